@@ -1,0 +1,137 @@
+package config
+
+import (
+	"time"
+)
+
+// Config is one workbench configuration, checked and with its variables expanded.
+type Config struct {
+	Path        string        // file it came from; "" for the built-in configuration
+	ToolMode    ToolMode      `key:"toolMode"`
+	OpenTimeout time.Duration `key:"openTimeout"`
+	Toolboxes   []Toolbox     `key:"toolboxes"` // in the order of the file
+}
+
+// Toolbox is a named group of servers that a client opens as one.
+type Toolbox struct {
+	Name        string
+	Description string   `key:"description"`
+	Open        bool     `key:"open"`       // opened without being asked for
+	Servers     []Server `key:"mcpServers"` // in the order of the file, disabled ones included
+}
+
+// Server says how one MCP server is reached. Exactly one of Command, URL and Builtin is set.
+type Server struct {
+	Name      string
+	Transport Transport `key:"transport"`
+
+	Command    string            `key:"command"` // absolute, or a name to be found in PATH
+	Args       []string          `key:"args"`
+	Env        map[string]string `key:"env"`
+	InheritEnv InheritEnv        `key:"inheritEnv"`
+	Cwd        string            `key:"cwd"` // absolute, or "" for the directory workbench runs in
+
+	URL     string            `key:"url"`
+	Headers map[string]string `key:"headers"`
+
+	Builtin    string   `key:"builtin"`    // "workflow"
+	Workflows  []string `key:"workflows"`  // directories of workflow files, for the built-in workflow server
+	Conditions string   `key:"conditions"` // "strict" or "lenient", for the built-in workflow server
+
+	ToolFilters []string `key:"toolFilters"` // nil: every tool
+	Disabled    bool     `key:"disabled"`
+	Timeouts    Timeouts `key:"timeouts"`
+
+	// Problem, when not nil, says why this one server cannot be used: a variable of its strings is not set.
+	// It is an *Error that names the variables and where they stand, never a value. A disabled server has none.
+	Problem error
+}
+
+// InheritEnv says which variables of workbench's own environment a stdio server gets besides the safe list
+// and its Env: all of them, those named, or (the zero value) none.
+type InheritEnv struct {
+	All   bool
+	Names []string
+}
+
+// Timeouts bound the work of one server.
+type Timeouts struct {
+	Start     time.Duration `key:"start"`     // from starting it to the end of the handshake
+	CallIdle  time.Duration `key:"callIdle"`  // silence within a call; progress starts it anew
+	CallTotal time.Duration `key:"callTotal"` // a whole call, whatever its progress
+}
+
+// ToolMode says how the tools of an open toolbox are offered to a client.
+type ToolMode string
+
+// The tool modes.
+const (
+	ToolModeAuto    ToolMode = "auto"    // registered with the client, and callable through workbench_use_tool
+	ToolModeDynamic ToolMode = "dynamic" // registered with the client
+	ToolModeProxy   ToolMode = "proxy"   // through workbench_use_tool alone
+)
+
+// Transport is the way to a server.
+type Transport string
+
+// The transports.
+const (
+	TransportStdio   Transport = "stdio"   // a child process, JSON-RPC lines on its stdin and stdout
+	TransportHTTP    Transport = "http"    // streamable HTTP
+	TransportSSE     Transport = "sse"     // HTTP with server-sent events, of revision 2024-11-05
+	TransportBuiltin Transport = "builtin" // inside workbench itself
+)
+
+// What holds where the file is silent.
+const (
+	DefaultOpenTimeout      = 10 * time.Second
+	DefaultStartTimeout     = 30 * time.Second
+	DefaultCallIdleTimeout  = 5 * time.Minute
+	DefaultCallTotalTimeout = 30 * time.Minute
+)
+
+// Default returns the built-in configuration: one toolbox, "workflows", with the built-in workflow server alone.
+func Default() *Config {
+	return &Config{
+		ToolMode:    ToolModeAuto,
+		OpenTimeout: DefaultOpenTimeout,
+		Toolboxes: []Toolbox{{
+			Name:        "workflows",
+			Description: "Step-by-step workflows for development tasks",
+			Servers: []Server{{
+				Name:       "workflow",
+				Transport:  TransportBuiltin,
+				Builtin:    "workflow",
+				Conditions: "strict",
+				Timeouts:   defaultTimeouts(),
+			}},
+		}},
+	}
+}
+
+func defaultTimeouts() Timeouts {
+	return Timeouts{Start: DefaultStartTimeout, CallIdle: DefaultCallIdleTimeout, CallTotal: DefaultCallTotalTimeout}
+}
+
+// Toolbox returns the toolbox of that name, or false if there is none.
+func (c *Config) Toolbox(name string) (*Toolbox, bool) {
+	for i := range c.Toolboxes {
+		if c.Toolboxes[i].Name == name {
+			return &c.Toolboxes[i], true
+		}
+	}
+	return nil, false
+}
+
+// Problems returns the Problem of every server that has one, in the order of the file.
+func (c *Config) Problems() []error {
+	var problems []error
+	for _, t := range c.Toolboxes {
+		for _, s := range t.Servers {
+			if s.Problem != nil {
+				problems = append(problems, s.Problem)
+			}
+		}
+	}
+	return problems
+}

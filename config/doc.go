@@ -1,0 +1,2 @@
+// Package config reads workbench-config.json and turns it into checked values.
+package config

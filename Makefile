@@ -1,0 +1,65 @@
+# The commands of the project. `make` alone lists them.
+#
+# build and demo need Go; test also needs Node 20 or later with npm, because it puts workbench between the
+# official MCP servers and the official clients, which it installs by itself from test/npm/package-lock.json.
+
+.DEFAULT_GOAL := help
+.PHONY: help build demo test lint cross bench fuzz clean node
+
+# How long `make fuzz` stays on each target, and which benchmarks `make bench` runs.
+FUZZTIME ?= 10s
+BENCH ?= .
+
+NPM := test/npm
+# Written after a complete install, so an interrupted one is done again; older than the lock means the lock changed.
+NPM_INSTALLED := $(NPM)/node_modules/.installed
+
+help: ## list these commands
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' Makefile
+
+build: ## build bin/workbench, static, for this machine
+	CGO_ENABLED=0 go build -trimpath -o bin/workbench ./cmd/workbench
+
+demo: build ## build it and show what it does, step by step (needs Go only)
+	bin/workbench demo
+
+# -count=1: the end-to-end tests build the program themselves, which the cache of test results does not see.
+test: $(NPM_INSTALLED) lint cross ## check everything (needs Go and Node 20+)
+	WORKBENCH_REQUIRE_NPM=1 go test -race -count=1 -timeout 10m ./...
+
+lint: ## check format and vet
+	@unformatted="$$(find . -name node_modules -prune -o -name '*.go' -exec gofmt -l {} +)"; \
+	if [ -n "$$unformatted" ]; then echo "not formatted, run gofmt -w on:"; echo "$$unformatted"; exit 1; fi
+	go vet ./...
+
+cross: ## compile and vet for Windows and macOS
+	CGO_ENABLED=0 GOOS=windows go vet ./...
+	CGO_ENABLED=0 GOOS=windows go build -o bin/cross/ ./cmd/workbench
+	CGO_ENABLED=0 GOOS=darwin go vet ./...
+	CGO_ENABLED=0 GOOS=darwin go build -o bin/cross/ ./cmd/workbench
+
+bench: ## run the benchmarks, those that BENCH=regexp matches
+	go test -run '^$$' -bench '$(BENCH)' -benchmem ./...
+
+fuzz: ## fuzz every target, each for FUZZTIME=10s
+	@set -e; for package in $$(go list ./...); do \
+		for target in $$(go test -list '^Fuzz' "$$package" | grep '^Fuzz' || true); do \
+			echo "$$package $$target"; \
+			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$package"; \
+		done; \
+	done
+
+clean: ## remove what these commands made
+	rm -rf bin $(NPM)/node_modules
+
+# One line and exit status 2 when the tests cannot run here; $(error) adds nothing of make's own to it.
+node:
+	$(if $(shell node -p 'Number.parseInt(process.versions.node) >= 20 || ""' 2>/dev/null),,$(error Node 20 or later \
+	is needed and was $(or $(shell node --version 2>/dev/null),not found): get it from nodejs.org or your package manager))
+	$(if $(shell npm --version 2>/dev/null),,$(error npm is needed and was not found: it comes with Node \
+	from nodejs.org, and as the package npm of your package manager))
+	@:
+
+$(NPM_INSTALLED): $(NPM)/package.json $(NPM)/package-lock.json $(NPM)/.npmrc | node
+	cd $(NPM) && npm ci --loglevel=error
+	@touch $@

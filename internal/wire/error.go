@@ -1,0 +1,71 @@
+package wire
+
+import (
+	"errors"
+	"strconv"
+)
+
+// The error codes JSON-RPC 2.0 defines (§5.1).
+const (
+	CodeParse          = -32700
+	CodeInvalidRequest = -32600
+	CodeMethodNotFound = -32601
+	CodeInvalidParams  = -32602
+	CodeInternal       = -32603
+)
+
+var (
+	// ErrFull is returned by [Outbox.Offer] when more than the limit is queued.
+	ErrFull = errors.New("outbox is full")
+	// ErrClosed is the error of an [Outbox] after Close.
+	ErrClosed = errors.New("outbox is closed")
+	// ErrStalled is returned by [Serve] when the peer has stopped reading.
+	ErrStalled = errors.New("peer does not read its messages")
+)
+
+// Error is a fault of a message, ready to be answered with.
+type Error struct {
+	Code    int
+	Message string
+	Data    []byte // a raw value, or nil
+	ID      []byte // a copy of the id token, or nil where it could not be read
+}
+
+// Error returns the message.
+func (e *Error) Error() string { return e.Message }
+
+// Append appends the error response for e to dst.
+func (e *Error) Append(dst []byte) []byte {
+	return AppendError(dst, e.ID, e.Code, e.Message, e.Data)
+}
+
+// AppendError appends an error response. A nil id is sent as null, a nil data
+// is left out; id and data are raw tokens.
+func AppendError(dst, id []byte, code int, message string, data []byte) []byte {
+	dst = appendEnvelope(dst, id)
+	dst = append(dst, `,"error":{"code":`...)
+	dst = strconv.AppendInt(dst, int64(code), 10)
+	dst = append(dst, `,"message":`...)
+	dst = AppendQuote(dst, message)
+	if data != nil {
+		dst = append(dst, `,"data":`...)
+		dst = append(dst, data...)
+	}
+	return append(dst, "}}"...)
+}
+
+// AppendResult appends a successful response; id and result are raw tokens.
+func AppendResult(dst, id, result []byte) []byte {
+	dst = appendEnvelope(dst, id)
+	dst = append(dst, `,"result":`...)
+	dst = append(dst, result...)
+	return append(dst, '}')
+}
+
+func appendEnvelope(dst, id []byte) []byte {
+	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
+	if id == nil {
+		return append(dst, "null"...)
+	}
+	return append(dst, id...)
+}

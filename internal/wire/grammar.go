@@ -1,0 +1,299 @@
+package wire
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"unicode/utf8"
+)
+
+// fault is what breaks the grammar of a message.
+type fault uint8
+
+const (
+	faultNone fault = iota
+	faultEnd
+	faultTrailing
+	faultValue
+	faultKey
+	faultColon
+	faultComma
+	faultNumber
+	faultLiteral
+	faultEscape
+	faultControl
+	faultUTF8
+	faultDepth
+)
+
+func (f fault) String() string {
+	switch f {
+	case faultEnd:
+		return "message ends too soon"
+	case faultTrailing:
+		return "something follows the message"
+	case faultValue:
+		return "expected a value"
+	case faultKey:
+		return "expected a member name"
+	case faultColon:
+		return "expected a colon"
+	case faultComma:
+		return "expected a comma or the end"
+	case faultNumber:
+		return "malformed number"
+	case faultLiteral:
+		return "malformed literal"
+	case faultEscape:
+		return "malformed escape"
+	case faultControl:
+		return "control character in a string"
+	case faultUTF8:
+		return "invalid UTF-8"
+	case faultDepth:
+		return "nested too deep"
+	}
+	return "no fault"
+}
+
+// space returns the position of the first byte from i on that is not white space.
+func space(b []byte, i int) int {
+	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\t' || b[i] == '\r') {
+		i++
+	}
+	return i
+}
+
+// value checks the value that starts at i, depth levels below the top. It
+// returns where the value ends or where its fault lies.
+func value(b []byte, i, depth int) (int, fault) {
+	var stack [MaxDepth / 64]uint64 // a bit per level: set in an object
+	var f fault
+	base := depth
+	object := false
+	for {
+		// A value is expected at i.
+		if i >= len(b) {
+			return i, faultEnd
+		}
+		switch c := b[i]; {
+		case c == '"':
+			i, f = text(b, i+1)
+		case c == '{' || c == '[':
+			if depth == MaxDepth {
+				return i, faultDepth
+			}
+			object = c == '{'
+			if object {
+				stack[depth/64] |= 1 << (depth % 64)
+			} else {
+				stack[depth/64] &^= 1 << (depth % 64)
+			}
+			depth++
+			i = space(b, i+1)
+			if i < len(b) && b[i] == c+2 { // '}' and ']' lie two above '{' and '['
+				goto closing
+			}
+			if object {
+				i, f = key(b, i)
+				if f != faultNone {
+					return i, f
+				}
+			}
+			continue
+		case c == '-' || '0' <= c && c <= '9':
+			i, f = number(b, i)
+		case c == 't':
+			i, f = literal(b, i, "true")
+		case c == 'f':
+			i, f = literal(b, i, "false")
+		case c == 'n':
+			i, f = literal(b, i, "null")
+		default:
+			return i, faultValue
+		}
+		if f != faultNone {
+			return i, f
+		}
+	after:
+		if depth == base {
+			return i, faultNone
+		}
+		i = space(b, i)
+		if i >= len(b) {
+			return i, faultEnd
+		}
+		if b[i] == ',' {
+			i = space(b, i+1)
+			if object {
+				i, f = key(b, i)
+				if f != faultNone {
+					return i, f
+				}
+			}
+			continue
+		}
+		if object && b[i] != '}' || !object && b[i] != ']' {
+			return i, faultComma
+		}
+	closing:
+		i++
+		depth--
+		if depth > base {
+			object = stack[(depth-1)/64]>>((depth-1)%64)&1 == 1
+		}
+		goto after
+	}
+}
+
+// key checks a member name and its colon, and returns where the value starts.
+func key(b []byte, i int) (int, fault) {
+	if i >= len(b) {
+		return i, faultEnd
+	}
+	if b[i] != '"' {
+		return i, faultKey
+	}
+	i, f := text(b, i+1)
+	if f != faultNone {
+		return i, f
+	}
+	i = space(b, i)
+	if i >= len(b) {
+		return i, faultEnd
+	}
+	if b[i] != ':' {
+		return i, faultColon
+	}
+	return space(b, i+1), faultNone
+}
+
+func literal(b []byte, i int, word string) (int, fault) {
+	if len(b)-i < len(word) || string(b[i:i+len(word)]) != word {
+		return i, faultLiteral
+	}
+	return i + len(word), faultNone
+}
+
+func number(b []byte, i int) (int, fault) {
+	if b[i] == '-' {
+		i++
+	}
+	start := i
+	i = digits(b, i)
+	if i == start || b[start] == '0' && i > start+1 {
+		return start, faultNumber
+	}
+	if i < len(b) && b[i] == '.' {
+		start = i + 1
+		if i = digits(b, start); i == start {
+			return i, faultNumber
+		}
+	}
+	if i < len(b) && b[i]|0x20 == 'e' {
+		i++
+		if i < len(b) && (b[i] == '+' || b[i] == '-') {
+			i++
+		}
+		start = i
+		if i = digits(b, start); i == start {
+			return i, faultNumber
+		}
+	}
+	return i, faultNone
+}
+
+func digits(b []byte, i int) int {
+	for i < len(b) && b[i]-'0' <= 9 {
+		i++
+	}
+	return i
+}
+
+const (
+	ones  = 0x0101010101010101
+	highs = 0x80 * ones
+)
+
+// special marks, with the high bit of its byte, the first byte of w that ends a
+// run of plain text: a quote, a backslash, a control character, or one that is
+// not ASCII. Bytes above the first may be marked wrongly.
+//
+// Flipping bit 1 moves the quote (0x22) to 0x20 and leaves control characters
+// below that, so one subtraction finds both.
+func special(w uint64) uint64 {
+	return (w | ((w ^ 0x02*ones) - 0x21*ones) | ((w ^ '\\'*ones) - ones)) & highs
+}
+
+// text checks a string from behind its opening quote, and returns where it ends,
+// behind the closing quote.
+func text(b []byte, i int) (int, fault) {
+	for {
+		for i+8 <= len(b) {
+			m := special(binary.LittleEndian.Uint64(b[i:]))
+			if m != 0 {
+				i += bits.TrailingZeros64(m) / 8
+				break
+			}
+			i += 8
+		}
+		if i >= len(b) {
+			return i, faultEnd
+		}
+		switch c := b[i]; {
+		case c == '"':
+			return i + 1, faultNone
+		case c == '\\':
+			n := escape(b, i)
+			if n == 0 {
+				return i, faultEscape
+			}
+			i += n
+		case c < 0x20:
+			return i, faultControl
+		case c < utf8.RuneSelf:
+			i++
+		default:
+			r, n := utf8.DecodeRune(b[i:])
+			if r == utf8.RuneError && n == 1 {
+				return i, faultUTF8
+			}
+			i += n
+		}
+	}
+}
+
+// escape returns the length of the escape at i, or 0 if it is malformed.
+func escape(b []byte, i int) int {
+	if i+1 >= len(b) {
+		return 0
+	}
+	switch b[i+1] {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		return 2
+	case 'u':
+		if _, ok := hex4(b, i+2); ok {
+			return 6
+		}
+	}
+	return 0
+}
+
+// hex4 decodes four hexadecimal digits.
+func hex4(b []byte, i int) (rune, bool) {
+	if len(b)-i < 4 {
+		return 0, false
+	}
+	var r rune
+	for _, c := range b[i : i+4] {
+		switch {
+		case '0' <= c && c <= '9':
+			c -= '0'
+		case 'a' <= c|0x20 && c|0x20 <= 'f':
+			c = c | 0x20 - 'a' + 10
+		default:
+			return 0, false
+		}
+		r = r<<4 | rune(c)
+	}
+	return r, true
+}

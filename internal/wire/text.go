@@ -1,0 +1,143 @@
+package wire
+
+import (
+	"bytes"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// decode returns the character at b[i], which lies in a valid JSON string, and
+// how many bytes it takes. A lone surrogate is U+FFFD, as in encoding/json.
+func decode(b []byte, i int) (rune, int) {
+	if b[i] != '\\' {
+		return utf8.DecodeRune(b[i:])
+	}
+	if i+1 >= len(b) {
+		return utf8.RuneError, 1
+	}
+	switch c := b[i+1]; c {
+	case 'b':
+		return '\b', 2
+	case 'f':
+		return '\f', 2
+	case 'n':
+		return '\n', 2
+	case 'r':
+		return '\r', 2
+	case 't':
+		return '\t', 2
+	case 'u':
+	default:
+		return rune(c), 2
+	}
+	r, ok := hex4(b, i+2)
+	if !ok {
+		return utf8.RuneError, 2
+	}
+	if !utf16.IsSurrogate(r) {
+		return r, 6
+	}
+	if i+7 < len(b) && b[i+6] == '\\' && b[i+7] == 'u' {
+		if low, ok := hex4(b, i+8); ok {
+			if r = utf16.DecodeRune(r, low); r != utf8.RuneError {
+				return r, 12
+			}
+		}
+	}
+	return utf8.RuneError, 6
+}
+
+// Unquote decodes a JSON string token, quotes included. It reports false if
+// token is not exactly one valid JSON string. A lone surrogate escape becomes
+// U+FFFD.
+func Unquote(token []byte) (string, bool) {
+	if len(token) < 2 || token[0] != '"' {
+		return "", false
+	}
+	if end, f := text(token, 1); f != faultNone || end != len(token) {
+		return "", false
+	}
+	body := token[1 : len(token)-1]
+	i := bytes.IndexByte(body, '\\')
+	if i < 0 {
+		return string(body), true
+	}
+	out := append(make([]byte, 0, len(body)), body[:i]...)
+	for i < len(body) {
+		r, n := decode(body, i)
+		out = utf8.AppendRune(out, r)
+		i += n
+	}
+	return string(out), true
+}
+
+// AppendQuote appends s as a JSON string. Invalid UTF-8 becomes U+FFFD, U+2028
+// and U+2029 are escaped for readers that take JSON for JavaScript; <, > and &
+// are left as they are.
+func AppendQuote(dst []byte, s string) []byte {
+	const hex = "0123456789abcdef"
+	dst = append(dst, '"')
+	start := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c < utf8.RuneSelf {
+			if c >= ' ' && c != '"' && c != '\\' {
+				i++
+				continue
+			}
+			dst = append(dst, s[start:i]...)
+			switch c {
+			case '"', '\\':
+				dst = append(dst, '\\', c)
+			case '\n':
+				dst = append(dst, `\n`...)
+			case '\r':
+				dst = append(dst, `\r`...)
+			case '\t':
+				dst = append(dst, `\t`...)
+			default:
+				dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+			}
+			i++
+			start = i
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == utf8.RuneError && n == 1:
+			dst = append(dst, s[start:i]...)
+			dst = append(dst, "\uFFFD"...)
+			start = i + n
+		case r == '\u2028' || r == '\u2029':
+			dst = append(dst, s[start:i]...)
+			dst = append(dst, `\u202`...)
+			dst = append(dst, hex[r&15])
+			start = i + n
+		}
+		i += n
+	}
+	dst = append(dst, s[start:]...)
+	return append(dst, '"')
+}
+
+// Compact appends raw, which is valid JSON, without its insignificant white
+// space: afterwards it holds no newline. dst may be raw[:0].
+func Compact(dst, raw []byte) []byte {
+	for i := 0; i < len(raw); {
+		switch raw[i] {
+		case ' ', '\n', '\t', '\r':
+			i++
+		case '"':
+			end, f := text(raw, i+1)
+			if f != faultNone {
+				end = i + 1
+			}
+			dst = append(dst, raw[i:end]...)
+			i = end
+		default:
+			dst = append(dst, raw[i])
+			i++
+		}
+	}
+	return dst
+}

@@ -1,0 +1,258 @@
+package criteria
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// flags are the JavaScript flags that change what a pattern matches.
+type flags struct {
+	ignoreCase, multiline, dotAll, sticky bool
+}
+
+func parseFlags(s string) (flags, error) {
+	var f flags
+	for i, c := range s {
+		if strings.ContainsRune(s[:i], c) {
+			return f, fmt.Errorf("regex flag %q stands twice", c)
+		}
+		switch c {
+		case 'i':
+			f.ignoreCase = true
+		case 'm':
+			f.multiline = true
+		case 's':
+			f.dotAll = true
+		case 'y':
+			f.sticky = true
+		case 'd', 'g', 'u':
+			// d and g say what a match reports; u is how every pattern is read here.
+		default:
+			return f, fmt.Errorf("regex flag %q is not one of d g i m s u y", c)
+		}
+	}
+	return f, nil
+}
+
+// leadingFlags cuts groups such as (?i) or (?ms) off the start of a pattern.
+func leadingFlags(source string) (rest, inline string) {
+	for strings.HasPrefix(source, "(?") {
+		end := strings.IndexByte(source, ')')
+		if end < 3 || strings.Trim(source[2:end], "imsu") != "" {
+			break
+		}
+		inline += source[2:end]
+		source = source[end+1:]
+	}
+	return source, inline
+}
+
+const (
+	lineEnds    = `\n\r\u2028\u2029`
+	startOfLine = `(?<![^` + lineEnds + `])`
+	endOfLine   = `(?![^` + lineEnds + `])`
+)
+
+// translate writes an ECMAScript pattern in the words of regexp2, whose own ECMAScript mode differs: its . ^ $ do
+// not know all line ends, and it reads the constructs of .NET (balancing groups, conditionals, comments, \A \z, class
+// subtraction), which JavaScript either rejects or takes literally.
+func translate(source string, f flags) (string, error) {
+	t := &translator{in: []rune(source), groups: []flags{f}}
+	for t.pos < len(t.in) {
+		if err := t.next(); err != nil {
+			return "", err
+		}
+	}
+	if len(t.groups) > 1 {
+		return "", errors.New("a group is not closed")
+	}
+	if f.sticky {
+		return `\A(?:` + t.out.String() + `)`, nil
+	}
+	return t.out.String(), nil
+}
+
+type translator struct {
+	in     []rune
+	pos    int
+	out    strings.Builder
+	groups []flags // of the open groups, outermost first; the first is the pattern itself
+}
+
+func (t *translator) flags() flags { return t.groups[len(t.groups)-1] }
+
+func (t *translator) next() error {
+	c := t.in[t.pos]
+	t.pos++
+	switch c {
+	case '\\':
+		return t.escape()
+	case '[':
+		return t.class()
+	case '(':
+		return t.group()
+	case ')':
+		if len(t.groups) == 1 {
+			return errors.New("a ) closes nothing")
+		}
+		t.groups = t.groups[:len(t.groups)-1]
+		t.out.WriteRune(c)
+	case '.':
+		t.out.WriteString(pick(t.flags().dotAll, `[\s\S]`, `[^`+lineEnds+`]`))
+	case '^':
+		t.out.WriteString(pick(t.flags().multiline, startOfLine, `\A`))
+	case '$':
+		t.out.WriteString(pick(t.flags().multiline, endOfLine, `\z`))
+	default:
+		t.out.WriteRune(c)
+	}
+	return nil
+}
+
+func pick(yes bool, a, b string) string {
+	if yes {
+		return a
+	}
+	return b
+}
+
+// groupOpen is what may follow "(?": an assertion, a plain group, modifiers, or a name.
+func groupOpen() *regexp.Regexp {
+	return regexp.MustCompile(`^\?(?:(:|=|!|<=|<!)|([ims]*)(?:-([ims]*))?:|<([A-Za-z_][A-Za-z0-9_]*)>)`)
+}
+
+func (t *translator) group() error {
+	f := t.flags()
+	t.out.WriteByte('(')
+	if t.pos < len(t.in) && t.in[t.pos] == '?' {
+		window := string(t.in[t.pos:min(len(t.in), t.pos+64)])
+		m := groupOpen().FindStringSubmatch(window)
+		if m == nil {
+			return fmt.Errorf("(%s is not ECMAScript; inline flags stand only at the start, a named group is (?<name>…)", cut(window, 4))
+		}
+		t.pos += len([]rune(m[0]))
+		switch {
+		case m[1] != "" || m[4] != "":
+			t.out.WriteString(m[0])
+		default:
+			f = f.modify(m[2], true).modify(m[3], false)
+			t.out.WriteString(pick(f.ignoreCase, "?i:", "?-i:"))
+		}
+	}
+	t.groups = append(t.groups, f)
+	return nil
+}
+
+func (f flags) modify(letters string, on bool) flags {
+	for _, c := range letters {
+		switch c {
+		case 'i':
+			f.ignoreCase = on
+		case 'm':
+			f.multiline = on
+		case 's':
+			f.dotAll = on
+		}
+	}
+	return f
+}
+
+// class translates a character class, whose [ has been read.
+func (t *translator) class() error {
+	t.out.WriteByte('[')
+	if t.pos < len(t.in) && t.in[t.pos] == '^' {
+		t.pos++
+		t.out.WriteByte('^')
+	}
+	for t.pos < len(t.in) {
+		c := t.in[t.pos]
+		t.pos++
+		switch {
+		case c == ']':
+			t.out.WriteByte(']')
+			return nil
+		case c == '\\':
+			if err := t.escape(); err != nil {
+				return err
+			}
+		case c == '[', c == '-' && t.classEscapeNext():
+			t.out.WriteByte('\\')
+			t.out.WriteRune(c)
+		default:
+			t.out.WriteRune(c)
+		}
+	}
+	return errors.New("a [ is not closed")
+}
+
+// classEscapeNext reports whether a \d, \w, \s or \p follows: a hyphen before it is a hyphen, not a range.
+func (t *translator) classEscapeNext() bool {
+	return t.pos+1 < len(t.in) && t.in[t.pos] == '\\' && strings.ContainsRune("dDwWsSpP", t.in[t.pos+1])
+}
+
+// escape translates what follows a backslash.
+func (t *translator) escape() error {
+	if t.pos == len(t.in) {
+		return errors.New(`a \ stands at the end`)
+	}
+	c := t.in[t.pos]
+	t.pos++
+	switch {
+	case c == 'u' || c == 'x' || c == 'c':
+		t.codePoint(c)
+	case strings.ContainsRune("bBdDwWsSpPkfnrtv", c), c >= '0' && c <= '9':
+		t.out.WriteByte('\\')
+		t.out.WriteRune(c)
+	default:
+		t.literal(c)
+	}
+	return nil
+}
+
+// codePoint translates \uHHHH (pairs of surrogates included), \u{H…}, \xHH and \cX; anything else after u, x or c
+// makes the letter stand for itself.
+func (t *translator) codePoint(kind rune) {
+	window := string(t.in[t.pos:min(len(t.in), t.pos+12)])
+	form := map[rune]string{
+		'u': `^(?:([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})|([0-9a-fA-F]{4})|\{([0-9a-fA-F]{1,6})\})`,
+		'x': `^()()([0-9a-fA-F]{2})()`,
+		'c': `^()()()()[A-Za-z]`,
+	}[kind]
+	m := regexp.MustCompile(form).FindStringSubmatch(window)
+	if m == nil {
+		t.literal(kind)
+		return
+	}
+	t.pos += len(m[0])
+	switch {
+	case kind == 'c':
+		t.literal(rune(m[0][0]) % 32)
+	case m[1] != "":
+		t.literal((hex(m[1])-0xd800)<<10 + (hex(m[2]) - 0xdc00) + 0x10000)
+	default:
+		t.literal(hex(m[3] + m[4]))
+	}
+}
+
+func hex(digits string) (r rune) {
+	fmt.Sscanf(digits, "%x", &r)
+	return r
+}
+
+// literal writes a character that stands for itself, in a class or out of it.
+func (t *translator) literal(c rune) {
+	switch {
+	case c < 0x80 && !isWord(c):
+		fmt.Fprintf(&t.out, `\x%02x`, c)
+	case c >= 0xd800 && c <= 0xdfff:
+		fmt.Fprintf(&t.out, `\u%04x`, c)
+	default:
+		t.out.WriteRune(c)
+	}
+}
+
+func isWord(c rune) bool {
+	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}

@@ -1,0 +1,81 @@
+package criteria
+
+// A VarTest is one test that a condition makes of a variable.
+type VarTest struct {
+	Name  string // the variable
+	Op    string // the operator as it stands in the file; "" where the variable alone is tested for truth
+	Value any    // what it is compared with; nil for Op ""
+}
+
+// Vars gives every test the condition makes, in the order of the file.
+func (c *Condition) Vars() []VarTest {
+	if c == nil || c.root == nil {
+		return nil
+	}
+	return c.root.vars(nil)
+}
+
+func (t *test) vars(list []VarTest) []VarTest {
+	if !t.combines() {
+		return append(list, t.varTest())
+	}
+	for _, child := range t.children {
+		list = child.vars(list)
+	}
+	return list
+}
+
+func (t *test) combines() bool { return t.op == opAnd || t.op == opOr || t.op == opNot }
+
+func (t *test) varTest() VarTest { return VarTest{Name: t.name, Op: t.op, Value: clone(t.operand)} }
+
+// Missing gives the tests that stand between the condition and the opposite verdict for want of a variable: those
+// whose variable is absent from the context (or null) and that, answered otherwise, could turn the verdict. It is
+// empty when variables that are present have decided. mode is the one Eval is called with.
+//
+// For a condition that does not hold it is thus what the caller has to be asked for.
+func (c *Condition) Missing(context map[string]any, mode Mode) []VarTest {
+	if c == nil || c.root == nil {
+		return nil
+	}
+	list, _ := c.root.missing(&scope{context: context, mode: mode, meter: newMeter()})
+	return list
+}
+
+// missing gives the tests on absent variables that could turn the verdict of t, none if it is decided, and the
+// verdict as it stands.
+func (t *test) missing(s *scope) (list []VarTest, verdict bool) {
+	if !t.combines() {
+		verdict = t.compare(s.context[t.name], s)
+		if s.context[t.name] == nil {
+			list = []VarTest{t.varTest()}
+		}
+		return list, verdict
+	}
+	if t.op == opNot {
+		list, verdict = t.children[0].missing(s)
+		return list, !verdict
+	}
+	// One child decides an "and" by being false and an "or" by being true; to turn a verdict decided so, every child
+	// that decides has to turn, and one that cannot keeps it. Otherwise any one child is enough.
+	decides := t.op == opOr
+	var turning, others []VarTest
+	decided, fixed := false, false
+	for _, child := range t.children {
+		tests, v := child.missing(s)
+		if v != decides {
+			others = append(others, tests...)
+			continue
+		}
+		decided = true
+		fixed = fixed || len(tests) == 0
+		turning = append(turning, tests...)
+	}
+	switch {
+	case !decided:
+		return others, !decides
+	case fixed:
+		return nil, decides
+	}
+	return turning, decides
+}

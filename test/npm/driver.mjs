@@ -1,0 +1,112 @@
+// Drives the official TypeScript clients from a test.
+//
+//   node driver.mjs CLIENT COMMAND [ARG…] < script.json
+//
+// CLIENT is sdk1 (SDK 1.x), or the SDK 2.x client as sdk2-legacy (handshake), sdk2-auto (probes for the era) or
+// sdk2-modern (2026-07-28 only). COMMAND is the server to connect to over stdio; it gets this process's environment.
+// The script is one object:
+//
+//   capabilities  what the client declares
+//   answers       method → result, for what the server asks (roots/list, sampling/createMessage, elicitation/create)
+//   operations    a list, done one after the other:
+//                   {"method": "tools/call", "params": {…}}   by the client's own function for that method
+//                   {"await": "tools"}                        until the client's handler for changed lists of that kind
+//                                                             has run once for each await so far
+//
+// Each line on stdout is an object: first {"connected": {…}}, then for every operation in order {"operation": n, "result": …}
+// or {"operation": n, "error": {…}}, and between them {"changed": "tools", "names": […]} when a handler ran.
+
+import { text } from "node:stream/consumers";
+
+const [kind, command, ...args] = process.argv.slice(2);
+const script = JSON.parse(await text(process.stdin));
+
+const print = (value) => process.stdout.write(JSON.stringify(value) + "\n");
+
+// What each kind of list_changed has brought so far, and who waits for the next.
+const changes = new Map();
+function changed(list, error, items) {
+  print({ changed: list, names: items?.map((item) => item.name), error: error?.message });
+  const seen = changes.get(list) ?? { count: 0, awaited: 0, wake: () => {} };
+  seen.count++;
+  changes.set(list, seen);
+  seen.wake();
+}
+
+async function changesOf(list) {
+  const seen = changes.get(list) ?? { count: 0, awaited: 0, wake: () => {} };
+  changes.set(list, seen);
+  seen.awaited++;
+  while (seen.count < seen.awaited) await new Promise((resolve) => (seen.wake = resolve));
+  return { count: seen.count };
+}
+
+const info = { name: "driver", version: "1.0.0" };
+const options = {
+  capabilities: script.capabilities ?? {},
+  listChanged: {
+    tools: { onChanged: (error, items) => changed("tools", error, items) },
+    prompts: { onChanged: (error, items) => changed("prompts", error, items) },
+    resources: { onChanged: (error, items) => changed("resources", error, items) },
+  },
+};
+
+async function sdk1() {
+  const { Client } = await import("@modelcontextprotocol/sdk/client/index.js");
+  const { StdioClientTransport } = await import("@modelcontextprotocol/sdk/client/stdio.js");
+  const types = await import("@modelcontextprotocol/sdk/types.js");
+  const schemas = {
+    "roots/list": types.ListRootsRequestSchema,
+    "sampling/createMessage": types.CreateMessageRequestSchema,
+    "elicitation/create": types.ElicitRequestSchema,
+  };
+  const client = new Client(info, options);
+  return { client, Transport: StdioClientTransport, on: (method, handler) => client.setRequestHandler(schemas[method], handler) };
+}
+
+async function sdk2(mode) {
+  const { Client } = await import("@modelcontextprotocol/client");
+  const { StdioClientTransport } = await import("@modelcontextprotocol/client/stdio");
+  const client = new Client(info, { ...options, versionNegotiation: { mode } });
+  return { client, Transport: StdioClientTransport, on: (method, handler) => client.setRequestHandler(method, handler) };
+}
+
+const kinds = {
+  "sdk1": sdk1,
+  "sdk2-legacy": () => sdk2("legacy"),
+  "sdk2-auto": () => sdk2("auto"),
+  "sdk2-modern": () => sdk2({ pin: "2026-07-28" }),
+};
+
+const { client, Transport, on } = await kinds[kind]();
+for (const [method, result] of Object.entries(script.answers ?? {})) on(method, async () => result);
+
+// The function of the client that stands for each method.
+const functions = {
+  "ping": () => client.ping(),
+  "tools/list": (params) => client.listTools(params),
+  "tools/call": (params) => client.callTool(params),
+  "resources/list": (params) => client.listResources(params),
+  "resources/templates/list": (params) => client.listResourceTemplates(params),
+  "resources/read": (params) => client.readResource(params),
+  "prompts/list": (params) => client.listPrompts(params),
+  "prompts/get": (params) => client.getPrompt(params),
+  "completion/complete": (params) => client.complete(params),
+};
+
+await client.connect(new Transport({ command, args, env: process.env, stderr: "inherit" }));
+print({
+  connected: {
+    serverInfo: client.getServerVersion(),
+    capabilities: client.getServerCapabilities(),
+    instructions: client.getInstructions(),
+  },
+});
+for (const [operation, { method, params, await: list }] of script.operations.entries()) {
+  try {
+    print({ operation, result: await (list ? changesOf(list) : functions[method](params)) });
+  } catch (error) {
+    print({ operation, error: { code: error.code, message: error.message, data: error.data } });
+  }
+}
+await client.close();

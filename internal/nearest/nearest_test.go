@@ -1,0 +1,31 @@
+package nearest_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mcp-workbench/workbench/internal/nearest"
+)
+
+func TestNames(t *testing.T) {
+	known := []string{"development", "documents", "devices", "echo", "get-sum", "read_text_file"}
+	for _, tt := range []struct {
+		name string
+		want []string
+	}{
+		{"developmnet", []string{"development"}}, // neighbours swapped
+		{"Documents", []string{"documents"}},
+		{"ehco", []string{"echo"}},
+		{"dev", []string{"devices", "development"}}, // contained in both, the fewer edits first
+		{"text_file", []string{"read_text_file"}},
+		{"zzzzzz", nil},
+		{"", nil},
+		{strings.Repeat("x", 10000), nil},
+	} {
+		got := nearest.Names(tt.name, known, 3)
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("Names(%.20q) = %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}

@@ -1,13 +1,11 @@
 package config
 
-import (
-	"time"
-)
+import "time"
 
 // Config is one workbench configuration, checked and with its variables expanded.
 type Config struct {
 	Path        string        // file it came from; "" for the built-in configuration
-	ToolMode    ToolMode      `key:"toolMode"`
+	ToolMode    ToolMode      `key:"toolMode" enum:"auto,dynamic,proxy"`
 	OpenTimeout time.Duration `key:"openTimeout"`
 	Toolboxes   []Toolbox     `key:"toolboxes"` // in the order of the file
 }
@@ -34,16 +32,16 @@ type Server struct {
 	URL     string            `key:"url"`
 	Headers map[string]string `key:"headers"`
 
-	Builtin    string   `key:"builtin"`    // "workflow"
-	Workflows  []string `key:"workflows"`  // directories of workflow files, for the built-in workflow server
-	Conditions string   `key:"conditions"` // "strict" or "lenient", for the built-in workflow server
+	Builtin    string   `key:"builtin" enum:"workflow"`          // its name in workbench
+	Workflows  []string `key:"workflows"`                        // directories of workflow files, for the built-in workflow server
+	Conditions string   `key:"conditions" enum:"strict,lenient"` // "strict" or "lenient", for the built-in workflow server
 
-	ToolFilters []string `key:"toolFilters"` // nil: every tool
+	ToolFilters []string `key:"toolFilters"` // names and globs of path.Match, "!" in front of those to leave out; nil: every tool
 	Disabled    bool     `key:"disabled"`
 	Timeouts    Timeouts `key:"timeouts"`
 
-	// Problem, when not nil, says why this one server cannot be used: a variable of its strings is not set.
-	// It is an *Error that names the variables and where they stand, never a value. A disabled server has none.
+	// Problem, when not nil, says why this one server cannot be used: a variable of its strings is not set, or holds what
+	// does not fit. It is an *Error that says where, never a value. What hangs on that variable is not to be used.
 	Problem error
 }
 
@@ -123,12 +121,12 @@ func (c *Config) Toolbox(name string) (*Toolbox, bool) {
 	return nil, false
 }
 
-// Problems returns the Problem of every server that has one, in the order of the file.
+// Problems returns the Problem of every server that has one and is not disabled, in the order of the file.
 func (c *Config) Problems() []error {
 	var problems []error
 	for _, t := range c.Toolboxes {
 		for _, s := range t.Servers {
-			if s.Problem != nil {
+			if s.Problem != nil && !s.Disabled {
 				problems = append(problems, s.Problem)
 			}
 		}

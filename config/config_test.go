@@ -1,24 +1,245 @@
 package config_test
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/mcp-workbench/workbench/config"
 )
 
-func TestParsePlain(t *testing.T) {
-	c, err := config.Parse("c.json", []byte(`{"toolboxes": {"dev": {"description": "d", "mcpServers": {
-		"git": {"command": "git-mcp", "args": ["a"], "timeouts": {"start": "3s"}}, "far": {"url": "https://example.com/mcp"}, "w": {"builtin": "workflow"}}}}}`), nil)
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+func ExampleParse() {
+	cfg, err := config.Parse("workbench-config.json", []byte(`{
+		"toolboxes": {
+			"code": {
+				"description": "Repositories and reviews",
+				"mcpServers": {
+					"git": {"command": "git-mcp", "args": ["--repo", "${REPO:-.}"]},
+					"reviews": {"url": "https://reviews.example.com/mcp", "headers": {"Authorization": "Bearer ${TOKEN}"}}
+				}
+			}
+		}
+	}`), func(string) (string, bool) { return "", false })
 	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, s := range cfg.Toolboxes[0].Servers {
+		fmt.Println(s.Name, s.Transport, s.Args)
+	}
+	fmt.Println(errors.Join(cfg.Problems()...))
+	// Output:
+	// git stdio [--repo .]
+	// reviews http []
+	// workbench-config.json:7:89: toolboxes.code.mcpServers.reviews.headers.Authorization: want a value for variable TOKEN, got none (set it, or write ${TOKEN:-default})
+}
+
+// canary is in every secret of the test data. It must not come up in an error.
+const canary = "canary"
+
+// environment is what the test data may refer to.
+func environment(name string) (string, bool) {
+	value, ok := map[string]string{
+		"HOME":      "/home/me",
+		"EMPTY":     "",
+		"TOKEN":     canary,
+		"NESTED":    "${HOME}",
+		"TRANSPORT": "sse",
+		"LINES":     canary + "\nX-Other: 1",
+		"WEIRD":     canary + "://x",
+		"LONG":      strings.Repeat("0123456789abcdef", 1<<10), // 16 KiB
+	}[name]
+	return value, ok
+}
+
+// TestFaults parses the file of each archive and compares the error with its want section.
+func TestFaults(t *testing.T) {
+	golden(t, "testdata/faults", func(t *testing.T, name string, data []byte) string {
+		_, err := config.Parse(name, data, environment)
+		var faults *config.Error
+		if !errors.As(err, &faults) {
+			t.Fatalf("got error %v of type %T, want a *config.Error", err, err)
+		}
+		if !slices.IsSortedFunc(faults.Faults, func(a, b config.Fault) int {
+			return 1000*(a.Line-b.Line) + a.Column - b.Column
+		}) {
+			t.Errorf("got faults out of the order of the file:\n%v", err)
+		}
+		return err.Error() + "\n"
+	})
+}
+
+// TestAccepted parses the file of each archive and compares the result, written as a file again, with its want section.
+func TestAccepted(t *testing.T) {
+	golden(t, "testdata/accepted", func(t *testing.T, name string, data []byte) string {
+		cfg, err := config.Parse(name, data, environment)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out strings.Builder
+		out.Write(encode(t, cfg))
+		for _, p := range cfg.Problems() {
+			fmt.Fprintln(&out, p)
+		}
+		return out.String()
+	})
+}
+
+// golden runs got on the first file of every archive in dir. The archive's comment says what it guards.
+func golden(t *testing.T, dir string, got func(t *testing.T, name string, data []byte) string) {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(dir, "*.txtar"))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("got %d archives in %s and error %v, want some", len(paths), dir, err)
+	}
+	for _, path := range paths {
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
+			archive, err := txtar.ParseFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(archive.Files) != 2 || archive.Files[1].Name != "want" {
+				t.Fatal("want two files in the archive, the second called want")
+			}
+			got := got(t, "/etc/wb/"+archive.Files[0].Name, archive.Files[0].Data)
+			got = strings.ReplaceAll(got, "/etc/wb/"+archive.Files[0].Name, archive.Files[0].Name)
+			if strings.Contains(got, canary) && dir == "testdata/faults" {
+				t.Errorf("got a secret in the error:\n%s", got)
+			}
+			if *update {
+				archive.Files[1].Data = []byte(got)
+				if err := os.WriteFile(path, txtar.Format(archive), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if want := string(archive.Files[1].Data); got != want {
+				t.Errorf("got\n%s\nwant\n%s", got, want)
+			}
+		})
+	}
+}
+
+// encode writes cfg as a file that Parse reads to the same Config, but for servers with a Problem, which it leaves out.
+func encode(t *testing.T, cfg *config.Config) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(fileOf(cfg)); err != nil {
 		t.Fatal(err)
 	}
-	box, ok := c.Toolbox("dev")
-	if !ok || len(box.Servers) != 3 {
-		t.Fatalf("got %+v, want toolbox dev with three servers", c)
+	return out.Bytes()
+}
+
+// fileOf turns cfg into the values of a file.
+func fileOf(cfg *config.Config) any {
+	toolboxes := ordered{}
+	for _, t := range cfg.Toolboxes {
+		servers := ordered{}
+		for _, s := range t.Servers {
+			if s.Problem == nil {
+				servers = append(servers, entry{s.Name, serverFile(s)})
+			}
+		}
+		toolboxes = append(toolboxes, entry{t.Name, ordered{
+			{"description", escape(t.Description)}, {"open", t.Open}, {"mcpServers", servers}}})
 	}
-	for i, want := range []config.Transport{config.TransportStdio, config.TransportHTTP, config.TransportBuiltin} {
-		if got := box.Servers[i].Transport; got != want {
-			t.Errorf("server %d: got transport %s, want %s", i, got, want)
+	return ordered{
+		{"toolMode", string(cfg.ToolMode)}, {"openTimeout", cfg.OpenTimeout.String()}, {"toolboxes", toolboxes}}
+}
+
+func serverFile(s config.Server) ordered {
+	file := ordered{{"transport", string(s.Transport)}}
+	text := func(key, value string) {
+		if value != "" {
+			file = append(file, entry{key, escape(value)})
 		}
 	}
+	list := func(key string, values []string) {
+		if values != nil {
+			file = append(file, entry{key, escapeAll(values)})
+		}
+	}
+	table := func(key string, values map[string]string) {
+		if values != nil {
+			escaped := map[string]string{}
+			for k, v := range values {
+				escaped[k] = escape(v)
+			}
+			file = append(file, entry{key, escaped})
+		}
+	}
+	text("command", s.Command)
+	list("args", s.Args)
+	table("env", s.Env)
+	if s.InheritEnv.All {
+		file = append(file, entry{"inheritEnv", true})
+	}
+	list("inheritEnv", s.InheritEnv.Names)
+	text("cwd", s.Cwd)
+	text("url", s.URL)
+	table("headers", s.Headers)
+	text("builtin", s.Builtin)
+	list("workflows", s.Workflows)
+	text("conditions", s.Conditions)
+	list("toolFilters", s.ToolFilters)
+	if s.Disabled {
+		file = append(file, entry{"disabled", true})
+	}
+	return append(file, entry{"timeouts", ordered{
+		{"start", s.Timeouts.Start.String()},
+		{"callIdle", s.Timeouts.CallIdle.String()},
+		{"callTotal", s.Timeouts.CallTotal.String()}}})
+}
+
+func escape(s string) string { return strings.ReplaceAll(s, "${", "$${") }
+
+func escapeAll(values []string) []string {
+	escaped := make([]string, len(values))
+	for i, v := range values {
+		escaped[i] = escape(v)
+	}
+	return escaped
+}
+
+// ordered is an object whose keys keep their order.
+type ordered []entry
+
+type entry struct {
+	key   string
+	value any
+}
+
+func (o ordered) MarshalJSON() ([]byte, error) {
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	out.WriteByte('{')
+	for i, member := range o {
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		if err := e.Encode(member.key); err != nil {
+			return nil, err
+		}
+		out.WriteByte(':')
+		if err := e.Encode(member.value); err != nil {
+			return nil, err
+		}
+	}
+	out.WriteByte('}')
+	return out.Bytes(), nil
 }

@@ -1,11 +1,13 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 )
 
-// Error is everything that is wrong with a configuration, in the order of the file.
+// Error is everything that is wrong with a configuration, or with the variables of one server, in the order of the file.
 type Error struct {
 	Faults []Fault
 }
@@ -16,11 +18,11 @@ type Fault struct {
 	Line    int    // from 1; 0 when the fault belongs to the file as a whole
 	Column  int    // in characters, from 1
 	Path    string // of the value, like toolboxes.dev.mcpServers.git.args[1]; "" for the whole file
-	Message string // what is wanted and what was got
+	Message string // what is wanted and what was got; never a value of env, headers, args, url or of a variable
 	Hint    string // what to do about it, or ""
 }
 
-// Error returns one line per fault, `file:line:column: path: message`, each hint in brackets behind it.
+// Error returns the faults, one a line.
 func (e *Error) Error() string {
 	lines := make([]string, len(e.Faults))
 	for i, f := range e.Faults {
@@ -29,7 +31,7 @@ func (e *Error) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// String returns the fault in one line.
+// String returns the fault in one line: `file:line:column: path: message (hint)`.
 func (f Fault) String() string {
 	var b strings.Builder
 	b.WriteString(f.File)
@@ -46,4 +48,16 @@ func (f Fault) String() string {
 		fmt.Fprintf(&b, " (%s)", f.Hint)
 	}
 	return b.String()
+}
+
+// newError brings faults into the order of the file.
+func newError(faults []Fault) *Error {
+	slices.SortStableFunc(faults, func(a, b Fault) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	return &Error{Faults: faults}
+}
+
+func faultAt(at position, message, hint string) *Fault {
+	return &Fault{Line: at.line, Column: at.column, Message: message, Hint: hint}
 }

@@ -1,106 +1,96 @@
 package config
 
 import (
-	"encoding/json"
+	"bytes"
 	"fmt"
+	"io"
 	"os"
-	"time"
-
-	"github.com/tailscale/hujson"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
 )
 
-// Parse reads a configuration. Name appears in errors.
-func Parse(name string, data []byte, lookup func(string) (string, bool)) (*Config, error) {
-	v, err := hujson.Parse(data)
-	if err != nil {
-		return nil, &Error{Faults: []Fault{{File: name, Message: err.Error()}}}
-	}
-	c := &Config{Path: name, ToolMode: ToolModeAuto, OpenTimeout: DefaultOpenTimeout}
-	v.Standardize()
-	var top struct {
-		ToolMode  ToolMode
-		Toolboxes map[string]struct {
-			Description string
-			Open        bool
-			MCPServers  map[string]struct {
-				Server
-				Type       Transport
-				Timeouts   map[string]string
-				InheritEnv json.RawMessage
-			} `json:"mcpServers"`
-		}
-	}
-	if err := json.Unmarshal(v.Pack(), &top); err != nil {
-		return nil, &Error{Faults: []Fault{{File: name, Message: err.Error()}}}
-	}
-	if top.ToolMode != "" {
-		c.ToolMode = top.ToolMode
-	}
-	for _, boxName := range names(v.Find("/toolboxes")) {
-		from := top.Toolboxes[boxName]
-		box := Toolbox{Name: boxName, Description: from.Description, Open: from.Open}
-		for _, serverName := range names(v.Find("/toolboxes/" + boxName + "/mcpServers")) {
-			s := from.MCPServers[serverName].Server
-			s.Name, s.Timeouts = serverName, defaultTimeouts()
-			switch {
-			case s.Builtin != "":
-				s.Transport, s.Conditions = TransportBuiltin, "strict"
-			case s.Command != "":
-				s.Transport = TransportStdio
-			case s.Transport == "":
-				s.Transport = TransportHTTP
-			}
-			var timeouts = map[string]*time.Duration{"start": &s.Timeouts.Start, "callIdle": &s.Timeouts.CallIdle, "callTotal": &s.Timeouts.CallTotal}
-			for k, text := range from.MCPServers[serverName].Timeouts {
-				d, err := time.ParseDuration(text)
-				if err != nil || timeouts[k] == nil {
-					return nil, fmt.Errorf("%s: timeouts.%s: %q", name, k, text)
-				}
-				*timeouts[k] = d
-			}
-			box.Servers = append(box.Servers, s)
-		}
-		c.Toolboxes = append(c.Toolboxes, box)
-	}
-	return c, nil
-}
+// maxSize is the most bytes a configuration file may have.
+const maxSize = 4 << 20
 
-func names(v *hujson.Value) []string {
-	var all []string
-	if v == nil {
-		return nil
-	}
-	if o, ok := v.Value.(*hujson.Object); ok {
-		for _, m := range o.Members {
-			all = append(all, m.Name.Value.(hujson.Literal).String())
-		}
-	}
-	return all
-}
-
-// Load reads and parses one file.
+// Load reads and parses the file at path, as [Parse] does. A file that cannot be read is an *os.PathError.
 func Load(path string, lookup func(string) (string, bool)) (*Config, error) {
-	data, err := os.ReadFile(path)
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	// One byte more than allowed tells Parse that the file is too big.
+	data, err := io.ReadAll(io.LimitReader(f, maxSize+1))
 	if err != nil {
 		return nil, err
 	}
 	return Parse(path, data, lookup)
 }
 
-// Find returns the path of the configuration file to use: named, WORKBENCH_CONFIG, workbench-config.json in dir.
-func Find(named string, dir string, lookup func(string) (string, bool)) (path string, searched []string, err error) {
-	if named == "" {
-		named, _ = lookup("WORKBENCH_CONFIG")
+// Parse reads a configuration. Name becomes its Path and appears in errors; its ending decides between YAML (.yaml, .yml)
+// and JSON with comments and trailing commas (anything else); its folder is what relative paths in the file start from.
+// Lookup gives the value of a variable, and whether it is set; nil means that none is.
+//
+// The error is an *Error with every fault of the file. A variable that is not set is a fault only outside of servers; in a
+// server it becomes that server's Problem.
+func Parse(name string, data []byte, lookup func(string) (string, bool)) (*Config, error) {
+	if lookup == nil {
+		lookup = func(string) (string, bool) { return "", false }
 	}
-	if named == "" {
-		named = dir + "/workbench-config.json"
-		if _, err := os.Stat(named); err != nil {
-			return "", []string{named}, nil
+	root, fault := parseTree(name, data)
+	if fault != nil {
+		fault.File = name
+		return nil, &Error{Faults: []Fault{*fault}}
+	}
+	path, err := filepath.Abs(name)
+	if err != nil {
+		return nil, err
+	}
+	c := checker{file: name, folder: filepath.Dir(path), lookup: lookup}
+	cfg := c.config(root)
+	cfg.Path = name
+	if len(c.faults) > 0 {
+		return nil, newError(c.faults)
+	}
+	return cfg, nil
+}
+
+func parseTree(name string, data []byte) (*node, *Fault) {
+	data, fault := utf8Text(data)
+	if fault != nil {
+		return nil, fault
+	}
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".yaml", ".yml":
+		return parseYAML(data)
+	}
+	return parseJSON(data)
+}
+
+// utf8Text refuses what is too big or not UTF-8, and takes a byte order mark away.
+func utf8Text(data []byte) ([]byte, *Fault) {
+	if len(data) > maxSize {
+		return nil, &Fault{Message: fmt.Sprintf("want at most %d bytes, got more", maxSize)}
+	}
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	utf16 := bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) ||
+		// Without a mark: the first character of JSON and YAML is ASCII, and its other half is zero.
+		len(data) > 1 && (data[0] == 0) != (data[1] == 0)
+	if utf16 {
+		return nil, &Fault{Message: "want UTF-8 text, got UTF-16", Hint: "save the file as UTF-8"}
+	}
+	if utf8.Valid(data) {
+		return data, nil
+	}
+	bad := 0
+	for bad < len(data) {
+		r, size := utf8.DecodeRune(data[bad:])
+		if r == utf8.RuneError && size == 1 {
+			break
 		}
-		return named, nil, nil
+		bad += size
 	}
-	if _, err := os.Stat(named); err != nil {
-		return "", nil, err
-	}
-	return named, nil, nil
+	c := cursor{data: data}
+	return nil, faultAt(c.position(bad), "want UTF-8 text, got a byte that is not", "save the file as UTF-8")
 }

@@ -1,0 +1,179 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+)
+
+// checker turns the nodes of one file into a Config and collects what is wrong with them.
+type checker struct {
+	file   string
+	folder string // absolute; relative paths start from it
+	lookup func(string) (string, bool)
+	faults []Fault
+
+	// problems collects what is wrong with the variables of the server being read. It is nil outside of servers, where such
+	// things are faults.
+	problems *[]Fault
+}
+
+func (c *checker) fault(at position, path, message, hint string) {
+	c.faults = append(c.faults, Fault{File: c.file, Line: at.line, Column: at.column, Path: path, Message: message, Hint: hint})
+}
+
+// problem reports what the surroundings are to blame for, not the file.
+func (c *checker) problem(at position, path, message, hint string) {
+	if c.problems == nil {
+		c.fault(at, path, message, hint)
+		return
+	}
+	*c.problems = append(*c.problems, Fault{File: c.file, Line: at.line, Column: at.column, Path: path, Message: message, Hint: hint})
+}
+
+// reject reports a string that does not fit. If variables made it, the file may be right, and their values are not told.
+func (c *checker) reject(v value, want, hint string) {
+	if v.varied {
+		c.problem(v.node.at, v.path, want+", got something else from its variables", "")
+		return
+	}
+	c.fault(v.node.at, v.path, want+", got "+v.node.got(v.secret), hint)
+}
+
+// text reads a string and puts its variables in. The result is false if it cannot be used, which is reported.
+func (c *checker) text(n *node, path string, secret bool) (value, bool) {
+	if n.kind != kindString {
+		hint := ""
+		if n.kind == kindNumber || n.kind == kindBool {
+			hint = "put it in double quotes"
+		}
+		c.fault(n.at, path, "want a string, got "+n.got(secret), hint)
+		return value{}, false
+	}
+	e, err := expand(n.text, c.lookup)
+	v := value{text: e.text, path: path, node: n, varied: e.varied, secret: secret}
+	switch {
+	case errors.Is(err, errExpandedTooLong) && e.varied:
+		c.problem(n.at, path, err.Error()+" from its variables", "")
+	case errors.Is(err, errExpandedTooLong):
+		c.fault(n.at, path, err.Error(), "")
+	case err != nil:
+		c.fault(n.at, path, err.Error(), "variables are ${NAME} and ${NAME:-default}; a literal ${ is $${")
+	case strings.ContainsRune(v.text, 0):
+		c.reject(v, "want a string without a zero byte", "")
+	case len(e.missing) == 0:
+		return v, true
+	}
+	for _, name := range e.missing {
+		c.problem(n.at, path, fmt.Sprintf("want a value for variable %s, got none", name), fmt.Sprintf("set it, or write ${%s:-default}", name))
+	}
+	return v, false
+}
+
+// list reads an array of strings, without those that cannot be used.
+func (c *checker) list(n *node, path string, secret bool) []value {
+	if n.kind != kindArray {
+		c.fault(n.at, path, "want an array of strings, got "+n.got(secret), "")
+		return nil
+	}
+	all := make([]value, 0, len(n.items))
+	for i, item := range n.items {
+		if v, ok := c.text(item, index(path, i), secret); ok {
+			all = append(all, v)
+		}
+	}
+	return all
+}
+
+// config reads the whole file.
+func (c *checker) config(root *node) *Config {
+	cfg := &Config{ToolMode: ToolModeAuto, OpenTimeout: DefaultOpenTimeout}
+	o, ok := c.object(root, "")
+	if !ok {
+		return cfg
+	}
+	if v, ok := o.choice("toolMode", string(ToolModeAuto), string(ToolModeDynamic), string(ToolModeProxy)); ok {
+		cfg.ToolMode = ToolMode(v.text)
+	}
+	o.duration("openTimeout", &cfg.OpenTimeout)
+	if n, path, ok := o.take("toolboxes"); ok {
+		for _, m := range c.named(n, path, "toolbox") {
+			cfg.Toolboxes = append(cfg.Toolboxes, c.toolbox(m.value, m.key, join(path, m.key)))
+		}
+	}
+	o.done(func(key string) string {
+		switch key {
+		case "mcpServers", "servers", "mcp": // of Claude and Cursor, VS Code, opencode
+			return `servers stand in a toolbox: {"toolboxes": {"NAME": {"description": "…", "mcpServers": {…}}}}`
+		}
+		return ""
+	})
+	return cfg
+}
+
+func (c *checker) toolbox(n *node, name, path string) Toolbox {
+	t := Toolbox{Name: name}
+	o, ok := c.object(n, path)
+	if !ok {
+		return t
+	}
+	if v, ok := o.text("description", false); ok {
+		t.Description = v.text
+	}
+	o.flag("open", &t.Open)
+	servers, serversPath, ok := o.take("mcpServers")
+	if ok {
+		for _, m := range c.named(servers, serversPath, "server") {
+			t.Servers = append(t.Servers, c.server(m.value, m.key, join(serversPath, m.key)))
+		}
+	} else {
+		c.fault(n.at, path, "want mcpServers in a toolbox, got none", "")
+	}
+	o.done(func(key string) string {
+		switch key {
+		case "servers", "command", "url", "builtin":
+			return `servers stand in "mcpServers"`
+		}
+		return ""
+	})
+	return t
+}
+
+// named returns the members of n, whose keys are names of things, and reports names that cannot be used.
+func (c *checker) named(n *node, path, thing string) []member {
+	members, _ := c.members(n, path, ignored)
+	folded := make(map[string]member, len(members))
+	for _, m := range members {
+		if wrong := wrongName(m.key); wrong != "" {
+			c.fault(m.at, join(path, m.key), fmt.Sprintf("want a %s's name %s, got %s", thing, wrong, quote(m.key)), "")
+		}
+		fold := strings.ToLower(m.key)
+		if other, ok := folded[fold]; ok {
+			c.fault(m.at, join(path, m.key), fmt.Sprintf("want names that differ in more than case, got %s and on line %d %s",
+				quote(m.key), other.at.line, quote(other.key)), "")
+		}
+		folded[fold] = m
+	}
+	return members
+}
+
+// wrongName says what a name should be like, or "" if it is.
+func wrongName(name string) string {
+	switch {
+	case name == "":
+		return "that is not empty"
+	case len(name) > maxName:
+		return fmt.Sprintf("of at most %d bytes", maxName)
+	case strings.TrimSpace(name) != name:
+		return "without space at its ends"
+	case strings.Contains(name, "/"):
+		return "without /, which stands between toolbox, server and tool"
+	case strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }):
+		return "of visible characters"
+	}
+	return ""
+}
+
+// maxName is the most bytes of a toolbox's or server's name. Exposed tool names, which begin with both, have 64 characters.
+const maxName = 64

@@ -1,0 +1,143 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tailscale/hujson"
+)
+
+// parseJSON reads JSON with comments and trailing commas.
+func parseJSON(data []byte) (*node, *Fault) {
+	if at := tooDeep(data); at >= 0 {
+		c := cursor{data: data}
+		return nil, faultAt(c.position(at), fmt.Sprintf("want at most %d levels, got more", maxDepth), "")
+	}
+	v, err := hujson.Parse(data)
+	if err != nil {
+		return nil, jsonFault(data, err)
+	}
+	c := cursor{data: data}
+	return c.node(&v), nil
+}
+
+// tooDeep returns the offset of the bracket that opens level maxDepth+1, or -1. It looks before hujson.Parse does, whose
+// recursion on a few megabytes of brackets is more than the stack of a goroutine may hold, and that cannot be recovered.
+func tooDeep(data []byte) int {
+	depth := 0
+	for i := 0; i < len(data); i++ {
+		switch data[i] {
+		case '[', '{':
+			if depth++; depth > maxDepth {
+				return i
+			}
+		case ']', '}':
+			depth--
+		case '"':
+			for i++; i < len(data) && data[i] != '"'; i++ {
+				if data[i] == '\\' {
+					i++
+				}
+			}
+		case '/':
+			end := -1
+			switch {
+			case bytes.HasPrefix(data[i:], []byte("//")):
+				end = bytes.IndexByte(data[i:], '\n')
+			case bytes.HasPrefix(data[i:], []byte("/*")):
+				if end = bytes.Index(data[i+2:], []byte("*/")); end >= 0 {
+					end += len("/*") + 1
+				}
+			default:
+				continue
+			}
+			if end < 0 {
+				return -1
+			}
+			i += end
+		}
+	}
+	return -1
+}
+
+// jsonFault words a syntax error of hujson. Its own text may quote a whole string of the file, which may be a secret.
+func jsonFault(data []byte, err error) *Fault {
+	line, column := 1, 1
+	if _, scanErr := fmt.Sscanf(err.Error(), "hujson: line %d, column %d:", &line, &column); scanErr != nil {
+		return faultAt(position{1, 1}, "want JSON, got something else", "")
+	}
+	at := position{line, 1}
+	start := 0
+	for range line - 1 {
+		start += bytes.IndexByte(data[start:], '\n') + 1
+	}
+	offset := min(start+column-1, len(data))
+	at.column = utf8.RuneCount(data[start:offset]) + 1
+
+	inner := errors.Unwrap(err)
+	switch text := inner.Error(); {
+	case errors.Is(inner, io.ErrUnexpectedEOF):
+		return faultAt(at, "want the rest of the JSON text, got the end of the file", "is a bracket, a quote or a comment left open?")
+	case strings.HasPrefix(text, `invalid literal: "`):
+		return faultAt(at, "want a JSON string, got one with an escape or a control character that JSON does not have", `write \\ for a backslash and \n for a new line`)
+	case strings.HasPrefix(text, "invalid literal"):
+		return faultAt(at, "want a JSON value, got a bare word", "strings stand in double quotes")
+	default:
+		return faultAt(at, "want JSON, got an "+text, "")
+	}
+}
+
+// cursor turns offsets, asked for in rising order, into positions in one pass over the data.
+type cursor struct {
+	data         []byte
+	offset       int
+	line, column int // less 1
+}
+
+func (c *cursor) position(offset int) position {
+	between := c.data[c.offset:offset]
+	if n := bytes.Count(between, []byte("\n")); n > 0 {
+		c.line += n
+		c.column = 0
+		between = between[bytes.LastIndexByte(between, '\n')+1:]
+	}
+	c.column += utf8.RuneCount(between)
+	c.offset = offset
+	return position{c.line + 1, c.column + 1}
+}
+
+func (c *cursor) node(v *hujson.Value) *node {
+	n := &node{at: c.position(v.StartOffset)}
+	switch v := v.Value.(type) {
+	case *hujson.Object:
+		n.kind = kindObject
+		for i := range v.Members {
+			m := &v.Members[i]
+			key := m.Name.Value.(hujson.Literal).String()
+			at := c.position(m.Name.StartOffset)
+			n.members = append(n.members, member{key, at, c.node(&m.Value)})
+		}
+	case *hujson.Array:
+		n.kind = kindArray
+		for i := range v.Elements {
+			n.items = append(n.items, c.node(&v.Elements[i]))
+		}
+	case hujson.Literal:
+		n.text = v.String()
+		switch v.Kind() {
+		case '"':
+			n.kind = kindString
+		case '0':
+			n.kind, n.number = kindNumber, v.Float()
+		case 't', 'f':
+			n.kind = kindBool
+		default:
+			n.kind = kindNull
+		}
+	}
+	return n
+}

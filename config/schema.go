@@ -1,0 +1,174 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"time"
+)
+
+// schema is a JSON Schema as encoding/json writes it, its keys in alphabetical order.
+type schema map[string]any
+
+// Schema returns the JSON Schema (draft 2020-12) of a configuration file, made from the types of this package: a field with
+// a key tag is a property, of what its type says. It accepts every file that Parse accepts; it cannot see that names differ
+// in case alone, that keys occur twice, or what variables hold.
+func Schema() []byte {
+	root := objectSchema(reflect.TypeFor[Config]())
+	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+	root["title"] = "workbench-config.json"
+	root["description"] = "The toolboxes of MCP servers behind one workbench. Every string may hold variables: ${NAME}, ${NAME:-default}; $${ is a literal ${."
+	server := objectSchema(reflect.TypeFor[Server]())
+	server["oneOf"] = []schema{
+		{"required": []string{"command"}},
+		{"required": []string{"url"}},
+		{"required": []string{"builtin"}},
+	}
+	// Other clients' name for the same key.
+	server["properties"].(schema)["type"] = property("type", reflect.TypeFor[Transport](), "")
+	toolbox := objectSchema(reflect.TypeFor[Toolbox]())
+	toolbox["required"] = []string{"mcpServers"}
+	root["$defs"] = schema{"toolbox": toolbox, "server": server}
+
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(root); err != nil {
+		panic("config: a schema of maps, lists and strings cannot be encoded: " + err.Error())
+	}
+	return out.Bytes()
+}
+
+// objectSchema describes a struct, whose keys are known.
+func objectSchema(t reflect.Type) schema {
+	properties := schema{}
+	for field := range t.Fields() {
+		if key, ok := field.Tag.Lookup("key"); ok {
+			properties[key] = property(key, field.Type, field.Tag.Get("enum"))
+		}
+	}
+	return schema{
+		"type":                 "object",
+		"properties":           properties,
+		"patternProperties":    commentSchema(),
+		"additionalProperties": false,
+	}
+}
+
+// commentSchema lets keys through that are ignored, with anything behind them.
+func commentSchema() schema {
+	return schema{`^_|^\$schema$`: schema{}}
+}
+
+// property describes the value of a key. Enum lists what a string may be, divided by commas.
+func property(key string, t reflect.Type, enum string) schema {
+	s := typeSchema(t)
+	if enum != "" {
+		s = choiceSchema(strings.Split(enum, ","))
+	}
+	s["description"] = description(key)
+	return s
+}
+
+func typeSchema(t reflect.Type) schema {
+	switch t {
+	case reflect.TypeFor[time.Duration]():
+		const unit = `[0-9]*(\.[0-9]*)?(ns|us|µs|μs|ms|s|m|h)`
+		return schema{"anyOf": []schema{
+			{"type": "string", "pattern": `^\+?(` + unit + `)+$|\$\{`},
+			{"type": "number", "minimum": 0.001, "maximum": 86400},
+		}}
+	case reflect.TypeFor[InheritEnv]():
+		return schema{"anyOf": []schema{{"type": "boolean"}, typeSchema(reflect.TypeFor[[]string]())}}
+	case reflect.TypeFor[Transport]():
+		return choiceSchema([]string{"stdio", "http", "sse", "builtin", "local", "streamable-http", "streamableHttp", "streamable_http"})
+	case reflect.TypeFor[[]Toolbox]():
+		return namedSchema("#/$defs/toolbox")
+	case reflect.TypeFor[[]Server]():
+		return namedSchema("#/$defs/server")
+	}
+	switch t.Kind() {
+	case reflect.Bool:
+		return schema{"type": "boolean"}
+	case reflect.Slice:
+		return schema{"type": "array", "items": typeSchema(t.Elem())}
+	case reflect.Map:
+		return schema{"type": "object", "additionalProperties": typeSchema(t.Elem())}
+	case reflect.Struct:
+		return objectSchema(t)
+	}
+	return schema{"type": "string"}
+}
+
+// choiceSchema describes one string of several, or one whose variables choose.
+func choiceSchema(options []string) schema {
+	return schema{"anyOf": []schema{{"enum": options}, {"type": "string", "pattern": `\$\{`}}}
+}
+
+// namedSchema describes an object whose keys are names of things.
+func namedSchema(ref string) schema {
+	return schema{
+		"type":                 "object",
+		"propertyNames":        schema{"pattern": fmt.Sprintf("^_|^[^/]{1,%d}$", maxName)},
+		"patternProperties":    commentSchema(),
+		"additionalProperties": schema{"$ref": ref},
+	}
+}
+
+// description is what an editor shows for a key.
+func description(key string) string {
+	switch key {
+	case "toolMode":
+		return "How clients get the tools of an open toolbox: registered with the client (dynamic), through workbench_use_tool alone (proxy), or both (auto, the default)."
+	case "openTimeout":
+		return `How long opening a toolbox waits for its servers; those that are later are named in the answer. A duration such as "10s" (the default) or a number of seconds.`
+	case "toolboxes":
+		return "The toolboxes by name. Clients are told of them in this order."
+	case "description":
+		return "What the toolbox is for. The model chooses by it."
+	case "open":
+		return "Open from the start, without being asked for. Default false."
+	case "mcpServers":
+		return "The servers of the toolbox by name, written as in other clients' files."
+	case "transport":
+		return "How the server is reached: stdio (the default with command), http for streamable HTTP (the default with url), sse, or builtin."
+	case "type":
+		return "Another spelling of transport, of other clients' files."
+	case "command":
+		return "The program to start: a name to be found in PATH, or a path; a relative path with a slash starts from the folder of this file."
+	case "args":
+		return "The arguments of the program, one string each. There is no shell in between."
+	case "env":
+		return "Variables of the program's environment, besides a small safe list and inheritEnv."
+	case "inheritEnv":
+		return "Which variables of workbench's own environment the program gets: true for all, or their names. Default: a small safe list."
+	case "cwd":
+		return "The directory the program runs in. A relative one starts from the folder of this file. Default: where workbench runs."
+	case "url":
+		return "The address of the server, http or https."
+	case "headers":
+		return "HTTP headers sent with every request to the server."
+	case "builtin":
+		return "A server inside workbench: workflow."
+	case "workflows":
+		return "Directories with workflow files for the built-in workflow server. Relative ones start from the folder of this file."
+	case "conditions":
+		return "How the built-in workflow server reads conditions: strict (the default), or lenient with the string operators of older workflow files."
+	case "toolFilters":
+		return `Which tools are offered: names and globs, those with ! in front left out. ["*"] and leaving the key out mean all.`
+	case "disabled":
+		return "Leave the server out without taking its entry away. Default false."
+	case "timeouts":
+		return "How long the server may take."
+	case "start":
+		return "From starting the server to the end of the handshake. Default 30s."
+	case "callIdle":
+		return "Silence within a call; progress starts it anew. Default 5m."
+	case "callTotal":
+		return "A whole call. Default 30m."
+	}
+	return ""
+}

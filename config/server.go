@@ -1,0 +1,281 @@
+package config
+
+import (
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// server reads one server. What is wrong with its variables becomes its Problem.
+func (c *checker) server(n *node, name, path string) Server {
+	s := Server{Name: name, Timeouts: defaultTimeouts()}
+	o, ok := c.object(n, path)
+	if !ok {
+		return s
+	}
+	var problems []Fault
+	c.problems = &problems
+	defer func() { c.problems = nil }()
+
+	o.flag("disabled", &s.Disabled)
+	c.transport(o, &s)
+	c.stdio(o, &s)
+	c.remote(o, &s)
+	c.builtin(o, &s)
+	s.ToolFilters = c.toolFilters(o)
+	if t, tPath, ok := o.take("timeouts"); ok {
+		c.timeouts(t, tPath, &s.Timeouts)
+	}
+	o.done(foreignServerKey)
+
+	if len(problems) > 0 {
+		s.Problem = newError(problems)
+	}
+	return s
+}
+
+// foreignServerKey hints at what keys of other clients' files are here, where their spelling does not tell.
+func foreignServerKey(key string) string {
+	switch key {
+	case "includeTools", "excludeTools", "enabled_tools", "disabled_tools": // Gemini CLI, Codex
+		return `did you mean "toolFilters"? A filter that begins with ! leaves tools out`
+	case "enabled": // opencode
+		return `did you mean "disabled"? It says the opposite`
+	}
+	return ""
+}
+
+// reachedBy returns those keys of o that say how a server is reached. A server has exactly one of them.
+func reachedBy(o *object) []string {
+	var by []string
+	for _, key := range []string{"command", "url", "builtin"} {
+		if o.has(key) {
+			by = append(by, key)
+		}
+	}
+	return by
+}
+
+// transport decides how s is reached: by the one of command, url and builtin that it has, and what transport or type say.
+func (c *checker) transport(o *object, s *Server) {
+	by := reachedBy(o)
+	said, saidOK := c.said(o)
+	switch {
+	case len(by) == 0:
+		c.fault(o.at, o.path, "want one of command, url and builtin, got none", "")
+		return
+	case len(by) > 1:
+		c.fault(o.at, o.path, "want only one of command, url and builtin, got "+strings.Join(by, " and "), "")
+		return
+	}
+	fitting := map[string][]string{
+		"command": {string(TransportStdio)},
+		"url":     {string(TransportHTTP), string(TransportSSE)},
+		"builtin": {string(TransportBuiltin)},
+	}[by[0]]
+	s.Transport = Transport(fitting[0])
+	if !saidOK {
+		return
+	}
+	if t := transportOf(said.text); slices.Contains(fitting, string(t)) {
+		s.Transport = t
+		return
+	}
+	c.reject(said, "want "+oneOf(fitting)+" with "+by[0], "")
+}
+
+// said returns what transport, or its other spelling type, says.
+func (c *checker) said(o *object) (value, bool) {
+	v, ok := o.text("transport", false)
+	other, otherOK := o.text("type", false)
+	if ok && otherOK && transportOf(v.text) != transportOf(other.text) {
+		c.reject(other, fmt.Sprintf("want what transport says, %s", v.node.got(false)), "one of the two is enough")
+		return value{}, false
+	}
+	if !ok {
+		v, ok = other, otherOK
+	}
+	if ok && transportOf(v.text) == "" {
+		options := []string{string(TransportStdio), string(TransportHTTP), string(TransportSSE), string(TransportBuiltin)}
+		c.reject(v, "want "+oneOf(options), didYouMean(v.text, options))
+		return value{}, false
+	}
+	return v, ok
+}
+
+// transportOf reads a transport as files of other clients spell it; "" if it is none. Their "remote" is not among them: it
+// leaves open which of the two remote transports it is.
+func transportOf(spelling string) Transport {
+	switch spelling {
+	case "stdio", "local":
+		return TransportStdio
+	case "http", "streamable-http", "streamableHttp", "streamable_http":
+		return TransportHTTP
+	case "sse":
+		return TransportSSE
+	case "builtin":
+		return TransportBuiltin
+	}
+	return ""
+}
+
+// only reports those of the keys that are there although the server is reached by another key than owner.
+func (c *checker) only(o *object, owner string, keys ...string) {
+	by := reachedBy(o)
+	if len(by) != 1 || by[0] == owner {
+		return
+	}
+	for _, key := range keys {
+		if m, ok := o.members[key]; ok {
+			c.fault(m.at, join(o.path, key), fmt.Sprintf("want it beside %s, got it beside %s", owner, by[0]), "")
+		}
+	}
+}
+
+func (c *checker) stdio(o *object, s *Server) {
+	c.only(o, "command", "args", "env", "inheritEnv", "cwd")
+	if v, ok := o.text("command", false); ok {
+		s.Command = v.text
+		if strings.ContainsRune(v.text, '/') || strings.ContainsRune(v.text, filepath.Separator) {
+			s.Command = c.place(v)
+		} else if v.text == "" {
+			c.reject(v, "want a program", "")
+		}
+	}
+	s.Args = texts(o.list("args", true))
+	s.Env = c.env(o)
+	if n, path, ok := o.take("inheritEnv"); ok {
+		s.InheritEnv = c.inheritEnv(n, path)
+	}
+	if v, ok := o.text("cwd", false); ok {
+		s.Cwd = c.place(v)
+	}
+}
+
+func (c *checker) env(o *object) map[string]string {
+	var env map[string]string
+	for _, p := range o.table("env") {
+		if p.key == "" || strings.ContainsAny(p.key, "=\x00") {
+			c.fault(p.at, p.path, "want a variable's name without =, got "+quote(p.key), "")
+		}
+		env = with(env, p)
+	}
+	return env
+}
+
+func (c *checker) inheritEnv(n *node, path string) InheritEnv {
+	switch n.kind {
+	case kindBool:
+		return InheritEnv{All: n.text == "true"}
+	case kindArray:
+		names := c.list(n, path, false)
+		for _, v := range names {
+			if v.text == "" || strings.Contains(v.text, "=") {
+				c.reject(v, "want a variable's name", "")
+			}
+		}
+		return InheritEnv{Names: texts(names)}
+	}
+	c.fault(n.at, path, "want true, false or an array of variables' names, got "+n.got(false), "")
+	return InheritEnv{}
+}
+
+// place returns a path of the file system, which starts from the folder of the file unless it is absolute.
+func (c *checker) place(v value) string {
+	switch {
+	case v.text == "":
+		c.reject(v, "want a path", "")
+	case v.text == "~" || strings.HasPrefix(v.text, "~/"):
+		c.reject(v, "want a path without ~", "write ${HOME} for it")
+	case !filepath.IsAbs(v.text):
+		return filepath.Join(c.folder, v.text)
+	}
+	return v.text
+}
+
+func (c *checker) remote(o *object, s *Server) {
+	c.only(o, "url", "headers")
+	if v, ok := o.text("url", true); ok {
+		s.URL = v.text
+		u, err := url.Parse(v.text)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+			c.reject(v, "want a URL that begins with http:// or https:// and a host", "")
+		}
+	}
+	s.Headers = c.headers(o)
+}
+
+func (c *checker) headers(o *object) map[string]string {
+	var headers map[string]string
+	lines := map[string]int{}
+	for _, p := range o.table("headers") {
+		fold := strings.ToLower(p.key)
+		switch line, twice := lines[fold]; {
+		case !isToken(p.key):
+			c.fault(p.at, p.path, "want a header's name, got "+quote(p.key), "")
+		case twice:
+			c.fault(p.at, p.path, fmt.Sprintf("want each header once whatever its case, got it on line %d and again on line %d", line, p.at.line), "")
+		case strings.ContainsFunc(p.text, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
+			c.reject(p.value, "want a header's value without line ends and control characters", "")
+		}
+		lines[fold] = p.at.line
+		headers = with(headers, p)
+	}
+	return headers
+}
+
+// with puts p into m, which is made when it is nil.
+func with(m map[string]string, p pair) map[string]string {
+	if m == nil {
+		m = map[string]string{}
+	}
+	m[p.key] = p.text
+	return m
+}
+
+// isToken says whether s is a token of RFC 9110, section 5.6.2.
+func isToken(s string) bool {
+	for _, r := range s {
+		if r <= ' ' || r >= 0x7f || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r) {
+			return false
+		}
+	}
+	return s != ""
+}
+
+func (c *checker) builtin(o *object, s *Server) {
+	c.only(o, "builtin", "workflows", "conditions")
+	if v, ok := o.choice("builtin", "workflow"); ok {
+		s.Builtin = v.text
+	}
+	for _, v := range o.list("workflows", false) {
+		s.Workflows = append(s.Workflows, c.place(v))
+	}
+	if o.has("builtin") {
+		s.Conditions = "strict"
+	}
+	if v, ok := o.choice("conditions", "strict", "lenient"); ok {
+		s.Conditions = v.text
+	}
+}
+
+func (c *checker) timeouts(n *node, path string, t *Timeouts) {
+	o, ok := c.object(n, path)
+	if !ok {
+		return
+	}
+	o.duration("start", &t.Start)
+	o.duration("callIdle", &t.CallIdle)
+	o.duration("callTotal", &t.CallTotal)
+	o.done(func(string) string { return "" })
+}
+
+func texts(values []value) []string {
+	var all []string
+	for _, v := range values {
+		all = append(all, v.text)
+	}
+	return all
+}

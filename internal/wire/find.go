@@ -1,8 +1,10 @@
 package wire
 
 import (
+	"bytes"
 	"fmt"
 	"iter"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -71,6 +73,9 @@ func Members(raw []byte, in Span) iter.Seq2[Span, Span] {
 		b := raw[:in.End]
 		for i := space(b, in.Start+1); i < len(b) && b[i] == '"'; {
 			end := skip(b, i)
+			if end < i+2 {
+				return
+			}
 			name := Span{i, end}
 			i = space(b, end) + 1 // the colon
 			i = space(b, i)
@@ -103,13 +108,63 @@ func Elements(raw []byte, in Span) iter.Seq[Span] {
 	}
 }
 
-// skip returns where the value at i ends. It trusts b to be valid JSON.
+// skip returns where the value at i ends. It trusts b to be valid JSON: in other
+// bytes it finds some end, i at the least.
 func skip(b []byte, i int) int {
-	end, f := value(b, i, 0)
-	if f != faultNone {
-		return i
+	depth := 0
+	for i < len(b) {
+		switch b[i] {
+		case '"':
+			i = skipText(b, i+1)
+		case '{', '[':
+			depth++
+			i++
+			continue
+		case '}', ']':
+			if depth == 0 {
+				return i
+			}
+			depth--
+			i++
+		case ',', ':', ' ', '\n', '\t', '\r':
+			if depth == 0 {
+				return i
+			}
+			i++
+			continue
+		default:
+			for i++; i < len(b) && isScalar(b[i]); i++ {
+			}
+		}
+		if depth == 0 {
+			return i
+		}
 	}
-	return end
+	return i
+}
+
+// isScalar reports whether c can go on a number or a literal.
+func isScalar(c byte) bool {
+	return c > ' ' && c != ',' && c != ']' && c != '}'
+}
+
+// skipText returns where the string ends whose text begins at i.
+func skipText(b []byte, i int) int {
+	start := i
+	for {
+		n := bytes.IndexByte(b[i:], '"')
+		if n < 0 {
+			return len(b)
+		}
+		i += n + 1
+		slashes := i - 2
+		for slashes >= start && b[slashes] == '\\' {
+			slashes--
+		}
+		if (i-slashes)%2 == 0 { // an even number of backslashes before the quote
+			return i
+		}
+	}
 }
 
 // How a member name in a message compares with a wanted one.
@@ -124,6 +179,12 @@ const (
 // compareKey compares the text between the quotes of a member name with want,
 // as decoded.
 func compareKey(name []byte, want string) likeness {
+	if string(name) == want && strings.IndexByte(want, '\\') < 0 {
+		return keyEqual
+	}
+	if len(name) > 0 && len(want) > 0 && plainlyDiffer(name[0], want[0]) {
+		return keyDiffers
+	}
 	like := keyEqual
 	for i := 0; i < len(name); {
 		if want == "" {
@@ -144,6 +205,12 @@ func compareKey(name []byte, want string) likeness {
 		return keyDiffers
 	}
 	return like
+}
+
+// plainlyDiffer reports whether two bytes are different ASCII characters in
+// whatever case, of which the first begins no escape.
+func plainlyDiffer(a, b byte) bool {
+	return a|b < utf8.RuneSelf && a != '\\' && a|0x20 != b|0x20
 }
 
 // fold returns the smallest rune that differs from r only in case.

@@ -3,50 +3,55 @@ package wire
 import (
 	"context"
 	"io"
+	"slices"
 	"sync"
-	"syscall"
 	"time"
 )
 
 // DefaultLimit is how many bytes an [Outbox] queues before it counts as full.
 const DefaultLimit = 8 << 20
 
+// chunkSize is how many bytes of small messages are joined into one write.
 const chunkSize = 64 << 10
 
 // Outbox sends messages to one peer, one line each, in the order given, and
 // never makes the sender wait for the peer.
 //
-// While the peer keeps up, Send writes on the sender's goroutine, message and
-// newline at once, where the writer can be written to without waiting. What the
-// peer does not take is queued, and a goroutine that lives only as long as the
-// queue writes it.
+// While the peer keeps up, Send writes on the sender's own goroutine, message
+// and newline in one system call that does not wait. What the peer does not take
+// is queued and written by a goroutine that lives only as long as the queue.
+// Files, pipes and sockets of Unix systems in non-blocking mode can be written
+// to like this, on Linux 6.4 and later also those in blocking mode, as an
+// inherited standard output mostly is. For any other writer the goroutine does
+// all the writing.
 //
-// Go programs die of SIGPIPE when they write to a broken standard output; a
-// program that sends there ignores the signal (os/signal) to get EPIPE as an
-// error instead.
+// A Go program dies of SIGPIPE when a write to standard output finds it broken.
+// A program that gives os.Stdout to an Outbox prevents this with signal.Notify
+// and gets EPIPE as the error here; signal.Ignore would also do, but is
+// inherited by the processes the program starts.
 type Outbox struct {
-	w     io.Writer
-	raw   syscall.RawConn // not nil where w can be written to without waiting
-	limit int64
-	done  chan struct{}
+	w      io.Writer
+	limit  int64
+	done   chan struct{} // closed when err is set
+	direct *direct       // nil where w cannot be written to without waiting
 
-	mu      sync.Mutex
-	err     error
-	queue   [][]byte
-	in, out int64         // bytes queued and bytes taken from the queue and written, ever
-	running bool          // the goroutine lives
-	changed chan struct{} // closed when out grows; nil if nobody waits
-	line    []byte        // the message being written, with its newline
+	mu       sync.Mutex
+	err      error
+	queue    [][]byte      // chunks of whole lines; only the first may begin within one
+	spare    []byte        // a written chunk, for use again
+	in, out  int64         // bytes that entered and left the queue, ever
+	draining bool          // the goroutine lives
+	changed  chan struct{} // closed when out grows; nil while nobody waits
 }
 
-// NewOutbox returns an Outbox that writes to w. More than limit bytes in the
-// queue, newlines included, make Offer refuse and Wait wait; 0 means
-// [DefaultLimit]. The Outbox is the only writer to w.
+// NewOutbox returns an Outbox that writes to w, which nobody else writes to.
+// When more than limit bytes are queued, newlines included, Offer refuses and
+// Wait waits; 0 means [DefaultLimit].
 func NewOutbox(w io.Writer, limit int) *Outbox {
 	if limit <= 0 {
 		limit = DefaultLimit
 	}
-	return &Outbox{w: w, raw: nonBlocking(w), limit: int64(limit), done: make(chan struct{})}
+	return &Outbox{w: w, limit: int64(limit), done: make(chan struct{}), direct: newDirect(w)}
 }
 
 // Send sends msg, which holds no newline and is not kept. It is accepted however
@@ -57,12 +62,12 @@ func (o *Outbox) Send(msg []byte) error {
 	return o.sendLocked(msg)
 }
 
-// Offer is Send, but returns ErrFull and drops msg when more than the limit is
-// queued.
+// Offer is Send, but returns [ErrFull] and drops msg while more than the limit
+// is queued.
 func (o *Outbox) Offer(msg []byte) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.err == nil && o.in-o.out > o.limit {
+	if o.err == nil && o.fullLocked() {
 		return ErrFull
 	}
 	return o.sendLocked(msg)
@@ -72,65 +77,70 @@ func (o *Outbox) sendLocked(msg []byte) error {
 	if o.err != nil {
 		return o.err
 	}
-	o.line = append(append(o.line[:0], msg...), '\n')
-	rest := o.line
-	if o.raw != nil && !o.running {
-		n, err := attempt(o.raw, rest)
-		if err != nil {
-			o.breakLocked(err)
-			return err
-		}
-		rest = rest[n:]
+	if o.direct == nil || o.draining {
+		o.enqueueLocked(msg)
+		return nil
 	}
-	o.enqueueLocked(rest)
-	if cap(o.line) > chunkSize {
-		o.line = nil
+	n, err := o.direct.writeLine(msg)
+	switch {
+	case err == errUnable:
+		o.direct = nil
+		o.enqueueLocked(msg)
+	case err != nil:
+		o.breakLocked(err)
+	case n <= len(msg):
+		o.enqueueLocked(msg[n:])
 	}
-	return nil
+	return o.err
 }
 
+// enqueueLocked queues p and a newline.
 func (o *Outbox) enqueueLocked(p []byte) {
-	if len(p) == 0 {
-		return
+	size := len(p) + 1
+	o.in += int64(size)
+	last := len(o.queue) - 1
+	if last < 0 || len(o.queue[last])+size > chunkSize {
+		chunk := o.spare
+		if o.spare = nil; cap(chunk) < size && size > chunkSize {
+			chunk = make([]byte, 0, size)
+		}
+		o.queue = append(o.queue, chunk)
+		last++
 	}
-	o.in += int64(len(p))
-	if n := len(o.queue); n > 0 && len(o.queue[n-1])+len(p) <= cap(o.queue[n-1]) {
-		o.queue[n-1] = append(o.queue[n-1], p...)
-	} else {
-		chunk := make([]byte, 0, max(chunkSize, len(p)))
-		o.queue = append(o.queue, append(chunk, p...))
-	}
-	if !o.running {
-		o.running = true
+	o.queue[last] = append(append(o.queue[last], p...), '\n')
+	if !o.draining {
+		o.draining = true
 		go o.drain()
 	}
 }
 
-// drain writes the queue until it is empty or the Outbox ends.
+// drain writes the queue until it is empty or the Outbox ends. The chunk being
+// written has left the queue, so that senders fill the next one meanwhile.
 func (o *Outbox) drain() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for o.err == nil && len(o.queue) > 0 {
 		chunk := o.queue[0]
-		o.queue[0] = nil
-		o.queue = o.queue[1:]
+		o.queue = slices.Delete(o.queue, 0, 1)
 		o.mu.Unlock()
-		_, err := o.w.Write(chunk)
+		n, err := o.w.Write(chunk)
+		if err == nil && n < len(chunk) {
+			err = io.ErrShortWrite
+		}
 		o.mu.Lock()
 		if err != nil {
 			o.breakLocked(err)
 		}
 		o.out += int64(len(chunk))
-		o.wakeLocked()
+		if cap(chunk) <= chunkSize {
+			o.spare = chunk[:0]
+		}
+		if o.changed != nil {
+			close(o.changed)
+			o.changed = nil
+		}
 	}
-	o.running = false
-}
-
-func (o *Outbox) wakeLocked() {
-	if o.changed != nil {
-		close(o.changed)
-		o.changed = nil
-	}
+	o.draining = false
 }
 
 // breakLocked ends the Outbox with err, once.
@@ -139,17 +149,19 @@ func (o *Outbox) breakLocked(err error) {
 		return
 	}
 	o.err = err
-	o.queue = nil
+	o.queue, o.spare = nil, nil
 	close(o.done)
 }
 
-// Wait returns when no more than the limit is queued, when the Outbox breaks or
-// is closed, or when ctx ends; the error tells which.
+// Wait returns nil when no more than the limit is queued, the error of the
+// Outbox if it breaks or is closed before that, and the cause of ctx if that
+// ends first.
 func (o *Outbox) Wait(ctx context.Context) error {
-	return o.await(ctx, func() bool { return o.in-o.out <= o.limit })
+	return o.await(ctx, func() bool { return !o.fullLocked() })
 }
 
-// Flush returns when everything sent before the call is written, or like Wait.
+// Flush returns nil when everything sent before the call is written, and errors
+// like Wait.
 func (o *Outbox) Flush(ctx context.Context) error {
 	o.mu.Lock()
 	goal := o.in
@@ -157,6 +169,7 @@ func (o *Outbox) Flush(ctx context.Context) error {
 	return o.await(ctx, func() bool { return o.out >= goal })
 }
 
+// await waits until reached, which is called with o.mu held.
 func (o *Outbox) await(ctx context.Context, reached func() bool) error {
 	for {
 		o.mu.Lock()
@@ -178,30 +191,46 @@ func (o *Outbox) await(ctx context.Context, reached func() bool) error {
 	}
 }
 
-// Close drops what is queued and ends the Outbox without waiting. It does not
-// close the writer, but leaves a write deadline in the past on one that has
-// deadlines, so that a write in progress ends; where it has none, the goroutine
-// ends when that write does.
+func (o *Outbox) fullLocked() bool { return o.in-o.out > o.limit }
+
+// hasRoom reports whether no more than the limit is queued.
+func (o *Outbox) hasRoom() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return !o.fullLocked()
+}
+
+// written returns how many queued bytes have been written so far.
+func (o *Outbox) written() int64 {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.out
+}
+
+// Close drops what is queued and ends the Outbox; it waits for nothing, and may
+// be called more than once. It does not close the writer. A write in progress
+// ends at once where the writer has SetWriteDeadline, which is left in the past;
+// otherwise the goroutine ends when that write does, as it will when the owner
+// closes the writer.
 func (o *Outbox) Close() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.err != nil {
-		return nil
-	}
 	o.breakLocked(ErrClosed)
-	if d, ok := o.w.(interface{ SetWriteDeadline(time.Time) error }); ok && o.running {
-		d.SetWriteDeadline(time.Unix(1, 0))
+	if d, ok := o.w.(interface{ SetWriteDeadline(time.Time) error }); ok && o.draining {
+		// A file in blocking mode has the method, but refuses: nothing is lost.
+		_ = d.SetWriteDeadline(time.Unix(1, 0))
 	}
 	return nil
 }
 
 // Err returns nil while the Outbox works, then what ended it: the error of a
-// write, or ErrClosed.
+// write, or [ErrClosed].
 func (o *Outbox) Err() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.err
 }
 
-// Done is closed when writing has failed or Close was called.
+// Done returns a channel that is closed when writing has failed or Close was
+// called.
 func (o *Outbox) Done() <-chan struct{} { return o.done }

@@ -8,38 +8,75 @@ import (
 	"time"
 )
 
-// nonBlocking returns the file descriptor behind w if it is in non-blocking
-// mode, which is so where it takes a deadline, and nil otherwise.
-func nonBlocking(w io.Writer) syscall.RawConn {
+// direct writes to a file descriptor without waiting for it. It is used by one
+// goroutine at a time.
+type direct struct {
+	raw      syscall.RawConn
+	blocking bool                  // the descriptor is in blocking mode
+	try      func(fd uintptr) bool // tryOnce, bound once to save allocating it
+	line     []byte                // where systems without gathering write put a line together
+
+	// Passed to and from tryOnce.
+	msg []byte
+	n   int
+	err error
+}
+
+// newDirect returns nil if w cannot be written to without waiting.
+func newDirect(w io.Writer) *direct {
 	f, ok := w.(interface {
 		syscall.Conn
 		SetWriteDeadline(time.Time) error
 	})
-	if !ok || f.SetWriteDeadline(time.Time{}) != nil {
+	if !ok {
+		return nil
+	}
+	// A file in blocking mode has no deadlines.
+	blocking := f.SetWriteDeadline(time.Time{}) != nil
+	if blocking && !canSkipWaiting {
 		return nil
 	}
 	raw, err := f.SyscallConn()
 	if err != nil {
 		return nil
 	}
-	return raw
+	d := &direct{raw: raw, blocking: blocking}
+	d.try = d.tryOnce
+	return d
 }
 
-// attempt writes as much of p as goes without waiting.
-func attempt(raw syscall.RawConn, p []byte) (n int, err error) {
-	failed := raw.Write(func(fd uintptr) bool {
-		for {
-			n, err = syscall.Write(int(fd), p)
-			if err != syscall.EINTR {
-				return true
+// writeLine writes msg and a newline as far as goes without waiting, and returns
+// how many bytes that was. errUnable says that it never works for this
+// descriptor, and that nothing was written.
+func (d *direct) writeLine(msg []byte) (int, error) {
+	d.msg, d.n, d.err = msg, 0, nil
+	err := d.raw.Write(d.try)
+	d.msg = nil
+	if err != nil {
+		return 0, err
+	}
+	return d.n, d.err
+}
+
+// tryOnce writes once. It returns true to say that RawConn shall not wait until
+// the descriptor is ready and call again.
+func (d *direct) tryOnce(fd uintptr) bool {
+	for {
+		n, errno := d.write(fd)
+		switch errno {
+		case 0:
+			d.n = n
+		case syscall.EINTR:
+			continue
+		case syscall.EAGAIN:
+		case syscall.EOPNOTSUPP, syscall.ENOSYS, syscall.EINVAL:
+			d.err = errno
+			if d.blocking {
+				d.err = errUnable
 			}
+		default:
+			d.err = errno
 		}
-	})
-	if failed != nil {
-		return 0, failed
+		return true
 	}
-	if err == syscall.EAGAIN {
-		return 0, nil
-	}
-	return max(n, 0), err
 }

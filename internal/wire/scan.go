@@ -254,13 +254,11 @@ func (e *envelope) answerable() bool {
 	if !e.m.ID.Present() || e.twice {
 		return false
 	}
-	switch c := e.m.Raw[e.m.ID.Start]; c {
-	case '"', '-':
-		return true
-	default:
-		return '0' <= c && c <= '9'
-	}
+	return isID(e.m.Raw[e.m.ID.Start])
 }
+
+// isID reports whether a token that begins with c is a string or a number.
+func isID(c byte) bool { return c == '"' || c == '-' || '0' <= c && c <= '9' }
 
 func (e *envelope) refuse(why string) error {
 	err := &Error{Code: CodeInvalidRequest, Message: "invalid request: " + why}

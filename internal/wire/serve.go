@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"errors"
 	"io"
 	"sync"
 	"time"
@@ -18,62 +19,57 @@ type Endpoint interface {
 // Session is one peer's conversation with an [Endpoint].
 type Session interface {
 	// Receive takes one message, which is valid only during the call. It returns
-	// soon: work that may wait goes on by itself.
+	// soon: work that may wait goes on by itself. Calls do not overlap.
 	Receive(msg []byte)
 	// Close says that no more messages come. It returns when all that was
 	// received is answered, or when ctx ends; after it nothing is sent.
 	Close(ctx context.Context) error
 }
 
-// ServeOptions are the knobs of [Serve]; the zero value is what a peer on
-// standard input and output gets.
+// ServeOptions are the limits of [Serve].
 type ServeOptions struct {
 	MaxMessage int           // longest message accepted, in bytes; 0 = DefaultMaxMessage
 	Limit      int           // bytes queued for the peer before reading pauses; 0 = DefaultLimit
-	Drain      time.Duration // how long answers may take after the end of the input; 0 = 2 s
+	Stall      time.Duration // how long the peer may take nothing while reading pauses; 0 = 30 s
+	Drain      time.Duration // how long answering and sending may each go on at the end; 0 = 2 s
 }
 
 // Serve runs one session of e over newline-delimited streams until in ends, ctx
-// ends, or out breaks. A line that is too long is answered with an error. While
-// the peer leaves more than the limit unread, nothing more is read from it.
+// ends, or out breaks. While the peer leaves more than the limit unread, nothing
+// more is read from it; when it then takes nothing at all, Serve ends with
+// [ErrStalled].
 //
-// At the end the session is closed, with the grace of opts.Drain, and what it
-// sent is flushed. Serve returns nil at the end of in, otherwise the cause. If
-// ctx ends while a Read of in cannot be interrupted, that Read is left behind;
-// what it returns is thrown away.
+// A line that is too long is answered with [CodeInvalidRequest]. If it was an
+// answer itself, the session receives that error in its place.
+//
+// At the end the session is closed and what it sent is flushed. Serve returns
+// nil after the end of in, otherwise the cause. It interrupts a Read of in by a
+// deadline; one that takes none is left behind, and what it reads is lost.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, e Endpoint, opts ServeOptions) error {
+	if opts.Stall == 0 {
+		opts.Stall = 30 * time.Second
+	}
 	if opts.Drain == 0 {
 		opts.Drain = 2 * time.Second
 	}
 	box := NewOutbox(out, opts.Limit)
 	defer box.Close()
-	s := e.Connect(func(msg []byte) { box.Send(msg) })
-	p := &pump{in: NewReader(in, opts.MaxMessage), box: box, session: s}
+	p := &pump{in: NewReader(in, opts.MaxMessage), box: box, stall: opts.Stall}
+	p.session = e.Connect(func(msg []byte) { _ = box.Send(msg) }) // Done tells of errors
 
-	reading, stop := context.WithCancel(ctx)
-	defer stop()
-	ended := make(chan error, 1)
-	go func() { ended <- p.run(reading) }()
-	var err error
-	select {
-	case err = <-ended:
-	case <-ctx.Done():
-		err = context.Cause(ctx)
-	case <-box.Done():
-		err = box.Err()
-	}
-	stop()
-	p.stop(in)
+	err := p.serve(ctx, in)
 
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), opts.Drain)
 	defer cancel()
-	if box.Err() != nil {
+	if box.Err() != nil || err == ErrStalled {
 		cancel() // nobody is left to hear the answers
 	}
-	s.Close(grace)
-	flush, cancel := context.WithTimeout(context.WithoutCancel(ctx), opts.Drain)
-	defer cancel()
-	box.Flush(flush)
+	_ = p.session.Close(grace)
+	if err != ErrStalled {
+		flush, cancel := context.WithTimeout(context.WithoutCancel(ctx), opts.Drain)
+		defer cancel()
+		_ = box.Flush(flush)
+	}
 	if err == io.EOF {
 		return nil
 	}
@@ -84,24 +80,53 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, e Endpoint, opts Se
 type pump struct {
 	in      *Reader
 	box     *Outbox
+	stall   time.Duration
 	session Session
 
-	mu      sync.Mutex // held during Receive, so that stop waits for it
+	mu      sync.Mutex // held during Receive, so that stopping waits for it
 	stopped bool
+}
+
+// serve runs the pump until it ends, or has to. Afterwards the session receives
+// nothing more.
+func (p *pump) serve(ctx context.Context, in io.Reader) error {
+	reading, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() { ended <- p.run(reading) }()
+	var err error
+	select {
+	case err = <-ended:
+		return err
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+	case <-p.box.Done():
+		err = p.box.Err()
+	}
+	cancel()
+	p.mu.Lock()
+	p.stopped = true
+	p.mu.Unlock()
+	if d, ok := in.(interface{ SetReadDeadline(time.Time) error }); ok && d.SetReadDeadline(time.Unix(1, 0)) == nil {
+		<-ended
+		_ = d.SetReadDeadline(time.Time{})
+	}
+	return err
 }
 
 func (p *pump) run(ctx context.Context) error {
 	for {
-		if err := p.box.Wait(ctx); err != nil {
+		if err := p.room(ctx); err != nil {
 			return err
 		}
 		line, err := p.in.Next()
-		if long, ok := asTooLong(err); ok {
+		if err != nil {
+			var long *TooLongError
+			if !errors.As(err, &long) {
+				return err
+			}
 			p.refuse(long)
 			continue
-		}
-		if err != nil {
-			return err
 		}
 		if !p.receive(line) {
 			return context.Cause(ctx)
@@ -109,34 +134,39 @@ func (p *pump) run(ctx context.Context) error {
 	}
 }
 
-func (p *pump) receive(line []byte) bool {
+// room waits until the peer has read enough to be given more to answer.
+func (p *pump) room(ctx context.Context) error {
+	for !p.box.hasRoom() {
+		before := p.box.written()
+		wait, cancel := context.WithTimeoutCause(ctx, p.stall, ErrStalled)
+		err := p.box.Wait(wait)
+		cancel()
+		if err != ErrStalled || p.box.written() == before {
+			return err
+		}
+	}
+	return nil
+}
+
+// receive hands a message to the session, and reports false if it is too late.
+func (p *pump) receive(msg []byte) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.stopped {
 		return false
 	}
-	p.session.Receive(line)
+	p.session.Receive(msg)
 	return true
 }
 
-// refuse answers a line that is too long. An answer that is too long must not
-// be answered, its id is one of ours: the session is told in its place.
+// refuse answers a line that is too long. The id of an answer is one of ours and
+// says nothing to the peer; it is the session that waits for it.
 func (p *pump) refuse(long *TooLongError) {
 	msg := AppendError(nil, long.ID(), CodeInvalidRequest, long.Error(), nil)
 	switch long.Kind() {
 	case Result, Failure:
 		p.receive(msg)
 	default:
-		p.box.Send(msg)
+		_ = p.box.Send(msg)
 	}
-}
-
-// stop ends the reading: afterwards the session receives nothing.
-func (p *pump) stop(in io.Reader) {
-	if d, ok := in.(interface{ SetReadDeadline(time.Time) error }); ok {
-		d.SetReadDeadline(time.Unix(1, 0))
-	}
-	p.mu.Lock()
-	p.stopped = true
-	p.mu.Unlock()
 }

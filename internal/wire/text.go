@@ -128,10 +128,7 @@ func Compact(dst, raw []byte) []byte {
 		case ' ', '\n', '\t', '\r':
 			i++
 		case '"':
-			end, f := text(raw, i+1)
-			if f != faultNone {
-				end = i + 1
-			}
+			end := skipText(raw, i+1)
 			dst = append(dst, raw[i:end]...)
 			i = end
 		default:

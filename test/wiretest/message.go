@@ -23,6 +23,7 @@ type Error struct {
 	Code    int             `json:"code"`
 	Message string          `json:"message"`
 	Data    json.RawMessage `json:"data,omitempty"`
+	Raw     json.RawMessage `json:"-"` // the whole object as it came; ignored in a refusal that a test writes
 }
 
 // Error makes a refusal printable and usable as an error.
@@ -57,6 +58,9 @@ func Parse(line []byte) (Message, error) {
 	if raw, ok := members["error"]; ok {
 		if err := json.Unmarshal(raw, &m.Error); err != nil {
 			return m, fmt.Errorf("error: %w", err)
+		}
+		if m.Error != nil { // an error that is null is none
+			m.Error.Raw = raw
 		}
 	}
 	return m, m.check()

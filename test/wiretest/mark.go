@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,12 +17,9 @@ func Mark(tb testing.TB) string {
 	tb.Helper()
 	mark := "WORKBENCH_TEST_MARK=" + rand.Text()
 	tb.Cleanup(func() {
-		left := outlived(mark)
-		for _, p := range left {
+		for _, p := range outlived(mark) {
 			tb.Errorf("left running: %v", p)
-			if process, err := os.FindProcess(p.PID); err == nil {
-				_ = process.Kill()
-			}
+			_ = p.kill() // it may have ended by now
 		}
 	})
 	return mark
@@ -36,16 +34,52 @@ type Running struct {
 // String gives the process id and the command line.
 func (p Running) String() string { return fmt.Sprintf("%d %s", p.PID, strings.Join(p.Args, " ")) }
 
-// outlived waits a moment for the marked processes to end, since the last of them are told to by others that have just
+// Kill ends the one process that carries the mark and has word in its command line, as a crash would, and waits until it
+// runs no more. It fails the test when there is not exactly one.
+func Kill(tb testing.TB, mark, word string) {
+	tb.Helper()
+	var victims []Running
+	for _, p := range Marked(mark) {
+		if strings.Contains(p.String(), word) {
+			victims = append(victims, p)
+		}
+	}
+	if len(victims) != 1 {
+		tb.Fatalf("got processes %v with %q in the command line, want one", victims, word)
+	}
+	if err := victims[0].kill(); err != nil {
+		tb.Fatal(err)
+	}
+	pid := victims[0].PID
+	if !poll(func() bool { return !slices.ContainsFunc(Marked(mark), func(p Running) bool { return p.PID == pid }) }) {
+		tb.Fatalf("%v runs on after it was killed", victims[0])
+	}
+}
+
+func (p Running) kill() error {
+	process, err := os.FindProcess(p.PID)
+	if err != nil {
+		return err
+	}
+	return process.Kill()
+}
+
+// outlived gives the marked processes a moment to end, since the last of them are told to by others that have just
 // ended, and returns those that did not.
 func outlived(mark string) []Running {
+	var left []Running
+	poll(func() bool { left = Marked(mark); return len(left) == 0 })
+	return left
+}
+
+// poll asks again and again, since the end of a process that is not ours tells nobody, and reports whether it became so
+// in good time.
+func poll(done func() bool) bool {
 	const grace, look = 5 * time.Second, 20 * time.Millisecond
-	deadline := time.Now().Add(grace)
-	for {
-		left := Marked(mark)
-		if len(left) == 0 || time.Now().After(deadline) {
-			return left
+	for deadline := time.Now().Add(grace); !done(); time.Sleep(look) {
+		if time.Now().After(deadline) {
+			return false
 		}
-		time.Sleep(look)
 	}
+	return true
 }

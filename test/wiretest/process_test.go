@@ -78,3 +78,19 @@ func TestMark(t *testing.T) {
 		t.Errorf("got %v for the orphan, want it killed", err)
 	}
 }
+
+func TestKill(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux shows the environment of a process")
+	}
+	mark := wiretest.Mark(t)
+	p := wiretest.Start(t, child("stay", mark), wiretest.Options{})
+	p.Notification(0, "notifications/up")
+	wiretest.Kill(t, mark, os.Args[0])
+	if p.Exit().Exited() {
+		t.Error("the process ended by itself, want it killed")
+	}
+	if got := failures(t, func(tb testing.TB) { wiretest.Kill(tb, mark, os.Args[0]) }); !strings.Contains(got, "want one") {
+		t.Errorf("got failures %q for a process that is not there", got)
+	}
+}

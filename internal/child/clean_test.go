@@ -1,0 +1,77 @@
+package child
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+)
+
+func TestTailLines(t *testing.T) {
+	tests := []struct {
+		name    string
+		written []string
+		want    []string
+	}{
+		{"lines", []string{"one\ntwo\n"}, []string{"one", "two"}},
+		{"in pieces", []string{"on", "e\nt", "wo"}, []string{"one", "two"}},
+		{"CR LF", []string{"one\r", "\ntwo\r\r\n"}, []string{"one", "two"}},
+		{"progress bar", []string{"10%\r50", "%\r100%", "\ndone"}, []string{"100%", "done"}},
+		{"empty lines", []string{"\n\n \none\n"}, []string{"one"}},
+		{"indentation", []string{"Error: x\n\tat y\n"}, []string{"Error: x", " at y"}},
+		{"colours", []string{"\x1b[1;31merror:\x1b[0m \x1b[38;2;1;2;3mno\x1b[K\n"}, []string{"error: no"}},
+		{"title and clipboard", []string{"\x1b]0;title\aa\x1b]52;c;ZXZpbA==\x1b\\b\u009d8;;x\u009cc\n"}, []string{"abc"}},
+		{"device control", []string{"a\x1bP1$r\x1b\\b\x1b_x\x1b\\c\x1b^y\ad\n"}, []string{"abcd"}},
+		{"short escapes", []string{"a\x1b7b\x1b(Bc\x1b=d\x1bMe\n"}, []string{"abcde"}},
+		{"unfinished escapes", []string{"a\x1b[12\nb\x1b]0;x\nc\x1b\nd\u009b1\n"}, []string{"a", "b", "c", "d"}},
+		{"C1 CSI", []string{"a\u009b31mb\u0085c\n"}, []string{"abc"}},
+		{"controls", []string{"a\x00\a\b\v\f\x7fb\tc\n"}, []string{"ab c"}},
+		{"bidirectional and hidden", []string{"a\u202eb\u200bc\U000e0041d\ufe0fe\u2028f\n"}, []string{"abcdef"}},
+		{"invalid UTF-8", []string{"a\xffb\xc3\n\x9bc"}, []string{"a�b�", "�c"}},
+		{"other scripts", []string{"Größe 大きさ 👍\n"}, []string{"Größe 大きさ 👍"}},
+		{"long", []string{strings.Repeat("é", 3000), "tail\nnext"}, []string{strings.Repeat("é", 1024), "next"}},
+		{"long ASCII", []string{strings.Repeat("x", 100_000), "\nnext"}, []string{strings.Repeat("x", 2048), "next"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			tail := newTail(nil)
+			for _, s := range test.written {
+				tail.write([]byte(s))
+			}
+			if got := tail.last(); !slices.Equal(got, test.want) {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestTailKeepsTheLast(t *testing.T) {
+	tail := newTail(nil)
+	for _, c := range "abcdefghijklmnopqrstuvwxyz" {
+		tail.write([]byte(string(c) + "\n"))
+	}
+	tail.write([]byte("unfinished"))
+	got := strings.Join(tail.last(), " ")
+	if want := "h i j k l m n o p q r s t u v w x y z unfinished"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func FuzzClean(f *testing.F) {
+	for _, s := range []string{"plain", "\x1b[31mred\x1b[m", "\x1b]0;t\a", "\x1b", "\xc2", "\xc2\x9b", "\u202e", "\x1b(", "\xff\t\r", strings.Repeat("é", 2000)} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		got := clean(raw)
+		if len(got) > lineMax || !utf8.ValidString(got) {
+			t.Errorf("%d bytes, valid UTF-8: %t", len(got), utf8.ValidString(got))
+		}
+		if i := strings.IndexFunc(got, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) }); i >= 0 {
+			t.Errorf("%q lets %q through", got, got[i:])
+		}
+		if again := clean([]byte(got)); again != got {
+			t.Errorf("cleaned again: got %q, want %q", again, got)
+		}
+	})
+}

@@ -1,0 +1,129 @@
+package child
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// command is a Spec that was checked, with the file to run.
+type command struct {
+	path string
+	argv []string
+	env  []string // never nil
+	dir  string   // absolute
+	name string   // Spec.Command, for errors
+}
+
+// resolve finds what the Spec means. It looks before starting because the system's own answer to a missing command,
+// a missing interpreter and a missing directory is the same.
+func resolve(spec Spec) (command, error) {
+	cmd := command{
+		argv: append([]string{spec.Command}, spec.Args...),
+		env:  append([]string{}, spec.Env...),
+		name: spec.Command,
+	}
+	if err := checkText(spec); err != nil {
+		return cmd, &StartError{spec.Command, err.Error(), syscall.EINVAL}
+	}
+	dir, err := filepath.Abs(spec.Dir)
+	if err != nil {
+		return cmd, &StartError{spec.Command, "working directory: " + err.Error(), err}
+	}
+	cmd.dir = dir
+	if info, err := os.Stat(dir); err != nil {
+		return cmd, &StartError{spec.Command, "working directory " + dir + ": " + cause(err).Error(), err}
+	} else if !info.IsDir() {
+		return cmd, &StartError{spec.Command, "working directory " + dir + " is not a directory", syscall.ENOTDIR}
+	}
+	cmd.path, err = cmd.find()
+	return cmd, err
+}
+
+// checkText refuses what the system cannot be handed.
+func checkText(spec Spec) error {
+	if spec.Command == "" {
+		return errors.New("no command is given")
+	}
+	for _, s := range append([]string{spec.Command, spec.Dir}, spec.Args...) {
+		if strings.ContainsRune(s, 0) {
+			return errors.New("a NUL byte in the command, its arguments or its directory")
+		}
+	}
+	for _, kv := range spec.Env {
+		key, _, found := strings.Cut(kv, "=")
+		if !found || key == "" || strings.ContainsRune(kv, 0) {
+			return fmt.Errorf("environment entry %q is not KEY=VALUE", key) // the value may be a secret
+		}
+	}
+	return nil
+}
+
+// find returns the file that the command names.
+func (c command) find() (string, error) {
+	if filepath.Base(c.name) != c.name {
+		path := c.name
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(c.dir, path)
+		}
+		found, err := executable(path, c.env)
+		switch {
+		case err == nil:
+			return found, nil
+		case errors.Is(err, fs.ErrPermission):
+			return "", &StartError{c.name, path + " is not executable; is it the right file, and does it need chmod +x?", err}
+		}
+		return "", &StartError{c.name, path + ": " + cause(err).Error(), err}
+	}
+
+	list, set := getenv(c.env, "PATH")
+	if !set {
+		return "", &StartError{c.name, "not found: its environment has no PATH; give one, or the full path of the command", exec.ErrNotFound}
+	}
+	for _, dir := range filepath.SplitList(list) {
+		if !filepath.IsAbs(dir) { // "" and "." are the working directory, as they are for execvp
+			dir = filepath.Join(c.dir, dir)
+		}
+		found, err := executable(filepath.Join(dir, c.name), c.env)
+		if err == nil {
+			return found, nil
+		}
+		if errors.Is(err, fs.ErrPermission) {
+			return "", &StartError{c.name, filepath.Join(dir, c.name) + " is not executable; does it need chmod +x?", err}
+		}
+	}
+	hint := "is it installed?"
+	if strings.ContainsAny(c.name, " \t") {
+		hint = "arguments belong in args, not in the command"
+	}
+	return "", &StartError{c.name, fmt.Sprintf("not found in PATH (%s); %s", list, hint), exec.ErrNotFound}
+}
+
+// explain turns the system's refusal to run the command into a *StartError.
+func (c command) explain(err error) error {
+	reason := c.path + ": " + cause(err).Error()
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		reason = c.path + ": the interpreter named in its first line, or its loader, does not exist"
+	case errors.Is(err, syscall.ENOEXEC):
+		reason = c.path + ": not a program for this machine; a script needs a first line such as #!/bin/sh"
+	case errors.Is(err, syscall.E2BIG):
+		reason = "arguments and environment are too large together"
+	case errors.Is(err, syscall.EAGAIN):
+		reason = "the limit of processes of this user is reached"
+	}
+	return &StartError{c.name, reason, err}
+}
+
+// cause strips the operation and path that os puts before an error, where the text around has them already.
+func cause(err error) error {
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
+		return path.Err
+	}
+	return err
+}

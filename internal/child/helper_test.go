@@ -1,0 +1,114 @@
+//go:build unix
+
+package child_test
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"go.uber.org/goleak"
+	"golang.org/x/sys/unix"
+)
+
+// TestMain makes the test binary a stock of ill-behaved processes: run as "child.test helper MODE…" it is one.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 2 && os.Args[1] == "helper" {
+		os.Exit(helper(os.Args[2], os.Args[3:]))
+	}
+	goleak.VerifyTestMain(m)
+}
+
+func helper(mode string, args []string) int {
+	switch mode {
+	case "exit":
+		code, _ := strconv.Atoi(args[0])
+		fmt.Fprintln(os.Stderr, "leaving with", code)
+		return code
+	case "signal":
+		n, _ := strconv.Atoi(args[0])
+		unix.Kill(os.Getpid(), syscall.Signal(n))
+		select {}
+	case "echo":
+		io.Copy(os.Stdout, os.Stdin)
+	case "env":
+		fmt.Print(strings.Join(os.Environ(), "\n"))
+	case "args":
+		fmt.Printf("%q", args)
+	case "dir":
+		dir, _ := os.Getwd()
+		fmt.Print(dir)
+	case "lastwords": // ends only some time after its stdin has
+		io.Copy(io.Discard, os.Stdin)
+		fmt.Fprint(os.Stderr, "all saved")
+	case "flood":
+		block := []byte(strings.Repeat("x", 99) + "\n")
+		for range 1 << 20 {
+			os.Stderr.Write(block)
+		}
+	case "gulp": // one answer, then gone
+		n, _ := strconv.Atoi(args[0])
+		os.Stdout.Write(make([]byte, n))
+	case "sleep": // ends at SIGTERM
+		announce()
+		select {}
+	case "stubborn":
+		signal.Ignore(syscall.SIGTERM)
+		announce()
+		select {}
+	case "family":
+		return family(args)
+	}
+	return 0
+}
+
+// announce prints our number and closes descriptor 3, which family may wait for.
+func announce() {
+	fmt.Println(os.Getpid())
+	unix.Close(3)
+}
+
+// family starts a relative that inherits stdout and stderr and announces itself, then does as args[0] says:
+// "crash" exits at once, "eof" exits at the end of stdin, "stay" does not. The rest are traits of the relative:
+// "setsid", "stubborn", "detached" for one without our stdout and stderr, and "double" for one whose parent is gone.
+func family(args []string) int {
+	self, traits := args[0], args[1:]
+	ready, held, err := os.Pipe()
+	if err != nil {
+		return 1
+	}
+	relative := exec.Command(os.Args[0], "helper", "sleep")
+	switch {
+	case slices.Contains(traits, "double"):
+		rest := slices.DeleteFunc(slices.Clone(traits), func(s string) bool { return s == "double" })
+		relative.Args = append([]string{os.Args[0], "helper", "family", "crash"}, rest...)
+	case slices.Contains(traits, "stubborn"):
+		relative.Args[2] = "stubborn"
+	}
+	relative.Stdout, relative.Stderr, relative.ExtraFiles = os.Stdout, os.Stderr, []*os.File{held}
+	relative.SysProcAttr = &syscall.SysProcAttr{Setsid: slices.Contains(traits, "setsid")}
+	if err := relative.Start(); err != nil {
+		return 1
+	}
+	held.Close()
+	io.Copy(io.Discard, ready)
+	unix.Close(3) // our own parent may be one of these, waiting
+	if slices.Contains(traits, "stubborn") {
+		signal.Ignore(syscall.SIGTERM)
+	}
+	switch self {
+	case "crash":
+		return 3
+	case "eof":
+		io.Copy(io.Discard, os.Stdin)
+		return 0
+	}
+	select {}
+}

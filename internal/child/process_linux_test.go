@@ -1,0 +1,120 @@
+package child_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/mcp-workbench/workbench/internal/child"
+)
+
+func isZombie(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return true
+	}
+	return bytes.Contains(stat[bytes.LastIndexByte(stat, ')'):], []byte(" Z "))
+}
+
+func descriptors(t *testing.T) int {
+	t.Helper()
+	dir, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(dir)
+}
+
+func zombies(t *testing.T) int {
+	t.Helper()
+	n := 0
+	procs, _ := os.ReadDir("/proc")
+	for _, entry := range procs {
+		stat, err := os.ReadFile("/proc/" + entry.Name() + "/stat")
+		if err == nil && bytes.Contains(stat, fmt.Appendf(nil, ") Z %d ", os.Getpid())) {
+			n++
+		}
+	}
+	return n
+}
+
+func TestDescriptors(t *testing.T) {
+	leak, err := unix.Dup(0) // not closed on exec, as what an untidy client leaves open for us
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(leak)
+	starts(t, func(t *testing.T, start func(child.Spec) (*child.Process, error)) {
+		p := mustStart(t, start, child.Spec{Command: "/bin/cat"})
+		echo(t, p) // the program is running
+		entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", p.PID()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, entry := range entries {
+			if entry.Name() != strconv.Itoa(i) || i > 2 {
+				name, _ := os.Readlink(fmt.Sprintf("/proc/%d/fd/%s", p.PID(), entry.Name()))
+				t.Errorf("the child has descriptor %s (%s)", entry.Name(), name)
+				continue
+			}
+			info, err := os.ReadFile(fmt.Sprintf("/proc/%d/fdinfo/%d", p.PID(), i))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var pos, flags int
+			if _, err := fmt.Sscanf(string(info), "pos: %d\nflags: 0%o\n", &pos, &flags); err != nil {
+				t.Fatalf("%v in %q", err, info)
+			}
+			if flags&unix.O_NONBLOCK != 0 {
+				t.Errorf("descriptor %d does not block", i)
+			}
+		}
+	})
+}
+
+// echo waits until the process, a cat, answers.
+func echo(t *testing.T, p *child.Process) {
+	t.Helper()
+	p.Stdout().SetReadDeadline(time.Now().Add(patience))
+	defer p.Stdout().SetReadDeadline(time.Time{})
+	var b [1]byte
+	if _, err := p.Stdin().Write([]byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Stdout().Read(b[:]); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Goroutines are counted by goleak once all tests are over.
+func TestNothingPilesUp(t *testing.T) {
+	rounds := 1000
+	if testing.Short() {
+		rounds = 100
+	}
+	starts(t, func(t *testing.T, start func(child.Spec) (*child.Process, error)) {
+		stop(t, mustStart(t, start, child.Spec{Command: "/bin/cat"}), child.Grace{}) // what is made once is made
+		before := descriptors(t)
+		for range rounds {
+			p, err := start(child.Spec{Command: "/bin/cat"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			stop(t, p, child.Grace{})
+			if exit := p.Exit(); exit.Code != 0 || exit.Signal != "" {
+				t.Fatal("cat did not end at EOF:", exit)
+			}
+		}
+		if after := descriptors(t); after != before {
+			t.Errorf("descriptors: got %d, want %d as before", after, before)
+		}
+		if n := zombies(t); n != 0 {
+			t.Errorf("got %d zombies", n)
+		}
+	})
+}

@@ -1,0 +1,357 @@
+//go:build unix
+
+package child_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/mcp-workbench/workbench/internal/child"
+)
+
+// patience bounds every wait of these tests; none of them passes or fails by how long something took below it.
+const patience = 20 * time.Second
+
+// starts are the ways to start a process; each behaviour holds for all of them.
+func starts(t *testing.T, test func(t *testing.T, start func(child.Spec) (*child.Process, error))) {
+	t.Run("plain", func(t *testing.T) { test(t, child.Start) })
+}
+
+func spec(mode string, args ...string) child.Spec {
+	return child.Spec{
+		Command: os.Args[0],
+		Args:    append([]string{"helper", mode}, args...),
+		Env:     []string{"GORACE=atexit_sleep_ms=0"}, // with -race every exit would take a second
+	}
+}
+
+func mustStart(t *testing.T, start func(child.Spec) (*child.Process, error), s child.Spec) *child.Process {
+	t.Helper()
+	p, err := start(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { stop(t, p, child.Grace{EOF: -1, Term: -1}) })
+	return p
+}
+
+func stop(t *testing.T, p *child.Process, grace child.Grace) {
+	t.Helper()
+	if err := p.Stop(t.Context(), grace); err != nil {
+		t.Error("Stop:", err)
+	}
+}
+
+func waitDone(t *testing.T, p *child.Process) child.Exit {
+	t.Helper()
+	select {
+	case <-p.Done():
+		return p.Exit()
+	case <-time.After(patience):
+		t.Fatalf("process %d did not end", p.PID())
+		panic("unreachable")
+	}
+}
+
+// output reads stdout to its end, which may be a deadline.
+func output(t *testing.T, p *child.Process) string {
+	t.Helper()
+	b, err := io.ReadAll(p.Stdout())
+	if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Error("reading stdout:", err)
+	}
+	return string(b)
+}
+
+// relative reads the number that a helper announced.
+func relative(t *testing.T, p *child.Process) int {
+	t.Helper()
+	p.Stdout().SetReadDeadline(time.Now().Add(patience))
+	line, err := bufio.NewReader(p.Stdout()).ReadString('\n')
+	if err != nil {
+		t.Fatal("reading a pid:", err)
+	}
+	p.Stdout().SetReadDeadline(time.Time{})
+	pid, err := strconv.Atoi(strings.TrimSpace(line))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pid
+}
+
+func waitGone(t *testing.T, pids ...int) {
+	t.Helper()
+	for end := time.Now().Add(patience); ; time.Sleep(2 * time.Millisecond) {
+		if pids = slices.DeleteFunc(pids, func(pid int) bool { return !alive(pid) }); len(pids) == 0 {
+			return
+		}
+		if time.Now().After(end) {
+			for _, pid := range pids {
+				unix.Kill(pid, unix.SIGKILL)
+			}
+			t.Fatalf("still alive: %v", pids)
+		}
+	}
+}
+
+func TestExit(t *testing.T) {
+	tests := []struct {
+		name         string
+		mode, arg    string
+		code         int
+		signal, text string
+	}{
+		{"success", "exit", "0", 0, "", "exit status 0"},
+		{"failure", "exit", "3", 3, "", "exit status 3"},
+		{"killed", "signal", "9", -1, "SIGKILL", "killed by signal 9 (SIGKILL)"},
+		{"terminated", "signal", "15", -1, "SIGTERM", "killed by signal 15 (SIGTERM)"},
+	}
+	starts(t, func(t *testing.T, start func(child.Spec) (*child.Process, error)) {
+		for _, test := range tests {
+			t.Run(test.name, func(t *testing.T) {
+				p := mustStart(t, start, spec(test.mode, test.arg))
+				got := waitDone(t, p)
+				if got.Code != test.code || got.Signal != test.signal || got.Asked || got.At.IsZero() {
+					t.Errorf("got %+v, want code %d, signal %q, not asked", got, test.code, test.signal)
+				}
+				if got.String() != test.text {
+					t.Errorf("got %q, want %q", got, test.text)
+				}
+			})
+		}
+	})
+}
+
+func TestGivenExactly(t *testing.T) {
+	t.Setenv("SECRET_OF_OURS", "canary")
+	dir, err := os.MkdirTemp("", "child")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.Remove(dir)
+	tests := []struct {
+		name string
+		spec child.Spec
+		want string
+	}{
+		{"environment", child.Spec{Args: []string{"helper", "env"}, Env: []string{"B=2", "A=", "C=\xff=x"}}, "B=2\nA=\nC=\xff=x"},
+		{"no environment", child.Spec{Args: []string{"helper", "env"}}, ""},
+		{"arguments", child.Spec{Args: []string{"helper", "args", "a b", "", "$HOME", "*", "\xfe"}}, `["a b" "" "$HOME" "*" "\xfe"]`},
+		{"directory", child.Spec{Args: []string{"helper", "dir"}, Dir: dir}, dir},
+	}
+	starts(t, func(t *testing.T, start func(child.Spec) (*child.Process, error)) {
+		for _, test := range tests {
+			t.Run(test.name, func(t *testing.T) {
+				test.spec.Command = os.Args[0]
+				p := mustStart(t, start, test.spec)
+				if got := output(t, p); got != test.want {
+					t.Errorf("got %q, want %q", got, test.want)
+				}
+			})
+		}
+	})
+}
+
+func TestEcho(t *testing.T) {
+	starts(t, func(t *testing.T, start func(child.Spec) (*child.Process, error)) {
+		p := mustStart(t, start, spec("echo"))
+		sent := strings.Repeat("0123456789abcdef", 1<<16) // a pipe full at least
+		go func() {
+			io.WriteString(p.Stdin(), sent)
+			p.Stdin().Close()
+		}()
+		if got := output(t, p); got != sent {
+			t.Errorf("got %d bytes, want the %d sent", len(got), len(sent))
+		}
+	})
+}
+
+func TestDeadlines(t *testing.T) {
+	starts(t, func(t *testing.T, start func(child.Spec) (*child.Process, error)) {
+		p := mustStart(t, start, spec("stubborn"))
+		relative(t, p)
+		soon := time.Now().Add(10 * time.Millisecond)
+		if err := p.Stdin().SetWriteDeadline(soon); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Stdin().Write(make([]byte, 8<<20)); !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("write to a process that does not read: got %v, want a time-out", err)
+		}
+		if err := p.Stdout().SetReadDeadline(soon); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Stdout().Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("read from a process that does not write: got %v, want a time-out", err)
+		}
+	})
+}
+
+func TestStop(t *testing.T) {
+	const never = time.Hour
+	tests := []struct {
+		name   string
+		mode   []string
+		grace  child.Grace
+		signal string
+	}{
+		{"ends at EOF", []string{"echo"}, child.Grace{EOF: never, Term: never}, ""},
+		{"ends at SIGTERM", []string{"sleep"}, child.Grace{EOF: -1, Term: never}, "SIGTERM"},
+		{"ignores both", []string{"stubborn"}, child.Grace{EOF: -1, Term: 50 * time.Millisecond}, "SIGKILL"},
+		{"defaults", []string{"echo"}, child.Grace{}, ""},
+		{"wrapper ends at EOF, server at SIGTERM", []string{"family", "eof"}, child.Grace{EOF: never, Term: never}, ""},
+		{"wrapper ends at EOF, server ignores SIGTERM", []string{"family", "eof", "stubborn"}, child.Grace{EOF: never, Term: 50 * time.Millisecond}, ""},
+		{"grandchild", []string{"family", "stay"}, child.Grace{EOF: -1, Term: never}, "SIGTERM"},
+		{"stubborn grandchild", []string{"family", "stay", "stubborn"}, child.Grace{EOF: -1, Term: 50 * time.Millisecond}, "SIGKILL"},
+		{"grandchild in its own session", []string{"family", "stay", "setsid"}, child.Grace{EOF: -1, Term: never}, "SIGTERM"},
+		{"stubborn grandchild in its own session", []string{"family", "stay", "setsid", "stubborn"}, child.Grace{EOF: -1, Term: 50 * time.Millisecond}, "SIGKILL"},
+	}
+	starts(t, func(t *testing.T, start func(child.Spec) (*child.Process, error)) {
+		for _, test := range tests {
+			t.Run(test.name, func(t *testing.T) {
+				p := mustStart(t, start, spec(test.mode[0], test.mode[1:]...))
+				pids := []int{p.PID()}
+				if test.mode[0] != "echo" {
+					pids = append(pids, relative(t, p))
+				}
+				stop(t, p, test.grace)
+				for _, pid := range pids {
+					if alive(pid) {
+						t.Errorf("%d is alive after Stop", pid)
+					}
+				}
+				if got := waitDone(t, p); got.Signal != test.signal || !got.Asked {
+					t.Errorf("got %+v, want signal %q, asked", got, test.signal)
+				}
+			})
+		}
+	})
+}
+
+func TestStopIsHurried(t *testing.T) {
+	starts(t, func(t *testing.T, start func(child.Spec) (*child.Process, error)) {
+		p := mustStart(t, start, spec("stubborn"))
+		relative(t, p)
+		var wg sync.WaitGroup
+		for range 4 {
+			wg.Go(func() { stop(t, p, child.Grace{EOF: time.Hour, Term: time.Hour}) })
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := p.Stop(ctx, child.Grace{EOF: time.Hour, Term: time.Hour}); err != nil {
+			t.Error(err)
+		}
+		wg.Wait()
+		if got := waitDone(t, p); got.Signal != "SIGKILL" {
+			t.Errorf("got %v, want SIGKILL", got)
+		}
+	})
+}
+
+// A descendant that holds stdout and stderr must not keep the end of the process from being seen.
+func TestCrashLeavesNothing(t *testing.T) {
+	tests := []struct {
+		name   string
+		traits []string
+	}{
+		{"grandchild", nil},
+		{"stubborn grandchild", []string{"stubborn"}},
+		{"orphan", []string{"double"}},
+		{"grandchild in its own session", []string{"setsid"}},
+		{"orphan in its own session", []string{"double", "setsid"}},
+	}
+	starts(t, func(t *testing.T, start func(child.Spec) (*child.Process, error)) {
+		plain := strings.HasSuffix(t.Name(), "/plain")
+		for _, test := range tests {
+			if plain && slices.Contains(test.traits, "setsid") {
+				continue // orphaned before anybody looked; finding it needs the guard
+			}
+			t.Run(test.name, func(t *testing.T) {
+				p := mustStart(t, start, spec("family", append([]string{"crash"}, test.traits...)...))
+				pid := relative(t, p)
+				if got := waitDone(t, p); got.Code != 3 || got.Asked {
+					t.Errorf("got %+v, want exit status 3, not asked", got)
+				}
+				output(t, p) // ends
+				waitGone(t, pid)
+				stop(t, p, child.Grace{})
+				if got := p.Exit(); got.Asked {
+					t.Error("Stop after the end must not make it asked for")
+				}
+			})
+		}
+	})
+}
+
+func TestLastAnswerIsRead(t *testing.T) {
+	const size = 1 << 20 // a full pipe at most
+	starts(t, func(t *testing.T, start func(child.Spec) (*child.Process, error)) {
+		p := mustStart(t, start, spec("gulp", strconv.Itoa(size)))
+		got := 0
+		for buf := make([]byte, size/16); ; time.Sleep(10 * time.Millisecond) { // a slow reader: 160 ms and more
+			n, err := p.Stdout().Read(buf)
+			got += n
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got != size {
+			t.Errorf("got %d bytes, want %d", got, size)
+		}
+	})
+}
+
+func TestTail(t *testing.T) {
+	starts(t, func(t *testing.T, start func(child.Spec) (*child.Process, error)) {
+		t.Run("of a crash", func(t *testing.T) {
+			p := mustStart(t, start, spec("exit", "7"))
+			waitDone(t, p)
+			if got := p.Tail(); !slices.Equal(got, []string{"leaving with 7"}) {
+				t.Errorf("got %q", got)
+			}
+		})
+		t.Run("holds the last words", func(t *testing.T) {
+			p := mustStart(t, start, spec("lastwords"))
+			stop(t, p, child.Grace{EOF: time.Hour})
+			if got := p.Tail(); !slices.Equal(got, []string{"all saved"}) {
+				t.Errorf("got %q", got)
+			}
+		})
+		t.Run("of 100 MB", func(t *testing.T) {
+			var lines int
+			s := spec("flood")
+			s.StderrLine = func(line string) { lines++ }
+			p := mustStart(t, start, s)
+			waitDone(t, p)
+			stop(t, p, child.Grace{})
+			if lines != 1<<20 {
+				t.Errorf("StderrLine: got %d lines, want %d", lines, 1<<20)
+			}
+			if got := p.Tail(); len(got) != 20 || len(got[0]) != 99 {
+				t.Errorf("got %d lines, want 20 of 99", len(got))
+			}
+		})
+	})
+}
+
+// alive reports whether a process of this number runs; one that waits to be reaped does not.
+func alive(pid int) bool {
+	if err := unix.Kill(pid, 0); err == syscall.ESRCH {
+		return false
+	}
+	return !isZombie(pid)
+}

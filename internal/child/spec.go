@@ -1,0 +1,63 @@
+package child
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Spec says which process to start. Nothing in it is changed or kept after Start, except StderrLine.
+type Spec struct {
+	Command string   // a name, looked up in the PATH of Env, or a path; relative to Dir when it holds a slash
+	Args    []string // what follows the command in argv; there is no shell
+	Env     []string // the whole environment as KEY=VALUE; nothing is inherited
+	Dir     string   // working directory; "" is ours
+
+	// StderrLine, if not nil, gets each line of the process's stderr as Tail shows them. It is called from one
+	// goroutine and must not block: while it runs, stderr is not read.
+	StderrLine func(line string)
+}
+
+// Grace says how long each step of Stop waits. Zero means two seconds, negative means not at all.
+type Grace struct {
+	EOF  time.Duration // from closing stdin to SIGTERM
+	Term time.Duration // from SIGTERM to SIGKILL
+}
+
+const defaultGrace = 2 * time.Second
+
+// withDefaults returns the durations to wait, zero meaning none.
+func (g Grace) withDefaults() Grace {
+	pick := func(d time.Duration) time.Duration {
+		if d == 0 {
+			return defaultGrace
+		}
+		return max(d, 0)
+	}
+	return Grace{EOF: pick(g.EOF), Term: pick(g.Term)}
+}
+
+// A StartError says why a process could not be started, in words for the person who configured it.
+type StartError struct {
+	Command string // as in Spec
+	Reason  string // what was wrong and, where known, what to do
+	Err     error  // exec.ErrNotFound, fs.ErrNotExist, fs.ErrPermission, or what the system said
+}
+
+func (e *StartError) Error() string { return fmt.Sprintf("start %q: %s", e.Command, e.Reason) }
+
+// Unwrap returns Err.
+func (e *StartError) Unwrap() error { return e.Err }
+
+// A SurvivorError names the processes that were still there when Stop gave up.
+type SurvivorError struct {
+	PIDs []int
+}
+
+func (e *SurvivorError) Error() string {
+	pids := make([]string, len(e.PIDs))
+	for i, pid := range e.PIDs {
+		pids[i] = fmt.Sprint(pid)
+	}
+	return "still running after SIGKILL: pid " + strings.Join(pids, ", ")
+}

@@ -1,0 +1,107 @@
+package child
+
+import (
+	"bytes"
+	"os"
+	"sync"
+)
+
+const (
+	tailLines = 20
+	lineMax   = 2 << 10 // bytes of a cleaned line
+	rawMax    = 8 << 10 // bytes of a line before cleaning; the rest of it is dropped
+)
+
+// tail reads stderr to its end and keeps the last lines, tailLines × lineMax bytes at most.
+type tail struct {
+	each func(string) // may be nil
+	done chan struct{}
+
+	mu     sync.Mutex
+	lines  []string // oldest first
+	raw    []byte   // the line being written
+	resume bool     // a carriage return was seen: what comes next begins the line again
+}
+
+func newTail(each func(string)) *tail {
+	return &tail{each: each, done: make(chan struct{})}
+}
+
+// readFrom reads until f ends, is closed or reaches its deadline.
+func (t *tail) readFrom(f *os.File) {
+	defer close(t.done)
+	buf := make([]byte, 8<<10)
+	for {
+		n, err := f.Read(buf)
+		t.write(buf[:n])
+		if err != nil {
+			t.endLine()
+			return
+		}
+	}
+}
+
+func (t *tail) write(b []byte) {
+	for len(b) > 0 {
+		i := bytes.IndexByte(b, '\n')
+		if i < 0 {
+			t.add(b)
+			return
+		}
+		t.add(b[:i])
+		t.endLine()
+		b = b[i+1:]
+	}
+}
+
+// add appends a piece of a line. A carriage return takes the line back to its beginning, as on a terminal: of a
+// progress bar only the last state is kept, and of "\r\n" nothing is lost.
+func (t *tail) add(b []byte) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for len(b) > 0 {
+		if b[0] == '\r' {
+			t.resume = true
+			b = b[1:]
+			continue
+		}
+		if t.resume {
+			t.raw, t.resume = t.raw[:0], false
+		}
+		n := bytes.IndexByte(b, '\r')
+		if n < 0 {
+			n = len(b)
+		}
+		t.raw = append(t.raw, b[:min(n, rawMax-len(t.raw))]...)
+		b = b[n:]
+	}
+}
+
+// endLine keeps the line that was written and hands it on. The lock is not held while each runs.
+func (t *tail) endLine() {
+	t.mu.Lock()
+	line := clean(t.raw)
+	t.raw, t.resume = t.raw[:0], false
+	if line != "" {
+		if len(t.lines) == tailLines {
+			copy(t.lines, t.lines[1:])
+			t.lines = t.lines[:tailLines-1]
+		}
+		t.lines = append(t.lines, line)
+	}
+	t.mu.Unlock()
+	if line != "" && t.each != nil {
+		t.each(line)
+	}
+}
+
+// last returns a copy of what is kept.
+func (t *tail) last() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	lines := append([]string(nil), t.lines...)
+	if line := clean(t.raw); line != "" {
+		lines = append(lines, line)
+	}
+	return lines[max(0, len(lines)-tailLines):]
+}

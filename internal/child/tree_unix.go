@@ -1,0 +1,209 @@
+//go:build unix
+
+package child
+
+import (
+	"os"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// killMax bounds how long SIGKILL is repeated. A process that withstands it is stuck in the system.
+const killMax = 2 * time.Second
+
+// tree is a process that we started, and are the parent of, with all its descendants.
+type tree struct {
+	*life
+	start uint64         // when it was started, as in process.start; 0 if unknown
+	mark  uint64         // what its descendants carry, 0 if nothing; see marked
+	seen  map[int]uint64 // descendants seen so far and when they started; owned by run
+	asked chan Grace     // holds what stop was given
+	rush  chan struct{}  // closed by hurry
+	once  sync.Once      // for rush
+
+	mu     sync.Mutex // held while the process is reaped, and while it or its group is signalled by number
+	reaped bool
+}
+
+// startTree starts the process with files as its descriptors 0, 1 and 2, and sees to it until its tree is gone.
+func startTree(cmd command, files []*os.File) (*tree, error) {
+	t := newTree()
+	if err := t.begin(cmd, files, 0); err != nil {
+		return nil, err
+	}
+	go t.await()
+	go t.run()
+	return t, nil
+}
+
+func newTree() *tree {
+	return &tree{
+		life:  newLife(),
+		seen:  map[int]uint64{},
+		asked: make(chan Grace, 1),
+		rush:  make(chan struct{}),
+	}
+}
+
+// begin starts the process. It leads a session of its own: the session is inherited by more descendants than the
+// process group is, because a shell with job control makes groups, and it has no terminal to read from or to
+// be stopped by. The parent's death is signalled with dies, if not 0; see guardServer.
+func (t *tree) begin(cmd command, files []*os.File, dies syscall.Signal) error {
+	sealDescriptors()
+	fds := make([]uintptr, len(files))
+	for i, f := range files {
+		fds[i] = f.Fd() // this makes them blocking, as a child expects its descriptors to be
+	}
+	pid, err := syscall.ForkExec(cmd.path, cmd.argv, &syscall.ProcAttr{
+		Dir: cmd.dir, Env: cmd.env, Files: fds, Sys: sysProcAttr(dies),
+	})
+	if err != nil {
+		return err
+	}
+	t.pid = pid
+	if p, err := lookupProcess(pid); err == nil {
+		t.start = p.start
+	}
+	return nil
+}
+
+// sealDescriptors keeps the child from inheriting what we ourselves were started with. What Go opens is closed on
+// exec anyway; a client that starts us may have left its own files, sockets and pipes open.
+func sealDescriptors() {
+	if closeRange(3) == nil {
+		return
+	}
+	names, err := os.ReadDir("/dev/fd")
+	if err != nil {
+		return
+	}
+	for _, name := range names {
+		if fd, err := strconv.Atoi(name.Name()); err == nil && fd >= 3 {
+			unix.CloseOnExec(fd)
+		}
+	}
+}
+
+// wait4 reaps our child, waiting for it if it lives.
+func wait4(pid int) syscall.WaitStatus {
+	var status syscall.WaitStatus
+	for {
+		if _, err := syscall.Wait4(pid, &status, 0, nil); err != syscall.EINTR {
+			return status
+		}
+	}
+}
+
+// setExit notes that the process was reaped. t.mu is held.
+func (t *tree) setExit(status syscall.WaitStatus) {
+	t.reaped = true
+	t.exit = exitOf(status, time.Now())
+	close(t.exited)
+}
+
+func exitOf(status syscall.WaitStatus, at time.Time) Exit {
+	if status.Signaled() {
+		return Exit{Code: -1, Signal: unix.SignalName(status.Signal()), At: at, number: int(status.Signal())}
+	}
+	return Exit{Code: status.ExitStatus(), At: at}
+}
+
+func (t *tree) stop(grace Grace) { t.asked <- grace }
+
+func (t *tree) hurry() { t.once.Do(func() { close(t.rush) }) }
+
+// run owns the tree until it is gone.
+func (t *tree) run() {
+	defer close(t.gone)
+	select {
+	case <-t.exited:
+		t.survivors = t.kill()
+		return
+	case grace := <-t.asked:
+		t.members() // those that are orphans later would not be known as ours
+		if t.wait(t.exited, grace.EOF); len(t.left()) == 0 {
+			return
+		}
+		t.signal(unix.SIGTERM)
+		if t.waitLeft(grace.Term) {
+			t.survivors = t.kill()
+		}
+	}
+}
+
+// wait waits for c, for d at most and not beyond hurry.
+func (t *tree) wait(c <-chan struct{}, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-c:
+	case <-timer.C:
+	case <-t.rush:
+	}
+}
+
+// waitLeft waits until nothing is left, for d at most and not beyond hurry, and reports whether something is.
+func (t *tree) waitLeft(d time.Duration) bool {
+	end := time.Now().Add(d)
+	t.wait(t.exited, d)
+	for pause := 2 * time.Millisecond; len(t.left()) > 0; pause = min(2*pause, 100*time.Millisecond) {
+		rest := time.Until(end)
+		if rest <= 0 || t.hurried() {
+			return true
+		}
+		t.wait(nil, min(pause, rest))
+	}
+	return false
+}
+
+func (t *tree) hurried() bool {
+	select {
+	case <-t.rush:
+		return true
+	default:
+		return false
+	}
+}
+
+// kill sends SIGKILL until nothing is left, and returns what is left after killMax. It repeats because a descendant
+// may be born between looking and killing.
+func (t *tree) kill() []int {
+	end := time.Now().Add(killMax)
+	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
+		left := t.left()
+		if len(left) == 0 || time.Now().After(end) {
+			return left
+		}
+		t.signal(unix.SIGKILL)
+		time.Sleep(pause)
+	}
+}
+
+// signal sends sig to the process and its group, while these numbers are certainly theirs, and to each descendant.
+func (t *tree) signal(sig unix.Signal) {
+	t.mu.Lock()
+	group := !t.reaped
+	if group {
+		unix.Kill(-t.pid, sig)
+	}
+	t.mu.Unlock()
+	for _, p := range t.members() {
+		if group && p.pgid == t.pid {
+			continue
+		}
+		p.signal(sig)
+	}
+}
+
+// left returns the numbers of the processes of the tree that are there.
+func (t *tree) left() []int {
+	var pids []int
+	for _, p := range t.members() {
+		pids = append(pids, p.pid)
+	}
+	return pids
+}

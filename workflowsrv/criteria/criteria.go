@@ -98,6 +98,9 @@ func parseRule(v any, path string, depth int) (*rule, error) {
 	if !ok {
 		return nil, &ShapeError{at, fmt.Sprintf("%q takes an array of criteria, this is %s", op, article(m[op]))}
 	}
+	if len(list) == 0 {
+		return nil, &ShapeError{at, fmt.Sprintf("%q needs at least one rule", op)}
+	}
 	return parseList(op, list, at, depth)
 }
 

@@ -3,8 +3,9 @@ package criteria
 import (
 	"errors"
 	"fmt"
-	"regexp"
+	"strconv"
 	"strings"
+	"unicode/utf16"
 )
 
 // flags are the JavaScript flags that change what a pattern matches.
@@ -118,31 +119,48 @@ func pick(yes bool, a, b string) string {
 	return b
 }
 
-// groupOpen is what may follow "(?": an assertion, a plain group, modifiers, or a name.
-func groupOpen() *regexp.Regexp {
-	return regexp.MustCompile(`^\?(?:(:|=|!|<=|<!)|([ims]*)(?:-([ims]*))?:|<([A-Za-z_][A-Za-z0-9_]*)>)`)
-}
-
+// group translates what opens a group, whose ( has been read.
 func (t *translator) group() error {
-	f := t.flags()
 	t.out.WriteByte('(')
-	if t.pos < len(t.in) && t.in[t.pos] == '?' {
-		window := string(t.in[t.pos:min(len(t.in), t.pos+64)])
-		m := groupOpen().FindStringSubmatch(window)
-		if m == nil {
-			return fmt.Errorf("(%s is not ECMAScript; inline flags stand only at the start, a named group is (?<name>…)", cut(window, 4))
+	f := t.flags()
+	rest := string(t.in[t.pos:min(len(t.in), t.pos+maxGroupOpen)])
+	if strings.HasPrefix(rest, "?") {
+		open, modified, ok := groupOpen(rest, f)
+		if !ok {
+			return fmt.Errorf("(%s is not ECMAScript; flags such as (?i) stand only at the start, a named group is (?<name>…)", cut(rest, 4))
 		}
-		t.pos += len([]rune(m[0]))
-		switch {
-		case m[1] != "" || m[4] != "":
-			t.out.WriteString(m[0])
-		default:
-			f = f.modify(m[2], true).modify(m[3], false)
-			t.out.WriteString(pick(f.ignoreCase, "?i:", "?-i:"))
+		t.pos += len(open)
+		if modified != nil {
+			f, open = *modified, pick(modified.ignoreCase, "?i:", "?-i:")
 		}
+		t.out.WriteString(open)
 	}
 	t.groups = append(t.groups, f)
 	return nil
+}
+
+// maxGroupOpen bounds what opens a group, that is the name of one.
+const maxGroupOpen = 64
+
+// groupOpen cuts off what opens a group: an assertion, a plain group, a name, or modifiers, with the flags they give.
+func groupOpen(rest string, f flags) (open string, modified *flags, ok bool) {
+	for _, open := range []string{"?:", "?=", "?!", "?<=", "?<!"} {
+		if strings.HasPrefix(rest, open) {
+			return open, nil, true
+		}
+	}
+	if name, _, ok := strings.Cut(rest, ">"); ok && strings.HasPrefix(name, "?<") {
+		letters := name[len("?<"):]
+		word := strings.IndexFunc(letters, func(c rune) bool { return !isWord(c) }) < 0
+		return name + ">", nil, word && letters != "" && letters[0] > '9'
+	}
+	letters, _, ok := strings.Cut(rest, ":")
+	on, off, _ := strings.Cut(letters[1:], "-")
+	if !ok || strings.Trim(on+off, "ims") != "" {
+		return "", nil, false
+	}
+	f = f.modify(on, true).modify(off, false)
+	return letters + ":", &f, true
 }
 
 func (f flags) modify(letters string, on bool) flags {
@@ -211,34 +229,52 @@ func (t *translator) escape() error {
 	return nil
 }
 
-// codePoint translates \uHHHH (pairs of surrogates included), \u{H…}, \xHH and \cX; anything else after u, x or c
-// makes the letter stand for itself.
+// codePoint translates \uHHHH (pairs of surrogates included), \u{H…}, \xHH and \cX; anything else after u or x makes
+// the letter stand for itself, and after c the backslash too.
 func (t *translator) codePoint(kind rune) {
-	window := string(t.in[t.pos:min(len(t.in), t.pos+12)])
-	form := map[rune]string{
-		'u': `^(?:([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})|([0-9a-fA-F]{4})|\{([0-9a-fA-F]{1,6})\})`,
-		'x': `^()()([0-9a-fA-F]{2})()`,
-		'c': `^()()()()[A-Za-z]`,
-	}[kind]
-	m := regexp.MustCompile(form).FindStringSubmatch(window)
-	if m == nil {
-		t.literal(kind)
-		return
+	var r rune
+	ok := false
+	switch kind {
+	case 'c':
+		if ok = t.pos < len(t.in) && isLetter(t.in[t.pos]); ok {
+			r = t.in[t.pos] % 32
+			t.pos++
+		} else {
+			t.literal('\\')
+		}
+	case 'x':
+		r, ok = t.hex("", 2, "")
+	case 'u':
+		if r, ok = t.hex("", 4, ""); utf16.IsSurrogate(r) {
+			if low, paired := t.hex(`\u`, 4, ""); paired {
+				r = utf16.DecodeRune(r, low)
+			}
+		}
+		for n := 1; n <= 6 && !ok; n++ {
+			r, ok = t.hex("{", n, "}")
+		}
 	}
-	t.pos += len(m[0])
-	switch {
-	case kind == 'c':
-		t.literal(rune(m[0][0]) % 32)
-	case m[1] != "":
-		t.literal((hex(m[1])-0xd800)<<10 + (hex(m[2]) - 0xdc00) + 0x10000)
-	default:
-		t.literal(hex(m[3] + m[4]))
+	if !ok {
+		r = kind
 	}
+	t.literal(r)
 }
 
-func hex(digits string) (r rune) {
-	fmt.Sscanf(digits, "%x", &r)
-	return r
+// hex reads n hexadecimal digits between two texts.
+func (t *translator) hex(before string, n int, after string) (rune, bool) {
+	end := t.pos + len(before) + n + len(after)
+	if end > len(t.in) {
+		return 0, false
+	}
+	text := string(t.in[t.pos:end])
+	digits, ok := strings.CutPrefix(text, before)
+	digits, closed := strings.CutSuffix(digits, after)
+	v, err := strconv.ParseUint(digits, 16, 32)
+	if !ok || !closed || err != nil {
+		return 0, false
+	}
+	t.pos = end
+	return rune(v), true
 }
 
 // literal writes a character that stands for itself, in a class or out of it.
@@ -253,6 +289,6 @@ func (t *translator) literal(c rune) {
 	}
 }
 
-func isWord(c rune) bool {
-	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
-}
+func isWord(c rune) bool { return c == '_' || c >= '0' && c <= '9' || isLetter(c) }
+
+func isLetter(c rune) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }

@@ -20,11 +20,10 @@ const (
 // Eval reports whether the condition holds. A variable that the context does not have is null; names are literal,
 // so "a.b" is one name, and nothing is found in a context but what was put there.
 func (c *Condition) Eval(context map[string]any, mode Mode) bool {
-	if c == nil || c.root == nil {
-		return true
-	}
-	return c.root.eval(&scope{context: context, mode: mode, meter: newMeter()})
+	return c.holds(&scope{context: context, mode: mode, meter: newMeter()})
 }
+
+func (c *Condition) holds(s *scope) bool { return c == nil || c.root == nil || c.root.eval(s) }
 
 // scope is what the tests of one evaluation share.
 type scope struct {

@@ -1,57 +1,92 @@
 package criteria
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
-// issues are the messages of what failed. An "or" is one issue that names every alternative; what stands in a "not"
-// is an issue by the message of the rule that should not have passed.
-func (n *Node) issues() []string {
-	if n.Outcome != Failed && n.Kind != opNot {
+// issues name what keeps a node from being as wanted, by the messages of its rules. Where any one of several would
+// do, they are one issue.
+func (n *Node) issues(want Outcome) []string {
+	if n.Outcome == want || n.Outcome == Skipped {
 		return nil
 	}
-	switch n.Kind {
-	case opOr:
-		var alternatives []string
-		for _, child := range n.Children {
-			alternatives = append(alternatives, strings.Join(child.issues(), " and "))
-		}
-		return []string{"At least one of these is needed: " + strings.Join(alternatives, "; ")}
-	case opNot:
-		return n.Children[0].messages()
-	case kindAll, opAnd:
-		var list []string
-		for _, child := range n.Children {
-			if child.Outcome == Failed {
-				list = append(list, child.issues()...)
-			}
-		}
-		return list
-	}
-	return []string{n.Message}
-}
-
-// messages are those of the rules under a node, whatever their outcome.
-func (n *Node) messages() []string {
-	if len(n.Children) == 0 || n.Kind == "schema" {
+	if n.leaf() {
 		return []string{n.Message}
 	}
-	var list []string
+	if n.Kind == opNot {
+		return n.Children[0].issues(opposite(want))
+	}
+	groups := n.gather(want, (*Node).issues)
+	if !n.anyOne(want) || len(groups) < 2 {
+		return flatten(groups)
+	}
+	text := "At least one of these is needed: "
+	if want == Failed {
+		text = "These must not all hold: "
+	}
+	return []string{text + join(groups, " and ", "; ")}
+}
+
+// suggestions say what to do so that a node becomes as wanted.
+func (n *Node) suggestions(want Outcome) []string {
+	switch {
+	case n.Outcome == want || n.Outcome == Skipped:
+		return nil
+	case n.leaf() && n.Outcome == Passed && n.undo != "":
+		return []string{n.undo}
+	case n.leaf() && n.mend != "":
+		return []string{n.mend}
+	case n.Kind == opNot:
+		return n.Children[0].suggestions(opposite(want))
+	}
+	groups := n.gather(want, (*Node).suggestions)
+	if !n.anyOne(want) || len(groups) < 2 {
+		return flatten(groups)
+	}
+	for i, group := range groups {
+		groups[i] = []string{fmt.Sprintf("(%d) %s", i+1, strings.Join(group, " "))}
+	}
+	return []string{"One of these is enough: " + join(groups, " ", " ")}
+}
+
+// leaf reports whether a node stands for one rule, as against a combination of rules.
+func (n *Node) leaf() bool {
+	return n.Kind != kindAll && n.Kind != opAnd && n.Kind != opOr && n.Kind != opNot
+}
+
+// anyOne reports whether one child is enough to make a combination as wanted.
+func (n *Node) anyOne(want Outcome) bool { return (n.Kind == opOr) == (want == Passed) }
+
+func (n *Node) gather(want Outcome, texts func(*Node, Outcome) []string) [][]string {
+	var groups [][]string
 	for _, child := range n.Children {
-		list = append(list, child.messages()...)
+		if list := texts(child, want); len(list) > 0 {
+			groups = append(groups, list)
+		}
+	}
+	return groups
+}
+
+func opposite(o Outcome) Outcome {
+	if o == Passed {
+		return Failed
+	}
+	return Passed
+}
+
+func flatten(groups [][]string) []string {
+	var list []string
+	for _, group := range groups {
+		list = append(list, group...)
 	}
 	return list
 }
 
-// suggestions say what to do about each failure.
-func (n *Node) suggestions() []string {
-	if n.Outcome != Failed {
-		return nil
+func join(groups [][]string, within, between string) string {
+	parts := make([]string, len(groups))
+	for i, group := range groups {
+		parts[i] = strings.Join(group, within)
 	}
-	if n.advice != "" {
-		return []string{n.advice}
-	}
-	var list []string
-	for _, child := range n.Children {
-		list = append(list, child.suggestions()...)
-	}
-	return list
+	return strings.Join(parts, between)
 }

@@ -35,10 +35,14 @@ func (t *test) varTest() VarTest { return VarTest{Name: t.name, Op: t.op, Value:
 //
 // For a condition that does not hold it is thus what the caller has to be asked for.
 func (c *Condition) Missing(context map[string]any, mode Mode) []VarTest {
+	return c.missing(&scope{context: context, mode: mode, meter: newMeter()})
+}
+
+func (c *Condition) missing(s *scope) []VarTest {
 	if c == nil || c.root == nil {
 		return nil
 	}
-	list, _ := c.root.missing(&scope{context: context, mode: mode, meter: newMeter()})
+	list, _ := c.root.missing(s)
 	return list
 }
 

@@ -1,57 +1,154 @@
 package criteria
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
+	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// A schema is a compiled JSON Schema.
+// A schema is a compiled JSON Schema that can be stopped. The library gives no way to pass anything to one
+// validation, so that runs of one schema are one after the other, under mu.
 type schema struct {
 	compiled *jsonschema.Schema
+
+	mu           sync.Mutex
+	meter        *meter // of the current run
+	assertFormat bool   // of the current run
+	visits       int
 }
 
+// schemaLimit bounds a schema, in values: compiling takes time by the square of it.
+const schemaLimit = 10_000
+
+// compileSchema compiles a JSON Schema: draft-07 unless "$schema" names another draft.
 func compileSchema(v any) (*schema, error) {
+	if err := checkSize(v, schemaLimit); err != nil {
+		return nil, err
+	}
+	s := &schema{}
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(jsonschema.Draft7)
 	c.UseLoader(noLoader{})
-	const url = "criteria:schema"
+	c.UseRegexpEngine(s.engine)
+	c.AssertFormat() // whether a format is a demand is decided by each run
+	c.AssertVocabs()
+	known := newKeywords()
+	c.RegisterVocabulary(&jsonschema.Vocabulary{
+		URL: "urn:workbench:vocabulary",
+		// Compile is called for each part of the schema, for which Enqueue of no path stands.
+		Compile: func(ctx *jsonschema.CompilerContext, members map[string]any) (jsonschema.SchemaExt, error) {
+			part := ctx.Enqueue(nil)
+			s.hook(part)
+			return nil, known.check(part, members)
+		},
+	})
+	const url = "urn:workbench:schema"
 	if err := c.AddResource(url, clone(v)); err != nil {
 		return nil, err
 	}
-	compiled, err := c.Compile(url)
-	if err != nil {
-		return nil, err
+	var err error
+	if s.compiled, err = c.Compile(url); err != nil {
+		return nil, explainCompile(err)
 	}
-	return &schema{compiled}, nil
+	return s, nil
 }
 
 // noLoader keeps a schema from reaching for files and the network.
 type noLoader struct{}
 
-func (noLoader) Load(url string) (any, error) {
-	return nil, errors.New("a schema may only refer to itself")
+func (noLoader) Load(string) (any, error) {
+	return nil, errors.New("a schema may refer only to itself and to the published drafts")
 }
 
-func (j *judge) schema(r *rule, n *Node) {
-	n.Outcome, n.Expected = Passed, "JSON that satisfies the schema"
-	v, err := decodeOutput(j.output)
-	if err != nil {
-		n.Outcome, n.Got, n.Message = Failed, "no JSON", issueNotJSON
+// stopped is what a run panics with when its time is over: the library passes no error through, and holds nothing
+// that would need to be released.
+type stopped struct{ err error }
+
+// run validates v. faults is what is wrong with v; err says that the run was stopped.
+func (s *schema) run(v any, m *meter, assertFormat bool) (faults *jsonschema.ValidationError, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.meter, s.assertFormat, s.visits = m, assertFormat, 0
+	defer func() {
+		s.meter = nil
+		if r := recover(); r != nil {
+			stop, ok := r.(stopped)
+			if !ok {
+				panic(r)
+			}
+			faults, err = nil, stop.err
+		}
+	}()
+	errors.As(s.compiled.Validate(v), &faults)
+	return faults, nil
+}
+
+// visit counts a value that is held against a part of the schema, and stops the run when its time is over.
+func (s *schema) visit() {
+	if s.visits++; s.visits%64 != 0 {
 		return
 	}
-	if err := r.schema.compiled.Validate(v); err != nil {
-		n.Outcome, n.Got = Failed, fmt.Sprint(err)
+	if err := s.meter.check(); err != nil {
+		panic(stopped{err})
 	}
 }
 
-func decodeOutput(output string) (any, error) {
-	d := json.NewDecoder(strings.NewReader(output))
-	d.UseNumber()
-	var v any
-	err := d.Decode(&v)
-	return v, err
+// hook stands in the place of "format" in a part of the schema: it is the one check that the library makes for every
+// value.
+func (s *schema) hook(part *jsonschema.Schema) {
+	format := part.Format
+	name := ""
+	if format != nil {
+		name = format.Name
+	}
+	part.Format = &jsonschema.Format{Name: name, Validate: func(v any) error {
+		s.visit()
+		if format == nil || !s.assertFormat {
+			return nil
+		}
+		return format.Validate(v)
+	}}
+}
+
+// engine compiles the regular expressions of the schema, which JSON Schema wants in the ECMAScript dialect.
+func (s *schema) engine(source string) (jsonschema.Regexp, error) {
+	p, err := compilePattern(source, "")
+	if err != nil {
+		return nil, err
+	}
+	return schemaPattern{p, s}, nil
+}
+
+type schemaPattern struct {
+	pattern *pattern
+	schema  *schema
+}
+
+func (p schemaPattern) String() string { return p.pattern.source }
+
+func (p schemaPattern) MatchString(text string) bool {
+	m := p.schema.meter
+	if m == nil { // while compiling
+		m = newMeter()
+	}
+	start, _, err := p.pattern.find([]rune(text), m)
+	if err != nil {
+		panic(stopped{err})
+	}
+	return start >= 0
+}
+
+// explainCompile words what the library says about a schema it rejects.
+func explainCompile(err error) error {
+	var invalid *jsonschema.SchemaValidationError
+	var faults *jsonschema.ValidationError
+	if !errors.As(err, &invalid) || !errors.As(invalid.Err, &faults) {
+		return err
+	}
+	for _, n := range explainFaults(faults, nil) {
+		return fmt.Errorf("%s: %s", n.Where, n.Expected)
+	}
+	return err
 }

@@ -1,0 +1,81 @@
+package criteria
+
+import (
+	"fmt"
+	"strings"
+)
+
+func (j *judge) schema(r *rule, n *Node) {
+	n.Expected = "JSON that satisfies the schema"
+	if j.document == nil {
+		d := decode(j.output)
+		j.document = &d
+	}
+	if j.document.fault != "" {
+		n.Outcome, n.Got, n.Message = Failed, "no JSON: "+j.document.fault, notJSON(r)
+		n.mend = j.mendJSON()
+		return
+	}
+	v := j.document.value
+	faults, err := r.schema.run(v, j.meter, j.opt.AssertFormat)
+	if faults != nil {
+		if inner, ok := unwrap(v); ok {
+			j.warn("The output was a JSON string that holds JSON; it was judged by what the string holds. Return the JSON itself.")
+			v = inner
+			faults, err = r.schema.run(v, j.meter, j.opt.AssertFormat)
+		}
+	}
+	switch {
+	case err != nil:
+		n.giveUp(err)
+	case faults == nil:
+		n.Outcome, n.Got = Passed, brief(v)
+		n.undo = "Change the JSON so that it does not satisfy the schema of this rule."
+	default:
+		n.Outcome, n.Got = Failed, brief(v)
+		n.Children = explainFaults(faults, v)
+		n.describe(r)
+	}
+}
+
+// notJSON is the message for an output that is not JSON at all.
+func notJSON(r *rule) string {
+	if r.message != "" {
+		return r.message
+	}
+	return issueNotJSON
+}
+
+func (j *judge) mendJSON() string {
+	if at, ok := embedded(j.output); ok {
+		return fmt.Sprintf("Send the JSON alone, without the text around it; a JSON value seems to start at %s.", place(j.output, at))
+	}
+	return fmt.Sprintf("Send one JSON value: %s.", j.document.fault)
+}
+
+// unwrap gives the object or array that a JSON string spells.
+func unwrap(v any) (any, bool) {
+	s, ok := v.(string)
+	if !ok {
+		return nil, false
+	}
+	d := decode(s)
+	switch d.value.(type) {
+	case map[string]any, []any:
+		return d.value, true
+	}
+	return nil, false
+}
+
+// describe sums the faults up in the node of the rule.
+func (n *Node) describe(r *rule) {
+	var mends, texts []string
+	for _, child := range n.Children {
+		mends = append(mends, child.mend)
+		texts = append(texts, fmt.Sprintf("Validation Error at '%s': %s", strings.TrimPrefix(child.Where, spot("")), child.Expected))
+	}
+	n.mend = strings.Join(mends, " ")
+	if r.message == "" {
+		n.Message = strings.Join(texts, "; ")
+	}
+}

@@ -1,0 +1,147 @@
+package criteria
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf16"
+)
+
+// text is the message of a rule, or the default text, which clients know.
+func (r *rule) text() string {
+	switch {
+	case r.message != "":
+		return r.message
+	case r.kind == "contains":
+		return fmt.Sprintf(`Output must include "%s"`, r.value)
+	case r.kind == "regex":
+		return "Pattern mismatch: " + r.pattern.source
+	case r.kind == "length" && r.min != nil && r.max != nil:
+		return fmt.Sprintf("Output must have a length from %s to %s", r.min, r.max)
+	case r.kind == "length" && r.max != nil:
+		return textLong(r)
+	case r.kind == "length" && r.min != nil:
+		return textShort(r)
+	case r.kind == "length":
+		return "Output may have any length"
+	}
+	return "Output must satisfy the JSON Schema"
+}
+
+func textShort(r *rule) string { return fmt.Sprintf("Output shorter than minimum length %s", r.min) }
+
+func textLong(r *rule) string { return fmt.Sprintf("Output exceeds maximum length %s", r.max) }
+
+func (j *judge) contains(r *rule, n *Node) {
+	n.Expected = fmt.Sprintf("the text %q", r.value)
+	if at := strings.Index(j.output, r.value); at >= 0 {
+		n.Outcome, n.Got, n.Where = Passed, quote(r.value), place(j.output, at)
+		n.undo = fmt.Sprintf("Take out %s at %s.", n.Got, n.Where)
+		return
+	}
+	n.Outcome, n.Got = Failed, "no such text"
+	n.mend = fmt.Sprintf("Add the text %q.", r.value)
+	near, at, how := nearestPassage(j.output, r.value)
+	if near == "" {
+		return
+	}
+	n.Got, n.Where = fmt.Sprintf("%s, which differs %s", quote(near), how), place(j.output, at)
+	n.mend = fmt.Sprintf("Write %q exactly; %s at %s differs %s.", r.value, quote(near), n.Where, how)
+}
+
+func (j *judge) regex(r *rule, n *Node) {
+	if j.runes == nil {
+		j.runes = []rune(j.output)
+	}
+	n.Expected = "a match of " + r.pattern.String()
+	start, end, err := r.pattern.find(j.runes, j.meter)
+	switch {
+	case err != nil:
+		n.giveUp(err)
+		return
+	case start >= 0:
+		n.Outcome = Passed
+		n.Got, n.Where = j.passage(start, end)
+		n.undo = fmt.Sprintf("Take out %s at %s, which matches %s.", n.Got, n.Where, r.pattern)
+		return
+	}
+	n.Outcome, n.Got = Failed, "no match"
+	n.mend = fmt.Sprintf("Add text that matches %s.", r.pattern)
+	folded, err := r.pattern.ignoringCase()
+	if err != nil || folded == r.pattern {
+		return
+	}
+	if start, end, err = folded.find(j.runes, j.meter); err == nil && start >= 0 {
+		near, where := j.passage(start, end)
+		n.Got, n.Where = near+", which differs only in case", where
+		n.mend = fmt.Sprintf("Add text that matches %s; %s at %s would, but for its case.", r.pattern, near, where)
+	}
+}
+
+// passage quotes a range of the output in runes and names its place.
+func (j *judge) passage(start, end int) (text, where string) {
+	return quote(string(j.runes[start:end])), place(j.output, len(string(j.runes[:start])))
+}
+
+func (j *judge) length(r *rule, n *Node) {
+	units := 0
+	for _, c := range j.output {
+		units += utf16.RuneLen(c)
+	}
+	size := number{i: int64(units), f: float64(units), integer: true}
+	n.Outcome, n.Expected, n.Got = Passed, r.bounds(), fmt.Sprintf("%d characters", units)
+	n.undo = fmt.Sprintf("Change the length: %d characters are within what is not allowed.", units)
+	switch {
+	case r.min != nil && less(size, *r.min):
+		n.Outcome = Failed
+		n.mend = fmt.Sprintf("Say more: the output has %d characters, at least %s are needed.", units, r.min)
+		if r.message == "" {
+			n.Message = textShort(r)
+		}
+	case r.max != nil && less(*r.max, size):
+		n.Outcome = Failed
+		n.mend = fmt.Sprintf("Say less: the output has %d characters, at most %s are allowed.", units, r.max)
+		if r.message == "" {
+			n.Message = textLong(r)
+		}
+	}
+}
+
+func (r *rule) bounds() string {
+	switch {
+	case r.min != nil && r.max != nil:
+		return fmt.Sprintf("%s to %s characters", r.min, r.max)
+	case r.min != nil:
+		return fmt.Sprintf("at least %s characters", r.min)
+	case r.max != nil:
+		return fmt.Sprintf("at most %s characters", r.max)
+	}
+	return "any length"
+}
+
+func less(a, b number) bool {
+	order, ok := a.compare(b)
+	return ok && order < 0
+}
+
+// place names a byte offset of the output as a reader counts it.
+func place(output string, at int) string {
+	before := output[:at]
+	line := strings.Count(before, "\n") + 1
+	column := len([]rune(before[strings.LastIndexByte(before, '\n')+1:])) + 1
+	return fmt.Sprintf("line %d, column %d", line, column)
+}
+
+// quote shows a passage in at most 60 characters.
+func quote(s string) string { return fmt.Sprintf("%q", cut(s, 60)) }
+
+// cut shortens s to n characters.
+func cut(s string, n int) string {
+	count := 0
+	for i := range s {
+		if count == n {
+			return s[:i] + "…"
+		}
+		count++
+	}
+	return s
+}

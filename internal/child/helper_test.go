@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 	"golang.org/x/sys/unix"
@@ -35,7 +36,7 @@ func helper(mode string, args []string) int {
 	case "signal":
 		n, _ := strconv.Atoi(args[0])
 		unix.Kill(os.Getpid(), syscall.Signal(n))
-		select {}
+		forever()
 	case "echo":
 		io.Copy(os.Stdout, os.Stdin)
 	case "env":
@@ -58,15 +59,22 @@ func helper(mode string, args []string) int {
 		os.Stdout.Write(make([]byte, n))
 	case "sleep": // ends at SIGTERM
 		announce()
-		select {}
+		forever()
 	case "stubborn":
 		signal.Ignore(syscall.SIGTERM)
 		announce()
-		select {}
+		forever()
 	case "family":
 		return family(args)
 	}
 	return 0
+}
+
+// forever does not return; a bare select would be reported as a deadlock.
+func forever() {
+	for {
+		time.Sleep(time.Hour)
+	}
 }
 
 // announce prints our number and closes descriptor 3, which family may wait for.
@@ -80,6 +88,9 @@ func announce() {
 // "setsid", "stubborn", "detached" for one without our stdout and stderr, and "double" for one whose parent is gone.
 func family(args []string) int {
 	self, traits := args[0], args[1:]
+	if slices.Contains(traits, "stubborn") {
+		signal.Ignore(syscall.SIGTERM) // the relative inherits this
+	}
 	ready, held, err := os.Pipe()
 	if err != nil {
 		return 1
@@ -100,9 +111,6 @@ func family(args []string) int {
 	held.Close()
 	io.Copy(io.Discard, ready)
 	unix.Close(3) // our own parent may be one of these, waiting
-	if slices.Contains(traits, "stubborn") {
-		signal.Ignore(syscall.SIGTERM)
-	}
 	switch self {
 	case "crash":
 		return 3
@@ -110,5 +118,6 @@ func family(args []string) int {
 		io.Copy(io.Discard, os.Stdin)
 		return 0
 	}
-	select {}
+	forever()
+	return 0
 }

@@ -1,0 +1,57 @@
+package proxy
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcp-workbench/workbench/internal/wire"
+)
+
+// control answers what belongs to the protocol itself, through mcp-go:
+// initialize, server/discover, ping and logging/setLevel.
+type control struct{ engine *server.MCPServer }
+
+func newControl(version, instructions string) *control {
+	return &control{server.NewMCPServer(Name, version,
+		server.WithInstructions(instructions),
+		server.WithToolCapabilities(true),
+		server.WithResourceCapabilities(true, true),
+		server.WithPromptCapabilities(true),
+		server.WithLogging(),
+		server.WithCompletions(),
+	)}
+}
+
+// answer gives the reply to a request, with the client's own id. The engine
+// decodes ids into floats, so it is shown a small number instead.
+func (c *control) answer(m *wire.Message, peer *enginePeer) []byte {
+	ctx := c.engine.WithContext(context.Background(), peer)
+	shown := wire.Splice(nil, m.Raw, wire.Edit{Span: m.ID, New: []byte("1")})
+	id := m.Bytes(m.ID)
+	raw, err := json.Marshal(c.engine.HandleMessage(ctx, shown))
+	if err != nil {
+		return wire.AppendError(nil, id, wire.CodeInternal, "the answer cannot be encoded: "+err.Error(), nil)
+	}
+	var reply wire.Message
+	if err := wire.Scan(raw, &reply); err != nil {
+		return wire.AppendError(nil, id, wire.CodeInternal, "the answer is not a message: "+err.Error(), nil)
+	}
+	return wire.Splice(nil, raw, wire.Edit{Span: reply.ID, New: id})
+}
+
+// enginePeer is a session as mcp-go wants it. What the client says of itself
+// is read from its bytes elsewhere, since these types would lose some of it.
+type enginePeer struct {
+	level mcp.LoggingLevel
+	ready bool
+}
+
+func (p *enginePeer) SessionID() string                                   { return "" }
+func (p *enginePeer) NotificationChannel() chan<- mcp.JSONRPCNotification { return nil }
+func (p *enginePeer) Initialize()                                         { p.ready = true }
+func (p *enginePeer) Initialized() bool                                   { return p.ready }
+func (p *enginePeer) SetLogLevel(level mcp.LoggingLevel)                  { p.level = level }
+func (p *enginePeer) GetLogLevel() mcp.LoggingLevel                       { return p.level }

@@ -1,0 +1,56 @@
+package proxy
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/nearest"
+)
+
+const noDescription = "No description provided"
+
+// Instructions gives the text that tells a client which toolboxes there are,
+// to the letter of the protocol contract: in the order of the configuration,
+// with the number of configured servers.
+func Instructions(cfg *config.Config) string {
+	if len(cfg.Toolboxes) == 0 {
+		return "No toolboxes configured.\n\nTo configure toolboxes, add them to your workbench-config.json file.\nSee documentation for configuration format."
+	}
+	var b strings.Builder
+	b.WriteString("Available Toolboxes:\n\n")
+	for _, t := range cfg.Toolboxes {
+		fmt.Fprintf(&b, "%s (%d servers)\n  Description: %s\n\n", t.Name, len(t.Servers), describe(t.Description))
+	}
+	b.WriteString("To access tools from a toolbox, use workbench_open_toolbox with the toolbox name.")
+	return b.String()
+}
+
+// directInstructions is for a client that was given one toolbox.
+func directInstructions(t *config.Toolbox) string {
+	return fmt.Sprintf("Toolbox %s (%d servers)\n  Description: %s\n\nIts tools are listed; call them by their names.",
+		t.Name, len(t.Servers), describe(t.Description))
+}
+
+func describe(s string) string {
+	if s == "" {
+		return noDescription
+	}
+	return s
+}
+
+// available says which toolboxes there are, the likest to name first said.
+func available(cfg *config.Config, name string) string {
+	if len(cfg.Toolboxes) == 0 {
+		return "no toolboxes are configured: add them to workbench-config.json"
+	}
+	var names []string
+	for _, t := range cfg.Toolboxes {
+		names = append(names, t.Name)
+	}
+	s := "available toolboxes: " + strings.Join(names, ", ")
+	if near := nearest.Names(name, names, 1); near != nil {
+		s = fmt.Sprintf("did you mean %q? %s", near[0], s)
+	}
+	return s
+}

@@ -1,0 +1,99 @@
+package proxy
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcp-workbench/workbench/config"
+)
+
+// The meta tools and the names that later versions give them.
+const (
+	openTool      = "workbench_open_toolbox"
+	useTool       = "workbench_use_tool"
+	openToolLater = "open_toolbox"
+	useToolLater  = "use_tool"
+)
+
+// metaTool is a tool of workbench's own: its definition as it stands in
+// tools/list.
+type metaTool struct {
+	name       string
+	definition []byte
+}
+
+// maxDescription keeps our descriptions below the 2 KB at which some clients
+// cut them.
+const maxDescription = 1900
+
+// metaTools makes the definitions for a configuration. They name the
+// toolboxes, because some clients do not show the instructions to the model.
+func metaTools(cfg *config.Config) []metaTool {
+	names := make([]any, len(cfg.Toolboxes))
+	var purposes strings.Builder
+	for i, t := range cfg.Toolboxes {
+		names[i] = t.Name
+		line := fmt.Sprintf("\n- %s: %s", t.Name, describe(t.Description))
+		if purposes.Len()+len(line) <= maxDescription {
+			purposes.WriteString(line)
+		}
+	}
+	toolboxName := map[string]any{"type": "string", "description": "Name of the toolbox. Available:" + purposes.String()}
+	if len(names) > 0 {
+		toolboxName["enum"] = names
+	}
+	return []metaTool{
+		define(openTool, "Open toolbox",
+			"Start the servers of a toolbox and get its tools: for each its name, server, description and input schema. Opening an open toolbox again is harmless and shows its present state. Call the tools by their exposed names if they are offered to you, else through "+useTool+".",
+			map[string]any{"toolbox_name": toolboxName}, []string{"toolbox_name"},
+			mcp.ToolAnnotation{ReadOnlyHint: mcp.ToBoolPtr(false), DestructiveHint: mcp.ToBoolPtr(false), IdempotentHint: mcp.ToBoolPtr(true), OpenWorldHint: mcp.ToBoolPtr(false)}),
+		define(useTool, "Use tool",
+			"Call a tool of a toolbox by its name, as given by "+openTool+". The toolbox is opened if it is not. The result is the tool's own.",
+			map[string]any{
+				"toolbox_name": toolboxName,
+				"tool_name":    map[string]any{"type": "string", "description": "Name of the tool; where two servers of the toolbox have one of that name, server/tool"},
+				"arguments":    map[string]any{"type": "object", "description": "Arguments of the tool, as its input schema says", "additionalProperties": true},
+				"tool": map[string]any{
+					"type":        "object",
+					"description": "Another way to name the tool, instead of toolbox_name and tool_name",
+					"properties": map[string]any{
+						"toolbox": map[string]any{"type": "string"},
+						"server":  map[string]any{"type": "string"},
+						"name":    map[string]any{"type": "string"},
+					},
+					"required": []string{"toolbox", "name"},
+				},
+			}, nil,
+			mcp.ToolAnnotation{ReadOnlyHint: mcp.ToBoolPtr(false), DestructiveHint: mcp.ToBoolPtr(true), IdempotentHint: mcp.ToBoolPtr(false), OpenWorldHint: mcp.ToBoolPtr(true)}),
+	}
+}
+
+func define(name, title, description string, properties map[string]any, required []string, hints mcp.ToolAnnotation) metaTool {
+	hints.Title = title
+	def, err := json.Marshal(mcp.Tool{
+		Name:        name,
+		Description: description,
+		InputSchema: mcp.ToolInputSchema{Type: "object", Properties: properties, Required: required},
+		Annotations: hints,
+	})
+	if err != nil {
+		panic(fmt.Sprintf("the definition of %s cannot be encoded: %v", name, err))
+	}
+	return metaTool{name: name, definition: def}
+}
+
+// isMeta reports whether a name is one that the meta tools answer to, so that
+// no downstream tool may have it.
+func (p *Proxy) isMeta(name string) bool {
+	if p.direct() {
+		return false
+	}
+	switch name {
+	case openTool, useTool, openToolLater, useToolLater:
+		return true
+	}
+	return false
+}

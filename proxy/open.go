@@ -1,0 +1,160 @@
+package proxy
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/toolbox"
+)
+
+// relistWait is how long the result of an open waits for the client to list
+// its tools again: clients that do so offer the new tools on the very next turn.
+const relistWait = time.Second
+
+// openToolbox starts the servers of a toolbox and answers with their tools.
+func (s *session) openToolbox(c *call) {
+	f := s.own(c)
+	if f == nil {
+		return
+	}
+	var out [2]wire.Span
+	if !c.args.Present() || wire.Find(c.Raw, c.args, []string{"toolbox_name", "toolbox"}, out[:]) != nil {
+		f.fail(fmt.Errorf("%s needs arguments with toolbox_name; %s", openTool, available(s.p.cfg, "")))
+		return
+	}
+	name, ok := wire.Unquote(c.Bytes(out[0]))
+	if !ok {
+		if name, ok = wire.Unquote(c.Bytes(out[1])); !ok {
+			f.fail(fmt.Errorf("%s needs toolbox_name, a string; %s", openTool, available(s.p.cfg, "")))
+			return
+		}
+	}
+	b, err := s.box(name)
+	if err != nil {
+		f.fail(err)
+		return
+	}
+	go s.openAndTell(f, b)
+}
+
+// result is what workbench_open_toolbox answers.
+type result struct {
+	Toolbox     string            `json:"toolbox"`
+	Description string            `json:"description"`
+	Connected   int               `json:"servers_connected"`
+	Servers     []serverResult    `json:"servers"`
+	Tools       []json.RawMessage `json:"tools"`
+}
+
+type serverResult struct {
+	Name  string        `json:"name"`
+	State toolbox.State `json:"state"`
+	Tools int           `json:"tools"`
+	Error string        `json:"error,omitempty"`
+	Notes []string      `json:"notes,omitempty"`
+}
+
+// openAndTell opens a toolbox for the client: servers first, then the news of
+// the changed lists, then, when the client has read them, the result.
+func (s *session) openAndTell(f *flight, b *box) {
+	if err := s.openBox(f.ctx, b); err != nil {
+		f.fail(err)
+		return
+	}
+	s.mu.Lock()
+	listed := s.listed
+	s.mu.Unlock()
+	if s.rebuild() {
+		wait := time.NewTimer(relistWait)
+		defer wait.Stop()
+		select {
+		case <-listed:
+		case <-wait.C:
+		case <-f.ctx.Done():
+		}
+	}
+	f.reply(s.opened(b, f.modern))
+}
+
+// opened makes the result of an open: the same content as text and as
+// structured content. It is an error only if no server at all could be started.
+func (s *session) opened(b *box, modern bool) []byte {
+	r := result{Toolbox: b.Name, Description: describe(b.Description), Servers: []serverResult{}, Tools: []json.RawMessage{}}
+	s.mu.Lock()
+	exposed := s.routes.exposed
+	s.mu.Unlock()
+	starting := 0
+	for _, srv := range b.Servers() {
+		st := srv.Status()
+		one := serverResult{Name: srv.Name, State: st.State, Tools: st.Tools, Notes: srv.Notes()}
+		switch {
+		case st.State == toolbox.Ready:
+			r.Connected++
+		case st.State == toolbox.Starting:
+			starting++
+			one.Error = fmt.Sprintf("still starting, since %s; open the toolbox again to see whether it is ready", time.Since(st.Since).Round(100*time.Millisecond))
+		case st.Cause != nil:
+			one.Error = explain(st)
+		}
+		r.Servers = append(r.Servers, one)
+		for _, it := range srv.Items(toolbox.Tools) {
+			r.Tools = append(r.Tools, describeTool(it, exposed[identity{srv, it.Key}]))
+		}
+	}
+	body := encode(r)
+	out := []byte{'{'}
+	if modern {
+		out = append(out, `"resultType":"complete",`...)
+	}
+	out = append(out, `"content":[{"type":"text","text":`...)
+	out = wire.AppendQuote(out, string(body))
+	out = append(append(out, `}],"structuredContent":`...), body...)
+	if len(r.Servers) > 0 && r.Connected == 0 && starting == 0 {
+		out = append(out, `,"isError":true`...)
+	}
+	return append(out, '}')
+}
+
+// encode gives the JSON of one of our own values, with text as it is.
+func encode(v any) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		// What is raw in them was checked when it was read.
+		panic("a value of ours cannot be encoded: " + err.Error())
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
+// explain words the state of a server that is not there.
+func explain(st toolbox.Status) string {
+	text := st.Cause.Error()
+	if d := time.Until(st.Next); !st.Next.IsZero() && d > 0 {
+		text += fmt.Sprintf("; it is tried again in %s, or when the toolbox is opened again", d.Round(100*time.Millisecond))
+	}
+	return text
+}
+
+// describeTool gives the parts of a tool's definition that a model needs, as
+// the server wrote them.
+func describeTool(it toolbox.Item, exposed string) json.RawMessage {
+	out := wire.AppendQuote([]byte(`{"name":`), it.Key)
+	out = wire.AppendQuote(append(out, `,"server":`...), it.Server.Name)
+	out = wire.AppendQuote(append(out, `,"toolbox":`...), it.Server.Toolbox)
+	out = wire.AppendQuote(append(out, `,"exposed_name":`...), exposed)
+	var parts [4]wire.Span
+	names := []string{"description", "inputSchema", "outputSchema", "annotations"}
+	if wire.Find(it.Raw, wire.Span{Start: 0, End: len(it.Raw)}, names, parts[:]) == nil {
+		for i, p := range parts {
+			if p.Present() {
+				out = append(out, `,"`+names[i]+`":`...)
+				out = append(out, it.Raw[p.Start:p.End]...)
+			}
+		}
+	}
+	return append(out, '}')
+}

@@ -1,0 +1,79 @@
+package proxy
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/rs/zerolog"
+
+	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/toolbox"
+)
+
+// Name is how workbench calls itself to clients.
+const Name = "mcp-workbench"
+
+// Options are what the front needs besides the configuration.
+type Options struct {
+	// Version is told to clients.
+	Version string
+	// Direct names the one toolbox to serve, whose tools are then listed as
+	// if its servers were connected directly; "" serves all behind the meta
+	// tools.
+	Direct string
+	// Toolbox is what toolboxes are made with; Client and Peer are set for
+	// each session.
+	Toolbox toolbox.Options
+	// Logger takes what goes wrong in the front itself. The zero value is
+	// silent.
+	Logger zerolog.Logger
+}
+
+// Proxy is the front of one configuration.
+type Proxy struct {
+	cfg     *config.Config
+	opts    Options
+	control *control
+	meta    []metaTool
+	bufs    sync.Pool // of *[]byte
+}
+
+// New makes the front; it starts nothing. It fails if opts.Direct names no
+// toolbox.
+func New(cfg *config.Config, opts Options) (*Proxy, error) {
+	p := &Proxy{cfg: cfg, opts: opts}
+	p.bufs.New = func() any { b := make([]byte, 0, 4096); return &b }
+	text := Instructions(cfg)
+	if opts.Direct != "" {
+		box, ok := cfg.Toolbox(opts.Direct)
+		if !ok {
+			return nil, fmt.Errorf("there is no toolbox %q; %s", opts.Direct, available(cfg, opts.Direct))
+		}
+		text = directInstructions(box)
+	} else {
+		p.meta = metaTools(cfg)
+	}
+	p.control = newControl(opts.Version, text)
+	return p, nil
+}
+
+// Connect makes the session of one client.
+func (p *Proxy) Connect(send func(msg []byte)) wire.Session { return newSession(p, send) }
+
+// direct reports whether the session lists its tools without the meta tools.
+func (p *Proxy) direct() bool { return p.opts.Direct != "" }
+
+func (p *Proxy) buffer() *[]byte { return p.bufs.Get().(*[]byte) }
+
+// maxPooled is the largest buffer kept for reuse.
+const maxPooled = 1 << 20
+
+func (p *Proxy) release(b *[]byte) {
+	if cap(*b) <= maxPooled {
+		*b = (*b)[:0]
+		p.bufs.Put(b)
+	}
+}
+
+var _ wire.Endpoint = (*Proxy)(nil)

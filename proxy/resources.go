@@ -1,0 +1,187 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/toolbox"
+)
+
+// aliasScheme begins the uris under which a resource is reached whose plain
+// uri leads to another server.
+const aliasScheme = "workbench://"
+
+func aliasURI(srv *toolbox.Server, uri string) string {
+	return aliasScheme + url.PathEscape(srv.Toolbox) + "/" + url.PathEscape(srv.Name) + "/" + uri
+}
+
+// resource forwards a request that names a uri.
+func (s *session) resource(c *call) {
+	uri, ok := wire.Unquote(c.Bytes(c.uri))
+	if !ok {
+		s.fail(c.Bytes(c.ID), &wire.Error{Code: wire.CodeInvalidParams, Message: "params.uri is missing or not a string"})
+		return
+	}
+	srv, own, several := s.locate(uri)
+	switch {
+	case srv != nil && own == uri:
+		s.forward(c, srv)
+	case srv != nil:
+		s.forward(c, srv, wire.Edit{Span: c.uri, New: wire.AppendQuote(nil, own)})
+	case len(several) > 0:
+		s.tryRead(c, several)
+	default:
+		s.fail(c.Bytes(c.ID), noResource(uri, c.modern))
+	}
+}
+
+// codeNoResource is how revisions up to 2025-11-25 say that there is no such
+// resource; later ones say invalid params.
+const codeNoResource = -32002
+
+func noResource(uri string, modern bool) error {
+	code := codeNoResource
+	if modern {
+		code = wire.CodeInvalidParams
+	}
+	data := append(wire.AppendQuote([]byte(`{"uri":`), uri), '}')
+	return &wire.Error{Code: code, Message: fmt.Sprintf("Resource not found: %s: no open toolbox has a server with it", uri), Data: data}
+}
+
+// locate finds the server that a uri leads to and the uri it knows it by. A
+// uri that no list has goes to the server whose template it fits or, if there
+// is just one with resources, to that; of more, several is to be tried.
+func (s *session) locate(uri string) (srv *toolbox.Server, own string, several []*toolbox.Server) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if srv := s.routes.resources[uri]; srv != nil {
+		return srv, uri, nil
+	}
+	boxes := s.openLocked()
+	if strings.HasPrefix(uri, aliasScheme) {
+		for _, b := range boxes {
+			for _, srv := range b.Servers() {
+				if own, ok := strings.CutPrefix(uri, aliasURI(srv, "")); ok {
+					return srv, own, nil
+				}
+			}
+		}
+	}
+	for _, it := range gather(boxes, toolbox.Templates) {
+		if fits(it.Key, uri) {
+			return it.Server, uri, nil
+		}
+	}
+	for _, b := range boxes {
+		for _, srv := range b.Servers() {
+			if srv.Offers(toolbox.Resources) {
+				several = append(several, srv)
+			}
+		}
+	}
+	if len(several) == 1 {
+		return several[0], uri, nil
+	}
+	return nil, "", several
+}
+
+// fits reports whether a uri begins as a template (RFC 6570) does. It need not
+// be exact: the server it leads to decides.
+func fits(template, uri string) bool {
+	literal, _, found := strings.Cut(template, "{")
+	return found && literal != "" && strings.HasPrefix(uri, literal)
+}
+
+// tryRead asks one server after the other for a resource that none lists.
+// Reading changes nothing, so asking twice does no harm.
+func (s *session) tryRead(c *call, servers []*toolbox.Server) {
+	f := s.own(c)
+	if f == nil {
+		return
+	}
+	method, params := c.method, append([]byte(nil), c.Bytes(c.Params)...)
+	uri, _ := wire.Unquote(c.Bytes(c.uri))
+	go func() {
+		for _, srv := range servers {
+			result, err := srv.Request(f.ctx, method, params)
+			if err == nil {
+				f.reply(result)
+				return
+			}
+			var rpc *toolbox.RPCError
+			if !errors.As(err, &rpc) && ended(f.ctx) {
+				break
+			}
+		}
+		f.fail(noResource(uri, f.modern))
+	}()
+}
+
+func ended(ctx context.Context) bool { return ctx.Err() != nil }
+
+// updated passes on that a resource changed, under the uri that the client
+// knows it by.
+func (s *session) updated(srv *toolbox.Server, m *wire.Message) {
+	span, err := wire.FindPath(m.Raw, m.Params, "uri")
+	uri, ok := wire.Unquote(m.Bytes(span))
+	if err != nil || !ok {
+		return
+	}
+	s.mu.Lock()
+	alias, ok := s.routes.aliases[identity{srv, uri}]
+	s.mu.Unlock()
+	if !ok {
+		s.send(m.Raw)
+		return
+	}
+	s.send(wire.Splice(nil, m.Raw, wire.Edit{Span: span, New: wire.AppendQuote(nil, alias)}))
+}
+
+// getPrompt forwards a request for a prompt by its exposed name.
+func (s *session) getPrompt(c *call) {
+	name, ok := wire.Unquote(c.Bytes(c.name))
+	if !ok {
+		s.fail(c.Bytes(c.ID), &wire.Error{Code: wire.CodeInvalidParams, Message: "params.name is missing or not a string"})
+		return
+	}
+	s.mu.Lock()
+	to, ok := s.routes.prompts[name]
+	s.mu.Unlock()
+	if !ok {
+		s.fail(c.Bytes(c.ID), &wire.Error{Code: wire.CodeInvalidParams, Message: fmt.Sprintf("prompt not found: %q%s", name, s.hint(name, promptNames))})
+		return
+	}
+	s.forward(c, to.server, wire.Edit{Span: c.name, New: to.name})
+}
+
+// complete forwards a request for completions to the server of the prompt or
+// template that it refers to.
+func (s *session) complete(c *call) {
+	var out [2]wire.Span
+	if !c.name.Present() || wire.Find(c.Raw, c.name, []string{"name", "uri"}, out[:]) != nil {
+		s.fail(c.Bytes(c.ID), &wire.Error{Code: wire.CodeInvalidParams, Message: "params.ref is missing or not a reference"})
+		return
+	}
+	if name, ok := wire.Unquote(c.Bytes(out[0])); ok {
+		s.mu.Lock()
+		to, ok := s.routes.prompts[name]
+		s.mu.Unlock()
+		if ok {
+			s.forward(c, to.server, wire.Edit{Span: out[0], New: to.name})
+			return
+		}
+		s.fail(c.Bytes(c.ID), &wire.Error{Code: wire.CodeInvalidParams, Message: fmt.Sprintf("prompt not found: %q%s", name, s.hint(name, promptNames))})
+		return
+	}
+	uri, _ := wire.Unquote(c.Bytes(out[1]))
+	srv, own, _ := s.locate(uri)
+	if srv == nil {
+		s.fail(c.Bytes(c.ID), noResource(uri, c.modern))
+		return
+	}
+	s.forward(c, srv, wire.Edit{Span: out[1], New: wire.AppendQuote(nil, own)})
+}

@@ -1,0 +1,289 @@
+package proxy
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/toolbox"
+)
+
+// era is one of the two ways the protocol works.
+type era int
+
+const (
+	legacyEra era = iota // revisions up to 2025-11-25: a session, lists that may change
+	modernEra            // 2026-07-28: lists never vary as a side effect of a call
+)
+
+// route is where an exposed name leads.
+type route struct {
+	server *toolbox.Server
+	name   []byte // the server's own name, as a JSON string token
+}
+
+// routes is what the client sees at one moment, for both eras. It is made anew
+// when something changes and never changed after.
+type routes struct {
+	tools     map[string]route
+	prompts   map[string]route
+	exposed   map[identity]string // of tools, for the result of an open
+	resources map[string]*toolbox.Server
+	aliases   map[identity]string        // uris that another server took, as they are listed
+	lists     [2]map[toolbox.Kind][]byte // the JSON arrays
+}
+
+// identity names an item of a server for good: names that clients see are
+// derived from it, never the other way round.
+type identity struct {
+	server *toolbox.Server
+	key    string
+}
+
+// build makes the routes from what the servers offer now.
+func (s *session) build() *routes {
+	r := &routes{
+		tools:     make(map[string]route),
+		prompts:   make(map[string]route),
+		exposed:   make(map[identity]string),
+		resources: make(map[string]*toolbox.Server),
+		aliases:   make(map[identity]string),
+	}
+	boxes := s.openLocked()
+	tools := gather(boxes, toolbox.Tools)
+	prompts := gather(boxes, toolbox.Prompts)
+	resources := gather(boxes, toolbox.Resources)
+	templates := gather(boxes, toolbox.Templates)
+	r.name(s, tools, r.tools, r.exposed)
+	promptNames := make(map[identity]string)
+	r.name(s, prompts, r.prompts, promptNames)
+	for _, it := range slices.Concat(resources, templates) {
+		r.place(it)
+	}
+	for e := range r.lists {
+		shown := func(b *box, k toolbox.Kind) bool { return s.shows(b, k, era(e)) }
+		r.lists[e] = map[toolbox.Kind][]byte{
+			toolbox.Tools:     s.render(boxes, toolbox.Tools, shown, r.exposed),
+			toolbox.Prompts:   s.render(boxes, toolbox.Prompts, shown, promptNames),
+			toolbox.Resources: s.render(boxes, toolbox.Resources, shown, r.aliases),
+			toolbox.Templates: s.render(boxes, toolbox.Templates, shown, r.aliases),
+		}
+	}
+	return r
+}
+
+// gather collects a list of all servers of all boxes, in order.
+func gather(boxes []*box, k toolbox.Kind) []toolbox.Item {
+	var all []toolbox.Item
+	for _, b := range boxes {
+		for _, srv := range b.Servers() {
+			all = append(all, srv.Items(k)...)
+		}
+	}
+	return all
+}
+
+// shows reports whether a list of a toolbox is part of what an era sees.
+func (s *session) shows(b *box, k toolbox.Kind, e era) bool {
+	if s.isMarked(b.Name) {
+		return true
+	}
+	if e == modernEra || !b.listed {
+		return false
+	}
+	return k != toolbox.Tools || s.p.cfg.ToolMode != "proxy"
+}
+
+// name gives every item the name that clients see. Names depend on the
+// configuration and the item alone, so that they are the same in every run;
+// where two would meet, the later one gets a digest.
+func (r *routes) name(s *session, items []toolbox.Item, table map[string]route, names map[identity]string) {
+	own := make(map[string]int)
+	if s.p.direct() {
+		for _, it := range items {
+			own[it.Key]++
+		}
+	}
+	for _, it := range items {
+		id := identity{it.Server, it.Key}
+		if _, twice := names[id]; twice {
+			continue // the server lists it twice; the first stands
+		}
+		var name string
+		switch {
+		case own[it.Key] == 1:
+			name = it.Key
+		case s.p.direct():
+			name = toolbox.ExposedName("", it.Server.Name, it.Key)
+		default:
+			name = toolbox.ExposedName(it.Server.Toolbox, it.Server.Name, it.Key)
+		}
+		for salt := it.Key; ; salt += "\x00" {
+			if _, taken := table[name]; !taken && !s.p.isMeta(name) {
+				break
+			}
+			name = toolbox.ExposedName(it.Server.Toolbox, it.Server.Name, salt+"\x00")
+		}
+		names[id] = name
+		table[name] = route{server: it.Server, name: it.Raw[it.KeySpan.Start:it.KeySpan.End]}
+	}
+}
+
+// render makes the JSON array of one list: the items' own bytes, with the name
+// replaced where the client sees another.
+func (s *session) render(boxes []*box, k toolbox.Kind, shown func(*box, toolbox.Kind) bool, names map[identity]string) []byte {
+	out := []byte{'['}
+	if k == toolbox.Tools {
+		for _, t := range s.p.meta {
+			out = append(comma(out), t.definition...)
+		}
+	}
+	seen := make(map[identity]bool)
+	for _, b := range boxes {
+		if !shown(b, k) {
+			continue
+		}
+		for _, it := range gather([]*box{b}, k) {
+			id := identity{it.Server, it.Key}
+			if seen[id] {
+				continue
+			}
+			seen[id] = true
+			out = comma(out)
+			if name, ok := names[id]; ok && name != it.Key {
+				out = wire.Splice(out, it.Raw, wire.Edit{Span: it.KeySpan, New: wire.AppendQuote(nil, name)})
+			} else {
+				out = append(out, it.Raw...)
+			}
+		}
+	}
+	return append(out, ']')
+}
+
+func comma(list []byte) []byte {
+	if list[len(list)-1] != '[' {
+		list = append(list, ',')
+	}
+	return list
+}
+
+// place routes the uri of a resource or template. A uri that several servers
+// have leads to the first of them in the order of the configuration; the others
+// are listed, and reached, under workbench://{toolbox}/{server}/{uri}.
+func (r *routes) place(it toolbox.Item) {
+	first, taken := r.resources[it.Key]
+	if !taken {
+		r.resources[it.Key] = it.Server
+		return
+	}
+	if first != it.Server {
+		r.aliases[identity{it.Server, it.Key}] = aliasURI(it.Server, it.Key)
+	}
+}
+
+// rebuild makes the routes anew and tells a legacy client which of its lists
+// are other than when it last heard of them, unless an open is under way that
+// will do so at its end. It reports whether it said anything of the tools.
+func (s *session) rebuild() (told bool) {
+	s.mu.Lock()
+	s.routes = s.build()
+	var methods []string
+	if s.legacy && s.opening == 0 && !s.closed {
+		methods = s.newsLocked()
+	}
+	s.mu.Unlock()
+	for _, method := range methods {
+		s.tell(method)
+		told = told || method == toolsChanged
+	}
+	return told
+}
+
+const toolsChanged = "notifications/tools/list_changed"
+
+// newsLocked says which lists to announce, and takes them as announced.
+func (s *session) newsLocked() (methods []string) {
+	for _, k := range []toolbox.Kind{toolbox.Tools, toolbox.Resources, toolbox.Templates, toolbox.Prompts} {
+		now := s.routes.lists[legacyEra][k]
+		if bytes.Equal(s.told[k], now) {
+			continue
+		}
+		s.told[k] = now
+		method := toolsChanged
+		switch k {
+		case toolbox.Resources, toolbox.Templates:
+			method = "notifications/resources/list_changed"
+		case toolbox.Prompts:
+			method = "notifications/prompts/list_changed"
+		}
+		if !slices.Contains(methods, method) {
+			methods = append(methods, method)
+		}
+	}
+	return methods
+}
+
+// tell sends a notification of ours without params.
+func (s *session) tell(method string) {
+	b := s.p.buffer()
+	defer s.p.release(b)
+	*b = append(append(append(*b, `{"jsonrpc":"2.0","method":"`...), method...), `"}`...)
+	s.send(*b)
+}
+
+// Changed is the toolbox's word that a list of a server is other than before.
+func (s *session) Changed(srv *toolbox.Server, k toolbox.Kind) {
+	if k == toolbox.Tools {
+		s.mu.Lock()
+		level := s.level
+		s.mu.Unlock()
+		if level != nil {
+			s.tellLevel(srv, level)
+		}
+	}
+	s.rebuild()
+}
+
+// list answers a request for a list. The toolboxes that are open without being
+// asked for are opened first, so that the list is whole from the beginning.
+func (s *session) list(c *call, k toolbox.Kind) {
+	e := legacyEra
+	if c.modern {
+		e = modernEra
+	}
+	f := s.own(c)
+	if f == nil {
+		return
+	}
+	if len(s.marked()) == 0 {
+		s.replyList(f, k, e)
+		return
+	}
+	go func() {
+		s.openMarked(f.ctx)
+		s.rebuild()
+		s.replyList(f, k, e)
+	}()
+}
+
+func (s *session) replyList(f *flight, k toolbox.Kind, e era) {
+	s.mu.Lock()
+	items := s.routes.lists[e][k]
+	if e == legacyEra {
+		s.told[k] = items
+	}
+	if k == toolbox.Tools {
+		close(s.listed)
+		s.listed = make(chan struct{})
+	}
+	s.mu.Unlock()
+	b := s.p.buffer()
+	defer s.p.release(b)
+	*b = append(*b, '{')
+	if e == modernEra {
+		*b = append(*b, `"resultType":"complete","ttlMs":0,"cacheScope":"private",`...)
+	}
+	*b = append(append(append(append(*b, '"'), k...), `":`...), items...)
+	*b = append(*b, '}')
+	f.reply(*b)
+}

@@ -1,0 +1,439 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/toolbox"
+)
+
+// session is one client and what was opened for it.
+type session struct {
+	p    *Proxy
+	send func(msg []byte)
+	peer enginePeer // used by Receive's goroutine alone
+	msg  wire.Message
+
+	// ctx is the session's life. It is kept because the work begun by one
+	// message goes on after Receive returned.
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	owed   sync.WaitGroup // answers that are not sent yet
+	tasks  sync.WaitGroup // work that nobody waits for
+
+	mu      sync.Mutex
+	closed  bool
+	client  *toolbox.Client // nil before the client said who it is
+	legacy  bool            // it did so by initialize
+	level   []byte          // params of its last logging/setLevel
+	boxes   map[string]*box
+	flights map[string]*flight
+	asks    map[string]*ask
+	lastAsk uint64
+	routes  *routes
+	told    map[toolbox.Kind][]byte // the lists that a legacy client knows or was told to read
+	opening int                     // opens under way: their list changes are told once, at the end
+	listed  chan struct{}           // closed and replaced when tools/list was answered
+}
+
+// box is a toolbox of this session.
+type box struct {
+	*toolbox.Toolbox
+	cfg *config.Toolbox
+	// listed says that its tools are in tools/list: it was opened by the
+	// client, or is marked to be open.
+	listed bool
+}
+
+var errClosed = errors.New("the session is closed")
+
+func newSession(p *Proxy, send func([]byte)) *session {
+	s := &session{
+		p:       p,
+		send:    send,
+		boxes:   make(map[string]*box),
+		flights: make(map[string]*flight),
+		asks:    make(map[string]*ask),
+		listed:  make(chan struct{}),
+	}
+	s.ctx, s.cancel = context.WithCancelCause(context.Background())
+	s.routes = s.build()
+	s.told = maps.Clone(s.routes.lists[legacyEra])
+	return s
+}
+
+// Receive takes one message of the client.
+func (s *session) Receive(raw []byte) {
+	m := &s.msg
+	if err := wire.Scan(raw, m); err != nil {
+		var bad *wire.Error
+		if errors.As(err, &bad) {
+			s.send(wire.AppendError(nil, bad.ID, bad.Code, bad.Message, bad.Data))
+		}
+		return
+	}
+	switch m.Kind {
+	case wire.Request:
+		s.request(m)
+	case wire.Notification:
+		s.notification(m)
+	default:
+		s.answer(m)
+	}
+}
+
+// Close waits for what is under way, then ends the servers.
+func (s *session) Close(ctx context.Context) error {
+	answered := make(chan struct{})
+	go func() { s.owed.Wait(); close(answered) }()
+	select {
+	case <-answered:
+	case <-ctx.Done():
+	}
+	s.mu.Lock()
+	s.closed = true
+	flights := make([]*flight, 0, len(s.flights))
+	for _, f := range s.flights {
+		flights = append(flights, f)
+	}
+	boxes := make([]*box, 0, len(s.boxes))
+	for _, b := range s.boxes {
+		boxes = append(boxes, b)
+	}
+	s.mu.Unlock()
+	s.cancel(errClosed)
+	for _, f := range flights {
+		f.abandon()
+	}
+	errs := make([]error, len(boxes))
+	var wg sync.WaitGroup
+	for i, b := range boxes {
+		wg.Go(func() { errs[i] = b.Close() })
+	}
+	wg.Wait()
+	<-answered
+	s.tasks.Wait()
+	return errors.Join(errs...)
+}
+
+// call is a request as its handlers see it: the message and what was found in
+// its params. It is valid only during Receive.
+type call struct {
+	*wire.Message
+	method  string
+	name    wire.Span // params.name, params.uri or params.ref
+	uri     wire.Span
+	args    wire.Span // params.arguments
+	meta    wire.Span // params._meta
+	token   wire.Span // params._meta.progressToken
+	modern  bool
+	version string
+}
+
+const (
+	metaVersion      = "io.modelcontextprotocol/protocolVersion"
+	metaInfo         = "io.modelcontextprotocol/clientInfo"
+	metaCapabilities = "io.modelcontextprotocol/clientCapabilities"
+)
+
+// read finds the parts of a request that decide where it goes.
+func (s *session) read(m *wire.Message) (call, error) {
+	c := call{Message: m, method: method(m)}
+	if !m.Params.Present() {
+		return c, nil
+	}
+	var out [5]wire.Span
+	if err := wire.Find(m.Raw, m.Params, []string{"name", "uri", "arguments", "_meta", "ref"}, out[:]); err != nil {
+		return c, err
+	}
+	c.name, c.uri, c.args, c.meta = out[0], out[1], out[2], out[3]
+	if c.method == "completion/complete" {
+		c.name = out[4]
+	}
+	if !c.meta.Present() || m.Raw[c.meta.Start] != '{' {
+		return c, nil
+	}
+	var in [4]wire.Span
+	if err := wire.Find(m.Raw, c.meta, []string{"progressToken", metaVersion, metaInfo, metaCapabilities}, in[:]); err != nil {
+		return c, err
+	}
+	c.token = in[0]
+	if version, ok := wire.Unquote(m.Bytes(in[1])); ok && mcp.IsModernProtocol(version) {
+		c.modern, c.version = true, version
+		if !mcp.IsValidProtocolVersion(version) {
+			return c, unsupportedVersion(version)
+		}
+		if !in[3].Present() {
+			return c, &wire.Error{Code: wire.CodeInvalidParams, Message: "params._meta lacks " + metaCapabilities}
+		}
+		s.introduce(toolbox.Client{Version: version, Info: bytes.Clone(m.Bytes(in[2])), Capabilities: bytes.Clone(m.Bytes(in[3]))}, false)
+	}
+	return c, nil
+}
+
+// codeUnsupportedVersion is UnsupportedProtocolVersion of revision 2026-07-28.
+const codeUnsupportedVersion = -32022
+
+func unsupportedVersion(version string) error {
+	data := []byte(`{"supported":[`)
+	for i, v := range mcp.ValidProtocolVersions {
+		if i > 0 {
+			data = append(data, ',')
+		}
+		data = wire.AppendQuote(data, v)
+	}
+	data = append(data, `],"requested":`...)
+	data = append(wire.AppendQuote(data, version), '}')
+	return &wire.Error{Code: codeUnsupportedVersion, Message: "Unsupported protocol version", Data: data}
+}
+
+// introduce notes who the client is, the first time it says so.
+func (s *session) introduce(c toolbox.Client, legacy bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.client == nil || legacy && !s.legacy {
+		s.client, s.legacy = &c, legacy
+	}
+}
+
+// method returns the method of m without allocating for the common ones.
+func method(m *wire.Message) string {
+	b := m.Bytes(m.Method)
+	switch string(b) {
+	case "tools/call":
+		return "tools/call"
+	case "tools/list":
+		return "tools/list"
+	case "resources/read":
+		return "resources/read"
+	}
+	return string(b)
+}
+
+// request answers or forwards one request.
+func (s *session) request(m *wire.Message) {
+	c, err := s.read(m)
+	if err == nil && !c.modern && !s.greeted() && c.method != "initialize" && c.method != "ping" && c.method != "server/discover" {
+		err = &wire.Error{Code: wire.CodeInvalidRequest, Message: "the first request must be initialize (or carry the _meta of revision 2026-07-28)"}
+	}
+	if err != nil {
+		s.fail(m.Bytes(m.ID), err)
+		return
+	}
+	switch c.method {
+	case "initialize":
+		s.initialize(&c)
+	case "server/discover", "ping":
+		s.send(s.p.control.answer(m, &s.peer))
+	case "logging/setLevel":
+		s.setLevel(&c)
+	case "tools/list":
+		s.list(&c, toolbox.Tools)
+	case "resources/list":
+		s.list(&c, toolbox.Resources)
+	case "resources/templates/list":
+		s.list(&c, toolbox.Templates)
+	case "prompts/list":
+		s.list(&c, toolbox.Prompts)
+	case "tools/call":
+		s.callTool(&c)
+	case "prompts/get":
+		s.getPrompt(&c)
+	case "resources/read", "resources/subscribe", "resources/unsubscribe":
+		s.resource(&c)
+	case "completion/complete":
+		s.complete(&c)
+	default:
+		s.fail(m.Bytes(m.ID), &wire.Error{Code: wire.CodeMethodNotFound, Message: fmt.Sprintf("Method not found: %s", c.method)})
+	}
+}
+
+func (s *session) greeted() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.legacy
+}
+
+// initialize notes who the client is and lets the engine answer.
+func (s *session) initialize(c *call) {
+	var out [3]wire.Span
+	if c.Params.Present() && !c.modern {
+		if err := wire.Find(c.Raw, c.Params, []string{"protocolVersion", "capabilities", "clientInfo"}, out[:]); err != nil {
+			s.fail(c.Bytes(c.ID), err)
+			return
+		}
+		version, _ := wire.Unquote(c.Bytes(out[0]))
+		s.introduce(toolbox.Client{
+			Version:      mcp.NegotiateLegacyVersion(version),
+			Capabilities: bytes.Clone(c.Bytes(out[1])),
+			Info:         bytes.Clone(c.Bytes(out[2])),
+		}, true)
+	}
+	s.send(s.p.control.answer(c.Message, &s.peer))
+}
+
+// setLevel lets the engine check and answer it and tells all servers.
+func (s *session) setLevel(c *call) {
+	before := s.peer.level
+	s.peer.level = ""
+	reply := s.p.control.answer(c.Message, &s.peer)
+	if s.peer.level == "" {
+		s.peer.level = before
+	} else {
+		params := bytes.Clone(c.Bytes(c.Params))
+		s.mu.Lock()
+		s.level = params
+		s.mu.Unlock()
+		for _, b := range s.open() {
+			for _, srv := range b.Servers() {
+				s.tellLevel(srv, params)
+			}
+		}
+	}
+	s.send(reply)
+}
+
+// tellLevel sets the log level of a server that has one.
+func (s *session) tellLevel(srv *toolbox.Server, params []byte) {
+	if !bytes.Contains(srv.Capabilities(), []byte(`"logging"`)) {
+		return
+	}
+	s.begin(func(ctx context.Context) {
+		// A server that refuses the level goes on logging as it did.
+		_, _ = srv.Request(ctx, "logging/setLevel", params)
+	})
+}
+
+// begin runs f in the background; the end of the session ends its context.
+func (s *session) begin(f func(ctx context.Context)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.closed {
+		s.tasks.Go(func() { f(s.ctx) })
+	}
+}
+
+// fail answers a request with an error.
+func (s *session) fail(id []byte, err error) {
+	var bad *wire.Error
+	if !errors.As(err, &bad) {
+		bad = &wire.Error{Code: wire.CodeInternal, Message: err.Error()}
+	}
+	b := s.p.buffer()
+	defer s.p.release(b)
+	*b = wire.AppendError(*b, id, bad.Code, bad.Message, bad.Data)
+	s.send(*b)
+}
+
+// notification takes what the client says without wanting an answer.
+func (s *session) notification(m *wire.Message) {
+	switch string(m.Bytes(m.Method)) {
+	case "notifications/initialized":
+		s.begin(s.openMarked)
+	case "notifications/cancelled":
+		s.cancelled(m)
+	case "notifications/progress":
+		s.clientProgress(m)
+	case "notifications/roots/list_changed":
+		for _, b := range s.open() {
+			for _, srv := range b.Servers() {
+				srv.Notify(m.Raw)
+			}
+		}
+	}
+}
+
+// open returns the toolboxes that were opened, in the order of the configuration.
+func (s *session) open() []*box {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.openLocked()
+}
+
+func (s *session) openLocked() []*box {
+	var open []*box
+	for i := range s.p.cfg.Toolboxes {
+		if b := s.boxes[s.p.cfg.Toolboxes[i].Name]; b != nil {
+			open = append(open, b)
+		}
+	}
+	return open
+}
+
+// box returns the session's toolbox of that name, making it if there is none.
+func (s *session) box(name string) (*box, error) {
+	cfg, ok := s.p.cfg.Toolbox(name)
+	if !ok || s.p.direct() && name != s.p.opts.Direct {
+		return nil, fmt.Errorf("toolbox %q not found; %s", name, available(s.p.cfg, name))
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, errClosed
+	}
+	b := s.boxes[name]
+	if b == nil {
+		opts := s.p.opts.Toolbox
+		opts.Peer = s
+		if s.client != nil {
+			opts.Client = *s.client
+		}
+		b = &box{Toolbox: toolbox.New(*cfg, opts), cfg: cfg}
+		s.boxes[name] = b
+	}
+	return b, nil
+}
+
+// marked returns the toolboxes that are open without being asked for.
+func (s *session) marked() []string {
+	var names []string
+	for _, t := range s.p.cfg.Toolboxes {
+		if t.Open && !s.p.direct() || t.Name == s.p.opts.Direct && s.p.direct() {
+			names = append(names, t.Name)
+		}
+	}
+	return names
+}
+
+// openMarked opens them and waits until their servers are there or late.
+func (s *session) openMarked(ctx context.Context) {
+	names := s.marked()
+	if len(names) == 0 {
+		return
+	}
+	var wg sync.WaitGroup
+	for _, name := range names {
+		wg.Go(func() {
+			if b, err := s.box(name); err == nil {
+				_ = s.openBox(ctx, b)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// openBox opens a toolbox so that its tools are listed, and waits for its
+// servers. The client hears of the changed lists once, at the end.
+func (s *session) openBox(ctx context.Context, b *box) error {
+	s.mu.Lock()
+	s.opening++
+	s.mu.Unlock()
+	err := b.Open(ctx, s.p.cfg.OpenTimeout)
+	s.mu.Lock()
+	s.opening--
+	b.listed = true
+	s.mu.Unlock()
+	return err
+}
+
+// isMarked reports whether a toolbox is listed to clients of both eras.
+func (s *session) isMarked(name string) bool { return slices.Contains(s.marked(), name) }

@@ -1,0 +1,68 @@
+package proxy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcp-workbench/workbench/internal/nearest"
+	"github.com/mcp-workbench/workbench/internal/wire"
+)
+
+// callTool routes a tools/call: to the server whose exposed name it is, or to
+// a meta tool.
+func (s *session) callTool(c *call) {
+	name, ok := wire.Unquote(c.Bytes(c.name))
+	if !ok {
+		s.fail(c.Bytes(c.ID), &wire.Error{Code: wire.CodeInvalidParams, Message: "params.name is missing or not a string"})
+		return
+	}
+	s.mu.Lock()
+	to, ok := s.routes.tools[name]
+	s.mu.Unlock()
+	switch {
+	case ok:
+		s.forward(c, to.server, wire.Edit{Span: c.name, New: to.name})
+	case !s.p.isMeta(name):
+		s.fail(c.Bytes(c.ID), &wire.Error{Code: wire.CodeInvalidParams, Message: fmt.Sprintf("tool not found: %q%s", name, s.hint(name, toolNames))})
+	case name == openTool || name == openToolLater:
+		s.openToolbox(c)
+	default:
+		s.useTool(c)
+	}
+}
+
+// hint says which known names are like one that is not known.
+func (s *session) hint(name string, known func(*routes) []string) string {
+	s.mu.Lock()
+	names := known(s.routes)
+	s.mu.Unlock()
+	near := nearest.Names(name, names, 3)
+	if near == nil {
+		if s.p.direct() {
+			return ""
+		}
+		return "; open a toolbox with " + openTool + " first, or see its result for the names"
+	}
+	return "; did you mean " + strings.Join(quoted(near), ", ") + "?"
+}
+
+func toolNames(r *routes) []string   { return keys(r.tools) }
+func promptNames(r *routes) []string { return keys(r.prompts) }
+
+func keys(m map[string]route) []string {
+	names := make([]string, 0, len(m))
+	for name := range m {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func quoted(names []string) []string {
+	q := make([]string, len(names))
+	for i, n := range names {
+		q[i] = fmt.Sprintf("%q", n)
+	}
+	return q
+}

@@ -1,0 +1,196 @@
+package proxy
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/mcp-workbench/workbench/internal/nearest"
+	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/toolbox"
+)
+
+// want is what the arguments of workbench_use_tool ask for.
+type want struct {
+	toolbox, server, tool string
+	arguments             wire.Span
+}
+
+// wanted reads the arguments in either form.
+func wanted(c *call) (want, error) {
+	var w want
+	if !c.args.Present() {
+		return w, fmt.Errorf("%s needs arguments: toolbox_name, tool_name and the tool's own arguments", useTool)
+	}
+	var out [5]wire.Span
+	if err := wire.Find(c.Raw, c.args, []string{"toolbox_name", "toolbox", "tool_name", "arguments", "tool"}, out[:]); err != nil {
+		return w, fmt.Errorf("%s: %s", useTool, text(err))
+	}
+	name := out[0]
+	if !name.Present() {
+		name = out[1]
+	}
+	w.toolbox, _ = wire.Unquote(c.Bytes(name))
+	w.tool, _ = wire.Unquote(c.Bytes(out[2]))
+	w.arguments = out[3]
+	if out[4].Present() {
+		var in [3]wire.Span
+		if err := wire.Find(c.Raw, out[4], []string{"toolbox", "server", "name"}, in[:]); err != nil {
+			return w, fmt.Errorf("%s: tool: %s", useTool, text(err))
+		}
+		if in[0].Present() {
+			w.toolbox, _ = wire.Unquote(c.Bytes(in[0]))
+		}
+		w.server, _ = wire.Unquote(c.Bytes(in[1]))
+		w.tool, _ = wire.Unquote(c.Bytes(in[2]))
+	}
+	switch {
+	case w.toolbox == "":
+		return w, fmt.Errorf("%s needs toolbox_name (or tool.toolbox)", useTool)
+	case w.tool == "":
+		return w, fmt.Errorf("%s needs tool_name (or tool.name)", useTool)
+	case w.arguments.Present() && c.Raw[w.arguments.Start] != '{':
+		return w, fmt.Errorf("%s: arguments must be an object", useTool)
+	}
+	return w, nil
+}
+
+// text gives the message of an error without its JSON-RPC code.
+func text(err error) string {
+	var bad *wire.Error
+	if errors.As(err, &bad) {
+		return bad.Message
+	}
+	return err.Error()
+}
+
+// useTool forwards the call that stands in the arguments. Where the tool is
+// known that happens on the caller's goroutine, as for a registered name; else
+// the toolbox is opened first.
+func (s *session) useTool(c *call) {
+	f := s.own(c)
+	if f == nil {
+		return
+	}
+	w, err := wanted(c)
+	if err != nil {
+		f.fail(err)
+		return
+	}
+	b, err := s.box(w.toolbox)
+	if err != nil {
+		f.fail(err)
+		return
+	}
+	if b.Opened() {
+		if to, err := find(b, w); err == nil {
+			f.use(c, w, to)
+			return
+		}
+	}
+	m := *c.Message
+	m.Raw = bytes.Clone(m.Raw)
+	later := *c
+	later.Message = &m
+	go s.openThenUse(f, &later, b, w)
+}
+
+// openThenUse opens the toolbox, or waits until it has opened, and makes the call.
+func (s *session) openThenUse(f *flight, c *call, b *box, w want) {
+	if err := s.openBox(f.ctx, b); err != nil {
+		f.fail(err)
+		return
+	}
+	s.rebuild()
+	to, err := find(b, w)
+	if err != nil {
+		f.fail(err)
+		return
+	}
+	f.use(c, w, to)
+}
+
+// use sends the inner call in place of the outer one.
+func (f *flight) use(c *call, w want, to route) {
+	arguments := []byte("{}")
+	if w.arguments.Present() {
+		arguments = c.Bytes(w.arguments)
+	}
+	f.send(c, to.server, wire.Edit{Span: c.name, New: to.name}, wire.Edit{Span: c.args, New: arguments})
+}
+
+// find looks a tool up by the name its server gives it, or by that with the
+// server before it, or by its exposed name.
+func find(b *box, w want) (route, error) {
+	var found []toolbox.Item
+	for _, name := range []func(toolbox.Item) bool{
+		func(it toolbox.Item) bool { return it.Key == w.tool },
+		func(it toolbox.Item) bool {
+			s := it.Server
+			return s.Name+"/"+it.Key == w.tool || s.Name+"__"+it.Key == w.tool || toolbox.ExposedName(s.Toolbox, s.Name, it.Key) == w.tool
+		},
+	} {
+		for _, srv := range b.Servers() {
+			if w.server != "" && srv.Name != w.server {
+				continue
+			}
+			for _, it := range srv.Items(toolbox.Tools) {
+				if name(it) {
+					found = append(found, it)
+					break
+				}
+			}
+		}
+		if len(found) > 0 {
+			break
+		}
+	}
+	switch len(found) {
+	case 0:
+		return route{}, missing(b, w)
+	case 1:
+		it := found[0]
+		return route{server: it.Server, name: it.Raw[it.KeySpan.Start:it.KeySpan.End]}, nil
+	}
+	var names []string
+	for _, it := range found {
+		names = append(names, it.Server.Name+"/"+it.Key)
+	}
+	return route{}, fmt.Errorf("toolbox %q has several tools %q: say which as %s", b.Name, w.tool, strings.Join(quoted(names), " or "))
+}
+
+// missing says why a tool is not found: its server is unknown or not there, or
+// has no such tool.
+func missing(b *box, w want) error {
+	var servers, tools, absent []string
+	for _, srv := range b.Servers() {
+		servers = append(servers, srv.Name)
+		if w.server != "" && srv.Name != w.server {
+			continue
+		}
+		for _, it := range srv.Items(toolbox.Tools) {
+			tools = append(tools, it.Key)
+		}
+		if st := srv.Status(); st.State != toolbox.Ready {
+			absent = append(absent, (&toolbox.UnavailableError{Toolbox: b.Name, Server: srv.Name, Status: st}).Error())
+		}
+	}
+	if _, ok := b.Server(w.server); w.server != "" && !ok {
+		return fmt.Errorf("toolbox %q has no server %q; its servers: %s", b.Name, w.server, strings.Join(servers, ", "))
+	}
+	where := fmt.Sprintf("toolbox %q", b.Name)
+	if w.server != "" {
+		where = fmt.Sprintf("server %q of %s", w.server, where)
+	}
+	msg := fmt.Sprintf("tool not found: %q in %s", w.tool, where)
+	if near := nearest.Names(w.tool, tools, 3); near != nil {
+		msg += "; did you mean " + strings.Join(quoted(near), ", ") + "?"
+	} else if len(tools) > 0 {
+		msg += "; it has " + strings.Join(tools[:min(len(tools), 20)], ", ")
+	}
+	if len(absent) > 0 {
+		msg += "; " + strings.Join(absent, "; ")
+	}
+	return errors.New(msg)
+}

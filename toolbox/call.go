@@ -1,0 +1,91 @@
+package toolbox
+
+import (
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcp-workbench/workbench/internal/wire"
+)
+
+// CallHandler receives what a request brings back. Its methods are called on
+// the goroutine that reads from the server and must not block.
+type CallHandler interface {
+	// Progress hands on a progress notification of this request. token is
+	// the span of the progress token in m, to be replaced by the client's.
+	Progress(m *wire.Message, token wire.Span)
+	// Done ends the request, exactly once unless it was cancelled: m is the
+	// reply, a Result or a Failure, valid only during the call; or m is nil
+	// and err says why there is none.
+	Done(m *wire.Message, err error)
+}
+
+// maxEdits is how many places of a message change at most: id, progress token,
+// name or uri, arguments, and the metadata of an era.
+const maxEdits = 8
+
+// Call is one request on its way to a server. The caller fills the exported
+// fields and gives it to [Server.Send] once; no field may be changed after.
+type Call struct {
+	// Raw is the client's message, which need live only until Send returns.
+	Raw []byte
+	// ID is where its id stands; Token where its progress token stands, if
+	// it has one. Both are replaced by the number of this call.
+	ID, Token wire.Span
+	Handler   CallHandler
+
+	edits  [maxEdits]wire.Edit
+	n      int
+	number uint64
+	digits [20]byte
+	conn   atomic.Pointer[conn]
+	ended  atomic.Bool // a reply, a loss or a cancel came first
+
+	started, active time.Time // guarded by conn.mu
+}
+
+// Edit notes that span of Raw is to be replaced by text, which must live until
+// Send returns.
+func (c *Call) Edit(span wire.Span, text []byte) {
+	c.edits[c.n] = wire.Edit{Span: span, New: text}
+	c.n++
+}
+
+// message appends the request as the server is to see it.
+func (c *Call) message(dst []byte) []byte {
+	digits := strconv.AppendUint(c.digits[:0], c.number, 10)
+	c.Edit(c.ID, digits)
+	if c.Token.Present() {
+		c.Edit(c.Token, digits)
+	}
+	edits := c.edits[:c.n]
+	for i := 1; i < len(edits); i++ { // insertion sort: few, and nearly in order
+		for j := i; j > 0 && edits[j].Span.Start < edits[j-1].Span.Start; j-- {
+			edits[j], edits[j-1] = edits[j-1], edits[j]
+		}
+	}
+	return wire.Splice(dst, c.Raw, edits...)
+}
+
+// own makes the call independent of the caller's buffers.
+func (c *Call) own() {
+	c.Raw = append([]byte(nil), c.Raw...)
+	for i := range c.edits[:c.n] {
+		c.edits[i].New = append([]byte(nil), c.edits[i].New...)
+	}
+}
+
+// finish reports whether the caller is the first to end the call.
+func (c *Call) finish() bool { return c.ended.CompareAndSwap(false, true) }
+
+// Cancel gives the call up: Handler hears nothing more, and the server is told
+// once, with the client's params of notifications/cancelled if there are any
+// (raw is that notification and id the span of its requestId) or in our words.
+func (c *Call) Cancel(raw []byte, id wire.Span) {
+	if !c.finish() {
+		return
+	}
+	if conn := c.conn.Load(); conn != nil {
+		conn.cancel(c, raw, id)
+	}
+}

@@ -1,0 +1,478 @@
+package toolbox
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/wire"
+)
+
+// conn speaks JSON-RPC over a link: it numbers requests, finds the call that a
+// reply or a progress notification belongs to, ends calls that take too long,
+// and hands on what the server sends of its own accord.
+type conn struct {
+	server *Server
+	link   link
+	limits config.Timeouts
+	bufs   *sync.Pool // of *[]byte, shared by the servers of a toolbox
+
+	mu      sync.Mutex
+	last    uint64
+	pending map[uint64]*Call
+	asks    map[string]*Ask // requests of the server that the client has not answered, by their id token
+	closed  error
+	timer   *time.Timer
+	armed   bool // the timer runs; no pending call is late before it fires
+
+	noise    int
+	noisy    []string // the first noise lines
+	dropped  int      // replies nobody waits for
+	hello    hello
+	greeting sync.Once
+}
+
+const noisyKept = 5
+
+// maxPooled is the largest buffer kept for reuse.
+const maxPooled = 1 << 20
+
+func newConn(s *Server) *conn {
+	return &conn{
+		server:  s,
+		limits:  s.cfg.Timeouts,
+		bufs:    &s.box.bufs,
+		pending: make(map[uint64]*Call),
+		asks:    make(map[string]*Ask),
+	}
+}
+
+func (c *conn) buffer() *[]byte { return c.bufs.Get().(*[]byte) }
+
+func (c *conn) release(b *[]byte) {
+	if cap(*b) <= maxPooled {
+		*b = (*b)[:0]
+		c.bufs.Put(b)
+	}
+}
+
+// send gives a call its number and writes it. Handler.Done tells if that fails.
+func (c *conn) send(call *Call) {
+	now := time.Now()
+	c.mu.Lock()
+	if c.closed != nil {
+		err := c.closed
+		c.mu.Unlock()
+		if call.finish() {
+			call.Handler.Done(nil, err)
+		}
+		return
+	}
+	c.last++
+	call.number = c.last
+	call.started, call.active = now, now
+	c.pending[call.number] = call
+	if !c.armed {
+		c.armLocked(now)
+	}
+	c.mu.Unlock()
+	call.conn.Store(c)
+
+	b := c.buffer()
+	*b = call.message(*b)
+	err := c.link.Send(*b, call.number)
+	c.release(b)
+	if err != nil {
+		c.end(call.number, nil, err)
+	} else if call.ended.Load() {
+		// Cancelled before there was a number to cancel.
+		c.cancel(call, nil, wire.Span{})
+	}
+}
+
+// take removes the pending call with that number.
+func (c *conn) take(number uint64) *Call {
+	c.mu.Lock()
+	call := c.pending[number]
+	delete(c.pending, number)
+	c.mu.Unlock()
+	return call
+}
+
+// end delivers a reply or a loss to the call with that number.
+func (c *conn) end(number uint64, m *wire.Message, err error) {
+	call := c.take(number)
+	if call == nil || !call.finish() {
+		c.mu.Lock()
+		c.dropped++
+		c.mu.Unlock()
+		return
+	}
+	call.Handler.Done(m, err)
+}
+
+// cancel forgets a call and tells the server.
+func (c *conn) cancel(call *Call, raw []byte, id wire.Span) {
+	if c.take(call.number) == nil {
+		return
+	}
+	b := c.buffer()
+	defer c.release(b)
+	if raw != nil {
+		var digits [20]byte
+		*b = wire.Splice(*b, raw, wire.Edit{Span: id, New: strconv.AppendUint(digits[:0], call.number, 10)})
+	} else {
+		*b = append(*b, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`...)
+		*b = strconv.AppendUint(*b, call.number, 10)
+		*b = append(*b, `}}`...)
+	}
+	// The link may be gone already: then there is nobody to tell.
+	_ = c.link.Send(*b, 0)
+	c.link.Abandon(call.number)
+}
+
+// close fails all that is pending; later calls fail at once.
+func (c *conn) close(err error) {
+	c.mu.Lock()
+	if c.closed != nil {
+		c.mu.Unlock()
+		return
+	}
+	c.closed = err
+	lost := make([]*Call, 0, len(c.pending))
+	for n, call := range c.pending {
+		lost = append(lost, call)
+		delete(c.pending, n)
+	}
+	asks := make([]*Ask, 0, len(c.asks))
+	for t, a := range c.asks {
+		asks = append(asks, a)
+		delete(c.asks, t)
+	}
+	if c.timer != nil {
+		c.timer.Stop()
+	}
+	c.mu.Unlock()
+	for _, call := range lost {
+		if call.finish() {
+			call.Handler.Done(nil, err)
+		}
+	}
+	for _, a := range asks {
+		c.server.peer.Withdraw(a, nil)
+	}
+}
+
+// armLocked sets the timer to the earliest moment at which a pending call can
+// be too late. It is left to run when calls end: later calls are late later.
+func (c *conn) armLocked(now time.Time) {
+	var next time.Time
+	for _, call := range c.pending {
+		if t := call.deadline(c.limits); next.IsZero() || t.Before(next) {
+			next = t
+		}
+	}
+	c.armed = !next.IsZero()
+	if !c.armed {
+		return
+	}
+	if c.timer == nil {
+		c.timer = time.AfterFunc(next.Sub(now), c.expire)
+	} else {
+		c.timer.Reset(next.Sub(now))
+	}
+}
+
+func (c *Call) deadline(l config.Timeouts) time.Time {
+	idle, total := c.active.Add(l.CallIdle), c.started.Add(l.CallTotal)
+	if total.Before(idle) {
+		return total
+	}
+	return idle
+}
+
+// expire ends the calls whose time is over. It runs on the timer's goroutine.
+func (c *conn) expire() {
+	now := time.Now()
+	c.mu.Lock()
+	var late []*Call
+	for _, call := range c.pending {
+		if !now.Before(call.deadline(c.limits)) {
+			late = append(late, call)
+		}
+	}
+	c.mu.Unlock()
+	for _, call := range late {
+		if !call.finish() {
+			continue
+		}
+		c.cancel(call, nil, wire.Span{})
+		t := &TimeoutError{What: "idle", After: c.limits.CallIdle}
+		if now.Sub(call.started) >= c.limits.CallTotal {
+			t = &TimeoutError{What: "total", After: c.limits.CallTotal}
+		}
+		call.Handler.Done(nil, c.lost(t))
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed == nil {
+		c.armLocked(time.Now())
+	}
+}
+
+func (c *conn) lost(cause error) error {
+	return &LostError{Toolbox: c.server.Toolbox, Server: c.server.Name, Cause: cause}
+}
+
+// Receive is the link's way in.
+func (c *conn) Receive(m *wire.Message) {
+	switch m.Kind {
+	case wire.Result, wire.Failure:
+		c.reply(m)
+	case wire.Request:
+		c.request(m)
+	case wire.Notification:
+		c.notification(m)
+	}
+}
+
+func (c *conn) reply(m *wire.Message) {
+	token := m.Bytes(m.ID)
+	number, err := strconv.ParseUint(string(token), 10, 64)
+	if err == nil {
+		c.end(number, m, nil)
+		return
+	}
+	// Some servers echo the number as a string. It is not the id they were
+	// given, so it answers nothing; but the caller is told, not left waiting.
+	if s, ok := wire.Unquote(token); ok {
+		if number, err := strconv.ParseUint(s, 10, 64); err == nil {
+			c.end(number, nil, c.lost(fmt.Errorf("answered request %d with the id %s, which is another", number, token)))
+			return
+		}
+	}
+	c.Noise(m.Raw, fmt.Errorf("reply to an unknown request %s", token))
+}
+
+// request takes a request of the server: a ping is answered here, all else is
+// the client's to answer.
+func (c *conn) request(m *wire.Message) {
+	if m.IsMethod("ping") {
+		b := c.buffer()
+		*b = wire.AppendResult(*b, m.Bytes(m.ID), []byte("{}"))
+		_ = c.link.Send(*b, 0)
+		c.release(b)
+		return
+	}
+	a := &Ask{Server: c.server, conn: c, id: bytes.Clone(m.Bytes(m.ID))}
+	c.mu.Lock()
+	_, twice := c.asks[string(a.id)]
+	if !twice {
+		c.asks[string(a.id)] = a
+	}
+	c.mu.Unlock()
+	if twice {
+		c.refuse(a.id, wire.CodeInvalidRequest, "a request with this id is being answered")
+		return
+	}
+	c.server.peer.Request(a, m)
+}
+
+func (c *conn) refuse(id []byte, code int, text string) {
+	b := c.buffer()
+	*b = wire.AppendError(*b, id, code, text, nil)
+	_ = c.link.Send(*b, 0)
+	c.release(b)
+}
+
+func (c *conn) notification(m *wire.Message) {
+	method := string(m.Bytes(m.Method))
+	switch method {
+	case "notifications/progress":
+		c.progress(m)
+	case "notifications/cancelled":
+		var out [1]wire.Span
+		if m.Params.Present() && wire.Find(m.Raw, m.Params, []string{"requestId"}, out[:]) == nil && out[0].Present() {
+			c.mu.Lock()
+			a := c.asks[string(m.Bytes(out[0]))]
+			delete(c.asks, string(m.Bytes(out[0])))
+			c.mu.Unlock()
+			if a != nil {
+				c.server.peer.Withdraw(a, m)
+			}
+		}
+	case "notifications/tools/list_changed":
+		c.server.relist(c, Tools)
+	case "notifications/prompts/list_changed":
+		c.server.relist(c, Prompts)
+	case "notifications/resources/list_changed":
+		c.server.relist(c, Resources)
+	default:
+		c.server.peer.Notification(c.server, m)
+	}
+}
+
+// progress finds the call by its token, which is the call's number.
+func (c *conn) progress(m *wire.Message) {
+	var out [1]wire.Span
+	if !m.Params.Present() || wire.Find(m.Raw, m.Params, []string{"progressToken"}, out[:]) != nil || !out[0].Present() {
+		return
+	}
+	number, err := strconv.ParseUint(string(m.Bytes(out[0])), 10, 64)
+	if err != nil {
+		return
+	}
+	c.mu.Lock()
+	call := c.pending[number]
+	if call != nil {
+		call.active = time.Now()
+	}
+	c.mu.Unlock()
+	if call != nil && call.Token.Present() && !call.ended.Load() {
+		call.Handler.Progress(m, out[0])
+	}
+}
+
+// Noise counts what is not a message; the first lines are kept for the status.
+func (c *conn) Noise(line []byte, err error) {
+	c.mu.Lock()
+	c.noise++
+	if len(c.noisy) < noisyKept {
+		c.noisy = append(c.noisy, string(line[:min(len(line), 200)]))
+	}
+	c.mu.Unlock()
+	c.server.log.Debug().Int("bytes", len(line)).AnErr("err", err).Msg("the server wrote something that is not a message")
+}
+
+// TooLong fails the request whose reply was too long; the link lives on.
+func (c *conn) TooLong(e *wire.TooLongError) {
+	if number, err := strconv.ParseUint(string(e.ID()), 10, 64); err == nil && e.Method() == "" {
+		c.end(number, nil, c.lost(fmt.Errorf("its reply of %d bytes is over the limit of %d", e.Size, e.Max)))
+		return
+	}
+	c.Noise(nil, e)
+}
+
+// Lost is the link's word that a request will get no reply.
+func (c *conn) Lost(id uint64, err error) { c.end(id, nil, c.lost(err)) }
+
+// notify writes a notification of our own.
+func (c *conn) notify(method string, params []byte) error {
+	b := c.buffer()
+	defer c.release(b)
+	*b = append(*b, `{"jsonrpc":"2.0","method":`...)
+	*b = wire.AppendQuote(*b, method)
+	if params != nil {
+		*b = append(append(*b, `,"params":`...), params...)
+	}
+	*b = append(*b, '}')
+	return c.link.Send(*b, 0)
+}
+
+// call makes a request of our own and waits for its result, which it copies.
+func (c *conn) call(ctx context.Context, method string, params []byte) ([]byte, error) {
+	raw := append([]byte(`{"jsonrpc":"2.0","id":0,"method":`), wire.AppendQuote(nil, method)...)
+	if params != nil {
+		raw = append(append(raw, `,"params":`...), params...)
+	}
+	raw = append(raw, '}')
+	var m wire.Message
+	if err := wire.Scan(raw, &m); err != nil {
+		return nil, fmt.Errorf("%s: %w", method, err)
+	}
+	w := &waiter{method: method, done: make(chan struct{})}
+	call := &Call{Raw: raw, ID: m.ID, Handler: w}
+	c.send(call)
+	select {
+	case <-w.done:
+		return w.result, w.err
+	case <-ctx.Done():
+		call.Cancel(nil, wire.Span{})
+		return nil, context.Cause(ctx)
+	}
+}
+
+// waiter turns a call's end into a channel.
+type waiter struct {
+	method string
+	done   chan struct{}
+	result []byte
+	err    error
+}
+
+func (w *waiter) Progress(*wire.Message, wire.Span) {}
+
+func (w *waiter) Done(m *wire.Message, err error) {
+	switch {
+	case err != nil:
+		w.err = err
+	case m.Kind == wire.Result:
+		w.result = bytes.Clone(m.Bytes(m.Result))
+	default:
+		w.err = rpcError(w.method, m)
+	}
+	close(w.done)
+}
+
+// rpcError reads an error reply.
+func rpcError(method string, m *wire.Message) error {
+	e := &RPCError{Method: method}
+	var out [2]wire.Span
+	if wire.Find(m.Raw, m.Error, []string{"code", "message"}, out[:]) == nil {
+		e.Code, _ = strconv.Atoi(string(m.Bytes(out[0])))
+		e.Text, _ = wire.Unquote(m.Bytes(out[1]))
+	}
+	return e
+}
+
+// Ask is a request that a server makes of the client: sampling, elicitation,
+// roots, or one this program does not know.
+type Ask struct {
+	Server *Server
+
+	conn *conn
+	id   []byte
+}
+
+// Reply hands on the client's answer: raw is the response and id the span of
+// its id, which becomes the server's again. Answers after the first, or after
+// the server withdrew the request, are dropped.
+func (a *Ask) Reply(raw []byte, id wire.Span) {
+	if !a.take() {
+		return
+	}
+	b := a.conn.buffer()
+	defer a.conn.release(b)
+	*b = wire.Splice(*b, raw, wire.Edit{Span: id, New: a.id})
+	_ = a.conn.link.Send(*b, 0)
+}
+
+// Refuse answers the request with an error of ours.
+func (a *Ask) Refuse(code int, text string) {
+	if a.take() {
+		a.conn.refuse(a.id, code, text)
+	}
+}
+
+// Forward sends the server a notification that belongs to this request, such
+// as the client's progress on it, with edits applied.
+func (a *Ask) Forward(raw []byte, edits ...wire.Edit) {
+	b := a.conn.buffer()
+	defer a.conn.release(b)
+	*b = wire.Splice(*b, raw, edits...)
+	_ = a.conn.link.Send(*b, 0)
+}
+
+func (a *Ask) take() bool {
+	a.conn.mu.Lock()
+	defer a.conn.mu.Unlock()
+	if a.conn.asks[string(a.id)] != a {
+		return false
+	}
+	delete(a.conn.asks, string(a.id))
+	return true
+}

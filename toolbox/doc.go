@@ -1,0 +1,23 @@
+// Package toolbox runs the servers of one toolbox for one client: it starts
+// them, shakes hands, lists what they offer, forwards requests as bytes,
+// notices their end and starts them again.
+//
+//	Toolbox ── Server ── conn ── link ── child process | HTTP | SSE | in-process
+//	               │
+//	               └── Peer (the client's side, given by the caller)
+//
+// A [Toolbox] is made with [New] and does nothing until [Toolbox.Open], which
+// starts all its servers in parallel and returns when each is ready or has
+// failed, or when the open time-out ends; servers that are late go on starting.
+// A server that fails does so alone. [Toolbox.Close] ends everything below it
+// and waits.
+//
+// Each [Server] has one owner goroutine, which does: start, handshake, list,
+// wait for the end, decide. Requests do not pass through it: [Server.Send]
+// splices the server's own names and a fresh id into the client's bytes and
+// writes them on the caller's goroutine; the reply comes back on the goroutine
+// that reads the server's output. No request is ever sent twice.
+//
+// All methods are safe for concurrent use. Callbacks ([CallHandler], [Peer],
+// [Options.Event]) are made without any lock held and must not block.
+package toolbox

@@ -1,0 +1,93 @@
+package toolbox
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// ErrClosed says that the toolbox was closed.
+var ErrClosed = errors.New("toolbox is closed")
+
+// ErrBusy says that a server does not read what it is sent: too much is queued.
+var ErrBusy = errors.New("does not read its input; too much is queued for it")
+
+// UnavailableError says that a request was not sent because its server is not
+// there.
+type UnavailableError struct {
+	Toolbox string
+	Server  string
+	Status  Status
+}
+
+func (e *UnavailableError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "server %q of toolbox %q is not available (%s)", e.Server, e.Toolbox, e.Status.State)
+	if e.Status.Cause != nil {
+		fmt.Fprintf(&b, ": %v", e.Status.Cause)
+	}
+	if !e.Status.Next.IsZero() {
+		if d := time.Until(e.Status.Next); d > 0 {
+			fmt.Fprintf(&b, "; it is tried again in %s", d.Round(100*time.Millisecond))
+		}
+	}
+	return b.String()
+}
+
+func (e *UnavailableError) Unwrap() error { return e.Status.Cause }
+
+// LostError says that a request was sent and its reply did not come. Whether
+// the server carried it out is unknown, so it is never sent again.
+type LostError struct {
+	Toolbox string
+	Server  string
+	Cause   error
+}
+
+func (e *LostError) Error() string {
+	return fmt.Sprintf("server %q of toolbox %q: %v; whether the request was carried out is unknown", e.Server, e.Toolbox, e.Cause)
+}
+
+func (e *LostError) Unwrap() error { return e.Cause }
+
+// ExitError says how a server's process ended.
+type ExitError struct {
+	How    string   // "exit status 3", "killed by signal 9 (SIGKILL)"
+	Stderr []string // its last lines
+}
+
+func (e *ExitError) Error() string {
+	if len(e.Stderr) == 0 {
+		return "the process ended: " + e.How
+	}
+	return "the process ended: " + e.How + "; its last words: " + strings.Join(e.Stderr, " | ")
+}
+
+// TimeoutError says which wait came to its end.
+type TimeoutError struct {
+	What  string // "start", "idle", "total"
+	After time.Duration
+}
+
+func (e *TimeoutError) Error() string {
+	switch e.What {
+	case "start":
+		return fmt.Sprintf("did not finish starting within %s", e.After)
+	case "idle":
+		return fmt.Sprintf("sent neither reply nor progress for %s", e.After)
+	default:
+		return fmt.Sprintf("did not finish within %s", e.After)
+	}
+}
+
+// RPCError is an error reply of a server.
+type RPCError struct {
+	Method string
+	Code   int
+	Text   string
+}
+
+func (e *RPCError) Error() string {
+	return fmt.Sprintf("%s: the server answered with error %d: %s", e.Method, e.Code, e.Text)
+}

@@ -1,0 +1,37 @@
+package toolbox
+
+import (
+	"path"
+	"strings"
+)
+
+// allowed reports whether a tool passes the filters of its server. Filters are
+// exact names or globs; "!" before one excludes. A name passes if some
+// including filter matches, or there is none, and no excluding one does.
+func allowed(filters []string, tool string) bool {
+	included, hasInclude := false, false
+	for _, f := range filters {
+		pattern, excludes := strings.CutPrefix(f, "!")
+		if !excludes {
+			hasInclude = true
+		}
+		if !matches(pattern, tool) {
+			continue
+		}
+		if excludes {
+			return false
+		}
+		included = true
+	}
+	return included || !hasInclude
+}
+
+// matches compares by path.Match, with "*" crossing the slashes that some
+// tools have in their names.
+func matches(pattern, tool string) bool {
+	if pattern == "*" || pattern == tool {
+		return true
+	}
+	ok, err := path.Match(strings.ReplaceAll(pattern, "/", "\x00"), strings.ReplaceAll(tool, "/", "\x00"))
+	return err == nil && ok
+}

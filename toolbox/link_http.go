@@ -1,0 +1,383 @@
+package toolbox
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcp-workbench/workbench/internal/wire"
+)
+
+// httpLink speaks streamable HTTP. Each message is a POST of its own; what the
+// server sends comes on the responses to them, and, from servers of the legacy
+// era that offer it, on one GET stream.
+//
+// It is written on net/http and not on mcp-go's transport, which decodes each
+// message into its own types on the way: numbers are rounded, the order of an
+// elicitation form is lost, errors lose their data, and a server's request is
+// cut off after 30 s.
+type httpLink struct {
+	server *Server
+	client *http.Client
+	r      receiver
+	ctx    context.Context // the link's life: its POSTs outlive the call of Send
+	cancel context.CancelCauseFunc
+	tasks  tasks
+
+	mu      sync.Mutex
+	session string
+	version string
+	posts   map[uint64]context.CancelFunc
+}
+
+// sessionEndWait bounds the DELETE that ends a session.
+const sessionEndWait = 2 * time.Second
+
+// httpErrorBody is how much of an error page is quoted.
+const httpErrorBody = 300
+
+// StatusError is an HTTP status that a remote server answered with.
+type StatusError struct {
+	Status     int
+	Text       string // the beginning of the body
+	RetryAfter string
+	Challenge  string // WWW-Authenticate
+}
+
+func (e *StatusError) Error() string {
+	s := fmt.Sprintf("HTTP %d %s", e.Status, http.StatusText(e.Status))
+	switch e.Status {
+	case http.StatusUnauthorized:
+		s += `: the server wants a login; set its "headers" in the configuration (for example "Authorization": "Bearer ${TOKEN}")`
+	case http.StatusNotFound:
+		s += ": is the url right?"
+	}
+	if e.RetryAfter != "" {
+		s += "; retry after " + e.RetryAfter
+	}
+	if e.Text != "" {
+		s += ": " + e.Text
+	}
+	return s
+}
+
+// errSessionEnded says that the remote server does not know our session any more.
+var errSessionEnded = errors.New("the remote server ended the session")
+
+func (s *Server) dialHTTP() link {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	return &httpLink{server: s, client: s.box.opts.HTTP, ctx: ctx, cancel: cancel, posts: make(map[uint64]context.CancelFunc)}
+}
+
+func (l *httpLink) Begin(r receiver) { l.r = r }
+
+// Handshaken opens the stream on which a legacy server speaks unasked.
+func (l *httpLink) Handshaken(version string) {
+	l.mu.Lock()
+	l.version = version
+	stateful := l.session != ""
+	l.mu.Unlock()
+	if stateful && !mcp.IsModernProtocol(version) {
+		l.tasks.begin(l.listen)
+	}
+}
+
+// Send posts a message on a goroutine of its own: the answer to it is the
+// body of that very response.
+func (l *httpLink) Send(msg []byte, id uint64) error {
+	body := bytes.Clone(msg)
+	ctx, cancel := context.WithCancel(l.ctx)
+	if id != 0 {
+		l.mu.Lock()
+		l.posts[id] = cancel
+		l.mu.Unlock()
+	}
+	if !l.tasks.begin(func() {
+		defer cancel()
+		err := l.post(ctx, body, id)
+		l.mu.Lock()
+		delete(l.posts, id)
+		l.mu.Unlock()
+		if err != nil && id != 0 {
+			l.r.Lost(id, err)
+		}
+	}) {
+		cancel()
+		return ErrClosed
+	}
+	return nil
+}
+
+// Abandon closes the stream of a request. In the modern era that is how a
+// request is cancelled; in the legacy one it only saves reading on.
+func (l *httpLink) Abandon(id uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if cancel := l.posts[id]; cancel != nil {
+		cancel()
+	}
+}
+
+func (l *httpLink) request(ctx context.Context, method string, body []byte) (*http.Request, error) {
+	var r io.Reader
+	if body != nil {
+		r = bytes.NewReader(body)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, l.server.cfg.URL, r)
+	if err != nil {
+		return nil, err
+	}
+	for k, v := range l.server.cfg.Headers {
+		req.Header.Set(k, v)
+	}
+	l.mu.Lock()
+	session, version := l.session, l.version
+	l.mu.Unlock()
+	if session != "" {
+		req.Header.Set("Mcp-Session-Id", session)
+	}
+	if version != "" {
+		req.Header.Set("MCP-Protocol-Version", version)
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Accept", "application/json, text/event-stream")
+		l.standardHeaders(req, version, body)
+	} else {
+		req.Header.Set("Accept", "text/event-stream")
+	}
+	return req, nil
+}
+
+// standardHeaders sets the headers that mirror the body in the modern era.
+func (l *httpLink) standardHeaders(req *http.Request, version string, body []byte) {
+	var m wire.Message
+	if wire.Scan(body, &m) != nil || m.Kind != wire.Request {
+		return
+	}
+	method := string(m.Bytes(m.Method))
+	if method == "server/discover" {
+		version = mcp.LATEST_PROTOCOL_VERSION
+		req.Header.Set("MCP-Protocol-Version", version)
+	}
+	if !mcp.IsModernProtocol(version) {
+		return
+	}
+	for k, v := range mcp.StandardHeaders(version, mcp.MCPMethod(method), m.Bytes(m.Params)) {
+		req.Header.Set(k, v)
+	}
+}
+
+// post sends one message and reads its response to the end.
+func (l *httpLink) post(ctx context.Context, body []byte, id uint64) error {
+	req, err := l.request(ctx, http.MethodPost, body)
+	if err != nil {
+		return err
+	}
+	resp, err := l.client.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if s := resp.Header.Get("Mcp-Session-Id"); s != "" {
+		l.mu.Lock()
+		if l.session == "" {
+			l.session = s
+		}
+		l.mu.Unlock()
+	}
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	switch {
+	case resp.StatusCode == http.StatusAccepted || resp.StatusCode == http.StatusNoContent:
+		if id != 0 {
+			return fmt.Errorf("answered a request with HTTP %d and no reply", resp.StatusCode)
+		}
+		return nil
+	case kind == "text/event-stream" && resp.StatusCode == http.StatusOK:
+		return l.stream(resp.Body, id)
+	case kind == "application/json":
+		return l.single(resp, id)
+	default:
+		return l.refused(resp)
+	}
+}
+
+// single reads a response that is one JSON message. A JSON-RPC error may come
+// with an HTTP error status.
+func (l *httpLink) single(resp *http.Response, id uint64) error {
+	data, err := io.ReadAll(io.LimitReader(resp.Body, wire.DefaultMaxMessage+1))
+	if err != nil {
+		return err
+	}
+	if len(data) > wire.DefaultMaxMessage {
+		return fmt.Errorf("its reply is over the limit of %d bytes", wire.DefaultMaxMessage)
+	}
+	var m wire.Message
+	if err := l.scan(data, &m); err != nil || (resp.StatusCode >= 300 && m.Kind != wire.Failure) {
+		resp.Body = io.NopCloser(bytes.NewReader(data))
+		if resp.StatusCode >= 300 {
+			return l.refused(resp)
+		}
+		return fmt.Errorf("its reply is not a message: %w", err)
+	}
+	if resp.StatusCode == http.StatusNotFound && l.hasSession() {
+		return l.refused(resp)
+	}
+	if resp.StatusCode >= 300 && id != 0 && string(m.Bytes(m.ID)) == "null" {
+		return rpcError("the request", &m)
+	}
+	l.r.Receive(&m)
+	return nil
+}
+
+// scan reads a message that may hold line breaks between its tokens.
+func (l *httpLink) scan(data []byte, m *wire.Message) error {
+	data = bytes.TrimSpace(data)
+	if bytes.IndexByte(data, '\n') >= 0 || bytes.IndexByte(data, '\r') >= 0 {
+		data = wire.Compact(nil, data)
+	}
+	return wire.Scan(data, m)
+}
+
+// stream reads a response that is a stream of messages, until the reply to
+// request id has come.
+func (l *httpLink) stream(body io.Reader, id uint64) error {
+	events := newEventReader(body, wire.DefaultMaxMessage)
+	var m wire.Message
+	for {
+		ev, err := events.next()
+		if err != nil {
+			if id == 0 || errors.Is(err, context.Canceled) {
+				return nil
+			}
+			return fmt.Errorf("the connection was lost before the reply: %w", err)
+		}
+		if len(ev.Data) == 0 || (ev.Type != "" && ev.Type != "message") {
+			continue
+		}
+		if err := l.scan(ev.Data, &m); err != nil {
+			l.r.Noise(ev.Data, err)
+			continue
+		}
+		last := id != 0 && (m.Kind == wire.Result || m.Kind == wire.Failure)
+		l.r.Receive(&m)
+		if last {
+			return nil
+		}
+	}
+}
+
+func (l *httpLink) hasSession() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.session != ""
+}
+
+// refused turns an HTTP error into ours. A 404 to our session means that it is
+// gone: the link ends and the server is started anew (specification
+// 2025-11-25, transports, "Session Management").
+func (l *httpLink) refused(resp *http.Response) error {
+	text, _ := io.ReadAll(io.LimitReader(resp.Body, httpErrorBody))
+	if resp.StatusCode == http.StatusNotFound && l.hasSession() {
+		l.cancel(errSessionEnded)
+		return errSessionEnded
+	}
+	return &StatusError{
+		Status:     resp.StatusCode,
+		Text:       strings.Join(strings.Fields(string(text)), " "),
+		RetryAfter: resp.Header.Get("Retry-After"),
+		Challenge:  resp.Header.Get("WWW-Authenticate"),
+	}
+}
+
+// listen keeps the GET stream open. A server that has none answers 405.
+func (l *httpLink) listen() {
+	last := ""
+	wait := time.Second
+	for l.ctx.Err() == nil {
+		req, err := l.request(l.ctx, http.MethodGet, nil)
+		if err != nil {
+			return
+		}
+		if last != "" {
+			req.Header.Set("Last-Event-ID", last)
+		}
+		resp, err := l.client.Do(req)
+		if err == nil {
+			kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+			if resp.StatusCode != http.StatusOK || kind != "text/event-stream" {
+				_ = resp.Body.Close()
+				return
+			}
+			last, wait = l.hear(resp.Body, last)
+			_ = resp.Body.Close()
+		}
+		pause := time.NewTimer(wait)
+		select {
+		case <-pause.C:
+		case <-l.ctx.Done():
+			pause.Stop()
+		}
+		wait = min(2*wait, backoffMax)
+	}
+}
+
+// hear reads one life of the GET stream; it returns the last event id and how
+// long the server wants us to wait before the next.
+func (l *httpLink) hear(body io.Reader, last string) (string, time.Duration) {
+	wait := time.Second
+	events := newEventReader(body, wire.DefaultMaxMessage)
+	var m wire.Message
+	for {
+		ev, err := events.next()
+		if err != nil {
+			return last, wait
+		}
+		if ev.HasID {
+			last = ev.ID
+		}
+		if ev.Retry > 0 {
+			wait = min(ev.Retry, backoffMax)
+		}
+		if len(ev.Data) == 0 {
+			continue
+		}
+		if err := l.scan(ev.Data, &m); err != nil {
+			l.r.Noise(ev.Data, err)
+			continue
+		}
+		l.r.Receive(&m)
+	}
+}
+
+func (l *httpLink) Done() <-chan struct{} { return l.ctx.Done() }
+func (l *httpLink) Cause() error          { return context.Cause(l.ctx) }
+func (l *httpLink) PID() int              { return 0 }
+
+// Close ends the session at the server, so that nothing of ours is left there.
+func (l *httpLink) Close(ctx context.Context) error {
+	first := l.tasks.end()
+	lost := l.ctx.Err() != nil
+	l.cancel(ErrClosed)
+	l.tasks.wait()
+	if !first || lost || !l.hasSession() {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, sessionEndWait)
+	defer cancel()
+	if req, err := l.request(ctx, http.MethodDelete, nil); err == nil {
+		if resp, err := l.client.Do(req); err == nil {
+			_ = resp.Body.Close()
+		}
+	}
+	return nil
+}

@@ -1,0 +1,174 @@
+package toolbox
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+
+	"github.com/mcp-workbench/workbench/internal/wire"
+)
+
+// sseLink speaks the HTTP transport of revision 2024-11-05: one stream brings
+// everything the server says; messages to it are posted to the address that
+// the stream's first event names.
+type sseLink struct {
+	server *Server
+	client *http.Client
+	body   io.ReadCloser
+	events *eventReader
+	post   string
+	r      receiver
+	ctx    context.Context // the link's life
+	cancel context.CancelCauseFunc
+	tasks  tasks
+}
+
+// dialSSE opens the stream and waits for its first event.
+func (s *Server) dialSSE(ctx context.Context) (_ link, err error) {
+	life, cancel := context.WithCancelCause(context.Background())
+	stop := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
+	defer stop()
+	l := &sseLink{server: s, client: s.box.opts.HTTP, ctx: life, cancel: cancel}
+	defer func() {
+		if err != nil {
+			cancel(err)
+		}
+	}()
+	req, err := http.NewRequestWithContext(life, http.MethodGet, s.cfg.URL, nil)
+	if err != nil {
+		return nil, err
+	}
+	for k, v := range s.cfg.Headers {
+		req.Header.Set(k, v)
+	}
+	req.Header.Set("Accept", "text/event-stream")
+	resp, err := l.client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	l.body = resp.Body
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	if resp.StatusCode != http.StatusOK || kind != "text/event-stream" {
+		defer resp.Body.Close()
+		text, _ := io.ReadAll(io.LimitReader(resp.Body, httpErrorBody))
+		return nil, &StatusError{Status: resp.StatusCode, Text: string(bytes.TrimSpace(text)), Challenge: resp.Header.Get("WWW-Authenticate")}
+	}
+	l.events = newEventReader(resp.Body, wire.DefaultMaxMessage)
+	for {
+		ev, err := l.events.next()
+		if err != nil {
+			_ = resp.Body.Close()
+			return nil, fmt.Errorf("the stream ended before it named its endpoint: %w", err)
+		}
+		if ev.Type != "endpoint" {
+			continue
+		}
+		if l.post, err = endpoint(s.cfg.URL, string(ev.Data)); err != nil {
+			_ = resp.Body.Close()
+			return nil, err
+		}
+		return l, nil
+	}
+}
+
+// endpoint resolves the address that messages go to. It must be of the same
+// origin, or credentials would go where the configuration did not send them.
+func endpoint(base, ref string) (string, error) {
+	b, err := url.Parse(base)
+	if err != nil {
+		return "", err
+	}
+	u, err := b.Parse(ref)
+	if err != nil {
+		return "", fmt.Errorf("the endpoint %q is not a url: %w", ref, err)
+	}
+	if u.Scheme != b.Scheme || u.Host != b.Host {
+		return "", fmt.Errorf("the endpoint %q is on another origin than %s://%s", ref, b.Scheme, b.Host)
+	}
+	return u.String(), nil
+}
+
+func (l *sseLink) Begin(r receiver) {
+	l.r = r
+	l.tasks.begin(l.read)
+}
+
+func (l *sseLink) read() {
+	defer l.body.Close()
+	var m wire.Message
+	for {
+		ev, err := l.events.next()
+		if err != nil {
+			l.cancel(fmt.Errorf("the stream ended: %w", err))
+			return
+		}
+		if len(ev.Data) == 0 || (ev.Type != "" && ev.Type != "message") {
+			continue
+		}
+		if err := wire.Scan(bytes.TrimSpace(ev.Data), &m); err != nil {
+			l.r.Noise(ev.Data, err)
+			continue
+		}
+		l.r.Receive(&m)
+	}
+}
+
+func (l *sseLink) Send(msg []byte, id uint64) error {
+	if err := l.ctx.Err(); err != nil {
+		return context.Cause(l.ctx)
+	}
+	body := bytes.Clone(msg)
+	if !l.tasks.begin(func() {
+		if err := l.deliver(body); err != nil && id != 0 {
+			l.r.Lost(id, err)
+		}
+	}) {
+		return ErrClosed
+	}
+	return nil
+}
+
+func (l *sseLink) deliver(body []byte) error {
+	req, err := http.NewRequestWithContext(l.ctx, http.MethodPost, l.post, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	for k, v := range l.server.cfg.Headers {
+		req.Header.Set(k, v)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := l.client.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode >= 300 {
+		text, _ := io.ReadAll(io.LimitReader(resp.Body, httpErrorBody))
+		return &StatusError{Status: resp.StatusCode, Text: string(bytes.TrimSpace(text))}
+	}
+	return nil
+}
+
+func (l *sseLink) Abandon(uint64)        {}
+func (l *sseLink) Handshaken(string)     {}
+func (l *sseLink) Done() <-chan struct{} { return l.ctx.Done() }
+func (l *sseLink) PID() int              { return 0 }
+
+func (l *sseLink) Cause() error {
+	if cause := context.Cause(l.ctx); !errors.Is(cause, context.Canceled) {
+		return cause
+	}
+	return ErrClosed
+}
+
+func (l *sseLink) Close(context.Context) error {
+	l.tasks.end()
+	l.cancel(ErrClosed)
+	l.tasks.wait()
+	return nil
+}

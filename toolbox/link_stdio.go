@@ -1,0 +1,157 @@
+package toolbox
+
+import (
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/child"
+	"github.com/mcp-workbench/workbench/internal/wire"
+)
+
+// stdioLink speaks to a child process over its standard streams.
+type stdioLink struct {
+	proc *child.Process
+	out  *wire.Outbox
+	done chan struct{}
+
+	mu    sync.Mutex
+	cause error
+}
+
+// dialStdio starts the child. No context bounds its life: it is ended by Close
+// alone.
+func (s *Server) dialStdio() (link, error) {
+	proc, err := s.box.opts.Spawn(child.Spec{
+		Command: s.cfg.Command,
+		Args:    s.cfg.Args,
+		Env:     environment(s.cfg, s.box.opts.Environ),
+		Dir:     s.cfg.Cwd,
+		StderrLine: func(line string) {
+			s.log.Debug().Str("stderr", line).Send()
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &stdioLink{proc: proc, out: wire.NewOutbox(proc.Stdin(), 0), done: make(chan struct{})}, nil
+}
+
+func (l *stdioLink) Begin(r receiver) { go l.read(r) }
+
+// environment is the whole of what a child gets: a small safe list, what the
+// configuration lets through, and what it declares.
+func environment(cfg config.Server, ours []string) []string {
+	if cfg.InheritEnv.All {
+		return append(slices.Clip(ours), declared(cfg.Env)...)
+	}
+	values := make(map[string]string, len(ours))
+	for _, kv := range ours {
+		if name, v, ok := strings.Cut(kv, "="); ok {
+			values[name] = v
+		}
+	}
+	env := child.SafeEnv(func(name string) (string, bool) { v, ok := values[name]; return v, ok })
+	for _, name := range cfg.InheritEnv.Names {
+		if v, ok := values[name]; ok {
+			env = append(env, name+"="+v)
+		}
+	}
+	return append(env, declared(cfg.Env)...)
+}
+
+func declared(env map[string]string) []string {
+	var kvs []string
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		kvs = append(kvs, name+"="+env[name])
+	}
+	return kvs
+}
+
+// read takes what the child writes until it ends. The child is gone when it
+// was waited for; a descendant that holds the pipe does not keep it alive.
+func (l *stdioLink) read(r receiver) {
+	defer close(l.done)
+	in := wire.NewReader(l.proc.Stdout(), 0)
+	var m wire.Message
+	for {
+		line, err := in.Next()
+		var long *wire.TooLongError
+		switch {
+		case err == nil:
+			if err := wire.Scan(line, &m); err != nil {
+				r.Noise(line, err)
+				continue
+			}
+			r.Receive(&m)
+			continue
+		case errors.As(err, &long):
+			r.TooLong(long)
+			continue
+		}
+		l.ended(err)
+		return
+	}
+}
+
+// ended finds the reason after the output has ended. A child that closed its
+// output and lives serves nobody any more and is stopped.
+func (l *stdioLink) ended(err error) {
+	closed := false
+	select {
+	case <-l.proc.Done():
+	default:
+		closed = errors.Is(err, io.EOF)
+		_ = l.proc.Stop(context.Background(), child.Grace{})
+		<-l.proc.Done()
+	}
+	exit := l.proc.Exit()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.cause != nil: // Close was called
+	case closed && exit.Asked:
+		l.cause = errors.New("closed its output")
+	default:
+		l.cause = &ExitError{How: exit.String(), Stderr: l.proc.Tail()}
+	}
+}
+
+func (l *stdioLink) Send(msg []byte, _ uint64) error {
+	err := l.out.Offer(msg)
+	if errors.Is(err, wire.ErrFull) {
+		return ErrBusy
+	}
+	return err
+}
+
+func (l *stdioLink) Abandon(uint64)        {}
+func (l *stdioLink) Handshaken(string)     {}
+func (l *stdioLink) Done() <-chan struct{} { return l.done }
+func (l *stdioLink) PID() int              { return l.proc.PID() }
+
+func (l *stdioLink) Cause() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.cause
+}
+
+func (l *stdioLink) Close(ctx context.Context) error {
+	l.mu.Lock()
+	if l.cause == nil {
+		l.cause = ErrClosed
+	}
+	l.mu.Unlock()
+	_ = l.out.Close()
+	err := l.proc.Stop(ctx, child.Grace{})
+	select {
+	case <-l.done:
+	case <-ctx.Done():
+	}
+	return err
+}

@@ -1,0 +1,130 @@
+package toolbox
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"github.com/mcp-workbench/workbench/internal/wire"
+)
+
+// Kind is one of the lists that a server offers.
+type Kind string
+
+// The lists of a server.
+const (
+	Tools     Kind = "tools"
+	Resources Kind = "resources"
+	Templates Kind = "resourceTemplates"
+	Prompts   Kind = "prompts"
+)
+
+// Bounds of a list, against servers that never end one.
+const (
+	maxPages = 100
+	maxItems = 10000
+)
+
+// Item is one entry of a list as the server gave it.
+type Item struct {
+	Server *Server
+	// Key is what the server knows it by: the name of a tool or prompt, the
+	// uri of a resource, the uriTemplate of a template.
+	Key string
+	// Raw is the entry; KeySpan is where the token of Key stands in it.
+	Raw     []byte
+	KeySpan wire.Span
+}
+
+// method gives the request that lists a kind, and the member that names an item.
+func (k Kind) method() (method, key string) {
+	switch k {
+	case Resources:
+		return "resources/list", "uri"
+	case Templates:
+		return "resources/templates/list", "uriTemplate"
+	case Prompts:
+		return "prompts/list", "name"
+	default:
+		return "tools/list", "name"
+	}
+}
+
+// offers reports whether the server says that it has such a list.
+func (h *hello) offers(k Kind) bool {
+	switch k {
+	case Tools:
+		return h.Capabilities.Tools != nil
+	case Prompts:
+		return h.Capabilities.Prompts != nil
+	default:
+		return h.Capabilities.Resources != nil
+	}
+}
+
+// list reads all pages of a list. Entries that have no name are left out and
+// counted; a cursor that comes twice ends the list.
+func (c *conn) list(ctx context.Context, kind Kind) (items []Item, bad int, err error) {
+	method, key := kind.method()
+	seen := make(map[string]bool)
+	cursor := ""
+	for page := 0; ; page++ {
+		if page == maxPages || len(items) >= maxItems {
+			return items, bad, fmt.Errorf("%s: stopped after %d pages and %d entries; the server has more", method, page, len(items))
+		}
+		raw, err := c.call(ctx, method, c.listParams(cursor))
+		if err != nil {
+			return items, bad, err
+		}
+		var out [2]wire.Span
+		whole := wire.Span{Start: 0, End: len(raw)}
+		if err := wire.Find(raw, whole, []string{string(kind), "nextCursor"}, out[:]); err != nil {
+			return items, bad, fmt.Errorf("%s: %w", method, err)
+		}
+		if !out[0].Present() || raw[out[0].Start] != '[' {
+			return items, bad, fmt.Errorf("%s: the result has no list %q", method, kind)
+		}
+		for e := range wire.Elements(raw, out[0]) {
+			item, ok := newItem(c.server, raw[e.Start:e.End], key)
+			if !ok {
+				bad++
+				continue
+			}
+			items = append(items, item)
+		}
+		next, _ := wire.Unquote(raw[out[1].Start:out[1].End])
+		if next == "" || seen[next] {
+			return items, bad, nil
+		}
+		seen[next] = true
+		cursor = next
+	}
+}
+
+func newItem(s *Server, raw []byte, key string) (Item, bool) {
+	var out [1]wire.Span
+	raw = bytes.Clone(raw)
+	if raw[0] != '{' || wire.Find(raw, wire.Span{Start: 0, End: len(raw)}, []string{key}, out[:]) != nil || !out[0].Present() {
+		return Item{}, false
+	}
+	name, ok := wire.Unquote(raw[out[0].Start:out[0].End])
+	if !ok || name == "" {
+		return Item{}, false
+	}
+	return Item{Server: s, Key: name, Raw: raw, KeySpan: out[0]}, true
+}
+
+func (c *conn) listParams(cursor string) []byte {
+	member := ""
+	if cursor != "" {
+		member = `"cursor":` + string(wire.AppendQuote(nil, cursor))
+	}
+	switch {
+	case c.hello.Modern:
+		return modernParams(c.server.box.opts.Client, member)
+	case member == "":
+		return nil
+	default:
+		return []byte("{" + member + "}")
+	}
+}

@@ -1,0 +1,40 @@
+package toolbox
+
+import "time"
+
+// State says where a server stands.
+type State string
+
+// The states of a server.
+const (
+	Stopped    State = "stopped"     // not asked for, or closed
+	Starting   State = "starting"    // process or connection being made, handshake, first lists
+	Ready      State = "ready"       // requests are forwarded
+	Backoff    State = "backoff"     // failed; started again at Status.Next
+	Open       State = "open"        // failed too often; one probe at Status.Next (the circuit is open)
+	NeedsLogin State = "needs-login" // the remote server wants credentials it was not given
+	Failed     State = "failed"      // cannot be started as configured
+	Disabled   State = "disabled"    // switched off in the configuration
+)
+
+// settled reports whether an open need not wait for the server any longer.
+func (s State) settled() bool { return s != Stopped && s != Starting }
+
+// Status is what is known of a server at one moment.
+type Status struct {
+	State  State
+	Cause  error     // why it is not ready; nil when it is
+	Since  time.Time // when it came into this state
+	Next   time.Time // when it is tried again; zero if it is not
+	Starts int       // how often it was started
+	PID    int       // of a stdio server that lives, else 0
+	Tools  int       // tools offered after filtering
+}
+
+// Event is a change of one server's state.
+type Event struct {
+	Toolbox string
+	Server  string
+	Status  Status
+	Took    time.Duration // time spent in the state that ended
+}

@@ -1,0 +1,154 @@
+package toolbox
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/child"
+	"github.com/mcp-workbench/workbench/internal/wire"
+)
+
+// Peer is the client's side as a server sees it.
+type Peer interface {
+	// Notification takes a notification that concerns the client: logging,
+	// resource updates, and whatever this program does not know. m is valid
+	// only during the call.
+	Notification(s *Server, m *wire.Message)
+	// Request takes a request of the server, to be answered by a.Reply or
+	// a.Refuse. m is valid only during the call.
+	Request(a *Ask, m *wire.Message)
+	// Withdraw says that a needs no answer any more: the server cancelled it
+	// with notification m, or, with m nil, is gone.
+	Withdraw(a *Ask, m *wire.Message)
+	// Changed says that a list of the server is other than before, or that
+	// the server has become ready.
+	Changed(s *Server, k Kind)
+}
+
+// Options are what a toolbox needs from the program around it.
+type Options struct {
+	// Client is what servers are told of the client; Peer is its side.
+	Client Client
+	Peer   Peer
+	// Builtins make the servers inside this process, by config.Server.Builtin.
+	Builtins map[string]func(config.Server) (wire.Endpoint, error)
+	// Spawn starts a child process; nil means child.Start.
+	Spawn func(child.Spec) (*child.Process, error)
+	// Environ is our environment, KEY=VALUE, of which children get a part.
+	Environ []string
+	// HTTP makes the requests to remote servers; nil means http.DefaultClient.
+	HTTP *http.Client
+	// Event hears of each change of a server's state; nil means nobody does.
+	Event func(Event)
+	// Logger takes what servers write to stderr, at debug. The zero value is
+	// silent.
+	Logger zerolog.Logger
+}
+
+// Toolbox is a group of servers that are opened together.
+type Toolbox struct {
+	Name        string
+	Description string
+
+	opts    Options
+	servers []*Server
+	bufs    sync.Pool
+	// ctx is the life of everything below the toolbox. It is kept because it
+	// is longer than that of any request: Open begins it, Close ends it.
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+
+	tasks tasks // one goroutine a server, and those that read lists
+
+	mu     sync.Mutex
+	opened bool
+	errs   []error // what the servers could not stop
+}
+
+// New makes a toolbox; it starts nothing.
+func New(cfg config.Toolbox, opts Options) *Toolbox {
+	if opts.Spawn == nil {
+		opts.Spawn = child.Start
+	}
+	if opts.HTTP == nil {
+		opts.HTTP = http.DefaultClient
+	}
+	t := &Toolbox{Name: cfg.Name, Description: cfg.Description, opts: opts}
+	t.bufs.New = func() any { b := make([]byte, 0, 4096); return &b }
+	t.ctx, t.cancel = context.WithCancelCause(context.Background())
+	for _, s := range cfg.Servers {
+		t.servers = append(t.servers, newServer(t, s))
+	}
+	return t
+}
+
+// Servers returns the servers in the order of the configuration.
+func (t *Toolbox) Servers() []*Server { return slices.Clip(t.servers) }
+
+// Server finds a server by its name.
+func (t *Toolbox) Server(name string) (*Server, bool) {
+	i := slices.IndexFunc(t.servers, func(s *Server) bool { return s.Name == name })
+	if i < 0 {
+		return nil, false
+	}
+	return t.servers[i], true
+}
+
+// Opened reports whether Open was called.
+func (t *Toolbox) Opened() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.opened
+}
+
+// Open starts the servers if that was not done, has those that rest after a
+// failure tried at once, and returns when each is ready or has failed, or when
+// wait is over or ctx ends; servers that are late go on starting. It fails only
+// with [ErrClosed].
+func (t *Toolbox) Open(ctx context.Context, wait time.Duration) error {
+	t.mu.Lock()
+	first := !t.opened
+	t.opened = true
+	t.mu.Unlock()
+	for _, s := range t.servers {
+		if !first {
+			s.retry()
+		} else if !t.tasks.begin(func() { t.supervise(s) }) {
+			return ErrClosed
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	for _, s := range t.servers {
+		s.settle(ctx)
+	}
+	return nil
+}
+
+// supervise owns one server. Its trouble ends no other; what would not stop is
+// kept for Close.
+func (t *Toolbox) supervise(s *Server) {
+	if err := s.run(t.ctx); err != nil {
+		t.mu.Lock()
+		t.errs = append(t.errs, err)
+		t.mu.Unlock()
+	}
+}
+
+// Close ends all servers and waits for them; it may be called twice. The error
+// names what would not stop.
+func (t *Toolbox) Close() error {
+	t.tasks.end()
+	t.cancel(ErrClosed)
+	t.tasks.wait()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return errors.Join(t.errs...)
+}

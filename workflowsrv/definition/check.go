@@ -1,0 +1,251 @@
+package definition
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// loop builds the loop of the step at n.
+func (b *builder) loop(n *node, path string) *Loop {
+	config, at := n.get("loop"), path+"/loop"
+	l := &Loop{
+		Kind: LoopKind(config.str("type")), ItemsVar: config.str("items"), CountVar: config.str("count"),
+		Count: config.integer("count"), MaxIterations: config.integer("maxIterations"),
+		IterationVar: orDefault(config.str("iterationVar"), "currentIteration"),
+		ItemVar:      orDefault(config.str("itemVar"), "currentItem"),
+		IndexVar:     orDefault(config.str("indexVar"), "currentIndex"),
+	}
+	b.given[l.IterationVar] = true
+	if l.Kind == ForEach {
+		b.given[l.ItemVar], b.given[l.IndexVar] = true, true
+	}
+	b.checkLoop(l, config, at)
+	l.Condition = b.condition(config.get("condition"), at+"/condition")
+	if source := config.get("conditionSource"); source != nil && l.Condition == nil {
+		l.Condition = b.condition(source.get("condition"), at+"/conditionSource/condition")
+		if l.Condition == nil {
+			b.warnings.add(source, at+"/conditionSource", "decisions by artifacts are not carried out: the loop goes on until "+
+				"%q is among the completed steps, or for %d passes", n.str("id"), l.MaxIterations)
+		}
+	}
+	body := n.get("body")
+	for i, item := range body.items {
+		l.Body = append(l.Body, b.step(item, path+pointer("body", strconv.Itoa(i)), true))
+	}
+	return l
+}
+
+// checkLoop reports shapes that the schema cannot tell from sound ones.
+func (b *builder) checkLoop(l *Loop, config *node, path string) {
+	for _, key := range []string{"count", "maxIterations"} {
+		v := config.get(key)
+		if v == nil || v.kind != number {
+			continue
+		}
+		if f, err := strconv.ParseFloat(v.value, 64); err != nil || f != math.Trunc(f) {
+			b.faults.add(v, path+"/"+key, "must be a whole number")
+		} else if f < 1 {
+			b.faults.add(v, path+"/"+key, "must be at least 1: the loop would make no pass")
+		}
+	}
+	if l.Kind == For && l.Count > l.MaxIterations {
+		b.warnings.add(config.get("count"), path+"/count", "is above maxIterations: the loop ends after %d passes", l.MaxIterations)
+	}
+	if l.Kind == ForEach && (l.ItemVar == l.IndexVar || l.ItemVar == l.IterationVar || l.IndexVar == l.IterationVar) {
+		b.faults.add(config, path, "itemVar, indexVar and iterationVar must be three different names")
+	}
+	for _, name := range []string{l.ItemsVar, l.CountVar} {
+		if name != "" {
+			b.tests(name, placedAt{config, path})
+		}
+	}
+}
+
+// index fills the table of ids and reports those that occur twice.
+func (b *builder) index() {
+	for _, p := range b.steps {
+		if first, ok := b.w.byID[p.step.ID]; ok {
+			at := b.nodes[first]
+			b.faults.add(p.node.get("id"), p.path+"/id", "the step id %q is taken by the step in line %d", p.step.ID, at.node.line)
+			continue
+		}
+		b.w.byID[p.step.ID] = p.step
+	}
+}
+
+// resolveBodies connects loops with the steps they refer to.
+func (b *builder) resolveBodies() {
+	for _, p := range b.steps {
+		l := p.step.Loop
+		body := p.node.get("body")
+		if l == nil || body.kind != text {
+			continue
+		}
+		target := b.w.byID[body.value]
+		switch {
+		case target == nil:
+			b.faults.add(body, p.path+"/body", "there is no step %q%s", body.value, didYouMean(body.value, b.w.StepIDs()))
+		case target.Loop != nil:
+			b.faults.add(body, p.path+"/body", "the step %q is a loop; loops cannot be nested", body.value)
+		case target.InLoop && !b.topLevel(target):
+			b.faults.add(body, p.path+"/body", "the step %q belongs to another loop", body.value)
+		default:
+			l.Referenced, l.Body = true, []*Step{target}
+			target.InLoop = true
+		}
+	}
+}
+
+func (b *builder) topLevel(s *Step) bool {
+	for _, top := range b.w.Steps {
+		if top == s {
+			return true
+		}
+	}
+	return false
+}
+
+// checkFunctions reports references to functions that are defined nowhere in
+// sight of the step: on itself, on its loop, or on the workflow.
+func (b *builder) checkFunctions() {
+	for _, p := range b.steps {
+		if l := p.step.Loop; l != nil {
+			for _, body := range l.Body {
+				b.checkCalls(body, p.step)
+			}
+		} else if !p.step.InLoop {
+			b.checkCalls(p.step, nil)
+		}
+	}
+}
+
+func (b *builder) checkCalls(s, loop *Step) {
+	names := append([]string(nil), s.FunctionRefs...)
+	for _, call := range s.FunctionCalls {
+		names = append(names, call.Name)
+	}
+	at := b.nodes[s]
+	for _, name := range names {
+		// Authors also define functions in the text of metaGuidance.
+		inText := strings.Contains(strings.Join(b.w.MetaGuidance, "\n"), name+"(")
+		if b.w.Function(name, s, loop) == nil && !inText {
+			b.warnings.add(at.node, at.path, "the function %q is not defined on the step, its loop or the workflow", name)
+		}
+	}
+}
+
+// Function finds a function as a step sees it: its own, those of the loop it
+// runs in (nil: none), those of the workflow. It returns nil for an unknown
+// name.
+func (w *Workflow) Function(name string, s, loop *Step) *Function {
+	scopes := [][]Function{s.Functions, nil, w.Functions}
+	if loop != nil {
+		scopes[1] = loop.Functions
+	}
+	for _, scope := range scopes {
+		for i := range scope {
+			if scope[i].Name == name {
+				return &scope[i]
+			}
+		}
+	}
+	return nil
+}
+
+// checkVariables warns of tested variables whose name no text of the workflow
+// mentions and no loop sets: an agent cannot know that it is to set them.
+func (b *builder) checkVariables(doc *node) {
+	var texts strings.Builder
+	collectTexts(doc, &texts)
+	all := texts.String()
+	for _, name := range b.varList {
+		if b.given[name] || strings.Contains(all, name) {
+			continue
+		}
+		at := b.vars[name]
+		b.warnings.add(at.node, at.path, "tests %q, which no step can set: no prompt or guidance mentions it and no loop sets it", name)
+	}
+}
+
+// collectTexts gathers what the agent is shown: every string but those that
+// conditions and loops are made of.
+func collectTexts(n *node, b *strings.Builder) {
+	switch n.kind {
+	case text:
+		b.WriteString(n.value)
+		b.WriteByte('\n')
+	case array:
+		for _, item := range n.items {
+			collectTexts(item, b)
+		}
+	case object:
+		for _, m := range n.members {
+			switch m.key {
+			case "runCondition", "requireConfirmation", "condition", "conditionSource", "when", "loop", "id":
+			default:
+				collectTexts(m.value, b)
+			}
+		}
+	}
+}
+
+// nameParts warns of every part that is read but not carried out.
+func (b *builder) nameParts(doc *node) {
+	for _, m := range doc.members {
+		if note := unsupported(m.key); note != "" {
+			b.warnings.add(doc.keyOf(m.key), pointer(m.key), "%s", note)
+		}
+	}
+	for _, p := range b.steps {
+		for _, m := range p.node.members {
+			if note := unsupportedInStep(m.key); note != "" {
+				b.warnings.add(p.node.keyOf(m.key), p.path+pointer(m.key), "%s", note)
+			}
+		}
+		if p.node.str("type") == "parallel" {
+			b.warnings.add(p.node, p.path, "parallel steps are not carried out: the agent is told which workflows to run, and workbench starts none")
+		}
+		if kind := p.step.Confirm.Gate; kind == "coordinator_eval" {
+			b.warnings.add(p.node.keyOf("requireConfirmation"), p.path+"/requireConfirmation",
+				"an evaluation by a coordinator is not carried out: the user is asked instead")
+		}
+	}
+}
+
+func unsupported(key string) string {
+	switch key {
+	case "assessments":
+		return "assessments are not carried out: ratings are neither asked for nor checked"
+	case "extensionPoints":
+		return "extension points are not carried out: the steps run as they are written"
+	case "features":
+		return "engine features are not carried out: nothing is added to the prompts"
+	case "recommendedPreferences":
+		return "preferences are not carried out: the client decides how freely the agent acts"
+	case "metricsProfile":
+		return "metrics are not gathered"
+	}
+	return ""
+}
+
+func unsupportedInStep(key string) string {
+	switch key {
+	case "assessmentRefs", "assessmentConsequences":
+		return "assessments are not carried out: ratings are neither asked for nor checked"
+	case "outputContract":
+		return "output contracts are not carried out: the output is checked by validationCriteria only"
+	case "templateCall":
+		return "templates are not expanded: the agent is told the name and the arguments of the template"
+	case "audit", "verification":
+		return key + " is not carried out"
+	}
+	return ""
+}
+
+func orDefault(s, byDefault string) string {
+	if s == "" {
+		return byDefault
+	}
+	return s
+}

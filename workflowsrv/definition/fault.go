@@ -1,0 +1,77 @@
+package definition
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A Fault is one thing that is wrong, or doubtful, in a file.
+type Fault struct {
+	// Path is the JSON Pointer (RFC 6901) of the value; "" is the whole file.
+	Path string `json:"path"`
+	// Line and Column count from 1; columns are characters. Both are 0 where
+	// the place is unknown, as for a file that could not be read.
+	Line   int `json:"line,omitempty"`
+	Column int `json:"column,omitempty"`
+	// Message says what is wrong, in a few words and without the place.
+	Message string `json:"message"`
+}
+
+// String gives the fault as "line:column: path: message", without the parts
+// that are unknown.
+func (f Fault) String() string {
+	var b strings.Builder
+	if f.Line > 0 {
+		fmt.Fprintf(&b, "%d:%d: ", f.Line, f.Column)
+	}
+	if f.Path != "" {
+		b.WriteString(f.Path)
+		b.WriteString(": ")
+	}
+	b.WriteString(f.Message)
+	return b.String()
+}
+
+// An Error holds every fault of a file that is no valid workflow.
+type Error struct {
+	// File is the name that was given to the parser, and ID the id that stands
+	// in the file, if it could be read.
+	File, ID string
+	// Faults are in the order of the file; there is at least one.
+	Faults []Fault
+}
+
+// Error gives all faults, one a line, each with the name of the file.
+func (e *Error) Error() string {
+	lines := make([]string, len(e.Faults))
+	for i, f := range e.Faults {
+		sep := ": "
+		if f.Line > 0 {
+			sep = ":"
+		}
+		lines[i] = e.File + sep + f.String()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// faults collects what is found wrong in a document.
+type faults []Fault
+
+func (fs *faults) add(n *node, path, format string, args ...any) {
+	f := Fault{Path: path, Message: fmt.Sprintf(format, args...)}
+	if n != nil {
+		f.Line, f.Column = n.line, n.column
+	}
+	*fs = append(*fs, f)
+}
+
+// sorted gives the faults in the order of the file, each once.
+func (fs faults) sorted() []Fault {
+	slices.SortStableFunc(fs, func(a, b Fault) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column),
+			cmp.Compare(a.Path, b.Path), cmp.Compare(a.Message, b.Message))
+	})
+	return slices.Compact(fs)
+}

@@ -1,0 +1,156 @@
+package definition
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"strconv"
+	"unicode/utf8"
+)
+
+// A jsonReader makes nodes of a JSON document. encoding/json knows offsets
+// only; lines and columns are counted along as the offsets grow.
+type jsonReader struct {
+	data   []byte
+	dec    *json.Decoder
+	faults *faults
+	nodes  int
+
+	counted      int // data[:counted] is counted in line and column
+	line, column int
+}
+
+// readJSON parses data. Broken JSON is one fault, and then there is no node.
+func readJSON(data []byte, fs *faults) *node {
+	r := &jsonReader{data: data, faults: fs, line: 1, column: 1}
+	var whole json.RawMessage
+	if err := json.Unmarshal(data, &whole); err != nil {
+		r.syntax(err)
+		return nil
+	}
+	r.dec = json.NewDecoder(bytes.NewReader(data))
+	r.dec.UseNumber()
+	n, err := r.value(0)
+	if err != nil {
+		fs.add(n, "", "%v", err)
+		return nil
+	}
+	return n
+}
+
+// syntax adds the fault of a document that is no JSON.
+func (r *jsonReader) syntax(err error) {
+	if len(bytes.TrimSpace(r.data)) == 0 {
+		r.faults.add(&node{line: 1, column: 1}, "", "the file is empty")
+		return
+	}
+	offset := len(r.data)
+	var bad *json.SyntaxError
+	if errors.As(err, &bad) {
+		// Offset counts the bytes read, the offending one included.
+		offset = max(0, int(bad.Offset)-1)
+	}
+	r.advance(offset)
+	r.faults.add(&node{line: r.line, column: r.column}, "", "not valid JSON: %v", err)
+}
+
+// advance counts lines and columns up to offset, which never decreases.
+func (r *jsonReader) advance(offset int) {
+	offset = min(offset, len(r.data))
+	for r.counted < offset {
+		c := r.data[r.counted]
+		switch {
+		case c == '\n':
+			r.line, r.column = r.line+1, 1
+		case c < utf8.RuneSelf || utf8.RuneStart(c):
+			r.column++
+		}
+		r.counted++
+	}
+}
+
+var (
+	errDeep = errors.New("nested deeper than " + strconv.Itoa(maxDepth) + " levels")
+	errMany = errors.New("more than " + strconv.Itoa(maxNodes) + " values")
+)
+
+// next reads a token and returns it with a node that stands at its place.
+func (r *jsonReader) next() (json.Token, *node, error) {
+	// Between two tokens stand only white space, commas and colons.
+	at := int(r.dec.InputOffset())
+	for at < len(r.data) && bytes.IndexByte([]byte(" \t\r\n,:"), r.data[at]) >= 0 {
+		at++
+	}
+	r.advance(at)
+	n := &node{line: r.line, column: r.column}
+	token, err := r.dec.Token()
+	return token, n, err
+}
+
+// value reads one value. On an error the node only says where.
+func (r *jsonReader) value(depth int) (*node, error) {
+	token, n, err := r.next()
+	if err != nil {
+		return n, err
+	}
+	if depth > maxDepth {
+		return n, errDeep
+	}
+	if r.nodes++; r.nodes > maxNodes {
+		return n, errMany
+	}
+	switch t := token.(type) {
+	case bool:
+		n.kind, n.value = boolean, strconv.FormatBool(t)
+	case json.Number:
+		n.kind, n.value = number, t.String()
+	case string:
+		n.kind, n.value = text, t
+	case json.Delim:
+		if t == '[' {
+			return r.array(n, depth)
+		}
+		return r.object(n, depth)
+	}
+	return n, nil
+}
+
+func (r *jsonReader) array(n *node, depth int) (*node, error) {
+	n.kind = array
+	for r.dec.More() {
+		item, err := r.value(depth + 1)
+		if err != nil {
+			return item, err
+		}
+		n.items = append(n.items, item)
+	}
+	_, _, err := r.next() // the bracket
+	return n, err
+}
+
+func (r *jsonReader) object(n *node, depth int) (*node, error) {
+	n.kind = object
+	seen := map[string]bool{}
+	for r.dec.More() {
+		token, at, err := r.next()
+		if err != nil {
+			return at, err
+		}
+		key, ok := token.(string)
+		if !ok {
+			return at, io.ErrUnexpectedEOF
+		}
+		value, err := r.value(depth + 1)
+		if err != nil {
+			return value, err
+		}
+		if seen[key] {
+			r.faults.add(at, "", "key %q occurs twice in the same object", key)
+		}
+		seen[key] = true
+		n.members = append(n.members, member{key: key, line: at.line, column: at.column, value: value})
+	}
+	_, _, err := r.next() // the brace
+	return n, err
+}

@@ -1,0 +1,239 @@
+package definition
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// interval is how old a catalogue may be when it is handed out without a
+	// look at the disk. With time to read the files it keeps the promise that
+	// a change is seen within a second, where no watcher reports it earlier.
+	interval = 500 * time.Millisecond
+	// settled is how long a file must have been left alone before its time
+	// stamp is trusted: two quick writes can carry the same one.
+	settled = 2 * time.Second
+	// maxFiles bounds the files of one directory.
+	maxFiles = 1000
+)
+
+// A Store reads the sources and keeps the catalogue up to date. Any number of
+// goroutines may use it.
+type Store struct {
+	parser  *Parser
+	sources []Source
+
+	current atomic.Pointer[Catalogue]
+	looked  atomic.Int64 // when the disk was looked at last, in Unix nanoseconds
+	dirty   atomic.Bool  // a watcher saw a change since
+
+	mu sync.Mutex // held during a look at the disk
+	// files remembers what became of every file, guarded by mu.
+	files map[string]*file
+	// signature tells two looks apart, guarded by mu.
+	signature [sha256.Size]byte
+}
+
+// A file is remembered so that only what changed is read again.
+type file struct {
+	size     int64
+	modified time.Time
+	read     time.Time
+	sum      [sha256.Size]byte
+	finding  finding
+}
+
+// NewStore returns a store of the sources, from the weakest to the strongest.
+// It opens nothing: the first call of Catalogue does.
+func NewStore(sources []Source) *Store {
+	return &Store{parser: new(Parser), sources: slices.Clone(sources), files: map[string]*file{}}
+}
+
+// Catalogue returns what the sources hold. It looks at the disk when the last
+// look is half a second old or [Store.Watch] has seen a change, and returns
+// the same pointer as before when nothing has changed. While another call
+// looks at a slow disk, the last catalogue is returned.
+func (s *Store) Catalogue() *Catalogue {
+	current := s.current.Load()
+	if current == nil {
+		s.mu.Lock()
+	} else if !s.stale() || !s.mu.TryLock() {
+		return current
+	}
+	defer s.mu.Unlock()
+	if s.current.Load() == nil || s.stale() {
+		s.lookLocked()
+	}
+	return s.current.Load()
+}
+
+func (s *Store) stale() bool {
+	return s.dirty.Load() || time.Now().UnixNano()-s.looked.Load() >= int64(interval)
+}
+
+// lookLocked reads the sources; mu is held.
+func (s *Store) lookLocked() {
+	// Before the look: a change during it must lead to another one.
+	s.dirty.Store(false)
+	s.looked.Store(time.Now().UnixNano())
+
+	states := make([]SourceState, len(s.sources))
+	found := make([][]finding, len(s.sources))
+	seen := map[string]bool{}
+	hash := sha256.New()
+	for i, source := range s.sources {
+		states[i], found[i] = s.readSource(source, seen)
+		fmt.Fprintf(hash, "%d %v %q\n", i, states[i].Present, states[i].Err)
+		for _, f := range found[i] {
+			sum := s.files[key(source, f.place.File)].sum
+			fmt.Fprintf(hash, "%q %x\n", f.place.File, sum)
+		}
+	}
+	for name := range s.files {
+		if !seen[name] {
+			delete(s.files, name)
+		}
+	}
+	if sum := [sha256.Size]byte(hash.Sum(nil)); s.current.Load() == nil || sum != s.signature {
+		s.signature = sum
+		s.current.Store(newCatalogue(states, found))
+	}
+}
+
+// key names a file in Store.files.
+func key(source Source, file string) string { return string(source.Origin) + "\x00" + file }
+
+// readSource reads the files of one source in the order of their names.
+func (s *Store) readSource(source Source, seen map[string]bool) (SourceState, []finding) {
+	state := SourceState{Source: source}
+	fsys := source.FS
+	if fsys == nil {
+		// A root keeps every file name, and every link, inside the directory.
+		root, err := os.OpenRoot(source.Dir)
+		if err != nil {
+			if !errors.Is(err, fs.ErrNotExist) {
+				state.Present, state.Err = true, reason(err)
+			}
+			return state, nil
+		}
+		defer root.Close()
+		fsys = root.FS()
+	}
+	state.Present = true
+	entries, err := fs.ReadDir(fsys, ".")
+	if err != nil {
+		state.Err = reason(err)
+	}
+	var found []finding
+	for _, entry := range entries {
+		name := entry.Name()
+		if entry.IsDir() || !isWorkflowName(name) {
+			continue
+		}
+		if len(found) == maxFiles {
+			state.Err = fmt.Sprintf("only the first %d files are read", maxFiles)
+			break
+		}
+		f := s.readFile(source, fsys, name)
+		if f == nil {
+			continue
+		}
+		seen[key(source, f.finding.place.File)] = true
+		found = append(found, f.finding)
+	}
+	return state, found
+}
+
+func isWorkflowName(name string) bool {
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".json", ".yaml", ".yml":
+		return !strings.HasPrefix(name, ".")
+	}
+	return false
+}
+
+// readFile returns what became of a file, from memory if it has not changed,
+// and nil for a file that is gone.
+func (s *Store) readFile(source Source, fsys fs.FS, name string) *file {
+	place := Place{Origin: source.Origin, File: name}
+	if source.FS == nil {
+		place.File = filepath.Join(source.Dir, name)
+	}
+	known := s.files[key(source, place.File)]
+	info, err := fs.Stat(fsys, name)
+	if errors.Is(err, fs.ErrNotExist) && known == nil {
+		// Listed a moment ago and gone now, or a link to nothing.
+		return nil
+	}
+	if err == nil && known != nil && known.size == info.Size() && known.modified.Equal(info.ModTime()) &&
+		(source.FS != nil || known.read.Sub(known.modified) > settled) {
+		return known
+	}
+	f := &file{read: time.Now(), finding: finding{place: place}}
+	var data []byte
+	if err == nil {
+		f.size, f.modified = info.Size(), info.ModTime()
+		data, err = readRegular(fsys, name, info)
+	}
+	if err != nil {
+		f.sum = sha256.Sum256([]byte("unreadable: " + reason(err)))
+		f.finding.faults = []Fault{{Message: reason(err)}}
+	} else {
+		f.sum = sha256.Sum256(data)
+	}
+	if known != nil && known.sum == f.sum {
+		f.finding = known.finding
+	} else if err == nil {
+		s.parse(f, name, data)
+	}
+	s.files[key(source, place.File)] = f
+	return f
+}
+
+func (s *Store) parse(f *file, name string, data []byte) {
+	w, err := s.parser.Parse(name, data)
+	var bad *Error
+	if errors.As(err, &bad) {
+		f.finding.id, f.finding.faults = bad.ID, bad.Faults
+		return
+	}
+	f.finding.workflow = w
+}
+
+// readRegular reads a file of ordinary kind and size. Opening a pipe would
+// wait for a writer, so the kind is looked at first.
+func readRegular(fsys fs.FS, name string, info fs.FileInfo) ([]byte, error) {
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("not a regular file")
+	}
+	if info.Size() > MaxFileSize {
+		return nil, fmt.Errorf("the file has %d bytes; at most %d are read", info.Size(), MaxFileSize)
+	}
+	file, err := fsys.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	// One byte more than allowed tells a file that has grown meanwhile; the
+	// parser refuses it.
+	return io.ReadAll(io.LimitReader(file, MaxFileSize+1))
+}
+
+// reason gives an error of the file system without the operation and the path.
+func reason(err error) string {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err.Error()
+	}
+	return err.Error()
+}

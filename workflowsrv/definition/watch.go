@@ -1,0 +1,52 @@
+package definition
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// Watch asks the system to report changes in the directories, so that the
+// next call of [Store.Catalogue] sees them at once, until ctx ends. A
+// directory that cannot be watched, or does not exist, is tried again every
+// few seconds; until then the half-second rule of Catalogue holds for it. The
+// error is nil when ctx ends, and otherwise says why nothing can be watched.
+func (s *Store) Watch(ctx context.Context) error {
+	watcher, err := fsnotify.NewWatcher()
+	if err != nil {
+		return fmt.Errorf("watch workflow directories: %w", err)
+	}
+	defer watcher.Close()
+	s.addDirs(watcher)
+	retry := time.NewTicker(5 * time.Second)
+	defer retry.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-watcher.Events:
+			s.dirty.Store(true)
+		case <-watcher.Errors:
+			// Events may have been lost.
+			s.dirty.Store(true)
+		case <-retry.C:
+			s.addDirs(watcher)
+		}
+	}
+}
+
+// addDirs watches the directories that are not watched yet. A directory that
+// was removed has left the list by itself.
+func (s *Store) addDirs(watcher *fsnotify.Watcher) {
+	watched := map[string]bool{}
+	for _, dir := range watcher.WatchList() {
+		watched[dir] = true
+	}
+	for _, source := range s.sources {
+		if source.FS == nil && !watched[source.Dir] && watcher.Add(source.Dir) == nil {
+			s.dirty.Store(true)
+		}
+	}
+}

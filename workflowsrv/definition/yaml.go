@@ -1,0 +1,154 @@
+package definition
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// A yamlReader makes nodes of a YAML document.
+type yamlReader struct {
+	faults *faults
+	nodes  int
+	open   map[*yaml.Node]bool // aliases being expanded, to refuse cycles
+}
+
+// readYAML parses data. YAML that cannot be read is one fault, and then there
+// is no node.
+func readYAML(data []byte, fs *faults) *node {
+	dec := yaml.NewDecoder(bytes.NewReader(data))
+	var document yaml.Node
+	if err := dec.Decode(&document); err != nil {
+		if errors.Is(err, io.EOF) {
+			fs.add(&node{line: 1, column: 1}, "", "the file is empty")
+			return nil
+		}
+		line, reason := yamlError(err)
+		fs.add(&node{line: line, column: 1}, "", "not valid YAML: %s", reason)
+		return nil
+	}
+	if err := dec.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
+		fs.add(&node{line: 1, column: 1}, "", "the file holds more than one YAML document")
+		return nil
+	}
+	r := &yamlReader{faults: fs, open: map[*yaml.Node]bool{}}
+	n, err := r.value(document.Content[0], 0)
+	if err != nil {
+		fs.add(n, "", "%v", err)
+		return nil
+	}
+	return n
+}
+
+// yamlError takes the line out of the text of a YAML error, the only place
+// where the library tells it.
+func yamlError(err error) (line int, reason string) {
+	reason = strings.TrimPrefix(err.Error(), "yaml: ")
+	rest, ok := strings.CutPrefix(reason, "line ")
+	if !ok {
+		return 1, reason
+	}
+	digits, rest, ok := strings.Cut(rest, ": ")
+	line, err = strconv.Atoi(digits)
+	if !ok || err != nil {
+		return 1, reason
+	}
+	return line, rest
+}
+
+// value converts y. On an error the node only says where.
+func (r *yamlReader) value(y *yaml.Node, depth int) (*node, error) {
+	n := &node{line: y.Line, column: y.Column}
+	if depth > maxDepth {
+		return n, errDeep
+	}
+	if r.nodes++; r.nodes > maxNodes {
+		return n, errMany
+	}
+	switch y.Kind {
+	case yaml.AliasNode:
+		if r.open[y.Alias] {
+			return n, errors.New("the alias *" + y.Value + " contains itself")
+		}
+		r.open[y.Alias] = true
+		defer delete(r.open, y.Alias)
+		target, err := r.value(y.Alias, depth)
+		if err != nil {
+			return n, err
+		}
+		at := *target
+		at.line, at.column = y.Line, y.Column
+		return &at, nil
+	case yaml.SequenceNode:
+		n.kind = array
+		for _, item := range y.Content {
+			v, err := r.value(item, depth+1)
+			if err != nil {
+				return v, err
+			}
+			n.items = append(n.items, v)
+		}
+		return n, nil
+	case yaml.MappingNode:
+		return r.mapping(n, y, depth)
+	}
+	return r.scalar(n, y)
+}
+
+func (r *yamlReader) mapping(n *node, y *yaml.Node, depth int) (*node, error) {
+	n.kind = object
+	seen := map[string]bool{}
+	for i := 0; i+1 < len(y.Content); i += 2 {
+		key := y.Content[i]
+		at := &node{line: key.Line, column: key.Column}
+		if key.Kind != yaml.ScalarNode || key.ShortTag() == "!!merge" {
+			return at, errors.New("keys must be plain strings")
+		}
+		value, err := r.value(y.Content[i+1], depth+1)
+		if err != nil {
+			return value, err
+		}
+		if seen[key.Value] {
+			r.faults.add(at, "", "key %q occurs twice in the same object", key.Value)
+		}
+		seen[key.Value] = true
+		n.members = append(n.members, member{key: key.Value, line: key.Line, column: key.Column, value: value})
+	}
+	return n, nil
+}
+
+// scalar converts a plain or quoted scalar by the tag that YAML gives it. What
+// JSON has no type for, such as a date, stays the text that is written.
+func (r *yamlReader) scalar(n *node, y *yaml.Node) (*node, error) {
+	n.kind, n.value = text, y.Value
+	switch y.ShortTag() {
+	case "!!null":
+		n.kind, n.value = null, ""
+	case "!!bool":
+		var b bool
+		if err := y.Decode(&b); err != nil {
+			return n, err
+		}
+		n.kind, n.value = boolean, strconv.FormatBool(b)
+	case "!!int", "!!float":
+		n.kind = number
+		if json.Valid([]byte(y.Value)) {
+			return n, nil
+		}
+		var f float64
+		if err := y.Decode(&f); err != nil {
+			return n, err
+		}
+		if math.IsInf(f, 0) || math.IsNaN(f) {
+			return n, errors.New("the number " + y.Value + " has no JSON form")
+		}
+		n.value = strconv.FormatFloat(f, 'g', -1, 64)
+	}
+	return n, nil
+}

@@ -1,0 +1,114 @@
+package workflowsrv
+
+import (
+	"strconv"
+
+	"github.com/mcp-workbench/workbench/internal/wire"
+)
+
+// The codes of the published workflow API, beside those of JSON-RPC.
+const (
+	codeServer           = -32000
+	codeWorkflowNotFound = -32001
+	codeInvalidWorkflow  = -32002
+	codeStepNotFound     = -32003
+	codeValidation       = -32004
+	codeState            = -32005
+	codeStorage          = -32006
+	codeSecurity         = -32007
+)
+
+// A fault is why a call has no result.
+type fault struct {
+	code int
+	// data is a JSON object, or nil. Its members are what the API publishes.
+	data []byte
+	// more are members that only the MCP door adds to data: what helps an
+	// agent to do better.
+	more []byte
+	// advice is a sentence for the agent that joins the text of the MCP door.
+	advice string
+}
+
+// message is the published text of the code; what is particular to a call
+// stands in the data.
+func (f *fault) message() string {
+	switch f.code {
+	case wire.CodeParse:
+		return "Parse error"
+	case wire.CodeInvalidRequest:
+		return "Invalid Request"
+	case wire.CodeMethodNotFound:
+		return "Method not found"
+	case wire.CodeInvalidParams:
+		return "Invalid params"
+	case wire.CodeInternal:
+		return "Internal error"
+	case codeWorkflowNotFound:
+		return "Workflow not found"
+	case codeInvalidWorkflow:
+		return "Invalid workflow"
+	case codeStepNotFound:
+		return "Step not found"
+	case codeValidation:
+		return "Validation error"
+	case codeState:
+		return "State error"
+	case codeStorage:
+		return "Storage error"
+	case codeSecurity:
+		return "Security error"
+	}
+	return "Server error"
+}
+
+// invalidParams is the fault of arguments that cannot be used.
+func invalidParams(details string) *fault {
+	return &fault{code: wire.CodeInvalidParams, data: appendObject(nil, "details", details), advice: details}
+}
+
+// appendObject appends an object of strings, given as names and values.
+func appendObject(dst []byte, pairs ...string) []byte {
+	dst = append(dst, '{')
+	for i := 0; i < len(pairs); i += 2 {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = wire.AppendQuote(dst, pairs[i])
+		dst = append(dst, ':')
+		dst = wire.AppendQuote(dst, pairs[i+1])
+	}
+	return append(dst, '}')
+}
+
+// appendStrings appends an array of strings.
+func appendStrings(dst []byte, list []string) []byte {
+	dst = append(dst, '[')
+	for i, s := range list {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = wire.AppendQuote(dst, s)
+	}
+	return append(dst, ']')
+}
+
+// appendFault appends the fault as the error member of JSON-RPC has it; with
+// adds what only the MCP door tells.
+func (f *fault) append(dst []byte, with bool) []byte {
+	dst = append(dst, `{"code":`...)
+	dst = strconv.AppendInt(dst, int64(f.code), 10)
+	dst = append(dst, `,"message":`...)
+	dst = wire.AppendQuote(dst, f.message())
+	switch {
+	case with && len(f.more) > 0 && len(f.data) > 2:
+		dst = append(dst, `,"data":`...)
+		dst = append(dst, f.data[:len(f.data)-1]...)
+		dst = append(dst, ',')
+		dst = append(dst, f.more[1:]...)
+	case f.data != nil:
+		dst = append(dst, `,"data":`...)
+		dst = append(dst, f.data...)
+	}
+	return append(dst, '}')
+}

@@ -1,0 +1,85 @@
+package workflowsrv
+
+import (
+	"context"
+
+	"github.com/mcp-workbench/workbench/workflowsrv/definition"
+)
+
+// call carries out a tool. The result is a JSON object. Both doors lead here.
+func (s *Server) call(ctx context.Context, t *tool, raw []byte) (result []byte, f *fault) {
+	a, f := parseArguments(raw, t)
+	if f != nil {
+		return nil, f
+	}
+	return t.run(ctx, s, a)
+}
+
+// entry finds a workflow. The fault says why there is none: the id is
+// unknown, or its file is broken.
+func (s *Server) entry(id string) (*definition.Entry, *fault) {
+	c := s.store.Catalogue()
+	if e := c.Entry(id); e != nil {
+		return e, nil
+	}
+	for _, invalid := range c.Invalid {
+		if invalid.ID == id {
+			return nil, invalidFile(id, invalid)
+		}
+	}
+	f := &fault{code: codeWorkflowNotFound, data: appendObject(nil, "workflowId", id)}
+	f.nearest(definition.Nearest(id, c.IDs(), 3), "workflow_list shows all workflows.")
+	return nil, f
+}
+
+// step finds a step of a workflow, also one in a loop.
+func step(w *definition.Workflow, id string) (*definition.Step, *fault) {
+	if s := w.Step(id); s != nil {
+		return s, nil
+	}
+	f := &fault{code: codeStepNotFound, data: appendObject(nil, "stepId", id)}
+	f.nearest(definition.Nearest(id, w.StepIDs(), 3), "workflow_get shows all steps.")
+	return nil, f
+}
+
+// nearest adds the ids that could have been meant.
+func (f *fault) nearest(ids []string, otherwise string) {
+	f.advice = otherwise
+	if len(ids) == 0 {
+		return
+	}
+	f.advice = "Did you mean " + quotedList(ids) + "?"
+	f.more = append(appendStrings([]byte(`{"nearest":`), ids), '}')
+}
+
+func quotedList(ids []string) string {
+	text := ""
+	for i, id := range ids {
+		switch {
+		case i == 0:
+		case i == len(ids)-1:
+			text += " or "
+		default:
+			text += ", "
+		}
+		text += `"` + id + `"`
+	}
+	return text
+}
+
+// invalidFile is the fault of a workflow whose file is broken.
+func invalidFile(id string, invalid definition.Invalid) *fault {
+	details := invalid.File + ":"
+	for i, fault := range invalid.Faults {
+		if i == maxReasons {
+			break
+		}
+		details += " " + fault.String() + ";"
+	}
+	details = details[:len(details)-1]
+	return &fault{
+		code:   codeInvalidWorkflow,
+		data:   appendObject(nil, "workflowId", id, "details", details),
+		advice: details,
+	}
+}

@@ -1,0 +1,117 @@
+package workflowsrv
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/mcp-workbench/workbench/workflowsrv/definition"
+)
+
+// maxReasons bounds how many faults of one file an answer names.
+const maxReasons = 10
+
+// A listCache keeps the answer of workflow_list for one catalogue.
+type listCache struct{ last atomic.Pointer[cachedList] }
+
+type cachedList struct {
+	catalogue *definition.Catalogue
+	result    []byte
+}
+
+func runList(_ context.Context, s *Server, _ arguments) ([]byte, *fault) {
+	c := s.store.Catalogue()
+	if last := s.lists.last.Load(); last != nil && last.catalogue == c {
+		return last.result, nil
+	}
+	fresh := &cachedList{catalogue: c, result: appendList(nil, c)}
+	s.lists.last.Store(fresh)
+	return fresh.result, nil
+}
+
+func appendList(dst []byte, c *definition.Catalogue) []byte {
+	dst = append(dst, `{"workflows":[`...)
+	for i, e := range c.Entries {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendSummary(dst, e)
+	}
+	dst = append(dst, ']')
+	if len(c.Invalid) > 0 {
+		dst = append(dst, `,"invalid":[`...)
+		for i, f := range c.Invalid {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = appendInvalid(dst, f)
+		}
+		dst = append(dst, ']')
+	}
+	return append(appendUnreadable(dst, c), '}')
+}
+
+// appendSummary appends the members that every entry of a list has.
+func appendSummary(dst []byte, e *definition.Entry) []byte {
+	dst = appendObject(dst, "id", e.ID, "name", e.Name, "description", e.Description,
+		"category", e.Category, "version", e.Version, "origin", string(e.Origin))
+	dst = dst[:len(dst)-1] // the brace
+	if len(e.Tags) > 0 {
+		dst = appendStrings(append(dst, `,"tags":`...), e.Tags)
+	}
+	if len(e.Shadows) > 0 {
+		dst = append(dst, `,"shadows":[`...)
+		for i, p := range e.Shadows {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = appendObject(dst, "origin", string(p.Origin), "file", p.File)
+		}
+		dst = append(dst, ']')
+	}
+	if list := reasons(e.Warnings); len(list) > 0 {
+		dst = appendStrings(append(dst, `,"warnings":`...), list)
+	}
+	return append(dst, '}')
+}
+
+func appendInvalid(dst []byte, f definition.Invalid) []byte {
+	pairs := []string{"origin", string(f.Origin), "file", f.File}
+	if f.ID != "" {
+		pairs = append(pairs, "id", f.ID)
+	}
+	dst = appendObject(dst, pairs...)
+	dst = append(dst[:len(dst)-1], `,"reasons":`...)
+	return append(appendStrings(dst, reasons(f.Faults)), '}')
+}
+
+func appendUnreadable(dst []byte, c *definition.Catalogue) []byte {
+	first := true
+	for _, source := range c.Sources {
+		if source.Err == "" {
+			continue
+		}
+		if first {
+			dst = append(dst, `,"unreadable":[`...)
+		} else {
+			dst = append(dst, ',')
+		}
+		first = false
+		dst = appendObject(dst, "origin", string(source.Origin), "directory", source.Dir, "reason", source.Err)
+	}
+	if !first {
+		dst = append(dst, ']')
+	}
+	return dst
+}
+
+// reasons words faults for an answer, at most maxReasons of them.
+func reasons(faults []definition.Fault) []string {
+	var list []string
+	for i, f := range faults {
+		if i == maxReasons {
+			return append(list, "and more")
+		}
+		list = append(list, f.String())
+	}
+	return list
+}

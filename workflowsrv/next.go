@@ -1,0 +1,111 @@
+package workflowsrv
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"strconv"
+
+	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/workflowsrv/definition"
+	"github.com/mcp-workbench/workbench/workflowsrv/stepping"
+)
+
+func runNext(_ context.Context, s *Server, a arguments) ([]byte, *fault) {
+	id, f := a.id("workflowId", "id")
+	if f != nil {
+		return nil, f
+	}
+	e, f := s.entry(id)
+	if f != nil {
+		return nil, f
+	}
+	r, f := s.request(e.Workflow, a)
+	if f != nil {
+		return nil, f
+	}
+	answer, err := stepping.Next(e.Workflow, r)
+	if err != nil {
+		return nil, stateFault(id, err)
+	}
+	return appendAnswer(nil, answer), nil
+}
+
+// request reads the arguments of workflow_next beside the workflow.
+func (s *Server) request(w *definition.Workflow, a arguments) (r stepping.Request, f *fault) {
+	r.Mode = s.opts.Mode
+	if r.Completed, f = a.strings("completedSteps"); f != nil {
+		return r, f
+	}
+	if r.Context, f = a.object("context"); f != nil {
+		return r, f
+	}
+	if r.State, f = a.text("state"); f != nil {
+		return r, f
+	}
+	if !a.has("currentStep") {
+		return r, nil
+	}
+	// The step is only checked: it is the one being worked on, not a done one.
+	current, f := a.id("currentStep")
+	if f == nil {
+		_, f = step(w, current)
+	}
+	return r, f
+}
+
+// stateFault words a state or a variable that the workflow cannot go on with.
+func stateFault(workflowID string, err error) *fault {
+	f := &fault{code: codeState, advice: err.Error()}
+	var loop *stepping.LoopError
+	if errors.As(err, &loop) {
+		f.data = appendObject(nil, "workflowId", workflowID, "details", err.Error(),
+			"loopId", loop.LoopID, "variable", loop.Variable, "expected", loop.Expected, "got", loop.Got)
+		return f
+	}
+	f.data = appendObject(nil, "workflowId", workflowID, "details", err.Error())
+	f.advice += ". Leave state out to begin again at the first step that is not completed."
+	return f
+}
+
+func appendAnswer(dst []byte, a stepping.Answer) []byte {
+	dst = append(dst, `{"step":`...)
+	if a.Step != nil {
+		dst = append(dst, a.Step.JSON...)
+	} else {
+		dst = append(dst, "null"...)
+	}
+	dst = append(dst, `,"guidance":{"prompt":`...)
+	dst = wire.AppendQuote(dst, a.Prompt)
+	if a.ModelHint != "" {
+		dst = wire.AppendQuote(append(dst, `,"modelHint":`...), a.ModelHint)
+	}
+	dst = append(dst, `,"requiresConfirmation":`...)
+	dst = strconv.AppendBool(dst, a.RequiresConfirmation)
+	dst = append(dst, `,"validationCriteria":`...)
+	dst = appendStrings(dst, a.ValidationCriteria)
+	dst = append(dst, `},"isComplete":`...)
+	dst = strconv.AppendBool(dst, a.IsComplete)
+	if len(a.Missing) > 0 {
+		dst = appendJSON(append(dst, `,"missing":`...), a.Missing)
+	}
+	if a.Loop != nil {
+		dst = appendJSON(append(dst, `,"loop":`...), a.Loop)
+	}
+	if a.State != "" {
+		dst = wire.AppendQuote(append(dst, `,"state":`...), a.State)
+	}
+	return append(dst, '}')
+}
+
+// appendJSON appends a value of ours, whose types can always be encoded.
+func appendJSON(dst []byte, v any) []byte {
+	b := bytes.NewBuffer(dst)
+	enc := json.NewEncoder(b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		panic("a value made of JSON cannot be encoded: " + err.Error())
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}

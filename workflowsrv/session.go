@@ -1,0 +1,217 @@
+package workflowsrv
+
+import (
+	"bytes"
+	"context"
+	"sync"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mcp-workbench/workbench/internal/wire"
+)
+
+// maxRunning bounds how many calls of one session are worked on at a time.
+// Receive waits for one of them to end when there are more.
+const maxRunning = 32
+
+// A session is one MCP conversation.
+type session struct {
+	server *Server
+	send   func(msg []byte)
+	peer   *peer
+	slots  chan struct{}
+
+	mu      sync.Mutex                    // guards what follows
+	calls   map[string]context.CancelFunc // by the id token of the request
+	listens map[string]bool               // open subscriptions, by id token
+	closed  bool
+	working sync.WaitGroup
+}
+
+func newSession(s *Server, send func(msg []byte)) *session {
+	return &session{
+		server: s, send: send, peer: &peer{}, slots: make(chan struct{}, maxRunning),
+		calls: map[string]context.CancelFunc{}, listens: map[string]bool{},
+	}
+}
+
+// Receive takes one message.
+func (s *session) Receive(msg []byte) {
+	var m wire.Message
+	if err := wire.Scan(msg, &m); err != nil {
+		s.refuse(err)
+		return
+	}
+	switch m.Kind {
+	case wire.Request:
+		s.request(&m)
+	case wire.Notification:
+		if m.IsMethod("notifications/cancelled") {
+			s.cancel(&m)
+		}
+	}
+	// Answers are dropped: the server asks its clients nothing.
+}
+
+// refuse answers a message that is none.
+func (s *session) refuse(err error) {
+	bad, ok := err.(*wire.Error)
+	if !ok {
+		bad = &wire.Error{Code: wire.CodeInternal, Message: err.Error()}
+	}
+	s.send(bad.Append(nil))
+}
+
+func (s *session) request(m *wire.Message) {
+	e, bad := readEra(m)
+	if bad != nil {
+		s.refuse(bad)
+		return
+	}
+	if !e.modern && !s.peer.Initialized() && !m.IsMethod("initialize") && !m.IsMethod("ping") {
+		s.fail(m, wire.CodeInvalidRequest, "Invalid Request: the session begins with initialize")
+		return
+	}
+	switch {
+	case m.IsMethod("tools/call"):
+		s.toolsCall(m, e)
+	case m.IsMethod("subscriptions/listen") && e.modern:
+		s.listen(m)
+	case m.IsMethod("initialize"), m.IsMethod("ping"), m.IsMethod("tools/list"), m.IsMethod("server/discover"):
+		s.send(s.server.protocol(s.peer, m))
+	default:
+		s.fail(m, wire.CodeMethodNotFound, "Method not found: "+short(string(m.Bytes(m.Method))))
+	}
+}
+
+func (s *session) fail(m *wire.Message, code int, message string) {
+	s.send(wire.AppendError(nil, m.Bytes(m.ID), code, message, nil))
+}
+
+// toolsCall starts a call on a goroutine of its own.
+func (s *session) toolsCall(m *wire.Message, e era) {
+	var at [2]wire.Span
+	if err := wire.Find(m.Raw, m.Params, []string{"name", "arguments"}, at[:]); err != nil {
+		s.fail(m, wire.CodeInvalidParams, "Invalid params: "+err.Error())
+		return
+	}
+	name, ok := wire.Unquote(m.Bytes(at[0]))
+	t := s.server.tools[name]
+	if !ok || t == nil {
+		s.fail(m, wire.CodeInvalidParams, "Unknown tool: "+short(name))
+		return
+	}
+	// Both outlive the message.
+	id, arguments := bytes.Clone(m.Bytes(m.ID)), bytes.Clone(m.Bytes(at[1]))
+	s.slots <- struct{}{}
+	ctx, ok := s.begin(id)
+	if !ok {
+		<-s.slots
+		s.fail(m, wire.CodeInvalidRequest, "Invalid Request: a request with this id is being worked on")
+		return
+	}
+	go func() {
+		defer s.end(id)
+		result, f := s.server.call(ctx, t, arguments)
+		if ctx.Err() != nil {
+			return // nobody waits for the answer of a cancelled call
+		}
+		s.send(appendToolResult(make([]byte, 0, 2*len(result)+512), id, result, f, e))
+	}()
+}
+
+// begin notes a call under its id, which no other running call may have.
+func (s *session) begin(id []byte) (context.Context, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.calls[string(id)] != nil || s.listens[string(id)] || s.closed {
+		return nil, false
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	s.calls[string(id)] = cancel
+	s.working.Add(1)
+	return ctx, true
+}
+
+func (s *session) end(id []byte) {
+	s.mu.Lock()
+	cancel := s.calls[string(id)]
+	delete(s.calls, string(id))
+	s.mu.Unlock()
+	cancel()
+	<-s.slots
+	s.working.Done()
+}
+
+// cancel ends the call that a notification names.
+func (s *session) cancel(m *wire.Message) {
+	id, err := wire.FindPath(m.Raw, m.Params, "requestId")
+	if err != nil || !id.Present() {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if cancel := s.calls[string(m.Bytes(id))]; cancel != nil {
+		cancel()
+	}
+	delete(s.listens, string(m.Bytes(id)))
+}
+
+// listen opens a subscription. Nothing that can be subscribed to changes
+// here, so the server agrees to nothing and the stream stays silent.
+func (s *session) listen(m *wire.Message) {
+	id := m.Bytes(m.ID)
+	s.mu.Lock()
+	taken := s.calls[string(id)] != nil || s.listens[string(id)] || len(s.listens) == maxRunning
+	if !taken {
+		s.listens[string(id)] = true
+	}
+	s.mu.Unlock()
+	if taken {
+		s.fail(m, wire.CodeInvalidRequest, "Invalid Request: the id is in use, or too many subscriptions are open")
+		return
+	}
+	ack := append([]byte(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"`+mcp.MetaKeySubscriptionID+`":`), id...)
+	s.send(append(ack, `},"notifications":{}}}`...))
+}
+
+// Close waits until what was received is answered. When ctx ends before, the
+// calls that are left are cancelled and not answered.
+func (s *session) Close(ctx context.Context) error {
+	s.mu.Lock()
+	first := !s.closed
+	s.closed = true
+	s.mu.Unlock()
+	done := make(chan struct{})
+	go func() {
+		s.working.Wait()
+		close(done)
+	}()
+	var err error
+	select {
+	case <-done:
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+		s.mu.Lock()
+		for _, cancel := range s.calls {
+			cancel()
+		}
+		s.mu.Unlock()
+		<-done
+	}
+	if first && err == nil {
+		s.endListens()
+	}
+	return err
+}
+
+// endListens answers the open subscriptions: they end in good order.
+func (s *session) endListens() {
+	s.mu.Lock()
+	listens := s.listens
+	s.listens = map[string]bool{}
+	s.mu.Unlock()
+	for id := range listens {
+		result := `{"resultType":"complete","_meta":{"` + mcp.MetaKeySubscriptionID + `":` + id + `}}`
+		s.send(wire.AppendResult(nil, []byte(id), []byte(result)))
+	}
+}

@@ -1,0 +1,224 @@
+package stepping
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcp-workbench/workbench/workflowsrv/definition"
+)
+
+// A LoopError is a context variable that a loop cannot work with.
+type LoopError struct {
+	LoopID   string
+	Variable string
+	// Expected and Got describe types, Got with the beginning of the value.
+	Expected, Got string
+}
+
+func (e *LoopError) Error() string {
+	return fmt.Sprintf("loop %q: the variable %q must be %s, it is %s", e.LoopID, e.Variable, e.Expected, e.Got)
+}
+
+// runLoop looks for the next step of the loop, from the place in k.at if that
+// is in this loop, and from its beginning otherwise. Without a step the loop
+// is finished, unless variables are missing.
+func (k *walker) runLoop(s *definition.Step) (*choice, error) {
+	resumed := k.at.Loop == s.ID
+	if !resumed {
+		k.at.Loop, k.at.Pass, k.at.Next, k.at.Skipped = s.ID, 1, 0, nil
+	}
+	entered := k.at
+	for k.at.Pass <= s.Loop.MaxIterations && !k.completed[s.ID] {
+		pass, err := k.openPass(s)
+		if err != nil || k.missing.any() {
+			// The place stays where it is, so that the call can be repeated.
+			k.at = entered
+			if !resumed {
+				k.at.leave()
+			}
+			return nil, err
+		}
+		if pass == nil {
+			break
+		}
+		// A caller that knows no state still tells what it did in the first pass.
+		stateless := !resumed && k.at.Pass == 1
+		if found := k.bodyStep(s, pass, stateless); found != nil {
+			found.first = !resumed && k.at.Pass == 1 && !k.anyDone(s.Loop.Body)
+			return found, nil
+		}
+		if k.missing.any() {
+			return nil, nil
+		}
+		k.at.Pass, k.at.Next, k.at.Skipped = k.at.Pass+1, 0, nil
+	}
+	k.at.leave()
+	k.at.Finished = append(k.at.Finished, s.ID)
+	return nil, nil
+}
+
+func (k *walker) anyDone(body []*definition.Step) bool {
+	return slices.ContainsFunc(body, func(s *definition.Step) bool { return k.completed[s.ID] })
+}
+
+// openPass decides whether the pass in k.at takes place, and returns nil if
+// not. Within a pass that has begun, nothing is decided anew.
+func (k *walker) openPass(s *definition.Step) (*LoopPass, error) {
+	l := s.Loop
+	pass := &LoopPass{
+		ID: s.ID, Title: s.Title, Type: string(l.Kind), Iteration: k.at.Pass, MaxIterations: l.MaxIterations,
+		Variables: map[string]any{l.IterationVar: k.at.Pass},
+	}
+	switch l.Kind {
+	case definition.For:
+		return k.openCounted(s, pass)
+	case definition.ForEach:
+		return k.openItem(s, pass)
+	}
+	if l.Condition == nil || k.at.Next > 0 || len(k.at.Skipped) > 0 {
+		return pass, nil
+	}
+	context := with(k.request.Context, pass.Variables)
+	if l.Condition.Eval(context, k.request.Mode) == (l.Kind == definition.While) {
+		return pass, nil
+	}
+	k.missing.addTests(s.ID, l.Condition.Missing(context, k.request.Mode))
+	return nil, nil
+}
+
+func (k *walker) openCounted(s *definition.Step, pass *LoopPass) (*LoopPass, error) {
+	count := float64(s.Loop.Count)
+	if name := s.Loop.CountVar; name != "" {
+		v := k.request.Context[name]
+		if v == nil {
+			k.missing.addType(s.ID, name, "number")
+			return nil, nil
+		}
+		number, ok := toFloat(v)
+		if !ok {
+			return nil, &LoopError{s.ID, name, "a number", describe(v)}
+		}
+		count = number
+	}
+	if float64(k.at.Pass-1) >= count {
+		return nil, nil
+	}
+	total := min(int(min(count, 1e6)), s.Loop.MaxIterations)
+	pass.Total = &total
+	return pass, nil
+}
+
+func (k *walker) openItem(s *definition.Step, pass *LoopPass) (*LoopPass, error) {
+	l := s.Loop
+	v := k.request.Context[l.ItemsVar]
+	if v == nil {
+		k.missing.addType(s.ID, l.ItemsVar, "array")
+		return nil, nil
+	}
+	items, ok := v.([]any)
+	if !ok {
+		return nil, &LoopError{s.ID, l.ItemsVar, "an array", describe(v)}
+	}
+	if k.at.Pass > len(items) {
+		return nil, nil
+	}
+	item := items[k.at.Pass-1]
+	if _, isObject := item.(map[string]any); !isObject && usesFields(l) {
+		return nil, &LoopError{s.ID, l.ItemsVar, fmt.Sprintf("an array of objects, because the prompts name fields of %s", l.ItemVar),
+			"an array with " + describe(item)}
+	}
+	total := min(len(items), l.MaxIterations)
+	pass.Total = &total
+	pass.Variables[l.ItemVar], pass.Variables[l.IndexVar] = item, k.at.Pass-1
+	return pass, nil
+}
+
+// usesFields reports whether a prompt of the body names a field of the item.
+func usesFields(l *definition.Loop) bool {
+	return slices.ContainsFunc(l.Body, func(s *definition.Step) bool {
+		for _, name := range placeholders(s.Prompt) {
+			if strings.HasPrefix(name, l.ItemVar+".") {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// bodyStep looks for the next step of the pass and moves k.at behind it. A
+// step that is passed over for want of a variable is looked at again at the
+// end of the pass; only then is the variable missing.
+func (k *walker) bodyStep(loop *definition.Step, pass *LoopPass, stateless bool) *choice {
+	body := loop.Loop.Body
+	context := with(k.request.Context, pass.Variables)
+	take := func(s *definition.Step) *choice {
+		return &choice{step: s, context: context, loop: loop, pass: pass}
+	}
+	for i := k.at.Next; i < len(body); i++ {
+		s := body[i]
+		if stateless && k.completed[s.ID] {
+			continue
+		}
+		if s.RunCondition.Eval(context, k.request.Mode) {
+			k.at.Next = i + 1
+			return take(s)
+		}
+		if len(s.RunCondition.Missing(context, k.request.Mode)) > 0 {
+			k.at.Skipped = append(k.at.Skipped, i)
+		}
+	}
+	k.at.Next = len(body)
+	for len(k.at.Skipped) > 0 {
+		s := body[k.at.Skipped[0]]
+		if k.eligible(s, context) {
+			k.at.Skipped = k.at.Skipped[1:]
+			return take(s)
+		}
+		if k.missing.any() {
+			return nil
+		}
+		k.at.Skipped = k.at.Skipped[1:]
+	}
+	return nil
+}
+
+func toFloat(v any) (float64, bool) {
+	switch n := v.(type) {
+	case json.Number:
+		f, err := n.Float64()
+		return f, err == nil
+	case float64:
+		return n, true
+	case int:
+		return float64(n), true
+	}
+	return 0, false
+}
+
+// describe names the type of a value and shows its beginning.
+func describe(v any) string {
+	kind := "null"
+	switch v.(type) {
+	case bool:
+		kind = "a boolean"
+	case string:
+		kind = "a string"
+	case json.Number, float64, int:
+		kind = "a number"
+	case []any:
+		kind = "an array"
+	case map[string]any:
+		kind = "an object"
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return kind
+	}
+	const most = 60
+	if runes := []rune(string(text)); len(runes) > most {
+		text = []byte(string(runes[:most]) + "…")
+	}
+	return kind + ": " + string(text)
+}

@@ -1,0 +1,214 @@
+package stepping
+
+import (
+	"maps"
+
+	"github.com/mcp-workbench/workbench/workflowsrv/criteria"
+	"github.com/mcp-workbench/workbench/workflowsrv/definition"
+)
+
+// A Request says where the caller is in a workflow.
+type Request struct {
+	// Completed are ids of steps, in any order; unknown ids do not matter. The
+	// id of a loop ends that loop.
+	Completed []string
+	// State is that of the last answer, "" at the start and in workflows
+	// without loops. It means that the step of that answer is done.
+	State string
+	// Context holds the variables, decoded with json.Number for numbers.
+	Context map[string]any
+	// Mode says how conditions compare.
+	Mode criteria.Mode
+}
+
+// An Answer says what to do next.
+type Answer struct {
+	// Step is nil when the workflow is complete and when variables are missing.
+	Step       *definition.Step
+	IsComplete bool
+	// Prompt is never empty: it says what to do, that all is done, or what to
+	// add to the context.
+	Prompt string
+	// ModelHint is "" unless the step or the workflow names a tier.
+	ModelHint            string
+	RequiresConfirmation bool
+	// ValidationCriteria are the messages of the rules for the step's output.
+	ValidationCriteria []string
+	// Missing are the variables without which no step can be chosen.
+	Missing []Missing
+	// Loop is nil outside of loops.
+	Loop *LoopPass
+	// State is to be sent with the next call, "" if there is nothing to send.
+	State string
+}
+
+// Missing is a variable that has to be set, or set to something else than
+// null, before the workflow can go on.
+type Missing struct {
+	Variable string `json:"variable"`
+	// Tests are what the conditions compare the variable with.
+	Tests []Test `json:"tests"`
+	// Steps are the ids of the steps that depend on it.
+	Steps []string `json:"steps"`
+}
+
+// A Test is one comparison of a variable. The operator of a variable that
+// only has to be truthy is "truthy", and that of one that only has to be of a
+// type is "type".
+type Test struct {
+	Operator string `json:"operator"`
+	Value    any    `json:"value,omitempty"`
+}
+
+// A LoopPass is the place in a loop.
+type LoopPass struct {
+	ID            string `json:"id"`
+	Title         string `json:"title"`
+	Type          string `json:"type"`
+	Iteration     int    `json:"iteration"` // from 1
+	MaxIterations int    `json:"maxIterations"`
+	// Total is the number of passes where it is known beforehand.
+	Total *int `json:"total,omitempty"`
+	// Variables are those that the loop sets for this pass.
+	Variables map[string]any `json:"variables"`
+}
+
+// Next says what comes next in w. The error is a [*StateError] for a state
+// that is none of w's, and a [*LoopError] for a variable that a loop cannot
+// use.
+func Next(w *definition.Workflow, r Request) (Answer, error) {
+	at, err := unseal(r.State, w)
+	if err != nil {
+		return Answer{}, err
+	}
+	k := &walker{w: w, request: r, at: at, completed: make(map[string]bool, len(r.Completed))}
+	for _, id := range r.Completed {
+		k.completed[id] = true
+	}
+	found, err := k.walk()
+	if err != nil {
+		return Answer{}, err
+	}
+	return k.answer(found), nil
+}
+
+// A walker looks for the next step.
+type walker struct {
+	w         *definition.Workflow
+	request   Request
+	completed map[string]bool
+	at        position
+	missing   missingList
+}
+
+// A choice is a step that was found, with the context it sees.
+type choice struct {
+	step    *definition.Step
+	context map[string]any
+	loop    *definition.Step // nil outside of loops
+	pass    *LoopPass
+	first   bool // the first step that the loop hands out
+}
+
+// walk returns nil when there is no step to hand out: the workflow is then
+// complete, unless k.missing is not empty.
+func (k *walker) walk() (*choice, error) {
+	if k.at.Loop != "" {
+		loop := k.w.Step(k.at.Loop)
+		if found, err := k.runLoop(loop); found != nil || err != nil || k.missing.any() {
+			return found, err
+		}
+	}
+	for _, s := range k.w.Steps {
+		if s.InLoop || k.done(s) {
+			continue
+		}
+		if !k.eligible(s, k.request.Context) {
+			continue
+		}
+		if s.Loop == nil {
+			return &choice{step: s, context: k.request.Context}, nil
+		}
+		// What conditions before the loop lack does not keep it from running.
+		before := k.missing
+		k.missing = missingList{}
+		if found, err := k.runLoop(s); found != nil || err != nil || k.missing.any() {
+			return found, err
+		}
+		k.missing = before
+	}
+	return nil, nil
+}
+
+func (k *walker) done(s *definition.Step) bool {
+	return k.completed[s.ID] || s.Loop != nil && k.at.finished(s.ID)
+}
+
+// eligible evaluates the condition of s, and notes the variables for want of
+// which it does not hold.
+func (k *walker) eligible(s *definition.Step, context map[string]any) bool {
+	if s.RunCondition.Eval(context, k.request.Mode) {
+		return true
+	}
+	k.missing.addTests(s.ID, s.RunCondition.Missing(context, k.request.Mode))
+	return false
+}
+
+func (k *walker) answer(found *choice) Answer {
+	a := Answer{State: k.at.seal(k.w)}
+	switch {
+	case found != nil:
+		k.present(&a, found)
+	case k.missing.any():
+		a.Missing = k.missing.list
+		a.Prompt = k.missing.prompt()
+	default:
+		a.IsComplete = true
+		a.Prompt = "Workflow complete."
+	}
+	return a
+}
+
+// present fills in what concerns the step that was found.
+func (k *walker) present(a *Answer, c *choice) {
+	a.Step, a.Loop = c.step, c.pass
+	a.Prompt = k.prompt(c)
+	a.ModelHint = modelHint(orElse(c.step.ModelTier, k.w.ModelTier))
+	a.RequiresConfirmation = k.confirm(c.step.Confirm, c.context) ||
+		c.first && k.confirm(c.loop.Confirm, c.context)
+	if c.step.Criteria != nil {
+		a.ValidationCriteria = c.step.Criteria.Messages()
+	}
+}
+
+func (k *walker) confirm(c definition.Confirmation, context map[string]any) bool {
+	return c.Always || c.When != nil && c.When.Eval(context, k.request.Mode)
+}
+
+// modelHint words a tier as the published API does.
+func modelHint(tier string) string {
+	switch tier {
+	case "heavy":
+		return "model-with-strong-reasoning"
+	case "mid":
+		return "general-purpose-model"
+	case "lightweight":
+		return "fast-model"
+	}
+	return ""
+}
+
+func orElse(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
+}
+
+// with returns the context with more variables.
+func with(context, more map[string]any) map[string]any {
+	all := make(map[string]any, len(context)+len(more))
+	maps.Copy(all, context)
+	maps.Copy(all, more)
+	return all
+}

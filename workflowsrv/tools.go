@@ -1,0 +1,72 @@
+package workflowsrv
+
+import "context"
+
+// A tool is one operation, the same through both doors.
+type tool struct {
+	name, title, description string
+	// short is the description in the bare form.
+	short string
+	// input and output are JSON Schemas; bareInput and bareOutput are those of
+	// the bare form where the published API has others, and example is its
+	// pair of request and response.
+	input, output         string
+	bareInput, bareOutput string
+	example               string
+	// arguments are the names it knows, aliases included.
+	arguments []string
+	run       func(ctx context.Context, s *Server, a arguments) ([]byte, *fault)
+}
+
+// toolTable is in the order in which the tools are listed.
+func toolTable() []tool {
+	return []tool{
+		{
+			name: "workflow_list", title: "List workflows", short: "Lists all available workflows",
+			description: "Lists the workflows that can be followed here, with what each is for. " +
+				"Look here first when a task has several steps: a tested workflow beats an improvised plan. " +
+				"Each entry says where it comes from and what it replaces; broken files are listed with their faults.",
+			input: emptyInput, output: listOutput, example: listExample,
+			run: runList,
+		},
+		{
+			name: "workflow_get", title: "Get a workflow", short: "Retrieves a specific workflow by ID",
+			description: "Returns one workflow. mode full (the default) is the whole definition, metadata leaves the steps out, " +
+				"preview adds the first step. To follow a workflow, call workflow_next and take the steps one at a time.",
+			input: getInput, output: getOutput, bareOutput: `{"$ref":"workflow.schema.json"}`, example: getExample,
+			arguments: []string{"id", "workflowId", "mode"},
+			run:       runGet,
+		},
+		{
+			name: "workflow_next", title: "Next step", short: "Gets the next step guidance based on workflow state",
+			description: "Returns the next step of a workflow. Do what guidance.prompt says, then call again with the step's id added to " +
+				"completedSteps, the context with what you have learned, and the state of the last answer if it had one. " +
+				"While isComplete is false and step is null, the answer names the context variables to set.",
+			input: nextInput, output: nextOutput, example: nextExample,
+			arguments: []string{"workflowId", "id", "completedSteps", "currentStep", "context", "state"},
+			run:       runNext,
+		},
+		{
+			name: "workflow_validate", title: "Validate an output", short: "Validates step output against workflow requirements",
+			description: "Checks what you produced in a step against the criteria of that step, before you go on. " +
+				"When it is not valid, issues say what is wrong, suggestions what to change, and explain goes rule by rule.",
+			input: validateInput, output: validateOutput, example: validateExample,
+			arguments: []string{"workflowId", "id", "stepId", "output", "context"},
+			run:       runValidate,
+		},
+		{
+			name: "workflow_validate_json", title: "Check a definition", short: "Checks a workflow definition",
+			description: "Checks a workflow definition that you have written, in JSON or YAML, and names every fault with line and column. " +
+				"workflow_get_schema returns the schema and an example.",
+			input: validateJSONInput, output: validateOutput,
+			arguments: []string{"workflowJson"},
+			run:       runValidateJSON,
+		},
+		{
+			name: "workflow_get_schema", title: "Schema of workflows", short: "Returns the JSON Schema of workflow definitions",
+			description: "Returns the JSON Schema of workflow definitions and a small example, for writing one of your own.",
+			input:       emptyInput, output: schemaOutput,
+			run: runGetSchema,
+		},
+	}
+}

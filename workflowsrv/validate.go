@@ -1,0 +1,117 @@
+package workflowsrv
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/mcp-workbench/workbench/workflowsrv/criteria"
+	"github.com/mcp-workbench/workbench/workflowsrv/definition"
+)
+
+func runValidate(ctx context.Context, s *Server, a arguments) ([]byte, *fault) {
+	id, f := a.id("workflowId", "id")
+	if f != nil {
+		return nil, f
+	}
+	stepID, f := a.id("stepId")
+	if f != nil {
+		return nil, f
+	}
+	output, f := s.output(a)
+	if f != nil {
+		return nil, f
+	}
+	variables, f := a.object("context")
+	if f != nil {
+		return nil, f
+	}
+	e, f := s.entry(id)
+	if f != nil {
+		return nil, s.criteriaFault(id, f)
+	}
+	st, f := step(e.Workflow, stepID)
+	if f != nil {
+		return nil, f
+	}
+	verdict := st.Criteria.Check(ctx, output, variables, criteria.Options{Mode: s.opts.Mode, AssertFormat: s.opts.AssertFormat})
+	return appendJSON(nil, verdict), nil
+}
+
+// output returns the text to validate. Agents send structured outputs as they
+// are, instead of as a string: those are taken as their JSON text.
+func (s *Server) output(a arguments) (string, *fault) {
+	raw := a["output"]
+	if len(raw) == 0 || string(raw) == "null" || string(raw) == `""` {
+		return "", invalidParams("output is required")
+	}
+	output := string(raw)
+	if raw[0] != '{' && raw[0] != '[' {
+		var f *fault
+		if output, f = a.text("output"); f != nil {
+			return "", f
+		}
+	}
+	if len(output) > s.opts.MaxOutput {
+		return "", invalidParams(fmt.Sprintf("output has %d bytes; at most %d are validated", len(output), s.opts.MaxOutput))
+	}
+	return output, nil
+}
+
+// criteriaFault gives a broken file the code that the published API has for
+// broken criteria, where these are what is wrong with it. A JSON Schema that
+// does not compile keeps the code of an invalid workflow.
+func (s *Server) criteriaFault(id string, f *fault) *fault {
+	if f.code != codeInvalidWorkflow {
+		return f
+	}
+	for _, invalid := range s.store.Catalogue().Invalid {
+		if invalid.ID != id {
+			continue
+		}
+		for _, fault := range invalid.Faults {
+			if _, within, ok := strings.Cut(fault.Path, "/validationCriteria"); ok && !strings.Contains(within, "/schema") {
+				f.code = codeValidation
+				f.data = appendObject(nil, "workflowId", id, "field", fault.Path, "details", fault.Message)
+			}
+		}
+	}
+	return f
+}
+
+func runValidateJSON(_ context.Context, s *Server, a arguments) ([]byte, *fault) {
+	text, f := a.text("workflowJson")
+	if f != nil {
+		// A definition that is sent as an object is meant as its text.
+		if raw := a["workflowJson"]; len(raw) > 0 && raw[0] == '{' {
+			text, f = string(raw), nil
+		}
+	}
+	if f != nil {
+		return nil, f
+	}
+	if strings.TrimSpace(text) == "" {
+		return nil, invalidParams("workflowJson is required")
+	}
+	w, err := s.parser.Parse("workflow", []byte(text))
+	verdict := criteria.Verdict{Valid: err == nil, Issues: []string{}, Suggestions: []string{}}
+	var bad *definition.Error
+	if errors.As(err, &bad) {
+		for _, fault := range bad.Faults {
+			verdict.Issues = append(verdict.Issues, fault.String())
+		}
+		verdict.Suggestions = append(verdict.Suggestions, "Correct what the issues name, then check again. workflow_get_schema returns the schema and an example.")
+	} else {
+		for _, warning := range w.Warnings {
+			verdict.Warnings = append(verdict.Warnings, warning.String())
+		}
+	}
+	return appendJSON(nil, verdict), nil
+}
+
+func runGetSchema(context.Context, *Server, arguments) ([]byte, *fault) {
+	dst := append([]byte(`{"schema":`), compact(definition.Schema())...)
+	dst = append(dst, `,"example":`...)
+	return append(append(dst, compact(definition.Sample())...), '}'), nil
+}

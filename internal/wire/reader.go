@@ -142,7 +142,12 @@ func (r *Reader) grow() {
 	}
 	r.large = r.unused.Value()
 	if r.large == nil || len(*r.large) <= len(old) {
-		buf := make([]byte, min(2*len(old), max(r.max+1, smallBuffer)))
+		// In larger steps later, so that all of them together stay near the longest.
+		size := 2 * len(old)
+		if size > 1<<20 {
+			size = 4 * len(old)
+		}
+		buf := make([]byte, min(size, max(r.max+1, smallBuffer)))
 		r.large = &buf
 		r.unused = weak.Make(r.large)
 	}

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"fmt"
 )
 
@@ -9,109 +10,150 @@ import (
 const MaxDepth = 512
 
 // Scan reads one message and fills *m, which the caller may use again for the
-// next one. It does not keep raw beyond *m, and allocates only to report an
-// error.
+// next. It keeps raw in m.Raw, and allocates only to report an error.
 //
 // The error is an [*Error]. Its code is [CodeParse], with the offset of the
-// fault, where raw is not strictly valid JSON: RFC 8259, in valid UTF-8. A lone
+// fault, where raw is not JSON as RFC 8259 has it, in valid UTF-8. A lone
 // surrogate escape (\ud800) is legal JSON and accepted. The code is
 // [CodeInvalidRequest] where raw is JSON but not one JSON-RPC 2.0 message as MCP
 // has them: params is an object, an id is a string or a number, batches do not
-// exist. Grammar goes first: a message that breaks both rules is a parse error.
-// After an error m.Kind is Invalid.
+// exist. A message that breaks rules of both kinds is a parse error.
+//
+// After an error m.Kind is Invalid. With CodeInvalidRequest the spans tell what
+// could be read, and the error's ID is the id: where m has a Result or an Error
+// and no Method it is the id of a request that was answered badly, and must not
+// be answered itself.
 func Scan(raw []byte, m *Message) error {
 	*m = Message{Raw: raw}
 	i := space(raw, 0)
-	if i >= len(raw) {
+	if i == len(raw) {
 		return parseError(i, faultEnd)
 	}
 	if raw[i] != '{' {
 		return scanOther(raw, i)
 	}
-	env := envelope{m: m}
-	end, f := env.members(raw, i+1)
-	if f == faultDepth {
-		return env.refuse("message is nested deeper than 512 levels")
+	var e envelope
+	i, f := e.scan(raw, i+1)
+	m.ID, m.Method, m.Params = e.spans[partID], e.spans[partMethod], e.spans[partParams]
+	m.Result, m.Error = e.spans[partResult], e.spans[partError]
+	if err := ended(raw, i, f, e.id(raw)); err != nil {
+		return err
 	}
-	if f != faultNone {
-		return parseError(end, f)
+	kind, broken := e.check(raw)
+	if broken != "" {
+		return invalid(broken, e.id(raw))
 	}
-	if end = space(raw, end); end < len(raw) {
-		return parseError(end, faultTrailing)
+	if m.Method.Present() {
+		m.Method = inside(m.Method)
 	}
-	return env.classify()
+	m.Kind = kind
+	return nil
 }
 
 // scanOther tells why a message that is no object is refused.
 func scanOther(raw []byte, i int) error {
-	batch := raw[i] == '['
 	end, f := value(raw, i, 0)
+	if err := ended(raw, end, f, nil); err != nil {
+		return err
+	}
+	if raw[i] == '[' {
+		return invalid("batches are not part of the MCP revisions spoken here: send one message at a time", nil)
+	}
+	return invalid("a message is an object", nil)
+}
+
+// ended returns the error for the fault f at i, or for what follows a message
+// that ended at i.
+func ended(raw []byte, i int, f fault, id []byte) error {
 	if f == faultDepth {
-		return &Error{Code: CodeInvalidRequest, Message: "message is nested deeper than 512 levels"}
+		return invalid(fmt.Sprintf("nested deeper than %d levels", MaxDepth), id)
 	}
 	if f != faultNone {
-		return parseError(end, f)
+		return parseError(i, f)
 	}
-	if end = space(raw, end); end < len(raw) {
-		return parseError(end, faultTrailing)
+	if i = space(raw, i); i < len(raw) {
+		return parseError(i, faultTrailing)
 	}
-	if batch {
-		return &Error{Code: CodeInvalidRequest, Message: "batches are not supported by the MCP revisions spoken here: send one message at a time"}
-	}
-	return &Error{Code: CodeInvalidRequest, Message: "message is not an object"}
+	return nil
 }
 
 func parseError(at int, f fault) error {
 	return &Error{Code: CodeParse, Message: fmt.Sprintf("parse error at byte %d: %s", at, f)}
 }
 
-// envelope is the state of a scan: the message so far and the first rule of
-// JSON-RPC it broke. That rule is reported at the end, because the rest may
+func invalid(why string, id []byte) error {
+	return &Error{Code: CodeInvalidRequest, Message: "invalid request: " + why, ID: bytes.Clone(id)}
+}
+
+// part is a member of the envelope.
+type part int
+
+const (
+	partVersion part = iota
+	partID
+	partMethod
+	partParams
+	partResult
+	partError
+	parts
+)
+
+func (p part) String() string {
+	return [parts]string{"jsonrpc", "id", "method", "params", "result", "error"}[p]
+}
+
+// partOf returns the part a member name stands for, or that another decoder may
+// take it for. The name is the text between the quotes.
+func partOf(name []byte) (part, likeness) {
+	switch string(name) {
+	case "jsonrpc":
+		return partVersion, keyEqual
+	case "id":
+		return partID, keyEqual
+	case "method":
+		return partMethod, keyEqual
+	case "params":
+		return partParams, keyEqual
+	case "result":
+		return partResult, keyEqual
+	case "error":
+		return partError, keyEqual
+	}
+	for p := range parts {
+		if like := compareKey(name, p.String()); like != keyDiffers {
+			return p, like
+		}
+	}
+	return parts, keyDiffers
+}
+
+// envelope is what a scan has found of a message: where its parts are, and the
+// first rule its members break. That is reported last, because what follows may
 // still turn out not to be JSON, and because the id may follow.
 type envelope struct {
-	m       *Message
-	version Span
-	broken  string
-	twice   bool // the id appears twice, so neither may be answered to
+	spans  [parts]Span
+	twice  [parts]bool
+	broken string
 }
 
-func (e *envelope) breaks(rule string) {
-	if e.broken == "" {
-		e.broken = rule
-	}
-}
-
-// members reads the members of the envelope from behind its opening brace, and
-// returns where the object ends.
-func (e *envelope) members(raw []byte, i int) (int, fault) {
+// scan reads the members from behind the opening brace, and returns where the
+// object ends or where its fault lies.
+func (e *envelope) scan(raw []byte, i int) (int, fault) {
 	i = space(raw, i)
 	if i < len(raw) && raw[i] == '}' {
 		return i + 1, faultNone
 	}
 	for {
-		if i >= len(raw) {
-			return i, faultEnd
-		}
-		if raw[i] != '"' {
-			return i, faultKey
-		}
-		end, f := text(raw, i+1)
+		end, next, f := key(raw, i)
 		if f != faultNone {
+			return next, f
+		}
+		name := inside(Span{i, end})
+		if end, f = value(raw, next, 1); f != faultNone {
 			return end, f
 		}
-		key := Span{i + 1, end - 1}
-		if i = space(raw, end); i >= len(raw) {
-			return i, faultEnd
-		}
-		if raw[i] != ':' {
-			return i, faultColon
-		}
-		i = space(raw, i+1)
-		if end, f = value(raw, i, 1); f != faultNone {
-			return end, f
-		}
-		e.member(raw[key.Start:key.End], Span{i, end})
-		if i = space(raw, end); i >= len(raw) {
+		e.member(raw, name, Span{next, end})
+		if i = space(raw, end); i == len(raw) {
 			return i, faultEnd
 		}
 		if raw[i] == '}' {
@@ -124,146 +166,104 @@ func (e *envelope) members(raw []byte, i int) (int, fault) {
 	}
 }
 
-// member notes one member; key is the text between the quotes.
-func (e *envelope) member(key []byte, val Span) {
-	switch string(key) {
-	case "jsonrpc":
-		e.set(&e.version, val, "jsonrpc")
-	case "id":
-		e.twice = e.twice || e.m.ID.Present()
-		e.set(&e.m.ID, val, "id")
-	case "method":
-		e.set(&e.m.Method, val, "method")
-	case "params":
-		e.set(&e.m.Params, val, "params")
-	case "result":
-		e.set(&e.m.Result, val, "result")
-	case "error":
-		e.set(&e.m.Error, val, "error")
-	default:
-		e.stranger(key, val)
-	}
-}
+// inside returns the span of the text of a string token.
+func inside(token Span) Span { return Span{token.Start + 1, token.End - 1} }
 
-func (e *envelope) set(s *Span, val Span, name string) {
-	if s.Present() {
-		e.breaks("duplicate member " + name)
-		return
-	}
-	*s = val
-}
-
-// stranger looks at a key that is not literally one of the envelope's: it may
-// still be one to another decoder.
-func (e *envelope) stranger(key []byte, val Span) {
-	for _, name := range [...]string{"jsonrpc", "id", "method", "params", "result", "error"} {
-		switch compareKey(key, name) {
-		case keyEqual:
-			e.member([]byte(name), val)
-			return
-		case keyFolds:
-			e.breaks("member names are case-sensitive: " + name)
-			return
-		}
-	}
-}
-
-// classify checks the rules of JSON-RPC on a message that is valid JSON.
-func (e *envelope) classify() error {
-	m := e.m
-	kind := e.kind()
-	e.checkVersion()
-	if e.broken != "" {
-		return e.refuse(e.broken)
-	}
-	m.Kind = kind
-	return nil
-}
-
-func (e *envelope) checkVersion() {
-	v := e.m.Raw[e.version.Start:e.version.End]
-	if string(v) == `"2.0"` {
-		return
-	}
-	if s, ok := Unquote(v); ok && s == "2.0" {
-		return
-	}
-	e.breaks(`jsonrpc must be "2.0"`)
-}
-
-func (e *envelope) kind() Kind {
-	m := e.m
-	if m.Params.Present() && m.Raw[m.Params.Start] != '{' {
-		e.breaks("params must be an object")
-	}
-	if m.Error.Present() && m.Raw[m.Error.Start] != '{' {
-		e.breaks("error must be an object")
-	}
-	answer := m.Result.Present() || m.Error.Present()
+func (e *envelope) member(raw []byte, name, val Span) {
+	p, like := partOf(raw[name.Start:name.End])
 	switch {
-	case m.Method.Present() && answer:
-		e.breaks("a message has a method or a result or an error, not two of them")
-	case m.Method.Present():
-		e.method()
-		if !m.ID.Present() {
-			return Notification
-		}
-		e.id()
-		return Request
-	case m.Result.Present() && m.Error.Present():
-		e.breaks("a response has a result or an error, not both")
-	case m.Result.Present():
-		e.id()
-		return Result
-	case m.Error.Present():
-		if m.ID.Present() && m.Raw[m.ID.Start] != 'n' {
-			e.id()
-		}
-		return Failure
+	case like == keyDiffers:
+	case like == keyFolds:
+		e.breaks("member names are case-sensitive: " + p.String())
+	case e.spans[p].Present():
+		e.twice[p] = true
+		e.breaks("duplicate member: " + p.String())
 	default:
-		e.breaks("message has no method, result or error")
-	}
-	return Invalid
-}
-
-// method checks the method and narrows its span to the text.
-func (e *envelope) method() {
-	m := e.m
-	s := Span{m.Method.Start + 1, m.Method.End - 1}
-	if m.Raw[m.Method.Start] != '"' || !s.Present() {
-		e.breaks("method must be a non-empty string")
-		return
-	}
-	for _, c := range m.Raw[s.Start:s.End] {
-		if c == '\\' {
-			e.breaks("method must be written without escapes")
-			return
-		}
-	}
-	m.Method = s
-}
-
-func (e *envelope) id() {
-	if !e.answerable() {
-		e.breaks("id must be a string or a number")
+		e.spans[p] = val
 	}
 }
 
-// answerable reports whether the id is one a response can carry.
-func (e *envelope) answerable() bool {
-	if !e.m.ID.Present() || e.twice {
-		return false
+func (e *envelope) breaks(rule string) {
+	if e.broken == "" {
+		e.broken = rule
 	}
-	return isID(e.m.Raw[e.m.ID.Start])
+}
+
+func (e *envelope) has(p part) bool { return e.spans[p].Present() }
+
+// first returns the first byte of a part, which tells its type, or 0.
+func (e *envelope) first(raw []byte, p part) byte {
+	if !e.has(p) {
+		return 0
+	}
+	return raw[e.spans[p].Start]
+}
+
+// id returns the id's token if it is one that can be answered to, or nil.
+func (e *envelope) id(raw []byte) []byte {
+	if e.twice[partID] || !isID(e.first(raw, partID)) {
+		return nil
+	}
+	return raw[e.spans[partID].Start:e.spans[partID].End]
 }
 
 // isID reports whether a token that begins with c is a string or a number.
 func isID(c byte) bool { return c == '"' || c == '-' || '0' <= c && c <= '9' }
 
-func (e *envelope) refuse(why string) error {
-	err := &Error{Code: CodeInvalidRequest, Message: "invalid request: " + why}
-	if e.answerable() {
-		err.ID = append([]byte(nil), e.m.Bytes(e.m.ID)...)
+// check returns the kind of the message, or the rule of JSON-RPC it breaks.
+func (e *envelope) check(raw []byte) (Kind, string) {
+	version := e.spans[partVersion]
+	result, failure := e.has(partResult), e.has(partError)
+	switch {
+	case e.broken != "":
+		return Invalid, e.broken
+	case string(raw[version.Start:version.End]) != `"2.0"`:
+		return Invalid, `jsonrpc must be "2.0"`
+	case e.has(partMethod) && (result || failure):
+		return Invalid, "a message has a method or an answer, not both"
+	case e.has(partMethod):
+		return e.checkCall(raw)
+	case result && failure:
+		return Invalid, "an answer has a result or an error, not both"
+	case result:
+		if !isID(e.first(raw, partID)) {
+			return Invalid, "id must be a string or a number"
+		}
+		return Result, ""
+	case failure:
+		return e.checkFailure(raw)
 	}
-	return err
+	return Invalid, "a message has a method, a result or an error"
+}
+
+func (e *envelope) checkCall(raw []byte) (Kind, string) {
+	token := e.spans[partMethod]
+	if raw[token.Start] != '"' || !inside(token).Present() {
+		return Invalid, "method must be a string that is not empty"
+	}
+	if bytes.IndexByte(raw[token.Start:token.End], '\\') >= 0 {
+		return Invalid, "method must be written without escapes"
+	}
+	if e.has(partParams) && e.first(raw, partParams) != '{' {
+		return Invalid, "params must be an object"
+	}
+	if !e.has(partID) {
+		return Notification, ""
+	}
+	if !isID(e.first(raw, partID)) {
+		return Invalid, "id must be a string or a number"
+	}
+	return Request, ""
+}
+
+// checkFailure allows a failure without an id, or with the id null: JSON-RPC
+// (§5) has it so where the request could not be read, and MCP since 2025-11-25.
+func (e *envelope) checkFailure(raw []byte) (Kind, string) {
+	if e.first(raw, partError) != '{' {
+		return Invalid, "error must be an object"
+	}
+	if c := e.first(raw, partID); c != 0 && c != 'n' && !isID(c) {
+		return Invalid, "id must be a string, a number or null"
+	}
+	return Failure, ""
 }

@@ -92,13 +92,12 @@ func membersFrom(b []byte, yield func(key, val []byte)) {
 		return
 	}
 	for i = space(b, i+1); i < len(b) && b[i] == '"'; {
-		start := i + 1
-		next, f := key(b, i)
+		end, next, f := key(b, i)
 		if f != faultNone {
 			return
 		}
-		name := b[start : skipText(b, start)-1]
-		end, f := value(b, next, 1)
+		name := b[i+1 : end-1]
+		end, f = value(b, next, 1)
 		i = space(b, end)
 		if f != faultNone || i == len(b) {
 			yield(name, nil)

@@ -3,6 +3,7 @@ package toolbox
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"sync"
@@ -338,7 +339,14 @@ func (c *conn) progress(m *wire.Message) {
 }
 
 // Noise counts what is not a message; the first lines are kept for the status.
+// A reply that breaks the rules but has an id ends its call.
 func (c *conn) Noise(line []byte, err error) {
+	var bad *wire.Error
+	if errors.As(err, &bad) && bad.ID != nil && !bytes.Contains(line, []byte(`"method"`)) {
+		if number, perr := strconv.ParseUint(string(bad.ID), 10, 64); perr == nil {
+			c.end(number, nil, c.lost(fmt.Errorf("its reply is not a valid message: %s", bad.Message)))
+		}
+	}
 	c.mu.Lock()
 	c.noise++
 	if len(c.noisy) < noisyKept {

@@ -3,11 +3,11 @@ package toolbox
 import (
 	"context"
 	"errors"
-	"io"
 	"maps"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/child"
@@ -94,31 +94,35 @@ func (l *stdioLink) read(r receiver) {
 			r.TooLong(long)
 			continue
 		}
-		l.ended(err)
+		l.ended()
 		return
 	}
 }
 
+// exitAfterEOF is how long a child may take to exit after its output ended,
+// which is what an exiting process looks like from here.
+const exitAfterEOF = 250 * time.Millisecond
+
 // ended finds the reason after the output has ended. A child that closed its
-// output and lives serves nobody any more and is stopped.
-func (l *stdioLink) ended(err error) {
-	closed := false
+// output and lives on serves nobody any more and is stopped.
+func (l *stdioLink) ended() {
+	var cause error
+	wait := time.NewTimer(exitAfterEOF)
+	defer wait.Stop()
 	select {
 	case <-l.proc.Done():
-	default:
-		closed = errors.Is(err, io.EOF)
+	case <-wait.C:
+		cause = errors.New("closed its output and did not exit")
 		_ = l.proc.Stop(context.Background(), child.Grace{})
 		<-l.proc.Done()
 	}
-	exit := l.proc.Exit()
+	if cause == nil {
+		cause = &ExitError{How: l.proc.Exit().String(), Stderr: l.proc.Tail()}
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	switch {
-	case l.cause != nil: // Close was called
-	case closed && exit.Asked:
-		l.cause = errors.New("closed its output")
-	default:
-		l.cause = &ExitError{How: exit.String(), Stderr: l.proc.Tail()}
+	if l.cause == nil { // else Close was called
+		l.cause = cause
 	}
 }
 

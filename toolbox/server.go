@@ -281,16 +281,16 @@ func (s *Server) run(ctx context.Context) error {
 			rest.healthy(time.Since(up))
 			s.ending(c, err)
 			if cerr := s.end(c); ctx.Err() != nil {
-				s.set(Stopped, ErrClosed, time.Time{}, nil)
+				s.set(Stopped, nil, time.Time{}, nil)
 				return cerr
 			}
 		}
 		if ctx.Err() != nil {
-			s.set(Stopped, ErrClosed, time.Time{}, nil)
+			s.set(Stopped, nil, time.Time{}, nil)
 			return nil
 		}
 		if !s.rest(ctx, &rest, err) {
-			s.set(Stopped, ErrClosed, time.Time{}, nil)
+			s.set(Stopped, nil, time.Time{}, nil)
 			return nil
 		}
 	}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/workbench/config"
+)
+
+func checkCommand(env *environment) *cobra.Command {
+	return &cobra.Command{
+		Use:   "check",
+		Short: "Check the configuration; start nothing",
+		Long: `Check reads the configuration, expands its variables and reports every fault
+with its place. It starts no server. The exit code is 0 if all is well, else 1.`,
+		Example: `  workbench check
+  workbench check --config ~/team/workbench-config.json`,
+		Args: noArgs,
+		RunE: func(*cobra.Command, []string) error { return check(env) },
+	}
+}
+
+func check(env *environment) error {
+	cfg, searched, err := env.load()
+	var faults *config.Error
+	if errors.As(err, &faults) {
+		for _, f := range faults.Faults {
+			fmt.Fprintln(env.out, f.String())
+		}
+		fmt.Fprintf(env.out, "%s\n", count(len(faults.Faults), "fault"))
+		return silentError{exitFault}
+	}
+	if err != nil {
+		return err
+	}
+	if cfg.Path == "" {
+		fmt.Fprintf(env.out, "no configuration found (looked for %s); the built-in one is used\n", join(searched))
+	} else {
+		fmt.Fprintf(env.out, "%s\n", cfg.Path)
+	}
+	for _, t := range cfg.Toolboxes {
+		fmt.Fprintf(env.out, "  %s: %s\n", t.Name, count(len(t.Servers), "server"))
+		for _, s := range t.Servers {
+			state := "ok"
+			switch {
+			case s.Disabled:
+				state = "disabled"
+			case s.Problem != nil:
+				state = "failed: " + s.Problem.Error()
+			}
+			fmt.Fprintf(env.out, "    %-20s %-8s %s\n", s.Name, s.Transport, state)
+		}
+	}
+	if n := len(cfg.Problems()); n > 0 {
+		fmt.Fprintf(env.out, "%s cannot be used; the others can\n", count(n, "server"))
+		return silentError{exitFault}
+	}
+	fmt.Fprintln(env.out, "all is well")
+	return nil
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

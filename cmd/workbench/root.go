@@ -1,0 +1,155 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/workbench/config"
+)
+
+// Exit codes.
+const (
+	exitDone  = 0
+	exitFault = 1 // could not start, or run to its end
+	exitUsage = 2 // was called wrongly
+)
+
+// streams are standard input, output and error.
+type streams struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+// environment is what a command knows of the world; nothing else in the
+// program touches os.Args, os.Environ or the standard streams.
+type environment struct {
+	streams
+	environ    []string
+	configPath string // --config
+	logLevel   string
+	logFile    string
+}
+
+// lookup reads one of our variables.
+func (e *environment) lookup(name string) (string, bool) {
+	for i := len(e.environ) - 1; i >= 0; i-- {
+		if v, ok := strings.CutPrefix(e.environ[i], name+"="); ok {
+			return v, true
+		}
+	}
+	return "", false
+}
+
+// usageError is a call of the program that does not make sense.
+type usageError struct{ error }
+
+// hinted is an error with advice.
+type hinted struct {
+	error
+	hint string
+}
+
+func (h hinted) Unwrap() error { return h.error }
+
+// run is the program.
+func run(ctx context.Context, args []string, std streams, environ []string) int {
+	env := &environment{streams: std, environ: environ}
+	ctx, stop := signals(ctx)
+	defer stop()
+	root := rootCommand(env)
+	root.SetArgs(args)
+	root.SetIn(std.in)
+	root.SetOut(std.out)
+	root.SetErr(std.err)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitDone
+	}
+	var silent silentError
+	if errors.As(err, &silent) {
+		return silent.code
+	}
+	fmt.Fprintf(std.err, "workbench: error: %v\n", err)
+	var h hinted
+	if errors.As(err, &h) {
+		fmt.Fprintf(std.err, "workbench: hint: %s\n", h.hint)
+	}
+	var usage usageError
+	if errors.As(err, &usage) {
+		return exitUsage
+	}
+	return exitFault
+}
+
+// silentError ends the program with a code after the command has said all
+// there is to say.
+type silentError struct{ code int }
+
+func (e silentError) Error() string { return fmt.Sprintf("exit %d", e.code) }
+
+func rootCommand(env *environment) *cobra.Command {
+	serve := serveCommand(env)
+	root := &cobra.Command{
+		Use:   "workbench",
+		Short: "One entry in your MCP client, any number of MCP servers behind it",
+		Long: `Workbench is one entry in an MCP client's configuration. Behind it, MCP servers
+are grouped into toolboxes in workbench-config.json; the client opens the one it
+needs, and only then are its servers started, supervised and offered.
+
+Without a command it serves on standard input and output, as clients start it.`,
+		Example: `  workbench check                        # is the configuration right?
+  workbench tools workflows              # what does a toolbox offer?
+  workbench call workflows/workflow/workflow_list
+  workbench demo                         # see it work`,
+		Args:              noArgs,
+		RunE:              serve.RunE,
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+	}
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usageError{hinted{err, fmt.Sprintf("%s --help lists the flags", cmd.CommandPath())}}
+	})
+	f := root.PersistentFlags()
+	f.StringVar(&env.configPath, "config", "", "configuration `file` (default: $WORKBENCH_CONFIG, ./workbench-config.json, $XDG_CONFIG_HOME/workbench/workbench-config.json)")
+	f.StringVar(&env.logLevel, "log-level", "info", "what is logged to standard error: debug, info, warn, error or off")
+	f.StringVar(&env.logFile, "log-file", "", "log to this `file` instead of standard error")
+	root.Flags().AddFlagSet(serve.Flags())
+	root.AddCommand(serve, checkCommand(env), toolsCommand(env), callCommand(env), demoCommand(env), versionCommand(env))
+	return root
+}
+
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	err := fmt.Errorf("unknown command %q", args[0])
+	if near := cmd.Root().SuggestionsFor(args[0]); len(near) > 0 {
+		return usageError{hinted{err, fmt.Sprintf("did you mean %q? workbench --help lists the commands", near[0])}}
+	}
+	return usageError{hinted{err, cmd.CommandPath() + " --help says what it takes"}}
+}
+
+// load reads the configuration that applies. With none anywhere it is the
+// built-in one, and searched says where was looked.
+func (e *environment) load() (cfg *config.Config, searched []string, err error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, nil, err
+	}
+	path, searched, err := config.Find(e.configPath, dir, e.lookup)
+	if err != nil {
+		return nil, searched, hinted{err, "name an existing file with --config or WORKBENCH_CONFIG, or none to use the default places"}
+	}
+	if path == "" {
+		return config.Default(), searched, nil
+	}
+	cfg, err = config.Load(path, e.lookup)
+	return cfg, nil, err
+}

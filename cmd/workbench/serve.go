@@ -1,0 +1,83 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/proxy"
+	"github.com/mcp-workbench/workbench/toolbox"
+	"github.com/mcp-workbench/workbench/workflowsrv"
+)
+
+func serveCommand(env *environment) *cobra.Command {
+	var direct string
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Serve an MCP client on standard input and output",
+		Long: `Serve speaks MCP on standard input and output, one JSON message a line, until
+the input ends. Logs go to standard error.`,
+		Example: `  workbench serve
+  workbench serve --toolbox files --log-level debug --log-file workbench.log`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if isTerminal(env.in) {
+				return cmd.Root().Help()
+			}
+			return serve(cmd, env, direct)
+		},
+	}
+	cmd.Flags().StringVar(&direct, "toolbox", "", "serve the tools of this one `toolbox` directly, under their own names")
+	return cmd
+}
+
+func serve(cmd *cobra.Command, env *environment, direct string) error {
+	log, closeLog, err := env.logger()
+	if err != nil {
+		return err
+	}
+	defer closeLog()
+	cfg, searched, err := env.load()
+	if err != nil {
+		return err
+	}
+	if cfg.Path == "" {
+		log.Info().Strs("searched", searched).Msg("no configuration found; serving the built-in one")
+	}
+	for _, problem := range cfg.Problems() {
+		log.Warn().Err(problem).Msg("a server cannot be used")
+	}
+	front, err := proxy.New(cfg, proxy.Options{
+		Version: version(),
+		Direct:  direct,
+		Toolbox: env.toolboxOptions(log),
+		Logger:  log,
+	})
+	if err != nil {
+		return usageError{fmt.Errorf("--toolbox: %w", err)}
+	}
+	in, out, restore := pollable(env.in, env.out)
+	defer restore()
+	return wire.Serve(cmd.Context(), in, out, front, wire.ServeOptions{})
+}
+
+// toolboxOptions are what toolboxes get from this program, whoever opens them.
+func (e *environment) toolboxOptions(log zerolog.Logger) toolbox.Options {
+	return toolbox.Options{
+		Environ: e.environ,
+		Event:   logEvent(log),
+		Logger:  log,
+		Builtins: map[string]func(config.Server) (wire.Endpoint, error){
+			"workflow": func(s config.Server) (wire.Endpoint, error) {
+				return workflowsrv.New(workflowsrv.Options{Logger: log}), nil
+			},
+		},
+	}
+}
+
+// join is for lists in sentences.
+func join(names []string) string { return strings.Join(names, ", ") }

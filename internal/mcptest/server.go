@@ -1,0 +1,309 @@
+// Package mcptest is an MCP server for tests: it offers tools that behave well
+// and tools that do not, speaks of what it was sent, and runs in this process
+// or, through a test binary, as a child.
+package mcptest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mcp-workbench/workbench/internal/wire"
+)
+
+// Server is the endpoint; the zero value serves [DefaultTools] and speaks
+// revision 2025-11-25.
+type Server struct {
+	// Tools, Resources, Templates and Prompts are the entries of the lists;
+	// nil Tools means DefaultTools. Lists that are nil are not offered.
+	Tools, Resources, Templates, Prompts []string
+	// PageSize cuts the lists into pages; 0 means one page.
+	PageSize int
+	// Capabilities replaces the capabilities object; "" means what fits.
+	Capabilities string
+	// Modern makes the server refuse initialize and speak 2026-07-28.
+	Modern bool
+	// Silent makes it never answer these methods.
+	Silent []string
+	// Refuse makes it answer these methods with -32603.
+	Refuse []string
+}
+
+// DefaultTools are the definitions of the tools that every server has.
+func DefaultTools() []string {
+	var defs []string
+	for _, name := range []string{"echo", "params", "fail", "iserror", "odd", "big", "progress", "ask", "hang", "cancels", "sleep", "pid", "env", "exit", "add_tool", "noise", "log"} {
+		defs = append(defs, fmt.Sprintf(`{"name":%q,"description":"The tool %s.","inputSchema":{"type":"object","$defs":{"n":{"type":"integer","maximum":18446744073709551615}},"properties":{"z":{"$ref":"#/$defs/n"},"a":{"type":"string"}},"x-vendor":true},"x-unknown":{"b":1,"a":1.0}}`, name, name))
+	}
+	return defs
+}
+
+// Connect begins a session.
+func (s *Server) Connect(send func([]byte)) wire.Session {
+	tools := s.Tools
+	if tools == nil {
+		tools = DefaultTools()
+	}
+	ss := &session{server: s, send: send, tools: tools, answers: make(map[string]chan []byte), closed: make(chan struct{})}
+	return ss
+}
+
+type session struct {
+	server *Server
+	send   func([]byte)
+	work   sync.WaitGroup
+	closed chan struct{}
+
+	mu      sync.Mutex
+	tools   []string
+	cancels []string
+	roots   int
+	asked   int
+	answers map[string]chan []byte
+}
+
+func (s *session) Receive(raw []byte) {
+	raw = bytes.Clone(raw)
+	var m wire.Message
+	if err := wire.Scan(raw, &m); err != nil {
+		fmt.Fprintln(os.Stderr, "mcptest: got something that is not a message:", err)
+		return
+	}
+	switch m.Kind {
+	case wire.Request:
+		s.work.Go(func() { s.request(&m) })
+	case wire.Notification:
+		s.notification(&m)
+	default:
+		s.mu.Lock()
+		c := s.answers[string(m.Bytes(m.ID))]
+		s.mu.Unlock()
+		if c != nil {
+			c <- raw
+		}
+	}
+}
+
+func (s *session) Close(ctx context.Context) error {
+	close(s.closed)
+	s.work.Wait()
+	return nil
+}
+
+func (s *session) notification(m *wire.Message) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case m.IsMethod("notifications/cancelled"):
+		s.cancels = append(s.cancels, string(m.Bytes(m.Params)))
+	case m.IsMethod("notifications/roots/list_changed"):
+		s.roots++
+	}
+}
+
+func (s *session) request(m *wire.Message) {
+	method := string(m.Bytes(m.Method))
+	for _, silent := range s.server.Silent {
+		if method == silent {
+			return
+		}
+	}
+	for _, refuse := range s.server.Refuse {
+		if method == refuse {
+			s.fail(m, wire.CodeInternal, "refused by the test", "")
+			return
+		}
+	}
+	switch method {
+	case "initialize":
+		s.initialize(m)
+	case "server/discover":
+		if !s.server.Modern {
+			s.fail(m, wire.CodeMethodNotFound, "Method not found", "")
+			return
+		}
+		s.reply(m, fmt.Sprintf(`{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":%s,"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"mcptest","version":"1"}}}`, s.capabilities()))
+	case "ping":
+		s.reply(m, "{}")
+	case "logging/setLevel":
+		s.reply(m, "{}")
+	case "tools/list":
+		s.mu.Lock()
+		tools := append([]string(nil), s.tools...)
+		s.mu.Unlock()
+		s.page(m, "tools", tools)
+	case "resources/list":
+		s.page(m, "resources", s.server.Resources)
+	case "resources/templates/list":
+		s.page(m, "resourceTemplates", s.server.Templates)
+	case "prompts/list":
+		s.page(m, "prompts", s.server.Prompts)
+	case "tools/call":
+		s.tool(m)
+	case "resources/read", "resources/subscribe", "resources/unsubscribe", "prompts/get", "completion/complete":
+		// What came is what goes back, so that a test sees what was passed.
+		s.reply(m, fmt.Sprintf(`{"method":%q,"params":%s}`, method, m.Bytes(m.Params)))
+	default:
+		s.fail(m, wire.CodeMethodNotFound, "Method not found", "")
+	}
+}
+
+func (s *session) initialize(m *wire.Message) {
+	if s.server.Modern {
+		s.fail(m, wire.CodeMethodNotFound, "initialize was removed; this server speaks 2026-07-28", "")
+		return
+	}
+	version, _ := wire.FindPath(m.Raw, m.Params, "protocolVersion")
+	s.reply(m, fmt.Sprintf(`{"protocolVersion":%s,"capabilities":%s,"serverInfo":{"name":"mcptest","version":"1"},"instructions":%s}`,
+		m.Bytes(version), s.capabilities(), wire.AppendQuote(nil, string(m.Bytes(m.Params)))))
+}
+
+func (s *session) capabilities() string {
+	if s.server.Capabilities != "" {
+		return s.server.Capabilities
+	}
+	caps := []string{`"tools":{"listChanged":true}`, `"logging":{}`}
+	if s.server.Resources != nil || s.server.Templates != nil {
+		caps = append(caps, `"resources":{"subscribe":true}`)
+	}
+	if s.server.Prompts != nil {
+		caps = append(caps, `"prompts":{}`, `"completions":{}`)
+	}
+	return "{" + strings.Join(caps, ",") + "}"
+}
+
+func (s *session) page(m *wire.Message, kind string, items []string) {
+	from := 0
+	if cursor, err := wire.FindPath(m.Raw, m.Params, "cursor"); err == nil && cursor.Present() {
+		text, _ := wire.Unquote(m.Bytes(cursor))
+		from, _ = strconv.Atoi(text)
+	}
+	to, next := len(items), ""
+	if n := s.server.PageSize; n > 0 && from+n < to {
+		to = from + n
+		next = fmt.Sprintf(`,"nextCursor":"%d"`, to)
+	}
+	s.reply(m, fmt.Sprintf(`{%q:[%s]%s}`, kind, strings.Join(items[from:to], ","), next))
+}
+
+func (s *session) reply(m *wire.Message, result string) {
+	s.send(wire.AppendResult(nil, m.Bytes(m.ID), []byte(result)))
+}
+
+func (s *session) fail(m *wire.Message, code int, text, data string) {
+	var raw []byte
+	if data != "" {
+		raw = []byte(data)
+	}
+	s.send(wire.AppendError(nil, m.Bytes(m.ID), code, text, raw))
+}
+
+func (s *session) text(m *wire.Message, text string) {
+	s.reply(m, `{"content":[{"type":"text","text":`+string(wire.AppendQuote(nil, text))+`}]}`)
+}
+
+// Odd is the result of the tool "odd": content that no library of today knows,
+// members in an order of their own, numbers that floats cannot hold.
+const Odd = `{"z":1,"content":[{"type":"hologram","data":{"b":[],"a":18446744073709551615}},{"type":"text","text":"\ud83d\ude00 <&>","x":1.0}],"structuredContent":{"n":9007199254740993,"m":1.10},"isError":false,"_meta":{"vendor/key":[1e400]},"extra":null}`
+
+func (s *session) tool(m *wire.Message) {
+	var out [3]wire.Span
+	_ = wire.Find(m.Raw, m.Params, []string{"name", "arguments", "_meta"}, out[:])
+	name, _ := wire.Unquote(m.Bytes(out[0]))
+	var args struct {
+		N    int             `json:"n"`
+		Text string          `json:"text"`
+		Ask  json.RawMessage `json:"ask"`
+	}
+	_ = json.Unmarshal(m.Bytes(out[1]), &args)
+	switch name {
+	case "echo":
+		s.reply(m, `{"content":[{"type":"text","text":`+string(wire.AppendQuote(nil, string(m.Bytes(out[1]))))+`}]}`)
+	case "params":
+		s.text(m, string(m.Bytes(m.Params)))
+	case "fail":
+		s.fail(m, -32001, "it failed", `{"retry":5,"n":9007199254740993}`)
+	case "iserror":
+		s.reply(m, `{"content":[{"type":"text","text":"no such file"}],"isError":true}`)
+	case "odd":
+		s.reply(m, Odd)
+	case "big":
+		s.text(m, strings.Repeat("x", args.N))
+	case "progress":
+		s.progress(m, out[2], args.N)
+	case "ask":
+		s.ask(m, args.Ask)
+	case "hang":
+		<-s.closed
+	case "cancels":
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.text(m, strings.Join(s.cancels, "\n"))
+	case "sleep":
+		time.Sleep(time.Duration(args.N) * time.Millisecond)
+		s.text(m, "slept")
+	case "pid":
+		s.text(m, strconv.Itoa(os.Getpid()))
+	case "env":
+		s.text(m, strings.Join(os.Environ(), "\n"))
+	case "exit":
+		fmt.Fprintln(os.Stderr, "\x1b[31mlast words\x1b[0m of the child")
+		os.Exit(args.N)
+	case "add_tool":
+		s.mu.Lock()
+		s.tools = append(s.tools, fmt.Sprintf(`{"name":%q,"inputSchema":{"type":"object"}}`, args.Text))
+		s.mu.Unlock()
+		s.send([]byte(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`))
+		s.text(m, "added")
+	case "noise":
+		os.Stdout.WriteString(args.Text + "\n")
+		s.text(m, "made")
+	case "log":
+		s.send([]byte(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":{"z":1,"a":9007199254740993}}}`))
+		s.text(m, "logged")
+	default:
+		s.fail(m, wire.CodeInvalidParams, "unknown tool "+name, "")
+	}
+}
+
+// progress sends n notifications and then the result.
+func (s *session) progress(m *wire.Message, meta wire.Span, n int) {
+	token, err := wire.FindPath(m.Raw, meta, "progressToken")
+	if err == nil && token.Present() {
+		for i := range n {
+			s.send(fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":%d,"total":%d,"x":1.0}}`, m.Bytes(token), i+1, n))
+		}
+	}
+	s.text(m, "done")
+}
+
+// ask sends the client a request and answers with what it answered.
+func (s *session) ask(m *wire.Message, request json.RawMessage) {
+	s.mu.Lock()
+	s.asked++
+	id := strconv.Itoa(s.asked)
+	answer := make(chan []byte, 1)
+	s.answers[id] = answer
+	s.mu.Unlock()
+	msg := append([]byte(`{"jsonrpc":"2.0","id":`+id+`,`), bytes.TrimPrefix(bytes.TrimSpace(request), []byte("{"))...)
+	s.send(msg)
+	select {
+	case a := <-answer:
+		s.text(m, string(a))
+	case <-s.closed:
+	}
+}
+
+// Main serves on standard input and output, as a child process does.
+func Main(s *Server) {
+	if err := wire.Serve(context.Background(), os.Stdin, os.Stdout, s, wire.ServeOptions{}); err != nil {
+		fmt.Fprintln(os.Stderr, "mcptest:", err)
+		os.Exit(1)
+	}
+}

@@ -54,9 +54,9 @@ func (c *checker) text(n *node, path string, secret bool) (value, bool) {
 	e, err := expand(n.text, c.lookup)
 	v := value{text: e.text, path: path, node: n, varied: e.varied, secret: secret}
 	switch {
-	case errors.Is(err, errExpandedTooLong) && e.varied:
+	case errors.Is(err, errTooLong) && e.varied:
 		c.problem(n.at, path, err.Error()+" from its variables", "")
-	case errors.Is(err, errExpandedTooLong):
+	case errors.Is(err, errTooLong):
 		c.fault(n.at, path, err.Error(), "")
 	case err != nil:
 		c.fault(n.at, path, err.Error(), "variables are ${NAME} and ${NAME:-default}; a literal ${ is $${")

@@ -22,11 +22,16 @@ type Fault struct {
 	Hint    string // what to do about it, or ""
 }
 
-// Error returns the faults, one a line.
+// Error returns the faults, one a line. From a file with more than a hundred it returns so many, and the number of the others.
 func (e *Error) Error() string {
-	lines := make([]string, len(e.Faults))
+	const most = 100
+	lines := make([]string, 0, min(len(e.Faults), most+1))
 	for i, f := range e.Faults {
-		lines[i] = f.String()
+		if i == most {
+			lines = append(lines, fmt.Sprintf("%s: and %d more", f.File, len(e.Faults)-most))
+			break
+		}
+		lines = append(lines, f.String())
 	}
 	return strings.Join(lines, "\n")
 }

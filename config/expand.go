@@ -3,25 +3,29 @@ package config
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
-// maxExpanded is the most bytes a string may have once its variables are put in.
+// maxExpanded is the most bytes a string may have, both as it is written and once its variables are put in.
 const maxExpanded = 64 << 10
 
-var errExpandedTooLong = fmt.Errorf("want at most %d bytes, got more", maxExpanded)
+var errTooLong = fmt.Errorf("want at most %d bytes, got more", maxExpanded)
 
 // expansion is a string with its variables put in.
 type expansion struct {
 	text    string
 	varied  bool     // a variable had a part in it
-	missing []string // the variables that are not set and have no default
+	missing []string // the variables that are not set and have no default, each once
 }
 
 // expand puts variables into s in one pass: ${NAME}, ${NAME:-default when unset or empty}, and $${ for a literal ${. What a
-// variable holds is not looked at again. The error is a reference that cannot be read, or errExpandedTooLong.
+// variable holds is not looked at again. The error is a reference that cannot be read, or errTooLong.
 func expand(s string, lookup func(string) (string, bool)) (expansion, error) {
 	var e expansion
+	if len(s) > maxExpanded {
+		return e, errTooLong
+	}
 	var out strings.Builder
 	for {
 		before, after, found := strings.Cut(s, "${")
@@ -41,8 +45,7 @@ func expand(s string, lookup func(string) (string, bool)) (expansion, error) {
 		}
 		switch {
 		case out.Len() > maxExpanded:
-			e.text = out.String()[:maxExpanded]
-			return e, errExpandedTooLong
+			return e, errTooLong
 		case !found:
 			e.text = out.String()
 			return e, nil
@@ -70,7 +73,7 @@ func (e *expansion) reference(s string, lookup func(string) (string, bool)) (tex
 	switch {
 	case hasFallback && value == "":
 		return fallback, rest, nil
-	case !set:
+	case !set && !slices.Contains(e.missing, name):
 		e.missing = append(e.missing, name)
 	}
 	return value, rest, nil

@@ -146,3 +146,12 @@ func TestDefault(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
+
+// TestManyFaults checks that a file of nothing but faults does not become an error of megabytes.
+func TestManyFaults(t *testing.T) {
+	_, err := config.Parse("c.json", []byte("{"+strings.Repeat("\"x\": 1,\n", 5000)+"}"), nil)
+	lines := strings.Split(errorText(err), "\n")
+	if got, want := lines[len(lines)-1], "c.json: and 4900 more"; len(lines) != 101 || got != want {
+		t.Errorf("got %d lines, the last %q, want 101 and %q", len(lines), got, want)
+	}
+}

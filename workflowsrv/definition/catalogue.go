@@ -38,10 +38,22 @@ type Place struct {
 // Invalid is a file that is no workflow, with the reasons.
 type Invalid struct {
 	Place
-	// ID is the id that stands in the file, "" if it could not be read.
+	// ID is the id that stands in the file or, where the file could not be
+	// read, its name without the extension.
 	ID     string  `json:"id,omitempty"`
+	Cause  Cause   `json:"cause"`
 	Faults []Fault `json:"faults"`
 }
+
+// Cause is the kind of reason why a file is no workflow.
+type Cause string
+
+// The causes.
+const (
+	Malformed  Cause = "malformed"  // its content is at fault
+	Unreadable Cause = "unreadable" // it could not be read
+	Outside    Cause = "outside"    // it is a link that leads out of its directory
+)
 
 // A SourceState says what became of a source.
 type SourceState struct {
@@ -71,6 +83,7 @@ type finding struct {
 	place    Place
 	workflow *Workflow
 	id       string // of an invalid file
+	cause    Cause
 	faults   []Fault
 }
 
@@ -84,12 +97,12 @@ func newCatalogue(sources []SourceState, found [][]finding) *Catalogue {
 		for _, f := range list {
 			if f.workflow != nil {
 				if first, ok := own[f.workflow.ID]; ok {
-					f.id = f.workflow.ID
+					f.id, f.cause = f.workflow.ID, Malformed
 					f.faults = []Fault{{Path: "/id", Message: "the id " + f.workflow.ID + " is taken by " + first.File}}
 				}
 			}
 			if len(f.faults) > 0 {
-				c.Invalid = append(c.Invalid, Invalid{f.place, f.id, f.faults})
+				c.Invalid = append(c.Invalid, Invalid{f.place, f.id, f.cause, f.faults})
 				sources[i].Invalid++
 				continue
 			}

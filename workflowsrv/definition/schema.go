@@ -4,6 +4,8 @@ import (
 	"bytes"
 	_ "embed"
 	"errors"
+	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -73,8 +75,12 @@ func (c *schemaChecker) report(e *jsonschema.ValidationError, doc *node, fs *fau
 	case *kind.AdditionalProperties:
 		allowed := c.allowed(e.SchemaURL)
 		for _, name := range slices.Sorted(slices.Values(k.Properties)) {
-			fs.add(at.keyOf(name), pointer(append(slices.Clone(e.InstanceLocation), name)...),
-				"unknown key %q%s", name, didYouMean(name, allowed))
+			path := pointer(append(slices.Clone(e.InstanceLocation), name)...)
+			if name == "type" && at.str(name) == "loop" {
+				fs.add(at.keyOf(name), path, "a loop cannot stand inside a loop")
+				continue
+			}
+			fs.add(at.keyOf(name), path, "unknown key %q%s", name, didYouMean(name, allowed))
 		}
 		return
 	}
@@ -84,38 +90,43 @@ func (c *schemaChecker) report(e *jsonschema.ValidationError, doc *node, fs *fau
 		}
 		return
 	}
-	fs.add(at, path, "%s", c.wording(e.ErrorKind, at))
+	fs.add(at, path, "%s", c.wording(e, at))
 }
 
 // wording says in plain words what is wrong with the value at n.
-func (c *schemaChecker) wording(k jsonschema.ErrorKind, n *node) string {
-	switch k := k.(type) {
+func (c *schemaChecker) wording(e *jsonschema.ValidationError, n *node) string {
+	switch k := e.ErrorKind.(type) {
 	case *kind.Type:
 		return "must be " + strings.Join(k.Want, " or ") + ", is " + k.Got
 	case *kind.Pattern:
-		if n.kind == text && n.value == "" {
-			return "is empty; must match " + k.Want
+		if words, ok := c.at(e.SchemaURL)["errorMessage"].(string); ok {
+			return words
 		}
 		return "must match " + k.Want
 	case *kind.MinLength:
 		if k.Got == 0 {
 			return "is empty"
 		}
-		return "is " + strconv.Itoa(k.Got) + " characters long; at least " + strconv.Itoa(k.Want) + " are needed"
+		return fmt.Sprintf("has too few characters: %d, at least %d are needed", k.Got, k.Want)
 	case *kind.MaxLength:
-		return "is " + strconv.Itoa(k.Got) + " characters long; at most " + strconv.Itoa(k.Want) + " are allowed"
+		return fmt.Sprintf("has too many characters: %d, at most %d are allowed", k.Got, k.Want)
 	case *kind.MinItems:
 		if k.Got == 0 {
-			return "is empty; at least " + strconv.Itoa(k.Want) + " is needed"
+			return "is empty"
 		}
+		return fmt.Sprintf("has too few items: %d, at least %d are needed", k.Got, k.Want)
+	case *kind.Minimum:
+		return fmt.Sprintf("is %s; at least %s is needed", k.Got.RatString(), k.Want.RatString())
+	case *kind.Maximum:
+		return fmt.Sprintf("is %s; at most %s is allowed", k.Got.RatString(), k.Want.RatString())
 	case *kind.UniqueItems:
-		return "items " + strconv.Itoa(k.Duplicates[0]) + " and " + strconv.Itoa(k.Duplicates[1]) + " are equal"
+		return fmt.Sprintf("items %d and %d are equal", k.Duplicates[0], k.Duplicates[1])
 	case *kind.MinProperties:
 		return "is empty"
 	case *kind.MaxProperties:
 		return "only one of its keys may be given"
 	}
-	return k.LocalizedString(c.printer)
+	return strings.TrimPrefix(e.ErrorKind.LocalizedString(c.printer), "value ")
 }
 
 // requiredNames returns the names that an anyOf asks for when all of its
@@ -132,14 +143,17 @@ func requiredNames(e *jsonschema.ValidationError) []string {
 	return names
 }
 
-// allowed looks up the names of the properties in the schema at url.
+// allowed lists the names of the properties in the schema at url.
 func (c *schemaChecker) allowed(url string) []string {
+	properties, _ := c.at(url)["properties"].(map[string]any)
+	return slices.Sorted(maps.Keys(properties))
+}
+
+// at looks up a part of the schema, nil if it is no object.
+func (c *schemaChecker) at(url string) map[string]any {
 	_, fragment, _ := strings.Cut(url, "#")
 	at := c.raw
-	for token := range strings.SplitSeq(strings.TrimPrefix(fragment, "/"), "/") {
-		if token == "" {
-			continue
-		}
+	for _, token := range tokens(fragment) {
 		switch v := at.(type) {
 		case map[string]any:
 			at = v[token]
@@ -152,13 +166,7 @@ func (c *schemaChecker) allowed(url string) []string {
 		}
 	}
 	schema, _ := at.(map[string]any)
-	properties, _ := schema["properties"].(map[string]any)
-	var names []string
-	for name := range properties {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
+	return schema
 }
 
 func quoted(names []string) string {

@@ -145,8 +145,11 @@ func (s *Store) readSource(source Source, seen map[string]bool) (SourceState, []
 			break
 		}
 		f := s.readFile(source, fsys, name)
+		if f == nil && entry.Type()&fs.ModeSymlink == 0 {
+			continue // listed a moment ago and gone now
+		}
 		if f == nil {
-			continue
+			f = s.deadLink(source, name)
 		}
 		seen[key(source, f.finding.place.File)] = true
 		found = append(found, f.finding)
@@ -165,14 +168,10 @@ func isWorkflowName(name string) bool {
 // readFile returns what became of a file, from memory if it has not changed,
 // and nil for a file that is gone.
 func (s *Store) readFile(source Source, fsys fs.FS, name string) *file {
-	place := Place{Origin: source.Origin, File: name}
-	if source.FS == nil {
-		place.File = filepath.Join(source.Dir, name)
-	}
+	place := source.place(name)
 	known := s.files[key(source, place.File)]
 	info, err := fs.Stat(fsys, name)
-	if errors.Is(err, fs.ErrNotExist) && known == nil {
-		// Listed a moment ago and gone now, or a link to nothing.
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err == nil && known != nil && known.size == info.Size() && known.modified.Equal(info.ModTime()) &&
@@ -187,7 +186,7 @@ func (s *Store) readFile(source Source, fsys fs.FS, name string) *file {
 	}
 	if err != nil {
 		f.sum = sha256.Sum256([]byte("unreadable: " + reason(err)))
-		f.finding.faults = []Fault{{Message: reason(err)}}
+		f.unreadable(err)
 	} else {
 		f.sum = sha256.Sum256(data)
 	}
@@ -204,11 +203,43 @@ func (s *Store) parse(f *file, name string, data []byte) {
 	w, err := s.parser.Parse(name, data)
 	var bad *Error
 	if errors.As(err, &bad) {
-		f.finding.id, f.finding.faults = bad.ID, bad.Faults
+		f.finding.id, f.finding.cause, f.finding.faults = bad.ID, Malformed, bad.Faults
 		return
 	}
 	f.finding.workflow = w
 }
+
+// deadLink remembers a link to nothing.
+func (s *Store) deadLink(source Source, name string) *file {
+	f := &file{finding: finding{place: source.place(name)}, sum: sha256.Sum256([]byte("dead link"))}
+	f.unreadable(errors.New("the link leads to nothing"))
+	s.files[key(source, f.finding.place.File)] = f
+	return f
+}
+
+// place names a file of the source.
+func (source Source) place(name string) Place {
+	if source.FS == nil {
+		name = filepath.Join(source.Dir, name)
+	}
+	return Place{Origin: source.Origin, File: name}
+}
+
+// unreadable notes why a file could not be read. Its name has to stand for the
+// id that nobody knows.
+func (f *file) unreadable(err error) {
+	base := filepath.Base(f.finding.place.File)
+	f.finding.id = strings.TrimSuffix(base, filepath.Ext(base))
+	f.finding.cause = Unreadable
+	if leadsOutside(err) {
+		f.finding.cause = Outside
+	}
+	f.finding.faults = []Fault{{Message: reason(err)}}
+}
+
+// leadsOutside tells the error of a root that refuses a link, which package
+// os does not export.
+func leadsOutside(err error) bool { return reason(err) == "path escapes from parent" }
 
 // readRegular reads a file of ordinary kind and size. Opening a pipe would
 // wait for a writer, so the kind is looked at first.

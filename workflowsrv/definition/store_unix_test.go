@@ -1,0 +1,59 @@
+//go:build unix
+
+package definition_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/mcp-workbench/workbench/workflowsrv/definition"
+)
+
+// TestOutside makes sure that no link leads out of a directory, that links
+// inside are followed, and that nothing waits for a pipe.
+func TestOutside(t *testing.T) {
+	top := t.TempDir()
+	dir := filepath.Join(top, "in")
+	write(t, filepath.Join(top, "out"), "secret.json", workflow("secret", "outside"))
+	write(t, filepath.Join(dir, "below"), "real.json", workflow("real", "inside"))
+	for name, target := range map[string]string{
+		"inside.json":   filepath.Join("below", "real.json"),
+		"relative.json": filepath.Join("..", "out", "secret.json"),
+		"absolute.json": filepath.Join(top, "out", "secret.json"),
+		"dead.json":     "nowhere.json",
+		"loop.json":     "loop.json",
+	} {
+		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := syscall.Mkfifo(filepath.Join(dir, "pipe.json"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, "big.json", strings.Repeat("x", definition.MaxFileSize+1))
+	write(t, dir, "locked.json", workflow("locked", "l"))
+	if err := os.Chmod(filepath.Join(dir, "locked.json"), 0); err != nil {
+		t.Fatal(err)
+	}
+	got := summary(definition.NewStore(definition.Layers{Dirs: []string{dir}}.Sources()).Catalogue())
+	want := `real "inside" config inside.json
+invalid config absolute.json "absolute" outside: path escapes from parent
+invalid config big.json "big" unreadable: the file has 1048577 bytes; at most 1048576 are read
+invalid config dead.json "dead" unreadable: the link leads to nothing
+invalid config locked.json "locked" unreadable: permission denied
+invalid config loop.json "loop" unreadable: too many levels of symbolic links
+invalid config pipe.json "pipe" unreadable: not a regular file
+invalid config relative.json "relative" outside: path escapes from parent
+`
+	if os.Getuid() == 0 {
+		// Nothing is locked for root.
+		want = strings.Replace(want, "invalid config locked.json \"locked\" unreadable: permission denied\n", "", 1)
+		want = "locked \"l\" config locked.json\n" + want
+	}
+	if got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}

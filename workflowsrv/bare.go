@@ -1,10 +1,195 @@
 package workflowsrv
 
-import "github.com/mcp-workbench/workbench/internal/wire"
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"sync"
 
-type bareDoor struct{ server *Server }
+	"github.com/mcp-workbench/workbench/internal/wire"
+)
 
+// bareVersion is the protocol version of the bare form, the only one.
+const bareVersion = "2024-11-05"
+
+// bareDoor makes sessions of the bare form.
+type bareDoor struct {
+	server *Server
+	ended  func()
+	list   func() []byte // the result of tools/list, made once
+}
+
+func newBareDoor(s *Server, ended func()) bareDoor {
+	return bareDoor{server: s, ended: ended, list: sync.OnceValue(bareList)}
+}
+
+// Connect begins a session.
 func (d bareDoor) Connect(send func(msg []byte)) wire.Session {
 	d.server.watch()
-	return newSession(d.server, send)
+	return &bareSession{door: d, send: send}
+}
+
+// A bareSession is one conversation in the bare form.
+type bareSession struct {
+	door bareDoor
+	send func(msg []byte)
+
+	mu          sync.Mutex // held while a message is answered, which keeps the order
+	initialized bool
+	over        bool
+}
+
+// Receive answers one message before it returns: requests are answered in the
+// order received.
+func (s *bareSession) Receive(msg []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.over {
+		return
+	}
+	r, f := readBare(msg)
+	switch {
+	case f != nil:
+		s.fail(r.id, f)
+	case r.id != nil:
+		s.answer(r)
+	}
+}
+
+// Close says that no more messages come. All that came is answered.
+func (s *bareSession) Close(context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.over = true
+	return nil
+}
+
+func (s *bareSession) answer(r bareRequest) {
+	if r.method == "shutdown" {
+		s.succeed(r.id, []byte("null"))
+		s.over = true
+		if s.door.ended != nil {
+			s.door.ended()
+		}
+		return
+	}
+	result, f := s.carryOut(r)
+	if f != nil {
+		s.fail(r.id, f)
+		return
+	}
+	s.succeed(r.id, result)
+}
+
+// carryOut finds what the method means.
+func (s *bareSession) carryOut(r bareRequest) ([]byte, *fault) {
+	if r.method == "initialize" {
+		return s.initialize(r.params)
+	}
+	t := s.door.server.tools[r.method]
+	if t == nil && r.method != "tools/list" {
+		return nil, &fault{code: wire.CodeMethodNotFound, data: appendObject(nil, "method", short(r.method))}
+	}
+	if !s.initialized {
+		return nil, &fault{code: codeServer, data: appendObject(nil, "details", "initialize comes first")}
+	}
+	if t == nil {
+		return s.door.list(), nil
+	}
+	return s.door.server.call(context.Background(), t, r.params)
+}
+
+func (s *bareSession) initialize(params []byte) ([]byte, *fault) {
+	var p struct {
+		ProtocolVersion *string                     `json:"protocolVersion"`
+		Capabilities    *map[string]json.RawMessage `json:"capabilities"`
+	}
+	switch err := json.Unmarshal(params, &p); {
+	case len(params) == 0 || params[0] != '{':
+		return nil, invalidParams("params object is required")
+	case err != nil:
+		return nil, invalidParams("protocolVersion must be a string and capabilities an object")
+	case p.ProtocolVersion == nil:
+		return nil, invalidParams("protocolVersion is required")
+	case p.Capabilities == nil:
+		return nil, invalidParams("capabilities is required")
+	case *p.ProtocolVersion != bareVersion:
+		data := wire.AppendQuote([]byte(`{"supportedVersions":["`+bareVersion+`"],"requestedVersion":`), short(*p.ProtocolVersion))
+		return nil, &fault{code: codeServer, text: "Unsupported protocol version", data: append(data, '}')}
+	}
+	s.initialized = true
+	result := []byte(`{"protocolVersion":"` + bareVersion + `","capabilities":{"tools":{"listChanged":false,"notifyProgress":false},` +
+		`"resources":{"listChanged":false}},"serverInfo":`)
+	return append(appendObject(result, "name", serverName, "version", serverVersion, "description", serverText), '}'), nil
+}
+
+func (s *bareSession) succeed(id, result []byte) {
+	s.send(wire.AppendResult(make([]byte, 0, len(result)+len(id)+64), id, result))
+}
+
+func (s *bareSession) fail(id []byte, f *fault) {
+	if id == nil {
+		id = []byte("null")
+	}
+	msg := append([]byte(`{"jsonrpc":"2.0","id":`), id...)
+	s.send(append(f.append(append(msg, `,"error":`...), false), '}'))
+}
+
+// bareList is the result of tools/list in the bare form.
+func bareList() []byte {
+	dst := []byte(`{"tools":[`)
+	for i, t := range toolTable() {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendObject(dst, "name", t.name, "description", t.short)
+		dst = append(dst[:len(dst)-1], `,"inputSchema":`+t.input+`,"outputSchema":`...)
+		if t.bareOutput != "" {
+			dst = append(dst, t.bareOutput...)
+		} else {
+			dst = append(dst, t.output...)
+		}
+		if t.example != "" {
+			dst = append(dst, `,"examples":`+t.example...)
+		}
+		dst = append(dst, '}')
+	}
+	return append(dst, "]}"...)
+}
+
+// A bareRequest is a request of the bare form. Without an id it is a
+// notification.
+type bareRequest struct {
+	id, params []byte
+	method     string
+}
+
+// readBare reads a message. It is more lenient than MCP is: params may be null
+// or an array, and the id may be null. When there is a fault, the id is set if
+// it could be told.
+func readBare(msg []byte) (r bareRequest, f *fault) {
+	if !json.Valid(msg) {
+		return r, &fault{code: wire.CodeParse, data: appendObject(nil, "details", "Unexpected token in JSON")}
+	}
+	invalid := &fault{code: wire.CodeInvalidRequest, data: appendObject(nil, "details", "The JSON sent is not a valid Request object")}
+	raw := bytes.TrimSpace(msg)
+	var at [4]wire.Span
+	if raw[0] != '{' || wire.Find(raw, wire.Span{End: len(raw)}, []string{"jsonrpc", "id", "method", "params"}, at[:]) != nil {
+		return r, invalid
+	}
+	part := func(s wire.Span) []byte { return raw[s.Start:s.End:s.End] }
+	id := part(at[1])
+	if len(id) > 0 && bytes.IndexByte([]byte(`{[tf`), id[0]) >= 0 {
+		return r, invalid
+	}
+	if len(id) > 0 {
+		r.id = id
+	}
+	version, _ := wire.Unquote(part(at[0]))
+	method, ok := wire.Unquote(part(at[2]))
+	if !ok || version != "2.0" {
+		return r, invalid
+	}
+	r.method, r.params = method, part(at[3])
+	return r, nil
 }

@@ -21,6 +21,8 @@ const (
 // A fault is why a call has no result.
 type fault struct {
 	code int
+	// text stands in place of the published text of the code, if not "".
+	text string
 	// data is a JSON object, or nil. Its members are what the API publishes.
 	data []byte
 	// more are members that only the MCP door adds to data: what helps an
@@ -33,6 +35,9 @@ type fault struct {
 // message is the published text of the code; what is particular to a call
 // stands in the data.
 func (f *fault) message() string {
+	if f.text != "" {
+		return f.text
+	}
 	switch f.code {
 	case wire.CodeParse:
 		return "Parse error"
@@ -93,7 +98,7 @@ func appendStrings(dst []byte, list []string) []byte {
 	return append(dst, ']')
 }
 
-// appendFault appends the fault as the error member of JSON-RPC has it; with
+// append appends the fault as the error member of JSON-RPC has it; with
 // adds what only the MCP door tells.
 func (f *fault) append(dst []byte, with bool) []byte {
 	dst = append(dst, `{"code":`...)

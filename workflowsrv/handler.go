@@ -2,12 +2,21 @@ package workflowsrv
 
 import (
 	"context"
+	"runtime/debug"
 
+	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 )
 
 // call carries out a tool. The result is a JSON object. Both doors lead here.
+// A panic costs this call only: the server goes on for all the others.
 func (s *Server) call(ctx context.Context, t *tool, raw []byte) (result []byte, f *fault) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.opts.Logger.Error().Str("tool", t.name).Interface("panic", p).Bytes("stack", debug.Stack()).Msg("a call failed within")
+			result, f = nil, &fault{code: wire.CodeInternal, advice: "this is a fault of the server; its log says more"}
+		}
+	}()
 	a, f := parseArguments(raw, t)
 	if f != nil {
 		return nil, f
@@ -77,8 +86,15 @@ func invalidFile(id string, invalid definition.Invalid) *fault {
 		details += " " + fault.String() + ";"
 	}
 	details = details[:len(details)-1]
+	code := codeInvalidWorkflow
+	switch invalid.Cause {
+	case definition.Unreadable:
+		code = codeStorage
+	case definition.Outside:
+		code = codeSecurity
+	}
 	return &fault{
-		code:   codeInvalidWorkflow,
+		code:   code,
 		data:   appendObject(nil, "workflowId", id, "details", details),
 		advice: details,
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -28,11 +29,19 @@ func newEngine(table []tool) *mcpserver.MCPServer {
 	for _, t := range table {
 		engine.AddTool(mcp.Tool{
 			Name: t.name, Title: t.title, Description: t.description,
-			RawInputSchema: json.RawMessage(t.input), RawOutputSchema: json.RawMessage(t.output),
+			RawInputSchema: json.RawMessage(t.input), RawOutputSchema: withFault(t.output),
 			Annotations: mcp.ToolAnnotation{Title: t.title, ReadOnlyHint: &yes, DestructiveHint: &no, IdempotentHint: &yes, OpenWorldHint: &no},
 		}, nil) // calls do not go through the engine
 	}
 	return engine
+}
+
+// withFault lets an output schema admit what a call that fails returns:
+// clients check the structured content of errors, too.
+func withFault(output string) json.RawMessage {
+	i := strings.LastIndex(output, `,"required":`)
+	required := strings.TrimSuffix(output[i+1:], "}")
+	return json.RawMessage(output[:i] + `,"anyOf":[{` + required + `},{"required":["code","message"]}]}`)
 }
 
 // protocol lets the engine answer a request. The engine reads ids as floating

@@ -85,8 +85,9 @@ func (s *Server) Connect(send func(msg []byte)) wire.Session {
 }
 
 // Bare returns the door of the bare JSON-RPC form. Its sessions answer a
-// message before they take the next one.
-func (s *Server) Bare() wire.Endpoint { return bareDoor{s} }
+// message before they take the next one. When a session has answered
+// shutdown it calls ended, unless that is nil: the process is then to exit.
+func (s *Server) Bare(ended func()) wire.Endpoint { return newBareDoor(s, ended) }
 
 // watch starts to watch the directories, once.
 func (s *Server) watch() {

@@ -103,8 +103,8 @@ func (s *session) toolsCall(m *wire.Message, e era) {
 	// Both outlive the message.
 	id, arguments := bytes.Clone(m.Bytes(m.ID)), bytes.Clone(m.Bytes(at[1]))
 	s.slots <- struct{}{}
-	ctx, ok := s.begin(id)
-	if !ok {
+	ctx, fresh := s.begin(id)
+	if !fresh {
 		<-s.slots
 		s.fail(m, wire.CodeInvalidRequest, "Invalid Request: a request with this id is being worked on")
 		return

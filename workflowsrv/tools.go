@@ -7,12 +7,12 @@ type tool struct {
 	name, title, description string
 	// short is the description in the bare form.
 	short string
-	// input and output are JSON Schemas; bareInput and bareOutput are those of
-	// the bare form where the published API has others, and example is its
-	// pair of request and response.
-	input, output         string
-	bareInput, bareOutput string
-	example               string
+	// input and output are JSON Schemas; bareOutput is that of the bare form
+	// where the published API has another, and example is its pair of request
+	// and response.
+	input, output string
+	bareOutput    string
+	example       string
 	// arguments are the names it knows, aliases included.
 	arguments []string
 	run       func(ctx context.Context, s *Server, a arguments) ([]byte, *fault)

@@ -90,6 +90,9 @@ func TestAccepted(t *testing.T) {
 		var out strings.Builder
 		out.Write(encode(t, cfg))
 		for _, p := range cfg.Problems() {
+			if strings.Contains(p.Error(), canary) {
+				t.Errorf("got a secret in the problem: %v", p)
+			}
 			fmt.Fprintln(&out, p)
 		}
 		return out.String()

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // fileName is how a configuration is called where it was not named.
@@ -41,7 +42,7 @@ func Find(named string, dir string, lookup func(string) (string, bool)) (path st
 		switch _, err := os.Stat(path); {
 		case err == nil:
 			return path, searched, nil
-		case !errors.Is(err, fs.ErrNotExist):
+		case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR):
 			// It may be there. Going on with another file would be worse than saying so.
 			return "", searched, fmt.Errorf("configuration: %w", err)
 		}

@@ -50,6 +50,8 @@ func TestFind(t *testing.T) {
 			searched: []string{"home/workbench-config.json", "home/.config/workbench/workbench-config.json"}},
 		{name: "nowhere", dir: at("home"), env: map[string]string{"HOME": at("xdg")},
 			searched: []string{"home/workbench-config.json", "xdg/.config/workbench/workbench-config.json"}},
+		{name: "home is no folder", dir: at("home"), env: map[string]string{"HOME": at("variable.json")},
+			searched: []string{"home/workbench-config.json", "variable.json/.config/workbench/workbench-config.json"}},
 		{name: "nowhere and no home", dir: at("home"), searched: []string{"home/workbench-config.json"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -78,5 +80,19 @@ func TestFind(t *testing.T) {
 				t.Errorf("got error %v, want one of a missing file that begins %q", err, tt.err)
 			}
 		})
+	}
+}
+
+// TestFindUnreadable checks that a place that cannot be looked at is told, and not taken for an empty one.
+func TestFindUnreadable(t *testing.T) {
+	long := string(filepath.Separator) + strings.Repeat("x", 300) // more than a file system allows in one name
+	path, searched, err := config.Find("", t.TempDir(), func(name string) (string, bool) {
+		if name == "XDG_CONFIG_HOME" {
+			return long, true
+		}
+		return "", false
+	})
+	if path != "" || len(searched) != 2 || err == nil || errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("got path %q, searched %q and error %v, want none, two places and an error", path, searched, err)
 	}
 }

@@ -47,6 +47,7 @@ func TestParseText(t *testing.T) {
 		{"only brackets", "c.json", strings.Repeat("[", 4<<20), "c.json:1:65: want at most 64 levels, got more"},
 		{"brackets in strings and comments", "c.json",
 			`{"toolMode": "proxy", "_": "` + strings.Repeat("[", 99) + `\"` + strings.Repeat("{", 99) + `" // ` + strings.Repeat("[", 99) + "\n/*" + strings.Repeat("[", 99) + `*/}`, ""},
+		{"slash", "c.json", `{"toolMode": / }`, "c.json:1:14: want JSON, got an invalid character '/' at start of value"},
 		{"only brackets, YAML", "c.yaml", strings.Repeat("[", 5000) + strings.Repeat("]", 5000), "c.yaml:1:66: want at most 64 levels, got more"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -191,9 +191,12 @@ func (o *object) table(key string) []pair {
 	members, _ := o.c.members(n, path, func(string) bool { return false })
 	pairs := make([]pair, 0, len(members))
 	for _, m := range members {
-		if v, ok := o.c.text(m.value, join(path, m.key), true); ok {
-			pairs = append(pairs, pair{m.key, m.at, v})
+		at := join(path, m.key)
+		v, ok := o.c.text(m.value, at, true)
+		if !ok {
+			v = value{path: at, node: m.value, secret: true} // Its key is still to be checked.
 		}
+		pairs = append(pairs, pair{m.key, m.at, v})
 	}
 	return pairs
 }

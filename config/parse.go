@@ -32,8 +32,8 @@ func Load(path string, lookup func(string) (string, bool)) (*Config, error) {
 // and JSON with comments and trailing commas (anything else); its folder is what relative paths in the file start from.
 // Lookup gives the value of a variable, and whether it is set; nil means that none is.
 //
-// The error is an *Error with every fault of the file. A variable that is not set is a fault only outside of servers; in a
-// server it becomes that server's Problem.
+// The error is an *Error with every fault of the file; there is another only for a relative name where no current directory
+// is. A variable that is not set is a fault only outside of servers; in a server it becomes that server's Problem.
 func Parse(name string, data []byte, lookup func(string) (string, bool)) (*Config, error) {
 	if lookup == nil {
 		lookup = func(string) (string, bool) { return "", false }

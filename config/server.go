@@ -88,15 +88,22 @@ func (c *checker) transport(o *object, s *Server) {
 
 // said returns what transport, or its other spelling type, says.
 func (c *checker) said(o *object) (value, bool) {
-	v, ok := o.text("transport", false)
-	other, otherOK := o.text("type", false)
-	if ok && otherOK && transportOf(v.text) != transportOf(other.text) {
-		c.reject(other, fmt.Sprintf("want what transport says, %s", v.node.got(false)), "one of the two is enough")
+	v, ok := c.spelling(o, "transport")
+	other, otherOK := c.spelling(o, "type")
+	switch {
+	case !ok:
+		return other, otherOK
+	case otherOK && transportOf(v.text) != transportOf(other.text):
+		other.varied = other.varied || v.varied // Either may be to blame.
+		c.reject(other, "want what transport says, "+v.node.got(false), "one of the two is enough")
 		return value{}, false
 	}
-	if !ok {
-		v, ok = other, otherOK
-	}
+	return v, true
+}
+
+// spelling reads a string that transportOf knows.
+func (c *checker) spelling(o *object, key string) (value, bool) {
+	v, ok := o.text(key, false)
 	if ok && transportOf(v.text) == "" {
 		options := []string{string(TransportStdio), string(TransportHTTP), string(TransportSSE), string(TransportBuiltin)}
 		c.reject(v, "want "+oneOf(options), didYouMean(v.text, options))

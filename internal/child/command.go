@@ -106,6 +106,9 @@ func (c command) find() (string, error) {
 
 // explain turns the system's refusal to run the command into a *StartError.
 func (c command) explain(err error) error {
+	if started, ok := errors.AsType[*StartError](err); ok {
+		return started // it was not about the command
+	}
 	reason := c.path + ": " + cause(err).Error()
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

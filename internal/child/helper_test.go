@@ -3,6 +3,7 @@
 package child_test
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -17,6 +18,8 @@ import (
 
 	"go.uber.org/goleak"
 	"golang.org/x/sys/unix"
+
+	"github.com/mcp-workbench/workbench/internal/child"
 )
 
 // TestMain makes the test binary a stock of ill-behaved processes: run as "child.test helper MODE…" it is one.
@@ -66,6 +69,12 @@ func helper(mode string, args []string) int {
 		forever()
 	case "family":
 		return family(args)
+	case "guard":
+		return child.RunGuard()
+	case "replaced":
+		return replaced()
+	case "owner":
+		return owner(args)
 	}
 	return 0
 }
@@ -119,5 +128,45 @@ func family(args []string) int {
 		return 0
 	}
 	forever()
+	return 0
+}
+
+// owner is a program with a guard of its own. It starts a helper with args, prints its number and what that announces,
+// and does not return.
+func owner(args []string) int {
+	g := child.NewGuard([]string{os.Args[0], "helper", "guard"})
+	p, err := g.Start(spec(args[0], args[1:]...))
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	fmt.Println(p.PID())
+	io.Copy(os.Stdout, p.Stdout())
+	forever()
+	return 0
+}
+
+// replaced starts a process after its own program was replaced by another.
+func replaced() int {
+	self, err := os.Executable()
+	if err == nil {
+		err = os.Remove(self)
+	}
+	if err == nil {
+		err = os.WriteFile(self, []byte("#!/bin/sh\necho replaced >&2\n"), 0o700)
+	}
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	g := child.NewGuard([]string{self, "helper", "guard"})
+	defer g.Close()
+	p, err := g.Start(child.Spec{Command: "/bin/cat"})
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	p.Stop(context.Background(), child.Grace{})
+	fmt.Println("started")
 	return 0
 }

@@ -13,6 +13,21 @@ import (
 	"github.com/mcp-workbench/workbench/internal/child"
 )
 
+const seesNoOrphans = false
+
+func parent(t *testing.T, pid int) int {
+	t.Helper()
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ppid, err := strconv.Atoi(string(bytes.Fields(stat[bytes.LastIndexByte(stat, ')'):])[2]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ppid
+}
+
 func isZombie(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

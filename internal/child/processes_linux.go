@@ -23,6 +23,7 @@ func processes() ([]process, error) {
 	for _, name := range names {
 		if pid, err := strconv.Atoi(name); err == nil {
 			if p, err := lookupProcess(pid); err == nil {
+				p.mark = markOf(pid)
 				list = append(list, p)
 			}
 		}
@@ -78,10 +79,4 @@ func (p process) signal(sig unix.Signal) {
 		return
 	}
 	unix.PidfdSendSignal(fd, sig, nil, 0)
-}
-
-// marked reports whether the process carries mark: see setMark.
-func marked(pid int, mark uint64) bool {
-	var limit unix.Rlimit
-	return unix.Prlimit(pid, unix.RLIMIT_LOCKS, nil, &limit) == nil && limit.Cur == mark
 }

@@ -1,6 +1,7 @@
 package child
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -18,7 +19,7 @@ type Spec struct {
 	StderrLine func(line string)
 }
 
-// Grace says how long each step of Stop waits. Zero means two seconds, negative means not at all.
+// Grace says how long each step of Stop waits. Zero means two seconds, negative means not at all, a day is the most.
 type Grace struct {
 	EOF  time.Duration // from closing stdin to SIGTERM
 	Term time.Duration // from SIGTERM to SIGKILL
@@ -32,10 +33,13 @@ func (g Grace) withDefaults() Grace {
 		if d == 0 {
 			return defaultGrace
 		}
-		return max(d, 0)
+		return min(max(d, 0), 24*time.Hour)
 	}
 	return Grace{EOF: pick(g.EOF), Term: pick(g.Term)}
 }
+
+// ErrClosed is what Guard.Start returns, in a *StartError, after Close.
+var ErrClosed = errors.New("closed")
 
 // A StartError says why a process could not be started, in words for the person who configured it.
 type StartError struct {

@@ -19,19 +19,20 @@ const killMax = 2 * time.Second
 type tree struct {
 	*life
 	start uint64         // when it was started, as in process.start; 0 if unknown
-	mark  uint64         // what its descendants carry, 0 if nothing; see marked
+	mark  uint64         // what its descendants carry, 0 if nothing; see setMark
 	seen  map[int]uint64 // descendants seen so far and when they started; owned by run
-	asked chan Grace     // holds what stop was given
-	rush  chan struct{}  // closed by hurry
-	once  sync.Once      // for rush
+	list  *lister
+	asked chan Grace    // holds what stop was given
+	rush  chan struct{} // closed by hurry
+	once  sync.Once     // for rush
 
-	mu     sync.Mutex // held while the process is reaped, and while it or its group is signalled by number
-	reaped bool
+	mu   sync.Mutex // held while the process is reaped, and while it and its group are signalled by number
+	held bool       // the process is our child and not reaped, so that its number is certainly its own
 }
 
 // startTree starts the process with files as its descriptors 0, 1 and 2, and sees to it until its tree is gone.
 func startTree(cmd command, files []*os.File) (*tree, error) {
-	t := newTree()
+	t := newTree(&lister{}, 0)
 	if err := t.begin(cmd, files, 0); err != nil {
 		return nil, err
 	}
@@ -40,10 +41,12 @@ func startTree(cmd command, files []*os.File) (*tree, error) {
 	return t, nil
 }
 
-func newTree() *tree {
+func newTree(list *lister, mark uint64) *tree {
 	return &tree{
 		life:  newLife(),
+		mark:  mark,
 		seen:  map[int]uint64{},
+		list:  list,
 		asked: make(chan Grace, 1),
 		rush:  make(chan struct{}),
 	}
@@ -51,7 +54,7 @@ func newTree() *tree {
 
 // begin starts the process. It leads a session of its own: the session is inherited by more descendants than the
 // process group is, because a shell with job control makes groups, and it has no terminal to read from or to
-// be stopped by. The parent's death is signalled with dies, if not 0; see guardServer.
+// be stopped by. If dies is not 0, the system sends that signal when the calling thread ends, where it can.
 func (t *tree) begin(cmd command, files []*os.File, dies syscall.Signal) error {
 	sealDescriptors()
 	fds := make([]uintptr, len(files))
@@ -64,7 +67,7 @@ func (t *tree) begin(cmd command, files []*os.File, dies syscall.Signal) error {
 	if err != nil {
 		return err
 	}
-	t.pid = pid
+	t.pid, t.held = pid, true
 	if p, err := lookupProcess(pid); err == nil {
 		t.start = p.start
 	}
@@ -100,7 +103,7 @@ func wait4(pid int) syscall.WaitStatus {
 
 // setExit notes that the process was reaped. t.mu is held.
 func (t *tree) setExit(status syscall.WaitStatus) {
-	t.reaped = true
+	t.held = false
 	t.exit = exitOf(status, time.Now())
 	close(t.exited)
 }
@@ -186,7 +189,7 @@ func (t *tree) kill() []int {
 // signal sends sig to the process and its group, while these numbers are certainly theirs, and to each descendant.
 func (t *tree) signal(sig unix.Signal) {
 	t.mu.Lock()
-	group := !t.reaped
+	group := t.held
 	if group {
 		unix.Kill(-t.pid, sig)
 	}

@@ -1,0 +1,117 @@
+package child
+
+import (
+	"os"
+	"os/signal"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+const socketType = unix.SOCK_STREAM | unix.SOCK_CLOEXEC
+
+func closedOnExec(make func() ([2]int, error)) ([2]int, error) { return make() }
+
+// guardPath returns the file to run for argv[0]. If that is this program it is the very file that runs now, whatever
+// was installed over it since: both ends of the lifeline must be of one version.
+func guardPath(arg string) string {
+	if self, err := os.Executable(); err == nil && self == arg {
+		return "/proc/self/exe"
+	}
+	return arg
+}
+
+// adopt makes us the parent of all orphans below us, and reaps them and our children as they die until the function
+// that it returns is called.
+func (g *guard) adopt() func() {
+	unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+	os.WriteFile("/proc/self/comm", []byte("child-guard"), 0) // or it would be named "exe"
+
+	died := make(chan os.Signal, 1)
+	signal.Notify(died, unix.SIGCHLD)
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		for range died {
+			g.reapAll()
+		}
+	}()
+	return func() {
+		signal.Stop(died)
+		close(died)
+		<-over
+	}
+}
+
+// startAwaiting has nothing to do: SIGCHLD tells of all children.
+func (g *guard) startAwaiting(*tree) {}
+
+// reapAll reaps whoever is dead. A child of ours is reaped by its tree.
+func (g *guard) reapAll() {
+	for pid := deadChild(); pid != 0; pid = deadChild() {
+		t := g.treeOf(pid)
+		if t == nil {
+			unix.Wait4(pid, nil, unix.WNOHANG, nil)
+			continue
+		}
+		t.reap()
+	}
+}
+
+// treeOf returns the tree of a dead child, nil if it is an orphan that we adopted or one that begin reaps itself.
+func (g *guard) treeOf(pid int) *tree {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, t := range g.trees {
+		if t.pid == pid && t.isHeld() {
+			return t
+		}
+	}
+	return nil
+}
+
+// childInfo begins like the system's siginfo_t when it tells of a child: the second part is aligned for a pointer.
+type childInfo struct {
+	signo, errno, code int32
+	child              struct {
+		_   [0]uintptr
+		pid int32
+	}
+	_ [128]byte
+}
+
+// deadChild returns the number of a child that is dead, still to be reaped, 0 if there is none.
+func deadChild() int {
+	var info childInfo
+	for {
+		err := unix.Waitid(unix.P_ALL, 0, (*unix.Siginfo)(unsafe.Pointer(&info)), unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)
+		if err != unix.EINTR {
+			return int(info.child.pid)
+		}
+	}
+}
+
+// sweep kills what is below us and belongs to no tree: what gave up its mark, which another guard does.
+func (g *guard) sweep() {
+	end := time.Now().Add(killMax)
+	for pause := time.Millisecond; time.Now().Before(end); pause = min(2*pause, 50*time.Millisecond) {
+		all, err := g.list.processes()
+		if err != nil {
+			return
+		}
+		below := map[int]bool{os.Getpid(): true}
+		addDescendants(all, below)
+		left := 0
+		for _, p := range all {
+			if below[p.pid] && p.pid != os.Getpid() && !p.dead {
+				p.signal(unix.SIGKILL)
+				left++
+			}
+		}
+		if left == 0 {
+			return
+		}
+		time.Sleep(pause)
+	}
+}

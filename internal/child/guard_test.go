@@ -1,0 +1,234 @@
+//go:build unix
+
+package child_test
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/mcp-workbench/workbench/internal/child"
+)
+
+func TestGuardIsClosed(t *testing.T) {
+	t.Run("unused", func(t *testing.T) {
+		g := newGuard(t)
+		g.Close()
+		if _, err := g.Start(spec("echo")); !errors.Is(err, child.ErrClosed) {
+			t.Errorf("Start after Close: got %v, want ErrClosed", err)
+		}
+	})
+	t.Run("with processes", func(t *testing.T) {
+		g := newGuard(t)
+		polite := mustStart(t, g.Start, spec("echo"))
+		family := mustStart(t, g.Start, spec("family", "stay", "setsid", "stubborn"))
+		pid := relative(t, family)
+		g.Close()
+		g.Close()
+		for _, pid := range []int{polite.PID(), family.PID(), pid} {
+			if alive(pid) {
+				t.Errorf("%d is alive after Close", pid)
+			}
+		}
+		if got := waitDone(t, polite); got.Signal != "SIGTERM" {
+			t.Errorf("got %v, want SIGTERM", got)
+		}
+		if got := waitDone(t, family); got.Signal != "SIGKILL" {
+			t.Errorf("got %v, want SIGKILL", got)
+		}
+	})
+}
+
+func TestGuardCannotRun(t *testing.T) {
+	tests := []struct {
+		name string
+		argv []string
+		text string
+	}{
+		{"no such program", []string{"/no/such/program"}, "no such file"},
+		{"another program", []string{"/bin/sh", "-c", "echo not me >&2"}, "ended unexpectedly: not me"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			g := child.NewGuard(test.argv)
+			defer g.Close()
+			_, err := g.Start(spec("echo"))
+			started, ok := errors.AsType[*child.StartError](err)
+			if !ok || !strings.HasPrefix(started.Reason, "guard process: ") || !strings.Contains(started.Reason, test.text) {
+				t.Errorf("got %v, want a *StartError about the guard with %q", err, test.text)
+			}
+		})
+	}
+}
+
+func TestRunGuardByHand(t *testing.T) {
+	out, err := exec.Command(os.Args[0], "helper", "guard").CombinedOutput()
+	if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != 2 {
+		t.Errorf("got %v, want exit status 2", err)
+	}
+	if !strings.Contains(string(out), "not by hand") {
+		t.Errorf("got %q", out)
+	}
+}
+
+func TestGuardedProcess(t *testing.T) {
+	p := mustStart(t, newGuard(t).Start, child.Spec{Command: "/bin/sh", Args: []string{"-c", "umask; ulimit -c"}})
+	if got, want := output(t, p), "0077\n0\n"; got != want {
+		t.Errorf("umask and size of core files: got %q, want %q", got, want)
+	}
+}
+
+// However its owner ends, nothing of what it started is left.
+func TestOwnerEnds(t *testing.T) {
+	kill := func(cmd *exec.Cmd) { unix.Kill(cmd.Process.Pid, unix.SIGKILL) }
+	killGroup := func(cmd *exec.Cmd) { unix.Kill(-cmd.Process.Pid, unix.SIGKILL) }
+	terminate := func(cmd *exec.Cmd) { unix.Kill(cmd.Process.Pid, unix.SIGTERM) }
+	quit := func(cmd *exec.Cmd) { unix.Kill(cmd.Process.Pid, unix.SIGQUIT) } // a stack dump, as after a panic
+	ends := []struct {
+		name string
+		end  func(*exec.Cmd)
+	}{{"killed", kill}, {"group killed", killGroup}, {"terminated", terminate}, {"crashed", quit}}
+	shapes := []struct {
+		name string
+		args []string
+	}{
+		{"plain", []string{"sleep"}},
+		{"stubborn", []string{"stubborn"}},
+		{"grandchild", []string{"family", "stay"}},
+		{"stubborn grandchild", []string{"family", "stay", "stubborn"}},
+		{"grandchild in its own session", []string{"family", "stay", "setsid"}},
+		{"stubborn grandchild in its own session", []string{"family", "stay", "setsid", "stubborn"}},
+		{"orphan", []string{"family", "stay", "double"}},
+		{"orphan in its own session", []string{"family", "stay", "double", "setsid"}},
+	}
+	for _, end := range ends {
+		for _, shape := range shapes {
+			t.Run(end.name+"/"+shape.name, func(t *testing.T) {
+				if seesNoOrphans && strings.HasPrefix(shape.name, "orphan in") {
+					t.Skip("cannot be found on this system")
+				}
+				t.Parallel()
+				cmd, pids := startOwner(t, shape.args...)
+				began := time.Now()
+				end.end(cmd)
+				cmd.Wait()
+				waitGone(t, pids...)
+				t.Logf("all gone after %v", time.Since(began).Round(time.Millisecond))
+			})
+		}
+	}
+}
+
+// startOwner starts an owner of a helper, in a process group of its own, and returns the numbers of the helper, its
+// relative and their guard.
+func startOwner(t *testing.T, args ...string) (*exec.Cmd, []int) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], append([]string{"helper", "owner"}, args...)...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { unix.Kill(-cmd.Process.Pid, unix.SIGKILL) })
+	lines := bufio.NewScanner(out)
+	var pids []int
+	for len(pids) < 2 && lines.Scan() {
+		pid, err := strconv.Atoi(lines.Text())
+		if err != nil {
+			t.Fatalf("the owner says %q", lines.Text())
+		}
+		pids = append(pids, pid)
+	}
+	if len(pids) < 2 {
+		t.Fatal("the owner ended early")
+	}
+	return cmd, append(pids, parent(t, pids[0]))
+}
+
+func TestGuardIsKilled(t *testing.T) {
+	g := newGuard(t)
+	var processes []*child.Process
+	var pids []int
+	for _, args := range [][]string{{"sleep"}, {"stubborn"}, {"family", "stay", "stubborn"}, {"family", "stay", "setsid", "stubborn"}} {
+		p := mustStart(t, g.Start, spec(args[0], args[1:]...))
+		processes = append(processes, p)
+		pids = append(pids, p.PID(), relative(t, p))
+	}
+	guard := parent(t, processes[0].PID())
+	unix.Kill(guard, unix.SIGKILL)
+	for _, p := range processes {
+		got := waitDone(t, p)
+		if got.Code != -1 || got.Asked || got.String() != "killed because its guard process ended" {
+			t.Errorf("got %v %+v", got, got)
+		}
+		stop(t, p, child.Grace{})
+	}
+	waitGone(t, pids...)
+	p := mustStart(t, g.Start, spec("echo"))
+	if parent(t, p.PID()) == guard {
+		t.Error("the dead guard is still a parent")
+	}
+	stop(t, p, child.Grace{})
+	if got := waitDone(t, p); got.Code != 0 {
+		t.Errorf("under another guard: got %v, want exit status 0", got)
+	}
+}
+
+// A guard that hangs is killed, and Stop is bounded all the same.
+func TestGuardHangs(t *testing.T) {
+	g := newGuard(t)
+	p := mustStart(t, g.Start, spec("stubborn"))
+	relative(t, p)
+	unix.Kill(parent(t, p.PID()), unix.SIGSTOP)
+	stop(t, p, child.Grace{EOF: -1, Term: -1})
+	if alive(p.PID()) {
+		t.Error("alive after Stop")
+	}
+}
+
+// What one process leaves behind is told from what another does, though all orphans have the same parent then.
+func TestCrashLeavesOthersAlone(t *testing.T) {
+	if seesNoOrphans {
+		t.Skip("cannot be told on this system")
+	}
+	g := newGuard(t)
+	sibling := mustStart(t, g.Start, spec("family", "stay", "double", "setsid"))
+	spared := relative(t, sibling)
+	crasher := mustStart(t, g.Start, spec("family", "crash", "double", "setsid"))
+	pid := relative(t, crasher)
+	waitDone(t, crasher)
+	waitGone(t, pid)
+	stop(t, crasher, child.Grace{})
+	if !alive(spared) || !alive(sibling.PID()) {
+		t.Error("the sibling, or what it started, is gone")
+	}
+	stop(t, sibling, child.Grace{EOF: -1})
+	if alive(spared) {
+		t.Error("an orphan outlived Stop")
+	}
+}
+
+// A new version installed over the running one must not become its guard.
+func TestProgramIsReplaced(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "program")
+	if out, err := exec.Command("cp", os.Args[0], program).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	out, err := exec.Command(program, "helper", "replaced").CombinedOutput()
+	if got, want := string(out), fmt.Sprintln("started"); err != nil || got != want {
+		t.Errorf("got %q, %v, want %q", got, err, want)
+	}
+}

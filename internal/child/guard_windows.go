@@ -1,0 +1,16 @@
+package child
+
+// A Guard starts processes that end with us, however we end. Here the Job Object that each is in sees to that.
+type Guard struct{}
+
+// NewGuard returns a Guard; no process is run for it.
+func NewGuard([]string) *Guard { return &Guard{} }
+
+// Start is the function Start.
+func (g *Guard) Start(spec Spec) (*Process, error) { return Start(spec) }
+
+// Close does nothing.
+func (g *Guard) Close() {}
+
+// RunGuard returns 2: there is no guard process to be.
+func RunGuard() int { return 2 }

@@ -1,0 +1,278 @@
+//go:build unix
+
+package child
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// errLost says that the guard ended before it answered.
+var errLost = errors.New("it ended unexpectedly")
+
+// startMax bounds how long the guard may take to start a process.
+const startMax = 10 * time.Second
+
+// link is one guard process, seen from us.
+type link struct {
+	process *os.Process
+	conn    *net.UnixConn
+	stderr  *tail         // the guard writes there only when it panics
+	over    chan struct{} // closed when the guard was waited for and all its processes were reported
+
+	sending sync.Mutex // held while a frame is written
+
+	mu      sync.Mutex
+	remotes map[uint64]*remote // those not gone
+	lastID  uint64
+	lost    bool // the guard takes no orders any more
+}
+
+// remote is a tree that the guard is the parent of.
+type remote struct {
+	*life
+	link    *link
+	id      uint64
+	tree    *tree      // how to find it again without the guard
+	started chan error // gets one value
+}
+
+// newLink starts a guard.
+func newLink(argv []string) (*link, error) {
+	ours, theirs, err := socketPair()
+	if err != nil {
+		return nil, fmt.Errorf("socket: %w", err)
+	}
+	defer theirs.Close()
+	conn, err := net.FileConn(ours)
+	ours.Close()
+	if err != nil {
+		return nil, fmt.Errorf("socket: %w", err)
+	}
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		conn.Close()
+		return nil, err
+	}
+	defer null.Close()
+	r, w, err := os.Pipe()
+	if err != nil {
+		conn.Close()
+		return nil, fmt.Errorf("pipe: %w", err)
+	}
+	defer w.Close()
+
+	sealDescriptors()
+	// Its own session: what is sent to our process group or by our terminal does not reach it. No environment: it
+	// needs none, and passes none on. The root directory: it keeps no file system from being unmounted.
+	process, err := os.StartProcess(guardPath(argv[0]), argv, &os.ProcAttr{
+		Dir: "/", Env: []string{}, Files: []*os.File{null, null, w, theirs}, Sys: sysProcAttr(0),
+	})
+	if err != nil {
+		conn.Close()
+		r.Close()
+		return nil, err
+	}
+	l := &link{
+		process: process,
+		conn:    conn.(*net.UnixConn),
+		stderr:  newTail(nil),
+		over:    make(chan struct{}),
+		remotes: map[uint64]*remote{},
+	}
+	go func() {
+		defer r.Close()
+		l.stderr.readFrom(r)
+	}()
+	go l.run()
+	return l, nil
+}
+
+// begin asks the guard to start a process and waits for its answer.
+func (l *link) begin(cmd command, files []*os.File) (*remote, error) {
+	mark := 1<<32 + rand.Uint64N(1<<62) // two in one system never meet, and no true limit is so high
+	r := &remote{
+		life: newLife(), link: l,
+		tree: newTree(&lister{}, mark), started: make(chan error, 1),
+	}
+	if !l.add(r) {
+		return nil, errLost
+	}
+	l.send(frame{
+		kind: frameStart, id: r.id,
+		numbers: []int64{int64(mark), int64(len(cmd.argv))},
+		texts:   append(append([]string{cmd.path, cmd.dir}, cmd.argv...), cmd.env...),
+	}, files)
+	late := l.killAfter(startMax)
+	defer late.Stop()
+	if err := <-r.started; err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+func (l *link) add(r *remote) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.lost {
+		return false
+	}
+	l.lastID++
+	r.id = l.lastID
+	l.remotes[r.id] = r
+	return true
+}
+
+// send writes a frame. If that fails, the guard is of no use any more.
+func (l *link) send(f frame, files []*os.File) {
+	l.sending.Lock()
+	defer l.sending.Unlock()
+	if err := sendFrame(l.conn, f, files); err != nil {
+		l.process.Kill()
+	}
+}
+
+// killAfter kills the guard if it does not do in time what was asked of it. Its end is then the answer.
+func (l *link) killAfter(d time.Duration) *time.Timer {
+	return time.AfterFunc(d, func() { l.process.Kill() })
+}
+
+func (l *link) isLost() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.lost
+}
+
+// close asks the guard to end everything, by the end of what we send, and waits until it has.
+func (l *link) close() {
+	l.sending.Lock()
+	l.conn.CloseWrite()
+	l.sending.Unlock()
+	late := l.killAfter(lifelineEOF + lifelineTerm + 2*killMax)
+	defer late.Stop()
+	<-l.over
+}
+
+// run takes what the guard reports until it ends.
+func (l *link) run() {
+	defer close(l.over)
+	for {
+		f, files, err := receiveFrame(l.conn)
+		if err != nil {
+			break
+		}
+		closeAll(files)
+		l.take(f)
+	}
+	l.process.Kill() // whatever made it stop talking
+	l.process.Wait()
+	<-l.stderr.done
+	l.lose()
+	l.conn.Close()
+}
+
+func (l *link) take(f frame) {
+	l.mu.Lock()
+	r := l.remotes[f.id]
+	if f.kind == frameGone || f.kind == frameRefused {
+		delete(l.remotes, f.id)
+	}
+	l.mu.Unlock()
+	if r == nil {
+		return
+	}
+	switch f.kind {
+	case frameStarted:
+		r.pid = int(f.number(0))
+		r.tree.pid, r.tree.start = r.pid, uint64(f.number(1))
+		r.started <- nil
+	case frameRefused:
+		r.started <- syscall.Errno(f.number(0))
+	case frameExited:
+		signal := syscall.Signal(f.number(1))
+		r.exit = Exit{Code: int(f.number(0)), Signal: unix.SignalName(signal), At: time.Now(), number: int(signal)}
+		close(r.exited)
+	case frameGone:
+		for _, pid := range f.numbers {
+			r.survivors = append(r.survivors, int(pid))
+		}
+		close(r.gone)
+	}
+}
+
+// lose ends what a guard left behind and reports it as ended.
+func (l *link) lose() {
+	l.mu.Lock()
+	l.lost = true
+	left := l.remotes
+	l.remotes = nil
+	l.mu.Unlock()
+	list := &lister{}
+	var wg sync.WaitGroup
+	for _, r := range left {
+		wg.Go(func() { r.lose(list, l.stderr.last()) })
+	}
+	wg.Wait()
+}
+
+func (r *remote) lose(list *lister, words []string) {
+	r.tree.list = list
+	survivors := r.tree.kill()
+	if r.pid == 0 {
+		err := errLost
+		if len(words) > 0 {
+			err = fmt.Errorf("%w: %s", errLost, strings.Join(words, "; "))
+		}
+		r.started <- err
+		return
+	}
+	select {
+	case <-r.exited:
+	default:
+		r.exit = Exit{Code: -1, Signal: "SIGKILL", At: time.Now(), number: int(unix.SIGKILL), lost: true}
+		close(r.exited)
+	}
+	r.survivors = survivors
+	close(r.gone)
+}
+
+func (r *remote) stop(grace Grace) {
+	r.link.send(frame{
+		kind: frameStop, id: r.id,
+		numbers: []int64{int64(grace.EOF), int64(grace.Term)},
+	}, nil)
+	r.expectGone(grace.EOF + grace.Term)
+}
+
+func (r *remote) hurry() {
+	r.link.send(frame{kind: frameHurry, id: r.id}, nil)
+	r.expectGone(0)
+}
+
+// expectGone kills the guard if the tree is not reported as gone, with or without survivors, in d and what killing
+// takes at most.
+func (r *remote) expectGone(d time.Duration) {
+	late := r.link.killAfter(d + killMax + time.Second)
+	go func() {
+		<-r.gone
+		late.Stop()
+	}()
+}
+
+// socketPair makes the lifeline. Both ends are closed on exec: it must end with us, not with some other child of ours.
+func socketPair() (ours, theirs *os.File, err error) {
+	fds, err := closedOnExec(func() ([2]int, error) { return unix.Socketpair(unix.AF_UNIX, socketType, 0) })
+	if err != nil {
+		return nil, nil, err
+	}
+	return os.NewFile(uintptr(fds[0]), "guard"), os.NewFile(uintptr(fds[1]), "lifeline"), nil
+}

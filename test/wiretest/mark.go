@@ -2,10 +2,11 @@ package wiretest
 
 import (
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -19,7 +20,9 @@ func Mark(tb testing.TB) string {
 	tb.Cleanup(func() {
 		for _, p := range outlived(mark) {
 			tb.Errorf("left running: %v", p)
-			_ = p.kill() // it may have ended by now
+			if process, err := os.FindProcess(p.PID); err == nil {
+				_ = process.Kill() // it may have ended by now
+			}
 		}
 	})
 	return mark
@@ -34,8 +37,8 @@ type Running struct {
 // String gives the process id and the command line.
 func (p Running) String() string { return fmt.Sprintf("%d %s", p.PID, strings.Join(p.Args, " ")) }
 
-// Kill ends the one process that carries the mark and has word in its command line, as a crash would, and waits until it
-// runs no more. It fails the test when there is not exactly one.
+// Kill ends the one process that carries the mark and has word in its command line, as a crash would, and waits until
+// its parent has taken note. It fails the test when there is not exactly one.
 func Kill(tb testing.TB, mark, word string) {
 	tb.Helper()
 	var victims []Running
@@ -47,21 +50,17 @@ func Kill(tb testing.TB, mark, word string) {
 	if len(victims) != 1 {
 		tb.Fatalf("got processes %v with %q in the command line, want one", victims, word)
 	}
-	if err := victims[0].kill(); err != nil {
+	process, err := os.FindProcess(victims[0].PID)
+	if err == nil {
+		err = process.Kill()
+	}
+	if err != nil {
 		tb.Fatal(err)
 	}
-	pid := victims[0].PID
-	if !poll(func() bool { return !slices.ContainsFunc(Marked(mark), func(p Running) bool { return p.PID == pid }) }) {
+	// A dead process can be signalled until its parent has waited for it.
+	if !poll(func() bool { return errors.Is(process.Signal(syscall.Signal(0)), os.ErrProcessDone) }) {
 		tb.Fatalf("%v runs on after it was killed", victims[0])
 	}
-}
-
-func (p Running) kill() error {
-	process, err := os.FindProcess(p.PID)
-	if err != nil {
-		return err
-	}
-	return process.Kill()
 }
 
 // outlived gives the marked processes a moment to end, since the last of them are told to by others that have just

@@ -1,0 +1,282 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcp-workbench/workbench/test/wiretest"
+)
+
+// binaryVariable tells the tests where TestMain put the program.
+const binaryVariable = "WORKBENCH_E2E_BINARY"
+
+// The capabilities a client may declare: none, and all that a person at a screen could serve.
+const (
+	noCapabilities  = `{}`
+	allCapabilities = `{"roots":{"listChanged":true},"sampling":{},"elicitation":{"form":{},"url":{}}}`
+)
+
+// bed is what one test needs of the world: the servers, a folder for them, and a mark by which to find their processes.
+type bed struct {
+	tb    testing.TB
+	mark  string // environment entry of every process of this test
+	files string // the folder that the filesystem server may touch
+	node  string
+	npm   string // the folder of the installed packages
+}
+
+// newBed lets the test run beside others, and skips it, or fails it where npm packages are required, when there is nothing
+// to test against.
+func newBed(tb *testing.T) *bed {
+	tb.Helper()
+	tb.Parallel()
+	npm, err := filepath.Abs(filepath.Join("..", "npm"))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	node, err := exec.LookPath("node")
+	if err == nil {
+		_, err = os.Stat(filepath.Join(npm, "node_modules", ".installed"))
+	}
+	if err != nil {
+		if os.Getenv("WORKBENCH_REQUIRE_NPM") == "1" {
+			tb.Fatalf("the npm servers are required and not installed: %v", err)
+		}
+		tb.Skipf("the npm servers are not installed (make test does it): %v", err)
+	}
+	// The server resolves its folder, and says the resolved name in its answers.
+	files, err := filepath.EvalSymlinks(tb.TempDir())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return &bed{tb: tb, mark: wiretest.Mark(tb), files: files, node: node, npm: npm}
+}
+
+// in gives the same world to a subtest; the processes it starts end with the subtest.
+func (b *bed) in(tb testing.TB) *bed {
+	view := *b
+	view.tb = tb
+	return &view
+}
+
+// servers are the names of the downstream servers, in the order of the configuration.
+func servers() []string { return []string{"everything", "memory", "filesystem"} }
+
+// command is the command line of a server.
+func (b *bed) command(server string) []string {
+	args := []string{b.node, filepath.Join(b.npm, "node_modules", "@modelcontextprotocol", "server-"+server, "dist", "index.js")}
+	switch server {
+	case "everything":
+		args = append(args, "stdio")
+	case "filesystem":
+		args = append(args, b.files)
+	}
+	return args
+}
+
+// environ is what a server gets beyond the safe part of our environment. Each start of the memory server has a memory
+// of its own.
+func (b *bed) environ(server string) map[string]string {
+	key, value, _ := strings.Cut(b.mark, "=")
+	env := map[string]string{key: value}
+	if server == "memory" {
+		env["MEMORY_FILE_PATH"] = filepath.Join(b.tb.TempDir(), "memory.jsonl")
+	}
+	return env
+}
+
+// direct starts a server as a client without workbench would.
+func (b *bed) direct(server string, opts wiretest.Options) *wiretest.Process {
+	b.tb.Helper()
+	line := b.command(server)
+	cmd := exec.Command(line[0], line[1:]...)
+	cmd.Env = os.Environ()
+	for key, value := range b.environ(server) {
+		cmd.Env = append(cmd.Env, key+"="+value)
+	}
+	return wiretest.Start(b.tb, cmd, opts)
+}
+
+// server is the configuration of a server.
+func (b *bed) server(name string) string {
+	line := b.command(name)
+	return wiretest.JSON(map[string]any{"command": line[0], "args": line[1:], "env": b.environ(name)})
+}
+
+// config is a configuration with all servers in the toolbox dev, and everything alone in spare, which has no description.
+func (b *bed) config(toolMode string) string {
+	entries := make([]string, 0, len(servers()))
+	for _, name := range servers() {
+		entries = append(entries, fmt.Sprintf("%q: %s", name, b.server(name)))
+	}
+	return fmt.Sprintf(`{"toolMode": %q, "toolboxes": {
+		"dev": {"description": "Development environment tools", "mcpServers": {%s}},
+		"spare": {"mcpServers": {"everything": %s}}
+	}}`, toolMode, strings.Join(entries, ","), b.server("everything"))
+}
+
+// command line of the program with a configuration, given as text.
+func (b *bed) workbenchLine(config string, args ...string) []string {
+	b.tb.Helper()
+	path := filepath.Join(b.tb.TempDir(), "workbench-config.json")
+	if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
+		b.tb.Fatal(err)
+	}
+	if len(args) == 0 {
+		args = []string{"serve"}
+	}
+	return append([]string{os.Getenv(binaryVariable)}, append(args, "--config", path)...)
+}
+
+// workbenchEnv keeps the program away from what a person has configured on this machine.
+func (b *bed) workbenchEnv() []string {
+	home := b.tb.TempDir()
+	return append(os.Environ(), b.mark, "HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_STATE_HOME="+home, "XDG_CACHE_HOME="+home,
+		"WORKBENCH_CONFIG=")
+}
+
+// workbench starts the program with a configuration, given as text.
+func (b *bed) workbench(config string, opts wiretest.Options, args ...string) *wiretest.Process {
+	b.tb.Helper()
+	line := b.workbenchLine(config, args...)
+	cmd := exec.Command(line[0], line[1:]...)
+	cmd.Env = b.workbenchEnv()
+	return wiretest.Start(b.tb, cmd, opts)
+}
+
+// opened is the result of opening a toolbox.
+type opened struct {
+	Toolbox     string `json:"toolbox"`
+	Description string `json:"description"`
+	Connected   int    `json:"servers_connected"`
+	Servers     []struct {
+		Name  string `json:"name"`
+		State string `json:"state"`
+		Tools int    `json:"tools"`
+		Error string `json:"error"`
+	} `json:"servers"`
+	Tools []openedTool `json:"tools"`
+}
+
+type openedTool struct {
+	Name         string          `json:"name"`
+	Server       string          `json:"server"`
+	Toolbox      string          `json:"toolbox"`
+	Exposed      string          `json:"exposed_name"`
+	Description  string          `json:"description"`
+	InputSchema  json.RawMessage `json:"inputSchema"`
+	OutputSchema json.RawMessage `json:"outputSchema"`
+	Annotations  json.RawMessage `json:"annotations"`
+}
+
+// toolResult is the result of a tools/call, as far as tests look into it.
+type toolResult struct {
+	IsError    bool                    `json:"isError"`
+	Structured json.RawMessage         `json:"structuredContent"`
+	Content    []struct{ Text string } `json:"content"`
+}
+
+// text is the first piece of content.
+func (r toolResult) text() string {
+	if len(r.Content) == 0 {
+		return ""
+	}
+	return r.Content[0].Text
+}
+
+func decode[T any](tb testing.TB, what string, raw []byte) T {
+	tb.Helper()
+	var v T
+	if err := json.Unmarshal(raw, &v); err != nil {
+		tb.Fatalf("%s: %v: %s", what, err, wiretest.Clip(string(raw)))
+	}
+	return v
+}
+
+// open opens a toolbox with the meta tool and returns what it says. When it is told that the tools have changed it lists
+// them again, as clients do.
+func open(tb testing.TB, c *wiretest.Client, toolbox string) opened {
+	tb.Helper()
+	from := c.Mark()
+	id := c.Request("tools/call", openParams(toolbox))
+	told, _ := c.Next(from, "list_changed or the result of open", func(m wiretest.Message) bool {
+		return m.IsNotification(toolsChanged) || m.IsReply(id)
+	})
+	if !told.IsReply(id) {
+		c.Result("tools/list", "")
+	}
+	reply := c.Reply(id)
+	if reply.Error != nil {
+		tb.Fatalf("open %s: got error %v", toolbox, reply.Error)
+	}
+	result := decode[toolResult](tb, "open", reply.Result)
+	if result.IsError {
+		tb.Fatalf("open %s: got an error: %s", toolbox, result.text())
+	}
+	return decode[opened](tb, "structuredContent of open", result.Structured)
+}
+
+func openParams(toolbox string) string {
+	return fmt.Sprintf(`{"name":"workbench_open_toolbox","arguments":{"toolbox_name":%q}}`, toolbox)
+}
+
+// exposed gives the name under which a tool of the opened toolbox is offered.
+func (o opened) exposed(tb testing.TB, server, tool string) string {
+	tb.Helper()
+	for _, t := range o.Tools {
+		if t.Server == server && t.Name == tool {
+			return t.Exposed
+		}
+	}
+	tb.Fatalf("toolbox %s has no tool %s of server %s", o.Toolbox, tool, server)
+	return ""
+}
+
+// names are the names of the items of a list, in its order.
+func names(tb testing.TB, result []byte, list string) []string {
+	tb.Helper()
+	var names []string
+	for _, item := range items(tb, result, list) {
+		names = append(names, decode[struct{ Name string }](tb, list, item).Name)
+	}
+	return names
+}
+
+// items are the items of a list result as they came.
+func items(tb testing.TB, result []byte, list string) []json.RawMessage {
+	tb.Helper()
+	members := decode[map[string]json.RawMessage](tb, list, result)
+	if members["nextCursor"] != nil {
+		tb.Fatalf("%s: has another page", list)
+	}
+	return decode[[]json.RawMessage](tb, list, members[list])
+}
+
+// renamed gives an item the name it has directly, and changes nothing else of its bytes.
+func renamed(item []byte, from, to string) []byte {
+	return bytes.Replace(item, []byte(`"name":`+wiretest.JSON(from)), []byte(`"name":`+wiretest.JSON(to)), 1)
+}
+
+// output runs a command to its end, within a minute, and returns what it wrote to stdout.
+func output(tb testing.TB, line, env []string, stdin string) []byte {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(tb.Context(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, line[0], line[1:]...)
+	cmd.Env, cmd.Stdin, cmd.WaitDelay = env, strings.NewReader(stdin), 5*time.Second
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		tb.Fatalf("%s: %v\n%s\n%s", strings.Join(line, " "), err, out, stderr.String())
+	}
+	return out
+}

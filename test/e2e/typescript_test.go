@@ -1,0 +1,159 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mcp-workbench/workbench/test/wiretest"
+)
+
+// line is what the driver of the TypeScript clients prints, one JSON object a line.
+type line struct {
+	Connected *struct {
+		ServerInfo   struct{ Name string }
+		Instructions string
+	}
+	Operation *int
+	Result    json.RawMessage
+	Error     json.RawMessage
+	Changed   string
+	Names     []string
+}
+
+// outcome of an operation, result or error.
+func (l line) outcome() []byte {
+	if l.Error != nil {
+		return l.Error
+	}
+	return l.Result
+}
+
+// operation is one step for the driver.
+type operation struct {
+	Method string          `json:"method,omitempty"`
+	Params json.RawMessage `json:"params,omitempty"`
+	Await  string          `json:"await,omitempty"`
+}
+
+// drive runs operations with a TypeScript client that is connected to a command, and returns what it printed.
+func (b *bed) drive(client string, command, env []string, operations []operation) []line {
+	b.tb.Helper()
+	args := append([]string{b.node, filepath.Join(b.npm, "driver.mjs"), client}, command...)
+	script := wiretest.JSON(map[string]any{"operations": operations})
+	var lines []line
+	for text := range bytes.Lines(output(b.tb, args, env, script)) {
+		lines = append(lines, decode[line](b.tb, "line of the driver", text))
+	}
+	if want := len(operations); len(results(lines)) != want {
+		b.tb.Fatalf("got %d results of %d operations", len(results(lines)), want)
+	}
+	return lines
+}
+
+// results are the lines that answer operations.
+func results(lines []line) []line {
+	return slices.DeleteFunc(slices.Clone(lines), func(l line) bool { return l.Operation == nil })
+}
+
+func toolCall(params string) operation {
+	return operation{Method: "tools/call", Params: []byte(params)}
+}
+
+// TestTypeScript: what the official clients make of a server's answers is the same directly and through workbench.
+func TestTypeScript(t *testing.T) {
+	b := newBed(t)
+	tests := []struct {
+		client     string
+		registered bool // calls go by the registered names, after the client's own handler saw the new list
+	}{
+		{"sdk1", true},
+		{"sdk1", false},
+		{"sdk2-legacy", true},
+		{"sdk2-auto", false},
+		{"sdk2-modern", false},
+	}
+	for _, test := range tests {
+		way := "by workbench_use_tool"
+		if test.registered {
+			way = "by registered name"
+		}
+		t.Run(test.client+" "+way, func(t *testing.T) {
+			b := b.in(t)
+			through := []operation{{Method: "tools/list"}, toolCall(openParams("dev"))}
+			if test.registered {
+				through = append(through, operation{Await: "tools"})
+			}
+			through = append(through, operation{Method: "tools/list"})
+			before := len(through)
+			var want [][]byte
+			for _, server := range servers() {
+				calls := b.calls(server)
+				want = append(want, b.driveDirect(test.client, server, calls)...)
+				b.reset()
+				for _, c := range calls {
+					through = append(through, throughWorkbench(c, server, test.registered))
+				}
+			}
+			defer b.reset()
+			lines := b.drive(test.client, b.workbenchLine(b.config("auto")), b.workbenchEnv(), through)
+			if got := lines[0].Connected; got == nil || got.ServerInfo.Name != "mcp-workbench" ||
+				!strings.HasPrefix(got.Instructions, "Available Toolboxes:\n\ndev (3 servers)\n") {
+				t.Errorf("got %+v as the first line, want the name and the instructions of workbench", got)
+			}
+			done := results(lines)
+			for i, want := range want {
+				wiretest.Same(t, fmt.Sprintf("%s %s", test.client, through[before+i].Params), done[before+i].outcome(), want)
+			}
+			if test.registered {
+				checkAnnounced(t, lines)
+			}
+		})
+	}
+}
+
+// checkAnnounced wants the client's handler for changed lists to have been given the list that the client gets when it asks.
+func checkAnnounced(t *testing.T, lines []line) {
+	t.Helper()
+	changed := slices.IndexFunc(lines, func(l line) bool { return l.Changed == "tools" })
+	if changed < 0 {
+		t.Fatal("the client's handler for changed tools did not run")
+	}
+	got := lines[changed].Names
+	want := names(t, results(lines)[3].Result, "tools")
+	if !slices.Equal(got, want) || len(got) < 30 {
+		t.Errorf("got %d tools in the handler %q want those of the list after it %q", len(got), got, want)
+	}
+}
+
+func (b *bed) driveDirect(client, server string, calls []call) [][]byte {
+	b.tb.Helper()
+	if client == "sdk2-modern" {
+		client = "sdk2-legacy" // the servers know no later era
+	}
+	operations := make([]operation, 0, len(calls))
+	for _, c := range calls {
+		operations = append(operations, toolCall(c.params()))
+	}
+	env := b.workbenchEnv()
+	for key, value := range b.environ(server) {
+		env = append(env, key+"="+value)
+	}
+	var outcomes [][]byte
+	for _, l := range results(b.drive(client, b.command(server), env, operations)) {
+		outcomes = append(outcomes, l.outcome())
+	}
+	return outcomes
+}
+
+func throughWorkbench(c call, server string, registered bool) operation {
+	if registered {
+		return toolCall(fmt.Sprintf(`{"name":"dev__%s__%s","arguments":%s}`, server, c.tool, c.arguments))
+	}
+	return toolCall(fmt.Sprintf(`{"name":"workbench_use_tool","arguments":{"tool":{"toolbox":"dev","server":%q,"name":%q},"arguments":%s}}`,
+		server, c.tool, c.arguments))
+}

@@ -19,8 +19,6 @@ var (
 	ErrFull = errors.New("outbox is full")
 	// ErrClosed is the error of an [Outbox] after Close.
 	ErrClosed = errors.New("outbox is closed")
-	// errUnable says that a descriptor cannot be written to without waiting.
-	errUnable = errors.New("cannot write without waiting")
 	// ErrStalled is returned by [Serve] when the peer has stopped reading.
 	ErrStalled = errors.New("peer does not read its messages")
 )

@@ -4,24 +4,20 @@ package wire
 
 import "syscall"
 
-// canSkipWaiting is false: only descriptors in non-blocking mode are written to
-// directly.
-const canSkipWaiting = false
+// hasNoWait says that only descriptors in non-blocking mode can be written to
+// without waiting.
+const hasNoWait = false
 
-// write writes the message and a newline in one system call, for which it copies
-// them together: syscall offers no portable gathering write.
+// write writes the message and a newline in one system call. It copies them
+// together, for want of a portable gathering write.
 func (d *direct) write(fd uintptr) (int, syscall.Errno) {
 	d.line = append(append(d.line[:0], d.msg...), '\n')
 	n, err := syscall.Write(int(fd), d.line)
 	if cap(d.line) > chunkSize {
 		d.line = nil
 	}
-	if err == nil {
-		return n, 0
+	if errno, ok := err.(syscall.Errno); ok {
+		return 0, errno
 	}
-	errno, ok := err.(syscall.Errno)
-	if !ok {
-		errno = syscall.EIO
-	}
-	return 0, errno
+	return n, 0
 }

@@ -2,7 +2,12 @@
 
 package wire
 
-import "io"
+import (
+	"errors"
+	"io"
+)
+
+var errUnable = errors.New("cannot write without waiting")
 
 // direct is not to be had here: the goroutine of the Outbox does all writing.
 type direct struct{}

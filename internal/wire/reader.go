@@ -143,11 +143,15 @@ func (r *Reader) grow() {
 	r.large = r.unused.Value()
 	if r.large == nil || len(*r.large) <= len(old) {
 		// In larger steps later, so that all of them together stay near the longest.
+		limit := max(r.max+1, smallBuffer)
 		size := 2 * len(old)
 		if size > 1<<20 {
-			size = 4 * len(old)
+			size *= 2
 		}
-		buf := make([]byte, min(size, max(r.max+1, smallBuffer)))
+		if size > limit/2 {
+			size = limit
+		}
+		buf := make([]byte, size)
 		r.large = &buf
 		r.unused = weak.Make(r.large)
 	}

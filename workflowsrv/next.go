@@ -87,6 +87,9 @@ func appendAnswer(dst []byte, a stepping.Answer) []byte {
 	dst = appendStrings(dst, a.ValidationCriteria)
 	dst = append(dst, `},"isComplete":`...)
 	dst = strconv.AppendBool(dst, a.IsComplete)
+	if len(a.Warnings) > 0 {
+		dst = appendStrings(append(dst, `,"warnings":`...), a.Warnings)
+	}
 	if len(a.Missing) > 0 {
 		dst = appendJSON(append(dst, `,"missing":`...), a.Missing)
 	}

@@ -50,7 +50,7 @@ const nextOutput = `{"type":"object","properties":{` +
 	`"step":{"type":["object","null"]},` +
 	`"guidance":{"type":"object","properties":{"prompt":{"type":"string"},"modelHint":{"type":"string"},"requiresConfirmation":{"type":"boolean"},` +
 	`"validationCriteria":{"type":"array","items":{"type":"string"}}},"required":["prompt","requiresConfirmation","validationCriteria"]},` +
-	`"isComplete":{"type":"boolean"},` +
+	`"isComplete":{"type":"boolean"},"warnings":{"type":"array","items":{"type":"string"}},` +
 	`"missing":{"type":"array","items":{"type":"object","properties":{"variable":{"type":"string"},` +
 	`"tests":{"type":"array","items":{"type":"object","properties":{"operator":{"type":"string"},"value":{}},"required":["operator"]}},` +
 	`"steps":{"type":"array","items":{"type":"string"}}},"required":["variable","tests","steps"]}},` +

@@ -51,6 +51,7 @@ func (b *builder) workflow(doc *node) *Workflow {
 	}
 	b.index()
 	b.resolveBodies()
+	b.checkReach()
 	b.checkFunctions()
 	b.checkVariables(doc)
 	b.nameParts(doc)

@@ -54,9 +54,21 @@ func (k *walker) runLoop(s *definition.Step) (*choice, error) {
 		}
 		k.at.Pass, k.at.Next, k.at.Skipped = k.at.Pass+1, 0, nil
 	}
+	k.noteLimit(s)
 	k.at.leave()
 	k.at.Finished = append(k.at.Finished, s.ID)
 	return nil, nil
+}
+
+// noteLimit warns when maxIterations ends a loop that would have gone on.
+func (k *walker) noteLimit(s *definition.Step) {
+	if k.at.Pass <= s.Loop.MaxIterations || k.completed[s.ID] {
+		return
+	}
+	if pass, err := k.openPass(s); pass != nil || err != nil {
+		k.warnings = append(k.warnings, fmt.Sprintf("the loop %q ended at its limit, maxIterations %d, although it would have gone on", s.ID, s.Loop.MaxIterations))
+	}
+	k.missing = missingList{}
 }
 
 func (k *walker) anyDone(body []*definition.Step) bool {
@@ -93,7 +105,7 @@ func (k *walker) openCounted(s *definition.Step, pass *LoopPass) (*LoopPass, err
 	if name := s.Loop.CountVar; name != "" {
 		v := k.request.Context[name]
 		if v == nil {
-			k.missing.addType(s.ID, name, "number")
+			k.missing.addType(s.ID, name, "a number")
 			return nil, nil
 		}
 		number, ok := toFloat(v)
@@ -114,7 +126,7 @@ func (k *walker) openItem(s *definition.Step, pass *LoopPass) (*LoopPass, error)
 	l := s.Loop
 	v := k.request.Context[l.ItemsVar]
 	if v == nil {
-		k.missing.addType(s.ID, l.ItemsVar, "array")
+		k.missing.addType(s.ID, l.ItemsVar, "an array")
 		return nil, nil
 	}
 	items, ok := v.([]any)
@@ -212,13 +224,10 @@ func describe(v any) string {
 	case map[string]any:
 		kind = "an object"
 	}
-	text, err := json.Marshal(v)
-	if err != nil {
-		return kind
-	}
 	const most = 60
-	if runes := []rune(string(text)); len(runes) > most {
-		text = []byte(string(runes[:most]) + "…")
+	text := []rune(asText(v))
+	if len(text) > most {
+		text = append(text[:most], '…')
 	}
 	return kind + ": " + string(text)
 }

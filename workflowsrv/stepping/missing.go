@@ -1,7 +1,6 @@
 package stepping
 
 import (
-	"encoding/json"
 	"reflect"
 	"slices"
 	"strings"
@@ -19,15 +18,15 @@ func (l *missingList) addTests(stepID string, tests []criteria.VarTest) {
 	for _, t := range tests {
 		op := t.Op
 		if op == "" {
-			op = "truthy"
+			op = truthTest
 		}
 		l.add(stepID, t.Name, Test{Operator: op, Value: t.Value})
 	}
 }
 
-// addType notes a variable of which the step needs a type.
+// addType notes a variable of which the step needs a type, such as "a number".
 func (l *missingList) addType(stepID, name, want string) {
-	l.add(stepID, name, Test{Operator: "type", Value: want})
+	l.add(stepID, name, Test{Operator: typeTest, Value: want})
 }
 
 func (l *missingList) add(stepID, name string, t Test) {
@@ -49,67 +48,62 @@ func (l *missingList) add(stepID, name string, t Test) {
 func (l *missingList) prompt() string {
 	var b strings.Builder
 	b.WriteString("No eligible step due to unmet conditions. Please update context:")
+	tested := false
 	for _, m := range l.list {
 		b.WriteString("\n- " + m.sentence())
+		tested = tested || m.Tests[0].Operator != typeTest
 	}
-	b.WriteString("\nA variable that does not apply still needs a value: any other one, such as false or \"none\". " +
-		"Then call workflow_next again.")
+	if tested {
+		b.WriteString("\nA condition that does not apply is answered with any other value, such as false or \"none\".")
+	}
+	b.WriteString("\nThen call workflow_next again.")
 	return b.String()
 }
 
 func (m Missing) sentence() string {
-	var equal, other []string
+	var values, others []string
 	for _, t := range m.Tests {
-		value, err := json.Marshal(t.Value)
-		if err != nil {
-			continue
-		}
 		switch t.Operator {
+		case typeTest:
+			return "Set '" + m.Variable + "' to " + asText(t.Value) + m.needed()
 		case "equals", "in":
-			equal = append(equal, quotedValues(t.Value)...)
-		case "truthy":
-			equal = append(equal, "true", "false")
-		case "type":
-			return "Set '" + m.Variable + "' to " + article(string(value)) + m.needed()
+			values = append(values, quotedValues(t.Value)...)
+		case truthTest:
+			values = append(values, "true", "false")
 		default:
-			other = append(other, t.Operator+" "+string(value))
+			others = append(others, t.Operator+" "+asText(t.Value))
 		}
 	}
+	tests := strings.Join(others, ", ")
 	switch {
-	case len(other) == 0 && len(equal) > 0:
-		return "Set '" + m.Variable + "' to one of: " + strings.Join(equal, ", ") + m.needed()
-	case len(equal) == 0:
-		return "Provide a value for '" + m.Variable + "' (tested for: " + strings.Join(other, ", ") + ")" + m.needed()
+	case len(values) == 0:
+		return "Provide a value for '" + m.Variable + "' (tested for: " + tests + ")" + m.needed()
+	case len(values) == 1:
+		values[0] = " to " + values[0]
+	default:
+		values[0] = " to one of: " + values[0]
 	}
-	return "Set '" + m.Variable + "' to one of: " + strings.Join(equal, ", ") +
-		" (also tested for: " + strings.Join(other, ", ") + ")" + m.needed()
+	text := "Set '" + m.Variable + "'" + strings.Join(values, ", ")
+	if tests != "" {
+		text += " (also tested for: " + tests + ")"
+	}
+	return text + m.needed()
 }
 
 func (m Missing) needed() string { return " (for: " + strings.Join(m.Steps, ", ") + ")" }
 
-// quotedValues writes strings in single quotes and all else as JSON.
+// quotedValues writes strings in single quotes and all else as JSON, the
+// items of an array each for itself.
 func quotedValues(v any) []string {
-	if list, ok := v.([]any); ok {
+	switch v := v.(type) {
+	case []any:
 		var all []string
-		for _, item := range list {
+		for _, item := range v {
 			all = append(all, quotedValues(item)...)
 		}
 		return all
+	case string:
+		return []string{"'" + v + "'"}
 	}
-	if s, ok := v.(string); ok {
-		return []string{"'" + s + "'"}
-	}
-	text, err := json.Marshal(v)
-	if err != nil {
-		return nil
-	}
-	return []string{string(text)}
-}
-
-func article(kind string) string {
-	kind = strings.Trim(kind, `"`)
-	if kind == "array" {
-		return "an array"
-	}
-	return "a " + kind
+	return []string{asText(v)}
 }

@@ -34,6 +34,8 @@ type Answer struct {
 	RequiresConfirmation bool
 	// ValidationCriteria are the messages of the rules for the step's output.
 	ValidationCriteria []string
+	// Warnings tell what went otherwise than the author may have meant.
+	Warnings []string
 	// Missing are the variables without which no step can be chosen.
 	Missing []Missing
 	// Loop is nil outside of loops.
@@ -52,9 +54,15 @@ type Missing struct {
 	Steps []string `json:"steps"`
 }
 
-// A Test is one comparison of a variable. The operator of a variable that
-// only has to be truthy is "truthy", and that of one that only has to be of a
-// type is "type".
+// The operators of tests that are none in a file: a variable that has to be
+// truthy, and one that has to be of a type.
+const (
+	truthTest = "truthy"
+	typeTest  = "type"
+)
+
+// A Test is one comparison of a variable: an operator of conditions, or truthy
+// or type.
 type Test struct {
 	Operator string `json:"operator"`
 	Value    any    `json:"value,omitempty"`
@@ -99,6 +107,7 @@ type walker struct {
 	completed map[string]bool
 	at        position
 	missing   missingList
+	warnings  []string
 }
 
 // A choice is a step that was found, with the context it sees.
@@ -155,7 +164,7 @@ func (k *walker) eligible(s *definition.Step, context map[string]any) bool {
 }
 
 func (k *walker) answer(found *choice) Answer {
-	a := Answer{State: k.at.seal(k.w)}
+	a := Answer{State: k.at.seal(k.w), Warnings: k.warnings}
 	switch {
 	case found != nil:
 		k.present(&a, found)

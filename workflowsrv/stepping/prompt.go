@@ -248,9 +248,16 @@ func value(v any) string {
 	if s, ok := v.(string); ok {
 		return s
 	}
-	text, err := json.Marshal(v)
-	if err != nil {
+	return asText(v)
+}
+
+// asText writes a value as JSON, without escapes that only HTML needs.
+func asText(v any) string {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
 		return fmt.Sprint(v)
 	}
-	return string(text)
+	return strings.TrimSuffix(b.String(), "\n")
 }

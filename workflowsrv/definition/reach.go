@@ -1,0 +1,79 @@
+package definition
+
+import (
+	"encoding/json"
+	"math"
+	"strconv"
+
+	"github.com/mcp-workbench/workbench/workflowsrv/criteria"
+)
+
+// maxTrials bounds how many contexts are tried on one condition.
+const maxTrials = 5_000
+
+// checkReach warns of steps whose condition no context satisfies.
+func (b *builder) checkReach() {
+	for _, p := range b.steps {
+		if c := p.step.RunCondition; c != nil && !satisfiable(c) {
+			b.warnings.add(p.node.get("runCondition"), p.path+"/runCondition", "holds in no context: the step is never reached")
+		}
+	}
+}
+
+// satisfiable tries the condition under all combinations of the values that
+// could matter to it. It gives the condition the benefit of the doubt when
+// these are too many, or when a test is of a kind that no value can be made
+// for.
+func satisfiable(c *criteria.Condition) bool {
+	var names []string
+	values := map[string][]any{}
+	for _, test := range c.Vars() {
+		candidates, ok := candidateValues(test)
+		if !ok {
+			return true
+		}
+		if _, known := values[test.Name]; !known {
+			names = append(names, test.Name)
+			values[test.Name] = []any{nil}
+		}
+		values[test.Name] = append(values[test.Name], candidates...)
+	}
+	trials := 1
+	for _, name := range names {
+		if trials *= len(values[name]); trials > maxTrials {
+			return true
+		}
+	}
+	context := map[string]any{}
+	for n := range trials {
+		for _, name := range names {
+			context[name] = values[name][n%len(values[name])]
+			n /= len(values[name])
+		}
+		if c.Eval(context, criteria.Strict) {
+			return true
+		}
+	}
+	return false
+}
+
+// candidateValues are values that a test holds for and values that it does
+// not hold for.
+func candidateValues(test criteria.VarTest) ([]any, bool) {
+	switch test.Op {
+	case "":
+		return []any{true, false}, true
+	case "equals", "not_equals":
+		return []any{test.Value, "another value than " + test.Name}, true
+	case "in":
+		list, ok := test.Value.([]any)
+		return append(list, "another value than "+test.Name), ok
+	case "gt", "gte", "lt", "lte":
+		n, ok := test.Value.(json.Number)
+		f, err := strconv.ParseFloat(n.String(), 64)
+		// Near enough to lie between two limits that leave any room.
+		near := math.Max(1, math.Abs(f)) * 1e-9
+		return []any{test.Value, f - near, f + near}, ok && err == nil
+	}
+	return nil, false
+}

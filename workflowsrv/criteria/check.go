@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // Texts that clients of the workflow API know and compare.
@@ -30,7 +31,7 @@ func (c *Criteria) Check(ctx context.Context, output string, variables map[strin
 	}
 	m := &meter{ctx: ctx}
 	j := &judge{
-		output: strings.ToValidUTF8(output, "\ufffd"), // so that places can be counted in characters and in bytes
+		output: valid(output),
 		scope:  &scope{context: variables, mode: opt.Mode, meter: m},
 		opt:    opt,
 		meter:  m,
@@ -43,6 +44,14 @@ func (c *Criteria) Check(ctx context.Context, output string, variables map[strin
 		v.Explain = node
 	}
 	return v
+}
+
+// valid gives text as UTF-8, so that places in it can be counted in bytes and in characters.
+func valid(text string) string {
+	if utf8.ValidString(text) {
+		return text
+	}
+	return string([]rune(text))
 }
 
 // limit drops repeated suggestions, and those past maxSuggestions with a word about their number.
@@ -68,6 +77,7 @@ type judge struct {
 	warnings []string
 
 	runes    []rune   // output, once a pattern needs it
+	searches int      // for the nearest text, which are not made for more rules than get a suggestion
 	document *decoded // output as JSON, once a schema needs it
 }
 

@@ -5,13 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"strconv"
 	"strings"
 )
 
-// maxJSONDepth bounds how deep the JSON of an output and of a schema may nest.
-const maxJSONDepth = 200
+// What the JSON of an output may hold, and the JSON of a schema may nest.
+const (
+	maxJSONDepth  = 200
+	maxJSONValues = 50_000
+)
 
 // decoded is an output read as JSON.
 type decoded struct {
@@ -32,7 +34,7 @@ func decode(text string) decoded {
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return decoded{fault: "more text follows the JSON value at " + place(text, min(len(text), offset+int(d.InputOffset())))}
 	}
-	if err := checkSize(v, math.MaxInt); err != nil {
+	if err := checkSize(v, maxJSONValues); err != nil {
 		return decoded{fault: err.Error()}
 	}
 	return decoded{value: v}

@@ -35,8 +35,8 @@ func (n *Node) suggestions(want Outcome) []string {
 		return nil
 	case n.leaf() && n.Outcome == Passed && n.undo != "":
 		return []string{n.undo}
-	case n.leaf() && n.mend != "":
-		return []string{n.mend}
+	case n.leaf():
+		return n.mend
 	case n.Kind == opNot:
 		return n.Children[0].suggestions(opposite(want))
 	}

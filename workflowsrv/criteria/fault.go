@@ -1,7 +1,7 @@
 package criteria
 
 import (
-	"encoding/json"
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -9,73 +9,150 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
-	"golang.org/x/text/language"
-	"golang.org/x/text/message"
 
 	"github.com/mcp-workbench/workbench/internal/nearest"
 )
 
-// maxFaults bounds how many places of an output one schema rule names.
-const maxFaults = 50
+// What one schema rule says about an output, at most: beyond it nobody reads on, and an output may have a fault in
+// every one of its values.
+const (
+	maxFaults     = 50   // places
+	maxFaultNodes = 200  // nodes, those of alternatives included
+	maxCandidates = 1000 // properties among which a missing one is looked for
+	maxPlace      = 200  // characters of a JSON pointer
+)
 
 // explainFaults gives a node for each place of v that does not satisfy its part of the schema, in a stable order.
 func explainFaults(e *jsonschema.ValidationError, v any) []*Node {
-	var nodes []*Node
-	switch k := e.ErrorKind.(type) {
-	case *kind.Schema, *kind.Group, *kind.AllOf, *kind.Reference:
-		for _, cause := range e.Causes {
-			nodes = append(nodes, explainFaults(cause, v)...)
-		}
-	case *kind.Required:
-		for _, name := range k.Missing {
-			nodes = append(nodes, missingProperty(e, v, name))
-		}
-	case *kind.AdditionalProperties:
-		for _, name := range k.Properties {
-			n := faultNode(e, "must not have the property "+strconv.Quote(name), "it")
-			n.mend = fmt.Sprintf("At %s: take out the property %q.", n.Where, name)
-			nodes = append(nodes, n)
-		}
-	case *kind.AnyOf:
-		nodes = []*Node{alternatives(e, v, "must match at least one alternative")}
-	case *kind.OneOf:
-		nodes = []*Node{alternatives(e, v, oneOf(k))}
-	default:
-		must, got := expectation(e.ErrorKind)
-		if got == "" {
-			got = brief(lookup(v, e.InstanceLocation))
-		}
-		n := faultNode(e, must, got)
-		if enum, ok := k.(*kind.Enum); ok {
-			n.mend += nearestValue(enum)
-		}
-		nodes = []*Node{n}
-	}
-	slices.SortStableFunc(nodes, func(a, b *Node) int {
-		return strings.Compare(a.Where+"\x00"+a.Expected, b.Where+"\x00"+b.Expected)
-	})
-	return nodes[:min(len(nodes), maxFaults)]
+	x := &explainer{value: v, left: maxFaultNodes}
+	return x.explain(e)
 }
 
-func faultNode(e *jsonschema.ValidationError, must, got string) *Node {
+type explainer struct {
+	value any // that the schema was held against
+	left  int // nodes that may still be made
+}
+
+func (x *explainer) explain(e *jsonschema.ValidationError) []*Node {
+	var places []*jsonschema.ValidationError
+	collect(e, &places)
+	sortPlaces(&places)
+	var nodes []*Node
+	for _, place := range places {
+		nodes = append(nodes, x.nodes(place)...)
+	}
+	return nodes
+}
+
+// collect gathers the faults under e, without what only groups them. Of very many it keeps the first places.
+func collect(e *jsonschema.ValidationError, places *[]*jsonschema.ValidationError) {
+	switch e.ErrorKind.(type) {
+	case nil: // an error of which the library wants to know no more than that it is one
+		return
+	case *kind.Schema, *kind.Group, *kind.AllOf, *kind.Reference:
+		for _, cause := range e.Causes {
+			collect(cause, places)
+		}
+		return
+	}
+	*places = append(*places, e)
+	if len(*places) >= 10*maxFaults {
+		sortPlaces(places)
+	}
+}
+
+func sortPlaces(places *[]*jsonschema.ValidationError) {
+	slices.SortStableFunc(*places, func(a, b *jsonschema.ValidationError) int {
+		return cmp.Or(slices.CompareFunc(a.InstanceLocation, b.InstanceLocation, compareTokens), strings.Compare(a.SchemaURL, b.SchemaURL),
+			slices.Compare(a.ErrorKind.KeywordPath(), b.ErrorKind.KeywordPath()))
+	})
+	*places = (*places)[:min(len(*places), maxFaults)]
+}
+
+// compareTokens orders the names in an object by text, and the items of an array by number.
+func compareTokens(a, b string) int {
+	i, errA := strconv.Atoi(a)
+	j, errB := strconv.Atoi(b)
+	if errA == nil && errB == nil {
+		return cmp.Compare(i, j)
+	}
+	return strings.Compare(a, b)
+}
+
+// nodes explains one fault, which may name several properties.
+func (x *explainer) nodes(e *jsonschema.ValidationError) []*Node {
+	switch k := e.ErrorKind.(type) {
+	case *kind.Required:
+		return each(k.Missing, func(name string) *Node { return x.missing(e, name) })
+	case *kind.AdditionalProperties:
+		return each(slices.Sorted(slices.Values(k.Properties)), func(name string) *Node { return x.extra(e, name) })
+	case *kind.AnyOf:
+		return each([]string{"must match at least one alternative"}, func(must string) *Node { return x.alternatives(e, must) })
+	case *kind.OneOf:
+		return each([]string{oneOf(k)}, func(must string) *Node { return x.alternatives(e, must) })
+	}
+	must, got := expectation(e.ErrorKind)
+	if got == "" {
+		got = brief(lookup(x.value, e.InstanceLocation))
+	}
+	return each([]string{must}, func(must string) *Node {
+		n := x.node(e, must, got)
+		if enum, ok := e.ErrorKind.(*kind.Enum); n != nil && ok {
+			n.mend[0] += nearestValue(enum)
+		}
+		return n
+	})
+}
+
+// each makes a node for each of texts, as long as there may be more.
+func each(texts []string, node func(string) *Node) []*Node {
+	var nodes []*Node
+	for _, text := range texts {
+		n := node(text)
+		if n == nil {
+			break
+		}
+		nodes = append(nodes, n)
+	}
+	return nodes
+}
+
+// node gives nil once there are enough.
+func (x *explainer) node(e *jsonschema.ValidationError, must, got string) *Node {
+	if x.left == 0 {
+		return nil
+	}
+	x.left--
 	path := ""
 	for _, token := range e.InstanceLocation {
 		path = pointer(path, token)
 	}
-	n := &Node{Kind: "false", Outcome: Failed, Expected: must, Got: got, Where: spot(path)}
+	n := &Node{Kind: "false", Outcome: Failed, Expected: must, Got: got, Where: cut(spot(path), maxPlace)}
 	if keywords := e.ErrorKind.KeywordPath(); len(keywords) > 0 {
 		n.Kind = keywords[0]
 	}
-	n.mend = fmt.Sprintf("At %s: %s, got %s.", n.Where, must, got)
+	n.mend = []string{fmt.Sprintf("At %s: %s, got %s.", n.Where, must, got)}
 	return n
 }
 
-func missingProperty(e *jsonschema.ValidationError, v any, name string) *Node {
-	object, _ := lookup(v, e.InstanceLocation).(map[string]any)
-	n := faultNode(e, "must have the property "+strconv.Quote(name), brief(object))
-	n.mend = fmt.Sprintf("At %s: add the property %q.", n.Where, name)
-	if near := nearest.Names(name, sortedKeys(object), 1); len(near) > 0 {
-		n.mend = fmt.Sprintf("At %s: add the property %q; is %q meant to be it?", n.Where, name, near[0])
+func (x *explainer) missing(e *jsonschema.ValidationError, name string) *Node {
+	object, _ := lookup(x.value, e.InstanceLocation).(map[string]any)
+	n := x.node(e, "must have the property "+strconv.Quote(name), brief(object))
+	if n == nil {
+		return nil
+	}
+	n.mend[0] = fmt.Sprintf("At %s: add the property %q.", n.Where, name)
+	names := sortedKeys(object)
+	if near := nearest.Names(name, names[:min(len(names), maxCandidates)], 1); len(near) > 0 {
+		n.mend[0] = fmt.Sprintf("At %s: add the property %q; is %q meant to be it?", n.Where, name, near[0])
+	}
+	return n
+}
+
+func (x *explainer) extra(e *jsonschema.ValidationError, name string) *Node {
+	n := x.node(e, "must not have the property "+quote(name), "it")
+	if n != nil {
+		n.mend[0] = fmt.Sprintf("At %s: take out the property %s.", n.Where, quote(name))
 	}
 	return n
 }
@@ -87,103 +164,43 @@ func oneOf(k *kind.OneOf) string {
 	return fmt.Sprintf("must match exactly one alternative, matches number %d and number %d", k.Subschemas[0]+1, k.Subschemas[1]+1)
 }
 
-// alternatives explains an anyOf or oneOf. The mend is that of the alternative that came furthest.
-func alternatives(e *jsonschema.ValidationError, v any, must string) *Node {
-	n := faultNode(e, must, brief(lookup(v, e.InstanceLocation)))
+// alternatives explains an anyOf or oneOf. What to do is said for the alternative that came furthest.
+func (x *explainer) alternatives(e *jsonschema.ValidationError, must string) *Node {
+	n := x.node(e, must, brief(lookup(x.value, e.InstanceLocation)))
+	if n == nil {
+		return nil
+	}
 	furthest := -1
 	for i, cause := range e.Causes {
-		branch := &Node{Kind: "alternative", Outcome: Failed, Where: n.Where, Expected: "alternative " + strconv.Itoa(i+1)}
-		branch.Children = explainFaults(cause, v)
+		branch := x.node(cause, "alternative "+strconv.Itoa(i+1), n.Got)
+		if branch == nil {
+			break
+		}
+		branch.Kind, branch.Where, branch.Children = "alternative", n.Where, x.explain(cause)
 		n.Children = append(n.Children, branch)
-		if d := depth(cause) - len(branch.Children); i == 0 || d > furthest {
+		left := maxFaultNodes
+		if d := reach(cause, &left); d > furthest {
 			furthest = d
-			n.mend = fmt.Sprintf("At %s: %s; nearest is alternative %d:", n.Where, must, i+1)
+			n.mend = []string{fmt.Sprintf("At %s: %s; nearest is alternative %d:", n.Where, must, i+1)}
 			for _, child := range branch.Children {
-				n.mend += " " + child.mend
+				n.mend[0] += " " + strings.Join(child.mend, " ")
 			}
 		}
 	}
 	return n
 }
 
-// depth weighs how far into the value an error lies: a fault deep inside means that what is around it fits.
-func depth(e *jsonschema.ValidationError) int {
-	d := 10 * len(e.InstanceLocation)
+// reach is how deep in the value the deepest of the first faults under e lies: where one lies deep, what is around it
+// fits.
+func reach(e *jsonschema.ValidationError, left *int) int {
+	deepest := len(e.InstanceLocation)
 	for _, cause := range e.Causes {
-		d = max(d, depth(cause))
-	}
-	return d
-}
-
-// expectation words a fault: what must be, and what is instead where the value itself does not show it.
-func expectation(k jsonschema.ErrorKind) (must, got string) {
-	switch k := k.(type) {
-	case *kind.Type:
-		return "must be " + strings.Join(k.Want, " or "), ""
-	case *kind.Enum:
-		return "must be one of " + values(k.Want), ""
-	case *kind.Const:
-		return "must be " + brief(k.Want), ""
-	case *kind.Format:
-		return fmt.Sprintf("must have the format %q", k.Want), ""
-	case *kind.Pattern:
-		return "must match the pattern " + k.Want, ""
-	case *kind.FalseSchema:
-		return "must not be there", ""
-	case *kind.Not:
-		return `must not match the schema under "not"`, ""
-	case *kind.MinLength:
-		return fmt.Sprintf("must have at least %d characters", k.Want), fmt.Sprintf("%d characters", k.Got)
-	case *kind.MaxLength:
-		return fmt.Sprintf("must have at most %d characters", k.Want), fmt.Sprintf("%d characters", k.Got)
-	case *kind.MinItems:
-		return fmt.Sprintf("must have at least %d items", k.Want), fmt.Sprintf("%d items", k.Got)
-	case *kind.MaxItems:
-		return fmt.Sprintf("must have at most %d items", k.Want), fmt.Sprintf("%d items", k.Got)
-	case *kind.UniqueItems:
-		return "must not have equal items", fmt.Sprintf("equal items at %d and %d", k.Duplicates[0], k.Duplicates[1])
-	case *kind.MinProperties:
-		return fmt.Sprintf("must have at least %d properties", k.Want), fmt.Sprintf("%d properties", k.Got)
-	case *kind.MaxProperties:
-		return fmt.Sprintf("must have at most %d properties", k.Want), fmt.Sprintf("%d properties", k.Got)
-	case *kind.Minimum:
-		return "must be at least " + k.Want.RatString(), ""
-	case *kind.Maximum:
-		return "must be at most " + k.Want.RatString(), ""
-	case *kind.ExclusiveMinimum:
-		return "must be greater than " + k.Want.RatString(), ""
-	case *kind.ExclusiveMaximum:
-		return "must be less than " + k.Want.RatString(), ""
-	case *kind.MultipleOf:
-		return "must be a multiple of " + k.Want.RatString(), ""
-	}
-	return "must satisfy the schema: " + k.LocalizedString(message.NewPrinter(language.English)), ""
-}
-
-func values(list []any) string {
-	parts := make([]string, len(list))
-	for i, v := range list {
-		parts[i] = brief(v)
-	}
-	return strings.Join(parts, ", ")
-}
-
-// nearestValue adds which of the allowed strings is probably meant.
-func nearestValue(k *kind.Enum) string {
-	got, ok := k.Got.(string)
-	if !ok {
-		return ""
-	}
-	var candidates []string
-	for _, v := range k.Want {
-		if s, ok := v.(string); ok {
-			candidates = append(candidates, s)
+		if *left--; *left < 0 {
+			break
 		}
+		deepest = max(deepest, reach(cause, left))
 	}
-	if near := nearest.Names(got, candidates, 1); len(near) > 0 {
-		return fmt.Sprintf(" Is %q meant?", near[0])
-	}
-	return ""
+	return deepest
 }
 
 // lookup finds the value at a place that exists in v, or nil.
@@ -203,22 +220,4 @@ func lookup(v any, tokens []string) any {
 		}
 	}
 	return v
-}
-
-// brief shows a value in a few words.
-func brief(v any) string {
-	switch v := v.(type) {
-	case map[string]any:
-		if len(v) == 0 {
-			return "an empty object"
-		}
-		return "an object with " + cut(strings.Join(sortedKeys(v), ", "), 60)
-	case []any:
-		return fmt.Sprintf("an array of %d", len(v))
-	}
-	b, err := json.Marshal(v)
-	if err != nil {
-		return article(v)
-	}
-	return cut(string(b), 60)
 }

@@ -44,7 +44,7 @@ func compileSchema(v any) (*schema, error) {
 			return nil, known.check(part, members)
 		},
 	})
-	const url = "urn:workbench:schema"
+	const url = "workbench:///schema" // a path, so that a relative reference leads elsewhere
 	if err := c.AddResource(url, clone(v)); err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ func (j *judge) schema(r *rule, n *Node) {
 	}
 	if j.document.fault != "" {
 		n.Outcome, n.Got, n.Message = Failed, "no JSON: "+j.document.fault, notJSON(r)
-		n.mend = j.mendJSON()
+		n.mend = []string{j.mendJSON()}
 		return
 	}
 	v := j.document.value
@@ -69,12 +69,11 @@ func unwrap(v any) (any, bool) {
 
 // describe sums the faults up in the node of the rule.
 func (n *Node) describe(r *rule) {
-	var mends, texts []string
+	var texts []string
 	for _, child := range n.Children {
-		mends = append(mends, child.mend)
+		n.mend = append(n.mend, child.mend...)
 		texts = append(texts, fmt.Sprintf("Validation Error at '%s': %s", strings.TrimPrefix(child.Where, spot("")), child.Expected))
 	}
-	n.mend = strings.Join(mends, " ")
 	if r.message == "" {
 		n.Message = strings.Join(texts, "; ")
 	}

@@ -39,13 +39,16 @@ func (j *judge) contains(r *rule, n *Node) {
 		return
 	}
 	n.Outcome, n.Got = Failed, "no such text"
-	n.mend = fmt.Sprintf("Add the text %q.", r.value)
+	n.mend = []string{fmt.Sprintf("Add the text %q.", r.value)}
+	if j.searches++; j.searches > maxSuggestions {
+		return
+	}
 	near, at, how := nearestPassage(j.output, r.value)
 	if near == "" {
 		return
 	}
 	n.Got, n.Where = fmt.Sprintf("%s, which differs %s", quote(near), how), place(j.output, at)
-	n.mend = fmt.Sprintf("Write %q exactly; %s at %s differs %s.", r.value, quote(near), n.Where, how)
+	n.mend = []string{fmt.Sprintf("Write %q exactly; %s at %s differs %s.", r.value, quote(near), n.Where, how)}
 }
 
 func (j *judge) regex(r *rule, n *Node) {
@@ -65,15 +68,15 @@ func (j *judge) regex(r *rule, n *Node) {
 		return
 	}
 	n.Outcome, n.Got = Failed, "no match"
-	n.mend = fmt.Sprintf("Add text that matches %s.", r.pattern)
+	n.mend = []string{fmt.Sprintf("Add text that matches %s.", r.pattern)}
 	folded, err := r.pattern.ignoringCase()
-	if err != nil || folded == r.pattern {
+	if j.searches++; j.searches > maxSuggestions || err != nil || folded == r.pattern {
 		return
 	}
 	if start, end, err = folded.find(j.runes, j.meter); err == nil && start >= 0 {
 		near, where := j.passage(start, end)
 		n.Got, n.Where = near+", which differs only in case", where
-		n.mend = fmt.Sprintf("Add text that matches %s; %s at %s would, but for its case.", r.pattern, near, where)
+		n.mend = []string{fmt.Sprintf("Add text that matches %s; %s at %s would, but for its case.", r.pattern, near, where)}
 	}
 }
 
@@ -93,13 +96,13 @@ func (j *judge) length(r *rule, n *Node) {
 	switch {
 	case r.min != nil && less(size, *r.min):
 		n.Outcome = Failed
-		n.mend = fmt.Sprintf("Say more: the output has %d characters, at least %s are needed.", units, r.min)
+		n.mend = []string{fmt.Sprintf("Say more: the output has %d characters, at least %s are needed.", units, r.min)}
 		if r.message == "" {
 			n.Message = textShort(r)
 		}
 	case r.max != nil && less(*r.max, size):
 		n.Outcome = Failed
-		n.mend = fmt.Sprintf("Say less: the output has %d characters, at most %s are allowed.", units, r.max)
+		n.mend = []string{fmt.Sprintf("Say less: the output has %d characters, at most %s are allowed.", units, r.max)}
 		if r.message == "" {
 			n.Message = textLong(r)
 		}

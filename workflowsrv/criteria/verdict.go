@@ -19,8 +19,8 @@ type Node struct {
 	Message  string  `json:"message,omitempty"` // of the rule; empty for combinations and places
 	Children []*Node `json:"children,omitempty"`
 
-	mend string // what to do where this failed and should pass
-	undo string // what to do where this passed and should not
+	mend []string // what to do where this failed and should pass
+	undo string   // what to do where this passed and should not
 }
 
 // Outcome is what became of a rule.

@@ -129,11 +129,7 @@ type schemaPattern struct {
 func (p schemaPattern) String() string { return p.pattern.source }
 
 func (p schemaPattern) MatchString(text string) bool {
-	m := p.schema.meter
-	if m == nil { // while compiling
-		m = newMeter()
-	}
-	start, _, err := p.pattern.find([]rune(text), m)
+	start, _, err := p.pattern.find([]rune(text), p.schema.meter)
 	if err != nil {
 		panic(stopped{err})
 	}

@@ -1,6 +1,7 @@
 package toolbox
 
 import (
+	"bytes"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -32,7 +33,12 @@ type Call struct {
 	// ID is where its id stands; Token where its progress token stands, if
 	// it has one. Both are replaced by the number of this call.
 	ID, Token wire.Span
-	Handler   CallHandler
+	// Params and Meta are where its params and their _meta stand, if it has
+	// them; Modern says that it carries the metadata of revision 2026-07-28.
+	// A server of that revision is given it where it does not.
+	Params, Meta wire.Span
+	Modern       bool
+	Handler      CallHandler
 
 	edits  [maxEdits]wire.Edit
 	n      int
@@ -40,6 +46,7 @@ type Call struct {
 	digits [20]byte
 	conn   atomic.Pointer[conn]
 	ended  atomic.Bool // a reply, a loss or a cancel came first
+	open   bool        // it is a stream that stays open: no time is too long
 
 	started, active time.Time // guarded by conn.mu
 }
@@ -49,6 +56,36 @@ type Call struct {
 func (c *Call) Edit(span wire.Span, text []byte) {
 	c.edits[c.n] = wire.Edit{Span: span, New: text}
 	c.n++
+}
+
+// ServerIsModern reports whether the request went to a server that speaks
+// revision 2026-07-28.
+func (c *Call) ServerIsModern() bool {
+	conn := c.conn.Load()
+	return conn != nil && conn.hello.Modern
+}
+
+// addMeta notes the insertion of members into the request's _meta.
+func (c *Call) addMeta(members []byte) {
+	switch {
+	case c.Meta.Present() && c.Raw[c.Meta.Start] == '{':
+		c.insert(c.Meta.Start, members, "", "")
+	case c.Params.Present():
+		c.insert(c.Params.Start, members, `"_meta":{`, "}")
+	default:
+		text := append([]byte(`,"params":{"_meta":{`), members...)
+		c.Edit(wire.At(len(c.Raw)-1), append(text, "}}"...))
+	}
+}
+
+// insert notes the insertion of members, between before and after, at the
+// beginning of the object at start.
+func (c *Call) insert(start int, members []byte, before, after string) {
+	text := append(append([]byte(before), members...), after...)
+	if rest := bytes.TrimLeft(c.Raw[start+1:], " \t\r\n"); rest[0] != '}' {
+		text = append(text, ',')
+	}
+	c.Edit(wire.At(start+1), text)
 }
 
 // message appends the request as the server is to see it.

@@ -30,11 +30,11 @@ type conn struct {
 	timer   *time.Timer
 	armed   bool // the timer runs; no pending call is late before it fires
 
-	noise    int
-	noisy    []string // the first noise lines
-	dropped  int      // replies nobody waits for
-	hello    hello
-	greeting sync.Once
+	noise     int
+	noisy     []string // the first noise lines
+	dropped   int      // replies nobody waits for
+	listening *Call    // the subscription to a modern server
+	hello     hello
 }
 
 const noisyKept = 5
@@ -83,6 +83,9 @@ func (c *conn) send(call *Call) {
 	c.mu.Unlock()
 	call.conn.Store(c)
 
+	if c.hello.Modern && !call.Modern {
+		call.addMeta(eraMembers(c.server.box.opts.Client))
+	}
 	b := c.buffer()
 	*b = call.message(*b)
 	err := c.link.Send(*b, call.number)
@@ -173,7 +176,7 @@ func (c *conn) close(err error) {
 func (c *conn) armLocked(now time.Time) {
 	var next time.Time
 	for _, call := range c.pending {
-		if t := call.deadline(c.limits); next.IsZero() || t.Before(next) {
+		if t := call.deadline(c.limits); !call.open && (next.IsZero() || t.Before(next)) {
 			next = t
 		}
 	}
@@ -202,7 +205,7 @@ func (c *conn) expire() {
 	c.mu.Lock()
 	var late []*Call
 	for _, call := range c.pending {
-		if !now.Before(call.deadline(c.limits)) {
+		if !call.open && !now.Before(call.deadline(c.limits)) {
 			late = append(late, call)
 		}
 	}
@@ -389,11 +392,16 @@ func (c *conn) call(ctx context.Context, method string, params []byte) ([]byte, 
 	}
 	raw = append(raw, '}')
 	var m wire.Message
-	if err := wire.Scan(raw, &m); err != nil {
+	err := wire.Scan(raw, &m)
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", method, err)
 	}
 	w := &waiter{method: method, done: make(chan struct{})}
-	call := &Call{Raw: raw, ID: m.ID, Handler: w}
+	call := &Call{Raw: raw, ID: m.ID, Params: m.Params, Handler: w}
+	if call.Meta, err = wire.FindPath(raw, m.Params, "_meta"); err != nil {
+		return nil, fmt.Errorf("%s: %w", method, err)
+	}
+	call.Modern = method == "server/discover"
 	c.send(call)
 	select {
 	case <-w.done:

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 )
@@ -51,20 +52,39 @@ func (c Client) capabilities() []byte {
 	return c.Capabilities
 }
 
-// handshake agrees with the server on a protocol revision. The initialize
-// handshake is tried first, because every server but one that speaks only
-// 2026-07-28 understands it, and some exit on anything else; a server that
-// refuses it is then asked by server/discover.
-func (c *conn) handshake(ctx context.Context, client Client) error {
+// probeWait is how long a server may be silent on server/discover before it is
+// taken for one of the legacy era.
+const probeWait = 3 * time.Second
+
+// errProbeEnded says that the server ended on a probe it did not understand.
+var errProbeEnded = errors.New("the server ended when it was asked by server/discover")
+
+// handshake agrees with the server on a protocol revision, of the client's era
+// where the server has it, so that the least has to be translated. A legacy
+// client's servers are asked by initialize first, which all but those that
+// speak only 2026-07-28 understand; a modern client's by server/discover,
+// which some legacy servers leave unanswered and some end on: legacy says that
+// this one is known to.
+func (c *conn) handshake(ctx context.Context, client Client, legacy bool) error {
+	if mcp.IsModernProtocol(client.Version) && !legacy {
+		pctx, cancel := context.WithTimeout(ctx, probeWait)
+		err := c.discover(pctx, client)
+		cancel()
+		if err == nil || ctx.Err() != nil {
+			return err
+		}
+		select {
+		case <-c.link.Done():
+			return errProbeEnded
+		default:
+		}
+		return c.initialize(ctx, client)
+	}
 	err := c.initialize(ctx, client)
-	var refused *RPCError
-	if !errors.As(err, &refused) {
-		return err
+	if errors.As(err, new(*RPCError)) && !legacy && c.discover(ctx, client) == nil {
+		return nil
 	}
-	if derr := c.discover(ctx, client); derr != nil {
-		return err // the first refusal says more
-	}
-	return nil
+	return err
 }
 
 func (c *conn) initialize(ctx context.Context, client Client) error {
@@ -97,7 +117,7 @@ func (c *conn) initialize(ctx context.Context, client Client) error {
 }
 
 func (c *conn) discover(ctx context.Context, client Client) error {
-	raw, err := c.call(ctx, "server/discover", modernParams(client, ""))
+	raw, err := c.call(ctx, "server/discover", discoverParams(client))
 	if err != nil {
 		return err
 	}
@@ -132,17 +152,13 @@ func (c *conn) greeted(h hello, capabilities json.RawMessage) error {
 	return nil
 }
 
-// modernParams gives the params of a request of ours in the modern era, where
-// each carries its metadata (specification 2026-07-28, basic, "_meta").
-// members is what else belongs into the object, or "".
-func modernParams(client Client, members string) []byte {
-	var p bytes.Buffer
-	fmt.Fprintf(&p, `{"_meta":{"io.modelcontextprotocol/protocolVersion":%q,"io.modelcontextprotocol/clientInfo":%s,"io.modelcontextprotocol/clientCapabilities":%s}`,
+// eraMembers gives the members of _meta that every request to a server of
+// revision 2026-07-28 carries (specification, basic, "_meta").
+func eraMembers(client Client) []byte {
+	return fmt.Appendf(nil, `"io.modelcontextprotocol/protocolVersion":%q,"io.modelcontextprotocol/clientInfo":%s,"io.modelcontextprotocol/clientCapabilities":%s`,
 		mcp.LATEST_PROTOCOL_VERSION, client.info(), client.capabilities())
-	if members != "" {
-		p.WriteByte(',')
-		p.WriteString(members)
-	}
-	p.WriteByte('}')
-	return p.Bytes()
+}
+
+func discoverParams(client Client) []byte {
+	return append(append([]byte(`{"_meta":{`), eraMembers(client)...), "}}"...)
 }

@@ -115,16 +115,8 @@ func newItem(s *Server, raw []byte, key string) (Item, bool) {
 }
 
 func (c *conn) listParams(cursor string) []byte {
-	member := ""
-	if cursor != "" {
-		member = `"cursor":` + string(wire.AppendQuote(nil, cursor))
-	}
-	switch {
-	case c.hello.Modern:
-		return modernParams(c.server.box.opts.Client, member)
-	case member == "":
+	if cursor == "" {
 		return nil
-	default:
-		return []byte("{" + member + "}")
 	}
+	return append(wire.AppendQuote([]byte(`{"cursor":`), cursor), '}')
 }

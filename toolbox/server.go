@@ -36,15 +36,20 @@ type Server struct {
 	log  zerolog.Logger
 	poke chan struct{} // an open found the server resting: try now
 
+	// legacy says that the server ended on server/discover once. It belongs
+	// to the owner goroutine.
+	legacy bool
+
 	mu      sync.Mutex
 	status  Status
 	changed chan struct{} // closed and replaced at each change of status
 	conn    *conn         // not nil while ready
 	lists   map[Kind][]Item
-	notes   []string      // what is odd about its lists, for the status
-	lister  *conn         // the connection that lists are read from
-	listing map[Kind]bool // a goroutine reads that list
-	again   map[Kind]bool // and is to read it once more
+	notes   []string        // what is odd about its lists, for the status
+	lister  *conn           // the connection that lists are read from
+	listing map[Kind]bool   // a goroutine reads that list
+	again   map[Kind]bool   // and is to read it once more
+	watched map[string]bool // uris of resources whose changes are wanted
 }
 
 func newServer(box *Toolbox, cfg config.Server) *Server {
@@ -60,6 +65,7 @@ func newServer(box *Toolbox, cfg config.Server) *Server {
 		lists:   make(map[Kind][]Item),
 		listing: make(map[Kind]bool),
 		again:   make(map[Kind]bool),
+		watched: make(map[string]bool),
 	}
 	s.status = Status{State: Stopped, Since: time.Now()}
 	switch {
@@ -272,6 +278,7 @@ func (s *Server) run(ctx context.Context) error {
 		if err == nil {
 			up := time.Now()
 			s.set(Ready, nil, time.Time{}, c)
+			s.watchAgain(c)
 			s.peer.Changed(s, Tools)
 			select {
 			case <-c.link.Done():
@@ -342,11 +349,21 @@ func (s *Server) rest(ctx context.Context, b *backoff, cause error) bool {
 	}
 }
 
-// start makes a connection, shakes hands and reads the tools.
-func (s *Server) start(ctx context.Context) (_ *conn, err error) {
+// start makes a connection, shakes hands and reads the tools. A server that
+// ended on the question which era it is of is made anew and not asked again.
+func (s *Server) start(ctx context.Context) (*conn, error) {
 	limit := s.cfg.Timeouts.Start
-	sctx, cancel := context.WithTimeoutCause(ctx, limit, &TimeoutError{What: "start", After: limit})
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, &TimeoutError{What: "start", After: limit})
 	defer cancel()
+	c, err := s.attempt(ctx)
+	if errors.Is(err, errProbeEnded) {
+		s.legacy = true
+		c, err = s.attempt(ctx)
+	}
+	return c, err
+}
+
+func (s *Server) attempt(sctx context.Context) (_ *conn, err error) {
 	c := newConn(s)
 	c.link, err = s.dial(sctx)
 	if err != nil {
@@ -364,7 +381,7 @@ func (s *Server) start(ctx context.Context) (_ *conn, err error) {
 		case <-started:
 		}
 	}()
-	if err = c.handshake(sctx, s.box.opts.Client); err == nil {
+	if err = c.handshake(sctx, s.box.opts.Client, s.legacy); err == nil {
 		err = s.first(sctx, c)
 	}
 	close(started)
@@ -377,7 +394,7 @@ func (s *Server) start(ctx context.Context) (_ *conn, err error) {
 	c.close(c.lost(err))
 	cerr := s.end(c)
 	var exit *ExitError
-	if errors.As(c.link.Cause(), &exit) {
+	if errors.As(c.link.Cause(), &exit) && !errors.Is(err, errProbeEnded) {
 		err = exit
 	}
 	return nil, errors.Join(err, cerr)

@@ -1,0 +1,127 @@
+package toolbox
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/mcp-workbench/workbench/internal/wire"
+)
+
+// IsModern reports whether the server is ready and speaks revision 2026-07-28.
+func (s *Server) IsModern() bool {
+	c := s.live()
+	return c != nil && c.hello.Modern
+}
+
+// Watch notes that the client wants to hear of changes of a resource, or no
+// longer does, so that a server that restarts is asked again. A modern server
+// is asked here; a legacy one was asked by the request that the caller
+// forwarded.
+func (s *Server) Watch(uri string, on bool) {
+	s.mu.Lock()
+	same := s.watched[uri] == on
+	if on {
+		s.watched[uri] = true
+	} else {
+		delete(s.watched, uri)
+	}
+	c := s.conn
+	s.mu.Unlock()
+	if c != nil && c.hello.Modern && !same {
+		s.listen(c)
+	}
+}
+
+// watchAgain asks a server that has just become ready for what was wanted of
+// the one before it.
+func (s *Server) watchAgain(c *conn) {
+	if c.hello.Modern {
+		s.listen(c)
+		return
+	}
+	s.mu.Lock()
+	uris := slices.Sorted(maps.Keys(s.watched))
+	s.mu.Unlock()
+	if len(uris) == 0 {
+		return
+	}
+	s.box.tasks.begin(func() {
+		for _, uri := range uris {
+			ctx, cancel := context.WithTimeout(s.box.ctx, optionalList)
+			// A server that refuses goes on unwatched, as it would have.
+			_, _ = c.call(ctx, "resources/subscribe", append(wire.AppendQuote([]byte(`{"uri":`), uri), '}'))
+			cancel()
+		}
+	})
+}
+
+// listenPause is the rest before a subscription that ended is made again.
+const listenPause = 5 * time.Second
+
+// listen opens the stream on which a modern server tells of changes, in place
+// of the one before it.
+func (s *Server) listen(c *conn) {
+	s.mu.Lock()
+	uris := slices.Sorted(maps.Keys(s.watched))
+	s.mu.Unlock()
+	raw := []byte(`{"jsonrpc":"2.0","id":0,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true`)
+	if len(uris) > 0 {
+		raw = append(raw, `,"resourceSubscriptions":[`...)
+		for i, uri := range uris {
+			if i > 0 {
+				raw = append(raw, ',')
+			}
+			raw = wire.AppendQuote(raw, uri)
+		}
+		raw = append(raw, ']')
+	}
+	raw = append(raw, "}}}"...)
+	var m wire.Message
+	if err := wire.Scan(raw, &m); err != nil {
+		panic("our own message cannot be read: " + err.Error())
+	}
+	call := &Call{Raw: raw, ID: m.ID, Params: m.Params, open: true}
+	call.Handler = &listener{server: s, conn: c, call: call}
+	c.mu.Lock()
+	old := c.listening
+	c.listening = call
+	c.mu.Unlock()
+	if old != nil {
+		old.Cancel(nil, wire.Span{})
+	}
+	c.send(call)
+}
+
+// listener makes a subscription again that the server ended.
+type listener struct {
+	server *Server
+	conn   *conn
+	call   *Call
+}
+
+func (l *listener) Progress(*wire.Message, wire.Span) {}
+
+func (l *listener) Done(m *wire.Message, err error) {
+	if err != nil || m.Kind != wire.Result {
+		return // the connection is gone, or the server has no subscriptions
+	}
+	l.server.box.tasks.begin(func() {
+		pause := time.NewTimer(listenPause)
+		defer pause.Stop()
+		select {
+		case <-pause.C:
+		case <-l.conn.link.Done():
+			return
+		case <-l.server.box.ctx.Done():
+			return
+		}
+		l.conn.mu.Lock()
+		current := l.conn.listening == l.call
+		l.conn.mu.Unlock()
+		if current {
+			l.server.listen(l.conn)
+		}
+	})
+}

@@ -22,6 +22,7 @@ func newControl(version, instructions string) *control {
 		server.WithPromptCapabilities(true),
 		server.WithLogging(),
 		server.WithCompletions(),
+		server.WithTaskCapabilities(true, true, true),
 	)}
 }
 

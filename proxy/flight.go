@@ -10,39 +10,84 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
+// outlet is where the messages of one request go: the client's connection on
+// stdio, the stream of its own POST over HTTP.
+type outlet interface {
+	// message sends something that belongs to the request and comes before
+	// its reply: progress, a question of the server, a log line. The callee
+	// copies msg.
+	message(msg []byte)
+	// finish sends the reply, after which nothing comes; nil means that the
+	// request ended without one.
+	finish(reply []byte)
+}
+
+// connection is the outlet of all requests of a stdio client.
+type connection func(msg []byte)
+
+func (c connection) message(msg []byte) { c(msg) }
+
+func (c connection) finish(reply []byte) {
+	if reply != nil {
+		c(reply)
+	}
+}
+
+// flightKey tells requests apart. scope is 0 where the client keeps its ids
+// unique, else the number of the one exchange that the id belongs to.
+type flightKey struct {
+	scope uint64
+	id    string
+}
+
 // flight is one request of the client that is not answered yet: forwarded to a
 // server, or worked on here.
 type flight struct {
 	s      *session
+	out    outlet
+	key    flightKey
+	number uint64 // later ones have higher numbers
+	digest uint64 // of a modern client's request
 	id     []byte // the token of the client's id
 	token  []byte // of its progress token, if any
-	modern bool
+	modern *modern
 	tool   bool // a tools/call: what goes wrong is told to the model
+	tasked bool // it may be answered with a task
 	over   atomic.Bool
 
 	call   toolbox.Call // where it is forwarded
+	server atomic.Pointer[toolbox.Server]
+	again  *request                     // what is sent again if a modern server asks a legacy client
+	repeat atomic.Pointer[toolbox.Call] // and how it was sent the last time
+	parked atomic.Pointer[parked]       // where a legacy server asked a modern client
+
 	ctx    context.Context
 	cancel context.CancelFunc // where it is worked on here
 }
 
 // take registers a request; nil if its id is in use, which is then answered.
 func (s *session) take(c *call) *flight {
-	f := &flight{s: s, id: bytes.Clone(c.Bytes(c.ID)), modern: c.modern, tool: c.method == "tools/call"}
+	f := &flight{s: s, out: c.out, id: bytes.Clone(c.Bytes(c.ID)), modern: c.modern, tool: c.method == "tools/call"}
+	f.key = flightKey{c.scope, string(f.id)}
 	s.mu.Lock()
-	_, twice := s.flights[string(f.id)]
+	_, twice := s.flights[f.key]
 	ok := !twice && !s.closed
 	if ok {
-		s.flights[string(f.id)] = f
+		s.lastFlight++
+		f.number = s.lastFlight
+		s.flights[f.key] = f
 		s.owed.Add(1)
 	}
 	s.mu.Unlock()
-	if twice {
-		s.fail(f.id, &wire.Error{Code: wire.CodeInvalidRequest, Message: "a request with this id is in progress"})
+	switch {
+	case twice:
+		c.out.finish(errorReply(f.id, &wire.Error{Code: wire.CodeInvalidRequest, Message: "a request with this id is in progress"}))
+	case !ok:
+		c.out.finish(errorReply(f.id, errClosed))
+	default:
+		return f
 	}
-	if !ok {
-		return nil
-	}
-	return f
+	return nil
 }
 
 // own registers a request that is worked on here, under f.ctx.
@@ -60,81 +105,51 @@ func (f *flight) end() bool {
 		return false
 	}
 	f.s.mu.Lock()
-	delete(f.s.flights, string(f.id))
+	delete(f.s.flights, f.key)
+	listens := f.s.listens[f] != nil
 	f.s.mu.Unlock()
 	if f.cancel != nil {
 		f.cancel()
 	}
+	if listens {
+		f.s.endListen(f)
+	}
 	return true
+}
+
+// finish ends the flight with a reply.
+func (f *flight) finish(reply []byte) {
+	if f.end() {
+		f.out.finish(reply)
+		f.s.owed.Done()
+	}
 }
 
 // reply answers with a result.
 func (f *flight) reply(result []byte) {
-	if !f.end() {
-		return
-	}
-	defer f.s.owed.Done()
 	b := f.s.p.buffer()
 	defer f.s.p.release(b)
 	*b = wire.AppendResult(*b, f.id, result)
-	f.s.send(*b)
+	f.finish(*b)
 }
 
 // fail answers with what went wrong: to a tool call as a result that the model
 // reads, to other requests as an error.
 func (f *flight) fail(err error) {
 	if f.tool && !errors.As(err, new(*wire.Error)) {
-		f.reply(toolError(err.Error(), f.modern))
+		f.reply(toolError(err.Error(), f.modern != nil))
 		return
 	}
-	if f.end() {
-		defer f.s.owed.Done()
-		f.s.fail(f.id, err)
-	}
+	f.finish(errorReply(f.id, err))
 }
 
-// abandon gives the request up without an answer: the client cancelled it, or
-// is gone.
-func (f *flight) abandon() {
-	if f.end() {
-		f.call.Cancel(nil, wire.Span{})
-		f.s.owed.Done()
+// errorReply is the answer to a request that failed.
+func errorReply(id []byte, err error) []byte {
+	var bad *wire.Error
+	if !errors.As(err, &bad) {
+		bad = &wire.Error{Code: wire.CodeInternal, Message: err.Error()}
 	}
-}
-
-// cancelled takes the client's notifications/cancelled.
-func (s *session) cancelled(m *wire.Message) {
-	id, err := wire.FindPath(m.Raw, m.Params, "requestId")
-	if err != nil || !id.Present() {
-		return
-	}
-	s.mu.Lock()
-	f := s.flights[string(m.Bytes(id))]
-	s.mu.Unlock()
-	if f != nil && f.end() {
-		f.call.Cancel(m.Raw, id)
-		s.owed.Done()
-	}
-}
-
-// forward sends the client's request to a server with the given edits, which
-// need live only during the call.
-func (s *session) forward(c *call, srv *toolbox.Server, edits ...wire.Edit) {
-	if f := s.take(c); f != nil {
-		f.send(c, srv, edits...)
-	}
-}
-
-// send forwards a request that is registered.
-func (f *flight) send(c *call, srv *toolbox.Server, edits ...wire.Edit) {
-	f.call.Raw, f.call.ID, f.call.Handler = c.Raw, c.ID, f
-	if c.token.Present() {
-		f.call.Token, f.token = c.token, bytes.Clone(c.Bytes(c.token))
-	}
-	for _, e := range edits {
-		f.call.Edit(e.Span, e.New)
-	}
-	srv.Send(&f.call)
+	return wire.AppendError(nil, id, bad.Code, bad.Message, bad.Data)
 }
 
 // toolError is the result of a tool call that failed here, as text that the
@@ -149,53 +164,115 @@ func toolError(text string, modern bool) []byte {
 	return append(b, `}],"isError":true}`...)
 }
 
+// abandon gives the request up without an answer: the client cancelled it (raw
+// is its notification, if it sent one, and id the span of the id in it) or is
+// gone.
+func (f *flight) abandon(raw []byte, id wire.Span) {
+	if f.end() {
+		if again := f.repeat.Load(); again != nil {
+			again.Cancel(raw, id)
+		}
+		f.call.Cancel(raw, id)
+		f.out.finish(nil)
+		f.s.owed.Done()
+	}
+}
+
+// cancelled takes the client's notifications/cancelled.
+func (s *session) cancelled(m *wire.Message, scope uint64) {
+	id, err := wire.FindPath(m.Raw, m.Params, "requestId")
+	if err != nil || !id.Present() {
+		return
+	}
+	s.mu.Lock()
+	f := s.flights[flightKey{scope, string(m.Bytes(id))}]
+	s.mu.Unlock()
+	if f != nil {
+		f.abandon(m.Raw, id)
+	}
+}
+
+// forward sends the client's request to a server with the given edits, which
+// need live only during the call.
+func (s *session) forward(c *call, srv *toolbox.Server, edits ...wire.Edit) {
+	if f := s.take(c); f != nil {
+		f.send(c, srv, edits...)
+	}
+}
+
+// send forwards a request that is registered. A retry of a request that is
+// parked resumes it instead.
+func (f *flight) send(c *call, srv *toolbox.Server, edits ...wire.Edit) {
+	f.tasked = c.task.Present() || c.modern != nil
+	f.server.Store(srv)
+	if c.modern != nil {
+		f.digest = f.s.p.seal.digest(c)
+		if c.state.Present() && f.resume(c, srv) {
+			return
+		}
+	}
+	f.call.Raw, f.call.ID, f.call.Params, f.call.Meta = c.Raw, c.ID, c.Params, c.meta
+	f.call.Modern, f.call.Handler = c.modern != nil, f
+	if c.token.Present() {
+		f.call.Token, f.token = c.token, bytes.Clone(c.Bytes(c.token))
+	}
+	for _, e := range edits {
+		f.call.Edit(e.Span, e.New)
+	}
+	if c.modern == nil && srv.IsModern() {
+		f.again = newRequest(c, edits)
+	}
+	srv.Send(&f.call)
+	if c.modern != nil {
+		f.s.carryHeld(f, srv)
+	}
+}
+
 // Progress hands on progress under the client's own token.
 func (f *flight) Progress(m *wire.Message, token wire.Span) {
+	to := f
+	if p := f.parked.Load(); p != nil {
+		if to = p.current(); to == nil || to.token == nil {
+			return // nobody is waiting at this moment
+		}
+	}
 	b := f.s.p.buffer()
 	defer f.s.p.release(b)
-	*b = wire.Splice(*b, m.Raw, wire.Edit{Span: token, New: f.token})
-	f.s.send(*b)
+	*b = wire.Splice(*b, m.Raw, wire.Edit{Span: token, New: to.token})
+	to.out.message(*b)
 }
 
 // Done hands on the reply under the client's own id.
 func (f *flight) Done(m *wire.Message, err error) {
+	if p := f.parked.Load(); p != nil {
+		p.done(m, err)
+		return
+	}
+	f.deliver(m, err)
+}
+
+// deliver answers the client with a server's reply, translated where the two
+// are of different eras.
+func (f *flight) deliver(m *wire.Message, err error) {
 	if err != nil {
 		f.fail(err)
 		return
 	}
-	if !f.end() {
-		return
+	if f.tasked && m.Kind == wire.Result {
+		f.s.noteTask(m, f.server.Load())
 	}
-	defer f.s.owed.Done()
 	b := f.s.p.buffer()
 	defer f.s.p.release(b)
 	id := wire.Edit{Span: m.ID, New: f.id}
-	if !f.modern || m.Kind != wire.Result {
+	switch {
+	case m.Kind != wire.Result || f.modern != nil == f.call.ServerIsModern():
 		*b = wire.Splice(*b, m.Raw, id)
-	} else {
-		*b = spliceModern(*b, m, id)
+	case f.modern != nil:
+		*b = f.modern.splice(*b, m, id)
+	case f.ask(m):
+		return // the server wants more of the client first
+	default:
+		*b = wire.Splice(*b, m.Raw, id)
 	}
-	f.s.send(*b)
-}
-
-// spliceModern makes the result of a legacy server one of revision 2026-07-28,
-// which must say its type.
-func spliceModern(dst []byte, m *wire.Message, id wire.Edit) []byte {
-	kind, err := wire.FindPath(m.Raw, m.Result, "resultType")
-	if err != nil || kind.Present() || m.Raw[m.Result.Start] != '{' {
-		return wire.Splice(dst, m.Raw, id)
-	}
-	text := []byte(`"resultType":"complete",`)
-	if isEmptyObject(m.Bytes(m.Result)) {
-		text = text[:len(text)-1]
-	}
-	insert := wire.Edit{Span: wire.At(m.Result.Start + 1), New: text}
-	if id.Span.Start < m.Result.Start {
-		return wire.Splice(dst, m.Raw, id, insert)
-	}
-	return wire.Splice(dst, m.Raw, insert, id)
-}
-
-func isEmptyObject(b []byte) bool {
-	return len(bytes.TrimSpace(b[1:len(b)-1])) == 0
+	f.finish(*b)
 }

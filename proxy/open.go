@@ -76,7 +76,7 @@ func (s *session) openAndTell(f *flight, b *box) {
 		case <-f.ctx.Done():
 		}
 	}
-	f.reply(s.opened(b, f.modern))
+	f.reply(s.opened(b, f.modern != nil))
 }
 
 // opened makes the result of an open: the same content as text and as

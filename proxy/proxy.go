@@ -35,6 +35,7 @@ type Proxy struct {
 	cfg     *config.Config
 	opts    Options
 	control *control
+	seal    *sealer
 	meta    []metaTool
 	bufs    sync.Pool // of *[]byte
 }
@@ -42,7 +43,7 @@ type Proxy struct {
 // New makes the front; it starts nothing. It fails if opts.Direct names no
 // toolbox.
 func New(cfg *config.Config, opts Options) (*Proxy, error) {
-	p := &Proxy{cfg: cfg, opts: opts}
+	p := &Proxy{cfg: cfg, opts: opts, seal: newSealer()}
 	p.bufs.New = func() any { b := make([]byte, 0, 4096); return &b }
 	text := Instructions(cfg)
 	if opts.Direct != "" {

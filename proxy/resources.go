@@ -23,10 +23,23 @@ func aliasURI(srv *toolbox.Server, uri string) string {
 func (s *session) resource(c *call) {
 	uri, ok := wire.Unquote(c.Bytes(c.uri))
 	if !ok {
-		s.fail(c.Bytes(c.ID), &wire.Error{Code: wire.CodeInvalidParams, Message: "params.uri is missing or not a string"})
+		c.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: "params.uri is missing or not a string"})
 		return
 	}
 	srv, own, several := s.locate(uri)
+	if watch := c.method != "resources/read"; watch {
+		if c.modern != nil {
+			c.fail(&wire.Error{Code: wire.CodeMethodNotFound, Message: c.method + " was replaced by subscriptions/listen in revision 2026-07-28"})
+			return
+		}
+		if srv != nil {
+			srv.Watch(own, c.method == "resources/subscribe")
+			if srv.IsModern() {
+				c.out.finish(wire.AppendResult(nil, c.Bytes(c.ID), []byte("{}")))
+				return
+			}
+		}
+	}
 	switch {
 	case srv != nil && own == uri:
 		s.forward(c, srv)
@@ -35,7 +48,7 @@ func (s *session) resource(c *call) {
 	case len(several) > 0:
 		s.tryRead(c, several)
 	default:
-		s.fail(c.Bytes(c.ID), noResource(uri, c.modern))
+		c.fail(noResource(uri, c.modern != nil))
 	}
 }
 
@@ -117,42 +130,24 @@ func (s *session) tryRead(c *call, servers []*toolbox.Server) {
 				break
 			}
 		}
-		f.fail(noResource(uri, f.modern))
+		f.fail(noResource(uri, f.modern != nil))
 	}()
 }
 
 func ended(ctx context.Context) bool { return ctx.Err() != nil }
 
-// updated passes on that a resource changed, under the uri that the client
-// knows it by.
-func (s *session) updated(srv *toolbox.Server, m *wire.Message) {
-	span, err := wire.FindPath(m.Raw, m.Params, "uri")
-	uri, ok := wire.Unquote(m.Bytes(span))
-	if err != nil || !ok {
-		return
-	}
-	s.mu.Lock()
-	alias, ok := s.routes.aliases[identity{srv, uri}]
-	s.mu.Unlock()
-	if !ok {
-		s.send(m.Raw)
-		return
-	}
-	s.send(wire.Splice(nil, m.Raw, wire.Edit{Span: span, New: wire.AppendQuote(nil, alias)}))
-}
-
 // getPrompt forwards a request for a prompt by its exposed name.
 func (s *session) getPrompt(c *call) {
 	name, ok := wire.Unquote(c.Bytes(c.name))
 	if !ok {
-		s.fail(c.Bytes(c.ID), &wire.Error{Code: wire.CodeInvalidParams, Message: "params.name is missing or not a string"})
+		c.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: "params.name is missing or not a string"})
 		return
 	}
 	s.mu.Lock()
 	to, ok := s.routes.prompts[name]
 	s.mu.Unlock()
 	if !ok {
-		s.fail(c.Bytes(c.ID), &wire.Error{Code: wire.CodeInvalidParams, Message: fmt.Sprintf("prompt not found: %q%s", name, s.hint(name, promptNames))})
+		c.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: fmt.Sprintf("prompt not found: %q%s", name, s.hint(name, promptNames))})
 		return
 	}
 	s.forward(c, to.server, wire.Edit{Span: c.name, New: to.name})
@@ -163,7 +158,7 @@ func (s *session) getPrompt(c *call) {
 func (s *session) complete(c *call) {
 	var out [2]wire.Span
 	if !c.name.Present() || wire.Find(c.Raw, c.name, []string{"name", "uri"}, out[:]) != nil {
-		s.fail(c.Bytes(c.ID), &wire.Error{Code: wire.CodeInvalidParams, Message: "params.ref is missing or not a reference"})
+		c.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: "params.ref is missing or not a reference"})
 		return
 	}
 	if name, ok := wire.Unquote(c.Bytes(out[0])); ok {
@@ -174,13 +169,13 @@ func (s *session) complete(c *call) {
 			s.forward(c, to.server, wire.Edit{Span: out[0], New: to.name})
 			return
 		}
-		s.fail(c.Bytes(c.ID), &wire.Error{Code: wire.CodeInvalidParams, Message: fmt.Sprintf("prompt not found: %q%s", name, s.hint(name, promptNames))})
+		c.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: fmt.Sprintf("prompt not found: %q%s", name, s.hint(name, promptNames))})
 		return
 	}
 	uri, _ := wire.Unquote(c.Bytes(out[1]))
 	srv, own, _ := s.locate(uri)
 	if srv == nil {
-		s.fail(c.Bytes(c.ID), noResource(uri, c.modern))
+		c.fail(noResource(uri, c.modern != nil))
 		return
 	}
 	s.forward(c, srv, wire.Edit{Span: out[1], New: wire.AppendQuote(nil, own)})

@@ -191,7 +191,11 @@ func (s *session) rebuild() (told bool) {
 	if s.legacy && s.opening == 0 && !s.closed {
 		methods = s.newsLocked()
 	}
+	news := s.announceLocked()
 	s.mu.Unlock()
+	for _, a := range news {
+		a.send()
+	}
 	for _, method := range methods {
 		s.tell(method)
 		told = told || method == toolsChanged
@@ -199,7 +203,11 @@ func (s *session) rebuild() (told bool) {
 	return told
 }
 
-const toolsChanged = "notifications/tools/list_changed"
+const (
+	toolsChanged     = "notifications/tools/list_changed"
+	promptsChanged   = "notifications/prompts/list_changed"
+	resourcesChanged = "notifications/resources/list_changed"
+)
 
 // newsLocked says which lists to announce, and takes them as announced.
 func (s *session) newsLocked() (methods []string) {
@@ -212,9 +220,9 @@ func (s *session) newsLocked() (methods []string) {
 		method := toolsChanged
 		switch k {
 		case toolbox.Resources, toolbox.Templates:
-			method = "notifications/resources/list_changed"
+			method = resourcesChanged
 		case toolbox.Prompts:
-			method = "notifications/prompts/list_changed"
+			method = promptsChanged
 		}
 		if !slices.Contains(methods, method) {
 			methods = append(methods, method)
@@ -248,7 +256,7 @@ func (s *session) Changed(srv *toolbox.Server, k toolbox.Kind) {
 // asked for are opened first, so that the list is whole from the beginning.
 func (s *session) list(c *call, k toolbox.Kind) {
 	e := legacyEra
-	if c.modern {
+	if c.modern != nil {
 		e = modernEra
 	}
 	f := s.own(c)

@@ -19,16 +19,15 @@ import (
 // session is one client and what was opened for it.
 type session struct {
 	p    *Proxy
-	send func(msg []byte)
-	peer enginePeer // used by Receive's goroutine alone
-	msg  wire.Message
+	send func(msg []byte) // what belongs to no request
+	msg  wire.Message     // Receive's
 
 	// ctx is the session's life. It is kept because the work begun by one
 	// message goes on after Receive returned.
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	owed   sync.WaitGroup // answers that are not sent yet
-	tasks  sync.WaitGroup // work that nobody waits for
+	work   sync.WaitGroup // that nobody waits for
 
 	mu      sync.Mutex
 	closed  bool
@@ -36,13 +35,18 @@ type session struct {
 	legacy  bool            // it did so by initialize
 	level   []byte          // params of its last logging/setLevel
 	boxes   map[string]*box
-	flights map[string]*flight
+	flights map[flightKey]*flight
 	asks    map[string]*ask
-	lastAsk uint64
-	routes  *routes
-	told    map[toolbox.Kind][]byte // the lists that a legacy client knows or was told to read
-	opening int                     // opens under way: their list changes are told once, at the end
-	listed  chan struct{}           // closed and replaced when tools/list was answered
+	parks   map[uint64]*parked
+	held    []held // requests of servers that no call can carry yet
+	tasks   map[string]*toolbox.Server
+	listens map[*flight]*subscription
+
+	lastFlight, lastAsk, lastPark uint64
+	routes                        *routes
+	told                          map[toolbox.Kind][]byte // the lists that a legacy client knows or was told to read
+	opening                       int                     // opens under way: their list changes are told once, at the end
+	listed                        chan struct{}           // closed and replaced when tools/list was answered
 }
 
 // box is a toolbox of this session.
@@ -61,8 +65,11 @@ func newSession(p *Proxy, send func([]byte)) *session {
 		p:       p,
 		send:    send,
 		boxes:   make(map[string]*box),
-		flights: make(map[string]*flight),
+		flights: make(map[flightKey]*flight),
 		asks:    make(map[string]*ask),
+		parks:   make(map[uint64]*parked),
+		tasks:   make(map[string]*toolbox.Server),
+		listens: make(map[*flight]*subscription),
 		listed:  make(chan struct{}),
 	}
 	s.ctx, s.cancel = context.WithCancelCause(context.Background())
@@ -71,21 +78,26 @@ func newSession(p *Proxy, send func([]byte)) *session {
 	return s
 }
 
-// Receive takes one message of the client.
+// Receive takes one message of a stdio client.
 func (s *session) Receive(raw []byte) {
 	m := &s.msg
 	if err := wire.Scan(raw, m); err != nil {
 		var bad *wire.Error
-		if errors.As(err, &bad) {
-			s.send(wire.AppendError(nil, bad.ID, bad.Code, bad.Message, bad.Data))
-		}
+		errors.As(err, &bad)
+		s.send(errorReply(bad.ID, err))
 		return
 	}
+	s.handle(m, connection(s.send), 0)
+}
+
+// handle takes one message; out is where what belongs to it goes, and scope the
+// exchange that its id belongs to.
+func (s *session) handle(m *wire.Message, out outlet, scope uint64) {
 	switch m.Kind {
 	case wire.Request:
-		s.request(m)
+		s.request(m, out, scope)
 	case wire.Notification:
-		s.notification(m)
+		s.notification(m, scope)
 	default:
 		s.answer(m)
 	}
@@ -93,6 +105,7 @@ func (s *session) Receive(raw []byte) {
 
 // Close waits for what is under way, then ends the servers.
 func (s *session) Close(ctx context.Context) error {
+	s.endListens()
 	answered := make(chan struct{})
 	go func() { s.owed.Wait(); close(answered) }()
 	select {
@@ -112,7 +125,7 @@ func (s *session) Close(ctx context.Context) error {
 	s.mu.Unlock()
 	s.cancel(errClosed)
 	for _, f := range flights {
-		f.abandon()
+		f.abandon(nil, wire.Span{})
 	}
 	errs := make([]error, len(boxes))
 	var wg sync.WaitGroup
@@ -121,79 +134,51 @@ func (s *session) Close(ctx context.Context) error {
 	}
 	wg.Wait()
 	<-answered
-	s.tasks.Wait()
+	s.work.Wait()
 	return errors.Join(errs...)
 }
 
 // call is a request as its handlers see it: the message and what was found in
-// its params. It is valid only during Receive.
+// its params. It is valid only during the handling.
 type call struct {
 	*wire.Message
-	method  string
-	name    wire.Span // params.name, params.uri or params.ref
-	uri     wire.Span
-	args    wire.Span // params.arguments
-	meta    wire.Span // params._meta
-	token   wire.Span // params._meta.progressToken
-	modern  bool
-	version string
+	out       outlet
+	scope     uint64
+	method    string
+	name      wire.Span // params.name, or params.ref of a completion
+	uri       wire.Span
+	args      wire.Span // params.arguments
+	meta      wire.Span // params._meta
+	token     wire.Span // params._meta.progressToken
+	task      wire.Span // params.task, or params.taskId
+	state     wire.Span // params.requestState
+	responses wire.Span // params.inputResponses
+	modern    *modern   // nil for a request of the legacy era
 }
 
-const (
-	metaVersion      = "io.modelcontextprotocol/protocolVersion"
-	metaInfo         = "io.modelcontextprotocol/clientInfo"
-	metaCapabilities = "io.modelcontextprotocol/clientCapabilities"
-)
-
 // read finds the parts of a request that decide where it goes.
-func (s *session) read(m *wire.Message) (call, error) {
-	c := call{Message: m, method: method(m)}
-	if !m.Params.Present() {
-		return c, nil
+func (s *session) read(c *call) (err error) {
+	if !c.Params.Present() {
+		return nil
 	}
-	var out [5]wire.Span
-	if err := wire.Find(m.Raw, m.Params, []string{"name", "uri", "arguments", "_meta", "ref"}, out[:]); err != nil {
-		return c, err
+	var out [9]wire.Span
+	keys := []string{"name", "uri", "arguments", "_meta", "ref", "task", "taskId", "requestState", "inputResponses"}
+	if err := wire.Find(c.Raw, c.Params, keys, out[:]); err != nil {
+		return err
 	}
 	c.name, c.uri, c.args, c.meta = out[0], out[1], out[2], out[3]
 	if c.method == "completion/complete" {
 		c.name = out[4]
 	}
-	if !c.meta.Present() || m.Raw[c.meta.Start] != '{' {
-		return c, nil
+	c.task = out[5]
+	if out[6].Present() {
+		c.task = out[6]
 	}
-	var in [4]wire.Span
-	if err := wire.Find(m.Raw, c.meta, []string{"progressToken", metaVersion, metaInfo, metaCapabilities}, in[:]); err != nil {
-		return c, err
+	c.state, c.responses = out[7], out[8]
+	if c.meta.Present() && c.Raw[c.meta.Start] == '{' {
+		c.modern, err = s.modern(c)
 	}
-	c.token = in[0]
-	if version, ok := wire.Unquote(m.Bytes(in[1])); ok && mcp.IsModernProtocol(version) {
-		c.modern, c.version = true, version
-		if !mcp.IsValidProtocolVersion(version) {
-			return c, unsupportedVersion(version)
-		}
-		if !in[3].Present() {
-			return c, &wire.Error{Code: wire.CodeInvalidParams, Message: "params._meta lacks " + metaCapabilities}
-		}
-		s.introduce(toolbox.Client{Version: version, Info: bytes.Clone(m.Bytes(in[2])), Capabilities: bytes.Clone(m.Bytes(in[3]))}, false)
-	}
-	return c, nil
-}
-
-// codeUnsupportedVersion is UnsupportedProtocolVersion of revision 2026-07-28.
-const codeUnsupportedVersion = -32022
-
-func unsupportedVersion(version string) error {
-	data := []byte(`{"supported":[`)
-	for i, v := range mcp.ValidProtocolVersions {
-		if i > 0 {
-			data = append(data, ',')
-		}
-		data = wire.AppendQuote(data, v)
-	}
-	data = append(data, `],"requested":`...)
-	data = append(wire.AppendQuote(data, version), '}')
-	return &wire.Error{Code: codeUnsupportedVersion, Message: "Unsupported protocol version", Data: data}
+	return err
 }
 
 // introduce notes who the client is, the first time it says so.
@@ -220,20 +205,21 @@ func method(m *wire.Message) string {
 }
 
 // request answers or forwards one request.
-func (s *session) request(m *wire.Message) {
-	c, err := s.read(m)
-	if err == nil && !c.modern && !s.greeted() && c.method != "initialize" && c.method != "ping" && c.method != "server/discover" {
+func (s *session) request(m *wire.Message, out outlet, scope uint64) {
+	c := call{Message: m, out: out, scope: scope, method: method(m)}
+	err := s.read(&c)
+	if err == nil && c.modern == nil && !s.greeted() && c.method != "initialize" && c.method != "ping" && c.method != "server/discover" {
 		err = &wire.Error{Code: wire.CodeInvalidRequest, Message: "the first request must be initialize (or carry the _meta of revision 2026-07-28)"}
 	}
 	if err != nil {
-		s.fail(m.Bytes(m.ID), err)
+		c.fail(err)
 		return
 	}
 	switch c.method {
 	case "initialize":
 		s.initialize(&c)
 	case "server/discover", "ping":
-		s.send(s.p.control.answer(m, &s.peer))
+		out.finish(s.p.control.answer(m, &enginePeer{}))
 	case "logging/setLevel":
 		s.setLevel(&c)
 	case "tools/list":
@@ -252,10 +238,19 @@ func (s *session) request(m *wire.Message) {
 		s.resource(&c)
 	case "completion/complete":
 		s.complete(&c)
+	case "subscriptions/listen":
+		s.listen(&c)
+	case "tasks/get", "tasks/result", "tasks/cancel", "tasks/update":
+		s.taskRequest(&c)
+	case "tasks/list":
+		s.listTasks(&c)
 	default:
-		s.fail(m.Bytes(m.ID), &wire.Error{Code: wire.CodeMethodNotFound, Message: fmt.Sprintf("Method not found: %s", c.method)})
+		c.fail(&wire.Error{Code: wire.CodeMethodNotFound, Message: "Method not found: " + c.method})
 	}
 }
+
+// fail answers a request that was not registered with an error.
+func (c *call) fail(err error) { c.out.finish(errorReply(c.Bytes(c.ID), err)) }
 
 func (s *session) greeted() bool {
 	s.mu.Lock()
@@ -266,9 +261,9 @@ func (s *session) greeted() bool {
 // initialize notes who the client is and lets the engine answer.
 func (s *session) initialize(c *call) {
 	var out [3]wire.Span
-	if c.Params.Present() && !c.modern {
+	if c.Params.Present() && c.modern == nil {
 		if err := wire.Find(c.Raw, c.Params, []string{"protocolVersion", "capabilities", "clientInfo"}, out[:]); err != nil {
-			s.fail(c.Bytes(c.ID), err)
+			c.fail(err)
 			return
 		}
 		version, _ := wire.Unquote(c.Bytes(out[0]))
@@ -278,17 +273,14 @@ func (s *session) initialize(c *call) {
 			Info:         bytes.Clone(c.Bytes(out[2])),
 		}, true)
 	}
-	s.send(s.p.control.answer(c.Message, &s.peer))
+	c.out.finish(s.p.control.answer(c.Message, &enginePeer{}))
 }
 
 // setLevel lets the engine check and answer it and tells all servers.
 func (s *session) setLevel(c *call) {
-	before := s.peer.level
-	s.peer.level = ""
-	reply := s.p.control.answer(c.Message, &s.peer)
-	if s.peer.level == "" {
-		s.peer.level = before
-	} else {
+	var peer enginePeer
+	reply := s.p.control.answer(c.Message, &peer)
+	if peer.level != "" {
 		params := bytes.Clone(c.Bytes(c.Params))
 		s.mu.Lock()
 		s.level = params
@@ -299,7 +291,7 @@ func (s *session) setLevel(c *call) {
 			}
 		}
 	}
-	s.send(reply)
+	c.out.finish(reply)
 }
 
 // tellLevel sets the log level of a server that has one.
@@ -318,29 +310,17 @@ func (s *session) begin(f func(ctx context.Context)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.closed {
-		s.tasks.Go(func() { f(s.ctx) })
+		s.work.Go(func() { f(s.ctx) })
 	}
-}
-
-// fail answers a request with an error.
-func (s *session) fail(id []byte, err error) {
-	var bad *wire.Error
-	if !errors.As(err, &bad) {
-		bad = &wire.Error{Code: wire.CodeInternal, Message: err.Error()}
-	}
-	b := s.p.buffer()
-	defer s.p.release(b)
-	*b = wire.AppendError(*b, id, bad.Code, bad.Message, bad.Data)
-	s.send(*b)
 }
 
 // notification takes what the client says without wanting an answer.
-func (s *session) notification(m *wire.Message) {
+func (s *session) notification(m *wire.Message, scope uint64) {
 	switch string(m.Bytes(m.Method)) {
 	case "notifications/initialized":
 		s.begin(s.openMarked)
 	case "notifications/cancelled":
-		s.cancelled(m)
+		s.cancelled(m, scope)
 	case "notifications/progress":
 		s.clientProgress(m)
 	case "notifications/roots/list_changed":

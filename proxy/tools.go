@@ -14,7 +14,7 @@ import (
 func (s *session) callTool(c *call) {
 	name, ok := wire.Unquote(c.Bytes(c.name))
 	if !ok {
-		s.fail(c.Bytes(c.ID), &wire.Error{Code: wire.CodeInvalidParams, Message: "params.name is missing or not a string"})
+		c.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: "params.name is missing or not a string"})
 		return
 	}
 	s.mu.Lock()
@@ -24,7 +24,7 @@ func (s *session) callTool(c *call) {
 	case ok:
 		s.forward(c, to.server, wire.Edit{Span: c.name, New: to.name})
 	case !s.p.isMeta(name):
-		s.fail(c.Bytes(c.ID), &wire.Error{Code: wire.CodeInvalidParams, Message: fmt.Sprintf("tool not found: %q%s", name, s.hint(name, toolNames))})
+		c.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: fmt.Sprintf("tool not found: %q%s", name, s.hint(name, toolNames))})
 	case name == openTool || name == openToolLater:
 		s.openToolbox(c)
 	default:

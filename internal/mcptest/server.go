@@ -38,7 +38,7 @@ type Server struct {
 // DefaultTools are the definitions of the tools that every server has.
 func DefaultTools() []string {
 	var defs []string
-	for _, name := range []string{"echo", "params", "fail", "iserror", "odd", "big", "progress", "ask", "hang", "cancels", "sleep", "pid", "env", "exit", "add_tool", "noise", "log"} {
+	for _, name := range []string{"echo", "params", "fail", "iserror", "odd", "big", "progress", "ask", "hang", "cancels", "sleep", "pid", "env", "exit", "add_tool", "noise", "log", "update"} {
 		defs = append(defs, fmt.Sprintf(`{"name":%q,"description":"The tool %s.","inputSchema":{"type":"object","$defs":{"n":{"type":"integer","maximum":18446744073709551615}},"properties":{"z":{"$ref":"#/$defs/n"},"a":{"type":"string"}},"x-vendor":true},"x-unknown":{"b":1,"a":1.0}}`, name, name))
 	}
 	return defs
@@ -264,6 +264,9 @@ func (s *session) tool(m *wire.Message) {
 	case "noise":
 		os.Stdout.WriteString(args.Text + "\n")
 		s.text(m, "made")
+	case "update":
+		s.send(append(append([]byte(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":`), wire.AppendQuote(nil, args.Text)...), "}}"...))
+		s.text(m, "updated")
 	case "log":
 		s.send([]byte(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":{"z":1,"a":9007199254740993}}}`))
 		s.text(m, "logged")
@@ -285,6 +288,17 @@ func (s *session) progress(m *wire.Message, meta wire.Span, n int) {
 
 // ask sends the client a request and answers with what it answered.
 func (s *session) ask(m *wire.Message, request json.RawMessage) {
+	if s.server.Modern {
+		// A modern server asks in its result, and is called again with the answer.
+		answer, _ := wire.FindPath(m.Raw, m.Params, "inputResponses", "q")
+		state, _ := wire.FindPath(m.Raw, m.Params, "requestState")
+		if string(m.Bytes(state)) == `"mine"` && answer.Present() {
+			s.text(m, string(m.Bytes(answer)))
+			return
+		}
+		s.reply(m, `{"resultType":"input_required","requestState":"mine","inputRequests":{"q":`+string(request)+`}}`)
+		return
+	}
 	s.mu.Lock()
 	s.asked++
 	id := strconv.Itoa(s.asked)

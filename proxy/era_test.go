@@ -1,0 +1,222 @@
+package proxy_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/mcptest"
+	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/proxy"
+	"github.com/mcp-workbench/workbench/toolbox"
+)
+
+// talk is a client that holds a session in this process.
+type talk struct {
+	t       *testing.T
+	session wire.Session
+	got     chan string
+	seen    []string // what came and was not waited for yet
+}
+
+// dial connects a client to a front with one toolbox "box" of the given servers.
+func dial(t *testing.T, open bool, servers map[string]*mcptest.Server) *talk {
+	t.Helper()
+	box := config.Toolbox{Name: "box", Open: open}
+	builtins := make(map[string]func(config.Server) (wire.Endpoint, error))
+	for name, srv := range servers {
+		builtins[name] = func(config.Server) (wire.Endpoint, error) { return srv, nil }
+		box.Servers = append(box.Servers, config.Server{Name: name, Transport: config.TransportBuiltin, Builtin: name,
+			Timeouts: config.Timeouts{Start: 10 * time.Second, CallIdle: time.Minute, CallTotal: time.Minute}})
+	}
+	slices.SortFunc(box.Servers, func(a, b config.Server) int { return strings.Compare(a.Name, b.Name) })
+	cfg := &config.Config{ToolMode: config.ToolModeAuto, OpenTimeout: 10 * time.Second, Toolboxes: []config.Toolbox{box}}
+	front, err := proxy.New(cfg, proxy.Options{Version: "test", Toolbox: toolbox.Options{Builtins: builtins}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &talk{t: t, got: make(chan string, 10000)}
+	c.session = front.Connect(func(msg []byte) { c.got <- string(msg) })
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		if err := c.session.Close(ctx); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	})
+	return c
+}
+
+func (c *talk) say(format string, args ...any) {
+	c.session.Receive(fmt.Appendf(nil, format, args...))
+}
+
+// hear waits for the first message, from what came already on, that has all of
+// the given pieces.
+func (c *talk) hear(pieces ...string) string {
+	c.t.Helper()
+	has := func(msg string) bool {
+		return !slices.ContainsFunc(pieces, func(p string) bool { return !strings.Contains(msg, p) })
+	}
+	for i, msg := range c.seen {
+		if has(msg) {
+			c.seen = slices.Delete(c.seen, i, i+1)
+			return msg
+		}
+	}
+	late := time.NewTimer(20 * time.Second)
+	defer late.Stop()
+	for {
+		select {
+		case msg := <-c.got:
+			if has(msg) {
+				return msg
+			}
+			c.seen = append(c.seen, msg)
+		case <-late.C:
+			c.t.Fatalf("nothing came with %q; got %q", pieces, c.seen)
+		}
+	}
+}
+
+const modernMeta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"c","version":"1"},"io.modelcontextprotocol/clientCapabilities":{"elicitation":{},"roots":{}}%s}`
+
+func meta(more string) string { return fmt.Sprintf(modernMeta, more) }
+
+func (c *talk) initialize() {
+	c.t.Helper()
+	c.say(`{"jsonrpc":"2.0","id":"init","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{},"roots":{}},"clientInfo":{"name":"c","version":"1"}}}`)
+	c.hear(`"id":"init"`)
+	c.say(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+}
+
+func field(t *testing.T, msg string, path ...string) json.RawMessage {
+	t.Helper()
+	raw := json.RawMessage(msg)
+	for _, name := range path {
+		var object map[string]json.RawMessage
+		if err := json.Unmarshal(raw, &object); err != nil {
+			t.Fatalf("%v at %q of %s", err, path, msg)
+		}
+		raw = object[name]
+	}
+	return raw
+}
+
+// A legacy server asks in the midst of a modern client's call: the client is
+// answered with input_required, and its retry gets the result of the same call.
+func TestModernClientLegacyServerAsks(t *testing.T) {
+	c := dial(t, false, map[string]*mcptest.Server{"old": {}})
+	args := `"name":"workbench_use_tool","arguments":{"toolbox_name":"box","tool_name":"ask","arguments":{"ask":{"method":"elicitation/create","params":{"message":"?","requestedSchema":{"z":1,"a":9007199254740993}}}}}`
+	c.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{%s,%s}}`, args, meta(""))
+	msg := c.hear(`"id":1`, `input_required`)
+	var key string
+	for key = range unmarshalMap(t, field(t, msg, "result", "inputRequests")) {
+	}
+	if got, want := string(field(t, msg, "result", "inputRequests", key)), `{"method":"elicitation/create","params":{"message":"?","requestedSchema":{"z":1,"a":9007199254740993}}}`; got != want {
+		t.Errorf("the client was asked %s, want what the server asked: %s", got, want)
+	}
+	state := string(field(t, msg, "result", "requestState"))
+	retry := func(id int, args, state string) {
+		c.say(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{%s,"requestState":%s,"inputResponses":{%q:{"action":"accept","content":{"n":9007199254740993}}},%s}}`, id, args, state, key, meta(""))
+	}
+	for id, bad := range map[int][2]string{
+		10: {args, `"wb1.AAAA"`},
+		11: {args, state[:len(state)-3] + `AA"`},
+		12: {strings.Replace(args, `"ask"`, `"params"`, 1), state},
+	} {
+		retry(id, bad[0], bad[1])
+		if got := c.hear(fmt.Sprintf(`"id":%d`, id)); !strings.Contains(got, "-32602") {
+			t.Errorf("a retry with a state that is not its own: got %s, want -32602", got)
+		}
+	}
+	retry(2, args, state)
+	got := c.hear(`"id":2`)
+	if !strings.Contains(got, `"resultType":"complete"`) || !strings.Contains(got, `\"content\":{\"n\":9007199254740993}`) {
+		t.Errorf("the retry got %s, want the result of the call with the client's answer", got)
+	}
+	retry(3, args, state)
+	if got := c.hear(`"id":3`); !strings.Contains(got, "-32602") {
+		t.Errorf("a second retry got %s, want -32602", got)
+	}
+	// What the client does not offer, it is not asked.
+	c.say(`{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"workbench_use_tool","arguments":{"toolbox_name":"box","tool_name":"ask","arguments":{"ask":{"method":"sampling/createMessage"}}},%s}}`, meta(""))
+	if got := c.hear(`"id":4`); strings.Contains(got, "input_required") || !strings.Contains(got, "does not offer") {
+		t.Errorf("got %s, want the refusal that the server saw", got)
+	}
+}
+
+func unmarshalMap(t *testing.T, raw json.RawMessage) map[string]json.RawMessage {
+	t.Helper()
+	var m map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &m); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// A modern server answers a legacy client's call with input_required: the
+// client is asked as its revision knows it, and the call made again.
+func TestLegacyClientModernServerAsks(t *testing.T) {
+	c := dial(t, false, map[string]*mcptest.Server{"new": {Modern: true}})
+	c.initialize()
+	c.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"workbench_use_tool","arguments":{"toolbox_name":"box","tool_name":"ask","arguments":{"ask":{"method":"elicitation/create","params":{"message":"?","n":9007199254740993}}}},"_meta":{"progressToken":"p"}}}`)
+	q := c.hear(`"method":"elicitation/create"`)
+	if !strings.Contains(q, `"params":{"message":"?","n":9007199254740993}`) {
+		t.Errorf("the client was asked %s", q)
+	}
+	c.say(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"n":9007199254740993}}}`, field(t, q, "id"))
+	got := c.hear(`"id":1`)
+	if !strings.Contains(got, `{\"action\":\"accept\",\"content\":{\"n\":9007199254740993}}`) {
+		t.Errorf("got %s, want the result with the client's answer", got)
+	}
+	// The request carries the metadata that a modern server needs.
+	c.say(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"box__new__params","arguments":{}}}`)
+	if got := c.hear(`"id":2`); !strings.Contains(got, `io.modelcontextprotocol/clientCapabilities\":{\"elicitation\":{},\"roots\":{}}`) {
+		t.Errorf("the server got %s, want the client's capabilities in _meta", got)
+	}
+}
+
+func TestSubscription(t *testing.T) {
+	c := dial(t, true, map[string]*mcptest.Server{"old": {Resources: []string{`{"uri":"x:1","name":"one"}`}}})
+	c.say(`{"jsonrpc":"2.0","id":"l","method":"tools/list","params":{%s}}`, meta(""))
+	list := c.hear(`"id":"l"`)
+	if !strings.Contains(list, `"box__old__echo"`) || !strings.Contains(list, `"resultType":"complete"`) || !strings.Contains(list, `"ttlMs"`) {
+		t.Errorf("got %.300s, want the tools of the toolbox that is marked open", list)
+	}
+	c.say(`{"jsonrpc":"2.0","id":"s","method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true,"resourceSubscriptions":["x:1"]},%s}}`, meta(""))
+	want := `{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":"s"},"notifications":{"resourceSubscriptions":["x:1"],"toolsListChanged":true}}}`
+	if got := c.hear("subscriptions/acknowledged"); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	c.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"box__old__add_tool","arguments":{"text":"late"},%s}}`, meta(""))
+	if got, want := c.hear("tools/list_changed"), `{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":"s"}}}`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	c.say(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"box__old__update","arguments":{"text":"x:1"},%s}}`, meta(""))
+	if got, want := c.hear("resources/updated"), `{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":"s"},"uri":"x:1"}}`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	c.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"s"}}`)
+	c.say(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"box__old__update","arguments":{"text":"x:1"},%s}}`, meta(""))
+	c.hear(`"id":3`)
+	if slices.ContainsFunc(c.seen, func(m string) bool { return strings.Contains(m, "resources/updated") }) {
+		t.Errorf("a cancelled subscription was told: %q", c.seen)
+	}
+	// An open subscription is ended gracefully.
+	c.say(`{"jsonrpc":"2.0","id":"t","method":"subscriptions/listen","params":{"notifications":{},%s}}`, meta(""))
+	c.hear("subscriptions/acknowledged")
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	if err := c.session.Close(ctx); err != nil {
+		t.Error(err)
+	}
+	if got, want := c.hear(`"id":"t"`), `{"jsonrpc":"2.0","id":"t","result":{"resultType":"complete","_meta":{"io.modelcontextprotocol/subscriptionId":"t"}}}`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}

@@ -1,0 +1,237 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/toolbox"
+)
+
+// maxWatched bounds the resources of one subscription.
+const maxWatched = 1000
+
+// subscription is a subscriptions/listen of a modern client: a request that
+// stays open while the notifications that it named are sent under its id.
+type subscription struct {
+	tools, prompts, resources bool
+	uris                      []string
+	told                      map[toolbox.Kind][]byte
+}
+
+// listen opens a subscription: first the acknowledgement, then what changes.
+func (s *session) listen(c *call) {
+	if c.modern == nil {
+		c.fail(&wire.Error{Code: wire.CodeMethodNotFound, Message: "subscriptions/listen belongs to revision 2026-07-28; this session was opened with initialize"})
+		return
+	}
+	sub, err := readSubscription(c)
+	if err != nil {
+		c.fail(err)
+		return
+	}
+	f := s.own(c)
+	if f == nil {
+		return
+	}
+	f.out.message(sub.acknowledgement(f.id))
+	s.mu.Lock()
+	sub.told = maps.Clone(s.routes.lists[modernEra])
+	s.listens[f] = sub
+	s.mu.Unlock()
+	for _, uri := range sub.uris {
+		s.watch(uri, true)
+	}
+}
+
+// endListen forgets a subscription; its resources are unwatched if no other
+// has them.
+func (s *session) endListen(f *flight) {
+	s.mu.Lock()
+	sub := s.listens[f]
+	delete(s.listens, f)
+	var gone []string
+	if sub != nil {
+		for _, uri := range sub.uris {
+			if !s.watchedLocked(uri) {
+				gone = append(gone, uri)
+			}
+		}
+	}
+	s.mu.Unlock()
+	for _, uri := range gone {
+		s.watch(uri, false)
+	}
+}
+
+func (s *session) watchedLocked(uri string) bool {
+	for _, sub := range s.listens {
+		if slices.Contains(sub.uris, uri) {
+			return true
+		}
+	}
+	return false
+}
+
+// watch has the server of a resource tell of its changes, or no longer.
+func (s *session) watch(uri string, on bool) {
+	srv, own, _ := s.locate(uri)
+	if srv == nil {
+		return
+	}
+	srv.Watch(own, on)
+	if srv.IsModern() {
+		return
+	}
+	method := "resources/subscribe"
+	if !on {
+		method = "resources/unsubscribe"
+	}
+	s.begin(func(ctx context.Context) {
+		// A server without subscriptions refuses; the client was told that
+		// it need not be heard of.
+		_, _ = srv.Request(ctx, method, append(wire.AppendQuote([]byte(`{"uri":`), own), '}'))
+	})
+}
+
+// endListens ends all subscriptions gracefully, as the session does.
+func (s *session) endListens() {
+	s.mu.Lock()
+	var open []*flight
+	for f := range s.listens {
+		open = append(open, f)
+	}
+	s.mu.Unlock()
+	for _, f := range open {
+		f.reply(append(append([]byte(`{"resultType":"complete","_meta":{"`+metaSubscription+`":`), f.id...), "}}"...))
+	}
+}
+
+// announceLocked gives the list changes that subscriptions asked for, each
+// with the flight that it goes to.
+func (s *session) announceLocked() (news []announcement) {
+	now := s.routes.lists[modernEra]
+	for f, sub := range s.listens {
+		for _, l := range []struct {
+			wanted bool
+			method string
+			kinds  []toolbox.Kind
+		}{
+			{sub.tools, toolsChanged, []toolbox.Kind{toolbox.Tools}},
+			{sub.prompts, promptsChanged, []toolbox.Kind{toolbox.Prompts}},
+			{sub.resources, resourcesChanged, []toolbox.Kind{toolbox.Resources, toolbox.Templates}},
+		} {
+			changed := false
+			for _, k := range l.kinds {
+				changed = changed || !bytes.Equal(sub.told[k], now[k])
+				sub.told[k] = now[k]
+			}
+			if changed && l.wanted {
+				news = append(news, announcement{f, l.method})
+			}
+		}
+	}
+	return news
+}
+
+type announcement struct {
+	to     *flight
+	method string
+}
+
+func (a announcement) send() {
+	msg := append([]byte(`{"jsonrpc":"2.0","method":"`), a.method...)
+	msg = append(append(msg, `","params":{"_meta":{"`+metaSubscription+`":`...), a.to.id...)
+	a.to.out.message(append(msg, "}}}"...))
+}
+
+// acknowledgement is the first message of a subscription: what it will be told.
+func (sub *subscription) acknowledgement(id []byte) []byte {
+	msg := append([]byte(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"`+metaSubscription+`":`), id...)
+	msg = append(msg, `},"notifications":`...)
+	filter := map[string]any{}
+	for name, on := range map[string]bool{"toolsListChanged": sub.tools, "promptsListChanged": sub.prompts, "resourcesListChanged": sub.resources} {
+		if on {
+			filter[name] = true
+		}
+	}
+	if len(sub.uris) > 0 {
+		filter["resourceSubscriptions"] = sub.uris
+	}
+	return append(append(msg, encode(filter)...), "}}"...)
+}
+
+// updated passes on that a resource changed, under the uri that the client
+// knows it by.
+func (s *session) updated(srv *toolbox.Server, m *wire.Message) {
+	span, err := wire.FindPath(m.Raw, m.Params, "uri")
+	uri, ok := wire.Unquote(m.Bytes(span))
+	if err != nil || !ok {
+		return
+	}
+	s.mu.Lock()
+	if alias, ok := s.routes.aliases[identity{srv, uri}]; ok {
+		uri = alias
+	}
+	legacy := s.legacy
+	var to []*flight
+	for f, sub := range s.listens {
+		if slices.Contains(sub.uris, uri) {
+			to = append(to, f)
+		}
+	}
+	s.mu.Unlock()
+	edits := []wire.Edit{{Span: span, New: wire.AppendQuote(nil, uri)}}
+	if legacy {
+		s.send(wire.Splice(nil, m.Raw, edits...))
+	}
+	for _, f := range to {
+		f.out.message(tagged(m, edits, f.id))
+	}
+}
+
+// tagged gives a notification the id of the subscription that it is sent on.
+func tagged(m *wire.Message, edits []wire.Edit, id []byte) []byte {
+	meta, _ := wire.FindPath(m.Raw, m.Params, "_meta")
+	old, _ := wire.FindPath(m.Raw, m.Params, "_meta", metaSubscription)
+	edits = slices.Clone(edits)
+	switch {
+	case old.Present():
+		edits = append(edits, wire.Edit{Span: old, New: id})
+	case meta.Present():
+		text := append([]byte(`"`+metaSubscription+`":`), id...)
+		if len(bytes.TrimSpace(m.Raw[meta.Start+1:meta.End-1])) > 0 {
+			text = append(text, ',')
+		}
+		edits = append(edits, wire.Edit{Span: wire.At(meta.Start + 1), New: text})
+	default:
+		text := append([]byte(`"_meta":{"`+metaSubscription+`":`), id...)
+		edits = append(edits, wire.Edit{Span: wire.At(m.Params.Start + 1), New: append(text, "},"...)})
+	}
+	slices.SortFunc(edits, func(x, y wire.Edit) int { return x.Span.Start - y.Span.Start })
+	return wire.Splice(nil, m.Raw, edits...)
+}
+
+func readSubscription(c *call) (*subscription, error) {
+	filter, err := wire.FindPath(c.Raw, c.Params, "notifications")
+	if err != nil {
+		return nil, err
+	}
+	if !filter.Present() || c.Raw[filter.Start] != '{' {
+		return nil, &wire.Error{Code: wire.CodeInvalidParams, Message: "params.notifications is missing or not an object"}
+	}
+	var out [4]wire.Span
+	if err := wire.Find(c.Raw, filter, []string{"toolsListChanged", "promptsListChanged", "resourcesListChanged", "resourceSubscriptions"}, out[:]); err != nil {
+		return nil, err
+	}
+	is := func(i int) bool { return string(c.Bytes(out[i])) == "true" }
+	sub := &subscription{tools: is(0), prompts: is(1), resources: is(2)}
+	for e := range wire.Elements(c.Raw, out[3]) {
+		if uri, ok := wire.Unquote(c.Bytes(e)); ok && len(sub.uris) < maxWatched {
+			sub.uris = append(sub.uris, uri)
+		}
+	}
+	return sub, nil
+}

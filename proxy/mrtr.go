@@ -1,0 +1,135 @@
+package proxy
+
+import (
+	"bytes"
+	"fmt"
+	"sync"
+
+	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/toolbox"
+)
+
+// maxRounds is how often a modern server may ask for more input on one request
+// of a legacy client.
+const maxRounds = 20
+
+// request is a client's request kept to be sent again with the answers that a
+// modern server asked for.
+type request struct {
+	raw    []byte // with the edits applied, the client's id and token still in it
+	rounds int
+}
+
+func newRequest(c *call, edits []wire.Edit) *request {
+	return &request{raw: wire.Splice(nil, c.Raw, edits...)}
+}
+
+// ask puts to a legacy client what a modern server wants to know before it
+// answers (specification 2026-07-28, multi round-trip requests), and sends the
+// request again when all is answered. It reports whether the result was such.
+func (f *flight) ask(m *wire.Message) bool {
+	var out [3]wire.Span
+	if m.Raw[m.Result.Start] != '{' || wire.Find(m.Raw, m.Result, []string{"resultType", "inputRequests", "requestState"}, out[:]) != nil {
+		return false
+	}
+	if string(m.Bytes(out[0])) != `"input_required"` || f.again == nil {
+		return false
+	}
+	f.again.rounds++
+	if f.again.rounds > maxRounds {
+		f.fail(fmt.Errorf("the server asked for input %d times without answering", maxRounds))
+		return true
+	}
+	r := &round{f: f, state: bytes.Clone(m.Bytes(out[2])), answers: make(map[string][]byte)}
+	type question struct {
+		key string
+		raw []byte
+	}
+	var questions []question
+	for key, value := range wire.Members(m.Raw, out[1]) {
+		name, _ := wire.Unquote(m.Bytes(key))
+		questions = append(questions, question{name, bytes.Clone(m.Bytes(value))})
+	}
+	r.left = len(questions)
+	if r.left == 0 {
+		r.again()
+		return true
+	}
+	for _, q := range questions {
+		k := &ask{answer: func(m *wire.Message) { r.answer(q.key, m) }}
+		f.s.enter(k)
+		msg := append([]byte(`{"jsonrpc":"2.0","id":`), k.id...)
+		msg = append(append(msg, ','), q.raw[1:]...)
+		f.out.message(msg)
+	}
+	return true
+}
+
+// round is one set of questions of a modern server.
+type round struct {
+	f     *flight
+	state []byte
+
+	mu      sync.Mutex
+	left    int
+	answers map[string][]byte
+	failed  bool
+}
+
+// answer takes the client's response to one question.
+func (r *round) answer(key string, m *wire.Message) {
+	r.mu.Lock()
+	if r.failed {
+		r.mu.Unlock()
+		return
+	}
+	if m.Kind == wire.Failure {
+		// There is no way to hand a refusal to the server, so the request
+		// fails with it.
+		r.failed = true
+		r.mu.Unlock()
+		r.f.finish(wire.Splice(nil, m.Raw, wire.Edit{Span: m.ID, New: r.f.id}))
+		return
+	}
+	r.answers[key] = bytes.Clone(m.Bytes(m.Result))
+	r.left--
+	last := r.left == 0
+	r.mu.Unlock()
+	if last {
+		r.again()
+	}
+}
+
+// again sends the request with the answers.
+func (r *round) again() {
+	f := r.f
+	text := []byte(`"inputResponses":{`)
+	for key, answer := range r.answers {
+		if text[len(text)-1] != '{' {
+			text = append(text, ',')
+		}
+		text = append(append(wire.AppendQuote(text, key), ':'), answer...)
+	}
+	text = append(text, '}')
+	if r.state != nil {
+		text = append(append(text, `,"requestState":`...), r.state...)
+	}
+	var m wire.Message
+	if err := wire.Scan(f.again.raw, &m); err != nil || !m.Params.Present() {
+		f.fail(fmt.Errorf("the request cannot be made again: %w", err))
+		return
+	}
+	if len(bytes.TrimSpace(m.Raw[m.Params.Start+1:m.Params.End-1])) > 0 {
+		text = append(text, ',')
+	}
+	raw := wire.Splice(nil, m.Raw, wire.Edit{Span: wire.At(m.Params.Start + 1), New: text})
+	if err := wire.Scan(raw, &m); err != nil {
+		f.fail(fmt.Errorf("the request cannot be made again: %w", err))
+		return
+	}
+	next := &toolbox.Call{Raw: raw, ID: m.ID, Params: m.Params, Handler: f}
+	next.Meta, _ = wire.FindPath(raw, m.Params, "_meta")
+	next.Token, _ = wire.FindPath(raw, m.Params, "_meta", "progressToken")
+	f.repeat.Store(next)
+	f.server.Load().Send(next)
+}

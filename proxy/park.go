@@ -1,0 +1,343 @@
+package proxy
+
+import (
+	"bytes"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/toolbox"
+)
+
+// parkTime is how long a parked request waits for the client's retry.
+const parkTime = 10 * time.Minute
+
+// parked is a request of a modern client to a legacy server that asked for
+// something in the midst of it. The client was answered with input_required
+// and makes its request again with the input; meanwhile the server's work goes
+// on waiting (specification 2026-07-28, multi round-trip requests).
+type parked struct {
+	s      *session
+	first  *flight // whose call the server works on
+	number uint64
+	digest uint64 // of what was requested
+	expiry *time.Timer
+
+	mu      sync.Mutex
+	waiting *flight // the client's request that is to be answered now, if any
+	asked   map[string]held
+	next    int
+	fresh   []held // not yet told to the client
+	reply   []byte // the server's reply that came while nobody waited
+	err     error
+	over    bool
+}
+
+// held is a request of a server, kept until a call can carry it.
+type held struct {
+	ask *toolbox.Ask
+	raw []byte
+}
+
+// park answers the client with what the server asks for.
+func (f *flight) park(a *toolbox.Ask, raw []byte) {
+	var m wire.Message
+	if err := wire.Scan(raw, &m); err != nil {
+		a.Refuse(wire.CodeInvalidRequest, "the request cannot be read")
+		return
+	}
+	if method := string(m.Bytes(m.Method)); !f.modern.can(method) {
+		a.Refuse(wire.CodeMethodNotFound, fmt.Sprintf("the client does not offer %s", method))
+		return
+	}
+	p := f.parked.Load()
+	if p == nil {
+		p = f.s.newParked(f)
+		f.parked.Store(p)
+	}
+	p.add(held{a, bytes.Clone(raw)})
+}
+
+func (s *session) newParked(f *flight) *parked {
+	p := &parked{s: s, first: f, waiting: f, digest: f.digest, asked: make(map[string]held)}
+	s.mu.Lock()
+	s.lastPark++
+	p.number = s.lastPark
+	s.parks[p.number] = p
+	s.mu.Unlock()
+	p.expiry = time.AfterFunc(parkTime, p.expire)
+	return p
+}
+
+// current is the client's request that waits for the server now.
+func (p *parked) current() *flight {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.waiting
+}
+
+// add takes one more request of the server and, if the client waits, tells it.
+func (p *parked) add(h held) {
+	p.mu.Lock()
+	p.fresh = append(p.fresh, h)
+	p.mu.Unlock()
+	p.tell()
+}
+
+// tell answers the waiting request with what the server asked.
+func (p *parked) tell() {
+	p.mu.Lock()
+	f := p.waiting
+	if f == nil || len(p.fresh) == 0 {
+		p.mu.Unlock()
+		return
+	}
+	p.waiting = nil
+	result := []byte(`{"resultType":"input_required","inputRequests":{`)
+	for i, h := range p.fresh {
+		p.next++
+		key := fmt.Sprintf("r%d", p.next)
+		p.asked[key] = h
+		if i > 0 {
+			result = append(result, ',')
+		}
+		result = appendInput(append(wire.AppendQuote(result, key), ':'), h.raw)
+	}
+	p.fresh = nil
+	p.mu.Unlock()
+	result = append(result, `},"requestState":`...)
+	result = append(wire.AppendQuote(result, p.s.p.seal.close(p.number, p.digest, time.Now().Add(parkTime))), '}')
+	f.reply(result)
+}
+
+// appendInput writes a server's request as an input request: its method and
+// params, as they came.
+func appendInput(dst, raw []byte) []byte {
+	var m wire.Message
+	if wire.Scan(raw, &m) != nil {
+		return append(dst, "{}"...)
+	}
+	dst = append(dst, `{"method":"`...)
+	dst = append(append(dst, m.Bytes(m.Method)...), '"')
+	if m.Params.Present() {
+		dst = append(append(dst, `,"params":`...), m.Bytes(m.Params)...)
+	}
+	return append(dst, '}')
+}
+
+// resume connects the retry of a parked request with it. It reports whether
+// the request carried a state of ours, and so was dealt with.
+func (f *flight) resume(c *call, srv *toolbox.Server) bool {
+	state, _ := wire.Unquote(c.Bytes(c.state))
+	number, digest, err := f.s.p.seal.open(state)
+	if errors.Is(err, errForeignState) {
+		return false // the server's own
+	}
+	f.s.mu.Lock()
+	p := f.s.parks[number]
+	f.s.mu.Unlock()
+	if err != nil || p == nil || digest != p.digest || digest != f.digest || p.first.server.Load() != srv {
+		f.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: "params.requestState does not belong to this request, or the request it belongs to is over: make the request anew without it"})
+		return true
+	}
+	if c.token.Present() {
+		f.token = bytes.Clone(c.Bytes(c.token))
+	}
+	f.parked.Store(p)
+	p.retry(f, c)
+	return true
+}
+
+// retry takes the client's answers and has the request wait for the server.
+func (p *parked) retry(f *flight, c *call) {
+	answers := make(map[*toolbox.Ask][]byte)
+	p.mu.Lock()
+	if p.waiting != nil || p.over {
+		p.mu.Unlock()
+		f.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: "this requestState was used already"})
+		return
+	}
+	for key, value := range wire.Members(c.Raw, c.responses) {
+		name, _ := wire.Unquote(c.Bytes(key))
+		if h, ok := p.asked[name]; ok {
+			answers[h.ask] = bytes.Clone(c.Bytes(value))
+			delete(p.asked, name)
+		}
+	}
+	p.waiting = f
+	reply, err := p.reply, p.err
+	p.reply, p.err = nil, nil
+	// What was left without an answer is asked for again.
+	for key, h := range p.asked {
+		p.fresh = append(p.fresh, h)
+		delete(p.asked, key)
+	}
+	p.mu.Unlock()
+	for a, answer := range answers {
+		raw := append(append([]byte(`{"jsonrpc":"2.0","id":0,"result":`), answer...), '}')
+		var m wire.Message
+		if wire.Scan(raw, &m) == nil {
+			a.Reply(raw, m.ID)
+		}
+	}
+	if reply != nil || err != nil {
+		p.done(scanned(reply), err)
+		return
+	}
+	p.tell()
+}
+
+func scanned(raw []byte) *wire.Message {
+	if raw == nil {
+		return nil
+	}
+	m := new(wire.Message)
+	if err := wire.Scan(raw, m); err != nil {
+		panic("a reply that was read before cannot be read: " + err.Error())
+	}
+	return m
+}
+
+// done takes the server's reply: to the request that waits, or kept for the
+// retry that will.
+func (p *parked) done(m *wire.Message, err error) {
+	p.mu.Lock()
+	f := p.waiting
+	if f == nil {
+		if m != nil {
+			p.reply = bytes.Clone(m.Raw)
+		}
+		p.err = err
+		p.mu.Unlock()
+		return
+	}
+	p.mu.Unlock()
+	p.drop()
+	f.deliver(m, err)
+}
+
+// expire gives up waiting for the client.
+func (p *parked) expire() {
+	if !p.drop() {
+		return
+	}
+	p.mu.Lock()
+	asked := p.asked
+	p.asked = nil
+	p.mu.Unlock()
+	for _, h := range asked {
+		h.ask.Refuse(wire.CodeInternal, "the client did not answer in time")
+	}
+	p.first.call.Cancel(nil, wire.Span{})
+}
+
+// drop forgets the parked request; it reports whether this call did.
+func (p *parked) drop() bool {
+	p.mu.Lock()
+	over := p.over
+	p.over = true
+	p.mu.Unlock()
+	if over {
+		return false
+	}
+	p.expiry.Stop()
+	p.s.mu.Lock()
+	delete(p.s.parks, p.number)
+	p.s.mu.Unlock()
+	return true
+}
+
+// carryHeld gives a call the requests of its server that waited for one.
+func (s *session) carryHeld(f *flight, srv *toolbox.Server) {
+	s.mu.Lock()
+	var mine []held
+	rest := s.held[:0]
+	for _, h := range s.held {
+		if h.ask.Server == srv {
+			mine = append(mine, h)
+		} else {
+			rest = append(rest, h)
+		}
+	}
+	s.held = rest
+	s.mu.Unlock()
+	for _, h := range mine {
+		f.park(h.ask, h.raw)
+	}
+}
+
+// digest identifies what is requested, so that a state is good for that alone:
+// the method and what it is of. A retry repeats these to the letter.
+func (s *sealer) digest(c *call) uint64 {
+	var h maphash.Hash
+	h.SetSeed(s.seed)
+	_, _ = h.WriteString(c.method)
+	for _, span := range []wire.Span{c.name, c.uri, c.args} {
+		_, _ = h.Write(c.Bytes(span))
+		_ = h.WriteByte(0)
+	}
+	return h.Sum64()
+}
+
+// sealer closes and opens the states given to clients. Its key is the
+// process's own, as what the states stand for is.
+type sealer struct {
+	aead cipher.AEAD
+	seed maphash.Seed
+}
+
+// statePrefix tells our states from the servers'.
+const statePrefix = "wb1."
+
+var errForeignState = errors.New("not a state of ours")
+
+func newSealer() *sealer {
+	key := make([]byte, 32)
+	_, _ = rand.Read(key) // never fails: it ends the program instead
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		panic(err)
+	}
+	aead, err := cipher.NewGCMWithRandomNonce(block)
+	if err != nil {
+		panic(err)
+	}
+	return &sealer{aead, maphash.MakeSeed()}
+}
+
+// close makes a state: which parked request, what was requested, how long.
+func (s *sealer) close(number uint64, digest uint64, expiry time.Time) string {
+	plain := binary.BigEndian.AppendUint64(nil, number)
+	plain = binary.BigEndian.AppendUint64(plain, uint64(expiry.Unix()))
+	plain = binary.BigEndian.AppendUint64(plain, digest)
+	return statePrefix + base64.RawURLEncoding.EncodeToString(s.aead.Seal(nil, nil, plain, nil))
+}
+
+// open reads a state that close made and that has not expired.
+func (s *sealer) open(state string) (number, digest uint64, err error) {
+	text, ours := strings.CutPrefix(state, statePrefix)
+	if !ours {
+		return 0, 0, errForeignState
+	}
+	box, err := base64.RawURLEncoding.DecodeString(text)
+	if err != nil {
+		return 0, 0, err
+	}
+	plain, err := s.aead.Open(nil, nil, box, nil)
+	if err != nil {
+		return 0, 0, err
+	}
+	if time.Now().Unix() > int64(binary.BigEndian.Uint64(plain[8:])) {
+		return 0, 0, errors.New("the state has expired")
+	}
+	return binary.BigEndian.Uint64(plain), binary.BigEndian.Uint64(plain[16:]), nil
+}

@@ -43,10 +43,11 @@ bench: ## run the benchmarks, those that BENCH=regexp matches
 
 fuzz: ## fuzz every target, each for FUZZTIME=10s
 	@set -e; for package in $$(go list ./...); do \
-		for target in $$(go test -list '^Fuzz' "$$package" | grep '^Fuzz' || true); do \
+		found="$$(go test -list '^Fuzz' "$$package")"; \
+		for target in $$found; do case "$$target" in Fuzz*) \
 			echo "$$package $$target"; \
 			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$package"; \
-		done; \
+		esac; done; \
 	done
 
 clean: ## remove what these commands made

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mcp-workbench/workbench/internal/nearest"
 	"github.com/mcp-workbench/workbench/internal/wire"
-	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 )
 
 // Arguments are the arguments of a call by name, still encoded.
@@ -42,7 +42,7 @@ func parseArguments(raw []byte, t *tool) (arguments, *fault) {
 // unknown says that the tool has no argument of that name.
 func (t *tool) unknown(name string) string {
 	details := "unknown argument " + strconv.Quote(short(name))
-	if near := definition.Nearest(name, t.arguments, 1); len(near) > 0 {
+	if near := nearest.Names(name, t.arguments, 1); len(near) > 0 {
 		return details + "; did you mean " + strconv.Quote(near[0]) + "?"
 	}
 	if len(t.arguments) == 0 {

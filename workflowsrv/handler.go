@@ -4,6 +4,7 @@ import (
 	"context"
 	"runtime/debug"
 
+	"github.com/mcp-workbench/workbench/internal/nearest"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 )
@@ -37,7 +38,7 @@ func (s *Server) entry(id string) (*definition.Entry, *fault) {
 		}
 	}
 	f := &fault{code: codeWorkflowNotFound, data: appendObject(nil, "workflowId", id)}
-	f.nearest(definition.Nearest(id, c.IDs(), 3), "workflow_list shows all workflows.")
+	f.suggest(nearest.Names(id, c.IDs(), 3), "workflow_list shows all workflows.")
 	return nil, f
 }
 
@@ -47,12 +48,12 @@ func step(w *definition.Workflow, id string) (*definition.Step, *fault) {
 		return s, nil
 	}
 	f := &fault{code: codeStepNotFound, data: appendObject(nil, "stepId", id)}
-	f.nearest(definition.Nearest(id, w.StepIDs(), 3), "workflow_get shows all steps.")
+	f.suggest(nearest.Names(id, w.StepIDs(), 3), "workflow_get shows all steps.")
 	return nil, f
 }
 
-// nearest adds the ids that could have been meant.
-func (f *fault) nearest(ids []string, otherwise string) {
+// suggest adds the ids that could have been meant.
+func (f *fault) suggest(ids []string, otherwise string) {
 	f.advice = otherwise
 	if len(ids) == 0 {
 		return

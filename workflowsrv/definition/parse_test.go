@@ -107,22 +107,3 @@ func TestSample(t *testing.T) {
 		t.Errorf("got steps %v, want %v", got, want)
 	}
 }
-
-func TestNearest(t *testing.T) {
-	ids := []string{"find-a-bug", "review-a-change", "write-tests", "plan-a-migration"}
-	for _, c := range []struct {
-		name string
-		want []string
-	}{
-		{"find-bug", []string{"find-a-bug"}},
-		{"Review-A-Change", []string{"review-a-change"}},
-		{"tests", []string{"write-tests"}},
-		{"plan", []string{"plan-a-migration"}},
-		{"zzz", nil},
-		{strings.Repeat("x", 10_000), nil},
-	} {
-		if got := definition.Nearest(c.name, ids, 3); !slices.Equal(got, c.want) {
-			t.Errorf("Nearest(%.20q): got %v, want %v", c.name, got, c.want)
-		}
-	}
-}

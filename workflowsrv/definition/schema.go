@@ -14,6 +14,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
+
+	"github.com/mcp-workbench/workbench/internal/nearest"
 )
 
 //go:embed workflow.schema.json
@@ -175,4 +177,13 @@ func quoted(names []string) string {
 		list[i] = strconv.Quote(name)
 	}
 	return strings.Join(list, ", ")
+}
+
+// didYouMean gives the half sentence that names the likest candidate, or "".
+func didYouMean(name string, candidates []string) string {
+	near := nearest.Names(name, candidates, 1)
+	if len(near) == 0 {
+		return ""
+	}
+	return "; did you mean " + strconv.Quote(near[0]) + "?"
 }

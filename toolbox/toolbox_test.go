@@ -273,7 +273,7 @@ func TestFilters(t *testing.T) {
 		filters, want []string
 	}{
 		{[]string{"echo", "odd"}, []string{"echo", "odd"}},
-		{[]string{"*", "!exit", "!e*"}, []string{"params", "fail", "iserror", "odd", "big", "progress", "ask", "hang", "cancels", "sleep", "pid", "add_tool", "noise", "log"}},
+		{[]string{"*", "!exit", "!e*"}, []string{"params", "fail", "iserror", "odd", "big", "progress", "ask", "hang", "cancels", "sleep", "pid", "add_tool", "noise", "log", "update"}},
 		{[]string{"!*[a-df-z]*"}, nil},
 		{[]string{"p*"}, []string{"params", "progress", "pid"}},
 	} {

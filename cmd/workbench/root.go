@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/child"
 )
 
 // Exit codes.
@@ -34,6 +35,7 @@ type environment struct {
 	configPath string // --config
 	logLevel   string
 	logFile    string
+	guard      *child.Guard // starts all child processes
 }
 
 // lookup reads one of our variables.
@@ -57,17 +59,31 @@ type hinted struct {
 
 func (h hinted) Unwrap() error { return h.error }
 
+// guardArg, alone on the command line, makes this program the guard that starts
+// and ends the child processes of another one. It is not for people.
+const guardArg = "__guard"
+
 // run is the program.
 func run(ctx context.Context, args []string, std streams, environ []string) int {
+	if len(args) == 1 && args[0] == guardArg {
+		return child.RunGuard()
+	}
 	env := &environment{streams: std, environ: environ}
 	ctx, stop := signals(ctx)
 	defer stop()
+	self, err := os.Executable()
+	if err != nil {
+		fmt.Fprintf(std.err, "workbench: error: the path of this program is unknown: %v\n", err)
+		return exitFault
+	}
+	env.guard = child.NewGuard([]string{self, guardArg})
+	defer env.guard.Close()
 	root := rootCommand(env)
 	root.SetArgs(args)
 	root.SetIn(std.in)
 	root.SetOut(std.out)
 	root.SetErr(std.err)
-	err := root.ExecuteContext(ctx)
+	err = root.ExecuteContext(ctx)
 	if err == nil {
 		return exitDone
 	}

@@ -69,6 +69,7 @@ func serve(cmd *cobra.Command, env *environment, direct string) error {
 func (e *environment) toolboxOptions(log zerolog.Logger) toolbox.Options {
 	return toolbox.Options{
 		Environ: e.environ,
+		Spawn:   e.guard.Start,
 		Event:   logEvent(log),
 		Logger:  log,
 		Builtins: map[string]func(config.Server) (wire.Endpoint, error){

@@ -2,7 +2,9 @@ package toolbox
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"sync"
 
 	"github.com/mcp-workbench/workbench/internal/wire"
@@ -59,5 +61,9 @@ func (l *builtinLink) PID() int              { return 0 }
 
 func (l *builtinLink) Close(ctx context.Context) error {
 	l.once.Do(func() { close(l.done) })
-	return l.session.Close(ctx)
+	err := l.session.Close(ctx)
+	if c, ok := l.endpoint.(io.Closer); ok {
+		err = errors.Join(err, c.Close())
+	}
+	return err
 }

@@ -137,7 +137,7 @@ Without a command it serves on standard input and output, as clients start it.`,
 	f.StringVar(&env.logLevel, "log-level", "info", "what is logged to standard error: debug, info, warn, error or off")
 	f.StringVar(&env.logFile, "log-file", "", "log to this `file` instead of standard error")
 	root.Flags().AddFlagSet(serve.Flags())
-	root.AddCommand(serve, checkCommand(env), toolsCommand(env), callCommand(env), demoCommand(env), versionCommand(env))
+	root.AddCommand(serve, checkCommand(env), toolsCommand(env), callCommand(env), workflowCommand(env), demoCommand(env), versionCommand(env))
 	return root
 }
 

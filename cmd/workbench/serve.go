@@ -11,7 +11,6 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy"
 	"github.com/mcp-workbench/workbench/toolbox"
-	"github.com/mcp-workbench/workbench/workflowsrv"
 )
 
 func serveCommand(env *environment) *cobra.Command {
@@ -74,7 +73,7 @@ func (e *environment) toolboxOptions(log zerolog.Logger) toolbox.Options {
 		Logger:  log,
 		Builtins: map[string]func(config.Server) (wire.Endpoint, error){
 			"workflow": func(s config.Server) (wire.Endpoint, error) {
-				return workflowsrv.New(workflowsrv.Options{Logger: log}), nil
+				return e.workflowServer(s.Workflows, s.Conditions, log)
 			},
 		},
 	}

@@ -64,6 +64,7 @@ func childServer(name, mode string) config.Server {
 	}
 	return config.Server{
 		Name: name, Transport: config.TransportStdio, Command: self,
+		// A child built with -race would sleep a second when it exits.
 		Env:      map[string]string{asServer: mode, "DECLARED": "yes", "GORACE": "atexit_sleep_ms=0"},
 		Timeouts: config.Timeouts{Start: 20 * time.Second, CallIdle: time.Minute, CallTotal: time.Minute},
 	}

@@ -27,7 +27,8 @@ type Server struct {
 	PageSize int
 	// Capabilities replaces the capabilities object; "" means what fits.
 	Capabilities string
-	// Modern makes the server refuse initialize and speak 2026-07-28.
+	// Modern makes the server refuse initialize and speak 2026-07-28: what has
+	// not the metadata of that revision is refused, and results say their type.
 	Modern bool
 	// Silent makes it never answer these methods.
 	Silent []string
@@ -38,7 +39,7 @@ type Server struct {
 // DefaultTools are the definitions of the tools that every server has.
 func DefaultTools() []string {
 	var defs []string
-	for _, name := range []string{"echo", "params", "fail", "iserror", "odd", "big", "progress", "ask", "hang", "cancels", "sleep", "pid", "env", "exit", "add_tool", "noise", "log", "update"} {
+	for _, name := range []string{"echo", "params", "fail", "iserror", "odd", "big", "progress", "ask", "say", "heard", "hang", "sleep", "pid", "env", "exit", "add_tool", "noise", "update"} {
 		defs = append(defs, fmt.Sprintf(`{"name":%q,"description":"The tool %s.","inputSchema":{"type":"object","$defs":{"n":{"type":"integer","maximum":18446744073709551615}},"properties":{"z":{"$ref":"#/$defs/n"},"a":{"type":"string"}},"x-vendor":true},"x-unknown":{"b":1,"a":1.0}}`, name, name))
 	}
 	return defs
@@ -62,8 +63,7 @@ type session struct {
 
 	mu      sync.Mutex
 	tools   []string
-	cancels []string
-	roots   int
+	heard   []string // notifications, and replies that nobody waits for
 	asked   int
 	answers map[string]chan []byte
 }
@@ -78,14 +78,17 @@ func (s *session) Receive(raw []byte) {
 	switch m.Kind {
 	case wire.Request:
 		s.work.Go(func() { s.request(&m) })
-	case wire.Notification:
-		s.notification(&m)
 	default:
 		s.mu.Lock()
-		c := s.answers[string(m.Bytes(m.ID))]
+		id := string(m.Bytes(m.ID))
+		answer := s.answers[id]
+		delete(s.answers, id)
+		if answer == nil {
+			s.heard = append(s.heard, string(raw))
+		}
 		s.mu.Unlock()
-		if c != nil {
-			c <- raw
+		if answer != nil {
+			answer <- raw
 		}
 	}
 }
@@ -94,17 +97,6 @@ func (s *session) Close(ctx context.Context) error {
 	close(s.closed)
 	s.work.Wait()
 	return nil
-}
-
-func (s *session) notification(m *wire.Message) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch {
-	case m.IsMethod("notifications/cancelled"):
-		s.cancels = append(s.cancels, string(m.Bytes(m.Params)))
-	case m.IsMethod("notifications/roots/list_changed"):
-		s.roots++
-	}
 }
 
 func (s *session) request(m *wire.Message) {
@@ -120,6 +112,13 @@ func (s *session) request(m *wire.Message) {
 			return
 		}
 	}
+	if s.server.Modern && method != "initialize" {
+		version, err := wire.FindPath(m.Raw, m.Params, "_meta", "io.modelcontextprotocol/protocolVersion")
+		if err != nil || string(m.Bytes(version)) != `"2026-07-28"` {
+			s.fail(m, wire.CodeInvalidParams, "params._meta has no protocol version 2026-07-28", "")
+			return
+		}
+	}
 	switch method {
 	case "initialize":
 		s.initialize(m)
@@ -128,7 +127,7 @@ func (s *session) request(m *wire.Message) {
 			s.fail(m, wire.CodeMethodNotFound, "Method not found", "")
 			return
 		}
-		s.reply(m, fmt.Sprintf(`{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":%s,"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"mcptest","version":"1"}}}`, s.capabilities()))
+		s.reply(m, fmt.Sprintf(`{"supportedVersions":["2026-07-28"],"capabilities":%s,"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"mcptest","version":"1"}}}`, s.capabilities()))
 	case "ping":
 		s.reply(m, "{}")
 	case "logging/setLevel":
@@ -193,6 +192,13 @@ func (s *session) page(m *wire.Message, kind string, items []string) {
 }
 
 func (s *session) reply(m *wire.Message, result string) {
+	if s.server.Modern && !strings.HasPrefix(result, `{"resultType"`) {
+		rest := strings.TrimPrefix(result, "{")
+		if rest != "}" {
+			rest = "," + rest
+		}
+		result = `{"resultType":"complete"` + rest
+	}
 	s.send(wire.AppendResult(nil, m.Bytes(m.ID), []byte(result)))
 }
 
@@ -217,9 +223,10 @@ func (s *session) tool(m *wire.Message) {
 	_ = wire.Find(m.Raw, m.Params, []string{"name", "arguments", "_meta"}, out[:])
 	name, _ := wire.Unquote(m.Bytes(out[0]))
 	var args struct {
-		N    int             `json:"n"`
-		Text string          `json:"text"`
-		Ask  json.RawMessage `json:"ask"`
+		N    int               `json:"n"`
+		Text string            `json:"text"`
+		Ask  json.RawMessage   `json:"ask"`
+		Say  []json.RawMessage `json:"say"`
 	}
 	_ = json.Unmarshal(m.Bytes(out[1]), &args)
 	switch name {
@@ -241,10 +248,15 @@ func (s *session) tool(m *wire.Message) {
 		s.ask(m, args.Ask)
 	case "hang":
 		<-s.closed
-	case "cancels":
+	case "say":
+		for _, msg := range args.Say {
+			s.send(msg)
+		}
+		s.text(m, "said")
+	case "heard":
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.text(m, strings.Join(s.cancels, "\n"))
+		s.text(m, strings.Join(s.heard, "\n"))
 	case "sleep":
 		time.Sleep(time.Duration(args.N) * time.Millisecond)
 		s.text(m, "slept")
@@ -267,9 +279,6 @@ func (s *session) tool(m *wire.Message) {
 	case "update":
 		s.send(append(append([]byte(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":`), wire.AppendQuote(nil, args.Text)...), "}}"...))
 		s.text(m, "updated")
-	case "log":
-		s.send([]byte(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":{"z":1,"a":9007199254740993}}}`))
-		s.text(m, "logged")
 	default:
 		s.fail(m, wire.CodeInvalidParams, "unknown tool "+name, "")
 	}

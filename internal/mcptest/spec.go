@@ -1,0 +1,63 @@
+package mcptest
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// New makes the server that specs describe, each KEY=VALUE or KEY, so that a
+// configuration or a command line can ask for it:
+//
+//	tools=echo,fail      these of the tools, with short definitions
+//	prompts=greet        prompts of these names
+//	resources=a:1,a:2    resources of these uris
+//	templates=a:{n}      resource templates
+//	page=3               pages of three entries
+//	modern               revision 2026-07-28 alone
+//	silent=prompts/list  these methods are never answered
+//	refuse=tools/list    these methods are answered with an error
+//
+// Without specs it is the zero Server.
+func New(specs ...string) (*Server, error) {
+	s := new(Server)
+	for _, spec := range specs {
+		key, value, _ := strings.Cut(spec, "=")
+		values := strings.Split(value, ",")
+		switch key {
+		case "tools":
+			s.Tools = each(values, `{"name":%q,"inputSchema":{"type":"object"}}`)
+		case "prompts":
+			s.Prompts = each(values, `{"name":%q,"x":1.0}`)
+		case "resources":
+			s.Resources = each(values, `{"name":"one","uri":%q}`)
+		case "templates":
+			s.Templates = each(values, `{"name":"some","uriTemplate":%q}`)
+		case "page":
+			n, err := strconv.Atoi(value)
+			if err != nil {
+				return nil, fmt.Errorf("mcptest: %s: %w", spec, err)
+			}
+			s.PageSize = n
+		case "modern":
+			s.Modern = true
+		case "silent":
+			s.Silent = values
+		case "refuse":
+			s.Refuse = values
+		default:
+			return nil, fmt.Errorf("mcptest: unknown spec %q", spec)
+		}
+	}
+	return s, nil
+}
+
+// each makes a list entry for each name; [""] is no names.
+func each(names []string, format string) []string {
+	entries := []string{}
+	for _, name := range slices.DeleteFunc(names, func(s string) bool { return s == "" }) {
+		entries = append(entries, fmt.Sprintf(format, name))
+	}
+	return entries
+}

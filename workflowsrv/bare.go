@@ -25,7 +25,7 @@ func newBareDoor(s *Server, ended func()) bareDoor {
 
 // Connect begins a session.
 func (d bareDoor) Connect(send func(msg []byte)) wire.Session {
-	d.server.watch()
+	d.server.enter()
 	return &bareSession{door: d, send: send}
 }
 
@@ -36,7 +36,8 @@ type bareSession struct {
 
 	mu          sync.Mutex // held while a message is answered, which keeps the order
 	initialized bool
-	over        bool
+	over        bool // shutdown was answered
+	closed      bool
 }
 
 // Receive answers one message before it returns: requests are answered in the
@@ -44,7 +45,7 @@ type bareSession struct {
 func (s *bareSession) Receive(msg []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.over {
+	if s.over || s.closed {
 		return
 	}
 	r, f := readBare(msg)
@@ -57,10 +58,14 @@ func (s *bareSession) Receive(msg []byte) {
 }
 
 // Close says that no more messages come. All that came is answered.
-func (s *bareSession) Close(context.Context) error {
+func (s *bareSession) Close(ctx context.Context) error {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.over = true
+	first := !s.closed
+	s.closed = true
+	s.mu.Unlock()
+	if first {
+		s.door.server.leave(ctx)
+	}
 	return nil
 }
 

@@ -13,7 +13,8 @@
 // the method is the name of the tool, errors are JSON-RPC errors, and requests
 // are answered strictly in the order received.
 //
-// [New] checks and stores. Files are read at the first call that needs them;
-// the directories are watched from the first session until [Server.Close].
+// [New] checks and stores. Files are read when the first session begins, and
+// watched for changes as long as there are sessions; a Server has nothing to
+// close but these.
 // A Server and its sessions may be used from any number of goroutines.
 package workflowsrv

@@ -5,9 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"strconv"
 
-	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 	"github.com/mcp-workbench/workbench/workflowsrv/stepping"
 )
@@ -29,7 +27,7 @@ func runNext(_ context.Context, s *Server, a arguments) ([]byte, *fault) {
 	if err != nil {
 		return nil, stateFault(id, err)
 	}
-	return appendAnswer(nil, answer), nil
+	return answer.AppendJSON(nil), nil
 }
 
 // request reads the arguments of workflow_next beside the workflow.
@@ -67,39 +65,6 @@ func stateFault(workflowID string, err error) *fault {
 	f.data = appendObject(nil, "workflowId", workflowID, "details", err.Error())
 	f.advice += ". Leave state out to begin again at the first step that is not completed."
 	return f
-}
-
-func appendAnswer(dst []byte, a stepping.Answer) []byte {
-	dst = append(dst, `{"step":`...)
-	if a.Step != nil {
-		dst = append(dst, a.Step.JSON...)
-	} else {
-		dst = append(dst, "null"...)
-	}
-	dst = append(dst, `,"guidance":{"prompt":`...)
-	dst = wire.AppendQuote(dst, a.Prompt)
-	if a.ModelHint != "" {
-		dst = wire.AppendQuote(append(dst, `,"modelHint":`...), a.ModelHint)
-	}
-	dst = append(dst, `,"requiresConfirmation":`...)
-	dst = strconv.AppendBool(dst, a.RequiresConfirmation)
-	dst = append(dst, `,"validationCriteria":`...)
-	dst = appendStrings(dst, a.ValidationCriteria)
-	dst = append(dst, `},"isComplete":`...)
-	dst = strconv.AppendBool(dst, a.IsComplete)
-	if len(a.Warnings) > 0 {
-		dst = appendStrings(append(dst, `,"warnings":`...), a.Warnings)
-	}
-	if len(a.Missing) > 0 {
-		dst = appendJSON(append(dst, `,"missing":`...), a.Missing)
-	}
-	if a.Loop != nil {
-		dst = appendJSON(append(dst, `,"loop":`...), a.Loop)
-	}
-	if a.State != "" {
-		dst = wire.AppendQuote(append(dst, `,"state":`...), a.State)
-	}
-	return append(dst, '}')
 }
 
 // appendJSON appends a value of ours, whose types can always be encoded.

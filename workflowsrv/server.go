@@ -47,11 +47,15 @@ type Server struct {
 	engine *mcpserver.MCPServer
 	lists  listCache
 
-	mu      sync.Mutex // guards what follows
-	watches bool
-	closed  bool
-	stop    context.CancelFunc
-	running sync.WaitGroup
+	mu       sync.Mutex // guards what follows
+	sessions int
+	watch    *watch // while there are sessions
+}
+
+// A watch is the goroutine that watches the directories.
+type watch struct {
+	stop  context.CancelFunc
+	ended chan struct{}
 }
 
 var _ wire.Endpoint = (*Server)(nil)
@@ -66,7 +70,6 @@ func New(opts Options) *Server {
 		store:  definition.NewStore(opts.Sources),
 		parser: new(definition.Parser),
 		tools:  map[string]*tool{},
-		stop:   func() {},
 	}
 	table := toolTable()
 	for i := range table {
@@ -76,11 +79,9 @@ func New(opts Options) *Server {
 	return s
 }
 
-// Connect begins an MCP session. The session answers every request that it
-// receives, from any goroutine, and cancels what it still works on when it is
-// closed before.
+// Connect begins an MCP session. Its calls are worked on side by side.
 func (s *Server) Connect(send func(msg []byte)) wire.Session {
-	s.watch()
+	s.enter()
 	return newSession(s, send)
 }
 
@@ -89,33 +90,40 @@ func (s *Server) Connect(send func(msg []byte)) wire.Session {
 // shutdown it calls ended, unless that is nil: the process is then to exit.
 func (s *Server) Bare(ended func()) wire.Endpoint { return newBareDoor(s, ended) }
 
-// watch starts to watch the directories, once.
-func (s *Server) watch() {
+// enter counts a session in. The first one starts to watch the directories.
+func (s *Server) enter() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.watches || s.closed {
+	if s.sessions++; s.sessions > 1 {
 		return
 	}
-	s.watches = true
 	ctx, cancel := context.WithCancel(context.Background())
-	s.stop = cancel
-	s.running.Go(func() {
+	w := &watch{stop: cancel, ended: make(chan struct{})}
+	s.watch = w
+	go func() {
+		defer close(w.ended)
 		// Read the files now, so that the first call finds them read.
 		s.store.Catalogue()
 		if err := s.store.Watch(ctx); err != nil {
 			s.opts.Logger.Warn().Err(err).Msg("workflow files are looked at twice a second instead")
 		}
-	})
+	}()
 }
 
-// Close stops watching the directories and waits for that. Sessions are
-// closed by those who opened them; one that is still open goes on to answer.
-func (s *Server) Close() error {
+// leave counts a session out. The last one stops the watching and waits for
+// its end, or for that of ctx: reading a directory can hang.
+func (s *Server) leave(ctx context.Context) {
 	s.mu.Lock()
-	s.closed = true
-	stop := s.stop
+	var last *watch
+	if s.sessions--; s.sessions == 0 {
+		last, s.watch = s.watch, nil
+	}
 	s.mu.Unlock()
-	stop()
-	s.running.Wait()
-	return nil
+	if last != nil {
+		last.stop()
+		select {
+		case <-last.ended:
+		case <-ctx.Done():
+		}
+	}
 }

@@ -18,7 +18,6 @@ func TestFirstCut(t *testing.T) {
 		t.Fatal(err)
 	}
 	srv := workflowsrv.New(workflowsrv.Options{Sources: definition.Layers{Dirs: []string{dir}}.Sources()})
-	defer srv.Close()
 	got := make(chan string, 10)
 	s := srv.Connect(func(msg []byte) { got <- string(msg) })
 	for _, c := range []struct{ send, want string }{

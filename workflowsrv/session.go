@@ -198,8 +198,11 @@ func (s *session) Close(ctx context.Context) error {
 		s.mu.Unlock()
 		<-done
 	}
-	if first && err == nil {
-		s.endListens()
+	if first {
+		if err == nil {
+			s.endListens()
+		}
+		s.server.leave(ctx)
 	}
 	return err
 }

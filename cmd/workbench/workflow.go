@@ -1,11 +1,17 @@
 package main
 
 import (
+	"fmt"
 	"os"
+	"runtime"
+	"slices"
+	"strings"
 
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/nearest"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/workflowsrv"
 	"github.com/mcp-workbench/workbench/workflowsrv/criteria"
@@ -15,53 +21,146 @@ import (
 func workflowCommand(env *environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "workflow",
-		Short: "Work with workflows, and serve them",
+		Short: "List, check, write and follow workflows",
+		Long: `Workflows are files in JSON or YAML that lead an agent through a task step by
+step. They are part of workbench, or lie in ~/.workbench/workflows, ./workflows,
+./.workbench/workflows, the directories of WORKFLOW_STORAGE_PATH and those that
+the configuration names; a later place replaces what an earlier one has.`,
+		Example: `  workbench workflow list
+  workbench workflow init
+  workbench workflow validate my-first-workflow.json
+  workbench workflow next my-first-workflow`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(workflowServeCommand(env))
+	cmd.AddCommand(workflowListCommand(env), workflowSourcesCommand(env), workflowShowCommand(env), workflowNextCommand(env),
+		workflowValidateCommand(env), workflowInitCommand(env), workflowSchemaCommand(env), workflowServeCommand(env))
 	return cmd
 }
 
-// workflowServer makes the built-in workflow server over the places where
-// workflows lie; dirs are those of the configuration, conditions is "strict",
-// "lenient" or empty.
-func (e *environment) workflowServer(dirs []string, conditions string, log zerolog.Logger) (*workflowsrv.Server, error) {
-	dir, err := os.Getwd()
+// workflowOptions are what a workflow server gets from this program.
+func (e *environment) workflowOptions(dirs []string, conditions string, log zerolog.Logger) (workflowsrv.Options, error) {
+	project, err := os.Getwd()
+	if err != nil {
+		return workflowsrv.Options{}, err
+	}
+	home, _ := e.lookup("HOME")
+	if runtime.GOOS == "windows" {
+		home, _ = e.lookup("USERPROFILE")
+	}
+	path, _ := e.lookup("WORKFLOW_STORAGE_PATH")
+	layers := definition.Layers{Home: home, Project: project, Path: path, Dirs: dirs}
+	opts := workflowsrv.Options{Logger: log, Sources: layers.Sources()}
+	if conditions == "lenient" {
+		opts.Mode = criteria.Lenient
+	}
+	return opts, nil
+}
+
+// workflowServer makes a workflow server for a toolbox.
+func (e *environment) workflowServer(dirs []string, conditions string, log zerolog.Logger) (wire.Endpoint, error) {
+	opts, err := e.workflowOptions(dirs, conditions, log)
 	if err != nil {
 		return nil, err
 	}
-	home, _ := e.lookup("HOME")
-	path, _ := e.lookup("WORKFLOW_STORAGE_PATH")
-	mode := criteria.Strict
-	if conditions == "lenient" {
-		mode = criteria.Lenient
-	}
-	layers := definition.Layers{Home: home, Project: dir, Path: path, Dirs: dirs}
-	return workflowsrv.New(workflowsrv.Options{Logger: log, Sources: layers.Sources(), Mode: mode}), nil
+	return workflowsrv.New(opts), nil
 }
 
-func workflowServeCommand(env *environment) *cobra.Command {
-	return &cobra.Command{
-		Use:     "serve",
-		Short:   "Serve the workflows as an MCP server on standard input and output",
-		Example: "  workbench workflow serve",
-		Args:    noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if isTerminal(env.in) {
-				return cmd.Help()
-			}
-			log, closeLog, err := env.logger()
-			if err != nil {
-				return err
-			}
-			defer closeLog()
-			srv, err := env.workflowServer(nil, "", log)
-			if err != nil {
-				return err
-			}
-			defer srv.Close()
-			in, out, restore := pollable(env.in, env.out)
-			defer restore()
-			return wire.Serve(cmd.Context(), in, out, srv, wire.ServeOptions{})
-		},
+// configured gives the options that the configuration leads to: of the
+// built-in workflow server of the toolbox, or of all toolboxes together.
+func (e *environment) configured(toolbox string, log zerolog.Logger) (workflowsrv.Options, error) {
+	cfg, _, err := e.load()
+	if err != nil {
+		return workflowsrv.Options{}, err
 	}
+	if _, ok := cfg.Toolbox(toolbox); !ok && toolbox != "" {
+		return workflowsrv.Options{}, unknownToolbox(cfg, toolbox)
+	}
+	var dirs []string
+	conditions := ""
+	for _, t := range cfg.Toolboxes {
+		if toolbox != "" && t.Name != toolbox {
+			continue
+		}
+		for _, s := range t.Servers {
+			if s.Transport == config.TransportBuiltin && s.Builtin == "workflow" && s.Problem == nil {
+				dirs = append(dirs, s.Workflows...)
+				conditions = orWhen(conditions, s.Conditions)
+			}
+		}
+	}
+	return e.workflowOptions(dirs, conditions, log)
+}
+
+// orWhen is the first of the two that is not empty.
+func orWhen(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// catalogue reads the workflows that apply here.
+func (e *environment) catalogue() (*definition.Catalogue, workflowsrv.Options, error) {
+	opts, err := e.configured("", zerolog.Nop())
+	if err != nil {
+		return nil, opts, err
+	}
+	return definition.NewStore(opts.Sources).Catalogue(), opts, nil
+}
+
+// findWorkflow looks up a workflow by its id.
+func findWorkflow(c *definition.Catalogue, id string) (*definition.Entry, error) {
+	if e := c.Entry(id); e != nil {
+		return e, nil
+	}
+	for _, f := range c.Invalid {
+		if f.ID == id {
+			return nil, hinted{fmt.Errorf("workflow %q: %s is not valid", id, f.File),
+				"workbench workflow validate " + f.File + " says why"}
+		}
+	}
+	hint := "workbench workflow list shows what there is"
+	if near := nearest.Names(id, c.IDs(), 1); len(near) > 0 {
+		hint = fmt.Sprintf("did you mean %q? %s", near[0], hint)
+	}
+	return nil, hinted{fmt.Errorf("there is no workflow %q", id), hint}
+}
+
+// oneID wants the id of a workflow.
+func oneID(cmd *cobra.Command, args []string) error {
+	if len(args) == 1 {
+		return nil
+	}
+	return usageError{hinted{fmt.Errorf("%s needs the id of one workflow", cmd.Name()), "workbench workflow list shows what there is"}}
+}
+
+// wrap breaks text into lines of at most width characters, each behind indent.
+func wrap(text, indent string, width int) string {
+	var b strings.Builder
+	for paragraph := range strings.SplitSeq(text, "\n") {
+		line := indent
+		for _, word := range strings.Fields(paragraph) {
+			if len(line) > len(indent) && len([]rune(line))+1+len([]rune(word)) > width {
+				b.WriteString(line + "\n")
+				line = indent
+			}
+			if len(line) > len(indent) {
+				line += " "
+			}
+			line += word
+		}
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	return b.String()
+}
+
+// completeWorkflow offers the ids for shell completion.
+func (e *environment) completeWorkflow(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	c, _, err := e.catalogue()
+	if err != nil || len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	ids := slices.DeleteFunc(c.IDs(), func(id string) bool { return !strings.HasPrefix(id, typed) })
+	return ids, cobra.ShellCompDirectiveNoFileComp
 }

@@ -1,7 +1,6 @@
 package stepping
 
 import (
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -249,15 +248,4 @@ func value(v any) string {
 		return s
 	}
 	return asText(v)
-}
-
-// asText writes a value as JSON, without escapes that only HTML needs.
-func asText(v any) string {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return fmt.Sprint(v)
-	}
-	return strings.TrimSuffix(b.String(), "\n")
 }

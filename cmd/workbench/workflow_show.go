@@ -1,0 +1,259 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/workbench/workflowsrv/criteria"
+	"github.com/mcp-workbench/workbench/workflowsrv/definition"
+	"github.com/mcp-workbench/workbench/workflowsrv/stepping"
+)
+
+func workflowShowCommand(env *environment) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:               "show ID",
+		Short:             "Show a workflow",
+		Long:              "Show prints what a workflow is for and its steps, with the conditions under which they are taken.",
+		Example:           "  workbench workflow show my-first-workflow",
+		Args:              oneID,
+		ValidArgsFunction: env.completeWorkflow,
+		RunE: func(_ *cobra.Command, args []string) error {
+			c, _, err := env.catalogue()
+			if err != nil {
+				return err
+			}
+			e, err := findWorkflow(c, args[0])
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				var b bytes.Buffer
+				if err := json.Indent(&b, e.JSON, "", "  "); err != nil {
+					return err
+				}
+				_, err := fmt.Fprintln(env.out, b.String())
+				return err
+			}
+			showWorkflow(env.out, e)
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the definition as JSON")
+	return cmd
+}
+
+func showWorkflow(out io.Writer, e *definition.Entry) {
+	fmt.Fprintf(out, "%s (%s %s), %s\n\n%s", e.Name, e.ID, e.Version, place(e.Place), wrap(e.Description, "", 100))
+	for _, list := range []struct {
+		title string
+		texts []string
+	}{
+		{"Before it starts", e.Preconditions},
+		{"Questions to settle first", e.ClarificationPrompts},
+		{"Rules throughout", e.MetaGuidance},
+	} {
+		if len(list.texts) > 0 {
+			fmt.Fprintf(out, "\n%s:\n", list.title)
+			for _, text := range list.texts {
+				fmt.Fprint(out, "  -"+strings.TrimPrefix(wrap(text, "    ", 100), "   "))
+			}
+		}
+	}
+	fmt.Fprintln(out, "\nSteps:")
+	for i, s := range e.Steps {
+		showStep(out, s, fmt.Sprintf("%2d. ", i+1))
+		if s.Loop != nil && !s.Loop.Referenced {
+			for _, b := range s.Loop.Body {
+				showStep(out, b, "      - ")
+			}
+		}
+	}
+	for _, w := range e.Warnings {
+		fmt.Fprintf(out, "\nwarning: %s\n", w)
+	}
+}
+
+func showStep(out io.Writer, s *definition.Step, mark string) {
+	var notes []string
+	if l := s.Loop; l != nil {
+		notes = append(notes, loopNote(l))
+	}
+	if tests := testNote(s.RunCondition); tests != "" {
+		notes = append(notes, "depends on "+tests)
+	}
+	switch {
+	case s.Confirm.Always:
+		notes = append(notes, "asks the user")
+	case s.Confirm.When != nil:
+		notes = append(notes, "asks the user depending on "+testNote(s.Confirm.When))
+	}
+	if s.Criteria != nil {
+		notes = append(notes, "output is checked")
+	}
+	fmt.Fprintf(out, "%s%s: %s\n", mark, s.ID, s.Title)
+	if len(notes) > 0 {
+		fmt.Fprintf(out, "%s%s\n", strings.Repeat(" ", len(mark)), strings.Join(notes, "; "))
+	}
+}
+
+func loopNote(l *definition.Loop) string {
+	note := "at most " + passes(l.MaxIterations)
+	switch {
+	case l.ItemsVar != "":
+		note = "for each of " + l.ItemsVar + ", " + note
+	case l.CountVar != "":
+		note = l.CountVar + " times, " + note
+	case l.Kind == definition.For:
+		note = passes(l.Count)
+	case l.Condition != nil:
+		note = string(l.Kind) + " " + testNote(l.Condition) + ", " + note
+	}
+	if l.Referenced {
+		note += ", of the step " + l.Body[0].ID
+	}
+	return note
+}
+
+func passes(n int) string {
+	if n == 1 {
+		return "1 pass"
+	}
+	return fmt.Sprintf("%d passes", n)
+}
+
+// testNote names what a condition tests.
+func testNote(c *criteria.Condition) string {
+	var list []string
+	for _, v := range c.Vars() {
+		text := v.Name
+		if v.Op != "" {
+			value, err := json.Marshal(v.Value)
+			if err != nil {
+				continue
+			}
+			text += " " + v.Op + " " + string(value)
+		}
+		list = append(list, text)
+	}
+	return strings.Join(list, ", ")
+}
+
+func workflowNextCommand(env *environment) *cobra.Command {
+	var asJSON bool
+	var done, variables []string
+	var state string
+	cmd := &cobra.Command{
+		Use:   "next ID",
+		Short: "Walk through a workflow in the terminal",
+		Long: `Next prints the step that an agent would be given, and the command that asks for
+the one after it. Values of --context are read as JSON where they are JSON, and
+as text otherwise.`,
+		Example: `  workbench workflow next my-first-workflow
+  workbench workflow next my-first-workflow --done understand --context size=large`,
+		Args:              oneID,
+		ValidArgsFunction: env.completeWorkflow,
+		RunE: func(_ *cobra.Command, args []string) error {
+			context, err := contextOf(variables)
+			if err != nil {
+				return err
+			}
+			return nextStep(env, args[0], stepping.Request{Completed: done, State: state, Context: context}, variables, asJSON)
+		},
+	}
+	f := cmd.Flags()
+	f.StringSliceVar(&done, "done", nil, "`ids` of the steps that are done, with commas between")
+	f.StringArrayVar(&variables, "context", nil, "a context variable as `name=value`; may be repeated")
+	f.StringVar(&state, "state", "", "the `state` of the last answer, in a workflow with loops")
+	f.BoolVar(&asJSON, "json", false, "print the answer as JSON")
+	return cmd
+}
+
+// contextOf reads variables as they stand on the command line.
+func contextOf(variables []string) (map[string]any, error) {
+	context := map[string]any{}
+	for _, v := range variables {
+		name, text, ok := strings.Cut(v, "=")
+		if !ok || name == "" {
+			return nil, usageError{hinted{fmt.Errorf("--context: got %q", v), "write --context name=value"}}
+		}
+		dec := json.NewDecoder(strings.NewReader(text))
+		dec.UseNumber()
+		var value any
+		if dec.Decode(&value) != nil || dec.More() {
+			value = text
+		}
+		context[name] = value
+	}
+	return context, nil
+}
+
+func nextStep(env *environment, id string, r stepping.Request, variables []string, asJSON bool) error {
+	c, opts, err := env.catalogue()
+	if err != nil {
+		return err
+	}
+	e, err := findWorkflow(c, id)
+	if err != nil {
+		return err
+	}
+	r.Mode = opts.Mode
+	a, err := stepping.Next(e.Workflow, r)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return printJSON(env.out, json.RawMessage(a.AppendJSON(nil)))
+	}
+	printAnswer(env.out, a)
+	if a.Step != nil {
+		fmt.Fprintf(env.out, "\nnext:\n  %s\n", nextCall(id, r, a, variables))
+	}
+	return nil
+}
+
+func printAnswer(out io.Writer, a stepping.Answer) {
+	for _, w := range a.Warnings {
+		fmt.Fprintf(out, "warning: %s\n", w)
+	}
+	if a.Step != nil {
+		fmt.Fprintf(out, "%s: %s\n\n", a.Step.ID, a.Step.Title)
+	}
+	fmt.Fprint(out, wrap(a.Prompt, "  ", 100))
+	if a.RequiresConfirmation {
+		fmt.Fprintln(out, "\nThe user must agree before this step.")
+	}
+	if len(a.ValidationCriteria) > 0 {
+		fmt.Fprintln(out, "\nThe output is checked for:")
+		for _, text := range a.ValidationCriteria {
+			fmt.Fprintf(out, "  - %s\n", text)
+		}
+	}
+}
+
+// nextCall is the command that asks for the step after this one.
+func nextCall(id string, r stepping.Request, a stepping.Answer, variables []string) string {
+	call := "workbench workflow next " + id + " --done " + strings.Join(append(r.Completed, a.Step.ID), ",")
+	for _, v := range variables {
+		call += " --context " + quoteWord(v)
+	}
+	if a.State != "" {
+		call += " --state " + a.State
+	}
+	return call
+}
+
+// quoteWord writes a word for a POSIX shell.
+func quoteWord(s string) string {
+	if s != "" && strings.IndexFunc(s, func(c rune) bool { return !strings.ContainsRune(plainCharacters, c) }) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+const plainCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-=.,/:@%+"

@@ -1,0 +1,190 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/workbench/workflowsrv/definition"
+)
+
+func workflowValidateCommand(env *environment) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "validate FILE...",
+		Short: "Check workflow files",
+		Long: `Validate checks workflow files in JSON or YAML and prints every fault with its
+line and column, and then what is doubtful. "-" is standard input. The exit code
+is 1 if any file is not valid.`,
+		Example: `  workbench workflow validate my-workflow.json
+  workbench workflow validate workflows/*.yaml --json`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usageError{hinted{errors.New("validate needs a file"), cmd.CommandPath() + " --help says more"}}
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error { return validateFiles(env, args, asJSON) },
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array with the verdict of each file")
+	return cmd
+}
+
+// A verdict is what was found in one file.
+type verdict struct {
+	File     string             `json:"file"`
+	Valid    bool               `json:"valid"`
+	ID       string             `json:"id,omitempty"`
+	Faults   []definition.Fault `json:"faults"`
+	Warnings []definition.Fault `json:"warnings"`
+}
+
+func validateFiles(env *environment, files []string, asJSON bool) error {
+	var parser definition.Parser
+	verdicts := make([]verdict, len(files))
+	invalid := 0
+	for i, file := range files {
+		verdicts[i] = validateFile(env, &parser, file)
+		if !verdicts[i].Valid {
+			invalid++
+		}
+	}
+	if asJSON {
+		if err := printJSON(env.out, verdicts); err != nil {
+			return err
+		}
+	} else {
+		printVerdicts(env.out, verdicts, invalid)
+	}
+	if invalid > 0 {
+		return silentError{exitFault}
+	}
+	return nil
+}
+
+func validateFile(env *environment, parser *definition.Parser, file string) verdict {
+	v := verdict{File: file, Faults: []definition.Fault{}, Warnings: []definition.Fault{}}
+	var data []byte
+	var err error
+	if file == "-" {
+		data, err = io.ReadAll(io.LimitReader(env.in, definition.MaxFileSize+1))
+	} else {
+		data, err = os.ReadFile(file)
+	}
+	if err != nil {
+		v.Faults = append(v.Faults, definition.Fault{Message: unreadable(err)})
+		return v
+	}
+	w, err := parser.Parse(file, data)
+	var bad *definition.Error
+	if errors.As(err, &bad) {
+		v.ID, v.Faults = bad.ID, bad.Faults
+		return v
+	}
+	v.Valid, v.ID = true, w.ID
+	v.Warnings = append(v.Warnings, w.Warnings...)
+	return v
+}
+
+// unreadable says why a file could not be read, without its name.
+func unreadable(err error) string {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err.Error()
+	}
+	return err.Error()
+}
+
+func printVerdicts(out io.Writer, verdicts []verdict, invalid int) {
+	for _, v := range verdicts {
+		for _, f := range v.Faults {
+			fmt.Fprintf(out, "%s: %s\n", at(v.File, f), body(f))
+		}
+		for _, f := range v.Warnings {
+			fmt.Fprintf(out, "%s: warning: %s\n", at(v.File, f), body(f))
+		}
+		if v.Valid {
+			fmt.Fprintf(out, "%s: valid, workflow %s\n", v.File, v.ID)
+		} else {
+			fmt.Fprintf(out, "%s: not valid, %s\n", v.File, count(len(v.Faults), "fault"))
+		}
+	}
+	if len(verdicts) > 1 {
+		fmt.Fprintf(out, "%s, %d not valid\n", count(len(verdicts), "file"), invalid)
+	}
+}
+
+// at gives the place of a fault as editors understand it.
+func at(file string, f definition.Fault) string {
+	if f.Line == 0 {
+		return file
+	}
+	return fmt.Sprintf("%s:%d:%d", file, f.Line, f.Column)
+}
+
+func body(f definition.Fault) string {
+	f.Line, f.Column = 0, 0
+	return f.String()
+}
+
+func workflowInitCommand(env *environment) *cobra.Command {
+	return &cobra.Command{
+		Use:   "init [FILE]",
+		Short: "Write a sample workflow to begin with",
+		Long: `Init writes a small workflow that is valid as it stands, to the file, or to
+workflows/my-first-workflow.json, where it is found at once. "-" is standard
+output. An existing file is left alone.`,
+		Example: `  workbench workflow init
+  workbench workflow init ~/.workbench/workflows/release.json`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			file := filepath.Join("workflows", "my-first-workflow.json")
+			if len(args) == 1 {
+				file = args[0]
+			}
+			return initWorkflow(env, file)
+		},
+	}
+}
+
+func initWorkflow(env *environment, file string) error {
+	if file == "-" {
+		_, err := env.out.Write(definition.Sample())
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return hinted{fmt.Errorf("%s exists already", file), "name another file"}
+	}
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(definition.Sample())
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	fmt.Fprintf(env.out, "wrote %s\ncheck it:  workbench workflow validate %s\nfollow it: workbench workflow next my-first-workflow\n", file, file)
+	return nil
+}
+
+func workflowSchemaCommand(env *environment) *cobra.Command {
+	return &cobra.Command{
+		Use:     "schema",
+		Short:   "Print the JSON Schema of workflow files",
+		Long:    "Schema prints the JSON Schema (draft-07) of workflow files, for editors and other programs.",
+		Example: "  workbench workflow schema > workflow.schema.json",
+		Args:    noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := env.out.Write(definition.Schema())
+			return err
+		},
+	}
+}

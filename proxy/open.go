@@ -96,6 +96,9 @@ func (s *session) opened(b *box, modern bool) []byte {
 		case st.State == toolbox.Starting:
 			starting++
 			one.Error = fmt.Sprintf("still starting, since %s; open the toolbox again to see whether it is ready", time.Since(st.Since).Round(100*time.Millisecond))
+			if st.Cause != nil {
+				one.Error += "; it failed before: " + st.Cause.Error()
+			}
 		case st.Cause != nil:
 			one.Error = explain(st)
 		}

@@ -32,6 +32,7 @@ type httpLink struct {
 	ctx    context.Context // the link's life: its POSTs outlive the call of Send
 	cancel context.CancelCauseFunc
 	tasks  tasks
+	order  order
 
 	mu      sync.Mutex
 	session string
@@ -96,6 +97,7 @@ func (l *httpLink) Handshaken(version string) {
 func (l *httpLink) Send(msg []byte, id uint64) error {
 	body := bytes.Clone(msg)
 	ctx, cancel := context.WithCancel(l.ctx)
+	wait, done := l.order.turn(id == 0)
 	if id != 0 {
 		l.mu.Lock()
 		l.posts[id] = cancel
@@ -103,6 +105,8 @@ func (l *httpLink) Send(msg []byte, id uint64) error {
 	}
 	if !l.tasks.begin(func() {
 		defer cancel()
+		defer done()
+		wait(ctx)
 		err := l.post(ctx, body, id)
 		l.mu.Lock()
 		delete(l.posts, id)
@@ -112,6 +116,7 @@ func (l *httpLink) Send(msg []byte, id uint64) error {
 		}
 	}) {
 		cancel()
+		done()
 		return ErrClosed
 	}
 	return nil

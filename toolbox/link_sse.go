@@ -26,6 +26,7 @@ type sseLink struct {
 	ctx    context.Context // the link's life
 	cancel context.CancelCauseFunc
 	tasks  tasks
+	order  order
 }
 
 // dialSSE opens the stream and waits for its first event.
@@ -123,11 +124,15 @@ func (l *sseLink) Send(msg []byte, id uint64) error {
 		return context.Cause(l.ctx)
 	}
 	body := bytes.Clone(msg)
+	wait, done := l.order.turn(id == 0)
 	if !l.tasks.begin(func() {
+		defer done()
+		wait(l.ctx)
 		if err := l.deliver(body); err != nil && id != 0 {
 			l.r.Lost(id, err)
 		}
 	}) {
+		done()
 		return ErrClosed
 	}
 	return nil

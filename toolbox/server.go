@@ -272,10 +272,12 @@ func (s *Server) run(ctx context.Context) error {
 		return nil
 	}
 	var rest backoff
+	var last error // why it is started again
 	for {
-		s.set(Starting, nil, time.Time{}, nil)
+		s.set(Starting, last, time.Time{}, nil)
 		c, err := s.start(ctx)
-		if err == nil {
+		served := err == nil
+		if served {
 			up := time.Now()
 			s.set(Ready, nil, time.Time{}, c)
 			s.watchAgain(c)
@@ -296,7 +298,8 @@ func (s *Server) run(ctx context.Context) error {
 			s.set(Stopped, nil, time.Time{}, nil)
 			return nil
 		}
-		if !s.rest(ctx, &rest, err) {
+		last = err
+		if !s.rest(ctx, &rest, err, served) {
 			s.set(Stopped, nil, time.Time{}, nil)
 			return nil
 		}
@@ -326,11 +329,16 @@ func (s *Server) end(c *conn) error {
 	return nil
 }
 
-// rest waits out the back-off and reports whether to go on.
-func (s *Server) rest(ctx context.Context, b *backoff, cause error) bool {
+// rest waits out the back-off and reports whether to go on. A server that
+// served before it ended is started again at once the first time, as its next
+// caller is waiting for it; one that never did would only fail again.
+func (s *Server) rest(ctx context.Context, b *backoff, cause error, served bool) bool {
 	wait, open := b.failed(time.Now())
 	if wait == 0 {
-		return true
+		if served {
+			return true
+		}
+		wait = backoffFirst
 	}
 	state := Backoff
 	if open {

@@ -93,15 +93,21 @@ func (b *bed) environ(server string) map[string]string {
 	return env
 }
 
+// serverEnv is the environment of a server that is started without workbench.
+func (b *bed) serverEnv(server string) []string {
+	env := os.Environ()
+	for key, value := range b.environ(server) {
+		env = append(env, key+"="+value)
+	}
+	return env
+}
+
 // direct starts a server as a client without workbench would.
 func (b *bed) direct(server string, opts wiretest.Options) *wiretest.Process {
 	b.tb.Helper()
 	line := b.command(server)
 	cmd := exec.Command(line[0], line[1:]...)
-	cmd.Env = os.Environ()
-	for key, value := range b.environ(server) {
-		cmd.Env = append(cmd.Env, key+"="+value)
-	}
+	cmd.Env = b.serverEnv(server)
 	return wiretest.Start(b.tb, cmd, opts)
 }
 

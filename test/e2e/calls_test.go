@@ -1,11 +1,9 @@
 package e2e
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -145,96 +143,6 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// TestLists: every list is the server's own, item by item and byte by byte, but for the names that were made distinct.
-func TestLists(t *testing.T) {
-	b := newBed(t)
-	c := b.workbench(b.config("auto"), wiretest.Options{})
-	c.Initialize(wiretest.Legacy, noCapabilities)
-	open(t, c.Client, "dev")
-	tests := []struct {
-		method, list string
-		prefixed     bool
-		own          int // items of workbench's own, at the beginning
-	}{
-		{"tools/list", "tools", true, len(metaTools())},
-		{"prompts/list", "prompts", true, 0},
-		{"resources/list", "resources", false, 0},
-		{"resources/templates/list", "resourceTemplates", false, 0},
-	}
-	for _, test := range tests {
-		t.Run(test.method, func(t *testing.T) {
-			b := b.in(t)
-			got := items(t, c.In(t).Result(test.method, ""), test.list)[test.own:]
-			var want []json.RawMessage
-			var owners []string
-			for _, server := range servers() {
-				direct := b.direct(server, wiretest.Options{})
-				direct.Initialize(wiretest.Legacy, noCapabilities)
-				reply := direct.Call(test.method, "")
-				if reply.Error != nil {
-					continue // a server that has no such list
-				}
-				for _, item := range items(t, reply.Result, test.list) {
-					want, owners = append(want, item), append(owners, server)
-				}
-			}
-			if len(got) != len(want) {
-				t.Fatalf("got %d items want %d", len(got), len(want))
-			}
-			for i, item := range got {
-				if test.prefixed {
-					name := decode[struct{ Name string }](t, "item", want[i]).Name
-					item = renamed(item, fmt.Sprintf("dev__%s__%s", owners[i], name), name)
-				}
-				wiretest.SameBytes(t, fmt.Sprintf("item %d of %s", i, test.list), item, want[i])
-			}
-		})
-	}
-}
-
-// TestReads: resources, prompts and completions are the server's own too.
-func TestReads(t *testing.T) {
-	b := newBed(t)
-	direct := b.direct("everything", wiretest.Options{})
-	direct.Initialize(wiretest.Legacy, noCapabilities)
-	c := b.workbench(b.config("auto"), wiretest.Options{})
-	c.Initialize(wiretest.Legacy, noCapabilities)
-	open(t, c.Client, "dev")
-	// The name of a prompt is the one thing that differs.
-	const prompt = `{"ref":{"type":"ref/prompt","name":"%scompletable-prompt"},"argument":{"name":"department","value":"S"}}`
-	tests := []struct{ name, method, params string }{
-		{"file", "resources/read", `{"uri":"demo://resource/static/document/features.md"}`},
-		{"from a template, with a number that is none", "resources/read", `{"uri":"demo://resource/dynamic/text/seven"}`},
-		{"prompt", "prompts/get", `{"name":"%ssimple-prompt"}`},
-		{"prompt with arguments", "prompts/get", `{"name":"%sargs-prompt","arguments":{"city":"Ädä \"x\"","state":"<b>"}}`},
-		{"prompt with a resource", "prompts/get", `{"name":"%sresource-prompt","arguments":{"resourceType":"Blob","resourceId":"0"}}`},
-		{"prompt without its arguments", "prompts/get", `{"name":"%sargs-prompt"}`},
-		{"completion", "completion/complete", prompt},
-		{"completion of a template", "completion/complete",
-			`{"ref":{"type":"ref/resource","uri":"demo://resource/dynamic/text/{resourceId}"},"argument":{"name":"resourceId","value":"1"}}`},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			want := outcome(direct.In(t).Call(test.method, strings.Replace(test.params, "%s", "", 1)))
-			got := outcome(c.In(t).Call(test.method, strings.Replace(test.params, "%s", "dev__everything__", 1)))
-			wiretest.SameBytes(t, test.method, got, want)
-		})
-	}
-}
-
-// TestListsAreStable: the same configuration and servers give the same bytes in another process.
-func TestListsAreStable(t *testing.T) {
-	b := newBed(t)
-	var lists [2][]byte
-	for i := range lists {
-		c := b.workbench(b.config("auto"), wiretest.Options{})
-		c.Initialize(wiretest.Legacy, noCapabilities)
-		open(t, c.Client, "dev")
-		lists[i] = c.Result("tools/list", "")
-	}
-	wiretest.SameBytes(t, "tools/list of two runs", lists[1], lists[0])
-}
-
 // TestProgress: the notifications of a call come with the client's own token, in order, and before the result.
 func TestProgress(t *testing.T) {
 	b := newBed(t)
@@ -279,58 +187,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// TestServerAsks: what a server asks of the client arrives there as it was sent, and the answer gets back.
-func TestServerAsks(t *testing.T) {
-	b := newBed(t)
-	answers := map[string]string{
-		"roots/list":             `{"roots":[{"uri":"file:///somewhere","name":"some \"where\"","_meta":{"n":123456789012345678901234}}]}`,
-		"sampling/createMessage": `{"role":"assistant","content":{"type":"text","text":"sampled <&> \u2028"},"model":"none","stopReason":"endTurn"}`,
-		"elicitation/create":     `{"action":"accept","content":{"name":"Ädä","check":true,"integer":42,"number":1.5}}`,
-	}
-	// talk makes the calls and returns what they gave and what the server asked for.
-	talk := func(t *testing.T, start func(wiretest.Options) *wiretest.Process, name func(c *wiretest.Client, tool string) string) (results, asked []string) {
-		c := start(wiretest.Options{Answer: func(m wiretest.Message) (string, *wiretest.Error) {
-			if answer, ok := answers[m.Method]; ok {
-				return answer, nil
-			}
-			return "", &wiretest.Error{Code: -32601, Message: "method not found"}
-		}})
-		c.Initialize(wiretest.Legacy, allCapabilities)
-		for _, call := range []call{
-			{"trigger-sampling-request", `{"prompt":"say","maxTokens":7}`},
-			{"trigger-elicitation-request", `{}`},
-			{"get-roots-list", `{}`},
-		} {
-			reply := c.Call("tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s}`, name(c.Client, call.tool), call.arguments))
-			results = append(results, string(outcome(reply)))
-		}
-		for _, entry := range c.Transcript(0) {
-			// When roots are asked for is up to the server's clock.
-			if m := entry.Message; !entry.Sent && m.IsRequest() && m.Method != "roots/list" {
-				asked = append(asked, m.Method+" "+string(m.Params))
-			}
-		}
-		return results, asked
-	}
-	direct := func(opts wiretest.Options) *wiretest.Process { return b.direct("everything", opts) }
-	wantResults, wantAsked := talk(t, direct, func(_ *wiretest.Client, tool string) string { return tool })
-	through := func(opts wiretest.Options) *wiretest.Process { return b.workbench(b.config("auto"), opts) }
-	var o *opened
-	gotResults, gotAsked := talk(t, through, func(c *wiretest.Client, tool string) string {
-		if o == nil {
-			opened := open(t, c, "spare")
-			o = &opened
-		}
-		return o.exposed(t, "everything", tool)
-	})
-	wiretest.SameBytes(t, "results", []byte(wiretest.JSON(gotResults)), []byte(wiretest.JSON(wantResults)))
-	wiretest.SameBytes(t, "what the server asked", []byte(wiretest.JSON(gotAsked)), []byte(wiretest.JSON(wantAsked)))
-	if len(wantAsked) != 2 {
-		t.Errorf("got %q asked directly, want sampling and elicitation", wantAsked)
-	}
-}
-
-// TestLargeResults: a megabyte each way arrives whole.
+// TestLargeResults: megabytes arrive whole, both ways.
 func TestLargeResults(t *testing.T) {
 	b := newBed(t)
 	c := b.workbench(b.config("auto"), wiretest.Options{Limit: time.Minute})

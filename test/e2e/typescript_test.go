@@ -40,16 +40,22 @@ type operation struct {
 	Await  string          `json:"await,omitempty"`
 }
 
-// drive runs operations with a TypeScript client that is connected to a command, and returns what it printed.
-func (b *bed) drive(client string, command, env []string, operations []operation) []line {
+// script is what the driver is told: what the client declares, how it answers a server, and what it does.
+type script struct {
+	Capabilities json.RawMessage            `json:"capabilities,omitempty"`
+	Answers      map[string]json.RawMessage `json:"answers,omitempty"`
+	Operations   []operation                `json:"operations"`
+}
+
+// drive runs a script with a TypeScript client that is connected to a command, and returns what it printed.
+func (b *bed) drive(client string, command, env []string, script script) []line {
 	b.tb.Helper()
 	args := append([]string{b.node, filepath.Join(b.npm, "driver.mjs"), client}, command...)
-	script := wiretest.JSON(map[string]any{"operations": operations})
 	var lines []line
-	for text := range bytes.Lines(output(b.tb, args, env, script)) {
+	for text := range bytes.Lines(output(b.tb, args, env, wiretest.JSON(script))) {
 		lines = append(lines, decode[line](b.tb, "line of the driver", text))
 	}
-	if want := len(operations); len(results(lines)) != want {
+	if want := len(script.Operations); len(results(lines)) != want {
 		b.tb.Fatalf("got %d results of %d operations", len(results(lines)), want)
 	}
 	return lines
@@ -100,7 +106,7 @@ func TestTypeScript(t *testing.T) {
 				}
 			}
 			defer b.reset()
-			lines := b.drive(test.client, b.workbenchLine(b.config("auto")), b.workbenchEnv(), through)
+			lines := b.drive(test.client, b.workbenchLine(b.config("auto")), b.workbenchEnv(), script{Operations: through})
 			if got := lines[0].Connected; got == nil || got.ServerInfo.Name != "mcp-workbench" ||
 				!strings.HasPrefix(got.Instructions, "Available Toolboxes:\n\ndev (3 servers)\n") {
 				t.Errorf("got %+v as the first line, want the name and the instructions of workbench", got)
@@ -139,12 +145,8 @@ func (b *bed) driveDirect(client, server string, calls []call) [][]byte {
 	for _, c := range calls {
 		operations = append(operations, toolCall(c.params()))
 	}
-	env := b.workbenchEnv()
-	for key, value := range b.environ(server) {
-		env = append(env, key+"="+value)
-	}
 	var outcomes [][]byte
-	for _, l := range results(b.drive(client, b.command(server), env, operations)) {
+	for _, l := range results(b.drive(client, b.command(server), b.serverEnv(server), script{Operations: operations})) {
 		outcomes = append(outcomes, l.outcome())
 	}
 	return outcomes

@@ -1,0 +1,97 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/mcp-workbench/workbench/test/wiretest"
+)
+
+// clientAnswers is what the client answers when a server asks, by method.
+func clientAnswers() map[string]string {
+	return map[string]string{
+		"roots/list":             `{"roots":[{"uri":"file:///somewhere","name":"some \"where\"","_meta":{"n":123456789012345678901234}}]}`,
+		"sampling/createMessage": `{"role":"assistant","content":{"type":"text","text":"sampled <&> \u2028"},"model":"none","stopReason":"endTurn"}`,
+		"elicitation/create":     `{"action":"accept","content":{"name":"Ädä","check":true,"integer":42,"number":1.5}}`,
+	}
+}
+
+// asking are the calls in which the everything server asks the client for something.
+func asking() []call {
+	return []call{
+		{"trigger-sampling-request", `{"prompt":"say","maxTokens":7}`},
+		{"trigger-elicitation-request", `{}`},
+		{"get-roots-list", `{}`},
+	}
+}
+
+// TestServerAsks: what a server asks of the client arrives there as it was sent, and the answer gets back.
+func TestServerAsks(t *testing.T) {
+	b := newBed(t)
+	// talk makes the calls and returns what they gave and what the server asked for.
+	talk := func(t *testing.T, start func(wiretest.Options) *wiretest.Process, name func(c *wiretest.Client, tool string) string) (results, asked []string) {
+		c := start(wiretest.Options{Answer: func(m wiretest.Message) (string, *wiretest.Error) {
+			if answer, ok := clientAnswers()[m.Method]; ok {
+				return answer, nil
+			}
+			return "", &wiretest.Error{Code: -32601, Message: "method not found"}
+		}})
+		c.Initialize(wiretest.Legacy, allCapabilities)
+		for _, call := range asking() {
+			reply := c.Call("tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s}`, name(c.Client, call.tool), call.arguments))
+			results = append(results, string(outcome(reply)))
+		}
+		for _, entry := range c.Transcript(0) {
+			// When roots are asked for is up to the server's clock.
+			if m := entry.Message; !entry.Sent && m.IsRequest() && m.Method != "roots/list" {
+				asked = append(asked, m.Method+" "+string(m.Params))
+			}
+		}
+		return results, asked
+	}
+	direct := func(opts wiretest.Options) *wiretest.Process { return b.direct("everything", opts) }
+	wantResults, wantAsked := talk(t, direct, func(_ *wiretest.Client, tool string) string { return tool })
+	through := func(opts wiretest.Options) *wiretest.Process { return b.workbench(b.config("auto"), opts) }
+	var o *opened
+	gotResults, gotAsked := talk(t, through, func(c *wiretest.Client, tool string) string {
+		if o == nil {
+			opened := open(t, c, "spare")
+			o = &opened
+		}
+		return o.exposed(t, "everything", tool)
+	})
+	wiretest.SameBytes(t, "results", []byte(wiretest.JSON(gotResults)), []byte(wiretest.JSON(wantResults)))
+	wiretest.SameBytes(t, "what the server asked", []byte(wiretest.JSON(gotAsked)), []byte(wiretest.JSON(wantAsked)))
+	if len(wantAsked) != 2 {
+		t.Errorf("got %q asked directly, want sampling and elicitation", wantAsked)
+	}
+}
+
+// TestTypeScriptAsks: the official clients are asked through workbench as they are directly, in both eras.
+func TestTypeScriptAsks(t *testing.T) {
+	b := newBed(t)
+	answers := map[string]json.RawMessage{}
+	for method, answer := range clientAnswers() {
+		answers[method] = []byte(answer)
+	}
+	var direct, through []operation
+	for _, call := range asking() {
+		direct = append(direct, toolCall(call.params()))
+		through = append(through, toolCall(fmt.Sprintf(
+			`{"name":"workbench_use_tool","arguments":{"toolbox_name":"spare","tool_name":%q,"arguments":%s}}`, call.tool, call.arguments)))
+	}
+	script := func(operations []operation) script {
+		return script{Capabilities: []byte(allCapabilities), Answers: answers, Operations: operations}
+	}
+	want := results(b.drive("sdk1", b.command("everything"), b.serverEnv("everything"), script(direct)))
+	for _, client := range []string{"sdk1", "sdk2-legacy", "sdk2-modern"} {
+		t.Run(client, func(t *testing.T) {
+			b := b.in(t)
+			got := results(b.drive(client, b.workbenchLine(b.config("auto")), b.workbenchEnv(), script(through)))
+			for i, call := range asking() {
+				wiretest.Same(t, call.tool, got[i].outcome(), want[i].outcome())
+			}
+		})
+	}
+}

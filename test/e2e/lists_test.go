@@ -1,0 +1,100 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/mcp-workbench/workbench/test/wiretest"
+)
+
+// TestLists: every list is the server's own, item by item and byte by byte, but for the names that were made distinct.
+func TestLists(t *testing.T) {
+	b := newBed(t)
+	c := b.workbench(b.config("auto"), wiretest.Options{})
+	c.Initialize(wiretest.Legacy, noCapabilities)
+	open(t, c.Client, "dev")
+	tests := []struct {
+		method, list string
+		prefixed     bool
+		own          int // items of workbench's own, at the beginning
+	}{
+		{"tools/list", "tools", true, len(metaTools())},
+		{"prompts/list", "prompts", true, 0},
+		{"resources/list", "resources", false, 0},
+		{"resources/templates/list", "resourceTemplates", false, 0},
+	}
+	for _, test := range tests {
+		t.Run(test.method, func(t *testing.T) {
+			b := b.in(t)
+			got := items(t, c.In(t).Result(test.method, ""), test.list)[test.own:]
+			var want []json.RawMessage
+			var owners []string
+			for _, server := range servers() {
+				direct := b.direct(server, wiretest.Options{})
+				direct.Initialize(wiretest.Legacy, noCapabilities)
+				reply := direct.Call(test.method, "")
+				if reply.Error != nil {
+					continue // a server that has no such list
+				}
+				for _, item := range items(t, reply.Result, test.list) {
+					want, owners = append(want, item), append(owners, server)
+				}
+			}
+			if len(got) != len(want) {
+				t.Fatalf("got %d items want %d", len(got), len(want))
+			}
+			for i, item := range got {
+				if test.prefixed {
+					name := decode[struct{ Name string }](t, "item", want[i]).Name
+					item = renamed(item, fmt.Sprintf("dev__%s__%s", owners[i], name), name)
+				}
+				wiretest.SameBytes(t, fmt.Sprintf("item %d of %s", i, test.list), item, want[i])
+			}
+		})
+	}
+}
+
+// TestReads: resources, prompts and completions are the server's own too.
+func TestReads(t *testing.T) {
+	b := newBed(t)
+	direct := b.direct("everything", wiretest.Options{})
+	direct.Initialize(wiretest.Legacy, noCapabilities)
+	c := b.workbench(b.config("auto"), wiretest.Options{})
+	c.Initialize(wiretest.Legacy, noCapabilities)
+	open(t, c.Client, "dev")
+	// The name of a prompt is the one thing that differs.
+	const prompt = `{"ref":{"type":"ref/prompt","name":"%scompletable-prompt"},"argument":{"name":"department","value":"S"}}`
+	tests := []struct{ name, method, params string }{
+		{"file", "resources/read", `{"uri":"demo://resource/static/document/features.md"}`},
+		{"from a template, with a number that is none", "resources/read", `{"uri":"demo://resource/dynamic/text/seven"}`},
+		{"prompt", "prompts/get", `{"name":"%ssimple-prompt"}`},
+		{"prompt with arguments", "prompts/get", `{"name":"%sargs-prompt","arguments":{"city":"Ädä \"x\"","state":"<b>"}}`},
+		{"prompt with a resource", "prompts/get", `{"name":"%sresource-prompt","arguments":{"resourceType":"Blob","resourceId":"0"}}`},
+		{"prompt without its arguments", "prompts/get", `{"name":"%sargs-prompt"}`},
+		{"completion", "completion/complete", prompt},
+		{"completion of a template", "completion/complete",
+			`{"ref":{"type":"ref/resource","uri":"demo://resource/dynamic/text/{resourceId}"},"argument":{"name":"resourceId","value":"1"}}`},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			want := outcome(direct.In(t).Call(test.method, strings.Replace(test.params, "%s", "", 1)))
+			got := outcome(c.In(t).Call(test.method, strings.Replace(test.params, "%s", "dev__everything__", 1)))
+			wiretest.SameBytes(t, test.method, got, want)
+		})
+	}
+}
+
+// TestListsAreStable: the same configuration and servers give the same bytes in another process.
+func TestListsAreStable(t *testing.T) {
+	b := newBed(t)
+	var lists [2][]byte
+	for i := range lists {
+		c := b.workbench(b.config("auto"), wiretest.Options{})
+		c.Initialize(wiretest.Legacy, noCapabilities)
+		open(t, c.Client, "dev")
+		lists[i] = c.Result("tools/list", "")
+	}
+	wiretest.SameBytes(t, "tools/list of two runs", lists[1], lists[0])
+}

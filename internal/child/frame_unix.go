@@ -62,8 +62,7 @@ func sendFrame(conn *net.UnixConn, f frame, files []*os.File) error {
 	return err
 }
 
-// receiveFrame reads a frame with the files that came with it, which the caller closes. Its error is io.EOF between
-// frames.
+// receiveFrame reads a frame with the files that came with it, which the caller closes.
 func receiveFrame(conn *net.UnixConn) (frame, []*os.File, error) {
 	var header [headerLen]byte
 	rights := make([]byte, syscall.CmsgSpace(4*frameFiles))

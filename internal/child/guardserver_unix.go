@@ -17,6 +17,7 @@ import (
 
 const (
 	lifelineFD = 3
+	startQueue = 64 // how many starts may wait for one that takes its time, before stops wait too
 
 	// What a tree is given when the lifeline ends: its stdin has ended too, so that it may know already.
 	lifelineEOF  = 300 * time.Millisecond
@@ -75,10 +76,10 @@ type order struct {
 
 // serve does what it is told until the lifeline ends. Processes are started from one thread that lasts as long as we
 // do, because the signal that they get when their parent dies (prctl(2), PR_SET_PDEATHSIG) is sent when the thread
-// that started them does. A start can take its time; the rest does not wait for it.
+// that started them does. A start can take its time; orders to stop do not wait for it.
 func (g *guard) serve() {
 	runtime.LockOSThread() // for ever
-	starts := make(chan order)
+	starts := make(chan order, startQueue)
 	go func() {
 		defer close(starts)
 		for {

@@ -25,7 +25,7 @@ import (
 // TestMain makes the test binary a stock of ill-behaved processes: run as "child.test helper MODE…" it is one.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "helper" {
-		os.Exit(helper(os.Args[2], os.Args[3:]))
+		syscall.Exit(helper(os.Args[2], os.Args[3:])) // unlike os.Exit not a second late with -race
 	}
 	goleak.VerifyTestMain(m)
 }
@@ -52,9 +52,9 @@ func helper(mode string, args []string) int {
 	case "lastwords": // ends only some time after its stdin has
 		io.Copy(io.Discard, os.Stdin)
 		fmt.Fprint(os.Stderr, "all saved")
-	case "flood":
-		block := []byte(strings.Repeat("x", 99) + "\n")
-		for range 1 << 20 {
+	case "flood": // 100 MB
+		block := []byte(strings.Repeat("x", 999) + "\n")
+		for range 100_000 {
 			os.Stderr.Write(block)
 		}
 	case "gulp": // one answer, then gone
@@ -70,13 +70,23 @@ func helper(mode string, args []string) int {
 	case "family":
 		return family(args)
 	case "guard":
-		return child.RunGuard()
+		return guard()
 	case "replaced":
 		return replaced()
 	case "owner":
 		return owner(args)
 	}
 	return 0
+}
+
+// guard is the guard process. A data race in it ends it, which no test that uses it survives; its report alone would
+// be seen by nobody.
+func guard() int {
+	const halt = "GORACE=halt_on_error=1"
+	if !slices.Contains(os.Environ(), halt) {
+		syscall.Exec(thisProgram(), os.Args, []string{halt})
+	}
+	return child.RunGuard()
 }
 
 // forever does not return; a bare select would be reported as a deadlock.

@@ -34,7 +34,7 @@ type link struct {
 	mu      sync.Mutex
 	remotes map[uint64]*remote // those not gone
 	lastID  uint64
-	lost    bool // the guard takes no orders any more
+	lost    error // why the guard takes no orders any more, nil while it does
 }
 
 // remote is a tree that the guard is the parent of.
@@ -104,8 +104,8 @@ func (l *link) begin(cmd command, files []*os.File) (*remote, error) {
 		life: newLife(), link: l,
 		tree: newTree(&lister{}, mark), started: make(chan error, 1),
 	}
-	if !l.add(r) {
-		return nil, errLost
+	if err := l.add(r); err != nil {
+		return nil, err
 	}
 	l.send(frame{
 		kind: frameStart, id: r.id,
@@ -120,16 +120,16 @@ func (l *link) begin(cmd command, files []*os.File) (*remote, error) {
 	return r, nil
 }
 
-func (l *link) add(r *remote) bool {
+func (l *link) add(r *remote) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.lost {
-		return false
+	if l.lost != nil {
+		return l.lost
 	}
 	l.lastID++
 	r.id = l.lastID
 	l.remotes[r.id] = r
-	return true
+	return nil
 }
 
 // send writes a frame. If that fails, the guard is of no use any more.
@@ -149,7 +149,7 @@ func (l *link) killAfter(d time.Duration) *time.Timer {
 func (l *link) isLost() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.lost
+	return l.lost != nil
 }
 
 // close asks the guard to end everything, by the end of what we send, and waits until it has.
@@ -211,28 +211,28 @@ func (l *link) take(f frame) {
 
 // lose ends what a guard left behind and reports it as ended.
 func (l *link) lose() {
+	lost := errLost
+	if words := l.stderr.last(); len(words) > 0 {
+		lost = fmt.Errorf("%w: %s", errLost, strings.Join(words, "; "))
+	}
 	l.mu.Lock()
-	l.lost = true
+	l.lost = lost
 	left := l.remotes
 	l.remotes = nil
 	l.mu.Unlock()
 	list := &lister{}
 	var wg sync.WaitGroup
 	for _, r := range left {
-		wg.Go(func() { r.lose(list, l.stderr.last()) })
+		wg.Go(func() { r.lose(list, lost) })
 	}
 	wg.Wait()
 }
 
-func (r *remote) lose(list *lister, words []string) {
+func (r *remote) lose(list *lister, lost error) {
 	r.tree.list = list
 	survivors := r.tree.kill()
 	if r.pid == 0 {
-		err := errLost
-		if len(words) > 0 {
-			err = fmt.Errorf("%w: %s", errLost, strings.Join(words, "; "))
-		}
-		r.started <- err
+		r.started <- lost
 		return
 	}
 	select {

@@ -15,11 +15,10 @@ type process struct {
 	dead                 bool   // waits to be reaped
 }
 
-// members returns the processes of the tree that are there: the process itself until it is reaped, and all living
-// ones that descend from a member, carry the tree's mark, are in its session or group, or were seen in it before.
-// Where processes cannot be listed, it is the process itself that is known.
+// members returns the processes of the tree that are there. Where processes cannot be listed, it is the process itself
+// that is known.
 func (t *tree) members() []process {
-	held := t.isHeld()
+	held := t.isHeld() // before listing: it may end meanwhile, but not begin
 	all, err := t.list.processes()
 	if err != nil {
 		if !held {
@@ -27,11 +26,18 @@ func (t *tree) members() []process {
 		}
 		return []process{{pid: t.pid, pgid: t.pid, sid: t.pid, start: t.start}}
 	}
+	return t.pick(all, held)
+}
 
+// pick returns those of all that are in the tree, and notes that they were seen: the process itself until it is reaped,
+// and all living ones that descend from a member, carry the tree's mark, are in its session or group, or were seen
+// in it before.
+func (t *tree) pick(all []process, held bool) []process {
 	in := map[int]bool{}
-	ids := t.pid > 1 && t.ownsIDs(all) // 0 would be the kernel's own
+	started := t.pid > 1 // or 0 would mean what belongs to the kernel
+	ids := started && t.ownsIDs(all)
 	for _, p := range all {
-		in[p.pid] = t.pid > 1 && p.pid == t.pid && (held || p.start == t.start) ||
+		in[p.pid] = started && p.pid == t.pid && (held || p.start == t.start) ||
 			ids && (p.sid == t.pid || p.pgid == t.pid) ||
 			t.mark != 0 && p.mark == t.mark ||
 			p.start != 0 && p.start == t.seen[p.pid]

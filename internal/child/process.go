@@ -87,7 +87,7 @@ func (p *Process) Stdin() *os.File { return p.stdin }
 
 // Stdout returns the end of the pipe that the process writes to. Read deadlines work. Soon after the process has
 // ended and what it wrote has been read, reading ends, with io.EOF or, where a surviving descendant holds the pipe,
-// with os.ErrDeadlineExceeded. Stop closes it.
+// with os.ErrDeadlineExceeded. Stop closes it, when a pending Read ends with os.ErrClosed.
 func (p *Process) Stdout() *os.File { return p.stdout }
 
 // PID returns the number of the process. It may belong to another one after Done is closed.
@@ -161,6 +161,12 @@ func (p *Process) firstStop() bool {
 	return true
 }
 
+func (p *Process) isStopped() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.stopped
+}
+
 // finish sees to the pipes once the process has ended.
 func (p *Process) finish() {
 	defer close(p.finished)
@@ -176,8 +182,9 @@ func (p *Process) finish() {
 }
 
 const (
-	drainIdle = 50 * time.Millisecond // how long an open but silent output is read after the process ended
-	drainMax  = 5 * time.Second       // how long a slow reader is given for what is in the pipe
+	drainIdle = 50 * time.Millisecond  // how long an open but silent output is read after the process ended
+	drainMax  = 5 * time.Second        // how long a slow reader is given for what is in the pipe
+	drainStop = 250 * time.Millisecond // the same once Stop was called, when there may be no reader any more
 )
 
 // drain waits until the outputs are read to their end. A descendant may hold them open for ever, so reading is cut
@@ -191,7 +198,11 @@ func (p *Process) drain() {
 			return
 		}
 		waited := time.Since(began)
-		if waited >= drainMax || waited >= drainIdle && out != outputPending && err != outputPending {
+		limit := drainMax
+		if p.isStopped() {
+			limit = drainStop
+		}
+		if waited >= limit || waited >= drainIdle && out != outputPending && err != outputPending {
 			break
 		}
 		time.Sleep(pause)

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strconv"
 	"testing"
 	"time"
@@ -14,6 +16,9 @@ import (
 )
 
 const seesNoOrphans = false
+
+// thisProgram is the file that runs, whatever has become of its name.
+func thisProgram() string { return "/proc/self/exe" }
 
 func parent(t *testing.T, pid int) int {
 	t.Helper()
@@ -36,22 +41,22 @@ func isZombie(pid int) bool {
 	return bytes.Contains(stat[bytes.LastIndexByte(stat, ')'):], []byte(" Z "))
 }
 
-func descriptors(t *testing.T) int {
+func descriptors(t *testing.T, pid int) int {
 	t.Helper()
-	dir, err := os.ReadDir("/proc/self/fd")
+	dir, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return len(dir)
 }
 
-func zombies(t *testing.T) int {
+func zombies(t *testing.T, parent int) int {
 	t.Helper()
 	n := 0
 	procs, _ := os.ReadDir("/proc")
 	for _, entry := range procs {
 		stat, err := os.ReadFile("/proc/" + entry.Name() + "/stat")
-		if err == nil && bytes.Contains(stat, fmt.Appendf(nil, ") Z %d ", os.Getpid())) {
+		if err == nil && bytes.Contains(stat, fmt.Appendf(nil, ") Z %d ", parent)) {
 			n++
 		}
 	}
@@ -108,13 +113,18 @@ func echo(t *testing.T, p *child.Process) {
 
 // Goroutines are counted by goleak once all tests are over.
 func TestNothingPilesUp(t *testing.T) {
-	rounds := 1000
+	rounds := 500 // in each way
 	if testing.Short() {
-		rounds = 100
+		rounds = 50
 	}
 	starts(t, func(t *testing.T, start func(child.Spec) (*child.Process, error)) {
-		stop(t, mustStart(t, start, child.Spec{Command: "/bin/cat"}), child.Grace{}) // what is made once is made
-		before := descriptors(t)
+		first := mustStart(t, start, child.Spec{Command: "/bin/cat"}) // what is made once is made then
+		holders := map[string]int{"this process": os.Getpid(), "the parent": parent(t, first.PID())}
+		before := map[string]int{}
+		stop(t, first, child.Grace{})
+		for name, pid := range holders {
+			before[name] = descriptors(t, pid)
+		}
 		for range rounds {
 			p, err := start(child.Spec{Command: "/bin/cat"})
 			if err != nil {
@@ -125,11 +135,25 @@ func TestNothingPilesUp(t *testing.T) {
 				t.Fatal("cat did not end at EOF:", exit)
 			}
 		}
-		if after := descriptors(t); after != before {
-			t.Errorf("descriptors: got %d, want %d as before", after, before)
-		}
-		if n := zombies(t); n != 0 {
-			t.Errorf("got %d zombies", n)
+		for name, pid := range holders {
+			if got := descriptors(t, pid); got != before[name] {
+				t.Errorf("descriptors of %s: got %d, want %d as before", name, got, before[name])
+			}
+			if n := zombies(t, pid); n != 0 {
+				t.Errorf("%s has %d zombies", name, n)
+			}
 		}
 	})
+}
+
+// A new version installed over the running one must not become its guard.
+func TestProgramIsReplaced(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "program")
+	if out, err := exec.Command("cp", os.Args[0], program).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	out, err := exec.Command(program, "helper", "replaced").CombinedOutput()
+	if got, want := string(out), fmt.Sprintln("started"); err != nil || got != want {
+		t.Errorf("got %q, %v, want %q", got, err, want)
+	}
 }

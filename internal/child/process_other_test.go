@@ -4,6 +4,7 @@ package child_test
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -12,6 +13,8 @@ import (
 
 // An orphan in a session of its own has nothing that shows where it came from.
 const seesNoOrphans = true
+
+func thisProgram() string { return os.Args[0] }
 
 func parent(t *testing.T, pid int) int {
 	t.Helper()

@@ -132,7 +132,7 @@ func oneID(cmd *cobra.Command, args []string) error {
 	if len(args) == 1 {
 		return nil
 	}
-	return usageError{hinted{fmt.Errorf("%s needs the id of one workflow", cmd.Name()), "workbench workflow list shows what there is"}}
+	return hinted{usageError{fmt.Errorf("%s needs the id of one workflow", cmd.Name())}, "workbench workflow list shows what there is"}
 }
 
 // wrap breaks text into lines of at most width characters, each behind indent.

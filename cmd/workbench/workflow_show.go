@@ -180,7 +180,7 @@ func contextOf(variables []string) (map[string]any, error) {
 	for _, v := range variables {
 		name, text, ok := strings.Cut(v, "=")
 		if !ok || name == "" {
-			return nil, usageError{hinted{fmt.Errorf("--context: got %q", v), "write --context name=value"}}
+			return nil, hinted{usageError{fmt.Errorf("--context: got %q", v)}, "write --context name=value"}
 		}
 		dec := json.NewDecoder(strings.NewReader(text))
 		dec.UseNumber()

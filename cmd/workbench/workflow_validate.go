@@ -25,7 +25,7 @@ is 1 if any file is not valid.`,
   workbench workflow validate workflows/*.yaml --json`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usageError{hinted{errors.New("validate needs a file"), cmd.CommandPath() + " --help says more"}}
+				return hinted{usageError{errors.New("validate needs a file")}, cmd.CommandPath() + " --help says more"}
 			}
 			return nil
 		},

@@ -55,10 +55,11 @@ func (b *builder) checkLoop(l *Loop, config *node, path string) {
 	if l.Kind == ForEach && (l.ItemVar == l.IndexVar || l.ItemVar == l.IterationVar || l.IndexVar == l.IterationVar) {
 		b.faults.add(config, path, "itemVar, indexVar and iterationVar must be three different names")
 	}
-	for _, name := range []string{l.ItemsVar, l.CountVar} {
-		if name != "" {
-			b.tests(name, placedAt{config, path})
-		}
+	if l.ItemsVar != "" {
+		b.tests(l.ItemsVar, placedAt{config.get("items"), path + "/items"})
+	}
+	if l.CountVar != "" {
+		b.tests(l.CountVar, placedAt{config.get("count"), path + "/count"})
 	}
 }
 
@@ -164,7 +165,7 @@ func (b *builder) checkVariables(doc *node) {
 			continue
 		}
 		at := b.vars[name]
-		b.warnings.add(at.node, at.path, "tests %q, which no step can set: no prompt or guidance mentions it and no loop sets it", name)
+		b.warnings.add(at.node, at.path, "needs the variable %q, which no step can set: no prompt or guidance mentions it and no loop sets it", name)
 	}
 }
 

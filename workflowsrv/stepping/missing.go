@@ -65,7 +65,7 @@ func (m Missing) sentence() string {
 	for _, t := range m.Tests {
 		switch t.Operator {
 		case typeTest:
-			return "Set '" + m.Variable + "' to " + asText(t.Value) + m.needed()
+			return "Set '" + m.Variable + "' to " + value(t.Value) + m.needed()
 		case "equals", "in":
 			values = append(values, quotedValues(t.Value)...)
 		case truthTest:

@@ -20,8 +20,9 @@ help: ## list these commands
 build: ## build bin/workbench, static, for this machine
 	CGO_ENABLED=0 go build -trimpath -o bin/workbench ./cmd/workbench
 
+# With the configuration that a user starts from; its child process is workbench itself, found in PATH.
 demo: build ## build it and show what it does, step by step (needs Go only)
-	bin/workbench demo
+	PATH="$(CURDIR)/bin:$$PATH" bin/workbench demo --config workbench-config.json
 
 # -count=1: the end-to-end tests build the program themselves, which the cache of test results does not see.
 test: $(NPM_INSTALLED) lint cross ## check everything (needs Go and Node 20+)

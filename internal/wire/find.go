@@ -73,9 +73,6 @@ func Members(raw []byte, in Span) iter.Seq2[Span, Span] {
 		b := raw[:in.End]
 		for i := space(b, in.Start+1); i < len(b) && b[i] == '"'; {
 			end := skip(b, i)
-			if end < i+2 {
-				return
-			}
 			name := Span{i, end}
 			i = space(b, end) + 1 // the colon
 			i = space(b, i)

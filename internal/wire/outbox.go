@@ -11,7 +11,7 @@ import (
 // DefaultLimit is how many bytes an [Outbox] queues before it counts as full.
 const DefaultLimit = 8 << 20
 
-// chunkSize is how many bytes of small messages are joined into one write.
+// chunkSize is how many bytes leave the queue in one write at most.
 const chunkSize = 64 << 10
 
 // Outbox sends messages to one peer, one line each, in the order given, and
@@ -37,7 +37,7 @@ type Outbox struct {
 
 	mu       sync.Mutex
 	err      error
-	queue    [][]byte      // chunks of whole lines; only the first may begin within one
+	queue    [][]byte      // chunks, all full but the last
 	spare    []byte        // a written chunk, for use again
 	in, out  int64         // bytes that entered and left the queue, ever
 	draining bool          // the goroutine lives
@@ -96,21 +96,26 @@ func (o *Outbox) sendLocked(msg []byte) error {
 
 // enqueueLocked queues p and a newline.
 func (o *Outbox) enqueueLocked(p []byte) {
-	size := len(p) + 1
-	o.in += int64(size)
-	last := len(o.queue) - 1
-	if last < 0 || len(o.queue[last])+size > chunkSize {
-		chunk := o.spare
-		if o.spare = nil; cap(chunk) < size && size > chunkSize {
-			chunk = make([]byte, 0, size)
-		}
-		o.queue = append(o.queue, chunk)
-		last++
-	}
-	o.queue[last] = append(append(o.queue[last], p...), '\n')
+	o.in += int64(len(p)) + 1
+	o.appendLocked(p)
+	o.appendLocked([]byte{'\n'})
 	if !o.draining {
 		o.draining = true
 		go o.drain()
+	}
+}
+
+func (o *Outbox) appendLocked(p []byte) {
+	for len(p) > 0 {
+		last := len(o.queue) - 1
+		if last < 0 || len(o.queue[last]) == chunkSize {
+			o.queue = append(o.queue, o.spare)
+			o.spare = nil
+			last++
+		}
+		n := min(chunkSize-len(o.queue[last]), len(p))
+		o.queue[last] = append(o.queue[last], p[:n]...)
+		p = p[n:]
 	}
 }
 
@@ -132,9 +137,7 @@ func (o *Outbox) drain() {
 			o.breakLocked(err)
 		}
 		o.out += int64(len(chunk))
-		if cap(chunk) <= chunkSize {
-			o.spare = chunk[:0]
-		}
+		o.spare = chunk[:0]
 		if o.changed != nil {
 			close(o.changed)
 			o.changed = nil

@@ -14,6 +14,8 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"go.uber.org/goleak"
+
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
@@ -89,38 +91,45 @@ func TestOutboxNeverBlocks(t *testing.T) {
 	forEachLink(t, func(t *testing.T, l link) {
 		o := wire.NewOutbox(l.w, 0)
 		defer o.Close()
-		var all sync.WaitGroup
-		for s := range senders {
-			all.Go(func() {
-				for i := range each {
-					if err := o.Send(message(s, i)); err != nil {
-						t.Errorf("sender %d, message %d: %v", s, i, err)
-					}
-				}
-			})
-		}
-		all.Wait() // more than a megabyte is on its way, and nothing has been read
-
-		next := [senders]int{}
 		r := bufio.NewReaderSize(l.r, 1<<20)
-		for range senders * each {
-			line, err := r.ReadBytes('\n')
-			if err != nil {
-				t.Fatal(err)
+		for range 2 { // once more with what the first time left
+			var all sync.WaitGroup
+			for s := range senders {
+				all.Go(func() {
+					for i := range each {
+						if err := o.Send(message(s, i)); err != nil {
+							t.Errorf("sender %d, message %d: %v", s, i, err)
+						}
+					}
+				})
 			}
-			var s, i int
-			if _, err := fmt.Sscanf(string(line), "%d %d", &s, &i); err != nil {
-				t.Fatalf("got %.40q…: %v", line, err)
+			all.Wait() // more than a megabyte is on its way, and nothing has been read
+			expectAll(t, r, senders, each)
+			if err := o.Flush(t.Context()); err != nil {
+				t.Errorf("got %v when all was read, want no error", err)
 			}
-			if want := append(message(s, next[s]), '\n'); !bytes.Equal(line, want) {
-				t.Fatalf("got %.40q… of %d bytes, want %.40q… of %d bytes", line, len(line), want, len(want))
-			}
-			next[s]++
-		}
-		if err := o.Flush(t.Context()); err != nil {
-			t.Errorf("got %v when all was read, want no error", err)
 		}
 	})
+}
+
+// expectAll reads all messages of all senders.
+func expectAll(t *testing.T, r *bufio.Reader, senders, each int) {
+	t.Helper()
+	next := make([]int, senders)
+	for range senders * each {
+		line, err := r.ReadBytes('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		var s, i int
+		if _, err := fmt.Sscanf(string(line), "%d %d", &s, &i); err != nil || s >= senders {
+			t.Fatalf("got %.40q…: %v", line, err)
+		}
+		if want := append(message(s, next[s]), '\n'); !bytes.Equal(line, want) {
+			t.Fatalf("got %.40q… of %d bytes, want %.40q… of %d bytes", line, len(line), want, len(want))
+		}
+		next[s]++
+	}
 }
 
 // message is message i of sender s; some are longer than a pipe or a socket holds.
@@ -212,10 +221,56 @@ func TestOutboxLimit(t *testing.T) {
 	})
 }
 
-// Close does not wait for a peer that reads nothing, nor does it leave a
-// goroutine behind: goleak looks, at the end.
+// A message may fit where its newline does not: a pipe mostly holds this much.
+func TestOutboxNewlineLeftOver(t *testing.T) {
+	forEachLink(t, func(t *testing.T, l link) {
+		o := wire.NewOutbox(l.w, 0)
+		defer o.Close()
+		first := strings.Repeat("a", 65536)
+		for _, msg := range []string{first, "b"} {
+			if err := o.Send([]byte(msg)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r := bufio.NewReader(l.r)
+		for _, want := range []string{first + "\n", "b\n"} {
+			if line, err := r.ReadString('\n'); line != want || err != nil {
+				t.Fatalf("got %d bytes, %v, want %d", len(line), err, len(want))
+			}
+		}
+	})
+}
+
+// Close frees those who wait, even if the write in progress does not end.
+func TestOutboxCloseFreesWaiters(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, w := io.Pipe()
+		o := wire.NewOutbox(w, 1)
+		for range 3 {
+			if err := o.Send([]byte("hello")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		freed := make(chan error, 2)
+		for _, wait := range []func(context.Context) error{o.Wait, o.Flush} {
+			go func() { freed <- wait(context.Background()) }()
+		}
+		synctest.Wait()
+		o.Close()
+		for range 2 {
+			if err := <-freed; err != wire.ErrClosed {
+				t.Errorf("got %v, want %v", err, wire.ErrClosed)
+			}
+		}
+		r.Close()
+	})
+}
+
+// Close does not wait for a peer that reads nothing, nor leave a goroutine
+// behind if the writer has deadlines.
 func TestOutboxCloseWhileBlocked(t *testing.T) {
 	forEachLink(t, func(t *testing.T, l link) {
+		before := goleak.IgnoreCurrent()
 		o := wire.NewOutbox(l.w, 1)
 		for range 32 { // more than a system buffers
 			if err := o.Send(make([]byte, 1<<20)); err != nil {
@@ -237,6 +292,9 @@ func TestOutboxCloseWhileBlocked(t *testing.T) {
 		waiting.Wait()
 		if err := o.Close(); err != nil {
 			t.Errorf("got %v from the second Close, want no error", err)
+		}
+		if !strings.Contains(t.Name(), "blocking") && !strings.Contains(t.Name(), "io.Pipe") {
+			goleak.VerifyNone(t, before)
 		}
 		for name, err := range map[string]error{"Send": o.Send(nil), "Offer": o.Offer(nil), "Err": o.Err()} {
 			if err != wire.ErrClosed {

@@ -46,6 +46,7 @@ func TestReader(t *testing.T) {
 		{"byte order mark before white space", "\ufeff \r\na", []string{"a"}},
 		{"as long as allowed", "0123456789\na\n0123456789", []string{"0123456789", "a", "0123456789"}},
 		{"too long", "a\n0123456789x\nb\n", []string{"a", "11 bytes", "b"}},
+		{"byte order mark behind what is too long", "0123456789x\n\ufeffa", []string{"11 bytes", "\ufeffa"}},
 		{"too long, last", "a\n0123456789xy", []string{"a", "12 bytes"}},
 		{"too long twice", strings.Repeat("x", 100000) + "\n" + strings.Repeat("x", 200000) + "\nb", []string{"100000 bytes", "200000 bytes", "b"}},
 	} {

@@ -42,6 +42,8 @@ func accepted() []struct {
 			`notification method=a params={"x":"\"\\\/\b\f\n\r\t\u00aF\uD83D\uDE00"}`},
 		{"every literal", `{"jsonrpc":"2.0","id":1,"result":[true,false,null,0,-1,1.5,1e5,1E-5,"",{},[]]}`,
 			`result id=1 result=[true,false,null,0,-1,1.5,1e5,1E-5,"",{},[]]`},
+		{"arrays behind objects", `{"jsonrpc":"2.0","id":1,"result":[{"a":[]},[[],1],{"b":{}},[{},2],3]}`,
+			`result id=1 result=[{"a":[]},[[],1],{"b":{}},[{},2],3]`},
 		{"same member twice further in", `{"jsonrpc":"2.0","method":"a","params":{"id":1,"id":2}}`,
 			`notification method=a params={"id":1,"id":2}`},
 		{"characters at the borders of UTF-8", "{\"jsonrpc\":\"2.0\",\"id\":\"\x7f\u0080\u07ff\u0800\ud7ff\ue000\uffff\U00010000\U0010ffff\",\"method\":\"日本\"}",
@@ -166,7 +168,7 @@ func refused() []struct {
 		{"ID", `{"jsonrpc":"2.0","ID":1,"method":"a"}`, invalid, "case-sensitive: id", ""},
 		{"Method beside method", `{"jsonrpc":"2.0","id":1,"method":"a","Method":"b"}`, invalid, "case-sensitive: method", "1"},
 		{"Params with escapes", `{"jsonrpc":"2.0","id":1,"method":"a","\u0050arams":{}}`, invalid, "case-sensitive: params", "1"},
-		{"long s", `{"jsonrpc":"2.0","id":1,"reſult":{}}`, invalid, "case-sensitive: result", "1"},
+		{"long s", "{\"jsonrpc\":\"2.0\",\"id\":1,\"re\u017fult\":{}}", invalid, "case-sensitive: result", "1"},
 		{"long s with escapes", `{"jsonrpc":"2.0","id":1,"re\u017fult":{}}`, invalid, "case-sensitive: result", "1"},
 	}
 }

@@ -30,13 +30,13 @@ type Session interface {
 type ServeOptions struct {
 	MaxMessage int           // longest message accepted, in bytes; 0 = DefaultMaxMessage
 	Limit      int           // bytes queued for the peer before reading pauses; 0 = DefaultLimit
-	Stall      time.Duration // how long the peer may take nothing while reading pauses; 0 = 30 s
+	Stall      time.Duration // how long the peer may take to read 64 KiB while reading pauses; 0 = 30 s
 	Drain      time.Duration // how long answering and sending may each go on at the end; 0 = 2 s
 }
 
 // Serve runs one session of e over newline-delimited streams until in ends, ctx
 // ends, or out breaks. While the peer leaves more than the limit unread, nothing
-// more is read from it; when it then takes nothing at all, Serve ends with
+// more is read from it; when it then reads next to nothing, Serve ends with
 // [ErrStalled].
 //
 // A line that is too long is answered with [CodeInvalidRequest]. If it was an

@@ -162,26 +162,32 @@ func TestServePausesForSlowReader(t *testing.T) {
 }
 
 func TestServeStalled(t *testing.T) {
+	const limit, size, count = 100_000, 300_000, 3 // each message needs several reads to make room
 	for _, tt := range []struct {
 		name  string
-		every time.Duration // between reads of a few bytes; 0: none
+		every time.Duration // between reads of 32 KiB; 0: none
 		want  error
 		after time.Duration
 	}{
 		{"reads nothing", 0, wire.ErrStalled, 30 * time.Second},
-		{"reads slowly", 29 * time.Second, nil, 0},
+		{"reads too slowly", 31 * time.Second, wire.ErrStalled, 30 * time.Second},
+		{"reads slowly", 14 * time.Second, nil, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				outR, outW := io.Pipe()
-				var e echo
-				start := time.Now()
-				in := strings.Repeat("message\n", 50)
+				e := echo{onClose: func(ctx context.Context, _ *echo) error {
+					if tt.want != nil { // nobody hears an answer: there is no grace to find one
+						<-ctx.Done()
+					}
+					return ctx.Err()
+				}}
+				in := strings.Repeat(strings.Repeat("x", size-1)+"\n", count)
 				var reading sync.WaitGroup
 				var got bytes.Buffer
 				if tt.every > 0 {
 					reading.Go(func() {
-						for buf := make([]byte, 100); ; time.Sleep(tt.every) {
+						for buf := make([]byte, 32<<10); ; time.Sleep(tt.every) {
 							n, err := outR.Read(buf)
 							got.Write(buf[:n])
 							if err != nil {
@@ -190,15 +196,13 @@ func TestServeStalled(t *testing.T) {
 						}
 					})
 				}
-				err := wire.Serve(t.Context(), strings.NewReader(in), outW, &e, wire.ServeOptions{Limit: 16, Drain: time.Hour})
-				if err != tt.want {
-					t.Errorf("got %v, want %v", err, tt.want)
-				}
-				if took := time.Since(start); tt.after > 0 && took != tt.after {
-					t.Errorf("got an end after %v, want %v", took, tt.after)
+				start := time.Now()
+				err := wire.Serve(t.Context(), strings.NewReader(in), outW, &e, wire.ServeOptions{Limit: limit, Drain: time.Hour})
+				if took := time.Since(start); err != tt.want || tt.after > 0 && took != tt.after {
+					t.Errorf("got %v after %v, want %v after %v", err, took, tt.want, tt.after)
 				}
 				outW.Close()
-				if reading.Wait(); tt.every > 0 && got.String() != in {
+				if reading.Wait(); tt.want == nil && got.String() != in {
 					t.Errorf("got %d bytes, want the %d sent", got.Len(), len(in))
 				}
 				outR.Close()
@@ -237,6 +241,42 @@ func TestServeContextEnds(t *testing.T) {
 			t.Errorf("got %q received, want %q", e.received, want)
 		}
 	})
+}
+
+// A Read that can be interrupted is not left behind.
+func TestServeWaitsForRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		in := &slowToEnd{interrupted: make(chan struct{})}
+		var out bytes.Buffer
+		time.AfterFunc(time.Second, cancel)
+		if err := wire.Serve(ctx, in, &out, &echo{}, wire.ServeOptions{}); err != context.Canceled {
+			t.Errorf("got %v, want %v", err, context.Canceled)
+		}
+		if !in.ended {
+			t.Error("Serve returned before the Read it interrupted")
+		}
+	})
+}
+
+// slowToEnd has a Read that takes its time to notice the deadline.
+type slowToEnd struct {
+	interrupted chan struct{}
+	ended       bool
+}
+
+func (s *slowToEnd) Read([]byte) (int, error) {
+	<-s.interrupted
+	time.Sleep(time.Second)
+	s.ended = true
+	return 0, os.ErrDeadlineExceeded
+}
+
+func (s *slowToEnd) SetReadDeadline(d time.Time) error {
+	if !d.IsZero() {
+		close(s.interrupted)
+	}
+	return nil
 }
 
 // What a Read that was left behind brings is not given to a closed session.

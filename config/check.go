@@ -88,7 +88,7 @@ func (c *checker) list(n *node, path string, secret bool) []value {
 
 // config reads the whole file.
 func (c *checker) config(root *node) *Config {
-	cfg := &Config{ToolMode: ToolModeAuto, OpenTimeout: DefaultOpenTimeout}
+	cfg := &Config{ToolMode: ToolModeAuto, OpenTimeout: DefaultOpenTimeout, MaxMessage: DefaultMaxMessage}
 	o, ok := c.object(root, "")
 	if !ok {
 		return cfg
@@ -97,6 +97,7 @@ func (c *checker) config(root *node) *Config {
 		cfg.ToolMode = ToolMode(v.text)
 	}
 	o.duration("openTimeout", &cfg.OpenTimeout)
+	o.bytes("maxMessage", &cfg.MaxMessage)
 	if n, path, ok := o.take("toolboxes"); ok {
 		for _, m := range c.named(n, path, "toolbox") {
 			cfg.Toolboxes = append(cfg.Toolboxes, c.toolbox(m.value, m.key, join(path, m.key)))
@@ -113,7 +114,7 @@ func (c *checker) config(root *node) *Config {
 }
 
 func (c *checker) toolbox(n *node, name, path string) Toolbox {
-	t := Toolbox{Name: name}
+	t := Toolbox{Name: name, Prefix: PrefixToolbox}
 	o, ok := c.object(n, path)
 	if !ok {
 		return t
@@ -122,6 +123,9 @@ func (c *checker) toolbox(n *node, name, path string) Toolbox {
 		t.Description = v.text
 	}
 	o.flag("open", &t.Open)
+	if v, ok := o.choice("prefix", string(PrefixToolbox), string(PrefixNone)); ok {
+		t.Prefix = Prefix(v.text)
+	}
 	servers, serversPath, ok := o.take("mcpServers")
 	if ok {
 		for _, m := range c.named(servers, serversPath, "server") {

@@ -7,14 +7,16 @@ type Config struct {
 	Path        string        // file it came from; "" for the built-in configuration
 	ToolMode    ToolMode      `key:"toolMode" enum:"auto,dynamic,proxy"`
 	OpenTimeout time.Duration `key:"openTimeout"`
-	Toolboxes   []Toolbox     `key:"toolboxes"` // in the order of the file
+	MaxMessage  int           `key:"maxMessage"` // the longest message taken from a client or server, in bytes
+	Toolboxes   []Toolbox     `key:"toolboxes"`  // in the order of the file
 }
 
 // Toolbox is a named group of servers that a client opens as one.
 type Toolbox struct {
 	Name        string
 	Description string   `key:"description"`
-	Open        bool     `key:"open"`       // opened without being asked for
+	Open        bool     `key:"open"` // opened without being asked for
+	Prefix      Prefix   `key:"prefix" enum:"toolbox,none"`
 	Servers     []Server `key:"mcpServers"` // in the order of the file, disabled ones included
 }
 
@@ -69,6 +71,15 @@ const (
 	ToolModeProxy   ToolMode = "proxy"   // through workbench_use_tool alone
 )
 
+// Prefix says what stands before the names of a toolbox's tools and prompts.
+type Prefix string
+
+// The prefixes.
+const (
+	PrefixToolbox Prefix = "toolbox" // toolbox and server
+	PrefixNone    Prefix = "none"    // nothing, where the name is then one tool's alone
+)
+
 // Transport is the way to a server.
 type Transport string
 
@@ -83,6 +94,7 @@ const (
 // What holds where the file is silent.
 const (
 	DefaultOpenTimeout      = 10 * time.Second
+	DefaultMaxMessage       = 16 << 20
 	DefaultStartTimeout     = 30 * time.Second
 	DefaultCallIdleTimeout  = 5 * time.Minute
 	DefaultCallTotalTimeout = 30 * time.Minute
@@ -93,8 +105,10 @@ func Default() *Config {
 	return &Config{
 		ToolMode:    ToolModeAuto,
 		OpenTimeout: DefaultOpenTimeout,
+		MaxMessage:  DefaultMaxMessage,
 		Toolboxes: []Toolbox{{
 			Name:        "workflows",
+			Prefix:      PrefixToolbox,
 			Description: "Step-by-step workflows for development tasks",
 			Servers: []Server{{
 				Name:       "workflow",

@@ -158,10 +158,10 @@ func fileOf(cfg *config.Config) any {
 			}
 		}
 		toolboxes = append(toolboxes, entry{t.Name, ordered{
-			{"description", escape(t.Description)}, {"open", t.Open}, {"mcpServers", servers}}})
+			{"description", escape(t.Description)}, {"open", t.Open}, {"prefix", string(t.Prefix)}, {"mcpServers", servers}}})
 	}
 	return ordered{
-		{"toolMode", string(cfg.ToolMode)}, {"openTimeout", cfg.OpenTimeout.String()}, {"toolboxes", toolboxes}}
+		{"toolMode", string(cfg.ToolMode)}, {"openTimeout", cfg.OpenTimeout.String()}, {"maxMessage", cfg.MaxMessage}, {"toolboxes", toolboxes}}
 }
 
 func serverFile(s config.Server) ordered {

@@ -136,6 +136,19 @@ func (o *object) flag(key string, b *bool) {
 	}
 }
 
+// bytes reads a size in bytes into size.
+func (o *object) bytes(key string, size *int) {
+	const least, most = 64 << 10, 1 << 30
+	n, path, ok := o.take(key)
+	switch {
+	case !ok:
+	case n.kind == kindNumber && n.number >= least && n.number <= most && n.number == math.Trunc(n.number):
+		*size = int(n.number)
+	default:
+		o.c.fault(n.at, path, fmt.Sprintf("want a whole number of bytes from %d to %d, got %s", least, most, n.got(false)), "")
+	}
+}
+
 // duration reads a duration into d: a string such as "30s" or a number of seconds.
 func (o *object) duration(key string, d *time.Duration) {
 	const least, most = time.Millisecond, 24 * time.Hour

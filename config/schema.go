@@ -91,6 +91,8 @@ func typeSchema(t reflect.Type) schema {
 		return namedSchema("#/$defs/server")
 	}
 	switch t.Kind() {
+	case reflect.Int:
+		return schema{"type": "integer", "minimum": 64 << 10, "maximum": 1 << 30}
 	case reflect.Bool:
 		return schema{"type": "boolean"}
 	case reflect.Slice:
@@ -125,6 +127,10 @@ func description(key string) string {
 		return "How clients get the tools of an open toolbox: registered with the client (dynamic), through workbench_use_tool alone (proxy), or both (auto, the default)."
 	case "openTimeout":
 		return `How long opening a toolbox waits for its servers; those that are later are named in the answer. A duration such as "10s" (the default) or a number of seconds.`
+	case "maxMessage":
+		return "The longest message taken from a client or a server, in bytes. Default 16777216."
+	case "prefix":
+		return "What stands before the names of the tools: the toolbox and the server (toolbox, the default), or nothing where that is unambiguous (none)."
 	case "toolboxes":
 		return "The toolboxes by name. Clients are told of them in this order."
 	case "description":

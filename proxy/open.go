@@ -12,7 +12,18 @@ import (
 
 // relistWait is how long the result of an open waits for the client to list
 // its tools again: clients that do so offer the new tools on the very next turn.
+// One that did not do so the last time is not waited for again.
 const relistWait = time.Second
+
+// listing is what was seen of a client: whether it reads its list of tools
+// again when it is told that the list has changed.
+type listing int
+
+const (
+	unseen listing = iota
+	lists
+	ignores
+)
 
 // openToolbox starts the servers of a toolbox and answers with their tools.
 func (s *session) openToolbox(c *call) {
@@ -45,6 +56,7 @@ type result struct {
 	Toolbox     string            `json:"toolbox"`
 	Description string            `json:"description"`
 	Connected   int               `json:"servers_connected"`
+	HowToCall   string            `json:"how_to_call,omitempty"`
 	Servers     []serverResult    `json:"servers"`
 	Tools       []json.RawMessage `json:"tools"`
 }
@@ -65,24 +77,44 @@ func (s *session) openAndTell(f *flight, b *box) {
 		return
 	}
 	s.mu.Lock()
-	listed := s.listed
+	listed, habit := s.listed, s.habit
 	s.mu.Unlock()
-	if s.rebuild() {
+	if s.rebuild() && habit != ignores {
 		wait := time.NewTimer(relistWait)
 		defer wait.Stop()
 		select {
 		case <-listed:
+			habit = lists
 		case <-wait.C:
+			habit = ignores
 		case <-f.ctx.Done():
 		}
+		s.mu.Lock()
+		s.habit = habit
+		s.mu.Unlock()
 	}
 	f.reply(s.opened(b, f.modern != nil))
+}
+
+// howToCall tells the model which way its client can call the tools.
+func (s *session) howToCall(b *box, modern bool) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.isMarked(b.Name):
+		return "The tools are listed: call them by exposed_name, or through " + useTool + " with toolbox_name and tool_name."
+	case modern || !s.shows(b, toolbox.Tools, legacyEra) || s.habit == ignores:
+		return "Call the tools through " + useTool + " with toolbox_name and tool_name."
+	default:
+		return "The tools were added to your list: call them by exposed_name. If they are not offered to you, call them through " + useTool + " with toolbox_name and tool_name."
+	}
 }
 
 // opened makes the result of an open: the same content as text and as
 // structured content. It is an error only if no server at all could be started.
 func (s *session) opened(b *box, modern bool) []byte {
 	r := result{Toolbox: b.Name, Description: describe(b.Description), Servers: []serverResult{}, Tools: []json.RawMessage{}}
+	r.HowToCall = s.howToCall(b, modern)
 	s.mu.Lock()
 	exposed := s.routes.exposed
 	s.mu.Unlock()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 
+	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
@@ -91,7 +92,7 @@ func (s *session) shows(b *box, k toolbox.Kind, e era) bool {
 	if e == modernEra || !b.listed {
 		return false
 	}
-	return k != toolbox.Tools || s.p.cfg.ToolMode != "proxy"
+	return k != toolbox.Tools || s.p.cfg.ToolMode != config.ToolModeProxy
 }
 
 // name gives every item the name that clients see. Names depend on the
@@ -99,8 +100,8 @@ func (s *session) shows(b *box, k toolbox.Kind, e era) bool {
 // where two would meet, the later one gets a digest.
 func (r *routes) name(s *session, items []toolbox.Item, table map[string]route, names map[identity]string) {
 	own := make(map[string]int)
-	if s.p.direct() {
-		for _, it := range items {
+	for _, it := range items {
+		if s.plain(it.Server) {
 			own[it.Key]++
 		}
 	}
@@ -111,7 +112,7 @@ func (r *routes) name(s *session, items []toolbox.Item, table map[string]route, 
 		}
 		var name string
 		switch {
-		case own[it.Key] == 1:
+		case own[it.Key] == 1 && s.plain(it.Server):
 			name = it.Key
 		case s.p.direct():
 			name = toolbox.ExposedName("", it.Server.Name, it.Key)
@@ -127,6 +128,16 @@ func (r *routes) name(s *session, items []toolbox.Item, table map[string]route, 
 		names[id] = name
 		table[name] = route{server: it.Server, name: it.Raw[it.KeySpan.Start:it.KeySpan.End]}
 	}
+}
+
+// plain reports whether the names of a server's items are left as they are,
+// where that is unambiguous.
+func (s *session) plain(srv *toolbox.Server) bool {
+	if s.p.direct() {
+		return true
+	}
+	cfg, ok := s.p.cfg.Toolbox(srv.Toolbox)
+	return ok && cfg.Prefix == config.PrefixNone
 }
 
 // render makes the JSON array of one list: the items' own bytes, with the name
@@ -281,6 +292,9 @@ func (s *session) replyList(f *flight, k toolbox.Kind, e era) {
 		s.told[k] = items
 	}
 	if k == toolbox.Tools {
+		if s.habit == ignores {
+			s.habit = unseen // it may have come round to it
+		}
 		close(s.listed)
 		s.listed = make(chan struct{})
 	}

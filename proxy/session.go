@@ -47,6 +47,7 @@ type session struct {
 	told                          map[toolbox.Kind][]byte // the lists that a legacy client knows or was told to read
 	opening                       int                     // opens under way: their list changes are told once, at the end
 	listed                        chan struct{}           // closed and replaced when tools/list was answered
+	habit                         listing
 }
 
 // box is a toolbox of this session.

@@ -219,12 +219,12 @@ func (l *httpLink) post(ctx context.Context, body []byte, id uint64) error {
 // single reads a response that is one JSON message. A JSON-RPC error may come
 // with an HTTP error status.
 func (l *httpLink) single(resp *http.Response, id uint64) error {
-	data, err := io.ReadAll(io.LimitReader(resp.Body, wire.DefaultMaxMessage+1))
+	data, err := io.ReadAll(io.LimitReader(resp.Body, int64(l.server.box.opts.MaxMessage)+1))
 	if err != nil {
 		return err
 	}
-	if len(data) > wire.DefaultMaxMessage {
-		return fmt.Errorf("its reply is over the limit of %d bytes", wire.DefaultMaxMessage)
+	if len(data) > l.server.box.opts.MaxMessage {
+		return fmt.Errorf("its reply is over the limit of %d bytes", l.server.box.opts.MaxMessage)
 	}
 	var m wire.Message
 	if err := l.scan(data, &m); err != nil || (resp.StatusCode >= 300 && m.Kind != wire.Failure) {
@@ -256,7 +256,7 @@ func (l *httpLink) scan(data []byte, m *wire.Message) error {
 // stream reads a response that is a stream of messages, until the reply to
 // request id has come.
 func (l *httpLink) stream(body io.Reader, id uint64) error {
-	events := newEventReader(body, wire.DefaultMaxMessage)
+	events := newEventReader(body, l.server.box.opts.MaxMessage)
 	var m wire.Message
 	for {
 		ev, err := events.next()
@@ -340,7 +340,7 @@ func (l *httpLink) listen() {
 // long the server wants us to wait before the next.
 func (l *httpLink) hear(body io.Reader, last string) (string, time.Duration) {
 	wait := time.Second
-	events := newEventReader(body, wire.DefaultMaxMessage)
+	events := newEventReader(body, l.server.box.opts.MaxMessage)
 	var m wire.Message
 	for {
 		ev, err := events.next()

@@ -59,7 +59,7 @@ func (s *Server) dialSSE(ctx context.Context) (_ link, err error) {
 		text, _ := io.ReadAll(io.LimitReader(resp.Body, httpErrorBody))
 		return nil, &StatusError{Status: resp.StatusCode, Text: string(bytes.TrimSpace(text)), Challenge: resp.Header.Get("WWW-Authenticate")}
 	}
-	l.events = newEventReader(resp.Body, wire.DefaultMaxMessage)
+	l.events = newEventReader(resp.Body, l.server.box.opts.MaxMessage)
 	for {
 		ev, err := l.events.next()
 		if err != nil {

@@ -17,6 +17,7 @@ import (
 // stdioLink speaks to a child process over its standard streams.
 type stdioLink struct {
 	proc *child.Process
+	max  int
 	out  *wire.Outbox
 	done chan struct{}
 
@@ -39,7 +40,7 @@ func (s *Server) dialStdio() (link, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &stdioLink{proc: proc, out: wire.NewOutbox(proc.Stdin(), 0), done: make(chan struct{})}, nil
+	return &stdioLink{proc: proc, max: s.box.opts.MaxMessage, out: wire.NewOutbox(proc.Stdin(), 0), done: make(chan struct{})}, nil
 }
 
 func (l *stdioLink) Begin(r receiver) { go l.read(r) }
@@ -77,7 +78,7 @@ func declared(env map[string]string) []string {
 // was waited for; a descendant that holds the pipe does not keep it alive.
 func (l *stdioLink) read(r receiver) {
 	defer close(l.done)
-	in := wire.NewReader(l.proc.Stdout(), 0)
+	in := wire.NewReader(l.proc.Stdout(), l.max)
 	var m wire.Message
 	for {
 		line, err := in.Next()

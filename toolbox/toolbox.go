@@ -41,6 +41,9 @@ type Options struct {
 	Builtins map[string]func(config.Server) (wire.Endpoint, error)
 	// Spawn starts a child process; nil means child.Start.
 	Spawn func(child.Spec) (*child.Process, error)
+	// MaxMessage is the longest message taken from a server, in bytes; 0 means
+	// wire.DefaultMaxMessage.
+	MaxMessage int
 	// Environ is our environment, KEY=VALUE, of which children get a part.
 	Environ []string
 	// HTTP makes the requests to remote servers; nil means http.DefaultClient.
@@ -76,6 +79,9 @@ type Toolbox struct {
 func New(cfg config.Toolbox, opts Options) *Toolbox {
 	if opts.Spawn == nil {
 		opts.Spawn = child.Start
+	}
+	if opts.MaxMessage == 0 {
+		opts.MaxMessage = wire.DefaultMaxMessage
 	}
 	if opts.HTTP == nil {
 		opts.HTTP = http.DefaultClient

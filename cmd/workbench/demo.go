@@ -149,7 +149,7 @@ func demoServers(cfg *config.Config) (box, inside, outside string, err error) {
 // connect starts the front on two pipes with a client at their other ends.
 // ended delivers how the front ended.
 func (d *demonstration) connect(ctx context.Context, cfg *config.Config) (ended <-chan error, err error) {
-	opts := d.env.toolboxOptions(zerolog.Nop())
+	opts := d.env.toolboxOptions(cfg, zerolog.Nop())
 	opts.Event = d.event
 	front, err := proxy.New(cfg, proxy.Options{Version: version(), Toolbox: opts})
 	if err != nil {

@@ -53,7 +53,7 @@ func serve(cmd *cobra.Command, env *environment, direct string) error {
 	front, err := proxy.New(cfg, proxy.Options{
 		Version: version(),
 		Direct:  direct,
-		Toolbox: env.toolboxOptions(log),
+		Toolbox: env.toolboxOptions(cfg, log),
 		Logger:  log,
 	})
 	if err != nil {
@@ -61,16 +61,17 @@ func serve(cmd *cobra.Command, env *environment, direct string) error {
 	}
 	in, out, restore := pollable(env.in, env.out)
 	defer restore()
-	return wire.Serve(cmd.Context(), in, out, front, wire.ServeOptions{})
+	return wire.Serve(cmd.Context(), in, out, front, wire.ServeOptions{MaxMessage: cfg.MaxMessage})
 }
 
 // toolboxOptions are what toolboxes get from this program, whoever opens them.
-func (e *environment) toolboxOptions(log zerolog.Logger) toolbox.Options {
+func (e *environment) toolboxOptions(cfg *config.Config, log zerolog.Logger) toolbox.Options {
 	return toolbox.Options{
-		Environ: e.environ,
-		Spawn:   e.guard.Start,
-		Event:   logEvent(log),
-		Logger:  log,
+		MaxMessage: cfg.MaxMessage,
+		Environ:    e.environ,
+		Spawn:      e.guard.Start,
+		Event:      logEvent(log),
+		Logger:     log,
 		Builtins: map[string]func(config.Server) (wire.Endpoint, error){
 			"workflow": func(s config.Server) (wire.Endpoint, error) {
 				return e.workflowServer(s.Workflows, s.Conditions, log)

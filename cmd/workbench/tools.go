@@ -45,7 +45,7 @@ func (e *environment) openBoxes(ctx context.Context, names ...string) (boxes []*
 	if err != nil {
 		return nil, nil, err
 	}
-	opts := e.toolboxOptions(log)
+	opts := e.toolboxOptions(cfg, log)
 	opts.Peer = loner{}
 	for _, t := range cfg.Toolboxes {
 		if len(names) == 0 || slices.Contains(names, t.Name) {

@@ -180,6 +180,8 @@ func FuzzFind(f *testing.F) {
 	}
 	f.Add([]byte(`{"a":"\"`), "a") // not JSON
 	f.Add([]byte(`{"`), "")
+	f.Add([]byte("[1 2,\"\" 3]"), "")
+	f.Add([]byte("[1. 2, 1 e5, - 1, tru\te]"), "")
 	f.Add([]byte(`{"a" "b":`), "b")
 	f.Fuzz(func(t *testing.T, raw []byte, name string) {
 		in := wire.Span{Start: 0, End: len(raw)}
@@ -190,6 +192,9 @@ func FuzzFind(f *testing.F) {
 		err := wire.Find(raw, in, []string{name, "_meta"}, out[:])
 		rebuilt := rebuild(nil, raw, in)
 		compact := wire.Compact(nil, raw)
+		if json.Valid(compact) != json.Valid(raw) {
+			t.Fatalf("%q is compact as %q, of which one is valid JSON", raw, compact)
+		}
 		if !json.Valid(raw) || !utf8.Valid(raw) || bytes.TrimSpace(raw)[0] != raw[0] {
 			return // whatever comes of it, it comes to an end
 		}

@@ -44,8 +44,9 @@ type Outbox struct {
 	changed  chan struct{} // closed when out grows; nil while nobody waits
 }
 
-// NewOutbox returns an Outbox that writes to w, which nobody else writes to.
-// When more than limit bytes are queued, newlines included, Offer refuses and
+// NewOutbox returns an Outbox that writes to w, which nobody else writes to. A w
+// with SyscallConn and SetWriteDeadline is written to past its own Write while
+// that does not wait, and loses its write deadline. When more than limit bytes are queued, newlines included, Offer refuses and
 // Wait waits; 0 means [DefaultLimit].
 func NewOutbox(w io.Writer, limit int) *Outbox {
 	if limit <= 0 {

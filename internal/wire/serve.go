@@ -54,7 +54,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, e Endpoint, opts Se
 	}
 	box := NewOutbox(out, opts.Limit)
 	defer box.Close()
-	p := &pump{in: NewReader(in, opts.MaxMessage), box: box, stall: opts.Stall}
+	p := &pump{in: NewReader(in, opts.MaxMessage), box: box, stall: opts.Stall, patience: opts.Drain}
 	p.session = e.Connect(func(msg []byte) { _ = box.Send(msg) }) // Done tells of errors
 
 	err := p.serve(ctx, in)
@@ -80,8 +80,10 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, e Endpoint, opts Se
 type pump struct {
 	in      *Reader
 	box     *Outbox
-	stall   time.Duration
 	session Session
+
+	stall    time.Duration // how long to wait for a peer that reads nothing
+	patience time.Duration // how long to wait for a Read that was interrupted
 
 	mu      sync.Mutex // held during Receive, so that stopping waits for it
 	stopped bool
@@ -107,9 +109,15 @@ func (p *pump) serve(ctx context.Context, in io.Reader) error {
 	p.mu.Lock()
 	p.stopped = true
 	p.mu.Unlock()
-	if d, ok := in.(interface{ SetReadDeadline(time.Time) error }); ok && d.SetReadDeadline(time.Unix(1, 0)) == nil {
-		<-ended
+	d, ok := in.(interface{ SetReadDeadline(time.Time) error })
+	if !ok || d.SetReadDeadline(time.Unix(1, 0)) != nil {
+		return err
+	}
+	select {
+	case <-ended:
 		_ = d.SetReadDeadline(time.Time{})
+	case <-time.After(p.patience):
+		// A file that os.File.Fd was called on takes deadlines and heeds none.
 	}
 	return err
 }

@@ -259,6 +259,27 @@ func TestServeWaitsForRead(t *testing.T) {
 	})
 }
 
+// A Read that goes on in spite of its deadline is left behind after all.
+func TestServeLeavesDeafRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		r, w := io.Pipe()
+		start := time.Now()
+		time.AfterFunc(time.Second, cancel)
+		if err := wire.Serve(ctx, deaf{r}, io.Discard, &echo{}, wire.ServeOptions{}); err != context.Canceled {
+			t.Errorf("got %v, want %v", err, context.Canceled)
+		}
+		if took, want := time.Since(start), 3*time.Second; took != want {
+			t.Errorf("got an end after %v, want %v", took, want)
+		}
+		w.Close()
+	})
+}
+
+type deaf struct{ io.Reader }
+
+func (deaf) SetReadDeadline(time.Time) error { return nil }
+
 // slowToEnd has a Read that takes its time to notice the deadline.
 type slowToEnd struct {
 	interrupted chan struct{}

@@ -73,7 +73,8 @@ next:
 	return i, faultEnd
 }
 
-// plain passes over long plain text from i on, and stops within 32 bytes of its end.
+// plain passes over long plain text from i on, and stops within 32 bytes of its
+// end.
 func plain(b []byte, i int) int {
 	for len(b)-i >= 32 {
 		p := b[i : i+32]
@@ -116,8 +117,8 @@ func simpleEscape(c byte) bool {
 	return low>>c&1|high>>(c-64)&1 != 0
 }
 
-// multibyte returns the length of the run of characters at i that are not ASCII, or 0 if
-// the first is not valid UTF-8 (Unicode 16, table 3-7).
+// multibyte returns the length of the run of characters at i that are not ASCII,
+// or 0 if the first is not valid UTF-8 (The Unicode Standard, table 3-7).
 func multibyte(b []byte, i int) int {
 	start := i
 	for i < len(b) && b[i] >= utf8.RuneSelf {
@@ -129,11 +130,11 @@ func multibyte(b []byte, i int) int {
 			(c != 0xE0 || b[i+1] >= 0xA0) && (c != 0xED || b[i+1] < 0xA0):
 			i += 3
 		default:
-			if r, n := utf8.DecodeRune(b[i:]); r == utf8.RuneError && n == 1 {
+			r, n := utf8.DecodeRune(b[i:])
+			if r == utf8.RuneError && n == 1 {
 				return i - start
-			} else {
-				i += n
 			}
+			i += n
 		}
 	}
 	return i - start
@@ -166,7 +167,7 @@ func hex4(b []byte, i int) (rune, bool) {
 		case '0' <= c && c <= '9':
 			c -= '0'
 		case 'a' <= c|0x20 && c|0x20 <= 'f':
-			c = c | 0x20 - 'a' + 10
+			c = (c | 0x20) - 'a' + 10
 		default:
 			return 0, false
 		}

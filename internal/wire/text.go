@@ -120,13 +120,19 @@ func AppendQuote(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-// Compact appends raw, which is valid JSON, without its insignificant white
-// space: afterwards it holds no newline. dst may be raw[:0].
+// Compact appends raw without its insignificant white space; if raw is valid
+// JSON, what it appends holds no newline. White space that keeps two tokens apart
+// which JSON has nowhere side by side leaves a space, so that nothing becomes
+// valid by it. dst may be raw[:0].
 func Compact(dst, raw []byte) []byte {
+	start := len(dst)
 	for i := 0; i < len(raw); {
 		switch raw[i] {
 		case ' ', '\n', '\t', '\r':
-			i++
+			i = space(raw, i)
+			if i < len(raw) && len(dst) > start && isWord(dst[len(dst)-1]) && isWord(raw[i]) {
+				dst = append(dst, ' ')
+			}
 		case '"':
 			end := skipText(raw, i+1)
 			dst = append(dst, raw[i:end]...)
@@ -137,4 +143,14 @@ func Compact(dst, raw []byte) []byte {
 		}
 	}
 	return dst
+}
+
+// isWord reports whether c may be part of a number or a literal, or of what is
+// neither.
+func isWord(c byte) bool {
+	switch c {
+	case '{', '}', '[', ']', ',', ':', '"':
+		return false
+	}
+	return true
 }

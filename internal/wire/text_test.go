@@ -77,6 +77,7 @@ func TestCompact(t *testing.T) {
 		{"white space", "\r\n{ \"a\" :\t[ 1 ,\n2 ] }\n", `{"a":[1,2]}`},
 		{"in text", `{ "a b" : "c \" d" , "e" : "\\" }`, `{"a b":"c \" d","e":"\\"}`},
 		{"text that does not end", `[ "a b`, `["a b`},
+		{"tokens apart", "[1 2, tr\nue, 1 {} 2 [ 3 ] \"a\" 4 5]", `[1 2,tr ue,1{}2[3]"a"4 5]`},
 		{"quote at the end", `[ "`, `["`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -40,6 +40,7 @@ type Server struct {
 
 	ToolFilters []string `key:"toolFilters"` // names and globs of path.Match, "!" in front of those to leave out; nil: every tool
 	Disabled    bool     `key:"disabled"`
+	Shared      bool     `key:"shared"` // one for all clients of a gateway, instead of one for each
 	Timeouts    Timeouts `key:"timeouts"`
 
 	// Problem, when not nil, says why this one server cannot be used: a variable of its strings is not set, or holds what

@@ -202,6 +202,9 @@ func serverFile(s config.Server) ordered {
 	if s.Disabled {
 		file = append(file, entry{"disabled", true})
 	}
+	if s.Shared {
+		file = append(file, entry{"shared", true})
+	}
 	return append(file, entry{"timeouts", ordered{
 		{"start", s.Timeouts.Start.String()},
 		{"callIdle", s.Timeouts.CallIdle.String()},

@@ -167,6 +167,8 @@ func description(key string) string {
 		return `Which tools are offered: names and globs, those with ! in front left out. ["*"] and leaving the key out mean all.`
 	case "disabled":
 		return "Leave the server out without taking its entry away. Default false."
+	case "shared":
+		return "Let all clients of an HTTP gateway use one instance of the server, instead of one for each. Default false."
 	case "timeouts":
 		return "How long the server may take."
 	case "start":

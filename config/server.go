@@ -20,6 +20,7 @@ func (c *checker) server(n *node, name, path string) Server {
 	defer func() { c.problems = nil }()
 
 	o.flag("disabled", &s.Disabled)
+	o.flag("shared", &s.Shared)
 	c.transport(o, &s)
 	c.stdio(o, &s)
 	c.remote(o, &s)

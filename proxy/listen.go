@@ -81,6 +81,9 @@ func (s *session) watch(uri string, on bool) {
 	if srv == nil {
 		return
 	}
+	if !on && s.p.watched(srv, own) {
+		return // another client of the server wants it
+	}
 	srv.Watch(own, on)
 	if srv.IsModern() {
 		return

@@ -37,13 +37,17 @@ type Proxy struct {
 	control *control
 	seal    *sealer
 	meta    []metaTool
-	bufs    sync.Pool // of *[]byte
+	commons map[string]*toolbox.Toolbox // the servers that sessions share, by toolbox
+	bufs    sync.Pool                   // of *[]byte
+
+	mu       sync.Mutex
+	sessions map[*session]struct{}
 }
 
 // New makes the front; it starts nothing. It fails if opts.Direct names no
 // toolbox.
 func New(cfg *config.Config, opts Options) (*Proxy, error) {
-	p := &Proxy{cfg: cfg, opts: opts, seal: newSealer()}
+	p := &Proxy{cfg: cfg, opts: opts, seal: newSealer(), sessions: make(map[*session]struct{})}
 	p.bufs.New = func() any { b := make([]byte, 0, 4096); return &b }
 	text := Instructions(cfg)
 	if opts.Direct != "" {
@@ -56,11 +60,18 @@ func New(cfg *config.Config, opts Options) (*Proxy, error) {
 		p.meta = metaTools(cfg)
 	}
 	p.control = newControl(opts.Version, text)
+	p.commons = newCommons(p)
 	return p, nil
 }
 
 // Connect makes the session of one client.
-func (p *Proxy) Connect(send func(msg []byte)) wire.Session { return newSession(p, send) }
+func (p *Proxy) Connect(send func(msg []byte)) wire.Session {
+	s := newSession(p, send)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.sessions[s] = struct{}{}
+	return s
+}
 
 // direct reports whether the session lists its tools without the meta tools.
 func (p *Proxy) direct() bool { return p.opts.Direct != "" }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/mcp-workbench/workbench/internal/wire"
@@ -33,8 +34,9 @@ func (s *session) resource(c *call) {
 			return
 		}
 		if srv != nil {
-			srv.Watch(own, c.method == "resources/subscribe")
-			if srv.IsModern() {
+			on := c.method == "resources/subscribe"
+			srv.Watch(own, s.watchFor(srv, uri, own, on))
+			if srv.IsModern() || !on && s.p.watched(srv, own) {
 				c.out.finish(wire.AppendResult(nil, c.Bytes(c.ID), []byte("{}")))
 				return
 			}
@@ -50,6 +52,24 @@ func (s *session) resource(c *call) {
 	default:
 		c.fail(noResource(uri, c.modern != nil))
 	}
+}
+
+// watchFor notes what a legacy client wants to hear of; it reports whether any
+// client of the server still does.
+func (s *session) watchFor(srv *toolbox.Server, uri, own string, on bool) bool {
+	s.mu.Lock()
+	if on {
+		s.watched[uri] = true
+	} else {
+		delete(s.watched, uri)
+	}
+	s.mu.Unlock()
+	return on || s.p.watched(srv, own)
+}
+
+// watched reports whether any session wants to hear of a resource of a server.
+func (p *Proxy) watched(srv *toolbox.Server, own string) bool {
+	return slices.ContainsFunc(p.live(), func(s *session) bool { return s.watches(srv, own) })
 }
 
 // codeNoResource is how revisions up to 2025-11-25 say that there is no such

@@ -4,14 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"maps"
-	"slices"
 	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
@@ -38,7 +35,8 @@ type session struct {
 	flights map[flightKey]*flight
 	asks    map[string]*ask
 	parks   map[uint64]*parked
-	held    []held // requests of servers that no call can carry yet
+	held    []held          // requests of servers that no call can carry yet
+	watched map[string]bool // resources that a legacy client subscribed to
 	tasks   map[string]*toolbox.Server
 	listens map[*flight]*subscription
 
@@ -48,15 +46,6 @@ type session struct {
 	opening                       int                     // opens under way: their list changes are told once, at the end
 	listed                        chan struct{}           // closed and replaced when tools/list was answered
 	habit                         listing
-}
-
-// box is a toolbox of this session.
-type box struct {
-	*toolbox.Toolbox
-	cfg *config.Toolbox
-	// listed says that its tools are in tools/list: it was opened by the
-	// client, or is marked to be open.
-	listed bool
 }
 
 var errClosed = errors.New("the session is closed")
@@ -69,6 +58,7 @@ func newSession(p *Proxy, send func([]byte)) *session {
 		flights: make(map[flightKey]*flight),
 		asks:    make(map[string]*ask),
 		parks:   make(map[uint64]*parked),
+		watched: make(map[string]bool),
 		tasks:   make(map[string]*toolbox.Server),
 		listens: make(map[*flight]*subscription),
 		listed:  make(chan struct{}),
@@ -124,6 +114,9 @@ func (s *session) Close(ctx context.Context) error {
 		boxes = append(boxes, b)
 	}
 	s.mu.Unlock()
+	s.p.mu.Lock()
+	delete(s.p.sessions, s)
+	s.p.mu.Unlock()
 	s.cancel(errClosed)
 	for _, f := range flights {
 		f.abandon(nil, wire.Span{})
@@ -279,7 +272,7 @@ func (s *session) initialize(c *call) {
 
 // setLevel lets the engine check and answer it and tells all servers.
 func (s *session) setLevel(c *call) {
-	var peer enginePeer
+	peer := enginePeer{ready: true}
 	reply := s.p.control.answer(c.Message, &peer)
 	if peer.level != "" {
 		params := bytes.Clone(c.Bytes(c.Params))
@@ -297,7 +290,7 @@ func (s *session) setLevel(c *call) {
 
 // tellLevel sets the log level of a server that has one.
 func (s *session) tellLevel(srv *toolbox.Server, params []byte) {
-	if !bytes.Contains(srv.Capabilities(), []byte(`"logging"`)) {
+	if s.p.isShared(srv) || !bytes.Contains(srv.Capabilities(), []byte(`"logging"`)) {
 		return
 	}
 	s.begin(func(ctx context.Context) {
@@ -327,94 +320,10 @@ func (s *session) notification(m *wire.Message, scope uint64) {
 	case "notifications/roots/list_changed":
 		for _, b := range s.open() {
 			for _, srv := range b.Servers() {
-				srv.Notify(m.Raw)
+				if !s.p.isShared(srv) {
+					srv.Notify(m.Raw)
+				}
 			}
 		}
 	}
 }
-
-// open returns the toolboxes that were opened, in the order of the configuration.
-func (s *session) open() []*box {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.openLocked()
-}
-
-func (s *session) openLocked() []*box {
-	var open []*box
-	for i := range s.p.cfg.Toolboxes {
-		if b := s.boxes[s.p.cfg.Toolboxes[i].Name]; b != nil {
-			open = append(open, b)
-		}
-	}
-	return open
-}
-
-// box returns the session's toolbox of that name, making it if there is none.
-func (s *session) box(name string) (*box, error) {
-	cfg, ok := s.p.cfg.Toolbox(name)
-	if !ok || s.p.direct() && name != s.p.opts.Direct {
-		return nil, fmt.Errorf("toolbox %q not found; %s", name, available(s.p.cfg, name))
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return nil, errClosed
-	}
-	b := s.boxes[name]
-	if b == nil {
-		opts := s.p.opts.Toolbox
-		opts.Peer = s
-		if s.client != nil {
-			opts.Client = *s.client
-		}
-		b = &box{Toolbox: toolbox.New(*cfg, opts), cfg: cfg}
-		s.boxes[name] = b
-	}
-	return b, nil
-}
-
-// marked returns the toolboxes that are open without being asked for.
-func (s *session) marked() []string {
-	var names []string
-	for _, t := range s.p.cfg.Toolboxes {
-		if t.Open && !s.p.direct() || t.Name == s.p.opts.Direct && s.p.direct() {
-			names = append(names, t.Name)
-		}
-	}
-	return names
-}
-
-// openMarked opens them and waits until their servers are there or late.
-func (s *session) openMarked(ctx context.Context) {
-	names := s.marked()
-	if len(names) == 0 {
-		return
-	}
-	var wg sync.WaitGroup
-	for _, name := range names {
-		wg.Go(func() {
-			if b, err := s.box(name); err == nil {
-				_ = s.openBox(ctx, b)
-			}
-		})
-	}
-	wg.Wait()
-}
-
-// openBox opens a toolbox so that its tools are listed, and waits for its
-// servers. The client hears of the changed lists once, at the end.
-func (s *session) openBox(ctx context.Context, b *box) error {
-	s.mu.Lock()
-	s.opening++
-	s.mu.Unlock()
-	err := b.Open(ctx, s.p.cfg.OpenTimeout)
-	s.mu.Lock()
-	s.opening--
-	b.listed = true
-	s.mu.Unlock()
-	return err
-}
-
-// isMarked reports whether a toolbox is listed to clients of both eras.
-func (s *session) isMarked(name string) bool { return slices.Contains(s.marked(), name) }

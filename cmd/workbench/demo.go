@@ -168,7 +168,7 @@ func (d *demonstration) connect(ctx context.Context, cfg *config.Config) (ended 
 		err := wire.Serve(ctx, toFront, fromFront, front, wire.ServeOptions{})
 		_ = fromFront.Close()
 		_ = toFront.Close()
-		end <- err
+		end <- errors.Join(err, front.Close())
 	}()
 	d.client = client.NewClient(transport.NewIO(toClient, fromClient, io.NopCloser(strings.NewReader(""))),
 		client.WithProtocolVersion(mcp.LATEST_LEGACY_PROTOCOL_VERSION))

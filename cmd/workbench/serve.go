@@ -59,6 +59,7 @@ func serve(cmd *cobra.Command, env *environment, direct string) error {
 	if err != nil {
 		return usageError{fmt.Errorf("--toolbox: %w", err)}
 	}
+	defer front.Close()
 	in, out, restore := pollable(env.in, env.out)
 	defer restore()
 	return wire.Serve(cmd.Context(), in, out, front, wire.ServeOptions{MaxMessage: cfg.MaxMessage})

@@ -1,0 +1,150 @@
+package proxy
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/toolbox"
+)
+
+// box is a toolbox of this session: servers of its own, and those that all
+// sessions share.
+type box struct {
+	*toolbox.Toolbox                  // the session's own servers
+	commons          *toolbox.Toolbox // the shared servers; nil if there are none
+	servers          []*toolbox.Server
+	// listed says that its tools are in tools/list: it was opened by the
+	// client, or is marked to be open.
+	listed bool
+}
+
+// newBoxLocked makes the session's part of a toolbox.
+func (s *session) newBoxLocked(cfg *config.Toolbox) *box {
+	opts := s.p.opts.Toolbox
+	opts.Peer = s
+	if s.client != nil {
+		opts.Client = *s.client
+	}
+	own := *cfg
+	own.Servers = slices.DeleteFunc(slices.Clone(cfg.Servers), func(c config.Server) bool { return c.Shared })
+	b := &box{Toolbox: toolbox.New(own, opts), commons: s.p.commons[cfg.Name]}
+	for _, c := range cfg.Servers {
+		from := b.Toolbox
+		if c.Shared {
+			from = b.commons
+		}
+		if srv, ok := from.Server(c.Name); ok {
+			b.servers = append(b.servers, srv)
+		}
+	}
+	return b
+}
+
+// Servers returns all servers, in the order of the configuration.
+func (b *box) Servers() []*toolbox.Server { return b.servers }
+
+// Server finds a server by its name.
+func (b *box) Server(name string) (*toolbox.Server, bool) {
+	i := slices.IndexFunc(b.servers, func(s *toolbox.Server) bool { return s.Name == name })
+	if i < 0 {
+		return nil, false
+	}
+	return b.servers[i], true
+}
+
+// open starts the servers that do not run and waits for all.
+func (b *box) open(ctx context.Context, wait time.Duration) error {
+	if b.commons == nil {
+		return b.Open(ctx, wait)
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() { _ = b.commons.Open(ctx, wait) })
+	err := b.Open(ctx, wait)
+	wg.Wait()
+	return err
+}
+
+// open returns the toolboxes that were opened, in the order of the configuration.
+func (s *session) open() []*box {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.openLocked()
+}
+
+func (s *session) openLocked() []*box {
+	var open []*box
+	for i := range s.p.cfg.Toolboxes {
+		if b := s.boxes[s.p.cfg.Toolboxes[i].Name]; b != nil {
+			open = append(open, b)
+		}
+	}
+	return open
+}
+
+// box returns the session's toolbox of that name, making it if there is none.
+func (s *session) box(name string) (*box, error) {
+	cfg, ok := s.p.cfg.Toolbox(name)
+	if !ok || s.p.direct() && name != s.p.opts.Direct {
+		return nil, fmt.Errorf("toolbox %q not found; %s", name, available(s.p.cfg, name))
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, errClosed
+	}
+	b := s.boxes[name]
+	if b == nil {
+		b = s.newBoxLocked(cfg)
+		s.boxes[name] = b
+	}
+	return b, nil
+}
+
+// marked returns the toolboxes that are open without being asked for.
+func (s *session) marked() []string {
+	var names []string
+	for _, t := range s.p.cfg.Toolboxes {
+		if t.Open && !s.p.direct() || t.Name == s.p.opts.Direct && s.p.direct() {
+			names = append(names, t.Name)
+		}
+	}
+	return names
+}
+
+// openMarked opens them and waits until their servers are there or late.
+func (s *session) openMarked(ctx context.Context) {
+	names := s.marked()
+	if len(names) == 0 {
+		return
+	}
+	var wg sync.WaitGroup
+	for _, name := range names {
+		wg.Go(func() {
+			if b, err := s.box(name); err == nil {
+				_ = s.openBox(ctx, b)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// openBox opens a toolbox so that its tools are listed, and waits for its
+// servers. The client hears of the changed lists once, at the end.
+func (s *session) openBox(ctx context.Context, b *box) error {
+	s.mu.Lock()
+	s.opening++
+	s.mu.Unlock()
+	err := b.open(ctx, s.p.cfg.OpenTimeout)
+	s.mu.Lock()
+	s.opening--
+	b.listed = true
+	s.mu.Unlock()
+	return err
+}
+
+// isMarked reports whether a toolbox is listed to clients of both eras.
+func (s *session) isMarked(name string) bool { return slices.Contains(s.marked(), name) }

@@ -1,0 +1,138 @@
+package proxy
+
+import (
+	"errors"
+
+	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/toolbox"
+)
+
+// commons is the client side of the servers that all sessions share. What such
+// a server says goes to the session that it can be attributed to; what cannot
+// is refused or dropped, never given to another.
+type commons struct{ p *Proxy }
+
+// newCommons makes the toolboxes of the shared servers, by name.
+func newCommons(p *Proxy) map[string]*toolbox.Toolbox {
+	boxes := make(map[string]*toolbox.Toolbox)
+	for _, t := range p.cfg.Toolboxes {
+		var shared []config.Server
+		for _, s := range t.Servers {
+			if s.Shared {
+				shared = append(shared, s)
+			}
+		}
+		if shared == nil {
+			continue
+		}
+		t.Servers = shared
+		opts := p.opts.Toolbox
+		opts.Peer = commons{p}
+		opts.Client = toolbox.Client{Capabilities: []byte(`{"roots":{"listChanged":true},"sampling":{},"elicitation":{"form":{},"url":{}}}`)}
+		boxes[t.Name] = toolbox.New(t, opts)
+	}
+	return boxes
+}
+
+// only returns the one session that has requests under way at a server; nil if
+// there is none or more than one.
+func (c commons) only(srv *toolbox.Server) *session {
+	var found *session
+	for _, s := range c.p.live() {
+		if s.carrier(srv) == nil {
+			continue
+		}
+		if found != nil {
+			return nil
+		}
+		found = s
+	}
+	return found
+}
+
+// Notification gives resource updates to the sessions that watch the resource,
+// and all else to the session that the server works for, if it is one.
+func (c commons) Notification(srv *toolbox.Server, m *wire.Message) {
+	if m.IsMethod("notifications/resources/updated") {
+		span, err := wire.FindPath(m.Raw, m.Params, "uri")
+		uri, ok := wire.Unquote(m.Bytes(span))
+		if err != nil || !ok {
+			return
+		}
+		for _, s := range c.p.live() {
+			if s.watches(srv, uri) {
+				s.Notification(srv, m)
+			}
+		}
+		return
+	}
+	if s := c.only(srv); s != nil {
+		s.Notification(srv, m)
+	}
+}
+
+// Request gives a server's question to the session that it works for.
+func (c commons) Request(a *toolbox.Ask, m *wire.Message) {
+	if s := c.only(a.Server); s != nil {
+		s.Request(a, m)
+		return
+	}
+	a.Refuse(wire.CodeInternal, "this server is shared by several clients, and it cannot be told which of them the request is for")
+}
+
+// Withdraw takes a question back from whoever has it.
+func (c commons) Withdraw(a *toolbox.Ask, m *wire.Message) {
+	for _, s := range c.p.live() {
+		s.Withdraw(a, m)
+	}
+}
+
+// Changed concerns everybody.
+func (c commons) Changed(srv *toolbox.Server, k toolbox.Kind) {
+	for _, s := range c.p.live() {
+		s.Changed(srv, k)
+	}
+}
+
+// isShared reports whether a server serves several sessions, so that one of
+// them may not set it up for itself.
+func (p *Proxy) isShared(srv *toolbox.Server) bool {
+	b := p.commons[srv.Toolbox]
+	if b == nil {
+		return false
+	}
+	other, ok := b.Server(srv.Name)
+	return ok && other == srv
+}
+
+// live returns the sessions that are not closed.
+func (p *Proxy) live() []*session {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	all := make([]*session, 0, len(p.sessions))
+	for s := range p.sessions {
+		all = append(all, s)
+	}
+	return all
+}
+
+// Close ends the shared servers. The sessions are closed by those who made
+// them, and before.
+func (p *Proxy) Close() error {
+	var errs []error
+	for _, b := range p.commons {
+		errs = append(errs, b.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// watches reports whether the client wants to hear of changes of a resource.
+func (s *session) watches(srv *toolbox.Server, uri string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if alias, ok := s.routes.aliases[identity{srv, uri}]; ok {
+		uri = alias
+	}
+	return s.watched[uri] || s.watchedLocked(uri)
+}

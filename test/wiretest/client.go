@@ -174,26 +174,6 @@ func (c *Client) Transcript(from int) []Entry {
 // CloseInput tells the other side that no more comes.
 func (c *Client) CloseInput() { _ = c.out.Close() } // a second close, or one after the other side went, changes nothing
 
-// End waits until the other side sends no more, and fails the test when it does not.
-func (c *Client) End() {
-	c.tb.Helper()
-	timer := time.NewTimer(c.limit)
-	defer timer.Stop()
-	for {
-		c.mu.Lock()
-		ended, changed := c.ended, c.changed
-		c.mu.Unlock()
-		if ended {
-			return
-		}
-		select {
-		case <-changed:
-		case <-timer.C:
-			c.tb.Fatalf("wait for the end of the output: none within %v", c.limit)
-		}
-	}
-}
-
 // finish ends the conversation and reports what was wrong with it.
 func (c *Client) finish() {
 	c.tb.Helper()

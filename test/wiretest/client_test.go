@@ -161,7 +161,6 @@ func TestFailures(t *testing.T) {
 			"wait for x: the other side ended without it"},
 		{"noise is a failure even when nobody waits for it", says("hello\n" + `{"jsonrpc":"2.0","id":1,"result":{}}` + "\n"),
 			func(c *wiretest.Client) { c.Call("m", "") }, "received a line that is no JSON-RPC message"},
-		{"output goes on", says(""), func(c *wiretest.Client) { c.End() }, "wait for the end of the output: none within"},
 		{"line without an end", says(`{"jsonrpc":"2.0","id":1,"result":{}}`),
 			func(c *wiretest.Client) { c.Notify("m", "") }, "ends without a newline"},
 	}

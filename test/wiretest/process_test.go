@@ -24,7 +24,6 @@ func TestProcess(t *testing.T) {
 		t.Errorf("got result %s want the line as it was sent, %s", got, want)
 	}
 	p.CloseInput()
-	p.End()
 	if got := p.Exit().ExitCode(); got != 3 {
 		t.Errorf("got exit status %d want 3", got)
 	}

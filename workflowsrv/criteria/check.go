@@ -31,7 +31,7 @@ func (c *Criteria) Check(ctx context.Context, output string, variables map[strin
 	}
 	m := &meter{ctx: ctx}
 	j := &judge{
-		output: valid(output),
+		output: asUTF8(output),
 		scope:  &scope{context: variables, mode: opt.Mode, meter: m},
 		opt:    opt,
 		meter:  m,
@@ -46,8 +46,8 @@ func (c *Criteria) Check(ctx context.Context, output string, variables map[strin
 	return v
 }
 
-// valid gives text as UTF-8, so that places in it can be counted in bytes and in characters.
-func valid(text string) string {
+// asUTF8 replaces what is not UTF-8, so that places in it can be counted in bytes and in characters.
+func asUTF8(text string) string {
 	if utf8.ValidString(text) {
 		return text
 	}

@@ -38,7 +38,9 @@ func operators() []string {
 
 // ParseCondition parses a decoded JSON condition. nil and {} give a condition that always holds. The error is a
 // *[ShapeError].
-func ParseCondition(v any) (*Condition, error) {
+func ParseCondition(v any) (*Condition, error) { return parseCondition(v, "") }
+
+func parseCondition(v any, path string) (*Condition, error) {
 	c := &Condition{}
 	if v == nil {
 		return c, nil
@@ -46,7 +48,7 @@ func ParseCondition(v any) (*Condition, error) {
 	if m, ok := v.(map[string]any); ok && len(m) == 0 {
 		return c, nil
 	}
-	root, err := c.parse(v, "", 0)
+	root, err := c.parse(v, path, 0)
 	if err != nil {
 		return nil, err
 	}

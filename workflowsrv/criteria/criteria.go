@@ -1,7 +1,6 @@
 package criteria
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -122,9 +121,8 @@ func parseLeaf(m map[string]any, path string) (*rule, error) {
 	if r.message, err = stringMember(m, "message", path); err != nil {
 		return nil, err
 	}
-	var shape *ShapeError
-	if r.condition, err = ParseCondition(m["condition"]); errors.As(err, &shape) {
-		return nil, &ShapeError{pointer(path, "condition") + shape.Path, shape.Reason}
+	if r.condition, err = parseCondition(m["condition"], pointer(path, "condition")); err != nil {
+		return nil, err
 	}
 	if err := r.parseKind(m, path); err != nil {
 		return nil, err

@@ -94,10 +94,10 @@ func TestCheck(t *testing.T) {
 				`Add the text "auth".`, `One of these is enough: (1) Add the text "jwt". (2) Add the text "session". Add the text "cookie".`,
 			},
 		},
-		{name: "not passes", criteria: `{"not":{"type":"contains","value":"TODO","message":"No TODO"}}`, output: "done"},
+		{name: "not passes", criteria: `{"not":{"type":"contains","value":"WIP","message":"No WIP"}}`, output: "done"},
 		{
-			name: "not fails", criteria: `{"not":{"type":"contains","value":"TODO","message":"No TODO"}}`, output: "a\nb TODO",
-			issues: []string{"No TODO"}, suggestions: []string{`Take out "TODO" at line 2, column 3.`},
+			name: "not fails", criteria: `{"not":{"type":"contains","value":"WIP","message":"No WIP"}}`, output: "a\nb WIP",
+			issues: []string{"No WIP"}, suggestions: []string{`Take out "WIP" at line 2, column 3.`},
 		},
 		{
 			name: "not of and", criteria: `{"not":{"and":[{"type":"contains","value":"a","message":"No a"},{"type":"regex","pattern":"b+","message":"No b"}]}}`, output: "abb",
@@ -181,9 +181,9 @@ func TestExplain(t *testing.T) {
 	c := parse(t, `{"and":[
 		{"type":"contains","value":"plan","message":"Name the plan"},
 		{"or":[{"type":"contains","value":"jwt","message":"Use JWT"},{"type":"length","min":50,"message":"Say enough"}]},
-		{"not":{"type":"regex","pattern":"todo","flags":"i","message":"No open ends"}},
+		{"not":{"type":"regex","pattern":"wip","flags":"i","message":"No open ends"}},
 		{"type":"contains","value":"x","message":"When large","condition":{"var":"large"}}]}`)
-	got := c.Check(t.Context(), "the plan\nuses Jwt: TODO", map[string]any{"large": false}, criteria.Options{})
+	got := c.Check(t.Context(), "the plan\nuses Jwt: WIP", map[string]any{"large": false}, criteria.Options{})
 	if got.Valid {
 		t.Fatal("valid")
 	}
@@ -219,7 +219,7 @@ func TestExplain(t *testing.T) {
      "kind": "length",
      "outcome": "failed",
      "expected": "at least 50 characters",
-     "got": "23 characters",
+     "got": "22 characters",
      "message": "Say enough"
     }
    ]
@@ -231,8 +231,8 @@ func TestExplain(t *testing.T) {
     {
      "kind": "regex",
      "outcome": "passed",
-     "expected": "a match of /todo/i",
-     "got": "\"TODO\"",
+     "expected": "a match of /wip/i",
+     "got": "\"WIP\"",
      "where": "line 2, column 11",
      "message": "No open ends"
     }

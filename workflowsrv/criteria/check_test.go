@@ -41,6 +41,11 @@ func TestCheck(t *testing.T) {
 			suggestions: []string{`Write "Rollback plan" exactly; "ROLLBACK plan" at line 2, column 5 differs only in case.`},
 		},
 		{
+			name: "contains, but for case, after letters whose lower case is longer or shorter", criteria: `{"type":"contains","value":"ÉTÉ","message":"m"}`, output: "ȺİK été.",
+			issues:      []string{"m"},
+			suggestions: []string{`Write "ÉTÉ" exactly; "été" at line 1, column 5 differs only in case.`},
+		},
+		{
 			name: "contains, but for spacing", criteria: `{"type":"contains","value":"Rollback plan","message":"m"}`, output: "the rollback\n  plan.",
 			issues:      []string{"m"},
 			suggestions: []string{`Write "Rollback plan" exactly; "rollback\n  plan" at line 1, column 5 differs only in spacing or case.`},

@@ -3,6 +3,7 @@ package criteria
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/mcp-workbench/workbench/internal/nearest"
 )
@@ -64,20 +65,26 @@ func head(s string, n int) string {
 
 // indexFold finds want in s without regard to case, and gives -1, -1 where it is not.
 func indexFold(s, want string) (start, end int) {
-	runes := []rune(s)
-	folded := make([]rune, len(runes))
-	for i, r := range runes {
-		folded[i] = unicode.ToLower(r)
-	}
-	target := strings.Map(unicode.ToLower, want)
-	at := strings.Index(string(folded), target)
+	folded, target := strings.Map(unicode.ToLower, s), strings.Map(unicode.ToLower, want)
+	at := strings.Index(folded, target)
 	if at < 0 {
 		return -1, -1
 	}
 	// The lower case of a letter may take another number of bytes, so that places are counted in characters.
-	from := len([]rune(string(folded)[:at]))
-	to := from + len([]rune(target))
-	return len(string(runes[:from])), len(string(runes[:to]))
+	from := utf8.RuneCountInString(folded[:at])
+	start = skip(s, from)
+	return start, start + skip(s[start:], utf8.RuneCountInString(target))
+}
+
+// skip gives how many bytes the first n characters of s take.
+func skip(s string, n int) int {
+	for i := range s {
+		if n == 0 {
+			return i
+		}
+		n--
+	}
+	return len(s)
 }
 
 type span struct{ start, end int }

@@ -38,7 +38,7 @@ func (s *Server) entry(id string) (*definition.Entry, *fault) {
 		}
 	}
 	f := &fault{code: codeWorkflowNotFound, data: appendObject(nil, "workflowId", id)}
-	f.suggest(nearest.Names(id, c.IDs(), 3), "workflow_list shows all workflows.")
+	f.suggest(nearest.Names(id, c.IDs(), 3), "workflow_list shows all workflows")
 	return nil, f
 }
 
@@ -48,7 +48,7 @@ func step(w *definition.Workflow, id string) (*definition.Step, *fault) {
 		return s, nil
 	}
 	f := &fault{code: codeStepNotFound, data: appendObject(nil, "stepId", id)}
-	f.suggest(nearest.Names(id, w.StepIDs(), 3), "workflow_get shows all steps.")
+	f.suggest(nearest.Names(id, w.StepIDs(), 3), "workflow_get shows all steps")
 	return nil, f
 }
 
@@ -58,7 +58,7 @@ func (f *fault) suggest(ids []string, otherwise string) {
 	if len(ids) == 0 {
 		return
 	}
-	f.advice = "Did you mean " + quotedList(ids) + "?"
+	f.advice = "did you mean " + quotedList(ids) + "?"
 	f.more = append(appendStrings([]byte(`{"nearest":`), ids), '}')
 }
 

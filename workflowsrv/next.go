@@ -63,7 +63,7 @@ func stateFault(workflowID string, err error) *fault {
 		return f
 	}
 	f.data = appendObject(nil, "workflowId", workflowID, "details", err.Error())
-	f.advice += ". Leave state out to begin again at the first step that is not completed."
+	f.advice += "; leave state out to begin again at the first step that is not completed"
 	return f
 }
 

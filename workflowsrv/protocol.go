@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
@@ -45,40 +44,39 @@ func withFault(output string) json.RawMessage {
 }
 
 // protocol lets the engine answer a request. The engine reads ids as floating
-// point numbers, so it is given another one, and the client's is put back.
-func (s *Server) protocol(p *peer, m *wire.Message) []byte {
+// point numbers, so it is given another one, and the client's is put back. ok
+// is false for an error.
+func (s *Server) protocol(m *wire.Message) (msg []byte, ok bool) {
 	id := m.Bytes(m.ID)
-	msg := wire.Splice(nil, m.Raw, wire.Edit{Span: m.ID, New: []byte("1")})
-	answer, err := json.Marshal(s.engine.HandleMessage(s.engine.WithContext(context.Background(), p), msg))
+	request := wire.Splice(nil, m.Raw, wire.Edit{Span: m.ID, New: []byte("1")})
+	answer, err := json.Marshal(s.engine.HandleMessage(s.engine.WithContext(context.Background(), peer{}), request))
 	var a wire.Message
 	if err == nil {
 		err = wire.Scan(answer, &a)
 	}
 	if err != nil {
-		return wire.AppendError(nil, id, wire.CodeInternal, "Internal error", nil)
+		return wire.AppendError(nil, id, wire.CodeInternal, "Internal error", nil), false
 	}
-	if m.IsMethod("initialize") && a.Kind == wire.Result {
-		p.Initialize()
-	}
-	return wire.Splice(nil, answer, wire.Edit{Span: a.ID, New: id})
+	return wire.Splice(nil, answer, wire.Edit{Span: a.ID, New: id}), a.Kind == wire.Result
 }
 
-// A peer is a session as the engine knows it.
-type peer struct{ initialized atomic.Bool }
+// A peer is a session as the engine needs to see one. It holds nothing: what
+// the engine does depends on the request alone.
+type peer struct{}
 
-var _ mcpserver.ClientSession = (*peer)(nil)
+var _ mcpserver.ClientSession = peer{}
 
-// Initialize notes that initialize was answered.
-func (p *peer) Initialize() { p.initialized.Store(true) }
+// Initialize does nothing: the session itself notes the handshake.
+func (peer) Initialize() {}
 
-// Initialized reports whether initialize was answered.
-func (p *peer) Initialized() bool { return p.initialized.Load() }
+// Initialized is true: the session lets nothing through before.
+func (peer) Initialized() bool { return true }
 
 // NotificationChannel is nil: the engine sends nothing by itself.
-func (p *peer) NotificationChannel() chan<- mcp.JSONRPCNotification { return nil }
+func (peer) NotificationChannel() chan<- mcp.JSONRPCNotification { return nil }
 
 // SessionID is the same for all, because sessions are not registered.
-func (p *peer) SessionID() string { return serverName }
+func (peer) SessionID() string { return serverName }
 
 // An era is what a request says about the protocol it speaks.
 type era struct{ modern bool }

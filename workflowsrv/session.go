@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"sync"
+	"sync/atomic"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mcp-workbench/workbench/internal/wire"
@@ -17,8 +18,9 @@ const maxRunning = 32
 type session struct {
 	server *Server
 	send   func(msg []byte)
-	peer   *peer
 	slots  chan struct{}
+	// initialized says that initialize was answered.
+	initialized atomic.Bool
 
 	mu      sync.Mutex                    // guards what follows
 	calls   map[string]context.CancelFunc // by the id token of the request
@@ -29,7 +31,7 @@ type session struct {
 
 func newSession(s *Server, send func(msg []byte)) *session {
 	return &session{
-		server: s, send: send, peer: &peer{}, slots: make(chan struct{}, maxRunning),
+		server: s, send: send, slots: make(chan struct{}, maxRunning),
 		calls: map[string]context.CancelFunc{}, listens: map[string]bool{},
 	}
 }
@@ -67,7 +69,7 @@ func (s *session) request(m *wire.Message) {
 		s.refuse(bad)
 		return
 	}
-	if !e.modern && !s.peer.Initialized() && !m.IsMethod("initialize") && !m.IsMethod("ping") {
+	if !e.modern && !s.initialized.Load() && !m.IsMethod("initialize") && !m.IsMethod("ping") {
 		s.fail(m, wire.CodeInvalidRequest, "Invalid Request: the session begins with initialize")
 		return
 	}
@@ -77,7 +79,11 @@ func (s *session) request(m *wire.Message) {
 	case m.IsMethod("subscriptions/listen") && e.modern:
 		s.listen(m)
 	case m.IsMethod("initialize"), m.IsMethod("ping"), m.IsMethod("tools/list"), m.IsMethod("server/discover"):
-		s.send(s.server.protocol(s.peer, m))
+		answer, ok := s.server.protocol(m)
+		if ok && m.IsMethod("initialize") {
+			s.initialized.Store(true)
+		}
+		s.send(answer)
 	default:
 		s.fail(m, wire.CodeMethodNotFound, "Method not found: "+short(string(m.Bytes(m.Method))))
 	}
@@ -90,13 +96,21 @@ func (s *session) fail(m *wire.Message, code int, message string) {
 // toolsCall starts a call on a goroutine of its own.
 func (s *session) toolsCall(m *wire.Message, e era) {
 	var at [2]wire.Span
+	if !m.Params.Present() {
+		s.fail(m, wire.CodeInvalidParams, "Invalid params: the name of a tool is required")
+		return
+	}
 	if err := wire.Find(m.Raw, m.Params, []string{"name", "arguments"}, at[:]); err != nil {
 		s.fail(m, wire.CodeInvalidParams, "Invalid params: "+err.Error())
 		return
 	}
 	name, ok := wire.Unquote(m.Bytes(at[0]))
+	if !ok {
+		s.fail(m, wire.CodeInvalidParams, "Invalid params: the name of a tool is required")
+		return
+	}
 	t := s.server.tools[name]
-	if !ok || t == nil {
+	if t == nil {
 		s.fail(m, wire.CodeInvalidParams, "Unknown tool: "+short(name))
 		return
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv"
 	"github.com/mcp-workbench/workbench/workflowsrv/criteria"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
+	"github.com/mcp-workbench/workbench/workflowsrv/library"
 )
 
 func workflowCommand(env *environment) *cobra.Command {
@@ -49,7 +50,7 @@ func (e *environment) workflowOptions(dirs []string, conditions string, log zero
 		home, _ = e.lookup("USERPROFILE")
 	}
 	path, _ := e.lookup("WORKFLOW_STORAGE_PATH")
-	layers := definition.Layers{Home: home, Project: project, Path: path, Dirs: dirs}
+	layers := definition.Layers{Embedded: library.Files(), Home: home, Project: project, Path: path, Dirs: dirs}
 	opts := workflowsrv.Options{Logger: log, Sources: layers.Sources()}
 	if conditions == "lenient" {
 		opts.Mode = criteria.Lenient

@@ -63,20 +63,21 @@ func TestLargeOutputs(t *testing.T) {
 	}
 }
 
-// What is searched for a near text is bounded, so that help never takes the time of judgement.
+// The nearest text is looked for only for as many rules as get a suggestion, so that help never takes the time of
+// judgement.
 func TestManyRules(t *testing.T) {
 	var rules []any
-	for i := range 300 {
-		rules = append(rules, map[string]any{"type": "contains", "value": fmt.Sprintf("rollback plan %d", i), "message": "m"})
+	for i := range 100 {
+		rules = append(rules, map[string]any{"type": "contains", "value": fmt.Sprintf("Rollback plan %d", i), "message": "m"})
 	}
 	c, err := criteria.Parse(rules)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := c.Check(t.Context(), strings.Repeat("The Rollback\nplans. ", 10_000), nil, criteria.Options{})
-	for _, n := range got.Explain.Children {
-		if n.Outcome != criteria.Failed {
-			t.Fatalf("got %s (%s), want every rule judged", n.Outcome, n.Got)
+	got := c.Check(t.Context(), "The Rollback\nplan x.", nil, criteria.Options{})
+	for i, n := range got.Explain.Children {
+		if near := n.Where != ""; near != (i < 20) {
+			t.Errorf("rule %d: got %q at %q", i, n.Got, n.Where)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -63,7 +64,7 @@ type session struct {
 
 	mu      sync.Mutex
 	tools   []string
-	heard   []string // notifications, and replies that nobody waits for
+	heard   []string // notifications, replies that nobody waits for, what was subscribed to and set
 	asked   int
 	answers map[string]chan []byte
 }
@@ -118,6 +119,12 @@ func (s *session) request(m *wire.Message) {
 			s.fail(m, wire.CodeInvalidParams, "params._meta has no protocol version 2026-07-28", "")
 			return
 		}
+	}
+	switch method {
+	case "logging/setLevel", "resources/subscribe", "resources/unsubscribe":
+		s.mu.Lock()
+		s.heard = append(s.heard, fmt.Sprintf("%s %s", method, m.Bytes(m.Params)))
+		s.mu.Unlock()
 	}
 	switch method {
 	case "initialize":
@@ -280,8 +287,23 @@ func (s *session) tool(m *wire.Message) {
 		s.send(append(append([]byte(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":`), wire.AppendQuote(nil, args.Text)...), "}}"...))
 		s.text(m, "updated")
 	default:
-		s.fail(m, wire.CodeInvalidParams, "unknown tool "+name, "")
+		s.other(m, name, out[1])
 	}
+}
+
+// other answers a call of a tool that is listed and does nothing but say who
+// was called.
+func (s *session) other(m *wire.Message, name string, arguments wire.Span) {
+	s.mu.Lock()
+	listed := slices.ContainsFunc(s.tools, func(def string) bool {
+		return strings.Contains(def, `"name":`+string(wire.AppendQuote(nil, name)))
+	})
+	s.mu.Unlock()
+	if !listed {
+		s.fail(m, wire.CodeInvalidParams, "unknown tool "+name, "")
+		return
+	}
+	s.text(m, fmt.Sprintf("%s was called with %s", name, m.Bytes(arguments)))
 }
 
 // progress sends n notifications and then the result.

@@ -29,6 +29,7 @@ const (
 	frameHurry                        // to the guard
 	frameStarted                      // from the guard: pid, start
 	frameRefused                      // from the guard, in place of frameStarted: errno
+	frameNoted                        // from the guard, after frameStop: stdin may be closed
 	frameExited                       // from the guard: Exit.Code, number of the signal
 	frameGone                         // from the guard, its last of this process: survivors
 )

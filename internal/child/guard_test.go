@@ -108,6 +108,7 @@ func TestOwnerEnds(t *testing.T) {
 		{"grandchild in its own session", []string{"family", "stay", "setsid"}},
 		{"stubborn grandchild in its own session", []string{"family", "stay", "setsid", "stubborn"}},
 		{"orphan", []string{"family", "stay", "double"}},
+		{"orphan in its own session, unmarked", []string{"family", "stay", "double", "setsid", "unmarked"}},
 		{"owner of another", []string{"owner", "stubborn"}},
 		{"orphan in its own session", []string{"family", "stay", "double", "setsid"}},
 	}

@@ -154,6 +154,12 @@ func (g *guard) start(f frame, files []*os.File) {
 // watch reports what becomes of a tree.
 func (g *guard) watch(id uint64, t *tree) {
 	select {
+	case <-t.noted:
+		g.report(frame{kind: frameNoted, id: id})
+	case <-t.exited:
+	case <-t.gone:
+	}
+	select {
 	case <-t.exited:
 		g.reportExit(id, t)
 		<-t.gone

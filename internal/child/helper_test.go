@@ -34,7 +34,7 @@ func helper(mode string, args []string) int {
 	switch mode {
 	case "exit":
 		code, _ := strconv.Atoi(args[0])
-		fmt.Fprintln(os.Stderr, "leaving with", code)
+		fmt.Fprintf(os.Stderr, "leaving\nwith %d\n", code)
 		return code
 	case "signal":
 		n, _ := strconv.Atoi(args[0])
@@ -57,15 +57,16 @@ func helper(mode string, args []string) int {
 		for range 100_000 {
 			os.Stderr.Write(block)
 		}
+		fmt.Fprintln(os.Stderr, "over")
 	case "gulp": // one answer, then gone
 		n, _ := strconv.Atoi(args[0])
 		os.Stdout.Write(make([]byte, n))
 	case "sleep": // ends at SIGTERM
-		announce()
+		announce(fmt.Sprintln(os.Getpid()))
 		forever()
 	case "stubborn":
 		signal.Ignore(syscall.SIGTERM)
-		announce()
+		announce(fmt.Sprintln(os.Getpid()))
 		forever()
 	case "family":
 		return family(args)
@@ -96,40 +97,53 @@ func forever() {
 	}
 }
 
-// announce prints our number and closes descriptor 3, which family may wait for.
-func announce() {
-	fmt.Println(os.Getpid())
-	unix.Close(3)
+// announce tells our number to the family member that started us, or else to the test.
+func announce(text string) {
+	if os.Getenv("ANNOUNCE") == "" {
+		fmt.Print(text)
+		return
+	}
+	starter := os.NewFile(3, "starter")
+	fmt.Fprint(starter, text)
+	starter.Close()
 }
 
-// family starts a relative that inherits stdout and stderr and announces itself, then does as args[0] says:
-// "crash" exits at once, "eof" exits at the end of stdin, "stay" does not. The rest are traits of the relative:
-// "setsid", "stubborn", "detached" for one without our stdout and stderr, and "double" for one whose parent is gone.
+// family starts a relative that inherits stdout and stderr, announces it, then does as args[0] says: "crash" exits at
+// once, "eof" exits at the end of stdin, "stay" does not. The rest are traits of the relative: "setsid", "stubborn",
+// "double" for one whose parent is gone by then, and "unmarked" for one that hides from its guard.
 func family(args []string) int {
 	self, traits := args[0], args[1:]
 	if slices.Contains(traits, "stubborn") {
 		signal.Ignore(syscall.SIGTERM) // the relative inherits this
 	}
-	ready, held, err := os.Pipe()
+	if slices.Contains(traits, "unmarked") {
+		unmark()
+	}
+	heard, held, err := os.Pipe()
 	if err != nil {
 		return 1
 	}
 	relative := exec.Command(os.Args[0], "helper", "sleep")
+	double := slices.Contains(traits, "double")
 	switch {
-	case slices.Contains(traits, "double"):
+	case double:
 		rest := slices.DeleteFunc(slices.Clone(traits), func(s string) bool { return s == "double" })
 		relative.Args = append([]string{os.Args[0], "helper", "family", "crash"}, rest...)
 	case slices.Contains(traits, "stubborn"):
 		relative.Args[2] = "stubborn"
 	}
 	relative.Stdout, relative.Stderr, relative.ExtraFiles = os.Stdout, os.Stderr, []*os.File{held}
+	relative.Env = []string{"ANNOUNCE=3"}
 	relative.SysProcAttr = &syscall.SysProcAttr{Setsid: slices.Contains(traits, "setsid")}
 	if err := relative.Start(); err != nil {
 		return 1
 	}
 	held.Close()
-	io.Copy(io.Discard, ready)
-	unix.Close(3) // our own parent may be one of these, waiting
+	text, _ := io.ReadAll(heard)
+	if double {
+		relative.Wait()
+	}
+	announce(string(text))
 	switch self {
 	case "crash":
 		return 3

@@ -197,6 +197,8 @@ func (l *link) take(f frame) {
 		r.started <- nil
 	case frameRefused:
 		r.started <- syscall.Errno(f.number(0))
+	case frameNoted:
+		close(r.noted)
 	case frameExited:
 		signal := syscall.Signal(f.number(1))
 		r.exit = Exit{Code: int(f.number(0)), Signal: unix.SignalName(signal), At: time.Now(), number: int(signal)}

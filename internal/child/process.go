@@ -27,6 +27,7 @@ type Process struct {
 // life is what becomes known of a tree as time goes on.
 type life struct {
 	pid       int
+	noted     chan struct{} // closed once stop was called and the descendants there were are known
 	exited    chan struct{} // closed once exit is set
 	exit      Exit
 	gone      chan struct{} // closed once survivors is set; always after exited, unless the process survived
@@ -34,7 +35,7 @@ type life struct {
 }
 
 func newLife() *life {
-	return &life{exited: make(chan struct{}), gone: make(chan struct{})}
+	return &life{noted: make(chan struct{}), exited: make(chan struct{}), gone: make(chan struct{})}
 }
 
 // A root is the hold that somebody has on a tree. A tree whose process dies by itself is killed without being asked.
@@ -129,8 +130,14 @@ func (p *Process) Tail() []string {
 // their ctx can hurry it, their grace is ignored.
 func (p *Process) Stop(ctx context.Context, grace Grace) error {
 	if p.firstStop() {
-		p.stdin.Close()
 		p.root.stop(grace.withDefaults())
+		select {
+		case <-p.life.noted:
+		case <-p.life.exited:
+		case <-p.life.gone:
+		case <-ctx.Done():
+		}
+		p.stdin.Close() // not before: it may end the process, whose orphans would be strangers
 	}
 	select {
 	case <-p.finished:

@@ -20,6 +20,9 @@ const seesNoOrphans = false
 // thisProgram is the file that runs, whatever has become of its name.
 func thisProgram() string { return "/proc/self/exe" }
 
+// unmark takes from this process what tells a guard where it and its descendants come from.
+func unmark() { unix.Setrlimit(unix.RLIMIT_LOCKS, &unix.Rlimit{Cur: 1, Max: 1}) }
+
 func parent(t *testing.T, pid int) int {
 	t.Helper()
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
@@ -156,4 +159,14 @@ func TestProgramIsReplaced(t *testing.T) {
 	if got, want := string(out), fmt.Sprintln("started"); err != nil || got != want {
 		t.Errorf("got %q, %v, want %q", got, err, want)
 	}
+}
+
+// When the guard cannot do its work either, the system kills what it started itself.
+func TestOwnerAndGuardAreKilled(t *testing.T) {
+	cmd, pids := startOwner(t, "stubborn")
+	unix.Kill(cmd.Process.Pid, unix.SIGSTOP) // so that it does not notice the end of its guard
+	unix.Kill(pids[2], unix.SIGKILL)
+	unix.Kill(cmd.Process.Pid, unix.SIGKILL)
+	cmd.Wait()
+	waitGone(t, pids...)
 }

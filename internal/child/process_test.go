@@ -215,6 +215,7 @@ func TestStop(t *testing.T) {
 		{"defaults", []string{"echo"}, child.Grace{}, ""},
 		{"wrapper ends at EOF, server at SIGTERM", []string{"family", "eof"}, child.Grace{EOF: never, Term: never}, ""},
 		{"wrapper ends at EOF, server ignores SIGTERM", []string{"family", "eof", "stubborn"}, child.Grace{EOF: never, Term: 50 * time.Millisecond}, ""},
+		{"wrapper ends at EOF, server in its own session", []string{"family", "eof", "setsid"}, child.Grace{EOF: never, Term: never}, ""},
 		{"grandchild", []string{"family", "stay"}, child.Grace{EOF: -1, Term: never}, "SIGTERM"},
 		{"stubborn grandchild", []string{"family", "stay", "stubborn"}, child.Grace{EOF: -1, Term: 50 * time.Millisecond}, "SIGKILL"},
 		{"grandchild in its own session", []string{"family", "stay", "setsid"}, child.Grace{EOF: -1, Term: never}, "SIGTERM"},
@@ -298,11 +299,12 @@ func TestCrashLeavesNothing(t *testing.T) {
 }
 
 func TestLastAnswerIsRead(t *testing.T) {
-	const size = 1 << 20 // a full pipe at most
+	const size = 60 << 10 // fits into any pipe
 	starts(t, func(t *testing.T, start func(child.Spec) (*child.Process, error)) {
 		p := mustStart(t, start, spec("gulp", strconv.Itoa(size)))
+		waitDone(t, p)
 		got := 0
-		for buf := make([]byte, size/16); ; time.Sleep(10 * time.Millisecond) { // a slow reader: 160 ms and more
+		for buf := make([]byte, size/30); ; time.Sleep(5 * time.Millisecond) { // a slow reader: 150 ms and more
 			n, err := p.Stdout().Read(buf)
 			got += n
 			if err == io.EOF {
@@ -321,9 +323,17 @@ func TestLastAnswerIsRead(t *testing.T) {
 func TestTail(t *testing.T) {
 	starts(t, func(t *testing.T, start func(child.Spec) (*child.Process, error)) {
 		t.Run("of a crash", func(t *testing.T) {
-			p := mustStart(t, start, spec("exit", "7"))
+			asked := make(chan struct{})
+			s := spec("exit", "7")
+			s.StderrLine = func(line string) {
+				if line == "leaving" {
+					<-asked // the rest is read only then
+				}
+			}
+			p := mustStart(t, start, s)
 			waitDone(t, p)
-			if got := p.Tail(); !slices.Equal(got, []string{"leaving with 7"}) {
+			close(asked)
+			if got := p.Tail(); !slices.Equal(got, []string{"leaving", "with 7"}) {
 				t.Errorf("got %q", got)
 			}
 		})
@@ -343,12 +353,13 @@ func TestFloodOfStderr(t *testing.T) {
 	s.StderrLine = func(string) { lines++ }
 	p := mustStart(t, newGuard(t).Start, s)
 	waitDone(t, p)
-	stop(t, p, child.Grace{})
-	if lines != 100_000 {
-		t.Errorf("StderrLine: got %d lines, want 100000", lines)
+	got := p.Tail() // when the end of the flood is still in the pipe
+	if len(got) != 20 || len(got[0]) != 999 || got[19] != "over" {
+		t.Errorf("got %d lines, want 20, the last of them \"over\"", len(got))
 	}
-	if got := p.Tail(); len(got) != 20 || len(got[0]) != 999 {
-		t.Errorf("got %d lines, want 20 of 999", len(got))
+	stop(t, p, child.Grace{})
+	if lines != 100_001 {
+		t.Errorf("StderrLine: got %d lines, want 100001", lines)
 	}
 }
 

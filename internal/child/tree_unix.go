@@ -127,7 +127,8 @@ func (t *tree) run() {
 		t.survivors = t.kill()
 		return
 	case grace := <-t.asked:
-		t.members() // those that are orphans later would not be known as ours
+		t.members() // notes them
+		close(t.noted)
 		if t.wait(t.exited, grace.EOF); len(t.left()) == 0 {
 			return
 		}

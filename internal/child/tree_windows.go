@@ -129,6 +129,7 @@ func (t *tree) run() {
 	select {
 	case <-t.exited:
 	case grace := <-t.asked:
+		close(t.noted) // the job knows
 		timer := time.NewTimer(grace.EOF + grace.Term)
 		defer timer.Stop()
 		select {

@@ -291,13 +291,6 @@ func (s *session) replyList(f *flight, k toolbox.Kind, e era) {
 	if e == legacyEra {
 		s.told[k] = items
 	}
-	if k == toolbox.Tools {
-		if s.habit == ignores {
-			s.habit = unseen // it may have come round to it
-		}
-		close(s.listed)
-		s.listed = make(chan struct{})
-	}
 	s.mu.Unlock()
 	b := s.p.buffer()
 	defer s.p.release(b)
@@ -308,4 +301,18 @@ func (s *session) replyList(f *flight, k toolbox.Kind, e era) {
 	*b = append(append(append(append(*b, '"'), k...), `":`...), items...)
 	*b = append(*b, '}')
 	f.reply(*b)
+	if k == toolbox.Tools {
+		s.wasListed()
+	}
+}
+
+// wasListed lets the results go that wait for the client to read its tools.
+func (s *session) wasListed() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.habit == ignores {
+		s.habit = unseen // it may have come round to it
+	}
+	close(s.listed)
+	s.listed = make(chan struct{})
 }

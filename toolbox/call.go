@@ -40,8 +40,7 @@ type Call struct {
 	Modern       bool
 	Handler      CallHandler
 
-	edits  [maxEdits]wire.Edit
-	n      int
+	edits  edits
 	number uint64
 	digits [20]byte
 	conn   atomic.Pointer[conn]
@@ -53,9 +52,28 @@ type Call struct {
 
 // Edit notes that span of Raw is to be replaced by text, which must live until
 // Send returns.
-func (c *Call) Edit(span wire.Span, text []byte) {
-	c.edits[c.n] = wire.Edit{Span: span, New: text}
-	c.n++
+func (c *Call) Edit(span wire.Span, text []byte) { c.edits.add(wire.Edit{Span: span, New: text}) }
+
+// edits are the changes to one message.
+type edits struct {
+	list [maxEdits]wire.Edit
+	n    int
+}
+
+func (e *edits) add(edit wire.Edit) {
+	e.list[e.n] = edit
+	e.n++
+}
+
+// sorted returns them in the order of their places: few, and nearly in order.
+func (e *edits) sorted() []wire.Edit {
+	list := e.list[:e.n]
+	for i := 1; i < len(list); i++ {
+		for j := i; j > 0 && list[j].Span.Start < list[j-1].Span.Start; j-- {
+			list[j], list[j-1] = list[j-1], list[j]
+		}
+	}
+	return list
 }
 
 // ServerIsModern reports whether the request went to a server that speaks
@@ -65,50 +83,48 @@ func (c *Call) ServerIsModern() bool {
 	return conn != nil && conn.hello.Modern
 }
 
-// addMeta notes the insertion of members into the request's _meta.
-func (c *Call) addMeta(members []byte) {
+// withMeta gives the edit that puts members into the request's _meta.
+func (c *Call) withMeta(members []byte) wire.Edit {
 	switch {
 	case c.Meta.Present() && c.Raw[c.Meta.Start] == '{':
-		c.insert(c.Meta.Start, members, "", "")
+		return c.insert(c.Meta.Start, members)
 	case c.Params.Present():
-		c.insert(c.Params.Start, members, `"_meta":{`, "}")
+		return c.insert(c.Params.Start, append(append([]byte(`"_meta":{`), members...), '}'))
 	default:
 		text := append([]byte(`,"params":{"_meta":{`), members...)
-		c.Edit(wire.At(len(c.Raw)-1), append(text, "}}"...))
+		return wire.Edit{Span: wire.At(len(c.Raw) - 1), New: append(text, "}}"...)}
 	}
 }
 
-// insert notes the insertion of members, between before and after, at the
-// beginning of the object at start.
-func (c *Call) insert(start int, members []byte, before, after string) {
-	text := append(append([]byte(before), members...), after...)
+// insert gives the edit that puts members at the beginning of the object at start.
+func (c *Call) insert(start int, members []byte) wire.Edit {
+	text := bytes.Clone(members)
 	if rest := bytes.TrimLeft(c.Raw[start+1:], " \t\r\n"); rest[0] != '}' {
 		text = append(text, ',')
 	}
-	c.Edit(wire.At(start+1), text)
+	return wire.Edit{Span: wire.At(start + 1), New: text}
 }
 
-// message appends the request as the server is to see it.
-func (c *Call) message(dst []byte) []byte {
+// message appends the request as a server is to see it; members, if there are
+// any, go into its _meta. The call stays as it is, so that it can be made anew.
+func (c *Call) message(dst, members []byte) []byte {
+	made := c.edits
+	if members != nil {
+		made.add(c.withMeta(members))
+	}
 	digits := strconv.AppendUint(c.digits[:0], c.number, 10)
-	c.Edit(c.ID, digits)
+	made.add(wire.Edit{Span: c.ID, New: digits})
 	if c.Token.Present() {
-		c.Edit(c.Token, digits)
+		made.add(wire.Edit{Span: c.Token, New: digits})
 	}
-	edits := c.edits[:c.n]
-	for i := 1; i < len(edits); i++ { // insertion sort: few, and nearly in order
-		for j := i; j > 0 && edits[j].Span.Start < edits[j-1].Span.Start; j-- {
-			edits[j], edits[j-1] = edits[j-1], edits[j]
-		}
-	}
-	return wire.Splice(dst, c.Raw, edits...)
+	return wire.Splice(dst, c.Raw, made.sorted()...)
 }
 
 // own makes the call independent of the caller's buffers.
 func (c *Call) own() {
-	c.Raw = append([]byte(nil), c.Raw...)
-	for i := range c.edits[:c.n] {
-		c.edits[i].New = append([]byte(nil), c.edits[i].New...)
+	c.Raw = bytes.Clone(c.Raw)
+	for i := range c.edits.list[:c.edits.n] {
+		c.edits.list[i].New = bytes.Clone(c.edits.list[i].New)
 	}
 }
 

@@ -31,9 +31,11 @@ type conn struct {
 	armed   bool // the timer runs; no pending call is late before it fires
 
 	noise     int
-	noisy     []string // the first noise lines
-	dropped   int      // replies nobody waits for
-	listening *Call    // the subscription to a modern server
+	noisy     []string      // the first noise lines
+	dropped   int           // replies nobody waits for
+	listening *Call         // the subscription to a modern server
+	broken    chan struct{} // closed when it takes no more messages
+	breaking  sync.Once
 	hello     hello
 }
 
@@ -49,6 +51,7 @@ func newConn(s *Server) *conn {
 		bufs:    &s.box.bufs,
 		pending: make(map[uint64]*Call),
 		asks:    make(map[string]*Ask),
+		broken:  make(chan struct{}),
 	}
 }
 
@@ -61,17 +64,16 @@ func (c *conn) release(b *[]byte) {
 	}
 }
 
-// send gives a call its number and writes it. Handler.Done tells if that fails.
-func (c *conn) send(call *Call) {
+// send gives a call its number and writes it. If it fails the server has not
+// seen the call, since a message without its newline is none, and the call has
+// not ended.
+func (c *conn) send(call *Call) error {
 	now := time.Now()
 	c.mu.Lock()
 	if c.closed != nil {
 		err := c.closed
 		c.mu.Unlock()
-		if call.finish() {
-			call.Handler.Done(nil, err)
-		}
-		return
+		return err
 	}
 	c.last++
 	call.number = c.last
@@ -83,19 +85,21 @@ func (c *conn) send(call *Call) {
 	c.mu.Unlock()
 	call.conn.Store(c)
 
+	var members []byte
 	if c.hello.Modern && !call.Modern {
-		call.addMeta(eraMembers(c.server.box.opts.Client))
+		members = eraMembers(c.server.box.opts.Client)
 	}
 	b := c.buffer()
-	*b = call.message(*b)
+	*b = call.message(*b, members)
 	err := c.link.Send(*b, call.number)
 	c.release(b)
-	if err != nil {
-		c.end(call.number, nil, err)
-	} else if call.ended.Load() {
-		// Cancelled before there was a number to cancel.
-		c.cancel(call, nil, wire.Span{})
+	switch {
+	case err == nil && call.ended.Load():
+		c.cancel(call, nil, wire.Span{}) // it was cancelled before it had a number
+	case err != nil && c.take(call.number) == nil:
+		return nil // the connection's end was told to the call already
 	}
+	return err
 }
 
 // take removes the pending call with that number.
@@ -402,7 +406,9 @@ func (c *conn) call(ctx context.Context, method string, params []byte) ([]byte, 
 		return nil, fmt.Errorf("%s: %w", method, err)
 	}
 	call.Modern = method == "server/discover"
-	c.send(call)
+	if err := c.send(call); err != nil {
+		return nil, fmt.Errorf("%s: %w", method, err)
+	}
 	select {
 	case <-w.done:
 		return w.result, w.err

@@ -1,7 +1,6 @@
 package toolbox
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -15,10 +14,6 @@ import (
 )
 
 const (
-	// optionalList is how long a list that a server need not have may take.
-	optionalList = 5 * time.Second
-	// relistPause keeps a storm of list_changed to one list a second.
-	relistPause = time.Second
 	// linkClose bounds the end of a link: EOF, SIGTERM and SIGKILL have
 	// their own times within it.
 	linkClose = 6 * time.Second
@@ -45,10 +40,9 @@ type Server struct {
 	changed chan struct{} // closed and replaced at each change of status
 	conn    *conn         // not nil while ready
 	lists   map[Kind][]Item
-	notes   []string        // what is odd about its lists, for the status
-	lister  *conn           // the connection that lists are read from
-	listing map[Kind]bool   // a goroutine reads that list
-	again   map[Kind]bool   // and is to read it once more
+	notes   []string // what is odd about its lists, for the status
+	lister  *conn    // the connection that lists are read from
+	readers map[Kind]*listReader
 	watched map[string]bool // uris of resources whose changes are wanted
 }
 
@@ -63,8 +57,7 @@ func newServer(box *Toolbox, cfg config.Server) *Server {
 		poke:    make(chan struct{}, 1),
 		changed: make(chan struct{}),
 		lists:   make(map[Kind][]Item),
-		listing: make(map[Kind]bool),
-		again:   make(map[Kind]bool),
+		readers: map[Kind]*listReader{Tools: {}, Resources: {}, Prompts: {}},
 		watched: make(map[string]bool),
 	}
 	s.status = Status{State: Stopped, Since: time.Now()}
@@ -134,15 +127,36 @@ func (s *Server) Notes() []string {
 
 // Send forwards a request. It returns at once; the call's handler hears the
 // rest. A server that is starting gets the request when it is ready; one that
-// rests after a failure is tried now if its rest is nearly over, else the call
+// rests after a failure is waited for if its rest is short, else the call
 // fails and says when it will be tried.
 func (s *Server) Send(call *Call) {
-	if c := s.live(); c != nil {
-		c.send(call)
+	if c := s.live(); c != nil && s.handOver(c, call) {
 		return
 	}
 	call.own()
-	go func() {
+	go s.sendLater(call)
+}
+
+// handOver gives a call to a connection. It reports false if that turned out
+// to be dead before it took the call, which is then still to be made.
+func (s *Server) handOver(c *conn, call *Call) bool {
+	err := c.send(call)
+	switch {
+	case err == nil:
+	case errors.Is(err, ErrBusy):
+		if call.finish() {
+			call.Handler.Done(nil, fmt.Errorf("server %q of toolbox %q %w", s.Name, s.Toolbox, err))
+		}
+	default:
+		s.drop(c)
+		return false
+	}
+	return true
+}
+
+// sendLater makes a call as soon as there is a connection to take it.
+func (s *Server) sendLater(call *Call) {
+	for !call.ended.Load() {
 		c, err := s.await(context.Background())
 		if err != nil {
 			if call.finish() {
@@ -150,10 +164,21 @@ func (s *Server) Send(call *Call) {
 			}
 			return
 		}
-		if !call.ended.Load() {
-			c.send(call)
+		if s.handOver(c, call) {
+			return
 		}
-	}()
+	}
+}
+
+// drop withdraws a connection that takes no more messages; its owner ends it.
+func (s *Server) drop(c *conn) {
+	s.mu.Lock()
+	if s.conn == c {
+		s.conn = nil
+		s.status.State = Starting
+	}
+	s.mu.Unlock()
+	c.breaking.Do(func() { close(c.broken) })
 }
 
 // Notify sends a notification to the server, if it is ready. raw is a whole
@@ -258,12 +283,17 @@ func (s *Server) set(state State, cause error, next time.Time, c *conn) {
 	s.conn = c
 	st := s.status
 	st.Tools = len(s.lists[Tools])
-	close(s.changed)
-	s.changed = make(chan struct{})
+	s.wakeLocked()
 	s.mu.Unlock()
 	if event := s.box.opts.Event; event != nil {
 		event(Event{Toolbox: s.Toolbox, Server: s.Name, Status: st, Took: took})
 	}
+}
+
+// wakeLocked wakes who waits for a change.
+func (s *Server) wakeLocked() {
+	close(s.changed)
+	s.changed = make(chan struct{})
 }
 
 // run owns the server until ctx ends: start, wait for the end, decide, rest.
@@ -278,45 +308,55 @@ func (s *Server) run(ctx context.Context) error {
 		c, err := s.start(ctx)
 		served := err == nil
 		if served {
-			up := time.Now()
-			s.set(Ready, nil, time.Time{}, c)
-			s.watchAgain(c)
-			s.peer.Changed(s, Tools)
-			select {
-			case <-c.link.Done():
-				err = c.link.Cause()
-			case <-ctx.Done():
-			}
-			rest.healthy(time.Since(up))
-			s.ending(c, err)
-			if cerr := s.end(c); ctx.Err() != nil {
+			began := time.Now()
+			var unstopped error
+			err, unstopped = s.serve(ctx, c)
+			rest.healthy(time.Since(began))
+			if ctx.Err() != nil {
 				s.set(Stopped, nil, time.Time{}, nil)
-				return cerr
+				return unstopped
 			}
-		}
-		if ctx.Err() != nil {
-			s.set(Stopped, nil, time.Time{}, nil)
-			return nil
 		}
 		last = err
-		if !s.rest(ctx, &rest, err, served) {
+		if ctx.Err() != nil || !s.rest(ctx, &rest, err, served) {
 			s.set(Stopped, nil, time.Time{}, nil)
 			return nil
 		}
 	}
 }
 
-// ending withdraws the connection before its calls are failed, so that whoever
-// hears of a failure and tries again does not meet the dead connection.
-func (s *Server) ending(c *conn, cause error) {
-	s.mu.Lock()
-	s.conn = nil
-	s.status.State = Starting // until run has decided; nobody is told
-	s.mu.Unlock()
-	if cause == nil {
+// serve lets a connection take requests until it ends. It returns why it
+// ended, and what would not stop.
+func (s *Server) serve(ctx context.Context, c *conn) (cause, unstopped error) {
+	s.set(Ready, nil, time.Time{}, c)
+	s.watchAgain(c)
+	s.peer.Changed(s, Tools)
+	select {
+	case <-c.link.Done():
+	case <-c.broken:
+		// A process that dies breaks its pipe before its death is seen.
+		wait := time.NewTimer(exitAfterEOF)
+		defer wait.Stop()
+		select {
+		case <-c.link.Done():
+		case <-wait.C:
+		}
+	case <-ctx.Done():
+	}
+	// Withdrawn before its calls are failed, so that whoever hears of a
+	// failure and tries again does not meet the dead connection.
+	s.drop(c)
+	select {
+	case <-c.link.Done():
+		cause = c.link.Cause()
+	default:
 		cause = ErrClosed
+		if ctx.Err() == nil {
+			cause = errors.New("takes no more messages")
+		}
 	}
 	c.close(c.lost(cause))
+	return cause, s.end(c)
 }
 
 // end closes the connection within its bound.
@@ -406,111 +446,6 @@ func (s *Server) attempt(sctx context.Context) (_ *conn, err error) {
 		err = exit
 	}
 	return nil, errors.Join(err, cerr)
-}
-
-// first reads the lists at a start: the tools, which the server is not ready
-// without, and in the background what else it offers.
-func (s *Server) first(ctx context.Context, c *conn) error {
-	s.mu.Lock()
-	s.notes = nil
-	s.mu.Unlock()
-	if c.hello.offers(Tools) {
-		items, bad, err := c.list(ctx, Tools)
-		if err != nil && len(items) == 0 {
-			var rpc *RPCError
-			if !errors.As(err, &rpc) {
-				return err
-			}
-		}
-		s.store(Tools, items, bad, err)
-	}
-	for _, k := range []Kind{Resources, Prompts} {
-		if c.hello.offers(k) {
-			s.relist(c, k)
-		}
-	}
-	return nil
-}
-
-// store keeps a list and reports whether it differs from the one before.
-func (s *Server) store(k Kind, items []Item, bad int, err error) bool {
-	if k == Tools {
-		kept := make([]Item, 0, len(items))
-		for _, it := range items {
-			if allowed(s.cfg.ToolFilters, it.Key) {
-				kept = append(kept, it)
-			}
-		}
-		items = kept
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err != nil {
-		s.notes = append(s.notes, err.Error())
-	}
-	if bad > 0 {
-		s.notes = append(s.notes, fmt.Sprintf("%d entries of %s have no name and were left out", bad, k))
-	}
-	old := s.lists[k]
-	if err != nil && len(items) == 0 && len(old) > 0 {
-		return false // keep what was known
-	}
-	s.lists[k] = items
-	if len(old) != len(items) {
-		return true
-	}
-	for i := range items {
-		if !bytes.Equal(old[i].Raw, items[i].Raw) {
-			return true
-		}
-	}
-	return false
-}
-
-// relist reads a list anew in the background, one reading at a time, and tells
-// the peer if it changed. Resources bring their templates with them.
-func (s *Server) relist(c *conn, k Kind) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.lister = c
-	if s.listing[k] {
-		s.again[k] = true
-		return
-	}
-	s.listing[k] = s.box.tasks.begin(func() { s.relisting(k) })
-}
-
-func (s *Server) relisting(k Kind) {
-	for {
-		s.mu.Lock()
-		c := s.lister
-		s.mu.Unlock()
-		ctx, cancel := context.WithTimeoutCause(s.box.ctx, optionalList, &TimeoutError{What: "total", After: optionalList})
-		items, bad, err := c.list(ctx, k)
-		differs := s.store(k, items, bad, err)
-		if k == Resources && c.hello.offers(Resources) {
-			items, bad, err = c.list(ctx, Templates)
-			differs = s.store(Templates, items, bad, err) || differs
-		}
-		cancel()
-		if differs {
-			s.peer.Changed(s, k)
-		}
-		pause := time.NewTimer(relistPause)
-		select {
-		case <-pause.C:
-		case <-s.box.ctx.Done():
-			pause.Stop()
-		}
-		s.mu.Lock()
-		again := s.again[k] && s.box.ctx.Err() == nil
-		s.again[k] = false
-		s.listing[k] = again
-		s.mu.Unlock()
-		if !again {
-			return
-		}
-	}
 }
 
 // Offers reports whether the server, if it is ready, says that it has such a list.

@@ -135,6 +135,9 @@ func (t *Toolbox) Open(ctx context.Context, wait time.Duration) error {
 	for _, s := range t.servers {
 		s.settle(ctx)
 	}
+	for _, s := range t.servers {
+		s.settleLists(ctx)
+	}
 	return nil
 }
 

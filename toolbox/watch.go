@@ -91,7 +91,9 @@ func (s *Server) listen(c *conn) {
 	if old != nil {
 		old.Cancel(nil, wire.Span{})
 	}
-	c.send(call)
+	if err := c.send(call); err != nil {
+		return // the connection is ending; the next one is asked anew
+	}
 }
 
 // listener makes a subscription again that the server ended.

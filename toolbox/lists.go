@@ -1,0 +1,167 @@
+package toolbox
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+const (
+	// optionalList is how long a list that a server need not have may take.
+	optionalList = 5 * time.Second
+	// relistPause keeps a storm of list_changed to one list a second.
+	relistPause = time.Second
+	// othersWait is how long an open waits for the lists besides the tools
+	// of a server that is ready. Most have them at once; some never answer.
+	othersWait = 2 * time.Second
+)
+
+// listReader is the state of reading one list in the background. It is guarded
+// by Server.mu.
+type listReader struct {
+	owned   bool // a goroutine reads the list, or rests before it may do so again
+	again   bool // it is to be read once more
+	reading bool // it is being read
+}
+
+// first reads the lists at a start: the tools, which the server is not ready
+// without, and in the background what else it offers.
+func (s *Server) first(ctx context.Context, c *conn) error {
+	s.mu.Lock()
+	s.notes = nil
+	s.mu.Unlock()
+	if c.hello.offers(Tools) {
+		items, bad, err := c.list(ctx, Tools)
+		if err != nil && len(items) == 0 {
+			var rpc *RPCError
+			if !errors.As(err, &rpc) {
+				return err
+			}
+		}
+		s.store(Tools, items, bad, err)
+	}
+	for _, k := range []Kind{Resources, Prompts} {
+		if c.hello.offers(k) {
+			s.relist(c, k)
+		}
+	}
+	return nil
+}
+
+// store keeps a list and reports whether it differs from the one before.
+func (s *Server) store(k Kind, items []Item, bad int, err error) bool {
+	if k == Tools {
+		kept := make([]Item, 0, len(items))
+		for _, it := range items {
+			if allowed(s.cfg.ToolFilters, it.Key) {
+				kept = append(kept, it)
+			}
+		}
+		items = kept
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err != nil {
+		s.notes = append(s.notes, err.Error())
+	}
+	if bad > 0 {
+		s.notes = append(s.notes, fmt.Sprintf("%d entries of %s have no name and were left out", bad, k))
+	}
+	old := s.lists[k]
+	if err != nil && len(items) == 0 && len(old) > 0 {
+		return false // keep what was known
+	}
+	s.lists[k] = items
+	if len(old) != len(items) {
+		return true
+	}
+	for i := range items {
+		if !bytes.Equal(old[i].Raw, items[i].Raw) {
+			return true
+		}
+	}
+	return false
+}
+
+// relist reads a list anew in the background, one reading at a time, and tells
+// the peer if it changed. Resources bring their templates with them.
+func (s *Server) relist(c *conn, k Kind) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lister = c
+	r := s.readers[k]
+	if r.owned {
+		r.again = true
+		return
+	}
+	r.owned = s.box.tasks.begin(func() { s.keepListing(k, r) })
+	r.reading = r.owned
+}
+
+// keepListing reads a list for as long as it is asked to, with rests between.
+func (s *Server) keepListing(k Kind, r *listReader) {
+	for {
+		s.read(k)
+		s.mu.Lock()
+		r.reading = false
+		s.wakeLocked()
+		s.mu.Unlock()
+
+		pause := time.NewTimer(relistPause)
+		select {
+		case <-pause.C:
+		case <-s.box.ctx.Done():
+			pause.Stop()
+		}
+		s.mu.Lock()
+		again := r.again && s.box.ctx.Err() == nil
+		r.again, r.owned, r.reading = false, again, again
+		s.mu.Unlock()
+		if !again {
+			return
+		}
+	}
+}
+
+// read reads a list once, from the newest connection.
+func (s *Server) read(k Kind) {
+	s.mu.Lock()
+	c := s.lister
+	s.mu.Unlock()
+	ctx, cancel := context.WithTimeoutCause(s.box.ctx, optionalList, &TimeoutError{What: "total", After: optionalList})
+	defer cancel()
+	items, bad, err := c.list(ctx, k)
+	differs := s.store(k, items, bad, err)
+	if k == Resources {
+		items, bad, err = c.list(ctx, Templates)
+		differs = s.store(Templates, items, bad, err) || differs
+	}
+	if differs {
+		s.peer.Changed(s, k)
+	}
+}
+
+// settleLists waits until the lists are there that a start has read in the
+// background.
+func (s *Server) settleLists(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, othersWait)
+	defer cancel()
+	for {
+		s.mu.Lock()
+		reading, changed := false, s.changed
+		for _, r := range s.readers {
+			reading = reading || r.reading
+		}
+		s.mu.Unlock()
+		if !reading {
+			return
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return
+		}
+	}
+}

@@ -22,17 +22,24 @@ type session struct {
 	// initialized says that initialize was answered.
 	initialized atomic.Bool
 
-	mu      sync.Mutex                    // guards what follows
-	calls   map[string]context.CancelFunc // by the id token of the request
-	listens map[string]bool               // open subscriptions, by id token
+	mu      sync.Mutex              // guards what follows
+	calls   map[string]*runningCall // by the id token of the request
+	listens map[string]bool         // open subscriptions, by id token
 	closed  bool
-	working sync.WaitGroup
+	working sync.WaitGroup // calls
+	sending sync.WaitGroup // answers of calls
+}
+
+// A runningCall is a call that is being worked on.
+type runningCall struct {
+	ctx    context.Context // to see, once it is done, whether it was cancelled
+	cancel context.CancelFunc
 }
 
 func newSession(s *Server, send func(msg []byte)) *session {
 	return &session{
 		server: s, send: send, slots: make(chan struct{}, maxRunning),
-		calls: map[string]context.CancelFunc{}, listens: map[string]bool{},
+		calls: map[string]*runningCall{}, listens: map[string]bool{},
 	}
 }
 
@@ -124,12 +131,13 @@ func (s *session) toolsCall(m *wire.Message, e era) {
 		return
 	}
 	go func() {
-		defer s.end(id)
+		defer s.working.Done()
+		defer func() { <-s.slots }()
 		result, f := s.server.call(ctx, t, arguments)
-		if ctx.Err() != nil {
-			return // nobody waits for the answer of a cancelled call
+		if s.end(id) {
+			defer s.sending.Done()
+			s.send(appendToolResult(make([]byte, 0, 2*len(result)+512), id, result, f, e))
 		}
-		s.send(appendToolResult(make([]byte, 0, 2*len(result)+512), id, result, f, e))
 	}()
 }
 
@@ -141,19 +149,25 @@ func (s *session) begin(id []byte) (context.Context, bool) {
 		return nil, false
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	s.calls[string(id)] = cancel
+	s.calls[string(id)] = &runningCall{ctx, cancel}
 	s.working.Add(1)
 	return ctx, true
 }
 
-func (s *session) end(id []byte) {
+// end takes a call out of the table, before it is answered: the client may use
+// the id again as soon as it has the answer. It reports whether anybody still
+// waits for that, and then counts the answer as being sent.
+func (s *session) end(id []byte) bool {
 	s.mu.Lock()
-	cancel := s.calls[string(id)]
+	defer s.mu.Unlock()
+	call := s.calls[string(id)]
 	delete(s.calls, string(id))
-	s.mu.Unlock()
-	cancel()
-	<-s.slots
-	s.working.Done()
+	defer call.cancel()
+	if call.ctx.Err() != nil {
+		return false
+	}
+	s.sending.Add(1)
+	return true
 }
 
 // cancel ends the call that a notification names.
@@ -164,8 +178,8 @@ func (s *session) cancel(m *wire.Message) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if cancel := s.calls[string(m.Bytes(id))]; cancel != nil {
-		cancel()
+	if call := s.calls[string(m.Bytes(id))]; call != nil {
+		call.cancel()
 	}
 	delete(s.listens, string(m.Bytes(id)))
 }
@@ -189,7 +203,7 @@ func (s *session) listen(m *wire.Message) {
 }
 
 // Close waits until what was received is answered. When ctx ends before, the
-// calls that are left are cancelled and not answered.
+// calls that are left are cancelled and not answered, and end by themselves.
 func (s *session) Close(ctx context.Context) error {
 	s.mu.Lock()
 	first := !s.closed
@@ -206,11 +220,12 @@ func (s *session) Close(ctx context.Context) error {
 	case <-ctx.Done():
 		err = context.Cause(ctx)
 		s.mu.Lock()
-		for _, cancel := range s.calls {
-			cancel()
+		for _, call := range s.calls {
+			call.cancel()
 		}
 		s.mu.Unlock()
-		<-done
+		// A call that hangs on a disk is left behind; it sends nothing.
+		s.sending.Wait()
 	}
 	if first {
 		if err == nil {

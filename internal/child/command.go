@@ -85,6 +85,7 @@ func (c command) find() (string, error) {
 	if !set {
 		return "", &StartError{c.name, "not found: its environment has no PATH; give one, or the full path of the command", exec.ErrNotFound}
 	}
+	var refused error
 	for _, dir := range filepath.SplitList(list) {
 		if !filepath.IsAbs(dir) { // "" and "." are the working directory, as they are for execvp
 			dir = filepath.Join(c.dir, dir)
@@ -93,9 +94,12 @@ func (c command) find() (string, error) {
 		if err == nil {
 			return found, nil
 		}
-		if errors.Is(err, fs.ErrPermission) {
-			return "", &StartError{c.name, filepath.Join(dir, c.name) + " is not executable; does it need chmod +x?", err}
+		if errors.Is(err, fs.ErrPermission) && refused == nil {
+			refused = &StartError{c.name, filepath.Join(dir, c.name) + " is not executable; does it need chmod +x?", err}
 		}
+	}
+	if refused != nil {
+		return "", refused
 	}
 	hint := "is it installed?"
 	if strings.ContainsAny(c.name, " \t") {

@@ -88,6 +88,13 @@ func TestCommandIsFound(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	text := filepath.Join(dir, "text", "tool")
+	if err := os.MkdirAll(filepath.Dir(text), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(text, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	tests := []struct {
 		name string
 		spec child.Spec
@@ -96,6 +103,7 @@ func TestCommandIsFound(t *testing.T) {
 		{"first in PATH", child.Spec{Command: "tool", Env: []string{"PATH=/no/such:" + dir + "/sub:" + dir}}, dir + "/sub/tool"},
 		{"relative to Dir", child.Spec{Command: "sub/tool", Dir: dir}, dir + "/sub/tool"},
 		{"empty element of PATH is Dir", child.Spec{Command: "tool", Dir: dir, Env: []string{"PATH=/no/such:"}}, dir + "/tool"},
+		{"after one that is not executable", child.Spec{Command: "tool", Env: []string{"PATH=" + dir + "/text:" + dir}}, dir + "/tool"},
 		{"absolute", child.Spec{Command: dir + "/tool"}, dir + "/tool"},
 	}
 	starts(t, func(t *testing.T, start func(child.Spec) (*child.Process, error)) {

@@ -9,7 +9,6 @@ import (
 	"net"
 	"os"
 	"syscall"
-	"time"
 )
 
 // A frame is what Guard and RunGuard tell each other, over a stream socket because macOS has no other local one that
@@ -37,7 +36,6 @@ const (
 const (
 	frameMax   = 64 << 20 // far above what the system lets argv and environment have
 	headerLen  = 4
-	sendMax    = 5 * time.Second
 	frameFiles = 3
 )
 
@@ -55,7 +53,6 @@ func sendFrame(conn *net.UnixConn, f frame, files []*os.File) error {
 		}
 		rights = syscall.UnixRights(fds...)
 	}
-	conn.SetWriteDeadline(time.Now().Add(sendMax))
 	if _, _, err := conn.WriteMsgUnix(header, rights, nil); err != nil {
 		return err
 	}

@@ -48,6 +48,37 @@ func TestGuardIsClosed(t *testing.T) {
 	})
 }
 
+// Whatever is started while the guard is closed is either refused or ended.
+func TestGuardIsClosedMeanwhile(t *testing.T) {
+	g := newGuard(t)
+	var wg sync.WaitGroup
+	started := make(chan *child.Process, 1000)
+	for range 4 {
+		wg.Go(func() {
+			for {
+				p, err := g.Start(child.Spec{Command: "/bin/cat"})
+				if err != nil {
+					if !errors.Is(err, child.ErrClosed) {
+						t.Errorf("got %v, want ErrClosed", err)
+					}
+					return
+				}
+				started <- p
+			}
+		})
+	}
+	first := <-started
+	g.Close()
+	wg.Wait()
+	close(started)
+	waitDone(t, first)
+	stop(t, first, child.Grace{})
+	for p := range started {
+		waitDone(t, p)
+		stop(t, p, child.Grace{})
+	}
+}
+
 func TestGuardCannotRun(t *testing.T) {
 	tests := []struct {
 		name string

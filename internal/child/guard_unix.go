@@ -12,7 +12,7 @@ import (
 // A Guard starts processes that end with us, however we end: by returning, by a panic, by SIGKILL to us or to our
 // whole process group. It does so through one other process, the guard, which is this program run again, in a
 // session of its own. The guard is the parent of all it starts; a socket between us is its lifeline, and when that
-// ends it ends everything below it, as Stop does, in 2.5 seconds at most.
+// ends it ends everything below it: what has not ended after 0.3 seconds gets SIGTERM, what has not after 2.3 SIGKILL.
 //
 //	us ◄──── pipes: stdin, stdout, stderr ────► process, its descendants
 //	 │                                             ▲

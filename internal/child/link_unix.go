@@ -19,8 +19,10 @@ import (
 // errLost says that the guard ended before it answered.
 var errLost = errors.New("it ended unexpectedly")
 
-// startMax bounds how long the guard may take to start a process.
-const startMax = 10 * time.Second
+const (
+	startMax = 10 * time.Second // how long the guard may take to start a process
+	sendMax  = 5 * time.Second  // how long it may take to read an order
+)
 
 // link is one guard process, seen from us.
 type link struct {
@@ -30,6 +32,7 @@ type link struct {
 	over    chan struct{} // closed when the guard was waited for and all its processes were reported
 
 	sending sync.Mutex // held while a frame is written
+	closed  bool       // no frame may follow
 
 	mu      sync.Mutex
 	remotes map[uint64]*remote // those not gone
@@ -132,10 +135,15 @@ func (l *link) add(r *remote) error {
 	return nil
 }
 
-// send writes a frame. If that fails, the guard is of no use any more.
+// send writes a frame. If that fails, the guard is of no use any more. After close it does nothing: the guard is ending
+// everything, and what it was not told to start is lost with it.
 func (l *link) send(f frame, files []*os.File) {
 	l.sending.Lock()
 	defer l.sending.Unlock()
+	if l.closed {
+		return
+	}
+	l.conn.SetWriteDeadline(time.Now().Add(sendMax))
 	if err := sendFrame(l.conn, f, files); err != nil {
 		l.process.Kill()
 	}
@@ -155,6 +163,7 @@ func (l *link) isLost() bool {
 // close asks the guard to end everything, by the end of what we send, and waits until it has.
 func (l *link) close() {
 	l.sending.Lock()
+	l.closed = true
 	l.conn.CloseWrite()
 	l.sending.Unlock()
 	late := l.killAfter(lifelineEOF + lifelineTerm + 2*killMax)

@@ -97,8 +97,13 @@ func (p *Process) PID() int { return p.life.pid }
 // Done returns a channel that is closed when the process itself has been waited for. Descendants may be ending still.
 func (p *Process) Done() <-chan struct{} { return p.life.exited }
 
-// Exit says how the process ended. It is valid once Done is closed.
+// Exit says how the process ended. Before Done is closed it is the zero Exit.
 func (p *Process) Exit() Exit {
+	select {
+	case <-p.life.exited:
+	default:
+		return Exit{}
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	exit := p.life.exit

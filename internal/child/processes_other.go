@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// processes asks ps, whose columns POSIX and custom settle.
+// processes asks ps. Where it does not know these columns, processes cannot be listed.
 func processes() ([]process, error) { return ps("-A") }
 
 func lookupProcess(pid int) (process, error) {
@@ -23,7 +23,7 @@ func lookupProcess(pid int) (process, error) {
 }
 
 func ps(which ...string) ([]process, error) {
-	args := append(which, "-o", "pid=", "-o", "ppid=", "-o", "pgid=", "-o", "sid=", "-o", "state=", "-o", "lstart=")
+	args := append(which, "-o", "pid=", "-o", "ppid=", "-o", "pgid=", "-o", "state=", "-o", "lstart=")
 	out, err := exec.Command("ps", args...).Output()
 	if err != nil {
 		return nil, err
@@ -31,18 +31,19 @@ func ps(which ...string) ([]process, error) {
 	var list []process
 	for line := range strings.Lines(string(out)) {
 		f := strings.Fields(line)
-		if len(f) < 6 {
+		if len(f) < 5 {
 			continue
 		}
-		var n [4]int
+		var n [3]int
 		for i := range n {
 			n[i], _ = strconv.Atoi(f[i])
 		}
 		start := fnv.New64a()
-		start.Write([]byte(strings.Join(f[5:], " ")))
+		start.Write([]byte(strings.Join(f[4:], " ")))
+		sid, _ := unix.Getsid(n[0])
 		list = append(list, process{
-			pid: n[0], ppid: n[1], pgid: n[2], sid: n[3],
-			start: start.Sum64(), dead: f[4][0] == 'Z',
+			pid: n[0], ppid: n[1], pgid: n[2], sid: sid,
+			start: start.Sum64(), dead: f[3][0] == 'Z',
 		})
 	}
 	return list, nil

@@ -129,10 +129,12 @@ func (t *tree) run() {
 	case grace := <-t.asked:
 		t.members() // notes them
 		close(t.noted)
-		if t.wait(t.exited, grace.EOF); len(t.left()) == 0 {
+		t.wait(t.exited, grace.EOF)
+		left := t.members()
+		if len(left) == 0 {
 			return
 		}
-		t.signal(unix.SIGTERM)
+		t.signal(unix.SIGTERM, left)
 		if t.waitLeft(grace.Term) {
 			t.survivors = t.kill()
 		}
@@ -154,7 +156,7 @@ func (t *tree) wait(c <-chan struct{}, d time.Duration) {
 func (t *tree) waitLeft(d time.Duration) bool {
 	end := time.Now().Add(d)
 	t.wait(t.exited, d)
-	for pause := 2 * time.Millisecond; len(t.left()) > 0; pause = min(2*pause, 100*time.Millisecond) {
+	for pause := 2 * time.Millisecond; len(t.members()) > 0; pause = min(2*pause, 100*time.Millisecond) {
 		rest := time.Until(end)
 		if rest <= 0 || t.hurried() {
 			return true
@@ -178,35 +180,33 @@ func (t *tree) hurried() bool {
 func (t *tree) kill() []int {
 	end := time.Now().Add(killMax)
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
-		left := t.left()
+		left := t.members()
 		if len(left) == 0 || time.Now().After(end) {
-			return left
+			return numbers(left)
 		}
-		t.signal(unix.SIGKILL)
+		t.signal(unix.SIGKILL, left)
 		time.Sleep(pause)
 	}
 }
 
-// signal sends sig to the process and its group, while these numbers are certainly theirs, and to each descendant.
-func (t *tree) signal(sig unix.Signal) {
+// signal sends sig to the process and its group, while their number is certainly theirs, and to each of members.
+func (t *tree) signal(sig unix.Signal, members []process) {
 	t.mu.Lock()
 	group := t.held
 	if group {
 		unix.Kill(-t.pid, sig)
 	}
 	t.mu.Unlock()
-	for _, p := range t.members() {
-		if group && p.pgid == t.pid {
-			continue
+	for _, p := range members {
+		if !group || p.pgid != t.pid {
+			p.signal(sig)
 		}
-		p.signal(sig)
 	}
 }
 
-// left returns the numbers of the processes of the tree that are there.
-func (t *tree) left() []int {
+func numbers(list []process) []int {
 	var pids []int
-	for _, p := range t.members() {
+	for _, p := range list {
 		pids = append(pids, p.pid)
 	}
 	return pids

@@ -125,25 +125,32 @@ func (s *session) openMarked(ctx context.Context) {
 	for _, name := range names {
 		wg.Go(func() {
 			if b, err := s.box(name); err == nil {
-				_ = s.openBox(ctx, b)
+				_, _ = s.openBox(ctx, b)
 			}
 		})
 	}
 	wg.Wait()
 }
 
-// openBox opens a toolbox so that its tools are listed, and waits for its
-// servers. The client hears of the changed lists once, at the end.
-func (s *session) openBox(ctx context.Context, b *box) error {
+// openBox opens a toolbox so that its tools are listed, waits for its servers
+// and tells the client of its changed lists, once. If it said anything of the
+// tools, listed is closed when the client has read them.
+func (s *session) openBox(ctx context.Context, b *box) (listed <-chan struct{}, err error) {
 	s.mu.Lock()
 	s.opening++
 	s.mu.Unlock()
-	err := b.open(ctx, s.p.cfg.OpenTimeout)
-	s.mu.Lock()
-	s.opening--
-	b.listed = true
-	s.mu.Unlock()
-	return err
+	err = b.open(ctx, s.p.cfg.OpenTimeout)
+	var next chan struct{}
+	told := s.update(func() (announce bool) {
+		s.opening--
+		b.listed = true
+		next = s.listed
+		return true
+	})
+	if !told {
+		return nil, err
+	}
+	return next, err
 }
 
 // isMarked reports whether a toolbox is listed to clients of both eras.

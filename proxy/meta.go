@@ -41,9 +41,9 @@ func metaTools(cfg *config.Config) []metaTool {
 			purposes.WriteString(line)
 		}
 	}
-	toolboxName := map[string]any{"type": "string", "description": "Name of the toolbox. Available:" + purposes.String()}
-	if len(names) > 0 {
-		toolboxName["enum"] = names
+	toolboxName := map[string]any{"type": "string", "description": "Name of the toolbox. Available:" + purposes.String(), "enum": names}
+	if len(names) == 0 {
+		toolboxName = map[string]any{"type": "string", "description": "Name of the toolbox. No toolboxes are configured."}
 	}
 	return []metaTool{
 		define(openTool, "Open toolbox",

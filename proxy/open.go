@@ -72,14 +72,15 @@ type serverResult struct {
 // openAndTell opens a toolbox for the client: servers first, then the news of
 // the changed lists, then, when the client has read them, the result.
 func (s *session) openAndTell(f *flight, b *box) {
-	if err := s.openBox(f.ctx, b); err != nil {
+	listed, err := s.openBox(f.ctx, b)
+	if err != nil {
 		f.fail(err)
 		return
 	}
 	s.mu.Lock()
-	listed, habit := s.listed, s.habit
+	habit := s.habit
 	s.mu.Unlock()
-	if s.rebuild() && habit != ignores {
+	if listed != nil && habit != ignores {
 		wait := time.NewTimer(relistWait)
 		defer wait.Stop()
 		select {

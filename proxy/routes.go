@@ -192,14 +192,16 @@ func (r *routes) place(it toolbox.Item) {
 	}
 }
 
-// rebuild makes the routes anew and tells a legacy client which of its lists
-// are other than when it last heard of them, unless an open is under way that
-// will do so at its end. It reports whether it said anything of the tools.
-func (s *session) rebuild() (told bool) {
+// update makes the routes anew after change, which is called with the session's
+// lock held, and, if that says so, tells a legacy client which of its lists are
+// other than when it last heard of them. It reports whether it said anything of
+// the tools.
+func (s *session) update(change func() (announce bool)) (told bool) {
 	s.mu.Lock()
+	announce := change()
 	s.routes = s.build()
 	var methods []string
-	if s.legacy && s.opening == 0 && !s.closed {
+	if announce && s.legacy && !s.closed {
 		methods = s.newsLocked()
 	}
 	news := s.announceLocked()
@@ -260,7 +262,8 @@ func (s *session) Changed(srv *toolbox.Server, k toolbox.Kind) {
 			s.tellLevel(srv, level)
 		}
 	}
-	s.rebuild()
+	// While a toolbox is being opened its news are told together, at the end.
+	s.update(func() bool { return s.opening == 0 })
 }
 
 // list answers a request for a list. The toolboxes that are open without being
@@ -280,7 +283,6 @@ func (s *session) list(c *call, k toolbox.Kind) {
 	}
 	go func() {
 		s.openMarked(f.ctx)
-		s.rebuild()
 		s.replyList(f, k, e)
 	}()
 }

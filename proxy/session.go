@@ -254,8 +254,12 @@ func (s *session) greeted() bool {
 
 // initialize notes who the client is and lets the engine answer.
 func (s *session) initialize(c *call) {
-	var out [3]wire.Span
-	if c.Params.Present() && c.modern == nil {
+	if !c.Params.Present() {
+		c.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: "initialize needs params: protocolVersion, capabilities and clientInfo"})
+		return
+	}
+	if c.modern == nil {
+		var out [3]wire.Span
 		if err := wire.Find(c.Raw, c.Params, []string{"protocolVersion", "capabilities", "clientInfo"}, out[:]); err != nil {
 			c.fail(err)
 			return

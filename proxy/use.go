@@ -98,11 +98,10 @@ func (s *session) useTool(c *call) {
 
 // openThenUse opens the toolbox, or waits until it has opened, and makes the call.
 func (s *session) openThenUse(f *flight, c *call, b *box, w want) {
-	if err := s.openBox(f.ctx, b); err != nil {
+	if _, err := s.openBox(f.ctx, b); err != nil {
 		f.fail(err)
 		return
 	}
-	s.rebuild()
 	to, err := find(b, w)
 	if err != nil {
 		f.fail(err)

@@ -7,14 +7,14 @@ type State string
 
 // The states of a server.
 const (
-	Stopped    State = "stopped"     // not asked for, or closed
-	Starting   State = "starting"    // process or connection being made, handshake, first lists
-	Ready      State = "ready"       // requests are forwarded
-	Backoff    State = "backoff"     // failed; started again at Status.Next
-	Open       State = "open"        // failed too often; one probe at Status.Next (the circuit is open)
-	NeedsLogin State = "needs-login" // the remote server wants credentials it was not given
-	Failed     State = "failed"      // cannot be started as configured
-	Disabled   State = "disabled"    // switched off in the configuration
+	Stopped    State = "stopped"      // not asked for, or closed
+	Starting   State = "starting"     // process or connection being made, handshake, first lists
+	Ready      State = "ready"        // requests are forwarded
+	Backoff    State = "backoff"      // failed; started again at Status.Next
+	Open       State = "circuit-open" // failed too often; one probe at Status.Next
+	NeedsLogin State = "needs-login"  // the remote server wants credentials it was not given
+	Failed     State = "failed"       // cannot be started as configured
+	Disabled   State = "disabled"     // switched off in the configuration
 )
 
 // settled reports whether an open need not wait for the server any longer.

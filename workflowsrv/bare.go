@@ -101,7 +101,8 @@ func (s *bareSession) carryOut(r bareRequest) ([]byte, *fault) {
 	if t == nil {
 		return s.door.list(), nil
 	}
-	return s.door.server.call(context.Background(), t, r.params)
+	result, f := s.door.server.call(context.Background(), t, r.params)
+	return result.json, f
 }
 
 func (s *bareSession) initialize(params []byte) ([]byte, *fault) {

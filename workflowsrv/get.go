@@ -9,31 +9,31 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv/stepping"
 )
 
-func runGet(_ context.Context, s *Server, a arguments) ([]byte, *fault) {
+func runGet(_ context.Context, s *Server, a arguments) (result, *fault) {
 	id, f := a.id("id", "workflowId")
 	if f != nil {
-		return nil, f
+		return result{}, f
 	}
 	mode, f := a.text("mode")
 	if f != nil {
-		return nil, f
+		return result{}, f
 	}
 	if mode != "" && mode != "full" && mode != "metadata" && mode != "preview" {
-		return nil, invalidParams("mode must be full, metadata or preview")
+		return result{}, invalidParams("mode must be full, metadata or preview")
 	}
 	e, f := s.entry(id)
 	if f != nil {
-		return nil, f
+		return result{}, f
 	}
 	if mode == "" || mode == "full" {
-		return e.JSON, nil
+		return result{json: e.JSON}, nil
 	}
 	dst := appendMetadata(nil, e)
 	if mode == "preview" {
 		dst = append(dst[:len(dst)-1], `,"firstStep":`...)
 		dst = append(append(dst, firstStep(e.Workflow, s)...), '}')
 	}
-	return dst, nil
+	return result{json: dst}, nil
 }
 
 // appendMetadata appends what there is to know before the first step.

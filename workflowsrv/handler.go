@@ -9,18 +9,18 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 )
 
-// call carries out a tool. The result is a JSON object. Both doors lead here.
+// call carries out a tool. Both doors lead here.
 // A panic costs this call only: the server goes on for all the others.
-func (s *Server) call(ctx context.Context, t *tool, raw []byte) (result []byte, f *fault) {
+func (s *Server) call(ctx context.Context, t *tool, raw []byte) (r result, f *fault) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.opts.Logger.Error().Str("tool", t.name).Interface("panic", p).Bytes("stack", debug.Stack()).Msg("a call failed within")
-			result, f = nil, &fault{code: wire.CodeInternal, advice: "this is a fault of the server; its log says more"}
+			r, f = result{}, &fault{code: wire.CodeInternal, advice: "this is a fault of the server; its log says more"}
 		}
 	}()
 	a, f := parseArguments(raw, t)
 	if f != nil {
-		return nil, f
+		return result{}, f
 	}
 	return t.run(ctx, s, a)
 }

@@ -15,15 +15,16 @@ type listCache struct{ last atomic.Pointer[cachedList] }
 
 type cachedList struct {
 	catalogue *definition.Catalogue
-	result    []byte
+	result    result
 }
 
-func runList(_ context.Context, s *Server, _ arguments) ([]byte, *fault) {
+func runList(_ context.Context, s *Server, _ arguments) (result, *fault) {
 	c := s.store.Catalogue()
 	if last := s.lists.last.Load(); last != nil && last.catalogue == c {
 		return last.result, nil
 	}
-	fresh := &cachedList{catalogue: c, result: appendList(nil, c)}
+	text := appendList(nil, c)
+	fresh := &cachedList{catalogue: c, result: result{json: text, quoted: appendQuotedJSON(nil, text)}}
 	s.lists.last.Store(fresh)
 	return fresh.result, nil
 }

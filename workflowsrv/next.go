@@ -10,24 +10,24 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv/stepping"
 )
 
-func runNext(_ context.Context, s *Server, a arguments) ([]byte, *fault) {
+func runNext(_ context.Context, s *Server, a arguments) (result, *fault) {
 	id, f := a.id("workflowId", "id")
 	if f != nil {
-		return nil, f
+		return result{}, f
 	}
 	e, f := s.entry(id)
 	if f != nil {
-		return nil, f
+		return result{}, f
 	}
 	r, f := s.request(e.Workflow, a)
 	if f != nil {
-		return nil, f
+		return result{}, f
 	}
 	answer, err := stepping.Next(e.Workflow, r)
 	if err != nil {
-		return nil, stateFault(id, err)
+		return result{}, stateFault(id, err)
 	}
-	return answer.AppendJSON(nil), nil
+	return result{json: answer.AppendJSON(nil)}, nil
 }
 
 // request reads the arguments of workflow_next beside the workflow.

@@ -111,7 +111,8 @@ func readEra(m *wire.Message) (era, *wire.Error) {
 
 // appendToolResult appends the answer of a call: the result as text and as
 // structured content, or the fault, as the text for the model and as data.
-func appendToolResult(dst, id, result []byte, f *fault, e era) []byte {
+func appendToolResult(dst, id []byte, r result, f *fault, e era) []byte {
+	dst = slices.Grow(dst, len(r.json)*9/4+len(id)+512)
 	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
 	dst = append(dst, id...)
 	dst = append(dst, `,"result":{"content":[{"type":"text","text":`...)
@@ -124,9 +125,13 @@ func appendToolResult(dst, id, result []byte, f *fault, e era) []byte {
 		dst = append(dst, `}],"isError":true,"structuredContent":`...)
 		dst = f.append(dst, true)
 	} else {
-		dst = appendQuotedJSON(dst, result)
+		if r.quoted != nil {
+			dst = append(dst, r.quoted...)
+		} else {
+			dst = appendQuotedJSON(dst, r.json)
+		}
 		dst = append(dst, `}],"structuredContent":`...)
-		dst = append(dst, result...)
+		dst = append(dst, r.json...)
 	}
 	if e.modern {
 		dst = append(dst, `,"resultType":"complete","_meta":{"`+mcp.MetaKeyServerInfo+`":`...)

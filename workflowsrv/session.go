@@ -133,10 +133,10 @@ func (s *session) toolsCall(m *wire.Message, e era) {
 	go func() {
 		defer s.working.Done()
 		defer func() { <-s.slots }()
-		result, f := s.server.call(ctx, t, arguments)
+		r, f := s.server.call(ctx, t, arguments)
 		if s.end(id) {
 			defer s.sending.Done()
-			s.send(appendToolResult(make([]byte, 0, 2*len(result)+512), id, result, f, e))
+			s.send(appendToolResult(nil, id, r, f, e))
 		}
 	}()
 }

@@ -15,7 +15,14 @@ type tool struct {
 	example       string
 	// arguments are the names it knows, aliases included.
 	arguments []string
-	run       func(ctx context.Context, s *Server, a arguments) ([]byte, *fault)
+	run       func(ctx context.Context, s *Server, a arguments) (result, *fault)
+}
+
+// A result is what a tool gives: a JSON object.
+type result struct {
+	json []byte
+	// quoted is json as a JSON string where that is kept ready, or nil.
+	quoted []byte
 }
 
 // toolTable is in the order in which the tools are listed.

@@ -10,33 +10,33 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 )
 
-func runValidate(ctx context.Context, s *Server, a arguments) ([]byte, *fault) {
+func runValidate(ctx context.Context, s *Server, a arguments) (result, *fault) {
 	id, f := a.id("workflowId", "id")
 	if f != nil {
-		return nil, f
+		return result{}, f
 	}
 	stepID, f := a.id("stepId")
 	if f != nil {
-		return nil, f
+		return result{}, f
 	}
 	output, f := s.output(a)
 	if f != nil {
-		return nil, f
+		return result{}, f
 	}
 	variables, f := a.object("context")
 	if f != nil {
-		return nil, f
+		return result{}, f
 	}
 	e, f := s.entry(id)
 	if f != nil {
-		return nil, s.criteriaFault(id, f)
+		return result{}, s.criteriaFault(id, f)
 	}
 	st, f := step(e.Workflow, stepID)
 	if f != nil {
-		return nil, f
+		return result{}, f
 	}
 	verdict := st.Criteria.Check(ctx, output, variables, criteria.Options{Mode: s.opts.Mode, AssertFormat: s.opts.AssertFormat})
-	return appendJSON(nil, verdict), nil
+	return result{json: appendJSON(nil, verdict)}, nil
 }
 
 // output returns the text to validate. Agents send structured outputs as they
@@ -80,7 +80,7 @@ func (s *Server) criteriaFault(id string, f *fault) *fault {
 	return f
 }
 
-func runValidateJSON(_ context.Context, s *Server, a arguments) ([]byte, *fault) {
+func runValidateJSON(_ context.Context, s *Server, a arguments) (result, *fault) {
 	text, f := a.text("workflowJson")
 	if f != nil {
 		// A definition that is sent as an object is meant as its text.
@@ -89,10 +89,10 @@ func runValidateJSON(_ context.Context, s *Server, a arguments) ([]byte, *fault)
 		}
 	}
 	if f != nil {
-		return nil, f
+		return result{}, f
 	}
 	if strings.TrimSpace(text) == "" {
-		return nil, invalidParams("workflowJson is required")
+		return result{}, invalidParams("workflowJson is required")
 	}
 	w, err := s.parser.Parse("workflow", []byte(text))
 	verdict := criteria.Verdict{Valid: err == nil, Issues: []string{}, Suggestions: []string{}}
@@ -107,11 +107,11 @@ func runValidateJSON(_ context.Context, s *Server, a arguments) ([]byte, *fault)
 			verdict.Warnings = append(verdict.Warnings, warning.String())
 		}
 	}
-	return appendJSON(nil, verdict), nil
+	return result{json: appendJSON(nil, verdict)}, nil
 }
 
-func runGetSchema(context.Context, *Server, arguments) ([]byte, *fault) {
+func runGetSchema(context.Context, *Server, arguments) (result, *fault) {
 	dst := append([]byte(`{"schema":`), compact(definition.Schema())...)
 	dst = append(dst, `,"example":`...)
-	return append(append(dst, compact(definition.Sample())...), '}'), nil
+	return result{json: append(append(dst, compact(definition.Sample())...), '}')}, nil
 }

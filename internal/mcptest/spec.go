@@ -11,6 +11,7 @@ import (
 // configuration or a command line can ask for it:
 //
 //	tools=echo,fail      these of the tools, with short definitions
+//	tool={"name":…}      one more tool, of that definition
 //	prompts=greet        prompts of these names
 //	resources=a:1,a:2    resources of these uris
 //	templates=a:{n}      resource templates
@@ -28,6 +29,8 @@ func New(specs ...string) (*Server, error) {
 		switch key {
 		case "tools":
 			s.Tools = each(values, `{"name":%q,"inputSchema":{"type":"object"}}`)
+		case "tool":
+			s.Tools = append(s.Tools, value)
 		case "prompts":
 			s.Prompts = each(values, `{"name":%q,"x":1.0}`)
 		case "resources":

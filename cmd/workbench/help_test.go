@@ -1,0 +1,65 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// Every command has help with an example, and what it prints is kept.
+func TestHelp(t *testing.T) {
+	seen := make(map[string]bool)
+	var visit func(*cobra.Command)
+	visit = func(cmd *cobra.Command) {
+		path := strings.Fields(cmd.CommandPath())
+		name := strings.Join(path, "_") + ".golden"
+		seen[name] = true
+		t.Run(cmd.CommandPath(), func(t *testing.T) {
+			if cmd.Example == "" {
+				t.Error("the command has no example")
+			}
+			var out, fault bytes.Buffer
+			if code := run(t.Context(), append(path[1:], "--help"), streams{strings.NewReader(""), &out, &fault}, nil); code != exitDone || fault.Len() > 0 {
+				t.Errorf("got exit code %d and %q on standard error, want neither", code, &fault)
+			}
+			golden(t, filepath.Join("testdata", "help", name), out.String())
+		})
+		for _, sub := range cmd.Commands() {
+			visit(sub)
+		}
+	}
+	visit(rootCommand(&environment{}))
+	files, err := os.ReadDir(filepath.Join("testdata", "help"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if !seen[f.Name()] {
+			t.Errorf("%s belongs to no command", f.Name())
+		}
+	}
+}
+
+// golden compares with a file, or writes it.
+func golden(t *testing.T, file, got string) {
+	t.Helper()
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}

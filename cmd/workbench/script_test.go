@@ -1,0 +1,103 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/diff"
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/mcp-workbench/workbench/internal/mcptest"
+)
+
+var update = flag.Bool("update", false, "rewrite what scripts and golden files expect from what is printed")
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"workbench": main, "fakeserver": fakeServer})
+}
+
+// fakeServer is a server for configurations of scripts: its arguments say what
+// it offers, or are exit=N for one that cannot start.
+func fakeServer() {
+	if len(os.Args) > 1 && os.Args[1] == "exit=7" {
+		fmt.Fprintln(os.Stderr, "cannot read the licence file")
+		os.Exit(7)
+	}
+	server, err := mcptest.New(os.Args[1:]...)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
+	}
+	mcptest.Main(server)
+}
+
+// scripts is where they are.
+const scripts = "testdata/script"
+
+// TestScripts runs the program as a user does. Besides the commands of
+// testscript there are "exits CODE COMMAND…", for exact exit codes, and
+// "printed stdout|stderr FILE", which compares with $WORK for the directory of
+// the script.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 scripts,
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "printed": printed},
+		Setup: func(env *testscript.Env) error {
+			// A program built with -race would sleep a second when it exits.
+			env.Setenv("GORACE", "atexit_sleep_ms=0")
+			return nil
+		},
+	})
+}
+
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE COMMAND…")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) {
+			ts.Fatalf("%v", err)
+		}
+		got = exit.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("%q: got exit code %d, want %d", args[1:], got, want)
+	}
+}
+
+func printed(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: printed stdout|stderr FILE")
+	}
+	got := strings.ReplaceAll(ts.ReadFile(args[0]), ts.Getenv("WORK"), "$WORK")
+	if *update {
+		file := filepath.Join(scripts, ts.Name()+".txtar")
+		archive, err := txtar.ParseFile(file)
+		ts.Check(err)
+		i := slices.IndexFunc(archive.Files, func(f txtar.File) bool { return f.Name == args[1] })
+		if i < 0 {
+			ts.Fatalf("no file %s", args[1])
+		}
+		archive.Files[i].Data = []byte(got)
+		ts.Check(os.WriteFile(file, txtar.Format(archive), 0o644))
+		return
+	}
+	if want := ts.ReadFile(args[1]); got != want {
+		ts.Fatalf("%s", diff.Diff(args[1], []byte(want), args[0], []byte(got)))
+	}
+}

@@ -111,3 +111,35 @@ func words(t *testing.T, command string) (list []string, in io.Reader) {
 	}
 	return list, in
 }
+
+// TestValidateRealFiles makes sure that every file of the corpus beside the
+// repository has a verdict, and every fault a place and words.
+func TestValidateRealFiles(t *testing.T) {
+	files, err := filepath.Glob("../../../shared/workflows/*/workflows/*.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) == 0 {
+		t.Skip("no workflow files beside the repository")
+	}
+	var out, fault bytes.Buffer
+	args := append([]string{"workflow", "validate"}, files...)
+	if code := run(t.Context(), args, streams{strings.NewReader(""), &out, &fault}, nil); code != exitFault {
+		t.Errorf("got exit code %d, want %d: one of the files is known to be invalid", code, exitFault)
+	}
+	verdicts := 0
+	for line := range strings.Lines(out.String()) {
+		rest := line
+		for _, file := range files {
+			rest = strings.TrimPrefix(rest, file)
+		}
+		if strings.HasPrefix(rest, ": valid, ") || strings.HasPrefix(rest, ": not valid, ") {
+			verdicts++
+		} else if !regexp.MustCompile(`^(:\d+:\d+: (warning: )?/?\S.*|\d+ files, \d+ not valid)\n$`).MatchString(rest) {
+			t.Errorf("got the line %q, want a place and words", line)
+		}
+	}
+	if verdicts != len(files) || fault.Len() > 0 {
+		t.Errorf("got %d verdicts for %d files and the errors %q", verdicts, len(files), fault.String())
+	}
+}

@@ -19,6 +19,10 @@ type builder struct {
 	vars    map[string]placedAt // context variables that are tested, first place
 	varList []string
 	given   map[string]bool // variables that loops set
+	shared  map[*Step]bool  // steps at the top that loops refer to
+
+	guidance map[string]bool // the words of metaGuidance
+	trials   int             // evaluations that checkReach has made
 }
 
 // placedAt is a node with its JSON Pointer.
@@ -33,7 +37,8 @@ type placed struct {
 }
 
 func (b *builder) workflow(doc *node) *Workflow {
-	b.nodes, b.vars, b.given = map[*Step]placedAt{}, map[string]placedAt{}, map[string]bool{}
+	b.nodes, b.vars = map[*Step]placedAt{}, map[string]placedAt{}
+	b.given, b.shared = map[string]bool{}, map[*Step]bool{}
 	w := &Workflow{
 		ID: doc.str("id"), Name: doc.str("name"), Description: doc.str("description"), Version: doc.str("version"),
 		Category: doc.str("category"), Tags: doc.strs("tags"), About: doc.str("about"), Examples: doc.strs("examples"),
@@ -45,7 +50,7 @@ func (b *builder) workflow(doc *node) *Workflow {
 	if w.Category == "" {
 		w.Category = "default"
 	}
-	b.w = w
+	b.w, b.guidance = w, words(strings.Join(w.MetaGuidance, "\n"))
 	for i, n := range doc.get("steps").items {
 		w.Steps = append(w.Steps, b.step(n, pointer("steps", strconv.Itoa(i)), false))
 	}

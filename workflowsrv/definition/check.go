@@ -4,6 +4,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // loop builds the loop of the step at n.
@@ -77,6 +78,7 @@ func (b *builder) index() {
 
 // resolveBodies connects loops with the steps they refer to.
 func (b *builder) resolveBodies() {
+	ids := b.w.StepIDs()
 	for _, p := range b.steps {
 		l := p.step.Loop
 		body := p.node.get("body")
@@ -86,25 +88,16 @@ func (b *builder) resolveBodies() {
 		target := b.w.byID[body.value]
 		switch {
 		case target == nil:
-			b.faults.add(body, p.path+"/body", "there is no step %q%s", body.value, didYouMean(body.value, b.w.StepIDs()))
+			b.faults.add(body, p.path+"/body", "there is no step %q%s", body.value, b.faults.didYouMean(body.value, ids))
 		case target.Loop != nil:
 			b.faults.add(body, p.path+"/body", "the step %q is a loop; loops cannot be nested", body.value)
-		case target.InLoop && !b.topLevel(target):
+		case target.InLoop && !b.shared[target]:
 			b.faults.add(body, p.path+"/body", "the step %q belongs to another loop", body.value)
 		default:
 			l.Referenced, l.Body = true, []*Step{target}
-			target.InLoop = true
+			target.InLoop, b.shared[target] = true, true
 		}
 	}
-}
-
-func (b *builder) topLevel(s *Step) bool {
-	for _, top := range b.w.Steps {
-		if top == s {
-			return true
-		}
-	}
-	return false
 }
 
 // checkFunctions reports references to functions that are defined nowhere in
@@ -129,8 +122,7 @@ func (b *builder) checkCalls(s, loop *Step) {
 	at := b.nodes[s]
 	for _, name := range names {
 		// Authors also define functions in the text of metaGuidance.
-		inText := strings.Contains(strings.Join(b.w.MetaGuidance, "\n"), name+"(")
-		if b.w.Function(name, s, loop) == nil && !inText {
+		if b.w.Function(name, s, loop) == nil && !b.guidance[name] {
 			b.warnings.add(at.node, at.path, "the function %q is not defined on the step, its loop or the workflow", name)
 		}
 	}
@@ -154,19 +146,35 @@ func (w *Workflow) Function(name string, s, loop *Step) *Function {
 	return nil
 }
 
-// checkVariables warns of tested variables whose name no text of the workflow
+// checkVariables warns of variables whose name no text of the workflow
 // mentions and no loop sets: an agent cannot know that it is to set them.
 func (b *builder) checkVariables(doc *node) {
 	var texts strings.Builder
 	collectTexts(doc, &texts)
-	all := texts.String()
+	mentioned := words(texts.String())
 	for _, name := range b.varList {
-		if b.given[name] || strings.Contains(all, name) {
+		// A name that is no word is taken to be mentioned.
+		if b.given[name] || mentioned[name] || !isWord(name) {
 			continue
 		}
 		at := b.vars[name]
 		b.warnings.add(at.node, at.path, "needs the variable %q, which no step can set: no prompt or guidance mentions it and no loop sets it", name)
 	}
+}
+
+// words is the set of the identifiers in text.
+func words(text string) map[string]bool {
+	set := map[string]bool{}
+	for word := range strings.FieldsFuncSeq(text, func(c rune) bool { return !inWord(c) }) {
+		set[word] = true
+	}
+	return set
+}
+
+func inWord(c rune) bool { return c == '_' || unicode.IsLetter(c) || unicode.IsDigit(c) }
+
+func isWord(s string) bool {
+	return s != "" && strings.IndexFunc(s, func(c rune) bool { return !inWord(c) }) < 0
 }
 
 // collectTexts gathers what the agent is shown: every string but those that

@@ -4,7 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/mcp-workbench/workbench/internal/nearest"
 )
 
 // A Fault is one thing that is wrong, or doubtful, in a file.
@@ -67,11 +70,37 @@ func (fs *faults) add(n *node, path, format string, args ...any) {
 	*fs = append(*fs, f)
 }
 
-// sorted gives the faults in the order of the file, each once.
+// maxFaults bounds how many faults of one file are told, maxSuggestions for
+// how many of them a name is looked for that could have been meant, and
+// maxCandidates among how many names.
+const (
+	maxFaults      = 200
+	maxSuggestions = 20
+	maxCandidates  = 500
+)
+
+// sorted gives the faults in the order of the file, each once, and behind the
+// most that are told the number of the others.
 func (fs faults) sorted() []Fault {
 	slices.SortStableFunc(fs, func(a, b Fault) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column),
 			cmp.Compare(a.Path, b.Path), cmp.Compare(a.Message, b.Message))
 	})
-	return slices.Compact(fs)
+	list := slices.Compact(fs)
+	if more := len(list) - maxFaults; more > 0 {
+		list = append(list[:maxFaults:maxFaults], Fault{Message: fmt.Sprintf("and %d more", more)})
+	}
+	return list
+}
+
+// didYouMean gives the half sentence that names the likest candidate, or "".
+func (fs faults) didYouMean(name string, candidates []string) string {
+	if len(fs) >= maxSuggestions || len(candidates) > maxCandidates {
+		return ""
+	}
+	near := nearest.Names(name, candidates, 1)
+	if len(near) == 0 {
+		return ""
+	}
+	return "; did you mean " + strconv.Quote(near[0]) + "?"
 }

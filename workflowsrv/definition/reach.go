@@ -8,13 +8,17 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv/criteria"
 )
 
-// maxTrials bounds how many contexts are tried on one condition.
-const maxTrials = 5_000
+// maxTrials bounds how many contexts are tried on one condition, and
+// maxTests how many tests that may cost for all conditions of a file.
+const (
+	maxTrials = 5_000
+	maxTests  = 1_000_000
+)
 
 // checkReach warns of steps whose condition no context satisfies.
 func (b *builder) checkReach() {
 	for _, p := range b.steps {
-		if c := p.step.RunCondition; c != nil && !satisfiable(c) {
+		if c := p.step.RunCondition; c != nil && !b.satisfiable(c) {
 			b.warnings.add(p.node.get("runCondition"), p.path+"/runCondition", "holds in no context: the step is never reached")
 		}
 	}
@@ -24,10 +28,11 @@ func (b *builder) checkReach() {
 // could matter to it. It gives the condition the benefit of the doubt when
 // these are too many, or when a test is of a kind that no value can be made
 // for.
-func satisfiable(c *criteria.Condition) bool {
+func (b *builder) satisfiable(c *criteria.Condition) bool {
 	var names []string
 	values := map[string][]any{}
-	for _, test := range c.Vars() {
+	tests := c.Vars()
+	for _, test := range tests {
 		candidates, ok := candidateValues(test)
 		if !ok {
 			return true
@@ -43,6 +48,9 @@ func satisfiable(c *criteria.Condition) bool {
 		if trials *= len(values[name]); trials > maxTrials {
 			return true
 		}
+	}
+	if b.trials += trials * len(tests); b.trials > maxTests {
+		return true
 	}
 	context := map[string]any{}
 	for n := range trials {

@@ -14,8 +14,6 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
-
-	"github.com/mcp-workbench/workbench/internal/nearest"
 )
 
 //go:embed workflow.schema.json
@@ -82,7 +80,7 @@ func (c *schemaChecker) report(e *jsonschema.ValidationError, doc *node, fs *fau
 				fs.add(at.keyOf(name), path, "a loop cannot stand inside a loop")
 				continue
 			}
-			fs.add(at.keyOf(name), path, "unknown key %q%s", name, didYouMean(name, allowed))
+			fs.add(at.keyOf(name), path, "unknown key %q%s", name, fs.didYouMean(name, allowed))
 		}
 		return
 	}
@@ -177,13 +175,4 @@ func quoted(names []string) string {
 		list[i] = strconv.Quote(name)
 	}
 	return strings.Join(list, ", ")
-}
-
-// didYouMean gives the half sentence that names the likest candidate, or "".
-func didYouMean(name string, candidates []string) string {
-	near := nearest.Names(name, candidates, 1)
-	if len(near) == 0 {
-		return ""
-	}
-	return "; did you mean " + strconv.Quote(near[0]) + "?"
 }

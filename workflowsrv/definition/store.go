@@ -46,11 +46,16 @@ type Store struct {
 
 // A file is remembered so that only what changed is read again.
 type file struct {
-	size     int64
-	modified time.Time
-	read     time.Time
-	sum      [sha256.Size]byte
-	finding  finding
+	info    fs.FileInfo // nil for a file that could not be looked at
+	read    time.Time
+	sum     [sha256.Size]byte
+	finding finding
+}
+
+// unchanged reports whether info is that of the file that was read.
+func (f *file) unchanged(info fs.FileInfo) bool {
+	return f.info != nil && os.SameFile(f.info, info) && f.info.Size() == info.Size() &&
+		f.info.ModTime().Equal(info.ModTime()) && f.read.Sub(info.ModTime()) > settled
 }
 
 // NewStore returns a store of the sources, from the weakest to the strongest.
@@ -174,14 +179,13 @@ func (s *Store) readFile(source Source, fsys fs.FS, name string) *file {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if err == nil && known != nil && known.size == info.Size() && known.modified.Equal(info.ModTime()) &&
-		(source.FS != nil || known.read.Sub(known.modified) > settled) {
+	if err == nil && known != nil && (source.FS != nil || known.unchanged(info)) {
 		return known
 	}
 	f := &file{read: time.Now(), finding: finding{place: place}}
 	var data []byte
 	if err == nil {
-		f.size, f.modified = info.Size(), info.ModTime()
+		f.info = info
 		data, err = readRegular(fsys, name, info)
 	}
 	if err != nil {

@@ -3,6 +3,7 @@ package stepping
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -117,7 +118,7 @@ func (k *walker) openCounted(s *definition.Step, pass *LoopPass) (*LoopPass, err
 	if float64(k.at.Pass-1) >= count {
 		return nil, nil
 	}
-	total := min(int(min(count, 1e6)), s.Loop.MaxIterations)
+	total := int(min(math.Ceil(count), float64(s.Loop.MaxIterations)))
 	pass.Total = &total
 	return pass, nil
 }

@@ -220,3 +220,23 @@ func TestStateIsSealed(t *testing.T) {
 		})
 	}
 }
+
+// TestLongValues makes sure that prompts stay short however long the values
+// are that they name.
+func TestLongValues(t *testing.T) {
+	guidance := strings.Repeat(`"{{a}}{{b}}",`, 5000)
+	w := parse(t, "w.json", []byte(`{"id":"long-values","name":"n","description":"d","version":"1.0.0","steps":[{"id":"one","title":"t","prompt":"{{a}} {{b}} {{c.d}}","guidance":[`+
+		strings.TrimSuffix(guidance, ",")+`]}]}`))
+	a, err := stepping.Next(w, stepping.Request{Context: map[string]any{
+		"a": strings.Repeat("x", 1<<20), "b": strings.Repeat("y", 4000), "c": map[string]any{"d": "short"},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "{{a}} " + strings.Repeat("y", 4000) + " short"; !strings.HasSuffix(a.Prompt, want) {
+		t.Errorf("got a prompt that ends in %.100q, want {{a}}, then the value of b, then short", a.Prompt[len(a.Prompt)-4100:])
+	}
+	if len(a.Prompt) > 200_000 {
+		t.Errorf("got a prompt of %d bytes, want one without the long values", len(a.Prompt))
+	}
+}

@@ -151,18 +151,30 @@ func loopContext(b *strings.Builder, c *choice) {
 		fmt.Fprintf(b, " of %d", *c.pass.Total)
 	}
 	if l.Kind == definition.ForEach {
-		fmt.Fprintf(b, "\n- %s: %s", l.ItemVar, value(c.context[l.ItemVar]))
+		if item := value(c.context[l.ItemVar]); len(item) <= maxValue {
+			fmt.Fprintf(b, "\n- %s: %s", l.ItemVar, item)
+		}
 	}
 	b.WriteString("\n- When this step is done, call workflow_next with the \"state\" of this answer.")
 }
 
+// A value longer than maxValue is not written into a prompt, and not more than
+// maxFilled bytes of values in all: the agent has them, and a few placeholders
+// could otherwise make a prompt without end.
+const (
+	maxValue  = 4 << 10
+	maxFilled = 64 << 10
+)
+
 // fill puts the values of context variables in place of {{name}},
-// {{name.field}} and {{name + 1}}. What names no variable stays as it is.
+// {{name.field}} and {{name + 1}}. What names no variable, or a long one,
+// stays as it is.
 func fill(text string, context map[string]any) string {
 	if !strings.Contains(text, "{{") {
 		return text
 	}
 	var b strings.Builder
+	filled := 0
 	for {
 		before, rest, ok := strings.Cut(text, "{{")
 		inner, after, closed := strings.Cut(rest, "}}")
@@ -173,11 +185,16 @@ func fill(text string, context map[string]any) string {
 			}
 			return b.String()
 		}
-		if v, found := lookUp(strings.TrimSpace(inner), context); found {
-			b.WriteString(value(v))
-		} else {
-			b.WriteString("{{" + inner + "}}")
+		insert, ok := "", false
+		if v, found := lookUp(strings.TrimSpace(inner), context); found && filled < maxFilled {
+			insert = value(v)
+			ok = len(insert) <= maxValue
 		}
+		if !ok {
+			insert = "{{" + inner + "}}"
+		}
+		filled += len(insert)
+		b.WriteString(insert)
 		text = after
 	}
 }

@@ -8,14 +8,14 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 )
 
-// hostile gives files of the largest size that are made to cost time.
+// hostile gives large files that are made to cost time.
 func hostile() map[string]string {
 	fill := func(head, tail string, item func(i int) string) string {
 		var b strings.Builder
 		b.WriteString(head)
 		for i := 0; ; i++ {
 			text := item(i)
-			if b.Len()+len(text)+len(tail)+1 > definition.MaxFileSize {
+			if b.Len()+len(text)+len(tail)+1 > definition.MaxFileSize/4 {
 				break
 			}
 			if i > 0 {

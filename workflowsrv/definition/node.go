@@ -189,11 +189,11 @@ func (n *node) keyOf(key string) *node {
 
 // pointer writes tokens as a JSON Pointer.
 func pointer(tokens ...string) string {
-	escape := strings.NewReplacer("~", "~0", "/", "~1")
 	var b strings.Builder
 	for _, token := range tokens {
+		token = strings.ReplaceAll(token, "~", "~0")
 		b.WriteByte('/')
-		b.WriteString(escape.Replace(token))
+		b.WriteString(strings.ReplaceAll(token, "/", "~1"))
 	}
 	return b.String()
 }

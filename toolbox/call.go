@@ -38,7 +38,11 @@ type Call struct {
 	// A server of that revision is given it where it does not.
 	Params, Meta wire.Span
 	Modern       bool
-	Handler      CallHandler
+	// LogLevel is the level from which on a client with a handshake wants log
+	// lines, "" for none. A server of revision 2026-07-28, which no
+	// logging/setLevel reaches, is told it with each request.
+	LogLevel string
+	Handler  CallHandler
 
 	edits  edits
 	number uint64

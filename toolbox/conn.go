@@ -88,6 +88,9 @@ func (c *conn) send(call *Call) error {
 	var members []byte
 	if c.hello.Modern && !call.Modern {
 		members = eraMembers(c.server.box.opts.Client)
+		if call.LogLevel != "" {
+			members = fmt.Appendf(members, `,"io.modelcontextprotocol/logLevel":%q`, call.LogLevel)
+		}
 	}
 	b := c.buffer()
 	*b = call.message(*b, members)

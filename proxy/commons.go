@@ -106,8 +106,10 @@ func (p *Proxy) isShared(srv *toolbox.Server) bool {
 	return ok && other == srv
 }
 
-// live returns the sessions that are not closed.
+// live returns the sessions that are not closed, also of other fronts with the
+// same shared servers.
 func (p *Proxy) live() []*session {
+	p = p.root
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	all := make([]*session, 0, len(p.sessions))

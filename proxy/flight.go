@@ -57,7 +57,6 @@ type flight struct {
 
 	call   toolbox.Call // where it is forwarded
 	server atomic.Pointer[toolbox.Server]
-	level  string                       // of the log lines that a legacy client wants
 	again  *request                     // what is sent again if a modern server asks a legacy client
 	repeat atomic.Pointer[toolbox.Call] // and how it was sent the last time
 	parked atomic.Pointer[parked]       // where a legacy server asked a modern client
@@ -76,7 +75,6 @@ func (s *session) take(c *call) *flight {
 	if ok {
 		s.lastFlight++
 		f.number = s.lastFlight
-		f.level = s.level
 		s.flights[f.key] = f
 		s.owed.Add(1)
 	}
@@ -180,6 +178,16 @@ func (f *flight) abandon(raw []byte, id wire.Span) {
 	}
 }
 
+// abandon gives up a request whose client is gone, if it is under way.
+func (s *session) abandon(key flightKey) {
+	s.mu.Lock()
+	f := s.flights[key]
+	s.mu.Unlock()
+	if f != nil {
+		f.abandon(nil, wire.Span{})
+	}
+}
+
 // cancelled takes the client's notifications/cancelled.
 func (s *session) cancelled(m *wire.Message, scope uint64) {
 	id, err := wire.FindPath(m.Raw, m.Params, "requestId")
@@ -214,7 +222,7 @@ func (f *flight) send(c *call, srv *toolbox.Server, edits ...wire.Edit) {
 		}
 	}
 	f.call.Raw, f.call.ID, f.call.Params, f.call.Meta = c.Raw, c.ID, c.Params, c.meta
-	f.call.Modern, f.call.LogLevel, f.call.Handler = c.modern != nil, f.level, f
+	f.call.Modern, f.call.Handler = c.modern != nil, f
 	if c.token.Present() {
 		f.call.Token, f.token = c.token, bytes.Clone(c.Bytes(c.token))
 	}

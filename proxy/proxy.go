@@ -38,16 +38,41 @@ type Proxy struct {
 	seal    *sealer
 	meta    []metaTool
 	commons map[string]*toolbox.Toolbox // the servers that sessions share, by toolbox
+	root    *Proxy                      // whose sessions these are: itself, or that which it serves a toolbox of
 	bufs    sync.Pool                   // of *[]byte
 
 	mu       sync.Mutex
-	sessions map[*session]struct{}
+	sessions map[*session]struct{} // of the root
 }
 
 // New makes the front; it starts nothing. It fails if opts.Direct names no
 // toolbox.
 func New(cfg *config.Config, opts Options) (*Proxy, error) {
-	p := &Proxy{cfg: cfg, opts: opts, seal: newSealer(), sessions: make(map[*session]struct{})}
+	p, err := newProxy(cfg, opts)
+	if err != nil {
+		return nil, err
+	}
+	p.root = p
+	p.sessions = make(map[*session]struct{})
+	p.commons = newCommons(p)
+	return p, nil
+}
+
+// serving makes a front that serves one toolbox directly, with the shared
+// servers of p.
+func (p *Proxy) serving(name string) (*Proxy, error) {
+	opts := p.opts
+	opts.Direct = name
+	q, err := newProxy(p.cfg, opts)
+	if err != nil {
+		return nil, err
+	}
+	q.root, q.commons = p, p.commons
+	return q, nil
+}
+
+func newProxy(cfg *config.Config, opts Options) (*Proxy, error) {
+	p := &Proxy{cfg: cfg, opts: opts, seal: newSealer()}
 	p.bufs.New = func() any { b := make([]byte, 0, 4096); return &b }
 	text := Instructions(cfg)
 	if opts.Direct != "" {
@@ -60,16 +85,17 @@ func New(cfg *config.Config, opts Options) (*Proxy, error) {
 		p.meta = metaTools(cfg)
 	}
 	p.control = newControl(opts.Version, text)
-	p.commons = newCommons(p)
 	return p, nil
 }
 
 // Connect makes the session of one client.
-func (p *Proxy) Connect(send func(msg []byte)) wire.Session {
+func (p *Proxy) Connect(send func(msg []byte)) wire.Session { return p.connect(send) }
+
+func (p *Proxy) connect(send func(msg []byte)) *session {
 	s := newSession(p, send)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.sessions[s] = struct{}{}
+	p.root.mu.Lock()
+	defer p.root.mu.Unlock()
+	p.root.sessions[s] = struct{}{}
 	return s
 }
 

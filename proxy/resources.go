@@ -22,17 +22,18 @@ func aliasURI(srv *toolbox.Server, uri string) string {
 
 // resource forwards a request that names a uri.
 func (s *session) resource(c *call) {
+	watch := c.method != "resources/read"
 	uri, ok := wire.Unquote(c.Bytes(c.uri))
-	if !ok {
+	switch {
+	case watch && c.modern != nil:
+		c.fail(&wire.Error{Code: wire.CodeMethodNotFound, Message: c.method + " was replaced by subscriptions/listen in revision 2026-07-28"})
+		return
+	case !ok:
 		c.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: "params.uri is missing or not a string"})
 		return
 	}
 	srv, own, several := s.locate(uri)
-	if watch := c.method != "resources/read"; watch {
-		if c.modern != nil {
-			c.fail(&wire.Error{Code: wire.CodeMethodNotFound, Message: c.method + " was replaced by subscriptions/listen in revision 2026-07-28"})
-			return
-		}
+	if watch {
 		if srv != nil {
 			on := c.method == "resources/subscribe"
 			srv.Watch(own, s.watchFor(srv, uri, own, on))

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"slices"
 
+	"github.com/mark3labs/mcp-go/mcp"
+
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
@@ -28,7 +30,8 @@ type route struct {
 type routes struct {
 	tools     map[string]route
 	prompts   map[string]route
-	exposed   map[identity]string // of tools, for the result of an open
+	exposed   map[identity]string  // of tools, for the result of an open
+	mirrored  map[string]*mcp.Tool // tools whose arguments HTTP headers repeat
 	resources map[string]*toolbox.Server
 	aliases   map[identity]string        // uris that another server took, as they are listed
 	lists     [2]map[toolbox.Kind][]byte // the JSON arrays
@@ -47,6 +50,7 @@ func (s *session) build() *routes {
 		tools:     make(map[string]route),
 		prompts:   make(map[string]route),
 		exposed:   make(map[identity]string),
+		mirrored:  make(map[string]*mcp.Tool),
 		resources: make(map[string]*toolbox.Server),
 		aliases:   make(map[identity]string),
 	}
@@ -56,6 +60,7 @@ func (s *session) build() *routes {
 	resources := gather(boxes, toolbox.Resources)
 	templates := gather(boxes, toolbox.Templates)
 	r.name(s, tools, r.tools, r.exposed)
+	r.mirror(tools)
 	promptNames := make(map[identity]string)
 	r.name(s, prompts, r.prompts, promptNames)
 	for _, it := range slices.Concat(resources, templates) {
@@ -138,6 +143,28 @@ func (s *session) plain(srv *toolbox.Server) bool {
 	}
 	cfg, ok := s.p.cfg.Toolbox(srv.Toolbox)
 	return ok && cfg.Prefix == config.PrefixNone
+}
+
+// mirror notes the tools whose schema has arguments repeated in HTTP headers.
+func (r *routes) mirror(tools []toolbox.Item) {
+	for _, it := range tools {
+		if !bytes.Contains(it.Raw, []byte(`"x-mcp-header"`)) {
+			continue
+		}
+		schema, err := wire.FindPath(it.Raw, wire.Span{Start: 0, End: len(it.Raw)}, "inputSchema")
+		if err == nil && schema.Present() {
+			r.mirrored[r.exposed[identity{it.Server, it.Key}]] = &mcp.Tool{RawInputSchema: it.Raw[schema.Start:schema.End]}
+		}
+	}
+}
+
+// mirrored gives the tool of a name, a JSON string, if HTTP headers repeat some
+// of its arguments, else nil.
+func (s *session) mirrored(name []byte) *mcp.Tool {
+	text, _ := wire.Unquote(name)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.routes.mirrored[text]
 }
 
 // render makes the JSON array of one list: the items' own bytes, with the name
@@ -258,7 +285,7 @@ func (s *session) Changed(srv *toolbox.Server, k toolbox.Kind) {
 		s.mu.Lock()
 		level := s.level
 		s.mu.Unlock()
-		if level != "" {
+		if level != nil {
 			s.tellLevel(srv, level)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"sync"
 
@@ -31,7 +30,7 @@ type session struct {
 	closed  bool
 	client  *toolbox.Client // nil before the client said who it is
 	legacy  bool            // it did so by initialize
-	level   string          // that it set by logging/setLevel
+	level   []byte          // params of its last logging/setLevel
 	boxes   map[string]*box
 	flights map[flightKey]*flight
 	asks    map[string]*ask
@@ -115,9 +114,9 @@ func (s *session) Close(ctx context.Context) error {
 		boxes = append(boxes, b)
 	}
 	s.mu.Unlock()
-	s.p.mu.Lock()
-	delete(s.p.sessions, s)
-	s.p.mu.Unlock()
+	s.p.root.mu.Lock()
+	delete(s.p.root.sessions, s)
+	s.p.root.mu.Unlock()
 	s.cancel(errClosed)
 	for _, f := range flights {
 		f.abandon(nil, wire.Span{})
@@ -131,6 +130,20 @@ func (s *session) Close(ctx context.Context) error {
 	<-answered
 	s.work.Wait()
 	return errors.Join(errs...)
+}
+
+// busy reports whether a request is under way or waits for its client.
+func (s *session) busy() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.flights) > 0 || len(s.parks) > 0
+}
+
+// ended reports whether the session is closed.
+func (s *session) ended() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.closed
 }
 
 // call is a request as its handlers see it: the message and what was found in
@@ -275,19 +288,18 @@ func (s *session) initialize(c *call) {
 	c.out.finish(s.p.control.answer(c.Message, &enginePeer{}))
 }
 
-// setLevel lets the engine check and answer it and tells all servers: those of
-// revision 2026-07-28 by what is sent to them from now on.
+// setLevel lets the engine check and answer it and tells all servers.
 func (s *session) setLevel(c *call) {
 	peer := enginePeer{ready: true}
 	reply := s.p.control.answer(c.Message, &peer)
 	if peer.level != "" {
-		level := string(peer.level)
+		params := bytes.Clone(c.Bytes(c.Params))
 		s.mu.Lock()
-		s.level = level
+		s.level = params
 		s.mu.Unlock()
 		for _, b := range s.open() {
 			for _, srv := range b.Servers() {
-				s.tellLevel(srv, level)
+				s.tellLevel(srv, params)
 			}
 		}
 	}
@@ -295,13 +307,13 @@ func (s *session) setLevel(c *call) {
 }
 
 // tellLevel sets the log level of a server that has one.
-func (s *session) tellLevel(srv *toolbox.Server, level string) {
-	if s.p.isShared(srv) || srv.IsModern() || !bytes.Contains(srv.Capabilities(), []byte(`"logging"`)) {
+func (s *session) tellLevel(srv *toolbox.Server, params []byte) {
+	if s.p.isShared(srv) || !bytes.Contains(srv.Capabilities(), []byte(`"logging"`)) {
 		return
 	}
 	s.begin(func(ctx context.Context) {
 		// A server that refuses the level goes on logging as it did.
-		_, _ = srv.Request(ctx, "logging/setLevel", fmt.Appendf(nil, `{"level":%q}`, level))
+		_, _ = srv.Request(ctx, "logging/setLevel", params)
 	})
 }
 

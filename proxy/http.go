@@ -1,0 +1,156 @@
+package proxy
+
+import (
+	"crypto/tls"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/mcp-workbench/workbench/config"
+)
+
+// HTTPOptions are what serving over HTTP needs besides [Options].
+type HTTPOptions struct {
+	// Addr is the address that is listened on, with its real port. Requests
+	// must name it in Host, or localhost, 127.0.0.1 or [::1] with its port.
+	Addr net.Addr
+	// Hosts are other names that requests may give in Host: a name alone, for
+	// itself and with the port of Addr, or a name with another port.
+	Hosts []string
+	// Origins are origins that web pages may have, as scheme://host[:port],
+	// besides that of the server itself on the loopback names.
+	Origins []string
+	// Token is what clients must send as a bearer token; "" lets everybody in.
+	Token string
+	// TLS makes Serve speak HTTPS; nil means HTTP.
+	TLS *tls.Config
+
+	MaxBody     int           // longest body of a request, in bytes; 0 = 4 MiB
+	MaxSessions int           // sessions at a time; 0 = 1024
+	MaxConns    int           // connections at a time; 0 = 10,000
+	Idle        time.Duration // until a session that nobody uses ends; 0 = 30 min
+	ModernIdle  time.Duration // the same for what clients without sessions share; 0 = 15 min
+	KeepAlive   time.Duration // between signs of life on a stream that is quiet; 0 = 15 s
+	Drain       time.Duration // how long answering may go on at the end; 0 = 10 s
+}
+
+func (o *HTTPOptions) fill() {
+	set(&o.MaxBody, 4<<20)
+	set(&o.MaxSessions, 1024)
+	set(&o.MaxConns, 10000)
+	set(&o.Idle, 30*time.Minute)
+	set(&o.ModernIdle, 15*time.Minute)
+	set(&o.KeepAlive, 15*time.Second)
+	set(&o.Drain, 10*time.Second)
+}
+
+func set[T int | time.Duration](to *T, value T) {
+	if *to == 0 {
+		*to = value
+	}
+}
+
+// HTTP is the front over streamable HTTP, for both eras: all toolboxes behind
+// the meta tools at /mcp, one of them directly at /mcp/{toolbox}, and /healthz
+// and /readyz for whoever supervises the program. It may serve many requests at
+// once. Nothing of it may be used after Serve returned.
+type HTTP struct {
+	opts    HTTPOptions
+	guard   guard
+	fronts  map[string]*Proxy // by toolbox, "" is /mcp
+	clients clients
+	scopes  atomic.Uint64 // the last one given to an exchange
+	log     zerolog.Logger
+}
+
+// NewHTTP makes the front; it starts nothing. With opts.Direct that toolbox is
+// the only one served, at /mcp too. It fails if there is no such toolbox, or if
+// a host or an origin is not one.
+func NewHTTP(cfg *config.Config, opts Options, over HTTPOptions) (*HTTP, error) {
+	over.fill()
+	h := &HTTP{opts: over, fronts: make(map[string]*Proxy), log: opts.Logger}
+	var err error
+	if h.guard, err = newGuard(&over); err != nil {
+		return nil, err
+	}
+	if h.fronts[""], err = New(cfg, opts); err != nil {
+		return nil, err
+	}
+	for _, t := range cfg.Toolboxes {
+		if opts.Direct != "" && t.Name != opts.Direct {
+			continue
+		}
+		if h.fronts[t.Name], err = h.fronts[""].serving(t.Name); err != nil {
+			return nil, err
+		}
+	}
+	h.clients.make(h)
+	return h, nil
+}
+
+// ServeHTTP serves one request.
+func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if err := h.guard.check(r); err != nil {
+		err.write(w, r)
+		return
+	}
+	name, mcp := "", r.URL.Path == "/mcp"
+	if !mcp {
+		name, mcp = strings.CutPrefix(r.URL.Path, "/mcp/")
+		mcp = mcp && name != ""
+	}
+	switch {
+	case mcp:
+		h.serveMCP(w, r, name)
+	case r.URL.Path == "/healthz":
+		h.state(w, r, true)
+	case r.URL.Path == "/readyz":
+		h.state(w, r, !h.clients.isClosing())
+	default:
+		refuse(http.StatusNotFound, "there is nothing here; the MCP endpoint is /mcp").write(w, r)
+	}
+}
+
+// state answers a question of a supervisor.
+func (h *HTTP) state(w http.ResponseWriter, r *http.Request, well bool) {
+	switch {
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		refuseMethod("GET, HEAD").write(w, r)
+	case !well:
+		refuse(http.StatusServiceUnavailable, "shutting down").write(w, r)
+	default:
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		_, _ = w.Write([]byte("ok\n"))
+	}
+}
+
+func (h *HTTP) serveMCP(w http.ResponseWriter, r *http.Request, toolbox string) {
+	if err := h.guard.authorize(r); err != nil {
+		err.write(w, r)
+		return
+	}
+	front := h.fronts[toolbox]
+	if front == nil {
+		refuse(http.StatusNotFound, fmt.Sprintf("there is no toolbox %q here", toolbox)).write(w, r)
+		return
+	}
+	var err *refusal
+	switch r.Method {
+	case http.MethodPost:
+		err = h.post(w, r, front)
+	case http.MethodGet:
+		err = h.listen(w, r, front)
+	case http.MethodDelete:
+		err = h.delete(w, r, front)
+	default:
+		err = refuseMethod("POST, GET, DELETE")
+	}
+	if err != nil {
+		err.write(w, r)
+	}
+}

@@ -1,0 +1,342 @@
+package proxy
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+// client is who speaks to us over HTTP: in the legacy era the holder of one
+// session id, in the modern era all who hold the token. A session belongs to it.
+type client struct {
+	*session
+	front *Proxy
+	id    string      // what the legacy client shows; "" in the modern era
+	warm  atomic.Bool // the toolboxes that are open without being asked for were opened
+
+	streams *streams // nil in the modern era
+
+	// Guarded by clients.mu.
+	users int // requests being served
+	used  time.Time
+}
+
+// openFirst opens the toolboxes that are open without being asked for, before
+// the first request that may need one of them: unlike on stdio, nothing says
+// that the client has listed the tools before, and waiting costs nobody else.
+func (c *client) openFirst(ctx context.Context, method string) {
+	if c.warm.Load() {
+		return
+	}
+	switch method {
+	case "tools/call", "prompts/get", "resources/read", "resources/subscribe", "completion/complete", "subscriptions/listen":
+		if len(c.marked()) > 0 {
+			c.openMarked(ctx)
+		}
+		c.warm.Store(ctx.Err() == nil)
+	}
+}
+
+// clients are all there are.
+type clients struct {
+	h *HTTP
+
+	mu      sync.Mutex
+	legacy  map[string]*client
+	modern  map[*Proxy]*client
+	made    int // in both, and those whose initialize is being answered
+	closing bool
+	ending  sync.WaitGroup // those that are being closed
+}
+
+func (cs *clients) make(h *HTTP) {
+	cs.h, cs.legacy, cs.modern = h, make(map[string]*client), make(map[*Proxy]*client)
+}
+
+func (cs *clients) isClosing() bool {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	return cs.closing
+}
+
+// admitLocked makes room for one more.
+func (cs *clients) admitLocked() *refusal {
+	r := refuse(http.StatusServiceUnavailable, "there are too many sessions; end one, or try again later (workbench serve --max-sessions allows more)")
+	r.header = [2]string{"Retry-After", "30"}
+	switch {
+	case cs.closing:
+		return refuseClosing()
+	case cs.made >= cs.h.opts.MaxSessions:
+		return r
+	}
+	cs.made++
+	return nil
+}
+
+func refuseClosing() *refusal {
+	r := refuse(http.StatusServiceUnavailable, "workbench is shutting down")
+	r.header = [2]string{"Retry-After", "5"}
+	return r
+}
+
+// begin makes a client that wants to initialize; register or forget follows.
+func (cs *clients) begin(front *Proxy) (*client, *refusal) {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	if no := cs.admitLocked(); no != nil {
+		return nil, no
+	}
+	c := &client{front: front, users: 1, streams: newStreams()}
+	c.session = front.connect(c.streams.standing.add)
+	return c, nil
+}
+
+// register gives the client a session id and lets it be found by that. It
+// reports false if it is too late.
+func (cs *clients) register(c *client) bool {
+	c.id = rand.Text() // 130 bits
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	if !cs.closing {
+		cs.legacy[c.id] = c
+	}
+	return !cs.closing
+}
+
+// forget undoes begin.
+func (cs *clients) forget(c *client) {
+	cs.mu.Lock()
+	cs.made--
+	cs.mu.Unlock()
+	_ = c.session.Close(gone()) // it has no servers
+}
+
+// find gives the legacy client whose session a request names; release follows.
+// One that is not known, or of another endpoint, is answered alike. starting
+// says that the request begins something new.
+func (cs *clients) find(r *http.Request, front *Proxy, starting bool) (*client, *refusal) {
+	ids := r.Header[mcp.HeaderSessionID]
+	if len(ids) != 1 {
+		return nil, refuse(http.StatusBadRequest, "the header "+mcp.HeaderSessionID+" is missing or given more than once; a session begins with initialize")
+	}
+	if v := r.Header.Get(mcp.HeaderProtocolVersion); v != "" && !mcp.IsValidProtocolVersion(v) {
+		return nil, &refusal{status: http.StatusBadRequest, error: *asWire(unsupportedVersion(v))}
+	}
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	c := cs.legacy[ids[0]]
+	switch {
+	case c == nil || c.front != front:
+		return nil, refuse(http.StatusNotFound, "there is no such session; begin a new one with initialize")
+	case cs.closing && starting:
+		return nil, refuseClosing()
+	}
+	c.users++
+	return c, nil
+}
+
+// share gives the client that all of the modern era are, making it if there is
+// none; release follows.
+func (cs *clients) share(front *Proxy) (*client, *refusal) {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	if cs.closing {
+		return nil, refuseClosing()
+	}
+	c := cs.modern[front]
+	if c == nil {
+		if no := cs.admitLocked(); no != nil {
+			return nil, no
+		}
+		// Nothing in this era belongs to no request.
+		c = &client{front: front, session: front.connect(func([]byte) {})}
+		cs.modern[front] = c
+	}
+	c.users++
+	return c, nil
+}
+
+func (cs *clients) release(c *client) {
+	now := time.Now()
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	c.users--
+	c.used = now
+}
+
+// take removes a client from the tables, so that its session can be ended; it
+// reports whether it was there, and is not ended already.
+func (cs *clients) take(c *client) bool {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	return cs.takeLocked(c)
+}
+
+func (cs *clients) takeLocked(c *client) bool {
+	switch {
+	case cs.closing:
+		return false
+	case cs.legacy[c.id] == c:
+		delete(cs.legacy, c.id)
+	case cs.modern[c.front] == c:
+		delete(cs.modern, c.front)
+	default:
+		return false
+	}
+	cs.made--
+	cs.ending.Add(1)
+	return true
+}
+
+// close ends the session of a client that was taken.
+func (cs *clients) close(ctx context.Context, c *client) {
+	defer cs.ending.Done()
+	err := c.session.Close(ctx)
+	missed := 0
+	if c.streams != nil {
+		missed = c.streams.end()
+	}
+	cs.h.log.Debug().Err(err).Int("dropped", missed).Msg("session closed")
+}
+
+// sweep ends the sessions that nobody has used for their time: no request of
+// theirs is being served, no stream is open and no call is on its way.
+func (cs *clients) sweep(now time.Time) {
+	var idle []*client
+	cs.mu.Lock()
+	for _, c := range cs.legacy {
+		if c.users == 0 && now.Sub(c.used) >= cs.h.opts.Idle && !c.busy() {
+			idle = append(idle, c)
+		}
+	}
+	for _, c := range cs.modern {
+		if c.users == 0 && now.Sub(c.used) >= cs.h.opts.ModernIdle && !c.busy() {
+			idle = append(idle, c)
+		}
+	}
+	for _, c := range idle {
+		cs.takeLocked(c)
+	}
+	cs.mu.Unlock()
+	for _, c := range idle {
+		go cs.close(gone(), c)
+	}
+}
+
+// gone is the context of an end that waits for no answers.
+func gone() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}
+
+// shut ends all sessions, giving what is under way until ctx ends, and waits.
+func (cs *clients) shut(ctx context.Context) {
+	cs.mu.Lock()
+	cs.closing = true
+	var all []*client
+	for _, c := range cs.legacy {
+		all = append(all, c)
+	}
+	for _, c := range cs.modern {
+		all = append(all, c)
+	}
+	cs.mu.Unlock()
+	for _, c := range all {
+		// It stays in the table until its calls are answered, so that the
+		// client can answer what servers ask meanwhile.
+		cs.ending.Go(func() {
+			err := c.session.Close(ctx)
+			if c.streams != nil {
+				c.streams.end()
+			}
+			if err != nil {
+				cs.h.log.Warn().Err(err).Msg("session closed")
+			}
+		})
+	}
+	cs.ending.Wait()
+}
+
+// maxFinished is how many streams that have ended are kept for clients that
+// come back for what they missed.
+const maxFinished = 16
+
+// streams are those of one legacy client.
+type streams struct {
+	standing *stream // what belongs to no request
+
+	mu       sync.Mutex
+	last     uint64
+	all      map[uint64]*stream // of requests
+	finished []*stream          // of these, the ended ones, oldest first
+}
+
+func newStreams() *streams {
+	return &streams{standing: &stream{ids: true, standing: true}, all: make(map[uint64]*stream)}
+}
+
+// open makes the stream of one request.
+func (ss *streams) open(prime bool) *stream {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	ss.last++
+	st := &stream{number: ss.last, ids: true, prime: prime}
+	ss.all[st.number] = st
+	return st
+}
+
+// finish notes that a stream has ended, and forgets the oldest ones that have.
+func (ss *streams) finish(st *stream) {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	ss.finished = append(ss.finished, st)
+	size := 0
+	for _, st := range ss.finished {
+		st.mu.Lock()
+		size += st.size
+		st.mu.Unlock()
+	}
+	for len(ss.finished) > 1 && (size > maxKept || len(ss.finished) > maxFinished) {
+		old := ss.finished[0]
+		ss.finished = ss.finished[1:]
+		delete(ss.all, old.number)
+		old.mu.Lock()
+		size -= old.size
+		old.mu.Unlock()
+	}
+}
+
+// resume finds the stream and the place in it that an event id names.
+func (ss *streams) resume(id string) (st *stream, after uint64, err error) {
+	number, seq, _ := strings.Cut(id, "-")
+	n, err := strconv.ParseUint(number, 10, 64)
+	after, err2 := strconv.ParseUint(seq, 10, 64)
+	if err := errors.Join(err, err2); err != nil {
+		return nil, 0, errors.New("not an event id of ours")
+	}
+	if n == 0 {
+		return ss.standing, after, nil
+	}
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	if st = ss.all[n]; st == nil {
+		return nil, 0, errors.New("what came after it is no longer kept")
+	}
+	return st, after, nil
+}
+
+// end ends the standing stream, and with it all that is read; it returns how
+// many messages nobody read.
+func (ss *streams) end() (missed int) {
+	ss.standing.end(nil)
+	return ss.standing.missed()
+}

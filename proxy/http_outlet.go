@@ -1,0 +1,155 @@
+package proxy
+
+import (
+	"bytes"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/mcp-workbench/workbench/internal/wire"
+)
+
+// post is the outlet of one POST: a reply that comes first is the whole body of
+// the response; if anything comes before it, or it is long in coming, the
+// response is a stream. It is never used for a second request, since what
+// belongs to the first may still be on its way.
+type post struct {
+	msg     wire.Message
+	streams *streams // nil in the modern era
+	prime   bool
+	reader  reader
+
+	mu     sync.Mutex
+	stream *stream // nil until a message comes before the reply
+	reply  *[]byte // where there is no stream, the reply, in a buffer of front's
+	front  *Proxy
+	over   bool
+	left   bool // the client is gone
+}
+
+func newPost(front *Proxy, ss *streams, prime bool) *post {
+	return &post{front: front, streams: ss, prime: prime, reader: reader{wake: make(chan struct{}, 1)}}
+}
+
+// message implements outlet.
+func (p *post) message(msg []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if st := p.upgradeLocked(); st != nil {
+		st.add(msg)
+	}
+}
+
+// finish implements outlet.
+func (p *post) finish(reply []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.over {
+		return
+	}
+	p.over = true
+	switch {
+	case p.stream != nil:
+		p.stream.end(reply)
+		if p.streams != nil {
+			p.streams.finish(p.stream)
+		}
+	case p.left:
+	case reply != nil:
+		p.reply = p.front.buffer()
+		*p.reply = append(*p.reply, reply...)
+		fallthrough
+	default:
+		p.reader.signal()
+	}
+}
+
+// upgrade makes the response a stream.
+func (p *post) upgrade() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.upgradeLocked()
+}
+
+// upgradeLocked gives the stream, or nil if it is too late for one.
+func (p *post) upgradeLocked() *stream {
+	if p.stream == nil && !p.over && !p.left {
+		if p.streams != nil {
+			p.stream = p.streams.open(p.prime)
+		} else {
+			p.stream = new(stream)
+		}
+		p.stream.attach(&p.reader, 0)
+	}
+	if p.over {
+		return nil
+	}
+	return p.stream
+}
+
+// response is how writing one ended.
+type response int
+
+const (
+	responseWhole  response = iota
+	responseBroken          // the client left before its end
+	responseNone            // nothing was written: there is no reply
+)
+
+// serve writes the response.
+func (p *post) serve(w http.ResponseWriter, r *http.Request, keepAlive time.Duration) response {
+	quiet := time.NewTimer(keepAlive)
+	select {
+	case <-p.reader.wake:
+	case <-r.Context().Done():
+	case <-quiet.C:
+		p.upgrade()
+	}
+	quiet.Stop()
+	p.mu.Lock()
+	st, reply, over := p.stream, p.reply, p.over
+	p.left = st == nil && !over
+	p.mu.Unlock()
+	switch {
+	case st != nil && st.serve(r.Context(), w, &p.reader, keepAlive):
+		return responseWhole
+	case reply != nil:
+		defer p.front.release(reply)
+		head := w.Header()
+		head.Set("Content-Type", "application/json")
+		head.Set("Content-Length", strconv.Itoa(len(*reply)))
+		if p.streams == nil {
+			w.WriteHeader(replyStatus(*reply))
+		}
+		_, _ = w.Write(*reply) // an error says that nobody reads it
+		return responseWhole
+	case st == nil && over:
+		return responseNone
+	}
+	return responseBroken
+}
+
+// replyStatus is the HTTP status that revision 2026-07-28 has for a reply.
+func replyStatus(reply []byte) int {
+	// An error stands near the beginning of a message in any order of its
+	// members that is found; long results are not read for it.
+	if !bytes.Contains(reply[:min(len(reply), 256)], []byte(`"error"`)) {
+		return http.StatusOK
+	}
+	var m wire.Message
+	if wire.Scan(reply, &m) != nil || m.Kind != wire.Failure {
+		return http.StatusOK
+	}
+	span, err := wire.FindPath(reply, m.Error, "code")
+	if err != nil {
+		return http.StatusOK
+	}
+	switch code, _ := strconv.Atoi(string(m.Bytes(span))); code {
+	case wire.CodeMethodNotFound:
+		return http.StatusNotFound
+	case codeHeaderMismatch, codeMissingCapability, codeUnsupportedVersion, wire.CodeParse, wire.CodeInvalidRequest:
+		return http.StatusBadRequest
+	}
+	return http.StatusOK
+}

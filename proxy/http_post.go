@@ -1,0 +1,267 @@
+package proxy
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcp-workbench/workbench/internal/wire"
+)
+
+// bodyTime is how long a client may take to send the body of a request.
+const bodyTime = 15 * time.Second
+
+// post serves a POST: one message.
+func (h *HTTP) post(w http.ResponseWriter, r *http.Request, front *Proxy) *refusal {
+	if no := checkPost(r); no != nil {
+		return no
+	}
+	buf := front.buffer()
+	defer front.release(buf)
+	no := h.readBody(w, r, buf)
+	if no == nil {
+		if no = h.receive(w, r, front, buf); no != nil {
+			no.read = true
+		}
+	}
+	return no
+}
+
+// receive serves the message in buf.
+func (h *HTTP) receive(w http.ResponseWriter, r *http.Request, front *Proxy, buf *[]byte) *refusal {
+	p := newPost(front, nil, false)
+	m := &p.msg
+	if err := wire.Scan(*buf, m); err == nil && bytes.ContainsAny(*buf, "\r\n") {
+		// Further on, a message is one line.
+		*buf = wire.Compact((*buf)[:0], *buf)
+		_ = wire.Scan(*buf, m)
+	} else if err != nil {
+		return refuseMessage(err)
+	}
+	x, err := readExchange(m, r.Header)
+	switch {
+	case err != nil:
+		return x.refuse(err)
+	case x.modern:
+		return h.postModern(w, r, p, x)
+	case m.Kind == wire.Request && x.method == "initialize":
+		return h.initialize(w, r, p)
+	}
+	return h.postLegacy(w, r, p, x)
+}
+
+// checkPost refuses what is no message in a form that is understood.
+func checkPost(r *http.Request) *refusal {
+	kinds := r.Header["Content-Type"]
+	var kind string
+	if len(kinds) == 1 {
+		kind = kinds[0]
+		if kind != "application/json" {
+			kind, _, _ = mime.ParseMediaType(kind)
+		}
+	}
+	switch {
+	case kind != "application/json":
+		return refuse(http.StatusUnsupportedMediaType, "the Content-Type must be application/json")
+	case r.Header["Content-Encoding"] != nil:
+		return refuse(http.StatusUnsupportedMediaType, "the body must not be encoded; the header Content-Encoding is there")
+	case !accepts(r.Header["Accept"], "application/json", "text/event-stream"):
+		return refuse(http.StatusNotAcceptable, "the header Accept must list both application/json and text/event-stream")
+	}
+	return nil
+}
+
+// readBody reads the whole body into buf, within the limits of size and time.
+func (h *HTTP) readBody(w http.ResponseWriter, r *http.Request, buf *[]byte) *refusal {
+	limit := h.opts.MaxBody
+	long := refuse(http.StatusRequestEntityTooLarge, "the message is too long (workbench serve --max-body allows more)")
+	if r.ContentLength > int64(limit) {
+		return long
+	}
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Now().Add(bodyTime)) // a connection of a test has none
+	b := slices.Grow((*buf)[:0], int(max(r.ContentLength, 511))+1) // the end is seen with room to spare
+	for {
+		n, err := r.Body.Read(b[len(b):cap(b)])
+		b = b[:len(b)+n]
+		*buf = b
+		switch {
+		case len(b) > limit:
+			return long
+		case err == io.EOF:
+			_ = control.SetReadDeadline(time.Time{})
+			return nil
+		case err != nil:
+			return refuse(http.StatusRequestTimeout, "the body did not come to its end in time")
+		case len(b) == cap(b):
+			b = slices.Grow(b, len(b))
+		}
+	}
+}
+
+// refuseMessage refuses what is not a message.
+func refuseMessage(err error) *refusal {
+	bad := asWire(err)
+	return &refusal{status: http.StatusBadRequest, id: bad.ID, error: *bad}
+}
+
+// asWire gives the JSON-RPC error that err is.
+func asWire(err error) *wire.Error {
+	var bad *wire.Error
+	if !errors.As(err, &bad) {
+		bad = &wire.Error{Code: wire.CodeInternal, Message: err.Error()}
+	}
+	return bad
+}
+
+// postModern serves a message of revision 2026-07-28, which is an exchange of
+// its own: no session, and closing the response cancels it.
+func (h *HTTP) postModern(w http.ResponseWriter, r *http.Request, p *post, x *exchange) *refusal {
+	if no := x.checkModern(); no != nil {
+		return no
+	}
+	if x.Kind == wire.Notification {
+		w.WriteHeader(http.StatusAccepted)
+		return nil
+	}
+	c, no := h.clients.share(p.front)
+	if no != nil {
+		return no
+	}
+	defer h.clients.release(c)
+	c.openFirst(r.Context(), x.method)
+	if x.method == "tools/call" {
+		if tool := c.mirrored(x.Bytes(x.name)); tool != nil {
+			if no := x.checkMirrored(tool); no != nil {
+				return no
+			}
+		}
+	}
+	scope := h.scopes.Add(1)
+	id := string(x.Bytes(x.ID))
+	c.handle(x.Message, p, scope)
+	switch p.serve(w, r, h.opts.KeepAlive) {
+	case responseBroken:
+		c.abandon(flightKey{scope, id})
+	case responseNone:
+		return h.unanswered(w, c)
+	}
+	return nil
+}
+
+// initialize serves the message that begins a session of the legacy era.
+func (h *HTTP) initialize(w http.ResponseWriter, r *http.Request, p *post) *refusal {
+	c, no := h.clients.begin(p.front)
+	if no != nil {
+		return no
+	}
+	c.handle(&p.msg, p, 0) // answers before it returns
+	p.streams = c.streams
+	switch {
+	case !c.greeted():
+		h.clients.forget(c)
+	case !h.clients.register(c):
+		h.clients.forget(c)
+		return refuseClosing()
+	default:
+		defer h.clients.release(c)
+		w.Header().Set(mcp.HeaderSessionID, c.id)
+	}
+	p.serve(w, r, h.opts.KeepAlive)
+	return nil
+}
+
+// postLegacy serves a message that belongs to a session. That its client goes
+// away does not cancel it: it may come back for the rest of the stream.
+func (h *HTTP) postLegacy(w http.ResponseWriter, r *http.Request, p *post, x *exchange) *refusal {
+	c, no := h.clients.find(r, p.front, x.Kind == wire.Request)
+	if no != nil {
+		return no
+	}
+	defer h.clients.release(c)
+	if x.Kind != wire.Request {
+		c.handle(x.Message, p, 0)
+		w.WriteHeader(http.StatusAccepted)
+		return nil
+	}
+	p.streams, p.prime = c.streams, c.primes()
+	c.openFirst(r.Context(), x.method)
+	c.handle(x.Message, p, 0)
+	if p.serve(w, r, h.opts.KeepAlive) == responseNone {
+		return h.unanswered(w, c)
+	}
+	return nil
+}
+
+// unanswered serves the end of a request that has no reply: cancelled by its
+// client, which waits for none, or by the end of the session.
+func (h *HTTP) unanswered(w http.ResponseWriter, c *client) *refusal {
+	switch {
+	case h.clients.isClosing():
+		return refuseClosing()
+	case c.ended():
+		return refuse(http.StatusNotFound, "the session ended before the request was answered")
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.WriteHeader(http.StatusOK)
+	return nil
+}
+
+// primes reports whether streams to the client begin with an empty event, which
+// clients before revision 2025-11-25 take for a message.
+func (c *client) primes() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.session.client.Version >= mcp.ProtocolVersion20251125
+}
+
+// listen serves a GET: the stream of what belongs to no request, or, with the
+// id of an event, the rest of the stream that it was part of.
+func (h *HTTP) listen(w http.ResponseWriter, r *http.Request, front *Proxy) *refusal {
+	if mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)) {
+		return refuseMethod("POST")
+	}
+	if !accepts(r.Header["Accept"], "text/event-stream") {
+		return refuse(http.StatusNotAcceptable, "the header Accept must list text/event-stream")
+	}
+	c, no := h.clients.find(r, front, true)
+	if no != nil {
+		return no
+	}
+	defer h.clients.release(c)
+	st, rd := c.streams.standing, newReader()
+	var after uint64
+	if id := strings.TrimSpace(r.Header.Get(mcp.HeaderLastEventID)); id != "" {
+		var err error
+		if st, after, err = c.streams.resume(id); err != nil {
+			return refuse(http.StatusBadRequest, "Last-Event-ID: "+err.Error())
+		}
+	}
+	st.attach(rd, after)
+	st.serve(r.Context(), w, rd, h.opts.KeepAlive)
+	return nil
+}
+
+// delete serves a DELETE: the end of a session.
+func (h *HTTP) delete(w http.ResponseWriter, r *http.Request, front *Proxy) *refusal {
+	if mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)) {
+		return refuseMethod("POST")
+	}
+	c, no := h.clients.find(r, front, false)
+	if no != nil {
+		return no
+	}
+	defer h.clients.release(c)
+	if h.clients.take(c) {
+		go h.clients.close(gone(), c) // the client need not wait for the servers
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}

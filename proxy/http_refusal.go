@@ -1,0 +1,64 @@
+package proxy
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/mcp-workbench/workbench/internal/wire"
+)
+
+// lingerTime is how long a client that is refused may go on sending, so that it
+// sees the refusal.
+const lingerTime = time.Second
+
+// refusal is a request that is answered with an HTTP status, and a body that
+// is a JSON-RPC error.
+type refusal struct {
+	status int
+	header [2]string // name and value of one more header, if any
+	id     []byte    // of the request, if it was read
+	error  wire.Error
+	read   bool // the body of the request was read
+}
+
+// refuse refuses a request for what is wrong with its transport.
+func refuse(status int, message string) *refusal {
+	return &refusal{status: status, error: wire.Error{Code: wire.CodeInvalidRequest, Message: message}}
+}
+
+func refuseMethod(allowed string) *refusal {
+	no := refuse(http.StatusMethodNotAllowed, "the method is not one of "+allowed)
+	no.header = [2]string{"Allow", allowed}
+	return no
+}
+
+func (no *refusal) write(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	if no.header[0] != "" {
+		h.Set(no.header[0], no.header[1])
+	}
+	if r.ContentLength != 0 && !no.read {
+		// Without this net/http reads the body first, and without a deadline
+		// it waits for the rest of it afterwards.
+		h.Set("Connection", "close")
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(lingerTime))
+	}
+	h.Set("Content-Type", "application/json")
+	w.WriteHeader(no.status)
+	_, _ = w.Write(no.body())
+}
+
+// body is the error; the schema of revision 2025-11-25 and later has no null
+// for an id that is not known.
+func (no *refusal) body() []byte {
+	if no.id != nil {
+		return wire.AppendError(nil, no.id, no.error.Code, no.error.Message, no.error.Data)
+	}
+	b := strconv.AppendInt([]byte(`{"jsonrpc":"2.0","error":{"code":`), int64(no.error.Code), 10)
+	b = wire.AppendQuote(append(b, `,"message":`...), no.error.Message)
+	if no.error.Data != nil {
+		b = append(append(b, `,"data":`...), no.error.Data...)
+	}
+	return append(b, "}}"...)
+}

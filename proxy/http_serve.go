@@ -1,0 +1,146 @@
+package proxy
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	stdlog "log"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+)
+
+// Limits of connections.
+const (
+	maxHeader   = 32 << 10
+	headerTime  = 10 * time.Second
+	idleTime    = 2 * time.Minute
+	sweepPeriod = time.Minute
+)
+
+// Serve serves on ln, which it closes, until ctx ends. Then nothing more is
+// accepted, what is under way is answered for the drain time at most,
+// subscriptions are ended with their last message, and all servers are stopped.
+// It returns nil after that, and the cause if listening fails.
+func (h *HTTP) Serve(ctx context.Context, ln net.Listener) error {
+	ln = limitConns(ln, h.opts.MaxConns)
+	if h.opts.TLS != nil {
+		ln = tls.NewListener(ln, h.opts.TLS)
+	}
+	srv := &http.Server{
+		Handler:           h,
+		MaxHeaderBytes:    maxHeader,
+		ReadHeaderTimeout: headerTime,
+		IdleTimeout:       idleTime,
+		// A response that is not a stream begins within KeepAlive.
+		WriteTimeout: h.opts.KeepAlive + 2*writeTime,
+		ErrorLog:     stdlog.New(serverLog{h.log}, "", 0),
+	}
+	serving, stop := context.WithCancel(ctx)
+	defer stop()
+	var work sync.WaitGroup
+	work.Go(func() { h.sweep(serving) })
+	failed := make(chan error, 1)
+	work.Go(func() { failed <- srv.Serve(ln) })
+
+	var err error
+	select {
+	case err = <-failed:
+		stop()
+	case <-ctx.Done():
+	}
+	_ = ln.Close() // no new connection while the old ones are served
+	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), h.opts.Drain)
+	defer cancel()
+	h.clients.shut(drain)
+	if srv.Shutdown(drain) != nil {
+		_ = srv.Close()
+	}
+	work.Wait()
+	return errors.Join(err, h.fronts[""].Close())
+}
+
+// serverLog takes what net/http has to say of connections.
+type serverLog struct{ log zerolog.Logger }
+
+// Write implements io.Writer.
+func (l serverLog) Write(line []byte) (int, error) {
+	l.log.Debug().Msg(strings.TrimSpace(string(line)))
+	return len(line), nil
+}
+
+// sweep ends idle sessions until ctx ends.
+func (h *HTTP) sweep(ctx context.Context) {
+	tick := time.NewTicker(min(sweepPeriod, h.opts.Idle/2, h.opts.ModernIdle/2))
+	defer tick.Stop()
+	for {
+		select {
+		case now := <-tick.C:
+			h.clients.sweep(now)
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// limitedListener leaves connections beyond its limit waiting in the kernel.
+type limitedListener struct {
+	net.Listener
+	room   chan struct{}
+	closed chan struct{}
+	once   sync.Once
+}
+
+func limitConns(ln net.Listener, n int) net.Listener {
+	return &limitedListener{Listener: ln, room: make(chan struct{}, n), closed: make(chan struct{})}
+}
+
+// Accept implements net.Listener.
+func (l *limitedListener) Accept() (net.Conn, error) {
+	select {
+	case l.room <- struct{}{}:
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+	c, err := l.Listener.Accept()
+	if err != nil {
+		<-l.room
+		return nil, err
+	}
+	return &limitedConn{Conn: c, l: l}, nil
+}
+
+// Close implements net.Listener.
+func (l *limitedListener) Close() (err error) {
+	l.once.Do(func() {
+		close(l.closed)
+		err = l.Listener.Close()
+	})
+	return err
+}
+
+type limitedConn struct {
+	net.Conn
+	l    *limitedListener
+	once sync.Once
+}
+
+// Close implements net.Conn.
+func (c *limitedConn) Close() error {
+	err := c.Conn.Close()
+	c.once.Do(func() { <-c.l.room })
+	return err
+}
+
+// CloseWrite lets the last response reach a client that is still sending:
+// net/http looks for it.
+func (c *limitedConn) CloseWrite() error {
+	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return nil
+}

@@ -136,8 +136,8 @@ Without a command it serves on standard input and output, as clients start it.`,
 	f.StringVar(&env.configPath, "config", "", "configuration `file` (default: $WORKBENCH_CONFIG, ./workbench-config.json, $XDG_CONFIG_HOME/workbench/workbench-config.json)")
 	f.StringVar(&env.logLevel, "log-level", "info", "what is logged to standard error: debug, info, warn, error or off")
 	f.StringVar(&env.logFile, "log-file", "", "log to this `file` instead of standard error")
-	root.Flags().AddFlagSet(serve.Flags())
-	root.AddCommand(serve, checkCommand(env), toolsCommand(env), callCommand(env), workflowCommand(env), demoCommand(env), versionCommand(env))
+	root.Flags().AddFlag(serve.Flags().Lookup("toolbox")) // the commonest; the others need the command
+	root.AddCommand(serve, checkCommand(env), toolsCommand(env), callCommand(env), workflowCommand(env), tokenCommand(env), demoCommand(env), versionCommand(env))
 	return root
 }
 

@@ -14,27 +14,39 @@ import (
 )
 
 func serveCommand(env *environment) *cobra.Command {
-	var direct string
+	var (
+		direct string
+		over   httpFlags
+	)
 	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "Serve an MCP client on standard input and output",
+		Short: "Serve an MCP client on standard input and output, or many over HTTP",
 		Long: `Serve speaks MCP on standard input and output, one JSON message a line, until
-the input ends. Logs go to standard error.`,
+the input ends. Logs go to standard error.
+
+With --http it serves any number of clients over streamable HTTP instead, until
+it is interrupted: all toolboxes at /mcp, one of them directly at /mcp/TOOLBOX.
+Clients need the token that workbench token prints.`,
 		Example: `  workbench serve
+  workbench serve --http 127.0.0.1:7777
   workbench serve --toolbox files --log-level debug --log-file workbench.log`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if isTerminal(env.in) {
+			if err := over.check(cmd); err != nil {
+				return err
+			}
+			if over.address == "" && isTerminal(env.in) {
 				return cmd.Root().Help()
 			}
-			return serve(cmd, env, direct)
+			return serve(cmd, env, direct, &over)
 		},
 	}
 	cmd.Flags().StringVar(&direct, "toolbox", "", "serve the tools of this one `toolbox` directly, under their own names")
+	over.add(cmd.Flags())
 	return cmd
 }
 
-func serve(cmd *cobra.Command, env *environment, direct string) error {
+func serve(cmd *cobra.Command, env *environment, direct string, over *httpFlags) error {
 	log, closeLog, err := env.logger()
 	if err != nil {
 		return err
@@ -50,12 +62,16 @@ func serve(cmd *cobra.Command, env *environment, direct string) error {
 	for _, problem := range cfg.Problems() {
 		log.Warn().Err(problem).Msg("a server cannot be used")
 	}
-	front, err := proxy.New(cfg, proxy.Options{
+	opts := proxy.Options{
 		Version: version(),
 		Direct:  direct,
 		Toolbox: env.toolboxOptions(cfg, log),
 		Logger:  log,
-	})
+	}
+	if over.address != "" {
+		return serveHTTP(cmd.Context(), env, over, cfg, opts)
+	}
+	front, err := proxy.New(cfg, opts)
 	if err != nil {
 		return usageError{fmt.Errorf("--toolbox: %w", err)}
 	}

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"syscall"
+
+	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/proxy"
+)
+
+// httpFlags are the flags of serve --http.
+type httpFlags struct {
+	address          string
+	hosts, origins   []string
+	tokenFile        string
+	noToken          bool
+	tlsCert, tlsKey  string
+	insecure         bool
+	maxBody, maxOpen int
+}
+
+func (o *httpFlags) add(f *pflag.FlagSet) {
+	f.StringVar(&o.address, "http", "", "serve over HTTP on this `address`, as in 127.0.0.1:7777 (port 0: any that is free)")
+	f.StringSliceVar(&o.hosts, "allow-host", nil, "HTTP: answer to this `name` in Host too, besides localhost, 127.0.0.1, [::1] and the address")
+	f.StringSliceVar(&o.origins, "allow-origin", nil, "HTTP: let web pages of this `origin` in, as in https://app.example")
+	addTokenFile(f, &o.tokenFile)
+	f.BoolVar(&o.noToken, "no-token", false, "HTTP: let everybody in who can reach the address, which must be a loopback one")
+	f.StringVar(&o.tlsCert, "tls-cert", "", "HTTP: speak HTTPS with the certificate in this `file` (PEM)")
+	f.StringVar(&o.tlsKey, "tls-key", "", "HTTP: `file` with the key of the certificate (PEM)")
+	f.BoolVar(&o.insecure, "insecure", false, "HTTP: allow an address that others can reach without TLS; they can read the token and everything else")
+	f.IntVar(&o.maxBody, "max-body", 4<<20, "HTTP: longest message accepted, in `bytes`")
+	f.IntVar(&o.maxOpen, "max-sessions", 1024, "HTTP: `number` of sessions at a time")
+}
+
+func addTokenFile(f *pflag.FlagSet, to *string) {
+	f.StringVar(to, "token-file", "", "HTTP: `file` with the token, made if there is none (default: $XDG_STATE_HOME/workbench/token or ~/.local/state/workbench/token)")
+}
+
+// check refuses flags that say nothing without --http.
+func (o *httpFlags) check(cmd *cobra.Command) error {
+	if o.address != "" {
+		return nil
+	}
+	only := &pflag.FlagSet{}
+	new(httpFlags).add(only)
+	var err error
+	only.VisitAll(func(f *pflag.Flag) {
+		if cmd.Flags().Changed(f.Name) && err == nil {
+			err = hinted{usageError{fmt.Errorf("--%s is for serving over HTTP", f.Name)}, "add --http ADDRESS, as in --http 127.0.0.1:7777"}
+		}
+	})
+	return err
+}
+
+// serveHTTP serves until ctx ends.
+func serveHTTP(ctx context.Context, env *environment, o *httpFlags, cfg *config.Config, opts proxy.Options) error {
+	over := proxy.HTTPOptions{Hosts: o.hosts, Origins: o.origins, MaxBody: o.maxBody, MaxSessions: o.maxOpen}
+	address, err := o.resolve()
+	if err != nil {
+		return err
+	}
+	if over.TLS, err = o.certificate(); err != nil {
+		return err
+	}
+	tokenFile := ""
+	if !o.noToken {
+		if tokenFile, err = env.tokenPath(o.tokenFile); err == nil {
+			over.Token, err = loadToken(tokenFile)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	ln, err := net.ListenTCP("tcp", address)
+	if err != nil {
+		return listenError(o.address, err)
+	}
+	over.Addr = ln.Addr()
+	front, err := proxy.NewHTTP(cfg, opts, over)
+	if err != nil {
+		return usageError{errors.Join(err, ln.Close())}
+	}
+	o.announce(opts.Logger, ln.Addr(), tokenFile)
+	return front.Serve(ctx, ln)
+}
+
+// resolve checks where is to be listened, and that it is safe to.
+func (o *httpFlags) resolve() (*net.TCPAddr, error) {
+	const form = "want HOST:PORT, as in 127.0.0.1:7777"
+	switch {
+	case o.maxBody <= 0 || o.maxOpen <= 0:
+		return nil, usageError{errors.New("--max-body and --max-sessions must be above 0")}
+	case o.noToken && o.tokenFile != "":
+		return nil, usageError{errors.New("--no-token and --token-file exclude each other")}
+	}
+	address, err := net.ResolveTCPAddr("tcp", o.address)
+	if err != nil {
+		return nil, hinted{usageError{fmt.Errorf("--http %s: %w", o.address, err)}, form}
+	}
+	if address.IP.IsLoopback() {
+		return address, nil
+	}
+	others := fmt.Errorf("--http %s can be reached from other machines", o.address)
+	switch {
+	case o.noToken:
+		return nil, hinted{usageError{others}, "--no-token is for loopback addresses: leave it out, or serve on 127.0.0.1"}
+	case o.tlsCert == "" && !o.insecure:
+		return nil, hinted{usageError{others}, "serve on 127.0.0.1, or give --tls-cert and --tls-key, or accept with --insecure that the token and all else travels unencrypted"}
+	}
+	return address, nil
+}
+
+// certificate reads what is needed for TLS; nil without.
+func (o *httpFlags) certificate() (*tls.Config, error) {
+	switch {
+	case o.tlsCert == "" && o.tlsKey == "":
+		return nil, nil
+	case o.tlsCert == "" || o.tlsKey == "":
+		return nil, usageError{errors.New("--tls-cert and --tls-key belong together")}
+	}
+	pair, err := tls.LoadX509KeyPair(o.tlsCert, o.tlsKey)
+	if err != nil {
+		return nil, hinted{fmt.Errorf("the certificate cannot be used: %w", err), "--tls-cert is a PEM file with the certificate and those that signed it, --tls-key one with its key without a passphrase; both must be readable by this user"}
+	}
+	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}}, nil
+}
+
+// listenError says what to do about an address that cannot be had.
+func listenError(address string, err error) error {
+	hint := "give another address with --http"
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		hint = "another program has the port, maybe another workbench: end it, or give another port (0 takes any that is free)"
+	case errors.Is(err, syscall.EACCES):
+		hint = "ports below 1024 are for the system: give a higher one"
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		hint = "the address is not one of this machine"
+	}
+	return hinted{fmt.Errorf("--http %s: %w", address, err), hint}
+}
+
+func (o *httpFlags) announce(log zerolog.Logger, address net.Addr, tokenFile string) {
+	scheme := "http"
+	if o.tlsCert != "" {
+		scheme = "https"
+	}
+	e := log.Info().Str("url", scheme+"://"+address.String()+"/mcp")
+	if tokenFile != "" {
+		e = e.Str("token_file", tokenFile)
+	}
+	e.Msg("serving over HTTP")
+	if o.insecure && scheme == "http" {
+		log.Warn().Msg("what is sent is not encrypted (--insecure)")
+	}
+	if tokenFile == "" {
+		log.Warn().Msg("everybody on this machine is let in (--no-token)")
+	}
+}

@@ -1,0 +1,216 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"math/big"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// served is the program serving over HTTP.
+type served struct {
+	url   string
+	lines []string // of the log
+	ended chan int
+	stop  func()
+}
+
+// serveForTest runs serve --http and waits for the address that it logs.
+func serveForTest(t *testing.T, environ []string, args ...string) *served {
+	t.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	read, write := io.Pipe()
+	s := &served{ended: make(chan int, 1), stop: stop}
+	go func() {
+		code := run(ctx, append([]string{"serve", "--http", "127.0.0.1:0"}, args...), streams{strings.NewReader(""), io.Discard, write}, environ)
+		_ = write.Close()
+		s.ended <- code
+	}()
+	log := bufio.NewScanner(read)
+	for log.Scan() {
+		s.lines = append(s.lines, log.Text())
+		var line struct{ URL, Message string }
+		if json.Unmarshal(log.Bytes(), &line) == nil && line.URL != "" {
+			s.url = line.URL
+			break
+		}
+	}
+	if s.url == "" {
+		t.Fatalf("it did not log its address, but %q, and ended with %d", s.lines, <-s.ended)
+	}
+	drained := make(chan struct{})
+	go func() {
+		defer close(drained)
+		for log.Scan() {
+			s.lines = append(s.lines, log.Text())
+		}
+	}()
+	t.Cleanup(func() {
+		stop()
+		if code := <-s.ended; code != exitDone {
+			t.Errorf("the exit code is %d, want 0", code)
+		}
+		<-drained
+	})
+	return s
+}
+
+const greeting = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}`
+
+// post sends the greeting and returns the status and the body of the answer.
+func (s *served) post(t *testing.T, client *http.Client, token string) (int, string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), "POST", s.url, strings.NewReader(greeting))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json, text/event-stream")
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, string(body)
+}
+
+func TestServeHTTP(t *testing.T) {
+	environ := []string{"XDG_STATE_HOME=" + t.TempDir(), "WORKBENCH_CONFIG=" + emptyConfig(t)}
+	s := serveForTest(t, environ)
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	if got, body := s.post(t, client, ""); got != 401 {
+		t.Errorf("without the token: got %d %s, want 401", got, body)
+	}
+	var out bytes.Buffer
+	if code := run(t.Context(), []string{"token"}, streams{strings.NewReader(""), &out, io.Discard}, environ); code != exitDone {
+		t.Fatalf("workbench token ended with %d", code)
+	}
+	token := strings.TrimSpace(out.String())
+	if got, body := s.post(t, client, token); got != 200 || !strings.Contains(body, "serverInfo") {
+		t.Errorf("with the token that workbench token prints: got %d %s, want 200", got, body)
+	}
+	if log := strings.Join(s.lines, "\n"); strings.Contains(log, token) || !strings.Contains(log, `"token_file":`) {
+		t.Errorf("the log must say where the token is, and not what it is:\n%s", log)
+	}
+	address := strings.TrimSuffix(strings.TrimPrefix(s.url, "http://"), "/mcp")
+	var fault bytes.Buffer
+	if code := run(t.Context(), []string{"serve", "--http", address, "--log-level", "off"}, streams{strings.NewReader(""), io.Discard, &fault}, environ); code != exitFault || !strings.Contains(fault.String(), "another program has the port") {
+		t.Errorf("the same port again: got exit code %d and %q", code, &fault)
+	}
+}
+
+func TestServeHTTPWithoutToken(t *testing.T) {
+	s := serveForTest(t, []string{"WORKBENCH_CONFIG=" + emptyConfig(t)}, "--no-token")
+	if got, body := s.post(t, &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}, ""); got != 200 {
+		t.Errorf("got %d %s, want 200", got, body)
+	}
+}
+
+// With a certificate, what is spoken is TLS 1.2 or later, and HTTP/2 if the
+// client likes.
+func TestServeHTTPS(t *testing.T) {
+	cert, key, pool := certificate(t)
+	s := serveForTest(t, []string{"WORKBENCH_CONFIG=" + emptyConfig(t)}, "--no-token", "--tls-cert", cert, "--tls-key", key)
+	if !strings.HasPrefix(s.url, "https://") {
+		t.Errorf("the address is %s, want https", s.url)
+	}
+	for _, http2 := range []bool{false, true} {
+		transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, ForceAttemptHTTP2: http2}
+		if got, body := s.post(t, &http.Client{Transport: transport}, ""); got != 200 {
+			t.Errorf("HTTP/2 %t: got %d %s, want 200", http2, got, body)
+		}
+		transport.CloseIdleConnections()
+	}
+	old := &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}
+	address := strings.TrimSuffix(strings.TrimPrefix(s.url, "https://"), "/mcp")
+	if c, err := tls.Dial("tcp", address, old); err == nil {
+		_ = c.Close()
+		t.Error("TLS 1.1 was accepted")
+	}
+}
+
+// Two that start at once have the same token.
+func TestTokenTogether(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state", "token")
+	got := make(chan string)
+	for range 20 {
+		go func() {
+			token, err := loadToken(path)
+			if err != nil {
+				token = fmt.Sprintf("error %v", err)
+			}
+			got <- token
+		}()
+	}
+	first := <-got
+	for range 19 {
+		if other := <-got; other != first {
+			t.Errorf("got %q and %q, want one token", first, other)
+		}
+	}
+	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(path), ".token-*")); len(left) > 0 {
+		t.Errorf("files were left behind: %q", left)
+	}
+}
+
+// emptyConfig is a configuration without toolboxes.
+func emptyConfig(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "workbench-config.json")
+	if err := os.WriteFile(path, []byte(`{"toolboxes":{}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// certificate makes one for 127.0.0.1 that signs itself.
+func certificate(t *testing.T) (certFile, keyFile string, pool *x509.CertPool) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bits, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	certFile, keyFile = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	pool = x509.NewCertPool()
+	certPEM := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+	pool.AppendCertsFromPEM(certPEM)
+	for file, text := range map[string][]byte{certFile: certPEM, keyFile: pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: bits})} {
+		if err := os.WriteFile(file, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return certFile, keyFile, pool
+}

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+func tokenCommand(env *environment) *cobra.Command {
+	var file string
+	cmd := &cobra.Command{
+		Use:   "token",
+		Short: "Print the token that HTTP clients need",
+		Long: `Token prints the token that clients of workbench serve --http must send in the
+header Authorization: Bearer TOKEN. It is made on the first use and kept in a
+file that only you can read. Delete the file for a new one, and start the
+server again.`,
+		Example: `  workbench token
+  curl -H "Authorization: Bearer $(workbench token)" http://127.0.0.1:7777/mcp`,
+		Args: noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			path, err := env.tokenPath(file)
+			if err != nil {
+				return err
+			}
+			token, err := loadToken(path)
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(env.out, token)
+			return err
+		},
+	}
+	addTokenFile(cmd.Flags(), &file)
+	return cmd
+}
+
+// tokenPath is where the token is kept.
+func (e *environment) tokenPath(given string) (string, error) {
+	if given != "" {
+		return given, nil
+	}
+	if dir, _ := e.lookup("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "workbench", "token"), nil
+	}
+	for _, name := range []string{"HOME", "USERPROFILE"} {
+		if home, _ := e.lookup(name); home != "" {
+			return filepath.Join(home, ".local", "state", "workbench", "token"), nil
+		}
+	}
+	return "", hinted{errors.New("there is no place for the token: HOME is not set"), "name a file with --token-file"}
+}
+
+// minToken is the least length of a token; ours have 43 characters.
+const minToken = 32
+
+// loadToken reads the token, making it first if there is none.
+func loadToken(path string) (string, error) {
+	token, err := readToken(path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return token, err
+	}
+	if err := makeToken(path); err != nil {
+		return "", fmt.Errorf("the token cannot be kept: %w", err)
+	}
+	return readToken(path)
+}
+
+func readToken(path string) (string, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrPermission) {
+		return "", hinted{fmt.Errorf("the token cannot be read: %w", err), "the file must belong to this user; or name another with --token-file"}
+	} else if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return "", err
+	}
+	if !info.Mode().IsRegular() {
+		return "", fmt.Errorf("the token file %s is not a file", path)
+	}
+	// Windows keeps rights elsewhere.
+	if mode := info.Mode().Perm(); mode&0o077 != 0 && runtime.GOOS != "windows" {
+		return "", hinted{fmt.Errorf("others can read the token file %s (%04o)", path, mode), fmt.Sprintf("chmod 600 %s; if others may have read it, delete it for a new one", path)}
+	}
+	text := make([]byte, 1<<10)
+	n, _ := f.Read(text)
+	token := strings.TrimSpace(string(text[:n]))
+	if len(token) < minToken || len(token) > 512 || strings.ContainsFunc(token, func(c rune) bool { return c <= ' ' || c > '~' }) {
+		return "", hinted{fmt.Errorf("the token file %s does not hold a token of %d to 512 visible ASCII characters", path, minToken), "delete it for a new one"}
+	}
+	return token, nil
+}
+
+// makeToken writes a token of 256 random bits. Of two programs that do so at
+// once, the first one's stands.
+func makeToken(path string) error {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	tmp, err := os.CreateTemp(dir, ".token-*") // with mode 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name())
+	bits := make([]byte, 32)
+	_, _ = rand.Read(bits) // never fails: it ends the program instead
+	_, err = tmp.WriteString(base64.RawURLEncoding.EncodeToString(bits) + "\n")
+	if err := errors.Join(err, tmp.Close()); err != nil {
+		return err
+	}
+	if err := os.Link(tmp.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return nil
+}

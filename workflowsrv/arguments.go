@@ -24,19 +24,29 @@ func parseArguments(raw []byte, t *tool) (arguments, *fault) {
 			raw = bytes.TrimSpace([]byte(text))
 		}
 	}
-	if len(raw) == 0 || string(raw) == "null" || raw[0] == '[' && len(bytes.TrimSpace(raw[1:len(raw)-1])) == 0 {
-		raw = []byte("{}")
+	if len(raw) == 0 || string(raw) == "null" || isEmptyArray(raw) {
+		return nil, nil
 	}
 	var a arguments
-	if err := json.Unmarshal(raw, &a); err != nil || raw[0] != '{' {
+	if err := json.Unmarshal(raw, &a); err != nil {
 		return nil, invalidParams("the arguments must be an object")
 	}
+	stranger := "" // the first by name, so that the answer is always the same
 	for name := range a {
-		if !slices.Contains(t.arguments, name) && name != "_meta" {
-			return nil, invalidParams(t.unknown(name))
+		known := name == "_meta" || slices.Contains(t.arguments, name)
+		if !known && (stranger == "" || name < stranger) {
+			stranger = name
 		}
 	}
+	if stranger != "" {
+		return nil, invalidParams(t.unknown(stranger))
+	}
 	return a, nil
+}
+
+func isEmptyArray(raw []byte) bool {
+	inner, ok := bytes.CutPrefix(raw, []byte("["))
+	return ok && string(bytes.TrimSpace(inner)) == "]"
 }
 
 // unknown says that the tool has no argument of that name.
@@ -125,7 +135,7 @@ func (a arguments) object(name string) (map[string]any, *fault) {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
 	var m map[string]any
-	if err := dec.Decode(&m); err != nil || m == nil {
+	if err := dec.Decode(&m); err != nil || m == nil || dec.More() {
 		return nil, invalidParams(name + " must be an object")
 	}
 	return m, nil

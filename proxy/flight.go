@@ -57,6 +57,7 @@ type flight struct {
 
 	call   toolbox.Call // where it is forwarded
 	server atomic.Pointer[toolbox.Server]
+	level  string                       // of the log lines that a legacy client wants
 	again  *request                     // what is sent again if a modern server asks a legacy client
 	repeat atomic.Pointer[toolbox.Call] // and how it was sent the last time
 	parked atomic.Pointer[parked]       // where a legacy server asked a modern client
@@ -75,6 +76,7 @@ func (s *session) take(c *call) *flight {
 	if ok {
 		s.lastFlight++
 		f.number = s.lastFlight
+		f.level = s.level
 		s.flights[f.key] = f
 		s.owed.Add(1)
 	}
@@ -222,7 +224,7 @@ func (f *flight) send(c *call, srv *toolbox.Server, edits ...wire.Edit) {
 		}
 	}
 	f.call.Raw, f.call.ID, f.call.Params, f.call.Meta = c.Raw, c.ID, c.Params, c.meta
-	f.call.Modern, f.call.Handler = c.modern != nil, f
+	f.call.Modern, f.call.LogLevel, f.call.Handler = c.modern != nil, f.level, f
 	if c.token.Present() {
 		f.call.Token, f.token = c.token, bytes.Clone(c.Bytes(c.token))
 	}

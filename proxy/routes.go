@@ -285,7 +285,7 @@ func (s *session) Changed(srv *toolbox.Server, k toolbox.Kind) {
 		s.mu.Lock()
 		level := s.level
 		s.mu.Unlock()
-		if level != nil {
+		if level != "" {
 			s.tellLevel(srv, level)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"sync"
 
@@ -30,7 +31,7 @@ type session struct {
 	closed  bool
 	client  *toolbox.Client // nil before the client said who it is
 	legacy  bool            // it did so by initialize
-	level   []byte          // params of its last logging/setLevel
+	level   string          // that it set by logging/setLevel
 	boxes   map[string]*box
 	flights map[flightKey]*flight
 	asks    map[string]*ask
@@ -288,18 +289,19 @@ func (s *session) initialize(c *call) {
 	c.out.finish(s.p.control.answer(c.Message, &enginePeer{}))
 }
 
-// setLevel lets the engine check and answer it and tells all servers.
+// setLevel lets the engine check and answer it and tells all servers: those of
+// revision 2026-07-28 by what is sent to them from now on.
 func (s *session) setLevel(c *call) {
 	peer := enginePeer{ready: true}
 	reply := s.p.control.answer(c.Message, &peer)
 	if peer.level != "" {
-		params := bytes.Clone(c.Bytes(c.Params))
+		level := string(peer.level)
 		s.mu.Lock()
-		s.level = params
+		s.level = level
 		s.mu.Unlock()
 		for _, b := range s.open() {
 			for _, srv := range b.Servers() {
-				s.tellLevel(srv, params)
+				s.tellLevel(srv, level)
 			}
 		}
 	}
@@ -307,13 +309,13 @@ func (s *session) setLevel(c *call) {
 }
 
 // tellLevel sets the log level of a server that has one.
-func (s *session) tellLevel(srv *toolbox.Server, params []byte) {
-	if s.p.isShared(srv) || !bytes.Contains(srv.Capabilities(), []byte(`"logging"`)) {
+func (s *session) tellLevel(srv *toolbox.Server, level string) {
+	if s.p.isShared(srv) || srv.IsModern() || !bytes.Contains(srv.Capabilities(), []byte(`"logging"`)) {
 		return
 	}
 	s.begin(func(ctx context.Context) {
 		// A server that refuses the level goes on logging as it did.
-		_, _ = srv.Request(ctx, "logging/setLevel", params)
+		_, _ = srv.Request(ctx, "logging/setLevel", fmt.Appendf(nil, `{"level":%q}`, level))
 	})
 }
 

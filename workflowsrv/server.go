@@ -5,10 +5,11 @@ import (
 	"sync"
 
 	mcpserver "github.com/mark3labs/mcp-go/server"
+	"github.com/rs/zerolog"
+
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/workflowsrv/criteria"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
-	"github.com/rs/zerolog"
 )
 
 // The identity of the server, which the published handshake fixes.

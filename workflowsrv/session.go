@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 

@@ -5,8 +5,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 )
 
 // FuzzParse feeds files to the parser: it must not panic, every fault must

@@ -9,8 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 )
 
 // TestParse runs the cases in testdata/parse: each holds a workflow file and

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+)
+
+// crowdWidth is how many calls are under way at once where calls/s are counted; tests have fewer.
+const crowdWidth = 64
+
+// plan says how long everything is measured.
+type plan struct {
+	rounds   int    // of calls, the fronts taking turns
+	sequence effort // of one call at a time
+	crowd    effort // of many
+	width    int    // how many calls a crowd is
+	series   int    // rounds of starts
+	starts   int    // starts in a round
+	counted  int    // calls of which the allocations are counted
+}
+
+// bench is one run.
+type bench struct {
+	programs
+	plan
+	peers  []string
+	only   *regexp.Regexp // what/front of the rows to measure
+	report report
+	say    func(string) // tells who waits what is being measured
+}
+
+// run measures everything that is asked for.
+func (b *bench) run(ctx context.Context) error {
+	for _, section := range []func(context.Context) error{b.calls, b.allocations, b.list, b.everything, b.starts, b.memory} {
+		if err := section(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wanted reports whether a row is asked for.
+func (b *bench) wanted(what, front string) bool { return b.only.MatchString(what + "/" + front) }
+
+// cell is one front asked one thing again and again: a row of the table.
+type cell struct {
+	what string
+	*conversation
+	*request
+}
+
+// prepare starts those fronts that have a row to fill, and has ask make their requests. It returns the cells of each what
+// together, and end, which ends the conversations.
+func (b *bench) prepare(ctx context.Context, fronts []front, whats []string, ask func(c *conversation, what string) (*request, error)) (groups [][]cell, end func(), err error) {
+	var begun []*conversation
+	end = func() {
+		for _, c := range begun {
+			_ = c.close() // what it did until now has been measured
+		}
+	}
+	groups = make([][]cell, len(whats))
+	for _, f := range fronts {
+		var c *conversation
+		for i, what := range whats {
+			if !b.wanted(what, f.name) {
+				continue
+			}
+			if c == nil {
+				if c, err = f.begin(ctx); err != nil {
+					end()
+					return nil, nil, err
+				}
+				begun = append(begun, c)
+			}
+			q, err := ask(c, what)
+			if err != nil {
+				end()
+				return nil, nil, c.fault(err)
+			}
+			groups[i] = append(groups[i], cell{what, c, q})
+		}
+	}
+	for _, cells := range groups {
+		for _, c := range cells {
+			b.report.row(c.what, c.name)
+		}
+	}
+	return groups, end, nil
+}
+
+// takeTurns measures the cells round by round. Each round begins with another front and every second goes backwards, so
+// that none always comes after the same.
+func (b *bench) takeTurns(groups [][]cell, measure func(cell, *row) error) error {
+	for round := range b.rounds {
+		for _, cells := range groups {
+			for i := range cells {
+				if round%2 == 1 {
+					i = len(cells) - 1 - i
+				}
+				c := cells[(i+round)%len(cells)]
+				if err := measure(c, b.report.row(c.what, c.name)); err != nil {
+					return c.fault(fmt.Errorf("%s: %w", c.what, err))
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// oneByOne measures one call at a time.
+func (b *bench) oneByOne(c cell, r *row) error {
+	took, err := c.Sequence(c.request, b.sequence)
+	if err != nil {
+		return err
+	}
+	r.addTimes(took)
+	return nil
+}
+
+// crowded measures many calls at once, and what they cost the front.
+func (b *bench) crowded(c cell, r *row) error {
+	before, ok := cpuTime(c.cmd.Process.Pid)
+	calls, took, err := c.Crowd(c.request, b.width, b.crowd)
+	if err != nil {
+		return err
+	}
+	r.add(rate, float64(calls)/took.Seconds())
+	if after, still := cpuTime(c.cmd.Process.Pid); ok && still {
+		r.add(cpu, micros(after-before)/float64(calls))
+	}
+	return nil
+}

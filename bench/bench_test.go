@@ -1,0 +1,304 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// built compiles workbench for a test, and this program as it is without the race detector, which has its fronts in another
+// process crawl.
+func built(t testing.TB) programs {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("builds workbench")
+	}
+	p, clean, err := build(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(clean)
+	p.self = filepath.Join(p.dir, "bench.exe")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", p.self, ".").CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	return p
+}
+
+// small is a run that shows that everything is measured, not what comes out.
+func small(p programs, only string) *bench {
+	return &bench{
+		programs: p,
+		plan:     plan{rounds: 2, sequence: effort{calls: 2}, crowd: effort{calls: 3}, width: 2, series: 1, starts: 2, counted: 8},
+		only:     regexp.MustCompile(only),
+		say:      func(string) {},
+	}
+}
+
+// TestRun measures everything with few calls and checks that each row has all of its figures.
+func TestRun(t *testing.T) {
+	p := built(t)
+	b := small(p, "")
+	b.peers = []string{`"` + p.self + `" relay -- $BENCH_CHILD`}
+	if err := b.run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	type figures [columns]int
+	perRound := figures{p50: 2, p99: 2}
+	call := figures{p50: 2, p99: 2, rate: 2}
+	counted := figures{p50: 2, p99: 2, rate: 2, allocs: 1}
+	weighed := figures{}
+	if runtime.GOOS == "linux" {
+		call[cpu], counted[cpu], weighed[memory] = 2, 2, 2
+	}
+	peer := filepath.Base(p.self)
+	want := make(map[string]figures)
+	for _, a := range answers() {
+		want[a.label+"/"+directFront] = call
+		want[a.label+"/"+peer] = call
+		for _, front := range []string{relayFront, typedFront, nameFront, useFront} {
+			want[a.label+"/"+front] = counted
+		}
+	}
+	for _, front := range []string{directFront, relayFront, typedFront, nameFront, markedFront, peer} {
+		want[listWhat+"/"+front] = perRound
+	}
+	want[startWhat+"/"+directFront] = figures{p50: 1, p99: 1}
+	want[startWhat+"/"+nameFront] = figures{p50: 1, p99: 1}
+	want[idleWhat+"/"+nameFront] = weighed
+	want[openWhat+"/"+nameFront] = weighed
+	for _, r := range b.report.rows {
+		name := r.what + "/" + r.front
+		var got figures
+		for c, values := range r.figures {
+			got[c] = len(values)
+			for _, v := range values {
+				if v < 0 || v == 0 && column(c) != allocs {
+					t.Errorf("%s: got %s %v, want more", name, headings()[c], values)
+				}
+			}
+		}
+		wanted, ok := want[name]
+		delete(want, name)
+		switch {
+		case r.what == everythingWhat, r.front == workflowFront, r.front == httpFront: // where they are to be had
+		case !ok:
+			t.Errorf("%s: got a row that is not expected", name)
+		case got != wanted:
+			t.Errorf("%s: got %v figures in the columns, want %v", name, got, wanted)
+		}
+	}
+	for name := range want {
+		t.Errorf("%s: got no row", name)
+	}
+	relayed, typed := b.report.find("200 B", relayFront).figures[allocs][0], b.report.find("200 B", typedFront).figures[allocs][0]
+	if relayed > 10 || typed < 100 {
+		t.Errorf("got %v allocations in the relay and %v in the typed front, want next to none, and those of all the decoding", relayed, typed)
+	}
+}
+
+func TestOnly(t *testing.T) {
+	b := small(built(t), "^1 MB/(direct|relay)$")
+	if err := b.run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, r := range b.report.rows {
+		got = append(got, r.what+"/"+r.front)
+	}
+	if want := "1 MB/direct 1 MB/relay"; strings.Join(got, " ") != want {
+		t.Errorf("got rows %q, want %q", got, want)
+	}
+}
+
+// TestProofOfStarts checks that the proof that nothing is started too soon can fail, in both of its parts.
+func TestProofOfStarts(t *testing.T) {
+	b := small(built(t), "")
+	marks := t.TempDir()
+	path, err := b.crowdedConfig(t.TempDir()) // whose servers leave their marks somewhere else
+	if err != nil {
+		t.Fatal(err)
+	}
+	fronts := []front{{name: nameFront, argv: []string{b.workbench, "serve", "--config", path, "--log-level", "error"}}}
+	if err := proveLazy(t.Context(), fronts, marks); err == nil || !strings.Contains(err.Error(), "left 0 marks") {
+		t.Errorf("got error %v, want one for the marks that are missing", err)
+	}
+	if err := os.WriteFile(filepath.Join(marks, "started-1"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := proveLazy(t.Context(), fronts, marks); err == nil || !strings.Contains(err.Error(), "1 servers were started before") {
+		t.Errorf("got error %v, want one for the mark that is too many", err)
+	}
+}
+
+func TestOffers(t *testing.T) {
+	p := built(t)
+	for _, test := range []struct {
+		name, text string
+		command    []string
+		want       bool
+	}{
+		{"a flag", "--log-level", []string{"serve"}, true},
+		{"no such flag", "--make-coffee", []string{"serve"}, false},
+		{"no such command", "workbench brew coffee [flags]", []string{"brew", "coffee"}, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if got := p.offers(test.text, test.command...); got != test.want {
+				t.Errorf("got %v, want %v", got, test.want)
+			}
+		})
+	}
+}
+
+// TestFaultNamesTheFront checks that what a front says on standard error is part of the error.
+func TestFaultNamesTheFront(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := front{name: "some front", argv: []string{self, "relay"}}
+	_, err = f.begin(t.Context())
+	for _, want := range []string{"some front: ", "relay needs -- and a command"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got error %v, want %q in it", err, want)
+		}
+	}
+}
+
+func TestChild(t *testing.T) {
+	ask := func(o childOptions, lines ...string) []string {
+		t.Helper()
+		var out bytes.Buffer
+		if err := newChild(o).serve(strings.NewReader(strings.Join(lines, "\n")+"\n"), &out); err != nil {
+			t.Fatal(err)
+		}
+		return strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+	}
+	for _, a := range answers() {
+		t.Run(a.tool, func(t *testing.T) {
+			got := ask(childOptions{}, fmt.Sprintf(`{"jsonrpc":"2.0","id":"x7","method":"tools/call","params":{"name":%q,"arguments":{}}}`, a.tool))
+			if len(got) != 1 || !json.Valid([]byte(got[0])) || !strings.HasPrefix(got[0], `{"jsonrpc":"2.0","id":"x7","result":`) {
+				t.Fatalf("got %d lines, the first %s", len(got), clip([]byte(got[0])))
+			}
+			_, text, _ := strings.Cut(got[0], `"text":"`)
+			if text, _ = strings.CutSuffix(text, `"}]}}`); len(text) != a.size {
+				t.Errorf("got a text of %d bytes, want %d", len(text), a.size)
+			}
+		})
+	}
+	t.Run("list", func(t *testing.T) {
+		got := ask(childOptions{tools: 17}, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+		var r struct{ Tools []json.RawMessage }
+		if err := decode([]byte(got[0]), &r); err != nil || len(r.Tools) != 20 {
+			t.Errorf("got %d tools and error %v, want 20", len(r.Tools), err)
+		}
+	})
+	t.Run("others", func(t *testing.T) {
+		got := ask(childOptions{},
+			`{"jsonrpc":"2.0","method":"notifications/initialized"}`,
+			`{"jsonrpc":"2.0","id":1,"method":"server/discover"}`,
+			`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"other"}}`,
+			`{"jsonrpc":"2.0","id":3,"method":"ping"}`)
+		want := []string{
+			`{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"method not found"}}`,
+			`{"jsonrpc":"2.0","id":2,"error":{"code":-32602,"message":"there is no tool other"}}`,
+			`{"jsonrpc":"2.0","id":3,"result":{}}`,
+		}
+		if strings.Join(got, "\n") != strings.Join(want, "\n") {
+			t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	})
+	t.Run("mute", func(t *testing.T) {
+		if got := ask(childOptions{mute: true}, `{"jsonrpc":"2.0","id":3,"method":"ping"}`); strings.Join(got, "") != "" {
+			t.Errorf("got %q, want nothing", got)
+		}
+	})
+}
+
+// TestRelay has a server answer in the opposite order, under the relay's ids.
+func TestRelay(t *testing.T) {
+	serverSide, relaySide, err := pipePairs() // the server writes to in and reads from out
+	if err != nil {
+		t.Fatal(err)
+	}
+	clientSide, front, err := pipePairs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() {
+		ended <- new(relay).run(front.in, front.out, pipes{in: relaySide.out, out: relaySide.in})
+		front.close()
+	}()
+	lines := bufio.NewScanner(serverSide.out)
+	read := func() string { lines.Scan(); return lines.Text() }
+	send := func(f *os.File, line string) {
+		if _, err := io.WriteString(f, line+"\n"); err != nil {
+			t.Error(err)
+		}
+	}
+	replies := bufio.NewScanner(clientSide.out)
+	for _, round := range []string{"numbers given", "numbers given again"} {
+		send(clientSide.in, `{"jsonrpc":"2.0","id":"a","method":"first"}`)
+		send(clientSide.in, `{"jsonrpc":"2.0","id":99999999999,"method":"second"}`)
+		send(clientSide.in, `{"jsonrpc":"2.0","method":"notifications/some"}`)
+		for _, want := range []string{`{"jsonrpc":"2.0","id":0,"method":"first"}`, `{"jsonrpc":"2.0","id":1,"method":"second"}`, `{"jsonrpc":"2.0","method":"notifications/some"}`} {
+			if got := read(); got != want {
+				t.Errorf("%s: the server got %s, want %s", round, got, want)
+			}
+		}
+		// In this order the numbers are free again as they were.
+		send(serverSide.in, `{"jsonrpc":"2.0","id":1,"result":{"id":5}}`)
+		send(serverSide.in, `{"jsonrpc":"2.0","id":0,"result":{}}`)
+		for _, want := range []string{`{"jsonrpc":"2.0","id":99999999999,"result":{"id":5}}`, `{"jsonrpc":"2.0","id":"a","result":{}}`} {
+			if replies.Scan(); replies.Text() != want {
+				t.Errorf("%s: the client got %s, want %s", round, replies.Text(), want)
+			}
+		}
+	}
+	_ = clientSide.in.Close()
+	_ = serverSide.in.Close()
+	if err := <-ended; err != nil {
+		t.Errorf("got error %v at the end", err)
+	}
+	_, _, _ = clientSide.out.Close(), serverSide.out.Close(), relaySide.in.Close()
+}
+
+// BenchmarkInProcess is for profiles: go test ./bench -run '^$' -bench InProcess/workbench/1_MB -cpuprofile cpu.prof
+func BenchmarkInProcess(b *testing.B) {
+	self, err := os.Executable()
+	if err != nil {
+		b.Fatal(err)
+	}
+	p := programs{self: self, dir: b.TempDir()}
+	for _, name := range []string{relayFront, typedFront, nameFront, useFront} {
+		for _, a := range answers() {
+			b.Run(name+"/"+a.label, func(b *testing.B) {
+				c, f, err := p.beginHere(b.Context(), name, p.child())
+				if err != nil {
+					b.Fatal(err)
+				}
+				defer c.close() // what comes after the calls is of no interest
+				q, err := answerOf(c, f.way, a.label)
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.ReportAllocs()
+				b.ResetTimer()
+				if _, _, err := c.Crowd(q, 1, effort{calls: b.N}); err != nil {
+					b.Fatal(err)
+				}
+				b.StopTimer()
+			})
+		}
+	}
+}

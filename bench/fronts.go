@@ -1,0 +1,202 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// The fronts, as the table names them.
+const (
+	directFront   = "direct"
+	relayFront    = "relay"
+	typedFront    = "typed"
+	nameFront     = "workbench"
+	useFront      = "workbench use_tool"
+	markedFront   = "workbench open: true"
+	httpFront     = "workbench HTTP"
+	workflowFront = "workbench workflow serve"
+)
+
+// front is something that is measured: a program, and how it is spoken to.
+type front struct {
+	name string
+	argv []string
+	env  []string
+	way  way
+	box  bool   // it is a workbench, whose toolbox is opened first
+	url  string // where it serves HTTP; "" for standard input and output
+	// token is the file with its bearer token, for HTTP.
+	token string
+}
+
+// conversation is a front that runs and was greeted.
+type conversation struct {
+	front
+	caller
+	*process
+}
+
+// begin starts a front and brings it to where its tools can be called.
+func (f front) begin(ctx context.Context) (*conversation, error) {
+	p, err := start(ctx, f.argv, f.env)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.name, err)
+	}
+	c := &conversation{front: f, process: p}
+	if err := c.prepare(ctx); err != nil {
+		_ = c.close()
+		return nil, c.fault(err)
+	}
+	return c, nil
+}
+
+func (c *conversation) prepare(ctx context.Context) (err error) {
+	if c.caller = newStdioClient(c.pipes); c.url != "" {
+		if c.caller, err = dialHTTP(ctx, c.url, c.token); err != nil {
+			return err
+		}
+	}
+	if err = greet(c.caller); err == nil && c.box {
+		err = open(c.caller)
+	}
+	return err
+}
+
+// close ends the front. One that serves HTTP does not end with its input.
+func (c *conversation) close() error {
+	if h, ok := c.caller.(*httpClient); ok {
+		h.close()
+		_ = c.cmd.Process.Signal(os.Interrupt) // where there is no such signal, it is killed in the end
+	}
+	return c.process.close()
+}
+
+// fault says which front an error is from, and what the front has to say.
+func (c *conversation) fault(err error) error {
+	return fmt.Errorf("%s: %w", c.name, c.explain(err))
+}
+
+// programs are the files that the fronts are made of.
+type programs struct {
+	self      string // this program
+	workbench string
+	root      string // the module's folder
+	dir       string // for configurations and marks, removed at the end
+}
+
+// build compiles workbench as it is released.
+func build(ctx context.Context) (p programs, clean func(), err error) {
+	if p.self, err = os.Executable(); err != nil {
+		return p, nil, err
+	}
+	root, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}").Output()
+	if err != nil {
+		return p, nil, fmt.Errorf("find the module (run this from its folder): %w", err)
+	}
+	p.root = strings.TrimSpace(string(root))
+	if p.dir, err = os.MkdirTemp("", "workbench-bench-"); err != nil {
+		return p, nil, err
+	}
+	clean = func() { _ = os.RemoveAll(p.dir) }
+	p.workbench = filepath.Join(p.dir, "workbench.exe") // a name that runs everywhere
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", p.workbench, "./cmd/workbench")
+	cmd.Dir, cmd.Env = p.root, append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		clean()
+		return p, nil, fmt.Errorf("build workbench: %w\n%s", err, out)
+	}
+	return p, clean, nil
+}
+
+// child is the command of the cheap child.
+func (p programs) child(args ...string) []string {
+	return slices.Concat([]string{p.self, "child"}, args)
+}
+
+// behind is the command of one of the fronts in this program, before a server.
+func (p programs) behind(name string, server []string) []string {
+	return slices.Concat([]string{p.self, name, "--"}, server)
+}
+
+// serve is the command of workbench with a configuration of one toolbox and one server, open from the start if marked.
+func (p programs) serve(name string, server []string, marked bool) ([]string, error) {
+	path, err := p.config(name, map[string]any{toolboxName: map[string]any{
+		"description": "What is measured",
+		"open":        marked,
+		"mcpServers":  map[string]any{serverName: entry(server)},
+	}})
+	return []string{p.workbench, "serve", "--config", path, "--log-level", "error"}, err
+}
+
+// entry is a server in a configuration, workbench's or another's.
+func entry(argv []string) map[string]any {
+	return map[string]any{"command": argv[0], "args": argv[1:]}
+}
+
+// config writes a configuration of toolboxes and returns its path.
+func (p programs) config(name string, toolboxes map[string]any) (string, error) {
+	return p.write(name, map[string]any{"toolboxes": toolboxes})
+}
+
+func (p programs) write(name string, v any) (string, error) {
+	text, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(p.dir, name+".json")
+	return path, os.WriteFile(path, text, 0o600)
+}
+
+// fronts are all that a server is measured behind, the server itself first.
+func (p programs) fronts(name string, server []string, peers []string) ([]front, error) {
+	serve, err := p.serve(name, server, false)
+	if err != nil {
+		return nil, err
+	}
+	all := []front{
+		{name: directFront, argv: server},
+		{name: relayFront, argv: p.behind("relay", server)},
+		{name: typedFront, argv: p.behind("typed", server)},
+		{name: nameFront, argv: serve, box: true},
+		{name: useFront, argv: serve, box: true, way: useTool},
+	}
+	if p.offers("--http", "serve") {
+		f, err := p.overHTTP(serve)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, f)
+	}
+	for _, command := range peers {
+		f, err := p.peer(name, server, command)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, f)
+	}
+	return all, nil
+}
+
+// peer is any other gateway, by its command line. The shell that reads it finds in $BENCH_CHILD the command of the server,
+// and in $BENCH_CONFIG a file with the mcpServers that most gateways understand.
+func (p programs) peer(name string, server []string, command string) (front, error) {
+	path, err := p.write(name+"-peer", map[string]any{"mcpServers": map[string]any{serverName: entry(server)}})
+	return front{
+		name: filepath.Base(strings.Trim(strings.Fields(command + " ?")[0], `"'`)),
+		argv: []string{"sh", "-c", "exec " + command},
+		env:  []string{"BENCH_CONFIG=" + path, "BENCH_CHILD=" + strings.Join(server, " ")},
+	}, err
+}
+
+// offers reports whether the help of a command of workbench has that text. Of a command that does not exist the program
+// shows other help.
+func (p programs) offers(text string, command ...string) bool {
+	help, err := exec.Command(p.workbench, append(command, "--help")...).CombinedOutput()
+	return err == nil && strings.Contains(string(help), text)
+}

@@ -1,0 +1,154 @@
+// Command bench measures workbench: how long a call takes through it, how many it forwards in a second, what that costs,
+// how long it takes to start and how much memory it holds. Everything is measured in one run against the same cheap server
+// alone, a bare relay, a front made of mcp-go's typed parts, and any other gateway:
+//
+//	go run ./bench --quick
+//	go run ./bench --only '200 B/' --peer 'other-gateway --config "$BENCH_CONFIG"'
+//
+//	driver ── pipe ── front ── pipe ── child
+//
+// The driver writes requests and reads answers, each of which it checks. The fronts take turns in rounds, because the
+// machine is not the same from one minute to the next; a figure of the table is the median of its rounds. In "p50" and
+// "p99" one call is under way at a time. The calls of "calls/s" and "CPU" come in a crowd. "allocs" are counted with the
+// front inside the driver's process. At the end the goals of the project are compared with what was measured.
+//
+// The commands child, relay and typed are the other sides of the pipes; they are started by the driver.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"regexp"
+	"runtime"
+	"time"
+)
+
+func main() {
+	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// run is the program; it returns the exit code.
+func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
+	err := dispatch(ctx, args, in, out, errs)
+	var flags flagError
+	switch {
+	case err == nil, errors.As(err, &flags) && flags.error == flag.ErrHelp:
+		return 0
+	case flags.error != nil:
+		return 2
+	}
+	fmt.Fprintf(errs, "bench: %v\n", err)
+	if errors.As(err, new(usageError)) {
+		return 2
+	}
+	return 1
+}
+
+// flagError is what package flag found, and has told; usageError is another command line that makes no sense.
+type (
+	flagError  struct{ error }
+	usageError struct{ error }
+)
+
+func dispatch(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) error {
+	command := ""
+	if len(args) > 0 {
+		command = args[0]
+	}
+	switch command {
+	case "child":
+		var o childOptions
+		f := flag.NewFlagSet("child", flag.ContinueOnError)
+		f.SetOutput(errs)
+		f.IntVar(&o.tools, "tools", 0, "")
+		f.StringVar(&o.mark, "mark", "", "")
+		f.BoolVar(&o.mute, "mute", false, "")
+		if err := f.Parse(args[1:]); err != nil {
+			return flagError{err}
+		}
+		return newChild(o).serve(in, out)
+	case "relay", "typed":
+		if len(args) < 3 || args[1] != "--" {
+			return usageError{fmt.Errorf("%s needs -- and a command", command)}
+		}
+		if command == "relay" {
+			return runRelay(ctx, in, out, args[2:])
+		}
+		return runTyped(ctx, in, out, args[2:])
+	}
+	return measure(ctx, args, out, errs)
+}
+
+// fullPlan takes under six minutes.
+func fullPlan() plan {
+	return plan{
+		rounds:   11,
+		sequence: effort{20, 400 * time.Millisecond},
+		crowd:    effort{1, 400 * time.Millisecond},
+		width:    crowdWidth,
+		series:   3, starts: 100, counted: 200,
+	}
+}
+
+// quickPlan takes under one.
+func quickPlan() plan {
+	return plan{
+		rounds:   3,
+		sequence: effort{10, 100 * time.Millisecond},
+		crowd:    effort{1, 100 * time.Millisecond},
+		width:    crowdWidth,
+		series:   1, starts: 100, counted: 50,
+	}
+}
+
+// measure runs the benchmark and prints its table.
+func measure(ctx context.Context, args []string, out, errs io.Writer) error {
+	b := &bench{plan: fullPlan(), only: regexp.MustCompile("")}
+	f := flag.NewFlagSet("bench", flag.ContinueOnError)
+	f.SetOutput(errs)
+	quick := f.Bool("quick", false, "measure for under a minute")
+	f.Func("only", "measure only the rows whose what/front matches this `regexp`, such as '200 B/|idle'", func(s string) (err error) {
+		b.only, err = regexp.Compile(s)
+		return err
+	})
+	f.Func("peer", "another gateway to measure, by its `command line`; it finds in $BENCH_CONFIG a file with mcpServers, in $BENCH_CHILD the server's command (repeatable)", func(s string) error {
+		b.peers = append(b.peers, s)
+		return nil
+	})
+	if err := f.Parse(args); err != nil {
+		return flagError{err}
+	}
+	if f.NArg() > 0 {
+		return usageError{fmt.Errorf("there is no command %q; --help lists the flags", f.Arg(0))}
+	}
+	if *quick {
+		b.plan = quickPlan()
+	}
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
+	defer stop()
+	begun := time.Now()
+	b.say = func(what string) { fmt.Fprintf(errs, "bench: %3.0f s: %s\n", time.Since(begun).Seconds(), what) }
+	b.say("build")
+	p, clean, err := build(ctx)
+	if err != nil {
+		return err
+	}
+	defer clean()
+	b.programs = p
+	machine := fmt.Sprintf("%s %s/%s, %d CPUs%s at the start", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), load())
+	if err := b.run(ctx); err != nil {
+		return err
+	}
+	b.say("done")
+	fmt.Fprintf(out, "%s\n\n", machine)
+	if err := b.report.print(out); err != nil {
+		return err
+	}
+	fmt.Fprintln(out)
+	return printGoals(out, &b.report)
+}

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+// TestMain lets the test binary be what is started by those tests that do not build this program.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 {
+		switch os.Args[1] {
+		case "child", "relay", "typed":
+			main()
+		}
+	}
+	goleak.VerifyTestMain(m)
+}
+
+func TestUsage(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		args []string
+		code int
+		want string // on standard error
+	}{
+		{"help", []string{"--help"}, 0, "-peer command line"},
+		{"unknown command", []string{"measure"}, 2, `there is no command "measure"`},
+		{"unknown flag", []string{"--fast"}, 2, "flag provided but not defined: -fast"},
+		{"bad expression", []string{"--only", "("}, 2, "missing closing )"},
+		{"relay of nothing", []string{"relay"}, 2, "relay needs -- and a command"},
+		{"typed without dashes", []string{"typed", "x", "y"}, 2, "typed needs -- and a command"},
+		{"relay of no program", []string{"relay", "--", "/nowhere/at/all"}, 1, "/nowhere/at/all"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var out, errs bytes.Buffer
+			if got := run(t.Context(), test.args, strings.NewReader(""), &out, &errs); got != test.code {
+				t.Errorf("got exit code %d, want %d", got, test.code)
+			}
+			if !strings.Contains(errs.String(), test.want) {
+				t.Errorf("got %q on standard error, want %q in it", errs.String(), test.want)
+			}
+			if out.Len() > 0 {
+				t.Errorf("got %q on standard output, want nothing", out.String())
+			}
+		})
+	}
+}

@@ -273,14 +273,14 @@ func TestRelay(t *testing.T) {
 	_, _, _ = clientSide.out.Close(), serverSide.out.Close(), relaySide.in.Close()
 }
 
-// BenchmarkInProcess is for profiles: go test ./bench -run '^$' -bench InProcess/workbench/1_MB -cpuprofile cpu.prof
+// BenchmarkInProcess is for profiles: go test ./bench -run '^$' -bench 'InProcess/workbench$/1_MB' -cpuprofile cpu.prof
 func BenchmarkInProcess(b *testing.B) {
 	self, err := os.Executable()
 	if err != nil {
 		b.Fatal(err)
 	}
 	p := programs{self: self, dir: b.TempDir()}
-	for _, name := range []string{relayFront, typedFront, nameFront, useFront} {
+	for _, name := range []string{nameFront, useFront} {
 		for _, a := range answers() {
 			b.Run(name+"/"+a.label, func(b *testing.B) {
 				c, f, err := p.beginHere(b.Context(), name, p.child())

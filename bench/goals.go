@@ -94,7 +94,7 @@ func (g goal) text() string {
 // printGoals writes the goals whose figures were measured, and how they were met.
 func printGoals(w io.Writer, t *report) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tw, "goal\tmeasured\t")
+	head := "goal\tmeasured\t\n"
 	for _, g := range goals() {
 		v, ok := g.measured(t)
 		if !ok || math.IsNaN(v) {
@@ -104,7 +104,8 @@ func printGoals(w io.Writer, t *report) error {
 		if g.met(v) {
 			verdict = "met"
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\n", g.text(), figure(v), verdict)
+		fmt.Fprintf(tw, "%s%s\t%s\t%s\n", head, g.text(), figure(v), verdict)
+		head = ""
 	}
 	return tw.Flush()
 }

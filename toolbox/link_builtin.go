@@ -1,6 +1,7 @@
 package toolbox
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,12 +11,21 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-// builtinLink speaks to a server inside this process.
+// builtinLink speaks to a server inside this process. A session takes one
+// message at a time and none after its Close, so what comes while it is at one
+// is queued and handed on by the goroutine that is there. A lock held meanwhile
+// would not do: a session may answer before Receive returns, and the answer
+// may bring the next message.
 type builtinLink struct {
 	endpoint wire.Endpoint
 	session  wire.Session
-	done     chan struct{}
-	once     sync.Once
+	done     chan struct{} // closed by Close
+
+	mu     sync.Mutex
+	queue  [][]byte
+	busy   bool // a goroutine is in Receive
+	closed bool
+	idle   sync.Cond // signalled when busy ends
 }
 
 func (s *Server) dialBuiltin() (link, error) {
@@ -27,7 +37,9 @@ func (s *Server) dialBuiltin() (link, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &builtinLink{endpoint: endpoint, done: make(chan struct{})}, nil
+	l := &builtinLink{endpoint: endpoint, done: make(chan struct{})}
+	l.idle.L = &l.mu
+	return l, nil
 }
 
 func (l *builtinLink) Begin(r receiver) {
@@ -44,13 +56,28 @@ func (l *builtinLink) Begin(r receiver) {
 }
 
 func (l *builtinLink) Send(msg []byte, _ uint64) error {
-	select {
-	case <-l.done:
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
 		return ErrClosed
-	default:
-		l.session.Receive(msg)
+	}
+	if l.busy {
+		l.queue = append(l.queue, bytes.Clone(msg))
 		return nil
 	}
+	l.busy = true
+	for {
+		l.mu.Unlock()
+		l.session.Receive(msg)
+		l.mu.Lock()
+		if len(l.queue) == 0 {
+			break
+		}
+		msg, l.queue = l.queue[0], l.queue[1:]
+	}
+	l.busy = false
+	l.idle.Broadcast()
+	return nil
 }
 
 func (l *builtinLink) Abandon(uint64)        {}
@@ -60,7 +87,15 @@ func (l *builtinLink) Cause() error          { return ErrClosed }
 func (l *builtinLink) PID() int              { return 0 }
 
 func (l *builtinLink) Close(ctx context.Context) error {
-	l.once.Do(func() { close(l.done) })
+	l.mu.Lock()
+	if !l.closed {
+		l.closed, l.queue = true, nil
+		close(l.done)
+	}
+	for l.busy {
+		l.idle.Wait()
+	}
+	l.mu.Unlock()
 	err := l.session.Close(ctx)
 	if c, ok := l.endpoint.(io.Closer); ok {
 		err = errors.Join(err, c.Close())

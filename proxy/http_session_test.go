@@ -96,19 +96,15 @@ func TestHTTPSessionEnds(t *testing.T) {
 
 // A call under way when its session is ended has an answer too.
 func TestHTTPSessionEndsUnderCall(t *testing.T) {
-	w := newWeb(t, oneBox, webOptions{})
+	h := newHolder()
+	w := newWeb(t, oneBox, webOptions{inside: h.make})
 	session := w.begin("/mcp/box", "2025-11-25")
 	got := make(chan int, 1)
 	go func() {
-		status, _ := w.status("POST", "/mcp/box", callOf(1, "hang", "{}"), session)
+		status, _ := w.status("POST", "/mcp/box", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"hold"}}`, session)
 		got <- status
 	}()
-	// The call is there when a second one of its id is refused.
-	for {
-		if _, body := w.status("POST", "/mcp/box", callOf(1, "echo", "{}"), session); strings.Contains(body, "in progress") {
-			break
-		}
-	}
+	<-h.began
 	w.status("DELETE", "/mcp/box", "", session)
 	if got := <-got; got != 404 {
 		t.Errorf("the call got %d, want 404", got)

@@ -86,12 +86,13 @@ func TestHTTPElicitation(t *testing.T) {
 // holder makes servers that have a tool "hold", which tells of its progress and
 // then waits to be let go.
 type holder struct {
+	began     chan struct{} // told of each call
 	cancelled chan string   // what was sent to cancel it
 	release   chan struct{} // lets one go
 }
 
 func newHolder() *holder {
-	return &holder{cancelled: make(chan string, 100), release: make(chan struct{})}
+	return &holder{began: make(chan struct{}, 100), cancelled: make(chan string, 100), release: make(chan struct{})}
 }
 
 func (h *holder) make(config.Server) (wire.Endpoint, error) {
@@ -130,6 +131,7 @@ func (s *holdSession) Receive(raw []byte) {
 	if token, _ := wire.FindPath(raw, m.Params, "_meta", "progressToken"); token.Present() {
 		s.send(fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":1}}`, m.Bytes(token)))
 	}
+	s.began <- struct{}{}
 	id := string(m.Bytes(m.ID))
 	s.work.Go(func() {
 		select {

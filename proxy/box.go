@@ -18,8 +18,9 @@ type box struct {
 	commons          *toolbox.Toolbox // the shared servers; nil if there are none
 	servers          []*toolbox.Server
 	// listed says that its tools are in tools/list: it was opened by the
-	// client, or is marked to be open.
-	listed bool
+	// client, or is marked to be open. settled says that its servers were
+	// waited for once. Both are guarded by the session's mu.
+	listed, settled bool
 }
 
 // newBoxLocked makes the session's part of a toolbox.
@@ -115,21 +116,24 @@ func (s *session) marked() []string {
 	return names
 }
 
-// openMarked opens them and waits until their servers are there or late.
+// openMarked opens them and waits until their servers are there or late. Later
+// it does nothing: a server that is missing then is announced when it is there,
+// and nobody is to wait for it at each list.
 func (s *session) openMarked(ctx context.Context) {
-	names := s.marked()
-	if len(names) == 0 {
-		return
-	}
 	var wg sync.WaitGroup
-	for _, name := range names {
-		wg.Go(func() {
-			if b, err := s.box(name); err == nil {
-				_, _ = s.openBox(ctx, b)
-			}
-		})
+	for _, name := range s.marked() {
+		b, err := s.box(name)
+		if err == nil && !s.isSettled(b) {
+			wg.Go(func() { _, _ = s.openBox(ctx, b) })
+		}
 	}
 	wg.Wait()
+}
+
+func (s *session) isSettled(b *box) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return b.settled
 }
 
 // openBox opens a toolbox so that its tools are listed, waits for its servers
@@ -144,6 +148,7 @@ func (s *session) openBox(ctx context.Context, b *box) (listed <-chan struct{}, 
 	told := s.update(func() (announce bool) {
 		s.opening--
 		b.listed = true
+		b.settled = b.settled || ctx.Err() == nil
 		next = s.listed
 		return true
 	})

@@ -46,10 +46,10 @@ func (s *Server) dialStdio() (link, error) {
 func (l *stdioLink) Begin(r receiver) { go l.read(r) }
 
 // environment is the whole of what a child gets: a small safe list, what the
-// configuration lets through, and what it declares.
+// configuration lets through, and what it declares, which prevails.
 func environment(cfg config.Server, ours []string) []string {
 	if cfg.InheritEnv.All {
-		return append(slices.Clip(ours), declared(cfg.Env)...)
+		return declare(ours, cfg.Env)
 	}
 	values := make(map[string]string, len(ours))
 	for _, kv := range ours {
@@ -63,13 +63,22 @@ func environment(cfg config.Server, ours []string) []string {
 			env = append(env, name+"="+v)
 		}
 	}
-	return append(env, declared(cfg.Env)...)
+	return declare(env, cfg.Env)
 }
 
-func declared(env map[string]string) []string {
+// declare adds what a server's configuration declares to an environment and
+// takes out what it replaces: of two entries with one name most programs see
+// the first, getenv among them, and others the last.
+func declare(env []string, declarations map[string]string) []string {
 	var kvs []string
-	for _, name := range slices.Sorted(maps.Keys(env)) {
-		kvs = append(kvs, name+"="+env[name])
+	for _, kv := range env {
+		name, _, _ := strings.Cut(kv, "=")
+		if _, replaced := declarations[name]; !replaced {
+			kvs = append(kvs, kv)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(declarations)) {
+		kvs = append(kvs, name+"="+declarations[name])
 	}
 	return kvs
 }

@@ -189,6 +189,29 @@ func TestInheritedEnvironment(t *testing.T) {
 	}
 }
 
+// What a server's configuration declares is what it sees, whatever it gets besides.
+func TestDeclaredEnvironmentPrevails(t *testing.T) {
+	safe, named, all := childServer("safe", "plain"), childServer("named", "plain"), childServer("all", "plain")
+	named.InheritEnv = config.InheritEnv{Names: []string{"LET"}}
+	all.InheritEnv = config.InheritEnv{All: true}
+	servers := []config.Server{safe, named, all}
+	for i := range servers {
+		servers[i].Env["HOME"], servers[i].Env["LET"] = "/declared", "declared"
+	}
+	b := open(t, toolbox.Options{Environ: []string{"PATH=/usr/bin", "HOME=/ours", "LET=ours"}}, servers...)
+	for _, s := range servers {
+		env, err := callTool(t, server(t, b, s.Name), "env", "{}")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{"HOME=/declared", "LET=declared"} {
+			if !strings.Contains(env, want) || strings.Contains(env, "ours") {
+				t.Errorf("%s: got environment %s want %s in it", s.Name, env, want)
+			}
+		}
+	}
+}
+
 // A server that is sick in any way is told of by itself; its neighbour works.
 func TestSickServersStayAlone(t *testing.T) {
 	hang := childServer("hang", "hang")

@@ -4,7 +4,7 @@
 # official MCP servers and the official clients, which it installs by itself from test/npm/package-lock.json.
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test lint cross bench fuzz clean node
+.PHONY: help build demo test servers lint cross bench fuzz clean node
 
 # How long `make fuzz` stays on each target, and what `make bench` is told, such as BENCH=--quick.
 FUZZTIME ?= 10s
@@ -13,6 +13,9 @@ BENCH ?=
 NPM := test/npm
 # Written after a complete install, so an interrupted one is done again; older than the lock means the lock changed.
 NPM_INSTALLED := $(NPM)/node_modules/.installed
+
+SERVERS := test/servers
+SERVERS_INSTALLED := $(SERVERS)/node_modules/.installed
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' Makefile
@@ -27,6 +30,10 @@ demo: build ## build it and show what it does, step by step (needs Go only)
 # -count=1: the end-to-end tests build the program themselves, which the cache of test results does not see.
 test: $(NPM_INSTALLED) lint cross ## check everything (needs Go and Node 20+)
 	WORKBENCH_REQUIRE_NPM=1 go test -race -count=1 -timeout 10m ./...
+
+# No -v and no package named: go test then passes on what the test prints as it stands, which is a table.
+servers: $(SERVERS_INSTALLED) ## try two dozen servers of npm, in minutes (needs Node 22, or any on Linux x64)
+	cd $(SERVERS) && WORKBENCH_SERVERS=1 go test -count=1 -timeout 20m
 
 lint: ## check format and vet
 	@unformatted="$$(find . -name node_modules -prune -o -name '*.go' -exec gofmt -l {} +)"; \
@@ -52,7 +59,7 @@ fuzz: ## fuzz every target, each for FUZZTIME=10s
 	done
 
 clean: ## remove what these commands made
-	rm -rf bin $(NPM)/node_modules
+	rm -rf bin $(NPM)/node_modules $(SERVERS)/node_modules
 
 # One line and exit status 2 when the tests cannot run here; $(error) adds nothing of make's own to it.
 node:
@@ -64,4 +71,8 @@ node:
 
 $(NPM_INSTALLED): $(NPM)/package.json $(NPM)/package-lock.json $(NPM)/.npmrc | node
 	cd $(NPM) && npm ci --loglevel=error
+	@touch $@
+
+$(SERVERS_INSTALLED): $(SERVERS)/package.json $(SERVERS)/package-lock.json $(SERVERS)/.npmrc | node
+	cd $(SERVERS) && npm ci --loglevel=error
 	@touch $@

@@ -1,0 +1,128 @@
+package servers
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/mcp-workbench/workbench/test/wiretest"
+)
+
+// checkLists wants every item of every list to be the server's own, byte by byte, but for the names that were made
+// distinct.
+func (s *session) checkLists(t *testing.T, r *row) {
+	t.Helper()
+	o := r.observation
+	for _, l := range lists() {
+		got, want := s.lists[o.server.name][l.member], o.items[l.member]
+		if len(got) != len(want) {
+			r.fault(t, "%s: got %d items want %d", l.method, len(got), len(want))
+			continue
+		}
+		for i := range got {
+			own := key(t, want[i], l.key)
+			item := []byte(got[i])
+			if l.key == "name" {
+				seen := key(t, got[i], l.key)
+				if l.member == "tools" && seen != s.exposed[o.server.name+"/"+own] {
+					r.fault(t, "%s: got name %q, the open result says %q", own, seen, s.exposed[o.server.name+"/"+own])
+				}
+				item = bytes.Replace(item, []byte(`"name":`+wiretest.JSON(seen)), []byte(`"name":`+wiretest.JSON(own)), 1)
+			}
+			if !bytes.Equal(item, want[i]) {
+				r.fault(t, "%s of %s: got %s want %s", own, l.method, wiretest.Clip(string(item)), wiretest.Clip(string(want[i])))
+			}
+		}
+	}
+}
+
+// checkAnswers wants each answer to be the server's own, whichever way it was asked.
+func (s *session) checkAnswers(t *testing.T, r *row) {
+	t.Helper()
+	o := r.observation
+	for _, a := range o.answers {
+		q := a.question
+		ways := map[string]string{q.method: q.params(s.seen(t, o, q))}
+		if q.method == "tools/call" {
+			ways["workbench_use_tool"] = fmt.Sprintf(`{"name":"workbench_use_tool","arguments":{"tool":{"toolbox":%q,"server":%q,"name":%q},"arguments":%s}}`,
+				o.server.toolbox, o.server.name, q.name, q.arguments)
+		}
+		for way, params := range ways {
+			got := outcome(s.call(t, q.method, params))
+			if s.modern {
+				// The server may be of either era; what is compared is what both know.
+				if d := wiretest.Diff(plain(t, got), plain(t, a.outcome)); d != "" {
+					r.fault(t, "%s %s by %s: %s", q.name, q.arguments, way, d)
+				}
+			} else if !bytes.Equal(got, a.outcome) {
+				r.fault(t, "%s %s by %s: got %s want %s", q.name, q.arguments, way, wiretest.Clip(string(got)), wiretest.Clip(string(a.outcome)))
+			}
+		}
+	}
+}
+
+// seen is the name under which workbench offers what a question names.
+func (s *session) seen(t *testing.T, o observation, q question) string {
+	t.Helper()
+	switch q.method {
+	case "tools/call":
+		return s.exposed[o.server.name+"/"+q.name]
+	case "prompts/get":
+		return key(t, s.lists[o.server.name]["prompts"][0], "name")
+	default:
+		return q.name
+	}
+}
+
+// checkUnknown wants a tool that is nowhere to be refused by workbench, in the way of the protocol where a name is called
+// and in a way that a model can read where workbench_use_tool is.
+func (s *session) checkUnknown(t *testing.T, r *row) {
+	t.Helper()
+	o := r.observation
+	name := wiretest.JSON(o.server.toolbox + "__" + o.server.name + "__no-such-tool")
+	reply := s.call(t, "tools/call", `{"name":`+name+`,"arguments":{}}`)
+	if reply.Error == nil || reply.Error.Code != -32602 {
+		r.fault(t, "unknown tool: got %s want error -32602", wiretest.Clip(string(reply.Raw)))
+	}
+	reply = s.call(t, "tools/call", fmt.Sprintf(`{"name":"workbench_use_tool","arguments":{"tool":{"toolbox":%q,"server":%q,"name":"no-such-tool"}}}`,
+		o.server.toolbox, o.server.name))
+	var result struct {
+		IsError bool
+		Content []struct{ Text string }
+	}
+	if reply.Error == nil {
+		result = decode[struct {
+			IsError bool
+			Content []struct{ Text string }
+		}](t, "use", reply.Result)
+	}
+	if !result.IsError || len(result.Content) != 1 || !strings.Contains(result.Content[0].Text, "no-such-tool") {
+		r.fault(t, "unknown tool by workbench_use_tool: got %s want an error that names it", wiretest.Clip(string(reply.Raw)))
+	}
+}
+
+// took takes from the log how long each server was in starting.
+func took(t *testing.T, log string, rows []*row) {
+	t.Helper()
+	for line := range strings.Lines(log) {
+		var entry struct {
+			Message, Server string
+			Dur             float64
+		}
+		if json.Unmarshal([]byte(line), &entry) != nil || entry.Message != "server ready" {
+			continue
+		}
+		for _, r := range rows {
+			if r.observation.server.name == entry.Server {
+				r.open = entry.Dur
+			}
+		}
+	}
+	for _, r := range rows {
+		if r.open == 0 {
+			r.fault(t, "the log does not say that it became ready")
+		}
+	}
+}

@@ -1,0 +1,10 @@
+// Package servers puts workbench in front of two dozen servers that people run, old and new, tidy and odd, all in one
+// configuration, and compares what each says through workbench with what it says directly: every list item by item, calls
+// by registered name and by workbench_use_tool, wrong calls too. It does so with a client of either era, measures what it
+// sees and prints a table.
+//
+// The servers come from npm, by the lock file in this folder; make servers installs them and runs the test, which takes
+// minutes and more memory than a test should, so that go test alone skips it. Nothing here needs a network but the
+// installation: keys are made up, and addresses are those of closed ports of this machine. Node 22 is needed, which npm
+// brings for Linux on x64.
+package servers

@@ -1,7 +1,9 @@
 # The commands of the project. `make` alone lists them.
 #
 # build and demo need Go; test also needs Node 20 or later with npm, because it puts workbench between the
-# official MCP servers and the official clients, which it installs by itself from test/npm/package-lock.json.
+# official MCP servers, the official clients and the official conformance suite, which it installs by itself from
+# test/npm/package-lock.json. The suite wants Node 22, which comes with it on Linux x64; elsewhere it is skipped under an
+# older Node.
 
 .DEFAULT_GOAL := help
 .PHONY: help build demo test servers lint cross bench fuzz clean node

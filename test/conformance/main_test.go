@@ -1,0 +1,60 @@
+package conformance
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/mcp-workbench/workbench/test/conformance/fixture"
+)
+
+// roleVariable makes of the test binary one of the programs that the tests need; binaryVariable tells where workbench is.
+const (
+	roleVariable   = "WORKBENCH_CONFORMANCE_ROLE"
+	binaryVariable = "WORKBENCH_CONFORMANCE_BINARY"
+)
+
+func TestMain(m *testing.M) {
+	switch os.Getenv(roleVariable) {
+	case "fixture":
+		os.Exit(report(fixture.Main(&fixture.Server{NoLegacy: os.Args[1] == "modern", NoModern: os.Args[1] == "legacy"})))
+	default:
+		os.Exit(run(m))
+	}
+}
+
+func report(err error) int {
+	if err == nil {
+		return 0
+	}
+	fmt.Fprintln(os.Stderr, "conformance:", err)
+	return 1
+}
+
+// run builds the program once, as it is shipped, for all tests of the package.
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "workbench-conformance-")
+	if err != nil {
+		return report(err)
+	}
+	defer os.RemoveAll(dir)
+	binary := filepath.Join(dir, "workbench")
+	build := exec.Command("go", "build", "-trimpath", "-o", binary, "./cmd/workbench")
+	build.Dir = filepath.Join("..", "..")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	build.Stdout, build.Stderr = os.Stderr, os.Stderr
+	if err := build.Run(); err != nil {
+		return report(fmt.Errorf("build the program: %w", err))
+	}
+	if err := os.Setenv(binaryVariable, binary); err != nil {
+		return report(err)
+	}
+	if code := m.Run(); code != 0 {
+		return code
+	}
+	return report(goleak.Find())
+}

@@ -1,0 +1,80 @@
+package conformance
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"text/tabwriter"
+)
+
+// revision is one that the suite knows, with the number of scenarios that it requires.
+type revision struct {
+	name     string
+	required int
+	listed   bool // the suite has a list of what is required; of the others, all that applies counts
+}
+
+// args select the scenarios of a revision.
+func (r revision) args() []string {
+	if r.listed {
+		return []string{"--requirements", r.name}
+	}
+	return []string{"--suite", "all", "--spec-version", r.name}
+}
+
+// isExtension tells of a scenario that nothing requires and that the fixture has nothing for. It is run and not counted.
+func isExtension(name string) bool {
+	return strings.HasPrefix(name, "tasks-") || strings.HasPrefix(name, "sep-2640-")
+}
+
+// scores is the table of what passed. It may be filled by several goroutines.
+type scores struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+// judge takes the results of one run. It fails the test unless as many required scenarios passed as the revision has, but
+// for those that are expected to fail, each with the reason; and for every check, required or not, that failed or warned.
+func (s *scores) judge(tb testing.TB, bed string, r revision, required []string, ran []scenario, expected map[string]string) {
+	tb.Helper()
+	passed, others, othersPassed := 0, 0, 0
+	for _, sc := range ran {
+		reason, known := expected[sc.Name]
+		counts := !r.listed || slices.Contains(required, sc.Name)
+		switch {
+		case known && sc.ok():
+			tb.Errorf("%s %s passed and was expected to fail: %s", r.name, sc.Name, reason)
+		case !known && !isExtension(sc.Name) && len(sc.Problems) > 0:
+			tb.Errorf("%s %s: %d checks passed, but\n\t%s", r.name, sc.Name, sc.Passed, strings.Join(sc.Problems, "\n\t"))
+		}
+		switch {
+		case counts && sc.ok():
+			passed++
+		case !counts && sc.ok():
+			othersPassed++
+		}
+		if !counts {
+			others++
+		}
+	}
+	if want := r.required - len(expected); passed != want {
+		tb.Errorf("%s: got %d scenarios that passed, want %d", r.name, passed, want)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lines = append(s.lines, fmt.Sprintf("%s\t%s\t%d of %d required\t%d of %d others", bed, r.name, passed, r.required, othersPassed, others))
+}
+
+// String is the table, in an order that does not depend on which run ended first.
+func (s *scores) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	slices.Sort(s.lines)
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintln(w, strings.Join(s.lines, "\n")) // a builder takes all
+	_ = w.Flush()
+	return b.String()
+}

@@ -1,0 +1,60 @@
+package conformance
+
+import (
+	"fmt"
+	"maps"
+	"testing"
+)
+
+// TestServer: whoever calls workbench sees a conforming server, whatever way leads to the one behind it, and whatever state
+// its neighbours are in.
+func TestServer(t *testing.T) {
+	s := newSuite(t)
+	all := []revision{
+		{name: "2025-03-26", required: 1},
+		{name: "2025-06-18", required: 27},
+		{name: "2025-11-25", required: 30, listed: true},
+		{name: "2026-07-28", required: 37, listed: true},
+	}
+	beds := []struct {
+		name, path string
+		era        string // of the fixture
+		neighbours bool
+		revisions  []revision
+		expected   map[string]string // scenarios that no proxy can pass, and why
+	}{
+		{name: "at /mcp", path: "/mcp", era: "both", revisions: all},
+		{name: "at /mcp/suite", path: "/mcp/suite", era: "both", revisions: all},
+		{name: "beside ten broken servers", path: "/mcp", era: "both", neighbours: true, revisions: all[2:]},
+		{name: "modern server, legacy client", path: "/mcp", era: "modern", revisions: all[1:3]},
+	}
+	var table scores
+	t.Run("beds", func(t *testing.T) {
+		for _, bed := range beds {
+			t.Run(bed.name, func(t *testing.T) {
+				t.Parallel()
+				servers := map[string]entry{"fixture": fixtureEntry(t, bed.era)}
+				if bed.neighbours {
+					maps.Copy(servers, neighbours())
+				}
+				url := serve(t, writeConfig(t, servers)) + bed.path
+				for _, r := range bed.revisions {
+					ran := s.run(t, nil, "server", append(r.args(), "--url", url)...)
+					table.judge(t, bed.name, r, s.required(t, r, "server"), ran, bed.expected)
+				}
+			})
+		}
+	})
+	t.Logf("scenarios of servers that passed:\n%s", table.String())
+}
+
+// neighbours are five servers that never say a word and five that end at once. Each session of the suite has servers of its
+// own and waits for them to be ready or not; what never will be is given up soon, so that all sessions take no minute.
+func neighbours() map[string]entry {
+	servers := make(map[string]entry)
+	for i := range 5 {
+		servers[fmt.Sprintf("hung%d", i)] = entry{"command": "sh", "args": []string{"-c", "cat >/dev/null"}, "timeouts": entry{"start": "200ms"}}
+		servers[fmt.Sprintf("gone%d", i)] = entry{"command": "false"}
+	}
+	return servers
+}

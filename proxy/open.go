@@ -72,7 +72,7 @@ type serverResult struct {
 // openAndTell opens a toolbox for the client: servers first, then the news of
 // the changed lists, then, when the client has read them, the result.
 func (s *session) openAndTell(f *flight, b *box) {
-	listed, err := s.openBox(f.ctx, b)
+	listed, err := s.openBox(f.ctx, b, true)
 	if err != nil {
 		f.fail(err)
 		return

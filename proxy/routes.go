@@ -304,7 +304,7 @@ func (s *session) list(c *call, k toolbox.Kind) {
 	if f == nil {
 		return
 	}
-	if len(s.marked()) == 0 {
+	if len(s.unsettled()) == 0 {
 		s.replyList(f, k, e)
 		return
 	}

@@ -98,7 +98,7 @@ func (s *session) useTool(c *call) {
 
 // openThenUse opens the toolbox, or waits until it has opened, and makes the call.
 func (s *session) openThenUse(f *flight, c *call, b *box, w want) {
-	if _, err := s.openBox(f.ctx, b); err != nil {
+	if _, err := s.openBox(f.ctx, b, true); err != nil {
 		f.fail(err)
 		return
 	}

@@ -51,6 +51,8 @@ func (e *environment) lookup(name string) (string, bool) {
 // usageError is a call of the program that does not make sense.
 type usageError struct{ error }
 
+func (e usageError) Unwrap() error { return e.error }
+
 // hinted is an error with advice.
 type hinted struct {
 	error

@@ -3,9 +3,7 @@ package toolbox
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"sync"
 
 	"github.com/mcp-workbench/workbench/internal/wire"
@@ -96,9 +94,5 @@ func (l *builtinLink) Close(ctx context.Context) error {
 		l.idle.Wait()
 	}
 	l.mu.Unlock()
-	err := l.session.Close(ctx)
-	if c, ok := l.endpoint.(io.Closer); ok {
-		err = errors.Join(err, c.Close())
-	}
-	return err
+	return l.session.Close(ctx)
 }

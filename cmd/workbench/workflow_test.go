@@ -35,7 +35,7 @@ func TestWorkflow(t *testing.T) {
 			}
 			session := &archive.Files[len(archive.Files)-1]
 			got := play(t, archive.Files[:len(archive.Files)-1], string(session.Data))
-			if os.Getenv("WORKFLOW_UPDATE") != "" {
+			if *update {
 				session.Data = []byte(got)
 				if err := os.WriteFile(filepath.Join(here, name), txtar.Format(archive), 0o644); err != nil {
 					t.Fatal(err)

@@ -22,7 +22,7 @@ const inside = "inside"
 
 // readConfig reads a configuration of fakes: the command "inside" is a server
 // in this process, "child" one that is a process, both of the specs in args.
-func readConfig(t *testing.T, text string) *config.Config {
+func readConfig(t testing.TB, text string) *config.Config {
 	t.Helper()
 	cfg, err := config.Parse("config.json", []byte(text), nil)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -65,6 +66,7 @@ type HTTP struct {
 	fronts  map[string]*Proxy // by toolbox, "" is /mcp
 	clients clients
 	scopes  atomic.Uint64 // the last one given to an exchange
+	timers  sync.Pool     // of *time.Timer
 	log     zerolog.Logger
 }
 

@@ -24,7 +24,7 @@ import (
 
 // web is a front that listens on a port of its own.
 type web struct {
-	t       *testing.T
+	t       testing.TB
 	address string
 	client  *http.Client
 	stop    func() error // ends it, once, and says how serving ended
@@ -40,7 +40,7 @@ type webOptions struct {
 }
 
 // newWeb serves a configuration of fakes, see readConfig.
-func newWeb(t *testing.T, cfg string, opts webOptions) *web {
+func newWeb(t testing.TB, cfg string, opts webOptions) *web {
 	t.Helper()
 	if opts.listen == nil {
 		opts.listen = func() net.Listener {
@@ -130,7 +130,7 @@ func (w *web) status(method, path, body string, header ...string) (int, string) 
 
 // messages is a response read message by message, whether it is a stream or not.
 type messages struct {
-	t      *testing.T
+	t      testing.TB
 	resp   *http.Response
 	r      *bufio.Reader
 	leave  context.CancelFunc

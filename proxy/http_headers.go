@@ -21,20 +21,21 @@ const (
 // exchange is a message and what of its request's header and metadata decides
 // how it is served.
 type exchange struct {
-	*wire.Message
+	wire.Message
 	header       http.Header
 	method       string
 	name         wire.Span // params.name or params.uri
-	hasMeta      bool
-	version      string // in params._meta; "" for none
-	versioned    bool   // there is one
-	capabilities bool   // params._meta has the client's capabilities
-	modern       bool   // it claims a revision without handshake
+	version      string    // in params._meta; "" for none
+	versioned    bool      // there is one
+	capabilities bool      // params._meta has the client's capabilities
+	modern       bool      // it claims a revision without handshake
 }
 
-// readExchange finds these parts. The error is the message's own fault.
-func readExchange(m *wire.Message, header http.Header) (*exchange, error) {
-	x := &exchange{Message: m, header: header}
+// read finds these parts of the message, which was scanned. The error is the
+// message's own fault.
+func (x *exchange) read(header http.Header) error {
+	m := &x.Message
+	x.header = header
 	if m.Kind == wire.Request || m.Kind == wire.Notification {
 		x.method = method(m)
 	}
@@ -45,19 +46,18 @@ func readExchange(m *wire.Message, header http.Header) (*exchange, error) {
 		}
 		var out [2]wire.Span
 		if err := wire.Find(m.Raw, m.Params, []string{key, "_meta"}, out[:]); err != nil {
-			return x, err
+			return err
 		}
 		x.name = out[0]
 		if out[1].Present() && m.Raw[out[1].Start] == '{' {
-			x.hasMeta = true
 			if err := x.readMeta(out[1]); err != nil {
-				return x, err
+				return err
 			}
 		}
 	}
 	given := header[mcp.HeaderProtocolVersion]
 	x.modern = x.versioned && isModernClaim(x.version) || len(given) > 0 && isModernClaim(given[0])
-	return x, nil
+	return nil
 }
 
 func (x *exchange) readMeta(meta wire.Span) error {
@@ -128,8 +128,9 @@ func asMismatch(err error) error {
 	return mismatch("%s", strings.TrimPrefix(err.Error(), "header mismatch: "))
 }
 
-// checkStandard compares Mcp-Method and Mcp-Name with the body. mcp-go is shown only
-// the name, so that params, which may be long, are not decoded.
+// checkStandard compares Mcp-Method and Mcp-Name with the body. What is plainly
+// equal is equal; of the rest mcp-go is shown only the name, so that params,
+// which may be long, are not decoded.
 func (x *exchange) checkStandard() error {
 	for _, name := range []string{mcp.HeaderMethod, mcp.HeaderName} {
 		given := x.header[name]
@@ -138,6 +139,13 @@ func (x *exchange) checkStandard() error {
 		}
 		if len(given) == 1 && !isPlainASCII(given[0]) {
 			return mismatch("%s holds characters that a header may not have", name)
+		}
+	}
+	if x.header.Get(mcp.HeaderMethod) == x.method {
+		name, _ := wire.Unquote(x.Bytes(x.name))
+		given := x.header.Get(mcp.HeaderName)
+		if !mcp.MethodRequiresNameHeader(mcp.MCPMethod(x.method)) || name != "" && given == name && !strings.HasPrefix(name, "=?") {
+			return nil
 		}
 	}
 	params := []byte("{}")

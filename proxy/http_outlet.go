@@ -15,15 +15,15 @@ import (
 // response is a stream. It is never used for a second request, since what
 // belongs to the first may still be on its way.
 type post struct {
-	msg     wire.Message
-	streams *streams // nil in the modern era
-	prime   bool
-	reader  reader
+	exchange exchange
+	front    *Proxy
+	streams  *streams // nil in the modern era
+	prime    bool
+	reader   reader
 
 	mu     sync.Mutex
 	stream *stream // nil until a message comes before the reply
 	reply  *[]byte // where there is no stream, the reply, in a buffer of front's
-	front  *Proxy
 	over   bool
 	left   bool // the client is gone
 }
@@ -97,28 +97,31 @@ const (
 	responseNone            // nothing was written: there is no reply
 )
 
-// serve writes the response.
-func (p *post) serve(w http.ResponseWriter, r *http.Request, keepAlive time.Duration) response {
-	quiet := time.NewTimer(keepAlive)
+// respond writes the response to p.
+func (h *HTTP) respond(w http.ResponseWriter, r *http.Request, p *post) response {
+	quiet := h.timer()
 	select {
 	case <-p.reader.wake:
 	case <-r.Context().Done():
 	case <-quiet.C:
 		p.upgrade()
 	}
-	quiet.Stop()
+	quiet.Stop() // nothing is left in its channel then
+	h.timers.Put(quiet)
 	p.mu.Lock()
 	st, reply, over := p.stream, p.reply, p.over
 	p.left = st == nil && !over
 	p.mu.Unlock()
 	switch {
-	case st != nil && st.serve(r.Context(), w, &p.reader, keepAlive):
+	case st != nil && st.serve(r.Context(), w, &p.reader, h.opts.KeepAlive):
 		return responseWhole
 	case reply != nil:
 		defer p.front.release(reply)
 		head := w.Header()
 		head.Set("Content-Type", "application/json")
-		head.Set("Content-Length", strconv.Itoa(len(*reply)))
+		if len(*reply) > 2000 { // net/http counts a short one itself
+			head.Set("Content-Length", strconv.Itoa(len(*reply)))
+		}
 		if p.streams == nil {
 			w.WriteHeader(replyStatus(*reply))
 		}
@@ -128,6 +131,15 @@ func (p *post) serve(w http.ResponseWriter, r *http.Request, keepAlive time.Dura
 		return responseNone
 	}
 	return responseBroken
+}
+
+// timer gives a timer that says when the client is to be shown a sign of life.
+func (h *HTTP) timer() *time.Timer {
+	if t, ok := h.timers.Get().(*time.Timer); ok {
+		t.Reset(h.opts.KeepAlive)
+		return t
+	}
+	return time.NewTimer(h.opts.KeepAlive)
 }
 
 // replyStatus is the HTTP status that revision 2026-07-28 has for a reply.

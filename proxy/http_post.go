@@ -37,7 +37,7 @@ func (h *HTTP) post(w http.ResponseWriter, r *http.Request, front *Proxy) *refus
 // receive serves the message in buf.
 func (h *HTTP) receive(w http.ResponseWriter, r *http.Request, front *Proxy, buf *[]byte) *refusal {
 	p := newPost(front, nil, false)
-	m := &p.msg
+	m := &p.exchange.Message
 	if err := wire.Scan(*buf, m); err == nil && bytes.ContainsAny(*buf, "\r\n") {
 		// Further on, a message is one line.
 		*buf = wire.Compact((*buf)[:0], *buf)
@@ -45,7 +45,8 @@ func (h *HTTP) receive(w http.ResponseWriter, r *http.Request, front *Proxy, buf
 	} else if err != nil {
 		return refuseMessage(err)
 	}
-	x, err := readExchange(m, r.Header)
+	x := &p.exchange
+	err := x.read(r.Header)
 	switch {
 	case err != nil:
 		return x.refuse(err)
@@ -81,20 +82,20 @@ func checkPost(r *http.Request) *refusal {
 // readBody reads the whole body into buf, within the limits of size and time.
 func (h *HTTP) readBody(w http.ResponseWriter, r *http.Request, buf *[]byte) *refusal {
 	limit := h.opts.MaxBody
-	long := refuse(http.StatusRequestEntityTooLarge, "the message is too long (workbench serve --max-body allows more)")
 	if r.ContentLength > int64(limit) {
-		return long
+		return refuseLong()
 	}
 	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(bodyTime))          // a connection of a test has none
-	b := slices.Grow((*buf)[:0], int(max(r.ContentLength, 511))+1) // the end is seen with room to spare
+	_ = control.SetReadDeadline(time.Now().Add(bodyTime)) // a connection of a test has none
+	// With a byte to spare the end is seen without growing.
+	b := slices.Grow((*buf)[:0], int(max(r.ContentLength, 511))+1)
 	for {
 		n, err := r.Body.Read(b[len(b):cap(b)])
 		b = b[:len(b)+n]
 		*buf = b
 		switch {
 		case len(b) > limit:
-			return long
+			return refuseLong()
 		case err == io.EOF:
 			_ = control.SetReadDeadline(time.Time{})
 			return nil
@@ -104,6 +105,10 @@ func (h *HTTP) readBody(w http.ResponseWriter, r *http.Request, buf *[]byte) *re
 			b = slices.Grow(b, len(b))
 		}
 	}
+}
+
+func refuseLong() *refusal {
+	return refuse(http.StatusRequestEntityTooLarge, "the message is too long (workbench serve --max-body allows more)")
 }
 
 // refuseMessage refuses what is not a message.
@@ -146,8 +151,8 @@ func (h *HTTP) postModern(w http.ResponseWriter, r *http.Request, p *post, x *ex
 	}
 	scope := h.scopes.Add(1)
 	id := string(x.Bytes(x.ID))
-	c.handle(x.Message, p, scope)
-	switch p.serve(w, r, h.opts.KeepAlive) {
+	c.handle(&x.Message, p, scope)
+	switch h.respond(w, r, p) {
 	case responseBroken:
 		c.abandon(flightKey{scope, id})
 	case responseNone:
@@ -162,7 +167,7 @@ func (h *HTTP) initialize(w http.ResponseWriter, r *http.Request, p *post) *refu
 	if no != nil {
 		return no
 	}
-	c.handle(&p.msg, p, 0) // answers before it returns
+	c.handle(&p.exchange.Message, p, 0) // answers before it returns
 	p.streams = c.streams
 	switch {
 	case !c.greeted():
@@ -174,7 +179,7 @@ func (h *HTTP) initialize(w http.ResponseWriter, r *http.Request, p *post) *refu
 		defer h.clients.release(c)
 		w.Header().Set(mcp.HeaderSessionID, c.id)
 	}
-	p.serve(w, r, h.opts.KeepAlive)
+	h.respond(w, r, p)
 	return nil
 }
 
@@ -187,14 +192,14 @@ func (h *HTTP) postLegacy(w http.ResponseWriter, r *http.Request, p *post, x *ex
 	}
 	defer h.clients.release(c)
 	if x.Kind != wire.Request {
-		c.handle(x.Message, p, 0)
+		c.handle(&x.Message, p, 0)
 		w.WriteHeader(http.StatusAccepted)
 		return nil
 	}
 	p.streams, p.prime = c.streams, c.primes()
 	c.openFirst(r.Context(), x.method)
-	c.handle(x.Message, p, 0)
-	if p.serve(w, r, h.opts.KeepAlive) == responseNone {
+	c.handle(&x.Message, p, 0)
+	if h.respond(w, r, p) == responseNone {
 		return h.unanswered(w, c)
 	}
 	return nil

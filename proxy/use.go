@@ -69,25 +69,28 @@ func text(err error) string {
 // known that happens on the caller's goroutine, as for a registered name; else
 // the toolbox is opened first.
 func (s *session) useTool(c *call) {
-	f := s.own(c)
-	if f == nil {
-		return
-	}
 	w, err := wanted(c)
-	if err != nil {
-		f.fail(err)
-		return
+	var b *box
+	if err == nil {
+		b, err = s.box(w.toolbox)
 	}
-	b, err := s.box(w.toolbox)
 	if err != nil {
-		f.fail(err)
+		if f := s.take(c); f != nil {
+			f.fail(err)
+		}
 		return
 	}
 	if b.Opened() {
 		if to, err := find(b, w); err == nil {
-			f.use(c, w, to)
+			if f := s.take(c); f != nil {
+				f.use(c, w, to)
+			}
 			return
 		}
+	}
+	f := s.own(c)
+	if f == nil {
+		return
 	}
 	m := *c.Message
 	m.Raw = bytes.Clone(m.Raw)
@@ -122,41 +125,48 @@ func (f *flight) use(c *call, w want, to route) {
 // find looks a tool up by the name its server gives it, or by that with the
 // server before it, or by its exposed name.
 func find(b *box, w want) (route, error) {
-	var found []toolbox.Item
-	for _, name := range []func(toolbox.Item) bool{
-		func(it toolbox.Item) bool { return it.Key == w.tool },
-		func(it toolbox.Item) bool {
-			s := it.Server
-			return s.Name+"/"+it.Key == w.tool || s.Name+"__"+it.Key == w.tool || toolbox.ExposedName(s.Toolbox, s.Name, it.Key) == w.tool
-		},
-	} {
-		for _, srv := range b.Servers() {
-			if w.server != "" && srv.Name != w.server {
+	if to, several := w.match(b, isKey); to.server != nil && several == nil {
+		return to, nil
+	} else if several != nil {
+		return route{}, fmt.Errorf("toolbox %q has several tools %q: say which as %s", b.Name, w.tool, strings.Join(quoted(several), " or "))
+	}
+	if to, _ := w.match(b, isLongName); to.server != nil {
+		return to, nil
+	}
+	return route{}, missing(b, w)
+}
+
+func isKey(it *toolbox.Item, name string) bool { return it.Key == name }
+
+func isLongName(it *toolbox.Item, name string) bool {
+	s := it.Server
+	return s.Name+"/"+it.Key == name || s.Name+"__"+it.Key == name || toolbox.ExposedName(s.Toolbox, s.Name, it.Key) == name
+}
+
+// match finds the tool that is meant by a name; where servers have one each,
+// several names them.
+func (w *want) match(b *box, is func(*toolbox.Item, string) bool) (to route, several []string) {
+	for _, srv := range b.Servers() {
+		if w.server != "" && srv.Name != w.server {
+			continue
+		}
+		items := srv.Items(toolbox.Tools)
+		for i := range items {
+			it := &items[i]
+			if !is(it, w.tool) {
 				continue
 			}
-			for _, it := range srv.Items(toolbox.Tools) {
-				if name(it) {
-					found = append(found, it)
-					break
+			if to.server != nil {
+				if several == nil {
+					several = append(several, to.server.Name+"/"+w.tool)
 				}
+				several = append(several, srv.Name+"/"+w.tool)
 			}
-		}
-		if len(found) > 0 {
+			to = route{server: srv, name: it.Raw[it.KeySpan.Start:it.KeySpan.End]}
 			break
 		}
 	}
-	switch len(found) {
-	case 0:
-		return route{}, missing(b, w)
-	case 1:
-		it := found[0]
-		return route{server: it.Server, name: it.Raw[it.KeySpan.Start:it.KeySpan.End]}, nil
-	}
-	var names []string
-	for _, it := range found {
-		names = append(names, it.Server.Name+"/"+it.Key)
-	}
-	return route{}, fmt.Errorf("toolbox %q has several tools %q: say which as %s", b.Name, w.tool, strings.Join(quoted(names), " or "))
+	return to, several
 }
 
 // missing says why a tool is not found: its server is unknown or not there, or

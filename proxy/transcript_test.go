@@ -109,8 +109,6 @@ func play(t *testing.T, a *txtar.Archive, settle func()) string {
 			direct = value
 		case "drop":
 			drop = append(drop, value)
-		case "skip":
-			t.Skip(value)
 		default:
 			t.Fatalf("unknown option %q", option)
 		}

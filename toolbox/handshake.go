@@ -64,7 +64,8 @@ var errProbeEnded = errors.New("the server ended when it was asked by server/dis
 // client's servers are asked by initialize first, which all but those that
 // speak only 2026-07-28 understand; a modern client's by server/discover,
 // which some legacy servers leave unanswered and some end on: legacy says that
-// this one is known to.
+// this one is known to. One that speaks only 2026-07-28 and was too slow in
+// starting to answer is asked again when it has refused initialize.
 func (c *conn) handshake(ctx context.Context, client Client, legacy bool) error {
 	if mcp.IsModernProtocol(client.Version) && !legacy {
 		pctx, cancel := context.WithTimeout(ctx, probeWait)
@@ -78,7 +79,6 @@ func (c *conn) handshake(ctx context.Context, client Client, legacy bool) error 
 			return errProbeEnded
 		default:
 		}
-		return c.initialize(ctx, client)
 	}
 	err := c.initialize(ctx, client)
 	if errors.As(err, new(*RPCError)) && !legacy && c.discover(ctx, client) == nil {

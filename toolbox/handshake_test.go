@@ -1,0 +1,75 @@
+package toolbox_test
+
+import (
+	"bytes"
+	"context"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/mcptest"
+	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/toolbox"
+)
+
+// A server that takes longer to start than the probe waits is spoken to in the
+// era that it has, whatever the client's.
+func TestSlowStart(t *testing.T) {
+	const newest, newestLegacy = "2026-07-28", "2025-11-25"
+	tests := []struct {
+		name   string
+		client string
+		server *mcptest.Server
+	}{
+		{"modern client, modern server", newest, &mcptest.Server{Modern: true}},
+		{"modern client, legacy server", newest, &mcptest.Server{}},
+		{"legacy client, modern server", newestLegacy, &mcptest.Server{Modern: true}},
+		{"legacy client, legacy server", newestLegacy, &mcptest.Server{}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				build := func(config.Server) (wire.Endpoint, error) { return slow{test.server}, nil }
+				b := open(t, toolbox.Options{
+					Client:   toolbox.Client{Version: test.client},
+					Builtins: map[string]func(config.Server) (wire.Endpoint, error){"slow": build},
+				}, config.Server{Name: "s", Transport: config.TransportBuiltin, Builtin: "slow", Timeouts: childServer("", "").Timeouts})
+				s := server(t, b, "s")
+				if st := s.Status(); st.State != toolbox.Ready {
+					t.Fatalf("got state %s, %v, want ready", st.State, st.Cause)
+				}
+				if got, want := s.IsModern(), test.server.Modern; got != want {
+					t.Errorf("got modern %v want %v", got, want)
+				}
+			})
+		})
+	}
+}
+
+// slow is a server that reads nothing for its first ten seconds.
+type slow struct{ *mcptest.Server }
+
+func (s slow) Connect(send func([]byte)) wire.Session {
+	return &slowSession{Session: s.Server.Connect(send), ready: time.Now().Add(10 * time.Second)}
+}
+
+type slowSession struct {
+	wire.Session
+	ready time.Time
+	late  sync.WaitGroup
+}
+
+func (s *slowSession) Receive(raw []byte) {
+	raw = bytes.Clone(raw)
+	s.late.Go(func() {
+		time.Sleep(time.Until(s.ready))
+		s.Session.Receive(raw)
+	})
+}
+
+func (s *slowSession) Close(ctx context.Context) error {
+	s.late.Wait()
+	return s.Session.Close(ctx)
+}

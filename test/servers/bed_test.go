@@ -146,8 +146,13 @@ func (b *bed) roots() string {
 func decode[T any](tb testing.TB, what string, raw []byte) T {
 	tb.Helper()
 	var v T
-	if err := json.Unmarshal(raw, &v); err != nil {
+	unmarshal(tb, what, raw, &v)
+	return v
+}
+
+func unmarshal(tb testing.TB, what string, raw []byte, v any) {
+	tb.Helper()
+	if err := json.Unmarshal(raw, v); err != nil {
 		tb.Fatalf("%s: %v: %s", what, err, wiretest.Clip(string(raw)))
 	}
-	return v
 }

@@ -44,23 +44,31 @@ func (s *session) checkAnswers(t *testing.T, r *row) {
 	o := r.observation
 	for _, a := range o.answers {
 		q := a.question
-		ways := map[string]string{q.method: q.params(s.seen(t, o, q))}
+		s.checkAnswer(t, r, a, q.params(s.seen(t, o, q)))
 		if q.method == "tools/call" {
-			ways["workbench_use_tool"] = fmt.Sprintf(`{"name":"workbench_use_tool","arguments":{"tool":{"toolbox":%q,"server":%q,"name":%q},"arguments":%s}}`,
-				o.server.toolbox, o.server.name, q.name, q.arguments)
-		}
-		for way, params := range ways {
-			got := outcome(s.call(t, q.method, params))
-			if s.modern {
-				// The server may be of either era; what is compared is what both know.
-				if d := wiretest.Diff(plain(t, got), plain(t, a.outcome)); d != "" {
-					r.fault(t, "%s %s by %s: %s", q.name, q.arguments, way, d)
-				}
-			} else if !bytes.Equal(got, a.outcome) {
-				r.fault(t, "%s %s by %s: got %s want %s", q.name, q.arguments, way, wiretest.Clip(string(got)), wiretest.Clip(string(a.outcome)))
-			}
+			s.checkAnswer(t, r, a, useTool(o.server, q.name, q.arguments))
 		}
 	}
+}
+
+func (s *session) checkAnswer(t *testing.T, r *row, a answer, params string) {
+	t.Helper()
+	got, want := outcome(s.call(t, a.question.method, params)), a.outcome
+	switch {
+	case s.modern:
+		// The server may be of either era; what is compared is what both know.
+		if d := wiretest.Diff(plain(t, got), plain(t, want)); d != "" {
+			r.fault(t, "%s: %s", params, d)
+		}
+	case !bytes.Equal(got, want):
+		r.fault(t, "%s: got %s want %s", params, wiretest.Clip(string(got)), wiretest.Clip(string(want)))
+	}
+}
+
+// useTool is a call of a server's tool by workbench_use_tool.
+func useTool(s server, tool, arguments string) string {
+	return fmt.Sprintf(`{"name":"workbench_use_tool","arguments":{"tool":{"toolbox":%q,"server":%q,"name":%q},"arguments":%s}}`,
+		s.toolbox, s.name, tool, arguments)
 }
 
 // seen is the name under which workbench offers what a question names.
@@ -86,17 +94,13 @@ func (s *session) checkUnknown(t *testing.T, r *row) {
 	if reply.Error == nil || reply.Error.Code != -32602 {
 		r.fault(t, "unknown tool: got %s want error -32602", wiretest.Clip(string(reply.Raw)))
 	}
-	reply = s.call(t, "tools/call", fmt.Sprintf(`{"name":"workbench_use_tool","arguments":{"tool":{"toolbox":%q,"server":%q,"name":"no-such-tool"}}}`,
-		o.server.toolbox, o.server.name))
+	reply = s.call(t, "tools/call", useTool(o.server, "no-such-tool", "{}"))
 	var result struct {
 		IsError bool
 		Content []struct{ Text string }
 	}
 	if reply.Error == nil {
-		result = decode[struct {
-			IsError bool
-			Content []struct{ Text string }
-		}](t, "use", reply.Result)
+		unmarshal(t, "workbench_use_tool", reply.Result, &result)
 	}
 	if !result.IsError || len(result.Content) != 1 || !strings.Contains(result.Content[0].Text, "no-such-tool") {
 		r.fault(t, "unknown tool by workbench_use_tool: got %s want an error that names it", wiretest.Clip(string(reply.Raw)))

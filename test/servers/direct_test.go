@@ -76,19 +76,25 @@ func (d *direct) leave() {
 	})
 }
 
-// hello shakes hands as a client of the era does, and returns the revision agreed on and the result.
-func (d *direct) hello(tb testing.TB, modern bool, capabilities string) (version string, result json.RawMessage, probe *wiretest.Error) {
+// hello shakes hands as a client of the era does. It returns the revision agreed on, the capabilities of the server and, if
+// it knows no handshake but the older one, how it refused the newer.
+func (d *direct) hello(tb testing.TB, modern bool, ours string) (version string, theirs map[string]json.RawMessage, refusal *wiretest.Error) {
 	tb.Helper()
-	if modern {
-		reply := d.Client.In(tb).Call("server/discover", wiretest.Modern("", capabilities))
-		if reply.Error == nil {
-			d.modern = true
-			return wiretest.ModernOnly, reply.Result, nil
-		}
-		probe = reply.Error
+	c := d.Client.In(tb)
+	var reply struct {
+		ProtocolVersion string
+		Capabilities    map[string]json.RawMessage
 	}
-	result = d.Client.In(tb).Initialize(wiretest.Legacy, capabilities)
-	return decode[struct{ ProtocolVersion string }](tb, "initialize", result).ProtocolVersion, result, probe
+	if modern {
+		discovered := c.Call("server/discover", wiretest.Modern("", ours))
+		if refusal = discovered.Error; refusal == nil {
+			d.modern = true
+			unmarshal(tb, "server/discover", discovered.Result, &reply)
+			return wiretest.ModernOnly, reply.Capabilities, nil
+		}
+	}
+	unmarshal(tb, "initialize", c.Initialize(wiretest.Legacy, ours), &reply)
+	return reply.ProtocolVersion, reply.Capabilities, refusal
 }
 
 // protocol is the output of a server without the lines that are no message.

@@ -109,7 +109,7 @@ func (b *bed) code() []server {
 				{"git_status", `{"path":` + wiretest.JSON(b.files) + `}`}, {"git_wrapup_instructions", `{"acknowledgement":"yes"}`},
 				{"git_status", `{"path":7}`},
 			},
-			oddity: "33 KB of stderr",
+			oddity: "73 KB of tools",
 		},
 		{
 			toolbox: "code", name: "eslint", file: "@eslint/mcp/src/mcp-cli.js",

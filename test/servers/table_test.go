@@ -32,7 +32,7 @@ func writeTable(w io.Writer, title string, rows []*row) {
 		}
 		fmt.Fprintf(t, "%s/%s\t%d\t%d/%d/%d\t%d\t%.0f\t%.0f\t%s\t%s\n", o.server.toolbox, o.server.name, len(o.items["tools"]),
 			len(o.items["resources"]), len(o.items["resourceTemplates"]), len(o.items["prompts"]),
-			o.ms, r.open, float64(r.rss)/1024, verdict, strings.Join(o.oddities, "; "))
+			o.took.Milliseconds(), r.open, float64(r.rss)/1024, verdict, strings.Join(o.oddities, "; "))
 	}
 	_ = t.Flush() // nothing to be done for a table that cannot be printed
 }

@@ -26,7 +26,7 @@ var update = flag.Bool("update", false, "rewrite the transcripts and golden file
 // that says what it guards, and files:
 //
 //	config.json  the configuration, its servers as readConfig has them
-//	options      optional lines: direct TOOLBOX, drop METHOD, skip REASON
+//	options      optional lines: direct TOOLBOX, drop METHOD
 //	client       what the client sends
 //	want         what must come back, byte for byte, after canonical
 //

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/child"
+	"github.com/mcp-workbench/workbench/internal/nearest"
 )
 
 // Exit codes.
@@ -148,8 +149,12 @@ func noArgs(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	err := fmt.Errorf("unknown command %q", args[0])
-	if near := cmd.Root().SuggestionsFor(args[0]); len(near) > 0 {
-		return usageError{hinted{err, fmt.Sprintf("did you mean %q? workbench --help lists the commands", near[0])}}
+	var known []string
+	for _, c := range cmd.Commands() {
+		known = append(known, c.Name())
+	}
+	if near := nearest.Names(args[0], known, 1); near != nil {
+		return usageError{hinted{err, fmt.Sprintf("did you mean %q? %s --help lists the commands", near[0], cmd.CommandPath())}}
 	}
 	return usageError{hinted{err, cmd.CommandPath() + " --help says what it takes"}}
 }

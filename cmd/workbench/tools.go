@@ -9,6 +9,7 @@ import (
 	"sync"
 	"text/tabwriter"
 
+	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/workbench/config"
@@ -40,6 +41,10 @@ func (e *environment) openBoxes(ctx context.Context, names ...string) (boxes []*
 	log, closeLog, err := e.logger()
 	if err != nil {
 		return nil, nil, err
+	}
+	if log.GetLevel() == zerolog.InfoLevel {
+		// What the command prints says enough of servers that come and go.
+		log = log.Level(zerolog.WarnLevel)
 	}
 	cfg, _, err := e.load()
 	if err != nil {

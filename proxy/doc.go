@@ -16,6 +16,10 @@
 // requests that must wait (opening a toolbox, reading lists) run on goroutines
 // of their own, which Close waits for.
 //
+// [HTTP] makes the sessions of clients that come over HTTP. There a request's
+// outlet is the response to its own POST, so that nothing of one request is on
+// the stream of another.
+//
 // Both eras of the protocol are served at once: a request that carries the
 // metadata of revision 2026-07-28 is answered by its rules, any other by those
 // of the revision agreed on at initialize.

@@ -66,29 +66,30 @@ func (cs *clients) isClosing() bool {
 
 // admitLocked makes room for one more.
 func (cs *clients) admitLocked() *refusal {
-	r := refuse(http.StatusServiceUnavailable, "there are too many sessions; end one, or try again later (workbench serve --max-sessions allows more)")
-	r.header = [2]string{"Retry-After", "30"}
 	switch {
 	case cs.closing:
 		return refuseClosing()
 	case cs.made >= cs.h.opts.MaxSessions:
-		return r
+		no := refuse(http.StatusServiceUnavailable, "there are too many sessions; end one, or try again later (workbench serve --max-sessions allows more)")
+		no.header = [2]string{"Retry-After", "30"}
+		return no
 	}
 	cs.made++
 	return nil
 }
 
 func refuseClosing() *refusal {
-	r := refuse(http.StatusServiceUnavailable, "workbench is shutting down")
-	r.header = [2]string{"Retry-After", "5"}
-	return r
+	no := refuse(http.StatusServiceUnavailable, "workbench is shutting down")
+	no.header = [2]string{"Retry-After", "5"}
+	return no
 }
 
 // begin makes a client that wants to initialize; register or forget follows.
 func (cs *clients) begin(front *Proxy) (*client, *refusal) {
 	cs.mu.Lock()
-	defer cs.mu.Unlock()
-	if no := cs.admitLocked(); no != nil {
+	no := cs.admitLocked()
+	cs.mu.Unlock()
+	if no != nil {
 		return nil, no
 	}
 	c := &client{front: front, users: 1, streams: newStreams()}

@@ -89,6 +89,8 @@ func (x *exchange) checkModern() *refusal {
 		wrong = &wire.Error{Code: wire.CodeInvalidRequest, Message: "revision 2026-07-28 has no responses of clients: answers are part of the retried request"}
 	case len(given) != 1:
 		wrong = mismatch("%s is missing or given more than once", mcp.HeaderProtocolVersion)
+	case !x.versioned && !mcp.IsValidProtocolVersion(given[0]):
+		wrong = unsupportedVersion(given[0])
 	case !x.versioned:
 		wrong = &wire.Error{Code: wire.CodeInvalidParams, Message: "params._meta lacks " + metaVersion + ", a string"}
 	case given[0] != x.version:

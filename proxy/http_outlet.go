@@ -16,6 +16,7 @@ import (
 // belongs to the first may still be on its way.
 type post struct {
 	exchange exchange
+	body     *[]byte // that the exchange was read from, a buffer of front's
 	front    *Proxy
 	streams  *streams // nil in the modern era
 	prime    bool
@@ -28,8 +29,16 @@ type post struct {
 	left   bool // the client is gone
 }
 
-func newPost(front *Proxy, ss *streams, prime bool) *post {
-	return &post{front: front, streams: ss, prime: prime, reader: reader{wake: make(chan struct{}, 1)}}
+func newPost(front *Proxy) *post {
+	return &post{front: front, body: front.buffer(), reader: reader{wake: make(chan struct{}, 1)}}
+}
+
+// handled gives the body back, which nobody needs while the reply is waited for.
+func (p *post) handled() {
+	if p.body != nil {
+		p.front.release(p.body)
+		p.body, p.exchange = nil, exchange{}
+	}
 }
 
 // message implements outlet.

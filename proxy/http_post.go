@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"mime"
@@ -23,25 +24,26 @@ func (h *HTTP) post(w http.ResponseWriter, r *http.Request, front *Proxy) *refus
 	if no := checkPost(r); no != nil {
 		return no
 	}
-	buf := front.buffer()
-	defer front.release(buf)
-	no := h.readBody(w, r, buf)
-	if no == nil {
-		if no = h.receive(w, r, front, buf); no != nil {
-			no.read = true
-		}
+	p := newPost(front)
+	defer p.handled()
+	if no := h.readBody(w, r, p.body); no != nil {
+		return no
+	}
+	no := h.receive(w, r, p)
+	if no != nil {
+		no.read = true
+		no.id = bytes.Clone(no.id) // the body is for use again
 	}
 	return no
 }
 
-// receive serves the message in buf.
-func (h *HTTP) receive(w http.ResponseWriter, r *http.Request, front *Proxy, buf *[]byte) *refusal {
-	p := newPost(front, nil, false)
+// receive serves the message in the body of p.
+func (h *HTTP) receive(w http.ResponseWriter, r *http.Request, p *post) *refusal {
 	m := &p.exchange.Message
-	if err := wire.Scan(*buf, m); err == nil && bytes.ContainsAny(*buf, "\r\n") {
+	if err := wire.Scan(*p.body, m); err == nil && bytes.ContainsAny(*p.body, "\r\n") {
 		// Further on, a message is one line.
-		*buf = wire.Compact((*buf)[:0], *buf)
-		_ = wire.Scan(*buf, m)
+		*p.body = wire.Compact((*p.body)[:0], *p.body)
+		_ = wire.Scan(*p.body, m)
 	} else if err != nil {
 		return refuseMessage(err)
 	}
@@ -152,6 +154,7 @@ func (h *HTTP) postModern(w http.ResponseWriter, r *http.Request, p *post, x *ex
 	scope := h.scopes.Add(1)
 	id := string(x.Bytes(x.ID))
 	c.handle(&x.Message, p, scope)
+	p.handled()
 	switch h.respond(w, r, p) {
 	case responseBroken:
 		c.abandon(flightKey{scope, id})
@@ -197,8 +200,9 @@ func (h *HTTP) postLegacy(w http.ResponseWriter, r *http.Request, p *post, x *ex
 		return nil
 	}
 	p.streams, p.prime = c.streams, c.primes()
-	c.openFirst(r.Context(), x.method)
+	c.openFirst(context.WithoutCancel(r.Context()), x.method)
 	c.handle(&x.Message, p, 0)
+	p.handled()
 	if h.respond(w, r, p) == responseNone {
 		return h.unanswered(w, c)
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-// lingerTime is how long a client that is refused may go on sending, so that it
-// sees the refusal.
+// lingerTime is how long a client that is refused may go on sending, and one
+// that is let go at the end may go on reading, so that it sees why.
 const lingerTime = time.Second
 
 // refusal is a request that is answered with an HTTP status, and a body that

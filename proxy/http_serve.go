@@ -57,7 +57,10 @@ func (h *HTTP) Serve(ctx context.Context, ln net.Listener) error {
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), h.opts.Drain)
 	defer cancel()
 	h.clients.shut(drain)
-	if srv.Shutdown(drain) != nil {
+	// What was given up is told to its clients, if they read.
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lingerTime)
+	defer cancel()
+	if srv.Shutdown(last) != nil {
 		_ = srv.Close()
 	}
 	work.Wait()

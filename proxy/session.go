@@ -249,10 +249,20 @@ func (s *session) request(m *wire.Message, out outlet, scope uint64) {
 		s.complete(&c)
 	case "subscriptions/listen":
 		s.listen(&c)
-	case "tasks/get", "tasks/result", "tasks/cancel", "tasks/update":
-		s.taskRequest(&c)
-	case "tasks/list":
-		s.listTasks(&c)
+	default:
+		s.taskMethod(&c)
+	}
+}
+
+// taskMethod takes the requests about tasks. Two of revision 2025-11-25 are not
+// in the extension that came after it.
+func (s *session) taskMethod(c *call) {
+	switch {
+	case c.method == "tasks/get" || c.method == "tasks/cancel" || c.method == "tasks/update",
+		c.method == "tasks/result" && c.modern == nil:
+		s.taskRequest(c)
+	case c.method == "tasks/list" && c.modern == nil:
+		s.listTasks(c)
 	default:
 		c.fail(&wire.Error{Code: wire.CodeMethodNotFound, Message: "Method not found: " + c.method})
 	}

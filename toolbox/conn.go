@@ -446,10 +446,11 @@ func (w *waiter) Done(m *wire.Message, err error) {
 // rpcError reads an error reply.
 func rpcError(method string, m *wire.Message) error {
 	e := &RPCError{Method: method}
-	var out [2]wire.Span
-	if wire.Find(m.Raw, m.Error, []string{"code", "message"}, out[:]) == nil {
+	var out [3]wire.Span
+	if wire.Find(m.Raw, m.Error, []string{"code", "message", "data"}, out[:]) == nil {
 		e.Code, _ = strconv.Atoi(string(m.Bytes(out[0])))
 		e.Text, _ = wire.Unquote(m.Bytes(out[1]))
+		e.Data = bytes.Clone(m.Bytes(out[2]))
 	}
 	return e
 }

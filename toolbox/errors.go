@@ -86,6 +86,7 @@ type RPCError struct {
 	Method string
 	Code   int
 	Text   string
+	Data   []byte // JSON text; nil for none
 }
 
 func (e *RPCError) Error() string {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -52,6 +53,10 @@ func (c Client) capabilities() []byte {
 	return c.Capabilities
 }
 
+// codeUnsupportedVersion refuses a revision, with those that the server speaks
+// (specification 2026-07-28, basic, versioning).
+const codeUnsupportedVersion = -32022
+
 // probeWait is how long a server may be silent on server/discover before it is
 // taken for one of the legacy era.
 const probeWait = 3 * time.Second
@@ -70,6 +75,9 @@ func (c *conn) handshake(ctx context.Context, client Client, legacy bool) error 
 	if mcp.IsModernProtocol(client.Version) && !legacy {
 		pctx, cancel := context.WithTimeout(ctx, probeWait)
 		err := c.discover(pctx, client)
+		if speaksModern(err) {
+			err = c.discover(pctx, client)
+		}
 		cancel()
 		if err == nil || ctx.Err() != nil {
 			return err
@@ -85,6 +93,21 @@ func (c *conn) handshake(ctx context.Context, client Client, legacy bool) error 
 		return nil
 	}
 	return err
+}
+
+// speaksModern reports whether a server refused a revision and named the one of
+// the modern era among those it speaks: it is to be asked again by that one
+// (specification 2026-07-28, basic, versioning), and not to be taken for one of
+// the legacy era.
+func speaksModern(err error) bool {
+	var refusal *RPCError
+	if !errors.As(err, &refusal) || refusal.Code != codeUnsupportedVersion {
+		return false
+	}
+	var data struct {
+		Supported []string `json:"supported"`
+	}
+	return json.Unmarshal(refusal.Data, &data) == nil && slices.Contains(data.Supported, mcp.LATEST_PROTOCOL_VERSION)
 }
 
 func (c *conn) initialize(ctx context.Context, client Client) error {

@@ -33,6 +33,7 @@ type httpLink struct {
 	cancel context.CancelCauseFunc
 	tasks  tasks
 	order  order
+	mirror mirrors
 
 	mu      sync.Mutex
 	session string
@@ -180,6 +181,11 @@ func (l *httpLink) standardHeaders(req *http.Request, version string, body []byt
 	for k, v := range mcp.StandardHeaders(version, mcp.MCPMethod(method), m.Bytes(m.Params)) {
 		req.Header.Set(k, v)
 	}
+	if method == "tools/call" {
+		for k, v := range l.mirror.headers(&m) {
+			req.Header.Set(k, v)
+		}
+	}
 }
 
 // post sends one message and reads its response to the end.
@@ -208,7 +214,7 @@ func (l *httpLink) post(ctx context.Context, body []byte, id uint64) error {
 		}
 		return nil
 	case kind == "text/event-stream" && resp.StatusCode == http.StatusOK:
-		return l.stream(resp.Body, id)
+		return l.follow(ctx, resp.Body, id)
 	case kind == "application/json":
 		return l.single(resp, id)
 	default:
@@ -251,34 +257,6 @@ func (l *httpLink) scan(data []byte, m *wire.Message) error {
 		data = wire.Compact(nil, data)
 	}
 	return wire.Scan(data, m)
-}
-
-// stream reads a response that is a stream of messages, until the reply to
-// request id has come.
-func (l *httpLink) stream(body io.Reader, id uint64) error {
-	events := newEventReader(body, l.server.box.opts.MaxMessage)
-	var m wire.Message
-	for {
-		ev, err := events.next()
-		if err != nil {
-			if id == 0 || errors.Is(err, context.Canceled) {
-				return nil
-			}
-			return fmt.Errorf("the connection was lost before the reply: %w", err)
-		}
-		if len(ev.Data) == 0 || (ev.Type != "" && ev.Type != "message") {
-			continue
-		}
-		if err := l.scan(ev.Data, &m); err != nil {
-			l.r.Noise(ev.Data, err)
-			continue
-		}
-		last := id != 0 && (m.Kind == wire.Result || m.Kind == wire.Failure)
-		l.r.Receive(&m)
-		if last {
-			return nil
-		}
-	}
 }
 
 func (l *httpLink) hasSession() bool {

@@ -62,8 +62,8 @@ func (h *hello) offers(k Kind) bool {
 	}
 }
 
-// list reads all pages of a list. Entries that have no name are left out and
-// counted; a cursor that comes twice ends the list.
+// list reads all pages of a list. Entries that have no name, and tools that
+// cannot be used, are left out and counted; a cursor that comes twice ends the list.
 func (c *conn) list(ctx context.Context, kind Kind) (items []Item, bad int, err error) {
 	method, key := kind.method()
 	seen := make(map[string]bool)
@@ -86,7 +86,7 @@ func (c *conn) list(ctx context.Context, kind Kind) (items []Item, bad int, err 
 		}
 		for e := range wire.Elements(raw, out[0]) {
 			item, ok := newItem(c.server, raw[e.Start:e.End], key)
-			if !ok {
+			if !ok || kind == Tools && !c.usable(item) {
 				bad++
 				continue
 			}
@@ -99,6 +99,12 @@ func (c *conn) list(ctx context.Context, kind Kind) (items []Item, bad int, err 
 		seen[next] = true
 		cursor = next
 	}
+}
+
+// usable reports whether a tool may be used over the link of the connection.
+func (c *conn) usable(tool Item) bool {
+	l, remote := c.link.(*httpLink)
+	return !remote || !c.hello.Modern || l.mirror.note(tool)
 }
 
 func newItem(s *Server, raw []byte, key string) (Item, bool) {

@@ -14,6 +14,9 @@ import (
 	"github.com/mcp-workbench/workbench/test/wiretest"
 )
 
+// noSleep, as GORACE, has a program that was built with -race end at once and not after a second.
+const noSleep = "atexit_sleep_ms=0"
+
 // entry is a server in a configuration.
 type entry map[string]any
 
@@ -24,7 +27,7 @@ func fixtureEntry(tb testing.TB, era string) entry {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return entry{"command": self, "args": []string{era}, "env": entry{roleVariable: "fixture"}}
+	return entry{"command": self, "args": []string{era}, "env": entry{roleVariable: "fixture", "GORACE": noSleep}}
 }
 
 // writeConfig writes a configuration with one toolbox, suite, whose tools keep their names and are offered at once.

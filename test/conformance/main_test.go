@@ -12,7 +12,8 @@ import (
 	"github.com/mcp-workbench/workbench/test/conformance/fixture"
 )
 
-// roleVariable makes of the test binary one of the programs that the tests need; binaryVariable tells where workbench is.
+// roleVariable makes of the test binary one of the programs that the tests need, "fixture" or "client"; binaryVariable
+// tells where workbench is.
 const (
 	roleVariable   = "WORKBENCH_CONFORMANCE_ROLE"
 	binaryVariable = "WORKBENCH_CONFORMANCE_BINARY"
@@ -22,6 +23,8 @@ func TestMain(m *testing.M) {
 	switch os.Getenv(roleVariable) {
 	case "fixture":
 		os.Exit(report(fixture.Main(&fixture.Server{NoLegacy: os.Args[1] == "modern", NoModern: os.Args[1] == "legacy"})))
+	case "client":
+		os.Exit(m.Run()) // one test of it
 	default:
 		os.Exit(run(m))
 	}

@@ -9,6 +9,7 @@ import (
 // TestServer: whoever calls workbench sees a conforming server, whatever way leads to the one behind it, and whatever state
 // its neighbours are in.
 func TestServer(t *testing.T) {
+	t.Parallel()
 	s := newSuite(t)
 	all := []revision{
 		{name: "2025-03-26", required: 1},

@@ -89,11 +89,7 @@ func (e *environment) toolboxOptions(cfg *config.Config, log zerolog.Logger) too
 		Spawn:      e.guard.Start,
 		Event:      logEvent(log),
 		Logger:     log,
-		Builtins: map[string]func(config.Server) (wire.Endpoint, error){
-			"workflow": func(s config.Server) (wire.Endpoint, error) {
-				return e.workflowServer(s.Workflows, s.Conditions, log)
-			},
-		},
+		Builtins:   map[string]func(config.Server) (wire.Endpoint, error){"workflow": e.workflowServers(log)},
 	}
 }
 

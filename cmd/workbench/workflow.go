@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
@@ -58,13 +59,26 @@ func (e *environment) workflowOptions(dirs []string, conditions string, log zero
 	return opts, nil
 }
 
-// workflowServer makes a workflow server for a toolbox.
-func (e *environment) workflowServer(dirs []string, conditions string, log zerolog.Logger) (wire.Endpoint, error) {
-	opts, err := e.workflowOptions(dirs, conditions, log)
-	if err != nil {
-		return nil, err
+// workflowServers gives the workflow server of a part of the configuration. All
+// sessions have the same: it keeps nothing of them, and the workflows it has
+// read are many times what a session takes.
+func (e *environment) workflowServers(log zerolog.Logger) func(config.Server) (wire.Endpoint, error) {
+	var mu sync.Mutex
+	made := make(map[string]wire.Endpoint)
+	return func(s config.Server) (wire.Endpoint, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		key := fmt.Sprintf("%q %q", s.Conditions, s.Workflows)
+		if srv, ok := made[key]; ok {
+			return srv, nil
+		}
+		opts, err := e.workflowOptions(s.Workflows, s.Conditions, log)
+		if err != nil {
+			return nil, err
+		}
+		made[key] = workflowsrv.New(opts)
+		return made[key], nil
 	}
-	return workflowsrv.New(opts), nil
 }
 
 // configured gives the options that the configuration leads to: of the

@@ -44,7 +44,7 @@ func TestClient(t *testing.T) {
 					ran = append(ran, s.run(t, env, "client", "--scenario", name, "--spec-version", test.revision.name,
 						"--command", self+" -test.run=^TestAsClient$")...)
 				}
-				table.judge(t, "over stdio", test.revision, required, ran, nil)
+				table.judge(t, "over stdio", test.revision, required, ran)
 			})
 		}
 	})

@@ -1,0 +1,143 @@
+package workbench_test
+
+import (
+	"bytes"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/mcp-workbench/workbench"
+
+// rule forbids what the packages below a folder depend on.
+type rule struct {
+	of     string   // a folder of the module, with all below it
+	not    []string // folders of the module, or import paths
+	direct bool     // it is about what they import themselves, not about what that brings along
+	reason string
+}
+
+func rules() []rule {
+	return []rule{
+		{of: "config", not: []string{"toolbox", "proxy", "workflowsrv", "cmd"},
+			reason: "config is plain values that everything else is made from"},
+		{of: "config", not: []string{"os/exec", "net/http", "log", "log/slog", "github.com/rs/zerolog"},
+			reason: "config starts nothing and logs nothing"},
+		{of: "toolbox", not: []string{"proxy", "workflowsrv", "cmd"},
+			reason: "a toolbox does not know who uses it, nor which servers are built in"},
+		{of: "workflowsrv", not: []string{"toolbox", "proxy", "cmd"},
+			reason: "the workflow server is an MCP server like any other, which could run alone"},
+		{of: "proxy", not: []string{"workflowsrv", "cmd"},
+			reason: "the front does not know which servers are built in"},
+		{of: "proxy", direct: true, not: []string{"os", "os/exec", "internal/child"},
+			reason: "the front never starts a process; toolbox does"},
+		{of: "internal", not: []string{"config", "toolbox", "proxy", "workflowsrv", "cmd", "bench", "test"},
+			reason: "internal packages are leaves, each of which could be a library of its own"},
+		{of: "cmd", not: []string{"internal/mcptest", "test", "testing"},
+			reason: "the program has no tests in it"},
+		{of: "", direct: true, not: []string{"github.com/rs/zerolog/log"},
+			reason: "a logger is given, not found"},
+	}
+}
+
+// Imports point one way, so that a package can be read without those that use
+// it.
+func TestImports(t *testing.T) {
+	imports := listImports(t)
+	for _, r := range rules() {
+		for _, pkg := range packagesBelow(imports, r.of) {
+			for _, bad := range r.not {
+				if chain := reach(imports, pkg, bad, r.direct); chain != nil {
+					t.Errorf("%s: %s", strings.Join(chain, " imports "), r.reason)
+				}
+			}
+		}
+	}
+	for pkg, direct := range imports {
+		if slices.ContainsFunc(direct, func(p string) bool { return below(p, "cmd") }) {
+			t.Errorf("%s imports %v: nothing imports a command", pkg, direct)
+		}
+	}
+	for _, user := range packagesBelow(imports, "") {
+		if !below(user, "cmd") && slices.Contains(imports[user], "github.com/spf13/cobra") {
+			t.Errorf("%s imports cobra: the command line belongs to cmd", user)
+		}
+	}
+}
+
+// A rule that no package breaks shows nothing unless one that is broken is
+// found.
+func TestImportsAreFollowed(t *testing.T) {
+	imports := listImports(t)
+	if chain := reach(imports, module+"/proxy", "internal/child", false); len(chain) < 3 {
+		t.Errorf("got %q from proxy to internal/child, want the way through toolbox", chain)
+	}
+	if chain := reach(imports, module+"/toolbox", "config", true); len(chain) != 2 {
+		t.Errorf("got %q from toolbox to config, want its own import", chain)
+	}
+}
+
+// listImports returns what the packages of the module and all that they depend
+// on import.
+func listImports(t *testing.T) map[string][]string {
+	t.Helper()
+	var fault bytes.Buffer
+	cmd := exec.Command("go", "list", "-e", "-deps", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "./...")
+	cmd.Stderr = &fault
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, &fault)
+	}
+	imports := make(map[string][]string)
+	for line := range strings.Lines(string(out)) {
+		words := strings.Fields(line)
+		imports[words[0]] = words[1:]
+	}
+	return imports
+}
+
+func packagesBelow(imports map[string][]string, folder string) []string {
+	var all []string
+	for pkg := range imports {
+		if below(pkg, folder) {
+			all = append(all, pkg)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// below reports whether a package is what a rule names: below a folder of the
+// module, or of that very import path.
+func below(pkg, name string) bool {
+	if name == "" {
+		return pkg == module || strings.HasPrefix(pkg, module+"/")
+	}
+	return pkg == name || pkg == module+"/"+name || strings.HasPrefix(pkg, module+"/"+name+"/")
+}
+
+// reach returns the shortest way from a package to one that is below name.
+func reach(imports map[string][]string, from, name string, direct bool) []string {
+	came := map[string]string{from: ""}
+	for queue := []string{from}; len(queue) > 0; queue = queue[1:] {
+		for _, next := range imports[queue[0]] {
+			if _, seen := came[next]; seen {
+				continue
+			}
+			came[next] = queue[0]
+			if below(next, name) {
+				var chain []string
+				for p := next; p != ""; p = came[p] {
+					chain = append(chain, p)
+				}
+				slices.Reverse(chain)
+				return chain
+			}
+			if !direct {
+				queue = append(queue, next)
+			}
+		}
+	}
+	return nil
+}

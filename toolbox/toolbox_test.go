@@ -384,12 +384,14 @@ func newCall(t *testing.T, raw string) (*toolbox.Call, *handler) {
 		t.Fatal(err)
 	}
 	h := &handler{progress: make(chan string, 1000), done: make(chan error, 1)}
-	c := &toolbox.Call{Raw: m.Raw, ID: m.ID, Handler: h}
-	token, err := wire.FindPath(m.Raw, m.Params, "_meta", "progressToken")
-	if err != nil {
+	c := &toolbox.Call{Raw: m.Raw, ID: m.ID, Params: m.Params, Handler: h}
+	var err error
+	if c.Meta, err = wire.FindPath(m.Raw, m.Params, "_meta"); err != nil {
 		t.Fatal(err)
 	}
-	c.Token = token
+	if c.Token, err = wire.FindPath(m.Raw, m.Params, "_meta", "progressToken"); err != nil {
+		t.Fatal(err)
+	}
 	return c, h
 }
 

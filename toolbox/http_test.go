@@ -21,23 +21,23 @@ import (
 // remotes are the ways a server is reached over HTTP.
 func remotes() map[string]struct {
 	transport config.Transport
-	remote    *remote
+	remote    *farServer
 } {
 	return map[string]struct {
 		transport config.Transport
-		remote    *remote
+		remote    *farServer
 	}{
-		"streams":   {config.TransportHTTP, &remote{}},
-		"documents": {config.TransportHTTP, &remote{json: true, deaf: true}},
-		"modern":    {config.TransportHTTP, &remote{fake: &mcptest.Server{Modern: true}}},
-		"sse":       {config.TransportSSE, &remote{}},
+		"streams":   {config.TransportHTTP, &farServer{}},
+		"documents": {config.TransportHTTP, &farServer{json: true, deaf: true}},
+		"modern":    {config.TransportHTTP, &farServer{fake: &mcptest.Server{Modern: true}}},
+		"sse":       {config.TransportSSE, &farServer{}},
 	}
 }
 
 func TestRemoteCalls(t *testing.T) {
 	for name, tt := range remotes() {
 		t.Run(name, func(t *testing.T) {
-			r := newRemote(t, tt.remote)
+			r := newFarServer(t, tt.remote)
 			_, s := r.open(tt.transport, toolbox.Options{})
 			if got, want := len(s.Items(toolbox.Tools)), len(mcptest.DefaultTools()); got != want {
 				t.Fatalf("got %d tools, want %d; the server is %+v", got, want, s.Status())
@@ -76,7 +76,7 @@ func TestRemoteLineBreaks(t *testing.T) {
 				t.Skip("fault: the line breaks stay, so that a stdio client gets the message in pieces")
 			}
 			tt.remote.lines = true
-			r := newRemote(t, tt.remote)
+			r := newFarServer(t, tt.remote)
 			_, s := r.open(tt.transport, toolbox.Options{})
 			c, h := newCall(t, `{"jsonrpc":"2.0","id":"mine","method":"tools/call","params":{"name":"progress","arguments":{"n":1},"_meta":{"progressToken":"tok"}}}`)
 			s.Send(c)
@@ -111,7 +111,7 @@ func TestRemoteProgress(t *testing.T) {
 			continue // a document has no room for it
 		}
 		t.Run(name, func(t *testing.T) {
-			r := newRemote(t, tt.remote)
+			r := newFarServer(t, tt.remote)
 			_, s := r.open(tt.transport, toolbox.Options{})
 			c, h := newCall(t, `{"jsonrpc":"2.0","id":"mine","method":"tools/call","params":{"name":"progress","arguments":{"n":50},"_meta":{"progressToken":"tok"}}}`)
 			s.Send(c)
@@ -136,7 +136,7 @@ func TestRemoteAsks(t *testing.T) {
 			continue // there is no way to ask
 		}
 		t.Run(name, func(t *testing.T) {
-			r := newRemote(t, tt.remote)
+			r := newFarServer(t, tt.remote)
 			p := newPeer()
 			_, s := r.open(tt.transport, toolbox.Options{Peer: p})
 			go func() {
@@ -161,7 +161,7 @@ func TestRemoteCancel(t *testing.T) {
 			continue // the end of the stream is the cancel, of which a fake in this process hears nothing
 		}
 		t.Run(name, func(t *testing.T) {
-			r := newRemote(t, tt.remote)
+			r := newFarServer(t, tt.remote)
 			_, s := r.open(tt.transport, toolbox.Options{})
 			c, h := newCall(t, `{"jsonrpc":"2.0","id":"mine","method":"tools/call","params":{"name":"hang"}}`)
 			s.Send(c)
@@ -187,7 +187,7 @@ func TestRemoteCancel(t *testing.T) {
 // In the modern era the end of the stream is how a request is cancelled.
 func TestHTTPCancelClosesTheStream(t *testing.T) {
 	called, closed := make(chan struct{}), make(chan struct{})
-	r := newRemote(t, &remote{fake: &mcptest.Server{Modern: true}})
+	r := newFarServer(t, &farServer{fake: &mcptest.Server{Modern: true}})
 	r.before = func(w http.ResponseWriter, req *http.Request, m *wire.Message) bool {
 		if m == nil || !m.IsMethod("tools/call") {
 			return false
@@ -207,7 +207,7 @@ func TestHTTPCancelClosesTheStream(t *testing.T) {
 
 // Every request has what the configuration and the specification want on it.
 func TestHTTPHeaders(t *testing.T) {
-	r := newRemote(t, &remote{})
+	r := newFarServer(t, &farServer{})
 	b, s := r.open(config.TransportHTTP, toolbox.Options{})
 	if _, err := callTool(t, s, "echo", "{}"); err != nil {
 		t.Fatal(err)
@@ -243,7 +243,7 @@ func TestHTTPHeaders(t *testing.T) {
 func TestHTTPSessionEnds(t *testing.T) {
 	t.Skip("fault: the next call can still meet the ended session")
 	var gone atomic.Bool
-	r := newRemote(t, &remote{})
+	r := newFarServer(t, &farServer{})
 	r.before = func(w http.ResponseWriter, req *http.Request, m *wire.Message) bool {
 		if gone.Load() && req.Header.Get("Mcp-Session-Id") == "session-1" {
 			http.Error(w, "no such session", http.StatusNotFound)
@@ -314,7 +314,7 @@ func TestRemoteRefuses(t *testing.T) {
 					t.Skip("fault: the next call can still meet the ended session")
 				}
 				var refuse atomic.Bool
-				r := newRemote(t, &remote{deaf: true})
+				r := newFarServer(t, &farServer{deaf: true})
 				r.before = func(w http.ResponseWriter, req *http.Request, m *wire.Message) bool {
 					if !refuse.Load() {
 						return false
@@ -415,7 +415,7 @@ func TestRemoteStreamEnds(t *testing.T) {
 			if tt.transport == config.TransportSSE {
 				t.Skip("fault: the next call can still meet the ended stream")
 			}
-			r := newRemote(t, tt.remote)
+			r := newFarServer(t, tt.remote)
 			r.before = func(w http.ResponseWriter, req *http.Request, m *wire.Message) bool {
 				if m == nil || !m.IsMethod("tools/call") || !strings.Contains(string(m.Raw), `"first"`) {
 					return false
@@ -448,7 +448,7 @@ func TestRemoteStreamEnds(t *testing.T) {
 func TestRemoteTooLong(t *testing.T) {
 	for name, tt := range remotes() {
 		t.Run(name, func(t *testing.T) {
-			r := newRemote(t, tt.remote)
+			r := newFarServer(t, tt.remote)
 			_, s := r.open(tt.transport, toolbox.Options{})
 			_, err := callTool(t, s, "big", fmt.Sprintf(`{"n":%d}`, 17<<20))
 			if err == nil || !strings.Contains(err.Error(), "limit") {
@@ -474,7 +474,7 @@ func TestRemoteRedirect(t *testing.T) {
 					w.WriteHeader(http.StatusTeapot)
 				}))
 				defer thief.Close()
-				r := newRemote(t, &remote{})
+				r := newFarServer(t, &farServer{})
 				r.before = func(w http.ResponseWriter, req *http.Request, m *wire.Message) bool {
 					http.Redirect(w, req, thief.URL+"/mcp", status)
 					return true
@@ -493,7 +493,7 @@ func TestRemoteRedirect(t *testing.T) {
 
 // Redirects within an origin are followed, and a call stays a call.
 func TestHTTPRedirectWithinTheOrigin(t *testing.T) {
-	r := newRemote(t, &remote{})
+	r := newFarServer(t, &farServer{})
 	r.before = func(w http.ResponseWriter, req *http.Request, m *wire.Message) bool {
 		if req.URL.RawQuery != "" {
 			return false
@@ -512,7 +512,7 @@ func TestHTTPRedirectWithinTheOrigin(t *testing.T) {
 func TestHTTPListens(t *testing.T) {
 	var gets atomic.Int32
 	again := make(chan string, 1)
-	r := newRemote(t, &remote{})
+	r := newFarServer(t, &farServer{})
 	r.before = func(w http.ResponseWriter, req *http.Request, m *wire.Message) bool {
 		if req.Method != http.MethodGet {
 			return false
@@ -554,7 +554,7 @@ func TestHTTPListens(t *testing.T) {
 
 // Closing does not wait for a server that does not answer.
 func TestHTTPCloseOfADeadServer(t *testing.T) {
-	r := newRemote(t, &remote{})
+	r := newFarServer(t, &farServer{})
 	b, _ := r.open(config.TransportHTTP, toolbox.Options{})
 	r.CloseClientConnections()
 	r.Listener.Close()

@@ -30,7 +30,7 @@ func TestSSEEndpoint(t *testing.T) {
 		{"nothing", "", "endpoint"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r := newRemote(t, &remote{})
+			r := newFarServer(t, &farServer{})
 			r.before = func(w http.ResponseWriter, req *http.Request, m *wire.Message) bool {
 				if req.Method != http.MethodGet || tt.want == "" && tt.endpoint == "" {
 					return false

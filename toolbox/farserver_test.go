@@ -20,9 +20,9 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
-// remote is a server behind HTTP: streamable HTTP at /mcp, the transport of
+// farServer is a server behind HTTP: streamable HTTP at /mcp, the transport of
 // revision 2024-11-05 at /sse.
-type remote struct {
+type farServer struct {
 	*httptest.Server
 	t     *testing.T
 	fake  *mcptest.Server
@@ -36,7 +36,7 @@ type remote struct {
 	ended chan struct{} // ends all streams
 
 	mu       sync.Mutex
-	sessions map[string]*remoteSession
+	sessions map[string]*farSession
 	made     int
 	seen     []seen
 }
@@ -49,8 +49,8 @@ type seen struct {
 	header http.Header
 }
 
-// remoteSession is one client of a remote.
-type remoteSession struct {
+// farSession is one client of a farServer.
+type farSession struct {
 	id      string
 	session wire.Session
 
@@ -67,14 +67,14 @@ type post struct {
 	out chan string
 }
 
-func newRemote(t *testing.T, r *remote) *remote {
+func newFarServer(t *testing.T, r *farServer) *farServer {
 	t.Helper()
 	r.t = t
 	if r.fake == nil {
 		r.fake = &mcptest.Server{}
 	}
 	r.ended = make(chan struct{})
-	r.sessions = make(map[string]*remoteSession)
+	r.sessions = make(map[string]*farSession)
 	mux := http.NewServeMux()
 	mux.HandleFunc("/mcp", r.streamable)
 	mux.HandleFunc("/sse", r.events)
@@ -92,8 +92,8 @@ func newRemote(t *testing.T, r *remote) *remote {
 	return r
 }
 
-// config is the configuration of a server at the remote.
-func (r *remote) config(transport config.Transport) config.Server {
+// config is the configuration of the server.
+func (r *farServer) config(transport config.Transport) config.Server {
 	path := "/mcp"
 	if transport == config.TransportSSE {
 		path = "/sse"
@@ -105,15 +105,15 @@ func (r *remote) config(transport config.Transport) config.Server {
 	}
 }
 
-// open opens a toolbox with a server at the remote.
-func (r *remote) open(transport config.Transport, opts toolbox.Options) (*toolbox.Toolbox, *toolbox.Server) {
+// open opens a toolbox with the server.
+func (r *farServer) open(transport config.Transport, opts toolbox.Options) (*toolbox.Toolbox, *toolbox.Server) {
 	r.t.Helper()
 	opts.HTTP = r.Client()
 	b := open(r.t, opts, r.config(transport))
 	return b, server(r.t, b, "far")
 }
 
-func (r *remote) note(req *http.Request, body []byte) *wire.Message {
+func (r *farServer) note(req *http.Request, body []byte) *wire.Message {
 	s := seen{verb: req.Method, body: string(body), header: req.Header.Clone()}
 	m := new(wire.Message)
 	if wire.Scan(body, m) != nil {
@@ -128,7 +128,7 @@ func (r *remote) note(req *http.Request, body []byte) *wire.Message {
 }
 
 // came returns the requests of a verb, and of a method unless that is "".
-func (r *remote) came(verb, method string) []seen {
+func (r *farServer) came(verb, method string) []seen {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var all []seen
@@ -141,21 +141,21 @@ func (r *remote) came(verb, method string) []seen {
 }
 
 // session finds the session of a request, or makes one with a new id.
-func (r *remote) session(id string) *remoteSession {
+func (r *farServer) session(id string) *farSession {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if s := r.sessions[id]; s != nil || id != "" {
 		return s
 	}
 	r.made++
-	s := &remoteSession{id: fmt.Sprintf("session-%d", r.made), get: make(chan string, 100)}
+	s := &farSession{id: fmt.Sprintf("session-%d", r.made), get: make(chan string, 100)}
 	s.session = r.fake.Connect(s.send)
 	r.sessions[s.id] = s
 	return s
 }
 
 // receive gives a message to the fake; what comes after the end is lost.
-func (s *remoteSession) receive(msg []byte) {
+func (s *farSession) receive(msg []byte) {
 	s.receiving.Lock()
 	defer s.receiving.Unlock()
 	if !s.closed {
@@ -163,7 +163,7 @@ func (s *remoteSession) receive(msg []byte) {
 	}
 }
 
-func (s *remoteSession) close() {
+func (s *farSession) close() {
 	s.receiving.Lock()
 	defer s.receiving.Unlock()
 	if !s.closed {
@@ -174,7 +174,7 @@ func (s *remoteSession) close() {
 
 // send takes what the fake says: what belongs to a request goes to its
 // response, a question to the newest request, anything else to the GET stream.
-func (s *remoteSession) send(msg []byte) {
+func (s *farSession) send(msg []byte) {
 	var m wire.Message
 	if err := wire.Scan(msg, &m); err != nil {
 		panic(err)
@@ -203,7 +203,7 @@ func (s *remoteSession) send(msg []byte) {
 }
 
 // push says something on the GET stream.
-func (r *remote) push(text string) {
+func (r *farServer) push(text string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, s := range r.sessions {
@@ -211,7 +211,7 @@ func (r *remote) push(text string) {
 	}
 }
 
-func (r *remote) streamable(w http.ResponseWriter, req *http.Request) {
+func (r *farServer) streamable(w http.ResponseWriter, req *http.Request) {
 	body, err := io.ReadAll(req.Body)
 	if err != nil {
 		return // the client went away
@@ -233,7 +233,7 @@ func (r *remote) streamable(w http.ResponseWriter, req *http.Request) {
 		id = "modern"
 		r.mu.Lock()
 		if r.sessions[id] == nil {
-			s := &remoteSession{id: id, get: make(chan string, 100)}
+			s := &farSession{id: id, get: make(chan string, 100)}
 			s.session = r.fake.Connect(s.send)
 			r.sessions[id] = s
 		}
@@ -261,7 +261,7 @@ func (r *remote) streamable(w http.ResponseWriter, req *http.Request) {
 }
 
 // answer has the fake work on a request and writes what it says.
-func (r *remote) answer(w http.ResponseWriter, req *http.Request, s *remoteSession, body []byte, m *wire.Message) {
+func (r *farServer) answer(w http.ResponseWriter, req *http.Request, s *farSession, body []byte, m *wire.Message) {
 	p := &post{id: string(m.Bytes(m.ID)), out: make(chan string, 10000)}
 	s.mu.Lock()
 	s.posts = append(s.posts, p)
@@ -297,7 +297,7 @@ func (r *remote) answer(w http.ResponseWriter, req *http.Request, s *remoteSessi
 }
 
 // stream writes events until there are no more or the client is gone.
-func (r *remote) stream(w http.ResponseWriter, req *http.Request, out <-chan string) {
+func (r *farServer) stream(w http.ResponseWriter, req *http.Request, out <-chan string) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	fmt.Fprint(w, ": welcome\n\n")
 	flush := http.NewResponseController(w).Flush
@@ -326,7 +326,7 @@ func (r *remote) stream(w http.ResponseWriter, req *http.Request, out <-chan str
 }
 
 // events is the stream of the transport of revision 2024-11-05.
-func (r *remote) events(w http.ResponseWriter, req *http.Request) {
+func (r *farServer) events(w http.ResponseWriter, req *http.Request) {
 	m := r.note(req, nil)
 	if r.before != nil && r.before(w, req, m) {
 		return
@@ -341,7 +341,7 @@ func (r *remote) events(w http.ResponseWriter, req *http.Request) {
 	r.stream(w, req, all)
 }
 
-func (r *remote) message(w http.ResponseWriter, req *http.Request) {
+func (r *farServer) message(w http.ResponseWriter, req *http.Request) {
 	body, err := io.ReadAll(req.Body)
 	if err != nil {
 		return

@@ -18,7 +18,7 @@ import (
 // webServer is an MCP server over HTTP that wants a token and a session, and answers in one of the two forms.
 type webServer struct {
 	stream bool
-	answer func(string) string // in place of good
+	answer func(n int64, id string) string // in place of good, for the nth call
 	calls  atomic.Int64
 	crowd  *crowd // calls are answered when all of it waits; nil for at once
 }
@@ -70,7 +70,8 @@ func (s *webServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
-	if s.calls.Add(1) > 1 && s.crowd != nil {
+	n := s.calls.Add(1)
+	if n > 1 && s.crowd != nil {
 		if err := s.crowd.wait(); err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
@@ -78,7 +79,7 @@ func (s *webServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	answer := good(id)
 	if s.answer != nil {
-		answer = s.answer(id)
+		answer = s.answer(n, id)
 	}
 	if s.stream {
 		w.Header().Set("Content-Type", "text/event-stream")
@@ -116,7 +117,13 @@ func TestHTTP(t *testing.T) {
 		{"JSON", &webServer{}, "secret\n", ""},
 		{"event stream", &webServer{stream: true}, "secret\n", ""},
 		{"wrong token", &webServer{}, "guess", "401"},
-		{"other answer", &webServer{answer: func(string) string { return good("7777") }}, "secret", "the answer to request 2 is another's"},
+		{"other answer", &webServer{answer: func(int64, string) string { return good("7777") }}, "secret", "the answer to request 2 is another's"},
+		{"shorter answer", &webServer{answer: func(n int64, id string) string {
+			if n == 1 {
+				return good(id)
+			}
+			return strings.Replace(good(id), "right", "", 1)
+		}}, "secret", "sequence: the answer to request 3 is other than the first one"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c := dialTest(t, test.server, test.token)

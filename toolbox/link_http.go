@@ -8,7 +8,6 @@ import (
 	"io"
 	"mime"
 	"net/http"
-	"strings"
 	"sync"
 	"time"
 
@@ -43,34 +42,6 @@ type httpLink struct {
 
 // sessionEndWait bounds the DELETE that ends a session.
 const sessionEndWait = 2 * time.Second
-
-// httpErrorBody is how much of an error page is quoted.
-const httpErrorBody = 300
-
-// StatusError is an HTTP status that a remote server answered with.
-type StatusError struct {
-	Status     int
-	Text       string // the beginning of the body
-	RetryAfter string
-	Challenge  string // WWW-Authenticate
-}
-
-func (e *StatusError) Error() string {
-	s := fmt.Sprintf("HTTP %d %s", e.Status, http.StatusText(e.Status))
-	switch e.Status {
-	case http.StatusUnauthorized:
-		s += `: the server wants a login; set its "headers" in the configuration (for example "Authorization": "Bearer ${TOKEN}")`
-	case http.StatusNotFound:
-		s += ": is the url right?"
-	}
-	if e.RetryAfter != "" {
-		s += "; retry after " + e.RetryAfter
-	}
-	if e.Text != "" {
-		s += ": " + e.Text
-	}
-	return s
-}
 
 // errSessionEnded says that the remote server does not know our session any more.
 var errSessionEnded = errors.New("the remote server ended the session")
@@ -233,7 +204,7 @@ func (l *httpLink) single(resp *http.Response, id uint64) error {
 		return fmt.Errorf("its reply is over the limit of %d bytes", l.server.box.opts.MaxMessage)
 	}
 	var m wire.Message
-	if err := l.scan(data, &m); err != nil || (resp.StatusCode >= 300 && m.Kind != wire.Failure) {
+	if err := scanLoose(data, &m); err != nil || (resp.StatusCode >= 300 && m.Kind != wire.Failure) {
 		resp.Body = io.NopCloser(bytes.NewReader(data))
 		if resp.StatusCode >= 300 {
 			return l.refused(resp)
@@ -250,15 +221,6 @@ func (l *httpLink) single(resp *http.Response, id uint64) error {
 	return nil
 }
 
-// scan reads a message that may hold line breaks between its tokens.
-func (l *httpLink) scan(data []byte, m *wire.Message) error {
-	data = bytes.TrimSpace(data)
-	if bytes.IndexByte(data, '\n') >= 0 || bytes.IndexByte(data, '\r') >= 0 {
-		data = wire.Compact(nil, data)
-	}
-	return wire.Scan(data, m)
-}
-
 func (l *httpLink) hasSession() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -269,17 +231,11 @@ func (l *httpLink) hasSession() bool {
 // gone: the link ends and the server is started anew (specification
 // 2025-11-25, transports, "Session Management").
 func (l *httpLink) refused(resp *http.Response) error {
-	text, _ := io.ReadAll(io.LimitReader(resp.Body, httpErrorBody))
 	if resp.StatusCode == http.StatusNotFound && l.hasSession() {
 		l.cancel(errSessionEnded)
 		return errSessionEnded
 	}
-	return &StatusError{
-		Status:     resp.StatusCode,
-		Text:       strings.Join(strings.Fields(string(text)), " "),
-		RetryAfter: resp.Header.Get("Retry-After"),
-		Challenge:  resp.Header.Get("WWW-Authenticate"),
-	}
+	return statusError(resp)
 }
 
 // listen keeps the GET stream open. A server that has none answers 405.
@@ -334,7 +290,7 @@ func (l *httpLink) hear(body io.Reader, last string) (string, time.Duration) {
 		if len(ev.Data) == 0 {
 			continue
 		}
-		if err := l.scan(ev.Data, &m); err != nil {
+		if err := scanLoose(ev.Data, &m); err != nil {
 			l.r.Noise(ev.Data, err)
 			continue
 		}

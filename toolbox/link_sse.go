@@ -56,8 +56,7 @@ func (s *Server) dialSSE(ctx context.Context) (_ link, err error) {
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	if resp.StatusCode != http.StatusOK || kind != "text/event-stream" {
 		defer resp.Body.Close()
-		text, _ := io.ReadAll(io.LimitReader(resp.Body, httpErrorBody))
-		return nil, &StatusError{Status: resp.StatusCode, Text: string(bytes.TrimSpace(text)), Challenge: resp.Header.Get("WWW-Authenticate")}
+		return nil, statusError(resp)
 	}
 	l.events = newEventReader(resp.Body, l.server.box.opts.MaxMessage)
 	for {
@@ -111,7 +110,7 @@ func (l *sseLink) read() {
 		if len(ev.Data) == 0 || (ev.Type != "" && ev.Type != "message") {
 			continue
 		}
-		if err := wire.Scan(bytes.TrimSpace(ev.Data), &m); err != nil {
+		if err := scanLoose(ev.Data, &m); err != nil {
 			l.r.Noise(ev.Data, err)
 			continue
 		}
@@ -153,8 +152,7 @@ func (l *sseLink) deliver(body []byte) error {
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode >= 300 {
-		text, _ := io.ReadAll(io.LimitReader(resp.Body, httpErrorBody))
-		return &StatusError{Status: resp.StatusCode, Text: string(bytes.TrimSpace(text))}
+		return statusError(resp)
 	}
 	return nil
 }

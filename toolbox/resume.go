@@ -95,7 +95,7 @@ func (l *httpLink) stream(body io.Reader, id uint64, at *position) (done bool, e
 		if len(ev.Data) == 0 || (ev.Type != "" && ev.Type != "message") {
 			continue
 		}
-		if err := l.scan(ev.Data, &m); err != nil {
+		if err := scanLoose(ev.Data, &m); err != nil {
 			l.r.Noise(ev.Data, err)
 			continue
 		}

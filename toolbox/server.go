@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"net/http"
 	"sync"
 	"time"
 
@@ -240,7 +242,7 @@ func (s *Server) await(ctx context.Context) (*conn, error) {
 func (s *Server) retry() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.status.State != Backoff && s.status.State != Open {
+	if s.status.State != Backoff && s.status.State != Open && s.status.State != NeedsLogin {
 		return
 	}
 	s.status.State = Starting // so that the caller waits for the outcome
@@ -384,7 +386,13 @@ func (s *Server) rest(ctx context.Context, b *backoff, cause error, served bool)
 	if open {
 		state = Open
 	}
-	s.set(state, cause, time.Now().Add(wait), nil)
+	next := time.Now().Add(wait)
+	if refused := (*StatusError)(nil); errors.As(cause, &refused) && refused.Status == http.StatusUnauthorized {
+		// Asking again with the same credentials would only be refused
+		// again: it is left until somebody opens the toolbox anew.
+		state, next, wait = NeedsLogin, time.Time{}, math.MaxInt64
+	}
+	s.set(state, cause, next, nil)
 	t := time.NewTimer(wait)
 	defer t.Stop()
 	select {

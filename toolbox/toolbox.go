@@ -46,7 +46,8 @@ type Options struct {
 	MaxMessage int
 	// Environ is our environment, KEY=VALUE, of which children get a part.
 	Environ []string
-	// HTTP makes the requests to remote servers; nil means http.DefaultClient.
+	// HTTP makes the requests to remote servers; nil means one
+	// that follows redirects within an origin only.
 	HTTP *http.Client
 	// Event hears of each change of a server's state; nil means nobody does.
 	Event func(Event)
@@ -84,7 +85,7 @@ func New(cfg config.Toolbox, opts Options) *Toolbox {
 		opts.MaxMessage = wire.DefaultMaxMessage
 	}
 	if opts.HTTP == nil {
-		opts.HTTP = http.DefaultClient
+		opts.HTTP = &http.Client{CheckRedirect: sameOrigin}
 	}
 	t := &Toolbox{Name: cfg.Name, Description: cfg.Description, opts: opts}
 	t.bufs.New = func() any { b := make([]byte, 0, 4096); return &b }

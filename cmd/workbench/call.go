@@ -31,7 +31,7 @@ tool answers with an error.`,
 		Example: `  workbench call workflows/workflow/workflow_list
   workbench call files/filesystem/read_text_file path=README.md
   workbench call files/filesystem/read_text_file '{"path":"README.md","head":3}'`,
-		Args: cobra.MinimumNArgs(1),
+		Args: between(1, -1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return callTool(cmd.Context(), env, args[0], args[1:], asJSON)
 		},
@@ -115,12 +115,17 @@ func (e *environment) arguments(tool toolbox.Item, args []string) ([]byte, error
 		return b.Bytes(), nil
 	}
 	types := propertyTypes(tool)
+	given := make(map[string]bool)
 	object := []byte{'{'}
 	for i, arg := range args {
 		key, value, ok := strings.Cut(arg, "=")
 		if !ok || key == "" {
 			return nil, usageError{hinted{fmt.Errorf("argument %q is not KEY=VALUE", arg), "or give all arguments as one JSON object"}}
 		}
+		if given[key] {
+			return nil, usageError{hinted{fmt.Errorf("argument %s is given twice", key), "a list is written as JSON: key='[1, 2]'"}}
+		}
+		given[key] = true
 		if i > 0 {
 			object = append(object, ',')
 		}

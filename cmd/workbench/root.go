@@ -159,6 +159,17 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	return usageError{hinted{err, cmd.CommandPath() + " --help says what it takes"}}
 }
 
+// between wants from least to most arguments; most < 0 is any number.
+func between(least, most int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) >= least && (most < 0 || len(args) <= most) {
+			return nil
+		}
+		err := fmt.Errorf("%s: got %s", cmd.Name(), count(len(args), "argument"))
+		return usageError{hinted{err, "it is called as: " + cmd.UseLine()}}
+	}
+}
+
 // load reads the configuration that applies. With none anywhere it is the
 // built-in one, and searched says where was looked.
 func (e *environment) load() (cfg *config.Config, searched []string, err error) {

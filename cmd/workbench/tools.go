@@ -27,7 +27,7 @@ func toolsCommand(env *environment) *cobra.Command {
 and stops them again. The exit code is 1 if a server could not be started.`,
 		Example: `  workbench tools
   workbench tools workflows --json`,
-		Args: cobra.MaximumNArgs(1),
+		Args: between(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return listTools(cmd.Context(), env, args, asJSON)
 		},

@@ -141,7 +141,7 @@ workflows/my-first-workflow.json, where it is found at once. "-" is standard
 output. An existing file is left alone.`,
 		Example: `  workbench workflow init
   workbench workflow init ~/.workbench/workflows/release.json`,
-		Args: cobra.MaximumNArgs(1),
+		Args: between(0, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			file := filepath.Join("workflows", "my-first-workflow.json")
 			if len(args) == 1 {

@@ -410,7 +410,7 @@ func (c *conn) call(ctx context.Context, method string, params []byte) ([]byte, 
 	}
 	call.Modern = method == "server/discover"
 	if err := c.send(call); err != nil {
-		return nil, fmt.Errorf("%s: %w", method, err)
+		return nil, fmt.Errorf("%s: %w", method, unsentError{err})
 	}
 	select {
 	case <-w.done:
@@ -420,6 +420,11 @@ func (c *conn) call(ctx context.Context, method string, params []byte) ([]byte, 
 		return nil, context.Cause(ctx)
 	}
 }
+
+// unsentError says that the server has not seen the request.
+type unsentError struct{ error }
+
+func (e unsentError) Unwrap() error { return e.error }
 
 // waiter turns a call's end into a channel.
 type waiter struct {

@@ -73,7 +73,6 @@ func TestRemoteLineBreaks(t *testing.T) {
 	for name, tt := range remotes() {
 		t.Run(name, func(t *testing.T) {
 			if tt.transport == config.TransportSSE {
-				t.Skip("fault: the line breaks stay, so that a stdio client gets the message in pieces")
 			}
 			tt.remote.lines = true
 			r := newFarServer(t, tt.remote)
@@ -241,7 +240,6 @@ func TestHTTPHeaders(t *testing.T) {
 // A 404 to a known session means that it is gone. What was in flight may have
 // been carried out, so it is not made again; the next call is, in a new session.
 func TestHTTPSessionEnds(t *testing.T) {
-	t.Skip("fault: the next call can still meet the ended session")
 	var gone atomic.Bool
 	r := newFarServer(t, &farServer{})
 	r.before = func(w http.ResponseWriter, req *http.Request, m *wire.Message) bool {
@@ -308,10 +306,8 @@ func TestRemoteRefuses(t *testing.T) {
 			}
 			t.Run(fmt.Sprintf("%s, %s", transport, name), func(t *testing.T) {
 				if transport == config.TransportSSE && name == "too many" {
-					t.Skip("fault: Retry-After is left out")
 				}
 				if transport == config.TransportHTTP && name == "not found" {
-					t.Skip("fault: the next call can still meet the ended session")
 				}
 				var refuse atomic.Bool
 				r := newFarServer(t, &farServer{deaf: true})
@@ -362,7 +358,6 @@ func TestRemoteRefusesTheHandshake(t *testing.T) {
 			}
 			t.Run(fmt.Sprintf("%s, %s", transport, name), func(t *testing.T) {
 				if transport == config.TransportSSE && name == "too many" {
-					t.Skip("fault: Retry-After is left out")
 				}
 				srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 					for k, v := range tt.header {
@@ -390,7 +385,6 @@ func TestRemoteRefusesTheHandshake(t *testing.T) {
 
 // A server that wants credentials is not tried again and again without them.
 func TestRemoteNeedsLogin(t *testing.T) {
-	t.Skip("fault: no code sets NeedsLogin; a server that answers 401 is restarted for ever")
 	for _, transport := range []config.Transport{config.TransportHTTP, config.TransportSSE} {
 		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 			w.Header().Set("WWW-Authenticate", `Bearer realm="x"`)
@@ -413,7 +407,6 @@ func TestRemoteStreamEnds(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			if tt.transport == config.TransportSSE {
-				t.Skip("fault: the next call can still meet the ended stream")
 			}
 			r := newFarServer(t, tt.remote)
 			r.before = func(w http.ResponseWriter, req *http.Request, m *wire.Message) bool {
@@ -463,7 +456,6 @@ func TestRemoteTooLong(t *testing.T) {
 
 // What the configuration gives for one origin is not sent to another.
 func TestRemoteRedirect(t *testing.T) {
-	t.Skip("fault: the headers of the configuration are sent to whatever origin the server redirects to")
 	for _, transport := range []config.Transport{config.TransportHTTP, config.TransportSSE} {
 		for _, status := range []int{301, 302, 303, 307, 308} {
 			t.Run(fmt.Sprintf("%s, %d", transport, status), func(t *testing.T) {

@@ -67,6 +67,9 @@ func (l *httpLink) Handshaken(version string) {
 // Send posts a message on a goroutine of its own: the answer to it is the
 // body of that very response.
 func (l *httpLink) Send(msg []byte, id uint64) error {
+	if l.ctx.Err() != nil {
+		return context.Cause(l.ctx)
+	}
 	body := bytes.Clone(msg)
 	ctx, cancel := context.WithCancel(l.ctx)
 	wait, done := l.order.turn(id == 0)

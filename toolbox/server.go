@@ -199,11 +199,17 @@ func (s *Server) Notify(raw []byte, edits ...wire.Edit) {
 // Request makes a request of workbench's own and waits for the result, which
 // the caller may keep. An error reply is an [*RPCError].
 func (s *Server) Request(ctx context.Context, method string, params []byte) ([]byte, error) {
-	c, err := s.await(ctx)
-	if err != nil {
-		return nil, err
+	for {
+		c, err := s.await(ctx)
+		if err != nil {
+			return nil, err
+		}
+		result, err := c.call(ctx, method, params)
+		if !errors.As(err, new(unsentError)) || errors.Is(err, ErrBusy) {
+			return result, err
+		}
+		s.drop(c) // it was dead already: the next one is to have the request
 	}
-	return c.call(ctx, method, params)
 }
 
 func (s *Server) live() *conn {

@@ -46,8 +46,8 @@ type Options struct {
 	MaxMessage int
 	// Environ is our environment, KEY=VALUE, of which children get a part.
 	Environ []string
-	// HTTP makes the requests to remote servers; nil means one
-	// that follows redirects within an origin only.
+	// HTTP makes the requests to remote servers; nil means a client of its
+	// own. Redirects are followed within an origin only, whatever it says.
 	HTTP *http.Client
 	// Event hears of each change of a server's state; nil means nobody does.
 	Event func(Event)
@@ -85,8 +85,11 @@ func New(cfg config.Toolbox, opts Options) *Toolbox {
 		opts.MaxMessage = wire.DefaultMaxMessage
 	}
 	if opts.HTTP == nil {
-		opts.HTTP = &http.Client{CheckRedirect: sameOrigin}
+		opts.HTTP = new(http.Client)
 	}
+	remote := *opts.HTTP
+	remote.CheckRedirect = sameOrigin
+	opts.HTTP = &remote
 	t := &Toolbox{Name: cfg.Name, Description: cfg.Description, opts: opts}
 	t.bufs.New = func() any { b := make([]byte, 0, 4096); return &b }
 	t.ctx, t.cancel = context.WithCancelCause(context.Background())

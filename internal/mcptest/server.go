@@ -231,6 +231,7 @@ func (s *session) tool(m *wire.Message) {
 	name, _ := wire.Unquote(m.Bytes(out[0]))
 	var args struct {
 		N    int               `json:"n"`
+		MS   int               `json:"ms"`
 		Text string            `json:"text"`
 		Ask  json.RawMessage   `json:"ask"`
 		Say  []json.RawMessage `json:"say"`
@@ -250,7 +251,7 @@ func (s *session) tool(m *wire.Message) {
 	case "big":
 		s.text(m, strings.Repeat("x", args.N))
 	case "progress":
-		s.progress(m, out[2], args.N)
+		s.progress(m, out[2], args.N, time.Duration(args.MS)*time.Millisecond)
 	case "ask":
 		s.ask(m, args.Ask)
 	case "hang":
@@ -306,11 +307,12 @@ func (s *session) other(m *wire.Message, name string, arguments wire.Span) {
 	s.text(m, fmt.Sprintf("%s was called with %s", name, m.Bytes(arguments)))
 }
 
-// progress sends n notifications and then the result.
-func (s *session) progress(m *wire.Message, meta wire.Span, n int) {
+// progress sends n notifications, each after a pause, and then the result.
+func (s *session) progress(m *wire.Message, meta wire.Span, n int, pause time.Duration) {
 	token, err := wire.FindPath(m.Raw, meta, "progressToken")
 	if err == nil && token.Present() {
 		for i := range n {
+			time.Sleep(pause)
 			s.send(fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":%d,"total":%d,"x":1.0}}`, m.Bytes(token), i+1, n))
 		}
 	}

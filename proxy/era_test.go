@@ -220,3 +220,27 @@ func TestSubscription(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
+
+// A tool of a toolbox that is open from the start can be called before it was
+// listed, in both eras.
+func TestCallBeforeList(t *testing.T) {
+	for _, era := range []string{"legacy", "modern"} {
+		t.Run(era, func(t *testing.T) {
+			c := dial(t, true, map[string]*mcptest.Server{"old": {}})
+			with := ""
+			if era == "legacy" {
+				c.initialize()
+			} else {
+				with = "," + meta("")
+			}
+			c.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"box__old__echo","arguments":{"n":1}%s}}`, with)
+			if got := c.hear(`"id":1`); !strings.Contains(got, `{\"n\":1}`) {
+				t.Errorf("got %s, want the answer of the tool", got)
+			}
+			c.say(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"box__old__none"%s}}`, with)
+			if got := c.hear(`"id":2`); !strings.Contains(got, "tool not found") {
+				t.Errorf("got %s, want tool not found", got)
+			}
+		})
+	}
+}

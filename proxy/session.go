@@ -165,6 +165,16 @@ type call struct {
 	modern    *modern   // nil for a request of the legacy era
 }
 
+// own returns the call with bytes of its own, for work that goes on after the
+// handling.
+func (c *call) own() *call {
+	m := *c.Message
+	m.Raw = bytes.Clone(m.Raw)
+	later := *c
+	later.Message = &m
+	return &later
+}
+
 // read finds the parts of a request that decide where it goes.
 func (s *session) read(c *call) (err error) {
 	if !c.Params.Present() {

@@ -23,13 +23,42 @@ func (s *session) callTool(c *call) {
 	switch {
 	case ok:
 		s.forward(c, to.server, wire.Edit{Span: c.name, New: to.name})
+	case !s.p.isMeta(name) && len(s.unsettled()) > 0:
+		s.callUnlisted(c, name)
 	case !s.p.isMeta(name):
-		c.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: fmt.Sprintf("tool not found: %q%s", name, s.hint(name, toolNames))})
+		c.fail(s.noTool(name))
 	case name == openTool || name == openToolLater:
 		s.openToolbox(c)
 	default:
 		s.useTool(c)
 	}
+}
+
+// noTool says that no tool has that name.
+func (s *session) noTool(name string) error {
+	return &wire.Error{Code: wire.CodeInvalidParams, Message: fmt.Sprintf("tool not found: %q%s", name, s.hint(name, toolNames))}
+}
+
+// callUnlisted makes a call that came before the toolboxes were opened which
+// are open without being asked for: clients that know a tool from before need
+// not list it first.
+func (s *session) callUnlisted(c *call, name string) {
+	f := s.own(c)
+	if f == nil {
+		return
+	}
+	later := c.own()
+	go func() {
+		s.openMarked(f.ctx)
+		s.mu.Lock()
+		to, ok := s.routes.tools[name]
+		s.mu.Unlock()
+		if !ok {
+			f.fail(s.noTool(name))
+			return
+		}
+		f.send(later, to.server, wire.Edit{Span: later.name, New: to.name})
+	}()
 }
 
 // hint says which known names are like one that is not known.

@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"strings"
@@ -92,11 +91,7 @@ func (s *session) useTool(c *call) {
 	if f == nil {
 		return
 	}
-	m := *c.Message
-	m.Raw = bytes.Clone(m.Raw)
-	later := *c
-	later.Message = &m
-	go s.openThenUse(f, &later, b, w)
+	go s.openThenUse(f, c.own(), b, w)
 }
 
 // openThenUse opens the toolbox, or waits until it has opened, and makes the call.

@@ -106,7 +106,11 @@ func (e *environment) arguments(tool toolbox.Item, args []string) ([]byte, error
 		}
 		var object map[string]json.RawMessage
 		if err := json.Unmarshal(data, &object); err != nil {
-			return nil, usageError{hinted{fmt.Errorf("the arguments %s are not a JSON object: %w", from, err), "write '{\"key\": \"value\"}' or key=value"}}
+			fault := fmt.Errorf("the arguments %s are not a JSON object", from)
+			if syntax := new(json.SyntaxError); errors.As(err, &syntax) {
+				fault = fmt.Errorf("%w: %w", fault, err)
+			}
+			return nil, usageError{hinted{fault, "write '{\"key\": \"value\"}' or key=value"}}
 		}
 		var b bytes.Buffer
 		if err := json.Compact(&b, data); err != nil {
@@ -132,7 +136,7 @@ func (e *environment) arguments(tool toolbox.Item, args []string) ([]byte, error
 		object = append(wire.AppendQuote(object, key), ':')
 		v, err := typed(value, types[key])
 		if err != nil {
-			return nil, usageError{fmt.Errorf("argument %s: %w", key, err)}
+			return nil, usageError{hinted{fmt.Errorf("argument %s: %w", key, err), "workbench tools --json shows the input schema; values other than text are written as JSON"}}
 		}
 		object = append(object, v...)
 	}
@@ -155,38 +159,6 @@ func (e *environment) source(arg string) (data []byte, from string, err error) {
 		return data, "in " + arg[1:], err
 	default:
 		return []byte(arg), "given", nil
-	}
-}
-
-// propertyTypes reads which types the input schema gives its properties.
-func propertyTypes(tool toolbox.Item) map[string]string {
-	var def struct {
-		InputSchema struct {
-			Properties map[string]struct {
-				Type any `json:"type"`
-			} `json:"properties"`
-		} `json:"inputSchema"`
-	}
-	types := make(map[string]string)
-	if json.Unmarshal(tool.Raw, &def) != nil {
-		return types // a schema of another shape: everything is text
-	}
-	for name, p := range def.InputSchema.Properties {
-		types[name], _ = p.Type.(string)
-	}
-	return types
-}
-
-// typed turns the text of a value into JSON of the type that is wanted.
-func typed(value, want string) ([]byte, error) {
-	switch want {
-	case "number", "integer", "boolean", "object", "array", "null":
-		if !json.Valid([]byte(value)) {
-			return nil, fmt.Errorf("got %q, want %s", value, want)
-		}
-		return []byte(value), nil
-	default:
-		return wire.AppendQuote(nil, value), nil
 	}
 }
 

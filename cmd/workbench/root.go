@@ -148,6 +148,9 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
+	if !cmd.HasSubCommands() {
+		return usageError{hinted{fmt.Errorf("%s takes no arguments, got %q", cmd.Name(), args[0]), cmd.CommandPath() + " --help says what it takes"}}
+	}
 	err := fmt.Errorf("unknown command %q", args[0])
 	var known []string
 	for _, c := range cmd.Commands() {

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/toolbox"
+)
+
+// maxRefs bounds how far a type is followed through a schema.
+const maxRefs = 8
+
+// propertyTypes reads which types the input schema gives its properties.
+func propertyTypes(tool toolbox.Item) map[string][]string {
+	var def struct {
+		InputSchema map[string]any `json:"inputSchema"`
+	}
+	types := make(map[string][]string)
+	if json.Unmarshal(tool.Raw, &def) != nil {
+		return types // a schema of another shape: everything is text
+	}
+	properties, _ := def.InputSchema["properties"].(map[string]any)
+	for name, p := range properties {
+		types[name] = typesOf(def.InputSchema, p, maxRefs)
+	}
+	return types
+}
+
+// typesOf gives the types that a schema allows, as far as it names any: by
+// type, behind a reference within root, or as one of several.
+func typesOf(root map[string]any, schema any, depth int) (types []string) {
+	s, ok := schema.(map[string]any)
+	if !ok || depth == 0 {
+		return nil
+	}
+	switch t := s["type"].(type) {
+	case string:
+		return []string{t}
+	case []any:
+		for _, one := range t {
+			if name, ok := one.(string); ok {
+				types = append(types, name)
+			}
+		}
+		return types
+	}
+	if ref, ok := s["$ref"].(string); ok {
+		return typesOf(root, pointed(root, ref), depth-1)
+	}
+	for _, key := range []string{"anyOf", "oneOf"} {
+		several, _ := s[key].([]any)
+		for _, one := range several {
+			types = append(types, typesOf(root, one, depth-1)...)
+		}
+	}
+	return types
+}
+
+// pointed follows a JSON pointer such as #/$defs/name.
+func pointed(root map[string]any, ref string) any {
+	path, ok := strings.CutPrefix(ref, "#/")
+	if !ok {
+		return nil
+	}
+	var here any = root
+	for _, name := range strings.Split(path, "/") {
+		object, ok := here.(map[string]any)
+		if !ok {
+			return nil
+		}
+		here = object[strings.NewReplacer("~1", "/", "~0", "~").Replace(name)]
+	}
+	return here
+}
+
+// typed turns the text of a value into JSON of one of the types wanted; text
+// where none is named, or where nothing else fits and text is allowed.
+func typed(value string, want []string) ([]byte, error) {
+	if got := typeOf(value); got != "" && got != "string" {
+		if slices.Contains(want, got) || got == "integer" && slices.Contains(want, "number") {
+			return []byte(value), nil
+		}
+	}
+	if len(want) == 0 || slices.Contains(want, "string") {
+		return wire.AppendQuote(nil, value), nil
+	}
+	return nil, fmt.Errorf("got %q, want %s", value, strings.Join(want, " or "))
+}
+
+// typeOf gives the JSON type of a text, or "" if it is no JSON.
+func typeOf(text string) string {
+	d := json.NewDecoder(bytes.NewReader([]byte(text)))
+	d.UseNumber()
+	var v any
+	if !json.Valid([]byte(text)) || d.Decode(&v) != nil {
+		return ""
+	}
+	switch v := v.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "boolean"
+	case json.Number:
+		if strings.ContainsAny(v.String(), ".eE") {
+			return "number"
+		}
+		return "integer"
+	case []any:
+		return "array"
+	case map[string]any:
+		return "object"
+	}
+	return "string"
+}

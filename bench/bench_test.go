@@ -74,16 +74,18 @@ func TestRun(t *testing.T) {
 	for _, a := range answers() {
 		want[a.label+"/"+directFront] = call
 		want[a.label+"/"+peer] = call
+		want[a.label+"/"+typedHTTPFront], want[a.label+"/"+httpFront] = call, call
 		for _, front := range []string{relayFront, typedFront, nameFront, useFront} {
 			want[a.label+"/"+front] = counted
 		}
 	}
-	for _, front := range []string{directFront, relayFront, typedFront, nameFront, markedFront, peer} {
+	for _, front := range []string{directFront, relayFront, typedFront, nameFront, markedFront, typedHTTPFront, httpFront, peer} {
 		want[listWhat+"/"+front] = perRound
 	}
-	want[startWhat+"/"+directFront] = figures{p50: 1, p99: 1}
-	want[startWhat+"/"+nameFront] = figures{p50: 1, p99: 1}
-	want[idleWhat+"/"+nameFront] = weighed
+	for _, front := range []string{directFront, nameFront, workflowFront} {
+		want[startWhat+"/"+front] = figures{p50: 1, p99: 1}
+	}
+	want[idleWhat+"/"+nameFront], want[idleWhat+"/"+workflowFront] = weighed, weighed
 	want[openWhat+"/"+nameFront] = weighed
 	for _, r := range b.report.rows {
 		name := r.what + "/" + r.front
@@ -99,7 +101,7 @@ func TestRun(t *testing.T) {
 		wanted, ok := want[name]
 		delete(want, name)
 		switch {
-		case r.what == everythingWhat, r.front == workflowFront, r.front == httpFront: // where they are to be had
+		case r.what == everythingWhat: // where it is installed
 		case !ok:
 			t.Errorf("%s: got a row that is not expected", name)
 		case got != wanted:
@@ -156,25 +158,6 @@ func TestProofOfStarts(t *testing.T) {
 	}
 }
 
-func TestOffers(t *testing.T) {
-	p := built(t)
-	for _, test := range []struct {
-		name, text string
-		command    []string
-		want       bool
-	}{
-		{"a flag", "--log-level", []string{"serve"}, true},
-		{"no such flag", "--make-coffee", []string{"serve"}, false},
-		{"no such command", "workbench brew coffee [flags]", []string{"brew", "coffee"}, false},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			if got := p.offers(test.text, test.command...); got != test.want {
-				t.Errorf("got %v, want %v", got, test.want)
-			}
-		})
-	}
-}
-
 // TestFaultNamesTheFront checks that what a front says on standard error is part of the error.
 func TestFaultNamesTheFront(t *testing.T) {
 	self, err := os.Executable()
@@ -183,7 +166,7 @@ func TestFaultNamesTheFront(t *testing.T) {
 	}
 	f := front{name: "some front", argv: []string{self, "relay"}}
 	_, err = f.begin(bounded(t))
-	for _, want := range []string{"some front: ", "relay needs -- and a command"} {
+	for _, want := range []string{"some front: ", "relay needs the command of a server"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got error %v, want %q in it", err, want)
 		}

@@ -101,7 +101,7 @@ func (b *bench) everything(ctx context.Context) error {
 	}
 	fronts := []front{
 		{name: directFront, argv: server},
-		{name: relayFront, argv: b.behind("relay", server)}, // whose answers have no other id
+		{name: relayFront, argv: b.behind(server, "relay")}, // whose answers have no other id
 		{name: useFront, argv: serve, box: true, way: useTool},
 	}
 	message := strings.Repeat("over the hills and far away ", 7)

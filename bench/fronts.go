@@ -13,14 +13,15 @@ import (
 
 // The fronts, as the table names them.
 const (
-	directFront   = "direct"
-	relayFront    = "relay"
-	typedFront    = "typed"
-	nameFront     = "workbench"
-	useFront      = "workbench use_tool"
-	markedFront   = "workbench open: true"
-	httpFront     = "workbench HTTP"
-	workflowFront = "workbench workflow serve"
+	directFront    = "direct"
+	relayFront     = "relay"
+	typedFront     = "typed"
+	nameFront      = "workbench"
+	useFront       = "workbench use_tool"
+	markedFront    = "workbench open: true"
+	httpFront      = "workbench HTTP"
+	typedHTTPFront = "typed HTTP"
+	workflowFront  = "workbench workflow serve"
 )
 
 // front is something that is measured: a program, and how it is spoken to.
@@ -119,19 +120,24 @@ func (p programs) child(args ...string) []string {
 	return slices.Concat([]string{p.self, "child"}, args)
 }
 
-// behind is the command of one of the fronts in this program, before a server.
-func (p programs) behind(name string, server []string) []string {
-	return slices.Concat([]string{p.self, name, "--"}, server)
+// behind is the command of one of the fronts in this program, before the command of a server.
+func (p programs) behind(server []string, front ...string) []string {
+	return slices.Concat([]string{p.self}, front, []string{"--"}, server)
 }
 
-// serve is the command of workbench with a configuration of one toolbox and one server, open from the start if marked.
+// serve is the command of workbench with a configuration as config writes it.
 func (p programs) serve(name string, server []string, marked bool) ([]string, error) {
-	path, err := p.config(name, map[string]any{toolboxName: map[string]any{
+	path, err := p.config(name, server, marked)
+	return []string{p.workbench, "serve", "--config", path, "--log-level", "error"}, err
+}
+
+// config writes a configuration of one toolbox and one server, open from the start if marked, and returns its path.
+func (p programs) config(name string, server []string, marked bool) (string, error) {
+	return p.write(name, map[string]any{"toolboxes": map[string]any{toolboxName: map[string]any{
 		"description": "What is measured",
 		"open":        marked,
 		"mcpServers":  map[string]any{serverName: entry(server)},
-	}})
-	return []string{p.workbench, "serve", "--config", path, "--log-level", "error"}, err
+	}}})
 }
 
 // entry is a server in a configuration, workbench's or another's.
@@ -139,11 +145,7 @@ func entry(argv []string) map[string]any {
 	return map[string]any{"command": argv[0], "args": argv[1:]}
 }
 
-// config writes a configuration of toolboxes and returns its path.
-func (p programs) config(name string, toolboxes map[string]any) (string, error) {
-	return p.write(name, map[string]any{"toolboxes": toolboxes})
-}
-
+// write writes a file of JSON and returns its path.
 func (p programs) write(name string, v any) (string, error) {
 	text, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
@@ -159,20 +161,17 @@ func (p programs) fronts(name string, server []string, peers []string) ([]front,
 	if err != nil {
 		return nil, err
 	}
-	all := []front{
+	overHTTP, err := p.overHTTP(serve, server)
+	if err != nil {
+		return nil, err
+	}
+	all := append([]front{
 		{name: directFront, argv: server},
-		{name: relayFront, argv: p.behind("relay", server)},
-		{name: typedFront, argv: p.behind("typed", server)},
+		{name: relayFront, argv: p.behind(server, "relay")},
+		{name: typedFront, argv: p.behind(server, "typed")},
 		{name: nameFront, argv: serve, box: true},
 		{name: useFront, argv: serve, box: true, way: useTool},
-	}
-	if p.offers("--http", "serve") {
-		f, err := p.overHTTP(serve)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, f)
-	}
+	}, overHTTP...)
 	for _, command := range peers {
 		f, err := p.peer(name, server, command)
 		if err != nil {
@@ -192,11 +191,4 @@ func (p programs) peer(name string, server []string, command string) (front, err
 		argv: []string{"sh", "-c", "exec " + command},
 		env:  []string{"BENCH_CONFIG=" + path, "BENCH_CHILD=" + strings.Join(server, " ")},
 	}, err
-}
-
-// offers reports whether the help of a command of workbench has that text. Of a command that does not exist the program
-// shows other help.
-func (p programs) offers(text string, command ...string) bool {
-	help, err := exec.Command(p.workbench, append(command, "--help")...).CombinedOutput()
-	return err == nil && strings.Contains(string(help), text)
 }

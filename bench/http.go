@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -35,21 +36,32 @@ type httpConn struct {
 	body bytes.Buffer
 }
 
-// overHTTP is workbench serving HTTP, with the command of one that serves standard input and output.
-func (p programs) overHTTP(serve []string) (front, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+// overHTTP are the fronts that serve HTTP: one of mcp-go's typed parts, and workbench, whose command for standard input and
+// output is given.
+func (p programs) overHTTP(serve, server []string) ([]front, error) {
+	addresses, err := freeAddresses(2)
 	if err != nil {
-		return front{}, err
+		return nil, err
 	}
-	addr := l.Addr().String()
+	typed, own := addresses[0], addresses[1]
 	token := filepath.Join(p.dir, "token")
-	return front{
-		name:  httpFront,
-		argv:  append(serve[:len(serve):len(serve)], "--http", addr, "--token-file", token),
-		box:   true,
-		url:   "http://" + addr + "/mcp",
-		token: token,
-	}, l.Close()
+	return []front{
+		{name: typedHTTPFront, argv: p.behind(server, "typed", "--http", typed), url: "http://" + typed + "/mcp"},
+		{name: httpFront, argv: slices.Concat(serve, []string{"--http", own, "--token-file", token}), box: true, url: "http://" + own + "/mcp", token: token},
+	}, nil
+}
+
+// freeAddresses are some on this machine that nothing listens on now.
+func freeAddresses(n int) (addresses []string, err error) {
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, err
+		}
+		defer l.Close() // when all are known, so that they differ
+		addresses = append(addresses, l.Addr().String())
+	}
+	return addresses, nil
 }
 
 // dialHTTP connects to a server that may still be starting. token is the file of its bearer token, or "".

@@ -35,10 +35,10 @@ func (p programs) here(name string, argv []string) (front, serveFunc, error) {
 		}, nil
 	case typedFront:
 		return front{name: name}, func(ctx context.Context, in io.Reader, out io.Writer) error {
-			return runTyped(ctx, in, out, argv)
+			return runTyped(ctx, in, out, "", argv)
 		}, nil
 	}
-	path, err := p.config("in-process", map[string]any{toolboxName: map[string]any{"mcpServers": map[string]any{serverName: entry(argv)}}})
+	path, err := p.config("in-process", argv, false)
 	if err != nil {
 		return front{}, nil, err
 	}

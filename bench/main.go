@@ -9,8 +9,9 @@
 //
 // The driver writes requests and reads answers, each of which it checks. The fronts take turns in rounds, because the
 // machine is not the same from one minute to the next; a figure of the table is the median of its rounds. In "p50" and
-// "p99" one call is under way at a time. The calls of "calls/s" and "CPU" come in a crowd. "allocs" are counted with the
-// front inside the driver's process. At the end the goals of the project are compared with what was measured.
+// "p99" one call is under way at a time; of fewer than a hundred calls, p99 is the longest. The calls of "calls/s" and "CPU"
+// come in a crowd, and CPU is that of the front's process alone. "allocs" are counted with the front inside the driver's
+// process. At the end the goals of the project are compared with what was measured.
 //
 // The commands child, relay and typed are the other sides of the pipes; they are started by the driver.
 package main
@@ -73,13 +74,22 @@ func dispatch(ctx context.Context, args []string, in io.Reader, out, errs io.Wri
 		}
 		return newChild(o).serve(in, out)
 	case "relay", "typed":
-		if len(args) < 3 || args[1] != "--" {
-			return usageError{fmt.Errorf("%s needs -- and a command", command)}
+		f := flag.NewFlagSet(command, flag.ContinueOnError)
+		f.SetOutput(errs)
+		address := ""
+		if command == "typed" {
+			f.StringVar(&address, "http", "", "")
+		}
+		if err := f.Parse(args[1:]); err != nil {
+			return flagError{err}
+		}
+		if f.NArg() == 0 {
+			return usageError{fmt.Errorf("%s needs the command of a server", command)}
 		}
 		if command == "relay" {
-			return runRelay(ctx, in, out, args[2:])
+			return runRelay(ctx, in, out, f.Args())
 		}
-		return runTyped(ctx, in, out, args[2:])
+		return runTyped(ctx, in, out, address, f.Args())
 	}
 	return measure(ctx, args, out, errs)
 }

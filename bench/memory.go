@@ -17,12 +17,8 @@ func (b *bench) memory(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	idle := []front{{name: nameFront, argv: serve}}
-	if b.hasWorkflow() {
-		idle = append(idle, b.workflow())
-	}
 	b.say("memory")
-	for _, f := range idle {
+	for _, f := range []front{{name: nameFront, argv: serve}, b.workflow()} {
 		if err := b.weigh(ctx, idleWhat, f, func(*conversation) error { return nil }); err != nil {
 			return err
 		}

@@ -25,9 +25,7 @@ func (b *bench) starts(ctx context.Context) error {
 	fronts := []front{
 		{name: directFront, argv: b.child()},
 		{name: nameFront, argv: []string{b.workbench, "serve", "--config", crowded, "--log-level", "error"}},
-	}
-	if b.hasWorkflow() {
-		fronts = append(fronts, b.workflow())
+		b.workflow(),
 	}
 	fronts = slices.DeleteFunc(fronts, func(f front) bool { return !b.wanted(startWhat, f.name) })
 	if len(fronts) == 0 {
@@ -116,11 +114,7 @@ func proveLazy(ctx context.Context, fronts []front, marks string, within time.Du
 	}
 }
 
-// hasWorkflow reports whether workbench can serve its workflow server alone.
-func (p programs) hasWorkflow() bool {
-	return p.offers("workbench workflow serve [flags]", "workflow", "serve")
-}
-
+// workflow is workbench serving its workflow server alone.
 func (p programs) workflow() front {
 	return front{name: workflowFront, argv: []string{p.workbench, "workflow", "serve"}}
 }

@@ -12,7 +12,9 @@ import (
 
 // runTyped is the front one gets by joining mcp-go's stdio server to its stdio client, as many gateways do: every
 // request and result is decoded into Go types and encoded again.
-func runTyped(ctx context.Context, in io.Reader, out io.Writer, argv []string) error {
+//
+// It serves HTTP at that address, until it is killed, or with "" in and out.
+func runTyped(ctx context.Context, in io.Reader, out io.Writer, address string, argv []string) error {
 	c, err := client.NewStdioMCPClient(argv[0], nil, argv[1:]...)
 	if err != nil {
 		return err
@@ -31,6 +33,9 @@ func runTyped(ctx context.Context, in io.Reader, out io.Writer, argv []string) e
 	s := server.NewMCPServer("typed", "1", server.WithToolCapabilities(true))
 	for _, tool := range list.Tools {
 		s.AddTool(tool, c.CallTool)
+	}
+	if address != "" {
+		return server.NewStreamableHTTPServer(s).Start(address)
 	}
 	return endOf(server.NewStdioServer(s).Listen(ctx, in, out))
 }

@@ -50,6 +50,7 @@ type Call struct {
 	conn   atomic.Pointer[conn]
 	ended  atomic.Bool // a reply, a loss or a cancel came first
 	open   bool        // it is a stream that stays open: no time is too long
+	client bool        // it was given to Send, and counts as in flight
 
 	started, active time.Time // guarded by conn.mu
 }

@@ -32,7 +32,6 @@ type conn struct {
 
 	noise     int
 	noisy     []string      // the first noise lines
-	dropped   int           // replies nobody waits for
 	listening *Call         // the subscription to a modern server
 	broken    chan struct{} // closed when it takes no more messages
 	breaking  sync.Once
@@ -79,6 +78,9 @@ func (c *conn) send(call *Call) error {
 	call.number = c.last
 	call.started, call.active = now, now
 	c.pending[call.number] = call
+	if call.client {
+		c.server.counts.inFlight.Add(1)
+	}
 	if !c.armed {
 		c.armLocked(now)
 	}
@@ -96,6 +98,9 @@ func (c *conn) send(call *Call) error {
 	*b = call.message(*b, members)
 	err := c.link.Send(*b, call.number)
 	c.release(b)
+	if err == nil {
+		c.server.counts.calls.Add(1)
+	}
 	switch {
 	case err == nil && call.ended.Load():
 		c.cancel(call, nil, wire.Span{}) // it was cancelled before it had a number
@@ -109,21 +114,44 @@ func (c *conn) send(call *Call) error {
 func (c *conn) take(number uint64) *Call {
 	c.mu.Lock()
 	call := c.pending[number]
-	delete(c.pending, number)
+	if call != nil {
+		c.removeLocked(call)
+	}
 	c.mu.Unlock()
 	return call
 }
 
+func (c *conn) removeLocked(call *Call) {
+	delete(c.pending, call.number)
+	if call.client {
+		c.server.counts.inFlight.Add(-1)
+	}
+}
+
 // end delivers a reply or a loss to the call with that number.
 func (c *conn) end(number uint64, m *wire.Message, err error) {
+	counts := &c.server.counts
 	call := c.take(number)
-	if call == nil || !call.finish() {
-		c.mu.Lock()
-		c.dropped++
-		c.mu.Unlock()
+	switch {
+	case call == nil && number > c.made():
+		counts.unknown.Add(1)
 		return
+	case call == nil || !call.finish():
+		counts.late.Add(1)
+		return
+	case err != nil:
+		counts.lost.Add(1)
+	case m.Kind == wire.Failure:
+		counts.failures.Add(1)
 	}
 	call.Handler.Done(m, err)
+}
+
+// made returns the highest number that a request was given.
+func (c *conn) made() uint64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.last
 }
 
 // cancel forgets a call and tells the server.
@@ -155,9 +183,9 @@ func (c *conn) close(err error) {
 	}
 	c.closed = err
 	lost := make([]*Call, 0, len(c.pending))
-	for n, call := range c.pending {
+	for _, call := range c.pending {
 		lost = append(lost, call)
-		delete(c.pending, n)
+		c.removeLocked(call)
 	}
 	asks := make([]*Ask, 0, len(c.asks))
 	for t, a := range c.asks {
@@ -170,6 +198,7 @@ func (c *conn) close(err error) {
 	c.mu.Unlock()
 	for _, call := range lost {
 		if call.finish() {
+			c.server.counts.lost.Add(1)
 			call.Handler.Done(nil, err)
 		}
 	}
@@ -221,6 +250,7 @@ func (c *conn) expire() {
 		if !call.finish() {
 			continue
 		}
+		c.server.counts.lost.Add(1)
 		c.cancel(call, nil, wire.Span{})
 		t := &TimeoutError{What: "idle", After: c.limits.CallIdle}
 		if now.Sub(call.started) >= c.limits.CallTotal {
@@ -266,6 +296,7 @@ func (c *conn) reply(m *wire.Message) {
 			return
 		}
 	}
+	c.server.counts.unknown.Add(1)
 	c.Noise(m.Raw, fmt.Errorf("reply to an unknown request %s", token))
 }
 
@@ -357,6 +388,7 @@ func (c *conn) Noise(line []byte, err error) {
 			c.end(number, nil, c.lost(fmt.Errorf("its reply is not a valid message: %s", bad.Message)))
 		}
 	}
+	c.server.counts.noise.Add(1)
 	c.mu.Lock()
 	c.noise++
 	if len(c.noisy) < noisyKept {

@@ -33,6 +33,8 @@ type Server struct {
 	log  zerolog.Logger
 	poke chan struct{} // an open found the server resting: try now
 
+	counts counters
+
 	// legacy says that the server ended on server/discover once. It belongs
 	// to the owner goroutine.
 	legacy bool
@@ -132,6 +134,7 @@ func (s *Server) Notes() []string {
 // rests after a failure is waited for if its rest is short, else the call
 // fails and says when it will be tried.
 func (s *Server) Send(call *Call) {
+	call.client = true
 	if c := s.live(); c != nil && s.handOver(c, call) {
 		return
 	}
@@ -286,7 +289,9 @@ func (s *Server) set(state State, cause error, next time.Time, c *conn) {
 		s.status.PID = c.link.PID()
 	}
 	if state == Starting {
-		s.status.Starts++
+		if s.status.Starts++; s.status.Starts > 1 {
+			s.counts.restarts.Add(1)
+		}
 	}
 	s.conn = c
 	st := s.status

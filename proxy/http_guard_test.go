@@ -16,7 +16,7 @@ const token = "a-token-of-a-test-0123456789-0123456789-abc"
 
 // Whoever comes under another name is turned away before the token is looked
 // at, and before the body, which is never sent here, is read.
-func TestHTTPHostAndOrigin(t *testing.T) {
+func TestFaultC1C2_HostAndOrigin(t *testing.T) {
 	w := newWeb(t, oneBox, webOptions{http: proxy.HTTPOptions{Token: token, Hosts: []string{"box.example", "port.example:99"}, Origins: []string{"https://app.example"}}})
 	_, port, _ := net.SplitHostPort(w.address)
 	const passed, refused, malformed = "401", "403", "400" // 401: only the token is missing
@@ -127,7 +127,7 @@ func TestHTTPHostAndOrigin(t *testing.T) {
 	}
 }
 
-func TestHTTPToken(t *testing.T) {
+func TestFaultC3_Token(t *testing.T) {
 	var log syncBuffer
 	w := newWeb(t, oneBox, webOptions{log: &log, http: proxy.HTTPOptions{Token: token}})
 	body := fmt.Sprintf(hello, "2025-11-25")

@@ -55,7 +55,7 @@ func newPipeWeb(t *testing.T, opts webOptions) (*web, *pipes) {
 }
 
 // Whoever is slow to say what it wants is not waited for.
-func TestHTTPSlowClients(t *testing.T) {
+func TestFaultC6_SlowClients(t *testing.T) {
 	head := "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:7777\r\nContent-Type: application/json\r\nAccept: */*\r\nContent-Length: 100\r\n"
 	for _, tt := range []struct {
 		name, text string
@@ -97,7 +97,7 @@ func TestHTTPSlowClients(t *testing.T) {
 
 // Sessions end when nobody uses them; an open stream and a call under way are
 // use, and so is the call of a client that has gone.
-func TestHTTPIdleSessions(t *testing.T) {
+func TestFaultC14_IdleSessions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHolder()
 		w, _ := newPipeWeb(t, webOptions{inside: h.make})
@@ -211,7 +211,7 @@ func TestHTTPConnectionLimit(t *testing.T) {
 
 // A client that does not read its stream does not hold up the server, and gets
 // a bounded part of what it missed when it comes back.
-func TestHTTPSlowReader(t *testing.T) {
+func TestFaultC8_SlowReader(t *testing.T) {
 	w := newWeb(t, oneBox, webOptions{})
 	session := w.begin("/mcp/box", "2025-11-25")
 	news := w.open("GET", "/mcp/box", "", session)

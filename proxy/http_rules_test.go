@@ -18,7 +18,7 @@ import (
 const ping = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
 
 // What is wrong with a request as such, before it is a matter of the session.
-func TestHTTPRefusals(t *testing.T) {
+func TestFaultC9C12_Refusals(t *testing.T) {
 	w := newWeb(t, oneBox, webOptions{http: proxy.HTTPOptions{MaxBody: 4096}})
 	session := w.begin("/mcp", "2025-11-25")
 	long := `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"` + strings.Repeat("x", 4096) + `"}}`
@@ -87,7 +87,7 @@ func TestHTTPRefusals(t *testing.T) {
 }
 
 // A body that has no length, or one that it does not have.
-func TestHTTPBodyLength(t *testing.T) {
+func TestFaultC5C13_BodyLength(t *testing.T) {
 	w := newWeb(t, oneBox, webOptions{http: proxy.HTTPOptions{MaxBody: 4096}})
 	head := "POST /mcp HTTP/1.1\r\nHost: " + w.address + "\r\nContent-Type: application/json\r\nAccept: */*\r\n"
 	for _, tt := range []struct{ name, text, want string }{
@@ -109,7 +109,7 @@ func TestHTTPBodyLength(t *testing.T) {
 }
 
 // The header of a request of revision 2026-07-28 says what its body says.
-func TestHTTPModernHeader(t *testing.T) {
+func TestFaultC11_ModernHeader(t *testing.T) {
 	w := newWeb(t, `{"toolboxes":{"box":{"mcpServers":{"s":{"command":"inside","args":["tools=echo,größe"]},"m":{"command":"inside","args":["tools=echo"]}}}}}`, webOptions{})
 	request := func(method, params string) string {
 		if params != "" {

@@ -69,7 +69,7 @@ func TestHTTPSession(t *testing.T) {
 }
 
 // A client may not choose its session, and gets one anew after its end.
-func TestHTTPSessionEnds(t *testing.T) {
+func TestFaultC10_SessionIsNotChosen(t *testing.T) {
 	ends := make(chan string, 10)
 	w := newWeb(t, oneBox, webOptions{inside: watchedServers(ends)})
 	m := w.open("POST", "/mcp/box", fmt.Sprintf(hello, "2025-11-25"), "Mcp-Session-Id: mine")

@@ -157,7 +157,7 @@ func listenHeader() []string {
 
 // A modern client cancels by closing the response; nobody else's request with
 // that id is touched.
-func TestHTTPModernClientLeaves(t *testing.T) {
+func TestFaultC7_ModernClientLeaves(t *testing.T) {
 	h := newHolder()
 	w := newWeb(t, oneBox, webOptions{inside: h.make})
 	other := w.open("POST", "/mcp/box", fmt.Sprintf(listen, meta("")), listenHeader()...)
@@ -186,7 +186,7 @@ func TestHTTPModernClientLeaves(t *testing.T) {
 
 // A client of the legacy era that goes away has not cancelled; it may come back
 // for the rest, as often as it likes.
-func TestHTTPLegacyClientComesBack(t *testing.T) {
+func TestFaultC7_LegacyClientComesBack(t *testing.T) {
 	for _, tt := range []struct {
 		version string
 		prime   bool

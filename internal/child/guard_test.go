@@ -119,7 +119,7 @@ func TestGuardedProcess(t *testing.T) {
 }
 
 // However its owner ends, nothing of what it started is left.
-func TestOwnerEnds(t *testing.T) {
+func TestFaultB4B5_OwnerEnds(t *testing.T) {
 	kill := func(cmd *exec.Cmd) { unix.Kill(cmd.Process.Pid, unix.SIGKILL) }
 	killGroup := func(cmd *exec.Cmd) { unix.Kill(-cmd.Process.Pid, unix.SIGKILL) }
 	terminate := func(cmd *exec.Cmd) { unix.Kill(cmd.Process.Pid, unix.SIGTERM) }
@@ -193,7 +193,7 @@ func startOwner(t *testing.T, args ...string) (*exec.Cmd, []int) {
 	return cmd, append(pids, parent(t, pids[0]))
 }
 
-func TestGuardIsKilled(t *testing.T) {
+func TestFaultB6_GuardIsKilled(t *testing.T) {
 	g := newGuard(t)
 	var processes []*child.Process
 	var pids []int

@@ -55,7 +55,7 @@ func TestPick(t *testing.T) {
 }
 
 // A process that has the number of another is not sent what was meant for that.
-func TestSignalIsNotMisdirected(t *testing.T) {
+func TestFaultA42_SignalIsNotMisdirected(t *testing.T) {
 	cmd := exec.Command("cat")
 	stdin, err := cmd.StdinPipe()
 	if err != nil {

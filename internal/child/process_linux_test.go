@@ -150,7 +150,7 @@ func TestNothingPilesUp(t *testing.T) {
 }
 
 // A new version installed over the running one must not become its guard.
-func TestProgramIsReplaced(t *testing.T) {
+func TestFaultB20_ProgramIsReplaced(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "program")
 	if out, err := exec.Command("cp", os.Args[0], program).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)

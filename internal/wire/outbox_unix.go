@@ -19,6 +19,7 @@ type direct struct {
 	pollable bool                  // the descriptor can be in non-blocking mode, as Go waits for it
 	noWait   bool                  // the mode does not matter, because each call asks not to wait
 	try      func(fd uintptr) bool // tryOnce, bound once to save allocating it
+	widened  bool                  // the pipe was asked to hold more, once
 	line     []byte                // where systems without gathering write put a line together
 
 	// Passed to and from tryOnce.
@@ -74,7 +75,14 @@ func (d *direct) tryOnce(fd uintptr) bool {
 		n, errno := d.write(fd)
 		switch {
 		case errno == 0:
-			d.n = n
+			d.n += n
+			d.msg = d.msg[min(n, len(d.msg)):]
+			if len(d.msg) > 0 && !d.widened {
+				d.widened = true
+				if widen(fd) {
+					continue
+				}
+			}
 		case errno == syscall.EINTR:
 			continue
 		case errno == syscall.EAGAIN:

@@ -17,10 +17,11 @@ const (
 
 // Reader reads newline-delimited messages. It belongs to one goroutine.
 type Reader struct {
-	r     io.Reader
-	max   int
-	begun bool // what follows is not the start of the stream
-	err   error
+	r       io.Reader
+	max     int
+	begun   bool // what follows is not the start of the stream
+	widened bool // the pipe read from was asked to hold more
+	err     error
 
 	buf        []byte // small, or *large while that is in use
 	start, end int    // buf[start:end] is read and not delivered
@@ -139,6 +140,10 @@ func (r *Reader) grow() {
 		r.small = make([]byte, smallBuffer)
 		r.buf = r.small
 		return
+	}
+	if !r.widened {
+		r.widened = true
+		widenReader(r.r)
 	}
 	r.large = r.unused.Value()
 	if r.large == nil || len(*r.large) <= len(old) {

@@ -48,15 +48,11 @@ func (e *environment) tokenPath(given string) (string, error) {
 	if given != "" {
 		return given, nil
 	}
-	if dir, _ := e.lookup("XDG_STATE_HOME"); filepath.IsAbs(dir) {
-		return filepath.Join(dir, "workbench", "token"), nil
+	dir, err := e.stateDir()
+	if err != nil {
+		return "", hinted{fmt.Errorf("there is no place for the token: %w", err), "name a file with --token-file"}
 	}
-	for _, name := range []string{"HOME", "USERPROFILE"} {
-		if home, _ := e.lookup(name); home != "" {
-			return filepath.Join(home, ".local", "state", "workbench", "token"), nil
-		}
-	}
-	return "", hinted{errors.New("there is no place for the token: HOME is not set"), "name a file with --token-file"}
+	return filepath.Join(dir, "token"), nil
 }
 
 // minToken is the least length of a token; ours have 43 characters.

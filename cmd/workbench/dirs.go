@@ -1,0 +1,34 @@
+package main
+
+import (
+	"errors"
+	"path/filepath"
+)
+
+// stateDir is the folder of what this user's workbenches keep between runs: the
+// token, logins and the like (XDG Base Directory Specification, XDG_STATE_HOME).
+func (e *environment) stateDir() (string, error) {
+	if dir, _ := e.lookup("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "workbench"), nil
+	}
+	for _, name := range []string{"HOME", "USERPROFILE"} {
+		if home, _ := e.lookup(name); home != "" {
+			return filepath.Join(home, ".local", "state", "workbench"), nil
+		}
+	}
+	return "", errors.New("HOME is not set")
+}
+
+// runtimeDirs are the folders of what lives as long as a process: sockets and
+// locks. The first is the one to use. What was started with another environment
+// may have used the others: clients often hand on less than a terminal has.
+func (e *environment) runtimeDirs() []string {
+	var dirs []string
+	if dir, _ := e.lookup("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
+		dirs = append(dirs, filepath.Join(dir, "workbench"))
+	}
+	if dir, err := e.stateDir(); err == nil {
+		dirs = append(dirs, filepath.Join(dir, "run"))
+	}
+	return dirs
+}

@@ -26,10 +26,7 @@ type eventReader struct {
 	r    *bufio.Reader
 	max  int
 	data []byte
-	long []byte // the line being read
-	// begun says that the first line was read, and cr that the last one ended
-	// with CR, so that an LF behind it belongs to it.
-	begun, cr bool
+	bom  bool
 }
 
 func newEventReader(r io.Reader, max int) *eventReader {
@@ -82,41 +79,35 @@ func (e *eventReader) next() (event, error) {
 }
 
 // line reads one line ended by LF, CRLF or CR; the result is valid until the
-// next call. It waits for no byte behind the end of a line.
+// next call.
 func (e *eventReader) line() ([]byte, error) {
-	e.long = e.long[:0]
+	var long []byte
 	for {
-		if _, err := e.r.Peek(1); err != nil {
-			if errors.Is(err, io.EOF) && len(e.long) > 0 {
-				err = io.ErrUnexpectedEOF
+		part, err := e.r.ReadSlice('\n')
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
+			if errors.Is(err, io.EOF) && len(part)+len(long) > 0 {
+				return nil, io.ErrUnexpectedEOF
 			}
 			return nil, err
 		}
-		part, _ := e.r.Peek(e.r.Buffered())
-		if e.cr && part[0] == '\n' { // the rest of a CRLF
-			e.cr = false
-			_, _ = e.r.Discard(1)
-			continue
+		if err == nil && long == nil {
+			return e.trim(part), nil
 		}
-		e.cr = false
-		end := bytes.IndexAny(part, "\r\n")
-		if end < 0 {
-			end = len(part)
-		}
-		if len(e.long)+end > e.max+64 {
+		if len(long)+len(part) > e.max+64 {
 			return nil, fmt.Errorf("%w of %d bytes", errEventTooLong, e.max)
 		}
-		e.long = append(e.long, part[:end]...)
-		if end == len(part) {
-			_, _ = e.r.Discard(end)
-			continue
+		long = append(long, part...)
+		if err == nil {
+			return e.trim(long), nil
 		}
-		e.cr = part[end] == '\r'
-		_, _ = e.r.Discard(end + 1)
-		if !e.begun {
-			e.begun = true
-			return bytes.TrimPrefix(e.long, []byte("\xef\xbb\xbf")), nil
-		}
-		return e.long, nil
 	}
+}
+
+func (e *eventReader) trim(line []byte) []byte {
+	if !e.bom {
+		e.bom = true
+		line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
+	}
+	line = bytes.TrimSuffix(line, []byte("\n"))
+	return bytes.TrimSuffix(line, []byte("\r"))
 }

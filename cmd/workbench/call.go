@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/workbench/internal/jsontype"
 	"github.com/mcp-workbench/workbench/internal/nearest"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
@@ -134,13 +135,29 @@ func (e *environment) arguments(tool toolbox.Item, args []string) ([]byte, error
 			object = append(object, ',')
 		}
 		object = append(wire.AppendQuote(object, key), ':')
-		v, err := typed(value, types[key])
+		v, err := jsontype.Value(value, types[key])
 		if err != nil {
 			return nil, usageError{hinted{fmt.Errorf("argument %s: %w", key, err), "workbench tools --json shows the input schema; values other than text are written as JSON"}}
 		}
 		object = append(object, v...)
 	}
 	return append(object, '}'), nil
+}
+
+// propertyTypes reads which types the input schema gives its properties.
+func propertyTypes(tool toolbox.Item) map[string][]string {
+	var def struct {
+		InputSchema map[string]any `json:"inputSchema"`
+	}
+	types := make(map[string][]string)
+	if json.Unmarshal(tool.Raw, &def) != nil {
+		return types // a schema of another shape: everything is text
+	}
+	properties, _ := def.InputSchema["properties"].(map[string]any)
+	for name, p := range properties {
+		types[name] = jsontype.Of(def.InputSchema, p)
+	}
+	return types
 }
 
 func beforeBrace(s string) string {

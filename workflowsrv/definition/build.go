@@ -5,13 +5,14 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mcp-workbench/workbench/internal/document"
 	"github.com/mcp-workbench/workbench/workflowsrv/criteria"
 )
 
 // A builder turns a document that satisfies the schema into a Workflow, and
 // notes on the way what the schema could not see.
 type builder struct {
-	faults, warnings *faults
+	faults, warnings *document.Faults
 
 	w       *Workflow
 	steps   []placed            // every step, in the order of the file
@@ -27,7 +28,7 @@ type builder struct {
 
 // placedAt is a node with its JSON Pointer.
 type placedAt struct {
-	node *node
+	node *document.Node
 	path string
 }
 
@@ -36,23 +37,23 @@ type placed struct {
 	placedAt
 }
 
-func (b *builder) workflow(doc *node) *Workflow {
+func (b *builder) workflow(doc *document.Node) *Workflow {
 	b.nodes, b.vars = map[*Step]placedAt{}, map[string]placedAt{}
 	b.given, b.shared = map[string]bool{}, map[*Step]bool{}
 	w := &Workflow{
-		ID: doc.str("id"), Name: doc.str("name"), Description: doc.str("description"), Version: doc.str("version"),
-		Category: doc.str("category"), Tags: doc.strs("tags"), About: doc.str("about"), Examples: doc.strs("examples"),
-		Preconditions: doc.strs("preconditions"), ClarificationPrompts: doc.strs("clarificationPrompts"),
-		MetaGuidance: doc.strs("metaGuidance"), ModelTier: doc.str("modelTier"),
+		ID: doc.Str("id"), Name: doc.Str("name"), Description: doc.Str("description"), Version: doc.Str("version"),
+		Category: doc.Str("category"), Tags: doc.Strs("tags"), About: doc.Str("about"), Examples: doc.Strs("examples"),
+		Preconditions: doc.Strs("preconditions"), ClarificationPrompts: doc.Strs("clarificationPrompts"),
+		MetaGuidance: doc.Strs("metaGuidance"), ModelTier: doc.Str("modelTier"),
 		Functions: functions(doc), References: references(doc),
-		JSON: doc.appendJSON(nil), byID: map[string]*Step{},
+		JSON: doc.AppendJSON(nil), byID: map[string]*Step{},
 	}
 	if w.Category == "" {
 		w.Category = "default"
 	}
 	b.w, b.guidance = w, words(strings.Join(w.MetaGuidance, "\n"))
-	for i, n := range doc.get("steps").items {
-		w.Steps = append(w.Steps, b.step(n, pointer("steps", strconv.Itoa(i)), false))
+	for i, n := range doc.Get("steps").Items {
+		w.Steps = append(w.Steps, b.step(n, document.Pointer("steps", strconv.Itoa(i)), false))
 	}
 	b.index()
 	b.resolveBodies()
@@ -64,30 +65,30 @@ func (b *builder) workflow(doc *node) *Workflow {
 }
 
 // step builds one step, and the steps in it if it is a loop.
-func (b *builder) step(n *node, path string, inLoop bool) *Step {
+func (b *builder) step(n *document.Node, path string, inLoop bool) *Step {
 	s := &Step{
-		ID: n.str("id"), Title: n.str("title"), Prompt: n.str("prompt"), AgentRole: n.str("agentRole"),
-		Guidance: n.strs("guidance"), AskForFiles: n.truth("askForFiles"), HasValidation: n.truth("hasValidation"),
-		ModelTier: n.str("modelTier"), Functions: functions(n), InLoop: inLoop,
-		Template: n.get("templateCall").str("templateId"), Synthesis: n.get("synthesis").str("prompt"),
-		Blocks: blocks(n.get("promptBlocks")), JSON: n.appendJSON(nil),
+		ID: n.Str("id"), Title: n.Str("title"), Prompt: n.Str("prompt"), AgentRole: n.Str("agentRole"),
+		Guidance: n.Strs("guidance"), AskForFiles: n.Truth("askForFiles"), HasValidation: n.Truth("hasValidation"),
+		ModelTier: n.Str("modelTier"), Functions: functions(n), InLoop: inLoop,
+		Template: n.Get("templateCall").Str("templateId"), Synthesis: n.Get("synthesis").Str("prompt"),
+		Blocks: blocks(n.Get("promptBlocks")), JSON: n.AppendJSON(nil),
 	}
-	for _, ref := range n.strs("functionReferences") {
+	for _, ref := range n.Strs("functionReferences") {
 		s.FunctionRefs = append(s.FunctionRefs, strings.TrimSuffix(ref, "()"))
 	}
-	if calls := n.get("functionCalls"); calls != nil {
-		for _, call := range calls.items {
-			s.FunctionCalls = append(s.FunctionCalls, FunctionCall{call.str("name"), call.get("args").appendJSON(nil)})
+	if calls := n.Get("functionCalls"); calls != nil {
+		for _, call := range calls.Items {
+			s.FunctionCalls = append(s.FunctionCalls, FunctionCall{call.Str("name"), call.Get("args").AppendJSON(nil)})
 		}
 	}
-	s.RunCondition = b.condition(n.get("runCondition"), path+"/runCondition")
-	s.Confirm = b.confirmation(n.get("requireConfirmation"), path+"/requireConfirmation")
-	s.Criteria = b.criteria(n.get("validationCriteria"), path+"/validationCriteria")
-	b.fragments(s, n.get("promptFragments"), path+"/promptFragments")
-	b.delegations(s, n.get("parallelDelegations"), path+"/parallelDelegations")
+	s.RunCondition = b.condition(n.Get("runCondition"), path+"/runCondition")
+	s.Confirm = b.confirmation(n.Get("requireConfirmation"), path+"/requireConfirmation")
+	s.Criteria = b.criteria(n.Get("validationCriteria"), path+"/validationCriteria")
+	b.fragments(s, n.Get("promptFragments"), path+"/promptFragments")
+	b.delegations(s, n.Get("parallelDelegations"), path+"/parallelDelegations")
 	at := placedAt{n, path}
 	b.steps, b.nodes[s] = append(b.steps, placed{s, at}), at
-	if n.str("type") == "loop" {
+	if n.Str("type") == "loop" {
 		s.Loop = b.loop(n, path)
 	}
 	b.countSources(s, at)
@@ -98,42 +99,42 @@ func (b *builder) step(n *node, path string, inLoop bool) *Step {
 func (b *builder) countSources(s *Step, at placedAt) {
 	var have []string
 	for _, key := range []string{"prompt", "promptBlocks", "templateCall"} {
-		if at.node.get(key) != nil {
+		if at.node.Get(key) != nil {
 			have = append(have, key)
 		}
 	}
 	if len(have) > 1 {
-		b.faults.add(at.node.keyOf(have[1]), at.path, "has %s; only one of them may be given", quoted(have))
+		b.faults.Add(at.node.KeyOf(have[1]), at.path, "has %s; only one of them may be given", document.Quoted(have))
 	}
 }
 
-func (b *builder) fragments(s *Step, n *node, path string) {
+func (b *builder) fragments(s *Step, n *document.Node, path string) {
 	if n == nil {
 		return
 	}
-	for i, item := range n.items {
-		when := b.condition(item.get("when"), path+pointer(strconv.Itoa(i), "when"))
-		s.Fragments = append(s.Fragments, Fragment{When: when, Text: item.str("text")})
+	for i, item := range n.Items {
+		when := b.condition(item.Get("when"), path+document.Pointer(strconv.Itoa(i), "when"))
+		s.Fragments = append(s.Fragments, Fragment{When: when, Text: item.Str("text")})
 	}
 }
 
-func (b *builder) delegations(s *Step, n *node, path string) {
+func (b *builder) delegations(s *Step, n *document.Node, path string) {
 	if n == nil {
 		return
 	}
-	for i, item := range n.items {
-		when := b.condition(item.get("runCondition"), path+pointer(strconv.Itoa(i), "runCondition"))
-		s.Delegations = append(s.Delegations, Delegation{item.str("workflowId"), item.str("goal"), when})
+	for i, item := range n.Items {
+		when := b.condition(item.Get("runCondition"), path+document.Pointer(strconv.Itoa(i), "runCondition"))
+		s.Delegations = append(s.Delegations, Delegation{item.Str("workflowId"), item.Str("goal"), when})
 	}
 }
 
 // condition parses the condition at n, notes the variables it tests, and
 // returns nil where there is none.
-func (b *builder) condition(n *node, path string) *criteria.Condition {
+func (b *builder) condition(n *document.Node, path string) *criteria.Condition {
 	if n == nil {
 		return nil
 	}
-	c, err := criteria.ParseCondition(n.decoded())
+	c, err := criteria.ParseCondition(n.Decoded())
 	if err != nil {
 		b.broken(err, n, path)
 		return nil
@@ -142,31 +143,31 @@ func (b *builder) condition(n *node, path string) *criteria.Condition {
 		b.tests(v.Name, placedAt{n, path})
 	}
 	for _, ignored := range c.Ignored() {
-		at := n.at(tokens(ignored))
-		b.warnings.add(at, path+ignored, "decides nothing: another operator of the same condition comes first")
+		at := n.At(document.Tokens(ignored))
+		b.warnings.Add(at, path+ignored, "decides nothing: another operator of the same condition comes first")
 	}
 	return c
 }
 
-func (b *builder) confirmation(n *node, path string) Confirmation {
+func (b *builder) confirmation(n *document.Node, path string) Confirmation {
 	switch {
 	case n == nil:
 		return Confirmation{}
-	case n.kind == boolean:
-		return Confirmation{Always: n.value == "true"}
-	case n.get("kind") == nil:
+	case n.Kind == document.Boolean:
+		return Confirmation{Always: n.Value == "true"}
+	case n.Get("kind") == nil:
 		return Confirmation{When: b.condition(n, path)}
 	}
-	c := Confirmation{Gate: n.str("kind"), When: b.condition(n.get("condition"), path+"/condition")}
+	c := Confirmation{Gate: n.Str("kind"), When: b.condition(n.Get("condition"), path+"/condition")}
 	c.Always = c.When == nil
 	return c
 }
 
-func (b *builder) criteria(n *node, path string) *criteria.Criteria {
-	if n == nil || n.kind == array && len(n.items) == 0 {
+func (b *builder) criteria(n *document.Node, path string) *criteria.Criteria {
+	if n == nil || n.Kind == document.Array && len(n.Items) == 0 {
 		return nil
 	}
-	c, err := criteria.Parse(n.decoded())
+	c, err := criteria.Parse(n.Decoded())
 	if err != nil {
 		b.broken(err, n, path)
 		return nil
@@ -175,16 +176,16 @@ func (b *builder) criteria(n *node, path string) *criteria.Criteria {
 }
 
 // broken adds the fault of a condition or of criteria at the place it names.
-func (b *builder) broken(err error, n *node, path string) {
+func (b *builder) broken(err error, n *document.Node, path string) {
 	var shape *criteria.ShapeError
 	var schema *criteria.SchemaError
 	switch {
 	case errors.As(err, &shape):
-		b.faults.add(n.at(tokens(shape.Path)), path+shape.Path, "%s", shape.Reason)
+		b.faults.Add(n.At(document.Tokens(shape.Path)), path+shape.Path, "%s", shape.Reason)
 	case errors.As(err, &schema):
-		b.faults.add(n.at(tokens(schema.Path)), path+schema.Path, "not a usable JSON Schema: %v", schema.Err)
+		b.faults.Add(n.At(document.Tokens(schema.Path)), path+schema.Path, "not a usable JSON Schema: %v", schema.Err)
 	default:
-		b.faults.add(n, path, "%v", err)
+		b.faults.Add(n, path, "%v", err)
 	}
 }
 
@@ -196,30 +197,17 @@ func (b *builder) tests(name string, at placedAt) {
 	}
 }
 
-// tokens splits a JSON Pointer.
-func tokens(pointer string) []string {
-	if pointer == "" {
-		return nil
-	}
-	unescape := strings.NewReplacer("~1", "/", "~0", "~")
-	list := strings.Split(pointer[1:], "/")
-	for i := range list {
-		list[i] = unescape.Replace(list[i])
-	}
-	return list
-}
-
-func functions(n *node) []Function {
-	defs := n.get("functionDefinitions")
+func functions(n *document.Node) []Function {
+	defs := n.Get("functionDefinitions")
 	if defs == nil {
 		return nil
 	}
 	var list []Function
-	for _, d := range defs.items {
-		f := Function{Name: d.str("name"), Definition: d.str("definition")}
-		if params := d.get("parameters"); params != nil {
-			for _, p := range params.items {
-				f.Parameters = append(f.Parameters, Parameter{p.str("name"), p.str("type"), p.str("description"), p.truth("required")})
+	for _, d := range defs.Items {
+		f := Function{Name: d.Str("name"), Definition: d.Str("definition")}
+		if params := d.Get("parameters"); params != nil {
+			for _, p := range params.Items {
+				f.Parameters = append(f.Parameters, Parameter{p.Str("name"), p.Str("type"), p.Str("description"), p.Truth("required")})
 			}
 		}
 		list = append(list, f)
@@ -227,56 +215,56 @@ func functions(n *node) []Function {
 	return list
 }
 
-func references(doc *node) []Reference {
-	refs := doc.get("references")
+func references(doc *document.Node) []Reference {
+	refs := doc.Get("references")
 	if refs == nil {
 		return nil
 	}
 	var list []Reference
-	for _, r := range refs.items {
-		list = append(list, Reference{r.str("title"), r.str("source"), r.str("purpose"), r.truth("authoritative")})
+	for _, r := range refs.Items {
+		list = append(list, Reference{r.Str("title"), r.Str("source"), r.Str("purpose"), r.Truth("authoritative")})
 	}
 	return list
 }
 
 // blocks reads promptBlocks. A part that refers to a text kept elsewhere shows
 // as the id of that text in brackets.
-func blocks(n *node) *Blocks {
+func blocks(n *document.Node) *Blocks {
 	if n == nil {
 		return nil
 	}
-	b := &Blocks{Goal: joined(n.get("goal")), Constraints: joinedAll(n.get("constraints")),
-		Procedure: joinedAll(n.get("procedure")), Verify: joinedAll(n.get("verify"))}
-	if required := n.get("outputRequired"); required != nil {
-		for _, m := range required.members {
-			b.Required = append(b.Required, Deliverable{m.key, joined(m.value)})
+	b := &Blocks{Goal: joined(n.Get("goal")), Constraints: joinedAll(n.Get("constraints")),
+		Procedure: joinedAll(n.Get("procedure")), Verify: joinedAll(n.Get("verify"))}
+	if required := n.Get("outputRequired"); required != nil {
+		for _, m := range required.Members {
+			b.Required = append(b.Required, Deliverable{m.Key, joined(m.Value)})
 		}
 	}
 	return b
 }
 
-func joinedAll(n *node) []string {
+func joinedAll(n *document.Node) []string {
 	if n == nil {
 		return nil
 	}
 	var list []string
-	for _, item := range n.items {
+	for _, item := range n.Items {
 		list = append(list, joined(item))
 	}
 	return list
 }
 
 // joined gives a string or an array of parts as one text.
-func joined(n *node) string {
-	if n == nil || n.kind == text {
-		return n.text()
+func joined(n *document.Node) string {
+	if n == nil || n.Kind == document.Text {
+		return n.Text()
 	}
 	var b strings.Builder
-	for _, part := range n.items {
-		if part.str("kind") == "ref" {
-			b.WriteString("[" + part.str("refId") + "]")
+	for _, part := range n.Items {
+		if part.Str("kind") == "ref" {
+			b.WriteString("[" + part.Str("refId") + "]")
 		} else {
-			b.WriteString(part.str("text"))
+			b.WriteString(part.Str("text"))
 		}
 	}
 	return b.String()

@@ -5,62 +5,64 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/mcp-workbench/workbench/internal/document"
 )
 
 // loop builds the loop of the step at n.
-func (b *builder) loop(n *node, path string) *Loop {
-	config, at := n.get("loop"), path+"/loop"
+func (b *builder) loop(n *document.Node, path string) *Loop {
+	config, at := n.Get("loop"), path+"/loop"
 	l := &Loop{
-		Kind: LoopKind(config.str("type")), ItemsVar: config.str("items"), CountVar: config.str("count"),
-		Count: config.integer("count"), MaxIterations: config.integer("maxIterations"),
-		IterationVar: orDefault(config.str("iterationVar"), "currentIteration"),
-		ItemVar:      orDefault(config.str("itemVar"), "currentItem"),
-		IndexVar:     orDefault(config.str("indexVar"), "currentIndex"),
+		Kind: LoopKind(config.Str("type")), ItemsVar: config.Str("items"), CountVar: config.Str("count"),
+		Count: config.Integer("count"), MaxIterations: config.Integer("maxIterations"),
+		IterationVar: orDefault(config.Str("iterationVar"), "currentIteration"),
+		ItemVar:      orDefault(config.Str("itemVar"), "currentItem"),
+		IndexVar:     orDefault(config.Str("indexVar"), "currentIndex"),
 	}
 	b.given[l.IterationVar] = true
 	if l.Kind == ForEach {
 		b.given[l.ItemVar], b.given[l.IndexVar] = true, true
 	}
 	b.checkLoop(l, config, at)
-	l.Condition = b.condition(config.get("condition"), at+"/condition")
-	if source := config.get("conditionSource"); source != nil && l.Condition == nil {
-		l.Condition = b.condition(source.get("condition"), at+"/conditionSource/condition")
+	l.Condition = b.condition(config.Get("condition"), at+"/condition")
+	if source := config.Get("conditionSource"); source != nil && l.Condition == nil {
+		l.Condition = b.condition(source.Get("condition"), at+"/conditionSource/condition")
 		if l.Condition == nil {
-			b.warnings.add(source, at+"/conditionSource", "decisions by artifacts are not carried out: the loop goes on until "+
-				"%q is among the completed steps, or for %d passes", n.str("id"), l.MaxIterations)
+			b.warnings.Add(source, at+"/conditionSource", "decisions by artifacts are not carried out: the loop goes on until "+
+				"%q is among the completed steps, or for %d passes", n.Str("id"), l.MaxIterations)
 		}
 	}
-	body := n.get("body")
-	for i, item := range body.items {
-		l.Body = append(l.Body, b.step(item, path+pointer("body", strconv.Itoa(i)), true))
+	body := n.Get("body")
+	for i, item := range body.Items {
+		l.Body = append(l.Body, b.step(item, path+document.Pointer("body", strconv.Itoa(i)), true))
 	}
 	return l
 }
 
 // checkLoop reports shapes that the schema cannot tell from sound ones.
-func (b *builder) checkLoop(l *Loop, config *node, path string) {
+func (b *builder) checkLoop(l *Loop, config *document.Node, path string) {
 	for _, key := range []string{"count", "maxIterations"} {
-		v := config.get(key)
-		if v == nil || v.kind != number {
+		v := config.Get(key)
+		if v == nil || v.Kind != document.Number {
 			continue
 		}
-		if f, err := strconv.ParseFloat(v.value, 64); err != nil || f != math.Trunc(f) {
-			b.faults.add(v, path+"/"+key, "must be a whole number")
+		if f, err := strconv.ParseFloat(v.Value, 64); err != nil || f != math.Trunc(f) {
+			b.faults.Add(v, path+"/"+key, "must be a whole number")
 		} else if f < 1 {
-			b.faults.add(v, path+"/"+key, "must be at least 1: the loop would make no pass")
+			b.faults.Add(v, path+"/"+key, "must be at least 1: the loop would make no pass")
 		}
 	}
 	if l.Kind == For && l.Count > l.MaxIterations {
-		b.warnings.add(config.get("count"), path+"/count", "is above maxIterations: the loop ends after %d passes", l.MaxIterations)
+		b.warnings.Add(config.Get("count"), path+"/count", "is above maxIterations: the loop ends after %d passes", l.MaxIterations)
 	}
 	if l.Kind == ForEach && (l.ItemVar == l.IndexVar || l.ItemVar == l.IterationVar || l.IndexVar == l.IterationVar) {
-		b.faults.add(config, path, "itemVar, indexVar and iterationVar must be three different names")
+		b.faults.Add(config, path, "itemVar, indexVar and iterationVar must be three different names")
 	}
 	if l.ItemsVar != "" {
-		b.tests(l.ItemsVar, placedAt{config.get("items"), path + "/items"})
+		b.tests(l.ItemsVar, placedAt{config.Get("items"), path + "/items"})
 	}
 	if l.CountVar != "" {
-		b.tests(l.CountVar, placedAt{config.get("count"), path + "/count"})
+		b.tests(l.CountVar, placedAt{config.Get("count"), path + "/count"})
 	}
 }
 
@@ -69,7 +71,7 @@ func (b *builder) index() {
 	for _, p := range b.steps {
 		if first, ok := b.w.byID[p.step.ID]; ok {
 			at := b.nodes[first]
-			b.faults.add(p.node.get("id"), p.path+"/id", "the step id %q is taken by the step in line %d", p.step.ID, at.node.line)
+			b.faults.Add(p.node.Get("id"), p.path+"/id", "the step id %q is taken by the step in line %d", p.step.ID, at.node.Line)
 			continue
 		}
 		b.w.byID[p.step.ID] = p.step
@@ -81,18 +83,18 @@ func (b *builder) resolveBodies() {
 	ids := b.w.StepIDs()
 	for _, p := range b.steps {
 		l := p.step.Loop
-		body := p.node.get("body")
-		if l == nil || body.kind != text {
+		body := p.node.Get("body")
+		if l == nil || body.Kind != document.Text {
 			continue
 		}
-		target := b.w.byID[body.value]
+		target := b.w.byID[body.Value]
 		switch {
 		case target == nil:
-			b.faults.add(body, p.path+"/body", "there is no step %q%s", body.value, b.faults.didYouMean(body.value, ids))
+			b.faults.Add(body, p.path+"/body", "there is no step %q%s", body.Value, b.faults.DidYouMean(body.Value, ids))
 		case target.Loop != nil:
-			b.faults.add(body, p.path+"/body", "the step %q is a loop; loops cannot be nested", body.value)
+			b.faults.Add(body, p.path+"/body", "the step %q is a loop; loops cannot be nested", body.Value)
 		case target.InLoop && !b.shared[target]:
-			b.faults.add(body, p.path+"/body", "the step %q belongs to another loop", body.value)
+			b.faults.Add(body, p.path+"/body", "the step %q belongs to another loop", body.Value)
 		default:
 			l.Referenced, l.Body = true, []*Step{target}
 			target.InLoop, b.shared[target] = true, true
@@ -123,7 +125,7 @@ func (b *builder) checkCalls(s, loop *Step) {
 	for _, name := range names {
 		// Authors also define functions in the text of metaGuidance.
 		if b.w.Function(name, s, loop) == nil && !b.guidance[name] {
-			b.warnings.add(at.node, at.path, "the function %q is not defined on the step, its loop or the workflow", name)
+			b.warnings.Add(at.node, at.path, "the function %q is not defined on the step, its loop or the workflow", name)
 		}
 	}
 }
@@ -148,7 +150,7 @@ func (w *Workflow) Function(name string, s, loop *Step) *Function {
 
 // checkVariables warns of variables whose name no text of the workflow
 // mentions and no loop sets: an agent cannot know that it is to set them.
-func (b *builder) checkVariables(doc *node) {
+func (b *builder) checkVariables(doc *document.Node) {
 	var texts strings.Builder
 	collectTexts(doc, &texts)
 	mentioned := words(texts.String())
@@ -158,7 +160,7 @@ func (b *builder) checkVariables(doc *node) {
 			continue
 		}
 		at := b.vars[name]
-		b.warnings.add(at.node, at.path, "needs the variable %q, which no step can set: no prompt or guidance mentions it and no loop sets it", name)
+		b.warnings.Add(at.node, at.path, "needs the variable %q, which no step can set: no prompt or guidance mentions it and no loop sets it", name)
 	}
 }
 
@@ -179,44 +181,44 @@ func isWord(s string) bool {
 
 // collectTexts gathers what the agent is shown: every string but those that
 // conditions and loops are made of.
-func collectTexts(n *node, b *strings.Builder) {
-	switch n.kind {
-	case text:
-		b.WriteString(n.value)
+func collectTexts(n *document.Node, b *strings.Builder) {
+	switch n.Kind {
+	case document.Text:
+		b.WriteString(n.Value)
 		b.WriteByte('\n')
-	case array:
-		for _, item := range n.items {
+	case document.Array:
+		for _, item := range n.Items {
 			collectTexts(item, b)
 		}
-	case object:
-		for _, m := range n.members {
-			switch m.key {
+	case document.Object:
+		for _, m := range n.Members {
+			switch m.Key {
 			case "runCondition", "requireConfirmation", "condition", "conditionSource", "when", "loop", "id":
 			default:
-				collectTexts(m.value, b)
+				collectTexts(m.Value, b)
 			}
 		}
 	}
 }
 
 // nameParts warns of every part that is read but not carried out.
-func (b *builder) nameParts(doc *node) {
-	for _, m := range doc.members {
-		if note := unsupported(m.key); note != "" {
-			b.warnings.add(doc.keyOf(m.key), pointer(m.key), "%s", note)
+func (b *builder) nameParts(doc *document.Node) {
+	for _, m := range doc.Members {
+		if note := unsupported(m.Key); note != "" {
+			b.warnings.Add(doc.KeyOf(m.Key), document.Pointer(m.Key), "%s", note)
 		}
 	}
 	for _, p := range b.steps {
-		for _, m := range p.node.members {
-			if note := unsupportedInStep(m.key); note != "" {
-				b.warnings.add(p.node.keyOf(m.key), p.path+pointer(m.key), "%s", note)
+		for _, m := range p.node.Members {
+			if note := unsupportedInStep(m.Key); note != "" {
+				b.warnings.Add(p.node.KeyOf(m.Key), p.path+document.Pointer(m.Key), "%s", note)
 			}
 		}
-		if p.node.str("type") == "parallel" {
-			b.warnings.add(p.node, p.path, "parallel steps are not carried out: the agent is told which workflows to run, and workbench starts none")
+		if p.node.Str("type") == "parallel" {
+			b.warnings.Add(p.node, p.path, "parallel steps are not carried out: the agent is told which workflows to run, and workbench starts none")
 		}
 		if kind := p.step.Confirm.Gate; kind == "coordinator_eval" {
-			b.warnings.add(p.node.keyOf("requireConfirmation"), p.path+"/requireConfirmation",
+			b.warnings.Add(p.node.KeyOf("requireConfirmation"), p.path+"/requireConfirmation",
 				"an evaluation by a coordinator is not carried out: the user is asked instead")
 		}
 	}

@@ -19,7 +19,7 @@ const (
 func (b *builder) checkReach() {
 	for _, p := range b.steps {
 		if c := p.step.RunCondition; c != nil && !b.satisfiable(c) {
-			b.warnings.add(p.node.get("runCondition"), p.path+"/runCondition", "holds in no context: the step is never reached")
+			b.warnings.Add(p.node.Get("runCondition"), p.path+"/runCondition", "holds in no context: the step is never reached")
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package definition
+package document
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ import (
 type jsonReader struct {
 	data   []byte
 	dec    *json.Decoder
-	faults *faults
+	faults *Faults
 	nodes  int
 
 	counted      int // data[:counted] is counted in line and column
@@ -22,7 +22,7 @@ type jsonReader struct {
 }
 
 // readJSON parses data. Broken JSON is one fault, and then there is no node.
-func readJSON(data []byte, fs *faults) *node {
+func readJSON(data []byte, fs *Faults) *Node {
 	r := &jsonReader{data: data, faults: fs, line: 1, column: 1}
 	var whole json.RawMessage
 	if err := json.Unmarshal(data, &whole); err != nil {
@@ -33,7 +33,7 @@ func readJSON(data []byte, fs *faults) *node {
 	r.dec.UseNumber()
 	n, err := r.value(0)
 	if err != nil {
-		fs.add(n, "", "%v", err)
+		fs.Add(n, "", "%v", err)
 		return nil
 	}
 	return n
@@ -42,7 +42,7 @@ func readJSON(data []byte, fs *faults) *node {
 // syntax adds the fault of a document that is no JSON.
 func (r *jsonReader) syntax(err error) {
 	if len(bytes.TrimSpace(r.data)) == 0 {
-		r.faults.add(&node{line: 1, column: 1}, "", "the file is empty")
+		r.faults.Add(&Node{Line: 1, Column: 1}, "", "the file is empty")
 		return
 	}
 	offset := len(r.data)
@@ -52,7 +52,7 @@ func (r *jsonReader) syntax(err error) {
 		offset = max(0, int(bad.Offset)-1)
 	}
 	r.advance(offset)
-	r.faults.add(&node{line: r.line, column: r.column}, "", "not valid JSON: %v", err)
+	r.faults.Add(&Node{Line: r.line, Column: r.column}, "", "not valid JSON: %v", err)
 }
 
 // advance counts lines and columns up to offset, which never decreases.
@@ -75,21 +75,21 @@ var (
 	errMany = errors.New("more than " + strconv.Itoa(maxNodes) + " values")
 )
 
-// next reads a token and returns it with a node that stands at its place.
-func (r *jsonReader) next() (json.Token, *node, error) {
+// next reads a token and returns it with a Node that stands at its place.
+func (r *jsonReader) next() (json.Token, *Node, error) {
 	// Between two tokens stand only white space, commas and colons.
 	at := int(r.dec.InputOffset())
 	for at < len(r.data) && bytes.IndexByte([]byte(" \t\r\n,:"), r.data[at]) >= 0 {
 		at++
 	}
 	r.advance(at)
-	n := &node{line: r.line, column: r.column}
+	n := &Node{Line: r.line, Column: r.column}
 	token, err := r.dec.Token()
 	return token, n, err
 }
 
-// value reads one value. On an error the node only says where.
-func (r *jsonReader) value(depth int) (*node, error) {
+// value reads one value. On an error the Node only says where.
+func (r *jsonReader) value(depth int) (*Node, error) {
 	token, n, err := r.next()
 	if err != nil {
 		return n, err
@@ -102,11 +102,11 @@ func (r *jsonReader) value(depth int) (*node, error) {
 	}
 	switch t := token.(type) {
 	case bool:
-		n.kind, n.value = boolean, strconv.FormatBool(t)
+		n.Kind, n.Value = Boolean, strconv.FormatBool(t)
 	case json.Number:
-		n.kind, n.value = number, t.String()
+		n.Kind, n.Value = Number, t.String()
 	case string:
-		n.kind, n.value = text, t
+		n.Kind, n.Value = Text, t
 	case json.Delim:
 		if t == '[' {
 			return r.array(n, depth)
@@ -116,21 +116,21 @@ func (r *jsonReader) value(depth int) (*node, error) {
 	return n, nil
 }
 
-func (r *jsonReader) array(n *node, depth int) (*node, error) {
-	n.kind = array
+func (r *jsonReader) array(n *Node, depth int) (*Node, error) {
+	n.Kind = Array
 	for r.dec.More() {
 		item, err := r.value(depth + 1)
 		if err != nil {
 			return item, err
 		}
-		n.items = append(n.items, item)
+		n.Items = append(n.Items, item)
 	}
 	_, _, err := r.next() // the bracket
 	return n, err
 }
 
-func (r *jsonReader) object(n *node, depth int) (*node, error) {
-	n.kind = object
+func (r *jsonReader) object(n *Node, depth int) (*Node, error) {
+	n.Kind = Object
 	seen := map[string]bool{}
 	for r.dec.More() {
 		token, at, err := r.next()
@@ -146,10 +146,10 @@ func (r *jsonReader) object(n *node, depth int) (*node, error) {
 			return value, err
 		}
 		if seen[key] {
-			r.faults.add(at, "", "key %q occurs twice in the same object", key)
+			r.faults.Add(at, "", "key %q occurs twice in the same object", key)
 		}
 		seen[key] = true
-		n.members = append(n.members, member{key: key, line: at.line, column: at.column, value: value})
+		n.Members = append(n.Members, Member{Key: key, Line: at.Line, Column: at.Column, Value: value})
 	}
 	_, _, err := r.next() // the brace
 	return n, err

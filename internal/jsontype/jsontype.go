@@ -1,4 +1,6 @@
-package main
+// Package jsontype reads values that people and models write as text the way a
+// JSON Schema says they are meant.
+package jsontype
 
 import (
 	"bytes"
@@ -8,30 +10,16 @@ import (
 	"strings"
 
 	"github.com/mcp-workbench/workbench/internal/wire"
-	"github.com/mcp-workbench/workbench/toolbox"
 )
 
 // maxRefs bounds how far a type is followed through a schema.
 const maxRefs = 8
 
-// propertyTypes reads which types the input schema gives its properties.
-func propertyTypes(tool toolbox.Item) map[string][]string {
-	var def struct {
-		InputSchema map[string]any `json:"inputSchema"`
-	}
-	types := make(map[string][]string)
-	if json.Unmarshal(tool.Raw, &def) != nil {
-		return types // a schema of another shape: everything is text
-	}
-	properties, _ := def.InputSchema["properties"].(map[string]any)
-	for name, p := range properties {
-		types[name] = typesOf(def.InputSchema, p, maxRefs)
-	}
-	return types
-}
+// Of gives the types that a schema allows, as far as it names any: by type,
+// behind a reference within root, or as one of several. None means that the
+// schema says nothing of types.
+func Of(root map[string]any, schema any) []string { return typesOf(root, schema, maxRefs) }
 
-// typesOf gives the types that a schema allows, as far as it names any: by
-// type, behind a reference within root, or as one of several.
 func typesOf(root map[string]any, schema any, depth int) (types []string) {
 	s, ok := schema.(map[string]any)
 	if !ok || depth == 0 {
@@ -77,9 +65,9 @@ func pointed(root map[string]any, ref string) any {
 	return here
 }
 
-// typed turns the text of a value into JSON of one of the types wanted; text
+// Value turns the text of a value into JSON of one of the types wanted; text
 // where none is named, or where nothing else fits and text is allowed.
-func typed(value string, want []string) ([]byte, error) {
+func Value(value string, want []string) ([]byte, error) {
 	if got := typeOf(value); got != "" && got != "string" {
 		if slices.Contains(want, got) || got == "integer" && slices.Contains(want, "number") {
 			return []byte(value), nil

@@ -1,4 +1,4 @@
-package definition
+package document
 
 import (
 	"bytes"
@@ -14,33 +14,33 @@ import (
 
 // A yamlReader makes nodes of a YAML document.
 type yamlReader struct {
-	faults *faults
+	faults *Faults
 	nodes  int
 	open   map[*yaml.Node]bool // aliases being expanded, to refuse cycles
 }
 
 // readYAML parses data. YAML that cannot be read is one fault, and then there
 // is no node.
-func readYAML(data []byte, fs *faults) *node {
+func readYAML(data []byte, fs *Faults) *Node {
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	var document yaml.Node
 	if err := dec.Decode(&document); err != nil {
 		if errors.Is(err, io.EOF) {
-			fs.add(&node{line: 1, column: 1}, "", "the file is empty")
+			fs.Add(&Node{Line: 1, Column: 1}, "", "the file is empty")
 			return nil
 		}
 		line, reason := yamlError(err)
-		fs.add(&node{line: line, column: 1}, "", "not valid YAML: %s", reason)
+		fs.Add(&Node{Line: line, Column: 1}, "", "not valid YAML: %s", reason)
 		return nil
 	}
 	if err := dec.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
-		fs.add(&node{line: 1, column: 1}, "", "the file holds more than one YAML document")
+		fs.Add(&Node{Line: 1, Column: 1}, "", "the file holds more than one YAML document")
 		return nil
 	}
 	r := &yamlReader{faults: fs, open: map[*yaml.Node]bool{}}
 	n, err := r.value(document.Content[0], 0)
 	if err != nil {
-		fs.add(n, "", "%v", err)
+		fs.Add(n, "", "%v", err)
 		return nil
 	}
 	return n
@@ -62,9 +62,9 @@ func yamlError(err error) (line int, reason string) {
 	return line, rest
 }
 
-// value converts y. On an error the node only says where.
-func (r *yamlReader) value(y *yaml.Node, depth int) (*node, error) {
-	n := &node{line: y.Line, column: y.Column}
+// value converts y. On an error the Node only says where.
+func (r *yamlReader) value(y *yaml.Node, depth int) (*Node, error) {
+	n := &Node{Line: y.Line, Column: y.Column}
 	if depth > maxDepth {
 		return n, errDeep
 	}
@@ -83,16 +83,16 @@ func (r *yamlReader) value(y *yaml.Node, depth int) (*node, error) {
 			return n, err
 		}
 		at := *target
-		at.line, at.column = y.Line, y.Column
+		at.Line, at.Column = y.Line, y.Column
 		return &at, nil
 	case yaml.SequenceNode:
-		n.kind = array
+		n.Kind = Array
 		for _, item := range y.Content {
 			v, err := r.value(item, depth+1)
 			if err != nil {
 				return v, err
 			}
-			n.items = append(n.items, v)
+			n.Items = append(n.Items, v)
 		}
 		return n, nil
 	case yaml.MappingNode:
@@ -101,12 +101,12 @@ func (r *yamlReader) value(y *yaml.Node, depth int) (*node, error) {
 	return r.scalar(n, y)
 }
 
-func (r *yamlReader) mapping(n *node, y *yaml.Node, depth int) (*node, error) {
-	n.kind = object
+func (r *yamlReader) mapping(n *Node, y *yaml.Node, depth int) (*Node, error) {
+	n.Kind = Object
 	seen := map[string]bool{}
 	for i := 0; i+1 < len(y.Content); i += 2 {
 		key := y.Content[i]
-		at := &node{line: key.Line, column: key.Column}
+		at := &Node{Line: key.Line, Column: key.Column}
 		if key.Kind != yaml.ScalarNode || key.ShortTag() == "!!merge" {
 			return at, errors.New("keys must be plain strings")
 		}
@@ -115,29 +115,29 @@ func (r *yamlReader) mapping(n *node, y *yaml.Node, depth int) (*node, error) {
 			return value, err
 		}
 		if seen[key.Value] {
-			r.faults.add(at, "", "key %q occurs twice in the same object", key.Value)
+			r.faults.Add(at, "", "key %q occurs twice in the same object", key.Value)
 		}
 		seen[key.Value] = true
-		n.members = append(n.members, member{key: key.Value, line: key.Line, column: key.Column, value: value})
+		n.Members = append(n.Members, Member{Key: key.Value, Line: key.Line, Column: key.Column, Value: value})
 	}
 	return n, nil
 }
 
 // scalar converts a plain or quoted scalar by the tag that YAML gives it. What
 // JSON has no type for, such as a date, stays the text that is written.
-func (r *yamlReader) scalar(n *node, y *yaml.Node) (*node, error) {
-	n.kind, n.value = text, y.Value
+func (r *yamlReader) scalar(n *Node, y *yaml.Node) (*Node, error) {
+	n.Kind, n.Value = Text, y.Value
 	switch y.ShortTag() {
 	case "!!null":
-		n.kind, n.value = null, ""
+		n.Kind, n.Value = Null, ""
 	case "!!bool":
 		var b bool
 		if err := y.Decode(&b); err != nil {
 			return n, err
 		}
-		n.kind, n.value = boolean, strconv.FormatBool(b)
+		n.Kind, n.Value = Boolean, strconv.FormatBool(b)
 	case "!!int", "!!float":
-		n.kind = number
+		n.Kind = Number
 		if json.Valid([]byte(y.Value)) {
 			return n, nil
 		}
@@ -148,7 +148,7 @@ func (r *yamlReader) scalar(n *node, y *yaml.Node) (*node, error) {
 		if math.IsInf(f, 0) || math.IsNaN(f) {
 			return n, errors.New("the number " + y.Value + " has no JSON form")
 		}
-		n.value = strconv.FormatFloat(f, 'g', -1, 64)
+		n.Value = strconv.FormatFloat(f, 'g', -1, 64)
 	}
 	return n, nil
 }

@@ -1,0 +1,54 @@
+package document_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/mcp-workbench/workbench/internal/document"
+)
+
+const schema = `{"type":"object","properties":{"name":{"type":"string"},"size":{"type":"integer","minimum":1}},
+	"required":["name"],"additionalProperties":false}`
+
+// A fault is told with its place, whichever language the file is in.
+func TestFaults(t *testing.T) {
+	tests := []struct {
+		file, text string
+		want       []string
+	}{
+		{"a.yaml", "name: x\nsize: 3\n", nil},
+		{"a.yaml", "size: 0\nnmae: x\n", []string{
+			`1:1: "name" is missing`, `1:7: /size: is 0; at least 1 is needed`, `2:1: /nmae: unknown key "nmae"; did you mean "name"?`}},
+		{"a.json", "{\n  \"name\": 5\n}", []string{`2:11: /name: must be string, is number`}},
+		{"a.json", "{\n  \"name\": }", []string{`2:11: not valid JSON: invalid character '}' looking for beginning of value`}},
+		{"a.yaml", "name: x\nname: y\n", []string{`2:1: key "name" occurs twice in the same object`}},
+		{"a.yaml", "", []string{`1:1: the file is empty`}},
+	}
+	s := document.NewSchema("test.schema.json", []byte(schema))
+	for _, test := range tests {
+		t.Run(test.text, func(t *testing.T) {
+			var fs document.Faults
+			if doc := document.Read(test.file, []byte(test.text), &fs); doc != nil {
+				s.Check(doc, &fs)
+			}
+			var got []string
+			for _, f := range fs.Sorted() {
+				got = append(got, f.String())
+			}
+			if strings.Join(got, "\n") != strings.Join(test.want, "\n") {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestPointer(t *testing.T) {
+	tokens := []string{"a/b", "~c", "", "0"}
+	p := document.Pointer(tokens...)
+	if want := "/a~1b/~0c//0"; p != want {
+		t.Errorf("got %s, want %s", p, want)
+	}
+	if got := document.Tokens(p); strings.Join(got, "|") != strings.Join(tokens, "|") {
+		t.Errorf("got %q, want %q", got, tokens)
+	}
+}

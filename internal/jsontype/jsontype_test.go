@@ -1,0 +1,66 @@
+package jsontype_test
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+
+	"github.com/mcp-workbench/workbench/internal/jsontype"
+)
+
+func TestOf(t *testing.T) {
+	tests := []struct {
+		name, schema string
+		want         []string
+	}{
+		{"one type", `{"type":"integer"}`, []string{"integer"}},
+		{"several types", `{"type":["string","null"]}`, []string{"string", "null"}},
+		{"a reference", `{"$ref":"#/$defs/a~1b"}`, []string{"boolean"}},
+		{"alternatives", `{"anyOf":[{"type":"array"},{"$ref":"#/$defs/a~1b"}]}`, []string{"array", "boolean"}},
+		{"a reference to itself", `{"$ref":"#/$defs/loop"}`, nil},
+		{"nothing said", `{"description":"x"}`, nil},
+		{"no schema", `true`, nil},
+	}
+	root := map[string]any{"$defs": map[string]any{
+		"a/b":  map[string]any{"type": "boolean"},
+		"loop": map[string]any{"$ref": "#/$defs/loop"},
+	}}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			var schema any
+			if err := json.Unmarshal([]byte(test.schema), &schema); err != nil {
+				t.Fatal(err)
+			}
+			if got := jsontype.Of(root, schema); !slices.Equal(got, test.want) {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestValue(t *testing.T) {
+	tests := []struct {
+		name, text string
+		want       []string
+		value      string // "" for an error
+	}{
+		{"text", "a b", []string{"string"}, `"a b"`},
+		{"digits as text", "007", []string{"string"}, `"007"`},
+		{"a large integer keeps its digits", "12345678901234567890", []string{"integer"}, "12345678901234567890"},
+		{"an integer is a number", "5", []string{"number"}, "5"},
+		{"a fraction is no integer", "5.5", []string{"integer"}, ""},
+		{"text where a number may be", "five", []string{"number", "string"}, `"five"`},
+		{"a number where text may be", "5", []string{"string", "integer"}, "5"},
+		{"an object", `{"a": 1}`, []string{"object"}, `{"a": 1}`},
+		{"nothing said", "true", nil, `"true"`},
+		{"no truth value", "yes", []string{"boolean"}, ""},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			got, err := jsontype.Value(test.text, test.want)
+			if string(got) != test.value || (err != nil) != (test.value == "") {
+				t.Errorf("got %s, %v, want %q", got, err, test.value)
+			}
+		})
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -18,12 +19,14 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 )
 
+var update = flag.Bool("update", false, "rewrite the transcripts from what is answered")
+
 // TestTranscripts plays the conversations in testdata against their door: the
 // last file of an archive has lines that begin with ">", which are sent, and
 // with "<", which must be answered, in this order. "<" alone means that there
 // is no answer. A line that begins with "=" is what a document prints as the
 // answer: the answer must have all of it, and may have more. The other files
-// of the archive lie in a directory of the configuration. WORKFLOW_UPDATE=1
+// of the archive lie in a directory of the configuration. go test -update
 // writes the answers.
 func TestTranscripts(t *testing.T) {
 	for _, door := range []string{"bare", "mcp"} {
@@ -39,7 +42,7 @@ func TestTranscripts(t *testing.T) {
 				}
 				last := &archive.Files[len(archive.Files)-1]
 				got := converse(t, door, archive.Files[:len(archive.Files)-1], string(last.Data))
-				if os.Getenv("WORKFLOW_UPDATE") != "" {
+				if *update {
 					last.Data = []byte(got)
 					if err := os.WriteFile(name, txtar.Format(archive), 0o644); err != nil {
 						t.Fatal(err)

@@ -16,7 +16,7 @@ import (
 // TestWorkflow runs the sessions in testdata/workflow: the last file of an
 // archive holds command lines that begin with "$", each followed by what the
 // command prints, standard error behind "! ", and its exit code if that is not
-// 0. The other files lie in the directory it runs in. WORKFLOW_UPDATE=1 writes
+// 0. The other files lie in the directory it runs in. -update writes
 // what is printed.
 func TestWorkflow(t *testing.T) {
 	archives, err := filepath.Glob("testdata/workflow/*.txtar")

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // Names returns at most n of known that are like name, the likest first: those
@@ -27,7 +28,7 @@ func Names(name string, known []string, n int) []string {
 		kl := strings.ToLower(k)
 		d := distance(low, kl)
 		switch {
-		case d <= max(1, len(low)/3):
+		case d <= max(1, utf8.RuneCountInString(low)/3):
 		case len(low) >= 3 && (strings.Contains(kl, low) || len(kl) >= 3 && strings.Contains(low, kl)):
 			d += len(low)
 		default:

@@ -29,3 +29,12 @@ func TestNames(t *testing.T) {
 		}
 	}
 }
+
+// Of three characters one may differ, however many bytes they are.
+func TestNamesBeyondASCII(t *testing.T) {
+	for name, want := range map[string][]string{"日木语": {"日本语"}, "月木语": nil} {
+		if got := nearest.Names(name, []string{"日本语"}, 3); !slices.Equal(got, want) {
+			t.Errorf("%s: got %q, want %q", name, got, want)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package definition_test
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,9 +15,11 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 )
 
+var update = flag.Bool("update", false, "rewrite what the archives say of their files")
+
 // TestParse runs the cases in testdata/parse: each holds a workflow file and
 // what must be said about it, a fault or a warning a line, or nothing.
-// WORKFLOW_UPDATE=1 writes what is said.
+// go test -update writes what is said.
 func TestParse(t *testing.T) {
 	files, err := filepath.Glob("testdata/parse/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -35,13 +38,13 @@ func TestParse(t *testing.T) {
 			for i := 0; i < len(archive.Files); i += 2 {
 				input, want := archive.Files[i], &archive.Files[i+1]
 				got := said(parser.Parse(input.Name, input.Data))
-				if os.Getenv("WORKFLOW_UPDATE") != "" {
+				if *update {
 					want.Data = []byte(got)
 				} else if got != string(want.Data) {
 					t.Errorf("%s: got\n%swant\n%s", input.Name, got, want.Data)
 				}
 			}
-			if os.Getenv("WORKFLOW_UPDATE") != "" {
+			if *update {
 				if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
 					t.Fatal(err)
 				}

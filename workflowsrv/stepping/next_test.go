@@ -3,6 +3,7 @@ package stepping_test
 import (
 	"bytes"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -17,6 +18,8 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 	"github.com/mcp-workbench/workbench/workflowsrv/stepping"
 )
+
+var update = flag.Bool("update", false, "rewrite what the archives say is answered")
 
 // A walk is a caller of Next that does what it is told.
 type walk struct {
@@ -57,7 +60,7 @@ func (w *walk) next(m move) (stepping.Answer, error) {
 }
 
 // TestSessions runs the sessions in testdata: a workflow and lines that begin
-// with ">", each followed by what is answered. WORKFLOW_UPDATE=1 writes that.
+// with ">", each followed by what is answered. go test -update writes that.
 func TestSessions(t *testing.T) {
 	for file, archive := range sessions(t) {
 		w := parse(t, archive.Files[0].Name, archive.Files[0].Data)
@@ -65,14 +68,14 @@ func TestSessions(t *testing.T) {
 			session := &archive.Files[i+1]
 			t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar")+"/"+session.Name, func(t *testing.T) {
 				got := replay(t, w, session.Data)
-				if os.Getenv("WORKFLOW_UPDATE") != "" {
+				if *update {
 					session.Data = []byte(got)
 				} else if got != string(session.Data) {
 					t.Errorf("got\n%swant\n%s", got, session.Data)
 				}
 			})
 		}
-		if os.Getenv("WORKFLOW_UPDATE") != "" {
+		if *update {
 			if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
 				t.Fatal(err)
 			}

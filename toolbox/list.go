@@ -69,7 +69,7 @@ func (c *conn) list(ctx context.Context, kind Kind) (items []Item, bad int, err 
 	seen := make(map[string]bool)
 	cursor := ""
 	for page := 0; ; page++ {
-		if page == maxPages || len(items) >= maxItems {
+		if page == maxPages {
 			return items, bad, fmt.Errorf("%s: stopped after %d pages and %d entries; the server has more", method, page, len(items))
 		}
 		raw, err := c.call(ctx, method, c.listParams(cursor))
@@ -85,6 +85,9 @@ func (c *conn) list(ctx context.Context, kind Kind) (items []Item, bad int, err 
 			return items, bad, fmt.Errorf("%s: the result has no list %q", method, kind)
 		}
 		for e := range wire.Elements(raw, out[0]) {
+			if len(items) == maxItems {
+				return items, bad, fmt.Errorf("%s: stopped after %d entries; the server has more", method, len(items))
+			}
 			item, ok := newItem(c.server, raw[e.Start:e.End], key)
 			if !ok || kind == Tools && !c.usable(item) {
 				bad++

@@ -383,8 +383,12 @@ func (c *conn) progress(m *wire.Message) {
 // A reply that breaks the rules but has an id ends its call.
 func (c *conn) Noise(line []byte, err error) {
 	var bad *wire.Error
-	if errors.As(err, &bad) && bad.ID != nil && !bytes.Contains(line, []byte(`"method"`)) {
-		if number, perr := strconv.ParseUint(string(bad.ID), 10, 64); perr == nil {
+	if errors.As(err, &bad) && !bytes.Contains(line, []byte(`"method"`)) {
+		id := bad.ID
+		if id == nil {
+			id = brokenReply(line)
+		}
+		if number, perr := strconv.ParseUint(string(id), 10, 64); perr == nil {
 			c.end(number, nil, c.lost(fmt.Errorf("its reply is not a valid message: %s", bad.Message)))
 		}
 	}
@@ -396,6 +400,20 @@ func (c *conn) Noise(line []byte, err error) {
 	}
 	c.mu.Unlock()
 	c.server.log.Debug().Int("bytes", len(line)).AnErr("err", err).Msg("the server wrote something that is not a message")
+}
+
+// brokenReply returns the id of a line that is not JSON but looks like a reply
+// at its ends, nil of any other: its caller is told, not left waiting. A line
+// that was cut is left to the end of its process, which says more.
+func brokenReply(line []byte) []byte {
+	if !bytes.HasPrefix(line, []byte("{")) || !bytes.HasSuffix(line, []byte("}")) {
+		return nil
+	}
+	ends := wire.Ends(line)
+	if kind := ends.Kind(); kind != wire.Result && kind != wire.Failure {
+		return nil
+	}
+	return ends.ID()
 }
 
 // TooLong fails the request whose reply was too long; the link lives on.

@@ -298,3 +298,23 @@ func FuzzTooLongError(f *testing.F) {
 		}
 	})
 }
+
+func TestEnds(t *testing.T) {
+	for _, tt := range []struct {
+		name, line, id string
+		kind           wire.Kind
+	}{
+		{"a reply that is no UTF-8", "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{\"x\":\"\xff\"}}", "7", wire.Result},
+		{"the id behind the fault", "{\"result\":{\"x\":\"\xff\"},\"id\":7}", "7", wire.Result},
+		{"a request", "{\"id\":7,\"method\":\"m\",\"params\":{\"x\":\"\xff\"}}", "7", wire.Request},
+		{"no object", "DEBUG: {\"id\":7,\"result\":1}", "7", wire.Result},
+		{"empty", "", "", wire.Invalid},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			e := wire.Ends([]byte(tt.line))
+			if got := string(e.ID()); got != tt.id || e.Kind() != tt.kind {
+				t.Errorf("got id %q and kind %v, want %q and %v", got, e.Kind(), tt.id, tt.kind)
+			}
+		})
+	}
+}

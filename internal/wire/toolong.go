@@ -20,6 +20,14 @@ type TooLongError struct {
 	Max        int    // what would have been accepted
 }
 
+// Ends tells of a line of any length what is told of one that is too long, for
+// lines that no more is to be known of because they are not JSON.
+func Ends(line []byte) *TooLongError {
+	e := &TooLongError{Max: len(line)}
+	e.add(line)
+	return e
+}
+
 // Error names the size and the limit.
 func (e *TooLongError) Error() string {
 	return fmt.Sprintf("message of %d bytes is longer than the limit of %d bytes", e.Size, e.Max)

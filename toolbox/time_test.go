@@ -51,7 +51,7 @@ func since(t *testing.T, what string, began time.Time, want time.Duration) {
 	}
 }
 
-func TestCallTimes(t *testing.T) {
+func TestFaultA12A13A14_CallTimes(t *testing.T) {
 	for _, tt := range []struct {
 		name, tool, arguments string
 		meta                  string
@@ -171,7 +171,7 @@ func TestStartTime(t *testing.T) {
 
 // Starts that fail are tried again later and later, then left alone; what is
 // asked meanwhile is told when. An open has it tried at once.
-func TestRestarts(t *testing.T) {
+func TestFaultA10_Restarts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
 		var starts []time.Time
@@ -323,7 +323,7 @@ func TestListNeverComes(t *testing.T) {
 }
 
 // A storm of changes is read once a second.
-func TestListStorm(t *testing.T) {
+func TestFaultA39_ListStorm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
 		lists := 0
@@ -359,7 +359,7 @@ func TestListStorm(t *testing.T) {
 }
 
 // Lists without end are cut, and that is noted.
-func TestListWithoutEnd(t *testing.T) {
+func TestFaultA37_ListWithoutEnd(t *testing.T) {
 	for name, cursor := range map[string]func(page int) string{
 		"new cursors":     func(page int) string { return fmt.Sprint(page) },
 		"the same cursor": func(int) string { return "more" },

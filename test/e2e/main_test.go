@@ -3,11 +3,12 @@ package e2e
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"github.com/mcp-workbench/workbench/test/wiretest"
 )
 
 // TestMain builds the program once, as it is shipped, for all tests of the package.
@@ -22,12 +23,8 @@ func run(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	build := exec.Command("go", "build", "-trimpath", "-o", filepath.Join(dir, "workbench"), "./cmd/workbench")
-	build.Dir = filepath.Join("..", "..")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	build.Stdout, build.Stderr = os.Stderr, os.Stderr
-	if err := build.Run(); err != nil {
-		fmt.Fprintln(os.Stderr, "e2e: build the program:", err)
+	if err := wiretest.Build(dir, "cmd/workbench"); err != nil {
+		fmt.Fprintln(os.Stderr, "e2e:", err)
 		return 1
 	}
 	if err := os.Setenv(binaryVariable, filepath.Join(dir, "workbench")); err != nil {

@@ -1,0 +1,255 @@
+package faults
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/mcp-workbench/workbench/test/wiretest"
+)
+
+// bed is a running workbench whose toolbox "box" has the servers "sick" and "well".
+type bed struct {
+	*wiretest.Process
+	t        *testing.T
+	mark     string // environment entry of every process of the case
+	canary   string // a secret of both servers
+	folder   string // the program's home, with its configuration and its log
+	baseline held
+}
+
+// entry is the configuration of a server, or of what stands above it.
+type entry map[string]any
+
+// setup is how a bed is made. The zero value will do.
+type setup struct {
+	sick    entry // what the configuration of the sick server has, or has otherwise
+	top     entry // the same of the whole configuration
+	opts    wiretest.Options
+	modern  bool     // the client is of revision 2026-07-28
+	env     []string // of the program
+	wrap    []string // a command line that the program's is appended to
+	flags   []string // of serve
+	level   string   // of the log; "" means debug
+	unready bool     // the sick server does not become ready
+}
+
+// newBed starts the program with a sick server, of that fault with its arguments, and opens the toolbox.
+func newBed(t *testing.T, fault string, how setup) *bed {
+	t.Helper()
+	b := newClosedBed(t, fault, how)
+	o := b.open()
+	if got := o.state("well"); got != "ready" {
+		t.Fatalf("the well server is %s: %+v", got, o.Servers)
+	}
+	if got := o.state("sick"); (got == "ready") == how.unready {
+		t.Fatalf("the sick server is %s: %+v", got, o.Servers)
+	}
+	return b
+}
+
+// newClosedBed is newBed without opening the toolbox.
+func newClosedBed(t *testing.T, fault string, how setup) *bed {
+	t.Helper()
+	t.Parallel()
+	b := &bed{t: t, mark: wiretest.Mark(t), canary: "canary-" + fmt.Sprintf("%x", t.Name()), folder: t.TempDir()}
+	sick := b.server(strings.Fields(fault)...)
+	maps.Copy(sick, how.sick)
+	top := entry{"openTimeout": "10s", "toolboxes": entry{"box": entry{"mcpServers": entry{"sick": sick, "well": b.server("well")}}}}
+	maps.Copy(top, how.top)
+	b.configure(wiretest.JSON(top))
+	if how.level == "" {
+		how.level = "debug"
+	}
+	line := append(how.wrap, program("workbench"), "serve", "--config", b.path("workbench-config.json"),
+		"--log-level", how.level, "--log-file", b.path("log"))
+	line = append(line, how.flags...)
+	cmd := exec.Command(line[0], line[1:]...)
+	cmd.Env = append(b.environ(), how.env...)
+	b.Process = wiretest.Start(t, cmd, how.opts)
+	t.Cleanup(b.epilogue)
+	if !how.modern {
+		b.Initialize(wiretest.Legacy, "{}")
+	}
+	return b
+}
+
+// program is the path of one of the programs that TestMain built.
+func program(name string) string { return filepath.Join(os.Getenv(programs), name) }
+
+func (b *bed) path(name string) string { return filepath.Join(b.folder, name) }
+
+// configure writes the configuration.
+func (b *bed) configure(text string) {
+	b.t.Helper()
+	if err := os.WriteFile(b.path("workbench-config.json"), []byte(text), 0o600); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// server is the configuration of a badchild. It has the canary where secrets are.
+func (b *bed) server(fault ...string) entry {
+	key, value, _ := strings.Cut(b.mark, "=")
+	return entry{"command": program("badchild"), "args": append(fault, b.canary), "env": entry{key: value, "SECRET": b.canary}}
+}
+
+// environ is the environment of the program, away from what a person has on this machine.
+func (b *bed) environ() []string {
+	env := append(os.Environ(), b.mark, "OURS="+b.canary, "WORKBENCH_CONFIG=")
+	for _, name := range []string{"HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"} {
+		env = append(env, name+"="+b.folder)
+	}
+	return env
+}
+
+// opened is the result of opening the toolbox.
+type opened struct {
+	Servers []struct {
+		Name, State, Error string
+		Tools              int
+		Notes              []string
+	}
+	Tools []struct{ Name, Server string }
+}
+
+func (o opened) state(server string) string {
+	for _, s := range o.Servers {
+		if s.Name == server {
+			return s.State
+		}
+	}
+	return "missing"
+}
+
+// about is what the result says of what is wrong with a server.
+func (o opened) about(server string) string {
+	for _, s := range o.Servers {
+		if s.Name == server {
+			return s.Error + strings.Join(s.Notes, "\n")
+		}
+	}
+	return ""
+}
+
+// open opens the toolbox, listing the tools when they are said to have changed, and takes stock of what the program holds.
+func (b *bed) open() opened {
+	b.t.Helper()
+	from := b.Mark()
+	id := b.Request("tools/call", `{"name":"workbench_open_toolbox","arguments":{"toolbox_name":"box"}}`)
+	told, _ := b.Next(from, "list_changed or the result of open", func(m wiretest.Message) bool {
+		return m.IsNotification("notifications/tools/list_changed") || m.IsReply(id)
+	})
+	if !told.IsReply(id) {
+		b.Result("tools/list", "")
+	}
+	reply := b.Reply(id)
+	if reply.Error != nil {
+		b.t.Fatalf("open: got error %v", reply.Error)
+	}
+	result := decode[struct{ StructuredContent opened }](b.t, reply.Result)
+	b.wellAnswers()
+	b.baseline = b.holds()
+	return result.StructuredContent
+}
+
+// outcome is how a call ended.
+type outcome struct {
+	text   string
+	failed bool
+}
+
+func (b *bed) outcome(id string) outcome {
+	b.t.Helper()
+	reply := b.Reply(id)
+	if reply.Error != nil {
+		return outcome{reply.Error.Error(), true}
+	}
+	result := decode[struct {
+		IsError bool
+		Content []struct{ Text string }
+	}](b.t, reply.Result)
+	text := ""
+	if len(result.Content) > 0 {
+		text = result.Content[0].Text
+	}
+	return outcome{text, result.IsError}
+}
+
+// begin calls a tool of a server and returns the id of the call.
+func (b *bed) begin(server, tool, arguments string) string {
+	b.t.Helper()
+	return b.Request("tools/call", callOf(server, tool, arguments))
+}
+
+func callOf(server, tool, arguments string) string {
+	return fmt.Sprintf(`{"name":"box__%s__%s","arguments":%s,"_meta":{"progressToken":"p"}}`, server, tool, arguments)
+}
+
+// call calls a tool of a server.
+func (b *bed) call(server, tool, arguments string) outcome {
+	b.t.Helper()
+	return b.outcome(b.begin(server, tool, arguments))
+}
+
+// fault has the sick server do what it does.
+func (b *bed) fault() outcome {
+	b.t.Helper()
+	return b.call("sick", "fault", "{}")
+}
+
+// fails wants a call to have failed with an error that has these pieces.
+func (b *bed) fails(got outcome, pieces ...string) {
+	b.t.Helper()
+	for _, piece := range pieces {
+		if !got.failed || !strings.Contains(got.text, piece) {
+			b.t.Errorf("got %s, want an error with %q", wiretest.Clip(fmt.Sprintf("%+v", got)), piece)
+		}
+	}
+}
+
+// answers wants a call to have succeeded with that text.
+func (b *bed) answers(got outcome, want string) {
+	b.t.Helper()
+	if got != (outcome{text: want}) {
+		b.t.Errorf("got %s, want %q", wiretest.Clip(fmt.Sprintf("%+v", got)), want)
+	}
+}
+
+// works wants the sick server to be well again.
+func (b *bed) works() {
+	b.t.Helper()
+	b.answers(b.call("sick", "echo", `{"n":1}`), `{"n":1}`)
+}
+
+// recovers wants the sick server to be well again soon; calls that meet its end are told that it is this server's.
+func (b *bed) recovers() {
+	b.t.Helper()
+	if !eventually(func() bool {
+		got := b.call("sick", "echo", `{"n":1}`)
+		if got.failed {
+			b.fails(got, `"sick"`)
+		}
+		return !got.failed
+	}) {
+		b.t.Error("the sick server did not recover")
+	}
+}
+
+// pid is the process of a server.
+func (b *bed) pid(server string) string {
+	b.t.Helper()
+	return b.call(server, "pid", "{}").text
+}
+
+func decode[T any](t *testing.T, raw []byte) (v T) {
+	t.Helper()
+	if err := json.Unmarshal(raw, &v); err != nil {
+		t.Fatalf("%v: %s", err, wiretest.Clip(string(raw)))
+	}
+	return v
+}

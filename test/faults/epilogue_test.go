@@ -1,0 +1,131 @@
+package faults
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mcp-workbench/workbench/test/wiretest"
+)
+
+// held is what the program holds at a moment: its descriptors, the processes below it, and how long the well server takes.
+type held struct {
+	descriptors, processes int
+	typical                time.Duration
+}
+
+func (b *bed) holds() held {
+	return held{b.descriptors(), len(wiretest.Marked(b.mark)), b.typical()}
+}
+
+// descriptors counts those of the program; 0 where it cannot be told.
+func (b *bed) descriptors() int {
+	all, _ := os.ReadDir(fmt.Sprintf("/proc/%d/fd", b.PID()))
+	return len(all)
+}
+
+// typical is how long the well server takes to answer.
+func (b *bed) typical() time.Duration {
+	b.t.Helper()
+	took := make([]time.Duration, 20)
+	for i := range took {
+		began := time.Now()
+		b.wellAnswers()
+		took[i] = time.Since(began)
+	}
+	slices.Sort(took)
+	return took[len(took)/2]
+}
+
+func (b *bed) wellAnswers() {
+	b.t.Helper()
+	b.answers(b.call("well", "echo", `{"text":"hi"}`), `{"text":"hi"}`)
+}
+
+// epilogue is how each case ends. Whether anything outlives the program is for wiretest to say.
+func (b *bed) epilogue() {
+	b.t.Helper()
+	if b.t.Failed() || b.baseline == (held{}) || b.ended() {
+		b.secrets()
+		return
+	}
+	b.wellAnswers()
+	// Machines are noisy: one round of several in good time is enough, and no server that waits for another has one.
+	slow := 20*b.baseline.typical + 20*time.Millisecond
+	if !eventually(func() bool { return b.typical() <= slow }) {
+		b.t.Errorf("the well server took %v to answer, before it took %v", b.typical(), b.baseline.typical)
+	}
+	if !eventually(func() bool { return b.descriptors() <= b.baseline.descriptors }) {
+		b.t.Errorf("the program has %d descriptors, before it had %d: %v", b.descriptors(), b.baseline.descriptors, b.files())
+	}
+	if !eventually(func() bool { return len(wiretest.Marked(b.mark)) <= b.baseline.processes }) {
+		b.t.Errorf("there are the processes %v, before there were %d", wiretest.Marked(b.mark), b.baseline.processes)
+	}
+	b.secrets()
+}
+
+// secrets wants none in what was logged and sent.
+func (b *bed) secrets() {
+	b.t.Helper()
+	logged, _ := os.ReadFile(b.path("log"))
+	for what, text := range map[string]string{"the log": string(logged), "standard error": b.Stderr()} {
+		if at := strings.Index(text, b.canary); at >= 0 {
+			b.t.Errorf("%s has a secret: %s", what, wiretest.Clip(text[max(0, at-200):]))
+		}
+	}
+	for _, entry := range b.Transcript(0) {
+		if !entry.Sent && bytes.Contains(entry.Message.Raw, []byte(b.canary)) {
+			b.t.Errorf("the client was sent a secret: %s", wiretest.Clip(string(entry.Message.Raw)))
+		}
+	}
+}
+
+// files names what the program has open.
+func (b *bed) files() (names []string) {
+	links, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", b.PID()))
+	for _, link := range links {
+		name, _ := os.Readlink(link)
+		names = append(names, name)
+	}
+	return names
+}
+
+// ended reports whether the program has ended.
+func (b *bed) ended() bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", b.PID()))
+	return err != nil || bytes.Contains(stat, []byte(") Z "))
+}
+
+// memory is what the program has of it, or had at most, in bytes; key is VmRSS or VmHWM. It is 0 where it cannot be told.
+func (b *bed) memory(key string) int {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", b.PID()))
+	_, rest, _ := strings.Cut(string(text), key+":")
+	kb, _ := strconv.Atoi(strings.Fields(rest + " 0")[0])
+	return kb << 10
+}
+
+// withinMemory wants the program to have at no time had more memory than now and limit MiB, while it does something.
+func (b *bed) withinMemory(limit int, something func()) {
+	b.t.Helper()
+	before := b.memory("VmRSS")
+	something()
+	if peak := b.memory("VmHWM"); peak > before+limit<<20 {
+		b.t.Errorf("the program had %d MiB, before it had %d; want at most %d more", peak>>20, before>>20, limit)
+	}
+}
+
+// eventually asks until something is so, since processes end and files close without telling, and reports whether it
+// became so.
+func eventually(so func() bool) bool {
+	for deadline := time.Now().Add(10 * time.Second); !so(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			return false
+		}
+	}
+	return true
+}

@@ -19,6 +19,12 @@ type Spec struct {
 	StderrLine func(line string)
 }
 
+// Path returns the file that Start would run, found as Start finds it. Every error is a *StartError.
+func (s Spec) Path() (string, error) {
+	cmd, err := resolve(s)
+	return cmd.path, err
+}
+
 // Grace says how long each step of Stop waits. Zero means two seconds, negative means not at all, a day is the most.
 type Grace struct {
 	EOF  time.Duration // from closing stdin to SIGTERM

@@ -1,0 +1,195 @@
+package catalogue
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
+)
+
+// Bounds of the folder.
+const (
+	maxFile  = 16 << 20
+	maxTotal = 64 << 20
+	maxAge   = 90 * 24 * time.Hour
+	// touchAfter is how old the mark of the last use may become before it is
+	// renewed by reading.
+	touchAfter = 24 * time.Hour
+)
+
+// Key names an entry: how the server is started or reached, and for which
+// client. Both are digests, so that nothing of what they were made from can be
+// read from the name of a file.
+type Key struct {
+	// Server and Client are lower-case hexadecimal digits, as [Digest] gives them.
+	Server, Client string
+}
+
+func (k Key) String() string { return k.Server + "-" + k.Client }
+
+// Digest gives the part of a Key for what tells a server, or a client, from
+// others.
+func Digest(of []byte) string {
+	sum := sha256.Sum256(of)
+	return hex.EncodeToString(sum[:16])
+}
+
+// Catalogue is one folder of entries. It is safe for concurrent use, also by
+// several processes.
+type Catalogue struct {
+	dir string
+	log zerolog.Logger
+}
+
+// New gives the catalogue in a folder, which is made when something is put
+// there. What cannot be read or kept is said to log, at debug.
+func New(dir string, log zerolog.Logger) *Catalogue { return &Catalogue{dir: dir, log: log} }
+
+const suffix = ".mcp"
+
+func (c *Catalogue) path(k Key) string { return filepath.Join(c.dir, k.String()+suffix) }
+
+// Get returns the entry of a key; nil if there is none that can be used.
+func (c *Catalogue) Get(k Key) *Entry {
+	e, err := c.read(k)
+	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			c.log.Debug().AnErr("err", err).Msg("a catalogue file is ignored")
+		}
+		return nil
+	}
+	return e
+}
+
+// Newest returns the entry of a server that was put last, for whatever client;
+// nil if there is none.
+func (c *Catalogue) Newest(server string) *Entry {
+	paths, _ := filepath.Glob(filepath.Join(c.dir, server+"-*"+suffix))
+	var newest *Entry
+	for _, path := range paths {
+		_, client, _ := strings.Cut(strings.TrimSuffix(filepath.Base(path), suffix), "-")
+		if e := c.Get(Key{server, client}); e != nil && (newest == nil || e.Seen.After(newest.Seen)) {
+			newest = e
+		}
+	}
+	return newest
+}
+
+func (c *Catalogue) read(k Key) (*Entry, error) {
+	f, err := os.Open(c.path(k))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is not a file", f.Name())
+	case info.Size() > maxFile:
+		return nil, fmt.Errorf("%s has %d bytes; at most %d are read", f.Name(), info.Size(), maxFile)
+	}
+	data := make([]byte, info.Size())
+	if _, err := io.ReadFull(f, data); err != nil {
+		return nil, err
+	}
+	e, err := decode(k, data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.Name(), err)
+	}
+	if now := time.Now(); now.Sub(info.ModTime()) > touchAfter {
+		// It only keeps the file from being taken for one that nobody uses.
+		_ = os.Chtimes(f.Name(), time.Time{}, now)
+	}
+	return e, nil
+}
+
+// Put keeps an entry in place of the one before it.
+func (c *Catalogue) Put(k Key, e *Entry) {
+	if err := c.write(k, e); err != nil {
+		c.log.Debug().AnErr("err", err).Msg("what was seen of a server cannot be kept")
+		return
+	}
+	c.prune(time.Now())
+}
+
+func (c *Catalogue) write(k Key, e *Entry) error {
+	data := encode(k, e)
+	if len(data) > maxFile {
+		return fmt.Errorf("its lists have %d bytes; at most %d are kept", len(data), maxFile)
+	}
+	if err := os.MkdirAll(c.dir, 0o700); err != nil {
+		return err
+	}
+	tmp, err := os.CreateTemp(c.dir, ".new-*") // with mode 0600
+	if err != nil {
+		return err
+	}
+	// Nothing is synced: what a power failure tears is not read.
+	_, err = tmp.Write(data)
+	if err = errors.Join(err, tmp.Close()); err == nil {
+		err = os.Rename(tmp.Name(), c.path(k))
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(tmp.Name()))
+	}
+	return nil
+}
+
+// abandoned is how old a file must be that was begun and not finished before
+// it is taken for one whose writer is gone.
+const abandoned = time.Hour
+
+// prune removes what is too old, and then what was used longest ago until the
+// rest is not too much.
+func (c *Catalogue) prune(now time.Time) {
+	entries, err := os.ReadDir(c.dir)
+	if err != nil {
+		return
+	}
+	var kept []fs.FileInfo
+	var total int64
+	for _, entry := range entries {
+		info, err := entry.Info()
+		if err != nil || !info.Mode().IsRegular() {
+			continue // another process has removed it, or it is not ours
+		}
+		age := now.Sub(info.ModTime())
+		switch {
+		case strings.HasPrefix(info.Name(), ".new-") && age > abandoned,
+			strings.HasSuffix(info.Name(), suffix) && age > maxAge:
+			c.remove(info)
+		case strings.HasSuffix(info.Name(), suffix):
+			kept = append(kept, info)
+			total += info.Size()
+		}
+	}
+	slices.SortFunc(kept, func(a, b fs.FileInfo) int {
+		return cmp.Or(a.ModTime().Compare(b.ModTime()), strings.Compare(a.Name(), b.Name()))
+	})
+	for _, info := range kept {
+		if total <= maxTotal {
+			return
+		}
+		c.remove(info)
+		total -= info.Size()
+	}
+}
+
+func (c *Catalogue) remove(info fs.FileInfo) {
+	err := os.Remove(filepath.Join(c.dir, info.Name()))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		c.log.Debug().AnErr("err", err).Msg("a catalogue file cannot be removed")
+	}
+}

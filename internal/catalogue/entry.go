@@ -1,0 +1,120 @@
+package catalogue
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/mcp-workbench/workbench/internal/wire"
+)
+
+// Entry is what was seen of a server.
+type Entry struct {
+	// Seen is when its tools were last read from it, in whole seconds.
+	Seen time.Time
+	// Version is the protocol revision that was agreed on.
+	Version string
+	// Mute says that it ended or stayed silent when it was asked by
+	// server/discover.
+	Mute bool
+	// Capabilities is the JSON object that it declared; nil for none.
+	Capabilities json.RawMessage
+	// Instructions is what it says of its use.
+	Instructions string
+	// Lists are the entries of its lists as it wrote them, by the name that a
+	// list has in its result: "tools", "resources", "resourceTemplates",
+	// "prompts".
+	Lists map[string][]json.RawMessage
+}
+
+// magic begins a file; the digest of all that follows the line comes after it.
+// The number counts the forms of the rest.
+const magic = "workbench catalogue 1 "
+
+// document is the rest of a file. Its lists are written by hand: encoding/json
+// would change the bytes that servers wrote.
+type document struct {
+	Key          string                       `json:"key"`
+	Seen         int64                        `json:"seen"`
+	Version      string                       `json:"version"`
+	Mute         bool                         `json:"mute"`
+	Capabilities json.RawMessage              `json:"capabilities"`
+	Instructions string                       `json:"instructions"`
+	Lists        map[string][]json.RawMessage `json:"lists"`
+}
+
+// encode gives the file of an entry.
+func encode(k Key, e *Entry) []byte {
+	b := fmt.Appendf(nil, `{"key":%q,"seen":%d,"version":%q,"mute":%t,"capabilities":`, k, e.Seen.Unix(), e.Version, e.Mute)
+	if e.Capabilities == nil {
+		b = append(b, "null"...)
+	}
+	b = append(b, e.Capabilities...)
+	b = wire.AppendQuote(append(b, `,"instructions":`...), e.Instructions)
+	b = append(b, `,"lists":{`...)
+	for i, name := range sortedKeys(e.Lists) {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(wire.AppendQuote(b, name), ":["...)
+		b = append(b, bytes.Join(asBytes(e.Lists[name]), []byte(","))...)
+		b = append(b, ']')
+	}
+	b = append(b, "}}\n"...)
+	return append(header(b), b...)
+}
+
+func header(rest []byte) []byte {
+	sum := sha256.Sum256(rest)
+	return append(hex.AppendEncode([]byte(magic), sum[:]), '\n')
+}
+
+// decode reads a file. It takes only what encode wrote, for this key, to the end.
+func decode(k Key, data []byte) (*Entry, error) {
+	line, rest, _ := bytes.Cut(data, []byte("\n"))
+	switch {
+	case !bytes.HasPrefix(line, []byte(magic)):
+		return nil, errors.New("it does not begin as a catalogue file of this version")
+	case !bytes.Equal(header(rest), data[:len(data)-len(rest)]):
+		return nil, errors.New("it is torn, or was changed")
+	}
+	d := json.NewDecoder(bytes.NewReader(rest))
+	d.DisallowUnknownFields()
+	var doc document
+	if err := d.Decode(&doc); err != nil {
+		return nil, err
+	}
+	if doc.Key != k.String() {
+		return nil, errors.New("it is that of another server")
+	}
+	e := &Entry{
+		Seen: time.Unix(doc.Seen, 0), Version: doc.Version, Mute: doc.Mute,
+		Instructions: doc.Instructions, Lists: doc.Lists,
+	}
+	if string(doc.Capabilities) != "null" {
+		e.Capabilities = doc.Capabilities
+	}
+	return e, nil
+}
+
+func sortedKeys(lists map[string][]json.RawMessage) []string {
+	names := make([]string, 0, len(lists))
+	for name := range lists {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func asBytes(items []json.RawMessage) [][]byte {
+	out := make([][]byte, len(items))
+	for i, it := range items {
+		out[i] = it
+	}
+	return out
+}

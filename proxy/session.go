@@ -328,9 +328,10 @@ func (s *session) setLevel(c *call) {
 	c.out.finish(reply)
 }
 
-// tellLevel sets the log level of a server that has one.
+// tellLevel sets the log level of a server that has one. Those that are not
+// there are told when they are.
 func (s *session) tellLevel(srv *toolbox.Server, level string) {
-	if s.p.isShared(srv) || srv.IsModern() || !bytes.Contains(srv.Capabilities(), []byte(`"logging"`)) {
+	if srv.Status().State != toolbox.Ready || s.p.isShared(srv) || srv.IsModern() || !bytes.Contains(srv.Capabilities(), []byte(`"logging"`)) {
 		return
 	}
 	s.begin(func(ctx context.Context) {

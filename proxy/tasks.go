@@ -64,7 +64,8 @@ func (s *session) listTasks(c *call) {
 		all := []json.RawMessage{}
 		for _, b := range s.open() {
 			for _, srv := range b.Servers() {
-				if !bytes.Contains(srv.Capabilities(), []byte(`"tasks"`)) {
+				// A server that is not there has no tasks of this session.
+				if srv.Status().State != toolbox.Ready || !bytes.Contains(srv.Capabilities(), []byte(`"tasks"`)) {
 					continue
 				}
 				raw, err := srv.Request(f.ctx, "tasks/list", nil)

@@ -36,6 +36,7 @@ type conn struct {
 	broken    chan struct{} // closed when it takes no more messages
 	breaking  sync.Once
 	hello     hello
+	mute      bool // hello.Mute, before there is a hello
 }
 
 const noisyKept = 5

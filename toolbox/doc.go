@@ -9,6 +9,8 @@
 // A [Toolbox] is made with [New] and does nothing until [Toolbox.Open], which
 // starts all its servers in parallel and returns when each is ready or has
 // failed, or when the open time-out ends; servers that are late go on starting.
+// One that the catalogue knows is not waited for: its lists are those last seen,
+// and calls wait until it is ready.
 // A server that fails does so alone. [Toolbox.Close] ends everything below it
 // and waits.
 //

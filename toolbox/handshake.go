@@ -37,6 +37,8 @@ type hello struct {
 	RawCapabilities json.RawMessage
 	Info            json.RawMessage
 	Instructions    string
+	// Mute says that the server ended on server/discover or left it unanswered.
+	Mute bool
 }
 
 func (c Client) info() []byte {
@@ -72,12 +74,14 @@ var errProbeEnded = errors.New("the server ended when it was asked by server/dis
 // this one is known to. One that speaks only 2026-07-28 and was too slow in
 // starting to answer is asked again when it has refused initialize.
 func (c *conn) handshake(ctx context.Context, client Client, legacy bool) error {
+	c.mute = legacy
 	if mcp.IsModernProtocol(client.Version) && !legacy {
 		pctx, cancel := context.WithTimeout(ctx, probeWait)
 		err := c.discover(pctx, client)
 		if speaksModern(err) {
 			err = c.discover(pctx, client)
 		}
+		c.mute = pctx.Err() != nil
 		cancel()
 		if err == nil || ctx.Err() != nil {
 			return err
@@ -164,14 +168,24 @@ func (c *conn) discover(ctx context.Context, client Client) error {
 
 // greeted keeps what the server said.
 func (c *conn) greeted(h hello, capabilities json.RawMessage) error {
-	h.RawCapabilities = capabilities
-	if len(capabilities) > 0 {
-		if err := json.Unmarshal(capabilities, &h.Capabilities); err != nil {
-			return fmt.Errorf("the capabilities cannot be read: %w", err)
-		}
+	if err := h.declare(capabilities); err != nil {
+		return err
 	}
+	h.Mute = c.mute && !h.Modern
 	c.hello = h
 	c.link.Handshaken(h.Version)
+	return nil
+}
+
+// declare takes the capabilities object.
+func (h *hello) declare(capabilities json.RawMessage) error {
+	h.RawCapabilities = capabilities
+	if len(capabilities) == 0 {
+		return nil
+	}
+	if err := json.Unmarshal(capabilities, &h.Capabilities); err != nil {
+		return fmt.Errorf("the capabilities cannot be read: %w", err)
+	}
 	return nil
 }
 

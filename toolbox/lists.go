@@ -31,7 +31,14 @@ type listReader struct {
 func (s *Server) first(ctx context.Context, c *conn) error {
 	s.mu.Lock()
 	s.notes = nil
+	before := s.lists[Tools]
+	for _, k := range []Kind{Tools, Resources, Templates, Prompts} {
+		if !c.hello.offers(k) {
+			delete(s.lists, k)
+		}
+	}
 	s.mu.Unlock()
+	var refusal error
 	if c.hello.offers(Tools) {
 		items, bad, err := c.list(ctx, Tools)
 		if err != nil && len(items) == 0 {
@@ -39,8 +46,12 @@ func (s *Server) first(ctx context.Context, c *conn) error {
 			if !errors.As(err, &rpc) {
 				return err
 			}
+			refusal = err
 		}
 		s.store(Tools, items, bad, err)
+	}
+	if refusal == nil {
+		s.compare(before)
 	}
 	for _, k := range []Kind{Resources, Prompts} {
 		if c.hello.offers(k) {
@@ -50,8 +61,27 @@ func (s *Server) first(ctx context.Context, c *conn) error {
 	return nil
 }
 
+// compare notes that the tools were just read, and how they differ from those
+// that were known when the server was started.
+func (s *Server) compare(before []Item) {
+	s.mu.Lock()
+	differs := ""
+	if s.hello != nil {
+		differs = drift(before, s.lists[Tools])
+	}
+	s.status.Seen = time.Time{}
+	if differs != "" {
+		s.drift = differs
+	}
+	s.mu.Unlock()
+	if differs != "" {
+		s.log.Info().Msg(differs)
+	}
+}
+
 // store keeps a list and reports whether it differs from the one before.
 func (s *Server) store(k Kind, items []Item, bad int, err error) bool {
+	whole := items
 	if k == Tools {
 		kept := make([]Item, 0, len(items))
 		for _, it := range items {
@@ -74,6 +104,9 @@ func (s *Server) store(k Kind, items []Item, bad int, err error) bool {
 		return false // keep what was known
 	}
 	s.lists[k] = items
+	if k == Tools {
+		s.unfiltered = whole
+	}
 	if len(old) != len(items) {
 		return true
 	}
@@ -108,6 +141,9 @@ func (s *Server) keepListing(k Kind, r *listReader) {
 		r.reading = false
 		s.wakeLocked()
 		s.mu.Unlock()
+		if s.box.ctx.Err() == nil { // else the reading was broken off
+			s.remember()
+		}
 
 		pause := time.NewTimer(relistPause)
 		select {

@@ -35,19 +35,23 @@ type Server struct {
 
 	counts counters
 
-	// legacy says that the server ended on server/discover once. It belongs
-	// to the owner goroutine.
+	// legacy says that the server once ended on server/discover or left it
+	// unanswered. It belongs to the owner goroutine.
 	legacy bool
 
 	mu      sync.Mutex
 	status  Status
 	changed chan struct{} // closed and replaced at each change of status
 	conn    *conn         // not nil while ready
+	hello   *hello        // what it last said of itself; nil if that is not known
 	lists   map[Kind][]Item
-	notes   []string // what is odd about its lists, for the status
-	lister  *conn    // the connection that lists are read from
-	readers map[Kind]*listReader
-	watched map[string]bool // uris of resources whose changes are wanted
+	// unfiltered are its tools with those that the filters leave out.
+	unfiltered []Item
+	notes      []string // what is odd about its lists, for the status
+	drift      string   // how its tools differ from those that were known before a start
+	lister     *conn    // the connection that lists are read from
+	readers    map[Kind]*listReader
+	watched    map[string]bool // uris of resources whose changes are wanted
 }
 
 func newServer(box *Toolbox, cfg config.Server) *Server {
@@ -92,31 +96,37 @@ func (s *Server) Items(k Kind) []Item {
 }
 
 // Capabilities returns the capabilities object that the server declared, and
-// Instructions what it says of its use; both are empty before it was ready.
+// Instructions what it says of its use, both when it was last ready; they are
+// empty if that is not known.
 func (s *Server) Capabilities() []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.conn == nil {
+	if s.hello == nil {
 		return nil
 	}
-	return s.conn.hello.RawCapabilities
+	return s.hello.RawCapabilities
 }
 
 // Instructions returns the server's own instructions, if it gave any.
 func (s *Server) Instructions() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.conn == nil {
+	if s.hello == nil {
 		return ""
 	}
-	return s.conn.hello.Instructions
+	return s.hello.Instructions
 }
 
-// Notes returns what is odd about the server: lists that could not be read,
-// lines on stdout that are not messages.
+// Notes returns what is odd about the server: tools that are not as they were
+// last seen, lists that could not be read, lines on stdout that are not
+// messages.
 func (s *Server) Notes() []string {
 	s.mu.Lock()
-	notes := append([]string(nil), s.notes...)
+	var notes []string
+	if s.drift != "" {
+		notes = append(notes, s.drift)
+	}
+	notes = append(notes, s.notes...)
 	c := s.conn
 	s.mu.Unlock()
 	if c != nil {
@@ -294,6 +304,9 @@ func (s *Server) set(state State, cause error, next time.Time, c *conn) {
 		}
 	}
 	s.conn = c
+	if c != nil {
+		s.hello = &c.hello
+	}
 	st := s.status
 	st.Tools = len(s.lists[Tools])
 	s.wakeLocked()
@@ -344,6 +357,9 @@ func (s *Server) serve(ctx context.Context, c *conn) (cause, unstopped error) {
 	s.set(Ready, nil, time.Time{}, c)
 	s.watchAgain(c)
 	s.peer.Changed(s, Tools)
+	var kept sync.WaitGroup // not one of the tasks: a close may have ended those already
+	kept.Go(s.remember)
+	defer kept.Wait()
 	select {
 	case <-c.link.Done():
 	case <-c.broken:
@@ -427,6 +443,9 @@ func (s *Server) start(ctx context.Context) (*conn, error) {
 		s.legacy = true
 		c, err = s.attempt(ctx)
 	}
+	if errors.As(err, new(*RPCError)) {
+		s.legacy = false // it refuses initialize now: it is to be asked anew
+	}
 	return c, err
 }
 
@@ -467,8 +486,19 @@ func (s *Server) attempt(sctx context.Context) (_ *conn, err error) {
 	return nil, errors.Join(err, cerr)
 }
 
-// Offers reports whether the server, if it is ready, says that it has such a list.
+// Offers reports whether the server said, when it was last ready, that it has
+// such a list.
 func (s *Server) Offers(k Kind) bool {
-	c := s.live()
-	return c != nil && c.hello.offers(k)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.hello != nil && s.hello.offers(k)
+}
+
+// expect has calls wait for the server from now on; run follows.
+func (s *Server) expect() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.status.State == Stopped {
+		s.status.State = Starting
+	}
 }

@@ -29,6 +29,9 @@ type Status struct {
 	Starts int       // how often it was started
 	PID    int       // of a stdio server that lives, else 0
 	Tools  int       // tools offered after filtering
+	// Seen is when its lists were read, if that was in another run of
+	// workbench: this one has not read its tools so far. Else it is zero.
+	Seen time.Time
 }
 
 // Event is a change of one server's state.

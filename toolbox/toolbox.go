@@ -11,6 +11,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/catalogue"
 	"github.com/mcp-workbench/workbench/internal/child"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
@@ -49,6 +50,9 @@ type Options struct {
 	// HTTP makes the requests to remote servers; nil means a client of its
 	// own. Redirects are followed within an origin only, whatever it says.
 	HTTP *http.Client
+	// Catalogue keeps what was seen of servers, so that they can be spoken of
+	// before they have started; nil means that each is waited for.
+	Catalogue *catalogue.Catalogue
 	// Event hears of each change of a server's state; nil means nobody does.
 	Event func(Event)
 	// Logger takes what servers write to stderr, at debug. The zero value is
@@ -70,6 +74,8 @@ type Toolbox struct {
 	cancel context.CancelCauseFunc
 
 	tasks tasks // one goroutine a server, and those that read lists
+
+	once sync.Once // of start
 
 	mu     sync.Mutex
 	opened bool
@@ -120,27 +126,51 @@ func (t *Toolbox) Opened() bool {
 
 // Open starts the servers if that was not done, has those that rest after a
 // failure tried at once, and returns when each is ready or has failed, or when
-// wait is over or ctx ends; servers that are late go on starting. It fails only
-// with [ErrClosed].
-func (t *Toolbox) Open(ctx context.Context, wait time.Duration) error {
-	t.mu.Lock()
-	first := !t.opened
-	t.opened = true
-	t.mu.Unlock()
+// wait is over or ctx ends; servers that are late go on starting. A server that
+// the catalogue knows is waited for only if its start has failed before: its
+// lists are there, and calls wait until it is ready. Open fails only with
+// [ErrClosed].
+func (t *Toolbox) Open(ctx context.Context, wait time.Duration) (err error) {
+	first := false
+	t.once.Do(func() {
+		first = true
+		err = t.start()
+	})
+	if err != nil {
+		return err
+	}
+	var unknown []*Server
 	for _, s := range t.servers {
 		if !first {
 			s.retry()
-		} else if !t.tasks.begin(func() { t.supervise(s) }) {
-			return ErrClosed
+		}
+		if !s.known() {
+			unknown = append(unknown, s)
 		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	for _, s := range t.servers {
+	for _, s := range unknown {
 		s.settle(ctx)
 	}
-	for _, s := range t.servers {
+	for _, s := range unknown {
 		s.settleLists(ctx)
+	}
+	return nil
+}
+
+// start has the servers started.
+func (t *Toolbox) start() error {
+	t.recall()
+	t.mu.Lock()
+	t.opened = true
+	t.mu.Unlock()
+	for _, s := range t.servers {
+		s.expect()
+		if !t.tasks.begin(func() { t.supervise(s) }) {
+			s.set(Stopped, nil, time.Time{}, nil) // nobody is to wait for it
+			return ErrClosed
+		}
 	}
 	return nil
 }

@@ -33,6 +33,17 @@ func TestMain(m *testing.M) {
 	case "pages":
 		mcptest.Main(&mcptest.Server{PageSize: 3, Prompts: []string{`{"name":"greet"}`}, Resources: []string{`{"uri":"a:1","name":"one"}`}})
 		return
+	case "spec":
+		s, err := mcptest.New(strings.Fields(os.Getenv("SPEC"))...)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(2)
+		}
+		mcptest.Main(s)
+		return
+	case "unprobed":
+		endOnDiscover()
+		return
 	case "hang":
 		mcptest.Main(&mcptest.Server{Silent: []string{"initialize"}})
 		return

@@ -9,10 +9,12 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-// IsModern reports whether the server is ready and speaks revision 2026-07-28.
+// IsModern reports whether the server spoke revision 2026-07-28 when it was last
+// ready.
 func (s *Server) IsModern() bool {
-	c := s.live()
-	return c != nil && c.hello.Modern
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.hello != nil && s.hello.Modern
 }
 
 // Watch notes that the client wants to hear of changes of a resource, or no

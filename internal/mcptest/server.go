@@ -33,6 +33,9 @@ type Server struct {
 	Modern bool
 	// Silent makes it never answer these methods.
 	Silent []string
+	// Gate, unless it is "", names a file: until it exists, the server does not
+	// answer initialize and server/discover.
+	Gate string
 	// Refuse makes it answer these methods with -32603.
 	Refuse []string
 }
@@ -127,6 +130,10 @@ func (s *session) request(m *wire.Message) {
 		s.mu.Unlock()
 	}
 	switch method {
+	case "initialize", "server/discover":
+		s.waitForGate()
+	}
+	switch method {
 	case "initialize":
 		s.initialize(m)
 	case "server/discover":
@@ -157,6 +164,19 @@ func (s *session) request(m *wire.Message) {
 		s.reply(m, fmt.Sprintf(`{"method":%q,"params":%s}`, method, m.Bytes(m.Params)))
 	default:
 		s.fail(m, wire.CodeMethodNotFound, "Method not found", "")
+	}
+}
+
+func (s *session) waitForGate() {
+	for s.server.Gate != "" {
+		if _, err := os.Stat(s.server.Gate); err == nil {
+			return
+		}
+		select {
+		case <-s.closed:
+			return
+		case <-time.After(5 * time.Millisecond):
+		}
 	}
 }
 

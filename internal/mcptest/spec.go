@@ -17,6 +17,7 @@ import (
 //	templates=a:{n}      resource templates
 //	page=3               pages of three entries
 //	modern               revision 2026-07-28 alone
+//	gate=FILE            no handshake before there is such a file
 //	silent=prompts/list  these methods are never answered
 //	refuse=tools/list    these methods are answered with an error
 //
@@ -45,6 +46,8 @@ func New(specs ...string) (*Server, error) {
 			s.PageSize = n
 		case "modern":
 			s.Modern = true
+		case "gate":
+			s.Gate = value
 		case "silent":
 			s.Silent = values
 		case "refuse":

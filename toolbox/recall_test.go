@@ -1,0 +1,454 @@
+package toolbox_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/catalogue"
+	"github.com/mcp-workbench/workbench/internal/child"
+	"github.com/mcp-workbench/workbench/internal/mcptest"
+	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/toolbox"
+)
+
+// endOnDiscover is a legacy server that ends when it is asked by
+// server/discover.
+func endOnDiscover() {
+	in, feed := io.Pipe()
+	go func() {
+		lines := bufio.NewReader(os.Stdin)
+		for {
+			line, err := lines.ReadString('\n')
+			if err != nil || strings.Contains(line, "server/discover") {
+				_ = feed.Close()
+				return
+			}
+			_, _ = io.WriteString(feed, line)
+		}
+	}()
+	_ = wire.Serve(context.Background(), in, os.Stdout, &mcptest.Server{}, wire.ServeOptions{})
+}
+
+// spec is a server whose offer is said by a variable, so that it can change
+// while all that names it in the catalogue stays as it is.
+func spec(spec string) config.Server {
+	s := childServer("s", "spec")
+	s.Env["SPEC"] = spec
+	return s
+}
+
+func catalogueIn(dir string) *catalogue.Catalogue { return catalogue.New(dir, zerolog.Nop()) }
+
+// see opens a toolbox of one server with an empty past and closes it again.
+func see(t *testing.T, opts toolbox.Options, s config.Server) {
+	t.Helper()
+	opts.Peer = newPeer()
+	b := toolbox.New(config.Toolbox{Name: "box", Servers: []config.Server{s}}, opts)
+	if err := b.Open(t.Context(), 20*time.Second); err != nil {
+		t.Fatal(err)
+	}
+	if st := b.Servers()[0].Status(); st.State != toolbox.Ready || !st.Seen.IsZero() {
+		t.Fatalf("got %+v, want ready, from no other run", st)
+	}
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func allKeys(s *toolbox.Server) map[toolbox.Kind][]string {
+	all := make(map[toolbox.Kind][]string)
+	for _, k := range []toolbox.Kind{toolbox.Tools, toolbox.Resources, toolbox.Templates, toolbox.Prompts} {
+		all[k] = keys(s.Items(k))
+	}
+	return all
+}
+
+// ready waits until the server is.
+func ready(t *testing.T, s *toolbox.Server) {
+	t.Helper()
+	if _, err := s.Request(t.Context(), "ping", nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A server that was seen before is spoken of at once, all that it offers, and
+// calls wait until it is ready.
+func TestKnownServerIsNotWaitedFor(t *testing.T) {
+	gate := filepath.Join(t.TempDir(), "gate")
+	offer := "tools=a,b,c prompts=greet resources=a:1 templates=a:{n} page=2 gate=" + gate
+	openGate := func() {
+		if err := os.WriteFile(gate, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, modern := range []string{"", " modern"} {
+		t.Run("server"+modern, func(t *testing.T) {
+			opts := toolbox.Options{Catalogue: catalogueIn(t.TempDir())}
+			if modern != "" {
+				opts.Client.Version = "2026-07-28"
+			}
+			openGate()
+			see(t, opts, spec(offer+modern))
+			if err := os.Remove(gate); err != nil {
+				t.Fatal(err)
+			}
+			began := time.Now()
+
+			b := open(t, opts, spec(offer+modern))
+			s := server(t, b, "s")
+			st := s.Status()
+			if st.State != toolbox.Starting || st.Seen.IsZero() || st.Seen.After(began) || st.Tools != 3 {
+				t.Errorf("got %+v, want it starting, with 3 tools seen before", st)
+			}
+			want := map[toolbox.Kind][]string{toolbox.Tools: {"a", "b", "c"}, toolbox.Prompts: {"greet"}, toolbox.Resources: {"a:1"}, toolbox.Templates: {"a:{n}"}}
+			if got := allKeys(s); !reflect.DeepEqual(got, want) {
+				t.Errorf("got lists %v, want %v", got, want)
+			}
+			for _, it := range s.Items(toolbox.Prompts) {
+				if got, want := string(it.Raw), `{"name":"greet","x":1.0}`; got != want {
+					t.Errorf("got prompt %s, want the bytes of the server: %s", got, want)
+				}
+			}
+			if !s.Offers(toolbox.Resources) || !s.Offers(toolbox.Prompts) || !bytes.Contains(s.Capabilities(), []byte(`"logging"`)) {
+				t.Errorf("got capabilities %s, want those it declared", s.Capabilities())
+			}
+			if got, want := s.IsModern(), modern != ""; got != want {
+				t.Errorf("got modern %t, want %t", got, want)
+			}
+			if modern == "" && !strings.Contains(s.Instructions(), "protocolVersion") {
+				t.Errorf("got instructions %q, want those it gave", s.Instructions())
+			}
+			if err := b.Open(t.Context(), 20*time.Second); err != nil || s.Status().State != toolbox.Starting {
+				t.Errorf("opened again: got %v and %s, want it starting still", err, s.Status().State)
+			}
+
+			call, h := newCall(t, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"b","arguments":{}}}`)
+			if modern == "" {
+				s.Send(call)
+			}
+			openGate()
+			ready(t, s)
+			if modern == "" {
+				if err := <-h.done; err != nil {
+					t.Errorf("the call that waited: %v", err)
+				}
+			}
+			if st := s.Status(); st.State != toolbox.Ready || !st.Seen.IsZero() {
+				t.Errorf("got %+v, want it ready, with lists of its own", st)
+			}
+			if notes := s.Notes(); notes != nil {
+				t.Errorf("got notes %q, want none: nothing has changed", notes)
+			}
+		})
+	}
+}
+
+// What changed since a server was last seen is said.
+func TestChangesSinceLastSeen(t *testing.T) {
+	many := "m1,m2,m3,m4,m5,m6,m7,m8,m9,m10,m11,m12"
+	for _, tt := range []struct {
+		name, before, now, want string
+	}{
+		{"nothing", "tools=a,b", "tools=a,b", ""},
+		{"order alone", "tools=a,b", "tools=b,a", ""},
+		{"a definition", `tools=a,b tool={"name":"c"}`, `tools=a,b tool={"name":"c","x":1}`, "1 changed (c)"},
+		{"more", "tools=a,b", "tools=a,x,b,y", "2 added (x, y)"},
+		{"fewer", "tools=a,b,c", "tools=b", "2 gone (a, c)"},
+		{"all at once", `tools=a,b tool={"name":"c"}`, `tools=a,d tool={"name":"c","x":1}`, "1 changed (c), 1 added (d), 1 gone (b)"},
+		{"many", "tools=" + many, "tools=a", "1 added (a), 12 gone (m1, m2, m3, m4, m5, m6, m7, m8, m9, m10 and 2 more)"},
+		{"no prompts any more", "tools=a prompts=p", "tools=a", ""},
+		{"no tools any more", "tools=a", `tools=`, "1 gone (a)"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			var log bytes.Buffer
+			opts := toolbox.Options{Catalogue: catalogueIn(t.TempDir()), Logger: zerolog.New(zerolog.SyncWriter(&log)).Level(zerolog.InfoLevel)}
+			see(t, opts, spec(tt.before))
+			p := newPeer()
+			opts.Peer = p
+			b := open(t, opts, spec(tt.now))
+			s := server(t, b, "s")
+			ready(t, s)
+			got := strings.Join(s.Notes(), "; ")
+			want := tt.want
+			if want != "" {
+				want = "tools are not as they were last seen: " + want
+			}
+			if got != want {
+				t.Errorf("got notes %q, want %q", got, want)
+			}
+			if k := <-p.changed; k != toolbox.Tools {
+				t.Errorf("got news of %s, want those of the tools", k)
+			}
+			if k := s.Items(toolbox.Prompts); k != nil {
+				t.Errorf("got prompts %v, want none", keys(k))
+			}
+			if err := b.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if got := log.String(); strings.Contains(got, "not as they were") != (tt.want != "") {
+				t.Errorf("got log %q", got)
+			}
+
+			// What is there now is what will be known.
+			b = open(t, opts, spec(tt.now))
+			if s := server(t, b, "s"); !s.Status().Seen.IsZero() {
+				ready(t, s)
+				if notes := s.Notes(); notes != nil {
+					t.Errorf("the third time: got notes %q, want none", notes)
+				}
+			}
+		})
+	}
+}
+
+// What decides what a server offers, decides whether it is known.
+func TestWhoIsKnown(t *testing.T) {
+	link := filepath.Join(t.TempDir(), "program")
+	for _, tt := range []struct {
+		name  string
+		alter func(*config.Server, *toolbox.Options)
+		want  bool
+	}{
+		{"the same", func(*config.Server, *toolbox.Options) {}, true},
+		{"another time-out", func(s *config.Server, _ *toolbox.Options) { s.Timeouts.CallIdle++ }, true},
+		{"another value of a variable", func(s *config.Server, _ *toolbox.Options) { s.Env["DECLARED"] = "other" }, true},
+		{"another variable", func(s *config.Server, _ *toolbox.Options) { s.Env["MORE"] = "1" }, false},
+		{"other arguments", func(s *config.Server, _ *toolbox.Options) { s.Args = []string{"x"} }, false},
+		{"another directory", func(s *config.Server, _ *toolbox.Options) { s.Cwd = filepath.Dir(link) }, false},
+		{"another program", func(s *config.Server, _ *toolbox.Options) { s.Command = link }, false},
+		{"a client that can do more", func(_ *config.Server, o *toolbox.Options) { o.Client.Capabilities = []byte(`{"roots":{}}`) }, false},
+		{"a client of the other era", func(_ *config.Server, o *toolbox.Options) { o.Client.Version = "2026-07-28" }, false},
+		{"a client of another name", func(_ *config.Server, o *toolbox.Options) { o.Client.Info = []byte(`{"name":"x","version":"1"}`) }, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			gate := filepath.Join(t.TempDir(), "gate")
+			s := spec("tools=a")
+			if err := os.Symlink(s.Command, link); err != nil && !errors.Is(err, os.ErrExist) {
+				t.Skip(err)
+			}
+			opts := toolbox.Options{Catalogue: catalogueIn(t.TempDir())}
+			see(t, opts, s)
+			s.Env["SPEC"] += " gate=" + gate
+			tt.alter(&s, &opts)
+			opts.Peer = newPeer()
+			b := toolbox.New(config.Toolbox{Name: "box", Servers: []config.Server{s}}, opts)
+			t.Cleanup(func() { _ = b.Close() })
+			ctx, cancel := context.WithCancel(t.Context())
+			if !tt.want {
+				cancel() // else the open would wait for the server, which does not start
+			}
+			defer cancel()
+			if err := b.Open(ctx, 20*time.Second); err != nil {
+				t.Fatal(err)
+			}
+			if got := len(server(t, b, "s").Items(toolbox.Tools)) == 1; got != tt.want {
+				t.Errorf("got known %t, want %t", got, tt.want)
+			}
+		})
+	}
+}
+
+// A program that was replaced is another server.
+func TestReplacedProgramIsNotKnown(t *testing.T) {
+	self, err := os.ReadFile(childServer("", "").Command)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := spec("tools=a")
+	s.Command = filepath.Join(t.TempDir(), "server.exe")
+	if err := os.WriteFile(s.Command, self, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	opts := toolbox.Options{Catalogue: catalogueIn(t.TempDir()), Peer: newPeer()}
+	see(t, opts, s)
+	known := func() int {
+		b := toolbox.New(config.Toolbox{Name: "box", Servers: []config.Server{s}}, opts)
+		b.Recall()
+		return len(b.Servers()[0].Items(toolbox.Tools))
+	}
+	if got := known(); got != 1 {
+		t.Errorf("got %d tools, want the one that was seen", got)
+	}
+	if err := os.Chtimes(s.Command, time.Time{}, time.Now().Add(-time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if got := known(); got != 0 {
+		t.Errorf("got %d tools of another program, want none", got)
+	}
+}
+
+// A known server that cannot be started keeps its tools, and its calls say why
+// they fail; whoever opens again waits for the outcome.
+func TestKnownServerThatFails(t *testing.T) {
+	opts := toolbox.Options{Catalogue: catalogueIn(t.TempDir())}
+	s := childServer("s", "plain")
+	see(t, opts, s)
+	s.Env[asServer] = "crash"
+	failed := make(chan struct{}, 100)
+	opts.Event = func(e toolbox.Event) {
+		if e.Status.State == toolbox.Backoff {
+			failed <- struct{}{}
+		}
+	}
+	b := open(t, opts, s)
+	srv := server(t, b, "s")
+	want := len(mcptest.DefaultTools())
+	if got := srv.Status(); got.Tools != want {
+		t.Errorf("got %+v, want %d tools", got, want)
+	}
+	<-failed
+	for range 2 { // what calls wait for is a short rest; this makes it a long one
+		if err := b.Open(t.Context(), 20*time.Second); err != nil {
+			t.Fatal(err)
+		}
+	}
+	st := srv.Status()
+	if st.State != toolbox.Backoff && st.State != toolbox.Open || st.Cause == nil || st.Seen.IsZero() || st.Tools != want {
+		t.Errorf("got %+v, want it resting with a cause, and its tools", st)
+	}
+	var unavailable *toolbox.UnavailableError
+	_, err := callTool(t, srv, "echo", "{}")
+	if !errors.As(err, &unavailable) || !strings.Contains(err.Error(), "licence file") || !strings.Contains(err.Error(), "tried again in") {
+		t.Errorf("got %v, want an UnavailableError with what went wrong and when it is tried again", err)
+	}
+}
+
+// Filters decide what is shown of what was seen.
+func TestFiltersOfKnownTools(t *testing.T) {
+	opts := toolbox.Options{Catalogue: catalogueIn(t.TempDir())}
+	s := spec("tools=a,b,c")
+	s.ToolFilters = []string{"a"}
+	see(t, opts, s)
+	s.ToolFilters = []string{"!a"}
+	b := open(t, opts, s)
+	srv := server(t, b, "s")
+	if got, want := keys(srv.Items(toolbox.Tools)), []string{"b", "c"}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	ready(t, srv)
+	if notes := srv.Notes(); notes != nil {
+		t.Errorf("got notes %q, want none", notes)
+	}
+}
+
+// A server that ends when it is asked which era it is of is not asked again.
+func TestProbeIsRemembered(t *testing.T) {
+	opts := toolbox.Options{Catalogue: catalogueIn(t.TempDir()), Client: toolbox.Client{Version: "2026-07-28"}}
+	for i, want := range []int32{2, 1, 1} {
+		var spawned atomic.Int32
+		opts.Spawn = func(s child.Spec) (*child.Process, error) { spawned.Add(1); return child.Start(s) }
+		opts.Peer = newPeer()
+		b := open(t, opts, childServer("s", "unprobed"))
+		ready(t, server(t, b, "s"))
+		if err := b.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if got := spawned.Load(); got != want {
+			t.Errorf("run %d: got %d processes, want %d", i, got, want)
+		}
+	}
+	// One that has become modern, with the same command line, is found to be so.
+	s := childServer("s", "modern")
+	b := open(t, opts, s)
+	ready(t, server(t, b, "s"))
+	if st := server(t, b, "s").Status(); st.State != toolbox.Ready || !server(t, b, "s").IsModern() {
+		t.Errorf("got %+v, want a modern server that is ready", st)
+	}
+}
+
+// Recall shows what any client saw, and starts nothing.
+func TestRecall(t *testing.T) {
+	opts := toolbox.Options{Catalogue: catalogueIn(t.TempDir()), Client: toolbox.Client{Capabilities: []byte(`{"roots":{}}`)}}
+	see(t, opts, spec("tools=a,b"))
+	off, other := spec("tools=a,b"), spec("tools=a,b")
+	off.Name, off.Disabled = "off", true
+	other.Name, other.Args = "other", []string{"never seen"}
+	b := toolbox.New(config.Toolbox{Name: "box", Servers: []config.Server{spec("tools=x"), off, other}}, toolbox.Options{
+		Catalogue: opts.Catalogue, Peer: newPeer(),
+		Spawn: func(child.Spec) (*child.Process, error) { t.Error("a process was started"); return nil, io.EOF },
+	})
+	b.Recall()
+	for name, want := range map[string][]string{"s": {"a", "b"}, "off": nil, "other": nil} {
+		s := server(t, b, name)
+		if got := keys(s.Items(toolbox.Tools)); !slices.Equal(got, want) {
+			t.Errorf("%s: got tools %v, want %v", name, got, want)
+		}
+		if st := s.Status(); st.Seen.IsZero() != (want == nil) {
+			t.Errorf("%s: got %+v, want it seen: %t", name, st, want != nil)
+		}
+	}
+}
+
+// Nothing that is secret reaches the disk.
+func TestNoSecretsInTheCatalogue(t *testing.T) {
+	dir := t.TempDir()
+	s := spec("tools=a")
+	s.Env["PASSWORD"] = "canary"
+	s.Args = []string{"--token=canary"}
+	see(t, toolbox.Options{Catalogue: catalogueIn(dir)}, s)
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 1 {
+		t.Fatalf("got %v, %v, want one file", entries, err)
+	}
+	data, err := os.ReadFile(filepath.Join(dir, entries[0].Name()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Contains(data, []byte("canary")) || strings.Contains(entries[0].Name(), "canary") {
+		t.Errorf("%s has a secret: %s", entries[0].Name(), data)
+	}
+}
+
+// Without a folder that can be used all is as without a catalogue.
+func TestUnusableCatalogue(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	opts := toolbox.Options{Catalogue: catalogueIn(filepath.Join(file, "x"))}
+	see(t, opts, spec("tools=a"))
+	see(t, opts, spec("tools=a"))
+}
+
+// Closing a toolbox that known servers are starting in ends them.
+func TestCloseWhileKnownServersStart(t *testing.T) {
+	opts := toolbox.Options{Catalogue: catalogueIn(t.TempDir()), Peer: newPeer()}
+	see(t, opts, spec("tools=a"))
+	b := toolbox.New(config.Toolbox{Name: "box", Servers: []config.Server{spec("tools=a gate=never")}}, opts)
+	if err := b.Open(t.Context(), 20*time.Second); err != nil {
+		t.Fatal(err)
+	}
+	call, h := newCall(t, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","arguments":{}}}`)
+	b.Servers()[0].Send(call)
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-h.done; !errors.As(err, new(*toolbox.UnavailableError)) {
+		t.Errorf("got %v, want an UnavailableError", err)
+	}
+	late := toolbox.New(config.Toolbox{Name: "box", Servers: []config.Server{spec("tools=a")}}, opts)
+	if err := late.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := late.Open(t.Context(), time.Second); !errors.Is(err, toolbox.ErrClosed) {
+		t.Errorf("got %v, want ErrClosed", err)
+	}
+	if _, err := callTool(t, late.Servers()[0], "a", "{}"); !errors.As(err, new(*toolbox.UnavailableError)) {
+		t.Errorf("got %v, want an UnavailableError", err)
+	}
+}

@@ -137,11 +137,14 @@ func (s *Server) relist(c *conn, k Kind) {
 func (s *Server) keepListing(k Kind, r *listReader) {
 	for {
 		s.read(k)
+		// Asked before whoever waits for the list is woken: they may close
+		// the toolbox at once, and what they waited for is to be kept.
+		whole := s.box.ctx.Err() == nil
 		s.mu.Lock()
 		r.reading = false
 		s.wakeLocked()
 		s.mu.Unlock()
-		if s.box.ctx.Err() == nil { // else the reading was broken off
+		if whole {
 			s.remember()
 		}
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"sync/atomic"
+	"time"
 
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
@@ -54,6 +55,7 @@ type flight struct {
 	tool   bool // a tools/call: what goes wrong is told to the model
 	tasked bool // it may be answered with a task
 	over   atomic.Bool
+	began  time.Duration // when it was forwarded, as tallies.clock has it; 0 if nobody wants to know
 
 	call   toolbox.Call // where it is forwarded
 	server atomic.Pointer[toolbox.Server]
@@ -101,10 +103,14 @@ func (s *session) own(c *call) *flight {
 	return f
 }
 
-// end takes the flight out of the table; it reports whether this call did.
-func (f *flight) end() bool {
+// end takes the flight out of the table and counts it; it reports whether this
+// call did.
+func (f *flight) end(o outcome) bool {
 	if !f.over.CompareAndSwap(false, true) {
 		return false
+	}
+	if srv := f.server.Load(); srv != nil {
+		f.s.p.root.tallies.add(srv, o, f.began)
 	}
 	f.s.mu.Lock()
 	delete(f.s.flights, f.key)
@@ -120,29 +126,31 @@ func (f *flight) end() bool {
 }
 
 // finish ends the flight with a reply.
-func (f *flight) finish(reply []byte) {
-	if f.end() {
+func (f *flight) finish(reply []byte, o outcome) {
+	if f.end(o) {
 		f.out.finish(reply)
 		f.s.owed.Done()
 	}
 }
 
 // reply answers with a result.
-func (f *flight) reply(result []byte) {
+func (f *flight) reply(result []byte) { f.replyAs(result, answered) }
+
+func (f *flight) replyAs(result []byte, o outcome) {
 	b := f.s.p.buffer()
 	defer f.s.p.release(b)
 	*b = wire.AppendResult(*b, f.id, result)
-	f.finish(*b)
+	f.finish(*b, o)
 }
 
 // fail answers with what went wrong: to a tool call as a result that the model
 // reads, to other requests as an error.
 func (f *flight) fail(err error) {
 	if f.tool && !errors.As(err, new(*wire.Error)) {
-		f.reply(toolError(err.Error(), f.modern != nil))
+		f.replyAs(toolError(err.Error(), f.modern != nil), outcomeOf(err))
 		return
 	}
-	f.finish(errorReply(f.id, err))
+	f.finish(errorReply(f.id, err), outcomeOf(err))
 }
 
 // errorReply is the answer to a request that failed.
@@ -170,7 +178,7 @@ func toolError(text string, modern bool) []byte {
 // is its notification, if it sent one, and id the span of the id in it) or is
 // gone.
 func (f *flight) abandon(raw []byte, id wire.Span) {
-	if f.end() {
+	if f.end(cancelled) {
 		if again := f.repeat.Load(); again != nil {
 			again.Cancel(raw, id)
 		}
@@ -216,6 +224,7 @@ func (s *session) forward(c *call, srv *toolbox.Server, edits ...wire.Edit) {
 // parked resumes it instead.
 func (f *flight) send(c *call, srv *toolbox.Server, edits ...wire.Edit) {
 	f.tasked = c.task.Present() || c.modern != nil
+	f.began = f.s.p.root.tallies.clock() // before server, by which end knows that it was forwarded
 	f.server.Store(srv)
 	if c.modern != nil {
 		f.digest = f.s.p.seal.digest(c)
@@ -286,5 +295,5 @@ func (f *flight) deliver(m *wire.Message, err error) {
 	default:
 		*b = wire.Splice(*b, m.Raw, id)
 	}
-	f.finish(*b)
+	f.finish(*b, f.outcomeOfReply(m))
 }

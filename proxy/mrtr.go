@@ -88,7 +88,7 @@ func (r *round) answer(key string, m *wire.Message) {
 		// fails with it.
 		r.failed = true
 		r.mu.Unlock()
-		r.f.finish(wire.Splice(nil, m.Raw, wire.Edit{Span: m.ID, New: r.f.id}))
+		r.f.finish(wire.Splice(nil, m.Raw, wire.Edit{Span: m.ID, New: r.f.id}), cancelled)
 		return
 	}
 	r.answers[key] = bytes.Clone(m.Bytes(m.Result))

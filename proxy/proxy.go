@@ -3,6 +3,7 @@ package proxy
 import (
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -43,6 +44,8 @@ type Proxy struct {
 
 	mu       sync.Mutex
 	sessions map[*session]struct{} // of the root
+
+	tallies tallies // of the root
 }
 
 // New makes the front; it starts nothing. It fails if opts.Direct names no
@@ -53,6 +56,13 @@ func New(cfg *config.Config, opts Options) (*Proxy, error) {
 		return nil, err
 	}
 	p.root = p
+	p.tallies.epoch = time.Now()
+	p.opts.Toolbox.Event = func(e toolbox.Event) {
+		p.tallies.note(e)
+		if opts.Toolbox.Event != nil {
+			opts.Toolbox.Event(e)
+		}
+	}
 	p.sessions = make(map[*session]struct{})
 	p.commons = newCommons(p)
 	return p, nil

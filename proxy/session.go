@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"sync"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -19,6 +20,8 @@ type session struct {
 	p    *Proxy
 	send func(msg []byte) // what belongs to no request
 	msg  wire.Message     // Receive's
+
+	since time.Time
 
 	// ctx is the session's life. It is kept because the work begun by one
 	// message goes on after Receive returned.
@@ -55,6 +58,7 @@ func newSession(p *Proxy, send func([]byte)) *session {
 	s := &session{
 		p:       p,
 		send:    send,
+		since:   time.Now(),
 		boxes:   make(map[string]*box),
 		flights: make(map[flightKey]*flight),
 		asks:    make(map[string]*ask),

@@ -1,0 +1,85 @@
+package status
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"time"
+)
+
+// getTime bounds the answer of a workbench, which has it at hand.
+const getTime = 3 * time.Second
+
+// Peer is the socket of a workbench.
+type Peer struct{ path string }
+
+// Find gives the sockets that are in the folders, of which some may be dead.
+func Find(dirs []string) []Peer {
+	var peers []Peer
+	for _, dir := range dirs {
+		for _, path := range sockets(dir) {
+			peers = append(peers, Peer{path})
+		}
+	}
+	return peers
+}
+
+// Path is where the socket is.
+func (p Peer) Path() string { return p.path }
+
+// ErrGone says that nobody answers on a socket: its process has ended.
+var ErrGone = errors.New("the workbench has ended")
+
+// Get asks the workbench where it stands.
+func (p Peer) Get(ctx context.Context) (w Workbench, err error) {
+	ctx, cancel := context.WithTimeout(ctx, getTime)
+	defer cancel()
+	err = p.get(ctx, "/status", func(body io.Reader) error { return json.NewDecoder(body).Decode(&w) })
+	return w, err
+}
+
+// Watch asks the workbench where it stands and hands on the answer, and each
+// one after it, until ctx or the workbench ends.
+func (p Peer) Watch(ctx context.Context, changed func(Workbench)) error {
+	return p.get(ctx, "/status?watch", func(body io.Reader) error {
+		for d := json.NewDecoder(body); ; {
+			var w Workbench
+			if err := d.Decode(&w); err != nil {
+				return ErrGone
+			}
+			changed(w)
+		}
+	})
+}
+
+// get reads one resource.
+func (p Peer) get(ctx context.Context, resource string, read func(io.Reader) error) error {
+	dialer := net.Dialer{Timeout: dialTime}
+	transport := &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return dialer.DialContext(ctx, "unix", p.path)
+	}}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://workbench"+resource, nil)
+	if err != nil {
+		return err
+	}
+	resp, err := transport.RoundTrip(req)
+	switch {
+	case isRefused(err) || errors.Is(err, os.ErrNotExist):
+		return ErrGone
+	case err != nil:
+		return fmt.Errorf("%s: %w", p.path, err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s: got status %d", p.path, resp.StatusCode)
+	}
+	if err := read(resp.Body); err != nil {
+		return fmt.Errorf("%s: %w", p.path, err)
+	}
+	return nil
+}

@@ -1,0 +1,101 @@
+package status
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+const (
+	suffix = ".sock"
+	// maxPath is the longest path of a socket everywhere: macOS has 104 bytes
+	// for it, Linux and Windows 108, and one is for the end.
+	maxPath = 103
+	// settled is the age from which on a socket that nobody answers on is
+	// that of a process that is gone, and not of one that is about to listen.
+	settled = 10 * time.Second
+	// dialTime bounds connecting to a process on this machine.
+	dialTime = time.Second
+)
+
+// Listen makes the socket of this process in the first of the folders that will
+// do, which is made if there is none. Sockets of processes that are gone are
+// removed from it. Closing the listener removes the socket.
+func Listen(dirs []string) (net.Listener, error) {
+	var errs []error
+	for _, dir := range dirs {
+		ln, err := listen(dir)
+		if err == nil {
+			return ln, nil
+		}
+		errs = append(errs, err)
+	}
+	if errs == nil {
+		return nil, errors.New("there is no folder for it: neither XDG_RUNTIME_DIR nor HOME is set")
+	}
+	return nil, errors.Join(errs...)
+}
+
+func listen(dir string) (net.Listener, error) {
+	path := filepath.Join(dir, fmt.Sprint(os.Getpid(), suffix))
+	if len(path) > maxPath {
+		return nil, fmt.Errorf("%s: longer than the %d bytes that the path of a socket may have", path, maxPath)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	if err := isPrivate(dir); err != nil {
+		return nil, err
+	}
+	for _, old := range sockets(dir) {
+		if isStale(old) {
+			_ = os.Remove(old)
+		}
+	}
+	// A socket of our own number is that of a process before us, or of one in
+	// another container that has the folder in common.
+	if conn, err := net.DialTimeout("unix", path, dialTime); err == nil {
+		_ = conn.Close()
+		return nil, fmt.Errorf("%s: another process answers on it", path)
+	}
+	_ = os.Remove(path)
+	ln, err := net.Listen("unix", path)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		return nil, errors.Join(err, ln.Close())
+	}
+	return ln, nil
+}
+
+// sockets lists those in a folder.
+func sockets(dir string) []string {
+	entries, _ := os.ReadDir(dir) // a folder that is not there has none
+	var paths []string
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), suffix) {
+			paths = append(paths, filepath.Join(dir, e.Name()))
+		}
+	}
+	return paths
+}
+
+// isStale reports whether the process that made a socket is gone.
+func isStale(path string) bool {
+	info, err := os.Lstat(path)
+	if err != nil || info.Mode().Type()&(fs.ModeSocket|fs.ModeIrregular) == 0 || time.Since(info.ModTime()) < settled {
+		return false // Windows has no name for sockets
+	}
+	conn, err := net.DialTimeout("unix", path, dialTime)
+	if err != nil {
+		return isRefused(err)
+	}
+	_ = conn.Close()
+	return false
+}

@@ -1,0 +1,206 @@
+package status_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/mcp-workbench/workbench/internal/status"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// shortDir is a folder whose path leaves room for the name of a socket.
+func shortDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "wb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
+func listen(t *testing.T, dirs ...string) net.Listener {
+	t.Helper()
+	ln, err := status.Listen(dirs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = ln.Close() })
+	return ln
+}
+
+// serve answers on a socket until the test ends.
+func serve(t *testing.T, ln net.Listener, now func() status.Workbench) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- status.Serve(ctx, ln, now, http.NotFoundHandler()) }()
+	stopped := false
+	stop = func() {
+		cancel()
+		if !stopped {
+			stopped = true
+			if err := <-ended; err != nil {
+				t.Errorf("Serve: got %v, want nil", err)
+			}
+		}
+	}
+	t.Cleanup(stop)
+	return stop
+}
+
+func TestListenMakesASocketForItsUserAlone(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("rights are kept elsewhere")
+	}
+	dir := filepath.Join(shortDir(t), "workbench")
+	path := listen(t, dir).Addr().String()
+	if want := filepath.Join(dir, fmt.Sprint(os.Getpid(), ".sock")); path != want {
+		t.Errorf("got the socket %s, want %s", path, want)
+	}
+	for path, want := range map[string]os.FileMode{dir: 0o700, path: 0o600} {
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := info.Mode().Perm(); got != want {
+			t.Errorf("%s: got mode %04o, want %04o", path, got, want)
+		}
+	}
+}
+
+// A folder that will not do is passed over, and said if there is no other.
+func TestListenChoosesAFolder(t *testing.T) {
+	file := filepath.Join(shortDir(t), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	open := shortDir(t)
+	if err := os.Chmod(open, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, bad := range map[string]struct{ dir, says string }{
+		"long":             {filepath.Join(shortDir(t), strings.Repeat("x", 100)), "longer than"},
+		"a file":           {file, "not a directory"},
+		"open to others":   {open, "others can enter"},
+		"below what is no": {filepath.Join(file, "below"), "not a directory"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if runtime.GOOS == "windows" && name != "long" {
+				t.Skip("said in other words")
+			}
+			if ln, err := status.Listen([]string{bad.dir}); err == nil {
+				_ = ln.Close()
+				t.Fatalf("got a socket, want an error with %q", bad.says)
+			} else if !strings.Contains(err.Error(), bad.says) {
+				t.Errorf("got %v, want an error with %q", err, bad.says)
+			}
+			good := shortDir(t)
+			if got := listen(t, bad.dir, good).Addr().String(); filepath.Dir(got) != good {
+				t.Errorf("got the socket %s, want one in %s", got, good)
+			}
+		})
+	}
+	if _, err := status.Listen(nil); err == nil {
+		t.Error("without a folder: got a socket, want an error")
+	}
+}
+
+// What dead processes left is removed; what lives, or may be about to, is not.
+func TestListenRemovesDeadSockets(t *testing.T) {
+	dir := shortDir(t)
+	long := time.Now().Add(-time.Minute)
+	leave := func(name string, dead bool, age time.Time) string {
+		path := filepath.Join(dir, name)
+		ln, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ln.SetUnlinkOnClose(false)
+		if dead {
+			_ = ln.Close()
+		} else {
+			t.Cleanup(func() { _ = ln.Close() })
+		}
+		if err := os.Chtimes(path, age, age); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	dead, living, fresh := leave("1.sock", true, long), leave("2.sock", false, long), leave("3.sock", true, time.Now())
+	own := leave(fmt.Sprint(os.Getpid(), ".sock"), true, time.Now())
+	other := filepath.Join(dir, "notes.sock")
+	if err := os.WriteFile(other, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(other, long, long); err != nil {
+		t.Fatal(err)
+	}
+	if got := listen(t, dir).Addr().String(); got != own {
+		t.Errorf("got the socket %s, want %s in place of the dead one", got, own)
+	}
+	if _, err := os.Lstat(dead); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the dead socket is there still (%v)", err)
+	}
+	for _, path := range []string{living, fresh, other} {
+		if _, err := os.Lstat(path); err != nil {
+			t.Errorf("%s was removed: %v", filepath.Base(path), err)
+		}
+	}
+}
+
+func TestGet(t *testing.T) {
+	dir := shortDir(t)
+	ln := listen(t, dir)
+	stop := serve(t, ln, func() status.Workbench { return status.Workbench{PID: 7, Front: status.Front{Config: "c"}} })
+	peers := status.Find([]string{filepath.Join(dir, "none"), dir})
+	if len(peers) != 1 {
+		t.Fatalf("got %d peers, want 1", len(peers))
+	}
+	w, err := peers[0].Get(t.Context())
+	if err != nil || w.PID != 7 || w.Config != "c" {
+		t.Errorf("got %+v, %v, want what the other side says", w, err)
+	}
+	stop()
+	if _, err := peers[0].Get(t.Context()); !errors.Is(err, status.ErrGone) {
+		t.Errorf("after its end: got %v, want ErrGone", err)
+	}
+}
+
+// A watcher hears the state at once and then of each change, but not that the
+// memory is another, and of the end.
+func TestWatch(t *testing.T) {
+	ln := listen(t, shortDir(t))
+	asked := make(chan status.Workbench)
+	stop := serve(t, ln, func() status.Workbench { return <-asked })
+	said := make(chan status.Workbench, 10)
+	ended := make(chan error, 1)
+	go func() {
+		ended <- status.Find([]string{filepath.Dir(ln.Addr().String())})[0].Watch(t.Context(), func(w status.Workbench) { said <- w })
+	}()
+	for _, w := range []status.Workbench{{PID: 1, RSS: 1}, {PID: 1, RSS: 2}, {PID: 2, RSS: 3}} {
+		asked <- w
+	}
+	for _, want := range []status.Workbench{{PID: 1, RSS: 1}, {PID: 2, RSS: 3}} {
+		if got := <-said; got.PID != want.PID || got.RSS != want.RSS {
+			t.Errorf("got %+v, want %+v", got, want)
+		}
+	}
+	close(asked) // it may be asking
+	stop()
+	if err := <-ended; !errors.Is(err, status.ErrGone) {
+		t.Errorf("got %v, want ErrGone", err)
+	}
+}

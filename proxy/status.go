@@ -1,0 +1,116 @@
+package proxy
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/mcp-workbench/workbench/internal/status"
+	"github.com/mcp-workbench/workbench/toolbox"
+)
+
+// Status says where the front, its sessions and their servers stand. It waits
+// for no server.
+func (p *Proxy) Status() status.Front {
+	p = p.root
+	front := status.Front{Config: p.cfg.Path, Sessions: []status.Session{}, Calls: p.tallies.calls()}
+	sessions := p.live()
+	slices.SortFunc(sessions, func(a, b *session) int { return a.since.Compare(b.since) })
+	for _, s := range sessions {
+		front.Sessions = append(front.Sessions, s.status())
+	}
+	for _, t := range p.cfg.Toolboxes {
+		if b := p.commons[t.Name]; b != nil && b.Opened() {
+			front.Shared = append(front.Shared, boxStatus(b))
+		}
+	}
+	return front
+}
+
+// TimeCalls has the durations of the calls that begin from now on counted.
+func (p *Proxy) TimeCalls() { p.root.tallies.timed.Store(true) }
+
+// Status says where the front, its sessions and their servers stand. It waits
+// for no server.
+func (h *HTTP) Status() status.Front { return h.fronts[""].Status() }
+
+// TimeCalls has the durations of the calls that begin from now on counted.
+func (h *HTTP) TimeCalls() { h.fronts[""].TimeCalls() }
+
+// status leaves out what the session shares with others.
+func (s *session) status() status.Session {
+	one := status.Session{Direct: s.p.opts.Direct, Since: s.since.Round(0), Toolboxes: []status.Toolbox{}}
+	s.mu.Lock()
+	client := s.client
+	one.InFlight = len(s.flights)
+	boxes := s.openLocked()
+	s.mu.Unlock()
+	if client != nil {
+		var info struct{ Name, Version string }
+		_ = json.Unmarshal(client.Info, &info) // a client that does not say has no name
+		one.Client, one.Version, one.Revision = info.Name, info.Version, client.Version
+	}
+	for _, b := range boxes {
+		one.Toolboxes = append(one.Toolboxes, boxStatus(b.Toolbox))
+	}
+	return one
+}
+
+func boxStatus(b *toolbox.Toolbox) status.Toolbox {
+	box := status.Toolbox{Name: b.Name, Servers: []status.Server{}}
+	for _, srv := range b.Servers() {
+		box.Servers = append(box.Servers, serverStatus(srv))
+	}
+	return box
+}
+
+func serverStatus(srv *toolbox.Server) status.Server {
+	st, n := srv.Status(), srv.Counters()
+	one := status.Server{
+		Name:     srv.Name,
+		State:    string(st.State),
+		Since:    st.Since.Round(0),
+		Advice:   advice(st.State),
+		Notes:    srv.Notes(),
+		PID:      st.PID,
+		Tools:    st.Tools,
+		Starts:   st.Starts,
+		InFlight: n.InFlight,
+		Queued:   n.Queued,
+		Late:     n.Late,
+		Unknown:  n.Unknown,
+		Noise:    n.Noise,
+		Dropped:  n.Dropped,
+	}
+	if st.Cause != nil {
+		one.Cause = st.Cause.Error()
+	}
+	if !st.Next.IsZero() {
+		next := st.Next.Round(0)
+		one.Next = &next
+	}
+	switch {
+	case st.State != toolbox.Ready:
+	case srv.IsModern():
+		one.Era = "modern"
+	default:
+		one.Era = "legacy"
+	}
+	return one
+}
+
+// advice is what to do about a server that is not ready; "" if nothing.
+func advice(s toolbox.State) string {
+	switch s {
+	case toolbox.Starting:
+		return "a call waits for it"
+	case toolbox.Backoff:
+		return "it is tried again by itself; if that does not help, mend the cause"
+	case toolbox.Open:
+		return "it failed too often: mend the cause, then open the toolbox again to have it tried at once"
+	case toolbox.NeedsLogin:
+		return "give it the credentials that it asks for, then open the toolbox again"
+	case toolbox.Failed:
+		return "mend its entry in the configuration; workbench check says what is wrong with it"
+	}
+	return ""
+}

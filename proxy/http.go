@@ -30,6 +30,9 @@ type HTTPOptions struct {
 	Token string
 	// TLS makes Serve speak HTTPS; nil means HTTP.
 	TLS *tls.Config
+	// Metrics answers GET /metrics to those who have the token; nil means that
+	// there are none.
+	Metrics http.Handler
 
 	MaxBody     int           // longest body of a request, in bytes; 0 = 4 MiB
 	MaxSessions int           // sessions at a time; 0 = 1024
@@ -57,8 +60,8 @@ func set[T int | time.Duration](to *T, value T) {
 }
 
 // HTTP is the front over streamable HTTP, for both eras: all toolboxes behind
-// the meta tools at /mcp, one of them directly at /mcp/{toolbox}, and /healthz
-// and /readyz for whoever supervises the program. It may serve many requests at
+// the meta tools at /mcp, one of them directly at /mcp/{toolbox}, and /healthz,
+// /readyz and /metrics for whoever supervises the program. It may serve many requests at
 // once. Nothing of it may be used after Serve returned.
 type HTTP struct {
 	opts    HTTPOptions
@@ -113,6 +116,8 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.state(w, r, true)
 	case r.URL.Path == "/readyz":
 		h.state(w, r, !h.clients.isClosing())
+	case r.URL.Path == "/metrics" && h.opts.Metrics != nil:
+		h.serveMetrics(w, r)
 	default:
 		refuse(http.StatusNotFound, "there is nothing here; the MCP endpoint is /mcp").write(w, r)
 	}
@@ -128,6 +133,18 @@ func (h *HTTP) state(w http.ResponseWriter, r *http.Request, well bool) {
 	default:
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		_, _ = w.Write([]byte("ok\n"))
+	}
+}
+
+func (h *HTTP) serveMetrics(w http.ResponseWriter, r *http.Request) {
+	err := h.guard.authorize(r)
+	switch {
+	case err != nil:
+		err.write(w, r)
+	case r.Method != http.MethodGet:
+		refuseMethod("GET").write(w, r)
+	default:
+		h.opts.Metrics.ServeHTTP(w, r)
 	}
 }
 

@@ -2,6 +2,8 @@ package main
 
 import (
 	"errors"
+	"fmt"
+	"os"
 	"path/filepath"
 )
 
@@ -20,8 +22,9 @@ func (e *environment) stateDir() (string, error) {
 }
 
 // runtimeDirs are the folders of what lives as long as a process: sockets and
-// locks. The first is the one to use. What was started with another environment
-// may have used the others: clients often hand on less than a terminal has.
+// locks. The first that will do is the one to use. What was started with another
+// environment may have used another: clients often hand on less than a terminal
+// has.
 func (e *environment) runtimeDirs() []string {
 	var dirs []string
 	if dir, _ := e.lookup("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
@@ -29,6 +32,9 @@ func (e *environment) runtimeDirs() []string {
 	}
 	if dir, err := e.stateDir(); err == nil {
 		dirs = append(dirs, filepath.Join(dir, "run"))
+	}
+	if tmp, _ := e.lookup("TMPDIR"); filepath.IsAbs(tmp) {
+		dirs = append(dirs, filepath.Join(tmp, fmt.Sprint("workbench-", os.Getuid())))
 	}
 	return dirs
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/metrics"
+	"github.com/mcp-workbench/workbench/internal/status"
 	"github.com/mcp-workbench/workbench/proxy"
 )
 
@@ -84,11 +86,15 @@ func serveHTTP(ctx context.Context, env *environment, o *httpFlags, cfg *config.
 		return listenError(o.address, err)
 	}
 	over.Addr = ln.Addr()
-	front, err := proxy.NewHTTP(cfg, opts, over)
+	var front *proxy.HTTP
+	over.Metrics = metrics.Handler(opts.Version, func() status.Front { return front.Status() }, func() { front.TimeCalls() })
+	front, err = proxy.NewHTTP(cfg, opts, over)
 	if err != nil {
 		return usageError{errors.Join(err, ln.Close())}
 	}
-	o.announce(opts.Logger, ln.Addr(), tokenFile)
+	url := o.url(ln.Addr())
+	o.announce(opts.Logger, url, tokenFile)
+	defer env.tell(opts.Logger, url, front)()
 	return front.Serve(ctx, ln)
 }
 
@@ -147,17 +153,21 @@ func listenError(address string, err error) error {
 	return hinted{fmt.Errorf("--http %s: %w", address, err), hint}
 }
 
-func (o *httpFlags) announce(log zerolog.Logger, address net.Addr, tokenFile string) {
-	scheme := "http"
+// url is where clients find it.
+func (o *httpFlags) url(address net.Addr) string {
 	if o.tlsCert != "" {
-		scheme = "https"
+		return "https://" + address.String() + "/mcp"
 	}
-	e := log.Info().Str("url", scheme+"://"+address.String()+"/mcp")
+	return "http://" + address.String() + "/mcp"
+}
+
+func (o *httpFlags) announce(log zerolog.Logger, url, tokenFile string) {
+	e := log.Info().Str("url", url)
 	if tokenFile != "" {
 		e = e.Str("token_file", tokenFile)
 	}
 	e.Msg("serving over HTTP")
-	if o.insecure && scheme == "http" {
+	if o.insecure && o.tlsCert == "" {
 		log.Warn().Msg("what is sent is not encrypted (--insecure)")
 	}
 	if tokenFile == "" {

@@ -56,6 +56,14 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			// A program built with -race would sleep a second when it exits.
 			env.Setenv("GORACE", "atexit_sleep_ms=0")
+			// The path of a socket is to be short, whatever the directory of
+			// the script is.
+			dir, err := os.MkdirTemp("", "wb")
+			if err != nil {
+				return err
+			}
+			env.Defer(func() { _ = os.RemoveAll(dir) })
+			env.Setenv("XDG_RUNTIME_DIR", dir)
 			return nil
 		},
 	})

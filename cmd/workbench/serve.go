@@ -76,6 +76,7 @@ func serve(cmd *cobra.Command, env *environment, direct string, over *httpFlags)
 		return usageError{fmt.Errorf("--toolbox: %w", err)}
 	}
 	defer front.Close()
+	defer env.tell(log, "", front)()
 	in, out, restore := pollable(env.in, env.out)
 	defer restore()
 	return wire.Serve(cmd.Context(), in, out, front, wire.ServeOptions{MaxMessage: cfg.MaxMessage})

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/workbench/internal/status"
+)
+
+func statusCommand(env *environment) *cobra.Command {
+	var asJSON, watching bool
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Show the workbenches that run, and where their servers stand",
+		Long: `Status asks every workbench of this user that serves for its clients, its open
+toolboxes and the state of their servers: first those that need attention, each
+with its cause and what to do. That none runs is an answer too, with exit code 0.
+
+With --watch it goes on: on a terminal it draws the picture anew at each change,
+else it prints a line for each change of a server. With --json it prints one
+document, or, watching, one on a line at each change.`,
+		Example: `  workbench status
+  workbench status --watch
+  workbench status --json | jq '.workbenches[].sessions[].toolboxes[].servers[] | select(.state != "ready")'`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if watching {
+				return watchStatus(cmd.Context(), env, asJSON)
+			}
+			return showStatus(cmd.Context(), env, asJSON)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON document")
+	cmd.Flags().BoolVarP(&watching, "watch", "w", false, "go on until interrupted")
+	return cmd
+}
+
+// showStatus prints what all workbenches say now.
+func showStatus(ctx context.Context, env *environment, asJSON bool) error {
+	var all []status.Workbench
+	for _, p := range status.Find(env.runtimeDirs()) {
+		w, err := p.Get(ctx)
+		switch {
+		case err == nil:
+			all = append(all, w)
+		case !isGone(err):
+			fmt.Fprintf(env.err, "workbench: warning: a workbench does not answer: %v\n", err)
+		}
+	}
+	sortWorkbenches(all)
+	if asJSON {
+		return printJSON(env.out, document(all))
+	}
+	_, err := fmt.Fprint(env.out, picture(all))
+	return err
+}
+
+func sortWorkbenches(all []status.Workbench) {
+	slices.SortFunc(all, func(a, b status.Workbench) int { return a.Since.Compare(b.Since) })
+}
+
+// document is what --json prints of workbenches.
+func document(all []status.Workbench) status.List {
+	if all == nil {
+		all = []status.Workbench{}
+	}
+	return status.List{Workbenches: all}
+}

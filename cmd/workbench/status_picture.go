@@ -1,0 +1,222 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/mcp-workbench/workbench/internal/status"
+	"github.com/mcp-workbench/workbench/toolbox"
+)
+
+// pictureWidth is the width of a terminal that nobody made wider.
+const pictureWidth = 80
+
+// picture shows workbenches to people.
+func picture(all []status.Workbench) string {
+	if len(all) == 0 {
+		return "no workbench is running for this user\n"
+	}
+	var b strings.Builder
+	for i := range all {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		drawWorkbench(&b, &all[i])
+	}
+	return b.String()
+}
+
+func drawWorkbench(b *strings.Builder, w *status.Workbench) {
+	facts := []string{where(w), "up " + age(w.Since)}
+	if w.RSS > 0 {
+		facts = append(facts, fmt.Sprintf("%.1f MB", float64(w.RSS)/1e6))
+	}
+	fmt.Fprintf(b, "workbench %d: %s\n", w.PID, strings.Join(facts, ", "))
+	if w.Config != "" {
+		fmt.Fprintf(b, "  config  %s\n", w.Config)
+	}
+	for _, line := range clients(w) {
+		fmt.Fprintf(b, "  client  %s\n", line)
+	}
+	rows := groups(w)
+	if len(rows) == 0 {
+		b.WriteString("  no toolbox is open\n")
+		return
+	}
+	table := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "  STATE\tSERVER\tTOOLS\tCALLS\tFAILED\tNOW\tPID")
+	for _, g := range rows {
+		fmt.Fprintf(table, "  %s\t%s\t%d\t%d\t%d\t%s\t%s\n", g.stateText(), shorten(g.toolbox+"/"+g.server, 32), g.worst.Tools, g.calls.All(), g.calls.Bad(), g.now(), g.pid())
+	}
+	_ = table.Flush() // a Builder takes everything
+	for _, g := range rows {
+		g.explain(b)
+	}
+}
+
+// where says how clients come to it.
+func where(w *status.Workbench) string {
+	if w.Address != "" {
+		return w.Address
+	}
+	return "standard input and output"
+}
+
+// clients counts the sessions by what their clients call themselves.
+func clients(w *status.Workbench) []string {
+	counts := make(map[string]int)
+	for _, s := range w.Sessions {
+		name := strings.TrimSpace(s.Client + " " + s.Version)
+		if name == "" {
+			name = "one that did not say who it is"
+		} else if s.Revision != "" {
+			name += ", revision " + s.Revision
+		}
+		if s.Direct != "" {
+			name += ", toolbox " + s.Direct
+		}
+		counts[name]++
+	}
+	var lines []string
+	for name, n := range counts {
+		if n > 1 {
+			name = fmt.Sprintf("%s (%d sessions)", name, n)
+		}
+		lines = append(lines, shorten(clean(name), pictureWidth-10))
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+// group is a server of the configuration: one that runs, or one a session.
+type group struct {
+	toolbox, server string
+	calls           status.Outcomes
+	worst           status.Server
+	states          map[string]int
+	members         int
+	inFlight        int
+	queued          int
+}
+
+// groups gives the servers of a workbench: first those that need attention,
+// then as the configuration has them.
+func groups(w *status.Workbench) []*group {
+	var all []*group
+	for b, srv := range w.Servers() {
+		i := slices.IndexFunc(all, func(g *group) bool { return g.toolbox == b.Name && g.server == srv.Name })
+		if i < 0 {
+			i = len(all)
+			all = append(all, &group{toolbox: b.Name, server: srv.Name, worst: *srv, states: make(map[string]int)})
+		}
+		g := all[i]
+		if urgency(srv.State) < urgency(g.worst.State) {
+			g.worst = *srv
+		}
+		g.states[srv.State]++
+		g.members++
+		g.inFlight += srv.InFlight
+		g.queued += srv.Queued
+	}
+	for _, g := range all {
+		for _, c := range w.Calls {
+			if c.Toolbox == g.toolbox && c.Server == g.server {
+				g.calls = c.Outcomes
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *group) int { return cmp.Compare(urgency(a.worst.State), urgency(b.worst.State)) })
+	return all
+}
+
+// urgency orders states, the most urgent first.
+func urgency(state string) int {
+	order := []toolbox.State{toolbox.Failed, toolbox.NeedsLogin, toolbox.Open, toolbox.Backoff, toolbox.Starting, toolbox.Ready, toolbox.Stopped, toolbox.Disabled}
+	return slices.Index(order, toolbox.State(state)) // one that is not known is the most urgent
+}
+
+// stateText is the state, or how many are in each.
+func (g *group) stateText() string {
+	if g.members == 1 {
+		return g.worst.State
+	}
+	var parts []string
+	for state, n := range g.states {
+		parts = append(parts, fmt.Sprintf("%d %s", n, state))
+	}
+	slices.SortFunc(parts, func(a, b string) int {
+		_, x, _ := strings.Cut(a, " ")
+		_, y, _ := strings.Cut(b, " ")
+		return cmp.Compare(urgency(x), urgency(y))
+	})
+	return strings.Join(parts, " ")
+}
+
+// now says what is under way.
+func (g *group) now() string {
+	if g.queued > 0 {
+		return fmt.Sprintf("%d+%d", g.inFlight, g.queued)
+	}
+	return fmt.Sprint(g.inFlight)
+}
+
+func (g *group) pid() string {
+	if g.members == 1 && g.worst.PID != 0 {
+		return fmt.Sprint(g.worst.PID)
+	}
+	return "-"
+}
+
+// cause is why it is not ready, on one line.
+func (g *group) cause() string {
+	return clean(strings.Join(strings.Fields(g.worst.Cause), " "))
+}
+
+// explain says of a server that needs attention what is wrong and what to do,
+// and of any what is odd.
+func (g *group) explain(b *strings.Builder) {
+	s := &g.worst
+	if s.Advice == "" && len(s.Notes) == 0 && s.Cause == "" {
+		return
+	}
+	fmt.Fprintf(b, "\n  %s/%s: %s for %s", g.toolbox, g.server, s.State, age(s.Since))
+	if s.Next != nil && time.Until(*s.Next) > 0 {
+		fmt.Fprintf(b, ", tried again in %s", time.Until(*s.Next).Round(time.Second))
+	}
+	b.WriteString("\n")
+	if s.Cause != "" {
+		b.WriteString(wrap(g.cause(), "    ", pictureWidth))
+	}
+	for _, note := range s.Notes {
+		b.WriteString(wrap(clean(note), "    ", pictureWidth))
+	}
+	if s.Advice != "" {
+		b.WriteString("    ->" + strings.TrimPrefix(wrap(s.Advice, "       ", pictureWidth), "      "))
+	}
+}
+
+// shorten keeps text within a number of characters.
+func shorten(text string, most int) string {
+	if r := []rune(text); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return text
+}
+
+// age is the time since, in the two units that say most.
+func age(since time.Time) string {
+	d := time.Since(since)
+	switch {
+	case d < time.Minute:
+		return d.Round(time.Second).String()
+	case d < time.Hour:
+		return fmt.Sprintf("%dm%ds", int(d.Minutes()), int(d.Seconds())%60)
+	case d < 24*time.Hour:
+		return fmt.Sprintf("%dh%dm", int(d.Hours()), int(d.Minutes())%60)
+	}
+	return fmt.Sprintf("%dd%dh", int(d.Hours())/24, int(d.Hours())%24)
+}

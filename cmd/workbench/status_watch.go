@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/mcp-workbench/workbench/internal/status"
+)
+
+// findPeriod is how often new workbenches are looked for while watching.
+const findPeriod = time.Second
+
+func isGone(err error) bool { return errors.Is(err, status.ErrGone) }
+
+// news is what a watched workbench says; gone says that it has ended.
+type news struct {
+	path string
+	says status.Workbench
+	gone bool
+}
+
+// watchStatus shows every change until ctx ends.
+func watchStatus(ctx context.Context, env *environment, asJSON bool) error {
+	show := lines(env.out)
+	switch {
+	case asJSON:
+		show = func(_ news, all []status.Workbench) error { return json.NewEncoder(env.out).Encode(document(all)) }
+	case isTerminal(env.out):
+		show = func(_ news, all []status.Workbench) error {
+			_, err := fmt.Fprint(env.out, "\x1b[H\x1b[2J", picture(all)) // home, clear
+			return err
+		}
+	}
+	if err := show(news{}, nil); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	changes := make(chan news)
+	var watchers sync.WaitGroup
+	defer watchers.Wait()
+	defer cancel()
+	known := make(map[string]*status.Workbench) // nil before it said anything
+	look := time.NewTicker(findPeriod)
+	defer look.Stop()
+	for {
+		for _, p := range status.Find(env.runtimeDirs()) {
+			if _, ok := known[p.Path()]; !ok {
+				known[p.Path()] = nil
+				watchers.Go(func() { follow(ctx, p, changes) })
+			}
+		}
+		select {
+		case n := <-changes:
+			if n.gone {
+				delete(known, n.path)
+			} else {
+				known[n.path] = &n.says
+			}
+			if err := show(n, said(known)); err != nil {
+				return err
+			}
+		case <-look.C:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// follow hands on what one workbench says until it or ctx ends.
+func follow(ctx context.Context, p status.Peer, to chan<- news) {
+	tell := func(n news) {
+		select {
+		case to <- n:
+		case <-ctx.Done():
+		}
+	}
+	var last status.Workbench
+	_ = p.Watch(ctx, func(w status.Workbench) {
+		last = w
+		tell(news{path: p.Path(), says: w})
+	})
+	tell(news{path: p.Path(), says: last, gone: true})
+}
+
+// said gives what is known, the oldest first.
+func said(known map[string]*status.Workbench) []status.Workbench {
+	var all []status.Workbench
+	for _, w := range known {
+		if w != nil {
+			all = append(all, *w)
+		}
+	}
+	sortWorkbenches(all)
+	return all
+}
+
+// lines prints a line for each change of a server's state.
+func lines(out io.Writer) func(news, []status.Workbench) error {
+	type place struct {
+		pid             int
+		toolbox, server string
+	}
+	states := make(map[place]string)
+	seen := make(map[int]bool)
+	return func(n news, _ []status.Workbench) error {
+		pid := n.says.PID
+		if pid == 0 {
+			return nil // a dead socket, or nothing yet
+		}
+		print := func(format string, args ...any) error {
+			_, err := fmt.Fprintf(out, "%s %d %s\n", time.Now().Format(time.TimeOnly), pid, fmt.Sprintf(format, args...))
+			return err
+		}
+		if n.gone {
+			delete(seen, pid)
+			return print("ended")
+		}
+		if !seen[pid] {
+			seen[pid] = true
+			if err := print("serves %s", where(&n.says)); err != nil {
+				return err
+			}
+		}
+		for _, g := range groups(&n.says) {
+			at := place{pid, g.toolbox, g.server}
+			if text := g.stateText(); states[at] != text {
+				states[at] = text
+				if g.cause() != "" {
+					text += ": " + g.cause()
+				}
+				if err := print("%s/%s %s", g.toolbox, g.server, text); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+}

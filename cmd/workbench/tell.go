@@ -1,0 +1,52 @@
+package main
+
+import (
+	"context"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/mcp-workbench/workbench/internal/metrics"
+	"github.com/mcp-workbench/workbench/internal/status"
+)
+
+// tellDelay is how long after its start a workbench begins to tell of itself:
+// those that a client starts only to look at end before.
+const tellDelay = 200 * time.Millisecond
+
+// teller is a front that can be asked where it stands.
+type teller interface {
+	Status() status.Front
+	TimeCalls()
+}
+
+// tell answers workbench status, and readers of metrics, on a local socket until
+// stop is called. That it cannot be made harms nobody.
+func (e *environment) tell(log zerolog.Logger, url string, front teller) (stop func()) {
+	began := time.Now()
+	now := func() status.Workbench {
+		return status.Workbench{PID: os.Getpid(), Version: version(), Since: began.Round(0), Address: url, RSS: status.RSS(), Front: front.Status()}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var work sync.WaitGroup
+	work.Go(func() {
+		select {
+		case <-time.After(tellDelay):
+		case <-ctx.Done():
+			return
+		}
+		ln, err := status.Listen(e.runtimeDirs())
+		if err == nil {
+			err = status.Serve(ctx, ln, now, metrics.Handler(version(), front.Status, front.TimeCalls))
+		}
+		if err != nil {
+			log.Debug().AnErr("err", err).Msg("no status socket")
+		}
+	})
+	return func() {
+		cancel()
+		work.Wait()
+	}
+}

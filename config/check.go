@@ -97,7 +97,7 @@ func (c *checker) config(root *node) *Config {
 		cfg.ToolMode = ToolMode(v.text)
 	}
 	o.duration("openTimeout", &cfg.OpenTimeout)
-	o.bytes("maxMessage", &cfg.MaxMessage)
+	o.count("maxMessage", &cfg.MaxMessage)
 	if n, path, ok := o.take("toolboxes"); ok {
 		for _, m := range c.named(n, path, "toolbox") {
 			cfg.Toolboxes = append(cfg.Toolboxes, c.toolbox(m.value, m.key, join(path, m.key)))

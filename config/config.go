@@ -43,6 +43,11 @@ type Server struct {
 	Shared      bool     `key:"shared"` // one for all clients of a gateway, instead of one for each
 	Timeouts    Timeouts `key:"timeouts"`
 
+	// IdleTimeout is after how long without use the server is stopped, until it is wanted again. 0 leaves that to what it is
+	// served over; NeverIdle has it run on.
+	IdleTimeout time.Duration `key:"idleTimeout"`
+	MaxInFlight int           `key:"maxInFlight"` // how many requests it is given at a time, while more wait; 0 means DefaultMaxInFlight
+
 	// Problem, when not nil, says why this one server cannot be used: a variable of its strings is not set, or holds what
 	// does not fit. It is an *Error that says where, never a value. What hangs on that variable is not to be used.
 	Problem error
@@ -99,7 +104,11 @@ const (
 	DefaultStartTimeout     = 30 * time.Second
 	DefaultCallIdleTimeout  = 5 * time.Minute
 	DefaultCallTotalTimeout = 30 * time.Minute
+	DefaultMaxInFlight      = 64
 )
+
+// NeverIdle is the IdleTimeout of a server that is not stopped for idleness.
+const NeverIdle time.Duration = -1
 
 // Default returns the built-in configuration: one toolbox, "workflows", with the built-in workflow server alone.
 func Default() *Config {

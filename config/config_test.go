@@ -205,6 +205,16 @@ func serverFile(s config.Server) ordered {
 	if s.Shared {
 		file = append(file, entry{"shared", true})
 	}
+	switch s.IdleTimeout {
+	case 0:
+	case config.NeverIdle:
+		file = append(file, entry{"idleTimeout", false})
+	default:
+		file = append(file, entry{"idleTimeout", s.IdleTimeout.String()})
+	}
+	if s.MaxInFlight != 0 {
+		file = append(file, entry{"maxInFlight", s.MaxInFlight})
+	}
 	return append(file, entry{"timeouts", ordered{
 		{"start", s.Timeouts.Start.String()},
 		{"callIdle", s.Timeouts.CallIdle.String()},

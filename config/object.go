@@ -136,16 +136,24 @@ func (o *object) flag(key string, b *bool) {
 	}
 }
 
-// bytes reads a size in bytes into size.
-func (o *object) bytes(key string, size *int) {
-	const least, most = 64 << 10, 1 << 30
+// bounds are those of a key whose value is a whole number of something.
+func bounds(key string) (least, most int, of string) {
+	if key == "maxInFlight" {
+		return 1, 10000, "requests"
+	}
+	return 64 << 10, 1 << 30, "bytes"
+}
+
+// count reads a whole number into count.
+func (o *object) count(key string, count *int) {
+	least, most, of := bounds(key)
 	n, path, ok := o.take(key)
 	switch {
 	case !ok:
-	case n.kind == kindNumber && n.number >= least && n.number <= most && n.number == math.Trunc(n.number):
-		*size = int(n.number)
+	case n.kind == kindNumber && n.number >= float64(least) && n.number <= float64(most) && n.number == math.Trunc(n.number):
+		*count = int(n.number)
 	default:
-		o.c.fault(n.at, path, fmt.Sprintf("want a whole number of bytes from %d to %d, got %s", least, most, n.got(false)), "")
+		o.c.fault(n.at, path, fmt.Sprintf("want a whole number of %s from %d to %d, got %s", of, least, most, n.got(false)), "")
 	}
 }
 

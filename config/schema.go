@@ -69,6 +69,12 @@ func property(key string, t reflect.Type, enum string) schema {
 	if enum != "" {
 		s = choiceSchema(strings.Split(enum, ","))
 	}
+	switch key {
+	case "idleTimeout":
+		s["anyOf"] = append(s["anyOf"].([]schema), schema{"const": false})
+	case "maxMessage", "maxInFlight":
+		s["minimum"], s["maximum"], _ = bounds(key)
+	}
 	s["description"] = description(key)
 	return s
 }
@@ -92,7 +98,7 @@ func typeSchema(t reflect.Type) schema {
 	}
 	switch t.Kind() {
 	case reflect.Int:
-		return schema{"type": "integer", "minimum": 64 << 10, "maximum": 1 << 30}
+		return schema{"type": "integer"}
 	case reflect.Bool:
 		return schema{"type": "boolean"}
 	case reflect.Slice:
@@ -169,6 +175,10 @@ func description(key string) string {
 		return "Leave the server out without taking its entry away. Default false."
 	case "shared":
 		return "Let all clients of an HTTP gateway use one instance of the server, instead of one for each. Default false."
+	case "idleTimeout":
+		return `After how long without use the server is stopped; the next call starts it again, and its tools stay listed. A duration such as "15m" or a number of seconds; false for never. Default: never, or 15m when serving over HTTP.`
+	case "maxInFlight":
+		return "How many requests the server is given at a time; more wait for their turn. Default 64."
 	case "timeouts":
 		return "How long the server may take."
 	case "start":

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 // server reads one server. What is wrong with its variables becomes its Problem.
@@ -21,6 +22,8 @@ func (c *checker) server(n *node, name, path string) Server {
 
 	o.flag("disabled", &s.Disabled)
 	o.flag("shared", &s.Shared)
+	o.idleTimeout(&s.IdleTimeout)
+	o.count("maxInFlight", &s.MaxInFlight)
 	c.transport(o, &s)
 	c.stdio(o, &s)
 	c.remote(o, &s)
@@ -267,6 +270,16 @@ func (c *checker) builtin(o *object, s *Server) {
 	if v, ok := o.choice("conditions", "strict", "lenient"); ok {
 		s.Conditions = v.text
 	}
+}
+
+// idleTimeout reads a duration, or false for never.
+func (o *object) idleTimeout(d *time.Duration) {
+	if m, ok := o.members["idleTimeout"]; ok && m.value.kind == kindBool && m.value.text == "false" {
+		o.known = append(o.known, "idleTimeout")
+		*d = NeverIdle
+		return
+	}
+	o.duration("idleTimeout", d)
 }
 
 func (c *checker) timeouts(n *node, path string, t *Timeouts) {

@@ -58,8 +58,11 @@ func (b *backoff) failed(now time.Time) (wait time.Duration, open bool) {
 	return jitter(min(d, backoffMax)), false
 }
 
-// healthy notes that the server has been ready for up.
-func (b *backoff) healthy(up time.Duration) {
+// served notes that the server has been ready for up before it ended. If the
+// circuit was open that was the probe, which closes it; crashes that are still
+// near open it again.
+func (b *backoff) served(up time.Duration) {
+	b.open = false
 	if up >= healthyAfter {
 		*b = backoff{}
 	}

@@ -9,8 +9,9 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-// CallHandler receives what a request brings back. Its methods are called on
-// the goroutine that reads from the server and must not block.
+// CallHandler receives what a request brings back. Its methods are called by
+// those who learn of it, mostly the goroutine that reads from the server, and
+// must not block.
 type CallHandler interface {
 	// Progress hands on a progress notification of this request. token is
 	// the span of the progress token in m, to be replaced by the client's.
@@ -51,6 +52,8 @@ type Call struct {
 	ended  atomic.Bool // a reply, a loss or a cancel came first
 	open   bool        // it is a stream that stays open: no time is too long
 	client bool        // it was given to Send, and counts as in flight
+	waits  atomic.Pointer[queue]
+	queued time.Time // guarded by the queue's mu
 
 	started, active time.Time // guarded by conn.mu
 }
@@ -143,7 +146,11 @@ func (c *Call) Cancel(raw []byte, id wire.Span) {
 	if !c.finish() {
 		return
 	}
+	if q := c.waits.Load(); q != nil {
+		q.remove(c)
+	}
 	if conn := c.conn.Load(); conn != nil {
 		conn.cancel(c, raw, id)
+		conn.server.pump()
 	}
 }

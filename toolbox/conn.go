@@ -2,6 +2,7 @@ package toolbox
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,14 +28,18 @@ type conn struct {
 	pending map[uint64]*Call
 	asks    map[string]*Ask // requests of the server that the client has not answered, by their id token
 	closed  error
+	retired bool // idle: it takes no more calls
 	timer   *time.Timer
 	armed   bool // the timer runs; no pending call is late before it fires
 
 	noise     int
 	noisy     []string      // the first noise lines
 	listening *Call         // the subscription to a modern server
+	silent    int           // calls in a row that got no reply in time
+	rested    time.Time     // since when there is nothing to do
 	broken    chan struct{} // closed when it takes no more messages
 	breaking  sync.Once
+	brokenBy  error // why, if that is known; set before broken is closed
 	hello     hello
 	mute      bool // hello.Mute, before there is a hello
 }
@@ -51,6 +56,7 @@ func newConn(s *Server) *conn {
 		bufs:    &s.box.bufs,
 		pending: make(map[uint64]*Call),
 		asks:    make(map[string]*Ask),
+		rested:  time.Now(),
 		broken:  make(chan struct{}),
 	}
 }
@@ -64,16 +70,37 @@ func (c *conn) release(b *[]byte) {
 	}
 }
 
+// errNoRoom says that the server has as many calls as it may have.
+var errNoRoom = errors.New("no room")
+
+// hasRoom reports whether the server may have one more call.
+func (c *conn) hasRoom() bool {
+	return c.server.counts.inFlight.Load() < c.server.maxInFlight
+}
+
+// breakOff has the owner end the connection, for a reason or because it turned
+// out to take no more messages.
+func (c *conn) breakOff(cause error) {
+	c.breaking.Do(func() {
+		c.brokenBy = cause
+		close(c.broken)
+	})
+}
+
 // send gives a call its number and writes it. If it fails the server has not
 // seen the call, since a message without its newline is none, and the call has
 // not ended.
 func (c *conn) send(call *Call) error {
 	now := time.Now()
 	c.mu.Lock()
-	if c.closed != nil {
-		err := c.closed
+	if c.closed != nil || c.retired {
+		err := cmp.Or(c.closed, ErrClosed)
 		c.mu.Unlock()
 		return err
+	}
+	if call.client && !c.hasRoom() {
+		c.mu.Unlock()
+		return errNoRoom
 	}
 	c.last++
 	call.number = c.last
@@ -127,14 +154,25 @@ func (c *conn) removeLocked(call *Call) {
 	if call.client {
 		c.server.counts.inFlight.Add(-1)
 	}
+	if c.server.idleAfter > 0 && !c.busyLocked() {
+		c.rested = time.Now()
+	}
 }
 
 // end delivers a reply or a loss to the call with that number.
 func (c *conn) end(number uint64, m *wire.Message, err error) {
 	counts := &c.server.counts
-	call := c.take(number)
+	c.mu.Lock()
+	call, made := c.pending[number], number <= c.last
+	if call != nil {
+		c.removeLocked(call)
+	}
+	if m != nil {
+		c.silent = 0
+	}
+	c.mu.Unlock()
 	switch {
-	case call == nil && number > c.made():
+	case !made:
 		counts.unknown.Add(1)
 		return
 	case call == nil || !call.finish():
@@ -146,13 +184,7 @@ func (c *conn) end(number uint64, m *wire.Message, err error) {
 		counts.failures.Add(1)
 	}
 	call.Handler.Done(m, err)
-}
-
-// made returns the highest number that a request was given.
-func (c *conn) made() uint64 {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.last
+	c.server.pump()
 }
 
 // cancel forgets a call and tells the server.
@@ -260,10 +292,61 @@ func (c *conn) expire() {
 		call.Handler.Done(nil, c.lost(t))
 	}
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	if c.closed == nil {
 		c.armLocked(time.Now())
 	}
+	c.silent += len(late)
+	silent := c.silent
+	c.mu.Unlock()
+	c.server.pump()
+	if len(late) > 0 && silent >= silentCalls {
+		c.server.box.tasks.begin(func() { c.probe(silent) })
+	}
+}
+
+// After so many calls in a row without a reply a server is asked whether it
+// lives; any answer will do, an error too.
+const (
+	silentCalls = 3
+	pingWait    = 10 * time.Second
+)
+
+// probe finds out whether a server that leaves calls unanswered is there at
+// all, and has it started anew if not.
+func (c *conn) probe(silent int) {
+	ctx, cancel := context.WithTimeout(c.server.box.ctx, pingWait)
+	defer cancel()
+	_, _ = c.call(ctx, "ping", nil) // whatever it says, it spoke
+	c.mu.Lock()
+	dead := c.silent >= silentCalls && ctx.Err() != context.Canceled
+	c.mu.Unlock()
+	if dead {
+		c.breakOff(&SilenceError{Calls: silent, Wait: pingWait})
+	}
+}
+
+// busyLocked reports whether the server or the client waits for the other.
+func (c *conn) busyLocked() bool {
+	waiting := len(c.pending) + len(c.asks)
+	if l := c.listening; l != nil && c.pending[l.number] == l {
+		waiting--
+	}
+	return waiting > 0
+}
+
+// retire closes the connection to new calls if nothing went on for a time; else
+// it returns when that may be so.
+func (c *conn) retire(idle time.Duration) (retired bool, again time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.busyLocked() {
+		return false, idle / 8
+	}
+	if quiet := time.Since(c.rested); quiet < idle {
+		return false, idle - quiet
+	}
+	c.retired = true
+	return true, 0
 }
 
 func (c *conn) lost(cause error) error {
@@ -373,6 +456,7 @@ func (c *conn) progress(m *wire.Message) {
 	call := c.pending[number]
 	if call != nil {
 		call.active = time.Now()
+		c.silent = 0
 	}
 	c.mu.Unlock()
 	if call != nil && call.Token.Present() && !call.ended.Load() {

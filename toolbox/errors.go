@@ -10,8 +10,51 @@ import (
 // ErrClosed says that the toolbox was closed.
 var ErrClosed = errors.New("toolbox is closed")
 
-// ErrBusy says that a server does not read what it is sent: too much is queued.
-var ErrBusy = errors.New("does not read its input; too much is queued for it")
+// ErrBusy says that a server does not read what it is sent.
+var ErrBusy = errors.New("does not read its input, and too much waits for it already; it may hang")
+
+// RefusedError says that a request was not sent to a server that is there, and
+// may be made again.
+type RefusedError struct {
+	Toolbox string
+	Server  string
+	Cause   error
+}
+
+func (e *RefusedError) Error() string {
+	return fmt.Sprintf("server %q of toolbox %q %v; the request was not sent", e.Server, e.Toolbox, e.Cause)
+}
+
+func (e *RefusedError) Unwrap() error { return e.Cause }
+
+// OverloadError says that a server has as many requests as it may, and that as
+// many wait as may.
+type OverloadError struct {
+	InFlight, Queued int
+}
+
+func (e *OverloadError) Error() string {
+	return fmt.Sprintf(`is working on %d requests and %d more wait for it: try again when some have ended, or raise its "maxInFlight" in the configuration`, e.InFlight, e.Queued)
+}
+
+// IdleError says that a server was stopped because nothing was asked of it.
+type IdleError struct {
+	After time.Duration
+}
+
+func (e *IdleError) Error() string {
+	return fmt.Sprintf("was not used for %s; the next call starts it", e.After)
+}
+
+// SilenceError says that a server was stopped because it answered nothing any more.
+type SilenceError struct {
+	Calls int           // that got no reply in time, one after the other
+	Wait  time.Duration // for the answer to the ping that followed
+}
+
+func (e *SilenceError) Error() string {
+	return fmt.Sprintf("left %d requests in a row without a reply, and then a ping for %s", e.Calls, e.Wait)
+}
 
 // UnavailableError says that a request was not sent because its server is not
 // there.
@@ -66,7 +109,7 @@ func (e *ExitError) Error() string {
 
 // TimeoutError says which wait came to its end.
 type TimeoutError struct {
-	What  string // "start", "idle", "total"
+	What  string // "start", "queue", "idle", "total"
 	After time.Duration
 }
 
@@ -74,6 +117,8 @@ func (e *TimeoutError) Error() string {
 	switch e.What {
 	case "start":
 		return fmt.Sprintf("did not finish starting within %s", e.After)
+	case "queue":
+		return fmt.Sprintf("did not come to take the request within %s", e.After)
 	case "idle":
 		return fmt.Sprintf("sent neither reply nor progress for %s", e.After)
 	default:

@@ -1,24 +1,15 @@
 package toolbox
 
 import (
-	"context"
+	"cmp"
 	"errors"
 	"fmt"
-	"math"
-	"net/http"
 	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
 
 	"github.com/mcp-workbench/workbench/config"
-	"github.com/mcp-workbench/workbench/internal/wire"
-)
-
-const (
-	// linkClose bounds the end of a link: EOF, SIGTERM and SIGKILL have
-	// their own times within it.
-	linkClose = 6 * time.Second
 )
 
 // Server is one server of a toolbox, whether it runs or not. Routes hold on to
@@ -34,6 +25,10 @@ type Server struct {
 	poke chan struct{} // an open found the server resting: try now
 
 	counts counters
+	queue  queue
+
+	maxInFlight int64
+	idleAfter   time.Duration // 0: it is not stopped for idleness
 
 	// legacy says that the server once ended on server/discover or left it
 	// unanswered. It belongs to the owner goroutine.
@@ -52,6 +47,8 @@ type Server struct {
 	lister     *conn    // the connection that lists are read from
 	readers    map[Kind]*listReader
 	watched    map[string]bool // uris of resources whose changes are wanted
+	tried      time.Time       // when the last start began that failed
+	kept       time.Time       // until when it is not idle, whatever is asked of it
 }
 
 func newServer(box *Toolbox, cfg config.Server) *Server {
@@ -67,6 +64,11 @@ func newServer(box *Toolbox, cfg config.Server) *Server {
 		lists:   make(map[Kind][]Item),
 		readers: map[Kind]*listReader{Tools: {}, Resources: {}, Prompts: {}},
 		watched: make(map[string]bool),
+	}
+	s.queue.server, s.queue.limit = s, cfg.Timeouts.CallIdle
+	s.maxInFlight = int64(cmp.Or(cfg.MaxInFlight, config.DefaultMaxInFlight))
+	if s.idleAfter = cfg.IdleTimeout; s.idleAfter == 0 && cfg.Transport != config.TransportBuiltin {
+		s.idleAfter = box.opts.IdleTimeout
 	}
 	s.status = Status{State: Stopped, Since: time.Now()}
 	switch {
@@ -95,26 +97,46 @@ func (s *Server) Items(k Kind) []Item {
 	return s.lists[k]
 }
 
+// said returns what the server last said of itself; nil if that is not known.
+func (s *Server) said() *hello {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.hello
+}
+
 // Capabilities returns the capabilities object that the server declared, and
 // Instructions what it says of its use, both when it was last ready; they are
 // empty if that is not known.
 func (s *Server) Capabilities() []byte {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.hello == nil {
-		return nil
+	if h := s.said(); h != nil {
+		return h.RawCapabilities
 	}
-	return s.hello.RawCapabilities
+	return nil
 }
 
 // Instructions returns the server's own instructions, if it gave any.
 func (s *Server) Instructions() string {
+	if h := s.said(); h != nil {
+		return h.Instructions
+	}
+	return ""
+}
+
+// Offers reports whether the server said, when it was last ready, that it has
+// such a list.
+func (s *Server) Offers(k Kind) bool {
+	h := s.said()
+	return h != nil && h.offers(k)
+}
+
+// Keep has the server not stopped for idleness for a while: it holds something
+// for its client that no request shows, such as a task.
+func (s *Server) Keep(d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.hello == nil {
-		return ""
+	if until := time.Now().Add(d); until.After(s.kept) {
+		s.kept = until
 	}
-	return s.hello.Instructions
 }
 
 // Notes returns what is odd about the server: tools that are not as they were
@@ -139,155 +161,6 @@ func (s *Server) Notes() []string {
 	return notes
 }
 
-// Send forwards a request. It returns at once; the call's handler hears the
-// rest. A server that is starting gets the request when it is ready; one that
-// rests after a failure is waited for if its rest is short, else the call
-// fails and says when it will be tried.
-func (s *Server) Send(call *Call) {
-	call.client = true
-	if c := s.live(); c != nil && s.handOver(c, call) {
-		return
-	}
-	call.own()
-	go s.sendLater(call)
-}
-
-// handOver gives a call to a connection. It reports false if that turned out
-// to be dead before it took the call, which is then still to be made.
-func (s *Server) handOver(c *conn, call *Call) bool {
-	err := c.send(call)
-	switch {
-	case err == nil:
-	case errors.Is(err, ErrBusy):
-		if call.finish() {
-			call.Handler.Done(nil, fmt.Errorf("server %q of toolbox %q %w", s.Name, s.Toolbox, err))
-		}
-	default:
-		s.drop(c)
-		return false
-	}
-	return true
-}
-
-// sendLater makes a call as soon as there is a connection to take it.
-func (s *Server) sendLater(call *Call) {
-	for !call.ended.Load() {
-		c, err := s.await(context.Background())
-		if err != nil {
-			if call.finish() {
-				call.Handler.Done(nil, err)
-			}
-			return
-		}
-		if s.handOver(c, call) {
-			return
-		}
-	}
-}
-
-// drop withdraws a connection that takes no more messages; its owner ends it.
-func (s *Server) drop(c *conn) {
-	s.mu.Lock()
-	if s.conn == c {
-		s.conn = nil
-		s.status.State = Starting
-	}
-	s.mu.Unlock()
-	c.breaking.Do(func() { close(c.broken) })
-}
-
-// Notify sends a notification to the server, if it is ready. raw is a whole
-// message; edits are applied to it.
-func (s *Server) Notify(raw []byte, edits ...wire.Edit) {
-	c := s.live()
-	if c == nil {
-		return
-	}
-	b := c.buffer()
-	defer c.release(b)
-	*b = wire.Splice(*b, raw, edits...)
-	_ = c.link.Send(*b, 0)
-}
-
-// Request makes a request of workbench's own and waits for the result, which
-// the caller may keep. An error reply is an [*RPCError].
-func (s *Server) Request(ctx context.Context, method string, params []byte) ([]byte, error) {
-	for {
-		c, err := s.await(ctx)
-		if err != nil {
-			return nil, err
-		}
-		result, err := c.call(ctx, method, params)
-		if !errors.As(err, new(unsentError)) || errors.Is(err, ErrBusy) {
-			return result, err
-		}
-		s.drop(c) // it was dead already: the next one is to have the request
-	}
-}
-
-func (s *Server) live() *conn {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.conn
-}
-
-// shortRest is a rest that a call waits for instead of failing.
-const shortRest = 2 * time.Second
-
-// await returns the live connection, waiting while the server starts.
-func (s *Server) await(ctx context.Context) (*conn, error) {
-	for {
-		s.mu.Lock()
-		c, st, changed := s.conn, s.status, s.changed
-		s.mu.Unlock()
-		if c != nil {
-			return c, nil
-		}
-		switch {
-		case st.State == Starting:
-		case st.State == Backoff && time.Until(st.Next) <= shortRest:
-		default:
-			return nil, &UnavailableError{Toolbox: s.Toolbox, Server: s.Name, Status: st}
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return nil, fmt.Errorf("waiting for server %q of toolbox %q, which is %s: %w", s.Name, s.Toolbox, st.State, context.Cause(ctx))
-		}
-	}
-}
-
-// retry has a server that rests after a failure tried at once.
-func (s *Server) retry() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.status.State != Backoff && s.status.State != Open && s.status.State != NeedsLogin {
-		return
-	}
-	s.status.State = Starting // so that the caller waits for the outcome
-	select {
-	case s.poke <- struct{}{}:
-	default:
-	}
-}
-
-// settle waits until the server has started or failed to.
-func (s *Server) settle(ctx context.Context) {
-	for {
-		s.mu.Lock()
-		st, changed := s.status.State, s.changed
-		s.mu.Unlock()
-		if st.settled() {
-			return
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
 // set changes the state, wakes who waits for it and tells the event listener.
 func (s *Server) set(state State, cause error, next time.Time, c *conn) {
 	now := time.Now()
@@ -303,8 +176,7 @@ func (s *Server) set(state State, cause error, next time.Time, c *conn) {
 			s.counts.restarts.Add(1)
 		}
 	}
-	s.conn = c
-	if c != nil {
+	if s.conn = c; c != nil {
 		s.hello = &c.hello
 	}
 	st := s.status
@@ -314,191 +186,11 @@ func (s *Server) set(state State, cause error, next time.Time, c *conn) {
 	if event := s.box.opts.Event; event != nil {
 		event(Event{Toolbox: s.Toolbox, Server: s.Name, Status: st, Took: took})
 	}
+	s.pump()
 }
 
 // wakeLocked wakes who waits for a change.
 func (s *Server) wakeLocked() {
 	close(s.changed)
 	s.changed = make(chan struct{})
-}
-
-// run owns the server until ctx ends: start, wait for the end, decide, rest.
-func (s *Server) run(ctx context.Context) error {
-	if st := s.Status().State; st == Disabled || st == Failed {
-		return nil
-	}
-	var rest backoff
-	var last error // why it is started again
-	for {
-		s.set(Starting, last, time.Time{}, nil)
-		c, err := s.start(ctx)
-		served := err == nil
-		if served {
-			began := time.Now()
-			var unstopped error
-			err, unstopped = s.serve(ctx, c)
-			rest.healthy(time.Since(began))
-			if ctx.Err() != nil {
-				s.set(Stopped, nil, time.Time{}, nil)
-				return unstopped
-			}
-		}
-		last = err
-		if ctx.Err() != nil || !s.rest(ctx, &rest, err, served) {
-			s.set(Stopped, nil, time.Time{}, nil)
-			return nil
-		}
-	}
-}
-
-// serve lets a connection take requests until it ends. It returns why it
-// ended, and what would not stop.
-func (s *Server) serve(ctx context.Context, c *conn) (cause, unstopped error) {
-	s.set(Ready, nil, time.Time{}, c)
-	s.watchAgain(c)
-	s.peer.Changed(s, Tools)
-	var kept sync.WaitGroup // not one of the tasks: a close may have ended those already
-	kept.Go(s.remember)
-	defer kept.Wait()
-	select {
-	case <-c.link.Done():
-	case <-c.broken:
-		// A process that dies breaks its pipe before its death is seen.
-		wait := time.NewTimer(exitAfterEOF)
-		defer wait.Stop()
-		select {
-		case <-c.link.Done():
-		case <-wait.C:
-		}
-	case <-ctx.Done():
-	}
-	// Withdrawn before its calls are failed, so that whoever hears of a
-	// failure and tries again does not meet the dead connection.
-	s.drop(c)
-	select {
-	case <-c.link.Done():
-		cause = c.link.Cause()
-	default:
-		cause = ErrClosed
-		if ctx.Err() == nil {
-			cause = errors.New("takes no more messages")
-		}
-	}
-	c.close(c.lost(cause))
-	return cause, s.end(c)
-}
-
-// end closes the connection within its bound.
-func (s *Server) end(c *conn) error {
-	ctx, cancel := context.WithTimeout(context.Background(), linkClose)
-	defer cancel()
-	if err := c.link.Close(ctx); err != nil {
-		return fmt.Errorf("server %q: %w", s.Name, err)
-	}
-	return nil
-}
-
-// rest waits out the back-off and reports whether to go on. A server that
-// served before it ended is started again at once the first time, as its next
-// caller is waiting for it; one that never did would only fail again.
-func (s *Server) rest(ctx context.Context, b *backoff, cause error, served bool) bool {
-	wait, open := b.failed(time.Now())
-	if wait == 0 {
-		if served {
-			return true
-		}
-		wait = backoffFirst
-	}
-	state := Backoff
-	if open {
-		state = Open
-	}
-	next := time.Now().Add(wait)
-	if refused := (*StatusError)(nil); errors.As(cause, &refused) && refused.Status == http.StatusUnauthorized {
-		// Asking again with the same credentials would only be refused
-		// again: it is left until somebody opens the toolbox anew.
-		state, next, wait = NeedsLogin, time.Time{}, math.MaxInt64
-	}
-	s.set(state, cause, next, nil)
-	t := time.NewTimer(wait)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-s.poke:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
-// start makes a connection, shakes hands and reads the tools. A server that
-// ended on the question which era it is of is made anew and not asked again.
-func (s *Server) start(ctx context.Context) (*conn, error) {
-	limit := s.cfg.Timeouts.Start
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, &TimeoutError{What: "start", After: limit})
-	defer cancel()
-	c, err := s.attempt(ctx)
-	if errors.Is(err, errProbeEnded) {
-		s.legacy = true
-		c, err = s.attempt(ctx)
-	}
-	if errors.As(err, new(*RPCError)) {
-		s.legacy = false // it refuses initialize now: it is to be asked anew
-	}
-	return c, err
-}
-
-func (s *Server) attempt(sctx context.Context) (_ *conn, err error) {
-	c := newConn(s)
-	c.link, err = s.dial(sctx)
-	if err != nil {
-		return nil, err
-	}
-	c.link.Begin(c)
-	// A link that dies ends what start waits for, with the reason.
-	started := make(chan struct{})
-	watched := make(chan struct{})
-	go func() {
-		defer close(watched)
-		select {
-		case <-c.link.Done():
-			c.close(c.link.Cause())
-		case <-started:
-		}
-	}()
-	if err = c.handshake(sctx, s.box.opts.Client, s.legacy); err == nil {
-		err = s.first(sctx, c)
-	}
-	close(started)
-	<-watched
-	if err == nil {
-		return c, nil
-	}
-	// A write can fail before the death of the process is seen; how it died
-	// is the better reason. Ends that we asked for have none.
-	c.close(c.lost(err))
-	cerr := s.end(c)
-	var exit *ExitError
-	if errors.As(c.link.Cause(), &exit) && !errors.Is(err, errProbeEnded) {
-		err = exit
-	}
-	return nil, errors.Join(err, cerr)
-}
-
-// Offers reports whether the server said, when it was last ready, that it has
-// such a list.
-func (s *Server) Offers(k Kind) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.hello != nil && s.hello.offers(k)
-}
-
-// expect has calls wait for the server from now on; run follows.
-func (s *Server) expect() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.status.State == Stopped {
-		s.status.State = Starting
-	}
 }

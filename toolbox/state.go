@@ -1,13 +1,16 @@
 package toolbox
 
-import "time"
+import (
+	"errors"
+	"time"
+)
 
 // State says where a server stands.
 type State string
 
 // The states of a server.
 const (
-	Stopped    State = "stopped"      // not asked for, or closed
+	Stopped    State = "stopped"      // not asked for, idle (Status.Cause is an *IdleError), or closed
 	Starting   State = "starting"     // process or connection being made, handshake, first lists
 	Ready      State = "ready"        // requests are forwarded
 	Backoff    State = "backoff"      // failed; started again at Status.Next
@@ -16,9 +19,6 @@ const (
 	Failed     State = "failed"       // cannot be started as configured
 	Disabled   State = "disabled"     // switched off in the configuration
 )
-
-// settled reports whether an open need not wait for the server any longer.
-func (s State) settled() bool { return s != Stopped && s != Starting }
 
 // Status is what is known of a server at one moment.
 type Status struct {
@@ -32,6 +32,23 @@ type Status struct {
 	// Seen is when its lists were read, if that was in another run of
 	// workbench: this one has not read its tools so far. Else it is zero.
 	Seen time.Time
+}
+
+// settled reports whether an open need not wait for the server any longer.
+func (st *Status) settled() bool {
+	return st.State != Starting && (st.State != Stopped || st.asleep())
+}
+
+// asleep reports whether the server was stopped for idleness: whoever wants
+// something of it wakes it.
+func (st *Status) asleep() bool {
+	return st.State == Stopped && errors.As(st.Cause, new(*IdleError))
+}
+
+// passing reports whether the server is not there for so short a time that
+// calls wait for it.
+func (st *Status) passing() bool {
+	return st.State == Starting || st.State == Backoff && time.Until(st.Next) <= shortRest
 }
 
 // Event is a change of one server's state.

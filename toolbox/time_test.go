@@ -17,8 +17,8 @@ import (
 )
 
 // within makes a toolbox of one server in this process, made anew at each
-// start, for a test in a bubble of its own time.
-func within(t *testing.T, opts toolbox.Options, make func(start int) (wire.Endpoint, error)) (*toolbox.Toolbox, *toolbox.Server) {
+// start, for a test in a bubble of its own time. tune changes its configuration.
+func within(t *testing.T, opts toolbox.Options, make func(start int) (wire.Endpoint, error), tune ...func(*config.Server)) (*toolbox.Toolbox, *toolbox.Server) {
 	t.Helper()
 	starts := 0
 	opts.Builtins = map[string]func(config.Server) (wire.Endpoint, error){
@@ -27,10 +27,14 @@ func within(t *testing.T, opts toolbox.Options, make func(start int) (wire.Endpo
 	if opts.Peer == nil {
 		opts.Peer = newPeer()
 	}
-	b := toolbox.New(config.Toolbox{Name: "box", Servers: []config.Server{{
+	cfg := config.Server{
 		Name: "in", Transport: config.TransportBuiltin, Builtin: "test",
 		Timeouts: config.Timeouts{Start: 30 * time.Second, CallIdle: time.Minute, CallTotal: 150 * time.Second},
-	}}}, opts)
+	}
+	for _, change := range tune {
+		change(&cfg)
+	}
+	b := toolbox.New(config.Toolbox{Name: "box", Servers: []config.Server{cfg}}, opts)
 	t.Cleanup(func() {
 		if err := b.Close(); err != nil {
 			t.Errorf("Close: %v", err)

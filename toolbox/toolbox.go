@@ -53,6 +53,10 @@ type Options struct {
 	// Catalogue keeps what was seen of servers, so that they can be spoken of
 	// before they have started; nil means that each is waited for.
 	Catalogue *catalogue.Catalogue
+	// IdleTimeout is after how long without use servers are stopped, and
+	// started again when they are wanted, whose configuration does not say;
+	// 0 means never. It does not concern servers in this process.
+	IdleTimeout time.Duration
 	// Event hears of each change of a server's state; nil means nobody does.
 	Event func(Event)
 	// Logger takes what servers write to stderr, at debug. The zero value is

@@ -12,9 +12,8 @@ import (
 // IsModern reports whether the server spoke revision 2026-07-28 when it was last
 // ready.
 func (s *Server) IsModern() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.hello != nil && s.hello.Modern
+	h := s.said()
+	return h != nil && h.Modern
 }
 
 // Watch notes that the client wants to hear of changes of a resource, or no
@@ -30,8 +29,12 @@ func (s *Server) Watch(uri string, on bool) {
 		delete(s.watched, uri)
 	}
 	c := s.conn
+	asleep := s.status.asleep()
 	s.mu.Unlock()
-	if c != nil && c.hello.Modern && !same {
+	switch {
+	case on && asleep:
+		s.retry()
+	case c != nil && c.hello.Modern && !same:
 		s.listen(c)
 	}
 }

@@ -1,0 +1,194 @@
+package toolbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/mcp-workbench/workbench/internal/wire"
+)
+
+// shortRest is a rest that a call waits for instead of failing.
+const shortRest = 2 * time.Second
+
+// Send forwards a request. It returns at once; the call's handler hears the
+// rest. A call waits its turn if the server has as many as it may have, or is
+// starting; it fails if too many wait, or if the server rests after a failure
+// and not just for a moment: then it says when the server will be tried.
+func (s *Server) Send(call *Call) {
+	call.client = true
+	c := s.live()
+	if c != nil && s.counts.queued.Load() == 0 && s.handOver(c, call) {
+		return
+	}
+	call.own()
+	if !s.queue.add(call) {
+		s.counts.refused.Add(1)
+		s.fail(call, s.refusal(&OverloadError{InFlight: int(s.counts.inFlight.Load()), Queued: int(s.counts.queued.Load())}))
+		return
+	}
+	s.pump()
+}
+
+// handOver gives a call to a connection. It reports false if the connection has
+// no room, or turned out to be dead before it took the call, which is then
+// still to be made.
+func (s *Server) handOver(c *conn, call *Call) bool {
+	err := c.send(call)
+	switch {
+	case err == nil:
+	case errors.Is(err, errNoRoom):
+		return false
+	case errors.Is(err, ErrBusy):
+		s.counts.refused.Add(1)
+		s.fail(call, s.refusal(err))
+	default:
+		s.drop(c)
+		return false
+	}
+	return true
+}
+
+// fail ends a call that was not sent.
+func (s *Server) fail(call *Call, err error) {
+	if call.finish() {
+		call.Handler.Done(nil, err)
+	}
+}
+
+func (s *Server) refusal(cause error) error {
+	return &RefusedError{Toolbox: s.Toolbox, Server: s.Name, Cause: cause}
+}
+
+// pump does with the queue what the state of the server allows: it sends the
+// calls, leaves them, or fails them. It is called after everything that may
+// change that: a call was queued, a call ended, the state is another.
+func (s *Server) pump() {
+	for s.counts.queued.Load() > 0 {
+		s.mu.Lock()
+		c, st, tried := s.conn, s.status, s.tried
+		s.mu.Unlock()
+		switch {
+		case c == nil && st.asleep():
+			s.retry()
+			return
+		case c == nil && !st.passing():
+			tried = time.Now() // nothing is waited for
+			fallthrough
+		case c == nil:
+			for _, call := range s.queue.takeOlder(tried) {
+				s.fail(call, &UnavailableError{Toolbox: s.Toolbox, Server: s.Name, Status: st})
+			}
+			if st.passing() {
+				return
+			}
+		case !c.hasRoom():
+			return
+		default:
+			if call := s.queue.take(); call != nil && !call.ended.Load() && !s.handOver(c, call) {
+				s.queue.putBack(call)
+			}
+		}
+	}
+}
+
+// drop withdraws a connection that takes no more messages; its owner ends it.
+func (s *Server) drop(c *conn) {
+	s.mu.Lock()
+	if s.conn == c {
+		s.conn = nil
+		s.status.State = Starting
+	}
+	s.mu.Unlock()
+	c.breakOff(nil)
+}
+
+// Notify sends a notification to the server, if it is ready. raw is a whole
+// message; edits are applied to it.
+func (s *Server) Notify(raw []byte, edits ...wire.Edit) {
+	c := s.live()
+	if c == nil {
+		return
+	}
+	b := c.buffer()
+	defer c.release(b)
+	*b = wire.Splice(*b, raw, edits...)
+	_ = c.link.Send(*b, 0)
+}
+
+// Request makes a request of workbench's own and waits for the result, which
+// the caller may keep. It waits for no turn. An error reply is an [*RPCError].
+func (s *Server) Request(ctx context.Context, method string, params []byte) ([]byte, error) {
+	for {
+		c, err := s.await(ctx)
+		if err != nil {
+			return nil, err
+		}
+		result, err := c.call(ctx, method, params)
+		if !errors.As(err, new(unsentError)) || errors.Is(err, ErrBusy) {
+			return result, err
+		}
+		s.drop(c) // it was dead already: the next one is to have the request
+	}
+}
+
+func (s *Server) live() *conn {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.conn
+}
+
+// await returns the live connection, waiting while the server starts.
+func (s *Server) await(ctx context.Context) (*conn, error) {
+	for {
+		s.mu.Lock()
+		c, st, changed := s.conn, s.status, s.changed
+		s.mu.Unlock()
+		switch {
+		case c != nil:
+			return c, nil
+		case st.asleep():
+			s.retry()
+			continue
+		case !st.passing():
+			return nil, &UnavailableError{Toolbox: s.Toolbox, Server: s.Name, Status: st}
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil, fmt.Errorf("waiting for server %q of toolbox %q, which is %s: %w", s.Name, s.Toolbox, st.State, context.Cause(ctx))
+		}
+	}
+}
+
+// retry has a server started at once that rests after a failure or was idle.
+func (s *Server) retry() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.status.State != Backoff && s.status.State != Open && s.status.State != NeedsLogin && !s.status.asleep() {
+		return
+	}
+	s.status.State = Starting // so that the caller waits for the outcome
+	select {
+	case s.poke <- struct{}{}:
+	default:
+	}
+}
+
+// settle waits until the server has started or failed to.
+func (s *Server) settle(ctx context.Context) {
+	for {
+		s.mu.Lock()
+		settled, changed := s.status.settled(), s.changed
+		s.mu.Unlock()
+		if settled {
+			return
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return
+		}
+	}
+}

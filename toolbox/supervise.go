@@ -1,0 +1,275 @@
+package toolbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// linkClose bounds the end of a link: EOF, SIGTERM and SIGKILL have their own
+// times within it.
+const linkClose = 6 * time.Second
+
+// run owns the server until ctx ends: start, wait for the end, decide, rest.
+func (s *Server) run(ctx context.Context) error {
+	if st := s.Status().State; st == Disabled || st == Failed {
+		return nil
+	}
+	var rest backoff
+	var last error // why it is started again
+	for {
+		s.set(Starting, last, time.Time{}, nil)
+		select {
+		case <-s.poke: // for the start that has just begun
+		default:
+		}
+		began := time.Now()
+		c, err := s.start(ctx)
+		served := err == nil
+		if served {
+			ready := time.Now()
+			var unstopped error
+			err, unstopped = s.serve(ctx, c)
+			rest.served(time.Since(ready))
+			if ctx.Err() != nil {
+				s.set(Stopped, nil, time.Time{}, nil)
+				return unstopped
+			}
+		} else {
+			s.noteTried(began)
+		}
+		on := false
+		switch last = err; {
+		case ctx.Err() != nil:
+		case errors.As(err, new(*IdleError)):
+			last = nil
+			on = s.sleep(ctx)
+		default:
+			on = s.rest(ctx, &rest, err, served)
+		}
+		if !on {
+			s.set(Stopped, nil, time.Time{}, nil)
+			return nil
+		}
+	}
+}
+
+// expect has calls wait for the server from now on; run follows.
+func (s *Server) expect() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.status.State == Stopped {
+		s.status.State = Starting
+	}
+}
+
+// noteTried notes when a start began that has failed: calls from before it have
+// waited long enough.
+func (s *Server) noteTried(began time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tried = began
+}
+
+// serve lets a connection take requests until it ends. It returns why it
+// ended, and what would not stop.
+func (s *Server) serve(ctx context.Context, c *conn) (cause, unstopped error) {
+	s.set(Ready, nil, time.Time{}, c)
+	s.watchAgain(c)
+	s.peer.Changed(s, Tools)
+	var kept sync.WaitGroup // not one of the tasks: a close may have ended those already
+	kept.Go(s.remember)
+	defer kept.Wait()
+	idle := s.wait(ctx, c)
+	// Withdrawn before its calls are failed, so that whoever hears of a
+	// failure and tries again does not meet the dead connection.
+	if idle != nil {
+		s.set(Stopped, idle, time.Time{}, nil)
+	} else {
+		s.drop(c)
+	}
+	select {
+	case <-c.link.Done():
+		cause = c.link.Cause()
+	default:
+		switch {
+		case idle != nil:
+			cause = idle
+		case ctx.Err() != nil:
+			cause = ErrClosed
+		case c.brokenBy != nil:
+			cause = c.brokenBy
+		default:
+			cause = errors.New("takes no more messages")
+		}
+	}
+	c.close(c.lost(cause))
+	return cause, s.end(c)
+}
+
+// wait waits for the end of a connection. The result is not nil if it is
+// to be ended because nothing was asked of the server for a time.
+func (s *Server) wait(ctx context.Context, c *conn) *IdleError {
+	var quiet <-chan time.Time // nil where idleness ends nothing
+	var timer *time.Timer
+	if s.idleAfter > 0 {
+		timer = time.NewTimer(s.idleAfter)
+		defer timer.Stop()
+		quiet = timer.C
+	}
+	for {
+		select {
+		case <-c.link.Done():
+			return nil
+		case <-c.broken:
+			// A process that dies breaks its pipe before its death is seen.
+			dying := time.NewTimer(exitAfterEOF)
+			defer dying.Stop()
+			select {
+			case <-c.link.Done():
+			case <-dying.C:
+			}
+			return nil
+		case <-ctx.Done():
+			return nil
+		case <-quiet:
+			retired, again := false, s.keptFor()
+			if again <= 0 {
+				retired, again = c.retire(s.idleAfter)
+			}
+			if retired {
+				return &IdleError{After: s.idleAfter}
+			}
+			timer.Reset(again)
+		}
+	}
+}
+
+// keptFor returns for how long the server is not to be stopped at least,
+// whether it is used or not.
+func (s *Server) keptFor() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range s.readers {
+		if r.reading {
+			return s.idleAfter / 8
+		}
+	}
+	if len(s.watched) > 0 {
+		return s.idleAfter
+	}
+	return time.Until(s.kept)
+}
+
+// sleep waits until somebody wants something of a server that was stopped for
+// idleness; it reports whether to go on.
+func (s *Server) sleep(ctx context.Context) bool {
+	select {
+	case <-s.poke:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// end closes the connection within its bound.
+func (s *Server) end(c *conn) error {
+	ctx, cancel := context.WithTimeout(context.Background(), linkClose)
+	defer cancel()
+	if err := c.link.Close(ctx); err != nil {
+		return fmt.Errorf("server %q: %w", s.Name, err)
+	}
+	return nil
+}
+
+// rest waits out the back-off and reports whether to go on. A server that
+// served before it ended is started again at once the first time, as its next
+// caller is waiting for it; one that never did would only fail again.
+func (s *Server) rest(ctx context.Context, b *backoff, cause error, served bool) bool {
+	wait, open := b.failed(time.Now())
+	if wait == 0 {
+		if served {
+			return true
+		}
+		wait = backoffFirst
+	}
+	state := Backoff
+	if open {
+		state = Open
+	}
+	next := time.Now().Add(wait)
+	if refused := (*StatusError)(nil); errors.As(cause, &refused) && refused.Status == http.StatusUnauthorized {
+		// Asking again with the same credentials would only be refused
+		// again: it is left until somebody opens the toolbox anew.
+		state, next, wait = NeedsLogin, time.Time{}, math.MaxInt64
+	}
+	s.set(state, cause, next, nil)
+	t := time.NewTimer(wait)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-s.poke:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// start makes a connection, shakes hands and reads the tools. A server that
+// ended on the question which era it is of is made anew and not asked again.
+func (s *Server) start(ctx context.Context) (*conn, error) {
+	limit := s.cfg.Timeouts.Start
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, &TimeoutError{What: "start", After: limit})
+	defer cancel()
+	c, err := s.attempt(ctx)
+	if errors.Is(err, errProbeEnded) {
+		s.legacy = true
+		c, err = s.attempt(ctx)
+	}
+	if errors.As(err, new(*RPCError)) {
+		s.legacy = false // it refuses initialize now: it is to be asked anew
+	}
+	return c, err
+}
+
+func (s *Server) attempt(sctx context.Context) (_ *conn, err error) {
+	c := newConn(s)
+	c.link, err = s.dial(sctx)
+	if err != nil {
+		return nil, err
+	}
+	c.link.Begin(c)
+	// A link that dies ends what start waits for, with the reason.
+	started := make(chan struct{})
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		select {
+		case <-c.link.Done():
+			c.close(c.link.Cause())
+		case <-started:
+		}
+	}()
+	if err = c.handshake(sctx, s.box.opts.Client, s.legacy); err == nil {
+		err = s.first(sctx, c)
+	}
+	close(started)
+	<-watched
+	if err == nil {
+		return c, nil
+	}
+	// A write can fail before the death of the process is seen; how it died
+	// is the better reason. Ends that we asked for have none.
+	c.close(c.lost(err))
+	cerr := s.end(c)
+	var exit *ExitError
+	if errors.As(c.link.Cause(), &exit) && !errors.Is(err, errProbeEnded) {
+		err = exit
+	}
+	return nil, errors.Join(err, cerr)
+}

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strconv"
+	"time"
 
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
@@ -18,23 +20,35 @@ func (s *session) noteTask(m *wire.Message, srv *toolbox.Server) {
 	if m.Raw[m.Result.Start] != '{' {
 		return
 	}
-	var out [2]wire.Span
-	if wire.Find(m.Raw, m.Result, []string{"task", "taskId"}, out[:]) != nil {
+	var out [4]wire.Span // task, taskId, ttl, ttlMs
+	names := []string{"task", "taskId", "ttl", "ttlMs"}
+	if wire.Find(m.Raw, m.Result, names, out[:]) != nil {
 		return
 	}
-	id := out[1]
-	if out[0].Present() {
-		id, _ = wire.FindPath(m.Raw, out[0], "taskId")
+	if in := out[0]; in.Present() && (m.Raw[in.Start] != '{' || wire.Find(m.Raw, in, names, out[:]) != nil) {
+		return
 	}
-	text, ok := wire.Unquote(m.Bytes(id))
+	text, ok := wire.Unquote(m.Bytes(out[1]))
 	if !ok {
 		return
 	}
+	srv.Keep(taskLife(m.Bytes(out[2]), m.Bytes(out[3])))
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.tasks) < maxTasks {
 		s.tasks[text] = srv
 	}
+}
+
+// taskLife is for how long a server is to keep a task, by either name of that;
+// a task without an end is kept for a day.
+func taskLife(ttl, ttlMs []byte) time.Duration {
+	for _, text := range [][]byte{ttl, ttlMs} {
+		if ms, err := strconv.ParseFloat(string(text), 64); err == nil && ms >= 0 {
+			return time.Duration(min(ms*float64(time.Millisecond), float64(24*time.Hour)))
+		}
+	}
+	return 24 * time.Hour
 }
 
 // taskRequest forwards a request about a task to the server that has it.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"syscall"
+	"time"
 
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
@@ -62,6 +63,10 @@ func (o *httpFlags) check(cmd *cobra.Command) error {
 	return err
 }
 
+// idleTimeout is after how long without use servers are stopped that clients of
+// a gateway left running; on stdio they end with their one client.
+const idleTimeout = 15 * time.Minute
+
 // serveHTTP serves until ctx ends.
 func serveHTTP(ctx context.Context, env *environment, o *httpFlags, cfg *config.Config, opts proxy.Options) error {
 	over := proxy.HTTPOptions{Hosts: o.hosts, Origins: o.origins, MaxBody: o.maxBody, MaxSessions: o.maxOpen}
@@ -86,6 +91,7 @@ func serveHTTP(ctx context.Context, env *environment, o *httpFlags, cfg *config.
 		return listenError(o.address, err)
 	}
 	over.Addr = ln.Addr()
+	opts.Toolbox.IdleTimeout = idleTimeout
 	var front *proxy.HTTP
 	over.Metrics = metrics.Handler(opts.Version, func() status.Front { return front.Status() }, func() { front.TimeCalls() })
 	front, err = proxy.NewHTTP(cfg, opts, over)

@@ -1,0 +1,154 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Conversation is what is known of a conversation besides its turns.
+type Conversation struct {
+	ID       string
+	Client   string // where it was begun
+	Workflow string // what it is about
+	Topic    string // "" until the conversation is rotated
+	Summary  string
+	State    json.RawMessage // what the next turn goes on from, such as the path of contexts; nil: nothing yet
+	Turns    int
+	Created  time.Time
+	Updated  time.Time // when its last turn ended
+}
+
+// conversationBody is what is kept of a conversation that no query asks for.
+type conversationBody struct {
+	Topic   string          `json:"topic,omitempty"`
+	Summary string          `json:"summary,omitempty"`
+	State   json.RawMessage `json:"state,omitempty"`
+}
+
+const conversationColumns = `principal, id, client, workflow, topic_key, created, updated, turns, body, sum`
+
+// scanConversation reads a row of conversationColumns and checks it.
+func scanConversation(row interface{ Scan(...any) error }) (principal string, c Conversation, err error) {
+	var key string
+	var created, updated, turns, sum int64
+	var body []byte
+	err = row.Scan(&principal, &c.ID, &c.Client, &c.Workflow, &key, &created, &updated, &turns, &body, &sum)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", c, ErrNotFound
+	} else if err != nil {
+		return "", c, err
+	}
+	if sum != checksum(principal, c.ID, c.Client, c.Workflow, key, created, updated, turns, body) {
+		return "", c, &CorruptError{Cause: fmt.Errorf("conversation %q does not match its checksum", c.ID)}
+	}
+	var b conversationBody
+	if err := json.Unmarshal(body, &b); err != nil {
+		return "", c, &CorruptError{Cause: fmt.Errorf("conversation %q: %w", c.ID, err)}
+	}
+	c.Topic, c.Summary, c.State = b.Topic, b.Summary, b.State
+	c.Turns, c.Created, c.Updated = int(turns), fromMillis(created), fromMillis(updated)
+	return principal, c, nil
+}
+
+func getConversation(ctx context.Context, q querier, principal, id string) (Conversation, error) {
+	_, c, err := scanConversation(q.QueryRowContext(ctx,
+		`SELECT `+conversationColumns+` FROM conversations WHERE principal = $1 AND id = $2`, principal, id))
+	return c, err
+}
+
+// putConversation keeps a conversation, whether it is new or not.
+func putConversation(ctx context.Context, q querier, principal string, c Conversation) error {
+	body, err := encode(conversationBody{c.Topic, c.Summary, c.State})
+	if err != nil {
+		return err
+	}
+	key := topicKey(c.Topic)
+	created, updated, turns := c.Created.UnixMilli(), c.Updated.UnixMilli(), int64(c.Turns)
+	sum := checksum(principal, c.ID, c.Client, c.Workflow, key, created, updated, turns, body)
+	_, err = q.ExecContext(ctx, `INSERT INTO conversations (`+conversationColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+		ON CONFLICT (principal, id) DO UPDATE SET client = excluded.client, workflow = excluded.workflow, topic_key = excluded.topic_key,
+			created = excluded.created, updated = excluded.updated, turns = excluded.turns, body = excluded.body, sum = excluded.sum`,
+		principal, c.ID, c.Client, c.Workflow, key, created, updated, turns, body, sum)
+	return err
+}
+
+// encode is JSON without the escapes that HTML wants.
+func encode(v any) ([]byte, error) {
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, &InvalidError{fmt.Sprintf("want valid JSON to keep, got %v", err)}
+	}
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
+}
+
+// Conversation returns a conversation of the principal.
+func (s *Store) Conversation(ctx context.Context, principal, id string) (Conversation, error) {
+	var found Conversation
+	err := s.db.read(ctx, func(ctx context.Context, q querier) (err error) {
+		found, err = getConversation(ctx, q, principal, id)
+		return err
+	})
+	if err != nil {
+		return Conversation{}, err
+	}
+	return found, nil
+}
+
+// Conversations returns the principal's conversations that were updated last, the latest first, at most limit.
+func (s *Store) Conversations(ctx context.Context, principal string, limit int) ([]Conversation, error) {
+	var found []Conversation
+	err := s.db.read(ctx, func(ctx context.Context, q querier) error {
+		rows, err := q.QueryContext(ctx, `SELECT `+conversationColumns+` FROM conversations WHERE principal = $1
+			ORDER BY updated DESC, id DESC LIMIT $2`, principal, limit)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			_, c, err := scanConversation(rows)
+			if err != nil {
+				return err
+			}
+			found = append(found, c)
+		}
+		return rows.Err()
+	})
+	if err != nil {
+		return nil, err
+	}
+	return found, nil
+}
+
+// SaveState keeps what the next turn of a conversation goes on from, where no turn changed it.
+func (s *Store) SaveState(ctx context.Context, principal, id string, state json.RawMessage) error {
+	return s.db.write(ctx, func(ctx context.Context, q querier) error {
+		c, err := getConversation(ctx, q, principal, id)
+		if err != nil {
+			return err
+		}
+		c.State = state
+		return putConversation(ctx, q, principal, c)
+	})
+}
+
+// Delete removes a conversation with its turns and the sessions that are in it. It is a *BusyError while a turn is under way.
+func (s *Store) Delete(ctx context.Context, principal, id string) error {
+	return s.idle(ctx, principal, id, func(ctx context.Context, q querier) error {
+		result, err := q.ExecContext(ctx, `DELETE FROM conversations WHERE principal = $1 AND id = $2`, principal, id)
+		if err != nil {
+			return err
+		}
+		n, err := result.RowsAffected()
+		if err == nil && n == 0 {
+			err = ErrNotFound
+		}
+		return err
+	})
+}

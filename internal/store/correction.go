@@ -1,0 +1,100 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// Correction is what a user has confirmed about an utterance: that it means a command, or that it does not.
+type Correction struct {
+	Utterance string    `json:"utterance"`
+	Command   string    `json:"command"`
+	Veto      bool      `json:"veto,omitempty"` // it does not mean the command
+	Made      time.Time `json:"made"`
+}
+
+// SaveCorrection keeps a correction for a version of a workflow, in place of an earlier one of the same utterance and command.
+// A new meaning of an utterance takes the place of its old one; vetoes stay.
+func (s *Store) SaveCorrection(ctx context.Context, principal, workflow, version string, c Correction) error {
+	if err := checkNames("principal", principal, "workflow", workflow, "workflow version", version, "utterance", c.Utterance, "command", c.Command); err != nil {
+		return err
+	}
+	c.Made = fromMillis(s.now())
+	return s.db.write(ctx, func(ctx context.Context, q querier) error {
+		if !c.Veto {
+			if _, err := q.ExecContext(ctx, `DELETE FROM corrections WHERE principal = $1 AND workflow = $2 AND version = $3 AND utterance = $4 AND veto = 0`,
+				principal, workflow, version, c.Utterance); err != nil {
+				return err
+			}
+		}
+		return putCorrection(ctx, q, principal, workflow, version, c)
+	})
+}
+
+func correctionSum(principal, workflow, version string, c Correction) int64 {
+	return checksum(principal, workflow, version, c.Utterance, c.Command, bit(c.Veto), c.Made.UnixMilli())
+}
+
+func putCorrection(ctx context.Context, q querier, principal, workflow, version string, c Correction) error {
+	_, err := q.ExecContext(ctx, `INSERT INTO corrections (`+correctionColumns+`)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+		ON CONFLICT (principal, workflow, version, utterance, command) DO UPDATE SET veto = excluded.veto, made = excluded.made, sum = excluded.sum`,
+		principal, workflow, version, c.Utterance, c.Command, bit(c.Veto), c.Made.UnixMilli(), correctionSum(principal, workflow, version, c))
+	return err
+}
+
+func bit(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// Corrections returns the principal's corrections for a version of a workflow, the latest last.
+func (s *Store) Corrections(ctx context.Context, principal, workflow, version string) ([]Correction, error) {
+	var found []Correction
+	err := s.db.read(ctx, func(ctx context.Context, q querier) error {
+		rows, err := q.QueryContext(ctx, `SELECT `+correctionColumns+` FROM corrections
+			WHERE principal = $1 AND workflow = $2 AND version = $3 ORDER BY made, utterance, command`, principal, workflow, version)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			r, err := scanCorrection(rows)
+			if err != nil {
+				return err
+			}
+			found = append(found, r.correction)
+		}
+		return rows.Err()
+	})
+	if err != nil {
+		return nil, err
+	}
+	return found, nil
+}
+
+const correctionColumns = `principal, workflow, version, utterance, command, veto, made, sum`
+
+// correctionRow is a correction as it is kept.
+type correctionRow struct {
+	principal, workflow, version string
+	correction                   Correction
+}
+
+// scanCorrection reads a row of correctionColumns and checks it.
+func scanCorrection(row interface{ Scan(...any) error }) (correctionRow, error) {
+	var r correctionRow
+	var veto, made, sum int64
+	c := &r.correction
+	if err := row.Scan(&r.principal, &r.workflow, &r.version, &c.Utterance, &c.Command, &veto, &made, &sum); err != nil {
+		return r, err
+	}
+	c.Veto, c.Made = veto != 0, fromMillis(made)
+	if sum != correctionSum(r.principal, r.workflow, r.version, *c) {
+		return r, &CorruptError{Cause: fmt.Errorf("a correction of workflow %q does not match its checksum", r.workflow)}
+	}
+	return r, nil
+}

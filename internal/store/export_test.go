@@ -1,0 +1,32 @@
+package store
+
+import "time"
+
+// Knobs are what tests turn.
+type Knobs struct {
+	Lease       time.Duration
+	Now         func() time.Time
+	VFS         string
+	Synchronous string
+	Rollback    bool
+	LogLimit    int64
+	Conns       int
+}
+
+// Turned returns the options with the knobs turned.
+func (o Options) Turned(k Knobs) Options {
+	o.lease, o.now, o.pgConns = k.Lease, k.Now, k.Conns
+	o.sqlite = sqliteOptions{vfs: k.VFS, synchronous: k.Synchronous, rollback: k.Rollback, logLimit: k.LogLimit}
+	return o
+}
+
+// SchemaVersion is that of this program.
+func SchemaVersion() int { return len(migrations()) }
+
+// LongGroup returns how many changes are committed together at most.
+const LongGroup = maxGroup
+
+var (
+	UnsafePlace = unsafePlace
+	TopicKey    = topicKey
+)

@@ -1,0 +1,262 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
+)
+
+const (
+	// answerWithin is how long PostgreSQL may take where the caller has set no earlier end.
+	answerWithin = 30 * time.Second
+	// migrationLock is the advisory lock that one process at a time migrates under.
+	migrationLock = 0x776f726b62656e63
+	// maxTries is how often a transaction is made that others get in the way of.
+	maxTries = 12
+)
+
+// postgresDB is a store in a PostgreSQL database, in its schema "workbench".
+type postgresDB struct {
+	db       *sql.DB
+	locking  *pgLocks
+	readOnly error // why nothing is written; nil: it is
+}
+
+// OpenPostgres opens the store in the database that the connection string names, a URL or key=value pairs. Its tables are made
+// in the schema "workbench" if they are not there. Errors do not tell the connection string.
+//
+// One connection holds the locks of the turns under way, so a pooler between must not give a connection to somebody else
+// before it is closed (PgBouncer: pool_mode = session). Warn is told of a schema that a newer program wrote; it must not be nil.
+func OpenPostgres(ctx context.Context, dsn string, warn func(error), opts Options) (*Store, error) {
+	opts = opts.withDefaults()
+	config, err := pgx.ParseConfig(dsn)
+	if err != nil {
+		return nil, errors.New("the connection string of PostgreSQL cannot be read; want postgres://USER@HOST:PORT/DATABASE or key=value pairs")
+	}
+	if config.ConnectTimeout == 0 {
+		config.ConnectTimeout = 10 * time.Second
+	}
+	config.RuntimeParams["application_name"] = "workbench"
+	config.RuntimeParams["synchronous_commit"] = "on" // even where the server is set up otherwise
+	config.RuntimeParams["search_path"] = "workbench"
+	d := &postgresDB{db: stdlib.OpenDB(*config), locking: &pgLocks{config: config, held: make(map[int64]bool)}}
+	d.db.SetMaxOpenConns(opts.pgConns)
+	d.db.SetMaxIdleConns(4)
+	d.db.SetConnMaxIdleTime(5 * time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	if err := d.migrate(ctx); err != nil {
+		var newer *SchemaError
+		if !errors.As(err, &newer) {
+			return nil, errors.Join(fmt.Errorf("PostgreSQL: %w", err), d.close())
+		}
+		d.readOnly = newer
+		warn(newer)
+	}
+	return newStore(d, opts), nil
+}
+
+func (d *postgresDB) migrate(ctx context.Context) error {
+	tx, err := d.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }() // After Commit it does nothing.
+	for _, statement := range []string{
+		fmt.Sprintf(`SELECT pg_advisory_xact_lock(%d)`, int64(migrationLock)),
+		`CREATE SCHEMA IF NOT EXISTS workbench`,
+		`CREATE TABLE IF NOT EXISTS version (single BOOLEAN PRIMARY KEY CHECK (single), version BIGINT NOT NULL)`,
+		`INSERT INTO version VALUES (true, 0) ON CONFLICT DO NOTHING`,
+	} {
+		if _, err := tx.ExecContext(ctx, statement); err != nil {
+			return err
+		}
+	}
+	var has int
+	if err := tx.QueryRowContext(ctx, `SELECT version FROM version`).Scan(&has); err != nil {
+		return err
+	}
+	if has > len(migrations()) {
+		return &SchemaError{Has: has, Know: len(migrations())}
+	}
+	for _, step := range migrations()[has:] {
+		if _, err := tx.ExecContext(ctx, step); err != nil {
+			return err
+		}
+	}
+	if _, err := tx.ExecContext(ctx, `UPDATE version SET version = $1`, len(migrations())); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+func (d *postgresDB) read(ctx context.Context, do func(context.Context, querier) error) error {
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	return snapshot(ctx, d.db, sql.LevelRepeatableRead, do)
+}
+
+// write makes a transaction anew that another one got in the way of: it was rolled back whole.
+func (d *postgresDB) write(ctx context.Context, do func(context.Context, querier) error) error {
+	if d.readOnly != nil {
+		return d.readOnly
+	}
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	for try := 1; ; try++ {
+		err := d.transact(ctx, do)
+		if err == nil || try == maxTries || !conflicts(err) {
+			return err
+		}
+		timer := time.NewTimer(rand.N(time.Duration(try) * 4 * time.Millisecond))
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return err
+		}
+	}
+}
+
+func (d *postgresDB) transact(ctx context.Context, do func(context.Context, querier) error) error {
+	// What a transaction has read and goes by must not have changed when it writes.
+	tx, err := d.db.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead})
+	if err != nil {
+		return &WriteError{Next: "nothing was kept; look at the database server and try again", Cause: err}
+	}
+	if err := do(ctx, tx); err != nil {
+		_ = tx.Rollback() // The first error is the one to tell.
+		return err
+	}
+	if err := tx.Commit(); err != nil {
+		if conflicts(err) {
+			return err
+		}
+		return &WriteError{Next: "whether the change was kept is not known; ask again", Cause: err}
+	}
+	return nil
+}
+
+// conflicts reports whether another transaction is to blame: serialization_failure, deadlock_detected, unique_violation.
+func conflicts(err error) bool {
+	var e *pgconn.PgError
+	return errors.As(err, &e) && (e.Code == "40001" || e.Code == "40P01" || e.Code == "23505")
+}
+
+func (d *postgresDB) lock(ctx context.Context, number int64) (bool, func(), error) {
+	return d.locking.lock(ctx, number)
+}
+
+func (d *postgresDB) locks() bool { return true }
+
+func (d *postgresDB) alive(ctx context.Context) error { return d.locking.alive(ctx) }
+
+func (d *postgresDB) close() error { return errors.Join(d.locking.close(), d.db.Close()) }
+
+// pgLocks takes advisory locks on a connection of its own. PostgreSQL gives them back when that ends, however it does.
+type pgLocks struct {
+	config *pgx.ConnConfig
+
+	mu   sync.Mutex
+	conn *pgx.Conn // nil until the first lock and after a failure; guarded by mu
+	// held are the locks taken on conn: PostgreSQL gives a lock as often as one connection asks for it. Guarded by mu.
+	held   map[int64]bool
+	closed bool // guarded by mu
+}
+
+func (l *pgLocks) lock(ctx context.Context, number int64) (bool, func(), error) {
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return false, nil, ErrClosed
+	}
+	if l.held[number] {
+		return false, nil, nil
+	}
+	for try := 1; ; try++ {
+		ok, err := l.tryLocked(ctx, number)
+		switch {
+		case err == nil && ok:
+			l.held[number] = true
+			conn := l.conn
+			return true, func() { l.unlock(conn, number) }, nil
+		case err == nil:
+			return false, nil, nil
+		}
+		// The connection may have broken since it was used last. With no lock on it, another one is as good.
+		idle := len(l.held) == 0
+		l.dropLocked()
+		if !idle || try == 2 {
+			return false, nil, fmt.Errorf("the lock of the conversation: %w", err)
+		}
+	}
+}
+
+// tryLocked needs mu.
+func (l *pgLocks) tryLocked(ctx context.Context, number int64) (ok bool, err error) {
+	if l.conn == nil {
+		if l.conn, err = pgx.ConnectConfig(ctx, l.config); err != nil {
+			l.conn = nil
+			return false, err
+		}
+	}
+	err = l.conn.QueryRow(ctx, `SELECT pg_try_advisory_lock($1)`, number).Scan(&ok)
+	return ok, err
+}
+
+// dropLocked gives up the connection and all locks; it needs mu.
+func (l *pgLocks) dropLocked() {
+	if l.conn != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		_ = l.conn.Close(ctx) // broken anyway
+	}
+	l.conn = nil
+	clear(l.held)
+}
+
+// unlock gives a lock back, if the connection it was taken on is still there.
+func (l *pgLocks) unlock(conn *pgx.Conn, number int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.conn != conn || !l.held[number] {
+		return
+	}
+	delete(l.held, number)
+	ctx, cancel := context.WithTimeout(context.Background(), answerWithin) // also when the caller has gone
+	defer cancel()
+	if _, err := l.conn.Exec(ctx, `SELECT pg_advisory_unlock($1)`, number); err != nil {
+		l.dropLocked()
+	}
+}
+
+func (l *pgLocks) alive(ctx context.Context) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.conn == nil {
+		return errors.New("the connection that held the locks has broken")
+	}
+	if err := l.conn.Ping(ctx); err != nil {
+		l.dropLocked()
+		return err
+	}
+	return nil
+}
+
+func (l *pgLocks) close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.dropLocked()
+	l.closed = true
+	return nil
+}

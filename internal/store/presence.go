@@ -1,0 +1,76 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+)
+
+// presence is how the processes that have a store open know of each other: each holds a lock of a file beside it, which the
+// system gives back when the process ends in whatever way. Whoever is alone may set a damaged file aside; with others there,
+// they would go on writing to it.
+type presence struct{ file *os.File }
+
+// Locks of a file.
+const (
+	lockShared = iota
+	lockExclusive
+)
+
+func openPresence(path string) (*presence, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	return &presence{f}, nil
+}
+
+// enter reports whether no other process has the store open; none can come until stay. Otherwise it waits until the others
+// have opened it.
+func (p *presence) enter(ctx context.Context) (alone bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute) // for a check of a large store
+	defer cancel()
+	for pause := 5 * time.Millisecond; ; pause = min(2*pause, 100*time.Millisecond) {
+		for _, kind := range []int{lockExclusive, lockShared} {
+			ok, err := tryLock(p.file, kind)
+			if err != nil {
+				return false, fmt.Errorf("lock %s: %w", p.file.Name(), err)
+			}
+			if ok {
+				return kind == lockExclusive, nil
+			}
+		}
+		timer := time.NewTimer(pause) // There is no waiting for a lock that a context can end.
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return false, fmt.Errorf("another process is opening the store and does not end (lock %s): %w", p.file.Name(), context.Cause(ctx))
+		}
+	}
+}
+
+// stay lets others open the store.
+func (p *presence) stay() error {
+	if ok, err := tryLock(p.file, lockShared); err != nil || !ok {
+		return fmt.Errorf("lock %s: taken %v: %w", p.file.Name(), ok, err)
+	}
+	return nil
+}
+
+func (p *presence) leave() error { return p.file.Close() }
+
+// suspect leaves a note that the store is to be checked when it is opened next. Nothing can be done if it cannot be written.
+func (p *presence) suspect() {
+	if p != nil {
+		_, _ = p.file.WriteAt([]byte("check\n"), 0)
+	}
+}
+
+func (p *presence) suspected() bool {
+	info, err := p.file.Stat()
+	return err == nil && info.Size() > 0
+}
+
+func (p *presence) clear() { _ = p.file.Truncate(0) }

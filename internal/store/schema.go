@@ -1,0 +1,84 @@
+package store
+
+// migrations lead from an empty database to the schema of this program, one a version. Each runs once, all that are needed in
+// one transaction. They are SQL that SQLite and PostgreSQL both understand; BYTEA and COLLATE "C" are PostgreSQL's words,
+// which the SQLite side replaces.
+func migrations() []string {
+	return []string{`
+CREATE TABLE conversations (
+	principal TEXT NOT NULL,
+	id        TEXT NOT NULL,
+	client    TEXT NOT NULL,
+	workflow  TEXT NOT NULL,
+	topic_key TEXT NOT NULL COLLATE "C",
+	created   BIGINT NOT NULL,
+	updated   BIGINT NOT NULL,
+	turns     BIGINT NOT NULL,
+	body      BYTEA NOT NULL,
+	sum       BIGINT NOT NULL,
+	PRIMARY KEY (principal, id)
+);
+CREATE INDEX conversations_updated ON conversations (principal, updated, id);
+CREATE UNIQUE INDEX conversations_topic ON conversations (principal, topic_key) WHERE topic_key <> '';
+CREATE TABLE turns (
+	principal    TEXT NOT NULL,
+	conversation TEXT NOT NULL,
+	seq          BIGINT NOT NULL,
+	turn_key     TEXT NOT NULL,
+	ended        BIGINT NOT NULL,
+	body         BYTEA NOT NULL,
+	sum          BIGINT NOT NULL,
+	PRIMARY KEY (principal, conversation, seq),
+	UNIQUE (principal, turn_key),
+	FOREIGN KEY (principal, conversation) REFERENCES conversations (principal, id) ON DELETE CASCADE
+);
+CREATE TABLE leases (
+	principal    TEXT NOT NULL,
+	conversation TEXT NOT NULL,
+	turn_key     TEXT NOT NULL,
+	digest       TEXT NOT NULL,
+	kind         TEXT NOT NULL,
+	message      BYTEA NOT NULL,
+	holder       TEXT NOT NULL,
+	started      BIGINT NOT NULL,
+	expires      BIGINT NOT NULL,
+	PRIMARY KEY (principal, conversation),
+	UNIQUE (principal, turn_key),
+	FOREIGN KEY (principal, conversation) REFERENCES conversations (principal, id) ON DELETE CASCADE
+);
+CREATE INDEX leases_holder ON leases (holder);
+CREATE TABLE sessions (
+	principal    TEXT NOT NULL,
+	id           TEXT NOT NULL,
+	client       TEXT NOT NULL,
+	workflow     TEXT NOT NULL,
+	conversation TEXT NOT NULL,
+	created      BIGINT NOT NULL,
+	used         BIGINT NOT NULL,
+	PRIMARY KEY (principal, id),
+	FOREIGN KEY (principal, conversation) REFERENCES conversations (principal, id) ON DELETE CASCADE
+);
+CREATE INDEX sessions_used ON sessions (used);
+CREATE INDEX sessions_conversation ON sessions (principal, conversation);
+CREATE TABLE last_conversations (
+	principal    TEXT NOT NULL,
+	client       TEXT NOT NULL,
+	workflow     TEXT NOT NULL,
+	conversation TEXT NOT NULL,
+	PRIMARY KEY (principal, client, workflow),
+	FOREIGN KEY (principal, conversation) REFERENCES conversations (principal, id) ON DELETE CASCADE
+);
+CREATE INDEX last_conversation ON last_conversations (principal, conversation);
+CREATE TABLE corrections (
+	principal TEXT NOT NULL,
+	workflow  TEXT NOT NULL,
+	version   TEXT NOT NULL,
+	utterance TEXT NOT NULL,
+	command   TEXT NOT NULL,
+	veto      BIGINT NOT NULL,
+	made      BIGINT NOT NULL,
+	sum       BIGINT NOT NULL,
+	PRIMARY KEY (principal, workflow, version, utterance, command)
+);
+`}
+}

@@ -1,0 +1,86 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"iter"
+)
+
+// Selection says whose conversations are meant. The zero value means all of everybody.
+type Selection struct {
+	Principal string   // "": of everybody
+	IDs       []string // nil: all
+}
+
+// Key is what a conversation is found by.
+type Key struct{ Principal, ID string }
+
+// Select returns the keys of the conversations meant, in their order. It is for those who administer the store: it looks at
+// the conversations of everybody. An id that is not there is an error that wraps ErrNotFound. What is changed meanwhile may
+// be among them or not.
+func (s *Store) Select(ctx context.Context, sel Selection) iter.Seq2[Key, error] {
+	return func(yield func(Key, error) bool) {
+		if sel.IDs == nil {
+			s.selectAll(ctx, sel.Principal, yield)
+			return
+		}
+		for _, id := range sel.IDs {
+			keys, err := s.page(ctx, `SELECT principal, id FROM conversations WHERE id = $1 AND ($2 = '' OR principal = $2) ORDER BY principal`, id, sel.Principal)
+			if err == nil && len(keys) == 0 {
+				err = fmt.Errorf("conversation %q: %w", id, ErrNotFound)
+			}
+			if err != nil {
+				yield(Key{}, err)
+				return
+			}
+			for _, key := range keys {
+				if !yield(key, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// selectAll reads page by page, so that no transaction stays open while the keys are used.
+func (s *Store) selectAll(ctx context.Context, principal string, yield func(Key, error) bool) {
+	const size = 1000
+	var after Key
+	for {
+		keys, err := s.page(ctx, `SELECT principal, id FROM conversations WHERE (principal, id) > ($1, $2) AND ($3 = '' OR principal = $3)
+			ORDER BY principal, id LIMIT $4`, after.Principal, after.ID, principal, size)
+		if err != nil {
+			yield(Key{}, err)
+			return
+		}
+		for _, key := range keys {
+			if !yield(key, nil) {
+				return
+			}
+		}
+		if len(keys) < size {
+			return
+		}
+		after = keys[size-1]
+	}
+}
+
+func (s *Store) page(ctx context.Context, query string, args ...any) ([]Key, error) {
+	var keys []Key
+	err := s.db.read(ctx, func(ctx context.Context, q querier) error {
+		rows, err := q.QueryContext(ctx, query, args...)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var key Key
+			if err := rows.Scan(&key.Principal, &key.ID); err != nil {
+				return err
+			}
+			keys = append(keys, key)
+		}
+		return rows.Err()
+	})
+	return keys, err
+}

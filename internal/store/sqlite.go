@@ -1,0 +1,506 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+const (
+	// busyTimeout is how long a connection waits for another process's transaction.
+	busyTimeout = 10 * time.Second
+	// readers is the number of connections that read.
+	readers = 4
+	// logLimit is how long the write-ahead log should be at most. A checkpoint cuts it to that; a reader that does not end
+	// holds checkpoints up.
+	logLimit = 64 << 20
+	// leastSQLite is the first version without the fault that could damage a store when two connections wrote and
+	// checkpointed at once (sqlite.org/wal.html, "The WAL-Reset Bug").
+	leastSQLite = 3_051_003
+)
+
+// sqliteOptions are what tests turn.
+type sqliteOptions struct {
+	vfs         string // the name of a registered VFS; "": the system's
+	synchronous string // "": FULL
+	rollback    bool   // a rollback journal instead of a write-ahead log
+	logLimit    int64  // 0: the constant
+}
+
+// sqliteDB is a store in a file.
+type sqliteDB struct {
+	path     string
+	opts     sqliteOptions
+	warn     func(error)
+	wal      bool
+	presence *presence
+	reads    *sql.DB
+	writer   *writer
+	readOnly error // why nothing is written; nil: it is
+}
+
+// OpenSQLite opens the store in the file at path, which is made with its folder, for this user alone, if it is not there.
+//
+// Warn is told, on any goroutine, what the store goes on in spite of: a damaged file that was set aside (*CorruptError), a file
+// that can only be read (*ReadOnlyError) or that a newer program wrote (*SchemaError), a place that is not safe (*PlaceError), a
+// log that grows (*WriteError). It must not be nil.
+func OpenSQLite(ctx context.Context, path string, warn func(error), opts Options) (*Store, error) {
+	opts = opts.withDefaults()
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	d := &sqliteDB{path: path, opts: opts.sqlite, warn: warn}
+	if err := d.open(ctx); err != nil {
+		return nil, errors.Join(err, d.close())
+	}
+	return newStore(d, opts), nil
+}
+
+func (d *sqliteDB) open(ctx context.Context) error {
+	if d.opts.logLimit == 0 {
+		d.opts.logLimit = logLimit
+	}
+	why := unsafePlace(filepath.Dir(d.path))
+	if why != "" {
+		d.warn(&PlaceError{d.path, why})
+	}
+	d.wal = why == "" && !d.opts.rollback && runtime.GOOS != "windows" // modernc.org/sqlite maps the log's index in a way Windows may fail
+	if err := d.prepare(); err != nil {
+		return err
+	}
+	if d.readOnly != nil {
+		d.warn(d.readOnly)
+		return d.openReadOnly(ctx)
+	}
+	alone, err := d.presence.enter(ctx)
+	if err != nil {
+		return err
+	}
+	if err := d.openWriter(ctx, alone); err != nil {
+		return err
+	}
+	if err := d.presence.stay(); err != nil {
+		return err
+	}
+	if d.readOnly != nil { // a newer schema
+		d.warn(d.readOnly)
+	} else {
+		d.writer.start()
+	}
+	d.reads = sql.OpenDB(d.connector("query_only(1)"))
+	d.reads.SetMaxOpenConns(readers)
+	d.reads.SetMaxIdleConns(readers)
+	return nil
+}
+
+// prepare makes the file and its folder, and finds out whether they can be written.
+func (d *sqliteDB) prepare() error {
+	if err := makeFolder(filepath.Dir(d.path)); err != nil {
+		return fmt.Errorf("the folder of the store: %w", err)
+	}
+	f, err := os.OpenFile(d.path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err == nil {
+		info, statErr := f.Stat()
+		_ = f.Close()
+		if statErr != nil {
+			return statErr
+		}
+		if info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" {
+			if err := os.Chmod(d.path, 0o600); err != nil {
+				d.warn(&PlaceError{d.path, "can be read by others: " + err.Error()})
+			}
+		}
+		d.presence, err = openPresence(d.path + ".lock")
+	}
+	if err == nil {
+		return nil
+	}
+	if _, statErr := os.Stat(d.path); statErr != nil || !errors.Is(err, os.ErrPermission) && !isReadOnly(err) {
+		return fmt.Errorf("the store: %w", err)
+	}
+	d.readOnly = &ReadOnlyError{d.path, err}
+	return nil
+}
+
+// makeFolder makes what is missing of a folder and sees to it that a loss of power does not take it away again.
+func makeFolder(dir string) error {
+	if _, err := os.Stat(dir); err == nil {
+		return nil
+	}
+	if err := makeFolder(filepath.Dir(dir)); err != nil {
+		return err
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+		return err
+	}
+	return syncFolder(filepath.Dir(dir))
+}
+
+// syncFolder puts the names in a folder on stable storage, where the system has a way to say so.
+func syncFolder(dir string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil // A folder that may be passed through but not read, such as /home, has been there before.
+	}
+	defer f.Close()
+	if err := f.Sync(); err != nil && !isUnsupported(err) {
+		return err
+	}
+	return nil
+}
+
+// connector makes connections with the settings of the store and these ones.
+func (d *sqliteDB) connector(pragmas ...string) *connector {
+	query := url.Values{"_defensive": {"1"}, "_dqs": {"0"}, "_error_rc": {"1"}}
+	if d.opts.vfs != "" {
+		query.Set("vfs", d.opts.vfs)
+	}
+	if d.readOnly != nil {
+		query.Set("mode", "ro")
+		var unwritable *ReadOnlyError
+		if _, err := os.Stat(d.path + "-wal"); err != nil && errors.As(d.readOnly, &unwritable) {
+			query.Set("immutable", "1") // There is no log to read, and none can be made.
+		}
+	}
+	query["_pragma"] = append([]string{
+		fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()),
+		"foreign_keys(1)", "trusted_schema(0)",
+	}, pragmas...)
+	path := filepath.ToSlash(d.path)
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path // a drive of Windows
+	}
+	return &connector{dsn: (&url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}).String()}
+}
+
+// writing are the settings of the connection that writes.
+func (d *sqliteDB) writing() []string {
+	synchronous := "FULL"
+	if d.opts.synchronous != "" {
+		synchronous = d.opts.synchronous
+	}
+	journal := "WAL"
+	if !d.wal {
+		// Cutting the journal is synced; deleting it would depend on when its folder is.
+		journal = "TRUNCATE"
+	}
+	pragmas := []string{
+		"synchronous(" + synchronous + ")",
+		"journal_mode(" + journal + ")",
+		"wal_autocheckpoint(1000)",
+		fmt.Sprintf("journal_size_limit(%d)", d.opts.logLimit),
+	}
+	if runtime.GOOS == "darwin" {
+		// There, fsync leaves the data in the cache of the disk.
+		pragmas = append(pragmas, "fullfsync(1)", "checkpoint_fullfsync(1)")
+	}
+	return pragmas
+}
+
+// openWriter opens the connection that writes, brings the schema up to date, and, if no other process has the file open, looks
+// for damage and sets a damaged file aside.
+func (d *sqliteDB) openWriter(ctx context.Context, alone bool) error {
+	suspect := alone && (d.unclean() || d.presence.suspected())
+	err := d.connectWriter(ctx, suspect)
+	if !isCorrupt(err) {
+		return err
+	}
+	if !alone {
+		return &CorruptError{Path: d.path, Cause: err}
+	}
+	aside, moveErr := d.setAside()
+	if moveErr != nil {
+		return &CorruptError{Path: d.path, Cause: errors.Join(err, moveErr)}
+	}
+	d.warn(&CorruptError{Path: d.path, SetAside: aside, Cause: err})
+	if err := d.prepareFile(); err != nil {
+		return err
+	}
+	return d.connectWriter(ctx, false)
+}
+
+func (d *sqliteDB) prepareFile() error {
+	f, err := os.OpenFile(d.path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+func (d *sqliteDB) connectWriter(ctx context.Context, suspect bool) error {
+	if err := d.checkHeader(); err != nil {
+		return err
+	}
+	w := newWriter(d)
+	if err := w.connect(ctx); err != nil {
+		return err
+	}
+	err := d.checkVersion(ctx, w.conn)
+	if err == nil && suspect {
+		err = checkIntegrity(ctx, w.conn)
+	}
+	if err == nil {
+		err = d.migrate(ctx, w.conn)
+	}
+	if err == nil && suspect {
+		d.presence.clear()
+	}
+	if err != nil {
+		w.disconnect()
+		var newer *SchemaError
+		if !errors.As(err, &newer) {
+			return err
+		}
+		d.readOnly = newer
+	}
+	d.writer = w
+	return nil
+}
+
+// openReadOnly opens a store that cannot be written.
+func (d *sqliteDB) openReadOnly(ctx context.Context) error {
+	if err := d.checkHeader(); err != nil {
+		return &CorruptError{Path: d.path, Cause: err}
+	}
+	d.reads = sql.OpenDB(d.connector())
+	d.reads.SetMaxOpenConns(readers)
+	has, err := userVersion(ctx, d.reads)
+	switch {
+	case isCorrupt(err):
+		return &CorruptError{Path: d.path, Cause: err}
+	case err != nil:
+		return fmt.Errorf("the store %s: %w", d.path, err)
+	case has < len(migrations()):
+		return fmt.Errorf("the store has schema %d, which has to be brought up to %d: %w", has, len(migrations()), d.readOnly)
+	}
+	return nil
+}
+
+// unclean reports whether the last process that had the file open did not close it: there is a log or a journal.
+func (d *sqliteDB) unclean() bool {
+	for _, suffix := range []string{"-wal", "-journal"} {
+		if info, err := os.Stat(d.path + suffix); err == nil && info.Size() > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// errNotSQLite is for a file that is something else, which SQLite would not always notice.
+var errNotSQLite = errors.New("the file is not a SQLite database")
+
+// checkHeader looks at the first bytes of the file and at its length.
+func (d *sqliteDB) checkHeader() error {
+	f, err := os.Open(d.path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	const magic = "SQLite format 3\x00"
+	head := make([]byte, len(magic))
+	n, _ := f.Read(head)
+	if n == 0 && info.Mode().IsRegular() && info.Size() == 0 {
+		if d.unclean() {
+			// SQLite takes a log for the remains of another database and throws it away.
+			if log, err := os.Stat(d.path + "-wal"); err == nil && log.Size() > 0 {
+				return d.emptyBesideLog()
+			}
+		}
+		return nil
+	}
+	if string(head[:n]) != magic {
+		return errNotSQLite
+	}
+	return nil
+}
+
+// emptyBesideLog decides about an empty file with a log. A store whose first transactions were never checkpointed looks like
+// that, and so does one that was cut to nothing: the log of the former has the file's first page in it.
+func (d *sqliteDB) emptyBesideLog() error {
+	const header, frame = 32, 24
+	f, err := os.Open(d.path + "-wal")
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	page := make([]byte, 16)
+	if _, err := f.ReadAt(page, header+frame); err == nil && string(page) == "SQLite format 3\x00" {
+		return nil
+	}
+	return errNotSQLite
+}
+
+// checkVersion refuses a library that could damage the store.
+func (d *sqliteDB) checkVersion(ctx context.Context, q querier) error {
+	var text string
+	if err := q.QueryRowContext(ctx, `SELECT sqlite_version()`).Scan(&text); err != nil {
+		return err
+	}
+	var major, minor, patch int
+	if _, err := fmt.Sscanf(text, "%d.%d.%d", &major, &minor, &patch); err != nil || major*1_000_000+minor*1_000+patch < leastSQLite {
+		return fmt.Errorf("this workbench was built with SQLite %s, which can damage a store; want 3.51.3 or later", text)
+	}
+	return nil
+}
+
+// checkIntegrity has SQLite look at every page and index.
+func checkIntegrity(ctx context.Context, q querier) error {
+	var verdict string
+	if err := q.QueryRowContext(ctx, `PRAGMA integrity_check(1)`).Scan(&verdict); err != nil {
+		return err
+	}
+	if verdict != "ok" {
+		return &CorruptError{Cause: errors.New(verdict)}
+	}
+	return nil
+}
+
+func userVersion(ctx context.Context, q querier) (int, error) {
+	var version int
+	err := q.QueryRowContext(ctx, `PRAGMA user_version`).Scan(&version)
+	return version, err
+}
+
+// migrate brings the schema up to date, in one transaction.
+func (d *sqliteDB) migrate(ctx context.Context, q querier) (err error) {
+	if has, err := userVersion(ctx, q); err != nil || has == len(migrations()) {
+		return err
+	}
+	if _, err := q.ExecContext(ctx, `BEGIN IMMEDIATE`); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_, _ = q.ExecContext(context.WithoutCancel(ctx), `ROLLBACK`) // The first error is the one to tell.
+		}
+	}()
+	has, err := userVersion(ctx, q) // Another process may have been quicker.
+	if err != nil {
+		return err
+	}
+	if has > len(migrations()) {
+		return &SchemaError{Path: d.path, Has: has, Know: len(migrations())}
+	}
+	words := strings.NewReplacer("BYTEA", "BLOB", ` COLLATE "C"`, "")
+	for _, step := range migrations()[has:] {
+		if _, err := q.ExecContext(ctx, words.Replace(step)); err != nil {
+			return err
+		}
+	}
+	if _, err := q.ExecContext(ctx, fmt.Sprintf(`PRAGMA user_version = %d`, len(migrations()))); err != nil {
+		return err
+	}
+	_, err = q.ExecContext(ctx, `COMMIT`)
+	return err
+}
+
+// setAside moves the file and what belongs to it out of the way.
+func (d *sqliteDB) setAside() (string, error) {
+	stamp := time.Now().UTC().Format("20060102T150405Z")
+	aside := fmt.Sprintf("%s.damaged-%s", d.path, stamp)
+	for n := 2; ; n++ {
+		if _, err := os.Lstat(aside); errors.Is(err, os.ErrNotExist) {
+			break
+		}
+		aside = fmt.Sprintf("%s.damaged-%s-%d", d.path, stamp, n)
+	}
+	// The log first: left behind, it would be taken for that of the new file.
+	for _, suffix := range []string{"-wal", "-journal", "-shm", ""} {
+		if err := os.Rename(d.path+suffix, aside+suffix); err != nil && (suffix == "" || !errors.Is(err, os.ErrNotExist)) {
+			return "", err
+		}
+	}
+	return aside, syncFolder(filepath.Dir(d.path))
+}
+
+func (d *sqliteDB) read(ctx context.Context, do func(context.Context, querier) error) error {
+	return d.explain(snapshot(ctx, d.reads, sql.LevelDefault, do))
+}
+
+func (d *sqliteDB) write(ctx context.Context, do func(context.Context, querier) error) error {
+	if d.readOnly != nil {
+		return d.readOnly
+	}
+	return d.explain(d.writer.do(ctx, do))
+}
+
+// explain says of damage where it is, and has the file checked when it is opened next.
+func (d *sqliteDB) explain(err error) error {
+	if !isCorrupt(err) {
+		return err
+	}
+	d.presence.suspect()
+	var known *CorruptError
+	if errors.As(err, &known) {
+		err = known.Cause
+	}
+	return &CorruptError{Path: d.path, Cause: err}
+}
+
+func (d *sqliteDB) lock(context.Context, int64) (bool, func(), error) { return true, func() {}, nil }
+
+func (d *sqliteDB) locks() bool { return false }
+
+func (d *sqliteDB) alive(context.Context) error { return nil }
+
+func (d *sqliteDB) close() error {
+	var err error
+	if d.reads != nil {
+		err = d.reads.Close()
+	}
+	if d.writer != nil {
+		err = errors.Join(err, d.writer.close())
+	}
+	if d.presence != nil {
+		err = errors.Join(err, d.presence.leave())
+		d.presence = nil
+	}
+	return err
+}
+
+// code is the primary result code of SQLite in an error, or 0.
+func code(err error) int {
+	var e *sqlite.Error
+	if errors.As(err, &e) {
+		return e.Code() & 0xff
+	}
+	return 0
+}
+
+// ofStore reports whether an error is about the store as a whole and not about one change.
+func ofStore(err error) bool {
+	switch code(err) {
+	case sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_READONLY,
+		sqlite3.SQLITE_BUSY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_PROTOCOL, sqlite3.SQLITE_INTERNAL:
+		return true
+	}
+	return false
+}
+
+// isCorrupt reports whether an error says that a file is damaged.
+func isCorrupt(err error) bool {
+	var known *CorruptError
+	switch code(err) {
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+		return true
+	}
+	return errors.Is(err, errNotSQLite) || errors.As(err, &known)
+}

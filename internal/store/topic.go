@@ -1,0 +1,74 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+)
+
+// maxTopic is the most bytes of a topic; a longer one is cut.
+const maxTopic = 200
+
+// topicKey is what two topics have in common that differ in case and white space alone.
+func topicKey(topic string) string {
+	folded := cases.Fold().String(norm.NFKC.String(topic))
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) || r == 0 {
+			return -1
+		}
+		return r
+	}, folded)
+}
+
+// cleanTopic makes one line of a topic.
+func cleanTopic(topic string) string {
+	topic = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(topic, "\ufffd"), func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsControl(r)
+	}), " ")
+	if len(topic) <= maxTopic {
+		return topic
+	}
+	cut := maxTopic
+	for !utf8.RuneStart(topic[cut]) {
+		cut--
+	}
+	return strings.TrimSpace(topic[:cut])
+}
+
+// uniqueTopic returns topic, or topic with the least number from 2 behind it that makes it the only one of the principal, not
+// counting the conversation itself. It is called in a transaction that holds off others that choose a topic.
+func uniqueTopic(ctx context.Context, q querier, principal, conversation, topic string) (string, error) {
+	topic = cleanTopic(topic)
+	key := topicKey(topic)
+	if key == "" {
+		return "", nil
+	}
+	rows, err := q.QueryContext(ctx, `SELECT topic_key FROM conversations
+		WHERE principal = $1 AND topic_key >= $2 AND topic_key < $3 AND id <> $4`,
+		principal, key, key+":", conversation) // ":" follows "9": what begins with the key and a digit, and some more
+	if err != nil {
+		return "", err
+	}
+	defer rows.Close()
+	taken := make(map[string]bool)
+	for rows.Next() {
+		var other string
+		if err := rows.Scan(&other); err != nil {
+			return "", err
+		}
+		taken[other] = true
+	}
+	if err := rows.Err(); err != nil {
+		return "", err
+	}
+	unique := topic
+	for n := 2; taken[topicKey(unique)]; n++ {
+		unique = fmt.Sprintf("%s %d", topic, n)
+	}
+	return unique, nil
+}

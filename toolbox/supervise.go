@@ -223,6 +223,11 @@ func (s *Server) rest(ctx context.Context, b *backoff, cause error, served bool)
 // start makes a connection, shakes hands and reads the tools. A server that
 // ended on the question which era it is of is made anew and not asked again.
 func (s *Server) start(ctx context.Context) (*conn, error) {
+	done := s.takeTurn(ctx)
+	defer done()
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
 	limit := s.cfg.Timeouts.Start
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, &TimeoutError{What: "start", After: limit})
 	defer cancel()

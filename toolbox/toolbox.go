@@ -42,6 +42,10 @@ type Options struct {
 	Builtins map[string]func(config.Server) (wire.Endpoint, error)
 	// Spawn starts a child process; nil means child.Start.
 	Spawn func(child.Spec) (*child.Process, error)
+	// Turn waits until the server of that name may be started, which names its
+	// command line, and returns what to call when it has; the error says why it
+	// could not wait, or that ctx ended. nil means that nothing is waited for.
+	Turn func(ctx context.Context, name string) (done func(), err error)
 	// MaxMessage is the longest message taken from a server, in bytes; 0 means
 	// wire.DefaultMaxMessage.
 	MaxMessage int

@@ -1,13 +1,17 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"path/filepath"
+	"runtime"
 	"strings"
 
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/slots"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy"
 	"github.com/mcp-workbench/workbench/toolbox"
@@ -88,10 +92,22 @@ func (e *environment) toolboxOptions(cfg *config.Config, log zerolog.Logger) too
 		MaxMessage: cfg.MaxMessage,
 		Environ:    e.environ,
 		Spawn:      e.guard.Start,
+		Turn:       e.turn(),
 		Event:      logEvent(log),
 		Logger:     log,
 		Builtins:   map[string]func(config.Server) (wire.Endpoint, error){"workflow": e.workflowServers(log)},
 	}
+}
+
+// turn limits how many workbenches of this user start one server at a time:
+// clients start theirs together, and each of these starts what it has open.
+func (e *environment) turn() func(context.Context, string) (func(), error) {
+	dirs := e.runtimeDirs()
+	if len(dirs) == 0 {
+		return nil
+	}
+	atATime := min(max(2, runtime.NumCPU()), 8)
+	return slots.New(filepath.Join(dirs[0], "starts"), atATime).Take
 }
 
 // join is for lists in sentences.

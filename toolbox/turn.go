@@ -1,0 +1,45 @@
+package toolbox
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/mcp-workbench/workbench/config"
+)
+
+const (
+	// turnWait is how long a start waits for others of the same server; then it
+	// begins all the same. It is no part of the server's own time to start.
+	turnWait = 10 * time.Second
+	// turnHold is how long a start keeps the others waiting at most: a server
+	// that hangs is in nobody's way for longer.
+	turnHold = 5 * time.Second
+)
+
+// takeTurn waits until not too many workbenches start the same server at this
+// moment. What the result does, which may be done at any time and more than
+// once, makes room for the next.
+//
+// Turns are taken by server, not by all servers together: what starts at the
+// same moment in many workbenches is the server they have in common, and one
+// that hangs then holds up no other.
+func (s *Server) takeTurn(ctx context.Context) (done func()) {
+	if s.box.opts.Turn == nil || s.cfg.Transport != config.TransportStdio {
+		return func() {}
+	}
+	ctx, cancel := context.WithTimeout(ctx, turnWait)
+	defer cancel()
+	release, err := s.box.opts.Turn(ctx, strings.Join(append([]string{s.cfg.Cwd, s.cfg.Command}, s.cfg.Args...), "\x00"))
+	if err != nil {
+		if ctx.Err() == nil {
+			s.log.Debug().Err(err).Msg("the start cannot wait for those of other workbenches")
+		}
+		return func() {}
+	}
+	hold := time.AfterFunc(turnHold, release)
+	return func() {
+		hold.Stop()
+		release()
+	}
+}

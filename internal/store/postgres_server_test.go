@@ -96,7 +96,7 @@ func (p *postgresServer) run() error {
 // stop ends the server like its pg_ctl stop -m immediate.
 func (p *postgresServer) stop() {
 	if p.cmd != nil {
-		_ = p.cmd.Process.Signal(quitSignal)
+		_ = p.cmd.Process.Signal(quitSignal())
 		_ = p.cmd.Wait() // It was told to quit.
 	}
 	if p.dir != "" {
@@ -107,7 +107,7 @@ func (p *postgresServer) stop() {
 // restart ends the server as a crash would and starts it again.
 func (p *postgresServer) restart(t testing.TB) {
 	t.Helper()
-	_ = p.cmd.Process.Signal(quitSignal)
+	_ = p.cmd.Process.Signal(quitSignal())
 	_ = p.cmd.Wait() // It was told to quit.
 	if err := p.run(); err != nil {
 		t.Fatal(err)

@@ -10,7 +10,8 @@ import (
 	"syscall"
 )
 
-const quitSignal = syscall.SIGQUIT
+// quitSignal has PostgreSQL end at once.
+func quitSignal() os.Signal { return syscall.SIGQUIT }
 
 // somebody is a user without privileges; PostgreSQL does not run as root.
 func somebody() (uid, gid int, ok bool) {

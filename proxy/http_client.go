@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcp-workbench/workbench/internal/logkey"
 )
 
 // client is who speaks to us over HTTP: in the legacy era the holder of one
@@ -202,7 +204,7 @@ func (cs *clients) close(ctx context.Context, c *client) {
 	if c.streams != nil {
 		missed = c.streams.end()
 	}
-	cs.h.log.Debug().Err(err).Int("dropped", missed).Msg("session closed")
+	cs.h.log.Debug().AnErr(logkey.Err, err).Int(logkey.Dropped, missed).Msg("session closed")
 }
 
 // sweep ends the sessions that nobody has used for their time: no request of
@@ -257,7 +259,7 @@ func (cs *clients) shut(ctx context.Context) {
 				c.streams.end()
 			}
 			if err != nil {
-				cs.h.log.Warn().Err(err).Msg("session closed")
+				cs.h.log.Warn().AnErr(logkey.Err, err).Msg("session closed")
 			}
 		})
 	}

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+
+	"github.com/mcp-workbench/workbench/internal/logkey"
 )
 
 // Limits of connections.
@@ -72,7 +74,7 @@ type serverLog struct{ log zerolog.Logger }
 
 // Write implements io.Writer.
 func (l serverLog) Write(line []byte) (int, error) {
-	l.log.Debug().Msg(strings.TrimSpace(string(line)))
+	l.log.Debug().Str(logkey.Detail, strings.TrimSpace(string(line))).Msg("trouble with a connection")
 	return len(line), nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
@@ -484,7 +485,7 @@ func (c *conn) Noise(line []byte, err error) {
 		c.noisy = append(c.noisy, string(line[:min(len(line), 200)]))
 	}
 	c.mu.Unlock()
-	c.server.log.Debug().Int("bytes", len(line)).AnErr("err", err).Msg("the server wrote something that is not a message")
+	c.server.log.Debug().Int(logkey.Bytes, len(line)).AnErr(logkey.Err, err).Msg("the server wrote something that is not a message")
 }
 
 // brokenReply returns the id of a line that is not JSON but looks like a reply

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/child"
+	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
@@ -34,7 +35,7 @@ func (s *Server) dialStdio() (link, error) {
 		Env:     environment(s.cfg, s.box.opts.Environ),
 		Dir:     s.cfg.Cwd,
 		StderrLine: func(line string) {
-			s.log.Debug().Str("stderr", line).Send()
+			s.log.Debug().Str(logkey.Stderr, line).Msg("the server wrote to standard error")
 		},
 	})
 	if err != nil {

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/mcp-workbench/workbench/internal/logkey"
 )
 
 const (
@@ -75,7 +77,7 @@ func (s *Server) compare(before []Item) {
 	}
 	s.mu.Unlock()
 	if differs != "" {
-		s.log.Info().Msg(differs)
+		s.log.Info().Str(logkey.Detail, differs).Msg("the tools differ from those seen last")
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/logkey"
 )
 
 // Server is one server of a toolbox, whether it runs or not. Routes hold on to
@@ -58,7 +59,7 @@ func newServer(box *Toolbox, cfg config.Server) *Server {
 		box:     box,
 		cfg:     cfg,
 		peer:    box.opts.Peer,
-		log:     box.opts.Logger.With().Str("toolbox", box.Name).Str("server", cfg.Name).Logger(),
+		log:     box.opts.Logger.With().Str(logkey.Toolbox, box.Name).Str(logkey.Server, cfg.Name).Logger(),
 		poke:    make(chan struct{}, 1),
 		changed: make(chan struct{}),
 		lists:   make(map[Kind][]Item),

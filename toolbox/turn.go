@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/logkey"
 )
 
 const (
@@ -33,7 +34,7 @@ func (s *Server) takeTurn(ctx context.Context) (done func()) {
 	release, err := s.box.opts.Turn(ctx, strings.Join(append([]string{s.cfg.Cwd, s.cfg.Command}, s.cfg.Args...), "\x00"))
 	if err != nil {
 		if ctx.Err() == nil {
-			s.log.Debug().Err(err).Msg("the start cannot wait for those of other workbenches")
+			s.log.Debug().AnErr(logkey.Err, err).Msg("the start cannot wait for those of other workbenches")
 		}
 		return func() {}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"runtime/debug"
 
+	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/nearest"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
@@ -14,7 +15,7 @@ import (
 func (s *Server) call(ctx context.Context, t *tool, raw []byte) (r result, f *fault) {
 	defer func() {
 		if p := recover(); p != nil {
-			s.opts.Logger.Error().Str("tool", t.name).Interface("panic", p).Bytes("stack", debug.Stack()).Msg("a call failed within")
+			s.opts.Logger.Error().Str(logkey.Tool, t.name).Interface(logkey.Panic, p).Bytes(logkey.Stack, debug.Stack()).Msg("a call failed within")
 			r, f = result{}, &fault{code: wire.CodeInternal, advice: "this is a fault of the server; its log says more"}
 		}
 	}()

@@ -7,6 +7,7 @@ import (
 	mcpserver "github.com/mark3labs/mcp-go/server"
 	"github.com/rs/zerolog"
 
+	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/workflowsrv/criteria"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
@@ -106,7 +107,7 @@ func (s *Server) enter() {
 		// Read the files now, so that the first call finds them read.
 		s.store.Catalogue()
 		if err := s.store.Watch(ctx); err != nil {
-			s.opts.Logger.Warn().Err(err).Msg("workflow files are looked at twice a second instead")
+			s.opts.Logger.Warn().AnErr(logkey.Err, err).Msg("workflow files are looked at twice a second instead")
 		}
 	}()
 }

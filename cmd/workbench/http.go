@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/metrics"
 	"github.com/mcp-workbench/workbench/internal/status"
 	"github.com/mcp-workbench/workbench/proxy"
@@ -168,9 +169,9 @@ func (o *httpFlags) url(address net.Addr) string {
 }
 
 func (o *httpFlags) announce(log zerolog.Logger, url, tokenFile string) {
-	e := log.Info().Str("url", url)
+	e := log.Info().Str(logkey.URL, url)
 	if tokenFile != "" {
-		e = e.Str("token_file", tokenFile)
+		e = e.Str(logkey.TokenFile, tokenFile)
 	}
 	e.Msg("serving over HTTP")
 	if o.insecure && o.tlsCert == "" {

@@ -9,6 +9,7 @@ import (
 	"github.com/mattn/go-isatty"
 	"github.com/rs/zerolog"
 
+	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
@@ -50,18 +51,18 @@ func logEvent(log zerolog.Logger) func(toolbox.Event) {
 		case toolbox.Backoff, toolbox.Open, toolbox.Failed, toolbox.NeedsLogin:
 			ev = log.Warn()
 		}
-		ev = ev.Str("toolbox", e.Toolbox).Str("server", e.Server)
+		ev = ev.Str(logkey.Toolbox, e.Toolbox).Str(logkey.Server, e.Server)
 		if e.Status.PID != 0 {
-			ev = ev.Int("pid", e.Status.PID)
+			ev = ev.Int(logkey.PID, e.Status.PID)
 		}
 		if e.Status.State == toolbox.Ready {
-			ev = ev.Dur("dur", e.Took)
+			ev = ev.Dur(logkey.Dur, e.Took)
 		}
 		if e.Status.Starts > 1 {
-			ev = ev.Int("attempt", e.Status.Starts)
+			ev = ev.Int(logkey.Attempt, e.Status.Starts)
 		}
 		if e.Status.Cause != nil {
-			ev = ev.AnErr("err", e.Status.Cause)
+			ev = ev.AnErr(logkey.Err, e.Status.Cause)
 		}
 		ev.Msg("server " + string(e.Status.State))
 	}

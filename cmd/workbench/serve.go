@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/slots"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy"
@@ -61,10 +62,10 @@ func serve(cmd *cobra.Command, env *environment, direct string, over *httpFlags)
 		return err
 	}
 	if cfg.Path == "" {
-		log.Info().Strs("searched", searched).Msg("no configuration found; serving the built-in one")
+		log.Info().Strs(logkey.Searched, searched).Msg("no configuration found; serving the built-in one")
 	}
 	for _, problem := range cfg.Problems() {
-		log.Warn().Err(problem).Msg("a server cannot be used")
+		log.Warn().AnErr(logkey.Err, problem).Msg("a server cannot be used")
 	}
 	opts := proxy.Options{
 		Version: version(),

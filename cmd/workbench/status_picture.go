@@ -180,8 +180,8 @@ func (g *group) cause() string {
 // and of any what is odd.
 func (g *group) explain(b *strings.Builder) {
 	s := &g.worst
-	if s.Advice == "" && len(s.Notes) == 0 && s.Cause == "" {
-		return
+	if s.Advice == "" && len(s.Notes) == 0 {
+		return // it is ready, or has nothing to do
 	}
 	fmt.Fprintf(b, "\n  %s/%s: %s for %s", g.toolbox, g.server, s.State, age(s.Since))
 	if s.Next != nil && time.Until(*s.Next) > 0 {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/metrics"
 	"github.com/mcp-workbench/workbench/internal/status"
 )
@@ -42,7 +43,7 @@ func (e *environment) tell(log zerolog.Logger, url string, front teller) (stop f
 			err = status.Serve(ctx, ln, now, metrics.Handler(version(), front.Status, front.TimeCalls))
 		}
 		if err != nil {
-			log.Debug().AnErr("err", err).Msg("no status socket")
+			log.Debug().AnErr(logkey.Err, err).Msg("no status socket")
 		}
 	})
 	return func() {

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/nearest"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
@@ -70,7 +71,7 @@ func (e *environment) openBoxes(ctx context.Context, names ...string) (boxes []*
 		for _, b := range boxes {
 			wg.Go(func() {
 				if err := b.Close(); err != nil {
-					log.Warn().Err(err).Str("toolbox", b.Name).Msg("closing")
+					log.Warn().AnErr(logkey.Err, err).Str(logkey.Toolbox, b.Name).Msg("closing")
 				}
 			})
 		}

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+
+	"github.com/mcp-workbench/workbench/internal/logkey"
 )
 
 // Bounds of the folder.
@@ -64,7 +66,7 @@ func (c *Catalogue) Get(k Key) *Entry {
 	e, err := c.read(k)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
-			c.log.Debug().AnErr("err", err).Msg("a catalogue file is ignored")
+			c.log.Debug().AnErr(logkey.Err, err).Msg("a catalogue file is ignored")
 		}
 		return nil
 	}
@@ -118,7 +120,7 @@ func (c *Catalogue) read(k Key) (*Entry, error) {
 // Put keeps an entry in place of the one before it.
 func (c *Catalogue) Put(k Key, e *Entry) {
 	if err := c.write(k, e); err != nil {
-		c.log.Debug().AnErr("err", err).Msg("what was seen of a server cannot be kept")
+		c.log.Debug().AnErr(logkey.Err, err).Msg("what was seen of a server cannot be kept")
 		return
 	}
 	c.prune(time.Now())
@@ -190,6 +192,6 @@ func (c *Catalogue) prune(now time.Time) {
 func (c *Catalogue) remove(info fs.FileInfo) {
 	err := os.Remove(filepath.Join(c.dir, info.Name()))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		c.log.Debug().AnErr("err", err).Msg("a catalogue file cannot be removed")
+		c.log.Debug().AnErr(logkey.Err, err).Msg("a catalogue file cannot be removed")
 	}
 }

@@ -2,6 +2,8 @@ package metrics_test
 
 import (
 	"net/http/httptest"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -62,6 +64,15 @@ func TestHandler(t *testing.T) {
 	} {
 		if !strings.Contains(text, want+"\n") {
 			t.Errorf("%s is missing", want)
+		}
+	}
+	page, err := os.ReadFile("../../docs/observability.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, help := range regexp.MustCompile(`(?m)^# HELP (workbench_\S+)`).FindAllStringSubmatch(text, -1) {
+		if !strings.Contains(string(page), "\n| `"+help[1]+"` |") {
+			t.Errorf("docs/observability.md has no row for %s", help[1])
 		}
 	}
 	if t.Failed() {

@@ -98,6 +98,9 @@ func (c *checker) config(root *node) *Config {
 	}
 	o.duration("openTimeout", &cfg.OpenTimeout)
 	o.count("maxMessage", &cfg.MaxMessage)
+	if n, path, ok := o.take("store"); ok {
+		c.store(n, path, &cfg.Store)
+	}
 	if n, path, ok := o.take("toolboxes"); ok {
 		for _, m := range c.named(n, path, "toolbox") {
 			cfg.Toolboxes = append(cfg.Toolboxes, c.toolbox(m.value, m.key, join(path, m.key)))
@@ -111,6 +114,26 @@ func (c *checker) config(root *node) *Config {
 		return ""
 	})
 	return cfg
+}
+
+func (c *checker) store(n *node, path string, s *Store) {
+	o, ok := c.object(n, path)
+	if !ok {
+		return
+	}
+	if v, ok := o.text("path", false); ok {
+		s.Path = c.place(v)
+	}
+	if v, ok := o.text("dsn", true); ok {
+		s.DSN = v.text
+		if v.text == "" {
+			c.reject(v, "want a connection string", "such as postgres://workbench:${PGPASSWORD}@db.example.com/workbench")
+		}
+	}
+	if o.has("path") && o.has("dsn") {
+		c.fault(o.at, o.path, "want only one of path and dsn, got both", "")
+	}
+	o.done(func(string) string { return "" })
 }
 
 func (c *checker) toolbox(n *node, name, path string) Toolbox {

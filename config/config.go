@@ -8,7 +8,14 @@ type Config struct {
 	ToolMode    ToolMode      `key:"toolMode" enum:"auto,dynamic,proxy"`
 	OpenTimeout time.Duration `key:"openTimeout"`
 	MaxMessage  int           `key:"maxMessage"` // the longest message taken from a client or server, in bytes
+	Store       Store         `key:"store"`
 	Toolboxes   []Toolbox     `key:"toolboxes"`  // in the order of the file
+}
+
+// Store says where conversations are kept. At most one of the two is set; with neither it is a file among the user's others.
+type Store struct {
+	Path string `key:"path"` // of a SQLite file, absolute
+	DSN  string `key:"dsn"`  // of a PostgreSQL database; a secret
 }
 
 // Toolbox is a named group of servers that a client opens as one.

@@ -160,8 +160,14 @@ func fileOf(cfg *config.Config) any {
 		toolboxes = append(toolboxes, entry{t.Name, ordered{
 			{"description", escape(t.Description)}, {"open", t.Open}, {"prefix", string(t.Prefix)}, {"mcpServers", servers}}})
 	}
-	return ordered{
-		{"toolMode", string(cfg.ToolMode)}, {"openTimeout", cfg.OpenTimeout.String()}, {"maxMessage", cfg.MaxMessage}, {"toolboxes", toolboxes}}
+	file := ordered{{"toolMode", string(cfg.ToolMode)}, {"openTimeout", cfg.OpenTimeout.String()}, {"maxMessage", cfg.MaxMessage}}
+	switch {
+	case cfg.Store.Path != "":
+		file = append(file, entry{"store", ordered{{"path", escape(cfg.Store.Path)}}})
+	case cfg.Store.DSN != "":
+		file = append(file, entry{"store", ordered{{"dsn", escape(cfg.Store.DSN)}}})
+	}
+	return append(file, entry{"toolboxes", toolboxes})
 }
 
 func serverFile(s config.Server) ordered {

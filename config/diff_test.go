@@ -26,10 +26,10 @@ func TestDiff(t *testing.T) {
 			"dev": {"mcpServers": {"git": {"env": {"A": "1"}, "command": "git-mcp", "args": []}, "web": {"url": "https://a.example/mcp", "type": "http"}}, "description": "Work"},
 			"notes": {"mcpServers": {"files": {"command": "files-mcp", "toolFilters": ["read_*"], "timeouts": {"start": 30}}}}}}`,
 			&config.Changes{}, "nothing"},
-		{"settings of the top level", `{"toolMode": "proxy", "openTimeout": "1s", "maxMessage": 2000000, "toolboxes": {
+		{"settings of the top level", `{"toolMode": "proxy", "openTimeout": "1s", "maxMessage": 2000000, "store": {"path": "/s.db"}, "toolboxes": {
 			"dev": {"description": "Work", "mcpServers": {"git": {"command": "git-mcp", "env": {"A": "1"}}, "web": {"url": "https://a.example/mcp"}}},
 			"notes": {"mcpServers": {"files": {"command": "files-mcp", "toolFilters": ["read_*"]}}}}}`,
-			&config.Changes{Settings: []string{"toolMode", "openTimeout", "maxMessage"}}, "settings toolMode, openTimeout, maxMessage"},
+			&config.Changes{Settings: []string{"toolMode", "openTimeout", "maxMessage", "store"}}, "settings toolMode, openTimeout, maxMessage, store"},
 		{"a toolbox added and one removed", `{"toolboxes": {
 			"new": {"mcpServers": {}},
 			"dev": {"description": "Work", "mcpServers": {"git": {"command": "git-mcp", "env": {"A": "1"}}, "web": {"url": "https://a.example/mcp"}}}}}`,

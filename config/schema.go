@@ -91,6 +91,10 @@ func typeSchema(t reflect.Type) schema {
 		return schema{"anyOf": []schema{{"type": "boolean"}, typeSchema(reflect.TypeFor[[]string]())}}
 	case reflect.TypeFor[Transport]():
 		return choiceSchema([]string{"stdio", "http", "sse", "builtin", "local", "streamable-http", "streamableHttp", "streamable_http"})
+	case reflect.TypeFor[Store]():
+		s := objectSchema(t)
+		s["not"] = schema{"required": []string{"path", "dsn"}}
+		return s
 	case reflect.TypeFor[[]Toolbox]():
 		return namedSchema("#/$defs/toolbox")
 	case reflect.TypeFor[[]Server]():
@@ -137,6 +141,12 @@ func description(key string) string {
 		return "The longest message taken from a client or a server, in bytes. Default 16777216."
 	case "prefix":
 		return "What stands before the names of the tools: the toolbox and the server (toolbox, the default), or nothing where that is unambiguous (none)."
+	case "store":
+		return "Where conversations are kept: in the file at path, or in the PostgreSQL database of dsn. Default: conversations.db in $XDG_STATE_HOME/workbench or ~/.local/state/workbench."
+	case "path":
+		return "A SQLite file, made if there is none. A relative path starts from the folder of this file."
+	case "dsn":
+		return "The connection string of a PostgreSQL database, which replicas may share. Leave the password to a variable: postgres://workbench:${PGPASSWORD}@db.example.com/workbench"
 	case "toolboxes":
 		return "The toolboxes by name. Clients are told of them in this order."
 	case "description":

@@ -52,6 +52,7 @@ func TestSchemaKeys(t *testing.T) {
 	}{
 		{"top", schema, `{"qqqqqqqq": 1}`},
 		{"toolbox", defs["toolbox"], `{"toolboxes": {"t": {"qqqqqqqq": 1, "mcpServers": {}}}}`},
+		{"store", schema["properties"].(map[string]any)["store"], `{"store": {"qqqqqqqq": 1}}`},
 		{"server", server, `{"toolboxes": {"t": {"mcpServers": {"s": {"command": "x", "qqqqqqqq": 1}}}}}`},
 		{"timeouts", server["properties"].(map[string]any)["timeouts"],
 			`{"toolboxes": {"t": {"mcpServers": {"s": {"command": "x", "timeouts": {"qqqqqqqq": 1}}}}}}`},
@@ -108,6 +109,7 @@ func TestSchemaRefuses(t *testing.T) {
 		{"wrong choice", `{"toolMode": "fast"}`},
 		{"negative duration", `{"openTimeout": -1}`},
 		{"unreadable duration", `{"openTimeout": "soon"}`},
+		{"two stores", `{"store": {"path": "a", "dsn": "b"}}`},
 		{"empty name", `{"toolboxes": {"": {"mcpServers": {}}}}`},
 		{"slash in a name", `{"toolboxes": {"a/b": {"mcpServers": {}}}}`},
 		{"unknown key of a server", fmt.Sprintf(server, `{"command": "x", "evn": {}}`)},

@@ -9,7 +9,7 @@ type Config struct {
 	OpenTimeout time.Duration `key:"openTimeout"`
 	MaxMessage  int           `key:"maxMessage"` // the longest message taken from a client or server, in bytes
 	Store       Store         `key:"store"`
-	Toolboxes   []Toolbox     `key:"toolboxes"`  // in the order of the file
+	Toolboxes   []Toolbox     `key:"toolboxes"` // in the order of the file
 }
 
 // Store says where conversations are kept. At most one of the two is set; with neither it is a file among the user's others.

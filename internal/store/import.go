@@ -17,11 +17,11 @@ const maxLine = 256 << 20
 // is. The error names the line; what came before it has been kept, and importing again goes on.
 func (s *Store) Import(ctx context.Context, r io.Reader) (Counts, error) {
 	i := importer{s: s, in: bufio.NewReaderSize(r, 64<<10)}
-	err := i.run(ctx)
-	if err == nil || i.line == 0 {
+	if err := i.run(ctx); err != nil {
+		err = errors.Join(fmt.Errorf("line %d: %w", i.line, err), i.keep(ctx))
 		return i.counts, err
 	}
-	return i.counts, fmt.Errorf("line %d: %w", i.line, err)
+	return i.counts, nil
 }
 
 // importer is an import under way.

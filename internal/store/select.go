@@ -84,3 +84,35 @@ func (s *Store) page(ctx context.Context, query string, args ...any) ([]Key, err
 	})
 	return keys, err
 }
+
+// Owned is a conversation and whose it is.
+type Owned struct {
+	Principal string
+	Conversation
+}
+
+// Latest returns the conversations that were updated last, the latest first, at most limit, of one principal or, with "", of
+// everybody. Like Select it is for those who administer the store.
+func (s *Store) Latest(ctx context.Context, principal string, limit int) ([]Owned, error) {
+	var found []Owned
+	err := s.db.read(ctx, func(ctx context.Context, q querier) error {
+		rows, err := q.QueryContext(ctx, `SELECT `+conversationColumns+` FROM conversations WHERE $1 = '' OR principal = $1
+			ORDER BY updated DESC, id DESC LIMIT $2`, principal, limit)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			owner, c, err := scanConversation(rows)
+			if err != nil {
+				return err
+			}
+			found = append(found, Owned{owner, c})
+		}
+		return rows.Err()
+	})
+	if err != nil {
+		return nil, err
+	}
+	return found, nil
+}

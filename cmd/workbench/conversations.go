@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/store"
+)
+
+func conversationsCommand(env *environment) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "conversations",
+		Short: "List, show, back up and delete kept conversations",
+		Long: `Conversations with command workflows are kept in a file, conversations.db in
+$XDG_STATE_HOME/workbench or ~/.local/state/workbench, or where "store" in the
+configuration says. These commands see the conversations of all users.`,
+		Example: `  workbench conversations list
+  workbench conversations export --output backup.jsonl`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(conversationsListCommand(env), conversationsShowCommand(env), conversationsExportCommand(env),
+		conversationsImportCommand(env), conversationsDeleteCommand(env))
+	return cmd
+}
+
+// storePath is the file that conversations are kept in, unless they are in a
+// database.
+func (e *environment) storePath(cfg *config.Config) (string, error) {
+	if cfg.Store.Path != "" {
+		return cfg.Store.Path, nil
+	}
+	dir, err := e.stateDir()
+	if err != nil {
+		return "", hinted{fmt.Errorf("there is no place for conversations: %w", err), `name a file in the configuration: "store": {"path": "…"}`}
+	}
+	return filepath.Join(dir, "conversations.db"), nil
+}
+
+// openStore opens the store that the configuration names; warn is told what it
+// goes on in spite of.
+func (e *environment) openStore(ctx context.Context, cfg *config.Config, warn func(error)) (*store.Store, error) {
+	if cfg.Store.DSN != "" {
+		return store.OpenPostgres(ctx, cfg.Store.DSN, warn, store.Options{})
+	}
+	path, err := e.storePath(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return store.OpenSQLite(ctx, path, warn, store.Options{})
+}
+
+// withStore runs do with the store that is there; fresh allows to make one.
+func (e *environment) withStore(ctx context.Context, fresh bool, do func(*store.Store) error) (err error) {
+	cfg, _, err := e.load()
+	if err != nil {
+		return err
+	}
+	if cfg.Store.DSN == "" && !fresh {
+		path, err := e.storePath(cfg)
+		if err != nil {
+			return err
+		}
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			return hinted{fmt.Errorf("no conversations have been kept: %s is not there", path), `if they are elsewhere, say so in the configuration: "store": {"path": "…"}`}
+		}
+	}
+	s, err := e.openStore(ctx, cfg, func(warning error) { fmt.Fprintf(e.err, "workbench: warning: %v\n", warning) })
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	return do(s)
+}
+
+// addUser adds the flag that says whose conversations are meant.
+func addUser(cmd *cobra.Command, user *string) {
+	cmd.Flags().StringVar(user, "user", "", "only conversations of this `user`")
+}
+
+// notThere adds advice to an error about a conversation that is not there.
+func notThere(err error) error {
+	if errors.Is(err, store.ErrNotFound) {
+		return hinted{err, "workbench conversations list shows which there are"}
+	}
+	return err
+}
+
+// visible is text that a terminal shows and does not obey.
+func visible(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
+			return '\ufffd'
+		}
+		return r
+	}, text)
+}

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/workbench/internal/store"
+)
+
+func conversationsListCommand(env *environment) *cobra.Command {
+	var user string
+	var limit int
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List conversations, the latest first",
+		Long:  `List prints the conversations whose last turn ended last, the latest first.`,
+		Example: `  workbench conversations list
+  workbench conversations list --user ada --limit 100 --json`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if limit < 1 {
+				return usageError{fmt.Errorf("--limit: want a number from 1, got %d", limit)}
+			}
+			return env.withStore(cmd.Context(), false, func(s *store.Store) error {
+				list, err := s.Latest(cmd.Context(), user, limit)
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					return printJSON(env.out, listConversations(list))
+				}
+				return printConversations(env.out, list)
+			})
+		},
+	}
+	addUser(cmd, &user)
+	cmd.Flags().IntVar(&limit, "limit", 20, "how many at most")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON array")
+	return cmd
+}
+
+// shownConversation is a conversation as JSON.
+type shownConversation struct {
+	Principal string          `json:"user_id"`
+	ID        string          `json:"conversation_id"`
+	Client    string          `json:"client"`
+	Workflow  string          `json:"workflow"`
+	Topic     string          `json:"topic"`
+	Summary   string          `json:"summary"`
+	Turns     int             `json:"turns"`
+	Created   time.Time       `json:"created_at"`
+	Updated   time.Time       `json:"updated_at"`
+	State     json.RawMessage `json:"state,omitempty"`
+}
+
+func showConversation(c store.Owned) shownConversation {
+	return shownConversation{c.Principal, c.ID, c.Client, c.Workflow, c.Topic, c.Summary, c.Turns, c.Created, c.Updated, c.State}
+}
+
+func listConversations(list []store.Owned) []shownConversation {
+	shown := []shownConversation{}
+	for _, c := range list {
+		shown = append(shown, showConversation(c))
+	}
+	return shown
+}
+
+func printConversations(out io.Writer, list []store.Owned) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	if len(list) > 0 {
+		fmt.Fprintln(w, "ID\tUSER\tWORKFLOW\tTURNS\tUPDATED\tTOPIC")
+	}
+	for _, c := range list {
+		topic := c.Topic
+		if topic == "" {
+			topic = "(open)"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%s\n", visible(c.ID), visible(c.Principal), visible(c.Workflow), c.Turns, c.Updated.Format(time.DateTime), visible(topic))
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(out, count(len(list), "conversation"))
+	return err
+}
+
+func conversationsShowCommand(env *environment) *cobra.Command {
+	var user string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "show ID",
+		Short: "Show the turns of a conversation",
+		Long: `Show prints a conversation with all its turns. Times are in UTC. Outputs and
+traces are left out; --json has them.`,
+		Example: `  workbench conversations show 3f0c9a1be7d24c5f8a6b0d1e2f3a4b5c
+  workbench conversations show 3f0c9a1be7d24c5f8a6b0d1e2f3a4b5c --json`,
+		Args: between(1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return env.withStore(cmd.Context(), false, func(s *store.Store) error {
+				for key, err := range s.Select(cmd.Context(), store.Selection{Principal: user, IDs: args}) {
+					if err == nil {
+						err = show(cmd.Context(), env.out, s, key, asJSON)
+					}
+					if err != nil {
+						return notThere(err)
+					}
+				}
+				return nil
+			})
+		},
+	}
+	addUser(cmd, &user)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	return cmd
+}
+
+func show(ctx context.Context, out io.Writer, s *store.Store, key store.Key, asJSON bool) error {
+	c, err := s.Conversation(ctx, key.Principal, key.ID)
+	if err != nil {
+		return err
+	}
+	turns, err := s.Turns(ctx, key.Principal, key.ID, 0)
+	if err != nil {
+		return err
+	}
+	shown := showConversation(store.Owned{Principal: key.Principal, Conversation: c})
+	if asJSON {
+		return printJSON(out, struct {
+			shownConversation
+			Turns []store.Turn `json:"turns"`
+		}{shown, turns})
+	}
+	for _, line := range [][2]string{{"user", shown.Principal}, {"client", c.Client}, {"workflow", c.Workflow}, {"topic", c.Topic}, {"summary", c.Summary}} {
+		if line[1] != "" {
+			fmt.Fprintf(out, "%-9s %s\n", line[0], visible(line[1]))
+		}
+	}
+	for i, t := range turns {
+		fmt.Fprintf(out, "\n%d  %s  %s\n", i+1, t.Ended.Format(time.DateTime), visible(strings.TrimSpace(t.Kind+" "+t.Status)))
+		fmt.Fprintf(out, "   > %s\n", visible(t.Message))
+		if t.Summary != "" {
+			fmt.Fprintf(out, "   %s\n", visible(t.Summary))
+		}
+		if f := t.Feedback; f != nil {
+			fmt.Fprintf(out, "   feedback:%s\n", visible(feedback(f)))
+		}
+	}
+	return nil
+}
+
+func feedback(f *store.Feedback) string {
+	var text string
+	if f.Score != nil {
+		text = fmt.Sprintf(" %g", *f.Score)
+	}
+	if f.Text != nil {
+		text += " " + *f.Text
+	}
+	return text
+}
+
+func conversationsDeleteCommand(env *environment) *cobra.Command {
+	var user string
+	cmd := &cobra.Command{
+		Use:   "delete ID...",
+		Short: "Delete conversations for good",
+		Long: `Delete removes conversations with all their turns. There is no way back, except
+from an export.`,
+		Example: "  workbench conversations delete 3f0c9a1be7d24c5f8a6b0d1e2f3a4b5c",
+		Args:    between(1, -1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return env.withStore(cmd.Context(), false, func(s *store.Store) error {
+				var keys []store.Key // All are looked up before one is deleted.
+				for key, err := range s.Select(cmd.Context(), store.Selection{Principal: user, IDs: args}) {
+					if err != nil {
+						return notThere(err)
+					}
+					keys = append(keys, key)
+				}
+				for _, key := range keys {
+					if err := s.Delete(cmd.Context(), key.Principal, key.ID); err != nil {
+						return fmt.Errorf("conversation %s: %w", key.ID, err)
+					}
+					fmt.Fprintf(env.out, "deleted %s\n", key.ID)
+				}
+				return nil
+			})
+		},
+	}
+	addUser(cmd, &user)
+	return cmd
+}

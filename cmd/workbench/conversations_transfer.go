@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/workbench/internal/store"
+)
+
+func conversationsExportCommand(env *environment) *cobra.Command {
+	var user, output string
+	cmd := &cobra.Command{
+		Use:   "export [ID...]",
+		Short: "Write conversations as lines of JSON",
+		Long: `Export writes all conversations, or those named, with their turns to standard
+output, one JSON object a line; import reads them. With all of them come the
+corrections that users have made. Programs that use the store may go on.`,
+		Example: `  workbench conversations export --output backup.jsonl
+  workbench conversations export --user ada | gzip > ada.jsonl.gz`,
+		Args: between(0, -1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			sel := store.Selection{Principal: user}
+			if len(args) > 0 {
+				sel.IDs = args
+			}
+			return env.withStore(cmd.Context(), false, func(s *store.Store) error {
+				if output == "" {
+					_, err := s.Export(cmd.Context(), env.out, sel)
+					return notThere(err)
+				}
+				counts, err := exportFile(cmd.Context(), s, output, sel)
+				if err != nil {
+					return notThere(err)
+				}
+				fmt.Fprintf(env.out, "%s with %s in %s\n", count(counts.Conversations, "conversation"), count(counts.Turns, "turn"), output)
+				return nil
+			})
+		},
+	}
+	addUser(cmd, &user)
+	cmd.Flags().StringVar(&output, "output", "", "write to this `file`, for this user alone to read, instead of standard output")
+	return cmd
+}
+
+// exportFile writes a file that is there whole or, but for damaged
+// conversations, not at all.
+func exportFile(ctx context.Context, s *store.Store, path string, sel store.Selection) (store.Counts, error) {
+	tmp, err := os.CreateTemp(filepath.Dir(path), ".export-*") // with mode 0600
+	if err != nil {
+		return store.Counts{}, err
+	}
+	defer os.Remove(tmp.Name())
+	counts, err := s.Export(ctx, tmp, sel)
+	var damaged *store.CorruptError
+	if err != nil && !errors.As(err, &damaged) {
+		return counts, errors.Join(err, tmp.Close())
+	}
+	if failed := errors.Join(tmp.Sync(), tmp.Close()); failed != nil {
+		return counts, errors.Join(err, failed)
+	}
+	return counts, errors.Join(err, os.Rename(tmp.Name(), path))
+}
+
+func conversationsImportCommand(env *environment) *cobra.Command {
+	return &cobra.Command{
+		Use:   "import FILE",
+		Short: "Read conversations that export wrote",
+		Long: `Import reads a file that export wrote, or standard input if FILE is -, and
+keeps its conversations. Those that are there already are left as they are, so
+an import that was interrupted can be run again.`,
+		Example: `  workbench conversations import backup.jsonl
+  gunzip < ada.jsonl.gz | workbench conversations import -`,
+		Args: between(1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in := env.in
+			if args[0] != "-" {
+				f, err := os.Open(args[0])
+				if err != nil {
+					return err
+				}
+				defer f.Close()
+				in = f
+			}
+			return env.withStore(cmd.Context(), true, func(s *store.Store) error { return importFrom(cmd.Context(), env.out, s, in) })
+		},
+	}
+}
+
+func importFrom(ctx context.Context, out io.Writer, s *store.Store, in io.Reader) error {
+	counts, err := s.Import(ctx, in)
+	fmt.Fprintf(out, "%s with %s kept", count(counts.Conversations, "conversation"), count(counts.Turns, "turn"))
+	if counts.Skipped > 0 {
+		fmt.Fprintf(out, ", %d left as they were", counts.Skipped)
+	}
+	fmt.Fprintln(out)
+	var invalid *store.InvalidError
+	if errors.As(err, &invalid) {
+		return hinted{err, "export writes what import reads; what came before this line has been kept"}
+	}
+	return err
+}

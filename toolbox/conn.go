@@ -511,6 +511,9 @@ func (c *conn) TooLong(e *wire.TooLongError) {
 	c.Noise(nil, e)
 }
 
+// Broken is the link's word that it serves nobody any more.
+func (c *conn) Broken(err error) { c.breakOff(err) }
+
 // Lost is the link's word that a request will get no reply.
 func (c *conn) Lost(id uint64, err error) { c.end(id, nil, c.lost(err)) }
 

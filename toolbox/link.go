@@ -40,6 +40,9 @@ type receiver interface {
 	Noise(line []byte, err error)
 	// TooLong takes a message that was thrown away for its size.
 	TooLong(err *wire.TooLongError)
+	// Broken says that the peer takes or gives no more messages although it is
+	// not gone: the link is to be closed.
+	Broken(err error)
 	// Lost says that request id gets no reply, and why.
 	Lost(id uint64, err error)
 }

@@ -3,6 +3,7 @@ package toolbox
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -88,6 +89,13 @@ func declare(env []string, declarations map[string]string) []string {
 // was waited for; a descendant that holds the pipe does not keep it alive.
 func (l *stdioLink) read(r receiver) {
 	defer close(l.done)
+	input := make(chan struct{})
+	go func() {
+		defer close(input)
+		l.proc.WaitInput()
+		l.outlives("input", r)
+	}()
+	defer func() { <-input }()
 	in := wire.NewReader(l.proc.Stdout(), l.max)
 	var m wire.Message
 	for {
@@ -105,31 +113,32 @@ func (l *stdioLink) read(r receiver) {
 			r.TooLong(long)
 			continue
 		}
+		l.outlives("output", r)
 		l.ended()
 		return
 	}
 }
 
-// exitAfterEOF is how long a child may take to exit after its output ended,
-// which is what an exiting process looks like from here.
+// exitAfterEOF is how long a child may take to exit after its input or output
+// ended, which is what an exiting process looks like from here.
 const exitAfterEOF = 250 * time.Millisecond
 
-// ended finds the reason after the output has ended. A child that closed its
-// output and lives on serves nobody any more and is stopped.
-func (l *stdioLink) ended() {
-	var cause error
-	wait := time.NewTimer(exitAfterEOF)
-	defer wait.Stop()
+// outlives has a child ended that lives on after the end of its input or output:
+// it serves nobody any more. What was written to it before may be lost.
+func (l *stdioLink) outlives(what string, r receiver) {
+	exiting := time.NewTimer(exitAfterEOF)
+	defer exiting.Stop()
 	select {
 	case <-l.proc.Done():
-	case <-wait.C:
-		cause = errors.New("closed its output and did not exit")
-		_ = l.proc.Stop(context.Background(), child.Grace{})
+	case <-exiting.C:
+		r.Broken(fmt.Errorf("closed its %s and did not exit", what))
 		<-l.proc.Done()
 	}
-	if cause == nil {
-		cause = &ExitError{How: l.proc.Exit().String(), Stderr: l.proc.Tail()}
-	}
+}
+
+// ended finds the reason when the child is over.
+func (l *stdioLink) ended() {
+	cause := &ExitError{How: l.proc.Exit().String(), Stderr: l.proc.Tail()}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.cause == nil { // else Close was called

@@ -1,6 +1,7 @@
 package toolbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -126,6 +127,9 @@ func (s *Server) wait(ctx context.Context, c *conn) *IdleError {
 		case <-c.link.Done():
 			return nil
 		case <-c.broken:
+			if c.brokenBy != nil {
+				return nil
+			}
 			// A process that dies breaks its pipe before its death is seen.
 			dying := time.NewTimer(exitAfterEOF)
 			defer dying.Stop()
@@ -257,6 +261,8 @@ func (s *Server) attempt(sctx context.Context) (_ *conn, err error) {
 		select {
 		case <-c.link.Done():
 			c.close(c.link.Cause())
+		case <-c.broken:
+			c.close(cmp.Or(c.brokenBy, ErrClosed))
 		case <-started:
 		}
 	}()

@@ -8,6 +8,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// awaitHangup returns when nobody holds the other end of our end of an input, or ours is closed.
+func awaitHangup(f *os.File) {
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return
+	}
+	// The poller tells readers of a hangup, also of an end that can only be written to.
+	conn.Read(func(uintptr) bool { return outputState(f) == outputEnded })
+}
+
 // outputState asks the system about our end of an output.
 func outputState(f *os.File) readiness {
 	conn, err := f.SyscallConn()

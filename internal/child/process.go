@@ -91,6 +91,15 @@ func (p *Process) Stdin() *os.File { return p.stdin }
 // with os.ErrDeadlineExceeded. Stop closes it, when a pending Read ends with os.ErrClosed.
 func (p *Process) Stdout() *os.File { return p.stdout }
 
+// WaitInput returns when nobody can read any more what is written to Stdin: the process has closed it, or ended, or
+// Stop closed our end. Where the system does not tell of the first, it returns after one of the others.
+func (p *Process) WaitInput() {
+	awaitHangup(p.stdin)
+	if outputState(p.stdin) != outputEnded {
+		<-p.finished
+	}
+}
+
 // PID returns the number of the process. It may belong to another one after Done is closed.
 func (p *Process) PID() int { return p.life.pid }
 

@@ -13,13 +13,21 @@ import (
 // maxSize is the most bytes a configuration file may have.
 const maxSize = 4 << 20
 
-// Load reads and parses the file at path, as [Parse] does. A file that cannot be read is an *os.PathError.
+// Load reads and parses the file at path, as [Parse] does. A file that cannot be read is an *os.PathError; one that other
+// users can write is refused.
 func Load(path string, lookup func(string) (string, bool)) (*Config, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
+	info, err := f.Stat()
+	if err == nil {
+		err = distrust(path, info)
+	}
+	if err != nil {
+		return nil, err
+	}
 	// One byte more than allowed tells Parse that the file is too big.
 	data, err := io.ReadAll(io.LimitReader(f, maxSize+1))
 	if err != nil {

@@ -31,7 +31,8 @@ type conn struct {
 	closed  error
 	retired bool // idle: it takes no more calls
 	timer   *time.Timer
-	armed   bool // the timer runs; no pending call is late before it fires
+	armed   bool      // the timer runs; no pending call is late before it fires
+	due     time.Time // when the timer is to fire
 
 	noise     int
 	noisy     []string      // the first noise lines
@@ -254,6 +255,7 @@ func (c *conn) armLocked(now time.Time) {
 	if !c.armed {
 		return
 	}
+	c.due = next
 	if c.timer == nil {
 		c.timer = time.AfterFunc(next.Sub(now), c.expire)
 	} else {
@@ -269,10 +271,20 @@ func (c *Call) deadline(l config.Timeouts) time.Time {
 	return idle
 }
 
+// overslept is how late a timer rings in a program that was stopped meanwhile,
+// and how long the replies that came while it was are then waited for.
+const overslept = 500 * time.Millisecond
+
 // expire ends the calls whose time is over. It runs on the timer's goroutine.
 func (c *conn) expire() {
 	now := time.Now()
 	c.mu.Lock()
+	if now.Sub(c.due) > overslept {
+		c.due = now.Add(overslept)
+		c.timer.Reset(overslept)
+		c.mu.Unlock()
+		return
+	}
 	var late []*Call
 	for _, call := range c.pending {
 		if !call.open && !now.Before(call.deadline(c.limits)) {

@@ -131,12 +131,7 @@ func (s *Server) wait(ctx context.Context, c *conn) *IdleError {
 				return nil
 			}
 			// A process that dies breaks its pipe before its death is seen.
-			dying := time.NewTimer(exitAfterEOF)
-			defer dying.Stop()
-			select {
-			case <-c.link.Done():
-			case <-dying.C:
-			}
+			c.ended(exitAfterEOF)
 			return nil
 		case <-ctx.Done():
 			return nil
@@ -276,6 +271,9 @@ func (s *Server) attempt(sctx context.Context) (_ *conn, err error) {
 	}
 	// A write can fail before the death of the process is seen; how it died
 	// is the better reason. Ends that we asked for have none.
+	if errors.As(err, new(unsentError)) {
+		c.ended(exitAfterEOF)
+	}
 	c.close(c.lost(err))
 	cerr := s.end(c)
 	var exit *ExitError
@@ -283,4 +281,14 @@ func (s *Server) attempt(sctx context.Context) (_ *conn, err error) {
 		err = exit
 	}
 	return nil, errors.Join(err, cerr)
+}
+
+// ended waits for the end of the link, which seems near.
+func (c *conn) ended(atMost time.Duration) {
+	wait := time.NewTimer(atMost)
+	defer wait.Stop()
+	select {
+	case <-c.link.Done():
+	case <-wait.C:
+	}
 }

@@ -63,8 +63,8 @@ func environment(name string) (string, bool) {
 	return value, ok
 }
 
-// TestFaults parses the file of each archive and compares the error with its want section.
-func TestFaults(t *testing.T) {
+// TestFaultD2D3D4D6D7_Files parses the file of each archive and compares the error with its want section.
+func TestFaultD2D3D4D6D7_Files(t *testing.T) {
 	golden(t, "testdata/faults", func(t *testing.T, name string, data []byte) string {
 		_, err := config.Parse(name, data, environment)
 		var faults *config.Error

@@ -12,7 +12,7 @@ import (
 	"github.com/mcp-workbench/workbench/config"
 )
 
-func TestParseText(t *testing.T) {
+func TestFaultD13_Text(t *testing.T) {
 	const plain = `{"toolMode": "proxy"}`
 	utf16Text := func(order func(u uint16) []byte) string {
 		var b strings.Builder

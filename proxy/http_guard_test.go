@@ -2,6 +2,7 @@ package proxy_test
 
 import (
 	"bytes"
+	"encoding/base64"
 	"fmt"
 	"net"
 	"strings"
@@ -127,7 +128,7 @@ func TestFaultC1C2_HostAndOrigin(t *testing.T) {
 	}
 }
 
-func TestFaultC3_Token(t *testing.T) {
+func TestFaultC3C4_Token(t *testing.T) {
 	var log syncBuffer
 	w := newWeb(t, oneBox, webOptions{log: &log, http: proxy.HTTPOptions{Token: token}})
 	body := fmt.Sprintf(hello, "2025-11-25")
@@ -146,6 +147,8 @@ func TestFaultC3_Token(t *testing.T) {
 		{"no scheme", "/mcp", "Authorization: " + token, 401},
 		{"another scheme", "/mcp", "Authorization: Basic " + token, 401},
 		{"a token without a signature", "/mcp", "Authorization: Bearer eyJhbGciOiJub25lIn0.e30.", 401},
+		{"a token for another audience", "/mcp", "Authorization: Bearer " + signed(`{"aud":"https://other.example/mcp","scope":"mcp"}`), 401},
+		{"a token without the scope", "/mcp", "Authorization: Bearer " + signed(`{"aud":"http://127.0.0.1/mcp","scope":"other"}`), 401},
 		{"in the address", "/mcp?token=" + token + "&access_token=" + token, "X: y", 401},
 		{"in another header", "/mcp", "X-Api-Key: " + token, 401},
 		{"in a cookie", "/mcp", "Cookie: token=" + token, 401},
@@ -179,6 +182,12 @@ func TestFaultC3_Token(t *testing.T) {
 	if strings.Contains(log.String(), token[:20]) {
 		t.Errorf("the log holds the token:\n%s", log.String())
 	}
+}
+
+// signed is a JSON Web Token of another issuer.
+func signed(claims string) string {
+	encode := base64.RawURLEncoding.EncodeToString
+	return encode([]byte(`{"alg":"HS256"}`)) + "." + encode([]byte(claims)) + "." + encode([]byte("signature"))
 }
 
 // The token that a client shows does not reach the servers behind.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -20,6 +21,7 @@ type bed struct {
 	mark     string // environment entry of every process of the case
 	canary   string // a secret of both servers
 	folder   string // the program's home, with its configuration and its log
+	runtime  string // the folder of its socket
 	baseline held
 }
 
@@ -36,6 +38,7 @@ type setup struct {
 	wrap    []string // a command line that the program's is appended to
 	flags   []string // of serve
 	level   string   // of the log; "" means debug
+	more    int      // servers of the toolbox "more", which are well
 	unready bool     // the sick server does not become ready
 }
 
@@ -44,9 +47,6 @@ func newBed(t *testing.T, fault string, how setup) *bed {
 	t.Helper()
 	b := newClosedBed(t, fault, how)
 	o := b.open()
-	if got := o.state("well"); got != "ready" {
-		t.Fatalf("the well server is %s: %+v", got, o.Servers)
-	}
 	if got := o.state("sick"); (got == "ready") == how.unready {
 		t.Fatalf("the sick server is %s: %+v", got, o.Servers)
 	}
@@ -57,10 +57,17 @@ func newBed(t *testing.T, fault string, how setup) *bed {
 func newClosedBed(t *testing.T, fault string, how setup) *bed {
 	t.Helper()
 	t.Parallel()
-	b := &bed{t: t, mark: wiretest.Mark(t), canary: "canary-" + fmt.Sprintf("%x", t.Name()), folder: t.TempDir()}
+	b := &bed{t: t, mark: wiretest.Mark(t), canary: "canary-" + fmt.Sprintf("%x", t.Name()), folder: t.TempDir(), runtime: shortDir(t)}
 	sick := b.server(strings.Fields(fault)...)
 	maps.Copy(sick, how.sick)
-	top := entry{"openTimeout": "10s", "toolboxes": entry{"box": entry{"mcpServers": entry{"sick": sick, "well": b.server("well")}}}}
+	more := entry{}
+	for i := range how.more {
+		more[fmt.Sprintf("s%d", i)] = b.server("well")
+	}
+	top := entry{"openTimeout": "10s", "toolboxes": entry{
+		"box":  entry{"mcpServers": entry{"sick": sick, "well": b.server("well")}},
+		"more": entry{"mcpServers": more},
+	}}
 	maps.Copy(top, how.top)
 	b.configure(wiretest.JSON(top))
 	if how.level == "" {
@@ -77,6 +84,17 @@ func newClosedBed(t *testing.T, fault string, how setup) *bed {
 		b.Initialize(wiretest.Legacy, "{}")
 	}
 	return b
+}
+
+// shortDir is a folder whose name is short enough for that of a socket in it.
+func shortDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "wb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
 }
 
 // program is the path of one of the programs that TestMain built.
@@ -101,10 +119,10 @@ func (b *bed) server(fault ...string) entry {
 // environ is the environment of the program, away from what a person has on this machine.
 func (b *bed) environ() []string {
 	env := append(os.Environ(), b.mark, "OURS="+b.canary, "WORKBENCH_CONFIG=")
-	for _, name := range []string{"HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"} {
+	for _, name := range []string{"HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"} {
 		env = append(env, name+"="+b.folder)
 	}
-	return env
+	return append(env, "XDG_RUNTIME_DIR="+b.runtime)
 }
 
 // opened is the result of opening the toolbox.
@@ -152,7 +170,10 @@ func (b *bed) open() opened {
 		b.t.Fatalf("open: got error %v", reply.Error)
 	}
 	result := decode[struct{ StructuredContent opened }](b.t, reply.Result)
-	b.wellAnswers()
+	// An open that does not wait for the sick server may not have waited for the well one.
+	if !eventually(func() bool { return b.call("well", "echo", "{}") == outcome{text: "{}"} }) {
+		b.t.Error("the well server does not become ready")
+	}
 	b.baseline = b.holds()
 	return result.StructuredContent
 }
@@ -241,9 +262,14 @@ func (b *bed) recovers() {
 }
 
 // pid is the process of a server.
-func (b *bed) pid(server string) string {
+func (b *bed) pid(server string) int {
 	b.t.Helper()
-	return b.call(server, "pid", "{}").text
+	got := b.call(server, "pid", "{}")
+	pid, err := strconv.Atoi(got.text)
+	if err != nil {
+		b.t.Fatalf("got %+v, want the number of a process", got)
+	}
+	return pid
 }
 
 func decode[T any](t *testing.T, raw []byte) (v T) {

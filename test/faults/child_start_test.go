@@ -40,6 +40,7 @@ func TestFaultA2_CrashAtStart(t *testing.T) {
 	if strings.ContainsRune(got, '\x1b') || strings.Contains(got, "line 5 ") {
 		t.Errorf("got %q, want the last lines alone, without escapes of terminals", got)
 	}
+	b.shows("exit status 7")
 }
 
 func TestFaultA3_ExitAtStart(t *testing.T) {
@@ -47,6 +48,7 @@ func TestFaultA3_ExitAtStart(t *testing.T) {
 	if got := b.open().about("sick"); !strings.Contains(got, "exit status 0") {
 		t.Errorf("got %q, want it to say how the process ended", got)
 	}
+	b.shows("exit status 0")
 }
 
 func TestFaultA4_SlowStart(t *testing.T) {
@@ -94,6 +96,7 @@ func TestFaultA15_LinesThatAreNoMessages(t *testing.T) {
 	t.Run("at the start", func(t *testing.T) {
 		b := newBed(t, "banner", setup{})
 		b.works()
+		b.shows("Welcome!", `"noise":2`)
 		if got := b.open().about("sick"); !strings.Contains(got, "Welcome!") {
 			t.Errorf("got %q, want it to tell of the line", got)
 		}

@@ -2,25 +2,79 @@ package faults
 
 import (
 	"bytes"
+	"context"
 	"fmt"
+	"io"
+	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"testing"
 	"time"
 
+	"github.com/mcp-workbench/workbench/internal/status"
 	"github.com/mcp-workbench/workbench/test/wiretest"
 )
 
-// held is what the program holds at a moment: its descriptors, the processes below it, and how long the well server takes.
+// held is what the program holds at a moment, the processes below it, and how long the well server takes.
 type held struct {
-	descriptors, processes int
-	typical                time.Duration
+	descriptors, goroutines, processes int
+	typical                            time.Duration
 }
 
 func (b *bed) holds() held {
-	return held{b.descriptors(), len(wiretest.Marked(b.mark)), b.typical()}
+	// Whatever is made later than the first answer is made by the time that the program can be asked.
+	if !eventually(func() bool { return b.goroutines() > 0 }) {
+		b.t.Error("the program has no socket to ask it by")
+	}
+	return held{b.descriptors(), b.goroutines(), len(wiretest.Marked(b.mark)), b.typical()}
+}
+
+// goroutines is what the program says of their number; 0 where it cannot be asked.
+func (b *bed) goroutines() int {
+	_, after, _ := strings.Cut(b.ask("/metrics"), "\ngo_goroutines ")
+	n, _ := strconv.Atoi(strings.Fields(after + " 0")[0])
+	return n
+}
+
+// ask reads from the program's socket.
+func (b *bed) ask(resource string) string {
+	transport := &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", filepath.Join(b.runtime, "workbench", fmt.Sprint(b.PID(), ".sock")))
+	}}
+	client := http.Client{Transport: transport, Timeout: 10 * time.Second}
+	resp, err := client.Get("http://workbench" + resource)
+	if err != nil {
+		return ""
+	}
+	defer resp.Body.Close()
+	text, _ := io.ReadAll(resp.Body)
+	return string(text)
+}
+
+// shows wants the status of the sick server to have these pieces.
+func (b *bed) shows(pieces ...string) {
+	b.t.Helper()
+	w := decode[status.Workbench](b.t, []byte(b.ask("/status")))
+	for _, server := range w.Servers() {
+		if server.Name != "sick" {
+			continue
+		}
+		text := wiretest.JSON(server)
+		for _, piece := range pieces {
+			if !strings.Contains(text, piece) {
+				b.t.Errorf("the status is %s, want %q in it", wiretest.Clip(text), piece)
+			}
+		}
+		if trouble := server.State != "ready" && server.State != "starting"; trouble && server.Cause == "" {
+			b.t.Errorf("the status is %s, want its cause", text)
+		}
+		return
+	}
+	b.t.Error("the status has no server sick")
 }
 
 // descriptors counts those of the program; 0 where it cannot be told.
@@ -56,13 +110,17 @@ func (b *bed) epilogue() {
 	}
 	b.wellAnswers()
 	// Machines are noisy: one round of several in good time is enough, and no server that waits for another has one.
-	slow := 20*b.baseline.typical + 20*time.Millisecond
+	slow := 20*b.baseline.typical + 100*time.Millisecond
 	if !eventually(func() bool { return b.typical() <= slow }) {
 		b.t.Errorf("the well server took %v to answer, before it took %v", b.typical(), b.baseline.typical)
 	}
 	if !eventually(func() bool { return b.descriptors() <= b.baseline.descriptors }) {
 		b.t.Errorf("the program has %d descriptors, before it had %d: %v", b.descriptors(), b.baseline.descriptors, b.files())
 	}
+	if !eventually(func() bool { return b.goroutines() <= b.baseline.goroutines }) {
+		b.t.Errorf("the program has %d goroutines, before it had %d", b.goroutines(), b.baseline.goroutines)
+	}
+	b.shows()
 	if !eventually(func() bool { return len(wiretest.Marked(b.mark)) <= b.baseline.processes }) {
 		b.t.Errorf("there are the processes %v, before there were %d", wiretest.Marked(b.mark), b.baseline.processes)
 	}
@@ -73,7 +131,8 @@ func (b *bed) epilogue() {
 func (b *bed) secrets() {
 	b.t.Helper()
 	logged, _ := os.ReadFile(b.path("log"))
-	for what, text := range map[string]string{"the log": string(logged), "standard error": b.Stderr()} {
+	shown := b.ask("/status") + b.ask("/metrics")
+	for what, text := range map[string]string{"the log": string(logged), "standard error": b.Stderr(), "the status": shown} {
 		if at := strings.Index(text, b.canary); at >= 0 {
 			b.t.Errorf("%s has a secret: %s", what, wiretest.Clip(text[max(0, at-200):]))
 		}
@@ -101,28 +160,29 @@ func (b *bed) ended() bool {
 	return err != nil || bytes.Contains(stat, []byte(") Z "))
 }
 
-// memory is what the program has of it, or had at most, in bytes; key is VmRSS or VmHWM. It is 0 where it cannot be told.
-func (b *bed) memory(key string) int {
-	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", b.PID()))
+// memory is what a process has of it, or had at most, in bytes; key is VmRSS or VmHWM. It is 0 where it cannot be told.
+func memory(pid int, key string) int {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	_, rest, _ := strings.Cut(string(text), key+":")
 	kb, _ := strconv.Atoi(strings.Fields(rest + " 0")[0])
 	return kb << 10
 }
 
-// withinMemory wants the program to have at no time had more memory than now and limit MiB, while it does something.
-func (b *bed) withinMemory(limit int, something func()) {
-	b.t.Helper()
-	before := b.memory("VmRSS")
+// withinMemory wants a process to have at no time more memory than now and spare, while something is done.
+func withinMemory(t *testing.T, pid int, something func()) {
+	t.Helper()
+	const spare = 64 << 20
+	before := memory(pid, "VmRSS")
 	something()
-	if peak := b.memory("VmHWM"); peak > before+limit<<20 {
-		b.t.Errorf("the program had %d MiB, before it had %d; want at most %d more", peak>>20, before>>20, limit)
+	if peak := memory(pid, "VmHWM"); peak > before+spare {
+		t.Errorf("the program had %d MiB, before it had %d; want at most %d more", peak>>20, before>>20, spare>>20)
 	}
 }
 
 // eventually asks until something is so, since processes end and files close without telling, and reports whether it
 // became so.
 func eventually(so func() bool) bool {
-	for deadline := time.Now().Add(10 * time.Second); !so(); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(20 * time.Second); !so(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			return false
 		}

@@ -15,7 +15,7 @@ func calls() map[string]mode {
 		"partial":    {fault: partial},
 		"grandchild": {fault: func(s *server, r request) { kin(); crash(s, r) }},
 		"hang":       {fault: func(*server, request) {}},
-		"deaf":       {fault: func(s *server, _ request) { s.turn.Lock() }}, // it says nothing from then on
+		"deaf":       {fault: func(s *server, _ request) { s.turn.Lock(); forever() }}, // it says nothing from then on
 		"progress":   {fault: progress},
 		"late":       {fault: late},
 		"alloc":      {fault: alloc},

@@ -1,0 +1,303 @@
+package faults
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/mcp-workbench/workbench/test/wiretest"
+)
+
+func TestFaultB1_EndOfInput(t *testing.T) {
+	t.Run("a call that is answered", func(t *testing.T) {
+		let := t.TempDir() + "/let"
+		b := newBed(t, "late "+let, setup{})
+		id := b.begin("sick", "fault", "{}")
+		b.CloseInput()
+		if err := os.WriteFile(let, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		b.answers(b.outcome(id), "late")
+		b.ends(0)
+	})
+	t.Run("a call that hangs", func(t *testing.T) {
+		b := newBed(t, "hang", setup{})
+		b.begin("sick", "fault", "{}")
+		b.CloseInput()
+		b.ends(0)
+	})
+	t.Run("servers that start", func(t *testing.T) {
+		b := newClosedBed(t, "hanginit", setup{})
+		b.Request("tools/call", `{"name":"workbench_open_toolbox","arguments":{"toolbox_name":"box"}}`)
+		b.CloseInput()
+		b.ends(0)
+	})
+}
+
+// ends wants the program to end soon with that exit status, and nothing to be left of what it started.
+func (b *bed) ends(status int) {
+	b.t.Helper()
+	began := time.Now()
+	if got := b.Exit().ExitCode(); got != status {
+		b.t.Errorf("got exit status %d, want %d", got, status)
+	}
+	if took := time.Since(began); took > 15*time.Second {
+		b.t.Errorf("the end took %v", took)
+	}
+	if !eventually(func() bool { return len(wiretest.Marked(b.mark)) == 0 }) {
+		b.t.Errorf("left: %v", wiretest.Marked(b.mark))
+	}
+}
+
+func TestFaultB2_ClientIsGone(t *testing.T) {
+	p := newPlain(t, "hang")
+	p.say(wiretest.Request("2", "tools/call", callOf("sick", "fault", "{}")))
+	p.stopReading()
+	p.say(wiretest.Request("3", "ping", "")) // the answer finds nobody
+	p.ends()
+}
+
+func TestFaultB3_Signals(t *testing.T) {
+	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
+		for moment, fault := range map[string]string{"idle": "well", "in a call": "hang", "starting": "hanginit"} {
+			t.Run(signal.String()+" "+moment, func(t *testing.T) {
+				b := newClosedBed(t, fault, setup{top: entry{"openTimeout": "100ms"}})
+				b.open()
+				if fault == "hang" {
+					b.begin("sick", "fault", "{}")
+				}
+				b.signal(signal)
+				b.Exit()
+				b.ends(b.Exit().ExitCode())
+			})
+		}
+	}
+	t.Run("a second one", func(t *testing.T) {
+		b := newBed(t, "ignoreterm", setup{}) // alone it would hold up the end for 4 s
+		b.signal(syscall.SIGTERM)
+		b.Next(0, "nothing", func(wiretest.Message) bool { return true })
+		b.signal(syscall.SIGTERM)
+		b.ends(1)
+	})
+}
+
+func (b *bed) signal(s os.Signal) {
+	b.t.Helper()
+	p, err := os.FindProcess(b.PID())
+	if err == nil {
+		err = p.Signal(s)
+	}
+	if err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+func TestFaultB8B9_BadInput(t *testing.T) {
+	b := newBed(t, "well", setup{})
+	for _, tt := range []struct {
+		line, id string
+		code     int
+	}{
+		{`{"jsonrpc":"2.0","id":5,"method":"ping"`, "null", -32700},
+		{"hello", "null", -32700},
+		{"{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"ping\",\"params\":{\"x\":\"\xff\"}}", "null", -32700},
+		{`{"jsonrpc":"2.0","id":5,"method":"ping"}{}`, "null", -32700},
+		{`"ping"`, "null", -32600},
+		{`[{"jsonrpc":"2.0","id":5,"method":"ping"}]`, "null", -32600},
+		{`{"id":5,"method":"ping"}`, "5", -32600},
+		{`{"jsonrpc":"2.0","id":{},"method":"ping"}`, "null", -32600},
+		{`{"jsonrpc":"2.0","id":5,"Method":"ping"}`, "5", -32600},
+		{`{"jsonrpc":"2.0","id":5,"method":"ping","method":"tools/call"}`, "5", -32600},
+		{`{"jsonrpc":"2.0","id":5,"method":"no/such/method"}`, "5", -32601},
+	} {
+		from := b.Mark()
+		b.Send(tt.line)
+		got, _ := b.Next(from, "an error", func(m wiretest.Message) bool { return m.Error != nil })
+		if string(got.ID) != tt.id || got.Error.Code != tt.code {
+			t.Errorf("%q: got %s, want id %s and code %d", tt.line, got.Raw, tt.id, tt.code)
+		}
+		b.wellAnswers()
+	}
+}
+
+func TestFaultB10_ManyAtOnce(t *testing.T) {
+	const calls = 10_000
+	b := newBed(t, "well", setup{level: "info"})
+	from := b.Mark()
+	answered := make(map[string]int)
+	withinMemory(t, b.PID(), func() {
+		for i := range calls {
+			b.Send(wiretest.Request(fmt.Sprintf(`"n%d"`, i), "tools/call", callOf("well", "echo", fmt.Sprintf(`{"n":%d}`, i))))
+		}
+		b.Next(from, "all replies", func(m wiretest.Message) bool {
+			if m.Method == "" {
+				answered[string(m.ID)]++
+			}
+			return len(answered) == calls
+		})
+	})
+	for id, n := range answered {
+		if n != 1 {
+			t.Errorf("%s was answered %d times", id, n)
+		}
+	}
+}
+
+func TestFaultB11_IDTwice(t *testing.T) {
+	let := t.TempDir() + "/let"
+	b := newBed(t, "late "+let, setup{})
+	from := b.Mark()
+	b.Send(wiretest.Request(`"x"`, "tools/call", callOf("sick", "fault", "{}")))
+	b.Send(wiretest.Request(`"x"`, "tools/call", callOf("well", "echo", "{}")))
+	refused, at := b.Next(from, "a reply", func(m wiretest.Message) bool { return m.IsReply(`"x"`) })
+	if refused.Error == nil || refused.Error.Code != -32600 {
+		t.Errorf("the second: got %s, want -32600", refused.Raw)
+	}
+	if err := os.WriteFile(let, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	first, _ := b.Next(at, "the first reply", func(m wiretest.Message) bool { return m.IsReply(`"x"`) })
+	if !strings.Contains(string(first.Result), "late") {
+		t.Errorf("the first: got %s", first.Raw)
+	}
+}
+
+func TestFaultB12_Handshake(t *testing.T) {
+	b := newClosedBed(t, "well", setup{modern: true})
+	if got := b.Call("tools/list", "{}"); got.Error == nil || !strings.Contains(got.Error.Message, "initialize") {
+		t.Errorf("before initialize: got %s", got.Raw)
+	}
+	if got := string(b.Initialize("1999-01-01", "{}")); !strings.Contains(got, wiretest.Legacy) {
+		t.Errorf("an unknown version: got %s, want one that is known", got)
+	}
+	b.Call("initialize", `{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}}`)
+	b.open()
+	b.works()
+}
+
+// A client that does not read is not read from either, and what it is owed waits for it.
+func TestFaultB13_ClientDoesNotRead(t *testing.T) {
+	const calls = 60
+	p := newPlain(t, "well")
+	var writing sync.WaitGroup
+	withinMemory(t, p.pid, func() {
+		long := fmt.Sprintf(`{"text":%q}`, strings.Repeat("x", 1<<20))
+		var sent sync.WaitGroup
+		sent.Add(4) // that many it takes at least
+		writing.Go(func() {
+			for i := range calls {
+				p.say(wiretest.Request(fmt.Sprintf(`"n%d"`, i), "tools/call", callOf("well", "echo", long)))
+				if i < 4 {
+					sent.Done()
+				}
+			}
+		})
+		sent.Wait()
+		time.Sleep(300 * time.Millisecond) // this is the fault
+		for range calls {
+			p.hear()
+		}
+	})
+	writing.Wait()
+}
+
+func TestFaultB14_CancelStorm(t *testing.T) {
+	b := newBed(t, "hang", setup{level: "info"})
+	for i := range 2000 {
+		id := fmt.Sprintf(`"c%d"`, i)
+		b.Send(wiretest.Request(id, "tools/call", callOf("sick", "fault", "{}")))
+		for _, cancelled := range []string{id, id, `"never"`, "1"} {
+			b.Notify("notifications/cancelled", `{"requestId":`+cancelled+`}`)
+		}
+	}
+	b.works()
+}
+
+// Without descriptors no more servers are started, which is said; those that run go on.
+func TestFaultB16_OutOfDescriptors(t *testing.T) {
+	b := newBed(t, "hang", setup{more: 40, wrap: []string{"/bin/sh", "-c", `ulimit -n 64; exec "$@"`, "sh"}})
+	got := b.Result("tools/call", `{"name":"workbench_open_toolbox","arguments":{"toolbox_name":"more"}}`)
+	if !strings.Contains(string(got), "too many open files") {
+		t.Errorf("got %s, want it to say what is missing", wiretest.Clip(string(got)))
+	}
+	if !strings.Contains(string(got), `"state":"ready"`) {
+		t.Errorf("got %s, want some to run", wiretest.Clip(string(got)))
+	}
+	b.works()
+	b.wellAnswers()
+	b.baseline = b.holds() // the case leaves more behind than it found
+}
+
+func TestFaultB17_LittleMemory(t *testing.T) {
+	b := newBed(t, "crash", setup{env: []string{"GOMEMLIMIT=64MiB"}})
+	long := fmt.Sprintf(`{"text":%q}`, strings.Repeat("x", 1<<20))
+	for range 100 {
+		b.answers(b.call("well", "echo", long), long)
+	}
+	b.fails(b.fault(), "exit status 9")
+	b.works()
+}
+
+// Nothing but the protocol goes to stdout: that each line is a message is checked by wiretest in every case, and that no
+// other code than the program's front can write there is seen in the code.
+func TestFaultB18_OutputIsProtocol(t *testing.T) {
+	b := newBed(t, "junk", setup{level: "debug", env: []string{"GODEBUG=inittrace=1"}})
+	b.answers(b.fault(), "done")
+	for _, folder := range []string{"config", "proxy", "toolbox", "workflowsrv", "internal/child", "internal/wire"} {
+		err := filepath.WalkDir(filepath.Join("..", "..", folder), func(path string, _ fs.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+			if err != nil {
+				return err
+			}
+			ast.Inspect(file, func(n ast.Node) bool {
+				if s, ok := n.(*ast.SelectorExpr); ok {
+					x, _ := s.X.(*ast.Ident)
+					if x != nil && (x.Name == "os" && s.Sel.Name == "Stdout" || x.Name == "fmt" && strings.HasPrefix(s.Sel.Name, "Print")) {
+						t.Errorf("%s writes to stdout: %s.%s", path, x.Name, s.Sel.Name)
+					}
+				}
+				return true
+			})
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestFaultB19_ManyPrograms(t *testing.T) {
+	b := newBed(t, "crash", setup{})
+	line := []string{program("workbench"), "serve", "--config", b.path("workbench-config.json"), "--log-level", "off"}
+	others := make([]*bed, 7)
+	for i := range others {
+		other := *b
+		cmd := exec.Command(line[0], line[1:]...)
+		cmd.Env = b.environ()
+		other.Process = wiretest.Start(t, cmd, wiretest.Options{})
+		other.Initialize(wiretest.Legacy, "{}")
+		others[i] = &other
+	}
+	for _, other := range others {
+		other.open()
+	}
+	for _, other := range others {
+		other.fails(other.fault(), "exit status 9")
+		other.works()
+		other.CloseInput()
+		other.Exit()
+	}
+}

@@ -1,12 +1,12 @@
 // Package proxy is the front: what a client sees. It answers the protocol's
-// own requests, offers the two meta tools and the tools, resources and prompts
+// own requests, offers the meta tools and the tools, resources and prompts
 // of open toolboxes, and forwards everything else between the client and the
 // servers behind it as bytes.
 //
 //	client ── Session ── routes ── toolbox.Server
 //	             │
 //	             ├── control: initialize, server/discover, ping, logging/setLevel
-//	             └── meta tools: workbench_open_toolbox, workbench_use_tool
+//	             └── meta tools: workbench_open_toolbox, workbench_use_tool, workbench_status
 //
 // A [Proxy] is a [wire.Endpoint]. Each session made from it belongs to one
 // client and owns the toolboxes opened for that client, so that a server never

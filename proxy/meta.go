@@ -14,6 +14,7 @@ import (
 const (
 	openTool      = "workbench_open_toolbox"
 	useTool       = "workbench_use_tool"
+	statusTool    = "workbench_status"
 	openToolLater = "open_toolbox"
 	useToolLater  = "use_tool"
 )
@@ -68,6 +69,10 @@ func metaTools(cfg *config.Config) []metaTool {
 				},
 			}, nil,
 			mcp.ToolAnnotation{ReadOnlyHint: mcp.ToBoolPtr(false), DestructiveHint: mcp.ToBoolPtr(true), IdempotentHint: mcp.ToBoolPtr(false), OpenWorldHint: mcp.ToBoolPtr(true)}),
+		define(statusTool, "Status",
+			"See which servers of the open toolboxes are ready, and what to do about those that are not. Starts nothing.",
+			map[string]any{}, nil,
+			mcp.ToolAnnotation{ReadOnlyHint: mcp.ToBoolPtr(true), DestructiveHint: mcp.ToBoolPtr(false), IdempotentHint: mcp.ToBoolPtr(true), OpenWorldHint: mcp.ToBoolPtr(false)}),
 	}
 }
 
@@ -92,7 +97,7 @@ func (p *Proxy) isMeta(name string) bool {
 		return false
 	}
 	switch name {
-	case openTool, useTool, openToolLater, useToolLater:
+	case openTool, useTool, statusTool, openToolLater, useToolLater:
 		return true
 	}
 	return false

@@ -104,7 +104,7 @@ func advice(s toolbox.State) string {
 	case toolbox.Starting:
 		return "a call waits for it"
 	case toolbox.Backoff:
-		return "it is tried again by itself; if that does not help, mend the cause"
+		return "if it goes on failing, mend the cause"
 	case toolbox.Open:
 		return "it failed too often: mend the cause, then open the toolbox again to have it tried at once"
 	case toolbox.NeedsLogin:

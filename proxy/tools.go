@@ -29,6 +29,8 @@ func (s *session) callTool(c *call) {
 		c.fail(s.noTool(name))
 	case name == openTool || name == openToolLater:
 		s.openToolbox(c)
+	case name == statusTool:
+		s.tellStatus(c)
 	default:
 		s.useTool(c)
 	}

@@ -1,0 +1,133 @@
+package proxy
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/toolbox"
+)
+
+// maxReason keeps what a sick server last said from filling a model's context.
+const maxReason = 300
+
+// boxReport is what workbench_status says of one toolbox.
+type boxReport struct {
+	Toolbox  string         `json:"toolbox"`
+	Open     bool           `json:"open"`
+	Ready    []string       `json:"ready,omitempty"`
+	Idle     []string       `json:"idle,omitempty"` // stopped, and started by the next call
+	NotReady []serverReport `json:"not_ready,omitempty"`
+}
+
+type serverReport struct {
+	Name   string        `json:"name"`
+	State  toolbox.State `json:"state"`
+	Error  string        `json:"error,omitempty"`
+	Advice string        `json:"advice,omitempty"`
+}
+
+// tellStatus answers workbench_status.
+func (s *session) tellStatus(c *call) {
+	f := s.take(c)
+	if f == nil {
+		return
+	}
+	reports := s.report()
+	body := encode(struct {
+		Toolboxes []boxReport `json:"toolboxes"`
+	}{reports})
+	var lines strings.Builder
+	for i := range reports {
+		reports[i].write(&lines)
+	}
+	if len(reports) == 0 {
+		lines.WriteString(available(s.p.cfg, ""))
+	}
+	out := []byte{'{'}
+	if f.modern != nil {
+		out = append(out, `"resultType":"complete",`...)
+	}
+	out = append(out, `"content":[{"type":"text","text":`...)
+	out = wire.AppendQuote(out, strings.TrimSuffix(lines.String(), "\n"))
+	out = append(append(out, `}],"structuredContent":`...), body...)
+	f.reply(append(out, '}'))
+}
+
+// report says of each toolbox where its servers stand.
+func (s *session) report() []boxReport {
+	reports := []boxReport{}
+	open := make(map[string]*box)
+	for _, b := range s.open() {
+		open[b.Name] = b
+	}
+	for _, t := range s.p.cfg.Toolboxes {
+		r := boxReport{Toolbox: t.Name}
+		if b := open[t.Name]; b != nil {
+			r.Open = true
+			for _, srv := range b.Servers() {
+				r.add(srv.Name, srv.Status())
+			}
+		}
+		reports = append(reports, r)
+	}
+	return reports
+}
+
+func (r *boxReport) add(server string, st toolbox.Status) {
+	switch st.State {
+	case toolbox.Ready:
+		r.Ready = append(r.Ready, server)
+		return
+	case toolbox.Stopped:
+		r.Idle = append(r.Idle, server)
+		return
+	}
+	one := serverReport{Name: server, State: st.State, Advice: advice(st.State)}
+	if st.Cause != nil {
+		one.Error = cut(st.Cause.Error(), maxReason)
+	}
+	if d := time.Until(st.Next); !st.Next.IsZero() && d > 0 {
+		one.Advice = fmt.Sprintf("it is tried again in %s; %s", d.Round(100*time.Millisecond), one.Advice)
+	}
+	r.NotReady = append(r.NotReady, one)
+}
+
+// write gives the report in words.
+func (r *boxReport) write(b *strings.Builder) {
+	if !r.Open {
+		fmt.Fprintf(b, "%s: not open\n", r.Toolbox)
+		return
+	}
+	fmt.Fprintf(b, "%s: %d of %d servers ready", r.Toolbox, len(r.Ready), len(r.Ready)+len(r.Idle)+len(r.NotReady))
+	if len(r.Ready) > 0 {
+		fmt.Fprintf(b, " (%s)", strings.Join(r.Ready, ", "))
+	}
+	if len(r.Idle) > 0 {
+		fmt.Fprintf(b, "; idle, started by the next call: %s", strings.Join(r.Idle, ", "))
+	}
+	b.WriteByte('\n')
+	for _, srv := range r.NotReady {
+		fmt.Fprintf(b, "- %s is %s", srv.Name, srv.State)
+		if srv.Error != "" {
+			fmt.Fprintf(b, ": %s", srv.Error)
+		}
+		if srv.Advice != "" {
+			fmt.Fprintf(b, " (%s)", srv.Advice)
+		}
+		b.WriteByte('\n')
+	}
+}
+
+// cut keeps text within a number of bytes.
+func cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	for most > 0 && !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return text[:most] + "…"
+}

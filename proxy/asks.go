@@ -158,11 +158,13 @@ func (s *session) Notification(srv *toolbox.Server, m *wire.Message) {
 	case closed || m.IsMethod("notifications/subscriptions/acknowledged"):
 	case m.IsMethod("notifications/resources/updated"):
 		s.updated(srv, m)
-	case legacy:
+	case legacy && !m.IsMethod("notifications/message"):
 		s.emit(s.carrier(srv), m.Raw)
+	case legacy:
+		s.spare(srv, s.carrier(srv), m.Raw)
 	case m.IsMethod("notifications/message"):
 		if f := s.carrier(srv); f != nil && f.modern != nil && wants(f.modern.level, m) {
-			f.out.message(m.Raw)
+			s.spare(srv, f, m.Raw)
 		}
 	}
 }

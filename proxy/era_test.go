@@ -18,6 +18,7 @@ import (
 
 // talk is a client that holds a session in this process.
 type talk struct {
+	front   *proxy.Proxy
 	t       *testing.T
 	session wire.Session
 	got     chan string
@@ -40,7 +41,7 @@ func dial(t *testing.T, open bool, servers map[string]*mcptest.Server) *talk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &talk{t: t, got: make(chan string, 10000)}
+	c := &talk{t: t, front: front, got: make(chan string, 10000)}
 	c.session = front.Connect(func(msg []byte) { c.got <- string(msg) })
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)

@@ -18,19 +18,22 @@ type outlet interface {
 	// its reply: progress, a question of the server, a log line. The callee
 	// copies msg.
 	message(msg []byte)
+	// behind reports whether the client has much of it still to read.
+	behind() bool
 	// finish sends the reply, after which nothing comes; nil means that the
 	// request ended without one.
 	finish(reply []byte)
 }
 
 // connection is the outlet of all requests of a stdio client.
-type connection func(msg []byte)
+type connection struct{ s *session }
 
-func (c connection) message(msg []byte) { c(msg) }
+func (c connection) message(msg []byte) { c.s.send(msg) }
+func (c connection) behind() bool       { return c.s.isBehind(nil) }
 
 func (c connection) finish(reply []byte) {
 	if reply != nil {
-		c(reply)
+		c.s.send(reply)
 	}
 }
 
@@ -256,6 +259,10 @@ func (f *flight) Progress(m *wire.Message, token wire.Span) {
 		if to = p.current(); to == nil || to.token == nil {
 			return // nobody is waiting at this moment
 		}
+	}
+	if to.out.behind() {
+		f.server.Load().Dropped()
+		return
 	}
 	b := f.s.p.buffer()
 	defer f.s.p.release(b)

@@ -96,6 +96,7 @@ func (cs *clients) begin(front *Proxy) (*client, *refusal) {
 	}
 	c := &client{front: front, users: 1, streams: newStreams()}
 	c.session = front.connect(c.streams.standing.add)
+	c.session.behind = c.streams.standing.behind
 	return c, nil
 }
 

@@ -50,6 +50,13 @@ func (p *post) message(msg []byte) {
 	}
 }
 
+// behind implements outlet.
+func (p *post) behind() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.stream != nil && p.stream.behind()
+}
+
 // finish implements outlet.
 func (p *post) finish(reply []byte) {
 	p.mu.Lock()

@@ -74,6 +74,14 @@ func (st *stream) add(msg []byte) {
 	st.appendLocked(oneLine(msg))
 }
 
+// behind reports whether so much is unread that the reader may be cut off for
+// what is still to come. For one that is not there little is kept anyway.
+func (st *stream) behind() bool {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st.reader != nil && st.size > maxUnread/2
+}
+
 // end appends the last message, if there is one, and ends the stream.
 func (st *stream) end(msg []byte) {
 	st.mu.Lock()

@@ -188,10 +188,10 @@ func (s *session) updated(srv *toolbox.Server, m *wire.Message) {
 	s.mu.Unlock()
 	edits := []wire.Edit{{Span: span, New: wire.AppendQuote(nil, uri)}}
 	if legacy {
-		s.send(wire.Splice(nil, m.Raw, edits...))
+		s.news(srv, nil, wire.Splice(nil, m.Raw, edits...))
 	}
 	for _, f := range to {
-		f.out.message(tagged(m, edits, f.id))
+		s.news(srv, f, tagged(m, edits, f.id))
 	}
 }
 

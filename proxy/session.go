@@ -19,7 +19,10 @@ import (
 type session struct {
 	p    *Proxy
 	send func(msg []byte) // what belongs to no request
-	msg  wire.Message     // Receive's
+	// behind reports whether the client has much of that still to read. It is
+	// set before the first message; nil means that it never has.
+	behind func() bool
+	msg    wire.Message // Receive's
 
 	since time.Time
 
@@ -43,6 +46,7 @@ type session struct {
 	watched map[string]bool // resources that a legacy client subscribed to
 	tasks   map[string]*toolbox.Server
 	listens map[*flight]*subscription
+	arrears map[arrear]struct{} // what a client that is behind gets later
 
 	lastFlight, lastAsk, lastPark uint64
 	routes                        *routes
@@ -66,6 +70,7 @@ func newSession(p *Proxy, send func([]byte)) *session {
 		watched: make(map[string]bool),
 		tasks:   make(map[string]*toolbox.Server),
 		listens: make(map[*flight]*subscription),
+		arrears: make(map[arrear]struct{}),
 		listed:  make(chan struct{}),
 	}
 	s.ctx, s.cancel = context.WithCancelCause(context.Background())
@@ -73,6 +78,9 @@ func newSession(p *Proxy, send func([]byte)) *session {
 	s.told = maps.Clone(s.routes.lists[legacyEra])
 	return s
 }
+
+// Throttle implements wire.Throttled.
+func (s *session) Throttle(behind func() bool) { s.behind = behind }
 
 // Receive takes one message of a stdio client.
 func (s *session) Receive(raw []byte) {
@@ -83,7 +91,7 @@ func (s *session) Receive(raw []byte) {
 		s.send(errorReply(bad.ID, err))
 		return
 	}
-	s.handle(m, connection(s.send), 0)
+	s.handle(m, connection{s}, 0)
 }
 
 // handle takes one message; out is where what belongs to it goes, and scope the

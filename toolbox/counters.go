@@ -28,6 +28,9 @@ type counters struct {
 	inFlight, queued                         atomic.Int64
 }
 
+// Dropped counts a notification of the server that its client was not given.
+func (s *Server) Dropped() { s.counts.dropped.Add(1) }
+
 // Counters returns what was counted of the server. It takes no lock and may be
 // called at any time; the numbers are each right, but not all of one moment.
 func (s *Server) Counters() Counters {

@@ -26,6 +26,15 @@ type Session interface {
 	Close(ctx context.Context) error
 }
 
+// Throttled is a Session that leaves out what may be left out while its peer does
+// not keep up. [Serve] calls Throttle once, before the first message; behind
+// reports whether the peer leaves more than the limit unread, at any time and
+// from any goroutine.
+type Throttled interface {
+	Session
+	Throttle(behind func() bool)
+}
+
 // ServeOptions are the limits of [Serve].
 type ServeOptions struct {
 	MaxMessage int           // longest message accepted, in bytes; 0 = DefaultMaxMessage
@@ -56,6 +65,10 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, e Endpoint, opts Se
 	defer box.Close()
 	p := &pump{in: NewReader(in, opts.MaxMessage), box: box, stall: opts.Stall, patience: opts.Drain}
 	p.session = e.Connect(func(msg []byte) { _ = box.Send(msg) }) // Done tells of errors
+
+	if t, ok := p.session.(Throttled); ok {
+		t.Throttle(func() bool { return !box.hasRoom() })
+	}
 
 	err := p.serve(ctx, in)
 

@@ -99,7 +99,9 @@ func TestVersions(t *testing.T) {
 }
 
 // metaTools are the tools that are always listed.
-func metaTools() []string { return []string{"workbench_open_toolbox", "workbench_use_tool", "workbench_status"} }
+func metaTools() []string {
+	return []string{"workbench_open_toolbox", "workbench_use_tool", "workbench_status"}
+}
 
 func TestMetaTools(t *testing.T) {
 	b := newBed(t)

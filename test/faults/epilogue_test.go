@@ -55,26 +55,32 @@ func (b *bed) ask(resource string) string {
 	return string(text)
 }
 
-// shows wants the status of the sick server to have these pieces.
+// shows wants the status of the sick server to come to have these pieces.
 func (b *bed) shows(pieces ...string) {
 	b.t.Helper()
-	w := decode[status.Workbench](b.t, []byte(b.ask("/status")))
-	for _, server := range w.Servers() {
-		if server.Name != "sick" {
-			continue
-		}
-		text := wiretest.JSON(server)
-		for _, piece := range pieces {
-			if !strings.Contains(text, piece) {
-				b.t.Errorf("the status is %s, want %q in it", wiretest.Clip(text), piece)
+	text := "the status has no server sick"
+	missing := func() string {
+		w := decode[status.Workbench](b.t, []byte(b.ask("/status")))
+		for _, server := range w.Servers() {
+			if server.Name != "sick" {
+				continue
 			}
+			text = wiretest.JSON(server)
+			for _, piece := range pieces {
+				if !strings.Contains(text, piece) {
+					return piece
+				}
+			}
+			if server.State != "ready" && server.State != "starting" && server.Cause == "" {
+				return "a cause"
+			}
+			return ""
 		}
-		if trouble := server.State != "ready" && server.State != "starting"; trouble && server.Cause == "" {
-			b.t.Errorf("the status is %s, want its cause", text)
-		}
-		return
+		return "the server sick"
 	}
-	b.t.Error("the status has no server sick")
+	if !eventually(func() bool { return missing() == "" }) {
+		b.t.Errorf("the status is %s, want %q in it", wiretest.Clip(text), missing())
+	}
 }
 
 // descriptors counts those of the program; 0 where it cannot be told.

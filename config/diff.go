@@ -110,12 +110,12 @@ func (t *Toolbox) Server(name string) (*Server, bool) {
 }
 
 // StartsLike reports whether s and other are started and reached in the same way, so that a server that runs as the one need
-// not be ended to be the other. What it does not compare is ToolFilters and Timeouts, which hold for a server that runs, and
-// Shared, which says whose the server is. Two servers that cannot be used for what their variables lack are alike in that.
+// not be ended to be the other. What it does not compare is ToolFilters and all bounds, which hold for a server that runs,
+// and Shared, which says whose the server is. Two servers that cannot be used for what their variables lack are alike in that.
 func (s *Server) StartsLike(other *Server) bool {
 	a, b := *s, *other
 	for _, x := range []*Server{&a, &b} {
-		x.ToolFilters, x.Timeouts, x.Shared = nil, Timeouts{}, false
+		x.ToolFilters, x.Timeouts, x.IdleTimeout, x.MaxInFlight, x.Shared = nil, Timeouts{}, 0, 0, false
 	}
 	if a.Problem != nil && b.Problem != nil {
 		a.Problem, b.Problem = nil, nil // they name lines, which move
@@ -124,7 +124,9 @@ func (s *Server) StartsLike(other *Server) bool {
 }
 
 // adjustable is what StartsLike leaves out of a server's own settings.
-func (s *Server) adjustable() Server { return Server{ToolFilters: s.ToolFilters, Timeouts: s.Timeouts} }
+func (s *Server) adjustable() Server {
+	return Server{ToolFilters: s.ToolFilters, Timeouts: s.Timeouts, IdleTimeout: s.IdleTimeout, MaxInFlight: s.MaxInFlight}
+}
 
 // settings returns the keys of plain settings that differ between two values of one type, in the order of their fields.
 func settings[T any](old, now *T) []string {

@@ -58,8 +58,8 @@ func TestDiff(t *testing.T) {
 			"dev": {"description": "Work", "mcpServers": {"git": {"command": "git-mcp", "env": {"A": "1"}, "disabled": true}, "web": {"url": "https://a.example/mcp", "shared": true}}},
 			"notes": {"mcpServers": {"files": {"command": "files-mcp", "toolFilters": ["read_*"]}}}}}`,
 			dev(config.ToolboxChange{Restarted: []string{"git", "web"}}), "toolbox dev: servers restarted git, web"},
-		{"filters and time-outs", `{"toolboxes": {
-			"dev": {"description": "Work", "mcpServers": {"git": {"command": "git-mcp", "env": {"A": "1"}, "toolFilters": ["log"]}, "web": {"url": "https://a.example/mcp", "timeouts": {"callIdle": 1}}}},
+		{"filters and bounds", `{"toolboxes": {
+			"dev": {"description": "Work", "mcpServers": {"git": {"command": "git-mcp", "env": {"A": "1"}, "toolFilters": ["log"]}, "web": {"url": "https://a.example/mcp", "timeouts": {"callIdle": 1}, "idleTimeout": "1h"}}},
 			"notes": {"mcpServers": {"files": {"command": "files-mcp", "toolFilters": ["read_*"]}}}}}`,
 			dev(config.ToolboxChange{Adjusted: []string{"git", "web"}}), "toolbox dev: servers adjusted git, web"},
 		{"a variable that is not set", `{"toolboxes": {
@@ -90,7 +90,7 @@ func TestDiff(t *testing.T) {
 // TestDiffSettled covers that every field of Server decides on something: one that is added to the configuration restarts
 // servers, unless it is named among those that do not.
 func TestDiffSettled(t *testing.T) {
-	adjusted := map[string]bool{"ToolFilters": true, "Timeouts": true}
+	adjusted := map[string]bool{"ToolFilters": true, "Timeouts": true, "IdleTimeout": true, "MaxInFlight": true}
 	kind := reflect.TypeFor[config.Server]()
 	for i := range kind.NumField() {
 		field := kind.Field(i)

@@ -17,6 +17,7 @@ type box struct {
 	*toolbox.Toolbox                  // the session's own servers
 	commons          *toolbox.Toolbox // the shared servers; nil if there are none
 	servers          []*toolbox.Server
+	description      string
 	// listed says that its tools are in tools/list: it was opened by the
 	// client, or is marked to be open. settled says that its servers were
 	// waited for once. Both are guarded by the session's mu.
@@ -32,7 +33,7 @@ func (s *session) newBoxLocked(cfg *config.Toolbox) *box {
 	}
 	own := *cfg
 	own.Servers = slices.DeleteFunc(slices.Clone(cfg.Servers), func(c config.Server) bool { return c.Shared })
-	b := &box{Toolbox: toolbox.New(own, opts), commons: s.p.commons[cfg.Name]}
+	b := &box{Toolbox: toolbox.New(own, opts), commons: s.p.commons[cfg.Name], description: cfg.Description}
 	for _, c := range cfg.Servers {
 		from := b.Toolbox
 		if c.Shared {

@@ -114,7 +114,7 @@ func (s *session) howToCall(b *box, modern bool) string {
 // opened makes the result of an open: the same content as text and as
 // structured content. It is an error only if no server at all could be started.
 func (s *session) opened(b *box, modern bool) []byte {
-	r := result{Toolbox: b.Name, Description: describe(b.Description), Servers: []serverResult{}, Tools: []json.RawMessage{}}
+	r := result{Toolbox: b.Name, Description: describe(b.description), Servers: []serverResult{}, Tools: []json.RawMessage{}}
 	r.HowToCall = s.howToCall(b, modern)
 	s.mu.Lock()
 	exposed := s.routes.exposed

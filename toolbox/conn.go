@@ -21,7 +21,6 @@ import (
 type conn struct {
 	server *Server
 	link   link
-	limits config.Timeouts
 	bufs   *sync.Pool // of *[]byte, shared by the servers of a toolbox
 
 	mu      sync.Mutex
@@ -29,7 +28,8 @@ type conn struct {
 	pending map[uint64]*Call
 	asks    map[string]*Ask // requests of the server that the client has not answered, by their id token
 	closed  error
-	retired bool // idle: it takes no more calls
+	retired error         // why it takes no more calls, idle or draining; nil while it does
+	drained chan struct{} // closed when a connection that is draining has no call left; nil if it is not
 	timer   *time.Timer
 	armed   bool      // the timer runs; no pending call is late before it fires
 	due     time.Time // when the timer is to fire
@@ -54,7 +54,6 @@ const maxPooled = 1 << 20
 func newConn(s *Server) *conn {
 	return &conn{
 		server:  s,
-		limits:  s.cfg.Timeouts,
 		bufs:    &s.box.bufs,
 		pending: make(map[uint64]*Call),
 		asks:    make(map[string]*Ask),
@@ -77,7 +76,7 @@ var errNoRoom = errors.New("no room")
 
 // hasRoom reports whether the server may have one more call.
 func (c *conn) hasRoom() bool {
-	return c.server.counts.inFlight.Load() < c.server.maxInFlight
+	return c.server.counts.inFlight.Load() < c.server.bounds.Load().maxInFlight
 }
 
 // breakOff has the owner end the connection, for a reason or because it turned
@@ -95,8 +94,8 @@ func (c *conn) breakOff(cause error) {
 func (c *conn) send(call *Call) error {
 	now := time.Now()
 	c.mu.Lock()
-	if c.closed != nil || c.retired {
-		err := cmp.Or(c.closed, ErrClosed)
+	if c.closed != nil || c.retired != nil {
+		err := cmp.Or(c.closed, c.retired)
 		c.mu.Unlock()
 		return err
 	}
@@ -153,10 +152,13 @@ func (c *conn) take(number uint64) *Call {
 
 func (c *conn) removeLocked(call *Call) {
 	delete(c.pending, call.number)
+	if c.drained != nil {
+		c.drainedLocked()
+	}
 	if call.client {
 		c.server.counts.inFlight.Add(-1)
 	}
-	if c.server.idleAfter > 0 && !c.busyLocked() {
+	if c.server.bounds.Load().idle > 0 && !c.busyLocked() {
 		c.rested = time.Now()
 	}
 }
@@ -246,8 +248,9 @@ func (c *conn) close(err error) {
 // be too late. It is left to run when calls end: later calls are late later.
 func (c *conn) armLocked(now time.Time) {
 	var next time.Time
+	limits := &c.server.bounds.Load().Timeouts
 	for _, call := range c.pending {
-		if t := call.deadline(c.limits); !call.open && (next.IsZero() || t.Before(next)) {
+		if t := call.deadline(limits); !call.open && (next.IsZero() || t.Before(next)) {
 			next = t
 		}
 	}
@@ -263,7 +266,7 @@ func (c *conn) armLocked(now time.Time) {
 	}
 }
 
-func (c *Call) deadline(l config.Timeouts) time.Time {
+func (c *Call) deadline(l *config.Timeouts) time.Time {
 	idle, total := c.active.Add(l.CallIdle), c.started.Add(l.CallTotal)
 	if total.Before(idle) {
 		return total
@@ -278,6 +281,7 @@ const overslept = 500 * time.Millisecond
 // expire ends the calls whose time is over. It runs on the timer's goroutine.
 func (c *conn) expire() {
 	now := time.Now()
+	limits := &c.server.bounds.Load().Timeouts
 	c.mu.Lock()
 	if now.Sub(c.due) > overslept {
 		c.due = now.Add(overslept)
@@ -287,7 +291,7 @@ func (c *conn) expire() {
 	}
 	var late []*Call
 	for _, call := range c.pending {
-		if !call.open && !now.Before(call.deadline(c.limits)) {
+		if !call.open && !now.Before(call.deadline(limits)) {
 			late = append(late, call)
 		}
 	}
@@ -298,9 +302,9 @@ func (c *conn) expire() {
 		}
 		c.server.counts.lost.Add(1)
 		c.cancel(call, nil, wire.Span{})
-		t := &TimeoutError{What: "idle", After: c.limits.CallIdle}
-		if now.Sub(call.started) >= c.limits.CallTotal {
-			t = &TimeoutError{What: "total", After: c.limits.CallTotal}
+		t := &TimeoutError{What: "idle", After: limits.CallIdle}
+		if now.Sub(call.started) >= limits.CallTotal {
+			t = &TimeoutError{What: "total", After: limits.CallTotal}
 		}
 		call.Handler.Done(nil, c.lost(t))
 	}
@@ -327,7 +331,7 @@ const (
 // probe finds out whether a server that leaves calls unanswered is there at
 // all, and has it started anew if not.
 func (c *conn) probe(silent int) {
-	ctx, cancel := context.WithTimeout(c.server.box.ctx, pingWait)
+	ctx, cancel := context.WithTimeout(c.server.life, pingWait)
 	defer cancel()
 	_, _ = c.call(ctx, "ping", nil) // whatever it says, it spoke
 	c.mu.Lock()
@@ -358,7 +362,7 @@ func (c *conn) retire(idle time.Duration) (retired bool, again time.Duration) {
 	if quiet := time.Since(c.rested); quiet < idle {
 		return false, idle - quiet
 	}
-	c.retired = true
+	c.retired = ErrClosed
 	return true, 0
 }
 

@@ -10,6 +10,13 @@ import (
 // ErrClosed says that the toolbox was closed.
 var ErrClosed = errors.New("toolbox is closed")
 
+// ErrRetired says that a server is in the configuration no longer.
+var ErrRetired = errors.New("it was removed from the configuration")
+
+// errRetired says that a connection takes no more calls and lives on for those
+// that are under way.
+var errRetired = errors.New("the server is being replaced")
+
 // ErrBusy says that a server does not read what it is sent.
 var ErrBusy = errors.New("does not read its input, and too much waits for it already; it may hang")
 

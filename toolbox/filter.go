@@ -5,6 +5,20 @@ import (
 	"strings"
 )
 
+// filtered returns the tools that pass the filters.
+func filtered(tools []Item, filters []string) []Item {
+	if len(filters) == 0 {
+		return tools
+	}
+	kept := make([]Item, 0, len(tools))
+	for _, it := range tools {
+		if allowed(filters, it.Key) {
+			kept = append(kept, it)
+		}
+	}
+	return kept
+}
+
 // allowed reports whether a tool passes the filters of its server. Filters are
 // exact names or globs; "!" before one excludes. A name passes if some
 // including filter matches, or there is none, and no excluding one does.

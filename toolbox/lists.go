@@ -39,6 +39,9 @@ func (s *Server) first(ctx context.Context, c *conn) error {
 			delete(s.lists, k)
 		}
 	}
+	if !c.hello.offers(Tools) {
+		s.unfiltered = nil
+	}
 	s.mu.Unlock()
 	var refusal error
 	if c.hello.offers(Tools) {
@@ -84,15 +87,6 @@ func (s *Server) compare(before []Item) {
 // store keeps a list and reports whether it differs from the one before.
 func (s *Server) store(k Kind, items []Item, bad int, err error) bool {
 	whole := items
-	if k == Tools {
-		kept := make([]Item, 0, len(items))
-		for _, it := range items {
-			if allowed(s.cfg.ToolFilters, it.Key) {
-				kept = append(kept, it)
-			}
-		}
-		items = kept
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err != nil {
@@ -101,8 +95,11 @@ func (s *Server) store(k Kind, items []Item, bad int, err error) bool {
 	if bad > 0 {
 		s.notes = append(s.notes, fmt.Sprintf("%d entries of %s have no name and were left out", bad, k))
 	}
-	old := s.lists[k]
-	if err != nil && len(items) == 0 && len(old) > 0 {
+	old, known := s.lists[k], s.lists[k]
+	if k == Tools {
+		items, known = filtered(items, s.filters), s.unfiltered
+	}
+	if err != nil && len(whole) == 0 && len(known) > 0 {
 		return false // keep what was known
 	}
 	s.lists[k] = items
@@ -141,7 +138,7 @@ func (s *Server) keepListing(k Kind, r *listReader) {
 		s.read(k)
 		// Asked before whoever waits for the list is woken: they may close
 		// the toolbox at once, and what they waited for is to be kept.
-		whole := s.box.ctx.Err() == nil
+		whole := s.life.Err() == nil
 		s.mu.Lock()
 		r.reading = false
 		s.wakeLocked()
@@ -153,11 +150,11 @@ func (s *Server) keepListing(k Kind, r *listReader) {
 		pause := time.NewTimer(relistPause)
 		select {
 		case <-pause.C:
-		case <-s.box.ctx.Done():
+		case <-s.life.Done():
 			pause.Stop()
 		}
 		s.mu.Lock()
-		again := r.again && s.box.ctx.Err() == nil
+		again := r.again && s.life.Err() == nil
 		r.again, r.owned, r.reading = false, again, again
 		s.mu.Unlock()
 		if !again {
@@ -171,7 +168,7 @@ func (s *Server) read(k Kind) {
 	s.mu.Lock()
 	c := s.lister
 	s.mu.Unlock()
-	ctx, cancel := context.WithTimeoutCause(s.box.ctx, optionalList, &TimeoutError{What: "total", After: optionalList})
+	ctx, cancel := context.WithTimeoutCause(s.life, optionalList, &TimeoutError{What: "total", After: optionalList})
 	defer cancel()
 	items, bad, err := c.list(ctx, k)
 	differs := s.store(k, items, bad, err)

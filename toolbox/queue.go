@@ -19,13 +19,15 @@ const (
 // lock that there is none.
 type queue struct {
 	server *Server
-	limit  time.Duration // how long a call may wait
 
 	mu    sync.Mutex
 	calls []*Call
 	bytes int
 	timer *time.Timer // fires when the first call has waited too long
 }
+
+// limit is how long a call may wait.
+func (q *queue) limit() time.Duration { return q.server.bounds.Load().CallIdle }
 
 // add appends a call, which must be its own (see Call.own), and reports whether
 // there was room.
@@ -103,15 +105,16 @@ func (q *queue) takeOlder(than time.Time) (old []*Call) {
 // early, which is harmless.
 func (q *queue) armLocked() {
 	if len(q.calls) > 0 && q.timer == nil {
-		q.timer = time.AfterFunc(time.Until(q.calls[0].queued.Add(q.limit)), q.expire)
+		q.timer = time.AfterFunc(time.Until(q.calls[0].queued.Add(q.limit())), q.expire)
 	}
 }
 
 // expire fails the calls that waited too long. It runs on the timer's goroutine.
 func (q *queue) expire() {
-	for _, call := range q.takeOlder(time.Now().Add(-q.limit)) {
+	limit := q.limit()
+	for _, call := range q.takeOlder(time.Now().Add(-limit)) {
 		q.server.counts.refused.Add(1)
-		q.server.fail(call, q.server.refusal(&TimeoutError{What: "queue", After: q.limit}))
+		q.server.fail(call, q.server.refusal(&TimeoutError{What: "queue", After: limit}))
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()

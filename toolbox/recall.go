@@ -44,7 +44,7 @@ func (t *Toolbox) recall() {
 
 func (t *Toolbox) eachServer(f func(*Server)) {
 	var all sync.WaitGroup
-	for _, s := range t.servers {
+	for _, s := range t.Servers() {
 		all.Go(func() { f(s) })
 	}
 	all.Wait()

@@ -38,13 +38,13 @@ func (s *Server) handOver(c *conn, call *Call) bool {
 	err := c.send(call)
 	switch {
 	case err == nil:
-	case errors.Is(err, errNoRoom):
+	case errors.Is(err, errNoRoom), errors.Is(err, errRetired):
 		return false
 	case errors.Is(err, ErrBusy):
 		s.counts.refused.Add(1)
 		s.fail(call, s.refusal(err))
 	default:
-		s.drop(c)
+		c.server.drop(c)
 		return false
 	}
 	return true
@@ -68,8 +68,17 @@ func (s *Server) pump() {
 	for s.counts.queued.Load() > 0 {
 		s.mu.Lock()
 		c, st, tried := s.conn, s.status, s.tried
+		retired, heir := s.retired, s.heir
 		s.mu.Unlock()
 		switch {
+		case retired:
+			for _, call := range s.queue.takeOlder(time.Now()) {
+				if heir != nil {
+					heir.Send(call)
+				} else {
+					s.fail(call, s.gone())
+				}
+			}
 		case c == nil && st.asleep():
 			s.retry()
 			return
@@ -104,6 +113,11 @@ func (s *Server) drop(c *conn) {
 	c.breakOff(nil)
 }
 
+// gone says that the server is not in the configuration any more.
+func (s *Server) gone() error {
+	return &UnavailableError{Toolbox: s.Toolbox, Server: s.Name, Status: Status{State: Stopped, Cause: ErrRetired}}
+}
+
 // Notify sends a notification to the server, if it is ready. raw is a whole
 // message; edits are applied to it.
 func (s *Server) Notify(raw []byte, edits ...wire.Edit) {
@@ -129,7 +143,9 @@ func (s *Server) Request(ctx context.Context, method string, params []byte) ([]b
 		if !errors.As(err, new(unsentError)) || errors.Is(err, ErrBusy) {
 			return result, err
 		}
-		s.drop(c) // it was dead already: the next one is to have the request
+		if !errors.Is(err, errRetired) {
+			c.server.drop(c) // it was dead already: the next one is to have the request
+		}
 	}
 }
 
@@ -144,10 +160,16 @@ func (s *Server) await(ctx context.Context) (*conn, error) {
 	for {
 		s.mu.Lock()
 		c, st, changed := s.conn, s.status, s.changed
+		retired, heir := s.retired, s.heir
 		s.mu.Unlock()
 		switch {
 		case c != nil:
 			return c, nil
+		case retired && heir != nil:
+			s = heir
+			continue
+		case retired:
+			return nil, s.gone()
 		case st.asleep():
 			s.retry()
 			continue

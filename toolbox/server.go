@@ -2,9 +2,11 @@ package toolbox
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -20,7 +22,7 @@ type Server struct {
 	Name    string
 
 	box  *Toolbox
-	cfg  config.Server
+	cfg  config.Server // how it is started; see adjust for the rest
 	peer Peer
 	log  zerolog.Logger
 	poke chan struct{} // an open found the server resting: try now
@@ -28,12 +30,16 @@ type Server struct {
 	counts counters
 	queue  queue
 
-	maxInFlight int64
-	idleAfter   time.Duration // 0: it is not stopped for idleness
-
 	// legacy says that the server once ended on server/discover or left it
 	// unanswered. It belongs to the owner goroutine.
 	legacy bool
+
+	// life is within that of the toolbox: quit ends it for a server that is
+	// retired. The context is kept because it outlasts all requests.
+	life    context.Context
+	quit    context.CancelCauseFunc
+	bounds  atomic.Pointer[bounds]
+	rebound chan struct{} // bounds are others than before
 
 	mu      sync.Mutex
 	status  Status
@@ -50,6 +56,27 @@ type Server struct {
 	watched    map[string]bool // uris of resources whose changes are wanted
 	tried      time.Time       // when the last start began that failed
 	kept       time.Time       // until when it is not idle, whatever is asked of it
+	filters    []string        // of tools
+	retired    bool            // it takes no more requests
+	heir       *Server         // which takes them instead, if there is one
+}
+
+// bounds are what limits the work of a server. They are replaced and never
+// changed.
+type bounds struct {
+	config.Timeouts
+	maxInFlight int64
+	idle        time.Duration // after which it is stopped; 0: it is not
+}
+
+// newBounds takes the bounds from a configuration; idle is for one that does not
+// say when its server is idle, and concerns no server of this process.
+func newBounds(cfg config.Server, idle time.Duration) *bounds {
+	b := &bounds{cfg.Timeouts, int64(cmp.Or(cfg.MaxInFlight, config.DefaultMaxInFlight)), cfg.IdleTimeout}
+	if b.idle == 0 && cfg.Transport != config.TransportBuiltin {
+		b.idle = idle
+	}
+	return b
 }
 
 func newServer(box *Toolbox, cfg config.Server) *Server {
@@ -61,16 +88,15 @@ func newServer(box *Toolbox, cfg config.Server) *Server {
 		peer:    box.opts.Peer,
 		log:     box.opts.Logger.With().Str(logkey.Toolbox, box.Name).Str(logkey.Server, cfg.Name).Logger(),
 		poke:    make(chan struct{}, 1),
+		rebound: make(chan struct{}, 1),
 		changed: make(chan struct{}),
 		lists:   make(map[Kind][]Item),
 		readers: map[Kind]*listReader{Tools: {}, Resources: {}, Prompts: {}},
 		watched: make(map[string]bool),
 	}
-	s.queue.server, s.queue.limit = s, cfg.Timeouts.CallIdle
-	s.maxInFlight = int64(cmp.Or(cfg.MaxInFlight, config.DefaultMaxInFlight))
-	if s.idleAfter = cfg.IdleTimeout; s.idleAfter == 0 && cfg.Transport != config.TransportBuiltin {
-		s.idleAfter = box.opts.IdleTimeout
-	}
+	s.life, s.quit = context.WithCancelCause(box.ctx)
+	s.queue.server, s.filters = s, cfg.ToolFilters
+	s.bounds.Store(newBounds(cfg, box.opts.IdleTimeout))
 	s.status = Status{State: Stopped, Since: time.Now()}
 	switch {
 	case cfg.Disabled:
@@ -177,7 +203,10 @@ func (s *Server) set(state State, cause error, next time.Time, c *conn) {
 			s.counts.restarts.Add(1)
 		}
 	}
-	if s.conn = c; c != nil {
+	if !s.retired {
+		s.conn = c
+	}
+	if c != nil {
 		s.hello = &c.hello
 	}
 	st := s.status

@@ -36,7 +36,7 @@ func (s *Server) run(ctx context.Context) error {
 			var unstopped error
 			err, unstopped = s.serve(ctx, c)
 			rest.served(time.Since(ready))
-			if ctx.Err() != nil {
+			if ctx.Err() != nil || s.isRetired() {
 				s.set(Stopped, nil, time.Time{}, nil)
 				return unstopped
 			}
@@ -59,12 +59,14 @@ func (s *Server) run(ctx context.Context) error {
 	}
 }
 
-// expect has calls wait for the server from now on; run follows.
-func (s *Server) expect() {
+// expect has calls wait for the server from now on, as run follows, or, with the
+// states exchanged, no longer.
+func (s *Server) expect(from, to State) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.status.State == Stopped {
-		s.status.State = Starting
+	if s.status.State == from {
+		s.status.State = to
+		s.wakeLocked()
 	}
 }
 
@@ -101,7 +103,7 @@ func (s *Server) serve(ctx context.Context, c *conn) (cause, unstopped error) {
 		case idle != nil:
 			cause = idle
 		case ctx.Err() != nil:
-			cause = ErrClosed
+			cause = context.Cause(ctx)
 		case c.brokenBy != nil:
 			cause = c.brokenBy
 		default:
@@ -115,33 +117,34 @@ func (s *Server) serve(ctx context.Context, c *conn) (cause, unstopped error) {
 // wait waits for the end of a connection. The result is not nil if it is
 // to be ended because nothing was asked of the server for a time.
 func (s *Server) wait(ctx context.Context, c *conn) *IdleError {
-	var quiet <-chan time.Time // nil where idleness ends nothing
-	var timer *time.Timer
-	if s.idleAfter > 0 {
-		timer = time.NewTimer(s.idleAfter)
-		defer timer.Stop()
-		quiet = timer.C
-	}
+	timer := time.NewTimer(s.bounds.Load().idle)
+	defer timer.Stop()
 	for {
+		idle, quiet := s.bounds.Load().idle, timer.C
+		if idle <= 0 {
+			quiet = nil // idleness ends nothing
+		}
 		select {
 		case <-c.link.Done():
 			return nil
 		case <-c.broken:
-			if c.brokenBy != nil {
-				return nil
-			}
 			// A process that dies breaks its pipe before its death is seen.
 			c.ended(exitAfterEOF)
 			return nil
 		case <-ctx.Done():
 			return nil
+		case <-s.rebound:
+			c.mu.Lock()
+			c.rested = time.Now() // which may not have been noted before
+			c.mu.Unlock()
+			timer.Reset(s.bounds.Load().idle)
 		case <-quiet:
-			retired, again := false, s.keptFor()
+			retired, again := false, s.keptFor(idle)
 			if again <= 0 {
-				retired, again = c.retire(s.idleAfter)
+				retired, again = c.retire(idle)
 			}
 			if retired {
-				return &IdleError{After: s.idleAfter}
+				return &IdleError{After: idle}
 			}
 			timer.Reset(again)
 		}
@@ -150,16 +153,16 @@ func (s *Server) wait(ctx context.Context, c *conn) *IdleError {
 
 // keptFor returns for how long the server is not to be stopped at least,
 // whether it is used or not.
-func (s *Server) keptFor() time.Duration {
+func (s *Server) keptFor(idle time.Duration) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, r := range s.readers {
 		if r.reading {
-			return s.idleAfter / 8
+			return idle / 8
 		}
 	}
 	if len(s.watched) > 0 {
-		return s.idleAfter
+		return idle
 	}
 	return time.Until(s.kept)
 }
@@ -227,7 +230,7 @@ func (s *Server) start(ctx context.Context) (*conn, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	limit := s.cfg.Timeouts.Start
+	limit := s.bounds.Load().Start
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, &TimeoutError{What: "start", After: limit})
 	defer cancel()
 	c, err := s.attempt(ctx)

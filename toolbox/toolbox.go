@@ -70,12 +70,10 @@ type Options struct {
 
 // Toolbox is a group of servers that are opened together.
 type Toolbox struct {
-	Name        string
-	Description string
+	Name string
 
-	opts    Options
-	servers []*Server
-	bufs    sync.Pool
+	opts Options
+	bufs sync.Pool
 	// ctx is the life of everything below the toolbox. It is kept because it
 	// is longer than that of any request: Open begins it, Close ends it.
 	ctx    context.Context
@@ -85,9 +83,10 @@ type Toolbox struct {
 
 	once sync.Once // of start
 
-	mu     sync.Mutex
-	opened bool
-	errs   []error // what the servers could not stop
+	mu      sync.Mutex
+	servers []*Server // a slice that is replaced and never changed
+	opened  bool
+	errs    []error // what the servers could not stop
 }
 
 // New makes a toolbox; it starts nothing.
@@ -104,7 +103,7 @@ func New(cfg config.Toolbox, opts Options) *Toolbox {
 	remote := *opts.HTTP
 	remote.CheckRedirect = sameOrigin
 	opts.HTTP = &remote
-	t := &Toolbox{Name: cfg.Name, Description: cfg.Description, opts: opts}
+	t := &Toolbox{Name: cfg.Name, opts: opts}
 	t.bufs.New = func() any { b := make([]byte, 0, 4096); return &b }
 	t.ctx, t.cancel = context.WithCancelCause(context.Background())
 	for _, s := range cfg.Servers {
@@ -113,16 +112,22 @@ func New(cfg config.Toolbox, opts Options) *Toolbox {
 	return t
 }
 
-// Servers returns the servers in the order of the configuration.
-func (t *Toolbox) Servers() []*Server { return slices.Clip(t.servers) }
+// Servers returns the servers in the order of the configuration. The slice must
+// not be changed.
+func (t *Toolbox) Servers() []*Server {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.servers
+}
 
 // Server finds a server by its name.
 func (t *Toolbox) Server(name string) (*Server, bool) {
-	i := slices.IndexFunc(t.servers, func(s *Server) bool { return s.Name == name })
+	servers := t.Servers()
+	i := slices.IndexFunc(servers, func(s *Server) bool { return s.Name == name })
 	if i < 0 {
 		return nil, false
 	}
-	return t.servers[i], true
+	return servers[i], true
 }
 
 // Opened reports whether Open was called.
@@ -148,7 +153,7 @@ func (t *Toolbox) Open(ctx context.Context, wait time.Duration) (err error) {
 		return err
 	}
 	var unknown []*Server
-	for _, s := range t.servers {
+	for _, s := range t.Servers() {
 		if !first {
 			s.retry()
 		}
@@ -172,21 +177,35 @@ func (t *Toolbox) start() error {
 	t.recall()
 	t.mu.Lock()
 	t.opened = true
-	t.mu.Unlock()
-	for _, s := range t.servers {
-		s.expect()
-		if !t.tasks.begin(func() { t.supervise(s) }) {
-			s.set(Stopped, nil, time.Time{}, nil) // nobody is to wait for it
-			return ErrClosed
-		}
+	servers, closed := t.servers, false
+	for _, s := range servers {
+		closed = !t.begin(s) || closed
 	}
-	return nil
+	t.mu.Unlock()
+	if !closed {
+		return nil
+	}
+	for _, s := range servers {
+		s.pump() // what waits for them fails
+	}
+	return ErrClosed
+}
+
+// begin gives a server its owner. Whoever asks for it from now on waits for it
+// to start. It reports false if the toolbox was closed.
+func (t *Toolbox) begin(s *Server) bool {
+	s.expect(Stopped, Starting)
+	if t.tasks.begin(func() { t.supervise(s) }) {
+		return true
+	}
+	s.expect(Starting, Stopped) // nobody is to wait for it
+	return false
 }
 
 // supervise owns one server. Its trouble ends no other; what would not stop is
 // kept for Close.
 func (t *Toolbox) supervise(s *Server) {
-	if err := s.run(t.ctx); err != nil {
+	if err := s.run(s.life); err != nil {
 		t.mu.Lock()
 		t.errs = append(t.errs, err)
 		t.mu.Unlock()

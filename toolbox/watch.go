@@ -54,7 +54,7 @@ func (s *Server) watchAgain(c *conn) {
 	}
 	s.box.tasks.begin(func() {
 		for _, uri := range uris {
-			ctx, cancel := context.WithTimeout(s.box.ctx, optionalList)
+			ctx, cancel := context.WithTimeout(s.life, optionalList)
 			// A server that refuses goes on unwatched, as it would have.
 			_, _ = c.call(ctx, "resources/subscribe", append(wire.AppendQuote([]byte(`{"uri":`), uri), '}'))
 			cancel()
@@ -121,7 +121,7 @@ func (l *listener) Done(m *wire.Message, err error) {
 		case <-pause.C:
 		case <-l.conn.link.Done():
 			return
-		case <-l.server.box.ctx.Done():
+		case <-l.server.life.Done():
 			return
 		}
 		l.conn.mu.Lock()

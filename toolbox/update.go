@@ -1,0 +1,190 @@
+package toolbox
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"time"
+
+	"github.com/mcp-workbench/workbench/config"
+)
+
+// drainTime is how long the calls under way at a server that is retired may
+// take to finish.
+const drainTime = 30 * time.Second
+
+// Update makes the toolbox what cfg says. A server that is started as before
+// goes on, with its calls, under the new filters and bounds; any other is
+// made anew, with the lists of the one before it, and started if the toolbox is
+// open. The servers that are left out or replaced are returned. They go on
+// serving who still asks them, and are each to be given to Retire when new
+// requests no longer go to them. Name and options of the toolbox stay.
+func (t *Toolbox) Update(cfg config.Toolbox) (gone []*Server) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	old := make(map[string]*Server, len(t.servers))
+	for _, s := range t.servers {
+		old[s.Name] = s
+	}
+	servers := make([]*Server, 0, len(cfg.Servers))
+	for _, c := range cfg.Servers {
+		s := old[c.Name]
+		if s != nil && s.cfg.StartsLike(&c) {
+			s.adjust(c)
+			delete(old, c.Name)
+		} else {
+			s = newServer(t, c).after(s)
+			if t.opened {
+				t.begin(s)
+			}
+		}
+		servers = append(servers, s)
+	}
+	for _, s := range t.servers {
+		if old[s.Name] != nil {
+			gone = append(gone, s)
+		}
+	}
+	t.servers = servers
+	return gone
+}
+
+// Retire ends a toolbox that is in the configuration no longer, as
+// [Server.Retire] ends its servers, and waits for it. The end of ctx cuts short
+// what is under way. Close need not follow.
+func (t *Toolbox) Retire(ctx context.Context) error {
+	for _, s := range t.Update(config.Toolbox{}) {
+		s.Retire(nil)
+	}
+	t.tasks.end()
+	stop := context.AfterFunc(ctx, func() { t.cancel(ErrClosed) })
+	defer stop()
+	t.tasks.wait()
+	return t.Close()
+}
+
+// after gives a server the lists of the one in whose place it is, so that its
+// tools can be called while it starts, and the resources that were watched.
+func (s *Server) after(old *Server) *Server {
+	if old == nil || s.cfg.Disabled || s.cfg.Problem != nil {
+		return s
+	}
+	old.mu.Lock()
+	defer old.mu.Unlock()
+	for k, items := range old.lists {
+		s.lists[k] = s.adopted(items)
+	}
+	s.unfiltered = s.adopted(old.unfiltered)
+	s.lists[Tools] = filtered(s.unfiltered, s.filters)
+	s.hello, s.watched = old.hello, maps.Clone(old.watched)
+	return s
+}
+
+// adopted returns the items as those of s.
+func (s *Server) adopted(items []Item) []Item {
+	mine := make([]Item, len(items))
+	for i, it := range items {
+		mine[i] = it
+		mine[i].Server = s
+	}
+	return mine
+}
+
+// adjust has a server, which may be running, follow what is settled without a
+// start: its filters, its bounds, and where its problem stands in the file.
+func (s *Server) adjust(cfg config.Server) {
+	s.bounds.Store(newBounds(cfg, s.box.opts.IdleTimeout))
+	select {
+	case s.rebound <- struct{}{}:
+	default:
+	}
+	s.mu.Lock()
+	s.filters = cfg.ToolFilters
+	s.lists[Tools] = filtered(s.unfiltered, s.filters)
+	if cfg.Problem != nil && s.status.State == Failed {
+		s.status.Cause = cfg.Problem
+	}
+	c := s.conn
+	s.mu.Unlock()
+	if c != nil {
+		c.rearm()
+	}
+	s.pump()
+}
+
+// Retire ends a server that Update returned, and does not wait for it. It takes
+// no more requests: those that come nevertheless go to heir, the server in its
+// place, or fail if that is nil, and so do those that wait for it to start.
+// Those that were sent are given 30 s to finish before it is stopped.
+func (s *Server) Retire(heir *Server) {
+	s.mu.Lock()
+	s.retired, s.heir = true, heir
+	c := s.conn
+	s.conn = nil
+	s.wakeLocked()
+	s.mu.Unlock()
+	s.pump()
+	if c == nil {
+		s.quit(ErrRetired)
+		return
+	}
+	if !s.box.tasks.begin(func() { s.drain(c) }) {
+		s.quit(ErrRetired)
+	}
+}
+
+func (s *Server) isRetired() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.retired
+}
+
+// drain waits for the calls that a connection has, within bounds, and ends the
+// server.
+func (s *Server) drain(c *conn) {
+	late := time.NewTimer(drainTime)
+	defer late.Stop()
+	cause := ErrRetired
+	select {
+	case <-c.drain():
+	case <-c.link.Done():
+	case <-late.C:
+		cause = errors.New("it was removed from the configuration or changed there, and the request was not done " + drainTime.String() + " later")
+	case <-s.life.Done():
+	}
+	s.quit(cause)
+}
+
+// drain has the connection take no more calls; what it returns is closed when
+// the last of those that it has is done. Streams that stay open do not count.
+func (c *conn) drain() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.drained == nil {
+		c.retired, c.drained = errRetired, make(chan struct{})
+		c.drainedLocked()
+	}
+	return c.drained
+}
+
+func (c *conn) drainedLocked() {
+	for _, call := range c.pending {
+		if !call.open {
+			return
+		}
+	}
+	select {
+	case <-c.drained:
+	default:
+		close(c.drained)
+	}
+}
+
+// rearm has the pending calls follow time-outs that were changed.
+func (c *conn) rearm() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed == nil && c.armed {
+		c.armLocked(time.Now())
+	}
+}

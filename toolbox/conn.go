@@ -258,6 +258,9 @@ func (c *conn) armLocked(now time.Time) {
 	if !c.armed {
 		return
 	}
+	if next.Before(now) {
+		next = now // a time-out was made shorter; nobody overslept
+	}
 	c.due = next
 	if c.timer == nil {
 		c.timer = time.AfterFunc(next.Sub(now), c.expire)

@@ -32,7 +32,7 @@ type listReader struct {
 // without, and in the background what else it offers.
 func (s *Server) first(ctx context.Context, c *conn) error {
 	s.mu.Lock()
-	s.notes = nil
+	clear(s.notes)
 	before := s.lists[Tools]
 	for _, k := range []Kind{Tools, Resources, Templates, Prompts} {
 		if !c.hello.offers(k) {
@@ -89,12 +89,14 @@ func (s *Server) store(k Kind, items []Item, bad int, err error) bool {
 	whole := items
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	var notes []string
 	if err != nil {
-		s.notes = append(s.notes, err.Error())
+		notes = append(notes, err.Error())
 	}
 	if bad > 0 {
-		s.notes = append(s.notes, fmt.Sprintf("%d entries of %s have no name and were left out", bad, k))
+		notes = append(notes, fmt.Sprintf("%d entries of %s have no name and were left out", bad, k))
 	}
+	s.notes[k] = notes
 	old, known := s.lists[k], s.lists[k]
 	if k == Tools {
 		items, known = filtered(items, s.filters), s.unfiltered

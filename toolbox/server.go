@@ -49,9 +49,9 @@ type Server struct {
 	lists   map[Kind][]Item
 	// unfiltered are its tools with those that the filters leave out.
 	unfiltered []Item
-	notes      []string // what is odd about its lists, for the status
-	drift      string   // how its tools differ from those that were known before a start
-	lister     *conn    // the connection that lists are read from
+	notes      map[Kind][]string // what is odd about its lists, for the status
+	drift      string            // how its tools differ from those that were known before a start
+	lister     *conn             // the connection that lists are read from
 	readers    map[Kind]*listReader
 	watched    map[string]bool // uris of resources whose changes are wanted
 	tried      time.Time       // when the last start began that failed
@@ -91,6 +91,7 @@ func newServer(box *Toolbox, cfg config.Server) *Server {
 		rebound: make(chan struct{}, 1),
 		changed: make(chan struct{}),
 		lists:   make(map[Kind][]Item),
+		notes:   make(map[Kind][]string),
 		readers: map[Kind]*listReader{Tools: {}, Resources: {}, Prompts: {}},
 		watched: make(map[string]bool),
 	}
@@ -175,7 +176,9 @@ func (s *Server) Notes() []string {
 	if s.drift != "" {
 		notes = append(notes, s.drift)
 	}
-	notes = append(notes, s.notes...)
+	for _, k := range []Kind{Tools, Resources, Templates, Prompts} {
+		notes = append(notes, s.notes[k]...)
+	}
 	c := s.conn
 	s.mu.Unlock()
 	if c != nil {

@@ -399,7 +399,6 @@ func TestFaultA37_ListWithoutEnd(t *testing.T) {
 
 // What is odd about a list is noted once, however often it is read.
 func TestNotesDoNotGrow(t *testing.T) {
-	t.Skip("fault: each reading adds its notes to those of the readings before")
 	synctest.Test(t, func(t *testing.T) {
 		b, s := within(t, toolbox.Options{}, always(&mcptest.Server{Resources: []string{`{"uri":"a:1"}`}, Refuse: []string{"resources/list"}}))
 		if err := b.Open(t.Context(), time.Second); err != nil {
@@ -414,6 +413,45 @@ func TestNotesDoNotGrow(t *testing.T) {
 		}
 		if got := len(s.Notes()); before == 0 || got > before {
 			t.Errorf("got %d notes after %d at first, want as many: %q", got, before, s.Notes())
+		}
+	})
+}
+
+// While the circuit is open there is one probe at a time, whoever asks for it,
+// and what waited for it fails with it.
+func TestOneProbe(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		starts := 0
+		b, s := within(t, toolbox.Options{}, func(start int) (wire.Endpoint, error) {
+			starts = start
+			time.Sleep(time.Second)
+			return nil, errors.New("the disk is full")
+		})
+		if err := b.Open(t.Context(), time.Second); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Second)
+		wantState(t, s, toolbox.Open)
+		before, began := starts, time.Now()
+		var all sync.WaitGroup
+		for range 50 {
+			all.Go(func() { _ = b.Open(t.Context(), time.Minute) })
+		}
+		synctest.Wait() // the probe is under way
+		for range 50 {
+			all.Go(func() {
+				c, h := newCall(t, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo"}}`)
+				s.Send(c)
+				if err := <-h.done; !errors.As(err, new(*toolbox.UnavailableError)) {
+					t.Errorf("a call: got %v, want that the server is not available", err)
+				}
+				since(t, "the end of a call", began, time.Second)
+			})
+		}
+		all.Wait()
+		wantState(t, s, toolbox.Open)
+		if got := starts - before; got != 1 {
+			t.Errorf("got %d starts, want one probe", got)
 		}
 	})
 }

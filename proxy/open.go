@@ -65,8 +65,10 @@ type serverResult struct {
 	Name  string        `json:"name"`
 	State toolbox.State `json:"state"`
 	Tools int           `json:"tools"`
-	Error string        `json:"error,omitempty"`
-	Notes []string      `json:"notes,omitempty"`
+	// ToolsSeen is when they were seen, if that was in another run.
+	ToolsSeen string   `json:"tools_seen,omitempty"`
+	Error     string   `json:"error,omitempty"`
+	Notes     []string `json:"notes,omitempty"`
 }
 
 // openAndTell opens a toolbox for the client: servers first, then the news of
@@ -122,20 +124,13 @@ func (s *session) opened(b *box, modern bool) []byte {
 	starting := 0
 	for _, srv := range b.Servers() {
 		st := srv.Status()
-		one := serverResult{Name: srv.Name, State: st.State, Tools: st.Tools, Notes: srv.Notes()}
-		switch {
-		case st.State == toolbox.Ready:
+		switch st.State {
+		case toolbox.Ready:
 			r.Connected++
-		case st.State == toolbox.Starting:
+		case toolbox.Starting:
 			starting++
-			one.Error = fmt.Sprintf("still starting, since %s; open the toolbox again to see whether it is ready", time.Since(st.Since).Round(100*time.Millisecond))
-			if st.Cause != nil {
-				one.Error += "; it failed before: " + st.Cause.Error()
-			}
-		case st.Cause != nil:
-			one.Error = explain(st)
 		}
-		r.Servers = append(r.Servers, one)
+		r.Servers = append(r.Servers, describeServer(srv, st))
 		for _, it := range srv.Items(toolbox.Tools) {
 			r.Tools = append(r.Tools, describeTool(it, exposed[identity{srv, it.Key}]))
 		}
@@ -154,6 +149,29 @@ func (s *session) opened(b *box, modern bool) []byte {
 	return append(out, '}')
 }
 
+// describeServer says where a server stands. One that is starting and was seen
+// before is no trouble: its tools can be called, and the calls wait.
+func describeServer(srv *toolbox.Server, st toolbox.Status) serverResult {
+	one := serverResult{Name: srv.Name, State: st.State, Tools: st.Tools, Notes: srv.Notes()}
+	starting := st.State == toolbox.Starting
+	switch {
+	case st.State == toolbox.Ready:
+	case starting && st.Seen.IsZero():
+		one.Error = "still starting, " + st.Explain() + "; open the toolbox again to see its tools"
+	case !starting || st.Cause != nil:
+		one.Error = st.Explain()
+	}
+	if !st.Seen.IsZero() {
+		one.ToolsSeen = st.Seen.UTC().Format(time.RFC3339)
+		note := "its tools are those last seen " + st.LastSeen()
+		if starting {
+			note = "starting; " + note + ", and calls wait until it is ready"
+		}
+		one.Notes = append(one.Notes, note)
+	}
+	return one
+}
+
 // encode gives the JSON of one of our own values, with text as it is.
 func encode(v any) []byte {
 	var b bytes.Buffer
@@ -164,15 +182,6 @@ func encode(v any) []byte {
 		panic("a value of ours cannot be encoded: " + err.Error())
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
-}
-
-// explain words the state of a server that is not there.
-func explain(st toolbox.Status) string {
-	text := st.Cause.Error()
-	if d := time.Until(st.Next); !st.Next.IsZero() && d > 0 {
-		text += fmt.Sprintf("; it is tried again in %s, or when the toolbox is opened again", d.Round(100*time.Millisecond))
-	}
-	return text
 }
 
 // describeTool gives the parts of a tool's definition that a model needs, as

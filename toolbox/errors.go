@@ -72,17 +72,11 @@ type UnavailableError struct {
 }
 
 func (e *UnavailableError) Error() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "server %q of toolbox %q is not available (%s)", e.Server, e.Toolbox, e.Status.State)
-	if e.Status.Cause != nil {
-		fmt.Fprintf(&b, ": %v", e.Status.Cause)
+	text := fmt.Sprintf("server %q of toolbox %q is not available (%s)", e.Server, e.Toolbox, e.Status.State)
+	if why := e.Status.Explain(); why != "" {
+		text += ": " + why
 	}
-	if !e.Status.Next.IsZero() {
-		if d := time.Until(e.Status.Next); d > 0 {
-			fmt.Fprintf(&b, "; it is tried again in %s", d.Round(100*time.Millisecond))
-		}
-	}
-	return b.String()
+	return text
 }
 
 func (e *UnavailableError) Unwrap() error { return e.Status.Cause }

@@ -14,7 +14,6 @@ import (
 	"github.com/mcp-workbench/workbench/internal/mcptest"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy"
-	"github.com/mcp-workbench/workbench/toolbox"
 )
 
 // inside is the name of the built-in server that test configurations ask for.
@@ -51,12 +50,18 @@ func readConfig(t testing.TB, text string) *config.Config {
 // newFront makes the front of a configuration of fakes.
 func newFront(t *testing.T, cfg *config.Config, direct string) *proxy.Proxy {
 	t.Helper()
-	front, err := proxy.New(cfg, proxy.Options{Version: "test", Direct: direct, Toolbox: toolbox.Options{
-		Environ: []string{"PATH=/usr/bin:/bin"},
-		Builtins: map[string]func(config.Server) (wire.Endpoint, error){
-			inside: func(s config.Server) (wire.Endpoint, error) { return mcptest.New(s.Args...) },
-		},
-	}})
+	return newFrontWith(t, cfg, proxy.Options{Direct: direct})
+}
+
+// newFrontWith is newFront with what options say besides.
+func newFrontWith(t *testing.T, cfg *config.Config, opts proxy.Options) *proxy.Proxy {
+	t.Helper()
+	opts.Version = "test"
+	opts.Toolbox.Environ = []string{"PATH=/usr/bin:/bin"}
+	opts.Toolbox.Builtins = map[string]func(config.Server) (wire.Endpoint, error){
+		inside: func(s config.Server) (wire.Endpoint, error) { return mcptest.New(s.Args...) },
+	}
+	front, err := proxy.New(cfg, opts)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package proxy_test
 import (
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -11,15 +12,19 @@ import (
 )
 
 // asServer makes the test binary the child process of its own tests: a server
-// of the specs in its arguments.
-const asServer = "WORKBENCH_TEST_SERVER"
+// of the specs in its arguments and in specVariable, which may change without
+// making it another server.
+const (
+	asServer     = "WORKBENCH_TEST_SERVER"
+	specVariable = "WORKBENCH_TEST_SPEC"
+)
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asServer) == "" {
 		goleak.VerifyTestMain(m)
 		return
 	}
-	server, err := mcptest.New(os.Args[1:]...)
+	server, err := mcptest.New(append(os.Args[1:], strings.Fields(os.Getenv(specVariable))...)...)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(2)

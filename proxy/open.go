@@ -2,28 +2,21 @@ package proxy
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"time"
 
+	"github.com/mcp-workbench/workbench/internal/habits"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
 // relistWait is how long the result of an open waits for the client to list
 // its tools again: clients that do so offer the new tools on the very next turn.
-// One that did not do so the last time is not waited for again.
+// One that did not do so the last time, in this session or the one before, is not
+// waited for again.
 const relistWait = time.Second
-
-// listing is what was seen of a client: whether it reads its list of tools
-// again when it is told that the list has changed.
-type listing int
-
-const (
-	unseen listing = iota
-	lists
-	ignores
-)
 
 // openToolbox starts the servers of a toolbox and answers with their tools.
 func (s *session) openToolbox(c *call) {
@@ -74,29 +67,38 @@ type serverResult struct {
 // openAndTell opens a toolbox for the client: servers first, then the news of
 // the changed lists, then, when the client has read them, the result.
 func (s *session) openAndTell(f *flight, b *box) {
+	if f.modern == nil {
+		s.recallHabit()
+	}
 	listed, err := s.openBox(f.ctx, b, true)
 	if err != nil {
 		f.fail(err)
 		return
 	}
-	s.mu.Lock()
-	habit := s.habit
-	s.mu.Unlock()
-	if listed != nil && habit != ignores {
-		wait := time.NewTimer(relistWait)
-		defer wait.Stop()
-		select {
-		case <-listed:
-			habit = lists
-		case <-wait.C:
-			habit = ignores
-		case <-f.ctx.Done():
-		}
-		s.mu.Lock()
-		s.habit = habit
-		s.mu.Unlock()
+	if listed != nil {
+		s.awaitListing(f.ctx, listed)
 	}
 	f.reply(s.opened(b, f.modern != nil))
+}
+
+// awaitListing waits until the client has read its tools, if it may, and notes
+// whether it did.
+func (s *session) awaitListing(ctx context.Context, listed <-chan struct{}) {
+	s.mu.Lock()
+	ignores := s.habit.Ignores
+	s.mu.Unlock()
+	if ignores {
+		return
+	}
+	wait := time.NewTimer(relistWait)
+	defer wait.Stop()
+	select {
+	case <-listed:
+		s.seen(func(h *habits.Habit) { h.Relists, h.Ignores = true, false })
+	case <-wait.C:
+		s.seen(func(h *habits.Habit) { h.Relists, h.Ignores = false, true })
+	case <-ctx.Done():
+	}
 }
 
 // howToCall tells the model which way its client can call the tools.
@@ -106,8 +108,10 @@ func (s *session) howToCall(b *box, modern bool) string {
 	switch {
 	case s.isMarked(b.Name):
 		return "The tools are listed: call them by exposed_name, or through " + useTool + " with toolbox_name and tool_name."
-	case modern || !s.shows(b, toolbox.Tools, legacyEra) || s.habit == ignores:
+	case modern || !s.shows(b, toolbox.Tools, legacyEra) || s.habit.Ignores:
 		return "Call the tools through " + useTool + " with toolbox_name and tool_name."
+	case s.habit.Calls:
+		return "The tools were added to your list: call them by exposed_name."
 	default:
 		return "The tools were added to your list: call them by exposed_name. If they are not offered to you, call them through " + useTool + " with toolbox_name and tool_name."
 	}

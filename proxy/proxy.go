@@ -8,6 +8,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/habits"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
@@ -26,6 +27,9 @@ type Options struct {
 	// Toolbox is what toolboxes are made with; Client and Peer are set for
 	// each session.
 	Toolbox toolbox.Options
+	// Clients remembers from one session to the next how clients take changed
+	// lists; nil means that each session finds out for itself.
+	Clients *habits.Memory
 	// Logger takes what goes wrong in the front itself. The zero value is
 	// silent.
 	Logger zerolog.Logger

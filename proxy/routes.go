@@ -7,6 +7,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/habits"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
@@ -23,6 +24,7 @@ const (
 type route struct {
 	server *toolbox.Server
 	name   []byte // the server's own name, as a JSON string token
+	added  bool   // a legacy client has it because a toolbox was opened
 }
 
 // routes is what the client sees at one moment, for both eras. It is made anew
@@ -104,6 +106,7 @@ func (s *session) shows(b *box, k toolbox.Kind, e era) bool {
 // configuration and the item alone, so that they are the same in every run;
 // where two would meet, the later one gets a digest.
 func (r *routes) name(s *session, items []toolbox.Item, table map[string]route, names map[identity]string) {
+	marked := s.marked()
 	own := make(map[string]int)
 	for _, it := range items {
 		if s.plain(it.Server) {
@@ -131,7 +134,7 @@ func (r *routes) name(s *session, items []toolbox.Item, table map[string]route, 
 			name = toolbox.ExposedName(it.Server.Toolbox, it.Server.Name, salt+"\x00")
 		}
 		names[id] = name
-		table[name] = route{server: it.Server, name: it.Raw[it.KeySpan.Start:it.KeySpan.End]}
+		table[name] = route{server: it.Server, name: it.Raw[it.KeySpan.Start:it.KeySpan.End], added: !slices.Contains(marked, it.Server.Toolbox)}
 	}
 }
 
@@ -338,10 +341,12 @@ func (s *session) replyList(f *flight, k toolbox.Kind, e era) {
 // wasListed lets the results go that wait for the client to read its tools.
 func (s *session) wasListed() {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.habit == ignores {
-		s.habit = unseen // it may have come round to it
-	}
 	close(s.listed)
 	s.listed = make(chan struct{})
+	ignores := s.habit.Ignores
+	s.mu.Unlock()
+	if ignores {
+		// It may have come round to it.
+		s.seen(func(h *habits.Habit) { h.Ignores = false })
+	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcp-workbench/workbench/internal/habits"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
@@ -53,7 +54,8 @@ type session struct {
 	told                          map[toolbox.Kind][]byte // the lists that a legacy client knows or was told to read
 	opening                       int                     // opens under way: their list changes are told once, at the end
 	listed                        chan struct{}           // closed and replaced when tools/list was answered
-	habit                         listing
+	habit                         habits.Habit
+	recalled                      bool // habit has what other sessions saw
 }
 
 var errClosed = errors.New("the session is closed")

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcp-workbench/workbench/internal/habits"
 	"github.com/mcp-workbench/workbench/internal/nearest"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
@@ -19,7 +20,11 @@ func (s *session) callTool(c *call) {
 	}
 	s.mu.Lock()
 	to, ok := s.routes.tools[name]
+	first := to.added && c.modern == nil && !s.habit.Calls
 	s.mu.Unlock()
+	if first {
+		s.seen(func(h *habits.Habit) { h.Calls = true })
+	}
 	switch {
 	case ok:
 		s.forward(c, to.server, wire.Edit{Span: c.name, New: to.name})

@@ -1,0 +1,186 @@
+// Package habits remembers, from one run to the next, what was seen of MCP
+// clients: whether they read their list of tools again when they are told to,
+// and whether they call the tools that were added to it.
+//
+// It is one small file that any number of processes may use at once: who
+// changes it holds a lock, and puts the new one in its place by renaming. A file
+// that cannot be read is as good as none, and what cannot be kept is lost:
+// nothing may depend on it.
+package habits
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/rs/zerolog"
+)
+
+// Bounds of the file.
+const (
+	maxClients = 100
+	maxName    = 200
+	maxFile    = 1 << 20
+)
+
+// Client is who is remembered, as it names itself.
+type Client struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+}
+
+// Habit is what was seen of a client. The zero value is nothing.
+type Habit struct {
+	// Relists and Ignores say that it read its list of tools again, or did
+	// not, when it was last told that the list had changed.
+	Relists bool `json:"relists,omitempty"`
+	Ignores bool `json:"ignores,omitempty"`
+	// Calls says that it called a tool by the name that was added to its list.
+	Calls bool `json:"calls,omitempty"`
+}
+
+// record is one client in the file, where those seen last come first.
+type record struct {
+	Client
+	Habit
+}
+
+// document is the file.
+type document struct {
+	Version int      `json:"version"`
+	Clients []record `json:"clients"`
+}
+
+const version = 1
+
+// Memory is one file. It is safe for concurrent use, also by several processes.
+type Memory struct {
+	path string
+	log  zerolog.Logger
+}
+
+// New gives the memory in a file, which is made, with its folder, when there
+// is something to remember. What goes wrong is said to log, at debug.
+func New(path string, log zerolog.Logger) *Memory { return &Memory{path: path, log: log} }
+
+// Recall returns what is remembered of a client.
+func (m *Memory) Recall(c Client) Habit {
+	doc, err := m.read()
+	if err != nil {
+		m.log.Debug().AnErr("err", err).Msg("what was seen of clients cannot be read")
+	}
+	if i := doc.find(c); i >= 0 {
+		return doc.Clients[i].Habit
+	}
+	return Habit{}
+}
+
+// Remember keeps what was seen of a client in place of what was there. The
+// client seen longest ago is forgotten if they are more than a hundred. It may
+// wait a second for another process.
+func (m *Memory) Remember(c Client, h Habit) {
+	if c.Name == "" || len(c.Name) > maxName || len(c.Version) > maxName {
+		return // it could not be told from others, or fills the file
+	}
+	if err := m.write(record{c, h}); err != nil {
+		m.log.Debug().AnErr("err", err).Msg("what was seen of a client cannot be kept")
+	}
+}
+
+func (d *document) find(c Client) int {
+	return slices.IndexFunc(d.Clients, func(r record) bool { return r.Client == c })
+}
+
+// read returns the file; an empty one if there is none.
+func (m *Memory) read() (document, error) {
+	f, err := os.Open(m.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return document{}, nil
+	} else if err != nil {
+		return document{}, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxFile))
+	if err != nil {
+		return document{}, err
+	}
+	var doc document
+	if err := json.Unmarshal(data, &doc); err != nil {
+		return document{}, fmt.Errorf("%s: %w", m.path, err)
+	}
+	if doc.Version != version {
+		return document{}, fmt.Errorf("%s: it is of version %d, want %d", m.path, doc.Version, version)
+	}
+	return doc, nil
+}
+
+func (m *Memory) write(r record) error {
+	if err := os.MkdirAll(filepath.Dir(m.path), 0o700); err != nil {
+		return err
+	}
+	unlock, err := m.lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	doc, err := m.read()
+	if err != nil {
+		m.log.Debug().AnErr("err", err).Msg("what was seen of clients is begun anew")
+	}
+	if i := doc.find(r.Client); i >= 0 {
+		doc.Clients = slices.Delete(doc.Clients, i, i+1)
+	}
+	doc.Version = version
+	doc.Clients = slices.Insert(doc.Clients, 0, r)
+	doc.Clients = doc.Clients[:min(len(doc.Clients), maxClients)]
+	data, err := json.MarshalIndent(doc, "", "  ")
+	if err != nil {
+		return err
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(m.path), ".clients-*") // with mode 0600
+	if err != nil {
+		return err
+	}
+	_, err = tmp.Write(append(data, '\n'))
+	if err = errors.Join(err, tmp.Close()); err == nil {
+		err = os.Rename(tmp.Name(), m.path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(tmp.Name()))
+	}
+	return nil
+}
+
+const (
+	lockWait  = time.Second
+	lockPause = 5 * time.Millisecond
+	// lockStale is how old a lock must be for its holder to be gone: it is
+	// held for milliseconds.
+	lockStale = 10 * time.Second
+)
+
+// lock makes a file that only one process can make; unlock removes it. Unlike
+// the locks of the system it is the same everywhere, and losing it to a machine
+// that slept for long costs one client's habit.
+func (m *Memory) lock() (unlock func(), err error) {
+	path := m.path + ".lock"
+	for end := time.Now().Add(lockWait); ; time.Sleep(lockPause) {
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		switch {
+		case err == nil:
+			_ = f.Close()
+			return func() { _ = os.Remove(path) }, nil
+		case !errors.Is(err, fs.ErrExist) || time.Now().After(end):
+			return nil, err
+		}
+		if info, err := os.Stat(path); err == nil && time.Since(info.ModTime()) > lockStale {
+			_ = os.Remove(path)
+		}
+	}
+}

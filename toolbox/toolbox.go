@@ -163,13 +163,21 @@ func (t *Toolbox) Open(ctx context.Context, wait time.Duration) (err error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	for _, s := range unknown {
+	settle(ctx, unknown)
+	return nil
+}
+
+// Settle waits until each server of an open toolbox is ready or has failed, also
+// those that Open did not wait for, or until ctx ends.
+func (t *Toolbox) Settle(ctx context.Context) { settle(ctx, t.Servers()) }
+
+func settle(ctx context.Context, servers []*Server) {
+	for _, s := range servers {
 		s.settle(ctx)
 	}
-	for _, s := range unknown {
+	for _, s := range servers {
 		s.settleLists(ctx)
 	}
-	return nil
 }
 
 // start has the servers started.

@@ -151,6 +151,7 @@ func demoServers(cfg *config.Config) (box, inside, outside string, err error) {
 func (d *demonstration) connect(ctx context.Context, cfg *config.Config) (ended <-chan error, err error) {
 	opts := d.env.toolboxOptions(cfg, zerolog.Nop())
 	opts.Event = d.event
+	opts.Catalogue = nil // it shows a first time
 	front, err := proxy.New(cfg, proxy.Options{Version: version(), Toolbox: opts})
 	if err != nil {
 		return nil, err

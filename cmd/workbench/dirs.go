@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 )
 
 // stateDir is the folder of what this user's workbenches keep between runs: the
@@ -19,6 +20,25 @@ func (e *environment) stateDir() (string, error) {
 		}
 	}
 	return "", errors.New("HOME is not set")
+}
+
+// cacheDir is the folder of what may be lost at any time (XDG Base Directory
+// Specification, XDG_CACHE_HOME, and what macOS and Windows have in its place).
+func (e *environment) cacheDir() (string, error) {
+	if dir, _ := e.lookup("XDG_CACHE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "workbench"), nil
+	}
+	if dir, _ := e.lookup("LOCALAPPDATA"); runtime.GOOS == "windows" && dir != "" {
+		return filepath.Join(dir, "workbench"), nil
+	}
+	home, _ := e.lookup("HOME")
+	switch {
+	case home == "":
+		return "", errors.New("HOME is not set")
+	case runtime.GOOS == "darwin":
+		return filepath.Join(home, "Library", "Caches", "workbench"), nil
+	}
+	return filepath.Join(home, ".cache", "workbench"), nil
 }
 
 // runtimeDirs are the folders of what lives as long as a process: sockets and

@@ -44,15 +44,15 @@ func fakeServer() {
 const scripts = "testdata/script"
 
 // TestScripts runs the program as a user does. Besides the commands of
-// testscript there are "exits CODE COMMAND…", for exact exit codes, and
-// "printed stdout|stderr FILE", which compares with $WORK for the directory of
-// the script.
+// testscript there are "exits CODE COMMAND…", for exact exit codes, "tear FOLDER",
+// which cuts its files in half, and "printed stdout|stderr FILE", which compares
+// with $WORK for the directory of the script.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 scripts,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "printed": printed},
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "printed": printed, "tear": tear},
 		Setup: func(env *testscript.Env) error {
 			// A program built with -race would sleep a second when it exits.
 			env.Setenv("GORACE", "atexit_sleep_ms=0")
@@ -64,9 +64,28 @@ func TestScripts(t *testing.T) {
 			}
 			env.Defer(func() { _ = os.RemoveAll(dir) })
 			env.Setenv("XDG_RUNTIME_DIR", dir)
+			// What one script has seen of servers is nothing to another.
+			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 			return nil
 		},
 	})
+}
+
+// tear cuts each file of a folder in half.
+func tear(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: tear FOLDER")
+	}
+	files, err := os.ReadDir(args[0])
+	ts.Check(err)
+	if len(files) == 0 {
+		ts.Fatalf("%s is empty", args[0])
+	}
+	for _, f := range files {
+		info, err := f.Info()
+		ts.Check(err)
+		ts.Check(os.Truncate(filepath.Join(args[0], f.Name()), info.Size()/2))
+	}
 }
 
 func exits(ts *testscript.TestScript, neg bool, args []string) {

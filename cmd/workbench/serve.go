@@ -71,6 +71,7 @@ func serve(cmd *cobra.Command, env *environment, direct string, over *httpFlags)
 		Version: version(),
 		Direct:  direct,
 		Toolbox: env.toolboxOptions(cfg, log),
+		Clients: env.seenClients(log),
 		Logger:  log,
 	}
 	if over.address != "" {
@@ -95,6 +96,7 @@ func (e *environment) toolboxOptions(cfg *config.Config, log zerolog.Logger) too
 		Spawn:      e.guard.Start,
 		Turn:       e.turn(),
 		Event:      logEvent(log),
+		Catalogue:  e.seenServers(log),
 		Logger:     log,
 		Builtins:   map[string]func(config.Server) (wire.Endpoint, error){"workflow": e.workflowServers(log)},
 	}

@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"sync"
 	"text/tabwriter"
+	"time"
 
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
@@ -20,36 +22,42 @@ import (
 )
 
 func toolsCommand(env *environment) *cobra.Command {
-	var asJSON bool
+	var asJSON, offline bool
 	cmd := &cobra.Command{
 		Use:   "tools [TOOLBOX]",
 		Short: "Open toolboxes and list their tools",
 		Long: `Tools opens one toolbox, or all, waits for the servers, prints what they offer
-and stops them again. The exit code is 1 if a server could not be started.`,
+and stops them again. The exit code is 1 if a server could not be started.
+
+With --offline nothing is started: the tools are those that workbench saw when
+a server last ran, and SEEN says when that was. The exit code is 1 if a server
+was never seen.`,
 		Example: `  workbench tools
-  workbench tools workflows --json`,
+  workbench tools workflows --json
+  workbench tools --offline`,
 		Args: between(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return listTools(cmd.Context(), env, args, asJSON)
+			return listTools(cmd.Context(), env, args, asJSON, offline)
 		},
 	}
+	cmd.Flags().BoolVar(&offline, "offline", false, "start nothing: print what was seen the last time, with its age")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON array with the tools as their servers define them")
 	return cmd
 }
 
-// openBoxes opens the named toolboxes, or all, for this program's own use.
-func (e *environment) openBoxes(ctx context.Context, names ...string) (boxes []*toolbox.Toolbox, closeAll func(), err error) {
-	log, closeLog, err := e.logger()
+// boxes makes the named toolboxes, or all, for this program's own use. closeLog
+// ends their log.
+func (e *environment) boxes(names []string) (boxes []*toolbox.Toolbox, cfg *config.Config, log zerolog.Logger, closeLog func() error, err error) {
+	log, closeLog, err = e.logger()
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, log, nil, err
 	}
 	if log.GetLevel() == zerolog.InfoLevel {
 		// What the command prints says enough of servers that come and go.
 		log = log.Level(zerolog.WarnLevel)
 	}
-	cfg, _, err := e.load()
-	if err != nil {
-		return nil, nil, err
+	if cfg, _, err = e.load(); err != nil {
+		return nil, nil, log, nil, err
 	}
 	opts := e.toolboxOptions(cfg, log)
 	opts.Peer = loner{}
@@ -59,11 +67,26 @@ func (e *environment) openBoxes(ctx context.Context, names ...string) (boxes []*
 		}
 	}
 	if len(boxes) < len(names) {
-		return nil, nil, unknownToolbox(cfg, names[0])
+		return nil, nil, log, nil, unknownToolbox(cfg, names[0])
+	}
+	return boxes, cfg, log, closeLog, nil
+}
+
+// openBoxes opens the named toolboxes, or all, and waits for their servers.
+func (e *environment) openBoxes(ctx context.Context, names ...string) (boxes []*toolbox.Toolbox, closeAll func(), err error) {
+	boxes, cfg, log, closeLog, err := e.boxes(names)
+	if err != nil {
+		return nil, nil, err
 	}
 	var wg sync.WaitGroup
 	for _, b := range boxes {
-		wg.Go(func() { _ = b.Open(ctx, cfg.OpenTimeout) })
+		wg.Go(func() {
+			ctx, cancel := context.WithTimeout(ctx, cfg.OpenTimeout)
+			defer cancel()
+			if b.Open(ctx, cfg.OpenTimeout) == nil {
+				b.Settle(ctx)
+			}
+		})
 	}
 	wg.Wait()
 	return boxes, func() {
@@ -78,6 +101,19 @@ func (e *environment) openBoxes(ctx context.Context, names ...string) (boxes []*
 		wg.Wait()
 		_ = closeLog()
 	}, nil
+}
+
+// recallBoxes gives the named toolboxes, or all, with what was last seen of
+// their servers, and starts nothing.
+func (e *environment) recallBoxes(_ context.Context, names ...string) (boxes []*toolbox.Toolbox, closeAll func(), err error) {
+	boxes, _, _, closeLog, err := e.boxes(names)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, b := range boxes {
+		b.Recall()
+	}
+	return boxes, func() { _ = closeLog() }, nil
 }
 
 func unknownToolbox(cfg *config.Config, name string) error {
@@ -105,40 +141,28 @@ func (loner) Request(a *toolbox.Ask, _ *wire.Message) {
 	a.Refuse(wire.CodeMethodNotFound, "there is no client that could answer")
 }
 
-func listTools(ctx context.Context, env *environment, names []string, asJSON bool) error {
-	boxes, closeAll, err := env.openBoxes(ctx, names...)
+func listTools(ctx context.Context, env *environment, names []string, asJSON, offline bool) error {
+	get := env.openBoxes
+	if offline {
+		get = env.recallBoxes
+	}
+	boxes, closeAll, err := get(ctx, names...)
 	if err != nil {
 		return err
 	}
 	defer closeAll()
+	list := toolList{seen: offline}
 	failed := false
-	var all []json.RawMessage
-	w := tabwriter.NewWriter(env.out, 0, 0, 2, ' ', 0)
-	if !asJSON {
-		fmt.Fprintln(w, "TOOLBOX\tSERVER\tTOOL\tDESCRIPTION")
-	}
 	for _, b := range boxes {
 		for _, s := range b.Servers() {
-			if st := s.Status(); st.State != toolbox.Ready && st.State != toolbox.Disabled {
+			if err := missing(b, s, offline); err != nil {
 				failed = true
-				fmt.Fprintf(env.err, "workbench: error: %v\n", &toolbox.UnavailableError{Toolbox: b.Name, Server: s.Name, Status: st})
+				fmt.Fprintf(env.err, "workbench: error: %v\n", err)
 			}
-			for _, it := range s.Items(toolbox.Tools) {
-				if asJSON {
-					all = append(all, located(it))
-					continue
-				}
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", b.Name, s.Name, it.Key, summary(it))
-			}
+			list.servers = append(list.servers, s)
 		}
 	}
-	if asJSON {
-		out, err := json.MarshalIndent(append([]json.RawMessage{}, all...), "", "  ")
-		if err != nil {
-			return err
-		}
-		fmt.Fprintln(env.out, string(out))
-	} else if err := w.Flush(); err != nil {
+	if err := list.print(env.out, asJSON); err != nil {
 		return err
 	}
 	if failed {
@@ -147,10 +171,65 @@ func listTools(ctx context.Context, env *environment, names []string, asJSON boo
 	return nil
 }
 
-// located is a tool's definition with the toolbox and server it comes from.
-func located(it toolbox.Item) json.RawMessage {
+// missing says why the tools of a server cannot be listed; nil if they can be,
+// or are not meant to.
+func missing(b *toolbox.Toolbox, s *toolbox.Server, offline bool) error {
+	st := s.Status()
+	switch {
+	case st.State == toolbox.Ready || st.State == toolbox.Disabled || offline && !st.Seen.IsZero():
+		return nil
+	case offline && st.State == toolbox.Stopped:
+		return fmt.Errorf("server %q of toolbox %q was not seen before; workbench tools %q starts it", s.Name, b.Name, b.Name)
+	}
+	return &toolbox.UnavailableError{Toolbox: b.Name, Server: s.Name, Status: st}
+}
+
+// toolList is what is printed of the tools of servers.
+type toolList struct {
+	seen    bool // it says when they were seen
+	servers []*toolbox.Server
+}
+
+// print prints a table, or one JSON array.
+func (l *toolList) print(to io.Writer, asJSON bool) error {
+	if asJSON {
+		all := []json.RawMessage{}
+		for _, s := range l.servers {
+			for _, it := range s.Items(toolbox.Tools) {
+				all = append(all, located(it, l.seen))
+			}
+		}
+		out, err := json.MarshalIndent(all, "", "  ")
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintln(to, string(out))
+		return err
+	}
+	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
+	row := func(toolbox, server, tool, seen, description string) {
+		if l.seen {
+			tool += "\t" + seen
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", toolbox, server, tool, description)
+	}
+	row("TOOLBOX", "SERVER", "TOOL", "SEEN", "DESCRIPTION")
+	for _, s := range l.servers {
+		for _, it := range s.Items(toolbox.Tools) {
+			row(s.Toolbox, s.Name, it.Key, s.Status().LastSeen(), summary(it))
+		}
+	}
+	return w.Flush()
+}
+
+// located is a tool's definition with the toolbox and server it comes from, and
+// when it was seen if that is asked.
+func located(it toolbox.Item, seen bool) json.RawMessage {
 	out := wire.AppendQuote([]byte(`{"toolbox":`), it.Server.Toolbox)
 	out = wire.AppendQuote(append(out, `,"server":`...), it.Server.Name)
+	if seen {
+		out = wire.AppendQuote(append(out, `,"seen":`...), it.Server.Status().Seen.UTC().Format(time.RFC3339))
+	}
 	return append(append(append(out, `,"definition":`...), it.Raw...), '}')
 }
 

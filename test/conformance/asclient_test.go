@@ -19,6 +19,7 @@ func TestAsClient(t *testing.T) {
 	}
 	config := writeConfig(t, map[string]entry{"suite": {"url": flag.Arg(0)}})
 	cmd := exec.Command(os.Getenv(binaryVariable), "serve", "--config", config, "--toolbox", "suite")
+	cmd.Env = append(os.Environ(), "XDG_CACHE_HOME="+t.TempDir(), "XDG_STATE_HOME="+t.TempDir())
 	c := &client{t: t, Client: wiretest.Start(t, cmd, wiretest.Options{Answer: answer}).Client}
 	if version := os.Getenv("MCP_CONFORMANCE_PROTOCOL_VERSION"); version == wiretest.ModernOnly {
 		c.modern = true

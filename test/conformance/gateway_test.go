@@ -48,7 +48,8 @@ func serve(tb testing.TB, config string) string {
 	tb.Helper()
 	mark := wiretest.Mark(tb)
 	cmd := exec.Command(os.Getenv(binaryVariable), "serve", "--config", config, "--http", "127.0.0.1:0", "--no-token")
-	cmd.Env = append(os.Environ(), mark)
+	// What a workbench before it saw of servers would be told of first.
+	cmd.Env = append(os.Environ(), mark, "XDG_CACHE_HOME="+tb.TempDir(), "XDG_STATE_HOME="+tb.TempDir())
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		tb.Fatal(err)

@@ -1,0 +1,32 @@
+package main
+
+import (
+	"path/filepath"
+
+	"github.com/rs/zerolog"
+
+	"github.com/mcp-workbench/workbench/internal/catalogue"
+	"github.com/mcp-workbench/workbench/internal/habits"
+)
+
+// seenServers is where it is kept what was seen of servers; nil if there is no
+// place for it.
+func (e *environment) seenServers(log zerolog.Logger) *catalogue.Catalogue {
+	dir, err := e.cacheDir()
+	if err != nil {
+		log.Debug().Err(err).Msg("there is no place for the catalogue")
+		return nil
+	}
+	return catalogue.New(filepath.Join(dir, "catalogue"), log)
+}
+
+// seenClients is where it is kept what was seen of clients; nil if there is no place
+// for it.
+func (e *environment) seenClients(log zerolog.Logger) *habits.Memory {
+	dir, err := e.stateDir()
+	if err != nil {
+		log.Debug().Err(err).Msg("there is no place for what is seen of clients")
+		return nil
+	}
+	return habits.New(filepath.Join(dir, "clients.json"), log)
+}

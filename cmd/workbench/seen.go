@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/internal/catalogue"
 	"github.com/mcp-workbench/workbench/internal/habits"
+	"github.com/mcp-workbench/workbench/internal/logkey"
 )
 
 // seenServers is where it is kept what was seen of servers; nil if there is no
@@ -14,7 +15,7 @@ import (
 func (e *environment) seenServers(log zerolog.Logger) *catalogue.Catalogue {
 	dir, err := e.cacheDir()
 	if err != nil {
-		log.Debug().Err(err).Msg("there is no place for the catalogue")
+		log.Debug().AnErr(logkey.Err, err).Msg("there is no place for the catalogue")
 		return nil
 	}
 	return catalogue.New(filepath.Join(dir, "catalogue"), log)
@@ -25,7 +26,7 @@ func (e *environment) seenServers(log zerolog.Logger) *catalogue.Catalogue {
 func (e *environment) seenClients(log zerolog.Logger) *habits.Memory {
 	dir, err := e.stateDir()
 	if err != nil {
-		log.Debug().Err(err).Msg("there is no place for what is seen of clients")
+		log.Debug().AnErr(logkey.Err, err).Msg("there is no place for what is seen of clients")
 		return nil
 	}
 	return habits.New(filepath.Join(dir, "clients.json"), log)

@@ -20,6 +20,8 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+
+	"github.com/mcp-workbench/workbench/internal/logkey"
 )
 
 // Bounds of the file.
@@ -73,7 +75,7 @@ func New(path string, log zerolog.Logger) *Memory { return &Memory{path: path, l
 func (m *Memory) Recall(c Client) Habit {
 	doc, err := m.read()
 	if err != nil {
-		m.log.Debug().AnErr("err", err).Msg("what was seen of clients cannot be read")
+		m.log.Debug().AnErr(logkey.Err, err).Msg("what was seen of clients cannot be read")
 	}
 	if i := doc.find(c); i >= 0 {
 		return doc.Clients[i].Habit
@@ -89,7 +91,7 @@ func (m *Memory) Remember(c Client, h Habit) {
 		return // it could not be told from others, or fills the file
 	}
 	if err := m.write(record{c, h}); err != nil {
-		m.log.Debug().AnErr("err", err).Msg("what was seen of a client cannot be kept")
+		m.log.Debug().AnErr(logkey.Err, err).Msg("what was seen of a client cannot be kept")
 	}
 }
 
@@ -131,7 +133,7 @@ func (m *Memory) write(r record) error {
 	defer unlock()
 	doc, err := m.read()
 	if err != nil {
-		m.log.Debug().AnErr("err", err).Msg("what was seen of clients is begun anew")
+		m.log.Debug().AnErr(logkey.Err, err).Msg("what was seen of clients is begun anew")
 	}
 	if i := doc.find(r.Client); i >= 0 {
 		doc.Clients = slices.Delete(doc.Clients, i, i+1)

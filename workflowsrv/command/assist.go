@@ -1,0 +1,322 @@
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mcp-workbench/workbench/internal/nearest"
+)
+
+// A Correction is what a user has said of an earlier instruction: that it means
+// Command, or with Wrong that it does not. The caller keeps those of each user
+// and workflow and passes them in.
+type Correction struct {
+	Utterance string `json:"utterance"`
+	Command   string `json:"command"`
+	Wrong     bool   `json:"wrong,omitempty"`
+}
+
+// Chooser takes the choice among the likeliest commands, and finds their
+// parameters in the instruction.
+type Chooser interface {
+	// Choose is called with at least one candidate. The error ends the turn.
+	Choose(ctx context.Context, c Choice) (Chosen, error)
+}
+
+// Choice is what a [Chooser] chooses from.
+type Choice struct {
+	Query string
+	// Context says where the session stands, the outermost place first.
+	Context    string
+	Candidates []Candidate
+}
+
+// Candidate is a command that an instruction may mean.
+type Candidate struct {
+	ListedEntry
+	// Schema is the JSON Schema of the parameters together.
+	Schema json.RawMessage `json:"schema"`
+	// Score is from 0 to 1: how much instruction and command have in common.
+	Score float64 `json:"score"`
+}
+
+// Chosen is the answer of a [Chooser]: the name of a candidate, "" for none, and an
+// object of the parameters that the instruction gives.
+type Chosen struct {
+	Command   string
+	Arguments json.RawMessage
+}
+
+// What an inferred command needs to be run, or proposed, without a model: the
+// score of the best, and what it has before the second. See TestQuality for
+// where they come from.
+const (
+	sureScore  = 0.5
+	sureMargin = 0.2
+	// weakScore is what a candidate needs to be shown.
+	weakScore = 0.12
+
+	shownCandidates  = 3
+	chooseCandidates = 8
+)
+
+// Assist carries out an instruction in words, from where the path ends. It
+// looks, in this order, for the exact name of a command, an utterance, a
+// correction of the user's, a name with a slip, and words in common. A command
+// that was only inferred, or whose parameters were read out of words, runs
+// unasked if it changes nothing, and is proposed otherwise; where no command is
+// likely enough the candidates are returned, with the question which one is
+// meant.
+//
+// The error is as for [Engine.Execute], or that of the [Chooser].
+func (e *Engine) Assist(ctx context.Context, p Path, query string, opts CallOptions) (*Outcome, error) {
+	t, err := e.turn(ctx, p, query, opts)
+	if err != nil {
+		return nil, err
+	}
+	if len(query) > maxCommand || !utf8.ValidString(query) {
+		return nil, malformed(-1, "the instruction is longer than %d bytes or not valid UTF-8", maxCommand)
+	}
+	named := strings.HasPrefix(strings.TrimSpace(query), "/")
+	t.query = strings.TrimLeft(strings.TrimSpace(query), "/"+space)
+	if t.query == "" {
+		t.traceIn(nil, nil)
+		return t.outcome(nil, nil, true, CommandResponse{Response: "Say what you want to do. what_can_i_do lists the commands."}), nil
+	}
+	if v, rest, ok := t.exact(named); ok {
+		return t.explicit(v, rest)
+	}
+	if v, ok := t.uttered(); ok {
+		return t.guess(v)
+	}
+	if v, ok := t.corrected(); ok {
+		return t.guess(v)
+	}
+	t.inferred = true
+	if v, ok := t.misspelt(); ok {
+		return t.explicit(v, "")
+	}
+	return t.likely()
+}
+
+// exact finds a command whose name the instruction begins with. One word may be
+// the name of a command by chance; then parameters must follow, or nothing.
+func (t *turn) exact(named bool) (v visible, rest string, ok bool) {
+	name, at, err := ParseName(t.query)
+	if err != nil {
+		return v, "", false
+	}
+	v, problem := t.w.resolve(t.path, strings.TrimSuffix(name, ":"))
+	if problem != nil {
+		return v, "", false
+	}
+	rest = strings.TrimSpace(t.query[at:])
+	plainWord := !named && !strings.ContainsAny(name, "_/:.-") && !hasTag(v.command, rest) && !hasPair(v.command, rest)
+	if plainWord && rest != "" {
+		return v, "", false
+	}
+	return v, rest, true
+}
+
+// uttered finds the one command that has the instruction among its utterances,
+// or whose name it is in words.
+func (t *turn) uttered() (visible, bool) {
+	said := normal(t.query)
+	var found []visible
+	for _, v := range t.w.visibleAt(t.path) {
+		if said == normal(v.command.Leaf) || slices.ContainsFunc(v.command.Utterances, func(u string) bool { return normal(u) == said }) {
+			found = append(found, v)
+		}
+	}
+	if len(found) != 1 || t.wrong(found[0].command.Name) {
+		return visible{}, false
+	}
+	return found[0], true
+}
+
+// minSlip is how long a name must be, in letters, to be meant by a misspelt one.
+const minSlip = 4
+
+// misspelt finds the one command whose name the whole instruction is, but for a
+// slip. Nothing is given up by a slip.
+func (t *turn) misspelt() (visible, bool) {
+	if len(strings.Fields(t.query)) > 1 || utf8.RuneCountInString(t.query) < minSlip {
+		return visible{}, false
+	}
+	byName := map[string]visible{}
+	for _, v := range t.w.visibleAt(t.path) {
+		if v.command.Name != Abort && utf8.RuneCountInString(v.command.Leaf) >= minSlip {
+			byName[v.command.Name], byName[v.command.Leaf] = v, v
+		}
+	}
+	near := nearest.Names(t.query, sortedKeys(byName), 2)
+	if len(near) == 0 || strings.Contains(near[0], t.query) || strings.Contains(t.query, near[0]) {
+		return visible{}, false // a part of a name is no slip
+	}
+	v := byName[near[0]]
+	if len(near) > 1 && byName[near[1]].command != v.command || t.wrong(v.command.Name) {
+		return visible{}, false
+	}
+	return v, true
+}
+
+// corrected finds what the user has said that the instruction means.
+func (t *turn) corrected() (visible, bool) {
+	said := normal(t.query)
+	for _, c := range slices.Backward(t.opts.Corrections) {
+		if c.Wrong || normal(c.Utterance) != said || t.wrong(c.Command) {
+			continue
+		}
+		if v, problem := t.w.resolve(t.path, c.Command); problem == nil {
+			return v, true
+		}
+	}
+	return visible{}, false
+}
+
+// wrong reports whether the user has said that the instruction does not mean a
+// command, and not taken it back since.
+func (t *turn) wrong(command string) bool {
+	said := normal(t.query)
+	for _, c := range slices.Backward(t.opts.Corrections) {
+		if c.Command == command && normal(c.Utterance) == said {
+			return c.Wrong
+		}
+	}
+	return false
+}
+
+// explicit runs a command that was named, with what follows the name.
+func (t *turn) explicit(v visible, rest string) (*Outcome, error) {
+	problem := &Problem{}
+	if hasTag(v.command, rest) {
+		tags, err := Parse(rest, 0, v.command.paramNames())
+		if err != nil {
+			t.traceIn(v.command, nil)
+			return t.refuse(v.command, nil, problem, v.command.Name+" was not run: "+err.Error()), nil
+		}
+		args, err := v.command.read(tags, problem)
+		if err != nil {
+			t.traceIn(v.command, nil)
+			return t.refuse(v.command, nil, problem, v.command.Name+" was not run: "+err.Error()), nil
+		}
+		return t.run(v, args, problem)
+	}
+	return t.run(v, extract(v.command, rest, nil, t.path[:v.depth]), problem)
+}
+
+// guess runs a command that was found, with the parameters that the
+// instruction gives. Where it gives any the command counts as inferred, even if
+// there was no doubt about which is meant.
+func (t *turn) guess(v visible) (*Outcome, error) {
+	args := extract(v.command, t.query, t.vocabulary(v.command), t.path[:v.depth])
+	t.inferred = t.inferred || len(args) > 0
+	return t.run(v, args, &Problem{})
+}
+
+// vocabulary are the words of an instruction that say which command is meant,
+// and are no values.
+func (t *turn) vocabulary(c *Command) map[string]bool {
+	words := map[string]bool{}
+	for _, seed := range c.seeds() {
+		for _, word := range wordsOf(seed) {
+			words[word] = true
+		}
+	}
+	return words
+}
+
+// likely looks for words in common.
+func (t *turn) likely() (*Outcome, error) {
+	var among []visible
+	for _, v := range t.w.visibleAt(t.path) {
+		if !t.wrong(v.command.Name) {
+			among = append(among, v)
+		}
+	}
+	found := t.w.words().find(t.query, among)
+	if t.Engine.opts.Chooser != nil && len(found) > 0 {
+		return t.choose(found[:min(len(found), chooseCandidates)])
+	}
+	if v, sure := surely(found); sure {
+		return t.guess(v)
+	}
+	return t.offer(found), nil
+}
+
+// surely gives the best candidate if there is no doubt about it.
+func surely(found []candidate) (visible, bool) {
+	if len(found) == 0 || found[0].score < sureScore {
+		return visible{}, false
+	}
+	if len(found) > 1 && found[0].score-found[1].score < sureMargin {
+		return visible{}, false
+	}
+	return found[0].visible, true
+}
+
+// choose leaves the choice to the [Chooser].
+func (t *turn) choose(found []candidate) (*Outcome, error) {
+	c := Choice{Query: t.query, Context: t.w.Trail(t.path)}
+	for _, f := range found {
+		c.Candidates = append(c.Candidates, Candidate{f.command.listed(t.path[:f.depth]), f.command.Schema, f.score})
+	}
+	chosen, err := t.Engine.opts.Chooser.Choose(t.ctx, c)
+	if err != nil {
+		return nil, fmt.Errorf("choosing a command: %w", err)
+	}
+	i := slices.IndexFunc(found, func(f candidate) bool { return f.command.Name == chosen.Command })
+	if i < 0 {
+		return t.offer(found[:min(len(found), shownCandidates)]), nil
+	}
+	v := found[i].visible
+	args := arguments{}
+	if len(chosen.Arguments) > 0 && json.Unmarshal(chosen.Arguments, &args) != nil {
+		args = arguments{} // what is missing is asked for
+	}
+	v.command.dropParroted(args, t.query)
+	return t.run(v, args, &Problem{})
+}
+
+// dropParroted drops values that are documented examples and do not stand in
+// the instruction: models copy them from the schema.
+func (c *Command) dropParroted(args arguments, query string) {
+	for _, p := range c.Params {
+		v, given := args[p.Name]
+		if given && slices.ContainsFunc(p.Examples, func(x json.RawMessage) bool { return string(x) == string(v) }) &&
+			!strings.Contains(strings.ToLower(query), strings.ToLower(plain(v))) {
+			delete(args, p.Name)
+		}
+	}
+}
+
+// offer returns the likeliest commands, with the question which one is meant.
+func (t *turn) offer(found []candidate) *Outcome {
+	var list []Candidate
+	var shown []string
+	for _, f := range found {
+		if f.score >= weakScore && len(list) < shownCandidates {
+			list = append(list, Candidate{f.command.listed(t.path[:f.depth]), f.command.Schema, f.score})
+			shown = append(shown, f.command.Name)
+		}
+	}
+	t.traceIn(nil, nil)
+	if len(list) == 0 {
+		return t.refuse(nil, nil, &Problem{}, "No command at "+t.w.Title(t.path)+" does that. what_can_i_do lists the commands.")
+	}
+	var b strings.Builder
+	b.WriteString("Which of these is meant?")
+	for i, c := range list {
+		fmt.Fprintf(&b, "\n%d. %s: %s", i+1, c.Name, firstLine(c.Description))
+	}
+	problem := &Problem{Suggestions: map[string][]string{onCommand: shown}}
+	o := t.refuse(nil, nil, problem, b.String())
+	o.Output.CommandResponses[0].Artifacts = artifacts("candidates", list)
+	o.Status, o.Question = AwaitingUser, b.String()
+	o.Pending = &Pending{Kind: AskChoice, Query: t.query, Candidates: shown, Form: choiceForm(shown)}
+	return o
+}

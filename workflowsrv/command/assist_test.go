@@ -1,0 +1,225 @@
+package command_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mcp-workbench/workbench/workflowsrv/command"
+	"github.com/mcp-workbench/workbench/workflowsrv/command/example"
+)
+
+// desk is the example workflow with a server that only records.
+func desk(t testing.TB, chooser command.Chooser) (*command.Engine, *recorder) {
+	t.Helper()
+	w, err := command.Load(example.Files(), command.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &recorder{result: map[string]string{
+		"list_orders":  `{"content":[],"structuredContent":{"orders":[{"order_id":"44821"},{"order_id":"44817"}]}}`,
+		"search_books": `{"content":[],"structuredContent":{"books":[{"title":"Emma"}]}}`,
+		"get_order":    `{"content":[{"type":"text","text":"T"}],"structuredContent":{"customer":"Ada Reed","status":"open"}}`,
+	}}
+	return command.New(w, command.Options{Caller: r, Chooser: chooser}), r
+}
+
+// order is a place on the desk.
+func order() command.Path {
+	return command.Path{{Type: "Order", Key: map[string]json.RawMessage{"order_id": json.RawMessage(`"44821"`)},
+		Values: map[string]json.RawMessage{"customer": json.RawMessage(`"Ada Reed"`)}}}
+}
+
+func TestAssist(t *testing.T) {
+	tests := []struct {
+		name, say string
+		at        command.Path
+		fixes     []command.Correction
+		ran       string // the command with its parameters, "" for none
+		status    command.Status
+		asks      string // what the question is about
+	}{
+		{name: "an exact name", say: "list_orders", ran: `list_orders {}`},
+		{name: "a slash", say: "//list_orders", ran: `list_orders {}`},
+		{name: "tags", say: "open_order <order_id>44821</order_id>", ran: `open_order {"order_id":"44821"}`},
+		{name: "pairs", say: "open_order order_id=44821", ran: `open_order {"order_id":"44821"}`},
+		{name: "a pair with a colon", say: `place_order customer: "Tom Hale", book: Emma`, ran: `place_order {"customer":"Tom Hale","book":"Emma","copies":1}`},
+		{name: "a name and the rest", say: "search_books emma by austen", ran: `search_books {"words":"emma by austen"}`},
+		{name: "an utterance", say: "What has been ordered?", ran: `list_orders {}`},
+		{name: "the name as words", say: "show order", at: order(), ran: `Order/show_order {"order_id":"44821"}`},
+		{name: "a slip", say: "list_ordrs", ran: `list_orders {}`},
+		{name: "a slip for a write", say: "add_ntoe", at: order(), status: command.AwaitingUser, asks: "For Order/add_note, what is the note"},
+		{name: "a slip that would lead away", say: "rset_context", at: order(), status: command.AwaitingUser, asks: "Run reset_context"},
+		{name: "an utterance with a value", say: "open order 44821", status: command.AwaitingUser, asks: `Run open_order with order_id "44821"`},
+		{name: "no slip gives up", say: "aborrt", status: command.Completed},
+		{name: "a part of a name is no slip", say: "ord", status: command.Completed},
+		{name: "likely, and reads", say: "please list all the orders which are shipped", ran: `list_orders {"status":"shipped"}`},
+		{name: "likely, and navigates", say: "take me to the order 44821", status: command.AwaitingUser, asks: `Run open_order with order_id "44821"`},
+		{name: "not likely enough", say: "orders and books", status: command.AwaitingUser, asks: "Which of these is meant?\n1. "},
+		{name: "about something else", say: "what is the weather in Lisbon", status: command.Completed},
+		{name: "nothing", say: " / ", status: command.Completed},
+		{name: "to be confirmed, however it was called", say: "cancel_order reason=late", at: order(), status: command.AwaitingUser, asks: "Run Order/cancel_order with"},
+		{name: "missing", say: "open_order", status: command.AwaitingUser, asks: "For open_order, what is the order id (The number of the order, five digits), for example 44821, 44817?"},
+		{name: "a correction", say: "the usual", fixes: []command.Correction{{Utterance: "The usual!", Command: "list_orders"}}, ran: `list_orders {}`},
+		{name: "a correction, and what it would write is inferred", say: "drop it, late", at: order(), fixes: []command.Correction{{Utterance: "drop it, late", Command: "Order/add_note"}},
+			status: command.AwaitingUser, asks: `Run Order/add_note with order_id "44821", note "drop it, late"`},
+		{name: "the last correction counts", say: "the usual", status: command.Completed,
+			fixes: []command.Correction{{Utterance: "the usual", Command: "list_orders"}, {Utterance: "the usual", Command: "list_orders", Wrong: true}}},
+		{name: "a veto", say: "list all orders", status: command.Completed,
+			fixes: []command.Correction{{Utterance: "list all orders", Command: "list_orders", Wrong: true}}},
+		{name: "a correction for what is not there", say: "call it off please", status: command.Completed, fixes: []command.Correction{{Utterance: "call it off please", Command: "Order/cancel_order"}}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			e, r := desk(t, nil)
+			o, err := e.Assist(context.Background(), test.at, test.say, command.CallOptions{Corrections: test.fixes})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ran := ""
+			if o.Output.Success && o.Output.CommandName != nil {
+				ran = *o.Output.CommandName + " " + string(o.Output.CommandParameters)
+			}
+			if test.status == "" {
+				test.status = command.Completed
+			}
+			if ran != test.ran || o.Status != test.status || !strings.HasPrefix(o.Question, test.asks) || (test.asks == "") != (o.Question == "") {
+				t.Errorf("got %q, %s, %q (%s), want %q, %s, %q", ran, o.Status, o.Question, o.Text(), test.ran, test.status, test.asks)
+			}
+			if (o.Pending != nil) != (o.Status == command.AwaitingUser) {
+				t.Errorf("got pending %v with the status %s", o.Pending, o.Status)
+			}
+			for _, call := range r.calls {
+				if test.ran == "" && !strings.Contains(call, "/list_orders ") && !strings.Contains(call, "/search_books ") {
+					t.Errorf("got the call %s, want none that changes anything", call)
+				}
+			}
+		})
+	}
+}
+
+// A question survives being stored, and is answered in words or by a form.
+func TestAnswer(t *testing.T) {
+	tests := []struct {
+		name, say string
+		at        command.Path
+		replies   []string
+		ran       string // "" for nothing
+		status    command.Status
+	}{
+		{"yes", "cancel_order reason=late", order(), []string{"Yes!"}, `Order/cancel_order {"order_id":"44821","reason":"late"}`, command.Completed},
+		{"no", "cancel_order reason=late", order(), []string{"no"}, "", command.Cancelled},
+		{"a form", "cancel_order reason=late", order(), []string{`{"confirm":true}`}, `Order/cancel_order {"order_id":"44821","reason":"late"}`, command.Completed},
+		{"neither yes nor no", "cancel_order reason=late", order(), []string{"y e s"}, "", command.AwaitingUser},
+		{"one letter gives nothing up", "open_order", nil, []string{"s"}, "", command.AwaitingUser},
+		{"abort", "open_order", nil, []string{"abort"}, "", command.Cancelled},
+		{"another command", "open_order", nil, []string{"/list_orders"}, `list_orders {}`, command.Completed},
+		{"a value", "open_order", nil, []string{"44821"}, `open_order {"order_id":"44821"}`, command.Completed},
+		{"a value that cannot be, and one that can", "open_order", nil, []string{"abc", "44821"}, `open_order {"order_id":"44821"}`, command.Completed},
+		{"two values", "place_order", nil, []string{"Tom Hale, Emma"}, `place_order {"customer":"Tom Hale","book":"Emma","copies":1}`, command.Completed},
+		{"two values by name", "place_order", nil, []string{`book: Emma customer: "Tom Hale"`}, `place_order {"customer":"Tom Hale","book":"Emma","copies":1}`, command.Completed},
+		{"two values, one reply", "place_order", nil, []string{"Emma"}, "", command.AwaitingUser},
+		{"two values by a form", "place_order", nil, []string{`{"customer":"Tom","book":"Emma"}`}, `place_order {"customer":"Tom","book":"Emma","copies":1}`, command.Completed},
+		{"a choice by number", "orders and books", nil, []string{"2"}, "?", command.Completed},
+		{"a choice by name", "orders please", nil, []string{"list_orders"}, `list_orders {}`, command.Completed},
+		{"a choice by a form", "orders please", nil, []string{`{"command":"list_orders"}`}, `list_orders {}`, command.Completed},
+		{"no choice", "orders please", nil, []string{"none"}, "", command.Cancelled},
+		{"an inferred write is asked for values, then for agreement", "write down a note", order(), []string{"call her", "yes"}, `Order/add_note {"order_id":"44821","note":"call her"}`, command.Completed},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			e, _ := desk(t, nil)
+			o, err := e.Assist(context.Background(), test.at, test.say, command.CallOptions{})
+			if err != nil || o.Pending == nil {
+				t.Fatalf("got %+v, %v, want a question", o, err)
+			}
+			for _, reply := range test.replies {
+				stored, err := json.Marshal(o.Pending)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var pending command.Pending
+				if err := json.Unmarshal(stored, &pending); err != nil {
+					t.Fatal(err)
+				}
+				if o, err = e.Answer(context.Background(), o.Path, pending, reply, command.CallOptions{}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			ran := ""
+			if o.Output.Success && o.Output.CommandName != nil {
+				ran = *o.Output.CommandName + " " + string(o.Output.CommandParameters)
+			}
+			if test.ran == "?" && ran != "" {
+				ran = "?"
+			}
+			if ran != test.ran && (test.ran != "?" || o.Status == command.AwaitingUser) || o.Status != test.status && test.ran != "?" {
+				t.Errorf("got %q, %s (%s), want %q, %s", ran, o.Status, o.Text(), test.ran, test.status)
+			}
+		})
+	}
+}
+
+// A scripted chooser stands in for a model.
+type scripted struct {
+	chosen command.Chosen
+	err    error
+	asked  []command.Choice
+}
+
+func (s *scripted) Choose(_ context.Context, c command.Choice) (command.Chosen, error) {
+	s.asked = append(s.asked, c)
+	return s.chosen, s.err
+}
+
+func TestChooser(t *testing.T) {
+	tests := []struct {
+		name   string
+		chosen command.Chosen
+		say    string
+		ran    string
+		status command.Status
+		asks   string
+	}{
+		{"a read runs", command.Chosen{Command: "search_books", Arguments: json.RawMessage(`{"words":"sea"}`)}, "got anything on the sea, books I mean", `search_books {"words":"sea"}`, command.Completed, ""},
+		{"a write is confirmed", command.Chosen{Command: "place_order", Arguments: json.RawMessage(`{"customer":"Tom","book":"Emma"}`)}, "Tom wants to order Emma", "", command.AwaitingUser, "Run place_order"},
+		{"none", command.Chosen{}, "order some book for the orders", "", command.AwaitingUser, "Which of these"},
+		{"one that does not exist", command.Chosen{Command: "drop_tables"}, "order some book", "", command.AwaitingUser, "Which of these"},
+		{"arguments of a wrong type", command.Chosen{Command: "search_books", Arguments: json.RawMessage(`{"words":5}`)}, "books please", "", command.AwaitingUser, "For search_books, what is the words"},
+		{"arguments that are none", command.Chosen{Command: "search_books", Arguments: json.RawMessage(`"x"`)}, "books please", "", command.AwaitingUser, "For search_books"},
+		{"a copied example", command.Chosen{Command: "search_books", Arguments: json.RawMessage(`{"words":"moby dick"}`)}, "books please", "", command.AwaitingUser, "For search_books"},
+		{"an example that was said", command.Chosen{Command: "search_books", Arguments: json.RawMessage(`{"words":"moby dick"}`)}, "any books like Moby Dick here", `search_books {"words":"moby dick"}`, command.Completed, ""},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			s := &scripted{chosen: test.chosen}
+			e, _ := desk(t, s)
+			o, err := e.Assist(context.Background(), nil, test.say, command.CallOptions{})
+			if err != nil || len(s.asked) != 1 {
+				t.Fatalf("got %v after %d choices", err, len(s.asked))
+			}
+			ran := ""
+			if o.Output.Success {
+				ran = *o.Output.CommandName + " " + string(o.Output.CommandParameters)
+			}
+			if ran != test.ran || o.Status != test.status || !strings.HasPrefix(o.Question, test.asks) || !o.Inferred {
+				t.Errorf("got %q, %s, %q, want %q, %s, %q", ran, o.Status, o.Question, test.ran, test.status, test.asks)
+			}
+		})
+	}
+	s := &scripted{err: errors.New("the model is gone")}
+	e, _ := desk(t, s)
+	if _, err := e.Assist(context.Background(), nil, "order some book", command.CallOptions{}); !errors.Is(err, s.err) {
+		t.Errorf("got %v, want the error of the chooser", err)
+	}
+	if _, err := e.Assist(context.Background(), nil, "list_orders", command.CallOptions{}); err != nil || len(s.asked) != 1 {
+		t.Errorf("got %v after %d choices, want that an exact name needs no model", err, len(s.asked))
+	}
+	if c := s.asked[0]; c.Context != "global" || len(c.Candidates) == 0 || len(c.Candidates[0].Schema) == 0 ||
+		!slices.ContainsFunc(c.Candidates, func(c command.Candidate) bool { return c.Name == "place_order" }) {
+		t.Errorf("got the choice %+v, want candidates with their schemas", c)
+	}
+}

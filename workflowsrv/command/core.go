@@ -1,0 +1,217 @@
+package command
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// The core commands, which every workflow has at every place.
+const (
+	WhatCanIDo     = "what_can_i_do"
+	CurrentContext = "what_is_current_context"
+	GoUp           = "go_up"
+	ResetContext   = "reset_context"
+	Abort          = "abort"
+)
+
+func coreNames() []string { return []string{WhatCanIDo, CurrentContext, GoUp, ResetContext, Abort} }
+
+func coreCommands() []*Command {
+	list := []*Command{
+		{Name: WhatCanIDo, Effect: Read, Description: "List the commands that are there at this place",
+			Utterances: []string{"help", "what can I do here", "show me the commands", "what are my options"}},
+		{Name: CurrentContext, Effect: Read, Description: "Say at which place the session stands",
+			Utterances: []string{"where am I", "what is the current context", "what am I looking at"}},
+		{Name: GoUp, Effect: Navigate, Description: "Go to the place around this one",
+			Utterances: []string{"go back", "go up", "one level up"}},
+		{Name: ResetContext, Effect: Navigate, Description: "Go back to the top",
+			Utterances: []string{"start over", "go to the top", "reset the context"}},
+		{Name: Abort, Effect: Navigate, Description: "Give up what is being asked",
+			Utterances: []string{"cancel that", "never mind", "forget it"}},
+	}
+	for _, c := range list {
+		c.Leaf, c.core = c.Name, true
+		c.Schema = json.RawMessage(`{"type":"object","properties":{},"additionalProperties":false}`)
+		c.index()
+	}
+	return list
+}
+
+// runCore runs a core command.
+func (t *turn) runCore(c *Command, args arguments) *Outcome {
+	var response CommandResponse
+	status := Completed
+	switch c.Name {
+	case WhatCanIDo:
+		listing := t.w.Describe(t.path)
+		response.Response = listing.DisplayText
+		response.Artifacts = artifacts("commands", listing.Commands)
+	case CurrentContext:
+		response.Response = "You are at " + t.w.Trail(t.path) + "."
+		response.Artifacts = artifacts("context", t.w.Title(t.path), "path", append(Path{}, t.path...))
+	case GoUp:
+		if len(t.path) == 0 {
+			response.Response = "You are at the top already."
+			break
+		}
+		t.path = t.path[: len(t.path)-1 : len(t.path)-1]
+		response.Response = "You are at " + t.w.Trail(t.path) + "."
+	case ResetContext:
+		t.path = nil
+		response.Response = "You are at the top."
+	case Abort:
+		response.Response = "Nothing is being asked any more."
+		status = Cancelled
+	}
+	o := t.outcome(c, args, true, response)
+	o.Status = status
+	return o
+}
+
+// artifacts encodes values by name.
+func artifacts(pairs ...any) map[string]json.RawMessage {
+	m := map[string]json.RawMessage{}
+	for i := 0; i < len(pairs); i += 2 {
+		if b, err := json.Marshal(pairs[i+1]); err == nil {
+			m[pairs[i].(string)] = b
+		}
+	}
+	return m
+}
+
+// A Listing is what can be done at a place, as get_commands returns it.
+type Listing struct {
+	DisplayText string        `json:"display_text"`
+	Commands    []ListedEntry `json:"commands"`
+}
+
+// ListedEntry is a command in a [Listing].
+type ListedEntry struct {
+	Name        string        `json:"name"`
+	Description string        `json:"description"`
+	Effect      Effect        `json:"effect"`
+	Parameters  []ListedParam `json:"parameters"`
+	// Examples are command strings and, behind them, things people say.
+	Examples []string `json:"examples"`
+}
+
+// ListedParam is a parameter in a [Listing].
+type ListedParam struct {
+	Name          string            `json:"name"`
+	Type          string            `json:"type"`
+	Required      bool              `json:"required"`
+	Description   string            `json:"description"`
+	Examples      []json.RawMessage `json:"examples,omitempty"`
+	AvailableFrom []string          `json:"available_from,omitempty"`
+}
+
+// Describe lists the commands that are there where a path ends.
+func (w *Workflow) Describe(p Path) Listing {
+	l := Listing{Commands: []ListedEntry{}}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Commands at %s:", w.Title(p))
+	for _, v := range w.visibleAt(p) {
+		entry := v.command.listed(p[:v.depth])
+		l.Commands = append(l.Commands, entry)
+		fmt.Fprintf(&b, "\n- %s: %s", entry.Examples[0], firstLine(entry.Description))
+		if len(v.command.Utterances) > 0 {
+			fmt.Fprintf(&b, " (for example %q)", v.command.Utterances[0])
+		}
+	}
+	l.DisplayText = b.String()
+	return l
+}
+
+// listed shows the command at a place, which may have some of its values.
+func (c *Command) listed(at Path) ListedEntry {
+	entry := ListedEntry{Name: c.Name, Description: c.Description, Effect: c.Effect, Parameters: []ListedParam{}}
+	example := c.Name
+	for _, p := range c.Params {
+		required := p.Required
+		if _, known := at.lookup(p.FromContext); p.FromContext != "" && known {
+			required = false
+		}
+		kind := strings.Join(p.Types, " or ")
+		if kind == "" {
+			kind = "any"
+		}
+		entry.Parameters = append(entry.Parameters, ListedParam{Name: p.Name, Type: kind, Required: required,
+			Description: p.Description, Examples: p.Examples, AvailableFrom: p.AvailableFrom})
+		if required {
+			example += " <" + p.Name + ">" + escape(p.sample()) + "</" + p.Name + ">"
+		}
+	}
+	entry.Examples = append([]string{example}, c.Utterances...)
+	return entry
+}
+
+// sample is a value that shows what the parameter takes.
+func (p *Param) sample() string {
+	if len(p.Examples) > 0 {
+		return plain(p.Examples[0])
+	}
+	if enum := enumTexts(p.schema); len(enum) > 0 {
+		return enum[0]
+	}
+	for _, kind := range p.Types {
+		switch kind {
+		case "integer", "number":
+			return "1"
+		case "boolean":
+			return "true"
+		case "array":
+			return "[]"
+		case "object":
+			return "{}"
+		}
+	}
+	return "…"
+}
+
+// escape writes a value so that [Parse] reads it back.
+func escape(s string) string {
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;").Replace(s)
+}
+
+// Format writes an action as a command string that [Engine.Execute] reads back.
+// A parameter whose name cannot be a tag is left out.
+func (w *Workflow) Format(a Action) string {
+	var b strings.Builder
+	b.WriteString(a.CommandName)
+	args := arguments{}
+	_ = json.Unmarshal(a.Arguments, &args)
+	c := w.commands[a.CommandName]
+	if c == nil {
+		return b.String()
+	}
+	for _, p := range c.Params {
+		v, ok := args[p.Name]
+		if !ok || strings.ContainsAny(p.Name, "<>") {
+			continue
+		}
+		text := escape(plain(v))
+		if text != strings.Trim(text, space) {
+			text = strings.NewReplacer(" ", "&#32;", "\t", "&#9;", "\n", "&#10;", "\r", "&#13;").Replace(text)
+		}
+		fmt.Fprintf(&b, " <%s>%s</%s>", p.Name, text, p.Name)
+	}
+	return b.String()
+}
+
+// Info is what a workflow says of itself, as get_workflow_info returns it.
+type Info struct {
+	WorkflowName      string   `json:"workflow_name"`
+	Description       string   `json:"description"`
+	Purpose           string   `json:"purpose"`
+	AvailableContexts []string `json:"available_contexts"`
+}
+
+// Info describes the workflow.
+func (w *Workflow) Info() Info {
+	info := Info{w.Name, w.Description, w.Purpose, []string{}}
+	for _, c := range w.Contexts {
+		info.AvailableContexts = append(info.AvailableContexts, c.Name)
+	}
+	return info
+}

@@ -1,0 +1,358 @@
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mcp-workbench/workbench/internal/wire"
+)
+
+// Options are what an [Engine] works with. A runner that is nil makes the
+// commands bound to it fail with an explanation: HTTP and processes are for
+// folders that the operator has configured.
+type Options struct {
+	Caller  Caller
+	HTTP    HTTPRunner
+	Process ProcessRunner
+	// Chooser takes the choice among commands for Assist; nil leaves it to
+	// words in common.
+	Chooser Chooser
+	// LookupEnv reads the variables that headers and processes refer to; nil
+	// knows none.
+	LookupEnv func(name string) (string, bool)
+	// Now is the clock of traces; nil is time.Now.
+	Now func() time.Time
+}
+
+// An Engine runs the commands of a workflow. It has no state, and any number
+// of goroutines may use it.
+type Engine struct {
+	w    *Workflow
+	opts Options
+}
+
+// New returns an engine.
+func New(w *Workflow, opts Options) *Engine {
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	if opts.LookupEnv == nil {
+		opts.LookupEnv = func(string) (string, bool) { return "", false }
+	}
+	return &Engine{w, opts}
+}
+
+// Workflow returns the workflow that the engine runs.
+func (e *Engine) Workflow() *Workflow { return e.w }
+
+// CallOptions belong to one call. The zero value is ready.
+type CallOptions struct {
+	// Confirmed says that the user has agreed to the command that is called.
+	// Without it a command that is to be confirmed asks.
+	Confirmed bool
+	// Trace gets the events of the call as they happen; nil gathers them in
+	// CommandOutput.Traces instead. It is called from the caller's goroutine.
+	Trace func(TraceEvent)
+	// Corrections are what the user said of earlier instructions; Assist
+	// looks at them.
+	Corrections []Correction
+}
+
+// Execute carries out an exact command string, "Order/cancel_order
+// <reason>late</reason>", from where the path ends. See [Parse] for the
+// grammar. No model is asked and nothing is guessed.
+//
+// The error is an [*Error] of code 422 for a string that does not keep to the
+// grammar, of 409 for a path that the workflow does not have any more, or the
+// cause of ctx. A command that is unknown, lacks parameters or fails is an
+// Outcome without success.
+func (e *Engine) Execute(ctx context.Context, p Path, text string, opts CallOptions) (*Outcome, error) {
+	t, err := e.turn(ctx, p, text, opts)
+	if err != nil {
+		return nil, err
+	}
+	return t.execute(text)
+}
+
+// Run is Execute for a command whose parameters are values already. Names that
+// the command does not have and values of a wrong type are a Problem.
+func (e *Engine) Run(ctx context.Context, p Path, a Action, opts CallOptions) (*Outcome, error) {
+	t, err := e.turn(ctx, p, a.CommandName, opts)
+	if err != nil {
+		return nil, err
+	}
+	return t.action(a)
+}
+
+// A turn is one call of the engine.
+type turn struct {
+	*Engine
+	ctx      context.Context // of the call, which the turn does not outlive
+	path     Path
+	raw      string
+	opts     CallOptions
+	traces   []TraceEvent
+	inferred bool
+	query    string // the instruction, for what Assist does
+}
+
+func (e *Engine) turn(ctx context.Context, p Path, raw string, opts CallOptions) (*turn, error) {
+	if kept, whole := e.w.Resume(p); !whole {
+		return nil, &Error{Code: http.StatusConflict, Offset: -1, Message: "the session stands at " + e.w.Trail(p) +
+			", of which the workflow now has only " + e.w.Trail(kept) + "; go on from there, or call reset_context"}
+	}
+	return &turn{Engine: e, ctx: ctx, path: p, raw: raw, opts: opts}, nil
+}
+
+func (t *turn) execute(text string) (*Outcome, error) {
+	name, rest, err := ParseName(text)
+	if err != nil {
+		return nil, err
+	}
+	v, problem := t.w.resolve(t.path, name)
+	if problem != nil {
+		t.traceIn(nil, nil)
+		return t.refuse(nil, nil, problem, t.w.explainUnknown(t.path, name, problem)), nil
+	}
+	tags, err := Parse(text, rest, v.command.paramNames())
+	if err != nil {
+		return nil, err
+	}
+	problem = &Problem{}
+	args, err := v.command.read(tags, problem)
+	if err != nil {
+		return nil, err
+	}
+	return t.run(v, args, problem)
+}
+
+func (t *turn) action(a Action) (*Outcome, error) {
+	v, problem := t.w.resolve(t.path, a.CommandName)
+	if problem != nil {
+		t.traceIn(nil, nil)
+		return t.refuse(nil, nil, problem, t.w.explainUnknown(t.path, a.CommandName, problem)), nil
+	}
+	args := arguments{}
+	if len(a.Arguments) > 0 {
+		if err := json.Unmarshal(a.Arguments, &args); err != nil || args == nil {
+			return nil, &Error{Code: http.StatusUnprocessableEntity, Offset: -1, Message: "the arguments of " + a.CommandName + " are not a JSON object"}
+		}
+	}
+	for name, v := range args {
+		args[name] = wire.Compact(nil, v)
+	}
+	return t.run(v, args, &Problem{})
+}
+
+// run runs a command whose values are read, if nothing is wrong with them.
+// problem has what reading found wrong.
+func (t *turn) run(v visible, args arguments, problem *Problem) (*Outcome, error) {
+	c := v.command
+	given := args.json(c)
+	t.traceIn(c, given)
+	at := t.path[:v.depth]
+	c.complete(args, at)
+	c.check(t.ctx, args, problem)
+	t.lookUp(c, args, problem)
+	if err := context.Cause(t.ctx); err != nil {
+		return nil, err
+	}
+	if !problem.empty() {
+		problem.sources(c)
+		return t.ask(c, args, problem), nil
+	}
+	if !t.opts.Confirmed && (c.Confirm || t.inferred && c.Effect != Read) {
+		return t.confirm(c, args), nil
+	}
+	if c.core {
+		return t.runCore(c, args), nil
+	}
+	r := t.call(c, args, at)
+	if err := context.Cause(t.ctx); err != nil && r.failed {
+		return nil, err
+	}
+	return t.conclude(c, args, at, r), nil
+}
+
+// conclude turns what a command returned into its outcome.
+func (t *turn) conclude(c *Command, args arguments, at Path, r result) *Outcome {
+	response := CommandResponse{Response: r.text, Artifacts: r.artifacts()}
+	get := scope(args, at)
+	success := !r.failed
+	if success {
+		var missing []string
+		outputs := r.pick(c.Outputs, &missing)
+		if len(c.Outputs) > 0 {
+			response.Artifacts = outputs
+		}
+		get = withOutputs(get, outputs, r.text)
+		if c.reply != nil {
+			response.Response = c.reply.text(get)
+		}
+		if c.enter != nil {
+			success = t.goTo(c, get, &response)
+		}
+		if len(missing) > 0 {
+			response.Response += "\n(the result has no " + strings.Join(missing, ", ") + ")"
+		}
+	}
+	if success {
+		response.Recommendations = t.recommend(c)
+	}
+	return t.outcome(c, args, success, response)
+}
+
+// goTo enters the place that a command leads to.
+func (t *turn) goTo(c *Command, get values, response *CommandResponse) bool {
+	place := Place{Type: c.enter.context.Name, Key: map[string]json.RawMessage{}}
+	for _, m := range c.enter.key {
+		v, ok := m.text.value(get)
+		if !ok || plain(v) == "" {
+			response.Response += "\nThe command worked, but its result does not tell the " + m.name + " of the " + place.Type + " to go to."
+			return false
+		}
+		place.Key[m.name] = v
+	}
+	for _, m := range c.enter.values {
+		if v, ok := m.text.value(get); ok {
+			if place.Values == nil {
+				place.Values = map[string]json.RawMessage{}
+			}
+			place.Values[m.name] = v
+		}
+	}
+	path, ok := t.w.enter(t.path, c.enter.context, place)
+	if !ok {
+		response.Response += "\nThe command worked, but " + place.Type + " lies in " + c.enter.context.Parent + ", and this is " + t.w.Title(t.path) + "."
+		return false
+	}
+	t.path = path
+	return true
+}
+
+// maxRecommended is how many commands are named after one that has moved the
+// session.
+const maxRecommended = 5
+
+// recommend names what can be done at a new place.
+func (t *turn) recommend(c *Command) []string {
+	var list []string
+	if c.enter == nil {
+		return nil
+	}
+	for _, next := range t.w.CommandsAt(t.path) {
+		if next.Context == c.enter.context.Name && len(list) < maxRecommended {
+			list = append(list, next.Name)
+		}
+	}
+	return list
+}
+
+// ask returns the problem, and the question for what is missing.
+func (t *turn) ask(c *Command, args arguments, problem *Problem) *Outcome {
+	o := t.refuse(c, args, problem, problem.words(c))
+	wanted := slices.Clone(problem.Missing)
+	for _, bad := range problem.Invalid {
+		if c.Param(bad.Name) != nil {
+			wanted = append(wanted, bad.Name)
+			delete(args, bad.Name)
+		}
+	}
+	if t.query == "" || len(wanted) == 0 {
+		return o // an exact command is corrected and sent again
+	}
+	o.Status, o.Question = AwaitingUser, question(c, wanted, problem)
+	o.Pending = &Pending{Kind: AskValues, Query: t.query, Missing: wanted, Inferred: t.inferred, Form: c.form(wanted),
+		Action: Action{CommandName: c.Name, Arguments: args.json(c)}}
+	return o
+}
+
+// confirm returns the question whether the command may run.
+func (t *turn) confirm(c *Command, args arguments) *Outcome {
+	q := "Run " + c.Name + t.describe(args, c) + " at " + t.w.Title(t.path) + "?"
+	if c.Description != "" {
+		q += " It does this: " + firstLine(c.Description)
+	}
+	o := t.outcome(c, args, false, CommandResponse{Response: q})
+	o.Status, o.Question = AwaitingUser, q
+	o.Pending = &Pending{Kind: AskConfirm, Query: t.query, Action: Action{CommandName: c.Name, Arguments: args.json(c)}, Form: confirmForm()}
+	o.Output.CommandResponses[0].NextActions = []Action{o.Pending.Action}
+	return o
+}
+
+// describe shows the values that a command would run with.
+func (t *turn) describe(args arguments, c *Command) string {
+	var parts []string
+	for _, p := range c.Params {
+		if v, ok := args[p.Name]; ok {
+			parts = append(parts, p.Name+" "+clip(string(v), 60))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " with " + strings.Join(parts, ", ")
+}
+
+// refuse returns an outcome without success. c is nil for an unknown command.
+func (t *turn) refuse(c *Command, args arguments, problem *Problem, text string) *Outcome {
+	o := t.outcome(c, args, false, CommandResponse{Response: text, Artifacts: problem.artifacts()})
+	o.Problem = problem
+	return o
+}
+
+// artifacts give the members of a problem, for answers that have no other
+// place for them.
+func (p *Problem) artifacts() map[string]json.RawMessage {
+	var m map[string]json.RawMessage
+	if b, err := json.Marshal(p); err == nil {
+		_ = json.Unmarshal(b, &m)
+	}
+	return m
+}
+
+// outcome completes an answer and traces it.
+func (t *turn) outcome(c *Command, args arguments, success bool, response CommandResponse) *Outcome {
+	o := &Outcome{Status: Completed, Path: t.path, Inferred: t.inferred, Output: CommandOutput{
+		Success: success, WorkflowName: t.w.Name, Context: t.w.Title(t.path),
+		CommandParameters: json.RawMessage("null"), CommandResponses: []CommandResponse{response},
+	}}
+	if c != nil {
+		o.Output.CommandName = &c.Name
+		o.Output.CommandParameters = args.json(c)
+	}
+	t.trace(TraceEvent{Direction: ToAgent, RawCommand: &t.raw, CommandName: o.Output.CommandName,
+		Parameters: o.Output.CommandParameters, ResponseText: &response.Response, Success: &success})
+	o.Output.Traces = t.traces
+	return o
+}
+
+func (t *turn) traceIn(c *Command, args json.RawMessage) {
+	ev := TraceEvent{Direction: ToWorkflow, RawCommand: &t.raw, Parameters: json.RawMessage("null")}
+	if c != nil {
+		ev.CommandName, ev.Parameters = &c.Name, args
+	}
+	t.trace(ev)
+}
+
+func (t *turn) trace(ev TraceEvent) {
+	ev.Timestamp = t.Engine.opts.Now().UnixMilli()
+	if t.opts.Trace != nil {
+		t.opts.Trace(ev)
+		return
+	}
+	t.traces = append(t.traces, ev)
+}
+
+// errNoRunner says that commands of a kind are not carried out here.
+var errNoRunner = errors.New("is not allowed here; only workflows of a folder that the configuration names may do that")
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	return line
+}

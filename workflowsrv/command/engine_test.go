@@ -1,0 +1,369 @@
+package command_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/mcp-workbench/workbench/workflowsrv/command"
+)
+
+// A recorder is a server that answers with what it was asked.
+type recorder struct {
+	calls  []string
+	result map[string]string // by tool; otherwise the arguments are echoed
+	err    error
+}
+
+func (r *recorder) CallTool(_ context.Context, toolbox, server, tool string, arguments json.RawMessage) (json.RawMessage, error) {
+	r.calls = append(r.calls, fmt.Sprintf("%s/%s/%s %s", toolbox, server, tool, arguments))
+	if r.err != nil {
+		return nil, r.err
+	}
+	if result, ok := r.result[tool]; ok {
+		return json.RawMessage(result), nil
+	}
+	return json.RawMessage(`{"content":[{"type":"text","text":"done"}],"structuredContent":` + string(arguments) + `}`), nil
+}
+
+// folder makes a workflow of files, each given as its name and its text.
+func folder(t testing.TB, files ...string) *command.Workflow {
+	t.Helper()
+	f := fstest.MapFS{"workflow.yaml": {Data: []byte("name: Test\ndescription: d\ntoolbox: box\n")}}
+	for i := 0; i < len(files); i += 2 {
+		f[files[i]] = &fstest.MapFile{Data: []byte(files[i+1])}
+	}
+	w, err := command.Load(f, command.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func TestValues(t *testing.T) {
+	w := folder(t, "commands/all.yaml", `
+description: takes all
+effect: read
+params:
+  text: {type: string, optional: true}
+  whole: {type: integer, optional: true, minimum: 1}
+  any_number: {type: number, optional: true}
+  flag: {type: boolean, optional: true}
+  many: {type: array, items: {type: integer}, optional: true}
+  words: {type: array, items: {type: string}, optional: true}
+  thing: {type: object, optional: true}
+  either: {type: [integer, string], optional: true}
+  maybe: {type: [integer, "null"], optional: true}
+  choice: {enum: [low, 2, true], optional: true}
+  color: {type: string, enum: [red, green], optional: true}
+  code: {type: string, pattern: "^[A-Z]{3}$", optional: true}
+tool: s/all
+`)
+	tests := []struct{ tags, want, invalid string }{
+		{"<text>42</text>", `{"text":"42"}`, ""},
+		{"<text>{\"a\":1}</text>", `{"text":"{\"a\":1}"}`, ""},
+		{"<text></text>", `{"text":""}`, ""},
+		{"<whole>12345678901234567890</whole>", `{"whole":12345678901234567890}`, ""},
+		{"<whole>0</whole>", "", "whole must be at least 1"},
+		{"<whole>x</whole>", "", `whole must be integer`},
+		{"<any_number>1.50</any_number>", `{"any_number":1.50}`, ""},
+		{"<flag>True</flag>", `{"flag":true}`, ""},
+		{"<flag>yes</flag>", "", `flag must be boolean`},
+		{"<many>1</many><many>2</many>", `{"many":[1,2]}`, ""},
+		{"<many>[1, 2]</many>", `{"many":[1,2]}`, ""},
+		{"<many>1</many>", `{"many":[1]}`, ""},
+		{"<many>1</many><many>x</many>", "", "many item 2 must be integer"},
+		{"<words>[a</words>", `{"words":["[a"]}`, ""},
+		{"<words>[1]</words>", "", "words 0: must be string"},
+		{`<thing>{"a": [1, 2]}</thing>`, `{"thing":{"a":[1,2]}}`, ""},
+		{"<thing>[1]</thing>", "", `thing must be object`},
+		{"<either>7</either>", `{"either":7}`, ""},
+		{"<either>007</either>", `{"either":"007"}`, ""},
+		{"<maybe>null</maybe>", `{"maybe":null}`, ""},
+		{"<choice>low</choice>", `{"choice":"low"}`, ""},
+		{"<choice>2</choice>", `{"choice":2}`, ""},
+		{"<choice>3</choice>", "", "choice must be one of"},
+		{"<color>grean</color>", "", "color must be one of"},
+		{"<code>ABCD</code>", "", "code must match the pattern ^[A-Z]{3}$"},
+	}
+	for _, test := range tests {
+		t.Run(test.tags, func(t *testing.T) {
+			r := &recorder{}
+			o, err := command.New(w, command.Options{Caller: r}).Execute(context.Background(), nil, "all "+test.tags, command.CallOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if test.invalid != "" {
+				if len(r.calls) > 0 || o.Output.Success || o.Problem == nil || len(o.Problem.Invalid) != 1 {
+					t.Fatalf("got calls %q, %+v, want one invalid value and no call", r.calls, o.Problem)
+				}
+				if bad := o.Problem.Invalid[0]; !strings.HasPrefix(bad.Name+" "+bad.Reason, test.invalid) {
+					t.Errorf("got %s %s, want %s", bad.Name, bad.Reason, test.invalid)
+				}
+				return
+			}
+			if want := []string{"box/s/all " + test.want}; !slices.Equal(r.calls, want) {
+				t.Errorf("got %q, want %q (%s)", r.calls, want, o.Text())
+			}
+		})
+	}
+	o, err := command.New(w, command.Options{}).Execute(context.Background(), nil, "all <color>grean</color>", command.CallOptions{})
+	if err != nil || !slices.Equal(o.Problem.Suggestions["color"], []string{"green"}) {
+		t.Errorf("got %+v, %v, want green to be suggested", o, err)
+	}
+	_, err = command.New(w, command.Options{}).Execute(context.Background(), nil, "all <text>a</text><text>b</text>", command.CallOptions{})
+	var bad *command.Error
+	if !errors.As(err, &bad) || bad.Code != 422 || bad.Offset != 18 {
+		t.Errorf("got %v, want 422 for a text that is given twice", err)
+	}
+}
+
+// What the arguments of a tool are made of, and what of its result is kept.
+func TestBindingTool(t *testing.T) {
+	w := folder(t, "commands/get.yaml", `
+description: gets
+effect: read
+params:
+  id: {type: integer}
+  tag: {type: string, optional: true}
+  size: {type: integer, default: 10}
+tool:
+  name: s/get
+  toolbox: other
+  arguments: {ref: "item-{id}", id: "{id}", tag: "{tag}", list: ["{tag}", "{size}"], fixed: true, brace: "{{x}}"}
+outputs: {name: /item/name, none: /gone}
+reply: "{name} ({id}) {text}"
+`)
+	r := &recorder{result: map[string]string{"get": `{"content":[{"type":"text","text":"T"},{"type":"image","data":"AA==","mimeType":"image/png"}],"structuredContent":{"item":{"name":"N","n":1.0}}}`}}
+	o, err := command.New(w, command.Options{Caller: r}).Execute(context.Background(), nil, "get <id>5</id>", command.CallOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := `other/s/get {"brace":"{x}","fixed":true,"id":5,"list":[10],"ref":"item-5"}`; r.calls[0] != want {
+		t.Errorf("got %s, want %s", r.calls[0], want)
+	}
+	if got, want := o.Text(), "N (5) T\n(the result has no none)"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	b, err := json.Marshal(o.Output.CommandResponses[0].Artifacts)
+	if want := `{"content":[{"type":"image","data":"AA==","mimeType":"image/png"}],"name":"N"}`; err != nil || string(b) != want {
+		t.Errorf("got %s, %v, want %s", b, err, want)
+	}
+}
+
+func TestFailures(t *testing.T) {
+	w := folder(t, "commands/do.yaml", "description: d\neffect: write\ntool: s/do\n")
+	tests := []struct {
+		name   string
+		caller command.Caller
+		text   string
+	}{
+		{"the tool refuses", &recorder{result: map[string]string{"do": `{"content":[{"type":"text","text":"no such thing"}],"isError":true}`}}, "no such thing"},
+		{"the server is gone", &recorder{err: errors.New(`server "s" ended: exit status 3`)}, `server "s" ended: exit status 3`},
+		{"the result is none", &recorder{result: map[string]string{"do": `[]`}}, "cannot be read"},
+		{"nobody calls tools here", nil, "calling a tool is not allowed here"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			o, err := command.New(w, command.Options{Caller: test.caller}).Execute(context.Background(), nil, "do", command.CallOptions{})
+			if err != nil || o.Output.Success || o.Status != command.Completed || !strings.Contains(o.Text(), test.text) {
+				t.Errorf("got %+v, %v, want a failure with %q", o, err, test.text)
+			}
+		})
+	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	why := errors.New("the client has gone")
+	cancel(why)
+	if _, err := command.New(w, command.Options{Caller: &recorder{}}).Execute(ctx, nil, "do", command.CallOptions{}); !errors.Is(err, why) {
+		t.Errorf("got %v, want the cause of the context", err)
+	}
+}
+
+// A context has its own commands, those of its bases and those around it; the
+// nearest of a name counts.
+func TestContexts(t *testing.T) {
+	contexts := []string{
+		"contexts/Record.yaml", "description: d\nkey: [id]\n",
+		"contexts/Shop.yaml", "description: d\nkey: [shop]\n",
+		"contexts/Order.yaml", "description: d\nkey: [id]\nparent: Shop\nbases: [Record]\n",
+		"contexts/Tools.yaml", "description: a group\n",
+		"contexts/More.yaml", "description: a group\n",
+	}
+	one := func(name, at string) []string {
+		return []string{"commands/" + at + ".yaml", "description: d\neffect: read\nparams: {id: {type: string, from_context: id, optional: true}}\ntool: s/" + name + "\n"}
+	}
+	files := contexts
+	files = append(files, one("record_show", "Record/show")...)
+	files = append(files, one("record_drop", "Record/drop")...)
+	files = append(files, one("order_drop", "Order/drop")...)
+	files = append(files, "commands/Shop/show.yaml", "description: d\neffect: read\ntool: s/shop_show\n")
+	files = append(files, one("global_show", "show")...)
+	files = append(files, one("tools_x", "Tools/x")...)
+	files = append(files, one("more_x", "More/x")...)
+	files = append(files, one("tools_go_up", "Tools/go_up")...)
+	files = append(files, "commands/open_shop.yaml", "description: d\neffect: navigate\nparams: {shop: {type: string}}\ntool: s/open\nenter: Shop\n")
+	files = append(files, "commands/Shop/open_order.yaml", "description: d\neffect: navigate\nparams: {id: {type: string}}\ntool: s/open\nenter: {context: Order, values: {note: \"{text}\"}}\n")
+	w := folder(t, files...)
+
+	place := func(kind string, pairs ...string) command.Place {
+		p := command.Place{Type: kind, Key: map[string]json.RawMessage{}}
+		for i := 0; i < len(pairs); i += 2 {
+			p.Key[pairs[i]] = json.RawMessage(pairs[i+1])
+		}
+		return p
+	}
+	shop := command.Path{place("Shop", "shop", `"a"`)}
+	order := append(slices.Clone(shop), place("Order", "id", `"7"`))
+	tests := []struct {
+		name string
+		at   command.Path
+		say  string
+		call string // "" for a refusal, whose text is then
+		text string
+	}{
+		{"the top", nil, "show", "box/s/global_show {}", ""},
+		{"own beats base", order, "drop", `box/s/order_drop {"id":"7"}`, ""},
+		{"a base is nearer than the parent", order, "show", `box/s/record_show {"id":"7"}`, ""},
+		{"inherited under its own name", order, "Record/show", `box/s/record_show {"id":"7"}`, ""},
+		{"inherited under the heir's name", order, "Order/show", `box/s/record_show {"id":"7"}`, ""},
+		{"around, without what is nearer", order, "Shop/show", `box/s/shop_show {}`, ""},
+		{"overridden", order, "Record/drop", "", "Record/drop is a command of Record"},
+		{"elsewhere", nil, "drop", "", "Order/drop is a command of Order, and this is global. Go there first: Shop/open_order."},
+		{"a group is everywhere", order, "Tools/x", `box/s/tools_x {"id":"7"}`, ""},
+		{"a core command is never hidden", order, "go_up", "", "You are at global > Shop a."},
+		{"the other of its name", order, "Tools/go_up", `box/s/tools_go_up {"id":"7"}`, ""},
+		{"two groups", nil, "x", "", "Several commands are called “x”: More/x, Tools/x"},
+		{"unknown", nil, "shw", "", "There is no command “shw” here. Did you mean show"},
+		{"unknown, and like nothing", nil, "zzzzzz", "", "what_can_i_do lists the commands"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			r := &recorder{}
+			o, err := command.New(w, command.Options{Caller: r}).Execute(context.Background(), test.at, test.say, command.CallOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Join(r.calls, "|"); got != test.call || o.Output.Success != (test.call != "" || test.say == command.GoUp) || !strings.Contains(o.Text(), test.text) {
+				t.Errorf("got %q and %q, want %q and %q", got, o.Text(), test.call, test.text)
+			}
+		})
+	}
+
+	e := command.New(w, command.Options{Caller: &recorder{}})
+	o, err := e.Execute(context.Background(), order, "Shop/open_order <id>8</id>", command.CallOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := json.Marshal(o.Path)
+	if want := `[{"type":"Shop","key":{"shop":"a"}},{"type":"Order","key":{"id":"8"},"values":{"note":"done"}}]`; err != nil || string(b) != want {
+		t.Errorf("got %s, %v, want %s", b, err, want)
+	}
+	if o, err = e.Execute(context.Background(), order, "open_shop <shop>b</shop>", command.CallOptions{}); err != nil || o.Output.Context != "Shop b" {
+		t.Errorf("got %+v, %v, want a context at the top in place of the old path", o, err)
+	}
+
+	gone := command.Path{place("Shop", "shop", `"a"`), place("Ordr", "id", `"7"`)}
+	_, err = e.Execute(context.Background(), gone, "show", command.CallOptions{})
+	var conflict *command.Error
+	if !errors.As(err, &conflict) || conflict.Code != 409 || !strings.Contains(err.Error(), "global > Shop a") {
+		t.Errorf("got %v, want 409 that names what is left of the path", err)
+	}
+	for name, path := range map[string]command.Path{"a parent is missing": {order[1]}, "a key is missing": {place("Shop")}, "a group": {place("Tools")}} {
+		if kept, whole := w.Resume(path); whole || len(kept) != 0 {
+			t.Errorf("%s: got %v, %v, want nothing", name, kept, whole)
+		}
+	}
+	if kept, whole := w.Resume(order); !whole || len(kept) != 2 {
+		t.Errorf("got %v, %v, want all of it", kept, whole)
+	}
+}
+
+func TestTraces(t *testing.T) {
+	w := folder(t, "commands/do.yaml", "description: d\neffect: write\nparams: {x: {type: integer}}\ntool: s/do\n")
+	now := func() time.Time { return time.UnixMilli(1712345678901) }
+	e := command.New(w, command.Options{Caller: &recorder{}, Now: now})
+	o, err := e.Execute(context.Background(), nil, "do <x>1</x>", command.CallOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := json.Marshal(o.Output)
+	want := `{"success":true,"workflow_name":"Test","context":"global","command_name":"do","command_parameters":{"x":1},` +
+		`"command_responses":[{"response":"done","artifacts":{"x":1},"next_actions":null,"recommendations":null}],"traces":[` +
+		`{"timestamp":1712345678901,"direction":"agent_to_workflow","raw_command":"do \u003cx\u003e1\u003c/x\u003e","command_name":"do","parameters":{"x":1},"response_text":null,"success":null},` +
+		`{"timestamp":1712345678901,"direction":"workflow_to_agent","raw_command":"do \u003cx\u003e1\u003c/x\u003e","command_name":"do","parameters":{"x":1},"response_text":"done","success":true}]}`
+	if err != nil || string(b) != want {
+		t.Errorf("got  %s, %v\nwant %s", b, err, want)
+	}
+	var events []command.TraceEvent
+	o, err = e.Execute(context.Background(), nil, "do <x>y</x>", command.CallOptions{Trace: func(ev command.TraceEvent) { events = append(events, ev) }})
+	if err != nil || len(events) != 2 || o.Output.Traces != nil || *events[1].Success {
+		t.Errorf("got %d events, traces %v, %v, want two events and no traces", len(events), o.Output.Traces, err)
+	}
+	b, err = json.Marshal(o.Result())
+	if want := `{"response_text":"do was not run. x must be integer, got \"y\".","success":false,"invalid":[{"name":"x","value":"y","reason":"must be integer"}]}`; err != nil || string(b) != want {
+		t.Errorf("got  %s, %v\nwant %s", b, err, want)
+	}
+}
+
+// Run takes values, and judges their names and types.
+func TestRun(t *testing.T) {
+	w := folder(t, "commands/do.yaml", "description: d\neffect: write\nparams: {count: {type: integer}}\ntool: s/do\n")
+	tests := []struct{ arguments, want, problem string }{
+		{`{"count": 3}`, `box/s/do {"count":3}`, ""},
+		{`{"cuont": 3}`, "", "count is missing. cuont is no parameter of do, got 3; did you mean count?"},
+		{`{"count": "3"}`, "", `count must be integer, got "3"`},
+		{``, "", "count is missing"},
+	}
+	for _, test := range tests {
+		r := &recorder{}
+		o, err := command.New(w, command.Options{Caller: r}).Run(context.Background(), nil, command.Action{CommandName: "do", Arguments: json.RawMessage(test.arguments)}, command.CallOptions{})
+		if err != nil || strings.Join(r.calls, "|") != test.want || !strings.Contains(o.Text(), test.problem) {
+			t.Errorf("%s: got %q, %q, %v, want %q, %q", test.arguments, r.calls, o.Text(), err, test.want, test.problem)
+		}
+	}
+	if _, err := command.New(w, command.Options{}).Run(context.Background(), nil, command.Action{CommandName: "do", Arguments: json.RawMessage(`[1]`)}, command.CallOptions{}); err == nil {
+		t.Error("got no error for arguments that are no object")
+	}
+}
+
+// A projected tool is called with what its schema says, and its server judges
+// what we cannot.
+func TestProjectedCall(t *testing.T) {
+	w := command.Project("dev", "d", tools())
+	r := &recorder{}
+	e := command.New(w, command.Options{Caller: r})
+	for _, say := range []string{"fs/read <path>a.txt</path><head>3</head>", "web/odd_name", "read <path>x</path>"} {
+		if o, err := e.Execute(context.Background(), nil, say, command.CallOptions{}); err != nil || !o.Output.Success {
+			t.Fatalf("%s: got %+v, %v", say, o, err)
+		}
+	}
+	want := []string{`dev/fs/read {"path":"a.txt","head":3}`, `dev/web/odd name {}`, `dev/fs/read {"path":"x"}`}
+	if !slices.Equal(r.calls, want) {
+		t.Errorf("got %q, want %q", r.calls, want)
+	}
+}
+
+// Format writes what Execute reads back.
+func TestFormat(t *testing.T) {
+	w := folder(t, "commands/do.yaml", "description: d\neffect: write\nparams: {a: {type: string}, b: {type: array, items: {type: integer}}}\ntool: s/do\n")
+	r := &recorder{}
+	e := command.New(w, command.Options{Caller: r})
+	for _, value := range []string{"x", " <b>&amp; ", "]]>", "</a>", "", "\n"} {
+		r.calls = nil
+		a := command.Action{CommandName: "do", Arguments: json.RawMessage(fmt.Sprintf(`{"a":%q,"b":[1,2]}`, value))}
+		text := w.Format(a)
+		if o, err := e.Execute(context.Background(), nil, text, command.CallOptions{}); err != nil || !o.Output.Success {
+			t.Errorf("%q as %q: got %v, %v", value, text, o, err)
+			continue
+		}
+		if want := fmt.Sprintf(`box/s/do {"a":%q,"b":[1,2]}`, value); r.calls[0] != want {
+			t.Errorf("%q as %q: got %s, want %s", value, text, r.calls[0], want)
+		}
+	}
+}

@@ -1,0 +1,305 @@
+package command
+
+import (
+	"encoding/json"
+	"net/mail"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/dlclark/regexp2"
+)
+
+// A span is a part of an instruction that one parameter may take.
+type span struct {
+	text       string
+	start, end int // where it stands in the instruction, with what is around it
+	used       bool
+}
+
+// extract finds parameters in an instruction without understanding it, from
+// the surest sign to the weakest: name=value and name: value; a member of an
+// enum; what has the pattern, the format or the type that only one parameter
+// asks for; and, for the one required text that is left, the rest. vocabulary
+// are stems that belong to the command and not to a value; nil is none.
+func extract(c *Command, text string, vocabulary map[string]bool, at Path) arguments {
+	args := arguments{}
+	x := &extraction{c: c, args: args, vocabulary: vocabulary}
+	rest := x.pairs(text)
+	x.split(rest)
+	x.enums(rest)
+	x.shapes()
+	x.remainder(at)
+	return args
+}
+
+type extraction struct {
+	c          *Command
+	args       arguments
+	vocabulary map[string]bool
+	text       string // the instruction without its pairs
+	spans      []span
+}
+
+// hasTag reports whether a text holds a tag of one of the command's parameters.
+func hasTag(c *Command, text string) bool {
+	return slices.ContainsFunc(c.Params, func(p Param) bool { return strings.Contains(text, "<"+p.Name+">") })
+}
+
+// hasPair reports whether a text holds name=value or name: value for one of
+// the command's parameters.
+func hasPair(c *Command, text string) bool {
+	return slices.ContainsFunc(c.Params, func(p Param) bool { _, _, ok := findPair(text, p.Name); return ok })
+}
+
+// pairs takes name=value and name: value and returns the text without them.
+func (x *extraction) pairs(text string) string {
+	for i := range x.c.Params {
+		p := &x.c.Params[i]
+		value, rest, ok := findPair(text, p.Name)
+		if ok && x.take(p, value) {
+			text = rest
+		}
+	}
+	return text
+}
+
+// findPair finds the value that a text gives to a name, and the text without
+// both. A value with blanks stands in quotes.
+func findPair(text, name string) (value, rest string, ok bool) {
+	low, want := strings.ToLower(text), strings.ToLower(name)
+	if len(low) != len(text) {
+		return "", "", false // letters that change their length: places would not fit
+	}
+	for from := 0; ; {
+		i := strings.Index(low[from:], want)
+		if i < 0 || want == "" {
+			return "", "", false
+		}
+		start := from + i
+		end := start + len(want)
+		from = end
+		if start > 0 && !strings.ContainsRune(space+",;(", rune(text[start-1])) {
+			continue
+		}
+		after := strings.TrimLeft(text[end:], " ")
+		if after == "" || after[0] != '=' && after[0] != ':' {
+			continue
+		}
+		after = strings.TrimLeft(after[1:], " ")
+		value, tail := firstValue(after)
+		if value == "" {
+			continue
+		}
+		return value, text[:start] + tail, true
+	}
+}
+
+// firstValue takes a quoted text or a word off the front.
+func firstValue(text string) (value, rest string) {
+	if text == "" {
+		return "", ""
+	}
+	if quote := text[0]; quote == '"' || quote == '\'' {
+		if body, rest, ok := strings.Cut(text[1:], string(quote)); ok {
+			return body, rest
+		}
+	}
+	end := strings.IndexAny(text, space+",;")
+	if end < 0 {
+		return text, ""
+	}
+	return text[:end], text[end:]
+}
+
+// split cuts the rest into words, and what stands in quotes into one.
+func (x *extraction) split(text string) {
+	x.text = text
+	for text = strings.TrimLeft(text, space); text != ""; text = strings.TrimLeft(text, space) {
+		start := len(x.text) - len(text)
+		if quote := text[0]; quote == '"' || quote == '\'' {
+			if body, rest, ok := strings.Cut(text[1:], string(quote)); ok && (rest == "" || !unicode.IsLetter(rune(rest[0]))) {
+				x.spans, text = append(x.spans, span{text: body, start: start, end: start + len(body) + 2}), rest
+				continue
+			}
+		}
+		end := strings.IndexAny(text, space)
+		if end < 0 {
+			end = len(text)
+		}
+		if word := strings.Trim(text[:end], ",;!?()\"'"); word != "" {
+			x.spans = append(x.spans, span{text: word, start: start, end: start + end})
+		}
+		text = text[end:]
+	}
+}
+
+// take gives a parameter a value, if it can have it.
+func (x *extraction) take(p *Param, text string) bool {
+	if _, given := x.args[p.Name]; given {
+		return false
+	}
+	v, err := p.read(x.c.schema, []string{text})
+	if err != nil {
+		return false
+	}
+	x.args[p.Name] = v
+	return true
+}
+
+// enums looks for the members of enums, as words.
+func (x *extraction) enums(text string) {
+	said := " " + normal(text) + " "
+	for i := range x.c.Params {
+		p := &x.c.Params[i]
+		var found []string
+		for _, member := range enumTexts(p.schema) {
+			if word := normal(member); word != "" && strings.Contains(said, " "+word+" ") {
+				found = append(found, member)
+			}
+		}
+		if len(found) != 1 || !x.take(p, found[0]) {
+			continue
+		}
+		for j := range x.spans {
+			if strings.Contains(" "+normal(found[0])+" ", " "+normal(x.spans[j].text)+" ") {
+				x.spans[j].used = true
+			}
+		}
+	}
+}
+
+// shapes gives words to parameters whose pattern, format or type they have, as
+// long as there is one word for one parameter.
+func (x *extraction) shapes() {
+	for i := range x.c.Params {
+		p := &x.c.Params[i]
+		fits := p.shape()
+		if _, given := x.args[p.Name]; given || fits == nil {
+			continue
+		}
+		found := -1
+		for j := range x.spans {
+			if word := strings.TrimRight(x.spans[j].text, "."); !x.spans[j].used && fits(word) {
+				if found >= 0 {
+					found = -1
+					break
+				}
+				found = j
+			}
+		}
+		if found >= 0 && !x.contested(p, x.spans[found].text) && x.take(p, strings.TrimRight(x.spans[found].text, ".")) {
+			x.spans[found].used = true
+		}
+	}
+}
+
+// contested reports whether another parameter without a value could have a
+// word as well, by the same right.
+func (x *extraction) contested(p *Param, word string) bool {
+	return slices.ContainsFunc(x.c.Params, func(other Param) bool {
+		_, given := x.args[other.Name]
+		fits := other.shape()
+		return other.Name != p.Name && !given && fits != nil && fits(strings.TrimRight(word, "."))
+	})
+}
+
+// patternTime bounds the search for a pattern in one word.
+const patternTime = 50 * time.Millisecond
+
+// shape says which words look like values of the parameter; nil if all do.
+func (p *Param) shape() func(string) bool {
+	part, _ := p.schema.(map[string]any)
+	if pattern, ok := part["pattern"].(string); ok {
+		re, err := regexp2.Compile(pattern, regexp2.ECMAScript|regexp2.Unicode)
+		if err != nil {
+			return nil
+		}
+		re.MatchTimeout = patternTime
+		return func(word string) bool {
+			m, err := re.FindStringMatch(word)
+			return err == nil && m != nil && m.Length == len([]rune(word))
+		}
+	}
+	switch part["format"] {
+	case "email":
+		return func(word string) bool { a, err := mail.ParseAddress(word); return err == nil && a.Address == word }
+	case "uri":
+		return func(word string) bool { u, err := url.Parse(word); return err == nil && u.Scheme != "" && u.Host != "" }
+	case "date":
+		return func(word string) bool { _, err := time.Parse(time.DateOnly, word); return err == nil }
+	case "uuid":
+		return func(word string) bool {
+			return len(word) == 36 && strings.Count(word, "-") == 4 && strings.Trim(strings.ToLower(word), "0123456789abcdef-") == ""
+		}
+	}
+	if slices.Equal(p.Types, []string{"integer"}) || slices.Equal(p.Types, []string{"number"}) {
+		return func(word string) bool {
+			var n json.Number
+			return json.Unmarshal([]byte(word), &n) == nil && (word[0] == '-' || unicode.IsDigit(rune(word[0])))
+		}
+	}
+	return nil
+}
+
+// remainder gives the one required text that is left what is left: from the
+// first word on that does not belong to the command, up to the end.
+func (x *extraction) remainder(at Path) {
+	var open *Param
+	for i := range x.c.Params {
+		p := &x.c.Params[i]
+		_, given := x.args[p.Name]
+		_, known := at.lookup(p.FromContext)
+		if given || !p.Required || p.FromContext != "" && known {
+			continue
+		}
+		if open != nil {
+			return
+		}
+		open = p
+	}
+	if open == nil || len(enumTexts(open.schema)) > 0 || open.shape() != nil ||
+		len(open.Types) > 0 && !slices.Contains(open.Types, "string") && !slices.Contains(open.Types, "array") {
+		return
+	}
+	var left []span
+	for _, s := range x.spans {
+		if s.used || len(left) == 0 && x.vocabulary != nil && x.common(s.text) {
+			continue
+		}
+		left = append(left, s)
+	}
+	if len(left) > 0 {
+		x.take(open, x.between(left))
+	}
+}
+
+// between is the instruction as it was written from the first of the spans to
+// the last, or their texts alone where others that are taken stand between.
+func (x *extraction) between(left []span) string {
+	first, last := left[0], left[len(left)-1]
+	if len(left) == 1 {
+		return strings.TrimRight(first.text, ".")
+	}
+	const end = ".,;!? "
+	if !slices.ContainsFunc(x.spans, func(s span) bool { return s.used && s.start > first.start && s.start < last.start }) {
+		return strings.TrimRight(x.text[first.start:last.end], end)
+	}
+	words := make([]string, len(left))
+	for i, s := range left {
+		words[i] = s.text
+	}
+	return strings.TrimRight(strings.Join(words, " "), end)
+}
+
+// common reports whether a word says which command is meant, or nothing at all.
+func (x *extraction) common(text string) bool {
+	for _, word := range wordsOf(text) {
+		if !x.vocabulary[word] && !empty(word) {
+			return false
+		}
+	}
+	return true
+}

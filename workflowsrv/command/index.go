@@ -1,0 +1,247 @@
+package command
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// An index finds the commands that an instruction has words in common with. It
+// knows two measures, both from 0 to 1, and weighs them:
+//
+// How much of what the instruction says is in the name, the description, the
+// parameters and the utterances of the command, each word by how rare it is
+// (BM25 against the most that could be reached). A word that no command has
+// counts as a rare one, so that an instruction about something else stays low.
+//
+// How like the nearest of its utterances and names the command is in letters:
+// the cosine of sequences of three and four of them (TF-IDF), which survives
+// slips and endings.
+type index struct {
+	docs  map[*Command]*doc
+	df    map[string]int // commands that have the word
+	grams map[string]float64
+	rare  float64 // the weight of letters that no command has
+	mean  float64 // words a command
+}
+
+// A doc is a command as the index sees it.
+type doc struct {
+	words map[string]float64
+	size  float64
+	seeds []vector
+}
+
+// A vector holds the weights of sequences of letters; its length is 1.
+type vector map[string]float64
+
+func newIndex(w *Workflow) *index {
+	ix := &index{docs: map[*Command]*doc{}, df: map[string]int{}, grams: map[string]float64{}}
+	texts := map[*Command][]string{}
+	seeds := 0
+	for _, c := range w.Commands {
+		texts[c] = c.seeds()
+		for _, text := range texts[c] {
+			seeds++
+			for g := range gramsOf(text) {
+				ix.grams[g]++
+			}
+		}
+	}
+	for g, n := range ix.grams {
+		ix.grams[g] = math.Log(1 + float64(seeds)/n)
+	}
+	ix.rare = math.Log(1 + float64(seeds))
+	weights := partWeights()
+	for _, c := range w.Commands {
+		d := &doc{words: map[string]float64{}}
+		for i, part := range c.prose() {
+			for _, word := range wordsOf(part) {
+				d.words[word] += weights[i]
+				d.size += weights[i]
+			}
+		}
+		for word := range d.words {
+			ix.df[word]++
+		}
+		for _, text := range texts[c] {
+			d.seeds = append(d.seeds, ix.vector(text))
+		}
+		ix.docs[c] = d
+		ix.mean += d.size
+	}
+	ix.mean /= max(1, float64(len(w.Commands)))
+	return ix
+}
+
+// seeds are the texts that an instruction may be like as a whole.
+func (c *Command) seeds() []string {
+	return append([]string{spaced(c.Leaf), firstLine(c.Description)}, c.Utterances...)
+}
+
+// prose is everything that is said about the command: its name, description,
+// utterances and parameters.
+func (c *Command) prose() [4]string {
+	var params []string
+	for _, p := range c.Params {
+		params = append(params, spaced(p.Name), p.Description, strings.Join(enumTexts(p.schema), " "))
+	}
+	return [4]string{spaced(c.Name), c.Description, strings.Join(c.Utterances, "\n"), strings.Join(params, "\n")}
+}
+
+// What a word counts in each part of the prose. A name and a description are
+// chosen to tell commands apart; utterances repeat what all have in common.
+func partWeights() [4]float64 { return [4]float64{3, 2, 1, 0.5} }
+
+// A candidate is a command with how well it fits, from 0 to 1.
+type candidate struct {
+	visible
+	score float64
+}
+
+// find gives the commands among those that are there which fit best, the best first.
+func (ix *index) find(query string, among []visible) []candidate {
+	words := wordsOf(query)
+	v := ix.vector(query)
+	var list []candidate
+	for _, a := range among {
+		d := ix.docs[a.command]
+		if d == nil {
+			continue // core commands do not compete
+		}
+		if score := byWords*ix.covered(words, d) + (1-byWords)*nearestSeed(v, d); score > 0 {
+			list = append(list, candidate{a, score})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b candidate) int { return cmp.Compare(b.score, a.score) })
+	return list
+}
+
+// The usual parameters of BM25, and how much of the score is its.
+const (
+	k1      = 1.2
+	kb      = 0.75
+	byWords = 0.7
+)
+
+func (ix *index) covered(words []string, d *doc) float64 {
+	var got, most float64
+	n := float64(len(ix.docs))
+	for _, word := range words {
+		if empty(word) {
+			continue
+		}
+		df := float64(ix.df[word])
+		idf := math.Log(1 + (n-df+0.5)/(df+0.5))
+		most += idf * (k1 + 1)
+		if tf := d.words[word]; tf > 0 {
+			got += idf * tf * (k1 + 1) / (tf + k1*(1-kb+kb*d.size/ix.mean))
+		}
+	}
+	if most == 0 {
+		return 0
+	}
+	return got / most
+}
+
+func nearestSeed(v vector, d *doc) float64 {
+	best := 0.0
+	for _, seed := range d.seeds {
+		dot := 0.0
+		for g, weight := range v {
+			dot += weight * seed[g]
+		}
+		best = max(best, dot)
+	}
+	return best
+}
+
+// vector gives the sequences of letters of a text. Those that the index does
+// not know weigh as much as those that occur once.
+func (ix *index) vector(text string) vector {
+	v := vector{}
+	sum := 0.0
+	for g, n := range gramsOf(text) {
+		weight, known := ix.grams[g]
+		if !known {
+			weight = ix.rare
+		}
+		v[g] = float64(n) * weight
+		sum += v[g] * v[g]
+	}
+	for g := range v {
+		v[g] /= math.Sqrt(sum)
+	}
+	return v
+}
+
+// gramsOf counts the sequences of three and four letters of a text, each word
+// between blanks.
+func gramsOf(text string) map[string]int {
+	counts := map[string]int{}
+	runes := []rune(" " + strings.Join(wordsOf(text), " ") + " ")
+	for n := 3; n <= 4; n++ {
+		for i := 0; i+n <= len(runes); i++ {
+			counts[string(runes[i:i+n])]++
+		}
+	}
+	return counts
+}
+
+// wordsOf splits a text into words in lower case, cut to their stem.
+func wordsOf(text string) []string {
+	fields := strings.FieldsFunc(strings.ToLower(text), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) })
+	for i, word := range fields {
+		fields[i] = stem(word)
+	}
+	return fields
+}
+
+// stem takes the commonest English endings off; what remains need not be a word.
+func stem(word string) string {
+	for _, ending := range []string{"ing", "ies", "ed", "es", "s"} {
+		if rest, ok := strings.CutSuffix(word, ending); ok && len(rest) >= 3 && !strings.HasSuffix(rest, "s") {
+			return strings.TrimSuffix(rest, "e")
+		}
+	}
+	if len(word) > 3 {
+		return strings.TrimSuffix(word, "e")
+	}
+	return word
+}
+
+// empty reports whether a stem says nothing of what is meant.
+func empty(stem string) bool {
+	switch stem {
+	case "a", "an", "the", "to", "of", "for", "with", "in", "on", "at", "by", "from", "about", "me", "my", "i", "we", "you", "it", "is", "are", "be",
+		"this", "that", "ther", "pleas", "can", "could", "want", "would", "lik", "and", "or", "which", "what", "who", "do", "call", "nam":
+		return true
+	}
+	return false
+}
+
+// spaced writes a name as words: cancelOrder and cancel_order are "cancel order".
+func spaced(name string) string {
+	var b strings.Builder
+	lower := false
+	for _, c := range name {
+		switch {
+		case !unicode.IsLetter(c) && !unicode.IsDigit(c):
+			b.WriteByte(' ')
+		case unicode.IsUpper(c) && lower:
+			b.WriteByte(' ')
+			b.WriteRune(c)
+		default:
+			b.WriteRune(c)
+		}
+		lower = unicode.IsLower(c)
+	}
+	return b.String()
+}
+
+// normal is a text as it is compared with others that should say the same.
+func normal(text string) string {
+	return strings.Join(strings.FieldsFunc(strings.ToLower(spaced(text)), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) }), " ")
+}

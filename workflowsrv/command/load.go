@@ -1,0 +1,321 @@
+package command
+
+import (
+	_ "embed"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+
+	"github.com/mcp-workbench/workbench/internal/document"
+)
+
+//go:embed workflow.schema.json
+var workflowSchema []byte
+
+//go:embed context.schema.json
+var contextSchema []byte
+
+//go:embed command.schema.json
+var commandSchema []byte
+
+// maxFiles bounds how many files a folder may have.
+const maxFiles = 5000
+
+// LoadOptions say what a folder is held against.
+type LoadOptions struct {
+	// Tools are the tools that bindings are checked against and that a
+	// workflow which extends a toolbox is made of. Nil means that they are not
+	// known: bindings are taken at their word.
+	Tools []Tool
+}
+
+// LoadDir reads the folder of a workflow from the disk. Links that lead out of
+// it are not followed.
+func LoadDir(dir string, opts LoadOptions) (*Workflow, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	return Load(root.FS(), opts)
+}
+
+// Load reads a workflow from a folder:
+//
+//	workflow.yaml                   what it is
+//	contexts/NAME.yaml              a context
+//	commands/NAME.yaml              a command that is there everywhere
+//	commands/CONTEXT/NAME.yaml      a command of a context
+//
+// The error is a [*FolderError] with every fault of every file.
+func Load(fsys fs.FS, opts LoadOptions) (*Workflow, error) {
+	l := &loader{fsys: fsys, opts: opts, tools: indexTools(opts.Tools), w: newWorkflow()}
+	l.workflow()
+	l.contexts()
+	l.commands()
+	l.resolve()
+	if len(l.faults) > 0 {
+		return nil, &FolderError{l.sorted(l.faults)}
+	}
+	l.w.Warnings = l.sorted(l.warnings)
+	l.w.finish()
+	return l.w, nil
+}
+
+func newWorkflow() *Workflow {
+	return &Workflow{contexts: map[string]*Context{}, commands: map[string]*Command{}}
+}
+
+// A loader reads one folder.
+type loader struct {
+	fsys  fs.FS
+	opts  LoadOptions
+	tools map[string]*definedTool
+	w     *Workflow
+
+	files    int
+	order    []string // files in the order they were read
+	toolbox  string   // that bindings mean where they name none
+	extends  bool
+	sources  []*source
+	faults   map[string]*document.Faults
+	warnings map[string]*document.Faults
+}
+
+// A source is a file with what was made of it, to be completed when all is read.
+type source struct {
+	file    string
+	doc     *document.Node
+	context *Context
+	command *Command
+}
+
+func (l *loader) into(set *map[string]*document.Faults, file string) *document.Faults {
+	if *set == nil {
+		*set = map[string]*document.Faults{}
+	}
+	if (*set)[file] == nil {
+		(*set)[file] = new(document.Faults)
+		if !slices.Contains(l.order, file) {
+			l.order = append(l.order, file)
+		}
+	}
+	return (*set)[file]
+}
+
+// fault notes what is wrong at n.
+func (l *loader) fault(file string, n *document.Node, path, format string, args ...any) {
+	l.into(&l.faults, file).Add(n, path, format, args...)
+}
+
+// warn notes what is doubtful at n.
+func (l *loader) warn(file string, n *document.Node, path, format string, args ...any) {
+	l.into(&l.warnings, file).Add(n, path, format, args...)
+}
+
+func (l *loader) sorted(set map[string]*document.Faults) []Fault {
+	var list []Fault
+	for _, file := range slices.Sorted(slices.Values(l.order)) {
+		if set[file] == nil {
+			continue
+		}
+		for _, f := range set[file].Sorted() {
+			list = append(list, Fault{file, f})
+		}
+	}
+	return list
+}
+
+// read reads one file and holds it against a schema. It returns nil after a fault.
+func (l *loader) read(file string, schema *document.Schema) *document.Node {
+	if l.files++; l.files > maxFiles {
+		if l.files == maxFiles+1 {
+			l.fault(file, nil, "", "the folder has more than %d files; the others are not read", maxFiles)
+		}
+		return nil
+	}
+	fs := l.into(&l.faults, file)
+	defer func() {
+		if len(*fs) == 0 {
+			delete(l.faults, file)
+		}
+	}()
+	data, err := l.bytes(file)
+	if err != nil {
+		fs.Add(nil, "", "%s", reason(err))
+		return nil
+	}
+	doc := document.Read(file, data, fs)
+	if doc == nil {
+		return nil
+	}
+	if doc.Kind != document.Object {
+		fs.Add(doc, "", "must be a mapping of keys to values")
+		return nil
+	}
+	schema.Check(doc, fs)
+	if len(*fs) > 0 {
+		return nil
+	}
+	return doc
+}
+
+// bytes reads a file of ordinary kind and size: opening a pipe would wait for
+// a writer.
+func (l *loader) bytes(file string) ([]byte, error) {
+	info, err := fs.Stat(l.fsys, file)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("not a regular file")
+	}
+	f, err := l.fsys.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, document.MaxFileSize+1))
+}
+
+// list gives the entries of a folder, none where it does not exist.
+func (l *loader) list(dir string) []fs.DirEntry {
+	entries, err := fs.ReadDir(l.fsys, dir)
+	if err != nil && !isAbsent(err) {
+		l.fault(dir, nil, "", "%s", reason(err))
+	}
+	return entries
+}
+
+// workflow reads workflow.yaml.
+func (l *loader) workflow() {
+	file := "workflow.yaml"
+	if _, err := fs.Stat(l.fsys, file); isAbsent(err) {
+		if _, err := fs.Stat(l.fsys, "workflow.yml"); err == nil {
+			file = "workflow.yml"
+		}
+	}
+	doc := l.read(file, document.NewSchema("workflow.yaml", workflowSchema))
+	if doc == nil {
+		return
+	}
+	l.w.Name, l.w.Description, l.w.Purpose = doc.Str("name"), doc.Str("description"), doc.Str("purpose")
+	l.w.Startup, l.toolbox = doc.Str("startup"), doc.Str("toolbox")
+	if box, ok := strings.CutPrefix(doc.Str("extends"), "toolbox:"); ok {
+		l.extends = true
+		if l.toolbox == "" {
+			l.toolbox = box
+		}
+		l.project(box, doc)
+	}
+	l.sources = append(l.sources, &source{file: file, doc: doc})
+}
+
+// contexts reads the files of contexts.
+func (l *loader) contexts() {
+	schema := sync.OnceValue(func() *document.Schema { return document.NewSchema("context.yaml", contextSchema) })
+	l.each("contexts", "", func(file, name string) {
+		doc := l.read(file, schema())
+		if doc == nil {
+			l.w.contexts[name] = &Context{Name: name} // so that nothing else complains of it
+			return
+		}
+		c := &Context{Name: name, Description: doc.Str("description"), Parent: doc.Str("parent"), Bases: doc.Strs("bases"), Key: doc.Strs("key")}
+		if title := doc.Get("title"); title != nil {
+			var err error
+			if c.title, err = parseTemplate(title.Value, false); err != nil {
+				l.fault(file, title, "/title", "%v", err)
+			}
+		}
+		l.w.contexts[name] = c
+		l.sources = append(l.sources, &source{file: file, doc: doc, context: c})
+	})
+	for _, name := range sortedKeys(l.w.contexts) {
+		l.w.Contexts = append(l.w.Contexts, l.w.contexts[name])
+	}
+}
+
+// commands reads the files of commands.
+func (l *loader) commands() {
+	schema := sync.OnceValue(func() *document.Schema { return document.NewSchema("command.yaml", commandSchema) })
+	read := func(context string) func(file, name string) {
+		return func(file, name string) {
+			if doc := l.read(file, schema()); doc != nil {
+				l.command(file, context, name, doc)
+			}
+		}
+	}
+	l.each("commands", "", read(""))
+	for _, entry := range l.list("commands") {
+		context := entry.Name()
+		if !l.isDir(path.Join("commands", context), entry) {
+			continue
+		}
+		if l.w.contexts[context] == nil {
+			l.fault(path.Join("commands", context), nil, "", "there is no context %q%s", context, document.Faults{}.DidYouMean(context, sortedKeys(l.w.contexts)))
+			continue
+		}
+		l.each(path.Join("commands", context), context, read(context))
+	}
+	for _, name := range sortedKeys(l.w.commands) {
+		l.w.Commands = append(l.w.Commands, l.w.commands[name])
+	}
+}
+
+func (l *loader) isDir(name string, entry fs.DirEntry) bool {
+	if strings.HasPrefix(entry.Name(), ".") {
+		return false
+	}
+	if entry.Type()&fs.ModeSymlink == 0 {
+		return entry.IsDir()
+	}
+	info, err := fs.Stat(l.fsys, name)
+	return err == nil && info.IsDir()
+}
+
+// named is what contexts and commands of a folder may be called.
+func named(name string) bool {
+	for i, c := range name {
+		if c != '_' && !unicode.IsLetter(c) && (i == 0 || c != '-' && c != '.' && !unicode.IsDigit(c)) {
+			return false
+		}
+	}
+	return name != ""
+}
+
+// each calls read for the files of a folder that are YAML, with the name that
+// each stands for.
+func (l *loader) each(dir, context string, read func(file, name string)) {
+	seen := map[string]string{}
+	for _, entry := range l.list(dir) {
+		file := path.Join(dir, entry.Name())
+		ext := path.Ext(file)
+		name := strings.TrimSuffix(entry.Name(), ext)
+		switch {
+		case strings.HasPrefix(entry.Name(), "."):
+		case l.isDir(file, entry):
+			if dir != "commands" {
+				l.warn(file, nil, "", "a folder here is not looked into")
+			}
+		case ext != ".yaml" && ext != ".yml":
+			l.warn(file, nil, "", "is no .yaml file and is not read")
+		case !named(name):
+			l.fault(file, nil, "", "the name %q has other characters than letters, digits, '_', '-' and '.', or begins with none", name)
+		case seen[name] != "":
+			l.fault(file, nil, "", "%s has the same name", seen[name])
+		case context == "" && dir == "commands" && slices.Contains(coreNames(), name):
+			l.fault(file, nil, "", "%s is a command that every workflow has; take another name", name)
+		default:
+			seen[name] = file
+			read(file, name)
+		}
+	}
+}
+
+func isAbsent(err error) bool { return errors.Is(err, fs.ErrNotExist) }

@@ -1,0 +1,351 @@
+package command
+
+import (
+	"errors"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mcp-workbench/workbench/internal/document"
+	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/workflowsrv/criteria"
+)
+
+// ownKeys are the keys of a parameter that are no JSON Schema.
+func ownKeys() []string { return []string{"optional", "available_from", "from_context", "lookup"} }
+
+// command makes a command of its file. A file that has the name of a projected
+// command changes what it says and leaves the rest.
+func (l *loader) command(file, context, name string, doc *document.Node) {
+	full := name
+	if context != "" {
+		full = context + "/" + name
+	}
+	c := &Command{Name: full, Context: context, Leaf: name, Effect: Unknown}
+	base := l.w.commands[full]
+	if base != nil {
+		copied := *base
+		c = &copied
+	}
+	c.file = file
+	l.w.commands[full] = c
+	if v := doc.Get("description"); v != nil {
+		c.Description = v.Value
+	}
+	if v := doc.Get("utterances"); v != nil {
+		c.Utterances = doc.Strs("utterances")
+	}
+	if v := doc.Get("effect"); v != nil {
+		c.Effect = Effect(v.Value)
+	}
+	c.Confirm = doc.Truth("confirm")
+	l.binding(c, doc, base != nil)
+	l.params(c, doc, base)
+	l.outputs(c, doc)
+	if c.Description == "" {
+		l.fault(file, doc, "", `"description" is missing`)
+	}
+	if base == nil && doc.Get("effect") == nil {
+		l.warn(file, doc, "", `"effect" is missing: the command counts as unknown, and is confirmed when it is inferred`)
+	}
+	l.sources = append(l.sources, &source{file: file, doc: doc, command: c})
+}
+
+// binding reads the one thing that the command does.
+func (l *loader) binding(c *Command, doc *document.Node, projected bool) {
+	var have []string
+	for _, key := range []string{"tool", "http", "process"} {
+		if doc.Get(key) != nil {
+			have = append(have, key)
+		}
+	}
+	switch {
+	case len(have) == 0 && projected:
+		return
+	case len(have) == 0:
+		l.fault(c.file, doc, "", "needs one of %s", document.Quoted([]string{"tool", "http", "process"}))
+		return
+	case len(have) > 1:
+		l.fault(c.file, doc.KeyOf(have[1]), "/"+have[1], "has %s; only one of them may be given", document.Quoted(have))
+		return
+	}
+	n := doc.Get(have[0])
+	c.Bind = Binding{}
+	switch have[0] {
+	case "tool":
+		c.Bind.Tool = l.tool(c.file, n, "/tool", "name")
+	case "http":
+		c.Bind.HTTP = l.http(c.file, n)
+	case "process":
+		c.Bind.Process = l.process(c.file, n)
+	}
+}
+
+// tool reads a call of a tool: server/tool, alone or under key.
+func (l *loader) tool(file string, n *document.Node, path, key string) *ToolCall {
+	name, box := n.Text(), l.toolbox
+	at := n
+	if n.Kind == document.Object {
+		at, path, name = n.Get(key), path+"/"+key, n.Str(key)
+		if own := n.Str("toolbox"); own != "" {
+			box = own
+		}
+	}
+	server, tool, ok := strings.Cut(name, "/")
+	if !ok || server == "" || tool == "" {
+		l.fault(file, at, path, "%q is not SERVER/TOOL", name)
+	}
+	if box == "" {
+		l.fault(file, at, path, `in which toolbox? Say "toolbox" here, or for all commands in workflow.yaml`)
+	}
+	call := &ToolCall{Toolbox: box, Server: server, Tool: tool}
+	if args := n.Get("arguments"); args != nil {
+		call.arguments = l.tree(file, args, strings.TrimSuffix(path, "/"+key)+"/arguments")
+	}
+	return call
+}
+
+func (l *loader) tree(file string, n *document.Node, path string) *tree {
+	t, err := newTree(n.Decoded())
+	if err != nil {
+		l.fault(file, n, path, "%v", err)
+		return nil
+	}
+	return t
+}
+
+func (l *loader) template(file string, n *document.Node, path string, env bool) *template {
+	t, err := parseTemplate(n.Text(), env)
+	if err != nil {
+		l.fault(file, n, path, "%v", err)
+		return &template{}
+	}
+	return t
+}
+
+func (l *loader) members(file string, n *document.Node, path string, env bool) []member {
+	if n == nil {
+		return nil
+	}
+	var list []member
+	for _, m := range n.Members {
+		list = append(list, member{m.Key, l.template(file, m.Value, path+document.Pointer(m.Key), env)})
+	}
+	return list
+}
+
+func (l *loader) timeout(file string, n *document.Node, path string) time.Duration {
+	v := n.Get("timeout")
+	if v == nil {
+		return 0
+	}
+	d, err := time.ParseDuration(v.Text())
+	if err != nil || d <= 0 || d > time.Hour {
+		l.fault(file, v, path+"/timeout", "must be a time such as 30s, at most 1h")
+	}
+	return d
+}
+
+func (l *loader) http(file string, n *document.Node) *HTTPCall {
+	b := &HTTPCall{Method: n.Str("method"), Timeout: l.timeout(file, n, "/http")}
+	address := n.Get("url")
+	b.url = l.template(file, address, "/http/url", false)
+	l.origin(file, address, b.url)
+	b.header = l.members(file, n.Get("headers"), "/http/headers", true)
+	if body := n.Get("body"); body != nil {
+		b.body = l.tree(file, body, "/http/body")
+	}
+	if b.Method == "" {
+		b.Method = "GET"
+		if b.body != nil {
+			b.Method = "POST"
+		}
+	}
+	if b.body != nil && (b.Method == "GET" || b.Method == "HEAD") {
+		l.fault(file, n.Get("body"), "/http/body", "a %s request has no body", b.Method)
+	}
+	return b
+}
+
+// origin checks that a URL says where it leads before any value is filled in,
+// and that it is not readable on the way there.
+func (l *loader) origin(file string, n *document.Node, t *template) {
+	if len(t.pieces) == 0 {
+		return
+	}
+	fixed := t.pieces[0].literal
+	u, err := url.Parse(fixed)
+	if err != nil || u.Host == "" || u.User != nil || len(t.pieces) > 1 && !strings.Contains(strings.TrimPrefix(strings.TrimPrefix(fixed, "https://"), "http://"), "/") {
+		l.fault(file, n, "/http/url", "must begin with https://host/; only what follows may have values")
+		return
+	}
+	if u.Scheme != "https" && (u.Scheme != "http" || !Loopback(u.Hostname())) {
+		l.fault(file, n, "/http/url", "must be https; http is for this machine only")
+	}
+}
+
+func (l *loader) process(file string, n *document.Node) *ProcessCall {
+	b := &ProcessCall{Timeout: l.timeout(file, n, "/process"), env: l.members(file, n.Get("env"), "/process/env", true)}
+	for i, item := range n.Get("argv").Items {
+		t := l.template(file, item, "/process/argv", false)
+		if i == 0 && len(t.names()) > 0 {
+			l.fault(file, item, "/process/argv/0", "the program is fixed; values can only be arguments")
+		}
+		b.argv = append(b.argv, t)
+	}
+	if stdin := n.Get("stdin"); stdin != nil {
+		b.stdin = l.tree(file, stdin, "/process/stdin")
+	}
+	return b
+}
+
+// params reads the parameters. Without any, those of the tool that the command
+// is bound to stand in where it is known and gets them as they are.
+func (l *loader) params(c *Command, doc *document.Node, base *Command) {
+	n := doc.Get("params")
+	schema := []byte(`{"type":"object","properties":{},"additionalProperties":false}`)
+	switch {
+	case n != nil:
+		schema = paramsSchema(n)
+	case base != nil && c.Bind.Tool == base.Bind.Tool:
+		return
+	case c.Bind.Tool != nil && c.Bind.Tool.arguments == nil:
+		b := c.Bind.Tool
+		if def := l.tools[toolKey(b.Toolbox, b.Server, b.Tool)]; def != nil {
+			schema = def.schema
+		}
+	}
+	c.Params = nil
+	err := c.setSchema(schema)
+	if n == nil {
+		if err != nil {
+			l.warn(c.file, doc, "", "values cannot be checked before the tool is called: %v", err)
+		}
+		return
+	}
+	if err != nil {
+		l.badSchema(c, n, err)
+	}
+	for _, m := range n.Members {
+		l.param(c, c.Param(m.Key), m.Value, "/params"+document.Pointer(m.Key))
+	}
+}
+
+// badSchema reports a parameter that no value can be held against, at the
+// place in its schema that is wrong.
+func (l *loader) badSchema(c *Command, n *document.Node, err error) {
+	var bad *criteria.SchemaError
+	if errors.As(err, &bad) {
+		err = bad.Err
+	}
+	where, what, ok := strings.Cut(err.Error(), ": ")
+	within, isPlace := strings.CutPrefix(where, "/properties/")
+	if !ok || !isPlace {
+		l.fault(c.file, n, "/params", "not a usable JSON Schema: %v", err)
+		return
+	}
+	at := n.At(document.Tokens("/" + within))
+	if strings.HasSuffix(within, "/type") && at.Kind == document.Text {
+		types := []string{"string", "integer", "number", "boolean", "array", "object", "null"}
+		l.fault(c.file, at, "/params/"+within, "%q is no type; the types are %s%s", at.Value, strings.Join(types, ", "), document.Faults{}.DidYouMean(at.Value, types))
+		return
+	}
+	l.fault(c.file, at, "/params/"+within, "not a usable JSON Schema: %s", what)
+}
+
+// paramsSchema makes the schema of all parameters from those of each.
+func paramsSchema(n *document.Node) []byte {
+	dst := []byte(`{"type":"object","properties":{`)
+	var required []string
+	for i, m := range n.Members {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		part := &document.Node{Kind: document.Object}
+		for _, key := range m.Value.Members {
+			if !slices.Contains(ownKeys(), key.Key) {
+				part.Members = append(part.Members, key)
+			}
+		}
+		dst = part.AppendJSON(append(wire.AppendQuote(dst, m.Key), ':'))
+		if !m.Value.Truth("optional") && m.Value.Get("default") == nil {
+			required = append(required, m.Key)
+		}
+	}
+	dst = append(dst, `},"required":[`...)
+	for i, name := range required {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = wire.AppendQuote(dst, name)
+	}
+	return append(dst, `],"additionalProperties":false}`...)
+}
+
+// param reads what a parameter has beside its schema.
+func (l *loader) param(c *Command, p *Param, n *document.Node, path string) {
+	p.AvailableFrom, p.FromContext = n.Strs("available_from"), n.Str("from_context")
+	if v := n.Get("default"); v != nil {
+		p.Default = v.AppendJSON(nil)
+	}
+	if strings.ContainsAny(p.Name, "<>") {
+		l.fault(c.file, n, path, "the name has a < or >, which no tag can have")
+	}
+	if look := n.Get("lookup"); look != nil {
+		p.Lookup = &Lookup{Values: look.Str("values")}
+		if call := l.tool(c.file, look, path+"/lookup", "tool"); call != nil {
+			p.Lookup.Tool = *call
+		}
+	}
+}
+
+// outputs reads what is made of the result.
+func (l *loader) outputs(c *Command, doc *document.Node) {
+	if n := doc.Get("outputs"); n != nil {
+		c.Outputs = nil
+		for _, m := range n.Members {
+			c.Outputs = append(c.Outputs, Output{m.Key, m.Value.Text()})
+		}
+	}
+	if n := doc.Get("reply"); n != nil {
+		c.reply = l.template(c.file, n, "/reply", false)
+	}
+	if n := doc.Get("enter"); n != nil {
+		c.enter = l.enter(c, n)
+	}
+}
+
+// enter reads the place that the command leads to.
+func (l *loader) enter(c *Command, n *document.Node) *enter {
+	name, at := n.Text(), n
+	if n.Kind == document.Object {
+		name, at = n.Str("context"), n.Get("context")
+	}
+	context := l.w.contexts[name]
+	switch {
+	case context == nil:
+		l.fault(c.file, at, "/enter", "there is no context %q%s", name, document.Faults{}.DidYouMean(name, sortedKeys(l.w.contexts)))
+		return nil
+	case context.group():
+		l.fault(c.file, at, "/enter", "the context %q has no key, so there is no place of it to go to", name)
+		return nil
+	}
+	e := &enter{context: context, values: l.members(c.file, n.Get("values"), "/enter/values", false)}
+	given := n.Get("key")
+	for _, key := range context.Key {
+		text := &template{source: "{" + key + "}", pieces: []piece{{name: key}}}
+		if v := given.Get(key); v != nil {
+			text = l.template(c.file, v, "/enter/key"+document.Pointer(key), false)
+		}
+		e.key = append(e.key, member{key, text})
+	}
+	if given != nil {
+		for _, m := range given.Members {
+			if !slices.Contains(context.Key, m.Key) {
+				l.fault(c.file, given.KeyOf(m.Key), "/enter/key"+document.Pointer(m.Key), "the context %q has no key %q%s", name, m.Key, document.Faults{}.DidYouMean(m.Key, context.Key))
+			}
+		}
+	}
+	return e
+}

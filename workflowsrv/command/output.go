@@ -1,0 +1,171 @@
+package command
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// CommandOutput is what a turn returned, as it goes over the wire.
+type CommandOutput struct {
+	Success      bool   `json:"success"`
+	WorkflowName string `json:"workflow_name"`
+	// Context is the title of the place where the session stands now.
+	Context string `json:"context"`
+	// CommandName is null where no command could be told.
+	CommandName       *string           `json:"command_name"`
+	CommandParameters json.RawMessage   `json:"command_parameters"`
+	CommandResponses  []CommandResponse `json:"command_responses"`
+	// Traces are left out where they were sent as events.
+	Traces []TraceEvent `json:"traces,omitempty"`
+}
+
+// CommandResponse is one answer of a command.
+type CommandResponse struct {
+	Response        string                     `json:"response"`
+	Artifacts       map[string]json.RawMessage `json:"artifacts"`
+	NextActions     []Action                   `json:"next_actions"`
+	Recommendations []string                   `json:"recommendations"`
+}
+
+// Action is a command with its parameters, an object of the values by name.
+type Action struct {
+	CommandName string          `json:"command_name"`
+	Arguments   json.RawMessage `json:"arguments"`
+}
+
+// Direction says who speaks in a [TraceEvent].
+type Direction string
+
+// The directions.
+const (
+	ToWorkflow Direction = "agent_to_workflow"
+	ToAgent    Direction = "workflow_to_agent"
+)
+
+// TraceEvent is a command on its way in, or its answer. A member that is not
+// known at that moment is null.
+type TraceEvent struct {
+	Timestamp    int64           `json:"timestamp"` // in milliseconds since 1970
+	Direction    Direction       `json:"direction"`
+	RawCommand   *string         `json:"raw_command"`
+	CommandName  *string         `json:"command_name"`
+	Parameters   json.RawMessage `json:"parameters"`
+	ResponseText *string         `json:"response_text"`
+	Success      *bool           `json:"success"`
+}
+
+// ExecuteResult is the result of the tool execute_command.
+type ExecuteResult struct {
+	ResponseText string `json:"response_text"`
+	Success      bool   `json:"success"`
+	*Problem
+	Traces []TraceEvent `json:"traces,omitempty"`
+}
+
+// A Problem says why a command could not be run, so that a program can act on it.
+type Problem struct {
+	Missing []string  `json:"missing,omitempty"` // required parameters without a value
+	Invalid []Invalid `json:"invalid,omitempty"`
+	// Suggestions are values that could be meant, by parameter. Under
+	// "command" where the command itself is in doubt.
+	Suggestions map[string][]string `json:"suggestions,omitempty"`
+	// AvailableFrom are commands that tell the value, by parameter, or lead to
+	// the context that is missing, under "context".
+	AvailableFrom map[string][]string `json:"available_from,omitempty"`
+}
+
+// Invalid is a value that a parameter cannot have.
+type Invalid struct {
+	Name   string          `json:"name"`
+	Value  json.RawMessage `json:"value"`
+	Reason string          `json:"reason"`
+}
+
+// Status says whether a turn is over.
+type Status string
+
+// The statuses. A turn that is completed may still have failed: see
+// CommandOutput.Success.
+const (
+	Completed    Status = "completed"
+	AwaitingUser Status = "awaiting_user" // the user is asked Outcome.Question
+	Cancelled    Status = "cancelled"     // by the command abort
+)
+
+// An Outcome is what became of one call of an [Engine].
+type Outcome struct {
+	Status Status
+	Output CommandOutput
+	// Path is where the session stands now.
+	Path Path
+	// Problem is set where a command could not be run.
+	Problem *Problem
+	// Question and Pending are set with AwaitingUser: the question for the
+	// user, and what [Engine.Answer] needs to go on.
+	Question string
+	Pending  *Pending
+	// Inferred says that the command was not named, but found by what was
+	// said, or that its parameters were.
+	Inferred bool
+}
+
+// Text is all that the commands answered.
+func (o *Outcome) Text() string {
+	var texts []string
+	for _, r := range o.Output.CommandResponses {
+		texts = append(texts, r.Response)
+	}
+	return strings.Join(texts, "\n")
+}
+
+// Result gives the outcome as execute_command returns it.
+func (o *Outcome) Result() ExecuteResult {
+	return ExecuteResult{ResponseText: o.Text(), Success: o.Output.Success, Problem: o.Problem, Traces: o.Output.Traces}
+}
+
+// Pending is a question that waits for an answer. It is plain data with a
+// stable JSON, to be stored with the session.
+type Pending struct {
+	// Kind is what is asked for.
+	Kind PendingKind `json:"kind"`
+	// Query is the instruction that led to the question.
+	Query string `json:"query,omitempty"`
+	// Action is the command so far; it is empty where one is to be chosen.
+	Action Action `json:"action"`
+	// Missing are the parameters that are asked for.
+	Missing []string `json:"missing,omitempty"`
+	// Candidates are the commands to choose from.
+	Candidates []string `json:"candidates,omitempty"`
+	// Inferred says that the command was found, not named.
+	Inferred bool `json:"inferred,omitempty"`
+	// Form is a JSON Schema of the answer, flat enough for elicitation.
+	Form json.RawMessage `json:"form,omitempty"`
+}
+
+// PendingKind is what a question asks for.
+type PendingKind string
+
+// The kinds of question.
+const (
+	AskConfirm PendingKind = "confirm" // may Action run?
+	AskChoice  PendingKind = "choose"  // which of Candidates?
+	AskValues  PendingKind = "values"  // what are Missing?
+)
+
+// An Error is a call that cannot be worked on at all, as against a command
+// that fails. Code is the HTTP status that says the same.
+type Error struct {
+	Code    int
+	Message string
+	// Offset is where in the command string the fault is, in bytes from 0; -1
+	// where that is not the matter.
+	Offset int
+}
+
+func (e *Error) Error() string {
+	if e.Offset < 0 {
+		return e.Message
+	}
+	return fmt.Sprintf("at character %d: %s", e.Offset+1, e.Message)
+}

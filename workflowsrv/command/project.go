@@ -1,0 +1,151 @@
+package command
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcp-workbench/workbench/internal/document"
+	"github.com/mcp-workbench/workbench/internal/wire"
+)
+
+// A Tool is a tool as a server of a toolbox defines it.
+type Tool struct {
+	Toolbox, Server string
+	// Raw is the entry of tools/list.
+	Raw json.RawMessage
+}
+
+// A definedTool is what is read of a Tool.
+type definedTool struct {
+	toolbox, server, name string
+	description           string
+	schema                json.RawMessage
+	effect                Effect
+}
+
+// read takes apart what a workflow needs of a tool; ok is false for an entry
+// without a name.
+func (t Tool) read() (d *definedTool, ok bool) {
+	var def struct {
+		Name        string          `json:"name"`
+		Title       string          `json:"title"`
+		Description string          `json:"description"`
+		InputSchema json.RawMessage `json:"inputSchema"`
+		Annotations struct {
+			Title     string `json:"title"`
+			ReadOnly  *bool  `json:"readOnlyHint"`
+			OpenWorld *bool  `json:"openWorldHint"`
+		} `json:"annotations"`
+	}
+	if err := json.Unmarshal(t.Raw, &def); err != nil || def.Name == "" {
+		return nil, false
+	}
+	d = &definedTool{toolbox: t.Toolbox, server: t.Server, name: def.Name, schema: def.InputSchema, effect: Unknown}
+	d.description = cmp.Or(def.Description, def.Title, def.Annotations.Title)
+	switch a := def.Annotations; {
+	case a.ReadOnly != nil && *a.ReadOnly:
+		d.effect = Read
+	case a.ReadOnly != nil && a.OpenWorld != nil && *a.OpenWorld:
+		d.effect = External
+	case a.ReadOnly != nil:
+		d.effect = Write
+	}
+	if len(d.schema) == 0 || d.schema[0] != '{' {
+		d.schema = json.RawMessage(`{"type":"object"}`)
+	}
+	d.schema = wire.Compact(nil, d.schema)
+	return d, true
+}
+
+// toolKey is how a tool is found.
+func toolKey(toolbox, server, name string) string { return toolbox + "\x00" + server + "\x00" + name }
+
+func indexTools(tools []Tool) map[string]*definedTool {
+	if tools == nil {
+		return nil
+	}
+	table := make(map[string]*definedTool, len(tools))
+	for _, t := range tools {
+		if d, ok := t.read(); ok {
+			table[toolKey(d.toolbox, d.server, d.name)] = d
+		}
+	}
+	return table
+}
+
+// Project makes a workflow of the tools of a toolbox, without any file: each
+// server is a context that is there everywhere, each tool a command of it, with
+// the parameters of its input schema and the effect that its annotations tell.
+// Entries that have no name are left out.
+func Project(toolbox, description string, tools []Tool) *Workflow {
+	w := newWorkflow()
+	w.Name, w.Description, w.Purpose = toolbox, description, "Use the tools of the toolbox "+toolbox+" as commands"
+	w.project(toolbox, tools)
+	for _, name := range sortedKeys(w.contexts) {
+		w.Contexts = append(w.Contexts, w.contexts[name])
+	}
+	for _, name := range sortedKeys(w.commands) {
+		w.Commands = append(w.Commands, w.commands[name])
+	}
+	w.finish()
+	return w
+}
+
+func (w *Workflow) project(toolbox string, tools []Tool) {
+	for _, t := range tools {
+		d, ok := t.read()
+		if !ok || d.toolbox != toolbox {
+			continue
+		}
+		c := d.command()
+		if w.contexts[c.Context] == nil {
+			w.contexts[c.Context] = &Context{Name: c.Context, Description: "The tools of the server " + d.server}
+		}
+		for n := 2; w.commands[c.Name] != nil; n++ { // another tool is spelled like it
+			c.Leaf = fmt.Sprintf("%s_%d", spelled(d.name), n)
+			c.Name = c.Context + "/" + c.Leaf
+		}
+		w.commands[c.Name] = c
+	}
+}
+
+// command makes the command that calls the tool.
+func (d *definedTool) command() *Command {
+	context, leaf := spelled(d.server), spelled(d.name)
+	c := &Command{Name: context + "/" + leaf, Context: context, Leaf: leaf, Description: d.description, Effect: d.effect,
+		Bind: Binding{Tool: &ToolCall{Toolbox: d.toolbox, Server: d.server, Tool: d.name}}}
+	if c.setSchema(d.schema) != nil {
+		c.index() // a schema that is no JSON: the command has no parameters
+	}
+	return c
+}
+
+// spelled is a name as a command string can have it.
+func spelled(name string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune(space+"<>&()", r) {
+			return '_'
+		}
+		return r
+	}, name)
+}
+
+// project puts the tools of a toolbox under what the folder says.
+func (l *loader) project(toolbox string, doc *document.Node) {
+	if l.tools == nil {
+		return
+	}
+	l.w.project(toolbox, l.opts.Tools)
+	if len(l.w.commands) == 0 {
+		var boxes []string
+		for _, t := range l.opts.Tools {
+			if !slices.Contains(boxes, t.Toolbox) {
+				boxes = append(boxes, t.Toolbox)
+			}
+		}
+		l.fault("workflow.yaml", doc.Get("extends"), "/extends", "the toolbox %q has no tools%s", toolbox, document.Faults{}.DidYouMean(toolbox, boxes))
+	}
+}

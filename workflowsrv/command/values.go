@@ -1,0 +1,341 @@
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcp-workbench/workbench/internal/jsontype"
+	"github.com/mcp-workbench/workbench/internal/nearest"
+	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/workflowsrv/criteria"
+)
+
+// arguments are the values of a call by parameter.
+type arguments map[string]json.RawMessage
+
+// json gives them as an object, in the order of the parameters.
+func (a arguments) json(c *Command) json.RawMessage {
+	dst := []byte{'{'}
+	add := func(name string, v json.RawMessage) {
+		if len(dst) > 1 {
+			dst = append(dst, ',')
+		}
+		dst = append(append(wire.AppendQuote(dst, name), ':'), v...)
+	}
+	for _, p := range c.Params {
+		if v, ok := a[p.Name]; ok {
+			add(p.Name, v)
+		}
+	}
+	for _, name := range sortedKeys(a) {
+		if c.Param(name) == nil {
+			add(name, a[name])
+		}
+	}
+	return append(dst, '}')
+}
+
+// read makes values of the tags of a command string. A tag that comes twice is
+// one of an array; for a parameter that is none it is an [*Error]. A text that
+// is no value of the type wanted is noted in problem.
+func (c *Command) read(tags []Argument, problem *Problem) (arguments, error) {
+	texts := map[string][]string{}
+	for _, tag := range tags {
+		p := c.Param(tag.Name)
+		if len(texts[tag.Name]) > 0 && !slices.Contains(p.Types, "array") {
+			return nil, malformed(tag.Offset, "<%s> is given twice, and takes one value", tag.Name)
+		}
+		texts[tag.Name] = append(texts[tag.Name], tag.Text)
+	}
+	args := arguments{}
+	for _, name := range sortedKeys(texts) {
+		v, err := c.Param(name).read(c.schema, texts[name])
+		if err != nil {
+			problem.invalid(name, wire.AppendQuote(nil, strings.Join(texts[name], ", ")), err.Error())
+			continue
+		}
+		args[name] = v
+	}
+	return args, nil
+}
+
+func (p *Problem) invalid(name string, value json.RawMessage, reason string) {
+	p.Invalid = append(p.Invalid, Invalid{Name: name, Value: value, Reason: reason})
+}
+
+// read makes one value of the texts of a parameter.
+func (p *Param) read(root map[string]any, texts []string) (json.RawMessage, error) {
+	if !slices.Contains(p.Types, "array") {
+		return typed(root, p.schema, p.Types, texts[0])
+	}
+	if v, err := jsontype.Value(texts[0], []string{"array"}); err == nil && len(texts) == 1 {
+		return compacted(v), nil
+	}
+	part, _ := p.schema.(map[string]any)
+	items := part["items"]
+	types := jsontype.Of(root, items)
+	if len(types) == 0 {
+		types = []string{"string", "number", "boolean", "object", "array", "null"}
+	}
+	dst := []byte{'['}
+	for i, text := range texts {
+		v, err := typed(root, items, types, text)
+		if err != nil {
+			return nil, fmt.Errorf("item %d %w", i+1, err)
+		}
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, v...)
+	}
+	return append(dst, ']'), nil
+}
+
+// typed makes a value of a text. What an enum has is taken as it is there.
+func typed(root map[string]any, schema any, types []string, text string) (json.RawMessage, error) {
+	if slices.Contains(enumTexts(schema), text) {
+		return wire.AppendQuote(nil, text), nil
+	}
+	if len(types) == 0 && enumHas(schema, text) {
+		return compacted([]byte(text)), nil
+	}
+	if low := strings.ToLower(text); slices.Contains(types, "boolean") && (low == "true" || low == "false") {
+		return json.RawMessage(low), nil
+	}
+	if slices.Equal(types, []string{"string"}) {
+		return wire.AppendQuote(nil, text), nil
+	}
+	v, err := jsontype.Value(text, types)
+	if err != nil {
+		return nil, fmt.Errorf("must be %s", strings.Join(types, " or "))
+	}
+	return compacted(v), nil
+}
+
+func compacted(v []byte) json.RawMessage {
+	if len(v) == 0 || v[0] != '{' && v[0] != '[' {
+		return v
+	}
+	return wire.Compact(nil, v)
+}
+
+// enumTexts are the strings that a schema allows alone.
+func enumTexts(schema any) []string {
+	part, _ := schema.(map[string]any)
+	list, _ := part["enum"].([]any)
+	var texts []string
+	for _, v := range list {
+		if s, ok := v.(string); ok {
+			texts = append(texts, s)
+		}
+	}
+	return texts
+}
+
+// enumHas reports whether a schema allows the value that a text is as JSON.
+func enumHas(schema any, text string) bool {
+	part, _ := schema.(map[string]any)
+	list, _ := part["enum"].([]any)
+	return slices.ContainsFunc(list, func(v any) bool {
+		b, err := json.Marshal(v)
+		return err == nil && string(b) == text
+	})
+}
+
+// complete fills in what the call does not give, from the place where the
+// command runs and from the defaults.
+func (c *Command) complete(args arguments, at Path) {
+	for _, p := range c.Params {
+		if _, given := args[p.Name]; given {
+			continue
+		}
+		if p.FromContext != "" {
+			if v, ok := at.lookup(p.FromContext); ok {
+				args[p.Name] = v
+				continue
+			}
+		}
+		if p.Default != nil {
+			args[p.Name] = p.Default
+		}
+	}
+}
+
+// check notes what is missing and what the schema of the command does not
+// allow.
+func (c *Command) check(ctx context.Context, args arguments, problem *Problem) {
+	faulty := map[string]bool{}
+	for _, bad := range problem.Invalid {
+		faulty[bad.Name] = true
+	}
+	for _, p := range c.Params {
+		if _, given := args[p.Name]; !given && p.Required && !faulty[p.Name] {
+			problem.Missing = append(problem.Missing, p.Name)
+		}
+	}
+	if c.judge == nil || len(args) == 0 && len(c.Params) == 0 {
+		return
+	}
+	verdict := c.judge().Check(ctx, string(args.json(c)), nil, criteria.Options{})
+	if verdict.Valid {
+		return
+	}
+	for _, n := range leaves(verdict.Explain, nil) {
+		name, within := splitPlace(n.Where)
+		if name == "" {
+			if n.Kind == "required" {
+				continue // said above
+			}
+			if n.Kind == "additionalProperties" {
+				c.unknownNames(args, problem, faulty)
+				continue
+			}
+			problem.invalid("", args.json(c), n.Expected)
+			continue
+		}
+		if faulty[name] {
+			continue
+		}
+		faulty[name] = true
+		reason := n.Expected
+		if within != "" {
+			reason = within + ": " + reason
+		}
+		problem.invalid(name, args[name], reason)
+		problem.suggest(name, near(plain(args[name]), enumTexts(c.schemaOf(name))))
+	}
+}
+
+func (c *Command) schemaOf(name string) any {
+	if p := c.Param(name); p != nil {
+		return p.schema
+	}
+	return nil
+}
+
+// unknownNames notes the values that no parameter has asked for.
+func (c *Command) unknownNames(args arguments, problem *Problem, faulty map[string]bool) {
+	known := c.paramNames()
+	for _, name := range sortedKeys(args) {
+		if c.Param(name) == nil && !faulty[name] {
+			faulty[name] = true
+			problem.invalid(name, args[name], "is no parameter of "+c.Name)
+			problem.suggest(name, near(name, known))
+		}
+	}
+}
+
+func (c *Command) paramNames() []string {
+	list := make([]string, len(c.Params))
+	for i := range c.Params {
+		list[i] = c.Params[i].Name
+	}
+	return list
+}
+
+// leaves gathers the places of a judgement: what one schema keyword says about
+// one value. Of alternatives it is the value that is told, not each of them.
+func leaves(n *criteria.Node, list []*criteria.Node) []*criteria.Node {
+	if n == nil {
+		return list
+	}
+	if n.Where != "" {
+		return append(list, n)
+	}
+	for _, child := range n.Children {
+		list = leaves(child, list)
+	}
+	return list
+}
+
+// splitPlace splits a place in the arguments into a parameter and the rest.
+func splitPlace(where string) (name, within string) {
+	path, ok := strings.CutPrefix(where, "/")
+	if !ok {
+		return "", ""
+	}
+	name, within, _ = strings.Cut(path, "/")
+	return strings.NewReplacer("~1", "/", "~0", "~").Replace(name), within
+}
+
+// maxSuggestions is how many values are suggested for a parameter.
+const maxSuggestions = 10
+
+// near gives the likest of values, or the first ones where none is like it.
+func near(text string, values []string) []string {
+	if found := nearest.Names(text, values, 3); len(found) > 0 {
+		return found
+	}
+	return values[:min(len(values), maxSuggestions)]
+}
+
+func (p *Problem) suggest(name string, values []string) {
+	if len(values) == 0 {
+		return
+	}
+	if p.Suggestions == nil {
+		p.Suggestions = map[string][]string{}
+	}
+	p.Suggestions[name] = values
+}
+
+// sources notes where values that are missing or wrong can be had.
+func (p *Problem) sources(c *Command) {
+	note := func(name string) {
+		param := c.Param(name)
+		if param == nil {
+			return
+		}
+		if len(param.AvailableFrom) > 0 {
+			if p.AvailableFrom == nil {
+				p.AvailableFrom = map[string][]string{}
+			}
+			p.AvailableFrom[name] = param.AvailableFrom
+		}
+		if _, known := p.Suggestions[name]; !known {
+			p.suggest(name, near("", enumTexts(param.schema)))
+		}
+	}
+	for _, name := range p.Missing {
+		note(name)
+	}
+	for _, bad := range p.Invalid {
+		note(bad.Name)
+	}
+}
+
+func (p *Problem) empty() bool { return len(p.Missing) == 0 && len(p.Invalid) == 0 }
+
+// words explains the problem to whoever called the command.
+func (p *Problem) words(c *Command) string {
+	var lines []string
+	for _, name := range p.Missing {
+		line := fmt.Sprintf("%s is missing", name)
+		if param := c.Param(name); param != nil && param.Description != "" {
+			line += " (" + strings.TrimSuffix(param.Description, ".") + ")"
+		}
+		lines = append(lines, line+p.hints(name, "one of")+".")
+	}
+	for _, bad := range p.Invalid {
+		line := fmt.Sprintf("%s %s, got %s", bad.Name, bad.Reason, clip(string(bad.Value), 60))
+		lines = append(lines, strings.TrimSpace(line)+p.hints(bad.Name, "did you mean")+".")
+	}
+	return fmt.Sprintf("%s was not run. %s", c.Name, strings.Join(lines, " "))
+}
+
+func (p *Problem) hints(name, lead string) string {
+	var text string
+	if values := p.Suggestions[name]; len(values) > 0 {
+		text = "; " + lead + " " + strings.Join(values, ", ")
+		if lead == "did you mean" {
+			text += "?"
+		}
+	}
+	if from := p.AvailableFrom[name]; len(from) > 0 {
+		text += "; " + strings.Join(from, " or ") + " tells it"
+	}
+	return strings.TrimSuffix(text, ".")
+}

@@ -1,0 +1,186 @@
+package command
+
+import (
+	"encoding/json"
+	"slices"
+	"sync"
+
+	"github.com/mcp-workbench/workbench/workflowsrv/criteria"
+)
+
+// A Workflow is a set of commands and the contexts they belong to. It does not
+// change after [Load] or [Project], and any number of goroutines may use it.
+type Workflow struct {
+	// Name, Description and Purpose say what the workflow is, what it does and
+	// what it is for.
+	Name, Description, Purpose string
+	// Startup is the command string that a session begins with; "" is none.
+	Startup string
+	// Contexts are in the order of their names.
+	Contexts []*Context
+	// Commands are in the order of their names, without the core commands.
+	Commands []*Command
+	// Warnings are what is doubtful but carried out.
+	Warnings []Fault
+
+	contexts map[string]*Context
+	commands map[string]*Command
+	words    func() *index // made when an instruction first needs it
+}
+
+// A Context is a kind of place. One without Key is a group: it has no
+// instances, nobody goes there, and its commands are there everywhere.
+type Context struct {
+	Name, Description string
+	// Parent is the kind of place that a place of this kind lies in, "" for the top.
+	Parent string
+	// Bases are contexts whose commands are there too, unless they are
+	// overridden; of two with the same command the first counts.
+	Bases []string
+	// Key names the values that tell one place of this kind from another.
+	Key []string
+
+	title *template
+}
+
+// Command is something that can be done.
+type Command struct {
+	// Name is qualified: Order/cancel_order, or open_order for one that is
+	// there everywhere. Context and Leaf are its parts.
+	Name, Context, Leaf string
+	Description         string
+	// Utterances are what people say when they mean this command.
+	Utterances []string
+	Effect     Effect
+	// Confirm says that the user is asked before it runs, however it was called.
+	Confirm bool
+	// Params are in the order of the file; Schema is the JSON Schema of all of
+	// them together, an object.
+	Params []Param
+	Schema json.RawMessage
+	// Bind is what the command does. Core commands have none.
+	Bind Binding
+	// Outputs are taken from what it returns.
+	Outputs []Output
+
+	core   bool
+	file   string // where it stands, "" for a projected one
+	reply  *template
+	enter  *enter
+	judge  func() *criteria.Criteria // nil: nothing can be said about values
+	schema map[string]any            // Schema, decoded
+	byName map[string]*Param
+}
+
+// Effect says what running a command does to the world.
+type Effect string
+
+// The effects, from the most harmless. Unknown is that of a tool which does
+// not say.
+const (
+	Read     Effect = "read"     // changes nothing
+	Navigate Effect = "navigate" // changes where the session stands
+	Write    Effect = "write"    // changes something in the application
+	External Effect = "external" // reaches somebody outside, as a mail does
+	Unknown  Effect = "unknown"
+)
+
+// A Param is a parameter of a command.
+type Param struct {
+	Name, Description string
+	Required          bool
+	// Types are JSON types that its values may have; none means any.
+	Types []string
+	// Examples are documented values. Default stands in for an absent value;
+	// nil is none, or the business of the server behind the command.
+	Examples []json.RawMessage
+	Default  json.RawMessage
+	// AvailableFrom are commands that tell the value.
+	AvailableFrom []string
+	// FromContext names a value of the place where the command runs, which is
+	// taken when the call gives none.
+	FromContext string
+	// Lookup finds the values there are; nil is none.
+	Lookup *Lookup
+
+	schema any // its part of Command.Schema
+}
+
+// A Lookup asks a tool which values a parameter can have.
+type Lookup struct {
+	Tool ToolCall
+	// Values is where they are in the result: a JSON Pointer in which * stands
+	// for every member of an array.
+	Values string
+}
+
+// An Output is a part of what a command returns, by its JSON Pointer.
+type Output struct{ Name, Pointer string }
+
+// enter is the place that a command leads to.
+type enter struct {
+	context     *Context
+	key, values []member
+}
+
+// member is a named template.
+type member struct {
+	name string
+	text *template
+}
+
+// Context returns the named context, nil if there is none.
+func (w *Workflow) Context(name string) *Context { return w.contexts[name] }
+
+// Command returns the command of a qualified name, a core command by its bare
+// one, and nil if there is none.
+func (w *Workflow) Command(name string) *Command { return w.commands[name] }
+
+// group reports whether the context is one that nobody goes to.
+func (c *Context) group() bool { return len(c.Key) == 0 }
+
+// is reports whether a place of this kind is one of the named kind, by name or
+// by a base.
+func (w *Workflow) is(context, kind string) bool {
+	return slices.Contains(w.lineage(context), kind)
+}
+
+// lineage gives a context and its bases, theirs included, nearest first and
+// each once.
+func (w *Workflow) lineage(context string) []string {
+	list := []string{context}
+	for i := 0; i < len(list); i++ {
+		c := w.contexts[list[i]]
+		if c == nil {
+			continue
+		}
+		for _, base := range c.Bases {
+			if !slices.Contains(list, base) {
+				list = append(list, base)
+			}
+		}
+	}
+	return list
+}
+
+// finish completes a workflow whose contexts and commands are there.
+func (w *Workflow) finish() {
+	for _, c := range coreCommands() {
+		w.commands[c.Name] = c
+	}
+	w.words = sync.OnceValue(func() *index { return newIndex(w) })
+}
+
+// Param returns the named parameter, nil if there is none.
+func (c *Command) Param(name string) *Param { return c.byName[name] }
+
+// Core reports whether the command is one of those that every workflow has.
+func (c *Command) Core() bool { return c.core }
+
+// Enters names the context that the command leads to, "" for none.
+func (c *Command) Enters() string {
+	if c.enter == nil {
+		return ""
+	}
+	return c.enter.context.Name
+}

@@ -384,7 +384,7 @@ func (d *sqliteDB) migrate(ctx context.Context, q querier) (err error) {
 	if has, err := userVersion(ctx, q); err != nil || has == len(migrations()) {
 		return err
 	}
-	if _, err := q.ExecContext(ctx, `BEGIN IMMEDIATE`); err != nil {
+	if err := beginWriting(ctx, q); err != nil {
 		return err
 	}
 	defer func() {

@@ -5,8 +5,10 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"sync"
+	"time"
 
 	sqlite3 "modernc.org/sqlite/lib"
 )
@@ -61,7 +63,27 @@ func (w *writer) connect(ctx context.Context) error {
 		w.d.wal = false
 		w.d.warn(&PlaceError{w.d.path, "is in a place where no write-ahead log can be shared; it is slower"})
 	}
+	if !w.d.wal {
+		return nil
+	}
+	// SQLite's own waiting gets longer with every try, up to 0.1 s, so that with several processes those that have waited
+	// longest get in last. With a log, only the beginning of a transaction waits.
+	if _, err := conn.ExecContext(ctx, `PRAGMA busy_timeout = 0`); err != nil {
+		w.disconnect()
+		return err
+	}
 	return nil
+}
+
+// beginWriting begins a transaction, for which it waits for those of other processes.
+func beginWriting(ctx context.Context, q querier) error {
+	for end := time.Now().Add(busyTimeout); ; {
+		_, err := q.ExecContext(ctx, `BEGIN IMMEDIATE`)
+		if code(err) != sqlite3.SQLITE_BUSY || time.Now().After(end) {
+			return err
+		}
+		time.Sleep(200*time.Microsecond + rand.N(time.Millisecond)) // There is nothing that would tell.
+	}
 }
 
 // disconnect may leave a file open that cannot be closed; there is nothing to be done about it.
@@ -171,7 +193,7 @@ func (w *writer) transact(ctx context.Context, group []*job) error {
 	if err := w.reconnect(ctx); err != nil {
 		return err
 	}
-	if _, err := w.conn.ExecContext(ctx, `BEGIN IMMEDIATE`); err != nil {
+	if err := beginWriting(ctx, w.conn); err != nil {
 		return w.failure(err)
 	}
 	for _, j := range group {
@@ -263,6 +285,9 @@ func (w *writer) reconnect(ctx context.Context) error {
 	if !w.d.wal {
 		return nil
 	}
+	if _, err := w.conn.ExecContext(ctx, fmt.Sprintf(`PRAGMA busy_timeout = %d`, busyTimeout.Milliseconds())); err != nil {
+		return w.failure(err)
+	}
 	var busy, log, moved int
 	err := w.conn.QueryRowContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&busy, &log, &moved)
 	if err == nil && busy != 0 {
@@ -271,6 +296,9 @@ func (w *writer) reconnect(ctx context.Context) error {
 	if err != nil {
 		w.disconnect()
 		return &WriteError{w.d.path, next, errors.Join(cause, err)}
+	}
+	if _, err := w.conn.ExecContext(ctx, `PRAGMA busy_timeout = 0`); err != nil {
+		return w.failure(err)
 	}
 	return nil
 }

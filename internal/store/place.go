@@ -11,14 +11,13 @@ func unsafePlace(dir string) string {
 	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = resolved
 	}
-	for dir != filepath.Dir(dir) {
-		if kind, err := networkFS(dir); err == nil {
+	for at := dir; at != filepath.Dir(at); at = filepath.Dir(at) { // The last part may not be there yet.
+		if kind, err := networkFS(at); err == nil {
 			if kind != "" {
 				return "is on a network file system (" + kind + "), whose locks do not always hold; keep it on a disk of this machine, or use PostgreSQL"
 			}
 			break
 		}
-		dir = filepath.Dir(dir) // It is not there yet.
 	}
 	// Programs that copy files between machines copy the parts of a store at different times, and over each other.
 	synced := []string{"Dropbox", "OneDrive", "Google Drive", "GoogleDrive", "iCloudDrive", "Mobile Documents", "Nextcloud", "Syncthing"}

@@ -1,5 +1,17 @@
 package store
 
+// tables are the tables of the schema with their columns.
+func tables() map[string]string {
+	return map[string]string{
+		"conversations":      conversationColumns,
+		"turns t":            `t.principal, ` + turnColumns,
+		"leases":             `principal, conversation, turn_key, digest, kind, message, holder, started, expires`,
+		"sessions":           `principal, id, client, workflow, conversation, created, used`,
+		"last_conversations": `principal, client, workflow, conversation`,
+		"corrections":        correctionColumns,
+	}
+}
+
 // migrations lead from an empty database to the schema of this program, one a version. Each runs once, all that are needed in
 // one transaction. They are SQL that SQLite and PostgreSQL both understand; BYTEA and COLLATE "C" are PostgreSQL's words,
 // which the SQLite side replaces.

@@ -370,6 +370,17 @@ func checkIntegrity(ctx context.Context, q querier) error {
 	if verdict != "ok" {
 		return &CorruptError{Cause: errors.New(verdict)}
 	}
+	// The text of the schema is not among what it looks at.
+	if has, err := userVersion(ctx, q); err != nil || has != len(migrations()) {
+		return err
+	}
+	for table, columns := range tables() {
+		if _, err := q.ExecContext(ctx, `SELECT `+columns+` FROM `+table+` LIMIT 0`); code(err) == sqlite3.SQLITE_ERROR {
+			return &CorruptError{Cause: err}
+		} else if err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -444,7 +455,7 @@ func (d *sqliteDB) write(ctx context.Context, do func(context.Context, querier) 
 
 // explain says of damage where it is, and has the file checked when it is opened next.
 func (d *sqliteDB) explain(err error) error {
-	if !isCorrupt(err) {
+	if !isCorrupt(err) && !d.nonsense(err) {
 		return err
 	}
 	d.presence.suspect()
@@ -453,6 +464,17 @@ func (d *sqliteDB) explain(err error) error {
 		err = known.Cause
 	}
 	return &CorruptError{Path: d.path, Cause: err}
+}
+
+// nonsense reports whether an error is one that our statements cannot cause while the schema and the types of values are what
+// they are in a whole file.
+func (d *sqliteDB) nonsense(err error) bool {
+	var newer *SchemaError
+	if err == nil || errors.As(d.readOnly, &newer) {
+		return false
+	}
+	// database/sql has no other name for a value that does not fit.
+	return code(err) == sqlite3.SQLITE_ERROR || strings.Contains(err.Error(), "sql: Scan error on column")
 }
 
 func (d *sqliteDB) lock(context.Context, int64) (bool, func(), error) { return true, func() {}, nil }

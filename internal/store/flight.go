@@ -224,7 +224,8 @@ func (f *Flight) drop(ctx context.Context, q querier) error {
 	return err
 }
 
-// Release ends the turn without keeping anything of it. After Finish it does nothing.
+// Release ends the turn without keeping anything of it. After Finish it does nothing. If it returns an error, the conversation
+// is free when the lease ends, and the turn is then entered as lost.
 func (f *Flight) Release(ctx context.Context) error {
 	if !f.s.keeper.has(f) {
 		return nil

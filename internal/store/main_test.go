@@ -58,15 +58,17 @@ func closeStore(t testing.TB, s *store.Store) {
 // opener opens the same store each time it is called, with these options.
 type opener func(t testing.TB, opts store.Options) *store.Store
 
-// each runs a test on every database.
-func each(t *testing.T, test func(t *testing.T, open opener)) {
+// each runs a test on every database. Where tells the place.
+func each(t *testing.T, test func(t *testing.T, open opener, where string)) {
 	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
 		path := filepath.Join(t.TempDir(), "made", "store.db")
-		test(t, func(t testing.TB, opts store.Options) *store.Store { return openFile(t, path, opts) })
+		test(t, func(t testing.TB, opts store.Options) *store.Store { return openFile(t, path, opts) }, path)
 	})
 	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
 		dsn := server.database(t)
-		test(t, func(t testing.TB, opts store.Options) *store.Store { return openDatabase(t, dsn, opts) })
+		test(t, func(t testing.TB, opts store.Options) *store.Store { return openDatabase(t, dsn, opts) }, "postgres:"+dsn)
 	})
 }
 

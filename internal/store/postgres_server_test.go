@@ -156,6 +156,23 @@ func query(t testing.TB, dsn, statement string, args ...any) {
 	}
 }
 
+// lockTable keeps everybody from writing turns.
+func lockTable(t testing.TB, dsn string) (release func()) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Exec(t.Context(), `BEGIN; LOCK TABLE workbench.leases, workbench.turns IN EXCLUSIVE MODE`); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		if err := conn.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // Errors do not tell what is in a connection string.
 func TestPostgresSecrets(t *testing.T) {
 	const canary = "canary-3f1b"

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"slices"
@@ -20,7 +19,8 @@ import (
 // play is this program as another process of a test. A role is a name and its arguments, separated by newlines.
 func play(role string) int {
 	args := strings.Split(role, "\n")
-	roles := map[string]func(context.Context, []string) error{"append": playAppend, "hold": playHold, "crowd": playCrowd, "open": playOpen}
+	roles := map[string]func(context.Context, []string) error{"append": playAppend, "hold": playHold, "crowd": playCrowd, "open": playOpen,
+		"mounted": playMounted, "denied": playDenied}
 	if err := roles[args[0]](context.Background(), args[1:]); err != nil {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", args[0], err)
 		return 1
@@ -39,18 +39,10 @@ func actor(t testing.TB, role ...string) *exec.Cmd {
 
 func warned(err error) { fmt.Fprintln(os.Stderr, "warning:", err) }
 
-// place is a file, or "postgres:" and a connection string.
-func openPlace(ctx context.Context, place string, opts store.Options) (*store.Store, error) {
-	if dsn, ok := strings.CutPrefix(place, "postgres:"); ok {
-		return store.OpenPostgres(ctx, dsn, warned, opts)
-	}
-	return store.OpenSQLite(ctx, place, warned, opts)
-}
-
 // playAppend makes turns until it is killed, on four conversations at once, and prints the message of each that was
 // acknowledged. Arguments: the place.
 func playAppend(ctx context.Context, args []string) error {
-	s, err := openPlace(ctx, args[0], store.Options{}.Turned(store.Knobs{Lease: time.Second}))
+	s, err := openPlace(ctx, args[0], warned, store.Options{}.Turned(store.Knobs{Lease: time.Second}))
 	if err != nil {
 		return err
 	}
@@ -72,7 +64,7 @@ func playAppend(ctx context.Context, args []string) error {
 
 // playHold starts a turn and waits to be killed. Arguments: the place and the conversation.
 func playHold(ctx context.Context, args []string) error {
-	s, err := openPlace(ctx, args[0], store.Options{}.Turned(store.Knobs{Lease: time.Second}))
+	s, err := openPlace(ctx, args[0], warned, store.Options{}.Turned(store.Knobs{Lease: time.Second}))
 	if err != nil {
 		return err
 	}
@@ -80,14 +72,14 @@ func playHold(ctx context.Context, args []string) error {
 		return err
 	}
 	fmt.Println("held")
-	_, err = io.Copy(io.Discard, os.Stdin)
-	return err
+	time.Sleep(time.Hour)
+	return nil
 }
 
 // playCrowd makes turns with pauses between them, and prints how long the slowest hundredth took at least, in microseconds.
 // Arguments: the place, a number of turns.
 func playCrowd(ctx context.Context, args []string) error {
-	s, err := openPlace(ctx, args[0], store.Options{})
+	s, err := openPlace(ctx, args[0], warned, store.Options{})
 	if err != nil {
 		return err
 	}
@@ -115,7 +107,7 @@ func playCrowd(ctx context.Context, args []string) error {
 
 // playOpen opens a place and closes it again.
 func playOpen(ctx context.Context, args []string) error {
-	s, err := openPlace(ctx, args[0], store.Options{})
+	s, err := openPlace(ctx, args[0], warned, store.Options{})
 	if err != nil {
 		return err
 	}
@@ -153,4 +145,23 @@ func killed(t testing.TB, cmd *exec.Cmd, lines int, after time.Duration) []strin
 		t.Fatalf("got %v, want it killed", err)
 	}
 	return got
+}
+
+// rounds is how often something is tried that may go wrong at any moment.
+func rounds(few, many int) int {
+	switch {
+	case os.Getenv("WORKBENCH_CHAOS") != "":
+		return many
+	case testing.Short():
+		return few / 5
+	}
+	return few
+}
+
+// openPlace opens a place, which is a file, or "postgres:" and a connection string.
+func openPlace(ctx context.Context, place string, warn func(error), opts store.Options) (*store.Store, error) {
+	if dsn, ok := strings.CutPrefix(place, "postgres:"); ok {
+		return store.OpenPostgres(ctx, dsn, warn, opts)
+	}
+	return store.OpenSQLite(ctx, place, warn, opts)
 }

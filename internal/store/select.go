@@ -44,7 +44,7 @@ func (s *Store) Select(ctx context.Context, sel Selection) iter.Seq2[Key, error]
 
 // selectAll reads page by page, so that no transaction stays open while the keys are used.
 func (s *Store) selectAll(ctx context.Context, principal string, yield func(Key, error) bool) {
-	const size = 1000
+	const size = 200
 	var after Key
 	for {
 		keys, err := s.page(ctx, `SELECT principal, id FROM conversations WHERE (principal, id) > ($1, $2) AND ($3 = '' OR principal = $3)

@@ -14,7 +14,7 @@ import (
 )
 
 func TestTurns(t *testing.T) {
-	each(t, func(t *testing.T, open opener) {
+	each(t, func(t *testing.T, open opener, _ string) {
 		s := open(t, store.Options{})
 		session := begin(t, s)
 		c := session.Conversation
@@ -60,7 +60,7 @@ func TestTurns(t *testing.T) {
 }
 
 func TestOneTurnAtATime(t *testing.T) {
-	each(t, func(t *testing.T, open opener) {
+	each(t, func(t *testing.T, open opener, _ string) {
 		s, other := open(t, store.Options{}), open(t, store.Options{})
 		c := begin(t, s).Conversation
 		f, err := s.Start(t.Context(), "alice", c, store.Request{Key: "k1", Digest: "d1", Message: "m"})
@@ -110,7 +110,7 @@ func TestOneTurnAtATime(t *testing.T) {
 
 // Of many who start a turn at once, one does.
 func TestStartRace(t *testing.T) {
-	each(t, func(t *testing.T, open opener) {
+	each(t, func(t *testing.T, open opener, _ string) {
 		stores := []*store.Store{open(t, store.Options{}), open(t, store.Options{})}
 		c := begin(t, stores[0]).Conversation
 		var mu sync.Mutex
@@ -142,7 +142,7 @@ func TestStartRace(t *testing.T) {
 
 // What belongs to another principal answers as what is not there.
 func TestForeign(t *testing.T) {
-	each(t, func(t *testing.T, open opener) {
+	each(t, func(t *testing.T, open opener, _ string) {
 		s := open(t, store.Options{})
 		session := begin(t, s)
 		turn := say(t, s, session.Conversation, "secret")
@@ -195,7 +195,7 @@ func TestForeign(t *testing.T) {
 }
 
 func TestRestore(t *testing.T) {
-	each(t, func(t *testing.T, open opener) {
+	each(t, func(t *testing.T, open opener, where string) {
 		s := open(t, store.Options{})
 		ctx := t.Context()
 		first := begin(t, s)
@@ -250,7 +250,7 @@ func TestRestore(t *testing.T) {
 
 // A turn under way keeps its conversation where it is.
 func TestBusyConversationStays(t *testing.T) {
-	each(t, func(t *testing.T, open opener) {
+	each(t, func(t *testing.T, open opener, _ string) {
 		s := open(t, store.Options{})
 		session := begin(t, s)
 		say(t, s, session.Conversation, "one")
@@ -275,7 +275,7 @@ func TestBusyConversationStays(t *testing.T) {
 }
 
 func TestTopics(t *testing.T) {
-	each(t, func(t *testing.T, open opener) {
+	each(t, func(t *testing.T, open opener, _ string) {
 		s := open(t, store.Options{})
 		session := begin(t, s)
 		var id string
@@ -339,7 +339,7 @@ func TestTopics(t *testing.T) {
 
 // Topics stay apart when many are chosen at once.
 func TestTopicRace(t *testing.T) {
-	each(t, func(t *testing.T, open opener) {
+	each(t, func(t *testing.T, open opener, _ string) {
 		stores := []*store.Store{open(t, store.Options{}), open(t, store.Options{})}
 		var all sync.WaitGroup
 		for i := range 8 {
@@ -376,7 +376,7 @@ func TestTopicRace(t *testing.T) {
 }
 
 func TestList(t *testing.T) {
-	each(t, func(t *testing.T, open opener) {
+	each(t, func(t *testing.T, open opener, _ string) {
 		now := time.UnixMilli(1_700_000_000_000)
 		s := open(t, store.Options{}.Turned(store.Knobs{Now: func() time.Time { return now }}))
 		session := begin(t, s)
@@ -411,7 +411,7 @@ func TestList(t *testing.T) {
 }
 
 func TestFeedback(t *testing.T) {
-	each(t, func(t *testing.T, open opener) {
+	each(t, func(t *testing.T, open opener, _ string) {
 		s := open(t, store.Options{})
 		c := begin(t, s).Conversation
 		score, text := 1.0, "well done"
@@ -437,7 +437,7 @@ func TestFeedback(t *testing.T) {
 }
 
 func TestExpiry(t *testing.T) {
-	each(t, func(t *testing.T, open opener) {
+	each(t, func(t *testing.T, open opener, _ string) {
 		now := time.Now()
 		s := open(t, store.Options{SessionIdle: time.Hour, ResultTTL: 10 * time.Minute}.Turned(store.Knobs{Now: func() time.Time { return now }}))
 		session := begin(t, s)
@@ -468,7 +468,7 @@ func TestExpiry(t *testing.T) {
 }
 
 func TestDelete(t *testing.T) {
-	each(t, func(t *testing.T, open opener) {
+	each(t, func(t *testing.T, open opener, _ string) {
 		s := open(t, store.Options{})
 		session := begin(t, s)
 		turn := say(t, s, session.Conversation, "m")
@@ -492,7 +492,7 @@ func TestDelete(t *testing.T) {
 }
 
 func TestCorrections(t *testing.T) {
-	each(t, func(t *testing.T, open opener) {
+	each(t, func(t *testing.T, open opener, _ string) {
 		now := time.UnixMilli(1_700_000_000_000).UTC()
 		s := open(t, store.Options{}.Turned(store.Knobs{Now: func() time.Time { now = now.Add(time.Second); return now }}))
 		save := func(principal, version string, c store.Correction) {
@@ -524,7 +524,7 @@ func TestCorrections(t *testing.T) {
 }
 
 func TestInvalidNames(t *testing.T) {
-	each(t, func(t *testing.T, open opener) {
+	each(t, func(t *testing.T, open opener, _ string) {
 		s := open(t, store.Options{})
 		c := begin(t, s).Conversation
 		for _, name := range []string{"", "a\x00b", "\xff", strings.Repeat("x", 513)} {
@@ -551,7 +551,7 @@ func TestInvalidNames(t *testing.T) {
 }
 
 func TestClosed(t *testing.T) {
-	each(t, func(t *testing.T, open opener) {
+	each(t, func(t *testing.T, open opener, _ string) {
 		s := open(t, store.Options{})
 		f, err := s.Start(t.Context(), "alice", begin(t, s).Conversation, store.Request{Key: "k"})
 		if err != nil {

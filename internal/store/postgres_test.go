@@ -1,0 +1,74 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mcp-workbench/workbench/internal/store"
+)
+
+func TestFaultE16_ServerRestarts(t *testing.T) {
+	dsn := server.database(t)
+	s := openDatabase(t, dsn, store.Options{}.Turned(store.Knobs{Lease: time.Second}))
+	c := begin(t, s).Conversation
+	want := []string{say(t, s, c, "before").Message}
+	f, err := s.Start(t.Context(), "alice", c, store.Request{Key: "k", Message: "during"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.restart(t)
+	within(t, "the loss of the locks", f.Lost())
+	// Nobody has gone on with the conversation, so the turn is still good.
+	var finished error
+	for range 10 { // for the connections that have broken
+		if _, finished = f.Finish(t.Context(), store.Turn{Status: "completed"}); finished == nil {
+			break
+		}
+	}
+	if finished != nil {
+		t.Fatal(finished)
+	}
+	want = append(want, "during", say(t, s, c, "after").Message)
+	turns, err := s.Turns(t.Context(), "alice", c, 0)
+	if err != nil || messages(turns) != strings.Join(want, " ") {
+		t.Errorf("got %q and %v, want %q", messages(turns), err, want)
+	}
+}
+
+// A server that stalls, or has no connection left, holds callers up until their deadline and no longer.
+func TestFaultE16_ServerStalls(t *testing.T) {
+	dsn := server.database(t)
+	s := openDatabase(t, dsn, store.Options{}.Turned(store.Knobs{Conns: 1}))
+	c := begin(t, s).Conversation
+	release := lockTable(t, dsn)
+	var all sync.WaitGroup
+	for i := range 4 {
+		all.Go(func() {
+			ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+			defer cancel()
+			if _, err := sayAs(ctx, s, "alice", c, fmt.Sprint("early", i), "m"); err == nil {
+				t.Error("got a turn kept while nobody can write")
+			}
+		})
+	}
+	all.Wait()
+	release()
+	say(t, s, c, "late")
+	turns, err := s.Turns(t.Context(), "alice", c, 0)
+	if err != nil || messages(turns) != "late" {
+		t.Errorf("got %q and %v, want the turn that was acknowledged", messages(turns), err)
+	}
+}
+
+func TestFaultE16_ReplicaKilled(t *testing.T) {
+	dsn := server.database(t)
+	s := openDatabase(t, dsn, store.Options{})
+	for range rounds(5, 60) {
+		expect(t, s, killed(t, actor(t, "append", "postgres:"+dsn), 1+rand.IntN(30), 20*time.Second))
+	}
+}

@@ -10,8 +10,9 @@ const (
 	Toolbox = "toolbox" // name of a toolbox
 	Server  = "server"  // name of a server in it
 	Tool    = "tool"    // name of a tool, as its server has it
+	Model   = "model"   // name of a language model, as its endpoint has it
 	PID     = "pid"     // of a server's process
-	Attempt = "attempt" // how often the server was started
+	Attempt = "attempt" // how often the server was started, or the model asked
 	Dur     = "dur"     // time taken, in milliseconds
 	Err     = "err"     // what went wrong
 

@@ -1,0 +1,208 @@
+package model
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/mcp-workbench/workbench/internal/logkey"
+)
+
+// Role is what a model is asked for.
+type Role string
+
+// The roles.
+const (
+	Planner   Role = "planner"   // makes the plan of invoke_agent
+	Agent     Role = "agent"     // carries it out
+	Assistant Role = "assistant" // chooses the command of one instruction
+	Summary   Role = "summary"   // sums a conversation up
+)
+
+// Models are the names of models, as the endpoint knows them. A role without
+// one is played by Default.
+type Models struct {
+	Default                            string
+	Planner, Agent, Assistant, Summary string
+}
+
+// of returns the model that plays a role.
+func (m Models) of(r Role) string {
+	switch r {
+	case Planner:
+		return cmp.Or(m.Planner, m.Default)
+	case Agent:
+		return cmp.Or(m.Agent, m.Default)
+	case Assistant:
+		return cmp.Or(m.Assistant, m.Default)
+	case Summary:
+		return cmp.Or(m.Summary, m.Default)
+	}
+	return m.Default
+}
+
+// Options are what is optional about a [Client].
+type Options struct {
+	Models Models
+	// Key is sent as a bearer token; "" sends none.
+	Key string
+	// ReplyTimeout is how long one reply may take; 0 means a minute.
+	ReplyTimeout time.Duration
+	// MaxTokens is how long one reply may be; 0 means 4096.
+	MaxTokens int
+	Logger    zerolog.Logger
+}
+
+// Bounds of every request.
+const (
+	defaultTimeout   = time.Minute
+	defaultMaxTokens = 4096
+	maxReply         = 4 << 20          // bytes
+	maxTries         = 3                // of one request
+	maxRest          = 20 * time.Second // between two of them
+	firstRest        = 500 * time.Millisecond
+)
+
+// Client asks the models of one endpoint.
+type Client struct {
+	endpoint string // of chat completions
+	opts     Options
+	http     http.Client
+	rest     time.Duration // before the second try
+
+	mu      sync.Mutex
+	refused map[string]params // by model
+}
+
+// New returns a client of the endpoint with that base URL, such as
+// https://api.openai.com/v1. The error says that the URL is none, or that it
+// would show the key and the messages to the network: http is for this machine
+// alone.
+func New(baseURL string, opts Options) (*Client, error) {
+	u, err := url.Parse(baseURL)
+	switch {
+	case err != nil || u.Hostname() == "" || u.User != nil:
+		return nil, errors.New("the base URL of the models is not an address such as https://api.openai.com/v1, without user and password")
+	case u.Scheme != "https" && (u.Scheme != "http" || !loopback(u.Hostname())):
+		return nil, fmt.Errorf("the base URL of the models begins with %s://, which is only for this machine (localhost, 127.0.0.1, ::1); use https://", u.Scheme)
+	}
+	opts.ReplyTimeout = cmp.Or(opts.ReplyTimeout, defaultTimeout)
+	opts.MaxTokens = cmp.Or(opts.MaxTokens, defaultMaxTokens)
+	c := &Client{endpoint: u.JoinPath("chat", "completions").String(), opts: opts, rest: firstRest, refused: map[string]params{}}
+	// Where the endpoint would send us on, neither key nor messages go.
+	c.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return c, nil
+}
+
+// loopback reports whether a host is this machine.
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
+}
+
+// errTimeout is the cause of a try that took too long.
+var errTimeout = errors.New("no reply in time")
+
+// Complete asks the model of the request's role and returns its reply, which
+// has text or calls. What may pass, such as HTTP 429 and 5xx, is tried again,
+// three times in all.
+//
+// The error is an [*Error], wraps [ErrTooLong], or is the cause of ctx.
+func (c *Client) Complete(ctx context.Context, req Request) (*Reply, error) {
+	name := c.opts.Models.of(req.Role)
+	if name == "" {
+		return nil, &Error{Text: "no model is named for the role of " + string(req.Role) + "; set default under models in the configuration"}
+	}
+	for try := 1; ; {
+		began := time.Now()
+		reply, err := c.ask(ctx, name, req)
+		c.opts.Logger.Debug().Str(logkey.Model, name).Int(logkey.Attempt, try).Dur(logkey.Dur, time.Since(began)).AnErr(logkey.Err, err).Msg("a model was asked")
+		if err == nil {
+			return reply, nil
+		}
+		if cause := context.Cause(ctx); cause != nil {
+			return nil, cause
+		}
+		var e *Error
+		if !errors.As(err, &e) {
+			return nil, err
+		}
+		if c.refuse(name, e) {
+			continue // without what the model would not have, which happens once each
+		}
+		e.Tries = try
+		if !e.passing() || try == maxTries || e.RetryAfter > maxRest {
+			return nil, err
+		}
+		if err := sleep(ctx, c.restAfter(try, e)); err != nil {
+			return nil, err
+		}
+		try++
+	}
+}
+
+// restAfter is how long to wait after a try that failed.
+func (c *Client) restAfter(try int, e *Error) time.Duration {
+	if e.RetryAfter > 0 {
+		return e.RetryAfter
+	}
+	rest := c.rest << (2 * (try - 1))
+	return rest/2 + rand.N(rest) // apart from others that failed at the same moment
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
+		return nil
+	}
+}
+
+// ask tries once.
+func (c *Client) ask(ctx context.Context, name string, req Request) (*Reply, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, c.opts.ReplyTimeout, errTimeout)
+	defer cancel()
+	body, err := req.encode(name, c.opts.MaxTokens, c.without(name))
+	if err != nil {
+		return nil, err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.endpoint, body)
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json")
+	if c.opts.Key != "" {
+		r.Header.Set("Authorization", "Bearer "+c.opts.Key)
+	}
+	resp, err := c.http.Do(r)
+	if err != nil {
+		return nil, c.unreached(ctx, name, err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return nil, c.answered(name, resp)
+	}
+	data, err := io.ReadAll(io.LimitReader(resp.Body, maxReply+1))
+	if err != nil {
+		return nil, c.unreached(ctx, name, err)
+	}
+	if len(data) > maxReply {
+		return nil, fmt.Errorf("model %q: %w: it went on after %d bytes", name, ErrTooLong, maxReply)
+	}
+	return c.decode(name, data)
+}

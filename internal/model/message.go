@@ -1,0 +1,251 @@
+package model
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// Request is one question to a model.
+type Request struct {
+	Role     Role
+	Messages []Message
+	// Tools are what it may call. MustCall has it call one of them instead of
+	// answering in words.
+	Tools    []Tool
+	MustCall bool
+}
+
+// Message is one contribution to a dialogue.
+type Message struct {
+	From From   `json:"from"`
+	Text string `json:"text,omitempty"`
+	// Calls are those of the model.
+	Calls []Call `json:"calls,omitempty"`
+	// CallID is of the call that a message of a tool answers.
+	CallID string `json:"call_id,omitempty"`
+}
+
+// From says whose message it is, in the words of the protocol.
+type From string
+
+// The parties of a dialogue.
+const (
+	FromSystem From = "system" // the instructions
+	FromUser   From = "user"
+	FromModel  From = "assistant"
+	FromTool   From = "tool" // the result of a call
+)
+
+// Tool is something that a model can call. Name has letters, digits, _ and -,
+// 64 at most; Schema is the JSON Schema of its arguments, an object.
+type Tool struct {
+	Name, Description string
+	Schema            json.RawMessage
+}
+
+// Call is a call that the model wants. Arguments are as it wrote them, which
+// need not be JSON.
+type Call struct {
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
+}
+
+// Reply is what a model said: a text, calls, or both.
+type Reply struct {
+	Text  string
+	Calls []Call
+}
+
+// Message returns the reply as a part of the dialogue.
+func (r *Reply) Message() Message {
+	return Message{From: FromModel, Text: r.Text, Calls: r.Calls}
+}
+
+// params are those of a request that some models refuse.
+type params struct{ maxTokens, temperature, mustCall bool }
+
+// without returns what the model has refused.
+func (c *Client) without(name string) params {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.refused[name]
+}
+
+// refuse notes a parameter that the model will not have, and reports whether
+// it was sent and is left out from now on.
+func (c *Client) refuse(name string, e *Error) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p := c.refused[name]
+	before := p
+	switch e.Param {
+	case "max_tokens":
+		p.maxTokens = true
+	case "temperature":
+		p.temperature = true
+	case "tool_choice":
+		p.mustCall = true
+	}
+	c.refused[name] = p
+	return p != before
+}
+
+// The wire format of requests.
+type (
+	wireRequest struct {
+		Model       string        `json:"model"`
+		Messages    []wireMessage `json:"messages"`
+		Tools       []wireTool    `json:"tools,omitempty"`
+		ToolChoice  string        `json:"tool_choice,omitempty"`
+		Temperature *int          `json:"temperature,omitempty"`
+		// Models that reason call the same limit by the second name.
+		MaxTokens           int `json:"max_tokens,omitempty"`
+		MaxCompletionTokens int `json:"max_completion_tokens,omitempty"`
+	}
+	wireMessage struct {
+		Role    From       `json:"role"`
+		Content string     `json:"content"`
+		Calls   []wireCall `json:"tool_calls,omitempty"`
+		CallID  string     `json:"tool_call_id,omitempty"`
+	}
+	wireTool struct {
+		Type     string       `json:"type"`
+		Function wireFunction `json:"function"`
+	}
+	wireFunction struct {
+		Name        string          `json:"name"`
+		Description string          `json:"description,omitempty"`
+		Parameters  json.RawMessage `json:"parameters"`
+	}
+	wireCall struct {
+		ID       string         `json:"id"`
+		Type     string         `json:"type"`
+		Function calledFunction `json:"function"`
+	}
+	calledFunction struct {
+		Name      string `json:"name"`
+		Arguments string `json:"arguments"`
+	}
+)
+
+// encode writes the request for a model, without what that has refused.
+func (r *Request) encode(model string, maxTokens int, without params) (io.Reader, error) {
+	w := wireRequest{Model: model, MaxTokens: maxTokens}
+	if without.maxTokens {
+		w.MaxTokens, w.MaxCompletionTokens = 0, maxTokens
+	}
+	if !without.temperature {
+		w.Temperature = new(int) // 0: the likeliest reply
+	}
+	if r.MustCall && !without.mustCall {
+		w.ToolChoice = "required"
+	}
+	for _, m := range r.Messages {
+		out := wireMessage{Role: m.From, Content: m.Text, CallID: m.CallID}
+		for _, call := range m.Calls {
+			arguments := call.Arguments
+			if !json.Valid([]byte(arguments)) {
+				arguments = "{}" // some endpoints parse what their models once said
+			}
+			out.Calls = append(out.Calls, wireCall{call.ID, "function", calledFunction{call.Name, arguments}})
+		}
+		w.Messages = append(w.Messages, out)
+	}
+	for _, t := range r.Tools {
+		w.Tools = append(w.Tools, wireTool{"function", wireFunction{t.Name, t.Description, t.Schema}})
+	}
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(w); err != nil {
+		return nil, fmt.Errorf("a request that is not JSON: %w", err)
+	}
+	return &out, nil
+}
+
+// decode reads a chat completion.
+func (c *Client) decode(name string, data []byte) (*Reply, error) {
+	garbled := func(format string, args ...any) error {
+		return &Error{Model: name, garbled: true, Text: "the endpoint's answer is no chat completion: " + c.clean(fmt.Sprintf(format, args...))}
+	}
+	var completion struct {
+		Choices []struct {
+			Message struct {
+				Content json.RawMessage `json:"content"`
+				Refusal string          `json:"refusal"`
+				Calls   []struct {
+					ID       string `json:"id"`
+					Function struct {
+						Name      string          `json:"name"`
+						Arguments json.RawMessage `json:"arguments"`
+					} `json:"function"`
+				} `json:"tool_calls"`
+			} `json:"message"`
+			Finish string `json:"finish_reason"`
+		} `json:"choices"`
+		Error json.RawMessage `json:"error"`
+	}
+	if err := json.Unmarshal(data, &completion); err != nil {
+		return nil, garbled("%v", err)
+	}
+	if len(completion.Choices) == 0 {
+		if e := (&Error{}); len(completion.Error) > 0 && string(completion.Error) != "null" {
+			e.read(data)
+			return nil, garbled("it is the error %s", e.Text)
+		}
+		return nil, garbled("it has no choices")
+	}
+	choice := completion.Choices[0]
+	if choice.Finish == "length" {
+		return nil, fmt.Errorf("model %q: %w: it had not ended after %d tokens, which is maxTokens under models in the configuration", name, ErrTooLong, c.opts.MaxTokens)
+	}
+	r := &Reply{Text: words(choice.Message.Content)}
+	if r.Text == "" {
+		r.Text = choice.Message.Refusal
+	}
+	for i, call := range choice.Message.Calls {
+		id := call.ID
+		if id == "" || slices.ContainsFunc(r.Calls, func(c Call) bool { return c.ID == id }) {
+			id = fmt.Sprintf("call_%d", i+1)
+		}
+		r.Calls = append(r.Calls, Call{ID: id, Name: call.Function.Name, Arguments: argumentsOf(call.Function.Arguments)})
+	}
+	return r, nil
+}
+
+// argumentsOf reads the arguments of a call: JSON in a string, as the protocol
+// wants it, or as it is.
+func argumentsOf(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) != nil {
+		s = string(raw)
+	}
+	if s = strings.TrimSpace(s); s == "" || s == "null" {
+		return "{}"
+	}
+	return s
+}
+
+// words reads the content of a message: a text, or a list of parts.
+func words(raw json.RawMessage) string {
+	var text string
+	if json.Unmarshal(raw, &text) != nil {
+		var parts []struct {
+			Text string `json:"text"`
+		}
+		_ = json.Unmarshal(raw, &parts) // what is neither says nothing
+		for _, p := range parts {
+			text += p.Text
+		}
+	}
+	// Models that think aloud do so first.
+	if thought, said, found := strings.Cut(text, "</think>"); found && strings.HasPrefix(strings.TrimSpace(thought), "<think>") {
+		text = said
+	}
+	return strings.TrimSpace(text)
+}

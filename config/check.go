@@ -14,8 +14,8 @@ type checker struct {
 	lookup func(string) (string, bool)
 	faults []Fault
 
-	// problems collects what is wrong with the variables of the server being read. It is nil outside of servers, where such
-	// things are faults.
+	// problems collects what is wrong with the variables of the server, or the models, being read. It is nil elsewhere, where
+	// such things are faults.
 	problems *[]Fault
 }
 
@@ -30,6 +30,19 @@ func (c *checker) problem(at position, path, message, hint string) {
 		return
 	}
 	*c.problems = append(*c.problems, Fault{File: c.file, Line: at.line, Column: at.column, Path: path, Message: message, Hint: hint})
+}
+
+// tolerate has what is wrong with variables become the problem of one part of the file, from now until the function that it
+// returns is called.
+func (c *checker) tolerate(problem *error) (end func()) {
+	var faults []Fault
+	c.problems = &faults
+	return func() {
+		c.problems = nil
+		if len(faults) > 0 {
+			*problem = newError(faults)
+		}
+	}
 }
 
 // reject reports a string that does not fit. If variables made it, the file may be right, and their values are not told.
@@ -100,6 +113,9 @@ func (c *checker) config(root *node) *Config {
 	o.count("maxMessage", &cfg.MaxMessage)
 	if n, path, ok := o.take("store"); ok {
 		c.store(n, path, &cfg.Store)
+	}
+	if n, path, ok := o.take("models"); ok {
+		c.models(n, path, &cfg.Models)
 	}
 	if n, path, ok := o.take("toolboxes"); ok {
 		for _, m := range c.named(n, path, "toolbox") {

@@ -9,6 +9,7 @@ type Config struct {
 	OpenTimeout time.Duration `key:"openTimeout"`
 	MaxMessage  int           `key:"maxMessage"` // the longest message taken from a client or server, in bytes
 	Store       Store         `key:"store"`
+	Models      Models        `key:"models"`
 	Toolboxes   []Toolbox     `key:"toolboxes"` // in the order of the file
 }
 
@@ -16,6 +17,24 @@ type Config struct {
 type Store struct {
 	Path string `key:"path"` // of a SQLite file, absolute
 	DSN  string `key:"dsn"`  // of a PostgreSQL database; a secret
+}
+
+// Models says which language models the built-in servers may ask, over an endpoint of chat completions as OpenAI defines them.
+// The zero value means none. Each role without a model of its own is played by Default.
+type Models struct {
+	BaseURL   string `key:"baseUrl"` // https, or http on this machine
+	APIKey    string `key:"apiKey"`  // sent as a bearer token; a secret
+	Default   string `key:"default"`
+	Planner   string `key:"planner"`
+	Agent     string `key:"agent"`
+	Assistant string `key:"assistant"`
+	Summary   string `key:"summary"`
+
+	ReplyTimeout time.Duration `key:"replyTimeout"` // how long one reply may take
+	MaxTokens    int           `key:"maxTokens"`    // how long one reply may be
+
+	// Problem, when not nil, says why the models cannot be asked, as the Problem of a [Server] does.
+	Problem error
 }
 
 // Toolbox is a named group of servers that a client opens as one.
@@ -112,6 +131,8 @@ const (
 	DefaultCallIdleTimeout  = 5 * time.Minute
 	DefaultCallTotalTimeout = 30 * time.Minute
 	DefaultMaxInFlight      = 64
+	DefaultReplyTimeout     = time.Minute
+	DefaultMaxTokens        = 4096
 )
 
 // NeverIdle is the IdleTimeout of a server that is not stopped for idleness.

@@ -89,7 +89,11 @@ func TestAccepted(t *testing.T) {
 		}
 		var out strings.Builder
 		out.Write(encode(t, cfg))
-		for _, p := range cfg.Problems() {
+		problems := cfg.Problems()
+		if cfg.Models.Problem != nil {
+			problems = append(problems, cfg.Models.Problem)
+		}
+		for _, p := range problems {
 			if strings.Contains(p.Error(), canary) {
 				t.Errorf("got a secret in the problem: %v", p)
 			}
@@ -167,7 +171,21 @@ func fileOf(cfg *config.Config) any {
 	case cfg.Store.DSN != "":
 		file = append(file, entry{"store", ordered{{"dsn", escape(cfg.Store.DSN)}}})
 	}
+	if cfg.Models.BaseURL != "" && cfg.Models.Problem == nil {
+		file = append(file, entry{"models", modelsFile(cfg.Models)})
+	}
 	return append(file, entry{"toolboxes", toolboxes})
+}
+
+func modelsFile(m config.Models) ordered {
+	file := ordered{}
+	for _, e := range []struct{ key, value string }{{"baseUrl", m.BaseURL}, {"apiKey", m.APIKey}, {"default", m.Default}, {"planner", m.Planner},
+		{"agent", m.Agent}, {"assistant", m.Assistant}, {"summary", m.Summary}} {
+		if e.value != "" {
+			file = append(file, entry{e.key, escape(e.value)})
+		}
+	}
+	return append(file, entry{"replyTimeout", m.ReplyTimeout.String()}, entry{"maxTokens", m.MaxTokens})
 }
 
 func serverFile(s config.Server) ordered {

@@ -138,8 +138,11 @@ func (o *object) flag(key string, b *bool) {
 
 // bounds are those of a key whose value is a whole number of something.
 func bounds(key string) (least, most int, of string) {
-	if key == "maxInFlight" {
+	switch key {
+	case "maxInFlight":
 		return 1, 10000, "requests"
+	case "maxTokens":
+		return 1, 1 << 20, "tokens"
 	}
 	return 64 << 10, 1 << 30, "bytes"
 }

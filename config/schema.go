@@ -72,7 +72,7 @@ func property(key string, t reflect.Type, enum string) schema {
 	switch key {
 	case "idleTimeout":
 		s["anyOf"] = append(s["anyOf"].([]schema), schema{"const": false})
-	case "maxMessage", "maxInFlight":
+	case "maxMessage", "maxInFlight", "maxTokens":
 		s["minimum"], s["maximum"], _ = bounds(key)
 	}
 	s["description"] = description(key)
@@ -94,6 +94,10 @@ func typeSchema(t reflect.Type) schema {
 	case reflect.TypeFor[Store]():
 		s := objectSchema(t)
 		s["not"] = schema{"required": []string{"path", "dsn"}}
+		return s
+	case reflect.TypeFor[Models]():
+		s := objectSchema(t)
+		s["required"] = []string{"baseUrl"}
 		return s
 	case reflect.TypeFor[[]Toolbox]():
 		return namedSchema("#/$defs/toolbox")
@@ -147,6 +151,26 @@ func description(key string) string {
 		return "A SQLite file, made if there is none. A relative path starts from the folder of this file."
 	case "dsn":
 		return "The connection string of a PostgreSQL database, which replicas may share. Leave the password to a variable: postgres://workbench:${PGPASSWORD}@db.example.com/workbench"
+	case "models":
+		return "The language models that the agent and the assistant of command workflows ask, over any endpoint of chat completions as OpenAI defines them."
+	case "baseUrl":
+		return "The address of the endpoint without /chat/completions, such as https://api.openai.com/v1; http for this machine alone."
+	case "apiKey":
+		return "The key of the endpoint, sent as a bearer token. Leave it to a variable: ${OPENAI_API_KEY}"
+	case "default":
+		return "The model for what has none of its own, by the name that the endpoint knows."
+	case "planner":
+		return "The model that makes the plans of the agent."
+	case "agent":
+		return "The model that carries them out by calling commands."
+	case "assistant":
+		return "The model that finds the command which an instruction means."
+	case "summary":
+		return "The model that sums conversations up."
+	case "replyTimeout":
+		return "How long one reply of a model may take. Default 1m."
+	case "maxTokens":
+		return "How long one reply of a model may be, in tokens. Default 4096."
 	case "toolboxes":
 		return "The toolboxes by name. Clients are told of them in this order."
 	case "description":

@@ -53,6 +53,7 @@ func TestSchemaKeys(t *testing.T) {
 		{"top", schema, `{"qqqqqqqq": 1}`},
 		{"toolbox", defs["toolbox"], `{"toolboxes": {"t": {"qqqqqqqq": 1, "mcpServers": {}}}}`},
 		{"store", schema["properties"].(map[string]any)["store"], `{"store": {"qqqqqqqq": 1}}`},
+		{"models", schema["properties"].(map[string]any)["models"], `{"models": {"baseUrl": "https://h/v1", "default": "m", "qqqqqqqq": 1}}`},
 		{"server", server, `{"toolboxes": {"t": {"mcpServers": {"s": {"command": "x", "qqqqqqqq": 1}}}}}`},
 		{"timeouts", server["properties"].(map[string]any)["timeouts"],
 			`{"toolboxes": {"t": {"mcpServers": {"s": {"command": "x", "timeouts": {"qqqqqqqq": 1}}}}}}`},

@@ -10,15 +10,13 @@ import (
 )
 
 // server reads one server. What is wrong with its variables becomes its Problem.
-func (c *checker) server(n *node, name, path string) Server {
-	s := Server{Name: name, Timeouts: defaultTimeouts()}
+func (c *checker) server(n *node, name, path string) (s Server) {
+	s = Server{Name: name, Timeouts: defaultTimeouts()}
 	o, ok := c.object(n, path)
 	if !ok {
 		return s
 	}
-	var problems []Fault
-	c.problems = &problems
-	defer func() { c.problems = nil }()
+	defer c.tolerate(&s.Problem)()
 
 	o.flag("disabled", &s.Disabled)
 	o.flag("shared", &s.Shared)
@@ -33,10 +31,6 @@ func (c *checker) server(n *node, name, path string) Server {
 		c.timeouts(t, tPath, &s.Timeouts)
 	}
 	o.done(foreignServerKey)
-
-	if len(problems) > 0 {
-		s.Problem = newError(problems)
-	}
 	return s
 }
 

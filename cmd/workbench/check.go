@@ -53,8 +53,14 @@ func check(env *environment) error {
 			fmt.Fprintf(env.out, "    %-20s %-8s %s\n", s.Name, s.Transport, state)
 		}
 	}
-	if n := len(cfg.Problems()); n > 0 {
+	if cfg.Models.Problem != nil {
+		fmt.Fprintf(env.out, "  models: failed: %v\n", cfg.Models.Problem)
+	}
+	n := len(cfg.Problems())
+	if n > 0 {
 		fmt.Fprintf(env.out, "%s cannot be used; the others can\n", count(n, "server"))
+	}
+	if n > 0 || cfg.Models.Problem != nil {
 		return silentError{exitFault}
 	}
 	fmt.Fprintln(env.out, "all is well")

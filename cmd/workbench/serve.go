@@ -67,6 +67,9 @@ func serve(cmd *cobra.Command, env *environment, direct string, over *httpFlags)
 	for _, problem := range cfg.Problems() {
 		log.Warn().AnErr(logkey.Err, problem).Msg("a server cannot be used")
 	}
+	if cfg.Models.Problem != nil {
+		log.Warn().AnErr(logkey.Err, cfg.Models.Problem).Msg("the models cannot be asked")
+	}
 	opts := proxy.Options{
 		Version: version(),
 		Direct:  direct,

@@ -1,0 +1,85 @@
+package config
+
+import (
+	"net"
+	"net/url"
+	"strings"
+)
+
+// models reads what is said of language models. What is wrong with its variables becomes its Problem.
+func (c *checker) models(n *node, path string, m *Models) {
+	o, ok := c.object(n, path)
+	if !ok {
+		return
+	}
+	defer c.tolerate(&m.Problem)()
+
+	m.ReplyTimeout, m.MaxTokens = DefaultReplyTimeout, DefaultMaxTokens
+	if v, ok := o.text("baseUrl", true); ok {
+		m.BaseURL = v.text
+		if wrong := wrongBase(v.text); wrong != "" {
+			c.reject(v, wrong, "")
+		}
+	}
+	if v, ok := o.text("apiKey", true); ok {
+		m.APIKey = v.text
+		if strings.ContainsFunc(v.text, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
+			c.reject(v, "want a key without spaces, line ends and letters beyond ASCII", "")
+		}
+	}
+	roles := []struct {
+		key  string
+		name *string
+	}{{"default", &m.Default}, {"planner", &m.Planner}, {"agent", &m.Agent}, {"assistant", &m.Assistant}, {"summary", &m.Summary}}
+	var without []string
+	for _, role := range roles {
+		if v, ok := o.text(role.key, false); ok {
+			*role.name = v.text
+			if v.text == "" {
+				c.reject(v, "want a model's name", "")
+			}
+		}
+		if !o.has(role.key) {
+			without = append(without, role.key)
+		}
+	}
+	o.duration("replyTimeout", &m.ReplyTimeout)
+	o.count("maxTokens", &m.MaxTokens)
+	o.done(foreignModelsKey)
+	if !o.has("baseUrl") {
+		c.fault(o.at, path, "want a baseUrl in models, got none", "such as https://api.openai.com/v1, or http://127.0.0.1:11434/v1 for Ollama")
+	}
+	if len(without) > 1 && without[0] == "default" {
+		c.fault(o.at, path, "want a default model, or one for each role, got none for "+strings.Join(without[1:], ", "), "")
+	}
+}
+
+// foreignModelsKey hints at what other programs call the keys.
+func foreignModelsKey(key string) string {
+	switch key {
+	case "url", "base_url", "apiBase", "api_base", "endpoint":
+		return `did you mean "baseUrl"?`
+	case "key", "api_key", "token":
+		return `did you mean "apiKey"?`
+	case "model", "name":
+		return `did you mean "default"?`
+	case "timeout":
+		return `did you mean "replyTimeout"?`
+	}
+	return ""
+}
+
+// wrongBase says what the address of an endpoint should be like, or "" if it is. What is sent there is a key and what users
+// say, so that it does not cross a network unencrypted.
+func wrongBase(text string) string {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
+		return "want a URL that begins with http:// or https:// and a host"
+	case u.User != nil:
+		return "want a URL without user and password, which have no place beside the apiKey"
+	case u.Scheme == "https" || strings.EqualFold(u.Hostname(), "localhost") || net.ParseIP(u.Hostname()).IsLoopback():
+		return ""
+	}
+	return "want https://, or http:// for localhost, 127.0.0.1 or ::1"
+}

@@ -227,7 +227,7 @@ func (l *loader) checkNames(s *source, n *document.Node, path string, names []st
 // checkTool holds a binding against the tool it names, if tools are known. c is
 // the command that passes its parameters on, nil for a lookup.
 func (l *loader) checkTool(s *source, b *ToolCall, n *document.Node, path string, c *Command) {
-	if l.tools == nil || b.Server == "" || b.Toolbox == "" {
+	if l.tools == nil || b.Server == "" || b.Toolbox == "" || slices.Contains(l.opts.Unlisted, b.Toolbox+"/"+b.Server) {
 		return
 	}
 	def := l.tools[toolKey(b.Toolbox, b.Server, b.Tool)]
@@ -268,6 +268,13 @@ func (l *loader) checkTool(s *source, b *ToolCall, n *document.Node, path string
 // explainTool words why there is no such tool.
 func (l *loader) explainTool(b *ToolCall) string {
 	var boxes, servers, tools []string
+	for _, name := range l.opts.Unlisted {
+		box, server, _ := strings.Cut(name, "/")
+		boxes = append(boxes, box)
+		if box == b.Toolbox {
+			servers = append(servers, server)
+		}
+	}
 	for _, d := range l.tools {
 		boxes = append(boxes, d.toolbox)
 		if d.toolbox == b.Toolbox {
@@ -283,7 +290,7 @@ func (l *loader) explainTool(b *ToolCall) string {
 	}
 	switch {
 	case len(servers) == 0:
-		return say("no toolbox "+b.Toolbox+" with tools is known", b.Toolbox, boxes)
+		return say("there is no toolbox "+b.Toolbox, b.Toolbox, boxes)
 	case len(tools) == 0:
 		return say("the toolbox "+b.Toolbox+" has no server "+b.Server, b.Server, servers)
 	}
@@ -293,7 +300,7 @@ func (l *loader) explainTool(b *ToolCall) string {
 // checkStartup holds the first command of a session against the commands.
 func (l *loader) checkStartup(s *source) {
 	text := l.w.Startup
-	if text == "" || len(l.faults) > 0 || l.extends && l.tools == nil {
+	if text == "" || len(l.faults) > 0 || l.incomplete() {
 		return
 	}
 	n := s.doc.Get("startup")
@@ -303,7 +310,7 @@ func (l *loader) checkStartup(s *source) {
 		return
 	}
 	c := l.w.commands[name]
-	if c == nil || c.Context != "" {
+	if c == nil || !l.w.everywhere(c) {
 		if !slices.Contains(coreNames(), name) {
 			l.fault(s.file, n, "/startup", "%q is no command that is there at the top%s", name, document.Faults{}.DidYouMean(name, sortedKeys(l.w.commands)))
 		}

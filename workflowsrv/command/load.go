@@ -33,6 +33,10 @@ type LoadOptions struct {
 	// workflow which extends a toolbox is made of. Nil means that they are not
 	// known: bindings are taken at their word.
 	Tools []Tool
+	// Unlisted are servers, as TOOLBOX/SERVER, that there are, but whose tools
+	// are not among Tools because they could not be asked: bindings to them are
+	// taken at their word.
+	Unlisted []string
 }
 
 // LoadDir reads the folder of a workflow from the disk. Links that lead out of
@@ -55,10 +59,8 @@ func LoadDir(dir string, opts LoadOptions) (*Workflow, error) {
 //
 // The error is a [*FolderError] with every fault of every file.
 func Load(fsys fs.FS, opts LoadOptions) (*Workflow, error) {
-	l := &loader{fsys: fsys, opts: opts, tools: indexTools(opts.Tools), w: newWorkflow()}
-	l.workflow()
-	l.contexts()
-	l.commands()
+	l := newLoader(fsys, opts)
+	l.readAll()
 	l.resolve()
 	if len(l.faults) > 0 {
 		return nil, &FolderError{l.sorted(l.faults)}
@@ -66,6 +68,15 @@ func Load(fsys fs.FS, opts LoadOptions) (*Workflow, error) {
 	l.w.Warnings = l.sorted(l.warnings)
 	l.w.finish()
 	return l.w, nil
+}
+
+// Toolboxes names the toolboxes that the files of a folder mention, in the
+// order of their names, whatever is wrong with them: those whose tools
+// LoadOptions should have.
+func Toolboxes(fsys fs.FS) []string {
+	l := newLoader(fsys, LoadOptions{})
+	l.readAll()
+	return sortedKeys(l.boxes)
 }
 
 func newWorkflow() *Workflow {
@@ -80,9 +91,10 @@ type loader struct {
 	w     *Workflow
 
 	files    int
-	order    []string // files in the order they were read
-	toolbox  string   // that bindings mean where they name none
-	extends  bool
+	toolbox  string          // that bindings mean where they name none
+	extends  string          // the toolbox whose tools are commands, "" for none
+	boxes    map[string]bool // toolboxes that are mentioned
+	unknown  map[string]bool // contexts of servers whose tools are not known
 	sources  []*source
 	faults   map[string]*document.Faults
 	warnings map[string]*document.Faults
@@ -96,35 +108,39 @@ type source struct {
 	command *Command
 }
 
-func (l *loader) into(set *map[string]*document.Faults, file string) *document.Faults {
-	if *set == nil {
-		*set = map[string]*document.Faults{}
+func newLoader(fsys fs.FS, opts LoadOptions) *loader {
+	return &loader{fsys: fsys, opts: opts, tools: indexTools(opts.Tools), w: newWorkflow(),
+		boxes: map[string]bool{}, unknown: map[string]bool{},
+		faults: map[string]*document.Faults{}, warnings: map[string]*document.Faults{}}
+}
+
+func (l *loader) readAll() {
+	l.workflow()
+	l.contexts()
+	l.commands()
+}
+
+// into gives the place for what is found in a file.
+func (l *loader) into(set map[string]*document.Faults, file string) *document.Faults {
+	if set[file] == nil {
+		set[file] = new(document.Faults)
 	}
-	if (*set)[file] == nil {
-		(*set)[file] = new(document.Faults)
-		if !slices.Contains(l.order, file) {
-			l.order = append(l.order, file)
-		}
-	}
-	return (*set)[file]
+	return set[file]
 }
 
 // fault notes what is wrong at n.
 func (l *loader) fault(file string, n *document.Node, path, format string, args ...any) {
-	l.into(&l.faults, file).Add(n, path, format, args...)
+	l.into(l.faults, file).Add(n, path, format, args...)
 }
 
 // warn notes what is doubtful at n.
 func (l *loader) warn(file string, n *document.Node, path, format string, args ...any) {
-	l.into(&l.warnings, file).Add(n, path, format, args...)
+	l.into(l.warnings, file).Add(n, path, format, args...)
 }
 
 func (l *loader) sorted(set map[string]*document.Faults) []Fault {
 	var list []Fault
-	for _, file := range slices.Sorted(slices.Values(l.order)) {
-		if set[file] == nil {
-			continue
-		}
+	for _, file := range sortedKeys(set) {
 		for _, f := range set[file].Sorted() {
 			list = append(list, Fault{file, f})
 		}
@@ -140,7 +156,7 @@ func (l *loader) read(file string, schema *document.Schema) *document.Node {
 		}
 		return nil
 	}
-	fs := l.into(&l.faults, file)
+	fs := l.into(l.faults, file)
 	defer func() {
 		if len(*fs) == 0 {
 			delete(l.faults, file)
@@ -197,8 +213,10 @@ func (l *loader) list(dir string) []fs.DirEntry {
 func (l *loader) workflow() {
 	file := "workflow.yaml"
 	if _, err := fs.Stat(l.fsys, file); isAbsent(err) {
-		if _, err := fs.Stat(l.fsys, "workflow.yml"); err == nil {
-			file = "workflow.yml"
+		file = "workflow.yml"
+		if _, err := fs.Stat(l.fsys, file); isAbsent(err) {
+			l.fault("workflow.yaml", nil, "", "is not there; the folder of a command workflow has it")
+			return
 		}
 	}
 	doc := l.read(file, document.NewSchema("workflow.yaml", workflowSchema))
@@ -208,11 +226,11 @@ func (l *loader) workflow() {
 	l.w.Name, l.w.Description, l.w.Purpose = doc.Str("name"), doc.Str("description"), doc.Str("purpose")
 	l.w.Startup, l.toolbox = doc.Str("startup"), doc.Str("toolbox")
 	if box, ok := strings.CutPrefix(doc.Str("extends"), "toolbox:"); ok {
-		l.extends = true
+		l.extends, l.boxes[box] = box, true
 		if l.toolbox == "" {
 			l.toolbox = box
 		}
-		l.project(box, doc)
+		l.project(file, box, doc)
 	}
 	l.sources = append(l.sources, &source{file: file, doc: doc})
 }
@@ -236,9 +254,6 @@ func (l *loader) contexts() {
 		l.w.contexts[name] = c
 		l.sources = append(l.sources, &source{file: file, doc: doc, context: c})
 	})
-	for _, name := range sortedKeys(l.w.contexts) {
-		l.w.Contexts = append(l.w.Contexts, l.w.contexts[name])
-	}
 }
 
 // commands reads the files of commands.
@@ -257,14 +272,15 @@ func (l *loader) commands() {
 		if !l.isDir(path.Join("commands", context), entry) {
 			continue
 		}
+		if l.w.contexts[context] == nil && l.unlisted(context) {
+			l.unknown[context] = true
+			l.w.contexts[context] = serverContext(context)
+		}
 		if l.w.contexts[context] == nil {
 			l.fault(path.Join("commands", context), nil, "", "there is no context %q%s", context, document.Faults{}.DidYouMean(context, sortedKeys(l.w.contexts)))
 			continue
 		}
 		l.each(path.Join("commands", context), context, read(context))
-	}
-	for _, name := range sortedKeys(l.w.commands) {
-		l.w.Commands = append(l.w.Commands, l.w.commands[name])
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -107,6 +108,62 @@ func TestExtends(t *testing.T) {
 	}
 	if w.Command("web/get") == nil || w.Context("web") == nil {
 		t.Error("the tools without a file are gone")
+	}
+}
+
+// A server whose tools could not be asked for makes no fault, and what depends
+// on them is left out.
+func TestUnlisted(t *testing.T) {
+	folder := fstest.MapFS{
+		"workflow.yaml":         {Data: []byte("name: W\ndescription: d\nextends: toolbox:dev\nstartup: fs/read <path>x</path>\n")},
+		"commands/fs/read.yaml": {Data: []byte("utterances: [show me a file]\n")},
+		"commands/fs/more.yaml": {Data: []byte("description: more\neffect: read\ntool: fs/more\n")},
+		"commands/web/gte.yaml": {Data: []byte("utterances: [fetch]\n")},
+		"commands/look.yaml":    {Data: []byte("description: look\neffect: read\ntool: {name: db/look, toolbox: data}\n")},
+		"commands/seek.yaml":    {Data: []byte("description: seek\neffect: read\ntool: {name: dbb/look, toolbox: data}\n")},
+	}
+	if got, want := command.Toolboxes(folder), []string{"data", "dev"}; !slices.Equal(got, want) {
+		t.Errorf("got toolboxes %q, want %q", got, want)
+	}
+	web := slices.DeleteFunc(tools(), func(t command.Tool) bool { return t.Server == "fs" })
+	tests := []struct {
+		name string
+		opts command.LoadOptions
+		want []string // faults, or else warnings
+	}{
+		{"no tools are known", command.LoadOptions{}, []string{
+			"commands/fs/read.yaml:1:1: the tools of the server fs are not known, so that this command is left out",
+			"commands/web/gte.yaml:1:1: the tools of the server web are not known, so that this command is left out",
+		}},
+		{"those of two servers are not", command.LoadOptions{Tools: web, Unlisted: []string{"dev/fs", "data/db"}}, []string{
+			"commands/seek.yaml:3:7: /tool: the toolbox data has no server dbb; did you mean \"db\"?",
+			"commands/web/gte.yaml:1:1: \"description\" is missing",
+			"commands/web/gte.yaml:1:1: needs one of \"tool\", \"http\", \"process\", because the toolbox dev has no tool web/gte; did you mean \"web/get\"?",
+		}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			w, err := command.Load(folder, test.opts)
+			var found []command.Fault
+			var bad *command.FolderError
+			if errors.As(err, &bad) {
+				found = bad.Faults
+			} else if err != nil {
+				t.Fatal(err)
+			} else {
+				found = w.Warnings
+				if w.Command("fs/more") == nil || w.Command("fs/read") != nil {
+					t.Errorf("got %+v and %+v, want the command that says itself what it does", w.Command("fs/more"), w.Command("fs/read"))
+				}
+			}
+			var got []string
+			for _, f := range found {
+				got = append(got, f.String())
+			}
+			if !slices.Equal(got, test.want) {
+				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(test.want, "\n"))
+			}
+		})
 	}
 }
 

@@ -2,6 +2,7 @@ package command
 
 import (
 	"errors"
+	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -28,6 +29,11 @@ func (l *loader) command(file, context, name string, doc *document.Node) {
 		copied := *base
 		c = &copied
 	}
+	bound := slices.ContainsFunc(bindings(), func(key string) bool { return doc.Get(key) != nil })
+	if base == nil && !bound && l.unknown[context] {
+		l.warn(file, doc, "", "the tools of the server %s are not known, so that this command is left out", context)
+		return
+	}
 	c.file = file
 	l.w.commands[full] = c
 	if v := doc.Get("description"); v != nil {
@@ -52,10 +58,12 @@ func (l *loader) command(file, context, name string, doc *document.Node) {
 	l.sources = append(l.sources, &source{file: file, doc: doc, command: c})
 }
 
+func bindings() []string { return []string{"tool", "http", "process"} }
+
 // binding reads the one thing that the command does.
 func (l *loader) binding(c *Command, doc *document.Node, projected bool) {
 	var have []string
-	for _, key := range []string{"tool", "http", "process"} {
+	for _, key := range bindings() {
 		if doc.Get(key) != nil {
 			have = append(have, key)
 		}
@@ -64,7 +72,12 @@ func (l *loader) binding(c *Command, doc *document.Node, projected bool) {
 	case len(have) == 0 && projected:
 		return
 	case len(have) == 0:
-		l.fault(c.file, doc, "", "needs one of %s", document.Quoted([]string{"tool", "http", "process"}))
+		meant := ""
+		if l.extends != "" && c.Context != "" {
+			others := slices.DeleteFunc(sortedKeys(l.w.commands), func(name string) bool { return name == c.Name })
+			meant = fmt.Sprintf(", because the toolbox %s has no tool %s%s", l.extends, c.Name, document.Faults{}.DidYouMean(c.Name, others))
+		}
+		l.fault(c.file, doc, "", "needs one of %s%s", document.Quoted(bindings()), meant)
 		return
 	case len(have) > 1:
 		l.fault(c.file, doc.KeyOf(have[1]), "/"+have[1], "has %s; only one of them may be given", document.Quoted(have))
@@ -96,7 +109,9 @@ func (l *loader) tool(file string, n *document.Node, path, key string) *ToolCall
 	if !ok || server == "" || tool == "" {
 		l.fault(file, at, path, "%q is not SERVER/TOOL", name)
 	}
-	if box == "" {
+	if box != "" {
+		l.boxes[box] = true
+	} else {
 		l.fault(file, at, path, `in which toolbox? Say "toolbox" here, or for all commands in workflow.yaml`)
 	}
 	call := &ToolCall{Toolbox: box, Server: server, Tool: tool}

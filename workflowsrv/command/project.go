@@ -84,12 +84,6 @@ func Project(toolbox, description string, tools []Tool) *Workflow {
 	w := newWorkflow()
 	w.Name, w.Description, w.Purpose = toolbox, description, "Use the tools of the toolbox "+toolbox+" as commands"
 	w.project(toolbox, tools)
-	for _, name := range sortedKeys(w.contexts) {
-		w.Contexts = append(w.Contexts, w.contexts[name])
-	}
-	for _, name := range sortedKeys(w.commands) {
-		w.Commands = append(w.Commands, w.commands[name])
-	}
 	w.finish()
 	return w
 }
@@ -102,7 +96,7 @@ func (w *Workflow) project(toolbox string, tools []Tool) {
 		}
 		c := d.command()
 		if w.contexts[c.Context] == nil {
-			w.contexts[c.Context] = &Context{Name: c.Context, Description: "The tools of the server " + d.server}
+			w.contexts[c.Context] = serverContext(c.Context)
 		}
 		for n := 2; w.commands[c.Name] != nil; n++ { // another tool is spelled like it
 			c.Leaf = fmt.Sprintf("%s_%d", spelled(d.name), n)
@@ -110,6 +104,10 @@ func (w *Workflow) project(toolbox string, tools []Tool) {
 		}
 		w.commands[c.Name] = c
 	}
+}
+
+func serverContext(name string) *Context {
+	return &Context{Name: name, Description: "The tools of the server " + name}
 }
 
 // command makes the command that calls the tool.
@@ -134,18 +132,40 @@ func spelled(name string) string {
 }
 
 // project puts the tools of a toolbox under what the folder says.
-func (l *loader) project(toolbox string, doc *document.Node) {
+func (l *loader) project(file, toolbox string, doc *document.Node) {
 	if l.tools == nil {
 		return
 	}
 	l.w.project(toolbox, l.opts.Tools)
-	if len(l.w.commands) == 0 {
-		var boxes []string
-		for _, t := range l.opts.Tools {
-			if !slices.Contains(boxes, t.Toolbox) {
-				boxes = append(boxes, t.Toolbox)
-			}
-		}
-		l.fault("workflow.yaml", doc.Get("extends"), "/extends", "the toolbox %q has no tools%s", toolbox, document.Faults{}.DidYouMean(toolbox, boxes))
+	if len(l.w.commands) > 0 || l.incomplete() {
+		return
 	}
+	var boxes []string
+	for _, name := range l.opts.Unlisted {
+		box, _, _ := strings.Cut(name, "/")
+		boxes = append(boxes, box)
+	}
+	for _, t := range l.opts.Tools {
+		boxes = append(boxes, t.Toolbox)
+	}
+	slices.Sort(boxes)
+	l.fault(file, doc.Get("extends"), "/extends", "the toolbox %q has no tools%s", toolbox, document.Faults{}.DidYouMean(toolbox, slices.Compact(boxes)))
+}
+
+// incomplete reports whether the folder extends a toolbox of which not all
+// tools are known.
+func (l *loader) incomplete() bool {
+	return l.extends != "" && (l.tools == nil || slices.ContainsFunc(l.opts.Unlisted, func(name string) bool { return strings.HasPrefix(name, l.extends+"/") }))
+}
+
+// unlisted reports whether a context may be a server that the folder extends
+// and whose tools are not known.
+func (l *loader) unlisted(context string) bool {
+	if l.extends == "" || context == "" {
+		return false
+	}
+	return l.tools == nil || slices.ContainsFunc(l.opts.Unlisted, func(name string) bool {
+		server, ok := strings.CutPrefix(name, l.extends+"/")
+		return ok && spelled(server) == context
+	})
 }

@@ -165,6 +165,12 @@ func (w *Workflow) lineage(context string) []string {
 
 // finish completes a workflow whose contexts and commands are there.
 func (w *Workflow) finish() {
+	for _, name := range sortedKeys(w.contexts) {
+		w.Contexts = append(w.Contexts, w.contexts[name])
+	}
+	for _, name := range sortedKeys(w.commands) {
+		w.Commands = append(w.Commands, w.commands[name])
+	}
 	for _, c := range coreCommands() {
 		w.commands[c.Name] = c
 	}

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/workbench/toolbox"
+	"github.com/mcp-workbench/workbench/workflowsrv/command"
+)
+
+func commandsCommand(env *environment) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "commands",
+		Short: "Check command workflows",
+		Long: `A command workflow is a folder of YAML files that makes an application of tools:
+contexts are the places where one can stand, commands what can be done there.`,
+		Example: "  workbench commands check ./orders",
+		Args:    noArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(commandsCheckCommand(env))
+	return cmd
+}
+
+func commandsCheckCommand(env *environment) *cobra.Command {
+	var asJSON, offline bool
+	cmd := &cobra.Command{
+		Use:   "check DIR",
+		Short: "Check the folder of a command workflow",
+		Long: `Check reads the folder of a command workflow and prints every fault with file,
+line and column, and then what is doubtful. Commands that call tools are held
+against the tools that there are: the toolboxes that the folder mentions are
+opened for that, as the configuration has them, and closed again.
+
+With --offline nothing is started: the tools are those that workbench saw when
+a server last ran. The exit code is 1 if the folder is not valid, or if the
+tools of a server that it needs are not known.`,
+		Example: `  workbench commands check ./orders
+  workbench commands check ./orders --offline --json`,
+		Args: between(1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return checkCommands(cmd.Context(), env, args[0], offline, asJSON)
+		},
+	}
+	cmd.Flags().BoolVar(&offline, "offline", false, "start nothing: check against the tools that were seen the last time")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the verdict as one JSON object")
+	return cmd
+}
+
+// A folderVerdict is what was found in the folder of a command workflow.
+type folderVerdict struct {
+	Folder   string          `json:"folder"`
+	Valid    bool            `json:"valid"`
+	Name     string          `json:"name,omitempty"`
+	Contexts int             `json:"contexts"`
+	Commands int             `json:"commands"`
+	Faults   []command.Fault `json:"faults"`
+	Warnings []command.Fault `json:"warnings"`
+	// Unknown says which servers could not be asked for their tools, and why.
+	Unknown []string `json:"unknown"`
+}
+
+func checkCommands(ctx context.Context, env *environment, dir string, offline, asJSON bool) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		why := unreadable(err)
+		if errors.Is(err, fs.ErrNotExist) {
+			why = "there is no such folder"
+		}
+		return hinted{fmt.Errorf("%s: %s", dir, why), "name the folder that holds workflow.yaml"}
+	}
+	defer root.Close()
+	v := folderVerdict{Folder: dir, Faults: []command.Fault{}, Warnings: []command.Fault{}, Unknown: []string{}}
+	opts, err := env.knownTools(ctx, root.FS(), offline, &v)
+	if err != nil {
+		return err
+	}
+	w, err := command.Load(root.FS(), opts)
+	var bad *command.FolderError
+	switch {
+	case errors.As(err, &bad):
+		v.Faults = bad.Faults
+	case err != nil:
+		return err
+	default:
+		v.Valid, v.Name, v.Contexts, v.Commands = true, w.Name, len(w.Contexts), len(w.Commands)
+		v.Warnings = append(v.Warnings, w.Warnings...)
+	}
+	for _, why := range v.Unknown {
+		fmt.Fprintf(env.err, "workbench: error: %s\n", why)
+	}
+	if asJSON {
+		if err := printJSON(env.out, v); err != nil {
+			return err
+		}
+	} else {
+		v.print(env.out)
+	}
+	if !v.Valid || len(v.Unknown) > 0 {
+		return silentError{exitFault}
+	}
+	return nil
+}
+
+// knownTools gives the tools of the toolboxes that a folder mentions. A server
+// that does not tell its own is noted in the verdict.
+func (e *environment) knownTools(ctx context.Context, folder fs.FS, offline bool, v *folderVerdict) (command.LoadOptions, error) {
+	opts := command.LoadOptions{Tools: []command.Tool{}}
+	cfg, _, err := e.load()
+	if err != nil {
+		return opts, err
+	}
+	wanted := map[string]bool{}
+	for _, name := range command.Toolboxes(folder) {
+		wanted[name] = true
+	}
+	var names []string
+	for _, t := range cfg.Toolboxes {
+		if wanted[t.Name] {
+			names = append(names, t.Name)
+			continue
+		}
+		for _, s := range t.Servers { // so that a mistyped name can be told
+			opts.Unlisted = append(opts.Unlisted, t.Name+"/"+s.Name)
+		}
+	}
+	if len(names) == 0 {
+		return opts, nil
+	}
+	get := e.openBoxes
+	if offline {
+		get = e.recallBoxes
+	}
+	boxes, closeAll, err := get(ctx, names...)
+	if err != nil {
+		return opts, err
+	}
+	defer closeAll()
+	for _, b := range boxes {
+		for _, s := range b.Servers() {
+			err := missing(b, s, offline)
+			if st := s.Status(); st.State == toolbox.Disabled {
+				err = &toolbox.UnavailableError{Toolbox: b.Name, Server: s.Name, Status: st}
+			}
+			if err != nil {
+				v.Unknown = append(v.Unknown, err.Error())
+				opts.Unlisted = append(opts.Unlisted, b.Name+"/"+s.Name)
+				continue
+			}
+			for _, it := range s.Items(toolbox.Tools) {
+				opts.Tools = append(opts.Tools, command.Tool{Toolbox: b.Name, Server: s.Name, Raw: it.Raw})
+			}
+		}
+	}
+	return opts, nil
+}
+
+func (v folderVerdict) print(out io.Writer) {
+	for _, f := range v.Faults {
+		fmt.Fprintf(out, "%s: %s\n", at(v.path(f), f.Fault), body(f.Fault))
+	}
+	for _, f := range v.Warnings {
+		fmt.Fprintf(out, "%s: warning: %s\n", at(v.path(f), f.Fault), body(f.Fault))
+	}
+	if !v.Valid {
+		fmt.Fprintf(out, "%s: not valid, %s\n", v.Folder, count(len(v.Faults), "fault"))
+		return
+	}
+	fmt.Fprintf(out, "%s: valid, %s: %s, %s\n", v.Folder, v.Name, count(v.Commands, "command"), count(v.Contexts, "context"))
+}
+
+// path is the file of a fault as it is found from here.
+func (v folderVerdict) path(f command.Fault) string {
+	return filepath.Join(v.Folder, filepath.FromSlash(f.File))
+}

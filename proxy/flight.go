@@ -63,6 +63,7 @@ type flight struct {
 	call   toolbox.Call // where it is forwarded
 	server atomic.Pointer[toolbox.Server]
 	level  string                       // of the log lines that a legacy client wants
+	span   *span                        // its part of a trace, if there is to be one
 	again  *request                     // what is sent again if a modern server asks a legacy client
 	repeat atomic.Pointer[toolbox.Call] // and how it was sent the last time
 	parked atomic.Pointer[parked]       // where a legacy server asked a modern client
@@ -114,6 +115,9 @@ func (f *flight) end(o outcome) bool {
 	}
 	if srv := f.server.Load(); srv != nil {
 		f.s.p.root.tallies.add(srv, o, f.began)
+		if f.span != nil {
+			f.span.finish(o)
+		}
 	}
 	f.s.mu.Lock()
 	delete(f.s.flights, f.key)
@@ -228,12 +232,18 @@ func (s *session) forward(c *call, srv *toolbox.Server, edits ...wire.Edit) {
 func (f *flight) send(c *call, srv *toolbox.Server, edits ...wire.Edit) {
 	f.tasked = c.task.Present() || c.modern != nil
 	f.began = f.s.p.root.tallies.clock() // before server, by which end knows that it was forwarded
+	if t := f.s.p.opts.Tracer; t != nil {
+		f.span = f.newSpan(t, c, srv, edits)
+	}
 	f.server.Store(srv)
 	if c.modern != nil {
 		f.digest = f.s.p.seal.digest(c)
 		if c.state.Present() && f.resume(c, srv) {
 			return
 		}
+	}
+	if f.span != nil {
+		c, edits = f.span.carry(c, edits)
 	}
 	f.call.Raw, f.call.ID, f.call.Params, f.call.Meta = c.Raw, c.ID, c.Params, c.meta
 	f.call.Modern, f.call.LogLevel, f.call.Handler = c.modern != nil, f.level, f
@@ -288,6 +298,9 @@ func (f *flight) deliver(m *wire.Message, err error) {
 	}
 	if f.tasked && m.Kind == wire.Result {
 		f.s.noteTask(m, f.server.Load())
+	}
+	if f.span != nil {
+		f.span.note(m)
 	}
 	b := f.s.p.buffer()
 	defer f.s.p.release(b)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/habits"
@@ -33,6 +34,10 @@ type Options struct {
 	// Logger takes what goes wrong in the front itself. The zero value is
 	// silent.
 	Logger zerolog.Logger
+	// Tracer gets a span for each request that goes to a server, which then is
+	// told to go on below it. nil means that there are no traces, and that
+	// servers get what clients say of theirs.
+	Tracer trace.Tracer
 }
 
 // Proxy is the front of one configuration.

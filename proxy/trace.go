@@ -1,0 +1,191 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"strconv"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/propagation"
+	semconv "go.opentelemetry.io/otel/semconv/v1.41.0"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/toolbox"
+)
+
+// Attributes of spans that no convention has.
+const (
+	attrToolbox = attribute.Key("workbench.toolbox")
+	attrServer  = attribute.Key("workbench.server")
+	attrOutcome = attribute.Key("workbench.outcome")
+)
+
+// Members of _meta that carry the trace (W3C Trace Context).
+const (
+	metaTraceparent = "traceparent"
+	metaTracestate  = "tracestate"
+)
+
+// span is the trace's part of one forwarded request, as the semantic conventions
+// for MCP have it: the server's side of what the client did. Arguments, results
+// and uris are not in it, as they may be secret.
+type span struct {
+	trace.Span
+	parent wire.Span // the value of the client's traceparent
+	torn   bool      // they cannot be told apart from others of their names
+}
+
+// newSpan begins the span of a request, below the one that the client's _meta
+// names.
+func (f *flight) newSpan(t trace.Tracer, c *call, srv *toolbox.Server, edits []wire.Edit) *span {
+	var in [2]wire.Span
+	sp := new(span)
+	if c.meta.Present() && c.Raw[c.meta.Start] == '{' {
+		sp.torn = wire.Find(c.Raw, c.meta, []string{metaTraceparent, metaTracestate}, in[:]) != nil
+	}
+	carrier := make(propagation.MapCarrier)
+	if !sp.torn {
+		sp.parent = in[0]
+		carrier[metaTraceparent], _ = wire.Unquote(c.Bytes(in[0]))
+		carrier[metaTracestate], _ = wire.Unquote(c.Bytes(in[1]))
+	}
+	ctx := propagation.TraceContext{}.Extract(context.Background(), carrier)
+
+	name := c.method
+	attrs := []attribute.KeyValue{
+		semconv.McpMethodNameKey.String(c.method),
+		semconv.JSONRPCRequestIDKey.String(string(bytes.Trim(f.id, `"`))),
+		attrToolbox.String(srv.Toolbox),
+		attrServer.String(srv.Name),
+	}
+	if _, stdio := f.out.(connection); stdio {
+		attrs = append(attrs, semconv.NetworkTransportPipe)
+	} else {
+		attrs = append(attrs, semconv.NetworkTransportTCP)
+	}
+	if target := itemName(c, edits); target != "" {
+		name += " " + target
+		if f.tool {
+			attrs = append(attrs, semconv.GenAIOperationNameExecuteTool, semconv.GenAIToolNameKey.String(target))
+		} else {
+			attrs = append(attrs, semconv.GenAIPromptNameKey.String(target))
+		}
+	}
+	_, sp.Span = t.Start(ctx, name, trace.WithSpanKind(trace.SpanKindServer), trace.WithAttributes(attrs...))
+	return sp
+}
+
+// itemName is the name that its server gives to the tool or prompt asked for.
+func itemName(c *call, edits []wire.Edit) string {
+	if c.method != "tools/call" && c.method != "prompts/get" {
+		return ""
+	}
+	token := c.Bytes(c.name)
+	for _, e := range edits {
+		if e.Span == c.name {
+			token = e.New
+		}
+	}
+	name, _ := wire.Unquote(token)
+	return name
+}
+
+// note takes the code of an error reply.
+func (s *span) note(m *wire.Message) {
+	if m.Kind != wire.Failure {
+		return
+	}
+	if code, _ := wire.FindPath(m.Raw, m.Error, "code"); code.Present() {
+		text := string(m.Bytes(code))
+		s.SetAttributes(semconv.ErrorTypeKey.String(text), semconv.RPCResponseStatusCode(text))
+	}
+}
+
+// finish ends the span.
+func (s *span) finish(o outcome) {
+	s.SetAttributes(attrOutcome.String(o.String()))
+	switch o {
+	case answered, cancelled:
+	case failed: // of what kind is noted
+		s.SetStatus(codes.Error, "")
+	default:
+		s.SetAttributes(semconv.ErrorTypeKey.String(o.String()))
+		s.SetStatus(codes.Error, "")
+	}
+	s.End()
+}
+
+// carry gives the request with this span in place of the client's, so that what
+// the server does is below it; the other members stay as they are.
+func (s *span) carry(c *call, edits []wire.Edit) (*call, []wire.Edit) {
+	if s.torn {
+		return c, edits // the server is to see what was sent
+	}
+	c, edits = c.edited(s.edit(c), edits)
+	if s.SpanContext().TraceState().Len() > 0 {
+		return c, edits
+	}
+	if state, _ := wire.FindPath(c.Raw, c.meta, metaTracestate); state.Present() {
+		// It belongs to a trace that cannot be read.
+		c, edits = c.edited(wire.Edit{Span: state, New: []byte(`""`)}, edits)
+	}
+	return c, edits
+}
+
+// edit gives what puts the span into the request.
+func (s *span) edit(c *call) wire.Edit {
+	at := s.SpanContext()
+	value := `"00-` + at.TraceID().String() + "-" + at.SpanID().String() + "-" + at.TraceFlags().String() + `"`
+	member := strconv.Quote(metaTraceparent) + ":" + value
+	inside := func(object wire.Span, text string) wire.Edit {
+		if next := bytes.TrimLeft(c.Raw[object.Start+1:], " \t\r\n"); next[0] != '}' {
+			text += ","
+		}
+		return wire.Edit{Span: wire.At(object.Start + 1), New: []byte(text)}
+	}
+	switch {
+	case s.parent.Present():
+		return wire.Edit{Span: s.parent, New: []byte(value)}
+	case c.meta.Present() && c.Raw[c.meta.Start] == '{':
+		return inside(c.meta, member)
+	case !c.meta.Present() && c.Params.Present():
+		return inside(c.Params, `"_meta":{`+member+"}")
+	default:
+		return wire.Edit{} // there is no place for it
+	}
+}
+
+// edited gives the call as it is after an edit to its bytes, and the edits that
+// are still to be made to it. No span that they know of begins or ends within
+// what is replaced.
+func (c *call) edited(e wire.Edit, edits []wire.Edit) (*call, []wire.Edit) {
+	grown := len(e.New) - (e.Span.End - e.Span.Start)
+	move := func(s *wire.Span) {
+		if !s.Present() {
+			return
+		}
+		if s.Start >= e.Span.End {
+			s.Start += grown
+		}
+		if s.End >= e.Span.End {
+			s.End += grown
+		}
+	}
+	m, after := *c.Message, *c
+	m.Raw = wire.Splice(nil, c.Raw, e)
+	after.Message = &m
+	for _, s := range []*wire.Span{&m.ID, &m.Method, &m.Params, &after.name, &after.uri, &after.args, &after.meta, &after.token, &after.task, &after.state, &after.responses} {
+		move(s)
+	}
+	if !after.meta.Present() {
+		after.meta, _ = wire.FindPath(m.Raw, m.Params, "_meta")
+	}
+	moved := make([]wire.Edit, len(edits))
+	for i, edit := range edits {
+		moved[i] = edit
+		move(&moved[i].Span)
+	}
+	return &after, moved
+}

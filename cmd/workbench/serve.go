@@ -13,6 +13,7 @@ import (
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/slots"
+	"github.com/mcp-workbench/workbench/internal/tracing"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy"
 	"github.com/mcp-workbench/workbench/toolbox"
@@ -70,12 +71,19 @@ func serve(cmd *cobra.Command, env *environment, direct string, over *httpFlags)
 	if cfg.Models.Problem != nil {
 		log.Warn().AnErr(logkey.Err, cfg.Models.Problem).Msg("the models cannot be asked")
 	}
+	tracer, stopTracing, err := tracing.Start(env.lookup, version(), log)
+	if err != nil {
+		// The variables are mostly meant for other programs.
+		log.Warn().AnErr(logkey.Err, err).Msg("there are no traces")
+	}
+	defer stopTracing()
 	opts := proxy.Options{
 		Version: version(),
 		Direct:  direct,
 		Toolbox: env.toolboxOptions(cfg, log),
 		Clients: env.seenClients(log),
 		Logger:  log,
+		Tracer:  tracer,
 	}
 	if over.address != "" {
 		return serveHTTP(cmd.Context(), env, over, cfg, opts)

@@ -6,10 +6,11 @@
 # older Node.
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test servers lint cross bench fuzz clean node
+.PHONY: help build demo test servers lint cross bench fuzz chaos soak clean node
 
-# How long `make fuzz` stays on each target, and what `make bench` is told, such as BENCH=--quick.
+# How long `make fuzz` stays on each target and `make soak` goes on, and what `make bench` is told, such as BENCH=--quick.
 FUZZTIME ?= 10s
+DURATION ?= 10m
 BENCH ?=
 
 NPM := test/npm
@@ -59,6 +60,13 @@ fuzz: ## fuzz every target, each for FUZZTIME=10s
 			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$package"; \
 		esac; done; \
 	done
+
+# As for servers: in the folder itself go test passes on what the test prints.
+chaos: ## end, crash and flood it for minutes, and print goals and figures (needs Go and Linux)
+	cd test/chaos && WORKBENCH_CHAOS=1 go test -count=1 -timeout 60m -run TestChaos
+
+soak: ## load it with calls and faults for DURATION=10m, and print how it grows (needs Go and Linux)
+	cd test/chaos && WORKBENCH_SOAK=$(DURATION) go test -count=1 -timeout 0 -run TestSoak
 
 clean: ## remove what these commands made
 	rm -rf bin $(NPM)/node_modules $(SERVERS)/node_modules

@@ -12,6 +12,7 @@ import (
 func calls() map[string]mode {
 	return map[string]mode{
 		"crash":      {fault: crash},
+		"ledger":     {start: func(s *server) { enter(s, ".starts", "s") }, take: enterEcho, fault: crash},
 		"partial":    {fault: partial},
 		"grandchild": {fault: func(s *server, r request) { kin(); crash(s, r) }},
 		"hang":       {fault: func(*server, request) {}},
@@ -43,6 +44,27 @@ func calls() map[string]mode {
 		"closein":  {take: endInput(func() { _ = os.Stdin.Close() })},
 		"noread":   {take: endInput(func() {})},
 		"sip":      {take: endInput(sip)},
+	}
+}
+
+// enterEcho writes down what the tool "echo" is called with.
+func enterEcho(s *server, r request) bool {
+	if r.Params.Name == "echo" {
+		enter(s, "", string(r.Params.Arguments)+"\n")
+	}
+	return false
+}
+
+// enter appends text to the file whose name, without suffix, the server was given as argument.
+func enter(s *server, suffix, text string) {
+	ledger, err := os.OpenFile(s.arg(0)+suffix, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err == nil {
+		_, err = ledger.WriteString(text)
+		_ = ledger.Close()
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "badchild:", err)
+		os.Exit(1)
 	}
 }
 

@@ -1,0 +1,68 @@
+//go:build linux
+
+package chaos
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/mcp-workbench/workbench/test/wiretest"
+)
+
+// programs is the variable that tells the tests where TestMain put the programs.
+const programs = "WORKBENCH_CHAOS_PROGRAMS"
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "workbench-chaos-")
+	if err == nil {
+		defer os.RemoveAll(dir)
+		err = wiretest.Build(dir, "cmd/workbench", "test/faults/badchild")
+	}
+	if err == nil {
+		err = os.Setenv(programs, dir)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "chaos:", err)
+		return 1
+	}
+	code := m.Run()
+	if code == 0 {
+		if err := goleak.Find(); err != nil {
+			fmt.Fprintln(os.Stderr, "chaos:", err)
+			code = 1
+		}
+	}
+	return code
+}
+
+// atLength reports whether make chaos asked for all of it.
+func atLength() bool { return os.Getenv("WORKBENCH_CHAOS") == "1" }
+
+// times is how often something is done: few times in go test, many times at length.
+func times(few, many int) int {
+	if atLength() {
+		return many
+	}
+	return few
+}
+
+// TestChaos runs one after the other what would disturb each other's figures.
+func TestChaos(t *testing.T) {
+	tab := new(table)
+	t.Run("ends", func(t *testing.T) { ends(t, tab) })
+	t.Run("crashes", func(t *testing.T) { crashes(t, tab) })
+	t.Run("restart", func(t *testing.T) { restart(t, tab) })
+	t.Run("hanging servers", func(t *testing.T) { hanging(t, tab) })
+	t.Run("memory", func(t *testing.T) { memory(t, tab) })
+	t.Run("sessions", func(t *testing.T) { sessions(t, tab) })
+	if text := tab.String(); atLength() {
+		fmt.Print(text)
+	} else {
+		t.Log("\n" + text)
+	}
+}

@@ -1,0 +1,110 @@
+//go:build linux
+
+package chaos
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcp-workbench/workbench/test/wiretest"
+)
+
+// spare is how much memory a fault may cost at most.
+const spare = 64 << 20
+
+// memory measures what floods cost, and what the neighbour of a server that floods notices.
+func memory(t *testing.T, tab *table) {
+	for _, flood := range []struct{ name, fault string }{
+		{"a line of 100 MB", "big"}, {"a line without end", "endless"}, {"200,000 notifications", "flood"}, {"100 MB on stderr", "stderr"},
+	} {
+		t.Run(flood.name, func(t *testing.T) {
+			p := start(t, map[string]map[string]string{"box": {"sick": flood.fault, "well": "well"}})
+			p.greet()
+			p.open("box")
+			calm := neighbour(p, times(50, 500), nil)
+			base := p.weigh()
+			over := make(chan struct{})
+			go func() {
+				defer close(over)
+				_, _, _ = p.call("box", "sick", "fault", "{}")
+			}()
+			busy := neighbour(p, times(50, 500), over)
+			grown(t, tab, flood.name, p, base)
+			tab.show("neighbour's p99 meanwhile", "at most 2 × "+ms(calm.percentile(99)), ms(busy.percentile(99)))
+		})
+	}
+	t.Run("a client that reads 1 KB/s", func(t *testing.T) { slowClient(t, tab) })
+}
+
+// weigh is the memory of the program, whose peak is counted from now on.
+func (p *program) weigh() int {
+	_ = os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", p.cmd.Process.Pid), []byte("5"), 0) // else from its start, which is more
+	return p.size("VmRSS")
+}
+
+// grown says by how much the program has grown at most.
+func grown(t *testing.T, tab *table, name string, p *program, base int) {
+	t.Helper()
+	more := p.size("VmHWM") - base
+	tab.show("memory for "+name, "at most "+mib(spare), mib(more))
+	if more > spare {
+		t.Errorf("%s: the program has grown by %s, want at most %s", name, mib(more), mib(spare))
+	}
+}
+
+// neighbour calls the well server n times, or more until over is closed.
+func neighbour(p *program, n int, over <-chan struct{}) (took durations) {
+	for {
+		took = append(took, p.echo("box", "well"))
+		if len(took) < n {
+			continue
+		}
+		select {
+		case <-over:
+			return took
+		default:
+			if over == nil {
+				return took
+			}
+		}
+	}
+}
+
+// slowClient asks for 100 MB and reads a kilobyte a second. Writing to the program may wait, so nobody waits for it.
+func slowClient(t *testing.T, tab *table) {
+	p := start(t, map[string]map[string]string{"box": {"well": "well"}})
+	p.out = bufio.NewReaderSize(p.out, 1<<10)
+	hear := func() {
+		if _, err := p.out.ReadString('\n'); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.say(wiretest.Request("1", "initialize", hello))
+	hear()
+	p.say(wiretest.Request("2", "tools/call", `{"name":"workbench_open_toolbox","arguments":{"toolbox_name":"box"}}`))
+	hear()
+	base := p.weigh()
+	asking := make(chan struct{})
+	go func() {
+		defer close(asking)
+		long := strings.Repeat("x", 1<<20)
+		for i := range 100 {
+			p.say(wiretest.Request(fmt.Sprint(i+10), "tools/call", fmt.Sprintf(`{"name":"workbench_use_tool","arguments":{"toolbox_name":"box","tool_name":"echo","arguments":{"x":%q}}}`, long)))
+		}
+	}()
+	piece := make([]byte, 1<<10)
+	for range times(2, 20) {
+		if _, err := p.out.Read(piece); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+	}
+	grown(t, tab, "a client that reads 1 KB/s", p, base)
+	_ = p.cmd.Process.Kill()
+	<-asking
+	go p.receive()
+}

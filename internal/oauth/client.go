@@ -1,0 +1,256 @@
+package oauth
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+)
+
+// Settings say which server is logged in to, and how.
+type Settings struct {
+	// URL is the server's address.
+	URL string
+	// ClientID and ClientSecret are of a client that was registered by hand.
+	// A ClientID that is an https url is that of a client metadata document.
+	// Without one this program registers itself.
+	ClientID, ClientSecret string
+	// Issuer is the authorization server that the client is registered with;
+	// "" means the one that the server names.
+	Issuer string
+	// Scopes are asked for in place of those that the server names first.
+	Scopes []string
+	// ClientCredentials says that the client acts for itself: no person
+	// consents.
+	ClientCredentials bool
+	// Headers go with each request to the server that is made for a login.
+	Headers map[string]string
+}
+
+// Options are what a client needs of the program around it. The zero value
+// works.
+type Options struct {
+	// Proxy finds the proxy of a request; nil means none.
+	Proxy func(*http.Request) (*url.URL, error)
+	// TLS is how HTTPS is spoken; nil means with the certificates of the system.
+	TLS *tls.Config
+	// Resolver looks up names; nil means that of the system.
+	Resolver *net.Resolver
+}
+
+// LoginError says that a person has to log in.
+type LoginError struct{ Why string }
+
+func (e *LoginError) Error() string { return e.Why }
+
+// Client holds the login to one server. Its methods may be called by several
+// goroutines.
+type Client struct {
+	settings Settings
+	server   *url.URL
+	store    *Store
+	http     *http.Client
+
+	turn chan struct{} // held while the record is renewed
+
+	mu      sync.Mutex
+	loaded  bool
+	current record // as last read or written
+	failed  failure
+}
+
+// failure is a renewal that did not work, so that who comes with the same token
+// a moment later is told the same.
+type failure struct {
+	token string
+	err   error
+	until time.Time
+}
+
+// failureRest is how long a renewal that failed for no final reason is not
+// tried again.
+const failureRest = 5 * time.Second
+
+// New makes the client of a server. It reads and sends nothing.
+func New(settings Settings, store *Store, opts Options) (*Client, error) {
+	server, err := url.Parse(settings.URL)
+	if err != nil || server.Host == "" {
+		return nil, errors.New("the server's address is no url")
+	}
+	return &Client{
+		settings: settings,
+		server:   server,
+		store:    store,
+		http:     newGuard(opts, settings.URL, settings.Issuer),
+		turn:     make(chan struct{}, 1),
+	}, nil
+}
+
+// Close closes the connections that are kept for another request.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// Reload forgets what was read, so that a login that another process did since
+// is seen.
+func (c *Client) Reload() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.loaded, c.failed = false, failure{}
+}
+
+// Token returns a token to send, renewed if its time is over. It is "" if there
+// is none: the server's answer then says what it wants.
+func (c *Client) Token(ctx context.Context) (string, error) {
+	r, err := c.load()
+	if err != nil {
+		return "", err
+	}
+	if r.usable() {
+		return r.Access, nil
+	}
+	if r.Refresh == "" && !c.settings.ClientCredentials {
+		return "", nil
+	}
+	token, err := c.Renew(ctx, r.Access, r.Wanted)
+	if errors.As(err, new(*LoginError)) {
+		return "", nil
+	}
+	return token, err
+}
+
+// Renew returns a token other than used, which the server refused with that
+// challenge: one that was got since, or a new one. Of many callers one asks for
+// it and the others wait. The error is a [*LoginError] if only a person can get
+// one; what the server wants is noted for them.
+func (c *Client) Renew(ctx context.Context, used string, wanted Challenge) (string, error) {
+	select {
+	case c.turn <- struct{}{}:
+		defer func() { <-c.turn }()
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	}
+	r, err := c.load()
+	if err != nil {
+		return "", err
+	}
+	if r.usable() && r.Access != used {
+		return r.Access, nil
+	}
+	if err := c.failedWith(used); err != nil {
+		return "", err
+	}
+	// A refresh that was begun is not given up with the request that needed
+	// it: its answer may hold the only token that is good from then on.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*requestTime)
+	defer cancel()
+	err = c.store.change(ctx, c.settings.URL, func(r *record) error {
+		defer func() { c.keep(*r) }()
+		if r.usable() && r.Access != used {
+			return nil // another process was first
+		}
+		r.Wanted = wanted
+		return c.renew(ctx, r)
+	})
+	if err != nil {
+		c.mu.Lock()
+		c.failed = failure{used, err, time.Now().Add(failureRest)}
+		c.mu.Unlock()
+		return "", err
+	}
+	r, err = c.load()
+	return r.Access, err
+}
+
+// renew gets a token without asking a person.
+func (c *Client) renew(ctx context.Context, r *record) error {
+	switch {
+	case c.settings.ClientCredentials:
+		return c.asItself(ctx, r)
+	case r.Access == "" && r.Refresh == "":
+		return &LoginError{"there is no login yet"}
+	case r.Refresh == "":
+		return &LoginError{"the login is not accepted any more"}
+	}
+	return c.refresh(ctx, r)
+}
+
+// failedWith returns why the renewal of a token failed a moment ago.
+func (c *Client) failedWith(token string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.failed.err != nil && c.failed.token == token && time.Now().Before(c.failed.until) {
+		return c.failed.err
+	}
+	return nil
+}
+
+// Note keeps what the server wants of the next login.
+func (c *Client) Note(ctx context.Context, wanted Challenge) error {
+	return c.store.change(ctx, c.settings.URL, func(r *record) error {
+		r.Wanted = wanted
+		c.keep(*r)
+		return nil
+	})
+}
+
+// Scopes returns what the token was asked for or granted with.
+func (c *Client) Scopes() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.current.Scopes
+}
+
+// Changed reports whether there is a token that may be sent and is not the last
+// one that this client knew: somebody logged in.
+func (c *Client) Changed() bool {
+	r, err := c.store.read(c.settings.URL)
+	if err != nil {
+		return false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return r.Access != "" && r.Access != c.current.Access
+}
+
+// Logout forgets the token, after the authorization server was told that it is
+// not needed any more, if it wants to know (RFC 7009). It reports whether there
+// was one. An error of the authorization server does not keep the token.
+func (c *Client) Logout(ctx context.Context) (was bool, err error) {
+	var told error
+	err = c.store.change(ctx, c.settings.URL, func(r *record) error {
+		was = r.Access != "" || r.Refresh != ""
+		if was && r.Revoke != "" {
+			told = c.revoke(ctx, r)
+		}
+		r.forget()
+		c.keep(*r)
+		return nil
+	})
+	if told != nil {
+		told = fmt.Errorf("the authorization server could not be told: %w", told)
+	}
+	return was, errors.Join(err, told)
+}
+
+func (c *Client) load() (record, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.loaded {
+		r, err := c.store.read(c.settings.URL)
+		if err != nil {
+			return r, err
+		}
+		c.current, c.loaded = r, true
+	}
+	return c.current, nil
+}
+
+func (c *Client) keep(r record) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.current, c.loaded = r, true
+}

@@ -1,0 +1,233 @@
+package oauth
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/oauth2"
+)
+
+// LoginOptions are what a login needs besides a person.
+type LoginOptions struct {
+	// Show gives the person the address to open in a browser: https, or http
+	// on this machine.
+	Show func(address string) error
+	// Port is where the browser comes back to, on 127.0.0.1; 0 means the one of
+	// the last login, or any.
+	Port int
+}
+
+// callbackPath is where the browser comes back to.
+const callbackPath = "/callback"
+
+// Login has a person log in and keeps what comes of it. It returns the scopes
+// that the token was asked for or granted with, and ends with ctx.
+func (c *Client) Login(ctx context.Context, opts LoginOptions) (scopes []string, err error) {
+	if c.settings.ClientCredentials {
+		return nil, errors.New("this server is used with client credentials, which need no login")
+	}
+	r, err := c.store.read(c.settings.URL)
+	if err != nil {
+		return nil, err
+	}
+	asked, err := c.ask(ctx)
+	if err != nil {
+		return nil, err
+	}
+	// What a request was refused for is more than what a server wants at first.
+	r.Wanted.Metadata = asked.Metadata
+	r.Wanted.Scope = strings.Join(union(strings.Fields(r.Wanted.Scope), strings.Fields(asked.Scope)), " ")
+	p, err := c.discover(ctx, asked.Metadata)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.suits(p); err != nil {
+		return nil, err
+	}
+	listener, err := c.listen(ctx, r.Registrations[p.Issuer], opts.Port)
+	if err != nil {
+		return nil, err
+	}
+	defer listener.Close()
+	redirect := "http://" + listener.Addr().String() + callbackPath
+	reg, err := c.client(ctx, &r, p, redirect)
+	if err != nil {
+		return nil, err
+	}
+	scopes = c.firstScopes(&r, p)
+	visit := &visit{state: rand.Text(), place: p, came: make(chan url.Values, 1)}
+	verifier := oauth2.GenerateVerifier()
+	if err := opts.Show(authorizeURL(p, reg, redirect, visit.state, verifier, scopes)); err != nil {
+		return nil, err
+	}
+	code, err := visit.wait(ctx, listener)
+	if err != nil {
+		return nil, err
+	}
+	err = c.store.change(ctx, c.settings.URL, func(r *record) error {
+		r.forget()
+		r.settle(p)
+		r.Scopes = scopes
+		if r.Registrations == nil {
+			r.Registrations = make(map[string]registration)
+		}
+		r.Registrations[p.Issuer] = c.kept(reg)
+		err := c.exchange(ctx, r, reg, url.Values{
+			"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {redirect}, "code_verifier": {verifier},
+		})
+		scopes = r.Scopes
+		c.keep(*r)
+		return err
+	})
+	return scopes, err
+}
+
+// ask sends the server a request without a token, for the challenge in its
+// answer.
+func (c *Client) ask(ctx context.Context) (Challenge, error) {
+	for _, method := range []string{http.MethodPost, http.MethodGet} {
+		var body io.Reader
+		if method == http.MethodPost {
+			body = strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)
+		}
+		req, err := http.NewRequestWithContext(ctx, method, c.settings.URL, body)
+		if err != nil {
+			return Challenge{}, err
+		}
+		for k, v := range c.settings.Headers {
+			req.Header.Set(k, v)
+		}
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Accept", "application/json, text/event-stream")
+		resp, err := c.http.Do(req)
+		if err != nil {
+			return Challenge{}, plain(err)
+		}
+		_ = resp.Body.Close()
+		if resp.StatusCode == http.StatusUnauthorized {
+			return ParseChallenge(resp.Header), nil
+		}
+	}
+	return Challenge{}, nil // it wants one for some requests only, and may have metadata
+}
+
+// suits refuses authorization servers that a login is not safe with.
+func (c *Client) suits(p *place) error {
+	if !slices.Contains(p.Challenges, "S256") {
+		return fmt.Errorf("authorization server %s: it does not say that it supports PKCE with S256, without which a login could be stolen", p.Issuer)
+	}
+	u, err := url.Parse(p.Authorize)
+	if err != nil || u.Scheme != "https" && !(u.Scheme == "http" && isLoopback(u.Hostname())) || u.Host == "" || u.User != nil {
+		return fmt.Errorf("authorization server %s: its page for logins, %q, is not an https address", p.Issuer, printable(p.Authorize))
+	}
+	return nil
+}
+
+// listen opens the port that the browser comes back to: that of the client's
+// registration, if it has one and nothing else has taken it.
+func (c *Client) listen(ctx context.Context, kept registration, port int) (net.Listener, error) {
+	var config net.ListenConfig
+	if u, err := url.Parse(kept.Redirect); err == nil && port == 0 && u.Port() != "" {
+		if l, err := config.Listen(ctx, "tcp", "127.0.0.1:"+u.Port()); err == nil {
+			return l, nil
+		}
+	}
+	return config.Listen(ctx, "tcp", "127.0.0.1:"+strconv.Itoa(port))
+}
+
+// authorizeURL is the address that a person opens.
+func authorizeURL(p *place, reg registration, redirect, state, verifier string, scopes []string) string {
+	config := oauth2.Config{
+		ClientID:    reg.ID,
+		RedirectURL: redirect,
+		Scopes:      scopes,
+		Endpoint:    oauth2.Endpoint{AuthURL: p.Authorize},
+	}
+	return config.AuthCodeURL(state, oauth2.S256ChallengeOption(verifier), oauth2.SetAuthURLParam("resource", p.resource))
+}
+
+// visit is the coming back of the browser.
+type visit struct {
+	state string
+	place *place
+	came  chan url.Values
+}
+
+// wait serves the page that the browser comes back to until it came, and
+// returns the code it brought.
+func (v *visit) wait(ctx context.Context, listener net.Listener) (code string, err error) {
+	srv := &http.Server{Handler: v, ReadHeaderTimeout: requestTime, MaxHeaderBytes: 32 << 10}
+	served := make(chan error, 1)
+	go func() { served <- srv.Serve(listener) }()
+	var answer url.Values
+	select {
+	case answer = <-v.came:
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+	case err = <-served:
+		return "", fmt.Errorf("waiting for the browser: %w", err)
+	}
+	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second) // the page is on its way
+	defer cancel()
+	if srv.Shutdown(closing) != nil {
+		_ = srv.Close()
+	}
+	<-served
+	if err != nil {
+		return "", err
+	}
+	return v.code(answer)
+}
+
+// ServeHTTP takes the browser's coming back. What does not have our state is
+// not it, and does not end the login: any page may send a browser here.
+func (v *visit) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	query := req.URL.Query()
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.Header().Set("Referrer-Policy", "no-referrer")
+	w.Header().Set("Cache-Control", "no-store")
+	switch {
+	case req.URL.Path != callbackPath || req.Method != http.MethodGet:
+		http.Error(w, "Nothing here.", http.StatusNotFound)
+		return
+	case subtle.ConstantTimeCompare([]byte(query.Get("state")), []byte(v.state)) != 1:
+		http.Error(w, "This is not the login that workbench waits for.", http.StatusBadRequest)
+		return
+	}
+	select {
+	case v.came <- query:
+		_, _ = io.WriteString(w, "workbench has the answer and says in its terminal what came of it. You can close this page.\n")
+	default:
+		http.Error(w, "This login is over.", http.StatusGone)
+	}
+}
+
+// code takes the code from the answer, if it is that of the authorization
+// server that was asked (RFC 9207, section 2.4). Of another one nothing is
+// believed, its errors neither.
+func (v *visit) code(answer url.Values) (string, error) {
+	iss, sent := answer.Get("iss"), answer.Has("iss")
+	switch {
+	case sent && iss != v.place.Issuer:
+		return "", fmt.Errorf("the answer is of %q, and the login was asked of %q: it is not used", printable(iss), v.place.Issuer)
+	case !sent && v.place.SendsIssuer:
+		return "", fmt.Errorf("the answer does not say that it is of %q, which always says so: it is not used", v.place.Issuer)
+	case answer.Get("error") != "":
+		return "", &refusal{printable(answer.Get("error")), printable(answer.Get("error_description"))}
+	case answer.Get("code") == "":
+		return "", errors.New("the answer has no code")
+	}
+	return answer.Get("code"), nil
+}

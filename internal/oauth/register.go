@@ -1,0 +1,149 @@
+package oauth
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+// How a client shows who it is at the token endpoint (RFC 7591, section 2).
+const (
+	authNone  = "none"
+	authBasic = "client_secret_basic"
+	authPost  = "client_secret_post"
+)
+
+// registration is a client as one authorization server knows it.
+type registration struct {
+	ID       string    `json:"client_id"`
+	Secret   string    `json:"client_secret,omitempty"`
+	Auth     string    `json:"token_endpoint_auth_method,omitempty"`
+	Redirect string    `json:"redirect_uri,omitempty"`
+	Expiry   time.Time `json:"expiry,omitzero"` // of the secret
+}
+
+// clientAuth chooses among the ways that an authorization server offers. It
+// offers basic if it does not say (RFC 8414, section 2), but a client without a
+// secret has only one way.
+func clientAuth(offered []string, secret bool) string {
+	switch {
+	case !secret:
+		return authNone
+	case len(offered) > 0 && !slices.Contains(offered, authBasic) && slices.Contains(offered, authPost):
+		return authPost
+	default:
+		return authBasic
+	}
+}
+
+// isDocument reports whether a client's id is the address of its metadata
+// document (draft-ietf-oauth-client-id-metadata-document, section 3).
+func isDocument(id string) bool {
+	rest, ok := strings.CutPrefix(id, "https://")
+	return ok && strings.Contains(rest, "/")
+}
+
+// registered returns the client to be at an authorization server: that of the
+// configuration, or the one that was registered there.
+func (c *Client) registered(r *record, issuer string) (registration, bool) {
+	reg, ok := r.Registrations[issuer]
+	if id := c.settings.ClientID; id != "" && (id == reg.ID || !isDocument(id)) {
+		// How it shows itself is kept from the login on.
+		return registration{ID: id, Secret: c.settings.ClientSecret, Auth: reg.Auth}, true
+	}
+	return reg, ok
+}
+
+// kept is what is kept of a client: not the secret that the configuration has.
+func (c *Client) kept(reg registration) registration {
+	if reg.ID == c.settings.ClientID {
+		reg.Secret = ""
+	}
+	return reg
+}
+
+// client finds out who to be at an authorization server, in the order of the
+// specification: the client that the configuration has, a metadata document, a
+// registration, kept or new (2026-07-28, client registration).
+func (c *Client) client(ctx context.Context, r *record, p *place, redirect string) (registration, error) {
+	id := c.settings.ClientID
+	if id != "" && (!isDocument(id) || p.ClientIsAnURL) {
+		secret := c.settings.ClientSecret
+		return registration{ID: id, Secret: secret, Auth: clientAuth(p.ClientAuth, secret != "")}, nil
+	}
+	kept, ok := r.Registrations[p.Issuer]
+	if ok && kept.ID != "" && kept.Redirect == redirect && (kept.Expiry.IsZero() || time.Now().Before(kept.Expiry)) {
+		return kept, nil
+	}
+	if p.Register == "" {
+		return registration{}, errors.New(`the authorization server registers no clients by itself; register one there by hand and write its "clientId" into "oauth" of the server in the configuration`)
+	}
+	return c.register(ctx, p, redirect)
+}
+
+// register makes a client at the authorization server (RFC 7591).
+func (c *Client) register(ctx context.Context, p *place, redirect string) (registration, error) {
+	auth := authNone
+	if len(p.ClientAuth) > 0 && !slices.Contains(p.ClientAuth, authNone) {
+		auth = clientAuth(p.ClientAuth, true)
+	}
+	body, err := json.Marshal(map[string]any{
+		"client_name":                "MCP Workbench",
+		"application_type":           "native",
+		"redirect_uris":              []string{redirect},
+		"grant_types":                []string{"authorization_code", "refresh_token"},
+		"response_types":             []string{"code"},
+		"token_endpoint_auth_method": auth,
+	})
+	if err != nil {
+		return registration{}, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, p.Register, bytes.NewReader(body))
+	if err != nil {
+		return registration{}, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json")
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return registration{}, fmt.Errorf("registration: %w", plain(err))
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return registration{}, fmt.Errorf("registration: %w", err)
+	}
+	var got struct {
+		registration
+		SecretEnds int64  `json:"client_secret_expires_at"` // seconds of Unix time; 0 is never
+		Error      string `json:"error"`
+		Text       string `json:"error_description"`
+	}
+	err = json.Unmarshal(data, &got)
+	switch {
+	case err == nil && got.Error != "":
+		return registration{}, fmt.Errorf("registration: %w", &refusal{printable(got.Error), printable(got.Text)})
+	case resp.StatusCode >= 300:
+		return registration{}, fmt.Errorf("registration: the authorization server answered HTTP %d", resp.StatusCode)
+	case err != nil:
+		return registration{}, fmt.Errorf("registration: not the JSON that it should be: %w", err)
+	case got.ID == "":
+		return registration{}, errors.New("registration: the authorization server gave no client_id")
+	}
+	reg := got.registration
+	reg.Redirect = redirect
+	if got.SecretEnds > 0 {
+		reg.Expiry = time.Unix(got.SecretEnds, 0)
+	}
+	if !slices.Contains([]string{authNone, authBasic, authPost}, reg.Auth) {
+		reg.Auth = clientAuth(p.ClientAuth, reg.Secret != "")
+	}
+	return reg, nil
+}

@@ -59,6 +59,7 @@ type Server struct {
 
 	URL     string            `key:"url"`
 	Headers map[string]string `key:"headers"`
+	OAuth   OAuth             `key:"oauth"` // how the server is logged in to, where it wants that
 
 	Builtin    string   `key:"builtin" enum:"workflow"`          // its name in workbench
 	Workflows  []string `key:"workflows"`                        // directories of workflow files, for the built-in workflow server
@@ -78,6 +79,25 @@ type Server struct {
 	// does not fit. It is an *Error that says where, never a value. What hangs on that variable is not to be used.
 	Problem error
 }
+
+// OAuth says what a login to a remote server is to know that the server does not say itself. The zero value is for those that
+// say all.
+type OAuth struct {
+	ClientID     string   `key:"clientId"`     // "" if the client registers itself
+	ClientSecret string   `key:"clientSecret"` // "" if it has none
+	Issuer       string   `key:"issuer"`       // the authorization server; "" for the one that the server names
+	Scopes       []string `key:"scopes"`       // asked for; nil for those that the server names
+	Grant        Grant    `key:"grant" enum:"authorization_code,client_credentials"`
+}
+
+// Grant is the way to a token.
+type Grant string
+
+// The grants. The zero value means GrantCode.
+const (
+	GrantCode        Grant = "authorization_code" // a person logs in, by workbench login
+	GrantCredentials Grant = "client_credentials" // the client acts for itself
+)
 
 // InheritEnv says which variables of workbench's own environment a stdio server gets besides the safe list
 // and its Env: all of them, those named, or (the zero value) none.

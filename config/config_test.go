@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -219,6 +220,9 @@ func serverFile(s config.Server) ordered {
 	text("cwd", s.Cwd)
 	text("url", s.URL)
 	table("headers", s.Headers)
+	if a := s.OAuth; !reflect.DeepEqual(a, config.OAuth{}) {
+		file = append(file, entry{"oauth", oauthKeys(a)})
+	}
 	text("builtin", s.Builtin)
 	list("workflows", s.Workflows)
 	text("conditions", s.Conditions)
@@ -243,6 +247,20 @@ func serverFile(s config.Server) ordered {
 		{"start", s.Timeouts.Start.String()},
 		{"callIdle", s.Timeouts.CallIdle.String()},
 		{"callTotal", s.Timeouts.CallTotal.String()}}})
+}
+
+func oauthKeys(a config.OAuth) (keys ordered) {
+	for _, text := range []struct{ key, value string }{
+		{"clientId", a.ClientID}, {"clientSecret", a.ClientSecret}, {"issuer", a.Issuer}, {"grant", string(a.Grant)},
+	} {
+		if text.value != "" {
+			keys = append(keys, entry{text.key, escape(text.value)})
+		}
+	}
+	if a.Scopes != nil {
+		keys = append(keys, entry{"scopes", escapeAll(a.Scopes)})
+	}
+	return keys
 }
 
 func escape(s string) string { return strings.ReplaceAll(s, "${", "$${") }

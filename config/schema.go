@@ -197,6 +197,18 @@ func description(key string) string {
 		return "The address of the server, http or https."
 	case "headers":
 		return "HTTP headers sent with every request to the server."
+	case "oauth":
+		return "What a login to the server is to know that the server does not say itself. Log in with workbench login."
+	case "clientId":
+		return "The client that was registered with the authorization server by hand, or the https address of a client metadata document. Default: the client registers itself."
+	case "clientSecret":
+		return "The secret of that client, if it has one."
+	case "issuer":
+		return "The authorization server that the client is registered with. Default: the first that the server names."
+	case "scopes":
+		return "The scopes to ask for. Default: those that the server names."
+	case "grant":
+		return "How a token is got: a person logs in (authorization_code, the default), or the client acts for itself (client_credentials)."
 	case "builtin":
 		return "A server inside workbench: workflow."
 	case "workflows":

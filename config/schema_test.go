@@ -55,6 +55,8 @@ func TestSchemaKeys(t *testing.T) {
 		{"store", schema["properties"].(map[string]any)["store"], `{"store": {"qqqqqqqq": 1}}`},
 		{"models", schema["properties"].(map[string]any)["models"], `{"models": {"baseUrl": "https://h/v1", "default": "m", "qqqqqqqq": 1}}`},
 		{"server", server, `{"toolboxes": {"t": {"mcpServers": {"s": {"command": "x", "qqqqqqqq": 1}}}}}`},
+		{"oauth", server["properties"].(map[string]any)["oauth"],
+			`{"toolboxes": {"t": {"mcpServers": {"s": {"url": "http://h", "oauth": {"qqqqqqqq": 1}}}}}}`},
 		{"timeouts", server["properties"].(map[string]any)["timeouts"],
 			`{"toolboxes": {"t": {"mcpServers": {"s": {"command": "x", "timeouts": {"qqqqqqqq": 1}}}}}}`},
 	} {

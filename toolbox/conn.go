@@ -534,7 +534,13 @@ func (c *conn) TooLong(e *wire.TooLongError) {
 func (c *conn) Broken(err error) { c.breakOff(err) }
 
 // Lost is the link's word that a request will get no reply.
-func (c *conn) Lost(id uint64, err error) { c.end(id, nil, c.lost(err)) }
+func (c *conn) Lost(id uint64, err error) {
+	if isUndone(err) {
+		c.end(id, nil, &UndoneError{Toolbox: c.server.Toolbox, Server: c.server.Name, Cause: err})
+		return
+	}
+	c.end(id, nil, c.lost(err))
+}
 
 // notify writes a notification of our own.
 func (c *conn) notify(method string, params []byte) error {

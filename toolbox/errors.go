@@ -95,6 +95,20 @@ func (e *LostError) Error() string {
 
 func (e *LostError) Unwrap() error { return e.Cause }
 
+// UndoneError says that a request was certainly not carried out: a remote
+// server refused it, or could not be reached.
+type UndoneError struct {
+	Toolbox string
+	Server  string
+	Cause   error
+}
+
+func (e *UndoneError) Error() string {
+	return fmt.Sprintf("server %q of toolbox %q: %v", e.Server, e.Toolbox, e.Cause)
+}
+
+func (e *UndoneError) Unwrap() error { return e.Cause }
+
 // ExitError says how a server's process ended.
 type ExitError struct {
 	How    string   // "exit status 3", "killed by signal 9 (SIGKILL)"

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"time"
 
@@ -83,7 +84,7 @@ func (c *conn) handshake(ctx context.Context, client Client, legacy bool) error 
 		}
 		c.mute = pctx.Err() != nil
 		cancel()
-		if err == nil || ctx.Err() != nil {
+		if err == nil || ctx.Err() != nil || saysNothingOfEra(err) {
 			return err
 		}
 		select {
@@ -93,10 +94,20 @@ func (c *conn) handshake(ctx context.Context, client Client, legacy bool) error 
 		}
 	}
 	err := c.initialize(ctx, client)
-	if errors.As(err, new(*RPCError)) && !legacy && c.discover(ctx, client) == nil {
-		return nil
+	if errors.As(err, new(*RPCError)) && !legacy {
+		if derr := c.discover(ctx, client); derr == nil || saysNothingOfEra(derr) {
+			return derr
+		}
 	}
 	return err
+}
+
+// saysNothingOfEra reports whether a remote server refused a request for who
+// asks or how often, and not for what it asks.
+func saysNothingOfEra(err error) bool {
+	var status *StatusError
+	return errors.As(err, &status) &&
+		slices.Contains([]int{http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests}, status.Status)
 }
 
 // speaksModern reports whether a server refused a revision and named the one of

@@ -8,6 +8,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"strconv"
 	"sync"
 	"time"
 
@@ -26,7 +27,6 @@ import (
 // cut off after 30 s.
 type httpLink struct {
 	server *Server
-	client *http.Client
 	r      receiver
 	ctx    context.Context // the link's life: its POSTs outlive the call of Send
 	cancel context.CancelCauseFunc
@@ -38,23 +38,34 @@ type httpLink struct {
 	session string
 	version string
 	posts   map[uint64]context.CancelFunc
+	broken  int   // answers of 5xx in a row
+	retired error // why it takes no more requests
 }
+
+// brokenMax is how many answers of 5xx in a row end the link, so that the
+// server is left alone and tried by and by.
+const brokenMax = 5
 
 // sessionEndWait bounds the DELETE that ends a session.
 const sessionEndWait = 2 * time.Second
+
+// errEraChanged says that the remote server does not speak the revision of the
+// handshake any more.
+var errEraChanged = errors.New("the remote server does not speak the protocol version any more that was agreed on")
 
 // errSessionEnded says that the remote server does not know our session any more.
 var errSessionEnded = errors.New("the remote server ended the session")
 
 func (s *Server) dialHTTP() link {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	return &httpLink{server: s, client: s.box.opts.HTTP, ctx: ctx, cancel: cancel, posts: make(map[uint64]context.CancelFunc)}
+	return &httpLink{server: s, ctx: ctx, cancel: cancel, posts: make(map[uint64]context.CancelFunc)}
 }
 
 func (l *httpLink) Begin(r receiver) { l.r = r }
 
 // Handshaken opens the stream on which a legacy server speaks unasked.
 func (l *httpLink) Handshaken(version string) {
+	l.server.greeted(version)
 	l.mu.Lock()
 	l.version = version
 	stateful := l.session != ""
@@ -73,28 +84,61 @@ func (l *httpLink) Send(msg []byte, id uint64) error {
 	body := bytes.Clone(msg)
 	ctx, cancel := context.WithCancel(l.ctx)
 	wait, done := l.order.turn(id == 0)
-	if id != 0 {
-		l.mu.Lock()
+	l.mu.Lock()
+	retired := l.retired
+	if id != 0 && retired == nil {
 		l.posts[id] = cancel
-		l.mu.Unlock()
 	}
+	l.mu.Unlock()
 	if !l.tasks.begin(func() {
 		defer cancel()
 		defer done()
 		wait(ctx)
-		err := l.post(ctx, body, id)
-		l.mu.Lock()
-		delete(l.posts, id)
-		l.mu.Unlock()
-		if err != nil && id != 0 {
-			l.r.Lost(id, err)
+		err := error(unreachedError{retired})
+		if retired == nil {
+			err = l.post(ctx, body, id)
 		}
+		l.finish(id, err)
 	}) {
 		cancel()
 		done()
 		return ErrClosed
 	}
 	return nil
+}
+
+// finish ends a request, and the link with it if that showed that no more will
+// be answered. Others that are under way are waited for.
+func (l *httpLink) finish(id uint64, err error) {
+	l.mu.Lock()
+	delete(l.posts, id)
+	l.judgeLocked(err)
+	retired, last := l.retired, len(l.posts) == 0
+	l.mu.Unlock()
+	if err != nil && id != 0 {
+		l.r.Lost(id, err)
+	}
+	if retired != nil && last {
+		l.cancel(retired)
+	}
+}
+
+// judgeLocked retires the link when the server wants a login or is broken.
+// Before the handshake, the start itself fails with the reason.
+func (l *httpLink) judgeLocked(err error) {
+	var status *StatusError
+	switch {
+	case err == nil:
+		l.broken = 0
+		return
+	case !errors.As(err, &status) || l.version == "" || l.retired != nil:
+		return
+	case status.Status >= 500:
+		l.broken++
+	}
+	if status.Status == http.StatusUnauthorized && l.server.remote.login != nil || l.broken >= brokenMax {
+		l.retired = err
+	}
 }
 
 // Abandon closes the stream of a request. In the modern era that is how a
@@ -108,16 +152,9 @@ func (l *httpLink) Abandon(id uint64) {
 }
 
 func (l *httpLink) request(ctx context.Context, method string, body []byte) (*http.Request, error) {
-	var r io.Reader
-	if body != nil {
-		r = bytes.NewReader(body)
-	}
-	req, err := http.NewRequestWithContext(ctx, method, l.server.cfg.URL, r)
+	req, err := l.server.remote.request(ctx, method, l.server.cfg.URL, body)
 	if err != nil {
 		return nil, err
-	}
-	for k, v := range l.server.cfg.Headers {
-		req.Header.Set(k, v)
 	}
 	l.mu.Lock()
 	session, version := l.session, l.version
@@ -168,7 +205,7 @@ func (l *httpLink) post(ctx context.Context, body []byte, id uint64) error {
 	if err != nil {
 		return err
 	}
-	resp, err := l.client.Do(req)
+	resp, err := l.server.remote.do(req)
 	if err != nil {
 		return err
 	}
@@ -217,11 +254,48 @@ func (l *httpLink) single(resp *http.Response, id uint64) error {
 	if resp.StatusCode == http.StatusNotFound && l.hasSession() {
 		return l.refused(resp)
 	}
+	if resp.StatusCode == http.StatusBadRequest {
+		l.doubt(&m)
+	}
 	if resp.StatusCode >= 300 && id != 0 && string(m.Bytes(m.ID)) == "null" {
 		return rpcError("the request", &m)
 	}
-	l.r.Receive(&m)
+	return l.receive(&m, id)
+}
+
+// receive hands on what came for request id. The reply to another request is
+// none to this one, and that one's own is on its way.
+func (l *httpLink) receive(m *wire.Message, id uint64) error {
+	if m.Kind == wire.Result || m.Kind == wire.Failure {
+		token := string(m.Bytes(m.ID))
+		if text, ok := wire.Unquote(m.Bytes(m.ID)); ok {
+			token = text // which the connection says is wrong
+		}
+		if token != strconv.FormatUint(id, 10) {
+			return fmt.Errorf("answered with the reply to another request, %.40s", token)
+		}
+	}
+	l.r.Receive(m)
 	return nil
+}
+
+// doubt retires the link if a failure can mean that the server was replaced by
+// one of another era, so that it is asked anew. A server that turns out to be
+// what it was has other reasons, and is not asked for them again.
+func (l *httpLink) doubt(m *wire.Message) {
+	unsupported := false
+	var refusal *RPCError
+	if err := rpcError("", m); errors.As(err, &refusal) {
+		unsupported = refusal.Code == codeUnsupportedVersion
+	}
+	if !unsupported && string(m.Bytes(m.ID)) != "null" {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.version != "" && l.retired == nil && l.server.doubt(l.version) {
+		l.retired = errEraChanged
+	}
 }
 
 func (l *httpLink) hasSession() bool {
@@ -253,7 +327,10 @@ func (l *httpLink) listen() {
 		if last != "" {
 			req.Header.Set("Last-Event-ID", last)
 		}
-		resp, err := l.client.Do(req)
+		resp, err := l.server.remote.do(req)
+		if errors.As(err, new(*StatusError)) {
+			return
+		}
 		if err == nil {
 			kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 			if resp.StatusCode != http.StatusOK || kind != "text/event-stream" {
@@ -317,7 +394,7 @@ func (l *httpLink) Close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, sessionEndWait)
 	defer cancel()
 	if req, err := l.request(ctx, http.MethodDelete, nil); err == nil {
-		if resp, err := l.client.Do(req); err == nil {
+		if resp, err := l.server.remote.do(req); err == nil {
 			_ = resp.Body.Close()
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"sync/atomic"
 
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
@@ -18,7 +19,6 @@ import (
 // the stream's first event names.
 type sseLink struct {
 	server *Server
-	client *http.Client
 	body   io.ReadCloser
 	events *eventReader
 	post   string
@@ -27,6 +27,8 @@ type sseLink struct {
 	cancel context.CancelCauseFunc
 	tasks  tasks
 	order  order
+
+	greeted atomic.Bool // the handshake is done
 }
 
 // dialSSE opens the stream and waits for its first event.
@@ -34,21 +36,18 @@ func (s *Server) dialSSE(ctx context.Context) (_ link, err error) {
 	life, cancel := context.WithCancelCause(context.Background())
 	stop := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
 	defer stop()
-	l := &sseLink{server: s, client: s.box.opts.HTTP, ctx: life, cancel: cancel}
+	l := &sseLink{server: s, ctx: life, cancel: cancel}
 	defer func() {
 		if err != nil {
 			cancel(err)
 		}
 	}()
-	req, err := http.NewRequestWithContext(life, http.MethodGet, s.cfg.URL, nil)
+	req, err := s.remote.request(life, http.MethodGet, s.cfg.URL, nil)
 	if err != nil {
 		return nil, err
 	}
-	for k, v := range s.cfg.Headers {
-		req.Header.Set(k, v)
-	}
 	req.Header.Set("Accept", "text/event-stream")
-	resp, err := l.client.Do(req)
+	resp, err := s.remote.do(req)
 	if err != nil {
 		return nil, err
 	}
@@ -127,8 +126,14 @@ func (l *sseLink) Send(msg []byte, id uint64) error {
 	if !l.tasks.begin(func() {
 		defer done()
 		wait(l.ctx)
-		if err := l.deliver(body); err != nil && id != 0 {
+		err := l.deliver(body)
+		if err != nil && id != 0 {
 			l.r.Lost(id, err)
+		}
+		// Before the handshake, the start itself fails with the reason.
+		if refused := (*StatusError)(nil); errors.As(err, &refused) && refused.Status == http.StatusUnauthorized &&
+			l.server.remote.login != nil && l.greeted.Load() {
+			l.cancel(err)
 		}
 	}) {
 		done()
@@ -138,15 +143,12 @@ func (l *sseLink) Send(msg []byte, id uint64) error {
 }
 
 func (l *sseLink) deliver(body []byte) error {
-	req, err := http.NewRequestWithContext(l.ctx, http.MethodPost, l.post, bytes.NewReader(body))
+	req, err := l.server.remote.request(l.ctx, http.MethodPost, l.post, body)
 	if err != nil {
 		return err
 	}
-	for k, v := range l.server.cfg.Headers {
-		req.Header.Set(k, v)
-	}
 	req.Header.Set("Content-Type", "application/json")
-	resp, err := l.client.Do(req)
+	resp, err := l.server.remote.do(req)
 	if err != nil {
 		return err
 	}
@@ -158,7 +160,7 @@ func (l *sseLink) deliver(body []byte) error {
 }
 
 func (l *sseLink) Abandon(uint64)        {}
-func (l *sseLink) Handshaken(string)     {}
+func (l *sseLink) Handshaken(string)     { l.greeted.Store(true) }
 func (l *sseLink) Done() <-chan struct{} { return l.ctx.Done() }
 func (l *sseLink) PID() int              { return 0 }
 

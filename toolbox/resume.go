@@ -30,6 +30,9 @@ type position struct {
 func (l *httpLink) follow(ctx context.Context, body io.Reader, id uint64) error {
 	at := position{retry: time.Second}
 	done, err := l.stream(body, id, &at)
+	if errors.Is(err, errEventTooLong) {
+		return err // it would come again
+	}
 	for tries := 0; !done && at.last != "" && id != 0 && tries < maxResumes && ctx.Err() == nil && l.isLegacy(); tries++ {
 		before := at.last
 		if done, err = l.resume(ctx, id, &at); errors.As(err, new(*StatusError)) {
@@ -39,7 +42,10 @@ func (l *httpLink) follow(ctx context.Context, body io.Reader, id uint64) error 
 			tries = 0
 		}
 	}
-	if done || id == 0 || errors.Is(err, context.Canceled) {
+	switch {
+	case done:
+		return err
+	case id == 0 || errors.Is(err, context.Canceled):
 		return nil
 	}
 	return fmt.Errorf("the connection was lost before the reply: %w", err)
@@ -65,7 +71,7 @@ func (l *httpLink) resume(ctx context.Context, id uint64, at *position) (done bo
 		return false, err
 	}
 	req.Header.Set("Last-Event-ID", at.last)
-	resp, err := l.client.Do(req)
+	resp, err := l.server.remote.do(req)
 	if err != nil {
 		return false, err
 	}
@@ -77,7 +83,8 @@ func (l *httpLink) resume(ctx context.Context, id uint64, at *position) (done bo
 }
 
 // stream reads a stream of messages until the reply to request id has come, and
-// notes how far it got. The error says how the stream ended without the reply.
+// notes how far it got. The error says how the stream ended without the reply,
+// or what came in its place.
 func (l *httpLink) stream(body io.Reader, id uint64, at *position) (done bool, err error) {
 	events := newEventReader(body, l.server.box.opts.MaxMessage)
 	var m wire.Message
@@ -99,9 +106,10 @@ func (l *httpLink) stream(body io.Reader, id uint64, at *position) (done bool, e
 			l.r.Noise(ev.Data, err)
 			continue
 		}
-		last := id != 0 && (m.Kind == wire.Result || m.Kind == wire.Failure)
-		l.r.Receive(&m)
-		if last {
+		if err := l.receive(&m, id); err != nil {
+			return true, err
+		}
+		if id != 0 && (m.Kind == wire.Result || m.Kind == wire.Failure) {
 			return true, nil
 		}
 	}

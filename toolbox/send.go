@@ -79,7 +79,7 @@ func (s *Server) pump() {
 					s.fail(call, s.gone())
 				}
 			}
-		case c == nil && st.asleep():
+		case c == nil && s.wakes(st):
 			s.retry()
 			return
 		case c == nil && !st.passing():
@@ -170,7 +170,7 @@ func (s *Server) await(ctx context.Context) (*conn, error) {
 			continue
 		case retired:
 			return nil, s.gone()
-		case st.asleep():
+		case s.wakes(st):
 			s.retry()
 			continue
 		case !st.passing():
@@ -182,6 +182,12 @@ func (s *Server) await(ctx context.Context) (*conn, error) {
 			return nil, fmt.Errorf("waiting for server %q of toolbox %q, which is %s: %w", s.Name, s.Toolbox, st.State, context.Cause(ctx))
 		}
 	}
+}
+
+// wakes reports whether a server is to be started because it is wanted: it was
+// idle, or it waited for a login and has got one.
+func (s *Server) wakes(st Status) bool {
+	return st.asleep() || st.State == NeedsLogin && s.remote.loggedIn()
 }
 
 // retry has a server started at once that rests after a failure or was idle.

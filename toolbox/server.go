@@ -29,6 +29,7 @@ type Server struct {
 
 	counts counters
 	queue  queue
+	remote *remote // nil unless the server is one
 
 	// legacy says that the server once ended on server/discover or left it
 	// unanswered. It belongs to the owner goroutine.
@@ -59,6 +60,9 @@ type Server struct {
 	filters    []string        // of tools
 	retired    bool            // it takes no more requests
 	heir       *Server         // which takes them instead, if there is one
+	// doubted is the protocol version that the server, asked anew after it had
+	// refused a request for its version, was found to have all the same.
+	doubted string
 }
 
 // bounds are what limits the work of a server. They are replaced and never
@@ -98,6 +102,9 @@ func newServer(box *Toolbox, cfg config.Server) *Server {
 	s.life, s.quit = context.WithCancelCause(box.ctx)
 	s.queue.server, s.filters = s, cfg.ToolFilters
 	s.bounds.Store(newBounds(cfg, box.opts.IdleTimeout))
+	if cfg.URL != "" {
+		s.remote = newRemote(s)
+	}
 	s.status = Status{State: Stopped, Since: time.Now()}
 	switch {
 	case cfg.Disabled:

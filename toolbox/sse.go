@@ -26,7 +26,10 @@ type eventReader struct {
 	r    *bufio.Reader
 	max  int
 	data []byte
-	bom  bool
+	long []byte // the line being read
+	// begun says that the first line was read, and cr that the last one ended
+	// with CR, so that an LF behind it belongs to it.
+	begun, cr bool
 }
 
 func newEventReader(r io.Reader, max int) *eventReader {
@@ -38,7 +41,7 @@ func newEventReader(r io.Reader, max int) *eventReader {
 func (e *eventReader) next() (event, error) {
 	var ev event
 	e.data = e.data[:0]
-	lines := 0
+	lines, empty := 0, 0
 	for {
 		line, err := e.line()
 		if err != nil {
@@ -50,9 +53,15 @@ func (e *eventReader) next() (event, error) {
 				return ev, nil
 			}
 			ev.Type = ""
-			continue
 		}
 		field, value, _ := bytes.Cut(line, []byte(":"))
+		// Signs of life between events are few; what comes without end and
+		// says nothing is not one.
+		if string(field) != "data" {
+			if empty += len(line) + 1; empty > e.max {
+				return event{}, fmt.Errorf("%w of %d bytes and says nothing", errEventTooLong, e.max)
+			}
+		}
 		value = bytes.TrimPrefix(value, []byte(" "))
 		switch string(field) {
 		case "data":
@@ -79,35 +88,41 @@ func (e *eventReader) next() (event, error) {
 }
 
 // line reads one line ended by LF, CRLF or CR; the result is valid until the
-// next call.
+// next call. It waits for no byte behind the end of a line.
 func (e *eventReader) line() ([]byte, error) {
-	var long []byte
+	e.long = e.long[:0]
 	for {
-		part, err := e.r.ReadSlice('\n')
-		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
-			if errors.Is(err, io.EOF) && len(part)+len(long) > 0 {
-				return nil, io.ErrUnexpectedEOF
+		if _, err := e.r.Peek(1); err != nil {
+			if errors.Is(err, io.EOF) && len(e.long) > 0 {
+				err = io.ErrUnexpectedEOF
 			}
 			return nil, err
 		}
-		if err == nil && long == nil {
-			return e.trim(part), nil
+		part, _ := e.r.Peek(e.r.Buffered())
+		if e.cr && part[0] == '\n' { // the rest of a CRLF
+			e.cr = false
+			_, _ = e.r.Discard(1)
+			continue
 		}
-		if len(long)+len(part) > e.max+64 {
+		e.cr = false
+		end := bytes.IndexAny(part, "\r\n")
+		if end < 0 {
+			end = len(part)
+		}
+		if len(e.long)+end > e.max+64 {
 			return nil, fmt.Errorf("%w of %d bytes", errEventTooLong, e.max)
 		}
-		long = append(long, part...)
-		if err == nil {
-			return e.trim(long), nil
+		e.long = append(e.long, part[:end]...)
+		if end == len(part) {
+			_, _ = e.r.Discard(end)
+			continue
 		}
+		e.cr = part[end] == '\r'
+		_, _ = e.r.Discard(end + 1)
+		if !e.begun {
+			e.begun = true
+			return bytes.TrimPrefix(e.long, []byte("\xef\xbb\xbf")), nil
+		}
+		return e.long, nil
 	}
-}
-
-func (e *eventReader) trim(line []byte) []byte {
-	if !e.bom {
-		e.bom = true
-		line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
-	}
-	line = bytes.TrimSuffix(line, []byte("\n"))
-	return bytes.TrimSuffix(line, []byte("\r"))
 }

@@ -192,22 +192,27 @@ func (s *Server) end(c *conn) error {
 // served before it ended is started again at once the first time, as its next
 // caller is waiting for it; one that never did would only fail again.
 func (s *Server) rest(ctx context.Context, b *backoff, cause error, served bool) bool {
+	var refused *StatusError
+	errors.As(cause, &refused)
 	wait, open := b.failed(time.Now())
-	if wait == 0 {
-		if served {
-			return true
-		}
-		wait = backoffFirst
-	}
-	state := Backoff
+	state, next := Backoff, time.Time{}
 	if open {
 		state = Open
 	}
-	next := time.Now().Add(wait)
-	if refused := (*StatusError)(nil); errors.As(cause, &refused) && refused.Status == http.StatusUnauthorized {
-		// Asking again with the same credentials would only be refused
-		// again: it is left until somebody opens the toolbox anew.
-		state, next, wait = NeedsLogin, time.Time{}, math.MaxInt64
+	switch {
+	case refused != nil && refused.Status == http.StatusUnauthorized:
+		// Asking again with the same credentials would only be refused again:
+		// it is left until somebody logged in, or opens the toolbox anew.
+		state, wait = NeedsLogin, math.MaxInt64
+	case refused != nil && !refused.Next.IsZero():
+		wait = max(wait, backoffFirst, time.Until(refused.Next))
+	case wait == 0 && served:
+		return true
+	case wait == 0:
+		wait = backoffFirst
+	}
+	if state != NeedsLogin {
+		next = time.Now().Add(wait)
 	}
 	s.set(state, cause, next, nil)
 	t := time.NewTimer(wait)

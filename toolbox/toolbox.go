@@ -13,6 +13,7 @@ import (
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/catalogue"
 	"github.com/mcp-workbench/workbench/internal/child"
+	"github.com/mcp-workbench/workbench/internal/oauth"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
@@ -51,9 +52,12 @@ type Options struct {
 	MaxMessage int
 	// Environ is our environment, KEY=VALUE, of which children get a part.
 	Environ []string
-	// HTTP makes the requests to remote servers; nil means a client of its
-	// own. Redirects are followed within an origin only, whatever it says.
+	// HTTP makes the requests to remote servers; nil means a [RemoteClient] of
+	// its own. Redirects are followed within an origin only, whatever it says.
 	HTTP *http.Client
+	// Logins are the tokens for remote servers that want one; nil means that
+	// there are none.
+	Logins *oauth.Store
 	// Catalogue keeps what was seen of servers, so that they can be spoken of
 	// before they have started; nil means that each is waited for.
 	Catalogue *catalogue.Catalogue
@@ -72,8 +76,9 @@ type Options struct {
 type Toolbox struct {
 	Name string
 
-	opts Options
-	bufs sync.Pool
+	opts    Options
+	ownHTTP bool // the client was made for this toolbox alone
+	bufs    sync.Pool
 	// ctx is the life of everything below the toolbox. It is kept because it
 	// is longer than that of any request: Open begins it, Close ends it.
 	ctx    context.Context
@@ -97,13 +102,15 @@ func New(cfg config.Toolbox, opts Options) *Toolbox {
 	if opts.MaxMessage == 0 {
 		opts.MaxMessage = wire.DefaultMaxMessage
 	}
+	ownHTTP := false
 	if opts.HTTP == nil {
-		opts.HTTP = new(http.Client)
+		ownHTTP = true
+		opts.HTTP = RemoteClient(opts.Environ)
 	}
 	remote := *opts.HTTP
 	remote.CheckRedirect = sameOrigin
 	opts.HTTP = &remote
-	t := &Toolbox{Name: cfg.Name, opts: opts}
+	t := &Toolbox{Name: cfg.Name, opts: opts, ownHTTP: ownHTTP}
 	t.bufs.New = func() any { b := make([]byte, 0, 4096); return &b }
 	t.ctx, t.cancel = context.WithCancelCause(context.Background())
 	for _, s := range cfg.Servers {
@@ -213,7 +220,9 @@ func (t *Toolbox) begin(s *Server) bool {
 // supervise owns one server. Its trouble ends no other; what would not stop is
 // kept for Close.
 func (t *Toolbox) supervise(s *Server) {
-	if err := s.run(s.life); err != nil {
+	err := s.run(s.life)
+	s.remote.close()
+	if err != nil {
 		t.mu.Lock()
 		t.errs = append(t.errs, err)
 		t.mu.Unlock()
@@ -226,6 +235,9 @@ func (t *Toolbox) Close() error {
 	t.tasks.end()
 	t.cancel(ErrClosed)
 	t.tasks.wait()
+	if t.ownHTTP {
+		t.opts.HTTP.CloseIdleConnections()
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return errors.Join(t.errs...)

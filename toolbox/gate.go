@@ -1,0 +1,53 @@
+package toolbox
+
+import (
+	"fmt"
+	"sync"
+	"time"
+)
+
+// The longest rest that a remote server is granted at its word.
+const maxRetryAfter = 60 * time.Second
+
+// gate keeps requests from a remote server that said it has too many. It may be
+// used by several goroutines.
+type gate struct {
+	mu     sync.Mutex
+	why    *StatusError // what it said last
+	streak int          // how often in a row
+}
+
+// closed returns the server's own words while it wants to be left alone.
+func (g *gate) closed() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.why != nil && time.Now().Before(g.why.Next) {
+		return g.why
+	}
+	return nil
+}
+
+// close has the server left alone: for as long as it says, if that is not too
+// long, else for a time that doubles.
+func (g *gate) close(why *StatusError, said time.Duration) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	rest := said
+	if said <= 0 || said > maxRetryAfter {
+		rest = jitter(min(time.Second<<min(g.streak, 10), backoffMax))
+	}
+	if said > maxRetryAfter {
+		why.Advice = fmt.Sprintf("it wants to be left alone for %s", said)
+	}
+	g.streak++
+	why.Next = time.Now().Add(rest)
+	g.why = why
+	return why
+}
+
+// open notes that the server answered.
+func (g *gate) open() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.why, g.streak = nil, 0
+}

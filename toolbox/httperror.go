@@ -1,0 +1,127 @@
+package toolbox
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// httpErrorBody is how much of an error page is quoted.
+const httpErrorBody = 300
+
+// StatusError is an HTTP answer of a remote server that is no reply.
+type StatusError struct {
+	Status int
+	Kind   string    // the content type
+	Text   string    // the beginning of the body, without control characters
+	Advice string    // what to do next; may be empty
+	Next   time.Time // when the server is asked again, for 429 and 503; else zero
+}
+
+func (e *StatusError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "HTTP %d %s", e.Status, http.StatusText(e.Status))
+	if e.Status < 300 {
+		fmt.Fprintf(&b, " with the content type %q, want application/json or text/event-stream: a web page is no MCP server; is the url right?", e.Kind)
+	}
+	if e.Advice != "" {
+		b.WriteString(": " + e.Advice)
+	}
+	if d := time.Until(e.Next); d > 0 {
+		fmt.Fprintf(&b, "; it is asked again in %s", d.Round(time.Second/10))
+	}
+	if e.Text != "" {
+		b.WriteString(": " + e.Text)
+	}
+	return b.String()
+}
+
+// statusError reads a response that is no reply.
+func statusError(resp *http.Response) *StatusError {
+	text, _ := io.ReadAll(io.LimitReader(resp.Body, httpErrorBody))
+	e := &StatusError{Status: resp.StatusCode, Kind: resp.Header.Get("Content-Type"), Text: printable(string(text))}
+	switch e.Status {
+	case http.StatusUnauthorized:
+		e.Advice = `the server wants a login; set its "headers" in the configuration (for example "Authorization": "Bearer ${TOKEN}")`
+	case http.StatusNotFound:
+		e.Advice = "is the url right?"
+	}
+	return e
+}
+
+// printable makes one line, fit for a terminal, of what a stranger wrote.
+func printable(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return ' '
+	}, strings.ToValidUTF8(s, ""))
+	return strings.Join(strings.Fields(s), " ")
+}
+
+// retryAfter reads how long a server wants to be left alone (RFC 9110, section
+// 10.2.3); 0 if it does not say.
+func retryAfter(h http.Header) time.Duration {
+	text := h.Get("Retry-After")
+	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
+		return time.Duration(seconds) * time.Second
+	}
+	if at, err := http.ParseTime(text); err == nil {
+		return max(0, time.Until(at))
+	}
+	return 0
+}
+
+// unreachedError is why a request was certainly not carried out: it did not get to
+// the server.
+type unreachedError struct{ error }
+
+func (e unreachedError) Unwrap() error { return e.error }
+
+// isUndone reports whether a request that failed with err was certainly not
+// carried out, because it did not get there or was refused.
+func isUndone(err error) bool {
+	var status *StatusError
+	return errors.As(err, new(unreachedError)) || errors.As(err, &status) && (status.Status/100 == 4 || !status.Next.IsZero())
+}
+
+// explain words why a request brought no response. The address is left out, for
+// it may hold a secret.
+func explain(err error) error {
+	if failed := (*url.Error)(nil); errors.As(err, &failed) {
+		err = failed.Err
+	}
+	var (
+		cert    *tls.CertificateVerificationError
+		unknown x509.UnknownAuthorityError
+		notTLS  tls.RecordHeaderError
+		name    *net.DNSError
+		dial    *net.OpError
+	)
+	switch {
+	case errors.As(err, &unknown):
+		return unreachedError{fmt.Errorf("its certificate is not trusted: %w; if it is of an authority of your own, name that one's file in SSL_CERT_FILE", err)}
+	case errors.As(err, &cert):
+		return unreachedError{fmt.Errorf("its certificate is not trusted: %w", err)}
+	case errors.As(err, &notTLS):
+		return unreachedError{fmt.Errorf("it speaks no TLS; is its url http and not https? %w", err)}
+	case errors.As(err, &name):
+		return unreachedError{fmt.Errorf("the host %q cannot be found: %w", name.Name, err)}
+	case errors.As(err, &dial) && dial.Op == "dial":
+		if dial.Timeout() {
+			return unreachedError{fmt.Errorf("no connection within %s: %w", connectTime, err)}
+		}
+		return unreachedError{err}
+	}
+	return err
+}

@@ -104,6 +104,8 @@ func (e *environment) toolboxOptions(cfg *config.Config, log zerolog.Logger) too
 	return toolbox.Options{
 		MaxMessage: cfg.MaxMessage,
 		Environ:    e.environ,
+		HTTP:       toolbox.RemoteClient(e.environ),
+		Logins:     e.logins(),
 		Spawn:      e.guard.Start,
 		Turn:       e.turn(),
 		Event:      logEvent(log),

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strings"
 	"testing"
 
 	"github.com/mcp-workbench/workbench/test/wiretest"
@@ -17,16 +18,26 @@ func TestAsClient(t *testing.T) {
 	if os.Getenv(roleVariable) != "client" {
 		t.Skip("only the suite runs this")
 	}
-	config := writeConfig(t, map[string]entry{"suite": {"url": flag.Arg(0)}})
-	cmd := exec.Command(os.Getenv(binaryVariable), "serve", "--config", config, "--toolbox", "suite")
-	cmd.Env = append(os.Environ(), "XDG_CACHE_HOME="+t.TempDir(), "XDG_STATE_HOME="+t.TempDir())
+	scenario := os.Getenv("MCP_CONFORMANCE_SCENARIO")
+	config := writeConfig(t, map[string]entry{"suite": suiteEntry(t, scenario, flag.Arg(0))})
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Setenv("XDG_STATE_HOME", t.TempDir()) // where logins are kept
+	args := []string{"serve", "--config", config}
+	if !strings.HasPrefix(scenario, "auth/") {
+		args = append(args, "--toolbox", "suite")
+	}
+	cmd := exec.Command(os.Getenv(binaryVariable), args...)
 	c := &client{t: t, Client: wiretest.Start(t, cmd, wiretest.Options{Answer: answer}).Client}
 	if version := os.Getenv("MCP_CONFORMANCE_PROTOCOL_VERSION"); version == wiretest.ModernOnly {
 		c.modern = true
 	} else {
 		c.Initialize(version, clientCapabilities)
 	}
-	c.play(os.Getenv("MCP_CONFORMANCE_SCENARIO"))
+	if strings.HasPrefix(scenario, "auth/") {
+		c.callWithLogins(config)
+		return
+	}
+	c.play(scenario)
 }
 
 const clientCapabilities = `{"elicitation":{"form":{"applyDefaults":true}},"sampling":{},"roots":{}}`

@@ -98,27 +98,32 @@ func TestBehaviours(t *testing.T) {
 			} else {
 				l = connect(t, newFront(t, readConfig(t, `{"toolboxes": {"dev": {"open": true, "mcpServers": {"a": {`+w.server+`}}}}}`), ""))
 			}
-			if w.client == "legacy" {
-				l.initialize("2025-11-25", `{"elicitation":{},"roots":{}}`)
-			}
-			l.call(w, `"list"`, "tools/list", "", "")
-			l.reply(`"list"`)
-			for i, b := range behaviours() {
-				if b.legacy && (w.client == "modern" || w.modernServer) {
-					continue
-				}
-				id := fmt.Sprintf(`"%s %d"`, w.client, i)
-				l.tool(w, id, b)
-				var got []string
-				for range len(b.want) - 1 {
-					got = append(got, l.next(id, b))
-				}
-				got = append(got, strings.Replace(l.reply(id), `"id":`+id, `"id":ID`, 1))
-				compare(t, w, b, got)
-			}
-			l.close()
+			behave(t, w, l)
 		})
 	}
+}
+
+// behave goes through the behaviours with one client.
+func behave(t *testing.T, w way, l *line) {
+	if w.client == "legacy" {
+		l.initialize("2025-11-25", `{"elicitation":{},"roots":{}}`)
+	}
+	l.call(w, `"list"`, "tools/list", "", "")
+	l.reply(`"list"`)
+	for i, b := range behaviours() {
+		if b.legacy && (w.client == "modern" || w.modernServer) {
+			continue
+		}
+		id := fmt.Sprintf(`"%s %d"`, w.client, i)
+		l.tool(w, id, b)
+		var got []string
+		for range len(b.want) - 1 {
+			got = append(got, l.next(id, b))
+		}
+		got = append(got, strings.Replace(l.reply(id), `"id":`+id, `"id":ID`, 1))
+		compare(t, w, b, got)
+	}
+	l.close()
 }
 
 // tool calls the tool of a behaviour.

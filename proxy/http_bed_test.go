@@ -154,7 +154,11 @@ func (w *web) forever(method, path, body string, header ...string) *messages {
 	w.t.Helper()
 	ctx, leave := context.WithCancel(context.Background())
 	resp := w.do(ctx, method, path, body, header...)
-	return &messages{t: w.t, resp: resp, r: bufio.NewReader(resp.Body), leave: leave}
+	return newMessages(w.t, resp, leave)
+}
+
+func newMessages(t testing.TB, resp *http.Response, leave context.CancelFunc) *messages {
+	return &messages{t: t, resp: resp, r: bufio.NewReader(resp.Body), leave: leave}
 }
 
 func (m *messages) close() {

@@ -12,8 +12,10 @@ import (
 
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/mcptest"
+	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy"
+	"github.com/mcp-workbench/workbench/toolbox"
 )
 
 // inside is the name of the built-in server that test configurations ask for.
@@ -58,8 +60,8 @@ func newFrontWith(t *testing.T, cfg *config.Config, opts proxy.Options) *proxy.P
 	t.Helper()
 	opts.Version = "test"
 	opts.Toolbox.Environ = []string{"PATH=/usr/bin:/bin"}
-	opts.Toolbox.Builtins = map[string]func(config.Server) (wire.Endpoint, error){
-		inside: func(s config.Server) (wire.Endpoint, error) { return mcptest.New(s.Args...) },
+	opts.Toolbox.Builtins = map[string]toolbox.Builtin{
+		inside: func(_ principal.Principal, s config.Server) (wire.Endpoint, error) { return mcptest.New(s.Args...) },
 	}
 	front, err := proxy.New(cfg, opts)
 	if err != nil {

@@ -27,7 +27,7 @@ type box struct {
 // newBoxLocked makes the session's part of a toolbox.
 func (s *session) newBoxLocked(cfg *config.Toolbox) *box {
 	opts := s.p.opts.Toolbox
-	opts.Peer = s
+	opts.Peer, opts.Principal = s, s.who
 	if s.client != nil {
 		opts.Client = *s.client
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/mcptest"
+	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy"
 	"github.com/mcp-workbench/workbench/toolbox"
@@ -29,9 +30,9 @@ type talk struct {
 func dial(t *testing.T, open bool, servers map[string]*mcptest.Server) *talk {
 	t.Helper()
 	box := config.Toolbox{Name: "box", Open: open}
-	builtins := make(map[string]func(config.Server) (wire.Endpoint, error))
+	builtins := make(map[string]toolbox.Builtin)
 	for name, srv := range servers {
-		builtins[name] = func(config.Server) (wire.Endpoint, error) { return srv, nil }
+		builtins[name] = func(principal.Principal, config.Server) (wire.Endpoint, error) { return srv, nil }
 		box.Servers = append(box.Servers, config.Server{Name: name, Transport: config.TransportBuiltin, Builtin: name,
 			Timeouts: config.Timeouts{Start: 10 * time.Second, CallIdle: time.Minute, CallTotal: time.Minute}})
 	}

@@ -26,11 +26,15 @@ type HTTPOptions struct {
 	// Origins are origins that web pages may have, as scheme://host[:port],
 	// besides that of the server itself on the loopback names.
 	Origins []string
-	// Token is what clients must send as a bearer token; "" lets everybody in.
+	// Token is what clients must send as a bearer token, and who sends it may do
+	// everything; "" lets everybody in, to do so.
 	Token string
+	// Tokens knows other tokens, and who may do what with them; nil means that
+	// there are none.
+	Tokens Tokens
 	// TLS makes Serve speak HTTPS; nil means HTTP.
 	TLS *tls.Config
-	// Metrics answers GET /metrics to those who have the token; nil means that
+	// Metrics answers GET /metrics to those with admin rights; nil means that
 	// there are none.
 	Metrics http.Handler
 
@@ -66,11 +70,15 @@ func set[T int | time.Duration](to *T, value T) {
 type HTTP struct {
 	opts    HTTPOptions
 	guard   guard
+	token   []byte
 	fronts  map[string]*Proxy // by toolbox, "" is /mcp
 	clients clients
 	scopes  atomic.Uint64 // the last one given to an exchange
 	timers  sync.Pool     // of *time.Timer
 	log     zerolog.Logger
+
+	mu     sync.Mutex
+	narrow map[string]*Proxy // /mcp of those who may use some toolboxes alone, by these
 }
 
 // NewHTTP makes the front; it starts nothing. With opts.Direct that toolbox is
@@ -78,7 +86,7 @@ type HTTP struct {
 // a host or an origin is not one.
 func NewHTTP(cfg *config.Config, opts Options, over HTTPOptions) (*HTTP, error) {
 	over.fill()
-	h := &HTTP{opts: over, fronts: make(map[string]*Proxy), log: opts.Logger}
+	h := &HTTP{opts: over, fronts: make(map[string]*Proxy), narrow: make(map[string]*Proxy), token: []byte(over.Token), log: opts.Logger}
 	var err error
 	if h.guard, err = newGuard(&over); err != nil {
 		return nil, err
@@ -137,10 +145,12 @@ func (h *HTTP) state(w http.ResponseWriter, r *http.Request, well bool) {
 }
 
 func (h *HTTP) serveMetrics(w http.ResponseWriter, r *http.Request) {
-	err := h.guard.authorize(r)
+	c, err := h.authorize(r)
 	switch {
 	case err != nil:
 		err.write(w, r)
+	case !c.Admin:
+		refuseScope("the figures are for those with admin rights; workbench token create --admin makes a token that has them").write(w, r)
 	case r.Method != http.MethodGet:
 		refuseMethod("GET").write(w, r)
 	default:
@@ -149,23 +159,23 @@ func (h *HTTP) serveMetrics(w http.ResponseWriter, r *http.Request) {
 }
 
 func (h *HTTP) serveMCP(w http.ResponseWriter, r *http.Request, toolbox string) {
-	if err := h.guard.authorize(r); err != nil {
+	c, err := h.authorize(r)
+	if err != nil {
 		err.write(w, r)
 		return
 	}
-	front := h.fronts[toolbox]
-	if front == nil {
+	v := visit{c, h.front(&c, toolbox)}
+	if v.front == nil {
 		refuse(http.StatusNotFound, fmt.Sprintf("there is no toolbox %q here", toolbox)).write(w, r)
 		return
 	}
-	var err *refusal
 	switch r.Method {
 	case http.MethodPost:
-		err = h.post(w, r, front)
+		err = h.post(w, r, v)
 	case http.MethodGet:
-		err = h.listen(w, r, front)
+		err = h.listen(w, r, v)
 	case http.MethodDelete:
-		err = h.delete(w, r, front)
+		err = h.delete(w, r, v)
 	default:
 		err = refuseMethod("POST, GET, DELETE")
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/mcptest"
+	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy"
 	"github.com/mcp-workbench/workbench/toolbox"
@@ -35,8 +36,8 @@ type webOptions struct {
 	http   proxy.HTTPOptions
 	direct string
 	log    io.Writer
-	listen func() net.Listener                        // nil means a free port
-	inside func(config.Server) (wire.Endpoint, error) // nil means mcptest.New of the args
+	listen func() net.Listener // nil means a free port
+	inside toolbox.Builtin     // nil means mcptest.New of the args
 }
 
 // newWeb serves a configuration of fakes, see readConfig.
@@ -52,7 +53,7 @@ func newWeb(t testing.TB, cfg string, opts webOptions) *web {
 		}
 	}
 	if opts.inside == nil {
-		opts.inside = func(s config.Server) (wire.Endpoint, error) { return mcptest.New(s.Args...) }
+		opts.inside = func(_ principal.Principal, s config.Server) (wire.Endpoint, error) { return mcptest.New(s.Args...) }
 	}
 	var log zerolog.Logger
 	if opts.log != nil {
@@ -62,7 +63,7 @@ func newWeb(t testing.TB, cfg string, opts webOptions) *web {
 	opts.http.Addr = ln.Addr()
 	front, err := proxy.NewHTTP(readConfig(t, cfg), proxy.Options{Version: "test", Direct: opts.direct, Logger: log, Toolbox: toolbox.Options{
 		Environ:  []string{"PATH=/usr/bin:/bin"},
-		Builtins: map[string]func(config.Server) (wire.Endpoint, error){inside: opts.inside},
+		Builtins: map[string]toolbox.Builtin{inside: opts.inside},
 	}}, opts.http)
 	if err != nil {
 		t.Fatal(err)
@@ -243,13 +244,13 @@ func (m *messages) rest() (all []string) {
 const hello = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":%q,"capabilities":{"elicitation":{},"roots":{}},"clientInfo":{"name":"c","version":"1"}}}`
 
 // begin makes a session and returns the header that names it.
-func (w *web) begin(path, version string) string {
+func (w *web) begin(path, version string, header ...string) string {
 	w.t.Helper()
-	m := w.open("POST", path, fmt.Sprintf(hello, version))
+	m := w.open("POST", path, fmt.Sprintf(hello, version), header...)
 	defer m.close()
 	m.want(`"protocolVersion":"` + version + `"`)
 	session := "Mcp-Session-Id: " + m.resp.Header.Get("Mcp-Session-Id")
-	if got, _ := w.status("POST", path, `{"jsonrpc":"2.0","method":"notifications/initialized"}`, session); got != http.StatusAccepted {
+	if got, _ := w.status("POST", path, `{"jsonrpc":"2.0","method":"notifications/initialized"}`, append(header, session)...); got != http.StatusAccepted {
 		w.t.Fatalf("initialized: got %d, want 202", got)
 	}
 	return session

@@ -11,11 +11,12 @@ import (
 	"testing"
 
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
 // answering makes servers that answer every call with the same 200 bytes.
-func answering(config.Server) (wire.Endpoint, error) { return answerer{}, nil }
+func answering(principal.Principal, config.Server) (wire.Endpoint, error) { return answerer{}, nil }
 
 type answerer struct{}
 

@@ -14,10 +14,10 @@ import (
 )
 
 // client is who speaks to us over HTTP: in the legacy era the holder of one
-// session id, in the modern era all who hold the token. A session belongs to it.
+// session id, in the modern era all who are one principal. A session belongs to it.
 type client struct {
 	*session
-	front *Proxy
+	party party       // who alone finds the client
 	id    string      // what the legacy client shows; "" in the modern era
 	warm  atomic.Bool // the toolboxes that are open without being asked for were opened
 
@@ -44,20 +44,28 @@ func (c *client) openFirst(ctx context.Context, method string) {
 	}
 }
 
+// party is who may share a session: what it is served does not depend on with
+// which of its tokens it comes.
+type party struct {
+	front *Proxy
+	name  string // of the principal
+	admin bool
+}
+
 // clients are all there are.
 type clients struct {
 	h *HTTP
 
 	mu      sync.Mutex
 	legacy  map[string]*client
-	modern  map[*Proxy]*client
+	modern  map[party]*client
 	made    int // in both, and those whose initialize is being answered
 	closing bool
 	ending  sync.WaitGroup // those that are being closed
 }
 
 func (cs *clients) make(h *HTTP) {
-	cs.h, cs.legacy, cs.modern = h, make(map[string]*client), make(map[*Proxy]*client)
+	cs.h, cs.legacy, cs.modern = h, make(map[string]*client), make(map[party]*client)
 }
 
 func (cs *clients) isClosing() bool {
@@ -87,15 +95,15 @@ func refuseClosing() *refusal {
 }
 
 // begin makes a client that wants to initialize; register or forget follows.
-func (cs *clients) begin(front *Proxy) (*client, *refusal) {
+func (cs *clients) begin(v *visit) (*client, *refusal) {
 	cs.mu.Lock()
 	no := cs.admitLocked()
 	cs.mu.Unlock()
 	if no != nil {
 		return nil, no
 	}
-	c := &client{front: front, users: 1, streams: newStreams()}
-	c.session = front.connect(c.streams.standing.add)
+	c := &client{party: v.party(), users: 1, streams: newStreams()}
+	c.session = v.front.connect(v.Principal, c.streams.standing.add)
 	c.session.behind = c.streams.standing.behind
 	return c, nil
 }
@@ -121,9 +129,9 @@ func (cs *clients) forget(c *client) {
 }
 
 // find gives the legacy client whose session a request names; release follows.
-// One that is not known, or of another endpoint, is answered alike. starting
+// One that is not known, or of another endpoint or principal, is answered alike. starting
 // says that the request begins something new.
-func (cs *clients) find(r *http.Request, front *Proxy, starting bool) (*client, *refusal) {
+func (cs *clients) find(r *http.Request, v *visit, starting bool) (*client, *refusal) {
 	ids := r.Header[mcp.HeaderSessionID]
 	if len(ids) != 1 {
 		return nil, refuse(http.StatusBadRequest, "the header "+mcp.HeaderSessionID+" is missing or given more than once; a session begins with initialize")
@@ -135,7 +143,7 @@ func (cs *clients) find(r *http.Request, front *Proxy, starting bool) (*client, 
 	defer cs.mu.Unlock()
 	c := cs.legacy[ids[0]]
 	switch {
-	case c == nil || c.front != front:
+	case c == nil || c.party != v.party():
 		return nil, refuse(http.StatusNotFound, "there is no such session; begin a new one with initialize")
 	case cs.closing && starting:
 		return nil, refuseClosing()
@@ -144,22 +152,23 @@ func (cs *clients) find(r *http.Request, front *Proxy, starting bool) (*client, 
 	return c, nil
 }
 
-// share gives the client that all of the modern era are, making it if there is
-// none; release follows.
-func (cs *clients) share(front *Proxy) (*client, *refusal) {
+// share gives the client that all of one principal in the modern era are, making
+// it if there is none; release follows.
+func (cs *clients) share(v *visit) (*client, *refusal) {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
 	if cs.closing {
 		return nil, refuseClosing()
 	}
-	c := cs.modern[front]
+	at := v.party()
+	c := cs.modern[at]
 	if c == nil {
 		if no := cs.admitLocked(); no != nil {
 			return nil, no
 		}
 		// Nothing in this era belongs to no request.
-		c = &client{front: front, session: front.connect(func([]byte) {})}
-		cs.modern[front] = c
+		c = &client{party: at, session: v.front.connect(v.Principal, func([]byte) {})}
+		cs.modern[at] = c
 	}
 	c.users++
 	return c, nil
@@ -187,8 +196,8 @@ func (cs *clients) takeLocked(c *client) bool {
 		return false
 	case cs.legacy[c.id] == c:
 		delete(cs.legacy, c.id)
-	case cs.modern[c.front] == c:
-		delete(cs.modern, c.front)
+	case cs.modern[c.party] == c:
+		delete(cs.modern, c.party)
 	default:
 		return false
 	}

@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"crypto/subtle"
 	"fmt"
 	"net"
 	"net/http"
@@ -17,13 +16,12 @@ import (
 type guard struct {
 	hosts   map[string]bool
 	origins map[string]bool // "host origin" for our own, "origin" for those allowed on any host
-	token   []byte          // "" lets everybody in
 }
 
 // newGuard checks the names it is given: a name that can never match is a
 // mistake of the user's.
 func newGuard(opts *HTTPOptions) (guard, error) {
-	g := guard{hosts: make(map[string]bool), origins: make(map[string]bool), token: []byte(opts.Token)}
+	g := guard{hosts: make(map[string]bool), origins: make(map[string]bool)}
 	scheme, usual := "http", "80"
 	if opts.TLS != nil {
 		scheme, usual = "https", "443"
@@ -104,25 +102,6 @@ func (g *guard) check(r *http.Request) *refusal {
 		return nil
 	}
 	return refuse(http.StatusForbidden, "the origin of the request is not one that is allowed here (workbench serve --allow-origin adds one)")
-}
-
-// authorize asks for the token.
-func (g *guard) authorize(r *http.Request) *refusal {
-	if len(g.token) == 0 {
-		return nil
-	}
-	given := r.Header["Authorization"]
-	challenge := `Bearer realm="workbench"`
-	if len(given) == 1 {
-		scheme, token, _ := strings.Cut(given[0], " ")
-		if strings.EqualFold(scheme, "Bearer") && subtle.ConstantTimeCompare([]byte(token), g.token) == 1 {
-			return nil
-		}
-		challenge += `, error="invalid_token"`
-	}
-	no := refuse(http.StatusUnauthorized, "a bearer token is needed in the Authorization header; workbench token prints it")
-	no.header = [2]string{"WWW-Authenticate", challenge}
-	return no
 }
 
 // accepts reports whether an Accept header admits all the given types, each of

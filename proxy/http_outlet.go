@@ -15,9 +15,9 @@ import (
 // response is a stream. It is never used for a second request, since what
 // belongs to the first may still be on its way.
 type post struct {
+	visit
 	exchange exchange
-	body     *[]byte // that the exchange was read from, a buffer of front's
-	front    *Proxy
+	body     *[]byte  // that the exchange was read from, a buffer of front's
 	streams  *streams // nil in the modern era
 	prime    bool
 	reader   reader
@@ -29,8 +29,8 @@ type post struct {
 	left   bool // the client is gone
 }
 
-func newPost(front *Proxy) *post {
-	return &post{front: front, body: front.buffer(), reader: reader{wake: make(chan struct{}, 1)}}
+func newPost(v visit) *post {
+	return &post{visit: v, body: v.front.buffer(), reader: reader{wake: make(chan struct{}, 1)}}
 }
 
 // handled gives the body back, which nobody needs while the reply is waited for.
@@ -129,7 +129,7 @@ func (h *HTTP) respond(w http.ResponseWriter, r *http.Request, p *post) response
 	p.left = st == nil && !over
 	p.mu.Unlock()
 	switch {
-	case st != nil && st.serve(r.Context(), w, &p.reader, h.opts.KeepAlive):
+	case st != nil && st.serve(r.Context(), w, &p.reader, h.opts.KeepAlive, func() bool { return h.stays(r.Context(), &p.caller) }):
 		return responseWhole
 	case reply != nil:
 		defer p.front.release(reply)

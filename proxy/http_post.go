@@ -20,11 +20,11 @@ import (
 const bodyTime = 15 * time.Second
 
 // post serves a POST: one message.
-func (h *HTTP) post(w http.ResponseWriter, r *http.Request, front *Proxy) *refusal {
+func (h *HTTP) post(w http.ResponseWriter, r *http.Request, v visit) *refusal {
 	if no := checkPost(r); no != nil {
 		return no
 	}
-	p := newPost(front)
+	p := newPost(v)
 	defer p.handled()
 	if no := h.readBody(w, r, p.body); no != nil {
 		return no
@@ -138,7 +138,7 @@ func (h *HTTP) postModern(w http.ResponseWriter, r *http.Request, p *post, x *ex
 		w.WriteHeader(http.StatusAccepted)
 		return nil
 	}
-	c, no := h.clients.share(p.front)
+	c, no := h.clients.share(&p.visit)
 	if no != nil {
 		return no
 	}
@@ -166,7 +166,7 @@ func (h *HTTP) postModern(w http.ResponseWriter, r *http.Request, p *post, x *ex
 
 // initialize serves the message that begins a session of the legacy era.
 func (h *HTTP) initialize(w http.ResponseWriter, r *http.Request, p *post) *refusal {
-	c, no := h.clients.begin(p.front)
+	c, no := h.clients.begin(&p.visit)
 	if no != nil {
 		return no
 	}
@@ -189,7 +189,7 @@ func (h *HTTP) initialize(w http.ResponseWriter, r *http.Request, p *post) *refu
 // postLegacy serves a message that belongs to a session. That its client goes
 // away does not cancel it: it may come back for the rest of the stream.
 func (h *HTTP) postLegacy(w http.ResponseWriter, r *http.Request, p *post, x *exchange) *refusal {
-	c, no := h.clients.find(r, p.front, x.Kind == wire.Request)
+	c, no := h.clients.find(r, &p.visit, x.Kind == wire.Request)
 	if no != nil {
 		return no
 	}
@@ -233,14 +233,14 @@ func (c *client) primes() bool {
 
 // listen serves a GET: the stream of what belongs to no request, or, with the
 // id of an event, the rest of the stream that it was part of.
-func (h *HTTP) listen(w http.ResponseWriter, r *http.Request, front *Proxy) *refusal {
+func (h *HTTP) listen(w http.ResponseWriter, r *http.Request, v visit) *refusal {
 	if mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)) {
 		return refuseMethod("POST")
 	}
 	if !accepts(r.Header["Accept"], "text/event-stream") {
 		return refuse(http.StatusNotAcceptable, "the header Accept must list text/event-stream")
 	}
-	c, no := h.clients.find(r, front, true)
+	c, no := h.clients.find(r, &v, true)
 	if no != nil {
 		return no
 	}
@@ -254,16 +254,16 @@ func (h *HTTP) listen(w http.ResponseWriter, r *http.Request, front *Proxy) *ref
 		}
 	}
 	st.attach(rd, after)
-	st.serve(r.Context(), w, rd, h.opts.KeepAlive)
+	st.serve(r.Context(), w, rd, h.opts.KeepAlive, func() bool { return h.stays(r.Context(), &v.caller) })
 	return nil
 }
 
 // delete serves a DELETE: the end of a session.
-func (h *HTTP) delete(w http.ResponseWriter, r *http.Request, front *Proxy) *refusal {
+func (h *HTTP) delete(w http.ResponseWriter, r *http.Request, v visit) *refusal {
 	if mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)) {
 		return refuseMethod("POST")
 	}
-	c, no := h.clients.find(r, front, false)
+	c, no := h.clients.find(r, &v, false)
 	if no != nil {
 		return no
 	}

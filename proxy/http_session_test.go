@@ -9,18 +9,22 @@ import (
 
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/mcptest"
+	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy"
+	"github.com/mcp-workbench/workbench/toolbox"
 )
 
 // fixed makes servers that have the given tools.
-func fixed(tools ...string) func(config.Server) (wire.Endpoint, error) {
-	return func(config.Server) (wire.Endpoint, error) { return &mcptest.Server{Tools: tools}, nil }
+func fixed(tools ...string) toolbox.Builtin {
+	return func(principal.Principal, config.Server) (wire.Endpoint, error) {
+		return &mcptest.Server{Tools: tools}, nil
+	}
 }
 
 // watchedServers makes servers whose ends are told on a channel.
-func watchedServers(ends chan<- string) func(config.Server) (wire.Endpoint, error) {
-	return func(s config.Server) (wire.Endpoint, error) {
+func watchedServers(ends chan<- string) toolbox.Builtin {
+	return func(_ principal.Principal, s config.Server) (wire.Endpoint, error) {
 		srv, err := mcptest.New(s.Args...)
 		return &watchedServer{srv, ends}, err
 	}

@@ -211,9 +211,9 @@ func (st *stream) missed() int {
 }
 
 // serve writes what comes to rd until the stream is over, and reports whether
-// it was written to its end; it was not if the client left or another
-// connection took its place.
-func (st *stream) serve(ctx context.Context, w http.ResponseWriter, rd *reader, keepAlive time.Duration) bool {
+// it was written to its end; it was not if the client left, another connection
+// took its place, or stays, which is asked at each sign of life, said no.
+func (st *stream) serve(ctx context.Context, w http.ResponseWriter, rd *reader, keepAlive time.Duration, stays func() bool) bool {
 	out := &sse{control: http.NewResponseController(w), w: w}
 	defer st.detach(rd)
 	head := w.Header()
@@ -247,6 +247,9 @@ func (st *stream) serve(ctx context.Context, w http.ResponseWriter, rd *reader, 
 		select {
 		case <-rd.wake:
 		case <-quiet.C:
+			if !stays() {
+				return false
+			}
 			out.text = append(out.text, ": \n\n"...)
 		case <-ctx.Done():
 			return false

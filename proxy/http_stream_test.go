@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/mcptest"
+	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy"
 )
@@ -95,7 +96,7 @@ func newHolder() *holder {
 	return &holder{began: make(chan struct{}, 100), cancelled: make(chan string, 100), release: make(chan struct{})}
 }
 
-func (h *holder) make(config.Server) (wire.Endpoint, error) {
+func (h *holder) make(principal.Principal, config.Server) (wire.Endpoint, error) {
 	return &holding{h, &mcptest.Server{Tools: append(mcptest.DefaultTools(), `{"name":"hold","inputSchema":{"type":"object"}}`)}}, nil
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/habits"
+	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
@@ -108,10 +109,13 @@ func newProxy(cfg *config.Config, opts Options) (*Proxy, error) {
 }
 
 // Connect makes the session of one client.
-func (p *Proxy) Connect(send func(msg []byte)) wire.Session { return p.connect(send) }
+func (p *Proxy) Connect(send func(msg []byte)) wire.Session {
+	return p.connect(principal.Principal{Name: principal.Default}, send)
+}
 
-func (p *Proxy) connect(send func(msg []byte)) *session {
-	s := newSession(p, send)
+// connect makes the session of a client for somebody.
+func (p *Proxy) connect(who principal.Principal, send func(msg []byte)) *session {
+	s := newSession(p, who, send)
 	p.root.mu.Lock()
 	defer p.root.mu.Unlock()
 	p.root.sessions[s] = struct{}{}

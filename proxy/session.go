@@ -12,6 +12,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcp-workbench/workbench/internal/habits"
+	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
@@ -19,6 +20,7 @@ import (
 // session is one client and what was opened for it.
 type session struct {
 	p    *Proxy
+	who  principal.Principal
 	send func(msg []byte) // what belongs to no request
 	// behind reports whether the client has much of that still to read. It is
 	// set before the first message; nil means that it never has.
@@ -60,9 +62,10 @@ type session struct {
 
 var errClosed = errors.New("the session is closed")
 
-func newSession(p *Proxy, send func([]byte)) *session {
+func newSession(p *Proxy, who principal.Principal, send func([]byte)) *session {
 	s := &session{
 		p:       p,
+		who:     who,
 		send:    send,
 		since:   time.Now(),
 		boxes:   make(map[string]*box),

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/mcptest"
+	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy"
 	"github.com/mcp-workbench/workbench/toolbox"
@@ -25,8 +26,8 @@ func tracedLine(t *testing.T, servers string, sampler sdk.Sampler) (*line, *trac
 	recorder := tracetest.NewSpanRecorder()
 	front, err := proxy.New(readConfig(t, `{"toolboxes": {"dev": {"mcpServers": {`+servers+`}}}}`), proxy.Options{
 		Tracer: sdk.NewTracerProvider(sdk.WithSpanProcessor(recorder), sdk.WithSampler(sampler)).Tracer("test"),
-		Toolbox: toolbox.Options{Builtins: map[string]func(config.Server) (wire.Endpoint, error){
-			inside: func(s config.Server) (wire.Endpoint, error) { return mcptest.New(s.Args...) },
+		Toolbox: toolbox.Options{Builtins: map[string]toolbox.Builtin{
+			inside: func(_ principal.Principal, s config.Server) (wire.Endpoint, error) { return mcptest.New(s.Args...) },
 		}},
 	})
 	if err != nil {

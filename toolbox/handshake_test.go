@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/mcptest"
+	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
@@ -31,10 +32,10 @@ func TestSlowStart(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				build := func(config.Server) (wire.Endpoint, error) { return slow{test.server}, nil }
+				build := func(principal.Principal, config.Server) (wire.Endpoint, error) { return slow{test.server}, nil }
 				b := open(t, toolbox.Options{
 					Client:   toolbox.Client{Version: test.client},
-					Builtins: map[string]func(config.Server) (wire.Endpoint, error){"slow": build},
+					Builtins: map[string]toolbox.Builtin{"slow": build},
 				}, config.Server{Name: "s", Transport: config.TransportBuiltin, Builtin: "slow", Timeouts: childServer("", "").Timeouts})
 				s := server(t, b, "s")
 				if st := s.Status(); st.State != toolbox.Ready {

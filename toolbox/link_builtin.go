@@ -31,7 +31,7 @@ func (s *Server) dialBuiltin() (link, error) {
 	if !ok {
 		return nil, fmt.Errorf("there is no built-in server %q", s.cfg.Builtin)
 	}
-	endpoint, err := build(s.cfg)
+	endpoint, err := build(s.box.opts.Principal, s.cfg)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/mcptest"
+	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
@@ -21,8 +22,8 @@ import (
 func within(t *testing.T, opts toolbox.Options, make func(start int) (wire.Endpoint, error), tune ...func(*config.Server)) (*toolbox.Toolbox, *toolbox.Server) {
 	t.Helper()
 	starts := 0
-	opts.Builtins = map[string]func(config.Server) (wire.Endpoint, error){
-		"test": func(config.Server) (wire.Endpoint, error) { starts++; return make(starts) },
+	opts.Builtins = map[string]toolbox.Builtin{
+		"test": func(principal.Principal, config.Server) (wire.Endpoint, error) { starts++; return make(starts) },
 	}
 	if opts.Peer == nil {
 		opts.Peer = newPeer()

@@ -14,6 +14,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/catalogue"
 	"github.com/mcp-workbench/workbench/internal/child"
 	"github.com/mcp-workbench/workbench/internal/oauth"
+	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
@@ -34,13 +35,20 @@ type Peer interface {
 	Changed(s *Server, k Kind)
 }
 
+// Builtin makes a server inside this process from its configuration, for
+// somebody. Its sessions are theirs alone.
+type Builtin func(principal.Principal, config.Server) (wire.Endpoint, error)
+
 // Options are what a toolbox needs from the program around it.
 type Options struct {
 	// Client is what servers are told of the client; Peer is its side.
 	Client Client
 	Peer   Peer
+	// Principal is for whom servers inside this process are made. The zero
+	// value is nobody in particular: several clients share the servers.
+	Principal principal.Principal
 	// Builtins make the servers inside this process, by config.Server.Builtin.
-	Builtins map[string]func(config.Server) (wire.Endpoint, error)
+	Builtins map[string]Builtin
 	// Spawn starts a child process; nil means child.Start.
 	Spawn func(child.Spec) (*child.Process, error)
 	// Turn waits until the server of that name may be started, which names its

@@ -18,6 +18,7 @@ import (
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/child"
 	"github.com/mcp-workbench/workbench/internal/mcptest"
+	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
@@ -497,8 +498,8 @@ func TestServerAsksTheClient(t *testing.T) {
 }
 
 func TestBuiltin(t *testing.T) {
-	b := open(t, toolbox.Options{Builtins: map[string]func(config.Server) (wire.Endpoint, error){
-		"test": func(config.Server) (wire.Endpoint, error) { return &mcptest.Server{}, nil },
+	b := open(t, toolbox.Options{Builtins: map[string]toolbox.Builtin{
+		"test": func(principal.Principal, config.Server) (wire.Endpoint, error) { return &mcptest.Server{}, nil },
 	}}, config.Server{Name: "in", Transport: config.TransportBuiltin, Builtin: "test", Timeouts: childServer("", "").Timeouts},
 		config.Server{Name: "unknown", Transport: config.TransportBuiltin, Builtin: "other", Timeouts: childServer("", "").Timeouts})
 	got, err := callTool(t, server(t, b, "in"), "odd", "{}")

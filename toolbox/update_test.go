@@ -15,6 +15,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/mcptest"
+	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
@@ -34,8 +35,8 @@ func inside(name string, specs ...string) config.Server {
 }
 
 func insideOptions() toolbox.Options {
-	return toolbox.Options{Builtins: map[string]func(config.Server) (wire.Endpoint, error){
-		"test": func(s config.Server) (wire.Endpoint, error) { return mcptest.New(s.Args...) },
+	return toolbox.Options{Builtins: map[string]toolbox.Builtin{
+		"test": func(_ principal.Principal, s config.Server) (wire.Endpoint, error) { return mcptest.New(s.Args...) },
 	}}
 }
 

@@ -13,7 +13,9 @@ import (
 
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/nearest"
+	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/toolbox"
 	"github.com/mcp-workbench/workbench/workflowsrv"
 	"github.com/mcp-workbench/workbench/workflowsrv/criteria"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
@@ -62,10 +64,10 @@ func (e *environment) workflowOptions(dirs []string, conditions string, log zero
 // workflowServers gives the workflow server of a part of the configuration. All
 // sessions have the same: it keeps nothing of them, and the workflows it has
 // read are many times what a session takes.
-func (e *environment) workflowServers(log zerolog.Logger) func(config.Server) (wire.Endpoint, error) {
+func (e *environment) workflowServers(log zerolog.Logger) toolbox.Builtin {
 	var mu sync.Mutex
 	made := make(map[string]wire.Endpoint)
-	return func(s config.Server) (wire.Endpoint, error) {
+	return func(_ principal.Principal, s config.Server) (wire.Endpoint, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		key := fmt.Sprintf("%q %q", s.Conditions, s.Workflows)

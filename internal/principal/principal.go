@@ -29,6 +29,13 @@ func (p Principal) May(toolbox string) bool {
 	return p.Toolboxes == nil || slices.Contains(p.Toolboxes, toolbox)
 }
 
+// DeniedError says why a token stands for nobody.
+type DeniedError struct {
+	Reason string // for who sent the token, without anything of it
+}
+
+func (e *DeniedError) Error() string { return e.Reason }
+
 type key struct{}
 
 // With returns a context whose requests are made for p.

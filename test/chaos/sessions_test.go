@@ -17,6 +17,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/mcptest"
+	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy"
 	"github.com/mcp-workbench/workbench/toolbox"
@@ -34,7 +35,7 @@ func sessions(t *testing.T, tab *table) {
 		Name: "in", Transport: config.TransportBuiltin, Builtin: "test", Timeouts: config.Timeouts{Start: time.Minute, CallIdle: time.Minute, CallTotal: time.Minute},
 	}}}}}
 	front, err := proxy.NewHTTP(cfg, proxy.Options{Version: "test", Toolbox: toolbox.Options{
-		Builtins: map[string]func(config.Server) (wire.Endpoint, error){"test": func(config.Server) (wire.Endpoint, error) { return mcptest.New("tools=echo") }},
+		Builtins: map[string]toolbox.Builtin{"test": func(principal.Principal, config.Server) (wire.Endpoint, error) { return mcptest.New("tools=echo") }},
 	}}, proxy.HTTPOptions{Addr: ln.Addr(), MaxSessions: lives, Idle: time.Second})
 	if err != nil {
 		t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcp-workbench/workbench/config"
@@ -14,57 +15,70 @@ import (
 // box is a toolbox of this session: servers of its own, and those that all
 // sessions share.
 type box struct {
-	*toolbox.Toolbox                  // the session's own servers
-	commons          *toolbox.Toolbox // the shared servers; nil if there are none
-	servers          []*toolbox.Server
-	description      string
+	*toolbox.Toolbox                         // the session's own servers
+	content          atomic.Pointer[content] // all its servers
 	// listed says that its tools are in tools/list: it was opened by the
 	// client, or is marked to be open. settled says that its servers were
 	// waited for once. Both are guarded by the session's mu.
 	listed, settled bool
 }
 
+// content is what is in a toolbox by one configuration. It is replaced by a
+// reload and never changed.
+type content struct {
+	description string
+	commons     *toolbox.Toolbox // the shared servers; nil if there are none
+	servers     []*toolbox.Server
+}
+
 // newBoxLocked makes the session's part of a toolbox.
-func (s *session) newBoxLocked(cfg *config.Toolbox) *box {
+func (s *session) newBoxLocked(v *view, cfg *config.Toolbox) *box {
 	opts := s.p.opts.Toolbox
 	opts.Peer, opts.Principal = s, s.who
 	if s.client != nil {
 		opts.Client = *s.client
 	}
-	own := *cfg
-	own.Servers = slices.DeleteFunc(slices.Clone(cfg.Servers), func(c config.Server) bool { return c.Shared })
-	b := &box{Toolbox: toolbox.New(own, opts), commons: s.p.commons[cfg.Name], description: cfg.Description}
-	for _, c := range cfg.Servers {
-		from := b.Toolbox
-		if c.Shared {
-			from = b.commons
-		}
-		if srv, ok := from.Server(c.Name); ok {
-			b.servers = append(b.servers, srv)
-		}
-	}
+	b := &box{Toolbox: toolbox.New(part(cfg, false), opts)}
+	b.fill(v, cfg)
 	return b
 }
 
+// fill notes what is in the toolbox.
+func (b *box) fill(v *view, cfg *config.Toolbox) {
+	c := &content{description: cfg.Description, commons: v.commons[cfg.Name]}
+	for _, one := range cfg.Servers {
+		from := b.Toolbox
+		if one.Shared {
+			from = c.commons
+		}
+		if srv, ok := from.Server(one.Name); ok {
+			c.servers = append(c.servers, srv)
+		}
+	}
+	b.content.Store(c)
+}
+
 // Servers returns all servers, in the order of the configuration.
-func (b *box) Servers() []*toolbox.Server { return b.servers }
+func (b *box) Servers() []*toolbox.Server { return b.content.Load().servers }
 
 // Server finds a server by its name.
 func (b *box) Server(name string) (*toolbox.Server, bool) {
-	i := slices.IndexFunc(b.servers, func(s *toolbox.Server) bool { return s.Name == name })
+	servers := b.Servers()
+	i := slices.IndexFunc(servers, func(s *toolbox.Server) bool { return s.Name == name })
 	if i < 0 {
 		return nil, false
 	}
-	return b.servers[i], true
+	return servers[i], true
 }
 
 // open starts the servers that do not run and waits for all.
 func (b *box) open(ctx context.Context, wait time.Duration) error {
-	if b.commons == nil {
+	commons := b.content.Load().commons
+	if commons == nil {
 		return b.Open(ctx, wait)
 	}
 	var wg sync.WaitGroup
-	wg.Go(func() { _ = b.commons.Open(ctx, wait) })
+	wg.Go(func() { _ = commons.Open(ctx, wait) })
 	err := b.Open(ctx, wait)
 	wg.Wait()
 	return err
@@ -79,8 +93,9 @@ func (s *session) open() []*box {
 
 func (s *session) openLocked() []*box {
 	var open []*box
-	for i := range s.p.cfg.Toolboxes {
-		if b := s.boxes[s.p.cfg.Toolboxes[i].Name]; b != nil {
+	boxes := s.cfg().Toolboxes
+	for i := range boxes {
+		if b := s.boxes[boxes[i].Name]; b != nil {
 			open = append(open, b)
 		}
 	}
@@ -89,27 +104,33 @@ func (s *session) openLocked() []*box {
 
 // box returns the session's toolbox of that name, making it if there is none.
 func (s *session) box(name string) (*box, error) {
-	cfg, ok := s.p.cfg.Toolbox(name)
-	if !ok || s.p.direct() && name != s.p.opts.Direct {
-		return nil, fmt.Errorf("toolbox %q not found; %s", name, available(s.p.cfg, name))
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed {
+	v := s.view.Load()
+	cfg, ok := v.cfg.Toolbox(name)
+	switch {
+	case !ok || s.p.direct() && name != s.p.opts.Direct:
+		return nil, s.noToolbox(name)
+	case s.closed:
 		return nil, errClosed
 	}
 	b := s.boxes[name]
 	if b == nil {
-		b = s.newBoxLocked(cfg)
+		b = s.newBoxLocked(v, cfg)
 		s.boxes[name] = b
 	}
 	return b, nil
 }
 
+// noToolbox says that there is no toolbox of that name.
+func (s *session) noToolbox(name string) error {
+	return fmt.Errorf("toolbox %q not found; %s", name, available(s.cfg(), name))
+}
+
 // marked returns the toolboxes that are open without being asked for.
 func (s *session) marked() []string {
 	var names []string
-	for _, t := range s.p.cfg.Toolboxes {
+	for _, t := range s.cfg().Toolboxes {
 		if t.Open && !s.p.direct() || t.Name == s.p.opts.Direct && s.p.direct() {
 			names = append(names, t.Name)
 		}
@@ -148,12 +169,15 @@ func (s *session) openBox(ctx context.Context, b *box, announce bool) (listed <-
 	s.mu.Lock()
 	s.opening++
 	s.mu.Unlock()
-	err = b.open(ctx, s.p.cfg.OpenTimeout)
+	err = b.open(ctx, s.cfg().OpenTimeout)
 	var next chan struct{}
 	told := s.update(func() bool {
 		s.opening--
 		b.listed = true
 		b.settled = b.settled || ctx.Err() == nil
+		if s.boxes[b.Name] != b && !s.closed {
+			err = s.noToolbox(b.Name) // a reload has taken it away meanwhile
+		}
 		next = s.listed
 		return announce
 	})

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/wire"
@@ -13,26 +14,32 @@ import (
 // is refused or dropped, never given to another.
 type commons struct{ p *Proxy }
 
-// newCommons makes the toolboxes of the shared servers, by name.
-func newCommons(p *Proxy) map[string]*toolbox.Toolbox {
-	boxes := make(map[string]*toolbox.Toolbox)
-	for _, t := range p.cfg.Toolboxes {
-		var shared []config.Server
-		for _, s := range t.Servers {
-			if s.Shared {
-				shared = append(shared, s)
-			}
+// commonsFor gives the toolboxes of the shared servers of a configuration, by
+// name: those of old, made what cfg says, and new ones. The servers that are
+// left out or replaced in the former are returned.
+func (p *Proxy) commonsFor(cfg *config.Config, old map[string]*toolbox.Toolbox) (boxes map[string]*toolbox.Toolbox, gone []*toolbox.Server) {
+	boxes = make(map[string]*toolbox.Toolbox)
+	for i := range cfg.Toolboxes {
+		part := part(&cfg.Toolboxes[i], true)
+		switch b := old[part.Name]; {
+		case b != nil:
+			gone = append(gone, b.Update(part)...)
+			boxes[part.Name] = b
+		case len(part.Servers) > 0:
+			opts := p.opts.Toolbox
+			opts.Peer = commons{p}
+			opts.Client = toolbox.Client{Capabilities: []byte(`{"roots":{"listChanged":true},"sampling":{},"elicitation":{"form":{},"url":{}}}`)}
+			boxes[part.Name] = toolbox.New(part, opts)
 		}
-		if shared == nil {
-			continue
-		}
-		t.Servers = shared
-		opts := p.opts.Toolbox
-		opts.Peer = commons{p}
-		opts.Client = toolbox.Client{Capabilities: []byte(`{"roots":{"listChanged":true},"sampling":{},"elicitation":{"form":{},"url":{}}}`)}
-		boxes[t.Name] = toolbox.New(t, opts)
 	}
-	return boxes
+	return boxes, gone
+}
+
+// part gives a toolbox with its shared servers alone, or with the others.
+func part(t *config.Toolbox, shared bool) config.Toolbox {
+	some := *t
+	some.Servers = slices.DeleteFunc(slices.Clone(t.Servers), func(s config.Server) bool { return s.Shared != shared })
+	return some
 }
 
 // only returns the one session that has requests under way at a server; nil if
@@ -98,7 +105,7 @@ func (c commons) Changed(srv *toolbox.Server, k toolbox.Kind) {
 // isShared reports whether a server serves several sessions, so that one of
 // them may not set it up for itself.
 func (p *Proxy) isShared(srv *toolbox.Server) bool {
-	b := p.commons[srv.Toolbox]
+	b := p.root.view.Load().commons[srv.Toolbox]
 	if b == nil {
 		return false
 	}
@@ -112,6 +119,11 @@ func (p *Proxy) live() []*session {
 	p = p.root
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	return p.liveLocked()
+}
+
+// liveLocked is live, for the root.
+func (p *Proxy) liveLocked() []*session {
 	all := make([]*session, 0, len(p.sessions))
 	for s := range p.sessions {
 		all = append(all, s)
@@ -120,12 +132,14 @@ func (p *Proxy) live() []*session {
 }
 
 // Close ends the shared servers. The sessions are closed by those who made
-// them, and before.
+// them, and before; Reload is not called any more.
 func (p *Proxy) Close() error {
+	p.quit()
 	var errs []error
-	for _, b := range p.commons {
+	for _, b := range p.view.Load().commons {
 		errs = append(errs, b.Close())
 	}
+	p.work.Wait()
 	return errors.Join(errs...)
 }
 

@@ -71,14 +71,11 @@ type HTTP struct {
 	opts    HTTPOptions
 	guard   guard
 	token   []byte
-	fronts  map[string]*Proxy // by toolbox, "" is /mcp
+	root    *Proxy // at /mcp
 	clients clients
 	scopes  atomic.Uint64 // the last one given to an exchange
 	timers  sync.Pool     // of *time.Timer
 	log     zerolog.Logger
-
-	mu     sync.Mutex
-	narrow map[string]*Proxy // /mcp of those who may use some toolboxes alone, by these
 }
 
 // NewHTTP makes the front; it starts nothing. With opts.Direct that toolbox is
@@ -86,21 +83,13 @@ type HTTP struct {
 // a host or an origin is not one.
 func NewHTTP(cfg *config.Config, opts Options, over HTTPOptions) (*HTTP, error) {
 	over.fill()
-	h := &HTTP{opts: over, fronts: make(map[string]*Proxy), narrow: make(map[string]*Proxy), token: []byte(over.Token), log: opts.Logger}
+	h := &HTTP{opts: over, token: []byte(over.Token), log: opts.Logger}
 	var err error
 	if h.guard, err = newGuard(&over); err != nil {
 		return nil, err
 	}
-	if h.fronts[""], err = New(cfg, opts); err != nil {
+	if h.root, err = New(cfg, opts); err != nil {
 		return nil, err
-	}
-	for _, t := range cfg.Toolboxes {
-		if opts.Direct != "" && t.Name != opts.Direct {
-			continue
-		}
-		if h.fronts[t.Name], err = h.fronts[""].serving(t.Name); err != nil {
-			return nil, err
-		}
 	}
 	h.clients.make(h)
 	return h, nil

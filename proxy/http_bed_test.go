@@ -28,6 +28,7 @@ type web struct {
 	t       testing.TB
 	address string
 	client  *http.Client
+	front   *proxy.HTTP
 	stop    func() error // ends it, once, and says how serving ended
 }
 
@@ -71,7 +72,7 @@ func newWeb(t testing.TB, cfg string, opts webOptions) *web {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- front.Serve(ctx, ln) }()
-	w := &web{t: t, address: ln.Addr().String(), client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1000}}}
+	w := &web{t: t, front: front, address: ln.Addr().String(), client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1000}}}
 	stopped := false
 	w.stop = func() error {
 		if stopped {

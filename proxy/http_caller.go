@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/principal"
 )
@@ -120,40 +119,19 @@ func quotable(c rune) rune {
 // nil if that is nothing. A toolbox that somebody may not use is answered for
 // like one that is not there.
 func (h *HTTP) front(c *caller, toolbox string) *Proxy {
-	root := h.fronts[""]
 	direct := toolbox
 	if direct == "" {
-		direct = root.opts.Direct
+		direct = h.root.opts.Direct
 	}
 	switch {
 	case direct != "" && !c.May(direct):
 		return nil
+	case toolbox != "":
+		return h.root.serving(toolbox)
 	case direct != "" || c.Toolboxes == nil:
-		return h.fronts[toolbox]
+		return h.root
 	}
-	names := slices.DeleteFunc(slices.Clone(c.Toolboxes), func(name string) bool { _, ok := root.cfg.Toolbox(name); return !ok })
+	names := append([]string{}, c.Toolboxes...)
 	slices.Sort(names)
-	names = slices.Compact(names)
-	key := strings.Join(names, "\x00")
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	narrow := h.narrow[key]
-	if narrow == nil {
-		narrow = root.within(names)
-		h.narrow[key] = narrow
-	}
-	return narrow
-}
-
-// within makes a front that serves some of the toolboxes, as if there were no
-// others, with the shared servers of p.
-func (p *Proxy) within(names []string) *Proxy {
-	cfg := *p.cfg
-	cfg.Toolboxes = slices.DeleteFunc(slices.Clone(cfg.Toolboxes), func(t config.Toolbox) bool { return !slices.Contains(names, t.Name) })
-	q, err := newProxy(&cfg, p.opts)
-	if err != nil {
-		panic("a front without a direct toolbox cannot fail: " + err.Error())
-	}
-	q.root, q.commons = p, p.commons
-	return q
+	return h.root.within(slices.Compact(names))
 }

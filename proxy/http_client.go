@@ -17,9 +17,11 @@ import (
 // session id, in the modern era all who are one principal. A session belongs to it.
 type client struct {
 	*session
-	party party       // who alone finds the client
-	id    string      // what the legacy client shows; "" in the modern era
-	warm  atomic.Bool // the toolboxes that are open without being asked for were opened
+	party party  // who alone finds the client
+	id    string // what the legacy client shows; "" in the modern era
+	// warm is the configuration of which the toolboxes were opened that are open
+	// without being asked for.
+	warm atomic.Pointer[view]
 
 	streams *streams // nil in the modern era
 
@@ -32,7 +34,8 @@ type client struct {
 // the first request that may need one of them: unlike on stdio, nothing says
 // that the client has listed the tools before, and waiting costs nobody else.
 func (c *client) openFirst(ctx context.Context, method string) {
-	if c.warm.Load() {
+	now := c.view.Load()
+	if c.warm.Load() == now {
 		return
 	}
 	switch method {
@@ -40,7 +43,9 @@ func (c *client) openFirst(ctx context.Context, method string) {
 		if len(c.marked()) > 0 {
 			c.openMarked(ctx)
 		}
-		c.warm.Store(ctx.Err() == nil)
+		if ctx.Err() == nil {
+			c.warm.Store(now)
+		}
 	}
 }
 

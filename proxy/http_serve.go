@@ -66,7 +66,7 @@ func (h *HTTP) Serve(ctx context.Context, ln net.Listener) error {
 		_ = srv.Close()
 	}
 	work.Wait()
-	return errors.Join(err, h.fronts[""].Close())
+	return errors.Join(err, h.root.Close())
 }
 
 // serverLog takes what net/http has to say of connections.

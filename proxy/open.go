@@ -26,13 +26,13 @@ func (s *session) openToolbox(c *call) {
 	}
 	var out [2]wire.Span
 	if !c.args.Present() || wire.Find(c.Raw, c.args, []string{"toolbox_name", "toolbox"}, out[:]) != nil {
-		f.fail(fmt.Errorf("%s needs arguments with toolbox_name; %s", openTool, available(s.p.cfg, "")))
+		f.fail(fmt.Errorf("%s needs arguments with toolbox_name; %s", openTool, available(s.cfg(), "")))
 		return
 	}
 	name, ok := wire.Unquote(c.Bytes(out[0]))
 	if !ok {
 		if name, ok = wire.Unquote(c.Bytes(out[1])); !ok {
-			f.fail(fmt.Errorf("%s needs toolbox_name, a string; %s", openTool, available(s.p.cfg, "")))
+			f.fail(fmt.Errorf("%s needs toolbox_name, a string; %s", openTool, available(s.cfg(), "")))
 			return
 		}
 	}
@@ -120,7 +120,7 @@ func (s *session) howToCall(b *box, modern bool) string {
 // opened makes the result of an open: the same content as text and as
 // structured content. It is an error only if no server at all could be started.
 func (s *session) opened(b *box, modern bool) []byte {
-	r := result{Toolbox: b.Name, Description: describe(b.description), Servers: []serverResult{}, Tools: []json.RawMessage{}}
+	r := result{Toolbox: b.Name, Description: describe(b.content.Load().description), Servers: []serverResult{}, Tools: []json.RawMessage{}}
 	r.HowToCall = s.howToCall(b, modern)
 	s.mu.Lock()
 	exposed := s.routes.exposed

@@ -1,8 +1,10 @@
 package proxy
 
 import (
+	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -43,29 +45,36 @@ type Options struct {
 
 // Proxy is the front of one configuration.
 type Proxy struct {
-	cfg     *config.Config
-	opts    Options
-	control *control
-	seal    *sealer
-	meta    []metaTool
-	commons map[string]*toolbox.Toolbox // the servers that sessions share, by toolbox
-	root    *Proxy                      // whose sessions these are: itself, or that which it serves a toolbox of
-	bufs    sync.Pool                   // of *[]byte
+	opts Options
+	seal *sealer
+	root *Proxy               // whose sessions these are: itself, or that which it serves a part of
+	only []string             // the toolboxes that it serves; nil means all
+	view atomic.Pointer[view] // what it serves
+	bufs sync.Pool            // of *[]byte
+
+	// The rest is the root's. life is that of the shared servers, which is
+	// longer than any request.
+	life    context.Context
+	quit    context.CancelFunc
+	work    sync.WaitGroup // shared servers that are leaving
+	tallies tallies
+
+	reloading sync.Mutex // held by Reload
 
 	mu       sync.Mutex
-	sessions map[*session]struct{} // of the root
-
-	tallies tallies // of the root
+	sessions map[*session]struct{}
+	fronts   map[string]*Proxy // that serve a part, by what that is
 }
 
 // New makes the front; it starts nothing. It fails if opts.Direct names no
 // toolbox.
 func New(cfg *config.Config, opts Options) (*Proxy, error) {
-	p, err := newProxy(cfg, opts)
-	if err != nil {
-		return nil, err
+	if _, ok := cfg.Toolbox(opts.Direct); !ok && opts.Direct != "" {
+		return nil, fmt.Errorf("there is no toolbox %q; %s", opts.Direct, available(cfg, opts.Direct))
 	}
+	p := newProxy(opts)
 	p.root = p
+	p.life, p.quit = context.WithCancel(context.Background())
 	p.tallies.epoch = time.Now()
 	p.opts.Toolbox.Event = func(e toolbox.Event) {
 		p.tallies.note(e)
@@ -73,39 +82,16 @@ func New(cfg *config.Config, opts Options) (*Proxy, error) {
 			opts.Toolbox.Event(e)
 		}
 	}
-	p.sessions = make(map[*session]struct{})
-	p.commons = newCommons(p)
+	p.sessions, p.fronts = make(map[*session]struct{}), make(map[string]*Proxy)
+	commons, _ := p.commonsFor(cfg, nil)
+	p.view.Store(p.newView(cfg, commons))
 	return p, nil
 }
 
-// serving makes a front that serves one toolbox directly, with the shared
-// servers of p.
-func (p *Proxy) serving(name string) (*Proxy, error) {
-	opts := p.opts
-	opts.Direct = name
-	q, err := newProxy(p.cfg, opts)
-	if err != nil {
-		return nil, err
-	}
-	q.root, q.commons = p, p.commons
-	return q, nil
-}
-
-func newProxy(cfg *config.Config, opts Options) (*Proxy, error) {
-	p := &Proxy{cfg: cfg, opts: opts, seal: newSealer()}
+func newProxy(opts Options) *Proxy {
+	p := &Proxy{opts: opts, seal: newSealer()}
 	p.bufs.New = func() any { b := make([]byte, 0, 4096); return &b }
-	text := Instructions(cfg)
-	if opts.Direct != "" {
-		box, ok := cfg.Toolbox(opts.Direct)
-		if !ok {
-			return nil, fmt.Errorf("there is no toolbox %q; %s", opts.Direct, available(cfg, opts.Direct))
-		}
-		text = directInstructions(box)
-	} else {
-		p.meta = metaTools(cfg)
-	}
-	p.control = newControl(opts.Version, text)
-	return p, nil
+	return p
 }
 
 // Connect makes the session of one client.
@@ -115,9 +101,9 @@ func (p *Proxy) Connect(send func(msg []byte)) wire.Session {
 
 // connect makes the session of a client for somebody.
 func (p *Proxy) connect(who principal.Principal, send func(msg []byte)) *session {
-	s := newSession(p, who, send)
-	p.root.mu.Lock()
+	p.root.mu.Lock() // so that it begins with what a reload is to change, or with what it has changed
 	defer p.root.mu.Unlock()
+	s := newSession(p, who, send)
 	p.root.sessions[s] = struct{}{}
 	return s
 }

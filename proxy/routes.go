@@ -99,7 +99,7 @@ func (s *session) shows(b *box, k toolbox.Kind, e era) bool {
 	if e == modernEra || !b.listed {
 		return false
 	}
-	return k != toolbox.Tools || s.p.cfg.ToolMode != config.ToolModeProxy
+	return k != toolbox.Tools || s.cfg().ToolMode != config.ToolModeProxy
 }
 
 // name gives every item the name that clients see. Names depend on the
@@ -144,7 +144,7 @@ func (s *session) plain(srv *toolbox.Server) bool {
 	if s.p.direct() {
 		return true
 	}
-	cfg, ok := s.p.cfg.Toolbox(srv.Toolbox)
+	cfg, ok := s.cfg().Toolbox(srv.Toolbox)
 	return ok && cfg.Prefix == config.PrefixNone
 }
 
@@ -175,7 +175,7 @@ func (s *session) mirrored(name []byte) *mcp.Tool {
 func (s *session) render(boxes []*box, k toolbox.Kind, shown func(*box, toolbox.Kind) bool, names map[identity]string) []byte {
 	out := []byte{'['}
 	if k == toolbox.Tools {
-		for _, t := range s.p.meta {
+		for _, t := range s.view.Load().meta {
 			out = append(comma(out), t.definition...)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -20,6 +21,7 @@ import (
 // session is one client and what was opened for it.
 type session struct {
 	p    *Proxy
+	view atomic.Pointer[view] // what it was last told to serve; changed under mu
 	who  principal.Principal
 	send func(msg []byte) // what belongs to no request
 	// behind reports whether the client has much of that still to read. It is
@@ -79,6 +81,7 @@ func newSession(p *Proxy, who principal.Principal, send func([]byte)) *session {
 		listed:  make(chan struct{}),
 	}
 	s.ctx, s.cancel = context.WithCancelCause(context.Background())
+	s.view.Store(p.view.Load())
 	s.routes = s.build()
 	s.told = maps.Clone(s.routes.lists[legacyEra])
 	return s
@@ -255,7 +258,7 @@ func (s *session) request(m *wire.Message, out outlet, scope uint64) {
 	case "initialize":
 		s.initialize(&c)
 	case "server/discover", "ping":
-		out.finish(s.p.control.answer(m, &enginePeer{}))
+		out.finish(s.view.Load().control.answer(m, &enginePeer{}))
 	case "logging/setLevel":
 		s.setLevel(&c)
 	case "tools/list":
@@ -323,14 +326,14 @@ func (s *session) initialize(c *call) {
 			Info:         bytes.Clone(c.Bytes(out[2])),
 		}, true)
 	}
-	c.out.finish(s.p.control.answer(c.Message, &enginePeer{}))
+	c.out.finish(s.view.Load().control.answer(c.Message, &enginePeer{}))
 }
 
 // setLevel lets the engine check and answer it and tells all servers: those of
 // revision 2026-07-28 by what is sent to them from now on.
 func (s *session) setLevel(c *call) {
 	peer := enginePeer{ready: true}
-	reply := s.p.control.answer(c.Message, &peer)
+	reply := s.view.Load().control.answer(c.Message, &peer)
 	if peer.level != "" {
 		level := string(peer.level)
 		s.mu.Lock()

@@ -12,14 +12,15 @@ import (
 // for no server.
 func (p *Proxy) Status() status.Front {
 	p = p.root
-	front := status.Front{Config: p.cfg.Path, Sessions: []status.Session{}, Calls: p.tallies.calls()}
+	now := p.view.Load()
+	front := status.Front{Config: now.cfg.Path, Sessions: []status.Session{}, Calls: p.tallies.calls()}
 	sessions := p.live()
 	slices.SortFunc(sessions, func(a, b *session) int { return a.since.Compare(b.since) })
 	for _, s := range sessions {
 		front.Sessions = append(front.Sessions, s.status())
 	}
-	for _, t := range p.cfg.Toolboxes {
-		if b := p.commons[t.Name]; b != nil && b.Opened() {
+	for _, t := range now.cfg.Toolboxes {
+		if b := now.commons[t.Name]; b != nil && b.Opened() {
 			front.Shared = append(front.Shared, boxStatus(b))
 		}
 	}
@@ -31,10 +32,10 @@ func (p *Proxy) TimeCalls() { p.root.tallies.timed.Store(true) }
 
 // Status says where the front, its sessions and their servers stand. It waits
 // for no server.
-func (h *HTTP) Status() status.Front { return h.fronts[""].Status() }
+func (h *HTTP) Status() status.Front { return h.root.Status() }
 
 // TimeCalls has the durations of the calls that begin from now on counted.
-func (h *HTTP) TimeCalls() { h.fronts[""].TimeCalls() }
+func (h *HTTP) TimeCalls() { h.root.TimeCalls() }
 
 // status leaves out what the session shares with others.
 func (s *session) status() status.Session {

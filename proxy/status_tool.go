@@ -44,7 +44,7 @@ func (s *session) tellStatus(c *call) {
 		reports[i].write(&lines)
 	}
 	if len(reports) == 0 {
-		lines.WriteString(available(s.p.cfg, ""))
+		lines.WriteString(available(s.cfg(), ""))
 	}
 	out := []byte{'{'}
 	if f.modern != nil {
@@ -63,7 +63,7 @@ func (s *session) report() []boxReport {
 	for _, b := range s.open() {
 		open[b.Name] = b
 	}
-	for _, t := range s.p.cfg.Toolboxes {
+	for _, t := range s.cfg().Toolboxes {
 		r := boxReport{Toolbox: t.Name}
 		if b := open[t.Name]; b != nil {
 			r.Open = true

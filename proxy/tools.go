@@ -75,7 +75,10 @@ func (s *session) hint(name string, known func(*routes) []string) string {
 	s.mu.Unlock()
 	near := nearest.Names(name, names, 3)
 	if near == nil {
-		if s.p.direct() {
+		switch {
+		case s.p.direct() && s.view.Load().direct == nil:
+			return fmt.Sprintf("; toolbox %q, which this client is served, is in the configuration no longer", s.p.opts.Direct)
+		case s.p.direct():
 			return ""
 		}
 		return "; open a toolbox with " + openTool + " first, or see its result for the names"

@@ -1,0 +1,46 @@
+package proxy
+
+import "strings"
+
+// serving returns the front that serves one toolbox directly, with the shared
+// servers of p; nil if there is no such toolbox. A front stays for as long as
+// its root, so that the sessions of a toolbox which comes back are found again.
+func (p *Proxy) serving(name string) *Proxy {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	q := p.fronts[name]
+	if q == nil {
+		if _, ok := p.view.Load().cfg.Toolbox(name); !ok || p.direct() && name != p.opts.Direct {
+			return nil
+		}
+		q = p.frontLocked(name, name, nil)
+	}
+	if q.view.Load().direct == nil {
+		return nil
+	}
+	return q
+}
+
+// within returns the front that serves some of the toolboxes, as if there were
+// no others, with the shared servers of p. Those that are not in the
+// configuration are served when they are.
+func (p *Proxy) within(names []string) *Proxy {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	key := "\x00" + strings.Join(names, "\x00") // the name of no toolbox
+	if q := p.fronts[key]; q != nil {
+		return q
+	}
+	return p.frontLocked(key, "", names)
+}
+
+func (p *Proxy) frontLocked(key, direct string, only []string) *Proxy {
+	opts := p.opts
+	opts.Direct = direct
+	q := newProxy(opts)
+	q.root, q.only = p, only
+	now := p.view.Load()
+	q.view.Store(q.newView(now.cfg, now.commons))
+	p.fronts[key] = q
+	return q
+}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -76,7 +77,7 @@ func (c command) find() (string, error) {
 		case err == nil:
 			return found, nil
 		case errors.Is(err, fs.ErrPermission):
-			return "", &StartError{c.name, path + " is not executable; is it the right file, and does it need chmod +x?", err}
+			return "", &StartError{c.name, path + " is not executable; give the right file, or make it so with chmod +x", err}
 		}
 		return "", &StartError{c.name, path + ": " + cause(err).Error(), err}
 	}
@@ -95,17 +96,41 @@ func (c command) find() (string, error) {
 			return found, nil
 		}
 		if errors.Is(err, fs.ErrPermission) && refused == nil {
-			refused = &StartError{c.name, filepath.Join(dir, c.name) + " is not executable; does it need chmod +x?", err}
+			refused = &StartError{c.name, filepath.Join(dir, c.name) + " is not executable; make it so with chmod +x", err}
 		}
 	}
 	if refused != nil {
 		return "", refused
 	}
-	hint := "is it installed?"
+	hint := "install it, or give its full path"
 	if strings.ContainsAny(c.name, " \t") {
 		hint = "arguments belong in args, not in the command"
 	}
-	return "", &StartError{c.name, fmt.Sprintf("not found in PATH (%s); %s", list, hint), exec.ErrNotFound}
+	return "", &StartError{c.name, fmt.Sprintf("not found in PATH (%s); %s", folders(list), hint), exec.ErrNotFound}
+}
+
+// someFolders is how many folders of a PATH an error names: all of the short one
+// that desktops start programs with, and enough to know a long one by.
+const someFolders = 5
+
+// folders names the first folders of a PATH.
+func folders(list string) string {
+	var names []string
+	more := 0
+	for i, dir := range filepath.SplitList(list) {
+		switch {
+		case slices.Contains(filepath.SplitList(list)[:i], dir): // a second time adds nothing
+		case len(names) < someFolders:
+			names = append(names, dir)
+		default:
+			more++
+		}
+	}
+	text := strings.Join(names, string(filepath.ListSeparator))
+	if more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }
 
 // explain turns the system's refusal to run the command into a *StartError.

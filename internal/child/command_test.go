@@ -35,7 +35,8 @@ func TestStartError(t *testing.T) {
 		want error
 		text string
 	}{
-		{"not in PATH", child.Spec{Command: "no-such-program", Env: path}, exec.ErrNotFound, `start "no-such-program": not found in PATH (/no/such:` + dir + `); is it installed?`},
+		{"not in PATH", child.Spec{Command: "no-such-program", Env: path}, exec.ErrNotFound, `start "no-such-program": not found in PATH (/no/such:` + dir + `); install it, or give its full path`},
+		{"not in a long PATH", child.Spec{Command: "x", Env: []string{"PATH=/1:/2:/1:/3:/4:/5:/6:/7:/6"}}, exec.ErrNotFound, "not found in PATH (/1:/2:/3:/4:/5 and 2 more);"},
 		{"a command line", child.Spec{Command: "npx -y thing", Env: path}, exec.ErrNotFound, "arguments belong in args"},
 		{"no PATH", child.Spec{Command: "sh"}, exec.ErrNotFound, "has no PATH"},
 		{"PATH of the child, not ours", child.Spec{Command: "sh", Env: path}, exec.ErrNotFound, "not found in PATH"},

@@ -124,18 +124,25 @@ func (e *ExitError) Error() string {
 
 // TimeoutError says which wait came to its end.
 type TimeoutError struct {
-	What  string // "start", "queue", "idle", "total"
-	After time.Duration
+	What   string // "start", "queue", "idle", "total"; "list" is one that cannot be made longer
+	After  time.Duration
+	Stderr []string // the last lines of a server that did not start
 }
 
 func (e *TimeoutError) Error() string {
 	switch e.What {
 	case "start":
-		return fmt.Sprintf("did not finish starting within %s", e.After)
+		text := fmt.Sprintf("did not finish starting within %s (timeouts.start)", e.After)
+		if len(e.Stderr) > 0 {
+			text += "; its last words: " + strings.Join(e.Stderr, " | ")
+		}
+		return text
 	case "queue":
 		return fmt.Sprintf("did not come to take the request within %s", e.After)
 	case "idle":
-		return fmt.Sprintf("sent neither reply nor progress for %s", e.After)
+		return fmt.Sprintf("sent neither reply nor progress for %s (timeouts.callIdle)", e.After)
+	case "total":
+		return fmt.Sprintf("did not finish within %s (timeouts.callTotal)", e.After)
 	default:
 		return fmt.Sprintf("did not finish within %s", e.After)
 	}

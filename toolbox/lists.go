@@ -170,7 +170,7 @@ func (s *Server) read(k Kind) {
 	s.mu.Lock()
 	c := s.lister
 	s.mu.Unlock()
-	ctx, cancel := context.WithTimeoutCause(s.life, optionalList, &TimeoutError{What: "total", After: optionalList})
+	ctx, cancel := context.WithTimeoutCause(s.life, optionalList, &TimeoutError{What: "list", After: optionalList})
 	defer cancel()
 	items, bad, err := c.list(ctx, k)
 	differs := s.store(k, items, bad, err)

@@ -285,8 +285,12 @@ func (s *Server) attempt(sctx context.Context) (_ *conn, err error) {
 	c.close(c.lost(err))
 	cerr := s.end(c)
 	var exit *ExitError
-	if errors.As(c.link.Cause(), &exit) && !errors.Is(err, errProbeEnded) {
+	var late *TimeoutError
+	switch l, child := c.link.(*stdioLink); {
+	case errors.As(c.link.Cause(), &exit) && !errors.Is(err, errProbeEnded):
 		err = exit
+	case child && errors.As(err, &late) && late.What == "start":
+		err = &TimeoutError{What: late.What, After: late.After, Stderr: l.proc.Tail()}
 	}
 	return nil, errors.Join(err, cerr)
 }

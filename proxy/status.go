@@ -70,7 +70,7 @@ func serverStatus(srv *toolbox.Server) status.Server {
 		Name:     srv.Name,
 		State:    string(st.State),
 		Since:    st.Since.Round(0),
-		Advice:   advice(st.State),
+		Advice:   advice(&st),
 		Notes:    srv.Notes(),
 		PID:      st.PID,
 		Tools:    st.Tools,
@@ -100,16 +100,19 @@ func serverStatus(srv *toolbox.Server) status.Server {
 }
 
 // advice is what to do about a server that is not ready; "" if nothing.
-func advice(s toolbox.State) string {
-	switch s {
+func advice(st *toolbox.Status) string {
+	switch st.State {
 	case toolbox.Starting:
+		if st.Cause != nil {
+			return "it is tried again, and a call waits for it; if it goes on failing, mend the cause"
+		}
 		return "a call waits for it"
 	case toolbox.Backoff:
 		return "if it goes on failing, mend the cause"
 	case toolbox.Open:
 		return "it failed too often: mend the cause, then open the toolbox again to have it tried at once"
 	case toolbox.NeedsLogin:
-		return "give it the credentials that it asks for, then open the toolbox again"
+		return "give it the login or the credentials that the cause names, then open the toolbox again"
 	case toolbox.Failed:
 		return "mend its entry in the configuration; workbench check says what is wrong with it"
 	}

@@ -85,7 +85,7 @@ func (r *boxReport) add(server string, st toolbox.Status) {
 		r.Idle = append(r.Idle, server)
 		return
 	}
-	one := serverReport{Name: server, State: st.State, Advice: advice(st.State)}
+	one := serverReport{Name: server, State: st.State, Advice: advice(&st)}
 	if st.Cause != nil {
 		one.Error = cut(st.Cause.Error(), maxReason)
 	}

@@ -86,7 +86,7 @@ func pick(b *toolbox.Toolbox, server, name string) (toolbox.Item, error) {
 		known = append(known, it.Key)
 	}
 	if st := srv.Status(); st.State != toolbox.Ready {
-		return toolbox.Item{}, &toolbox.UnavailableError{Toolbox: b.Name, Server: server, Status: st}
+		return toolbox.Item{}, absent(b.Name, server, st)
 	}
 	hint := "its tools are: " + join(known)
 	if near := nearest.Names(name, known, 1); near != nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -26,11 +27,17 @@ func TestMain(m *testing.M) {
 }
 
 // fakeServer is a server for configurations of scripts: its arguments say what
-// it offers, or are exit=N for one that cannot start.
+// it offers, or are exit=7 for one that cannot start and mute for one that says
+// nothing.
 func fakeServer() {
 	if len(os.Args) > 1 && os.Args[1] == "exit=7" {
 		fmt.Fprintln(os.Stderr, "cannot read the licence file")
 		os.Exit(7)
+	}
+	if len(os.Args) > 1 && os.Args[1] == "mute" {
+		fmt.Fprintln(os.Stderr, "waiting for the licence server")
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		return
 	}
 	server, err := mcptest.New(os.Args[1:]...)
 	if err != nil {

@@ -181,7 +181,20 @@ func missing(b *toolbox.Toolbox, s *toolbox.Server, offline bool) error {
 	case offline && st.State == toolbox.Stopped:
 		return fmt.Errorf("server %q of toolbox %q was not seen before; workbench tools %q starts it", s.Name, b.Name, b.Name)
 	}
-	return &toolbox.UnavailableError{Toolbox: b.Name, Server: s.Name, Status: st}
+	return absent(b.Name, s.Name, st)
+}
+
+// absent says why a server is not there for a command, which tries no longer
+// when it says so.
+func absent(box, server string, st toolbox.Status) error {
+	err := fmt.Errorf("server %q of toolbox %q is not available (%s)", server, box, st.State)
+	if st.State == toolbox.Starting {
+		err = fmt.Errorf("%w: not ready after %s (openTimeout)", err, time.Since(st.Since).Round(100*time.Millisecond))
+	}
+	if st.Cause != nil {
+		err = fmt.Errorf("%w: %w", err, st.Cause)
+	}
+	return err
 }
 
 // toolList is what is printed of the tools of servers.

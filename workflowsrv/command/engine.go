@@ -55,6 +55,9 @@ type CallOptions struct {
 	// Confirmed says that the user has agreed to the command that is called.
 	// Without it a command that is to be confirmed asks.
 	Confirmed bool
+	// Inferred says that the command was chosen by something that may be
+	// wrong, such as a model. Without Confirmed what changes something asks.
+	Inferred bool
 	// Trace gets the events of the call as they happen; nil gathers them in
 	// CommandOutput.Traces instead. It is called from the caller's goroutine.
 	Trace func(TraceEvent)
@@ -106,7 +109,7 @@ func (e *Engine) turn(ctx context.Context, p Path, raw string, opts CallOptions)
 		return nil, &Error{Code: http.StatusConflict, Offset: -1, Message: "the session stands at " + e.w.Trail(p) +
 			", of which the workflow now has only " + e.w.Trail(kept) + "; go on from there, or call reset_context"}
 	}
-	return &turn{Engine: e, ctx: ctx, path: p, raw: raw, opts: opts}, nil
+	return &turn{Engine: e, ctx: ctx, path: p, raw: raw, opts: opts, inferred: opts.Inferred}, nil
 }
 
 func (t *turn) execute(text string) (*Outcome, error) {

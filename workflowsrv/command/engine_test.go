@@ -367,3 +367,29 @@ func TestFormat(t *testing.T) {
 		}
 	}
 }
+
+// What was chosen by something that may be wrong asks before it changes anything.
+func TestInferred(t *testing.T) {
+	for _, tt := range []struct {
+		effect string
+		opts   command.CallOptions
+		asks   bool
+	}{
+		{"read", command.CallOptions{Inferred: true}, false},
+		{"navigate", command.CallOptions{Inferred: true}, true},
+		{"write", command.CallOptions{Inferred: true}, true},
+		{"external", command.CallOptions{Inferred: true}, true},
+		{"write", command.CallOptions{Inferred: true, Confirmed: true}, false},
+		{"write", command.CallOptions{}, false},
+	} {
+		w := folder(t, "commands/it.yaml", "description: does it\neffect: "+tt.effect+"\ntool: shop/it\n")
+		server := &recorder{}
+		o, err := command.New(w, command.Options{Caller: server}).Run(t.Context(), nil, command.Action{CommandName: "it"}, tt.opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if asks := o.Status == command.AwaitingUser; asks != tt.asks || asks == (len(server.calls) > 0) {
+			t.Errorf("%s, %+v: got the status %s and the calls %q", tt.effect, tt.opts, o.Status, server.calls)
+		}
+	}
+}

@@ -1,0 +1,254 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcp-workbench/workbench/internal/model"
+	"github.com/mcp-workbench/workbench/workflowsrv/command"
+	"github.com/mcp-workbench/workbench/workflowsrv/commandsrv"
+)
+
+// work plans, and lets the model go round after round.
+func (t *run) work() (*commandsrv.AgentResult, error) {
+	for {
+		if t.stale && t.Plans < maxPlans {
+			if err := t.plan(); err != nil {
+				return t.broken(err)
+			}
+		}
+		t.stale = false
+		if t.Rounds == maxRounds-1 {
+			t.tell("This is your last reply. Answer the user now, in words, with what you have; say what was not done.")
+		}
+		reply, err := t.ask()
+		if err != nil {
+			return t.broken(err)
+		}
+		t.Rounds++
+		if len(reply.Calls) == 0 && reply.Text != "" {
+			return t.result(command.Completed, !t.Failed && t.Rounds < maxRounds, reply.Text), nil
+		}
+		if t.Rounds >= maxRounds {
+			return t.end(fmt.Sprintf("The model was stopped after %d rounds without an answer; ask for less at a time.", maxRounds)), nil
+		}
+		fault, err := t.round(reply)
+		switch {
+		case err != nil:
+			return t.broken(err)
+		case t.waiting():
+			return t.await(), nil
+		case fault == "":
+			t.Faults = 0
+			continue
+		}
+		if t.Faults++; t.Faults == maxFaults {
+			return t.end(fmt.Sprintf("The model could not go on: %d times on end it did what brings nothing, the last time because %s. Say it in other words, or name the command.", maxFaults, fault)), nil
+		}
+	}
+}
+
+// broken is what becomes of work that cannot go on. Where the application was
+// changed, or the session moved, that has to be told, and is kept.
+func (t *run) broken(err error) (*commandsrv.AgentResult, error) {
+	moved := t.w.Trail(t.path) != t.w.Trail(t.request.Path)
+	if context.Cause(t.ctx) != nil || len(t.Done) == 0 && !moved {
+		return nil, err
+	}
+	return t.end("The work was broken off: " + err.Error() + "."), nil
+}
+
+// ask has the model reply to the dialogue so far.
+func (t *run) ask() (*model.Reply, error) {
+	t.shorten(maxSaid)
+	for most := maxSaid; ; {
+		r := model.Request{Role: model.Agent}
+		r.Tools, t.tools = t.offer()
+		r.Messages = t.messages(len(t.tools) == 0)
+		reply, err := t.model.Complete(t.ctx, r)
+		var e *model.Error
+		if most /= 3; err == nil || !errors.As(err, &e) || !e.Overflow() || most < maxSaid/10 {
+			return reply, err
+		}
+		t.shorten(most)
+	}
+}
+
+// messages are the instructions, what was said before, and the dialogue. listed
+// has the commands in words.
+func (t *run) messages(listed bool) []model.Message {
+	system := prompt("agent") + "\n\n" + t.about()
+	if listed {
+		system += "\n\n" + clip(t.w.Describe(t.path).DisplayText, maxListing)
+	}
+	list := append([]model.Message{{From: model.FromSystem, Text: system}}, history(t.request.History)...)
+	first := model.Message{From: model.FromUser, Text: t.Query}
+	rest := t.Said
+	if len(rest) > 0 && rest[0].From == model.FromUser {
+		first.Text += "\n\n" + rest[0].Text
+		rest = rest[1:]
+	}
+	return append(append(list, first), rest...)
+}
+
+// about describes the application.
+func (t *run) about() string {
+	text := "The application: " + t.w.Name
+	for _, more := range []string{t.w.Description, t.w.Purpose} {
+		if more != "" {
+			text += "\n" + more
+		}
+	}
+	return text
+}
+
+// history gives the last turns of the conversation.
+func history(said []commandsrv.Exchange) []model.Message {
+	var list []model.Message
+	for _, e := range said[max(0, len(said)-maxHistory):] {
+		if e.Query != "" && e.Answer != "" {
+			list = append(list, model.Message{From: model.FromUser, Text: clip(e.Query, maxExchange)},
+				model.Message{From: model.FromModel, Text: clip(e.Answer, maxExchange)})
+		}
+	}
+	return list
+}
+
+// round carries out what a reply calls. fault says why nothing came of it.
+func (t *run) round(reply *model.Reply) (fault string, err error) {
+	if len(reply.Calls) == 0 {
+		t.tell("Your reply was empty. Call a tool, or answer the user in words.")
+		return "its reply was empty", nil
+	}
+	calls := reply.Calls[:min(len(reply.Calls), maxCalls)]
+	for i := range calls {
+		calls[i].Name = clip(calls[i].Name, 2*maxName)
+		if len(calls[i].Arguments) > maxArguments {
+			calls[i].Arguments = ""
+		}
+	}
+	t.Said = append(t.Said, model.Message{From: model.FromModel, Text: reply.Text, Calls: calls})
+	brought := false
+	for _, call := range calls {
+		if t.waiting() {
+			t.answer(call.ID, "Not carried out: the user is asked something first. Call it again if it is still wanted.")
+			continue
+		}
+		result, wrong, err := t.call(call)
+		if err != nil {
+			return "", err
+		}
+		if !t.waiting() {
+			t.answer(call.ID, result)
+		}
+		brought = brought || wrong == ""
+		fault = wrong
+	}
+	if len(reply.Calls) > maxCalls && !t.waiting() {
+		t.tell(fmt.Sprintf("Only the first %d calls were carried out.", maxCalls))
+	}
+	if brought {
+		fault = ""
+	}
+	return fault, nil
+}
+
+// call carries out a call and gives its result for the model. fault says why
+// nothing came of it; err ends the work.
+func (t *run) call(call model.Call) (result, fault string, err error) {
+	arguments := json.RawMessage(call.Arguments)
+	var object map[string]json.RawMessage
+	if json.Unmarshal(arguments, &object) != nil || object == nil {
+		return fmt.Sprintf("Not carried out: the arguments are not a JSON object of at most %d bytes. Write them again.", maxArguments), "the arguments of " + call.Name + " were not JSON", nil
+	}
+	if t.again(call.Name, object) {
+		return "Not carried out: you have made this call with these arguments before, and nothing has changed since. Do something else, or answer the user.",
+			"it made the same call of " + call.Name + " again and again", nil
+	}
+	if call.Name == askUser {
+		return t.askUser(call.ID, object)
+	}
+	o, err := t.carryOut(call.Name, arguments, object)
+	var refused *command.Error
+	switch {
+	case errors.As(err, &refused):
+		return "Not carried out: " + refused.Error(), call.Name + " was not called as it has to be", nil
+	case err != nil:
+		return "", "", err
+	case o.Status == command.AwaitingUser && o.Pending != nil:
+		return t.confirm(call.ID, o)
+	case o.Output.CommandName == nil:
+		return o.Text(), "there is no command " + call.Name, nil
+	}
+	return t.note(o), "", nil
+}
+
+// again counts a call, and reports whether it is made once too often.
+func (t *run) again(name string, object map[string]json.RawMessage) bool {
+	b, _ := json.Marshal([]any{t.path, name, object}) // read from JSON, and so written
+	if t.Seen == nil {
+		t.Seen = map[string]int{}
+	}
+	t.Seen[string(b)]++
+	return t.Seen[string(b)] >= maxSame
+}
+
+// carryOut runs a command. One that only moves is not asked about.
+func (t *run) carryOut(name string, arguments json.RawMessage, object map[string]json.RawMessage) (*command.Outcome, error) {
+	opts := command.CallOptions{Trace: t.request.Trace}
+	if name == executeCommand {
+		var text string
+		if err := json.Unmarshal(object["command"], &text); err != nil {
+			return nil, &command.Error{Offset: -1, Message: "command has to be a string"}
+		}
+		known, _, _ := command.ParseName(text) // Execute says what is wrong with it
+		opts.Inferred = !t.moves(known)
+		return t.request.Engine.Execute(t.ctx, t.path, text, opts)
+	}
+	known, offered := t.tools[name]
+	if !offered {
+		known = strings.ReplaceAll(name, slash, "/") // the engine finds it, or says where it is
+	}
+	opts.Inferred = !t.moves(known)
+	return t.request.Engine.Run(t.ctx, t.path, command.Action{CommandName: known, Arguments: arguments}, opts)
+}
+
+// moves reports whether the command of that name changes nothing but the place.
+func (t *run) moves(name string) bool {
+	list := t.w.CommandsAt(t.path)
+	i := slices.IndexFunc(list, func(c *command.Command) bool { return c.Name == name || c.Leaf == name })
+	return i >= 0 && list[i].Effect == command.Navigate
+}
+
+// note takes over what became of a command, and words it for the model.
+func (t *run) note(o *command.Outcome) string {
+	text := o.Text()
+	moved := t.w.Trail(o.Path) != t.w.Trail(t.path)
+	t.path = o.Path
+	t.Failed = !o.Output.Success
+	if p := o.Problem; p != nil && len(p.Missing)+len(p.Invalid) > 0 {
+		t.stale = true
+		return text
+	}
+	t.keep(o)
+	c := t.w.Command(*o.Output.CommandName)
+	if o.Output.Success && c.Effect != command.Read && c.Effect != command.Navigate {
+		t.Done, t.Seen = append(t.Done, c.Name), nil
+	}
+	if len(c.Outputs) > 0 && o.Output.Success {
+		if b, err := json.Marshal(o.Output.CommandResponses[0].Artifacts); err == nil {
+			text += "\n" + string(b)
+		}
+	}
+	if moved {
+		text = "The session stands at " + t.w.Trail(t.path) + " now.\n" + text
+	}
+	if !o.Output.Success {
+		text = "It failed. " + text
+	}
+	return text
+}

@@ -1,0 +1,171 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mcp-workbench/workbench/internal/model"
+	"github.com/mcp-workbench/workbench/workflowsrv/command"
+	"github.com/mcp-workbench/workbench/workflowsrv/commandsrv"
+)
+
+// state is what is to be remembered of an instruction while the user is asked.
+type state struct {
+	Query string `json:"query"`
+	// Said is the dialogue after the instruction.
+	Said   []model.Message `json:"said,omitempty"`
+	Rounds int             `json:"rounds"`
+	Plans  int             `json:"plans"`
+	Faults int             `json:"faults,omitempty"` // rounds on end that brought nothing
+	// Seen counts the calls since something was changed.
+	Seen map[string]int `json:"seen,omitempty"`
+	// Done are the commands that have changed something, and Failed says that
+	// the last command did not succeed.
+	Done      []string                   `json:"done,omitempty"`
+	Failed    bool                       `json:"failed,omitempty"`
+	Artifacts map[string]json.RawMessage `json:"artifacts,omitempty"` // by command
+	Ask       *question                  `json:"ask,omitempty"`
+}
+
+// question is what the user is asked.
+type question struct {
+	CallID string          `json:"call_id"` // of the call that the answer belongs to
+	Text   string          `json:"text"`
+	Form   json.RawMessage `json:"form"`
+	// Pending is set where a command waits for a yes.
+	Pending *command.Pending `json:"pending,omitempty"`
+}
+
+// run is one call of [Agent.Run].
+type run struct {
+	state
+	model   Model
+	ctx     context.Context // of the call, which the run does not outlive
+	request commandsrv.AgentRequest
+	w       *command.Workflow
+	path    command.Path
+	stale   bool              // the plan is
+	tools   map[string]string // the commands that the model was offered, by the names of the tools
+}
+
+// waiting reports whether there is a question that only a later call can bring
+// the answer to.
+func (t *run) waiting() bool { return t.Ask != nil }
+
+// tell adds something to the dialogue that is neither a reply nor a result.
+// What follows a result becomes part of it: not every endpoint takes a message
+// of the user there.
+func (t *run) tell(text string) {
+	if n := len(t.Said); n > 0 && t.Said[n-1].From != model.FromModel {
+		t.Said[n-1].Text += "\n\n" + text
+		return
+	}
+	t.Said = append(t.Said, model.Message{From: model.FromUser, Text: text})
+}
+
+// answer adds the result of a call to the dialogue.
+func (t *run) answer(callID, text string) {
+	t.Said = append(t.Said, model.Message{From: model.FromTool, CallID: callID, Text: clip(text, maxResult)})
+}
+
+// shorten takes the oldest rounds out of the dialogue until it is no longer
+// than that.
+func (t *run) shorten(most int) {
+	size, from := 0, len(t.Said)
+	for i, m := range slices.Backward(t.Said) {
+		size += len(m.Text)
+		for _, call := range m.Calls {
+			size += len(call.Arguments)
+		}
+		if size > most && from < len(t.Said) {
+			break
+		}
+		if m.From == model.FromModel { // a round begins, with its results behind it
+			from = i
+		}
+		if i == 0 {
+			return
+		}
+	}
+	t.Said = append([]model.Message{{From: model.FromUser, Text: "(Earlier steps are left out here.)"}}, t.Said[from:]...)
+}
+
+// said words the dialogue for the planner.
+func (t *run) said() string {
+	var b strings.Builder
+	for _, m := range t.Said {
+		for _, call := range m.Calls {
+			b.WriteString("called " + call.Name + " " + clip(call.Arguments, 500) + "\n")
+		}
+		if m.From != model.FromModel || len(m.Calls) == 0 {
+			b.WriteString(clip(m.Text, 1000) + "\n")
+		}
+	}
+	return b.String()
+}
+
+// keep notes the artifacts of a command.
+func (t *run) keep(o *command.Outcome) {
+	m := map[string]json.RawMessage{}
+	for _, r := range o.Output.CommandResponses {
+		for name, v := range r.Artifacts {
+			m[name] = v
+		}
+	}
+	b, err := json.Marshal(m)
+	if err != nil || len(m) == 0 || o.Output.CommandName == nil {
+		return
+	}
+	if t.Artifacts == nil {
+		t.Artifacts = map[string]json.RawMessage{}
+	}
+	size := len(b)
+	for name, v := range t.Artifacts {
+		if name != *o.Output.CommandName {
+			size += len(v)
+		}
+	}
+	if size > maxArtifacts {
+		b = []byte(`"left out: the results are too much together"`)
+	}
+	t.Artifacts[*o.Output.CommandName] = b
+}
+
+// result is what became of the request.
+func (t *run) result(status command.Status, success bool, text string) *commandsrv.AgentResult {
+	return &commandsrv.AgentResult{Status: status, Path: t.path, Output: command.CommandOutput{
+		Success: success, WorkflowName: t.w.Name, Context: t.w.Title(t.path), CommandParameters: json.RawMessage("null"),
+		CommandResponses: []command.CommandResponse{{Response: text, Artifacts: t.Artifacts}},
+	}}
+}
+
+// end is the result of work that did not come to its end.
+func (t *run) end(why string) *commandsrv.AgentResult {
+	if len(t.Done) > 0 {
+		why += " Done before that: " + strings.Join(t.Done, ", ") + "."
+	}
+	return t.result(command.Completed, false, why)
+}
+
+// await is the result of work that the user is asked about.
+func (t *run) await() *commandsrv.AgentResult {
+	r := t.result(command.AwaitingUser, false, t.Ask.Text)
+	if t.Ask.Pending != nil {
+		r.Output.CommandResponses[0].NextActions = []command.Action{t.Ask.Pending.Action}
+	}
+	r.Question = t.Ask.Text
+	b, err := json.Marshal(t.state)
+	if err != nil {
+		panic("a state of texts and valid JSON: " + err.Error())
+	}
+	r.State = b
+	return r
+}
+
+// trace tells of something that is no command.
+func (t *run) trace(text string) {
+	t.request.Trace(command.TraceEvent{Timestamp: time.Now().UnixMilli(), Direction: command.ToWorkflow, Parameters: json.RawMessage("null"), ResponseText: &text})
+}

@@ -66,11 +66,11 @@ const (
 
 // Assist carries out an instruction in words, from where the path ends. It
 // looks, in this order, for the exact name of a command, an utterance, a
-// correction of the user's, a name with a slip, and words in common. A command
-// that was only inferred, or whose parameters were read out of words, runs
-// unasked if it changes nothing, and is proposed otherwise; where no command is
-// likely enough the candidates are returned, with the question which one is
-// meant.
+// correction of the user's, a name with a slip, a name or an utterance with
+// values, and words in common. A command that was only inferred, or whose
+// parameters were read out of words, runs unasked if it changes nothing, and is
+// proposed otherwise; where no command is likely enough the candidates are
+// returned, with the question which one is meant.
 //
 // The error is as for [Engine.Execute], or that of the [Chooser].
 func (e *Engine) Assist(ctx context.Context, p Path, query string, opts CallOptions) (*Outcome, error) {
@@ -99,6 +99,9 @@ func (e *Engine) Assist(ctx context.Context, p Path, query string, opts CallOpti
 	t.inferred = true
 	if v, ok := t.misspelt(); ok {
 		return t.explicit(v, "")
+	}
+	if v, ok := t.worded(); ok {
+		return t.guess(v)
 	}
 	return t.likely()
 }
@@ -162,6 +165,24 @@ func (t *turn) misspelt() (visible, bool) {
 		return visible{}, false
 	}
 	return v, true
+}
+
+// worded finds the one command whose name or utterance the instruction is, but
+// for values and words that say nothing: "read the text file a.txt" is
+// read_text_file.
+func (t *turn) worded() (visible, bool) {
+	said := gist(t.query)
+	var found []visible
+	for _, v := range t.w.visibleAt(t.path) {
+		texts := append([]string{spaced(v.command.Leaf)}, v.command.Utterances...)
+		if said != "" && !t.wrong(v.command.Name) && slices.ContainsFunc(texts, func(text string) bool { return gist(text) == said }) {
+			found = append(found, v)
+		}
+	}
+	if len(found) != 1 {
+		return visible{}, false
+	}
+	return found[0], true
 }
 
 // corrected finds what the user has said that the instruction means.
@@ -311,7 +332,7 @@ func (t *turn) offer(found []candidate) *Outcome {
 	var b strings.Builder
 	b.WriteString("Which of these is meant?")
 	for i, c := range list {
-		fmt.Fprintf(&b, "\n%d. %s: %s", i+1, c.Name, firstLine(c.Description))
+		fmt.Fprintf(&b, "\n%d. %s: %s", i+1, c.Name, summary(c.Description))
 	}
 	problem := &Problem{Suggestions: map[string][]string{onCommand: shown}}
 	o := t.refuse(nil, nil, problem, b.String())

@@ -58,6 +58,8 @@ func TestAssist(t *testing.T) {
 		{name: "a part of a name is no slip", say: "ord", status: command.Completed},
 		{name: "likely, and reads", say: "please list all the orders which are shipped", ran: `list_orders {"status":"shipped"}`},
 		{name: "likely, and navigates", say: "take me to the order 44821", status: command.AwaitingUser, asks: `Run open_order with order_id "44821"`},
+		{name: "the name in words", say: "please list the orders", ran: `list_orders {}`},
+		{name: "an utterance with another value", say: "go to the order 44821", status: command.AwaitingUser, asks: `Run open_order with order_id "44821"`},
 		{name: "not likely enough", say: "orders and books", status: command.AwaitingUser, asks: "Which of these is meant?\n1. "},
 		{name: "about something else", say: "what is the weather in Lisbon", status: command.Completed},
 		{name: "nothing", say: " / ", status: command.Completed},

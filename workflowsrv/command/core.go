@@ -114,7 +114,7 @@ func (w *Workflow) Describe(p Path) Listing {
 	for _, v := range w.visibleAt(p) {
 		entry := v.command.listed(p[:v.depth])
 		l.Commands = append(l.Commands, entry)
-		fmt.Fprintf(&b, "\n- %s: %s", entry.Examples[0], firstLine(entry.Description))
+		fmt.Fprintf(&b, "\n- %s: %s", entry.Examples[0], summary(entry.Description))
 		if len(v.command.Utterances) > 0 {
 			fmt.Fprintf(&b, " (for example %q)", v.command.Utterances[0])
 		}

@@ -279,7 +279,7 @@ func (t *turn) ask(c *Command, args arguments, problem *Problem) *Outcome {
 func (t *turn) confirm(c *Command, args arguments) *Outcome {
 	q := "Run " + c.Name + t.describe(args, c) + " at " + t.w.Title(t.path) + "?"
 	if c.Description != "" {
-		q += " It does this: " + firstLine(c.Description)
+		q += " It does this: " + summary(c.Description)
 	}
 	o := t.outcome(c, args, false, CommandResponse{Response: q})
 	o.Status, o.Question = AwaitingUser, q
@@ -355,7 +355,14 @@ func (t *turn) trace(ev TraceEvent) {
 // errNoRunner says that commands of a kind are not carried out here.
 var errNoRunner = errors.New("is not allowed here; only workflows of a folder that the configuration names may do that")
 
-func firstLine(s string) string {
+// summary is the beginning of a description, for lists: its first line, and of
+// a long one the first sentence.
+func summary(s string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
-	return line
+	if sentence, _, more := strings.Cut(line, ". "); more && len(line) > maxSummary {
+		line = sentence + "."
+	}
+	return clip(line, maxSummary)
 }
+
+const maxSummary = 120

@@ -1,6 +1,7 @@
 package command_test
 
 import (
+	"encoding/json"
 	"errors"
 	"regexp"
 	"slices"
@@ -191,4 +192,26 @@ func decodeEntity(name string) (string, bool) {
 		return "", false
 	}
 	return string(rune(n)), true
+}
+
+// FuzzFormat: what Format writes is read back as the same value.
+func FuzzFormat(f *testing.F) {
+	for _, seed := range []string{"x", " <b>&amp; ", "]]>", "</a>", "", "\n", "<![CDATA[ </a> ]]>", "&#32;", "a\x00b", "é<b>"} {
+		f.Add(seed)
+	}
+	w := folder(f, "commands/do.yaml", "description: d\neffect: read\nparams: {a: {type: string}, b: {type: string}}\ntool: s/do\n")
+	f.Fuzz(func(t *testing.T, value string) {
+		if !utf8.ValidString(value) {
+			t.Skip()
+		}
+		given, err := json.Marshal(map[string]string{"a": value, "b": value})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := w.Format(command.Action{CommandName: "do", Arguments: given})
+		args, err := command.Parse(text, len("do"), []string{"a", "b"})
+		if err != nil || len(args) != 2 || args[0].Text != value || args[1].Text != value {
+			t.Errorf("%q as %q: got %+v, %v", value, text, args, err)
+		}
+	})
 }

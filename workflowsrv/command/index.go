@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"unicode"
 )
 
 // An index finds the commands that an instruction has words in common with. It
@@ -45,7 +44,7 @@ func newIndex(w *Workflow) *index {
 		texts[c] = c.seeds()
 		for _, text := range texts[c] {
 			seeds++
-			for g := range gramsOf(text) {
+			for g := range gramsOf(wordsOf(text)) {
 				ix.grams[g]++
 			}
 		}
@@ -67,7 +66,7 @@ func newIndex(w *Workflow) *index {
 			ix.df[word]++
 		}
 		for _, text := range texts[c] {
-			d.seeds = append(d.seeds, ix.vector(text))
+			d.seeds = append(d.seeds, ix.vector(wordsOf(text)))
 		}
 		ix.docs[c] = d
 		ix.mean += d.size
@@ -78,7 +77,7 @@ func newIndex(w *Workflow) *index {
 
 // seeds are the texts that an instruction may be like as a whole.
 func (c *Command) seeds() []string {
-	return append([]string{spaced(c.Leaf), firstLine(c.Description)}, c.Utterances...)
+	return append([]string{spaced(c.Leaf), summary(c.Description)}, c.Utterances...)
 }
 
 // prose is everything that is said about the command: its name, description,
@@ -93,7 +92,7 @@ func (c *Command) prose() [4]string {
 
 // What a word counts in each part of the prose. A name and a description are
 // chosen to tell commands apart; utterances repeat what all have in common.
-func partWeights() [4]float64 { return [4]float64{3, 2, 1, 0.5} }
+func partWeights() [4]float64 { return [4]float64{3, 2, 0.75, 0.5} }
 
 // A candidate is a command with how well it fits, from 0 to 1.
 type candidate struct {
@@ -103,15 +102,17 @@ type candidate struct {
 
 // find gives the commands among those that are there which fit best, the best first.
 func (ix *index) find(query string, among []visible) []candidate {
-	words := wordsOf(query)
-	v := ix.vector(query)
+	words := ix.known(query)
+	v := ix.vector(words)
 	var list []candidate
 	for _, a := range among {
 		d := ix.docs[a.command]
 		if d == nil {
 			continue // core commands do not compete
 		}
-		if score := byWords*ix.covered(words, d) + (1-byWords)*nearestSeed(v, d); score > 0 {
+		score := byWords*ix.covered(words, d) + (1-byWords)*nearestSeed(v, d)
+		// Sums over a map differ in their last digits from one call to the next.
+		if score = math.Round(score*1000) / 1000; score > 0 {
 			list = append(list, candidate{a, score})
 		}
 	}
@@ -129,10 +130,7 @@ const (
 func (ix *index) covered(words []string, d *doc) float64 {
 	var got, most float64
 	n := float64(len(ix.docs))
-	for _, word := range words {
-		if empty(word) {
-			continue
-		}
+	for _, word := range telling(words) {
 		df := float64(ix.df[word])
 		idf := math.Log(1 + (n-df+0.5)/(df+0.5))
 		most += idf * (k1 + 1)
@@ -158,12 +156,12 @@ func nearestSeed(v vector, d *doc) float64 {
 	return best
 }
 
-// vector gives the sequences of letters of a text. Those that the index does
+// vector gives the sequences of letters of words. Those that the index does
 // not know weigh as much as those that occur once.
-func (ix *index) vector(text string) vector {
+func (ix *index) vector(words []string) vector {
 	v := vector{}
 	sum := 0.0
-	for g, n := range gramsOf(text) {
+	for g, n := range gramsOf(words) {
 		weight, known := ix.grams[g]
 		if !known {
 			weight = ix.rare
@@ -177,11 +175,11 @@ func (ix *index) vector(text string) vector {
 	return v
 }
 
-// gramsOf counts the sequences of three and four letters of a text, each word
-// between blanks.
-func gramsOf(text string) map[string]int {
+// gramsOf counts the sequences of three and four letters of words with blanks
+// around them.
+func gramsOf(words []string) map[string]int {
 	counts := map[string]int{}
-	runes := []rune(" " + strings.Join(wordsOf(text), " ") + " ")
+	runes := []rune(" " + strings.Join(words, " ") + " ")
 	for n := 3; n <= 4; n++ {
 		for i := 0; i+n <= len(runes); i++ {
 			counts[string(runes[i:i+n])]++
@@ -190,58 +188,16 @@ func gramsOf(text string) map[string]int {
 	return counts
 }
 
-// wordsOf splits a text into words in lower case, cut to their stem.
-func wordsOf(text string) []string {
-	fields := strings.FieldsFunc(strings.ToLower(text), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) })
-	for i, word := range fields {
-		fields[i] = stem(word)
-	}
-	return fields
-}
-
-// stem takes the commonest English endings off; what remains need not be a word.
-func stem(word string) string {
-	for _, ending := range []string{"ing", "ies", "ed", "es", "s"} {
-		if rest, ok := strings.CutSuffix(word, ending); ok && len(rest) >= 3 && !strings.HasSuffix(rest, "s") {
-			return strings.TrimSuffix(rest, "e")
+// known gives the words of an instruction without those of values that no
+// command has: that they are unknown says nothing.
+func (ix *index) known(query string) []string {
+	var list []string
+	for _, field := range strings.Fields(query) {
+		for _, word := range wordsOf(field) {
+			if !isValue(field) || ix.df[word] > 0 {
+				list = append(list, word)
+			}
 		}
 	}
-	if len(word) > 3 {
-		return strings.TrimSuffix(word, "e")
-	}
-	return word
-}
-
-// empty reports whether a stem says nothing of what is meant.
-func empty(stem string) bool {
-	switch stem {
-	case "a", "an", "the", "to", "of", "for", "with", "in", "on", "at", "by", "from", "about", "me", "my", "i", "we", "you", "it", "is", "are", "be",
-		"this", "that", "ther", "pleas", "can", "could", "want", "would", "lik", "and", "or", "which", "what", "who", "do", "call", "nam":
-		return true
-	}
-	return false
-}
-
-// spaced writes a name as words: cancelOrder and cancel_order are "cancel order".
-func spaced(name string) string {
-	var b strings.Builder
-	lower := false
-	for _, c := range name {
-		switch {
-		case !unicode.IsLetter(c) && !unicode.IsDigit(c):
-			b.WriteByte(' ')
-		case unicode.IsUpper(c) && lower:
-			b.WriteByte(' ')
-			b.WriteRune(c)
-		default:
-			b.WriteRune(c)
-		}
-		lower = unicode.IsLower(c)
-	}
-	return b.String()
-}
-
-// normal is a text as it is compared with others that should say the same.
-func normal(text string) string {
-	return strings.Join(strings.FieldsFunc(strings.ToLower(spaced(text)), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) }), " ")
+	return list
 }

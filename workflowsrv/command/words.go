@@ -1,0 +1,82 @@
+package command
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// wordsOf splits a text into words in lower case, cut to their stem.
+func wordsOf(text string) []string {
+	fields := strings.FieldsFunc(strings.ToLower(text), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) })
+	for i, word := range fields {
+		fields[i] = stem(word)
+	}
+	return fields
+}
+
+// isValue reports whether a word looks like a path, a number, an address or the
+// like, which says nothing of what is meant.
+func isValue(word string) bool {
+	word = strings.Trim(word, ",.;:!?()\"'")
+	return strings.ContainsFunc(word, func(c rune) bool { return unicode.IsDigit(c) || strings.ContainsRune("/\\.@#*=<>{}", c) })
+}
+
+// gist is what a text says without values and words that say nothing.
+func gist(text string) string {
+	words := slices.DeleteFunc(strings.Fields(text), isValue)
+	return strings.Join(telling(wordsOf(strings.Join(words, " "))), " ")
+}
+
+// stem takes the commonest English endings off; what remains need not be a word.
+func stem(word string) string {
+	if rest, ok := strings.CutSuffix(word, "ies"); ok && len(rest) >= 3 {
+		return rest + "y"
+	}
+	for _, ending := range []string{"ing", "ed", "es", "s"} {
+		if rest, ok := strings.CutSuffix(word, ending); ok && len(rest) >= 3 && !strings.HasSuffix(rest, "s") {
+			return strings.TrimSuffix(rest, "e")
+		}
+	}
+	if len(word) > 3 {
+		return strings.TrimSuffix(word, "e")
+	}
+	return word
+}
+
+// telling leaves out the stems that say nothing.
+func telling(stems []string) []string { return slices.DeleteFunc(slices.Clone(stems), empty) }
+
+// empty reports whether a stem says nothing of what is meant.
+func empty(stem string) bool {
+	switch stem {
+	case "a", "an", "the", "to", "of", "for", "with", "in", "on", "at", "by", "from", "about", "me", "my", "i", "we", "you", "it", "is", "are", "be",
+		"this", "that", "ther", "pleas", "can", "could", "want", "would", "lik", "and", "or", "which", "what", "who", "do", "call", "nam":
+		return true
+	}
+	return false
+}
+
+// spaced writes a name as words: cancelOrder and cancel_order are "cancel order".
+func spaced(name string) string {
+	var b strings.Builder
+	lower := false
+	for _, c := range name {
+		switch {
+		case !unicode.IsLetter(c) && !unicode.IsDigit(c):
+			b.WriteByte(' ')
+		case unicode.IsUpper(c) && lower:
+			b.WriteByte(' ')
+			b.WriteRune(c)
+		default:
+			b.WriteRune(c)
+		}
+		lower = unicode.IsLower(c)
+	}
+	return b.String()
+}
+
+// normal is a text as it is compared with others that should say the same.
+func normal(text string) string {
+	return strings.Join(strings.FieldsFunc(strings.ToLower(spaced(text)), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) }), " ")
+}

@@ -71,15 +71,16 @@ func (b *box) Server(name string) (*toolbox.Server, bool) {
 	return servers[i], true
 }
 
-// open starts the servers that do not run and waits for all.
-func (b *box) open(ctx context.Context, wait time.Duration) error {
+// open starts the servers that do not run and waits for all, or for those that
+// are named.
+func (b *box) open(ctx context.Context, wait time.Duration, names ...string) error {
 	commons := b.content.Load().commons
 	if commons == nil {
-		return b.Open(ctx, wait)
+		return b.Open(ctx, wait, names...)
 	}
 	var wg sync.WaitGroup
-	wg.Go(func() { _ = commons.Open(ctx, wait) })
-	err := b.Open(ctx, wait)
+	wg.Go(func() { _ = commons.Open(ctx, wait, names...) })
+	err := b.Open(ctx, wait, names...)
 	wg.Wait()
 	return err
 }
@@ -162,19 +163,19 @@ func (s *session) unsettled() []string {
 	})
 }
 
-// openBox opens a toolbox so that its tools are listed, waits for its servers
-// and, if announce is set, tells the client of its changed lists, once. If it
+// openBox opens a toolbox so that its tools are listed, waits for its servers,
+// or for those that are named, and, if announce is set, tells the client of its changed lists, once. If it
 // said anything of the tools, listed is closed when the client has read them.
-func (s *session) openBox(ctx context.Context, b *box, announce bool) (listed <-chan struct{}, err error) {
+func (s *session) openBox(ctx context.Context, b *box, announce bool, names ...string) (listed <-chan struct{}, err error) {
 	s.mu.Lock()
 	s.opening++
 	s.mu.Unlock()
-	err = b.open(ctx, s.cfg().OpenTimeout)
+	err = b.open(ctx, s.cfg().OpenTimeout, names...)
 	var next chan struct{}
 	told := s.update(func() bool {
 		s.opening--
 		b.listed = true
-		b.settled = b.settled || ctx.Err() == nil
+		b.settled = b.settled || ctx.Err() == nil && len(names) == 0
 		if s.boxes[b.Name] != b && !s.closed {
 			err = s.noToolbox(b.Name) // a reload has taken it away meanwhile
 		}

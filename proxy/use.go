@@ -94,9 +94,15 @@ func (s *session) useTool(c *call) {
 	go s.openThenUse(f, c.own(), b, w)
 }
 
-// openThenUse opens the toolbox, or waits until it has opened, and makes the call.
+// openThenUse opens the toolbox, or waits until it has opened, and makes the
+// call. It waits for no other server than the one that is named; where none is,
+// several might have the tool.
 func (s *session) openThenUse(f *flight, c *call, b *box, w want) {
-	if _, err := s.openBox(f.ctx, b, true); err != nil {
+	var names []string
+	if _, ok := b.Server(w.server); ok {
+		names = append(names, w.server)
+	}
+	if _, err := s.openBox(f.ctx, b, true, names...); err != nil {
 		f.fail(err)
 		return
 	}

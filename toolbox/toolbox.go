@@ -156,9 +156,9 @@ func (t *Toolbox) Opened() bool {
 // failure tried at once, and returns when each is ready or has failed, or when
 // wait is over or ctx ends; servers that are late go on starting. A server that
 // the catalogue knows is waited for only if its start has failed before: its
-// lists are there, and calls wait until it is ready. Open fails only with
-// [ErrClosed].
-func (t *Toolbox) Open(ctx context.Context, wait time.Duration) (err error) {
+// lists are there, and calls wait until it is ready. If names are given, only
+// those servers are waited for. Open fails only with [ErrClosed].
+func (t *Toolbox) Open(ctx context.Context, wait time.Duration, names ...string) (err error) {
 	first := false
 	t.once.Do(func() {
 		first = true
@@ -172,7 +172,7 @@ func (t *Toolbox) Open(ctx context.Context, wait time.Duration) (err error) {
 		if !first {
 			s.retry()
 		}
-		if !s.known() {
+		if !s.known() && (len(names) == 0 || slices.Contains(names, s.Name)) {
 			unknown = append(unknown, s)
 		}
 	}

@@ -1,7 +1,6 @@
 package workflowsrv
 
 import (
-	"context"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -9,6 +8,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
+	"github.com/mcp-workbench/workbench/internal/mcpserve"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
@@ -44,102 +44,21 @@ func withFault(output string) json.RawMessage {
 	return json.RawMessage(output[:i] + `,"anyOf":[{` + required + `},{"required":["code","message"]}]}`)
 }
 
-// protocol lets the engine answer a request. The engine reads ids as floating
-// point numbers, so it is given another one, and the client's is put back. ok
-// is false for an error.
-func (s *Server) protocol(m *wire.Message) (msg []byte, ok bool) {
-	id := m.Bytes(m.ID)
-	request := wire.Splice(nil, m.Raw, wire.Edit{Span: m.ID, New: []byte("1")})
-	answer, err := json.Marshal(s.engine.HandleMessage(s.engine.WithContext(context.Background(), peer{}), request))
-	var a wire.Message
-	if err == nil {
-		err = wire.Scan(answer, &a)
-	}
-	if err != nil {
-		return wire.AppendError(nil, id, wire.CodeInternal, "Internal error", nil), false
-	}
-	return wire.Splice(nil, answer, wire.Edit{Span: a.ID, New: id}), a.Kind == wire.Result
-}
-
-// A peer is a session as the engine needs to see one. It holds nothing: what
-// the engine does depends on the request alone.
-type peer struct{}
-
-var _ mcpserver.ClientSession = peer{}
-
-// Initialize does nothing: the session itself notes the handshake.
-func (peer) Initialize() {}
-
-// Initialized is true: the session lets nothing through before.
-func (peer) Initialized() bool { return true }
-
-// NotificationChannel is nil: the engine sends nothing by itself.
-func (peer) NotificationChannel() chan<- mcp.JSONRPCNotification { return nil }
-
-// SessionID is the same for all, because sessions are not registered.
-func (peer) SessionID() string { return serverName }
-
-// An era is what a request says about the protocol it speaks.
-type era struct{ modern bool }
-
-// readEra reads the protocol version in the _meta of a request. A version that
-// the server does not speak is an error.
-func readEra(m *wire.Message) (era, *wire.Error) {
-	version, err := wire.FindPath(m.Raw, m.Params, "_meta", mcp.MetaKeyProtocolVersion)
-	if err != nil {
-		return era{}, &wire.Error{Code: wire.CodeInvalidParams, Message: "Invalid params: " + err.Error(), ID: m.Bytes(m.ID)}
-	}
-	if !version.Present() {
-		return era{}, nil
-	}
-	name, ok := wire.Unquote(m.Bytes(version))
-	if !ok || !mcp.IsValidProtocolVersion(name) {
-		data := appendStrings([]byte(`{"supported":`), mcp.ValidProtocolVersions)
-		data = wire.AppendQuote(append(data, `,"requested":`...), name)
-		return era{}, &wire.Error{Code: mcp.UNSUPPORTED_PROTOCOL_VERSION, Message: "Unsupported protocol version",
-			Data: append(data, '}'), ID: m.Bytes(m.ID)}
-	}
-	if !mcp.IsModernProtocol(name) {
-		return era{}, nil
-	}
-	capabilities, err := wire.FindPath(m.Raw, m.Params, "_meta", mcp.MetaKeyClientCapabilities)
-	if err != nil || !capabilities.Present() || m.Raw[capabilities.Start] != '{' {
-		return era{}, &wire.Error{Code: wire.CodeInvalidParams,
-			Message: "Invalid params: _meta." + mcp.MetaKeyClientCapabilities + " is required", ID: m.Bytes(m.ID)}
-	}
-	return era{modern: true}, nil
-}
-
-// appendToolResult appends the answer of a call: the result as text and as
-// structured content, or the fault, as the text for the model and as data.
-func appendToolResult(dst, id []byte, r result, f *fault, e era) []byte {
-	dst = slices.Grow(dst, len(r.json)*9/4+len(id)+512)
-	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
-	dst = append(dst, id...)
-	dst = append(dst, `,"result":{"content":[{"type":"text","text":`...)
-	if f != nil {
-		text := f.message()
-		if f.advice != "" {
-			text += ": " + f.advice
+// toolResult gives the answer of a call: the result as text and as structured
+// content, or the fault, as the text for the model and as data.
+func toolResult(r result, f *fault) mcpserve.Result {
+	if f == nil {
+		text := r.quoted
+		if text == nil {
+			text = appendQuotedJSON(nil, r.json)
 		}
-		dst = wire.AppendQuote(dst, text)
-		dst = append(dst, `}],"isError":true,"structuredContent":`...)
-		dst = f.append(dst, true)
-	} else {
-		if r.quoted != nil {
-			dst = append(dst, r.quoted...)
-		} else {
-			dst = appendQuotedJSON(dst, r.json)
-		}
-		dst = append(dst, `}],"structuredContent":`...)
-		dst = append(dst, r.json...)
+		return mcpserve.Result{Text: text, Structured: r.json}
 	}
-	if e.modern {
-		dst = append(dst, `,"resultType":"complete","_meta":{"`+mcp.MetaKeyServerInfo+`":`...)
-		dst = appendObject(dst, "name", serverName, "version", serverVersion)
-		dst = append(dst, '}')
+	text := f.message()
+	if f.advice != "" {
+		text += ": " + f.advice
 	}
-	return append(dst, "}}"...)
+	return mcpserve.Result{Text: wire.AppendQuote(nil, text), Structured: f.append(nil, true), IsError: true}
 }
 
 // appendQuotedJSON appends valid, compact JSON as a JSON string. Only quotes

@@ -4,10 +4,10 @@ import (
 	"context"
 	"sync"
 
-	mcpserver "github.com/mark3labs/mcp-go/server"
 	"github.com/rs/zerolog"
 
 	"github.com/mcp-workbench/workbench/internal/logkey"
+	"github.com/mcp-workbench/workbench/internal/mcpserve"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/workflowsrv/criteria"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
@@ -46,7 +46,7 @@ type Server struct {
 	store  *definition.Store
 	parser *definition.Parser
 	tools  map[string]*tool
-	engine *mcpserver.MCPServer
+	door   *mcpserve.Server
 	lists  listCache
 
 	mu       sync.Mutex // guards what follows
@@ -77,14 +77,23 @@ func New(opts Options) *Server {
 	for i := range table {
 		s.tools[table[i].name] = &table[i]
 	}
-	s.engine = newEngine(table)
+	s.door = &mcpserve.Server{
+		Name: serverName, Version: serverVersion, Engine: newEngine(table), Methods: []string{"tools/list"},
+		Knows: func(tool string) bool { return s.tools[tool] != nil },
+		Call:  s.carryOut, Closed: s.leave,
+	}
 	return s
 }
 
 // Connect begins an MCP session. Its calls are worked on side by side.
 func (s *Server) Connect(send func(msg []byte)) wire.Session {
 	s.enter()
-	return newSession(s, send)
+	return s.door.Connect(send)
+}
+
+// carryOut is the tools of the MCP door.
+func (s *Server) carryOut(ctx context.Context, c mcpserve.Call) mcpserve.Result {
+	return toolResult(s.call(ctx, s.tools[c.Tool], c.Arguments))
 }
 
 // Bare returns the door of the bare JSON-RPC form. Its sessions answer a

@@ -1,8 +1,10 @@
-package workflowsrv
+package mcpserve
 
 import (
 	"bytes"
 	"context"
+	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 
@@ -15,13 +17,15 @@ import (
 // Receive waits for one of them to end when there are more.
 const maxRunning = 32
 
-// A session is one MCP conversation.
-type session struct {
+// A Session is one MCP conversation. It is a wire.Session.
+type Session struct {
 	server *Server
 	send   func(msg []byte)
 	slots  chan struct{}
 	// initialized says that initialize was answered.
 	initialized atomic.Bool
+	client      string // as initialize named it
+	asks        asks
 
 	mu      sync.Mutex              // guards what follows
 	calls   map[string]*runningCall // by the id token of the request
@@ -37,15 +41,18 @@ type runningCall struct {
 	cancel context.CancelFunc
 }
 
-func newSession(s *Server, send func(msg []byte)) *session {
-	return &session{
+// Connect begins a session of the server.
+func (s *Server) Connect(send func(msg []byte)) *Session {
+	return &Session{
 		server: s, send: send, slots: make(chan struct{}, maxRunning),
 		calls: map[string]*runningCall{}, listens: map[string]bool{},
 	}
 }
 
+var _ wire.Session = (*Session)(nil)
+
 // Receive takes one message.
-func (s *session) Receive(msg []byte) {
+func (s *Session) Receive(msg []byte) {
 	var m wire.Message
 	if err := wire.Scan(msg, &m); err != nil {
 		s.refuse(err)
@@ -58,12 +65,13 @@ func (s *session) Receive(msg []byte) {
 		if m.IsMethod("notifications/cancelled") {
 			s.cancel(&m)
 		}
+	default:
+		s.asks.answer(&m)
 	}
-	// Answers are dropped: the server asks its clients nothing.
 }
 
 // refuse answers a message that is none.
-func (s *session) refuse(err error) {
+func (s *Session) refuse(err error) {
 	bad, ok := err.(*wire.Error)
 	if !ok {
 		bad = &wire.Error{Code: wire.CodeInternal, Message: err.Error()}
@@ -71,7 +79,7 @@ func (s *session) refuse(err error) {
 	s.send(bad.Append(nil))
 }
 
-func (s *session) request(m *wire.Message) {
+func (s *Session) request(m *wire.Message) {
 	e, bad := readEra(m)
 	if bad != nil {
 		s.refuse(bad)
@@ -86,9 +94,11 @@ func (s *session) request(m *wire.Message) {
 		s.toolsCall(m, e)
 	case m.IsMethod("subscriptions/listen") && e.modern:
 		s.listen(m)
-	case m.IsMethod("initialize"), m.IsMethod("ping"), m.IsMethod("tools/list"), m.IsMethod("server/discover"):
+	case m.IsMethod("initialize"), m.IsMethod("ping"), m.IsMethod("server/discover"), slices.ContainsFunc(s.server.Methods, m.IsMethod):
 		answer, ok := s.server.protocol(m)
 		if ok && m.IsMethod("initialize") {
+			s.asks.greet(m)
+			s.client = nameIn(m, "clientInfo")
 			s.initialized.Store(true)
 		}
 		s.send(answer)
@@ -97,12 +107,12 @@ func (s *session) request(m *wire.Message) {
 	}
 }
 
-func (s *session) fail(m *wire.Message, code int, message string) {
+func (s *Session) fail(m *wire.Message, code int, message string) {
 	s.send(wire.AppendError(nil, m.Bytes(m.ID), code, message, nil))
 }
 
 // toolsCall starts a call on a goroutine of its own.
-func (s *session) toolsCall(m *wire.Message, e era) {
+func (s *Session) toolsCall(m *wire.Message, e era) {
 	var at [2]wire.Span
 	if !m.Params.Present() {
 		s.fail(m, wire.CodeInvalidParams, "Invalid params: the name of a tool is required")
@@ -117,13 +127,20 @@ func (s *session) toolsCall(m *wire.Message, e era) {
 		s.fail(m, wire.CodeInvalidParams, "Invalid params: the name of a tool is required")
 		return
 	}
-	t := s.server.tools[name]
-	if t == nil {
+	if !s.server.Knows(name) {
 		s.fail(m, wire.CodeInvalidParams, "Unknown tool: "+short(name))
 		return
 	}
 	// Both outlive the message.
-	id, arguments := bytes.Clone(m.Bytes(m.ID)), bytes.Clone(m.Bytes(at[1]))
+	id, c := bytes.Clone(m.Bytes(m.ID)), Call{Tool: name, Arguments: bytes.Clone(m.Bytes(at[1])), Modern: e.modern, Client: s.client}
+	if e.modern {
+		c.Client = nameIn(m, "_meta", mcp.MetaKeyClientInfo)
+	} else {
+		c.Ask = s.asks.asker(s.send)
+	}
+	if token, err := wire.FindPath(m.Raw, m.Params, "_meta", "progressToken"); err == nil && token.Present() {
+		c.Progress = s.progress(bytes.Clone(m.Bytes(token)))
+	}
 	s.slots <- struct{}{}
 	ctx, fresh := s.begin(id)
 	if !fresh {
@@ -134,16 +151,40 @@ func (s *session) toolsCall(m *wire.Message, e era) {
 	go func() {
 		defer s.working.Done()
 		defer func() { <-s.slots }()
-		r, f := s.server.call(ctx, t, arguments)
+		r := s.server.Call(ctx, c)
 		if s.end(id) {
 			defer s.sending.Done()
-			s.send(appendToolResult(nil, id, r, f, e))
+			s.send(s.server.append(id, r, e))
 		}
 	}()
 }
 
+// nameIn reads the name in the description of a client.
+func nameIn(m *wire.Message, path ...string) string {
+	span, err := wire.FindPath(m.Raw, m.Params, append(path, "name")...)
+	if err != nil {
+		return ""
+	}
+	name, _ := wire.Unquote(m.Bytes(span))
+	return name
+}
+
+// progress gives what reports the progress of a call. It is called from the
+// goroutine of the call alone, and not after its end.
+func (s *Session) progress(token []byte) func(message string, meta []byte) {
+	count := 0
+	return func(message string, meta []byte) {
+		count++
+		msg := append([]byte(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":`), token...)
+		msg = strconv.AppendInt(append(msg, `,"progress":`...), int64(count), 10)
+		msg = wire.AppendQuote(append(msg, `,"message":`...), message)
+		msg = append(append(msg, `,"_meta":`...), meta...)
+		s.send(append(msg, "}}"...))
+	}
+}
+
 // begin notes a call under its id, which no other running call may have.
-func (s *session) begin(id []byte) (context.Context, bool) {
+func (s *Session) begin(id []byte) (context.Context, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.calls[string(id)] != nil || s.listens[string(id)] || s.closed {
@@ -158,7 +199,7 @@ func (s *session) begin(id []byte) (context.Context, bool) {
 // end takes a call out of the table, before it is answered: the client may use
 // the id again as soon as it has the answer. It reports whether anybody still
 // waits for that, and then counts the answer as being sent.
-func (s *session) end(id []byte) bool {
+func (s *Session) end(id []byte) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	call := s.calls[string(id)]
@@ -172,7 +213,7 @@ func (s *session) end(id []byte) bool {
 }
 
 // cancel ends the call that a notification names.
-func (s *session) cancel(m *wire.Message) {
+func (s *Session) cancel(m *wire.Message) {
 	id, err := wire.FindPath(m.Raw, m.Params, "requestId")
 	if err != nil || !id.Present() {
 		return
@@ -187,7 +228,7 @@ func (s *session) cancel(m *wire.Message) {
 
 // listen opens a subscription. Nothing that can be subscribed to changes
 // here, so the server agrees to nothing and the stream stays silent.
-func (s *session) listen(m *wire.Message) {
+func (s *Session) listen(m *wire.Message) {
 	id := m.Bytes(m.ID)
 	s.mu.Lock()
 	taken := s.calls[string(id)] != nil || s.listens[string(id)] || len(s.listens) == maxRunning
@@ -205,7 +246,7 @@ func (s *session) listen(m *wire.Message) {
 
 // Close waits until what was received is answered. When ctx ends before, the
 // calls that are left are cancelled and not answered, and end by themselves.
-func (s *session) Close(ctx context.Context) error {
+func (s *Session) Close(ctx context.Context) error {
 	s.mu.Lock()
 	first := !s.closed
 	s.closed = true
@@ -232,13 +273,15 @@ func (s *session) Close(ctx context.Context) error {
 		if err == nil {
 			s.endListens()
 		}
-		s.server.leave(ctx)
+		if s.server.Closed != nil {
+			s.server.Closed(ctx)
+		}
 	}
 	return err
 }
 
 // endListens answers the open subscriptions: they end in good order.
-func (s *session) endListens() {
+func (s *Session) endListens() {
 	s.mu.Lock()
 	listens := s.listens
 	s.listens = map[string]bool{}
@@ -247,4 +290,13 @@ func (s *session) endListens() {
 		result := `{"resultType":"complete","_meta":{"` + mcp.MetaKeySubscriptionID + `":` + id + `}}`
 		s.send(wire.AppendResult(nil, []byte(id), []byte(result)))
 	}
+}
+
+// short cuts a text that a caller chose, so that answers stay small.
+func short(s string) string {
+	const most = 80
+	if runes := []rune(s); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return s
 }

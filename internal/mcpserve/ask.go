@@ -1,0 +1,99 @@
+package mcpserve
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strconv"
+	"sync"
+
+	"github.com/mcp-workbench/workbench/internal/wire"
+)
+
+// asks are the requests of a server that wait for the client's answer.
+type asks struct {
+	mu      sync.Mutex
+	able    bool // the client takes elicitations
+	last    uint64
+	waiting map[string]chan reply // by the id token of the request
+}
+
+// A reply is what a client answered.
+type reply struct {
+	result []byte
+	err    error
+}
+
+// greet reads in the client's initialize what it can be asked.
+func (a *asks) greet(m *wire.Message) {
+	elicitation, err := wire.FindPath(m.Raw, m.Params, "capabilities", "elicitation")
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.able = err == nil && elicitation.Present() && m.Raw[elicitation.Start] == '{'
+}
+
+// asker gives what asks the client; nil if it cannot be asked.
+func (a *asks) asker(send func(msg []byte)) func(ctx context.Context, method string, params []byte) ([]byte, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !a.able {
+		return nil
+	}
+	return func(ctx context.Context, method string, params []byte) ([]byte, error) {
+		id, answered := a.begin()
+		defer a.end(id)
+		msg := append([]byte(`{"jsonrpc":"2.0","id":`), id...)
+		msg = wire.AppendQuote(append(msg, `,"method":`...), method)
+		send(append(append(append(msg, `,"params":`...), params...), '}'))
+		select {
+		case r := <-answered:
+			return r.result, r.err
+		case <-ctx.Done():
+			msg := append([]byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`), id...)
+			send(append(msg, "}}"...))
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+func (a *asks) begin() (id string, answered <-chan reply) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.waiting == nil {
+		a.waiting = map[string]chan reply{}
+	}
+	a.last++
+	id = strconv.FormatUint(a.last, 10)
+	c := make(chan reply, 1)
+	a.waiting[id] = c
+	return id, c
+}
+
+func (a *asks) end(id string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.waiting, id)
+}
+
+// answer hands on a reply; one that nobody waits for is dropped.
+func (a *asks) answer(m *wire.Message) {
+	id := string(m.Bytes(m.ID))
+	a.mu.Lock()
+	c := a.waiting[id]
+	delete(a.waiting, id)
+	a.mu.Unlock()
+	if c == nil {
+		return
+	}
+	if m.Kind == wire.Result {
+		c <- reply{result: bytes.Clone(m.Bytes(m.Result))}
+		return
+	}
+	text := "the client refused"
+	if span, err := wire.FindPath(m.Raw, m.Error, "message"); err == nil {
+		if said, ok := wire.Unquote(m.Bytes(span)); ok {
+			text += ": " + short(said)
+		}
+	}
+	c <- reply{err: errors.New(text)}
+}

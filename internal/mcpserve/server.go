@@ -1,0 +1,96 @@
+// Package mcpserve has what MCP servers inside this process have in common:
+// sessions that speak both eras of the protocol, work on calls side by side,
+// cancel them, and end in good order.
+//
+//	link ─ Receive ─ Session ─┬─ Server.Engine: the handshake, lists and prompts
+//	                          └─ Server.Call: the tools
+//
+// The engine is mcp-go's. Calls of tools do not go through it: it would decode
+// and encode arguments and results.
+package mcpserve
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	mcpserver "github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcp-workbench/workbench/internal/wire"
+)
+
+// Server is what the sessions of a server are made from. It must not be changed
+// once there is one.
+type Server struct {
+	// Name and Version are what the server calls itself.
+	Name, Version string
+	// Engine answers initialize, server/discover, ping and Methods.
+	Engine  *mcpserver.MCPServer
+	Methods []string
+	// Knows reports whether there is a tool of that name.
+	Knows func(tool string) bool
+	// Call carries out a tool. It runs on a goroutine of its own; ctx ends
+	// when the client does not wait for the result any more.
+	Call func(ctx context.Context, c Call) Result
+	// Closed is called once when a session was closed, unless it is nil; ctx
+	// bounds what it may wait for.
+	Closed func(ctx context.Context)
+}
+
+// Call is a call of a tool.
+type Call struct {
+	Tool      string
+	Arguments []byte // as the client sent them; nil if it sent none
+	Modern    bool   // the request is of the era without sessions
+	Client    string // the name of the client's program, "" if it has said none
+	// Progress sends a notification of progress with a message and members of
+	// _meta, a JSON object; it is nil if the client has not asked for that.
+	Progress func(message string, meta []byte)
+	// Ask sends a request to the client and waits for the result; it is nil if
+	// the client takes no elicitations. Only legacy clients do: the modern era
+	// has no requests of servers.
+	Ask func(ctx context.Context, method string, params []byte) (result []byte, err error)
+}
+
+// Result is what a tool gives.
+type Result struct {
+	// Text is the text for the model, as a JSON string; Structured is the
+	// structured content, a JSON object.
+	Text, Structured []byte
+	IsError          bool
+}
+
+// protocol lets the engine answer a request. The engine reads ids as floating
+// point numbers, so it is given another one, and the client's is put back. ok
+// is false for an error.
+func (s *Server) protocol(m *wire.Message) (msg []byte, ok bool) {
+	id := m.Bytes(m.ID)
+	request := wire.Splice(nil, m.Raw, wire.Edit{Span: m.ID, New: []byte("1")})
+	answer, err := json.Marshal(s.Engine.HandleMessage(s.Engine.WithContext(context.Background(), peer{s.Name}), request))
+	var a wire.Message
+	if err == nil {
+		err = wire.Scan(answer, &a)
+	}
+	if err != nil {
+		return wire.AppendError(nil, id, wire.CodeInternal, "Internal error", nil), false
+	}
+	return wire.Splice(nil, answer, wire.Edit{Span: a.ID, New: id}), a.Kind == wire.Result
+}
+
+// A peer is a session as the engine needs to see one. It holds nothing of a
+// session: what the engine does depends on the request alone.
+type peer struct{ name string }
+
+var _ mcpserver.ClientSession = peer{}
+
+// Initialize does nothing: the session itself notes the handshake.
+func (peer) Initialize() {}
+
+// Initialized is true: the session lets nothing through before.
+func (peer) Initialized() bool { return true }
+
+// NotificationChannel is nil: the engine sends nothing by itself.
+func (peer) NotificationChannel() chan<- mcp.JSONRPCNotification { return nil }
+
+// SessionID is the same for all, because sessions are not registered.
+func (p peer) SessionID() string { return p.name }

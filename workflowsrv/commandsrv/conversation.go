@@ -1,0 +1,168 @@
+package commandsrv
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/mcp-workbench/workbench/internal/store"
+)
+
+type statusResult struct {
+	Status string `json:"status"`
+}
+
+type rotated struct {
+	Status            string `json:"status"`
+	NewConversationID string `json:"new_conversation_id"`
+	Topic             string `json:"topic,omitempty"` // of the one that has ended
+	Summary           string `json:"summary,omitempty"`
+}
+
+// runNewConversation ends the conversation with a topic and a summary. Where
+// the model that makes them fails, nothing is changed.
+func runNewConversation(ctx context.Context, s *Server, c *caller, a arguments) (any, *Fault) {
+	at, f := s.find(ctx, c, a)
+	if f != nil {
+		return nil, f
+	}
+	said, err := s.said(ctx, at, 0)
+	if err != nil {
+		return nil, faultOf(err).about(at)
+	}
+	var topic, summary string
+	switch {
+	case len(said) == 0:
+	case s.opts.Summarizer == nil:
+		topic, summary = extract(said)
+	default:
+		if topic, summary, err = s.opts.Summarizer.Summarize(ctx, said); err != nil {
+			return nil, faultf(http.StatusInternalServerError, "the conversation goes on, because the model could not summarize it: %s", err).about(at)
+		}
+	}
+	id, err := s.store.Rotate(ctx, at.owner, at.place.session, topic, summary)
+	if err != nil {
+		return nil, faultOf(err).about(at)
+	}
+	return rotated{"ok", id, topic, summary}, nil
+}
+
+// extract names a conversation by what was asked first, and sums it up by its
+// first and last words.
+func extract(said []Exchange) (topic, summary string) {
+	line := func(text string, most int) string {
+		runes := []rune(strings.Join(strings.Fields(text), " "))
+		if len(runes) > most {
+			return strings.TrimSpace(string(runes[:most-1])) + "…"
+		}
+		return string(runes)
+	}
+	show := func(e Exchange) string { return line(e.Query, 120) + ": " + line(e.Answer, 200) }
+	topic, summary = line(said[0].Query, 60), show(said[0])
+	if n := len(said); n == 2 {
+		summary += "\n" + show(said[1])
+	} else if n > 2 {
+		summary += fmt.Sprintf("\n(%d more)\n%s", n-2, show(said[n-1]))
+	}
+	return topic, summary
+}
+
+type conversations struct {
+	Conversations []listed `json:"conversations"`
+}
+
+type listed struct {
+	ConversationID string `json:"conversation_id"`
+	Topic          string `json:"topic"`
+	Summary        string `json:"summary"`
+	Turns          int    `json:"turns"`
+	CreatedAt      int64  `json:"created_at"` // in milliseconds since 1970, like the next
+	UpdatedAt      int64  `json:"updated_at"`
+	Active         bool   `json:"active"` // the session is in it
+}
+
+const (
+	defaultListed = 10
+	maxListed     = 100
+)
+
+func runListConversations(ctx context.Context, s *Server, c *caller, a arguments) (any, *Fault) {
+	at, f := s.find(ctx, c, a)
+	if f != nil {
+		return nil, f
+	}
+	limit := int(a.number("limit", defaultListed))
+	list := conversations{[]listed{}}
+	// The store has those of all workflows in one order.
+	for ask := limit; ; ask *= 4 {
+		found, err := s.store.Conversations(ctx, at.owner, ask)
+		if err != nil {
+			return nil, faultOf(err).about(at)
+		}
+		list.Conversations = list.Conversations[:0]
+		for _, k := range found {
+			if k.Workflow == s.workflow && len(list.Conversations) < limit {
+				list.Conversations = append(list.Conversations, listed{k.ID, k.Topic, k.Summary, k.Turns, k.Created.UnixMilli(), k.Updated.UnixMilli(), k.ID == at.Conversation})
+			}
+		}
+		if len(list.Conversations) == limit || len(found) < ask {
+			return list, nil
+		}
+	}
+}
+
+func runActivateConversation(ctx context.Context, s *Server, c *caller, a arguments) (any, *Fault) {
+	at, f := s.find(ctx, c, a)
+	if f != nil {
+		return nil, f
+	}
+	id := a.text("conversation_id")
+	err := s.store.Activate(ctx, at.owner, at.place.session, id)
+	if err != nil {
+		f := faultOf(err)
+		if errors.Is(err, store.ErrNotFound) {
+			f.Message = "there is no such conversation; list_conversations shows which there are"
+			at.Conversation = id
+		}
+		return nil, f.about(at)
+	}
+	return statusResult{"ok"}, nil
+}
+
+func runPostFeedback(ctx context.Context, s *Server, c *caller, a arguments) (any, *Fault) {
+	at, f := s.find(ctx, c, a)
+	if f != nil {
+		return nil, f
+	}
+	given := store.Feedback{Given: time.Now()}
+	switch raw := a.raw("binary_or_numeric_score"); string(raw) {
+	case "":
+	case "true", "false":
+		score := 0.0
+		if raw[0] == 't' {
+			score = 1
+		}
+		given.Score = &score
+	default:
+		score := new(float64)
+		if err := json.Unmarshal(raw, score); err != nil {
+			return nil, invalid("binary_or_numeric_score is too large a number").about(at)
+		}
+		given.Score = score
+	}
+	if a.raw("nl_feedback") != nil {
+		text := a.text("nl_feedback")
+		given.Text = &text
+	}
+	if given.Score == nil && given.Text == nil {
+		return nil, invalid("give binary_or_numeric_score or nl_feedback, or both").about(at)
+	}
+	if err := s.store.SaveFeedback(ctx, at.owner, at.Conversation, given); err != nil {
+		return nil, faultOf(err).about(at)
+	}
+	return statusResult{"ok"}, nil
+}

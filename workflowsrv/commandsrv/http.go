@@ -1,0 +1,238 @@
+package commandsrv
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/mcp-workbench/workbench/internal/principal"
+	"github.com/mcp-workbench/workbench/internal/store"
+	"github.com/mcp-workbench/workbench/internal/wire"
+)
+
+// Bounds of a request over HTTP.
+const (
+	maxBody  = 1 << 20
+	bodyTime = 15 * time.Second
+	// sendTime is how long one piece of an answer may take to be sent.
+	sendTime = 30 * time.Second
+)
+
+// ServeHTTP serves the operations, each with its method and path, as described
+// by /openapi.json. Who asks is the principal of the request's context.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	route, f := s.route(r)
+	if f != nil {
+		writeFault(w, f)
+		return
+	}
+	route(w, r)
+}
+
+// Open reports whether a path is for everybody: the probes, which say nothing
+// of what is kept.
+func Open(path string) bool { return path == pathAlive || path == pathReady }
+
+const (
+	pathAlive   = "/probes/healthz"
+	pathReady   = "/probes/readyz"
+	pathOpenAPI = "/openapi.json"
+	pathStream  = "/invoke_agent_stream"
+	pathTurns   = "/turns/"
+)
+
+// route finds what serves a request.
+func (s *Server) route(r *http.Request) (http.HandlerFunc, *Fault) {
+	path, method := r.URL.Path, http.MethodGet
+	var serve http.HandlerFunc
+	switch key, isTurn := strings.CutPrefix(path, pathTurns); {
+	case path == pathAlive:
+		serve = func(w http.ResponseWriter, _ *http.Request) {
+			writeJSON(w, http.StatusOK, []byte(`{"status":"alive"}`))
+		}
+	case path == pathReady:
+		serve = s.serveReady
+	case path == pathOpenAPI:
+		serve = func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, s.openAPI()) }
+	case path == pathStream:
+		method, serve = http.MethodPost, s.serveStream
+	case isTurn && key != "" && !strings.Contains(key, "/"):
+		serve = func(w http.ResponseWriter, r *http.Request) { s.serveTurn(w, r, key) }
+	default:
+		for _, o := range s.table {
+			if o.path == path {
+				method, serve = o.method, func(w http.ResponseWriter, r *http.Request) { s.serveOperation(w, r, o) }
+			}
+		}
+	}
+	switch {
+	case serve == nil:
+		return nil, faultf(http.StatusNotFound, "there is nothing at %s; GET %s describes what there is", clipName(path), pathOpenAPI)
+	case r.Method != method && !(r.Method == http.MethodHead && method == http.MethodGet):
+		return nil, faultf(http.StatusMethodNotAllowed, "%s takes %s", path, method)
+	}
+	return serve, nil
+}
+
+// serveReady says whether the server can work: its workflow is loaded, or it
+// would not be here, and its store answers.
+func (s *Server) serveReady(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), 5*time.Second)
+	defer cancel()
+	_, err := s.store.Conversations(ctx, principal.Default, 1)
+	status, said := http.StatusOK, "ready"
+	if err != nil || s.life.Err() != nil {
+		status, said = http.StatusServiceUnavailable, "not_ready"
+	}
+	writeJSON(w, status, encode(map[string]any{"status": said, "checks": map[string]bool{"workflow": true, "store": err == nil, "open": s.life.Err() == nil}}))
+}
+
+func callerOf(r *http.Request) *caller {
+	return &caller{who: principal.From(r.Context()), client: "http"}
+}
+
+func (s *Server) serveOperation(w http.ResponseWriter, r *http.Request, o *operation) {
+	raw, f := readRequest(w, r, o)
+	var result json.RawMessage
+	if f == nil {
+		patient(w, o, raw)
+		result, f = s.call(r.Context(), o, callerOf(r), raw)
+	}
+	if f != nil {
+		writeFault(w, f)
+		return
+	}
+	writeJSON(w, http.StatusOK, result)
+}
+
+// patient lets the answer of an operation be as late as its caller wants to
+// wait for it; the front's own limit is shorter.
+func patient(w http.ResponseWriter, o *operation, raw []byte) {
+	a, _ := readArguments(raw, o.params)
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(waitOf(a) + sendTime)) // a recorder of a test has none
+}
+
+// readRequest reads the arguments of an operation: the body of a POST, the query
+// of a GET.
+func readRequest(w http.ResponseWriter, r *http.Request, o *operation) ([]byte, *Fault) {
+	if o.method == http.MethodGet {
+		return queryArguments(r, o)
+	}
+	if kind := r.Header.Get("Content-Type"); kind != "" {
+		if media, _, err := mime.ParseMediaType(kind); err != nil || media != "application/json" {
+			return nil, faultf(http.StatusUnsupportedMediaType, "the Content-Type must be application/json")
+		}
+	}
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Now().Add(bodyTime))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	var long *http.MaxBytesError
+	switch {
+	case errors.As(err, &long):
+		return nil, faultf(http.StatusRequestEntityTooLarge, "the body is longer than %d bytes", maxBody)
+	case err != nil:
+		return nil, faultf(http.StatusRequestTimeout, "the body did not come to its end in time")
+	}
+	_ = control.SetReadDeadline(time.Time{})
+	return body, nil
+}
+
+// queryArguments makes an object of a query. A number stands there as it is in
+// JSON.
+func queryArguments(r *http.Request, o *operation) ([]byte, *Fault) {
+	object := []byte{'{'}
+	for name, values := range r.URL.Query() {
+		if len(values) > 1 {
+			return nil, invalid("%s is given %d times", clipName(name), len(values))
+		}
+		if len(object) > 1 {
+			object = append(object, ',')
+		}
+		object = append(wire.AppendQuote(object, name), ':')
+		if number := o.param(name).takes("integer"); number && json.Valid([]byte(values[0])) {
+			object = append(object, values[0]...)
+			continue
+		}
+		object = wire.AppendQuote(object, values[0])
+	}
+	return append(object, '}'), nil
+}
+
+func (o *operation) param(name string) param {
+	for _, p := range o.params {
+		if p.name == name {
+			return p
+		}
+	}
+	return param{}
+}
+
+// turnState is what has become of a turn.
+type turnState struct {
+	TurnKey        string          `json:"turn_key"`
+	ConversationID string          `json:"conversation_id"`
+	ExecState      store.Progress  `json:"exec_state"`
+	Kind           string          `json:"kind"`
+	StartedAt      int64           `json:"started_at"`         // in milliseconds since 1970, like the next
+	EndedAt        int64           `json:"ended_at,omitempty"` // absent while it is running
+	Output         json.RawMessage `json:"output,omitempty"`   // what the operation would have returned
+	Error          json.RawMessage `json:"error,omitempty"`    // in its place, if it failed
+}
+
+// serveTurn tells the owner of a turn what has become of it.
+func (s *Server) serveTurn(w http.ResponseWriter, r *http.Request, key string) {
+	c := callerOf(r)
+	owner := c.who.Name
+	if handle := r.URL.Query().Get("session_id"); handle != "" {
+		// It says for whom an administrator acts; the session itself may be over.
+		if named, _, ok := ownerOf(c.who, handle); ok {
+			owner = named
+		}
+	}
+	found, err := s.store.Result(r.Context(), owner, key)
+	if err != nil {
+		f := faultOf(err)
+		if errors.Is(err, store.ErrNotFound) {
+			f.Message = "there is no such turn, or it ended too long ago"
+		}
+		f.Data = FaultData{UserID: owner, TurnKey: key}
+		writeFault(w, f)
+		return
+	}
+	t := found.Turn
+	state := turnState{TurnKey: t.Key, ConversationID: found.Conversation, ExecState: found.Progress, Kind: t.Kind, StartedAt: t.Started.UnixMilli()}
+	if found.Progress != store.Running {
+		state.EndedAt = t.Ended.UnixMilli()
+	}
+	output, f := endOf(t)
+	switch {
+	case f != nil:
+		state.Error = encode(f)
+	case len(output) > 0 && output[0] == '{':
+		state.Output = withTraces(output, encode(append([]json.RawMessage{}, t.Traces...)))
+	}
+	writeJSON(w, http.StatusOK, encode(state))
+}
+
+func writeJSON(w http.ResponseWriter, status int, body []byte) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(append(body, '\n'))
+}
+
+// Refuse answers a request that reaches no server, as a server would.
+func Refuse(w http.ResponseWriter, status int, message string) {
+	writeFault(w, faultf(status, "%s", message))
+}
+
+func writeFault(w http.ResponseWriter, f *Fault) {
+	if f.Code == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", "5")
+	}
+	writeJSON(w, f.Code, encode(f))
+}

@@ -1,0 +1,185 @@
+package commandsrv
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"strings"
+	"sync"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	mcpserver "github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcp-workbench/workbench/internal/mcpserve"
+	"github.com/mcp-workbench/workbench/internal/principal"
+	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/workflowsrv/command"
+)
+
+// serverName is what the server calls itself over MCP.
+const serverName = "commands"
+
+// metaTrace is where a notification of progress has the event it tells of.
+const metaTrace = "io.github.mcp-workbench/trace"
+
+// For gives the door for one principal: each of its sessions is an MCP server
+// whose tools are the operations.
+func (s *Server) For(who principal.Principal) wire.Endpoint {
+	return endpoint{s, who, sync.OnceValue(s.engineForMCP)}
+}
+
+type endpoint struct {
+	s      *Server
+	who    principal.Principal
+	engine func() *mcpserver.MCPServer
+}
+
+// Connect begins a session.
+func (e endpoint) Connect(send func(msg []byte)) wire.Session {
+	d := &door{s: e.s, who: e.who}
+	server := &mcpserve.Server{
+		Name: serverName, Version: e.s.opts.Version, Engine: e.engine(), Methods: []string{"tools/list", "prompts/list", "prompts/get"},
+		Knows: func(tool string) bool { return e.s.operations[tool] != nil },
+		Call:  d.call,
+	}
+	return server.Connect(send)
+}
+
+// A door is one MCP session. The session of ours that it has begun last is what
+// its calls mean when they name none.
+type door struct {
+	s   *Server
+	who principal.Principal
+
+	mu      sync.Mutex
+	session string
+}
+
+func (d *door) call(ctx context.Context, call mcpserve.Call) mcpserve.Result {
+	c := &caller{who: d.who, client: cmp.Or(call.Client, "mcp")}
+	if !call.Modern {
+		d.mu.Lock()
+		c.session = d.session
+		d.mu.Unlock()
+	}
+	if call.Progress != nil {
+		c.trace = func(ev command.TraceEvent) {
+			call.Progress(wording(ev), append(append([]byte(`{"`+metaTrace+`":`), encode(ev)...), '}'))
+		}
+	}
+	if call.Ask != nil {
+		c.ask = elicit(call.Ask)
+	}
+	o := d.s.operations[call.Tool]
+	result, f := d.s.call(ctx, o, c, call.Arguments)
+	if f != nil {
+		return mcpserve.Result{Text: wire.AppendQuote(nil, f.Error()), Structured: encode(f), IsError: true}
+	}
+	if o.name == "initialize" {
+		d.mu.Lock()
+		d.session = c.session
+		d.mu.Unlock()
+	}
+	return mcpserve.Result{Text: wire.AppendQuote(nil, string(result)), Structured: result}
+}
+
+// wording is an event in a line.
+func wording(ev command.TraceEvent) string {
+	if ev.Direction == command.ToWorkflow {
+		return "> " + firstLine(*ev.RawCommand)
+	}
+	return "< " + firstLine(*ev.ResponseText)
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	if runes := []rune(line); len(runes) > 200 {
+		line = string(runes[:200]) + "…"
+	}
+	return line
+}
+
+// elicit asks through the client (MCP 2025-06-18, "Elicitation").
+func elicit(ask func(ctx context.Context, method string, params []byte) ([]byte, error)) asker {
+	return func(ctx context.Context, question string, form json.RawMessage) (string, bool, error) {
+		schema := form
+		if schema == nil {
+			schema = json.RawMessage(`{"type":"object","properties":{"answer":{"type":"string","title":"Answer"}},"required":["answer"]}`)
+		}
+		params := wire.AppendQuote([]byte(`{"message":`), question)
+		params = append(append(append(params, `,"requestedSchema":`...), schema...), '}')
+		raw, err := ask(ctx, "elicitation/create", params)
+		if err != nil {
+			return "", false, err
+		}
+		var answer struct {
+			Action  string          `json:"action"`
+			Content json.RawMessage `json:"content"`
+		}
+		if err := json.Unmarshal(raw, &answer); err != nil {
+			return "", false, err
+		}
+		if answer.Action != "accept" {
+			return "", false, nil
+		}
+		if form != nil {
+			return string(answer.Content), true, nil
+		}
+		var text struct {
+			Answer string `json:"answer"`
+		}
+		err = json.Unmarshal(answer.Content, &text)
+		return text.Answer, err == nil, err
+	}
+}
+
+// engineForMCP returns the engine that answers what is no tool call.
+func (s *Server) engineForMCP() *mcpserver.MCPServer {
+	info := s.engine.Workflow().Info()
+	engine := mcpserver.NewMCPServer(serverName, s.opts.Version,
+		mcpserver.WithToolCapabilities(false), mcpserver.WithPromptCapabilities(false),
+		mcpserver.WithDescription("Commands of the workflow "+info.WorkflowName),
+		mcpserver.WithInstructions(instructions(info)),
+		// The tools are the same for everybody as long as the program runs.
+		mcpserver.WithCacheHints(int64(3600*1000), mcp.CacheScopePublic),
+	)
+	for _, o := range s.table {
+		never := false
+		engine.AddTool(mcp.Tool{
+			Name: o.name, Title: o.title, Description: o.description,
+			RawInputSchema: encode(inputSchema(o.params)), RawOutputSchema: withFault(o.output),
+			Annotations: mcp.ToolAnnotation{Title: o.title, ReadOnlyHint: &o.readOnly, DestructiveHint: destructive(o, &never), IdempotentHint: &o.idempotent, OpenWorldHint: &o.openWorld},
+		}, nil) // calls do not go through the engine
+	}
+	addPrompts(engine)
+	return engine
+}
+
+// destructive is the hint of an operation: what a command does is not known
+// here.
+func destructive(o *operation, never *bool) *bool {
+	if o.openWorld {
+		return nil
+	}
+	return never
+}
+
+func instructions(info command.Info) string {
+	text := info.WorkflowName
+	if info.Description != "" {
+		text += ": " + info.Description
+	}
+	if info.Purpose != "" {
+		text += "\n" + info.Purpose
+	}
+	return text + "\nCall initialize first and give its session_id in every other call. get_commands lists what can be done where the session stands; " +
+		"execute_command does it exactly as written, invoke_assistant from an instruction in words. Commands may move the session to another context, which has other commands."
+}
+
+// withFault lets an output schema admit what a call that fails returns:
+// clients check the structured content of errors, too.
+func withFault(output string) json.RawMessage {
+	i := strings.LastIndex(output, `,"required":`)
+	required := strings.TrimSuffix(output[i+1:], "}")
+	return json.RawMessage(output[:i] + `,"anyOf":[{` + required + `},{"required":["code","message","data"]}]}`)
+}

@@ -1,0 +1,103 @@
+package commandsrv
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+)
+
+// openAPI describes what ServeHTTP serves (OpenAPI 3.1).
+func (s *Server) openAPI() json.RawMessage {
+	info := s.engine.Workflow().Info()
+	paths := map[string]map[string]any{}
+	for _, o := range s.table {
+		paths[o.path] = map[string]any{verb(o.method): o.describe(o.name, json.RawMessage(o.output), "application/json")}
+	}
+	agent := s.operations[kindAgent]
+	event := json.RawMessage(`{"type":"object","properties":{"type":{"enum":["trace","output","error"]},"data":{"type":"object"}},"required":["type","data"]}`)
+	streamed := agent.describe(kindAgent+"_stream", event, "application/x-ndjson", "text/event-stream")
+	streamed["description"] = agent.description + " Tells of it as it goes on: events of type trace, then one of type output or error, as lines of JSON or, with Accept: text/event-stream, as server-sent events."
+	paths[pathStream] = map[string]any{"post": streamed}
+	text := func(schema string) json.RawMessage { return json.RawMessage(schema) }
+	paths[pathTurns+"{turn_key}"] = map[string]any{"get": map[string]any{
+		"operationId": "get_turn", "summary": "What has become of a turn",
+		"description": "Tells the owner of a turn whether it is running, done or lost, for an hour after its end.",
+		"parameters":  []any{parameter("path", param{name: "turn_key", kinds: []string{"string"}, required: true, about: "As results and errors name it."}), parameter("query", agent.param("session_id"))},
+		"responses": responses(text(`{"type":"object","properties":{"turn_key":{"type":"string"},"conversation_id":{"type":"string"},"exec_state":{"enum":["running","done","lost"]},`+
+			`"kind":{"type":"string"},"started_at":{"type":"integer"},"ended_at":{"type":"integer"},"output":{"type":"object"},"error":`+faultObject+`},`+
+			`"required":["turn_key","conversation_id","exec_state","kind","started_at"]}`), []int{http.StatusNotFound, http.StatusInternalServerError}, "application/json")}}
+	open := []any{} // needs no token
+	paths[pathAlive] = map[string]any{"get": map[string]any{"operationId": "liveness", "summary": "Whether the server runs", "security": open,
+		"responses": responses(text(`{"type":"object","properties":{"status":{"const":"alive"}},"required":["status"]}`), nil, "application/json")}}
+	ready := text(`{"type":"object","properties":{"status":{"enum":["ready","not_ready"]},"checks":{"type":"object","additionalProperties":{"type":"boolean"}}},"required":["status","checks"]}`)
+	readiness := responses(ready, nil, "application/json")
+	readiness["503"] = map[string]any{"description": "It cannot work now", "content": content(ready, "application/json")}
+	paths[pathReady] = map[string]any{"get": map[string]any{"operationId": "readiness", "summary": "Whether the server can work", "security": open, "responses": readiness}}
+	paths[pathOpenAPI] = map[string]any{"get": map[string]any{"operationId": "openapi", "summary": "This document", "responses": responses(text(`{"type":"object"}`), nil, "application/json")}}
+	return encode(map[string]any{
+		"openapi":    "3.1.0",
+		"info":       map[string]any{"title": info.WorkflowName, "description": info.Description, "version": s.opts.Version},
+		"servers":    []any{map[string]any{"url": "."}},
+		"security":   []any{map[string]any{"token": []any{}}},
+		"paths":      paths,
+		"components": map[string]any{"securitySchemes": map[string]any{"token": map[string]any{"type": "http", "scheme": "bearer"}}, "schemas": map[string]any{"Error": json.RawMessage(faultObject)}},
+	})
+}
+
+func verb(method string) string {
+	if method == http.MethodGet {
+		return "get"
+	}
+	return "post"
+}
+
+// describe gives an operation with its arguments and results.
+func (o *operation) describe(id string, output json.RawMessage, media ...string) map[string]any {
+	m := map[string]any{"operationId": id, "summary": o.title, "description": o.description, "responses": responses(output, o.statuses(), media...)}
+	if o.method == http.MethodGet {
+		parameters := []any{}
+		for _, p := range o.params {
+			parameters = append(parameters, parameter("query", p))
+		}
+		m["parameters"] = parameters
+		return m
+	}
+	m["requestBody"] = map[string]any{"required": true, "content": content(inputSchema(o.params), "application/json")}
+	return m
+}
+
+// statuses are those that the operation may fail with.
+func (o *operation) statuses() []int {
+	all := []int{http.StatusNotFound, http.StatusUnprocessableEntity, http.StatusInternalServerError, http.StatusServiceUnavailable}
+	if !o.readOnly {
+		all = append(all, http.StatusConflict)
+	}
+	if o.param("timeout_seconds").name != "" || o.name == "initialize" {
+		all = append(all, http.StatusGatewayTimeout)
+	}
+	if o.name == "initialize" {
+		all = append(all, http.StatusForbidden)
+	}
+	return all
+}
+
+func parameter(in string, p param) map[string]any {
+	return map[string]any{"in": in, "name": p.name, "required": p.required, "description": p.about, "schema": p.schema()}
+}
+
+func content(schema any, media ...string) map[string]any {
+	m := map[string]any{}
+	for _, kind := range media {
+		m[kind] = map[string]any{"schema": schema}
+	}
+	return m
+}
+
+func responses(output json.RawMessage, statuses []int, media ...string) map[string]any {
+	m := map[string]any{"200": map[string]any{"description": "The result", "content": content(output, media...)}}
+	fault := content(json.RawMessage(`{"$ref":"#/components/schemas/Error"}`), "application/json")
+	for _, status := range statuses {
+		m[strconv.Itoa(status)] = map[string]any{"description": http.StatusText(status), "content": fault}
+	}
+	return m
+}

@@ -1,0 +1,118 @@
+package commandsrv
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/mcp-workbench/workbench/internal/logkey"
+)
+
+// An operation is one thing that a client can ask for: a tool over MCP, a
+// method and a path over HTTP.
+type operation struct {
+	name, title, description string
+	params                   []param
+	output                   string // JSON Schema of the result
+	method, path             string
+	readOnly, idempotent     bool
+	openWorld                bool
+	run                      func(ctx context.Context, s *Server, c *caller, a arguments) (any, *Fault)
+}
+
+// call carries out an operation. A panic costs this call alone.
+func (s *Server) call(ctx context.Context, o *operation, c *caller, raw []byte) (result json.RawMessage, f *Fault) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.opts.Logger.Error().Str(logkey.Tool, o.name).Interface(logkey.Panic, p).Bytes(logkey.Stack, debug.Stack()).Msg("a call failed within")
+			result, f = nil, faultf(http.StatusInternalServerError, "this is a fault of the server; its log says more")
+		}
+	}()
+	a, f := readArguments(raw, o.params)
+	if f != nil {
+		f.Data.UserID = c.who.Name
+		return nil, f
+	}
+	value, f := o.run(ctx, s, c, a)
+	if f != nil {
+		return nil, f
+	}
+	if done, ok := value.(json.RawMessage); ok {
+		return done, nil
+	}
+	return encode(value), nil
+}
+
+// runTurn gives the run of an operation that is a turn; read takes the request
+// from the arguments.
+func runTurn(read func(a arguments) request) func(ctx context.Context, s *Server, c *caller, a arguments) (any, *Fault) {
+	return func(ctx context.Context, s *Server, c *caller, a arguments) (any, *Fault) {
+		at, r, f := s.asked(ctx, c, a, read)
+		if f != nil {
+			return nil, f
+		}
+		output, _, f := s.carryOut(ctx, c, at, r, waitOf(a))
+		if f != nil {
+			return nil, f
+		}
+		return output, nil
+	}
+}
+
+// asked reads the session and the request of a turn.
+func (s *Server) asked(ctx context.Context, c *caller, a arguments, read func(a arguments) request) (session, request, *Fault) {
+	at, f := s.find(ctx, c, a)
+	if f != nil {
+		return at, request{}, f
+	}
+	r := read(a)
+	if r.kind == kindAgent {
+		if s.opts.Agent == nil {
+			return at, r, faultf(http.StatusServiceUnavailable, "no model is configured here, so nothing can be planned; use invoke_assistant for an instruction in words, or get_commands and execute_command").about(at)
+		}
+		if r.text == "" {
+			return at, r, invalid("user_query is empty: say what you want").about(at)
+		}
+	}
+	return at, r, nil
+}
+
+func waitOf(a arguments) time.Duration {
+	return time.Duration(a.number("timeout_seconds", defaultWait.Seconds()) * float64(time.Second))
+}
+
+func commandRequest(a arguments) request {
+	return request{kind: kindCommand, text: a.text("command"), confirmed: a.flag("confirmed")}
+}
+
+func assistantRequest(a arguments) request {
+	return request{kind: kindAssistant, text: a.text("user_query")}
+}
+
+// agentRequest drops the slashes that an agent's query may begin with, out of
+// habit from the assistant's.
+func agentRequest(a arguments) request {
+	return request{kind: kindAgent, text: strings.TrimLeft(strings.TrimSpace(a.text("user_query")), "/ ")}
+}
+
+func runWorkflowInfo(ctx context.Context, s *Server, c *caller, a arguments) (any, *Fault) {
+	if _, f := s.find(ctx, c, a); f != nil {
+		return nil, f
+	}
+	return s.engine.Workflow().Info(), nil
+}
+
+func runGetCommands(ctx context.Context, s *Server, c *caller, a arguments) (any, *Fault) {
+	at, f := s.find(ctx, c, a)
+	if f != nil {
+		return nil, f
+	}
+	conversation, err := s.store.Conversation(ctx, at.owner, at.Conversation)
+	if err != nil {
+		return nil, faultOf(err).about(at)
+	}
+	return s.engine.Workflow().Describe(s.standing(conversation).Path), nil
+}

@@ -1,0 +1,107 @@
+package commandsrv
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/mcp-workbench/workbench/internal/store"
+	"github.com/mcp-workbench/workbench/workflowsrv/command"
+)
+
+// Options are what a [Server] may be told. The zero value is right for a
+// server without a model.
+type Options struct {
+	// Version is told to MCP clients.
+	Version string
+	// Agent carries out invoke_agent; nil means that no model is configured.
+	Agent Agent
+	// Summarizer names conversations that end; nil has them named by what was
+	// said first.
+	Summarizer Summarizer
+	// MaxTurn is how long a turn may take, whoever waits for it; 0 is half an
+	// hour.
+	MaxTurn time.Duration
+	// Logger receives what concerns the operator; the zero value is silent.
+	Logger zerolog.Logger
+}
+
+// A Server serves one workflow to any number of clients. What it is asked for
+// is done for a principal, who sees nothing of others.
+type Server struct {
+	engine *command.Engine
+	store  *store.Store
+	// workflow is what its conversations are kept under, and version tells
+	// whether its commands are the same as before.
+	workflow, version string
+	opts              Options
+	operations        map[string]*operation
+	table             []*operation
+
+	// life is that of the turns, which outlive the calls that began them.
+	life   context.Context
+	end    context.CancelCauseFunc
+	owed   sync.WaitGroup // turns under way
+	mu     sync.Mutex     // guards what follows
+	closed bool
+	turns  map[place]*turn // the last one of each session
+	swept  time.Time
+}
+
+var errClosed = errors.New("the server is shutting down")
+
+// New returns a server of the workflow that the engine runs. Its conversations
+// are kept in st under the name of the workflow. It starts nothing.
+func New(engine *command.Engine, st *store.Store, opts Options) *Server {
+	if opts.MaxTurn == 0 {
+		opts.MaxTurn = 30 * time.Minute
+	}
+	s := &Server{engine: engine, store: st, workflow: engine.Workflow().Name, version: version(engine.Workflow()), opts: opts,
+		operations: map[string]*operation{}, turns: map[place]*turn{}}
+	s.life, s.end = context.WithCancelCause(context.Background())
+	s.table = operationTable()
+	for _, o := range s.table {
+		s.operations[o.name] = o
+	}
+	return s
+}
+
+// Close ends the turns under way and waits for them. It may be called twice.
+// The store and whatever the engine calls must be closed after.
+func (s *Server) Close() error {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	s.end(errClosed)
+	s.owed.Wait()
+	return nil
+}
+
+// version tells one state of a workflow from another by what its commands do.
+func version(w *command.Workflow) string {
+	h := sha256.New()
+	for _, c := range w.Commands {
+		fmt.Fprintf(h, "%s\x00%s\x00%s\x00%s\x00", c.Name, c.Description, c.Effect, c.Schema)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// encode gives the JSON of a value of ours, with < and > as they are: command
+// strings are full of them.
+func encode(v any) json.RawMessage {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic(fmt.Sprintf("%T is no JSON: %v", v, err))
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}

@@ -152,6 +152,20 @@ func (c *checker) store(n *node, path string, s *Store) {
 	o.done(func(string) string { return "" })
 }
 
+// oneDesk reports servers of commands beyond the first: over HTTP their toolbox is what names them.
+func (c *checker) oneDesk(n *node, path string, servers []Server) {
+	first := ""
+	for _, s := range servers {
+		switch {
+		case s.Builtin != "commands":
+		case first == "":
+			first = s.Name
+		default:
+			c.fault(n.at, join(path, s.Name), fmt.Sprintf(`want one server with builtin "commands" in a toolbox, got %s beside %s`, quote(s.Name), quote(first)), "")
+		}
+	}
+}
+
 func (c *checker) toolbox(n *node, name, path string) Toolbox {
 	t := Toolbox{Name: name, Prefix: PrefixToolbox}
 	o, ok := c.object(n, path)
@@ -170,6 +184,7 @@ func (c *checker) toolbox(n *node, name, path string) Toolbox {
 		for _, m := range c.named(servers, serversPath, "server") {
 			t.Servers = append(t.Servers, c.server(m.value, m.key, join(serversPath, m.key)))
 		}
+		c.oneDesk(servers, serversPath, t.Servers)
 	} else {
 		c.fault(n.at, path, "want mcpServers in a toolbox, got none", "")
 	}

@@ -61,7 +61,8 @@ type Server struct {
 	Headers map[string]string `key:"headers"`
 	OAuth   OAuth             `key:"oauth"` // how the server is logged in to, where it wants that
 
-	Builtin    string   `key:"builtin" enum:"workflow"`          // its name in workbench
+	Builtin    string   `key:"builtin" enum:"workflow,commands"` // its name in workbench
+	Commands   string   `key:"commands"`                         // what the built-in commands server serves: CommandsExample, CommandsToolbox and a name, or an absolute folder
 	Workflows  []string `key:"workflows"`                        // directories of workflow files, for the built-in workflow server
 	Conditions string   `key:"conditions" enum:"strict,lenient"` // "strict" or "lenient", for the built-in workflow server
 
@@ -141,6 +142,12 @@ const (
 	TransportHTTP    Transport = "http"    // streamable HTTP
 	TransportSSE     Transport = "sse"     // HTTP with server-sent events, of revision 2024-11-05
 	TransportBuiltin Transport = "builtin" // inside workbench itself
+)
+
+// What a server of commands serves besides a folder.
+const (
+	CommandsExample = "example"  // the workflow that is inside workbench
+	CommandsToolbox = "toolbox:" // and the name of a toolbox: its tools
 )
 
 // What holds where the file is silent.

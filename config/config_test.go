@@ -224,6 +224,7 @@ func serverFile(s config.Server) ordered {
 		file = append(file, entry{"oauth", oauthKeys(a)})
 	}
 	text("builtin", s.Builtin)
+	text("commands", s.Commands)
 	list("workflows", s.Workflows)
 	text("conditions", s.Conditions)
 	list("toolFilters", s.ToolFilters)

@@ -210,7 +210,9 @@ func description(key string) string {
 	case "grant":
 		return "How a token is got: a person logs in (authorization_code, the default), or the client acts for itself (client_credentials)."
 	case "builtin":
-		return "A server inside workbench: workflow."
+		return "A server inside workbench: workflow, which leads through step-by-step workflows, or commands, which serves a workflow of commands."
+	case "commands":
+		return "What the built-in commands server serves: example (the workflow inside workbench), toolbox:NAME (the tools of a toolbox as commands), or the folder of a command workflow; a relative one starts from the folder of this file."
 	case "workflows":
 		return "Directories with workflow files for the built-in workflow server. Relative ones start from the folder of this file."
 	case "conditions":

@@ -303,18 +303,56 @@ func isToken(s string) bool {
 }
 
 func (c *checker) builtin(o *object, s *Server) {
-	c.only(o, "builtin", "workflows", "conditions")
-	if v, ok := o.choice("builtin", "workflow"); ok {
+	c.only(o, "builtin", "workflows", "conditions", "commands")
+	if v, ok := o.choice("builtin", "workflow", "commands"); ok {
 		s.Builtin = v.text
 	}
 	for _, v := range o.list("workflows", false) {
 		s.Workflows = append(s.Workflows, c.place(v))
 	}
-	if o.has("builtin") {
+	if o.has("builtin") && s.Builtin != "commands" {
 		s.Conditions = "strict"
 	}
 	if v, ok := o.choice("conditions", "strict", "lenient"); ok {
 		s.Conditions = v.text
+	}
+	c.commands(o, s)
+}
+
+// commands reads what a server of commands serves.
+func (c *checker) commands(o *object, s *Server) {
+	v, ok := o.text("commands", false)
+	if !o.has("builtin") {
+		return
+	}
+	unlike := func(builtin string, keys ...string) {
+		for _, key := range keys {
+			if m, there := o.members[key]; there && s.Builtin == builtin {
+				c.fault(m.at, join(o.path, key), fmt.Sprintf("want it without builtin %q", builtin), "")
+			}
+		}
+	}
+	unlike("workflow", "commands")
+	unlike("commands", "workflows", "conditions")
+	if s.Builtin != "commands" {
+		return
+	}
+	if s.Shared {
+		c.fault(o.at, join(o.path, "shared"), `want it without builtin "commands", whose sessions are each client's own`, "")
+	}
+	switch {
+	case !o.has("commands"):
+		c.fault(o.at, o.path, `want commands beside builtin "commands": example, toolbox:NAME or the folder of a workflow`, "")
+	case !ok:
+	case v.text == CommandsExample:
+		s.Commands = v.text
+	case strings.HasPrefix(v.text, CommandsToolbox):
+		s.Commands = v.text
+		if len(v.text) == len(CommandsToolbox) {
+			c.reject(v, "want the name of a toolbox after "+CommandsToolbox, "")
+		}
+	default:
+		s.Commands = c.place(v)
 	}
 }
 

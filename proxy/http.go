@@ -13,6 +13,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/principal"
 )
 
 // HTTPOptions are what serving over HTTP needs besides [Options].
@@ -37,6 +38,11 @@ type HTTPOptions struct {
 	// Metrics answers GET /metrics to those with admin rights; nil means that
 	// there are none.
 	Metrics http.Handler
+	// Commands serves what is below /commands/ for the principal in the
+	// context of the request; nil means that there is nothing. CommandsOpen
+	// says which of these paths need no token.
+	Commands     http.Handler
+	CommandsOpen func(path string) bool
 
 	MaxBody     int           // longest body of a request, in bytes; 0 = 4 MiB
 	MaxSessions int           // sessions at a time; 0 = 1024
@@ -115,6 +121,8 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.state(w, r, !h.clients.isClosing())
 	case r.URL.Path == "/metrics" && h.opts.Metrics != nil:
 		h.serveMetrics(w, r)
+	case strings.HasPrefix(r.URL.Path, "/commands/") && h.opts.Commands != nil:
+		h.serveCommands(w, r)
 	default:
 		refuse(http.StatusNotFound, "there is nothing here; the MCP endpoint is /mcp").write(w, r)
 	}
@@ -145,6 +153,19 @@ func (h *HTTP) serveMetrics(w http.ResponseWriter, r *http.Request) {
 	default:
 		h.opts.Metrics.ServeHTTP(w, r)
 	}
+}
+
+func (h *HTTP) serveCommands(w http.ResponseWriter, r *http.Request) {
+	ctx := r.Context()
+	if !h.opts.CommandsOpen(r.URL.Path) {
+		c, err := h.authorize(r)
+		if err != nil {
+			err.write(w, r)
+			return
+		}
+		ctx = principal.With(ctx, c.Principal)
+	}
+	h.opts.Commands.ServeHTTP(w, r.WithContext(ctx))
 }
 
 func (h *HTTP) serveMCP(w http.ResponseWriter, r *http.Request, toolbox string) {

@@ -37,6 +37,7 @@ type environment struct {
 	logLevel   string
 	logFile    string
 	guard      *child.Guard // starts all child processes
+	desks      *desks       // the servers of commands
 }
 
 // lookup reads one of our variables.
@@ -81,6 +82,8 @@ func run(ctx context.Context, args []string, std streams, environ []string) int 
 	}
 	env.guard = child.NewGuard([]string{self, guardArg})
 	defer env.guard.Close()
+	env.desks = newDesks(env)
+	defer env.desks.Close()
 	root := rootCommand(env)
 	root.SetArgs(args)
 	root.SetIn(std.in)

@@ -111,7 +111,7 @@ func (e *environment) toolboxOptions(cfg *config.Config, log zerolog.Logger) too
 		Event:      logEvent(log),
 		Catalogue:  e.seenServers(log),
 		Logger:     log,
-		Builtins:   map[string]toolbox.Builtin{"workflow": e.workflowServers(log)},
+		Builtins:   map[string]toolbox.Builtin{"workflow": e.workflowServers(log), commandsBuiltin: e.desks.builtin(cfg, log)},
 	}
 }
 

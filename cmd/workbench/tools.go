@@ -17,6 +17,7 @@ import (
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/nearest"
+	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
@@ -60,7 +61,7 @@ func (e *environment) boxes(names []string) (boxes []*toolbox.Toolbox, cfg *conf
 		return nil, nil, log, nil, err
 	}
 	opts := e.toolboxOptions(cfg, log)
-	opts.Peer = loner{}
+	opts.Peer, opts.Principal = loner{}, principal.Principal{Name: principal.Default}
 	for _, t := range cfg.Toolboxes {
 		if len(names) == 0 || slices.Contains(names, t.Name) {
 			boxes = append(boxes, toolbox.New(t, opts))

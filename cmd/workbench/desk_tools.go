@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/rs/zerolog"
+
+	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/toolbox"
+	"github.com/mcp-workbench/workbench/workflowsrv/command"
+)
+
+// box returns a toolbox of the desks' own, opened. It has the servers that
+// clients are served, without those of commands, and is for nobody in
+// particular: what commands do they do for all.
+func (d *desks) box(ctx context.Context, cfg *config.Config, log zerolog.Logger, name string) (*toolbox.Toolbox, error) {
+	found, ok := cfg.Toolbox(name)
+	if !ok {
+		return nil, unknownToolbox(cfg, name)
+	}
+	d.mu.Lock()
+	if d.closed {
+		d.mu.Unlock()
+		return nil, toolbox.ErrClosed
+	}
+	box := d.boxes[name]
+	if box == nil {
+		own := *found
+		own.Servers = slices.DeleteFunc(slices.Clone(own.Servers), func(s config.Server) bool { return s.Builtin == commandsBuiltin })
+		opts := d.env.toolboxOptions(cfg, log)
+		opts.Peer = loner{}
+		box = toolbox.New(own, opts)
+		d.boxes[name] = box
+	}
+	d.mu.Unlock()
+	return box, box.Open(ctx, cfg.OpenTimeout)
+}
+
+// tools lists the tools of a toolbox; unlisted are its servers that could not
+// tell theirs.
+func (d *desks) tools(ctx context.Context, cfg *config.Config, log zerolog.Logger, name string) (tools []command.Tool, unlisted []string, err error) {
+	box, err := d.box(ctx, cfg, log, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, s := range box.Servers() {
+		items := s.Items(toolbox.Tools)
+		if st := s.Status(); len(items) == 0 && st.State != toolbox.Ready {
+			unlisted = append(unlisted, name+"/"+s.Name)
+			log.Warn().Err(&toolbox.UnavailableError{Toolbox: name, Server: s.Name, Status: st}).Msg("a command workflow lacks the tools of a server")
+		}
+		for _, it := range items {
+			tools = append(tools, command.Tool{Toolbox: name, Server: s.Name, Raw: it.Raw})
+		}
+	}
+	return tools, unlisted, nil
+}
+
+// A toolCaller calls tools for commands.
+type toolCaller struct {
+	desks *desks
+	cfg   *config.Config
+	log   zerolog.Logger
+}
+
+// CallTool implements command.Caller.
+func (c toolCaller) CallTool(ctx context.Context, box, server, tool string, arguments json.RawMessage) (json.RawMessage, error) {
+	b, err := c.desks.box(ctx, c.cfg, c.log, box)
+	if err != nil {
+		return nil, err
+	}
+	s, ok := b.Server(server)
+	if !ok {
+		return nil, fmt.Errorf("toolbox %q has no server %q", box, server)
+	}
+	params := wire.AppendQuote([]byte(`{"name":`), tool)
+	params = append(append(params, `,"arguments":`...), arguments...)
+	return s.Request(ctx, "tools/call", append(params, '}'))
+}

@@ -1,0 +1,222 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/rs/zerolog"
+
+	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/logkey"
+	"github.com/mcp-workbench/workbench/internal/principal"
+	"github.com/mcp-workbench/workbench/internal/store"
+	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/toolbox"
+	"github.com/mcp-workbench/workbench/workflowsrv/command"
+	"github.com/mcp-workbench/workbench/workflowsrv/command/example"
+	"github.com/mcp-workbench/workbench/workflowsrv/commandsrv"
+)
+
+// commandsBuiltin is the name of the server of commands in a configuration.
+const commandsBuiltin = "commands"
+
+// desks are the servers of commands of this process, by what they serve, with
+// the store and the toolboxes that they share. Nothing of it is there before
+// the first is wanted.
+type desks struct {
+	env *environment
+
+	mu     sync.Mutex // guards what follows
+	made   map[string]*desk
+	store  *store.Store
+	boxes  map[string]*toolbox.Toolbox
+	closed bool
+}
+
+// A desk is one server of commands. Its mutex is held while it is made.
+type desk struct {
+	mu     sync.Mutex
+	server *commandsrv.Server
+}
+
+func newDesks(env *environment) *desks {
+	return &desks{env: env, made: map[string]*desk{}, boxes: map[string]*toolbox.Toolbox{}}
+}
+
+// builtin makes the MCP side of the servers of commands.
+func (d *desks) builtin(cfg *config.Config, log zerolog.Logger) toolbox.Builtin {
+	return func(who principal.Principal, s config.Server) (wire.Endpoint, error) {
+		ctx, cancel := context.WithTimeout(context.Background(), s.Timeouts.Start)
+		defer cancel()
+		server, err := d.get(ctx, cfg, log, s.Commands)
+		if err != nil {
+			return nil, err
+		}
+		return server.For(who), nil
+	}
+}
+
+// handler serves /commands/TOOLBOX/…, the operations of the toolbox's server of
+// commands.
+func (d *desks) handler(cfg *config.Config, log zerolog.Logger) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name, path := splitDeskPath(r.URL.Path)
+		source := ""
+		if box, ok := cfg.Toolbox(name); ok && (commandsrv.Open(path) || principal.From(r.Context()).May(name)) {
+			for _, s := range box.Servers {
+				if s.Builtin == commandsBuiltin && !s.Disabled && s.Problem == nil {
+					source = s.Commands
+				}
+			}
+		}
+		if source == "" {
+			commandsrv.Refuse(w, http.StatusNotFound, fmt.Sprintf("there is no toolbox %q with a server of commands here", visible(name)))
+			return
+		}
+		server, err := d.get(r.Context(), cfg, log, source)
+		if err != nil {
+			commandsrv.Refuse(w, http.StatusServiceUnavailable, err.Error())
+			return
+		}
+		inner := r.Clone(r.Context())
+		inner.URL.Path, inner.URL.RawPath = path, ""
+		server.ServeHTTP(w, inner)
+	})
+}
+
+// splitDeskPath takes the toolbox and the rest from a path below /commands/.
+func splitDeskPath(path string) (name, rest string) {
+	name, rest, _ = strings.Cut(strings.TrimPrefix(path, "/commands/"), "/")
+	return name, "/" + rest
+}
+
+// deskOpen reports whether a path below /commands/ is for everybody.
+func deskOpen(path string) bool {
+	_, rest := splitDeskPath(path)
+	return commandsrv.Open(rest)
+}
+
+// get returns the server of what a configuration names, making it if there is
+// none. One that could not be made is tried again.
+func (d *desks) get(ctx context.Context, cfg *config.Config, log zerolog.Logger, source string) (*commandsrv.Server, error) {
+	d.mu.Lock()
+	one := d.made[source]
+	if one == nil {
+		one = new(desk)
+		d.made[source] = one
+	}
+	d.mu.Unlock()
+	one.mu.Lock()
+	defer one.mu.Unlock()
+	if one.server != nil {
+		return one.server, nil
+	}
+	engine, err := d.engine(ctx, cfg, log, source)
+	if err != nil {
+		return nil, fmt.Errorf("the commands %s cannot be served: %w", source, err)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return nil, errors.New("workbench is shutting down")
+	}
+	if d.store == nil {
+		warn := func(err error) { log.Warn().AnErr(logkey.Err, err).Msg("the store of conversations") }
+		if d.store, err = d.env.openStore(ctx, cfg, warn); err != nil {
+			return nil, err
+		}
+	}
+	one.server = commandsrv.New(engine, d.store, commandsrv.Options{Version: version(), Logger: log})
+	return one.server, nil
+}
+
+// engine loads what a configuration names.
+func (d *desks) engine(ctx context.Context, cfg *config.Config, log zerolog.Logger, source string) (*command.Engine, error) {
+	name, isToolbox := strings.CutPrefix(source, config.CommandsToolbox)
+	switch {
+	case source == config.CommandsExample:
+		shop := example.New()
+		w, err := command.Load(example.Files(), command.LoadOptions{Tools: shop.Tools()})
+		return command.New(w, command.Options{Caller: shop}), err
+	case isToolbox:
+		box, ok := cfg.Toolbox(name)
+		if !ok {
+			return nil, unknownToolbox(cfg, name)
+		}
+		tools, unlisted, err := d.tools(ctx, cfg, log, name)
+		if err != nil {
+			return nil, err
+		}
+		if len(tools) == 0 {
+			return nil, fmt.Errorf("toolbox %q has no tools: %s", name, orWhen(join(unlisted), "it has no servers besides those of commands"))
+		}
+		return command.New(command.Project(name, box.Description, tools), command.Options{Caller: toolCaller{d, cfg, log}}), nil
+	}
+	return d.folder(ctx, cfg, log, source)
+}
+
+// folder loads a workflow from a folder, which may make requests and run
+// programs: the operator has named it.
+func (d *desks) folder(ctx context.Context, cfg *config.Config, log zerolog.Logger, dir string) (*command.Engine, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("there is no folder %s", dir)
+		}
+		return nil, err
+	}
+	defer root.Close()
+	load := command.LoadOptions{Tools: []command.Tool{}}
+	for _, name := range command.Toolboxes(root.FS()) {
+		if _, ok := cfg.Toolbox(name); !ok {
+			continue // the folder's fault, which loading it tells
+		}
+		tools, unlisted, err := d.tools(ctx, cfg, log, name)
+		if err != nil {
+			return nil, err
+		}
+		load.Tools, load.Unlisted = append(load.Tools, tools...), append(load.Unlisted, unlisted...)
+	}
+	w, err := command.Load(root.FS(), load)
+	if err != nil {
+		return nil, fmt.Errorf("%w\nworkbench commands check %s shows more", err, dir)
+	}
+	for _, doubt := range w.Warnings {
+		log.Warn().Str(logkey.Detail, doubt.String()).Msg("a command workflow")
+	}
+	return command.New(w, command.Options{
+		Caller: toolCaller{d, cfg, log}, HTTP: newRequester(), Process: programs{d.env, log}, LookupEnv: d.env.lookup,
+	}), nil
+}
+
+// Close ends the servers, then what they work with.
+func (d *desks) Close() {
+	d.mu.Lock()
+	d.closed = true
+	made, boxes, st := d.made, d.boxes, d.store
+	d.mu.Unlock()
+	var all sync.WaitGroup
+	for _, one := range made {
+		all.Go(func() {
+			one.mu.Lock()
+			defer one.mu.Unlock()
+			if one.server != nil {
+				_ = one.server.Close()
+			}
+		})
+	}
+	all.Wait()
+	for _, box := range boxes {
+		all.Go(func() { _ = box.Close() })
+	}
+	all.Wait()
+	if st != nil {
+		_ = st.Close()
+	}
+}

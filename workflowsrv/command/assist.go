@@ -202,6 +202,9 @@ func (t *turn) corrected() (visible, bool) {
 // wrong reports whether the user has said that the instruction does not mean a
 // command, and not taken it back since.
 func (t *turn) wrong(command string) bool {
+	if len(t.opts.Corrections) == 0 {
+		return false
+	}
 	said := normal(t.query)
 	for _, c := range slices.Backward(t.opts.Corrections) {
 		if c.Command == command && normal(c.Utterance) == said {

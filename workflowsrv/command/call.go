@@ -117,6 +117,9 @@ func (t *turn) callHTTP(b *HTTPCall, c *Command, get values) result {
 	}
 	if b.body != nil {
 		r.Body, _ = b.body.append(nil, get)
+		if !slices.ContainsFunc(b.header, func(m member) bool { return strings.EqualFold(m.name, "Content-Type") }) {
+			r.Header["Content-Type"] = "application/json"
+		}
 	}
 	status, body, err := t.Engine.opts.HTTP.Do(t.ctx, r)
 	if err != nil {

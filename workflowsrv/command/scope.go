@@ -37,8 +37,8 @@ func (w *Workflow) visibleAt(p Path) []visible {
 		own := map[string]bool{} // leaves that a nearer context of this place has
 		kind := p[depth-1].Type
 		for _, context := range w.lineage(kind) {
-			for _, c := range w.Commands {
-				if c.Context != context || own[c.Leaf] {
+			for _, c := range w.own[context] {
+				if own[c.Leaf] {
 					continue
 				}
 				own[c.Leaf] = true
@@ -52,15 +52,11 @@ func (w *Workflow) visibleAt(p Path) []visible {
 			}
 		}
 	}
-	for _, grouped := range []bool{false, true} {
-		for _, c := range w.Commands {
-			if _, again := at[c]; !again && w.everywhere(c) && grouped == (c.Context != "") {
-				list = append(list, visible{command: c, depth: len(p)})
-			}
+	list = slices.Grow(list, len(w.anywhere))
+	for _, c := range w.anywhere {
+		if _, again := at[c]; !again {
+			list = append(list, visible{command: c, depth: len(p)})
 		}
-	}
-	for _, name := range coreNames() {
-		list = append(list, visible{command: w.commands[name], depth: len(p)})
 	}
 	return list
 }

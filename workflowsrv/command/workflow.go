@@ -25,7 +25,9 @@ type Workflow struct {
 
 	contexts map[string]*Context
 	commands map[string]*Command
-	words    func() *index // made when an instruction first needs it
+	own      map[string][]*Command // commands by context
+	anywhere []*Command            // those that are there at every place, in the order in which they are looked up
+	words    func() *index         // made when an instruction first needs it
 }
 
 // A Context is a kind of place. One without Key is a group: it has no
@@ -171,8 +173,19 @@ func (w *Workflow) finish() {
 	for _, name := range sortedKeys(w.commands) {
 		w.Commands = append(w.Commands, w.commands[name])
 	}
+	w.own = map[string][]*Command{}
+	for _, c := range w.Commands {
+		w.own[c.Context] = append(w.own[c.Context], c)
+	}
+	w.anywhere = append(w.anywhere, w.own[""]...)
+	for _, c := range w.Commands {
+		if c.Context != "" && w.everywhere(c) {
+			w.anywhere = append(w.anywhere, c)
+		}
+	}
 	for _, c := range coreCommands() {
 		w.commands[c.Name] = c
+		w.anywhere = append(w.anywhere, c)
 	}
 	w.words = sync.OnceValue(func() *index { return newIndex(w) })
 }

@@ -154,7 +154,7 @@ func TestRun(t *testing.T) {
 		}
 		events = append(events, fmt.Sprintf("%s %s", ev.Direction, name))
 	}
-	want := []string{"agent_to_workflow plan", "agent_to_workflow list_orders", "workflow_to_agent list_orders", "agent_to_workflow open_order",
+	want := []string{"workflow_to_agent plan", "agent_to_workflow list_orders", "workflow_to_agent list_orders", "agent_to_workflow open_order",
 		"workflow_to_agent open_order", "agent_to_workflow Order/show_order", "workflow_to_agent Order/show_order"}
 	if !slices.Equal(events, want) {
 		t.Errorf("got the events\n%q\nwant\n%q", events, want)
@@ -231,6 +231,23 @@ func TestAskMeanwhile(t *testing.T) {
 	d.wantLast(3, "The user answers: 44821\n\nA plan for what is left:\n1. open_order")
 	d.wantLast(5, "Order 44821 is cancelled: late.")
 	d.wantLast(7, "The user did not answer. Nothing was run.")
+}
+
+// Where the user cannot be reached any more, the question stays.
+func TestAskInVain(t *testing.T) {
+	d := newDesk(t, plan(), openOrder(), cancelOrder(), done())
+	r := d.request("cancel the order, it is late")
+	r.Ask = func(context.Context, string, json.RawMessage) (string, bool, error) {
+		return "", false, errors.New("gone")
+	}
+	got := d.run(r)
+	d.want(got, command.AwaitingUser, false, "Run Order/cancel_order")
+	r = d.request("yes")
+	r.State = got.State
+	d.want(d.run(r), command.Completed, true, "That is done.")
+	if status := d.status("44821"); status != "cancelled" {
+		t.Errorf("got the order %s, want it cancelled", status)
+	}
 }
 
 // A question of the model leaves with the result, and the answer comes back
@@ -408,7 +425,7 @@ func TestCancelled(t *testing.T) {
 	r := d.request("cancel it")
 	trace := r.Trace
 	r.Trace = func(ev command.TraceEvent) {
-		if trace(ev); ev.Direction == command.ToAgent {
+		if trace(ev); ev.CommandName != nil {
 			cancel(why)
 		}
 	}

@@ -165,7 +165,8 @@ func (t *run) await() *commandsrv.AgentResult {
 	return r
 }
 
-// trace tells of something that is no command.
-func (t *run) trace(text string) {
-	t.request.Trace(command.TraceEvent{Timestamp: time.Now().UnixMilli(), Direction: command.ToWorkflow, Parameters: json.RawMessage("null"), ResponseText: &text})
+// trace tells of a plan, which is no command but reaches the agent like the
+// answer of one.
+func (t *run) trace(plan string) {
+	t.request.Trace(command.TraceEvent{Timestamp: time.Now().UnixMilli(), Direction: command.ToAgent, Parameters: json.RawMessage("null"), ResponseText: &plan})
 }

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 
@@ -41,14 +42,17 @@ func (t *run) confirm(callID string, o *command.Outcome) (result, fault string, 
 }
 
 // reach puts the question to the user where that can be done now. Otherwise it
-// stays.
+// stays, for a later call to bring the answer.
 func (t *run) reach() (result, fault string, err error) {
 	if t.request.Ask == nil {
 		return "", "", nil
 	}
 	reply, ok, err := t.request.Ask(t.ctx, t.Ask.Text, t.Ask.Form)
+	if cause := context.Cause(t.ctx); cause != nil {
+		return "", "", cause
+	}
 	if err != nil {
-		return "", "", err
+		return "", "", nil
 	}
 	if !ok {
 		t.Ask, t.stale = nil, true

@@ -132,8 +132,10 @@ func (p *Proxy) liveLocked() []*session {
 }
 
 // Close ends the shared servers. The sessions are closed by those who made
-// them, and before; Reload is not called any more.
+// them, and before.
 func (p *Proxy) Close() error {
+	p.reloading.Lock()
+	defer p.reloading.Unlock()
 	p.quit()
 	var errs []error
 	for _, b := range p.view.Load().commons {

@@ -21,6 +21,9 @@ func (p *Proxy) Reload(cfg *config.Config) {
 	p = p.root
 	p.reloading.Lock()
 	defer p.reloading.Unlock()
+	if p.life.Err() != nil {
+		return // it is closed
+	}
 	old := p.view.Load().commons
 	commons, gone := p.commonsFor(cfg, old)
 

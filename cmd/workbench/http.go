@@ -69,7 +69,7 @@ func (o *httpFlags) check(cmd *cobra.Command) error {
 const idleTimeout = 15 * time.Minute
 
 // serveHTTP serves until ctx ends.
-func serveHTTP(ctx context.Context, env *environment, o *httpFlags, cfg *config.Config, opts proxy.Options) error {
+func serveHTTP(ctx context.Context, env *environment, o *httpFlags, cfg *config.Config, opts proxy.Options, reload *reloader) error {
 	over := proxy.HTTPOptions{Hosts: o.hosts, Origins: o.origins, MaxBody: o.maxBody, MaxSessions: o.maxOpen}
 	address, err := o.resolve()
 	if err != nil {
@@ -102,7 +102,8 @@ func serveHTTP(ctx context.Context, env *environment, o *httpFlags, cfg *config.
 	}
 	url := o.url(ln.Addr())
 	o.announce(opts.Logger, url, tokenFile)
-	defer env.tell(opts.Logger, url, front)()
+	defer env.tell(opts.Logger, url, front, reload.problem)()
+	defer reload.follow(front)()
 	return front.Serve(ctx, ln)
 }
 

@@ -38,6 +38,7 @@ type environment struct {
 	logFile    string
 	guard      *child.Guard // starts all child processes
 	desks      *desks       // the servers of commands
+	hangups    *hangups
 }
 
 // lookup reads one of our variables.
@@ -72,8 +73,8 @@ func run(ctx context.Context, args []string, std streams, environ []string) int 
 	if len(args) == 1 && args[0] == guardArg {
 		return child.RunGuard()
 	}
-	env := &environment{streams: std, environ: environ}
-	ctx, stop := signals(ctx)
+	env := &environment{streams: std, environ: environ, hangups: newHangups()}
+	ctx, stop := signals(ctx, env.hangups, func() bool { return isTerminal(std.in) || isTerminal(std.err) })
 	defer stop()
 	self, err := os.Executable()
 	if err != nil {

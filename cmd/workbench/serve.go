@@ -28,7 +28,8 @@ func serveCommand(env *environment) *cobra.Command {
 		Use:   "serve",
 		Short: "Serve an MCP client on standard input and output, or many over HTTP",
 		Long: `Serve speaks MCP on standard input and output, one JSON message a line, until
-the input ends. Logs go to standard error.
+the input ends. Logs go to standard error. The configuration is read anew when
+its file is changed, and on SIGHUP.
 
 With --http it serves any number of clients over streamable HTTP instead, until
 it is interrupted: all toolboxes at /mcp, one of them directly at /mcp/TOOLBOX.
@@ -85,15 +86,17 @@ func serve(cmd *cobra.Command, env *environment, direct string, over *httpFlags)
 		Logger:  log,
 		Tracer:  tracer,
 	}
+	reload := newReloader(env, log, cfg, searched, direct)
 	if over.address != "" {
-		return serveHTTP(cmd.Context(), env, over, cfg, opts)
+		return serveHTTP(cmd.Context(), env, over, cfg, opts, reload)
 	}
 	front, err := proxy.New(cfg, opts)
 	if err != nil {
 		return usageError{fmt.Errorf("--toolbox: %w", err)}
 	}
 	defer front.Close()
-	defer env.tell(log, "", front)()
+	defer env.tell(log, "", front, reload.problem)()
+	defer reload.follow(front)()
 	in, out, restore := pollable(env.in, env.out)
 	defer restore()
 	return wire.Serve(cmd.Context(), in, out, front, wire.ServeOptions{MaxMessage: cfg.MaxMessage})

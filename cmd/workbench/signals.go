@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"sync/atomic"
 	"syscall"
 )
 
 // signals gives a context that the first interrupt ends; the second ends the
-// program at once.
-func signals(ctx context.Context) (context.Context, func()) {
+// program at once. A hangup is an interrupt too, unless hangups were taken and the
+// terminal is still there, if there was one.
+func signals(ctx context.Context, hangups *hangups, terminal func() bool) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	ends := make(chan os.Signal, 2)
 	signal.Notify(ends, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
@@ -20,11 +22,15 @@ func signals(ctx context.Context) (context.Context, func()) {
 	broken := make(chan os.Signal, 1)
 	signal.Notify(broken, syscall.SIGPIPE)
 	done := make(chan struct{})
+	attended := terminal()
 	go func() {
 		first := true
 		for {
 			select {
 			case s := <-ends:
+				if s == syscall.SIGHUP && attended == terminal() && hangups.give() {
+					continue
+				}
 				if !first {
 					os.Exit(exitFault)
 				}
@@ -42,4 +48,30 @@ func signals(ctx context.Context) (context.Context, func()) {
 		close(done)
 		cancel(nil)
 	}
+}
+
+// hangups are the SIGHUPs of a program that goes on at them.
+type hangups struct {
+	taken atomic.Bool
+	c     chan struct{}
+}
+
+func newHangups() *hangups { return &hangups{c: make(chan struct{}, 1)} }
+
+// take has hangups end the program no longer, but be received.
+func (h *hangups) take() <-chan struct{} {
+	h.taken.Store(true)
+	return h.c
+}
+
+// give hands one on; it reports false if nobody takes them.
+func (h *hangups) give() bool {
+	if !h.taken.Load() {
+		return false
+	}
+	select {
+	case h.c <- struct{}{}:
+	default: // one that was not received yet will do
+	}
+	return true
 }

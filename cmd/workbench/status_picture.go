@@ -39,6 +39,10 @@ func drawWorkbench(b *strings.Builder, w *status.Workbench) {
 	if w.Config != "" {
 		fmt.Fprintf(b, "  config  %s\n", w.Config)
 	}
+	if w.ConfigProblem != "" {
+		first, _, _ := strings.Cut(w.ConfigProblem, "\n")
+		fmt.Fprintf(b, "  config  it has a fault, and the one before goes on: %s\n", clean(first))
+	}
 	for _, line := range clients(w) {
 		fmt.Fprintf(b, "  client  %s\n", line)
 	}

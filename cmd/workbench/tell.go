@@ -24,11 +24,11 @@ type teller interface {
 }
 
 // tell answers workbench status, and readers of metrics, on a local socket until
-// stop is called. That it cannot be made harms nobody.
-func (e *environment) tell(log zerolog.Logger, url string, front teller) (stop func()) {
+// stop is called; problem says what is wrong with the configuration file. That it cannot be made harms nobody.
+func (e *environment) tell(log zerolog.Logger, url string, front teller, problem func() string) (stop func()) {
 	began := time.Now()
 	now := func() status.Workbench {
-		return status.Workbench{PID: os.Getpid(), Version: version(), Since: began.Round(0), Address: url, RSS: status.RSS(), Front: front.Status()}
+		return status.Workbench{PID: os.Getpid(), Version: version(), Since: began.Round(0), Address: url, RSS: status.RSS(), ConfigProblem: problem(), Front: front.Status()}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var work sync.WaitGroup

@@ -18,6 +18,9 @@ type Workbench struct {
 	Since   time.Time `json:"since"`
 	Address string    `json:"address,omitempty"`   // URL of its HTTP front; "" on standard input and output
 	RSS     int64     `json:"rss_bytes,omitempty"` // memory in use; 0 where that is not known
+	// ConfigProblem is what is wrong with the configuration file as it is now, so
+	// that the one before goes on; "" if nothing is.
+	ConfigProblem string `json:"config_problem,omitempty"`
 	Front
 }
 

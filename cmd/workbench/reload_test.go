@@ -1,0 +1,344 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/mcp-workbench/workbench/config"
+)
+
+// followed is a configuration file that is followed, and who is told of it.
+type followed struct {
+	t    *testing.T
+	path string
+	told chan *config.Config
+	r    *reloader
+
+	mu  sync.Mutex
+	log bytes.Buffer
+}
+
+// Write implements io.Writer, for the log.
+func (f *followed) Write(line []byte) (int, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.log.Write(line)
+}
+
+func (f *followed) logged() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.log.String()
+}
+
+// Reload is the front's.
+func (f *followed) Reload(cfg *config.Config) { f.told <- cfg }
+
+// followFile follows the file at path, which lookup may find or not.
+func followFile(t *testing.T, path string) *followed {
+	t.Helper()
+	f := &followed{t: t, path: path, told: make(chan *config.Config, 1000)}
+	env := &environment{configPath: path, hangups: newHangups()}
+	cfg, err := config.Load(path, env.lookup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.r = newReloader(env, zerolog.New(f), cfg, nil, "")
+	t.Cleanup(f.r.follow(f))
+	return f
+}
+
+// late bounds all waits; nothing that works comes near it.
+const late = 20 * time.Second
+
+// becomes waits until the front was told of a configuration with this toolbox
+// alone.
+func (f *followed) becomes(name string) {
+	f.t.Helper()
+	timeout := time.After(late)
+	for {
+		select {
+		case cfg := <-f.told:
+			if len(cfg.Toolboxes) == 1 && cfg.Toolboxes[0].Name == name {
+				return
+			}
+		case <-timeout:
+			f.t.Fatalf("the front was not told of toolbox %s; the log says\n%s", name, f.logged())
+		}
+	}
+}
+
+// says waits until the log has a line with all the pieces.
+func (f *followed) says(pieces ...string) {
+	f.t.Helper()
+	for deadline := time.Now().Add(late); ; time.Sleep(10 * time.Millisecond) {
+		for line := range strings.Lines(f.logged()) {
+			if !slices.ContainsFunc(pieces, func(p string) bool { return !strings.Contains(line, p) }) {
+				return
+			}
+		}
+		if time.Now().After(deadline) {
+			f.t.Fatalf("no line of the log has %q; it says\n%s", pieces, f.logged())
+		}
+	}
+}
+
+// box is a configuration with a toolbox of that name alone.
+func box(name string) string { return fmt.Sprintf(`{"toolboxes": {%q: {"mcpServers": {}}}}`, name) }
+
+func put(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func do(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A file is followed in whatever way it is changed.
+func TestReloadFollowsTheFile(t *testing.T) {
+	tests := []struct {
+		name  string
+		setUp func(t *testing.T, dir string) (path string)
+		edit  func(t *testing.T, dir, path, text string)
+	}{
+		{"written", nil, func(t *testing.T, _, path, text string) { put(t, path, text) }},
+		{"emptied and written bit by bit", nil, func(t *testing.T, _, path, text string) {
+			f, err := os.Create(path)
+			do(t, err)
+			for _, c := range text {
+				_, err := f.WriteString(string(c))
+				do(t, err)
+			}
+			do(t, f.Close())
+		}},
+		{"replaced", nil, func(t *testing.T, dir, path, text string) {
+			put(t, filepath.Join(dir, "new~"), text)
+			do(t, os.Rename(filepath.Join(dir, "new~"), path))
+		}},
+		{"moved to a backup and written anew", nil, func(t *testing.T, dir, path, text string) {
+			do(t, os.Rename(path, path+"~"))
+			put(t, path, text)
+		}},
+		{"deleted and written anew", nil, func(t *testing.T, dir, path, text string) {
+			do(t, os.Remove(path))
+			put(t, path, text)
+		}},
+		{"its folder replaced", func(t *testing.T, dir string) string {
+			do(t, os.Mkdir(filepath.Join(dir, "conf"), 0o700))
+			return filepath.Join(dir, "conf", "c.json")
+		}, func(t *testing.T, dir, path, text string) {
+			do(t, os.Mkdir(filepath.Join(dir, "next"), 0o700))
+			put(t, filepath.Join(dir, "next", "c.json"), text)
+			do(t, os.Rename(filepath.Join(dir, "conf"), filepath.Join(dir, "old")))
+			do(t, os.Rename(filepath.Join(dir, "next"), filepath.Join(dir, "conf")))
+		}},
+		{"its folder deleted and made anew", func(t *testing.T, dir string) string {
+			do(t, os.Mkdir(filepath.Join(dir, "conf"), 0o700))
+			return filepath.Join(dir, "conf", "c.json")
+		}, func(t *testing.T, dir, path, text string) {
+			do(t, os.RemoveAll(filepath.Join(dir, "conf")))
+			do(t, os.Mkdir(filepath.Join(dir, "conf"), 0o700))
+			put(t, path, text)
+		}},
+		{"behind a link", func(t *testing.T, dir string) string {
+			do(t, os.Mkdir(filepath.Join(dir, "real"), 0o700))
+			do(t, os.Symlink(filepath.Join("real", "c.json"), filepath.Join(dir, "c.json")))
+			return filepath.Join(dir, "c.json")
+		}, func(t *testing.T, dir, _, text string) { put(t, filepath.Join(dir, "real", "c.json"), text) }},
+		{"in a volume of Kubernetes", func(t *testing.T, dir string) string {
+			do(t, os.Mkdir(filepath.Join(dir, "..1"), 0o700))
+			do(t, os.Symlink("..1", filepath.Join(dir, "..data")))
+			do(t, os.Symlink(filepath.Join("..data", "c.json"), filepath.Join(dir, "c.json")))
+			return filepath.Join(dir, "c.json")
+		}, func(t *testing.T, dir, _, text string) {
+			do(t, os.Mkdir(filepath.Join(dir, "..2"), 0o700))
+			put(t, filepath.Join(dir, "..2", "c.json"), text)
+			do(t, os.Symlink("..2", filepath.Join(dir, "..tmp")))
+			do(t, os.Rename(filepath.Join(dir, "..tmp"), filepath.Join(dir, "..data")))
+			do(t, os.RemoveAll(filepath.Join(dir, "..1")))
+			do(t, os.Rename(filepath.Join(dir, "..2"), filepath.Join(dir, "..1")))
+			do(t, os.Symlink("..1", filepath.Join(dir, "..tmp")))
+			do(t, os.Rename(filepath.Join(dir, "..tmp"), filepath.Join(dir, "..data")))
+		}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if runtime.GOOS == "windows" && test.setUp != nil {
+				t.Skip("folders in use cannot be moved, and links need rights")
+			}
+			t.Parallel()
+			dir := t.TempDir()
+			path := filepath.Join(dir, "c.json")
+			if test.setUp != nil {
+				path = test.setUp(t, dir)
+			}
+			put(t, path, box("first"))
+			f := followFile(t, path)
+			for i := range 3 { // the watch is as good after a change as before
+				if i > 0 && test.setUp != nil && strings.Contains(test.name, "replaced") {
+					do(t, os.RemoveAll(filepath.Join(dir, "old")))
+				}
+				name := fmt.Sprintf("b%d", i)
+				test.edit(t, dir, path, box(name))
+				f.becomes(name)
+			}
+			if got := f.r.problem(); got != "" {
+				t.Errorf("got problem %q, want none", got)
+			}
+		})
+	}
+}
+
+// A file with a fault changes nothing; when it is mended, it counts again.
+func TestReloadOfFaultyFile(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "c.json")
+	put(t, path, box("first"))
+	f := followFile(t, path)
+	put(t, path, "{\n  \"toolboxs\": {}}")
+	f.says("warn", path+":2:3", `did you mean \"toolboxes\"`, "was not reloaded")
+	if got := f.r.problem(); !strings.Contains(got, path+":2:3") {
+		t.Errorf("got problem %q, want the place of the fault", got)
+	}
+	do(t, os.Remove(path))
+	f.says("warn", "no such file")
+	put(t, path, box("first"))
+	f.says("info", "configuration reloaded", "nothing")
+	put(t, path, box("second"))
+	f.becomes("second")
+	f.says("info", "configuration reloaded", "toolboxes added second; toolboxes removed first")
+	if got := f.r.problem(); got != "" {
+		t.Errorf("got problem %q, want none", got)
+	}
+}
+
+// A fault that stays is spoken of once, or when somebody asks.
+func TestReloadSaysFaultOnce(t *testing.T) {
+	t.Parallel()
+	f := &followed{t: t, path: filepath.Join(t.TempDir(), "c.json")}
+	cfg := config.Default()
+	cfg.Path = f.path
+	f.r = newReloader(&environment{}, zerolog.New(f), cfg, nil, "")
+	for _, text := range []string{"[", "[", "]"} {
+		put(t, f.path, text)
+		f.r.reload(false)
+		f.r.reload(false)
+	}
+	if got := strings.Count(f.logged(), "\n"); got != 2 {
+		t.Errorf("got %d lines for two faults, want 2:\n%s", got, f.logged())
+	}
+	f.r.reload(true)
+	if got := strings.Count(f.logged(), "\n"); got != 3 {
+		t.Errorf("asked again, got %d lines, want 3:\n%s", got, f.logged())
+	}
+}
+
+// What is changed again and again is read now and then, and in the end as it is.
+func TestReloadOfRestlessFile(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "c.json")
+	put(t, path, box("first"))
+	f := followFile(t, path)
+	const edits = 300
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for i := range edits {
+		<-tick.C
+		put(t, path+"~", box(fmt.Sprintf("b%d", i)))
+		do(t, os.Rename(path+"~", path))
+	}
+	f.becomes(fmt.Sprintf("b%d", edits-1))
+	if got := strings.Count(f.logged(), "configuration reloaded"); got > edits/10 {
+		t.Errorf("%d edits were taken for %d, want few", edits, got)
+	}
+}
+
+// A hangup has the file read at once, and is answered even if nothing changed.
+func TestReloadOnHangup(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "c.json")
+	put(t, path, box("first"))
+	f := followFile(t, path)
+	if !f.r.env.hangups.give() {
+		t.Fatal("the hangup was not taken")
+	}
+	f.says("configuration reloaded", "nothing")
+	put(t, path, `{`)
+	f.r.env.hangups.give()
+	f.says("was not reloaded", path+":1:2")
+}
+
+// Where there was no file, one that comes is taken; one that goes does not make
+// way for another.
+func TestReloadFindsFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, ".config", "workbench", "workbench-config.json")
+	f := &followed{t: t, path: path, told: make(chan *config.Config, 1000)}
+	env := &environment{environ: []string{"HOME=" + dir}, hangups: newHangups()}
+	f.r = newReloader(env, zerolog.New(f), config.Default(), []string{path}, "workflows")
+	t.Cleanup(f.r.follow(f))
+	do(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	put(t, path, box("found"))
+	f.becomes("found")
+	f.says("warn", "the toolbox that is served was removed", `"toolbox":"workflows"`)
+	do(t, os.Remove(path))
+	f.says("warn", "was not reloaded", "no such file")
+	put(t, path, `{"maxMessage": 1000000, "toolboxes": {"found": {"mcpServers": {"s": {"command": "x", "env": {"T": "${NOT_SET_HERE}"}}}}}}`)
+	f.becomes("found")
+	f.says("warn", "start workbench anew", `"detail":"maxMessage"`)
+	f.says("warn", "a server cannot be used", "NOT_SET_HERE")
+}
+
+func TestPlaces(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("links need rights")
+	}
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	do(t, err)
+	do(t, os.MkdirAll(filepath.Join(dir, "a", "b"), 0o700))
+	put(t, filepath.Join(dir, "a", "b", "file"), "")
+	do(t, os.Symlink("b", filepath.Join(dir, "a", "near")))
+	do(t, os.Symlink(filepath.Join(dir, "a"), filepath.Join(dir, "far")))
+	do(t, os.Symlink("../far/near/file", filepath.Join(dir, "a", "up")))
+	do(t, os.Symlink("circle", filepath.Join(dir, "circle")))
+	tests := []struct {
+		path string
+		want []string
+	}{
+		{"a/b/file", []string{"a/b/file"}},
+		{"a/near/file", []string{"a/near", "a/b/file"}},
+		{"far/near/file", []string{"far", "a/near", "a/b/file"}},
+		{"a/up", []string{"a/up", "far", "a/near", "a/b/file"}},
+		{"a/missing/file", []string{"a/missing"}},
+		{"a/b/missing", []string{"a/b/missing"}},
+	}
+	for _, test := range tests {
+		var want []string
+		for _, path := range test.want {
+			want = append(want, filepath.Join(dir, path))
+		}
+		if got := places(filepath.Join(dir, test.path)); !slices.Equal(got, want) {
+			t.Errorf("%s: got %v, want %v", test.path, got, want)
+		}
+	}
+	if got := places(filepath.Join(dir, "circle")); len(got) != maxLinks {
+		t.Errorf("a circle: got %d places, want %d", len(got), maxLinks)
+	}
+}

@@ -72,6 +72,9 @@ type failure struct {
 	until time.Time
 }
 
+// refreshGrace is how long a renewal may still take whose caller has gone.
+const refreshGrace = 2 * time.Second
+
 // failureRest is how long a renewal that failed for no final reason is not
 // tried again.
 const failureRest = 5 * time.Second
@@ -143,10 +146,12 @@ func (c *Client) Renew(ctx context.Context, used string, wanted Challenge) (stri
 	if err := c.failedWith(used); err != nil {
 		return "", err
 	}
-	// A refresh that was begun is not given up with the request that needed
-	// it: its answer may hold the only token that is good from then on.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*requestTime)
+	// A refresh that was begun is not given up at once with the request that
+	// needed it: its answer may hold the only token that is good from then on.
+	begun, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*requestTime)
 	defer cancel()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(refreshGrace, cancel) })()
+	ctx = begun
 	err = c.store.change(ctx, c.settings.URL, func(r *record) error {
 		defer func() { c.keep(*r) }()
 		if r.usable() && r.Access != used {

@@ -22,7 +22,7 @@ const (
 	answered   outcome = iota // with what was asked for
 	toolFailed                // with a result that says isError
 	failed                    // with a JSON-RPC error of the server
-	refused                   // it was not sent
+	refused                   // it was not sent, or certainly not carried out
 	lost                      // it was sent, and no reply came
 	cancelled                 // the client gave it up, or would not answer what it needed
 	outcomes                  // how many there are

@@ -542,6 +542,16 @@ func (c *conn) Lost(id uint64, err error) {
 	c.end(id, nil, c.lost(err))
 }
 
+// Retired has the requests that come from now on wait for another connection.
+func (c *conn) Retired() {
+	c.mu.Lock()
+	if c.retired == nil {
+		c.retired = errRetired
+	}
+	c.mu.Unlock()
+	c.server.withdraw(c)
+}
+
 // notify writes a notification of our own.
 func (c *conn) notify(method string, params []byte) error {
 	b := c.buffer()

@@ -72,8 +72,6 @@ func TestRemoteCalls(t *testing.T) {
 func TestRemoteLineBreaks(t *testing.T) {
 	for name, tt := range remotes() {
 		t.Run(name, func(t *testing.T) {
-			if tt.transport == config.TransportSSE {
-			}
 			tt.remote.lines = true
 			r := newFarServer(t, tt.remote)
 			_, s := r.open(tt.transport, toolbox.Options{})
@@ -305,10 +303,6 @@ func TestRemoteRefuses(t *testing.T) {
 				continue // replies come on the stream
 			}
 			t.Run(fmt.Sprintf("%s, %s", transport, name), func(t *testing.T) {
-				if transport == config.TransportSSE && name == "too many" {
-				}
-				if transport == config.TransportHTTP && name == "not found" {
-				}
 				var refuse atomic.Bool
 				r := newFarServer(t, &farServer{deaf: true})
 				r.before = func(w http.ResponseWriter, req *http.Request, m *wire.Message) bool {
@@ -360,8 +354,6 @@ func TestRemoteRefusesTheHandshake(t *testing.T) {
 				continue
 			}
 			t.Run(fmt.Sprintf("%s, %s", transport, name), func(t *testing.T) {
-				if transport == config.TransportSSE && name == "too many" {
-				}
 				srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 					for k, v := range tt.header {
 						w.Header().Set(k, v)
@@ -409,8 +401,6 @@ func TestRemoteStreamEnds(t *testing.T) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			if tt.transport == config.TransportSSE {
-			}
 			r := newFarServer(t, tt.remote)
 			r.before = func(w http.ResponseWriter, req *http.Request, m *wire.Message) bool {
 				if m == nil || !m.IsMethod("tools/call") || !strings.Contains(string(m.Raw), `"first"`) {

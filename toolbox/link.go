@@ -45,4 +45,7 @@ type receiver interface {
 	Broken(err error)
 	// Lost says that request id gets no reply, and why.
 	Lost(id uint64, err error)
+	// Retired says that the link takes no more requests and ends when those
+	// that it has are done: others are for its successor.
+	Retired()
 }

@@ -115,10 +115,14 @@ func (l *httpLink) finish(id uint64, err error) {
 	l.judgeLocked(err)
 	retired, last := l.retired, len(l.posts) == 0
 	l.mu.Unlock()
+	over := retired != nil && last
+	if over {
+		l.r.Retired() // before anybody who hears of the failure tries again
+	}
 	if err != nil && id != 0 {
 		l.r.Lost(id, err)
 	}
-	if retired != nil && last {
+	if over {
 		l.cancel(retired)
 	}
 }
@@ -249,7 +253,7 @@ func (l *httpLink) single(resp *http.Response, id uint64) error {
 		if resp.StatusCode >= 300 {
 			return l.refused(resp)
 		}
-		return fmt.Errorf("its reply is not a message: %w", err)
+		return fmt.Errorf("its reply is not a message: %v", err) // it is no error of our client's message
 	}
 	if resp.StatusCode == http.StatusNotFound && l.hasSession() {
 		return l.refused(resp)
@@ -292,9 +296,13 @@ func (l *httpLink) doubt(m *wire.Message) {
 		return
 	}
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.version != "" && l.retired == nil && l.server.doubt(l.version) {
+	doubted := l.version != "" && l.retired == nil && l.server.doubt(l.version)
+	if doubted {
 		l.retired = errEraChanged
+	}
+	l.mu.Unlock()
+	if doubted {
+		l.r.Retired()
 	}
 }
 

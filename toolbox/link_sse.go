@@ -127,12 +127,16 @@ func (l *sseLink) Send(msg []byte, id uint64) error {
 		defer done()
 		wait(l.ctx)
 		err := l.deliver(body)
+		// Before the handshake, the start itself fails with the reason.
+		refused := (*StatusError)(nil)
+		over := errors.As(err, &refused) && refused.Status == http.StatusUnauthorized && l.server.remote.login != nil && l.greeted.Load()
+		if over {
+			l.r.Retired()
+		}
 		if err != nil && id != 0 {
 			l.r.Lost(id, err)
 		}
-		// Before the handshake, the start itself fails with the reason.
-		if refused := (*StatusError)(nil); errors.As(err, &refused) && refused.Status == http.StatusUnauthorized &&
-			l.server.remote.login != nil && l.greeted.Load() {
+		if over {
 			l.cancel(err)
 		}
 	}) {

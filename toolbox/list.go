@@ -3,7 +3,10 @@ package toolbox
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
+	"time"
 
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
@@ -72,7 +75,7 @@ func (c *conn) list(ctx context.Context, kind Kind) (items []Item, bad int, err 
 		if page == maxPages {
 			return items, bad, fmt.Errorf("%s: stopped after %d pages and %d entries; the server has more", method, page, len(items))
 		}
-		raw, err := c.call(ctx, method, c.listParams(cursor))
+		raw, err := c.page(ctx, method, c.listParams(cursor))
 		if err != nil {
 			return items, bad, err
 		}
@@ -101,6 +104,35 @@ func (c *conn) list(ctx context.Context, kind Kind) (items []Item, bad int, err 
 		}
 		seen[next] = true
 		cursor = next
+	}
+}
+
+// listTries is how often a page of a list is asked for, and listRest how long
+// is waited before the second time; it doubles.
+const (
+	listTries = 3
+	listRest  = 200 * time.Millisecond
+)
+
+// page asks for a page of a list, and again if a remote server is in trouble:
+// reading a list twice does no harm.
+func (c *conn) page(ctx context.Context, method string, params []byte) ([]byte, error) {
+	for try := 1; ; try++ {
+		raw, err := c.call(ctx, method, params)
+		var trouble *StatusError
+		if err == nil || try == listTries || !errors.As(err, &trouble) || trouble.Status < http.StatusInternalServerError {
+			return raw, err
+		}
+		rest := time.NewTimer(jitter(listRest << (try - 1)))
+		select {
+		case <-rest.C:
+		case <-c.link.Done():
+			rest.Stop()
+			return nil, err
+		case <-ctx.Done():
+			rest.Stop()
+			return nil, err
+		}
 	}
 }
 

@@ -161,12 +161,33 @@ func (r *remote) authorized(req *http.Request) (*http.Response, error) {
 		resp, err = r.again(req, resp, token)
 	}
 	if err == nil && resp.StatusCode == http.StatusForbidden {
-		if wanted := oauth.ParseChallenge(resp.Header); wanted.Error == oauth.InsufficientScope {
-			defer resp.Body.Close()
-			return nil, r.lacks(req.Context(), statusError(resp), wanted)
-		}
+		resp, err = r.granted(req, resp)
 	}
 	return resp, err
+}
+
+// granted deals with a response that forbids a request: if that is for want of a
+// scope, and somebody has logged in since, the request is sent once more.
+func (r *remote) granted(req *http.Request, resp *http.Response) (*http.Response, error) {
+	for first := true; ; first = false {
+		wanted := oauth.ParseChallenge(resp.Header)
+		if resp.StatusCode != http.StatusForbidden || wanted.Error != oauth.InsufficientScope {
+			return resp, nil
+		}
+		refused := statusError(resp)
+		_ = resp.Body.Close()
+		if !first || !r.login.Changed() {
+			return nil, r.lacks(req.Context(), refused, wanted)
+		}
+		r.login.Reload()
+		token, err := r.login.Token(req.Context())
+		if err != nil {
+			return nil, unreachedError{err}
+		}
+		if resp, err = r.send(withToken(req, token)); err != nil {
+			return nil, err
+		}
+	}
 }
 
 // again sends a request once more, whose token was refused.

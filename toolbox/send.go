@@ -104,13 +104,19 @@ func (s *Server) pump() {
 
 // drop withdraws a connection that takes no more messages; its owner ends it.
 func (s *Server) drop(c *conn) {
+	s.withdraw(c)
+	c.breakOff(nil)
+}
+
+// withdraw has what is asked of the server from now on wait for the connection
+// after c.
+func (s *Server) withdraw(c *conn) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.conn == c {
 		s.conn = nil
 		s.status.State = Starting
 	}
-	s.mu.Unlock()
-	c.breakOff(nil)
 }
 
 // gone says that the server is not in the configuration any more.

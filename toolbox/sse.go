@@ -71,7 +71,7 @@ func (e *eventReader) next() (event, error) {
 			if len(e.data)+len(value) > e.max {
 				return event{}, fmt.Errorf("%w of %d bytes", errEventTooLong, e.max)
 			}
-			e.data = append(e.data, value...)
+			e.data = extend(e.data, value)
 			lines++
 		case "event":
 			ev.Type = string(value)
@@ -112,7 +112,7 @@ func (e *eventReader) line() ([]byte, error) {
 		if len(e.long)+end > e.max+64 {
 			return nil, fmt.Errorf("%w of %d bytes", errEventTooLong, e.max)
 		}
-		e.long = append(e.long, part[:end]...)
+		e.long = extend(e.long, part[:end])
 		if end == len(part) {
 			_, _ = e.r.Discard(end)
 			continue
@@ -125,4 +125,13 @@ func (e *eventReader) line() ([]byte, error) {
 		}
 		return e.long, nil
 	}
+}
+
+// extend appends, and doubles a long slice that is full: the steps of append are
+// smaller, and leave more behind to be collected.
+func extend(b, more []byte) []byte {
+	if need := len(b) + len(more); need > cap(b) {
+		b = append(make([]byte, 0, max(need, 2*cap(b))), b...)
+	}
+	return append(b, more...)
 }

@@ -41,6 +41,7 @@ func (s *Server) run(ctx context.Context) error {
 				return unstopped
 			}
 		} else {
+			err = unsettled(err)
 			s.noteTried(began)
 		}
 		on := false
@@ -57,6 +58,20 @@ func (s *Server) run(ctx context.Context) error {
 			return nil
 		}
 	}
+}
+
+// unsettled words why a start failed: whether a request of the start was carried
+// out matters to nobody, and who hears of it knows the server.
+func unsettled(err error) error {
+	var lost *LostError
+	var undone *UndoneError
+	switch {
+	case errors.As(err, &lost):
+		return lost.Cause
+	case errors.As(err, &undone):
+		return undone.Cause
+	}
+	return err
 }
 
 // expect has calls wait for the server from now on, as run follows, or, with the

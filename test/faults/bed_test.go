@@ -59,6 +59,9 @@ func newClosedBed(t *testing.T, fault string, how setup) *bed {
 	t.Parallel()
 	b := &bed{t: t, mark: wiretest.Mark(t), canary: "canary-" + fmt.Sprintf("%x", t.Name()), folder: t.TempDir(), runtime: shortDir(t)}
 	sick := b.server(strings.Fields(fault)...)
+	if how.sick["url"] != nil {
+		sick = entry{} // it is remote
+	}
 	maps.Copy(sick, how.sick)
 	more := entry{}
 	for i := range how.more {

@@ -87,6 +87,7 @@ func checkCommands(ctx context.Context, env *environment, dir string, offline, a
 	switch {
 	case errors.As(err, &bad):
 		v.Faults = bad.Faults
+		v.Warnings = append(v.Warnings, bad.Warnings...)
 	case err != nil:
 		return err
 	default:

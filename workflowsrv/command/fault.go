@@ -27,6 +27,8 @@ type FolderError struct {
 	// Faults are in the order of the files, and within one in its order; there
 	// is at least one.
 	Faults []Fault
+	// Warnings are what is doubtful besides.
+	Warnings []Fault
 }
 
 // Error gives all faults, one a line.

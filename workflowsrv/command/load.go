@@ -62,10 +62,11 @@ func Load(fsys fs.FS, opts LoadOptions) (*Workflow, error) {
 	l := newLoader(fsys, opts)
 	l.readAll()
 	l.resolve()
+	warnings := l.sorted(l.warnings)
 	if len(l.faults) > 0 {
-		return nil, &FolderError{l.sorted(l.faults)}
+		return nil, &FolderError{l.sorted(l.faults), warnings}
 	}
-	l.w.Warnings = l.sorted(l.warnings)
+	l.w.Warnings = warnings
 	l.w.finish()
 	return l.w, nil
 }

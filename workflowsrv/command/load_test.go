@@ -239,3 +239,25 @@ func TestLoadDirAbsent(t *testing.T) {
 		t.Errorf("got %v, want that workflow.yaml is missing", err)
 	}
 }
+
+// The folder that the documentation shows is valid.
+func TestDocumented(t *testing.T) {
+	text, err := os.ReadFile("../../docs/commands.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := fstest.MapFS{}
+	for _, block := range strings.Split(string(text), "```yaml\n# notes/")[1:] {
+		block, _, _ = strings.Cut(block, "```")
+		name, file, _ := strings.Cut(block, "\n")
+		folder[name] = &fstest.MapFile{Data: []byte(file)}
+	}
+	var tools []command.Tool
+	for tool, params := range map[string]string{"search_files": `"path":{},"pattern":{}`, "read_text_file": `"path":{},"head":{}`, "write_file": `"path":{},"content":{}`} {
+		tools = append(tools, command.Tool{Toolbox: "dev", Server: "files", Raw: json.RawMessage(`{"name":"` + tool + `","inputSchema":{"type":"object","properties":{` + params + `},"additionalProperties":false}}`)})
+	}
+	w, err := command.Load(folder, command.LoadOptions{Tools: tools})
+	if err != nil || len(w.Commands) != 3 || len(w.Warnings) > 0 {
+		t.Errorf("got %+v, %v, want a workflow of three commands", w, err)
+	}
+}

@@ -14,10 +14,12 @@ import (
 
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/logkey"
+	"github.com/mcp-workbench/workbench/internal/model"
 	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/store"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
+	"github.com/mcp-workbench/workbench/workflowsrv/agent"
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
 	"github.com/mcp-workbench/workbench/workflowsrv/command/example"
 	"github.com/mcp-workbench/workbench/workflowsrv/commandsrv"
@@ -117,9 +119,17 @@ func (d *desks) get(ctx context.Context, cfg *config.Config, log zerolog.Logger,
 	if one.server != nil {
 		return one.server, nil
 	}
-	engine, err := d.engine(ctx, cfg, log, source)
+	w, with, err := d.workflow(ctx, cfg, log, source)
 	if err != nil {
 		return nil, fmt.Errorf("the commands %s cannot be served: %w", source, err)
+	}
+	opts := commandsrv.Options{Version: version(), Logger: log}
+	if m := &cfg.Models; m.BaseURL != "" && m.Problem == nil {
+		a, err := newAgent(m, log)
+		if err != nil {
+			return nil, err
+		}
+		opts.Agent, opts.Summarizer, with.Chooser = a, a, a
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -132,38 +142,51 @@ func (d *desks) get(ctx context.Context, cfg *config.Config, log zerolog.Logger,
 			return nil, err
 		}
 	}
-	one.server = commandsrv.New(engine, d.store, commandsrv.Options{Version: version(), Logger: log})
+	one.server = commandsrv.New(command.New(w, with), d.store, opts)
 	return one.server, nil
 }
 
-// engine loads what a configuration names.
-func (d *desks) engine(ctx context.Context, cfg *config.Config, log zerolog.Logger, source string) (*command.Engine, error) {
+// newAgent returns what asks the models of a configuration.
+func newAgent(m *config.Models, log zerolog.Logger) (*agent.Agent, error) {
+	client, err := model.New(m.BaseURL, model.Options{
+		Models: model.Models{Default: m.Default, Planner: m.Planner, Agent: m.Agent, Assistant: m.Assistant, Summary: m.Summary},
+		Key:    m.APIKey, ReplyTimeout: m.ReplyTimeout, MaxTokens: m.MaxTokens, Logger: log,
+	})
+	return agent.New(client), err
+}
+
+// workflow loads what a configuration names, and says what its commands run
+// with.
+func (d *desks) workflow(ctx context.Context, cfg *config.Config, log zerolog.Logger, source string) (*command.Workflow, command.Options, error) {
 	name, isToolbox := strings.CutPrefix(source, config.CommandsToolbox)
 	switch {
 	case source == config.CommandsExample:
 		shop := example.New()
 		w, err := command.Load(example.Files(), command.LoadOptions{Tools: shop.Tools()})
-		return command.New(w, command.Options{Caller: shop}), err
+		return w, command.Options{Caller: shop}, err
 	case isToolbox:
 		box, ok := cfg.Toolbox(name)
 		if !ok {
-			return nil, unknownToolbox(cfg, name)
+			return nil, command.Options{}, unknownToolbox(cfg, name)
 		}
 		tools, unlisted, err := d.tools(ctx, cfg, log, name)
 		if err != nil {
-			return nil, err
+			return nil, command.Options{}, err
 		}
 		if len(tools) == 0 {
-			return nil, fmt.Errorf("toolbox %q has no tools: %s", name, orWhen(join(unlisted), "it has no servers besides those of commands"))
+			return nil, command.Options{}, fmt.Errorf("toolbox %q has no tools: %s", name, orWhen(join(unlisted), "it has no servers besides those of commands"))
 		}
-		return command.New(command.Project(name, box.Description, tools), command.Options{Caller: toolCaller{d, cfg, log}}), nil
+		return command.Project(name, box.Description, tools), command.Options{Caller: toolCaller{d, cfg, log}}, nil
 	}
-	return d.folder(ctx, cfg, log, source)
+	w, err := d.folder(ctx, cfg, log, source)
+	return w, command.Options{
+		Caller: toolCaller{d, cfg, log}, HTTP: newRequester(), Process: programs{d.env, log}, LookupEnv: d.env.lookup,
+	}, err
 }
 
 // folder loads a workflow from a folder, which may make requests and run
 // programs: the operator has named it.
-func (d *desks) folder(ctx context.Context, cfg *config.Config, log zerolog.Logger, dir string) (*command.Engine, error) {
+func (d *desks) folder(ctx context.Context, cfg *config.Config, log zerolog.Logger, dir string) (*command.Workflow, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -190,9 +213,7 @@ func (d *desks) folder(ctx context.Context, cfg *config.Config, log zerolog.Logg
 	for _, doubt := range w.Warnings {
 		log.Warn().Str(logkey.Detail, doubt.String()).Msg("a command workflow")
 	}
-	return command.New(w, command.Options{
-		Caller: toolCaller{d, cfg, log}, HTTP: newRequester(), Process: programs{d.env, log}, LookupEnv: d.env.lookup,
-	}), nil
+	return w, nil
 }
 
 // Close ends the servers, then what they work with.

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/mcp-workbench/workbench/internal/model/modeltest"
+)
+
+// A configuration with models has its commands worked by them: planned and
+// carried out, chosen, and summed up. The key of the endpoint goes there and
+// nowhere else.
+func TestModels(t *testing.T) {
+	const key = "sk-canary-271828"
+	endpoint := modeltest.New(t,
+		modeltest.Text("1. open_order"), modeltest.Calls("open_order", `{"order_id":"44821"}`), modeltest.Calls("Order__cancel_order", `{"reason":"late"}`), modeltest.Text("It is cancelled."),
+		modeltest.Calls("search_books", `{"words":"Woolf"}`),
+		modeltest.Body(500, "no "+key), modeltest.Body(500, ""), modeltest.Body(500, ""),
+		modeltest.Calls("keep_conversation", `{"topic":"A late order","summary":"Order 44821 was cancelled."}`),
+	)
+	config := filepath.Join(t.TempDir(), "workbench-config.json")
+	if err := os.WriteFile(config, []byte(`{"models": {"baseUrl": "`+endpoint.URL+`", "apiKey": "${KEY}", "default": "m"},
+		"toolboxes": {"shop": {"mcpServers": {"desk": {"builtin": "commands", "commands": "example"}}}}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	environ := []string{"XDG_STATE_HOME=" + t.TempDir(), "WORKBENCH_CONFIG=" + config, "KEY=" + key}
+	var s *served
+	t.Cleanup(func() { // when it has ended
+		log := strings.Join(s.lines, "\n")
+		if strings.Contains(log, "canary") || !strings.Contains(log, "a model was asked") {
+			t.Errorf("the log must tell of the model and not its key:\n%s", log)
+		}
+	})
+	s = serveForTest(t, environ, "--log-level", "debug")
+	var token bytes.Buffer
+	if code := run(t.Context(), []string{"token"}, streams{strings.NewReader(""), &token, io.Discard}, environ); code != exitDone {
+		t.Fatalf("workbench token ended with %d", code)
+	}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	base := strings.TrimSuffix(s.url, "/mcp") + "/commands/shop/"
+	session := ""
+	for _, tt := range []struct {
+		operation, body string
+		status          int
+		want            string // a piece of the answer
+	}{
+		{"initialize", `{}`, 200, `"session_id":"`},
+		{"invoke_agent", `"user_query":"cancel the order of Ada Reed, it is late"`, 200, `"status":"awaiting_user"`},
+		{"invoke_agent", `"user_query":"yes"`, 200, `"response":"It is cancelled."`},
+		{"invoke_assistant", `"user_query":"would there be anything by Woolf for me"`, 200, "The Waves"},
+		{"new_conversation", ``, 500, "HTTP 500"},
+		{"new_conversation", ``, 200, `"status":"ok"`},
+		{"conversations", ``, 200, `"topic":"A late order","summary":"Order 44821 was cancelled."`},
+	} {
+		body := tt.body
+		if session != "" {
+			body = strings.TrimSuffix(`{"session_id":"`+session+`",`+body, ",") + "}"
+		}
+		method, address := "POST", base+tt.operation
+		if tt.operation == "conversations" {
+			method, address = "GET", address+"?session_id="+session
+		}
+		req, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Authorization", "Bearer "+strings.TrimSpace(token.String()))
+		resp, err := client.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := io.ReadAll(resp.Body)
+		_ = resp.Body.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if resp.StatusCode != tt.status || !strings.Contains(string(answer), tt.want) || strings.Contains(string(answer), "canary") {
+			t.Errorf("%s %s: got %d %s\nwant %d and %q, without the key", tt.operation, body, resp.StatusCode, answer, tt.status, tt.want)
+		}
+		if _, rest, ok := strings.Cut(string(answer), `"session_id":"`); ok && session == "" {
+			session, _, _ = strings.Cut(rest, `"`)
+		}
+	}
+	for _, r := range endpoint.Requests() {
+		if r.Key != "Bearer "+key {
+			t.Errorf("got the Authorization %q at the endpoint", r.Key)
+		}
+	}
+}

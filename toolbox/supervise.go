@@ -301,11 +301,14 @@ func (s *Server) attempt(sctx context.Context) (_ *conn, err error) {
 	cerr := s.end(c)
 	var exit *ExitError
 	var late *TimeoutError
+	var undone *UndoneError
 	switch l, child := c.link.(*stdioLink); {
 	case errors.As(c.link.Cause(), &exit) && !errors.Is(err, errProbeEnded):
 		err = exit
 	case child && errors.As(err, &late) && late.What == "start":
 		err = &TimeoutError{What: late.What, After: late.After, Stderr: l.proc.Tail()}
+	case errors.As(err, &undone):
+		err = undone.Cause // whoever tells it says of which server
 	}
 	return nil, errors.Join(err, cerr)
 }

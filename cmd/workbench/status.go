@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -41,15 +42,22 @@ document, or, watching, one on a line at each change.`,
 // showStatus prints what all workbenches say now.
 func showStatus(ctx context.Context, env *environment, asJSON bool) error {
 	var all []status.Workbench
+	var mu sync.Mutex // of all and of what is printed
+	var asked sync.WaitGroup
 	for _, p := range status.Find(env.runtimeDirs()) {
-		w, err := p.Get(ctx)
-		switch {
-		case err == nil:
-			all = append(all, w)
-		case !isGone(err):
-			fmt.Fprintf(env.err, "workbench: warning: a workbench does not answer: %v\n", err)
-		}
+		asked.Go(func() {
+			w, err := p.Get(ctx)
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case err == nil:
+				all = append(all, w)
+			case !isGone(err):
+				fmt.Fprintf(env.err, "workbench: warning: a workbench does not answer: %v\n", err)
+			}
+		})
 	}
+	asked.Wait()
 	sortWorkbenches(all)
 	if asJSON {
 		return printJSON(env.out, document(all))

@@ -208,3 +208,35 @@ func fetch(t *testing.T, client *http.Client, url, token string) (int, string) {
 	}
 	return resp.StatusCode, string(body)
 }
+
+// What is watched begins with the workbenches that run, or with none if none
+// does, whatever those that were killed left behind.
+func TestStatusWatchBegins(t *testing.T) {
+	first := func(environ []string) (list status.List) {
+		line := until(t, watched(t, environ, "--json"), func(string) bool { return true })
+		if err := json.Unmarshal([]byte(line), &list); err != nil {
+			t.Fatalf("not a document: %v: %s", err, line)
+		}
+		return list
+	}
+	environ, dir := statusBed(t)
+	if err := os.Mkdir(filepath.Join(dir, "workbench"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	dead, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(dir, "workbench", "1.sock"), Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dead.SetUnlinkOnClose(false)
+	_ = dead.Close()
+	if list := first(environ); len(list.Workbenches) != 0 {
+		t.Errorf("got %+v, want none", list)
+	}
+
+	lines := watched(t, environ)
+	s := serveForTest(t, environ)
+	until(t, lines, func(line string) bool { return strings.Contains(line, "serves "+s.url) })
+	if list := first(environ); len(list.Workbenches) != 1 {
+		t.Errorf("got %+v first, want the one that runs", list)
+	}
+}

@@ -15,6 +15,10 @@ import (
 // findPeriod is how often new workbenches are looked for while watching.
 const findPeriod = time.Second
 
+// firstLooks is after how many of these it is said that none runs, though there
+// is one that does not answer.
+const firstLooks = 5
+
 func isGone(err error) bool { return errors.Is(err, status.ErrGone) }
 
 // news is what a watched workbench says; gone says that it has ended.
@@ -36,35 +40,48 @@ func watchStatus(ctx context.Context, env *environment, asJSON bool) error {
 			return err
 		}
 	}
-	if err := show(news{}, nil); err != nil {
-		return err
-	}
 	ctx, cancel := context.WithCancel(ctx)
 	changes := make(chan news)
 	var watchers sync.WaitGroup
 	defer watchers.Wait()
 	defer cancel()
 	known := make(map[string]*status.Workbench) // nil before it said anything
-	look := time.NewTicker(findPeriod)
-	defer look.Stop()
-	for {
+	find := func() {
 		for _, p := range status.Find(env.runtimeDirs()) {
 			if _, ok := known[p.Path()]; !ok {
 				known[p.Path()] = nil
 				watchers.Go(func() { follow(ctx, p, changes) })
 			}
 		}
+	}
+	find()
+	look := time.NewTicker(findPeriod)
+	defer look.Stop()
+	for looks, shown := 0, false; ; {
+		if !shown && (len(known) == 0 || looks == firstLooks) {
+			shown = true
+			if err := show(news{}, said(known)); err != nil {
+				return err
+			}
+		}
 		select {
 		case n := <-changes:
+			if n.gone && known[n.path] == nil {
+				delete(known, n.path)
+				continue // it ended long ago, and left its socket
+			}
 			if n.gone {
 				delete(known, n.path)
 			} else {
 				known[n.path] = &n.says
 			}
+			shown = true
 			if err := show(n, said(known)); err != nil {
 				return err
 			}
 		case <-look.C:
+			looks++
+			find()
 		case <-ctx.Done():
 			return nil
 		}

@@ -40,6 +40,9 @@ func (p Peer) Get(ctx context.Context) (w Workbench, err error) {
 	ctx, cancel := context.WithTimeout(ctx, getTime)
 	defer cancel()
 	err = p.get(ctx, "/status", func(body io.Reader) error { return json.NewDecoder(body).Decode(&w) })
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("%s: no answer within %s: its process hangs or is stopped", p.path, getTime)
+	}
 	return w, err
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/metrics"
 	"github.com/mcp-workbench/workbench/internal/status"
+	"github.com/mcp-workbench/workbench/internal/tokens"
 	"github.com/mcp-workbench/workbench/proxy"
 )
 
@@ -78,14 +79,9 @@ func serveHTTP(ctx context.Context, env *environment, o *httpFlags, cfg *config.
 	if over.TLS, err = o.certificate(); err != nil {
 		return err
 	}
-	tokenFile := ""
-	if !o.noToken {
-		if tokenFile, err = env.tokenPath(o.tokenFile); err == nil {
-			over.Token, err = loadToken(tokenFile)
-		}
-		if err != nil {
-			return err
-		}
+	tokenFile, err := o.letIn(env, &over)
+	if err != nil {
+		return err
 	}
 	ln, err := net.ListenTCP("tcp", address)
 	if err != nil {
@@ -105,6 +101,24 @@ func serveHTTP(ctx context.Context, env *environment, o *httpFlags, cfg *config.
 	defer env.tell(opts.Logger, url, front, reload.problem)()
 	defer reload.follow(front)()
 	return front.Serve(ctx, ln)
+}
+
+// letIn says who is let in, and where the token is kept; "" is for everybody.
+func (o *httpFlags) letIn(env *environment, over *proxy.HTTPOptions) (tokenFile string, err error) {
+	if o.noToken {
+		return "", nil
+	}
+	if tokenFile, err = env.tokenPath(o.tokenFile); err == nil {
+		over.Token, err = loadToken(tokenFile)
+	}
+	if err != nil {
+		return "", err
+	}
+	// Without a place for them none can have been made.
+	if path, err := env.tokensPath(); err == nil {
+		over.Tokens = tokens.Open(path)
+	}
+	return tokenFile, nil
 }
 
 // resolve checks where is to be listened, and that it is safe to.

@@ -11,6 +11,7 @@ import (
 	"crypto/x509"
 	"encoding/json"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
 	"math/big"
@@ -213,4 +214,55 @@ func certificate(t *testing.T) (certFile, keyFile string, pool *x509.CertPool) {
 		}
 	}
 	return certFile, keyFile, pool
+}
+
+// A server that runs knows the tokens that are made and revoked beside it.
+func TestServeHTTPTokens(t *testing.T) {
+	environ := []string{"XDG_STATE_HOME=" + t.TempDir(), "WORKBENCH_CONFIG=" + emptyConfig(t)}
+	s := serveForTest(t, environ)
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	token := func(args ...string) string {
+		t.Helper()
+		var out, fault bytes.Buffer
+		if code := run(t.Context(), append([]string{"token"}, args...), streams{strings.NewReader(""), &out, &fault}, environ); code != exitDone {
+			t.Fatalf("workbench token %q ended with %d and %s", args, code, &fault)
+		}
+		return strings.TrimSpace(out.String())
+	}
+	// It looks at most once a second. A GET without a session makes none.
+	until := func(want int, secret string) string {
+		t.Helper()
+		for end := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+			req, err := http.NewRequestWithContext(t.Context(), "GET", s.url, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Header.Set("Accept", "text/event-stream")
+			req.Header.Set("Authorization", "Bearer "+secret)
+			resp, err := client.Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			body, err := io.ReadAll(resp.Body)
+			if err := errors.Join(err, resp.Body.Close()); err != nil {
+				t.Fatal(err)
+			}
+			if resp.StatusCode == want {
+				return string(body)
+			}
+			if time.Now().After(end) {
+				t.Fatalf("got %d %s, want %d in the end", resp.StatusCode, body, want)
+			}
+		}
+	}
+	ci := token("create", "ci")
+	until(400, ci)
+	token("revoke", "ci")
+	if body := until(401, ci); !strings.Contains(body, "revoked") {
+		t.Errorf("got %s, want it to say that it may have been revoked", body)
+	}
+	until(400, token())
+	if log := strings.Join(s.lines, "\n"); strings.Contains(log, ci) {
+		t.Errorf("the log holds the token:\n%s", log)
+	}
 }

@@ -18,13 +18,17 @@ func tokenCommand(env *environment) *cobra.Command {
 	var file string
 	cmd := &cobra.Command{
 		Use:   "token",
-		Short: "Print the token that HTTP clients need",
+		Short: "Print the token that HTTP clients need, or make one for each",
 		Long: `Token prints the token that clients of workbench serve --http must send in the
 header Authorization: Bearer TOKEN. It is made on the first use and kept in a
 file that only you can read. Delete the file for a new one, and start the
-server again.`,
+server again.
+
+Who has that token may do everything. The commands below make tokens for single
+clients, which can be limited, end, and be taken back.`,
 		Example: `  workbench token
-  curl -H "Authorization: Bearer $(workbench token)" http://127.0.0.1:7777/mcp`,
+  curl -H "Authorization: Bearer $(workbench token)" http://127.0.0.1:7777/mcp
+  workbench token create ci --toolbox dev --expires 30d`,
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			path, err := env.tokenPath(file)
@@ -40,6 +44,7 @@ server again.`,
 		},
 	}
 	addTokenFile(cmd.Flags(), &file)
+	cmd.AddCommand(tokenCreateCommand(env), tokenListCommand(env), tokenRevokeCommand(env))
 	return cmd
 }
 

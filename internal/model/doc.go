@@ -1,6 +1,7 @@
-// Package model asks language models, over any endpoint that answers chat
-// completions as OpenAI does: hosted ones, gateways, and servers on this
-// machine such as llama.cpp, vLLM and Ollama.
+// Package model asks language models. A [Client] does so over any endpoint that
+// answers chat completions as OpenAI does: hosted ones, gateways, and servers on
+// this machine such as llama.cpp, vLLM and Ollama. A [Sampled] asks the model
+// that an MCP client lends.
 //
 //	c, err := model.New("http://127.0.0.1:11434/v1", model.Options{Models: model.Models{Default: "qwen3:8b"}})
 //	reply, err := c.Complete(ctx, model.Request{Role: model.Planner, Messages: …, Tools: …})

@@ -204,6 +204,13 @@ func (o *Outbox) hasRoom() bool {
 	return !o.fullLocked()
 }
 
+// lags reports whether more than an eighth of the limit is queued.
+func (o *Outbox) lags() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.in-o.out > o.limit/8
+}
+
 // written returns how many queued bytes have been written so far.
 func (o *Outbox) written() int64 {
 	o.mu.Lock()

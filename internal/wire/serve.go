@@ -28,8 +28,8 @@ type Session interface {
 
 // Throttled is a Session that leaves out what may be left out while its peer does
 // not keep up. [Serve] calls Throttle once, before the first message; behind
-// reports whether the peer leaves more than the limit unread, at any time and
-// from any goroutine.
+// reports whether the peer leaves more than an eighth of the limit unread, at any
+// time and from any goroutine: what can be left out is not to delay what cannot.
 type Throttled interface {
 	Session
 	Throttle(behind func() bool)
@@ -67,7 +67,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, e Endpoint, opts Se
 	p.session = e.Connect(func(msg []byte) { _ = box.Send(msg) }) // Done tells of errors
 
 	if t, ok := p.session.(Throttled); ok {
-		t.Throttle(func() bool { return !box.hasRoom() })
+		t.Throttle(box.lags)
 	}
 
 	err := p.serve(ctx, in)

@@ -103,6 +103,54 @@ func TestServeDrains(t *testing.T) {
 	})
 }
 
+// throttled is told by its peer how far it is behind.
+type throttled struct {
+	echo
+	behind func() bool
+}
+
+func (s *throttled) Connect(send func([]byte)) wire.Session {
+	s.send = send
+	return s
+}
+
+func (s *throttled) Throttle(behind func() bool) { s.behind = behind }
+
+// A peer is behind, for what can be left out, long before nothing more is read
+// from it.
+func TestServeThrottles(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s throttled
+		in, client := io.Pipe()
+		peer, out := io.Pipe()
+		ended := make(chan error, 1)
+		go func() { ended <- wire.Serve(t.Context(), in, out, &s, wire.ServeOptions{Limit: 8 << 10}) }()
+		for _, step := range []struct {
+			say  int // bytes, which come back
+			want bool
+		}{{1, false}, {1000, false}, {2000, true}} { // of which the first is being written, not queued
+			if _, err := io.WriteString(client, strings.Repeat("x", step.say)+"\n"); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			if got := s.behind(); got != step.want {
+				t.Errorf("behind after %d more bytes: got %v, want %v", step.say, got, step.want)
+			}
+		}
+		client.Close()
+		if all, err := io.ReadAll(io.LimitReader(peer, 3004)); len(all) != 3004 {
+			t.Errorf("got %d bytes and %v, want 3004", len(all), err)
+		}
+		synctest.Wait()
+		if s.behind() {
+			t.Error("the peer is behind after it has read all")
+		}
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // Neither a session that does not finish nor a peer that does not read keeps
 // Serve beyond its grace.
 func TestServeEndsInTime(t *testing.T) {

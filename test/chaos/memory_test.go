@@ -4,8 +4,12 @@ package chaos
 
 import (
 	"bufio"
+	"bytes"
+	"context"
 	"fmt"
+	"io"
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -27,14 +31,15 @@ func memory(t *testing.T, tab *table) {
 			p.open("box")
 			calm := neighbour(p, times(50, 500), nil)
 			base := p.weigh()
-			over := make(chan struct{})
-			go func() {
-				defer close(over)
-				_, _, _ = p.call("box", "sick", "fault", "{}")
-			}()
-			busy := neighbour(p, times(50, 500), over)
+			var long time.Duration
+			busy := neighbour(p, times(50, 500), meanwhile(func() {
+				long = took(func() { _, _, _ = p.call("box", "sick", "fault", "{}") })
+			}))
 			grown(t, tab, flood.name, p, base)
-			tab.show("neighbour's p99 meanwhile", "at most 2 × "+ms(calm.percentile(99)), ms(busy.percentile(99)))
+			// What the processors are busy with costs the neighbour something too, whoever reads it.
+			control := neighbour(p, 1, meanwhile(func() { elsewhere(t, flood.fault, long) }))
+			tab.show("neighbour's p99 meanwhile; beside a flood that is not ours", "at most 2 × "+ms(calm.percentile(99)),
+				ms(busy.percentile(99))+"; "+ms(control.percentile(99)))
 		})
 	}
 	t.Run("a client that reads 1 KB/s", func(t *testing.T) { slowClient(t, tab) })
@@ -74,6 +79,47 @@ func neighbour(p *program, n int, over <-chan struct{}) (took durations) {
 	}
 }
 
+// meanwhile does something on a goroutine, and closes the channel at its end.
+func meanwhile(something func()) <-chan struct{} {
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		something()
+	}()
+	return over
+}
+
+// elsewhere has badchilds flood this process for a while.
+func elsewhere(t *testing.T, fault string, long time.Duration) {
+	ctx, cancel := context.WithTimeout(t.Context(), long)
+	defer cancel()
+	for ctx.Err() == nil {
+		cmd := exec.CommandContext(ctx, binary("badchild"), fault)
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		cmd.Stdout = &reply{in: in}
+		cmd.Stderr = struct{ io.Writer }{io.Discard} // not a file, so that it is read
+		if err := cmd.Start(); err != nil {
+			return // it is over
+		}
+		_, _ = io.WriteString(in, wiretest.Request("1", "tools/call", `{"name":"fault"}`)+"\n")
+		_ = cmd.Wait() // it ends with its input, or is killed
+	}
+}
+
+// reply takes what a badchild writes, and ends its input at the end of its reply.
+type reply struct{ in io.Closer }
+
+func (r *reply) Write(p []byte) (int, error) {
+	if bytes.HasSuffix(p, []byte("}]}}\n")) {
+		_ = r.in.Close()
+	}
+	return len(p), nil
+}
+
 // slowClient asks for 100 MB and reads a kilobyte a second. Writing to the program may wait, so nobody waits for it.
 func slowClient(t *testing.T, tab *table) {
 	p := start(t, map[string]map[string]string{"box": {"well": "well"}})
@@ -88,14 +134,12 @@ func slowClient(t *testing.T, tab *table) {
 	p.say(wiretest.Request("2", "tools/call", `{"name":"workbench_open_toolbox","arguments":{"toolbox_name":"box"}}`))
 	hear()
 	base := p.weigh()
-	asking := make(chan struct{})
-	go func() {
-		defer close(asking)
+	asking := meanwhile(func() {
 		long := strings.Repeat("x", 1<<20)
 		for i := range 100 {
 			p.say(wiretest.Request(fmt.Sprint(i+10), "tools/call", fmt.Sprintf(`{"name":"workbench_use_tool","arguments":{"toolbox_name":"box","tool_name":"echo","arguments":{"x":%q}}}`, long)))
 		}
-	}()
+	})
 	piece := make([]byte, 1<<10)
 	for range times(2, 20) {
 		if _, err := p.out.Read(piece); err != nil {

@@ -165,6 +165,11 @@ func (l *stdioLink) Cause() error {
 	return l.cause
 }
 
+// endOfInput is how long a child may take to exit after the end of its input,
+// before it is sent SIGTERM. Clients wait two seconds for us in the same way, of
+// which one is for calls that are under way.
+const endOfInput = 750 * time.Millisecond
+
 func (l *stdioLink) Close(ctx context.Context) error {
 	l.mu.Lock()
 	if l.cause == nil {
@@ -172,7 +177,7 @@ func (l *stdioLink) Close(ctx context.Context) error {
 	}
 	l.mu.Unlock()
 	_ = l.out.Close()
-	err := l.proc.Stop(ctx, child.Grace{})
+	err := l.proc.Stop(ctx, child.Grace{EOF: endOfInput})
 	select {
 	case <-l.done:
 	case <-ctx.Done():

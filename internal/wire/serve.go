@@ -40,7 +40,7 @@ type ServeOptions struct {
 	MaxMessage int           // longest message accepted, in bytes; 0 = DefaultMaxMessage
 	Limit      int           // bytes queued for the peer before reading pauses; 0 = DefaultLimit
 	Stall      time.Duration // how long the peer may take to read 64 KiB while reading pauses; 0 = 30 s
-	Drain      time.Duration // how long answering and sending may each go on at the end; 0 = 2 s
+	Drain      time.Duration // how long answering may go on at the end, and sending as long again; 0 = 1 s
 }
 
 // Serve runs one session of e over newline-delimited streams until in ends, ctx
@@ -59,7 +59,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, e Endpoint, opts Se
 		opts.Stall = 30 * time.Second
 	}
 	if opts.Drain == 0 {
-		opts.Drain = 2 * time.Second
+		opts.Drain = time.Second
 	}
 	box := NewOutbox(out, opts.Limit)
 	defer box.Close()
@@ -72,6 +72,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, e Endpoint, opts Se
 
 	err := p.serve(ctx, in)
 
+	last := time.Now().Add(2 * opts.Drain) // whatever the session does meanwhile
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), opts.Drain)
 	defer cancel()
 	if box.Err() != nil || err == ErrStalled {
@@ -79,7 +80,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, e Endpoint, opts Se
 	}
 	_ = p.session.Close(grace)
 	if err != ErrStalled {
-		flush, cancel := context.WithTimeout(context.WithoutCancel(ctx), opts.Drain)
+		flush, cancel := context.WithDeadline(context.WithoutCancel(ctx), last)
 		defer cancel()
 		_ = box.Flush(flush)
 	}

@@ -87,7 +87,7 @@ func TestServeDrains(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := echo{onClose: func(ctx context.Context, e *echo) error {
 			select {
-			case <-time.After(1999 * time.Millisecond):
+			case <-time.After(999 * time.Millisecond):
 				e.send([]byte("late answer"))
 			case <-ctx.Done():
 			}
@@ -317,7 +317,7 @@ func TestServeLeavesDeafRead(t *testing.T) {
 		if err := wire.Serve(ctx, deaf{r}, io.Discard, &echo{}, wire.ServeOptions{}); err != context.Canceled {
 			t.Errorf("got %v, want %v", err, context.Canceled)
 		}
-		if took, want := time.Since(start), 3*time.Second; took != want {
+		if took, want := time.Since(start), 2*time.Second; took != want {
 			t.Errorf("got an end after %v, want %v", took, want)
 		}
 		w.Close()
@@ -336,7 +336,7 @@ type slowToEnd struct {
 
 func (s *slowToEnd) Read([]byte) (int, error) {
 	<-s.interrupted
-	time.Sleep(time.Second)
+	time.Sleep(time.Second / 2)
 	s.ended = true
 	return 0, os.ErrDeadlineExceeded
 }

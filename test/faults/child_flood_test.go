@@ -83,7 +83,7 @@ func TestFaultA33_IgnoresTheEnd(t *testing.T) {
 		t.Errorf("got %v, want exit status 0", got)
 	}
 	if took := time.Since(began); took > 15*time.Second {
-		t.Errorf("the end took %v, want 5 s or so", took)
+		t.Errorf("the end took %v, want 3 s or so", took)
 	}
 	if left := wiretest.Marked(b.mark); len(left) > 0 {
 		t.Errorf("left: %v", left)

@@ -1,11 +1,14 @@
 package faults
 
 import (
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io"
 	"io/fs"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -36,6 +39,12 @@ func TestFaultB1_EndOfInput(t *testing.T) {
 		b.CloseInput()
 		b.ends(0)
 	})
+	t.Run("a call that hangs at a server that ends by SIGTERM alone", func(t *testing.T) {
+		b := newBed(t, "ignoreeof", setup{})
+		b.begin("sick", "fault", "{}")
+		b.CloseInput()
+		b.ends(0)
+	})
 	t.Run("servers that start", func(t *testing.T) {
 		b := newClosedBed(t, "hanginit", setup{})
 		b.Request("tools/call", `{"name":"workbench_open_toolbox","arguments":{"toolbox_name":"box"}}`)
@@ -51,7 +60,9 @@ func (b *bed) ends(status int) {
 	if got := b.Exit().ExitCode(); got != status {
 		b.t.Errorf("got exit status %d, want %d", got, status)
 	}
-	if took := time.Since(began); took > 15*time.Second {
+	took := time.Since(began)
+	b.t.Logf("the end took %v", took.Round(time.Millisecond))
+	if took > 15*time.Second {
 		b.t.Errorf("the end took %v", took)
 	}
 	if !eventually(func() bool { return len(wiretest.Marked(b.mark)) == 0 }) {
@@ -77,18 +88,81 @@ func TestFaultB3_Signals(t *testing.T) {
 					b.begin("sick", "fault", "{}")
 				}
 				b.signal(signal)
-				b.Exit()
-				b.ends(b.Exit().ExitCode())
+				b.ends(1)
 			})
 		}
 	}
 	t.Run("a second one", func(t *testing.T) {
-		b := newBed(t, "ignoreterm", setup{}) // alone it would hold up the end for 4 s
-		b.signal(syscall.SIGTERM)
-		b.Next(0, "nothing", func(wiretest.Message) bool { return true })
+		b := newBed(t, "ignoreterm", setup{})
+		b.begin("well", "fault", "{}")
+		b.signal(syscall.SIGINT)
 		b.signal(syscall.SIGTERM)
 		b.ends(1)
+		if got := b.Stderr(); strings.Contains(got, "received signal") {
+			t.Errorf("got %q: it ended as at the first one", got)
+		}
 	})
+	t.Run("with streams open", func(t *testing.T) {
+		b := newClosedBed(t, "well", setup{flags: []string{"--http", "127.0.0.1:0", "--no-token"}, modern: true})
+		url := b.url()
+		session := b.stream(url, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}`)
+		listened := b.stream(url, wiretest.Request("7", "subscriptions/listen", wiretest.Modern(`{"notifications":{"toolsListChanged":true}}`, "{}")),
+			"Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "subscriptions/listen")
+		standing := b.stream(url, "", "Mcp-Session-Id", session.Header.Get("Mcp-Session-Id"))
+		b.signal(syscall.SIGTERM)
+		for name, resp := range map[string]*http.Response{"subscription": listened, "standing stream": standing} {
+			text, err := io.ReadAll(resp.Body)
+			if err != nil {
+				t.Errorf("the end of the %s: %v", name, err)
+			}
+			if last := `"result":{"resultType":"complete"`; resp == listened && !strings.Contains(string(text), last) {
+				t.Errorf("the subscription had %q, want a last message with %s", text, last)
+			}
+		}
+		b.ends(0)
+	})
+}
+
+// url is where the program says that it serves over HTTP.
+func (b *bed) url() (url string) {
+	b.t.Helper()
+	if !eventually(func() bool {
+		log, _ := os.ReadFile(b.path("log"))
+		_, rest, _ := strings.Cut(string(log), `"url":"`)
+		url, _, _ = strings.Cut(rest, `"`)
+		return url != ""
+	}) {
+		b.t.Fatal("the log does not say where it is served")
+	}
+	return url
+}
+
+// stream makes a request, a GET without a body, and returns the response without reading it.
+func (b *bed) stream(url, body string, header ...string) *http.Response {
+	b.t.Helper()
+	method := http.MethodPost
+	if body == "" {
+		method = http.MethodGet
+	}
+	req, err := http.NewRequestWithContext(b.t.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json, text/event-stream")
+	for i := 0; i+1 < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	resp, err := client.Do(req)
+	if err == nil && resp.StatusCode != http.StatusOK {
+		err = errors.New(resp.Status)
+	}
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.t.Cleanup(func() { _ = resp.Body.Close() })
+	return resp
 }
 
 func (b *bed) signal(s os.Signal) {

@@ -28,6 +28,7 @@ func starts() map[string]mode {
 			start: func(*server) { signal.Ignore(syscall.SIGTERM) },
 			end:   func(*server) { forever() },
 		},
+		"ignoreeof": {end: func(*server) { forever() }, fault: func(*server, request) { forever() }},
 		// A process in its own session, whose parent is gone.
 		"daemon": {start: func(*server) { relative("parent") }},
 		"parent": {start: func(*server) {

@@ -62,7 +62,7 @@ func crashes(t *testing.T, tab *table) {
 	}
 	load(p, calls/4, func() { crash(restarts / 4) }) // what is made once is made by then
 	revive(p)
-	before, opened := p.holds(), p.files()
+	before := p.holds()
 	count := load(p, calls, func() { crash(restarts) })
 	if crashed < restarts {
 		t.Errorf("got %d crashes, want %d", crashed, restarts)
@@ -75,20 +75,7 @@ func crashes(t *testing.T, tab *table) {
 	tab.show("calls that met a crash and were told", "any", fmt.Sprint(count.failed.Load()))
 
 	revive(p)
-	after := p.holds()
-	eventually(func() bool {
-		after = p.holds()
-		return after.goroutines <= before.goroutines && after.descriptors <= before.descriptors && after.zombies <= before.zombies && after.processes <= before.processes &&
-			after.rss <= before.rss*11/10 // the runtime returns memory after a while
-	})
-	tab.mustNotExceed(t, "goroutines afterwards", after.goroutines, before.goroutines)
-	tab.mustNotExceed(t, "descriptors afterwards", after.descriptors, before.descriptors)
-	tab.mustNotExceed(t, "processes afterwards", after.processes, before.processes)
-	tab.mustNotExceed(t, "zombies afterwards", after.zombies, before.zombies)
-	tab.show("memory afterwards", "at most 10 % more than "+mib(before.rss), mib(after.rss))
-	if t.Failed() {
-		t.Logf("open are %q, before %q", p.files(), opened)
-	}
+	p.mustHold(t, tab, before)
 }
 
 // revive has the whole fleet run.

@@ -251,7 +251,10 @@ func (p *program) strayed() int {
 }
 
 // holdings are what a program has.
-type holdings struct{ goroutines, descriptors, processes, zombies, rss int }
+type holdings struct {
+	goroutines, processes, zombies, rss int
+	descriptors                         []string
+}
 
 func (p *program) holds() holdings {
 	goroutines := p.goroutines() // first: the socket that tells them is made late
@@ -261,7 +264,27 @@ func (p *program) holds() holdings {
 			zombies++
 		}
 	}
-	return holdings{goroutines, len(p.files()), len(below) - zombies, zombies, p.size("VmRSS")}
+	return holdings{goroutines, len(below) - zombies, zombies, p.size("VmRSS"), p.files()}
+}
+
+// mustHold wants the program to come to hold no more than before.
+func (p *program) mustHold(t *testing.T, tab *table, before holdings) {
+	t.Helper()
+	var after holdings
+	eventually(func() bool {
+		after = p.holds()
+		return after.goroutines <= before.goroutines && len(after.descriptors) <= len(before.descriptors) &&
+			after.processes <= before.processes && after.zombies <= before.zombies &&
+			after.rss <= before.rss*11/10 // the runtime returns memory after a while
+	})
+	tab.mustNotExceed(t, "goroutines afterwards", after.goroutines, before.goroutines)
+	tab.mustNotExceed(t, "descriptors afterwards", len(after.descriptors), len(before.descriptors))
+	tab.mustNotExceed(t, "processes afterwards", after.processes, before.processes)
+	tab.mustNotExceed(t, "zombies afterwards", after.zombies, before.zombies)
+	tab.show("memory afterwards", "at most 10 % more than "+mib(before.rss), mib(after.rss))
+	if len(after.descriptors) > len(before.descriptors) {
+		t.Logf("open are %q, before %q", after.descriptors, before.descriptors)
+	}
 }
 
 // files names what it has open.

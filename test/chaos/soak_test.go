@@ -69,7 +69,7 @@ func TestSoak(t *testing.T) {
 	}{
 		{"memory, MiB", 1 << 20, func(h holdings) int { return h.rss }},
 		{"goroutines", 1, func(h holdings) int { return h.goroutines }},
-		{"descriptors", 1, func(h holdings) int { return h.descriptors }},
+		{"descriptors", 1, func(h holdings) int { return len(h.descriptors) }},
 		{"zombies", 1, func(h holdings) int { return h.zombies }},
 	} {
 		last := warm[len(warm)-1]

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -107,7 +106,7 @@ type turn struct {
 func (e *Engine) turn(ctx context.Context, p Path, raw string, opts CallOptions) (*turn, error) {
 	if kept, whole := e.w.Resume(p); !whole {
 		return nil, &Error{Code: http.StatusConflict, Offset: -1, Message: "the session stands at " + e.w.Trail(p) +
-			", of which the workflow now has only " + e.w.Trail(kept) + "; go on from there, or call reset_context"}
+			", of which the workflow now has only " + e.w.Trail(kept) + "; go on from there"}
 	}
 	return &turn{Engine: e, ctx: ctx, path: p, raw: raw, opts: opts, inferred: opts.Inferred}, nil
 }
@@ -180,176 +179,6 @@ func (t *turn) run(v visible, args arguments, problem *Problem) (*Outcome, error
 		return nil, err
 	}
 	return t.conclude(c, args, at, r), nil
-}
-
-// conclude turns what a command returned into its outcome.
-func (t *turn) conclude(c *Command, args arguments, at Path, r result) *Outcome {
-	response := CommandResponse{Response: r.text, Artifacts: r.artifacts()}
-	get := scope(args, at)
-	success := !r.failed
-	if success {
-		var missing []string
-		outputs := r.pick(c.Outputs, &missing)
-		if len(c.Outputs) > 0 {
-			response.Artifacts = outputs
-		}
-		get = withOutputs(get, outputs, r.text)
-		if c.reply != nil {
-			response.Response = c.reply.text(get)
-		}
-		if c.enter != nil {
-			success = t.goTo(c, get, &response)
-		}
-		if len(missing) > 0 {
-			response.Response += "\n(the result has no " + strings.Join(missing, ", ") + ")"
-		}
-	}
-	if success {
-		response.Recommendations = t.recommend(c)
-	}
-	return t.outcome(c, args, success, response)
-}
-
-// goTo enters the place that a command leads to.
-func (t *turn) goTo(c *Command, get values, response *CommandResponse) bool {
-	place := Place{Type: c.enter.context.Name, Key: map[string]json.RawMessage{}}
-	for _, m := range c.enter.key {
-		v, ok := m.text.value(get)
-		if !ok || plain(v) == "" {
-			response.Response += "\nThe command worked, but its result does not tell the " + m.name + " of the " + place.Type + " to go to."
-			return false
-		}
-		place.Key[m.name] = v
-	}
-	for _, m := range c.enter.values {
-		if v, ok := m.text.value(get); ok {
-			if place.Values == nil {
-				place.Values = map[string]json.RawMessage{}
-			}
-			place.Values[m.name] = v
-		}
-	}
-	path, ok := t.w.enter(t.path, c.enter.context, place)
-	if !ok {
-		response.Response += "\nThe command worked, but " + place.Type + " lies in " + c.enter.context.Parent + ", and this is " + t.w.Title(t.path) + "."
-		return false
-	}
-	t.path = path
-	return true
-}
-
-// maxRecommended is how many commands are named after one that has moved the
-// session.
-const maxRecommended = 5
-
-// recommend names what can be done at a new place.
-func (t *turn) recommend(c *Command) []string {
-	var list []string
-	if c.enter == nil {
-		return nil
-	}
-	for _, next := range t.w.CommandsAt(t.path) {
-		if next.Context == c.enter.context.Name && len(list) < maxRecommended {
-			list = append(list, next.Name)
-		}
-	}
-	return list
-}
-
-// ask returns the problem, and the question for what is missing.
-func (t *turn) ask(c *Command, args arguments, problem *Problem) *Outcome {
-	o := t.refuse(c, args, problem, problem.words(c))
-	wanted := slices.Clone(problem.Missing)
-	for _, bad := range problem.Invalid {
-		if c.Param(bad.Name) != nil {
-			wanted = append(wanted, bad.Name)
-			delete(args, bad.Name)
-		}
-	}
-	if t.query == "" || len(wanted) == 0 {
-		return o // an exact command is corrected and sent again
-	}
-	o.Status, o.Question = AwaitingUser, question(c, wanted, problem)
-	o.Pending = &Pending{Kind: AskValues, Query: t.query, Missing: wanted, Inferred: t.inferred, Form: c.form(wanted),
-		Action: Action{CommandName: c.Name, Arguments: args.json(c)}}
-	return o
-}
-
-// confirm returns the question whether the command may run.
-func (t *turn) confirm(c *Command, args arguments) *Outcome {
-	q := "Run " + c.Name + t.describe(args, c) + " at " + t.w.Title(t.path) + "?"
-	if c.Description != "" {
-		q += " It does this: " + summary(c.Description)
-	}
-	o := t.outcome(c, args, false, CommandResponse{Response: q})
-	o.Status, o.Question = AwaitingUser, q
-	o.Pending = &Pending{Kind: AskConfirm, Query: t.query, Action: Action{CommandName: c.Name, Arguments: args.json(c)}, Form: confirmForm()}
-	o.Output.CommandResponses[0].NextActions = []Action{o.Pending.Action}
-	return o
-}
-
-// describe shows the values that a command would run with.
-func (t *turn) describe(args arguments, c *Command) string {
-	var parts []string
-	for _, p := range c.Params {
-		if v, ok := args[p.Name]; ok {
-			parts = append(parts, p.Name+" "+clip(string(v), 60))
-		}
-	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return " with " + strings.Join(parts, ", ")
-}
-
-// refuse returns an outcome without success. c is nil for an unknown command.
-func (t *turn) refuse(c *Command, args arguments, problem *Problem, text string) *Outcome {
-	o := t.outcome(c, args, false, CommandResponse{Response: text, Artifacts: problem.artifacts()})
-	o.Problem = problem
-	return o
-}
-
-// artifacts give the members of a problem, for answers that have no other
-// place for them.
-func (p *Problem) artifacts() map[string]json.RawMessage {
-	var m map[string]json.RawMessage
-	if b, err := json.Marshal(p); err == nil {
-		_ = json.Unmarshal(b, &m)
-	}
-	return m
-}
-
-// outcome completes an answer and traces it.
-func (t *turn) outcome(c *Command, args arguments, success bool, response CommandResponse) *Outcome {
-	o := &Outcome{Status: Completed, Path: t.path, Inferred: t.inferred, Output: CommandOutput{
-		Success: success, WorkflowName: t.w.Name, Context: t.w.Title(t.path),
-		CommandParameters: json.RawMessage("null"), CommandResponses: []CommandResponse{response},
-	}}
-	if c != nil {
-		o.Output.CommandName = &c.Name
-		o.Output.CommandParameters = args.json(c)
-	}
-	t.trace(TraceEvent{Direction: ToAgent, RawCommand: &t.raw, CommandName: o.Output.CommandName,
-		Parameters: o.Output.CommandParameters, ResponseText: &response.Response, Success: &success})
-	o.Output.Traces = t.traces
-	return o
-}
-
-func (t *turn) traceIn(c *Command, args json.RawMessage) {
-	ev := TraceEvent{Direction: ToWorkflow, RawCommand: &t.raw, Parameters: json.RawMessage("null")}
-	if c != nil {
-		ev.CommandName, ev.Parameters = &c.Name, args
-	}
-	t.trace(ev)
-}
-
-func (t *turn) trace(ev TraceEvent) {
-	ev.Timestamp = t.Engine.opts.Now().UnixMilli()
-	if t.opts.Trace != nil {
-		t.opts.Trace(ev)
-		return
-	}
-	t.traces = append(t.traces, ev)
 }
 
 // errNoRunner says that commands of a kind are not carried out here.

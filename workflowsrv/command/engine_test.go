@@ -157,6 +157,31 @@ reply: "{name} ({id}) {text}"
 	}
 }
 
+// Results as servers write them, and what of them is kept.
+func TestToolResults(t *testing.T) {
+	w := folder(t, "commands/do.yaml", "description: d\neffect: read\ntool: s/do\n")
+	tests := []struct{ name, result, text, artifacts string }{
+		{"text alone", `{"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}`, "a\nb", "null"},
+		{"text that is data", `{"content":[{"type":"text","text":" {\"n\": 1} "}]}`, ` {"n": 1} `, `{"n":1}`},
+		{"a list", `{"content":[],"structuredContent":[1,2]}`, "", `{"result":[1,2]}`},
+		{"nothing structured, and a picture", `{"content":[{"type":"image","data":"A"}],"structuredContent":null}`, "", `{"content":[{"type":"image","data":"A"}]}`},
+		{"nothing", `{}`, "", "null"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			r := &recorder{result: map[string]string{"do": test.result}}
+			o, err := command.New(w, command.Options{Caller: r}).Execute(context.Background(), nil, "do", command.CallOptions{})
+			if err != nil || !o.Output.Success {
+				t.Fatalf("got %+v, %v", o, err)
+			}
+			artifacts, err := json.Marshal(o.Output.CommandResponses[0].Artifacts)
+			if err != nil || o.Text() != test.text || string(artifacts) != test.artifacts {
+				t.Errorf("got %q and %s, %v, want %q and %s", o.Text(), artifacts, err, test.text, test.artifacts)
+			}
+		})
+	}
+}
+
 func TestFailures(t *testing.T) {
 	w := folder(t, "commands/do.yaml", "description: d\neffect: write\ntool: s/do\n")
 	tests := []struct {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // form is a JSON Schema of the named parameters, as flat as elicitation wants
@@ -47,20 +46,4 @@ func formOf(properties map[string]any, required []string) json.RawMessage {
 		panic(fmt.Sprintf("a form of plain values: %v", err))
 	}
 	return b
-}
-
-// question asks for the named parameters of a command.
-func question(c *Command, names []string, problem *Problem) string {
-	var parts []string
-	for _, name := range names {
-		part := spaced(name)
-		if p := c.Param(name); p != nil && p.Description != "" {
-			part += " (" + strings.TrimSuffix(p.Description, ".") + ")"
-		}
-		if values := problem.Suggestions[name]; len(values) > 0 {
-			part += ", for example " + strings.Join(values[:min(3, len(values))], ", ")
-		}
-		parts = append(parts, part)
-	}
-	return "For " + c.Name + ", what is the " + strings.Join(parts, "; and the ") + "?"
 }

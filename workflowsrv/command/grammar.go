@@ -19,7 +19,7 @@ const (
 // An Argument is one tag of a command string: its name and its text, decoded.
 type Argument struct {
 	Name, Text string
-	// Offset is where the tag begins, in bytes.
+	// Offset is where the tag begins, in characters from 0.
 	Offset int
 }
 
@@ -45,7 +45,7 @@ func ParseName(text string) (name string, rest int, err error) {
 	case end-start > maxName:
 		return "", 0, malformed(start, "the name has %d bytes, at most %d are possible", end-start, maxName)
 	case end < len(text) && strings.IndexByte(">&()", text[end]) >= 0:
-		return "", 0, malformed(end, "%q cannot follow the name; write parameters as <name>value</name>", text[end:end+1])
+		return "", 0, malformed(utf8.RuneCountInString(text[:end]), "%q cannot follow the name; write parameters as <name>value</name>", text[end:end+1])
 	}
 	return text[start:end], end, nil
 }
@@ -99,6 +99,20 @@ type tagParser struct {
 	params  []string
 	known   map[string]bool
 	longest int // of the names
+
+	counted, characters int // bytes, and how many characters they are
+}
+
+// malformed words a fault at a place that is not before the last tag's.
+func (p *tagParser) malformed(at int, format string, args ...any) *Error {
+	return malformed(p.offset(at), format, args...)
+}
+
+// offset gives a place in characters. It does not go back.
+func (p *tagParser) offset(at int) int {
+	p.characters += utf8.RuneCountInString(p.text[p.counted:at])
+	p.counted = at
+	return p.characters
 }
 
 func (p *tagParser) skip() {
@@ -111,15 +125,16 @@ func (p *tagParser) skip() {
 func (p *tagParser) tag() (Argument, error) {
 	start := p.at
 	if p.text[start] != '<' {
-		return Argument{}, malformed(start, "%q stands outside the tags; write parameters as <name>value</name>", clip(p.text[start:min(len(p.text), start+80)], 20))
+		return Argument{}, p.malformed(start, "%q stands outside the tags; write parameters as <name>value</name>", clip(p.text[start:min(len(p.text), start+80)], 20))
 	}
 	name, ok := p.opens(start)
 	if !ok {
 		return Argument{}, p.unknown(start)
 	}
 	p.at = start + len(name) + 2
+	offset := p.offset(start)
 	value, err := p.value(name, start)
-	return Argument{Name: name, Text: value, Offset: start}, err
+	return Argument{Name: name, Text: value, Offset: offset}, err
 }
 
 // opens reports which parameter's tag begins at a place.
@@ -144,17 +159,17 @@ func (p *tagParser) unknown(at int) error {
 	rest := p.text[at+1 : min(len(p.text), at+1+maxName)]
 	end := strings.IndexByte(rest, '>')
 	if end < 0 {
-		return malformed(at, "the tag %q is not closed by a >", "<"+clip(rest, 20))
+		return p.malformed(at, "the tag %q is not closed by a >", "<"+clip(rest, 20))
 	}
 	name := rest[:end]
 	if closing, ok := strings.CutPrefix(name, "/"); ok {
-		return malformed(at, "</%s> closes what was not opened", clip(closing, 40))
+		return p.malformed(at, "</%s> closes what was not opened", clip(closing, 40))
 	}
 	if bare := strings.TrimRight(strings.TrimSuffix(name, "/"), space); p.known[bare] {
-		return malformed(at, "write <%s>value</%s>; a tag has no white space or slash in it", bare, bare)
+		return p.malformed(at, "write <%s>value</%s>; a tag has no white space or slash in it", bare, bare)
 	}
 	if bare, _, more := strings.Cut(name, " "); more && p.known[bare] {
-		return malformed(at, "<%s> takes no attributes; write <%s>value</%s>", bare, bare, bare)
+		return p.malformed(at, "<%s> takes no attributes; write <%s>value</%s>", bare, bare, bare)
 	}
 	hint := "; the command takes no parameters"
 	if near := nearest.Names(name, p.params, 1); near != nil {
@@ -162,7 +177,7 @@ func (p *tagParser) unknown(at int) error {
 	} else if len(p.params) > 0 {
 		hint = "; the parameters are " + strings.Join(p.params, ", ")
 	}
-	return malformed(at, "there is no parameter <%s>%s", clip(name, 40), hint)
+	return p.malformed(at, "there is no parameter <%s>%s", clip(name, 40), hint)
 }
 
 // value reads up to the end of a tag. White space at the ends is dropped as far
@@ -178,7 +193,7 @@ func (p *tagParser) value(name string, start int) (string, error) {
 			if strings.HasPrefix(p.text[at:], cdataOpen) {
 				body, _, ok := strings.Cut(p.text[at+len(cdataOpen):], cdataClose)
 				if !ok {
-					return "", malformed(at, "the CDATA section is not closed by ]]>")
+					return "", p.malformed(at, "the CDATA section is not closed by ]]>")
 				}
 				b.WriteString(body)
 				p.at += len(cdataOpen) + len(body) + len(cdataClose)
@@ -190,15 +205,15 @@ func (p *tagParser) value(name string, start int) (string, error) {
 				text := b.String()
 				return text[:kept] + strings.TrimRight(text[kept:], space), nil
 			} else if ok {
-				return "", malformed(at, "</%s> stands in the value of <%s>, which is not closed; write &lt;/%s> where the text is meant", closed, name, closed)
+				return "", p.malformed(at, "</%s> stands in the value of <%s>, which is not closed; write &lt;/%s> where the text is meant", closed, name, closed)
 			}
 			if opened, ok := p.opens(at); ok {
-				return "", malformed(at, "<%s> begins in the value of <%s>, which is not closed; write &lt;%s> where the text is meant", opened, name, opened)
+				return "", p.malformed(at, "<%s> begins in the value of <%s>, which is not closed; write &lt;%s> where the text is meant", opened, name, opened)
 			}
 		case '&':
-			r, n, err := entity(p.text[at:], at)
-			if err != nil {
-				return "", err
+			r, n, known := entity(p.text[at:])
+			if !known {
+				return "", p.malformed(at, "%s is no character", p.text[at:at+n])
 			}
 			if n > 0 {
 				b.WriteRune(r)
@@ -216,42 +231,42 @@ func (p *tagParser) value(name string, start int) (string, error) {
 		p.at++
 		first = false
 	}
-	return "", malformed(start, "<%s> is not closed by </%s>", name, name)
+	return "", p.malformed(start, "<%s> is not closed by </%s>", name, name)
 }
 
 // entity decodes the entity at the beginning of text; n is its length, 0 where
-// there is none.
-func entity(text string, at int) (r rune, n int, err error) {
+// there is none. ok is false for one that stands for no character.
+func entity(text string) (r rune, n int, ok bool) {
 	end := strings.IndexByte(text[:min(len(text), 12)], ';')
 	if end < 0 {
-		return 0, 0, nil
+		return 0, 0, true
 	}
 	switch name := text[1:end]; {
 	case name == "lt":
-		return '<', end + 1, nil
+		return '<', end + 1, true
 	case name == "gt":
-		return '>', end + 1, nil
+		return '>', end + 1, true
 	case name == "amp":
-		return '&', end + 1, nil
+		return '&', end + 1, true
 	case name == "quot":
-		return '"', end + 1, nil
+		return '"', end + 1, true
 	case name == "apos":
-		return '\'', end + 1, nil
+		return '\'', end + 1, true
 	case strings.HasPrefix(name, "#"):
 		digits, base := name[1:], 10
 		if hex, ok := strings.CutPrefix(digits, "x"); ok {
 			digits, base = hex, 16
 		}
 		if digits == "" || strings.Trim(strings.ToLower(digits), "0123456789abcdef"[:base]) != "" {
-			return 0, 0, nil
+			return 0, 0, true
 		}
 		code, err := strconv.ParseUint(digits, base, 32)
 		if err != nil || code == 0 || code > utf8.MaxRune || !utf8.ValidRune(rune(code)) {
-			return 0, 0, malformed(at, "&%s; is no character", name)
+			return 0, end + 1, false
 		}
-		return rune(code), end + 1, nil
+		return rune(code), end + 1, true
 	}
-	return 0, 0, nil
+	return 0, 0, true
 }
 
 func malformed(offset int, format string, args ...any) *Error {

@@ -49,6 +49,7 @@ func TestParse(t *testing.T) {
 		{name: "CDATA without end", text: "show <note><![CDATA[x</note>", err: "not closed by ]]>", offset: 11},
 		{name: "CDATA outside", text: "show <![CDATA[x]]>", err: "there is no parameter", offset: 5},
 		{name: "an entity of no character", text: "show <note>&#xD800;</note>", err: "&#xD800; is no character", offset: 11},
+		{name: "characters are counted", text: "show <note>größer ☕</note> <list>ä</lst>", err: "<list> is not closed", offset: 27},
 		{name: "an entity of NUL", text: "show <note>&#0;</note>", err: "is no character", offset: 11},
 	}
 	for _, test := range tests {

@@ -63,25 +63,6 @@ type ExecuteResult struct {
 	Traces []TraceEvent `json:"traces,omitempty"`
 }
 
-// A Problem says why a command could not be run, so that a program can act on it.
-type Problem struct {
-	Missing []string  `json:"missing,omitempty"` // required parameters without a value
-	Invalid []Invalid `json:"invalid,omitempty"`
-	// Suggestions are values that could be meant, by parameter. Under
-	// "command" where the command itself is in doubt.
-	Suggestions map[string][]string `json:"suggestions,omitempty"`
-	// AvailableFrom are commands that tell the value, by parameter, or lead to
-	// the context that is missing, under "context".
-	AvailableFrom map[string][]string `json:"available_from,omitempty"`
-}
-
-// Invalid is a value that a parameter cannot have.
-type Invalid struct {
-	Name   string          `json:"name"`
-	Value  json.RawMessage `json:"value"`
-	Reason string          `json:"reason"`
-}
-
 // Status says whether a turn is over.
 type Status string
 
@@ -158,8 +139,8 @@ const (
 type Error struct {
 	Code    int
 	Message string
-	// Offset is where in the command string the fault is, in bytes from 0; -1
-	// where that is not the matter.
+	// Offset is where in the command string the fault is, in characters from
+	// 0; -1 where that is not the matter.
 	Offset int
 }
 

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/mcp-workbench/workbench/internal/jsontype"
-	"github.com/mcp-workbench/workbench/internal/nearest"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/workflowsrv/criteria"
 )
@@ -60,10 +59,6 @@ func (c *Command) read(tags []Argument, problem *Problem) (arguments, error) {
 		args[name] = v
 	}
 	return args, nil
-}
-
-func (p *Problem) invalid(name string, value json.RawMessage, reason string) {
-	p.Invalid = append(p.Invalid, Invalid{Name: name, Value: value, Reason: reason})
 }
 
 // read makes one value of the texts of a parameter.
@@ -259,83 +254,4 @@ func splitPlace(where string) (name, within string) {
 	}
 	name, within, _ = strings.Cut(path, "/")
 	return strings.NewReplacer("~1", "/", "~0", "~").Replace(name), within
-}
-
-// maxSuggestions is how many values are suggested for a parameter.
-const maxSuggestions = 10
-
-// near gives the likest of values, or the first ones where none is like it.
-func near(text string, values []string) []string {
-	if found := nearest.Names(text, values, 3); len(found) > 0 {
-		return found
-	}
-	return values[:min(len(values), maxSuggestions)]
-}
-
-func (p *Problem) suggest(name string, values []string) {
-	if len(values) == 0 {
-		return
-	}
-	if p.Suggestions == nil {
-		p.Suggestions = map[string][]string{}
-	}
-	p.Suggestions[name] = values
-}
-
-// sources notes where values that are missing or wrong can be had.
-func (p *Problem) sources(c *Command) {
-	note := func(name string) {
-		param := c.Param(name)
-		if param == nil {
-			return
-		}
-		if len(param.AvailableFrom) > 0 {
-			if p.AvailableFrom == nil {
-				p.AvailableFrom = map[string][]string{}
-			}
-			p.AvailableFrom[name] = param.AvailableFrom
-		}
-		if _, known := p.Suggestions[name]; !known {
-			p.suggest(name, near("", enumTexts(param.schema)))
-		}
-	}
-	for _, name := range p.Missing {
-		note(name)
-	}
-	for _, bad := range p.Invalid {
-		note(bad.Name)
-	}
-}
-
-func (p *Problem) empty() bool { return len(p.Missing) == 0 && len(p.Invalid) == 0 }
-
-// words explains the problem to whoever called the command.
-func (p *Problem) words(c *Command) string {
-	var lines []string
-	for _, name := range p.Missing {
-		line := fmt.Sprintf("%s is missing", name)
-		if param := c.Param(name); param != nil && param.Description != "" {
-			line += " (" + strings.TrimSuffix(param.Description, ".") + ")"
-		}
-		lines = append(lines, line+p.hints(name, "one of")+".")
-	}
-	for _, bad := range p.Invalid {
-		line := fmt.Sprintf("%s %s, got %s", bad.Name, bad.Reason, clip(string(bad.Value), 60))
-		lines = append(lines, strings.TrimSpace(line)+p.hints(bad.Name, "did you mean")+".")
-	}
-	return fmt.Sprintf("%s was not run. %s", c.Name, strings.Join(lines, " "))
-}
-
-func (p *Problem) hints(name, lead string) string {
-	var text string
-	if values := p.Suggestions[name]; len(values) > 0 {
-		text = "; " + lead + " " + strings.Join(values, ", ")
-		if lead == "did you mean" {
-			text += "?"
-		}
-	}
-	if from := p.AvailableFrom[name]; len(from) > 0 {
-		text += "; " + strings.Join(from, " or ") + " tells it"
-	}
-	return strings.TrimSuffix(text, ".")
 }

@@ -1,0 +1,168 @@
+package command
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mcp-workbench/workbench/internal/document"
+)
+
+func bindings() []string { return []string{"tool", "http", "process"} }
+
+// binding reads the one thing that the command does.
+func (l *loader) binding(c *Command, doc *document.Node, projected bool) {
+	var have []string
+	for _, key := range bindings() {
+		if doc.Get(key) != nil {
+			have = append(have, key)
+		}
+	}
+	switch {
+	case len(have) == 0 && projected:
+		return
+	case len(have) == 0:
+		meant := ""
+		if l.extends != "" && c.Context != "" {
+			others := slices.DeleteFunc(sortedKeys(l.w.commands), func(name string) bool { return name == c.Name })
+			meant = fmt.Sprintf(", because the toolbox %s has no tool %s%s", l.extends, c.Name, document.Faults{}.DidYouMean(c.Name, others))
+		}
+		l.fault(c.file, doc, "", "needs one of %s%s", document.Quoted(bindings()), meant)
+		return
+	case len(have) > 1:
+		l.fault(c.file, doc.KeyOf(have[1]), "/"+have[1], "has %s; only one of them may be given", document.Quoted(have))
+		return
+	}
+	n := doc.Get(have[0])
+	c.Bind = Binding{}
+	switch have[0] {
+	case "tool":
+		c.Bind.Tool = l.tool(c.file, n, "/tool", "name")
+	case "http":
+		c.Bind.HTTP = l.http(c.file, n)
+	case "process":
+		c.Bind.Process = l.process(c.file, n)
+	}
+}
+
+// tool reads a call of a tool: server/tool, alone or under key.
+func (l *loader) tool(file string, n *document.Node, path, key string) *ToolCall {
+	name, box := n.Text(), l.toolbox
+	at := n
+	if n.Kind == document.Object {
+		at, path, name = n.Get(key), path+"/"+key, n.Str(key)
+		if own := n.Str("toolbox"); own != "" {
+			box = own
+		}
+	}
+	server, tool, ok := strings.Cut(name, "/")
+	if !ok || server == "" || tool == "" {
+		l.fault(file, at, path, "%q is not SERVER/TOOL", name)
+	}
+	if box != "" {
+		l.boxes[box] = true
+	} else {
+		l.fault(file, at, path, `in which toolbox? Say "toolbox" here, or for all commands in workflow.yaml`)
+	}
+	call := &ToolCall{Toolbox: box, Server: server, Tool: tool}
+	if args := n.Get("arguments"); args != nil {
+		call.arguments = l.tree(file, args, strings.TrimSuffix(path, "/"+key)+"/arguments")
+	}
+	return call
+}
+
+func (l *loader) tree(file string, n *document.Node, path string) *tree {
+	t, err := newTree(n.Decoded())
+	if err != nil {
+		l.fault(file, n, path, "%v", err)
+		return nil
+	}
+	return t
+}
+
+func (l *loader) template(file string, n *document.Node, path string, env bool) *template {
+	t, err := parseTemplate(n.Text(), env)
+	if err != nil {
+		l.fault(file, n, path, "%v", err)
+		return &template{}
+	}
+	return t
+}
+
+func (l *loader) members(file string, n *document.Node, path string, env bool) []member {
+	if n == nil {
+		return nil
+	}
+	var list []member
+	for _, m := range n.Members {
+		list = append(list, member{m.Key, l.template(file, m.Value, path+document.Pointer(m.Key), env)})
+	}
+	return list
+}
+
+func (l *loader) timeout(file string, n *document.Node, path string) time.Duration {
+	v := n.Get("timeout")
+	if v == nil {
+		return 0
+	}
+	d, err := time.ParseDuration(v.Text())
+	if err != nil || d <= 0 || d > time.Hour {
+		l.fault(file, v, path+"/timeout", "must be a time such as 30s, at most 1h")
+	}
+	return d
+}
+
+func (l *loader) http(file string, n *document.Node) *HTTPCall {
+	b := &HTTPCall{Method: n.Str("method"), Timeout: l.timeout(file, n, "/http")}
+	address := n.Get("url")
+	b.url = l.template(file, address, "/http/url", false)
+	l.origin(file, address, b.url)
+	b.header = l.members(file, n.Get("headers"), "/http/headers", true)
+	if body := n.Get("body"); body != nil {
+		b.body = l.tree(file, body, "/http/body")
+	}
+	if b.Method == "" {
+		b.Method = "GET"
+		if b.body != nil {
+			b.Method = "POST"
+		}
+	}
+	if b.body != nil && (b.Method == "GET" || b.Method == "HEAD") {
+		l.fault(file, n.Get("body"), "/http/body", "a %s request has no body", b.Method)
+	}
+	return b
+}
+
+// origin checks that a URL says where it leads before any value is filled in,
+// and that it is not readable on the way there.
+func (l *loader) origin(file string, n *document.Node, t *template) {
+	if len(t.pieces) == 0 {
+		return
+	}
+	fixed := t.pieces[0].literal
+	u, err := url.Parse(fixed)
+	if err != nil || u.Host == "" || u.User != nil || len(t.pieces) > 1 && !strings.Contains(strings.TrimPrefix(strings.TrimPrefix(fixed, "https://"), "http://"), "/") {
+		l.fault(file, n, "/http/url", "must begin with https://host/; only what follows may have values")
+		return
+	}
+	if u.Scheme != "https" && (u.Scheme != "http" || !Loopback(u.Hostname())) {
+		l.fault(file, n, "/http/url", "must be https; http is for this machine only")
+	}
+}
+
+func (l *loader) process(file string, n *document.Node) *ProcessCall {
+	b := &ProcessCall{Timeout: l.timeout(file, n, "/process"), env: l.members(file, n.Get("env"), "/process/env", true)}
+	for i, item := range n.Get("argv").Items {
+		t := l.template(file, item, "/process/argv", false)
+		if i == 0 && len(t.names()) > 0 {
+			l.fault(file, item, "/process/argv/0", "the program is fixed; values can only be arguments")
+		}
+		b.argv = append(b.argv, t)
+	}
+	if stdin := n.Get("stdin"); stdin != nil {
+		b.stdin = l.tree(file, stdin, "/process/stdin")
+	}
+	return b
+}

@@ -1,0 +1,120 @@
+package command
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// conclude turns what a command returned into its outcome.
+func (t *turn) conclude(c *Command, args arguments, at Path, r result) *Outcome {
+	response := CommandResponse{Response: r.text, Artifacts: r.artifacts()}
+	get := scope(args, at)
+	success := !r.failed
+	if success {
+		var missing []string
+		outputs := r.pick(c.Outputs, &missing)
+		if len(c.Outputs) > 0 {
+			response.Artifacts = outputs
+		}
+		get = withOutputs(get, outputs, r.text)
+		if c.reply != nil {
+			response.Response = c.reply.text(get)
+		}
+		if c.enter != nil {
+			success = t.goTo(c, get, &response)
+		}
+		if len(missing) > 0 {
+			response.Response += "\n(the result has no " + strings.Join(missing, ", ") + ")"
+		}
+	}
+	if success {
+		response.Recommendations = t.recommend(c)
+	}
+	return t.outcome(c, args, success, response)
+}
+
+// goTo enters the place that a command leads to.
+func (t *turn) goTo(c *Command, get values, response *CommandResponse) bool {
+	place := Place{Type: c.enter.context.Name, Key: map[string]json.RawMessage{}}
+	for _, m := range c.enter.key {
+		v, ok := m.text.value(get)
+		if !ok || plain(v) == "" {
+			response.Response += "\nThe command worked, but its result does not tell the " + m.name + " of the " + place.Type + " to go to."
+			return false
+		}
+		place.Key[m.name] = v
+	}
+	for _, m := range c.enter.values {
+		if v, ok := m.text.value(get); ok {
+			if place.Values == nil {
+				place.Values = map[string]json.RawMessage{}
+			}
+			place.Values[m.name] = v
+		}
+	}
+	path, ok := t.w.enter(t.path, c.enter.context, place)
+	if !ok {
+		response.Response += "\nThe command worked, but " + place.Type + " lies in " + c.enter.context.Parent + ", and this is " + t.w.Title(t.path) + "."
+		return false
+	}
+	t.path = path
+	return true
+}
+
+// maxRecommended is how many commands are named after one that has moved the
+// session.
+const maxRecommended = 5
+
+// recommend names what can be done at a new place.
+func (t *turn) recommend(c *Command) []string {
+	var list []string
+	if c.enter == nil {
+		return nil
+	}
+	for _, next := range t.w.CommandsAt(t.path) {
+		if next.Context == c.enter.context.Name && len(list) < maxRecommended {
+			list = append(list, next.Name)
+		}
+	}
+	return list
+}
+
+// refuse returns an outcome without success. c is nil for an unknown command.
+func (t *turn) refuse(c *Command, args arguments, problem *Problem, text string) *Outcome {
+	o := t.outcome(c, args, false, CommandResponse{Response: text, Artifacts: problem.artifacts()})
+	o.Problem = problem
+	return o
+}
+
+// outcome completes an answer and traces it.
+func (t *turn) outcome(c *Command, args arguments, success bool, response CommandResponse) *Outcome {
+	o := &Outcome{Status: Completed, Path: t.path, Inferred: t.inferred, Output: CommandOutput{
+		Success: success, WorkflowName: t.w.Name, Context: t.w.Title(t.path),
+		CommandParameters: json.RawMessage("null"), CommandResponses: []CommandResponse{response},
+	}}
+	if c != nil {
+		o.Output.CommandName = &c.Name
+		o.Output.CommandParameters = args.json(c)
+	}
+	t.trace(TraceEvent{Direction: ToAgent, RawCommand: &t.raw, CommandName: o.Output.CommandName,
+		Parameters: o.Output.CommandParameters, ResponseText: &response.Response, Success: &success})
+	o.Output.Traces = t.traces
+	return o
+}
+
+func (t *turn) traceIn(c *Command, args json.RawMessage) {
+	ev := TraceEvent{Direction: ToWorkflow, RawCommand: &t.raw, Parameters: json.RawMessage("null")}
+	if c != nil {
+		ev.CommandName, ev.Parameters = &c.Name, args
+	}
+	t.trace(ev)
+}
+
+func (t *turn) trace(ev TraceEvent) {
+	ev.Timestamp = t.Engine.opts.Now().UnixMilli()
+	if t.opts.Trace != nil {
+		t.opts.Trace(ev)
+		return
+	}
+	t.traces = append(t.traces, ev)
+}

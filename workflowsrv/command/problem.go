@@ -1,0 +1,121 @@
+package command
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/mcp-workbench/workbench/internal/nearest"
+)
+
+// A Problem says why a command could not be run, so that a program can act on it.
+type Problem struct {
+	Missing []string  `json:"missing,omitempty"` // required parameters without a value
+	Invalid []Invalid `json:"invalid,omitempty"`
+	// Suggestions are values that could be meant, by parameter. Under
+	// "command" where the command itself is in doubt.
+	Suggestions map[string][]string `json:"suggestions,omitempty"`
+	// AvailableFrom are commands that tell the value, by parameter, or lead to
+	// the context that is missing, under "context".
+	AvailableFrom map[string][]string `json:"available_from,omitempty"`
+}
+
+// Invalid is a value that a parameter cannot have.
+type Invalid struct {
+	Name   string          `json:"name"`
+	Value  json.RawMessage `json:"value"`
+	Reason string          `json:"reason"`
+}
+
+func (p *Problem) invalid(name string, value json.RawMessage, reason string) {
+	p.Invalid = append(p.Invalid, Invalid{Name: name, Value: value, Reason: reason})
+}
+
+// maxSuggestions is how many values are suggested for a parameter.
+const maxSuggestions = 10
+
+// near gives the likest of values, or the first ones where none is like it.
+func near(text string, values []string) []string {
+	if found := nearest.Names(text, values, 3); len(found) > 0 {
+		return found
+	}
+	return values[:min(len(values), maxSuggestions)]
+}
+
+func (p *Problem) suggest(name string, values []string) {
+	if len(values) == 0 {
+		return
+	}
+	if p.Suggestions == nil {
+		p.Suggestions = map[string][]string{}
+	}
+	p.Suggestions[name] = values
+}
+
+// sources notes where values that are missing or wrong can be had.
+func (p *Problem) sources(c *Command) {
+	note := func(name string) {
+		param := c.Param(name)
+		if param == nil {
+			return
+		}
+		if len(param.AvailableFrom) > 0 {
+			if p.AvailableFrom == nil {
+				p.AvailableFrom = map[string][]string{}
+			}
+			p.AvailableFrom[name] = param.AvailableFrom
+		}
+		if _, known := p.Suggestions[name]; !known {
+			p.suggest(name, near("", enumTexts(param.schema)))
+		}
+	}
+	for _, name := range p.Missing {
+		note(name)
+	}
+	for _, bad := range p.Invalid {
+		note(bad.Name)
+	}
+}
+
+func (p *Problem) empty() bool { return len(p.Missing) == 0 && len(p.Invalid) == 0 }
+
+// words explains the problem to whoever called the command.
+func (p *Problem) words(c *Command) string {
+	var lines []string
+	for _, name := range p.Missing {
+		line := fmt.Sprintf("%s is missing", name)
+		if param := c.Param(name); param != nil && param.Description != "" {
+			line += " (" + strings.TrimSuffix(param.Description, ".") + ")"
+		}
+		lines = append(lines, line+p.hints(name, "one of")+".")
+	}
+	for _, bad := range p.Invalid {
+		line := fmt.Sprintf("%s %s, got %s", bad.Name, bad.Reason, clip(string(bad.Value), 60))
+		lines = append(lines, strings.TrimSpace(line)+p.hints(bad.Name, "did you mean")+".")
+	}
+	return fmt.Sprintf("%s was not run. %s", c.Name, strings.Join(lines, " "))
+}
+
+func (p *Problem) hints(name, lead string) string {
+	var text string
+	if values := p.Suggestions[name]; len(values) > 0 {
+		text = "; " + lead + " " + strings.Join(values, ", ")
+		if lead == "did you mean" {
+			text += "?"
+		}
+	}
+	if from := p.AvailableFrom[name]; len(from) > 0 {
+		text += "; " + strings.Join(from, " or ") + " tells it"
+	}
+	return strings.TrimSuffix(text, ".")
+}
+
+// artifacts give the members of a problem, for answers that have no other
+// place for them.
+func (p *Problem) artifacts() map[string]json.RawMessage {
+	var m map[string]json.RawMessage
+	if b, err := json.Marshal(p); err == nil {
+		_ = json.Unmarshal(b, &m)
+	}
+	return m
+}

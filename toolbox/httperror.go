@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -95,6 +96,14 @@ func isUndone(err error) bool {
 	return errors.As(err, new(unreachedError)) || errors.As(err, &status) && (status.Status/100 == 4 || !status.Next.IsZero())
 }
 
+// trustAdvice is how an authority comes to be trusted on a system.
+func trustAdvice(goos string) string {
+	if goos == "windows" || goos == "darwin" {
+		return "add that to those that the system trusts"
+	}
+	return "name that one's file in SSL_CERT_FILE"
+}
+
 // explain words why a request brought no response. The address is left out, for
 // it may hold a secret.
 func explain(err error) error {
@@ -110,10 +119,10 @@ func explain(err error) error {
 	)
 	switch {
 	case errors.As(err, &unknown):
-		return unreachedError{fmt.Errorf("its certificate is not trusted: %w; if it is of an authority of your own, name that one's file in SSL_CERT_FILE", err)}
+		return unreachedError{fmt.Errorf("its certificate is not trusted: %w; if it is of an authority of your own, %s", err, trustAdvice(runtime.GOOS))}
 	case errors.As(err, &cert):
 		return unreachedError{fmt.Errorf("its certificate is not trusted: %w", err)}
-	case errors.As(err, &notTLS):
+	case errors.As(err, &notTLS), errors.Is(err, http.ErrSchemeMismatch):
 		return unreachedError{fmt.Errorf("it speaks no TLS; is its url http and not https? %w", err)}
 	case errors.As(err, &name):
 		return unreachedError{fmt.Errorf("the host %q cannot be found: %w", name.Name, err)}

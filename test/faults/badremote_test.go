@@ -47,9 +47,6 @@ func (r request) isFault() bool { return r.Params.Name == "fault" }
 // serve starts the server.
 func (b *badremote) serve(t *testing.T) *badremote { return b.begin(t, (*httptest.Server).Start) }
 
-// serveTLS starts the server with the certificate that httptest has for example.com and 127.0.0.1.
-func (b *badremote) serveTLS(t *testing.T) *badremote { return b.begin(t, (*httptest.Server).StartTLS) }
-
 func (b *badremote) begin(t *testing.T, start func(*httptest.Server)) *badremote {
 	t.Helper()
 	b.came = make(map[string]int)

@@ -123,7 +123,7 @@ func (d *desks) get(ctx context.Context, cfg *config.Config, log zerolog.Logger,
 	if err != nil {
 		return nil, fmt.Errorf("the commands %s cannot be served: %w", source, err)
 	}
-	opts := commandsrv.Options{Version: version(), Logger: log}
+	opts := commandsrv.Options{Version: version(), Logger: log, Sampled: sampled}
 	if m := &cfg.Models; m.BaseURL != "" && m.Problem == nil {
 		a, err := newAgent(m, log)
 		if err != nil {
@@ -153,6 +153,11 @@ func newAgent(m *config.Models, log zerolog.Logger) (*agent.Agent, error) {
 		Key:    m.APIKey, ReplyTimeout: m.ReplyTimeout, MaxTokens: m.MaxTokens, Logger: log,
 	})
 	return agent.New(client), err
+}
+
+// sampled returns an agent that asks the model of a client.
+func sampled(create func(ctx context.Context, params []byte) ([]byte, error)) commandsrv.Agent {
+	return agent.New(model.NewSampled(create))
 }
 
 // workflow loads what a configuration names, and says what its commands run

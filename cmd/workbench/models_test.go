@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
+	"encoding/json"
 	"io"
 	"net/http"
 	"os"
@@ -91,5 +93,84 @@ func TestModels(t *testing.T) {
 		if r.Key != "Bearer "+key {
 			t.Errorf("got the Authorization %q at the endpoint", r.Key)
 		}
+	}
+}
+
+// A client that lends its model has an agent without any in the configuration,
+// and answers for its user meanwhile.
+func TestLentModel(t *testing.T) {
+	config := filepath.Join(t.TempDir(), "workbench-config.json")
+	if err := os.WriteFile(config, []byte(`{"toolboxes": {"shop": {"mcpServers": {"desk": {"builtin": "commands", "commands": "example"}}}}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	environ := []string{"XDG_STATE_HOME=" + t.TempDir(), "WORKBENCH_CONFIG=" + config}
+	for _, tt := range []struct {
+		name, capabilities string
+		answers            []string // to what the server asks, in its order
+		want               string   // a piece of what the agent answers
+	}{
+		{"it can", `{"sampling":{},"elicitation":{}}`, []string{
+			`{"role":"assistant","model":"m","content":{"type":"text","text":"1. open_order"}}`,
+			`{"role":"assistant","model":"m","content":{"type":"text","text":"{\"tool\":\"open_order\",\"arguments\":{\"order_id\":\"44821\"}}"}}`,
+			`{"role":"assistant","model":"m","content":{"type":"text","text":"{\"tool\":\"Order__cancel_order\",\"arguments\":{\"reason\":\"late\"}}"}}`,
+			`{"action":"accept","content":{"confirm":true}}`,
+			`{"role":"assistant","model":"m","content":{"type":"text","text":"It is cancelled."}}`,
+		}, `\"response\":\"It is cancelled.\"`},
+		{"it cannot", `{"elicitation":{}}`, nil, `503: no model is configured`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			in, toServer := io.Pipe()
+			fromServer, out := io.Pipe()
+			ended := make(chan int, 1)
+			go func() {
+				code := run(t.Context(), []string{"serve", "--log-level", "off"}, streams{in, out, io.Discard}, environ)
+				_ = out.Close()
+				ended <- code
+			}()
+			say := func(msg string) {
+				if _, err := io.WriteString(toServer, msg+"\n"); err != nil {
+					t.Error(err)
+				}
+			}
+			use := func(id, tool, arguments string) {
+				say(`{"jsonrpc":"2.0","id":` + id + `,"method":"tools/call","params":{"name":"workbench_use_tool","arguments":{"toolbox_name":"shop","tool_name":"` + tool + `","arguments":` + arguments + `}}}`)
+			}
+			say(strings.Replace(greeting, `"capabilities":{}`, `"capabilities":`+tt.capabilities, 1))
+			var asked []string
+			messages := bufio.NewScanner(fromServer)
+			messages.Buffer(nil, 1<<20)
+			for messages.Scan() {
+				var m struct {
+					ID     json.RawMessage
+					Method string
+				}
+				if err := json.Unmarshal(messages.Bytes(), &m); err != nil {
+					t.Fatal(err)
+				}
+				switch {
+				case m.Method != "" && m.ID != nil && len(tt.answers) == 0:
+					t.Errorf("the client is asked once too often: %s", messages.Text())
+					say(`{"jsonrpc":"2.0","id":` + string(m.ID) + `,"error":{"code":-1,"message":"no"}}`)
+				case m.Method != "" && m.ID != nil:
+					asked = append(asked, m.Method)
+					say(`{"jsonrpc":"2.0","id":` + string(m.ID) + `,"result":` + tt.answers[0] + `}`)
+					tt.answers = tt.answers[1:]
+				case m.Method != "":
+				case string(m.ID) == "1":
+					say(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+					use("2", "initialize", `{}`)
+				case string(m.ID) == "2":
+					use("3", "invoke_agent", `{"user_query":"cancel the order of Ada Reed, it is late"}`)
+				default:
+					if got := messages.Text(); !strings.Contains(got, tt.want) {
+						t.Errorf("got %s\nwant %s in it", got, tt.want)
+					}
+					_ = toServer.Close()
+				}
+			}
+			if code := <-ended; code != exitDone || len(tt.answers) > 0 {
+				t.Errorf("the exit code is %d, and the client was asked %q, want %d questions more", code, asked, len(tt.answers))
+			}
+		})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -13,7 +14,7 @@ import (
 // asks are the requests of a server that wait for the client's answer.
 type asks struct {
 	mu      sync.Mutex
-	able    bool // the client takes elicitations
+	able    []string // what the client takes, the capabilities below
 	last    uint64
 	waiting map[string]chan reply // by the id token of the request
 }
@@ -24,22 +25,33 @@ type reply struct {
 	err    error
 }
 
+// The capabilities of clients for which they are asked.
+const (
+	elicitation = "elicitation"
+	sampling    = "sampling"
+)
+
 // greet reads in the client's initialize what it can be asked.
 func (a *asks) greet(m *wire.Message) {
-	elicitation, err := wire.FindPath(m.Raw, m.Params, "capabilities", "elicitation")
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.able = err == nil && elicitation.Present() && m.Raw[elicitation.Start] == '{'
+	a.able = nil
+	for _, capability := range []string{elicitation, sampling} {
+		span, err := wire.FindPath(m.Raw, m.Params, "capabilities", capability)
+		if err == nil && span.Present() && m.Raw[span.Start] == '{' {
+			a.able = append(a.able, capability)
+		}
+	}
 }
 
-// asker gives what asks the client; nil if it cannot be asked.
-func (a *asks) asker(send func(msg []byte)) func(ctx context.Context, method string, params []byte) ([]byte, error) {
+// asker gives what asks the client by a method; nil if it lacks the capability.
+func (a *asks) asker(capability, method string, send func(msg []byte)) Asker {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if !a.able {
+	if !slices.Contains(a.able, capability) {
 		return nil
 	}
-	return func(ctx context.Context, method string, params []byte) ([]byte, error) {
+	return func(ctx context.Context, params []byte) ([]byte, error) {
 		id, answered := a.begin()
 		defer a.end(id)
 		msg := append([]byte(`{"jsonrpc":"2.0","id":`), id...)

@@ -46,11 +46,14 @@ type Call struct {
 	// Progress sends a notification of progress with a message and members of
 	// _meta, a JSON object; it is nil if the client has not asked for that.
 	Progress func(message string, meta []byte)
-	// Ask sends a request to the client and waits for the result; it is nil if
-	// the client takes no elicitations. Only legacy clients do: the modern era
-	// has no requests of servers.
-	Ask func(ctx context.Context, method string, params []byte) (result []byte, err error)
+	// Elicit asks the user and Sample the model of the client. They are nil if
+	// the client does not take that, and in the modern era, which has no
+	// requests of servers.
+	Elicit, Sample Asker
 }
+
+// An Asker sends a request to the client and waits for the result.
+type Asker func(ctx context.Context, params []byte) (result []byte, err error)
 
 // Result is what a tool gives.
 type Result struct {

@@ -136,7 +136,8 @@ func (s *Session) toolsCall(m *wire.Message, e era) {
 	if e.modern {
 		c.Client = nameIn(m, "_meta", mcp.MetaKeyClientInfo)
 	} else {
-		c.Ask = s.asks.asker(s.send)
+		c.Elicit = s.asks.asker(elicitation, "elicitation/create", s.send)
+		c.Sample = s.asks.asker(sampling, "sampling/createMessage", s.send)
 	}
 	if token, err := wire.FindPath(m.Raw, m.Params, "_meta", "progressToken"); err == nil && token.Present() {
 		c.Progress = s.progress(bytes.Clone(m.Bytes(token)))

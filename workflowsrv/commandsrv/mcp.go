@@ -67,9 +67,10 @@ func (d *door) call(ctx context.Context, call mcpserve.Call) mcpserve.Result {
 			call.Progress(wording(ev), append(append([]byte(`{"`+metaTrace+`":`), encode(ev)...), '}'))
 		}
 	}
-	if call.Ask != nil {
-		c.ask = elicit(call.Ask)
+	if call.Elicit != nil {
+		c.ask = elicit(call.Elicit)
 	}
+	c.sample = sampler(call.Sample)
 	o := d.s.operations[call.Tool]
 	result, f := d.s.call(ctx, o, c, call.Arguments)
 	if f != nil {
@@ -100,7 +101,7 @@ func firstLine(text string) string {
 }
 
 // elicit asks through the client (MCP 2025-06-18, "Elicitation").
-func elicit(ask func(ctx context.Context, method string, params []byte) ([]byte, error)) asker {
+func elicit(ask mcpserve.Asker) asker {
 	return func(ctx context.Context, question string, form json.RawMessage) (string, bool, error) {
 		schema := form
 		if schema == nil {
@@ -108,7 +109,7 @@ func elicit(ask func(ctx context.Context, method string, params []byte) ([]byte,
 		}
 		params := wire.AppendQuote([]byte(`{"message":`), question)
 		params = append(append(append(params, `,"requestedSchema":`...), schema...), '}')
-		raw, err := ask(ctx, "elicitation/create", params)
+		raw, err := ask(ctx, params)
 		if err != nil {
 			return "", false, err
 		}

@@ -70,7 +70,7 @@ func (s *Server) asked(ctx context.Context, c *caller, a arguments, read func(a 
 	}
 	r := read(a)
 	if r.kind == kindAgent {
-		if s.opts.Agent == nil {
+		if s.agentFor(c) == nil {
 			return at, r, faultf(http.StatusServiceUnavailable, "no model is configured here, so nothing can be planned; use invoke_assistant for an instruction in words, or get_commands and execute_command").about(at)
 		}
 		if r.text == "" {

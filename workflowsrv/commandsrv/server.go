@@ -24,6 +24,9 @@ type Options struct {
 	Version string
 	// Agent carries out invoke_agent; nil means that no model is configured.
 	Agent Agent
+	// Sampled makes an agent for a client that lends its model, where there is
+	// no Agent; create sends sampling/createMessage. nil makes none.
+	Sampled func(create func(ctx context.Context, params []byte) (result []byte, err error)) Agent
 	// Summarizer names conversations that end; nil has them named by what was
 	// said first.
 	Summarizer Summarizer

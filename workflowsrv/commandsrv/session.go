@@ -25,6 +25,8 @@ type caller struct {
 	trace func(command.TraceEvent)
 	// ask asks the user; nil where that cannot be done meanwhile.
 	ask asker
+	// sample asks the model of the client; nil if that lends none.
+	sample sampler
 }
 
 // An asker asks the user; see AgentRequest.Ask.

@@ -56,6 +56,7 @@ type turn struct {
 	at      session
 	request request
 	ask     asker // of the caller that began it
+	agent   Agent // that serves it, nil where there is none
 
 	started chan struct{} // closed when the turn holds its conversation, or cannot
 	done    chan struct{} // closed when it is over; then output and fault stand
@@ -128,7 +129,7 @@ func (s *Server) begin(c *caller, at session, r request) (*turn, *Fault) {
 	if s.closed {
 		return nil, faultOf(errClosed).about(at)
 	}
-	t := &turn{key: store.NewID(), digest: digest, at: at, request: r, ask: c.ask,
+	t := &turn{key: store.NewID(), digest: digest, at: at, request: r, ask: c.ask, agent: s.agentFor(c),
 		started: make(chan struct{}), done: make(chan struct{}), more: make(chan struct{})}
 	s.turns[at.place] = t
 	s.owed.Go(func() { s.run(t) })
@@ -153,7 +154,7 @@ func (s *Server) sweepLocked() {
 func (s *Server) carryOut(ctx context.Context, c *caller, at session, r request, wait time.Duration) (json.RawMessage, *turn, *Fault) {
 	ctx, cancel := context.WithTimeoutCause(ctx, wait, errWait)
 	defer cancel()
-	c.ask = c.ask.within(ctx)
+	c.ask, c.sample = c.ask.within(ctx), c.sample.within(ctx)
 	t, f := s.begin(c, at, r)
 	if f != nil {
 		return nil, nil, f

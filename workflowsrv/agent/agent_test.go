@@ -454,7 +454,7 @@ func TestOverflow(t *testing.T) {
 // What goes to the model is bounded, whatever commands return.
 func TestLongResults(t *testing.T) {
 	w := folder(t, "commands/dump.yaml", "description: all\neffect: read\nparams: {n: {type: integer}}\ntool: shop/dump\n")
-	e := command.New(w, command.Options{Caller: caller(func(string) string { return strings.Repeat("x", 1<<20) })})
+	e := command.New(w, command.Options{Caller: caller(func(string) string { return strings.Repeat("x", 64<<10) })})
 	script := []modeltest.Answer{plan()}
 	for i := range 20 {
 		script = append(script, modeltest.Calls("dump", fmt.Sprintf(`{"n":%d}`, i)))

@@ -62,6 +62,9 @@ func callTool(ctx context.Context, env *environment, name string, args []string,
 	params := wire.AppendQuote([]byte(`{"name":`), tool.Key)
 	params = append(append(append(params, `,"arguments":`...), arguments...), '}')
 	result, err := tool.Server.Request(ctx, "tools/call", params)
+	if gone := new(toolbox.UnavailableError); errors.As(err, &gone) {
+		return absent(gone.Toolbox, gone.Server, gone.Status)
+	}
 	if err != nil {
 		return err
 	}

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -98,6 +100,9 @@ func run(ctx context.Context, args []string, std streams, environ []string) int 
 	if errors.As(err, &silent) {
 		return silent.code
 	}
+	if std.unread(err) {
+		return exitFault // who stopped reading, as head does, wants no more
+	}
 	fmt.Fprintf(std.err, "workbench: error: %v\n", err)
 	var h hinted
 	if errors.As(err, &h) {
@@ -108,6 +113,13 @@ func run(ctx context.Context, args []string, std streams, environ []string) int 
 		return exitUsage
 	}
 	return exitFault
+}
+
+// unread reports whether an error says that nobody reads standard output.
+func (s streams) unread(err error) bool {
+	out, isFile := s.out.(*os.File)
+	var at *fs.PathError
+	return isFile && errors.Is(err, syscall.EPIPE) && errors.As(err, &at) && at.Path == out.Name()
 }
 
 // silentError ends the program with a code after the command has said all

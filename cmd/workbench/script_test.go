@@ -28,18 +28,28 @@ func TestMain(m *testing.M) {
 
 // fakeServer is a server for configurations of scripts: its arguments say what
 // it offers, or are exit=7 for one that cannot start and mute for one that says
-// nothing.
+// nothing; after unless=FILE, it cannot start while there is that file.
 func fakeServer() {
-	if len(os.Args) > 1 && os.Args[1] == "exit=7" {
+	args, mode := os.Args[1:], ""
+	if len(args) > 0 {
+		mode = args[0]
+	}
+	if file, ok := strings.CutPrefix(mode, "unless="); ok {
+		args, mode = args[1:], ""
+		if _, err := os.Stat(file); err == nil {
+			mode = "exit=7"
+		}
+	}
+	switch mode {
+	case "exit=7":
 		fmt.Fprintln(os.Stderr, "cannot read the licence file")
 		os.Exit(7)
-	}
-	if len(os.Args) > 1 && os.Args[1] == "mute" {
+	case "mute":
 		fmt.Fprintln(os.Stderr, "waiting for the licence server")
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		return
 	}
-	server, err := mcptest.New(os.Args[1:]...)
+	server, err := mcptest.New(args...)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(2)

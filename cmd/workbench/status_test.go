@@ -240,3 +240,18 @@ func TestStatusWatchBegins(t *testing.T) {
 		t.Errorf("got %+v first, want the one that runs", list)
 	}
 }
+
+// A reader that has enough, as head, is not told that it did not read the rest.
+func TestOutputUnread(t *testing.T) {
+	environ, _ := statusBed(t)
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer write.Close()
+	_ = read.Close()
+	var fault bytes.Buffer
+	if code := run(t.Context(), []string{"status"}, streams{strings.NewReader(""), write, &fault}, environ); code != exitFault || fault.Len() > 0 {
+		t.Errorf("got the exit code %d and %q, want 1 and nothing", code, &fault)
+	}
+}

@@ -1,0 +1,178 @@
+package tokens
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/mcp-workbench/workbench/internal/principal"
+)
+
+// IssuerOptions say whose JSON Web Tokens are trusted.
+type IssuerOptions struct {
+	Name     string // in the claim iss, to the letter
+	Audience string // that must be among those of the claim aud
+	// KeysURL is the address of a JWK Set, KeysFile a file with one, or with
+	// PEM blocks. One of them is needed.
+	KeysURL, KeysFile string
+	// Algorithms are those that tokens may be signed with (RFC 7518 and 8037).
+	// Keys are public ones, so that none with a shared secret is any use.
+	Algorithms []string
+	// Client reads KeysURL; nil means http.DefaultClient.
+	Client *http.Client
+}
+
+// Issuer says who tokens of an issuer stand for. It may be used by several
+// goroutines.
+type Issuer struct {
+	keys   keyring
+	parser *jwt.Parser
+}
+
+// NewIssuer trusts an issuer. Nothing is read before the first token is there.
+func NewIssuer(opts IssuerOptions) *Issuer {
+	if opts.Client == nil {
+		opts.Client = http.DefaultClient
+	}
+	i := &Issuer{parser: jwt.NewParser(
+		jwt.WithValidMethods(opts.Algorithms), jwt.WithIssuer(opts.Name), jwt.WithAudience(opts.Audience),
+		jwt.WithExpirationRequired(), jwt.WithLeeway(leeway), jwt.WithStrictDecoding())}
+	if opts.KeysFile != "" {
+		i.keys.load = fromFile(opts.KeysFile)
+	} else {
+		i.keys.load = fromURL(opts.KeysURL, opts.Client)
+	}
+	return i
+}
+
+const (
+	leeway   = 30 * time.Second // between the clocks of two machines
+	maxToken = 16 << 10         // bytes
+	maxName  = 512              // bytes, as the store has it
+)
+
+// claims are what is read of a token.
+type claims struct {
+	jwt.RegisteredClaims
+	Scope  scope `json:"scope"`
+	Scopes scope `json:"scp"` // what some issuers call it
+}
+
+// scope is a list divided by spaces (RFC 8693, section 4.2), or an array.
+type scope []string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (s *scope) UnmarshalJSON(text []byte) error {
+	var list jwt.ClaimStrings
+	if err := list.UnmarshalJSON(text); err != nil {
+		return err
+	}
+	for _, one := range list {
+		*s = append(*s, strings.Fields(one)...)
+	}
+	return nil
+}
+
+// The scopes that mean something.
+const (
+	scopeAdmin    = "workbench:admin"
+	scopeToolbox  = "workbench:toolbox:" // and the name of a toolbox, or allToolboxes
+	allToolboxes  = "*"
+	wrongTokenTip = "; ask its issuer for one that is for this server"
+)
+
+// Verify returns who a token stands for: the claim sub, with the rights that its
+// scopes give.
+func (i *Issuer) Verify(ctx context.Context, token string) (principal.Principal, error) {
+	if len(token) > maxToken {
+		return principal.Principal{}, &principal.DeniedError{Reason: fmt.Sprintf("the token is longer than %d bytes", maxToken)}
+	}
+	var c claims
+	var problem error // of ours, that the token has no part in
+	_, err := i.parser.ParseWithClaims(token, &c, func(t *jwt.Token) (any, error) {
+		if t.Header["crit"] != nil {
+			return nil, errors.New("it has extensions that are not known") // RFC 7515, section 4.1.11
+		}
+		id, _ := t.Header["kid"].(string)
+		keys, err := i.keys.find(ctx, id, t.Method.Alg())
+		if problem = err; err != nil {
+			return nil, err
+		}
+		set := jwt.VerificationKeySet{}
+		for _, k := range keys {
+			set.Keys = append(set.Keys, k.public)
+		}
+		return set, nil
+	})
+	switch {
+	case problem != nil:
+		return principal.Principal{}, problem
+	case err != nil:
+		return principal.Principal{}, &principal.DeniedError{Reason: reason(err)}
+	}
+	return c.principal()
+}
+
+func (c *claims) principal() (principal.Principal, error) {
+	switch {
+	case c.Subject == "" || len(c.Subject) > maxName || strings.ContainsFunc(c.Subject, func(r rune) bool { return r < ' ' || r == 0x7f }):
+		return principal.Principal{}, &principal.DeniedError{Reason: "the token has no sub that could be a user's name"}
+	case c.Subject == principal.Default:
+		return principal.Principal{}, &principal.DeniedError{Reason: "the token is for " + principal.Default + ", which is who owns this server"}
+	}
+	p := principal.Principal{Name: c.Subject, Toolboxes: []string{}}
+	all := slices.Concat(c.Scope, c.Scopes)
+	for _, s := range all {
+		if name, ok := strings.CutPrefix(s, scopeToolbox); ok {
+			p.Toolboxes = append(p.Toolboxes, name)
+		}
+	}
+	if slices.Contains(p.Toolboxes, allToolboxes) {
+		p.Toolboxes = nil
+	}
+	p.Admin = slices.Contains(all, scopeAdmin)
+	return p, nil
+}
+
+// reason says to who sent a token what is wrong with it.
+func reason(err error) string {
+	for _, known := range []struct {
+		err  error
+		text string
+	}{
+		{jwt.ErrTokenExpired, "the token has expired; ask its issuer for another"},
+		{jwt.ErrTokenNotValidYet, "the token is not valid yet"},
+		{jwt.ErrTokenInvalidIssuer, "the token is of another issuer" + wrongTokenTip},
+		{jwt.ErrTokenInvalidAudience, "the token is for another audience" + wrongTokenTip},
+		{jwt.ErrTokenRequiredClaimMissing, "the token lacks a claim that is needed: exp, iss and aud"},
+		{jwt.ErrTokenMalformed, "the token is not known here, and is no JSON Web Token; workbench token create makes one"},
+	} {
+		if errors.Is(err, known.err) {
+			return known.text
+		}
+	}
+	return "the signature of the token is not one that is trusted here"
+}
+
+// Set says who tokens of either kind stand for.
+type Set struct {
+	Kept   *File   // nil if there are none
+	Issuer *Issuer // nil if nobody else is trusted
+}
+
+// Verify returns who a token stands for. Its form says of which kind it is.
+func (s *Set) Verify(ctx context.Context, token string) (principal.Principal, error) {
+	switch kept := strings.HasPrefix(token, Prefix); {
+	case s.Issuer != nil && !kept:
+		return s.Issuer.Verify(ctx, token)
+	case s.Kept != nil:
+		return s.Kept.Verify(ctx, token)
+	}
+	return principal.Principal{}, &principal.DeniedError{Reason: "the token is not known here"}
+}

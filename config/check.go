@@ -117,6 +117,9 @@ func (c *checker) config(root *node) *Config {
 	if n, path, ok := o.take("models"); ok {
 		c.models(n, path, &cfg.Models)
 	}
+	if n, path, ok := o.take("http"); ok {
+		c.http(n, path, &cfg.HTTP)
+	}
 	if n, path, ok := o.take("toolboxes"); ok {
 		for _, m := range c.named(n, path, "toolbox") {
 			cfg.Toolboxes = append(cfg.Toolboxes, c.toolbox(m.value, m.key, join(path, m.key)))

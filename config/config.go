@@ -10,6 +10,7 @@ type Config struct {
 	MaxMessage  int           `key:"maxMessage"` // the longest message taken from a client or server, in bytes
 	Store       Store         `key:"store"`
 	Models      Models        `key:"models"`
+	HTTP        HTTP          `key:"http"`
 	Toolboxes   []Toolbox     `key:"toolboxes"` // in the order of the file
 }
 

@@ -175,6 +175,14 @@ func fileOf(cfg *config.Config) any {
 	if cfg.Models.BaseURL != "" && cfg.Models.Problem == nil {
 		file = append(file, entry{"models", modelsFile(cfg.Models)})
 	}
+	if j := cfg.HTTP.JWT; j.Issuer != "" {
+		keys := entry{"jwksUrl", escape(j.JWKSURL)}
+		if j.KeyFile != "" {
+			keys = entry{"keyFile", escape(j.KeyFile)}
+		}
+		file = append(file, entry{"http", ordered{{"jwt", ordered{
+			{"issuer", escape(j.Issuer)}, {"audience", escape(j.Audience)}, keys, {"algorithms", j.Algorithms}}}}})
+	}
 	return append(file, entry{"toolboxes", toolboxes})
 }
 

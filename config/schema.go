@@ -70,6 +70,8 @@ func property(key string, t reflect.Type, enum string) schema {
 		s = choiceSchema(strings.Split(enum, ","))
 	}
 	switch key {
+	case "algorithms":
+		s["items"], s["minItems"] = choiceSchema(signatures()), 1
 	case "idleTimeout":
 		s["anyOf"] = append(s["anyOf"].([]schema), schema{"const": false})
 	case "maxMessage", "maxInFlight", "maxTokens":
@@ -98,6 +100,11 @@ func typeSchema(t reflect.Type) schema {
 	case reflect.TypeFor[Models]():
 		s := objectSchema(t)
 		s["required"] = []string{"baseUrl"}
+		return s
+	case reflect.TypeFor[JWT]():
+		s := objectSchema(t)
+		s["required"] = []string{"issuer", "audience"}
+		s["oneOf"] = []schema{{"required": []string{"jwksUrl"}}, {"required": []string{"keyFile"}}}
 		return s
 	case reflect.TypeFor[[]Toolbox]():
 		return namedSchema("#/$defs/toolbox")
@@ -203,8 +210,20 @@ func description(key string) string {
 		return "The client that was registered with the authorization server by hand, or the https address of a client metadata document. Default: the client registers itself."
 	case "clientSecret":
 		return "The secret of that client, if it has one."
+	case "http":
+		return "What holds for serving over HTTP, besides the flags of workbench serve."
+	case "jwt":
+		return "The issuer whose JSON Web Tokens are let in besides the tokens that workbench makes."
 	case "issuer":
-		return "The authorization server that the client is registered with. Default: the first that the server names."
+		return "In oauth: the authorization server that the client is registered with; default: the first that the server names. In jwt: who made the tokens, to the letter of their claim iss."
+	case "audience":
+		return "Whom tokens must be for: a value of their claim aud, such as the address of this workbench."
+	case "jwksUrl":
+		return "The address of the issuer's keys, a JWK Set; http for this machine alone."
+	case "keyFile":
+		return "A file with the issuer's public keys: a JWK Set, or PEM. A relative path starts from the folder of this file."
+	case "algorithms":
+		return "What tokens may be signed with. Default: all of these."
 	case "scopes":
 		return "The scopes to ask for. Default: those that the server names."
 	case "grant":

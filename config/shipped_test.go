@@ -100,6 +100,7 @@ func TestDocument(t *testing.T) {
 	}
 	want := slices.Sorted(maps.Keys(properties(schema)))
 	slices.Sort(named)
+	named = slices.Compact(named) // two objects may have a key of one name
 	if !slices.Equal(named, want) {
 		t.Errorf("got tables of the keys %q, want %q", named, want)
 	}

@@ -79,7 +79,7 @@ func serveHTTP(ctx context.Context, env *environment, o *httpFlags, cfg *config.
 	if over.TLS, err = o.certificate(); err != nil {
 		return err
 	}
-	tokenFile, err := o.letIn(env, &over)
+	tokenFile, err := o.letIn(env, cfg.HTTP.JWT, &over)
 	if err != nil {
 		return err
 	}
@@ -104,8 +104,11 @@ func serveHTTP(ctx context.Context, env *environment, o *httpFlags, cfg *config.
 }
 
 // letIn says who is let in, and where the token is kept; "" is for everybody.
-func (o *httpFlags) letIn(env *environment, over *proxy.HTTPOptions) (tokenFile string, err error) {
-	if o.noToken {
+func (o *httpFlags) letIn(env *environment, jwt config.JWT, over *proxy.HTTPOptions) (tokenFile string, err error) {
+	switch {
+	case o.noToken && jwt.Issuer != "":
+		return "", hinted{usageError{errors.New("--no-token lets everybody in, and http.jwt in the configuration those with tokens alone")}, "leave out one of them"}
+	case o.noToken:
 		return "", nil
 	}
 	if tokenFile, err = env.tokenPath(o.tokenFile); err == nil {
@@ -114,10 +117,15 @@ func (o *httpFlags) letIn(env *environment, over *proxy.HTTPOptions) (tokenFile 
 	if err != nil {
 		return "", err
 	}
+	known := &tokens.Set{}
 	// Without a place for them none can have been made.
 	if path, err := env.tokensPath(); err == nil {
-		over.Tokens = tokens.Open(path)
+		known.Kept = tokens.Open(path)
 	}
+	if jwt.Issuer != "" {
+		known.Issuer = tokens.NewIssuer(tokens.IssuerOptions{Name: jwt.Issuer, Audience: jwt.Audience, KeysURL: jwt.JWKSURL, KeysFile: jwt.KeyFile, Algorithms: jwt.Algorithms})
+	}
+	over.Tokens = known
 	return tokenFile, nil
 }
 

@@ -22,6 +22,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/golang-jwt/jwt/v5"
 )
 
 // served is the program serving over HTTP.
@@ -264,5 +266,46 @@ func TestServeHTTPTokens(t *testing.T) {
 	until(400, token())
 	if log := strings.Join(s.lines, "\n"); strings.Contains(log, ci) {
 		t.Errorf("the log holds the token:\n%s", log)
+	}
+}
+
+// A token of the issuer that the configuration trusts lets in, to the toolboxes
+// of its scopes.
+func TestServeHTTPIssuer(t *testing.T) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.MarshalPKIXPublicKey(key.Public())
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "workbench-config.json")
+	for file, text := range map[string]string{
+		"id.pem": string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})),
+		"workbench-config.json": `{"http": {"jwt": {"issuer": "https://id.example", "audience": "workbench", "keyFile": "id.pem"}},
+			"toolboxes": {"one": {"mcpServers": {}}, "two": {"mcpServers": {}}}}`,
+	} {
+		if err := os.WriteFile(filepath.Join(filepath.Dir(path), file), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := serveForTest(t, []string{"XDG_STATE_HOME=" + t.TempDir(), "WORKBENCH_CONFIG=" + path})
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	for _, tt := range []struct {
+		audience string
+		want     int
+		piece    string
+	}{{"workbench", 200, "Toolboxes:\\n\\none ("}, {"another", 401, "another audience"}} {
+		token, err := jwt.NewWithClaims(jwt.SigningMethodES256, jwt.MapClaims{
+			"iss": "https://id.example", "aud": tt.audience, "sub": "ada", "exp": time.Now().Add(time.Hour).Unix(), "scope": "workbench:toolbox:one",
+		}).SignedString(key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, body := s.post(t, client, token)
+		if got != tt.want || !strings.Contains(body, tt.piece) || strings.Contains(body, "two (") {
+			t.Errorf("for %s: got %d %s, want %d, %q and nothing of the toolbox two", tt.audience, got, body, tt.want, tt.piece)
+		}
 	}
 }

@@ -1,0 +1,102 @@
+package config
+
+import (
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// HTTP says what holds for serving over HTTP.
+type HTTP struct {
+	JWT JWT `key:"jwt"`
+}
+
+// JWT says whose JSON Web Tokens are trusted. Without an Issuer nobody's are.
+type JWT struct {
+	Issuer     string   `key:"issuer"`     // in the claim iss, to the letter
+	Audience   string   `key:"audience"`   // among those of the claim aud
+	JWKSURL    string   `key:"jwksUrl"`    // of the keys; exactly one of the two is set
+	KeyFile    string   `key:"keyFile"`    // with the keys, absolute
+	Algorithms []string `key:"algorithms"` // that tokens may be signed with; never empty
+}
+
+// signatures are the algorithms that tokens may be signed with (RFC 7518 and 8037): those whose key to check with does not
+// sign.
+func signatures() []string {
+	return []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
+}
+
+func (c *checker) http(n *node, path string, h *HTTP) {
+	o, ok := c.object(n, path)
+	if !ok {
+		return
+	}
+	if n, path, ok := o.take("jwt"); ok {
+		c.jwt(n, path, &h.JWT)
+	}
+	o.done(func(key string) string {
+		switch key {
+		case "address", "port", "host", "token":
+			return "where is listened and who is let in are flags of workbench serve"
+		}
+		return ""
+	})
+}
+
+func (c *checker) jwt(n *node, path string, j *JWT) {
+	o, ok := c.object(n, path)
+	if !ok {
+		return
+	}
+	for _, key := range []struct {
+		name string
+		to   *string
+		what string
+	}{{"issuer", &j.Issuer, "as the claim iss has it"}, {"audience", &j.Audience, "the address of this workbench, as the claim aud has it"}} {
+		v, ok := o.text(key.name, false)
+		if *key.to = v.text; ok && v.text == "" {
+			c.reject(v, "want the "+key.name+" of tokens", key.what)
+		}
+		if !o.has(key.name) {
+			c.fault(o.at, path, "want an "+key.name+" in jwt, got none", key.what)
+		}
+	}
+	if v, ok := o.text("jwksUrl", false); ok {
+		j.JWKSURL = v.text
+		if wrong := wrongKeys(v.text); wrong != "" {
+			c.reject(v, wrong, "")
+		}
+	}
+	if v, ok := o.text("keyFile", false); ok {
+		j.KeyFile = c.place(v)
+	}
+	if o.has("jwksUrl") == o.has("keyFile") {
+		c.fault(o.at, path, "want one of jwksUrl and keyFile in jwt, got "+map[bool]string{true: "both", false: "none"}[o.has("keyFile")], "")
+	}
+	for _, v := range o.list("algorithms", false) {
+		j.Algorithms = append(j.Algorithms, v.text)
+		if !slices.Contains(signatures(), v.text) {
+			c.reject(v, "want an algorithm of "+strings.Join(signatures(), ", "), "")
+		}
+	}
+	switch m, ok := o.members["algorithms"]; {
+	case !ok:
+		j.Algorithms = signatures()
+	case m.value.kind == kindArray && len(m.value.items) == 0:
+		c.fault(m.value.at, join(path, m.key), "want at least one algorithm, got none", "leave it out for all")
+	}
+	o.done(func(string) string { return "" })
+}
+
+// wrongKeys says what the address of keys should be like, or "" if it is: who can change them on the way is whoever they like.
+func wrongKeys(text string) string {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
+		return "want a URL that begins with http:// or https:// and a host"
+	case u.Scheme == "https" || strings.EqualFold(u.Hostname(), "localhost") || net.ParseIP(u.Hostname()).IsLoopback():
+		return ""
+	}
+	return "want https://, or http:// for localhost, 127.0.0.1 or ::1"
+}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/santhosh-tekuri/jsonschema/v6"
 	"go.uber.org/goleak"
 
 	"github.com/mcp-workbench/workbench/internal/principal"
@@ -31,6 +32,10 @@ type bed struct {
 	*commandsrv.Server
 	store *store.Store
 	gate  *gate
+
+	described map[string]any // the OpenAPI document
+	tools     []any          // as listed
+	schemas   map[string]*jsonschema.Schema
 }
 
 // newBed makes one; change may alter its options.
@@ -59,7 +64,7 @@ func bedAt(t *testing.T, file string, change func(*commandsrv.Options)) *bed {
 	if change != nil {
 		change(&opts)
 	}
-	b := &bed{store: st, gate: newGate(shop)}
+	b := &bed{store: st, gate: newGate(shop), schemas: map[string]*jsonschema.Schema{}}
 	b.Server = commandsrv.New(command.New(w, command.Options{Caller: b.gate}), st, opts)
 	t.Cleanup(func() {
 		if err := errors.Join(b.Close(), st.Close()); err != nil {
@@ -73,10 +78,11 @@ func bedAt(t *testing.T, file string, change func(*commandsrv.Options)) *bed {
 // whose search for "panic" is a fault of ours.
 type gate struct {
 	command.Caller
-	mu      sync.Mutex
+	came chan struct{}
+
+	mu      sync.Mutex // guards what follows
 	open    chan struct{}
 	waiting int // searches that came to the gate
-	came    chan struct{}
 }
 
 func newGate(c command.Caller) *gate {
@@ -102,8 +108,9 @@ func (g *gate) CallTool(ctx context.Context, toolbox, server, tool string, argum
 	return g.Caller.CallTool(ctx, toolbox, server, tool, arguments)
 }
 
-// release lets those through that wait.
+// release lets the next one through that comes or waits.
 func (g *gate) release() {
+	<-g.came
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	close(g.open)

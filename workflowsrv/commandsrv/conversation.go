@@ -23,6 +23,9 @@ type rotated struct {
 	Summary           string `json:"summary,omitempty"`
 }
 
+// summarized is how many turns, the last ones, a summary is made of.
+const summarized = 200
+
 // runNewConversation ends the conversation with a topic and a summary. Where
 // the model that makes them fails, nothing is changed.
 func runNewConversation(ctx context.Context, s *Server, c *caller, a arguments) (any, *Fault) {
@@ -30,7 +33,10 @@ func runNewConversation(ctx context.Context, s *Server, c *caller, a arguments) 
 	if f != nil {
 		return nil, f
 	}
-	said, err := s.said(ctx, at, 0)
+	if f := s.busy(at); f != nil {
+		return nil, f // before a model is asked for nothing
+	}
+	said, err := s.said(ctx, at, summarized)
 	if err != nil {
 		return nil, faultOf(err).about(at)
 	}
@@ -48,7 +54,15 @@ func runNewConversation(ctx context.Context, s *Server, c *caller, a arguments) 
 	if err != nil {
 		return nil, faultOf(err).about(at)
 	}
-	return rotated{"ok", id, topic, summary}, nil
+	if id == at.Conversation {
+		return rotated{Status: "ok", NewConversationID: id}, nil
+	}
+	// Its topic may have got a number.
+	kept, err := s.store.Conversation(ctx, at.owner, at.Conversation)
+	if err != nil {
+		return nil, faultOf(err).about(at)
+	}
+	return rotated{"ok", id, kept.Topic, kept.Summary}, nil
 }
 
 // extract names a conversation by what was asked first, and sums it up by its

@@ -54,7 +54,7 @@ func runTurn(read func(a arguments) request) func(ctx context.Context, s *Server
 		if f != nil {
 			return nil, f
 		}
-		output, _, f := s.carryOut(ctx, c, at, r, waitOf(a))
+		output, f := s.carryOut(ctx, c, at, r, waitOf(a))
 		if f != nil {
 			return nil, f
 		}

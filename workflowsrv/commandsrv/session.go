@@ -1,6 +1,7 @@
 package commandsrv
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -88,7 +89,9 @@ func (s *Server) find(ctx context.Context, c *caller, a arguments) (session, *Fa
 		handle = c.session
 	}
 	if handle == "" {
-		return session{}, faultf(http.StatusNotFound, "there is no session yet: call initialize, and give the session_id it returns")
+		f := faultf(http.StatusNotFound, "there is no session yet: call initialize, and give the session_id it returns")
+		f.Data.UserID = c.who.Name
+		return session{}, f
 	}
 	unknown := faultf(http.StatusNotFound, "there is no such session, or it was idle for too long: call initialize for a new one, which goes on with the last conversation")
 	unknown.Data = FaultData{SessionID: handle, UserID: c.who.Name}
@@ -118,6 +121,7 @@ type initialized struct {
 	Question       string          `json:"question,omitempty"` // that waits for an answer
 	WorkflowInfo   command.Info    `json:"workflow_info"`
 	StartupOutput  json.RawMessage `json:"startup_output,omitempty"`
+	StartupError   *Fault          `json:"startup_error,omitempty"` // in its place; the session is there all the same
 }
 
 func runInitialize(ctx context.Context, s *Server, c *caller, a arguments) (any, *Fault) {
@@ -150,12 +154,8 @@ func runInitialize(ctx context.Context, s *Server, c *caller, a arguments) (any,
 	}
 	r := initialized{SessionID: at.handle, UserID: owner, ConversationID: begun.Conversation, Restored: conversation.Turns > 0,
 		WorkflowInfo: s.engine.Workflow().Info()}
-	if startup := s.engine.Workflow().Startup; startup != "" && !r.Restored {
-		output, _, f := s.carryOut(ctx, c, at, request{kind: kindStartup, text: startup}, defaultWait)
-		if f != nil {
-			return nil, f
-		}
-		r.StartupOutput = output
+	if startup := cmp.Or(s.opts.Startup, s.engine.Workflow().Startup); startup != "" && !r.Restored {
+		r.StartupOutput, r.StartupError = s.carryOut(ctx, c, at, request{kind: kindStartup, text: startup}, defaultWait)
 		if conversation, err = s.store.Conversation(ctx, owner, begun.Conversation); err != nil {
 			return nil, faultOf(err).about(at)
 		}

@@ -57,7 +57,7 @@ func (s *Server) serveStream(w http.ResponseWriter, r *http.Request) {
 	}
 	c.trace = func(ev command.TraceEvent) { send("trace", encode(ev)) }
 	_ = st.control.SetWriteDeadline(time.Now().Add(waitOf(a) + sendTime))
-	output, _, f := s.carryOut(r.Context(), c, at, asked, waitOf(a))
+	output, f := s.carryOut(r.Context(), c, at, asked, waitOf(a))
 	switch {
 	case f == nil:
 		send("output", output)

@@ -90,7 +90,7 @@ const (
 	actionObject = `{"type":"object","properties":{"command_name":{"type":"string"},"arguments":{"type":["object","null"]}},"required":["command_name","arguments"]}`
 
 	initializeOutput = `{"type":"object","properties":{"session_id":{"type":"string"},"user_id":{"type":"string"},"conversation_id":{"type":"string"},` +
-		`"restored":{"type":"boolean"},"context":{"type":"string"},"question":{"type":"string"},"workflow_info":` + infoObject + `,"startup_output":{"type":"object"}},` +
+		`"restored":{"type":"boolean"},"context":{"type":"string"},"question":{"type":"string"},"workflow_info":` + infoObject + `,"startup_output":{"type":"object"},"startup_error":` + faultObject + `},` +
 		`"required":["session_id","user_id","conversation_id","restored","context","workflow_info"]}`
 	infoOutput     = infoObject
 	commandsOutput = `{"type":"object","properties":{"display_text":{"type":"string"},"commands":{"type":"array","items":{"type":"object","properties":{` +

@@ -111,7 +111,7 @@ func converse(t *testing.T, door, comment, calls string) string {
 			b.gate.release()
 			fmt.Fprintln(&text, "release")
 		default:
-			sent, got := client.call(who, name, ids.expand(arguments))
+			sent, got := client.call(who, ids.expand(name), ids.expand(arguments))
 			fmt.Fprintf(&text, "> %s\n", ids.replace(sent))
 			for line := range strings.Lines(got) {
 				fmt.Fprintf(&text, "< %s\n", strings.TrimSuffix(ids.replace(line), "\n"))
@@ -173,12 +173,12 @@ func (m *mcpSide) call(who principal.Principal, operation, arguments string) (se
 		}
 	}
 	m.last++
+	operation, streamed := strings.CutSuffix(operation, "_stream")
 	var meta []string
 	if m.modern {
 		meta = append(meta, `"`+mcp.MetaKeyProtocolVersion+`":"2026-07-28","`+mcp.MetaKeyClientInfo+`":{"name":"tester","version":"1"},"`+mcp.MetaKeyClientCapabilities+`":{}`)
 	}
-	if rest, streamed := strings.CutSuffix(operation, "_stream"); streamed {
-		operation = rest
+	if streamed {
 		meta = append(meta, fmt.Sprintf(`"progressToken":"p%d"`, m.last))
 	}
 	method, params := "tools/call", fmt.Sprintf(`"name":%q,"arguments":%s`, operation, arguments)
@@ -195,7 +195,10 @@ func (m *mcpSide) call(who principal.Principal, operation, arguments string) (se
 		params += `"_meta":{` + strings.Join(meta, ",") + `}`
 	}
 	sent = fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":{%s}}`, m.last, method, params)
-	return sent, k.ask(sent)
+	got = k.ask(sent)
+	lines := strings.Split(got, "\n")
+	m.b.checkTool(m.t, operation, lines[len(lines)-1])
+	return sent, got
 }
 
 // restSide sends requests over HTTP.
@@ -243,6 +246,9 @@ func (s *restSide) call(who principal.Principal, operation, arguments string) (s
 	status := fmt.Sprintf("%d %s", w.Code, w.Header().Get("Content-Type"))
 	if http.StatusText(w.Code) == "" {
 		s.t.Errorf("%s: got status %d", path, w.Code)
+	}
+	if !strings.HasSuffix(path, "_stream") {
+		s.b.checkAnswer(s.t, route[0], route[1], w.Code, answer)
 	}
 	return strings.TrimSpace(route[0] + " " + path + " " + body), status + "\n" + string(answer)
 }

@@ -58,11 +58,10 @@ type turn struct {
 	ask     asker // of the caller that began it
 	agent   Agent // that serves it, nil where there is none
 
-	started chan struct{} // closed when the turn holds its conversation, or cannot
-	done    chan struct{} // closed when it is over; then output and fault stand
-	output  json.RawMessage
-	fault   *Fault
-	ended   time.Time
+	done   chan struct{} // closed when it is over; then output and fault stand
+	output json.RawMessage
+	fault  *Fault
+	ended  time.Time
 
 	mu     sync.Mutex // guards what follows
 	key    string
@@ -130,10 +129,20 @@ func (s *Server) begin(c *caller, at session, r request) (*turn, *Fault) {
 		return nil, faultOf(errClosed).about(at)
 	}
 	t := &turn{key: store.NewID(), digest: digest, at: at, request: r, ask: c.ask, agent: s.agentFor(c),
-		started: make(chan struct{}), done: make(chan struct{}), more: make(chan struct{})}
+		done: make(chan struct{}), more: make(chan struct{})}
 	s.turns[at.place] = t
 	s.owed.Go(func() { s.run(t) })
 	return t, nil
+}
+
+// busy is the fault of what cannot be done while a turn is under way.
+func (s *Server) busy(at session) *Fault {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if t := s.turns[at.place]; t != nil && !t.over() {
+		return faultOf(&store.BusyError{Key: t.name()}).about(at)
+	}
+	return nil
 }
 
 // sweepLocked forgets results that nobody came back for.
@@ -151,16 +160,15 @@ func (s *Server) sweepLocked() {
 }
 
 // carryOut begins a turn, or joins it, and waits for its result.
-func (s *Server) carryOut(ctx context.Context, c *caller, at session, r request, wait time.Duration) (json.RawMessage, *turn, *Fault) {
+func (s *Server) carryOut(ctx context.Context, c *caller, at session, r request, wait time.Duration) (json.RawMessage, *Fault) {
 	ctx, cancel := context.WithTimeoutCause(ctx, wait, errWait)
 	defer cancel()
 	c.ask, c.sample = c.ask.within(ctx), c.sample.within(ctx)
 	t, f := s.begin(c, at, r)
 	if f != nil {
-		return nil, nil, f
+		return nil, f
 	}
-	output, f := s.await(ctx, c, t)
-	return output, t, f
+	return s.await(ctx, c, t)
 }
 
 var errWait = errors.New("the time to wait is over")
@@ -186,7 +194,7 @@ func (s *Server) await(ctx context.Context, c *caller, t *turn) (json.RawMessage
 		case <-more:
 		case <-t.done:
 		case <-ctx.Done():
-			f := faultf(http.StatusGatewayTimeout, "the turn takes longer than the time to wait; it goes on: send the same request again to wait for it, or GET turns/%s", t.name()).about(t.at)
+			f := faultf(http.StatusGatewayTimeout, "the turn takes longer than the time to wait; it goes on: send the same request again to wait for it, or over HTTP GET turns/%s", t.name()).about(t.at)
 			f.Data.TurnKey = t.name()
 			return nil, f
 		}
@@ -212,7 +220,7 @@ func (s *Server) deliver(ctx context.Context, c *caller, t *turn) (json.RawMessa
 		return t.output, nil
 	}
 	events, _ := t.since(0)
-	return withTraces(t.output, encode(events)), nil
+	return withTraces(t.output, encode(append([]command.TraceEvent{}, events...))), nil
 }
 
 // withTraces puts the events of a turn into its output.
@@ -223,50 +231,33 @@ func withTraces(output, traces json.RawMessage) json.RawMessage {
 
 // run is a turn from its start to its end.
 func (s *Server) run(t *turn) {
-	ctx, cancel := context.WithTimeoutCause(s.life, s.opts.MaxTurn, fmt.Errorf("a turn may take %v", s.opts.MaxTurn))
-	defer cancel()
-	var once sync.Once
-	started := func() { once.Do(func() { close(t.started) }) }
-	defer close(t.done)
-	defer started()
 	defer func() {
 		t.ended = time.Now()
-		if p := recover(); p != nil {
-			s.opts.Logger.Error().Str(logkey.Tool, t.request.kind).Interface(logkey.Panic, p).Bytes(logkey.Stack, debug.Stack()).Msg("a turn failed within")
-			t.fault = faultf(http.StatusInternalServerError, "this is a fault of the server; its log says more")
-		}
 		if t.fault != nil {
-			t.fault.about(t.at)
-			if t.fault.Data.TurnKey == "" && t.fault.Code >= http.StatusInternalServerError {
-				t.fault.Data.TurnKey = t.name()
-			}
-			if t.fault.Code >= http.StatusInternalServerError {
-				s.opts.Logger.Error().Str(logkey.Tool, t.request.kind).AnErr(logkey.Err, t.fault).Msg("a turn failed")
-			}
+			s.blame(t)
 		}
+		close(t.done)
 	}()
-	flight, err := s.store.Start(ctx, t.at.owner, t.at.Conversation, store.Request{Key: t.name(), Digest: t.digest, Kind: t.request.kind, Message: t.request.text})
+	flight, err := s.store.Start(s.life, t.at.owner, t.at.Conversation, store.Request{Key: t.name(), Digest: t.digest, Kind: t.request.kind, Message: t.request.text})
 	var busy *store.BusyError
 	if errors.As(err, &busy) && busy.Digest == t.digest {
 		t.mu.Lock()
 		t.key = busy.Key
 		t.mu.Unlock()
-		started()
-		t.output, t.fault = s.follow(ctx, t)
+		t.output, t.fault = s.follow(s.life, t)
 		return
 	}
 	if err != nil {
 		t.fault = faultOf(err)
 		return
 	}
-	started()
 	kept := false
 	defer func() {
 		if !kept {
 			s.release(flight)
 		}
 	}()
-	ctx, stop := context.WithCancelCause(ctx)
+	ctx, stop := context.WithCancelCause(s.life)
 	defer stop(nil)
 	lost := make(chan struct{})
 	defer close(lost)
@@ -278,11 +269,12 @@ func (s *Server) run(t *turn) {
 		}
 	}()
 	var end store.Turn
-	end, t.fault = s.work(ctx, t)
+	end, t.fault = s.attempt(ctx, t)
 	if t.fault != nil && t.fault.Code < http.StatusInternalServerError {
 		return // nothing was done
 	}
 	if t.fault != nil {
+		t.fault.about(t.at).Data.TurnKey = t.name()
 		end.Status, end.Output = "failed", encode(t.fault)
 	}
 	events, _ := t.since(0)
@@ -297,6 +289,26 @@ func (s *Server) run(t *turn) {
 		return
 	}
 	kept = true
+}
+
+// blame completes the fault of a turn, and logs it where it is not the caller's.
+func (s *Server) blame(t *turn) {
+	t.fault.about(t.at)
+	if t.fault.Code < http.StatusInternalServerError {
+		return
+	}
+	s.opts.Logger.Error().Str(logkey.Tool, t.request.kind).AnErr(logkey.Err, t.fault).Msg("a turn failed")
+}
+
+// attempt is work of which a panic costs this turn alone.
+func (s *Server) attempt(ctx context.Context, t *turn) (end store.Turn, f *Fault) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.opts.Logger.Error().Str(logkey.Tool, t.request.kind).Interface(logkey.Panic, p).Bytes(logkey.Stack, debug.Stack()).Msg("a turn failed within")
+			end, f = store.Turn{}, faultf(http.StatusInternalServerError, "this is a fault of the server; its log says more")
+		}
+	}()
+	return s.work(ctx, t)
 }
 
 // finishTime is how long a turn that is over may take to be kept.

@@ -3,6 +3,7 @@ package commandsrv
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -39,6 +40,8 @@ func (s *Server) work(ctx context.Context, t *turn) (store.Turn, *Fault) {
 		return store.Turn{}, faultOf(err)
 	}
 	now := s.standing(conversation)
+	ctx, cancel := context.WithTimeoutCause(ctx, s.opts.MaxTurn, fmt.Errorf("a turn may take %v", s.opts.MaxTurn))
+	defer cancel()
 	if t.request.kind == kindAgent {
 		return s.plan(ctx, t, now)
 	}
@@ -159,8 +162,7 @@ func (s *Server) plan(ctx context.Context, t *turn, now standing) (store.Turn, *
 // remembered is how many turns back an agent is told what was said.
 const remembered = 5
 
-// said gives what was said in the last turns of the conversation, or with 0 in
-// all.
+// said gives what was said in the last turns of the conversation.
 func (s *Server) said(ctx context.Context, at session, limit int) ([]Exchange, error) {
 	turns, err := s.store.Turns(ctx, at.owner, at.Conversation, limit)
 	if err != nil {

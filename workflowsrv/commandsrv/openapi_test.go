@@ -1,0 +1,149 @@
+package commandsrv_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/mcp-workbench/workbench/internal/principal"
+)
+
+// document reads /openapi.json.
+func (b *bed) document(t *testing.T) map[string]any {
+	t.Helper()
+	w := httptest.NewRecorder()
+	b.ServeHTTP(w, httptest.NewRequest("GET", "/openapi.json", nil))
+	return object(t, w.Body.Bytes())
+}
+
+func object(t *testing.T, text []byte) map[string]any {
+	t.Helper()
+	v, err := jsonschema.UnmarshalJSON(strings.NewReader(string(text)))
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	m, ok := v.(map[string]any)
+	if !ok {
+		t.Fatalf("%s is no object", text)
+	}
+	return m
+}
+
+// schema makes the schema that lies at a pointer of a document usable, once.
+func (b *bed) schema(t *testing.T, document func() map[string]any, pointer string) *jsonschema.Schema {
+	t.Helper()
+	if b.schemas[pointer] == nil {
+		b.schemas[pointer] = compile(t, document(), pointer)
+	}
+	return b.schemas[pointer]
+}
+
+func compile(t *testing.T, document map[string]any, pointer string) *jsonschema.Schema {
+	t.Helper()
+	c := jsonschema.NewCompiler()
+	c.DefaultDraft(jsonschema.Draft2020)
+	if err := c.AddResource("http://document", document); err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.Compile("http://document#" + pointer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// checkAnswer holds an answer over HTTP against the document: its status must
+// stand there, and its body keep to the schema.
+func (b *bed) checkAnswer(t *testing.T, method, path string, status int, body []byte) {
+	t.Helper()
+	if b.described == nil {
+		b.described = b.document(t)
+	}
+	document := b.described
+	if strings.HasPrefix(path, "/turns/") {
+		path = "/turns/{turn_key}"
+	}
+	paths := document["paths"].(map[string]any)
+	item, _ := paths[path].(map[string]any)
+	if item[strings.ToLower(method)] == nil {
+		if status != http.StatusNotFound && status != http.StatusMethodNotAllowed {
+			t.Errorf("%s %s is answered with %d and not documented", method, path, status)
+		}
+		return
+	}
+	pointer := "/paths/" + strings.NewReplacer("~", "~0", "/", "~1", "{", "%7B", "}", "%7D").Replace(path) + "/" + strings.ToLower(method) +
+		"/responses/" + strconv.Itoa(status) + "/content/application~1json/schema"
+	answer, err := jsonschema.UnmarshalJSON(strings.NewReader(string(body)))
+	if err != nil {
+		t.Errorf("%s %s: %v", method, path, err)
+		return
+	}
+	if err := b.schema(t, func() map[string]any { return document }, pointer).Validate(answer); err != nil {
+		t.Errorf("%s %s, %d: %s is not as documented: %v", method, path, status, body, err)
+	}
+}
+
+// checkTool holds the structured content of a result against the output schema
+// of its tool.
+func (b *bed) checkTool(t *testing.T, tool, reply string) {
+	t.Helper()
+	result, _ := object(t, []byte(reply))["result"].(map[string]any)
+	if result == nil || result["structuredContent"] == nil {
+		return
+	}
+	if b.tools == nil {
+		k := b.talk(t, principal.Principal{Name: "reader"})
+		k.ask(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"tester","version":"1"}}}`)
+		b.tools = object(t, []byte(k.ask(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)))["result"].(map[string]any)["tools"].([]any)
+	}
+	for i, entry := range b.tools {
+		if entry.(map[string]any)["name"] != tool {
+			continue
+		}
+		schema := b.schema(t, func() map[string]any { return map[string]any{"tools": b.tools} }, "/tools/"+strconv.Itoa(i)+"/outputSchema")
+		if err := schema.Validate(result["structuredContent"]); err != nil {
+			t.Errorf("%s: %s does not keep to the output schema: %v", tool, reply, err)
+		}
+		return
+	}
+	t.Errorf("%s is not listed", tool)
+}
+
+// The document names every route and no other: what it names is served, what is
+// served by another method is refused, and each operation is in it.
+func TestDocument(t *testing.T) {
+	b := newBed(t, nil)
+	document := b.document(t)
+	seen := map[string]bool{}
+	for path, item := range document["paths"].(map[string]any) {
+		for _, method := range []string{"GET", "POST", "PUT", "DELETE", "PATCH"} {
+			operation, documented := item.(map[string]any)[strings.ToLower(method)].(map[string]any)
+			w := httptest.NewRecorder()
+			b.ServeHTTP(w, httptest.NewRequest(method, strings.ReplaceAll(path, "{turn_key}", "nope"), strings.NewReader("{}")))
+			switch {
+			case documented && (w.Code == http.StatusMethodNotAllowed || strings.Contains(w.Body.String(), "there is nothing at")):
+				t.Errorf("%s %s is documented, got %d: %s", method, path, w.Code, w.Body)
+			case !documented && w.Code != http.StatusMethodNotAllowed:
+				t.Errorf("%s %s is not documented, got %d: %s", method, path, w.Code, w.Body)
+			case documented:
+				seen[operation["operationId"].(string)] = true
+			}
+		}
+	}
+	want := []string{"invoke_agent_stream", "get_turn", "liveness", "readiness", "openapi"}
+	for name := range routes() {
+		want = append(want, name)
+	}
+	for _, id := range want {
+		if !seen[id] {
+			t.Errorf("%s is not in the document", id)
+		}
+	}
+	if got := document["openapi"]; got != "3.1.0" {
+		t.Errorf("got OpenAPI version %v, want 3.1.0", got)
+	}
+}

@@ -1,0 +1,205 @@
+package commandsrv_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/mcp-workbench/workbench/internal/principal"
+	"github.com/mcp-workbench/workbench/internal/store"
+	"github.com/mcp-workbench/workbench/workflowsrv/commandsrv"
+)
+
+// post sends a request for somebody and returns the status and the body.
+func (b *bed) post(t *testing.T, user, path, body string) (int, map[string]any) {
+	t.Helper()
+	return b.send(t.Context(), t, user, "POST", path, body)
+}
+
+func (b *bed) send(ctx context.Context, t *testing.T, user, method, path, body string) (int, map[string]any) {
+	t.Helper()
+	w := httptest.NewRecorder()
+	r := httptest.NewRequest(method, path, strings.NewReader(body)).WithContext(principal.With(ctx, principal.Principal{Name: user}))
+	b.ServeHTTP(w, r)
+	var answer map[string]any
+	if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil {
+		t.Errorf("%s %s: got %s: %v", method, path, w.Body, err)
+	}
+	return w.Code, answer
+}
+
+// begin begins a session.
+func (b *bed) begin(t *testing.T, user string) string {
+	t.Helper()
+	status, answer := b.post(t, user, "/initialize", `{}`)
+	if status != http.StatusOK {
+		t.Fatalf("got %d, %v from initialize", status, answer)
+	}
+	return answer["session_id"].(string)
+}
+
+const slow = `"command":"search_books <words>slow</words>"`
+
+// The same request, sent again and again while it is under way, is one turn.
+func TestJoin(t *testing.T) {
+	b := newBed(t, nil)
+	id := b.begin(t, "alice")
+	keys := make([]any, 8)
+	var all sync.WaitGroup
+	for i := range keys {
+		all.Go(func() {
+			status, answer := b.post(t, "alice", "/execute_command", fmt.Sprintf(`{"session_id":%q,%s,"timeout_seconds":0.05}`, id, slow))
+			if status != http.StatusGatewayTimeout {
+				t.Errorf("got %d, %v, want 504", status, answer)
+				return
+			}
+			keys[i] = answer["data"].(map[string]any)["turn_key"]
+		})
+	}
+	all.Wait()
+	b.gate.release()
+	status, answer := b.post(t, "alice", "/execute_command", fmt.Sprintf(`{"session_id":%q,%s}`, id, slow))
+	for _, key := range keys {
+		if key != answer["turn_key"] {
+			t.Errorf("got the turns %v, want all to be %v", keys, answer["turn_key"])
+			break
+		}
+	}
+	if traces, _ := answer["traces"].([]any); status != http.StatusOK || len(traces) != 2 {
+		t.Errorf("got %d, %v, want the result with its two events", status, answer)
+	}
+	if got := b.gate.searches(); got != 1 {
+		t.Errorf("got %d searches, want one", got)
+	}
+	// Its result is told, so the next one is another turn.
+	go b.gate.release()
+	_, next := b.post(t, "alice", "/execute_command", fmt.Sprintf(`{"session_id":%q,%s}`, id, slow))
+	if next["turn_key"] == answer["turn_key"] || b.gate.searches() != 2 {
+		t.Errorf("got %v, want a turn of its own", next)
+	}
+}
+
+// Callers that go away leave the turn alone, and its result is there for who
+// comes back with the request.
+func TestLeave(t *testing.T) {
+	b := newBed(t, nil)
+	id := b.begin(t, "alice")
+	request := fmt.Sprintf(`{"session_id":%q,%s}`, id, slow)
+	ctx, leave := context.WithCancel(t.Context())
+	var gone sync.WaitGroup
+	gone.Go(func() { b.send(ctx, t, "alice", "POST", "/execute_command", request) })
+	<-b.gate.came
+	leave()
+	gone.Wait()
+	b.gate.came <- struct{}{}
+	b.gate.release()
+	status, first := b.post(t, "alice", "/execute_command", request)
+	if status != http.StatusOK || first["success"] != true || b.gate.searches() != 1 {
+		t.Errorf("got %d, %v after %d searches, want the result of the one", status, first, b.gate.searches())
+	}
+}
+
+// Two sessions in one conversation take turns, too.
+func TestSameConversation(t *testing.T) {
+	b := newBed(t, nil)
+	one, other := b.begin(t, "alice"), b.begin(t, "alice")
+	var first sync.WaitGroup
+	first.Go(func() { b.post(t, "alice", "/execute_command", fmt.Sprintf(`{"session_id":%q,%s}`, one, slow)) })
+	<-b.gate.came
+	status, answer := b.post(t, "alice", "/execute_command", fmt.Sprintf(`{"session_id":%q,%s}`, other, slow))
+	if data, _ := answer["data"].(map[string]any); status != http.StatusConflict || data["turn_key"] == nil {
+		t.Errorf("got %d, %v, want a conflict with the turn_key", status, answer)
+	}
+	b.gate.came <- struct{}{}
+	b.gate.release()
+	first.Wait()
+}
+
+// What was told before the process ends is there after, and a turn that the end
+// cut off says so.
+func TestRestart(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "conversations.db")
+	b := bedAt(t, file, nil)
+	id := b.begin(t, "alice")
+	_, told := b.post(t, "alice", "/execute_command", fmt.Sprintf(`{"session_id":%q,"command":"open_order <order_id>44821</order_id>"}`, id))
+	_, late := b.post(t, "alice", "/execute_command", fmt.Sprintf(`{"session_id":%q,%s,"timeout_seconds":0.01}`, id, slow))
+	key := late["data"].(map[string]any)["turn_key"].(string)
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if status, answer := b.post(t, "alice", "/execute_command", fmt.Sprintf(`{"session_id":%q,"command":"list_orders"}`, id)); status != http.StatusServiceUnavailable {
+		t.Errorf("got %d, %v from a server that was closed, want 503", status, answer)
+	}
+
+	b = bedAt(t, file, nil)
+	status, state := b.send(t.Context(), t, "alice", "GET", "/turns/"+told["turn_key"].(string), "")
+	if output, _ := state["output"].(map[string]any); status != http.StatusOK || output["response_text"] != told["response_text"] {
+		t.Errorf("got %d, %v, want the turn with %v", status, state, told["response_text"])
+	}
+	status, state = b.send(t.Context(), t, "alice", "GET", "/turns/"+key, "")
+	if fault, _ := state["error"].(map[string]any); status != http.StatusOK || fault["code"] != 503.0 {
+		t.Errorf("got %d, %v of the turn that the end cut off, want error 503", status, state)
+	}
+	// The session is there as well, and where it was.
+	_, answer := b.post(t, "alice", "/execute_command", fmt.Sprintf(`{"session_id":%q,"command":"what_is_current_context"}`, id))
+	if answer["context"] != "Order 44821 of Ada Reed" {
+		t.Errorf("got %v, want the session at the order", answer)
+	}
+}
+
+// A turn that takes too long is ended.
+func TestMaxTurn(t *testing.T) {
+	b := newBed(t, func(o *commandsrv.Options) { o.MaxTurn = 1 })
+	id := b.begin(t, "alice") // whose startup command fails by it, too
+	status, answer := b.post(t, "alice", "/execute_command", fmt.Sprintf(`{"session_id":%q,%s}`, id, slow))
+	if message, _ := answer["message"].(string); status != http.StatusInternalServerError || !strings.Contains(message, "a turn may take 1ns") {
+		t.Errorf("got %d, %v, want 500 and the time", status, answer)
+	}
+}
+
+// A thousand sessions of a hundred users say different things at once, and each
+// finds only its own.
+func TestManySessions(t *testing.T) {
+	b := newBed(t, nil)
+	users, each := 100, 10
+	if raceEnabled {
+		users = 5
+	}
+	var all sync.WaitGroup
+	for u := range users {
+		all.Go(func() {
+			user := fmt.Sprint("user", u)
+			for n := range each {
+				// A client of its own has a conversation of its own.
+				_, begun := b.post(t, user, "/initialize", fmt.Sprintf(`{"client":"c%d"}`, n))
+				id, nonce := begun["session_id"], fmt.Sprintf("nonce-%d-%d", u, n)
+				status, answer := b.post(t, user, "/execute_command", fmt.Sprintf(`{"session_id":%q,"command":"search_books <words>%s</words>"}`, id, nonce))
+				if status != http.StatusOK || !strings.Contains(fmt.Sprint(answer["traces"]), nonce) {
+					t.Errorf("%s: got %d, %v", nonce, status, answer)
+				}
+				turns, err := b.store.Turns(t.Context(), user, begun["conversation_id"].(string), 0)
+				if err != nil || !strings.Contains(last(turns).Message, nonce) {
+					t.Errorf("%s: got %v and %v kept", nonce, turns, err)
+				}
+				other := fmt.Sprint("user", (u+1)%users)
+				if status, answer := b.send(t.Context(), t, other, "GET", "/turns/"+answer["turn_key"].(string), ""); status != http.StatusNotFound {
+					t.Errorf("%s: got %d, %v for another user", nonce, status, answer)
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+func last(turns []store.Turn) store.Turn {
+	if len(turns) == 0 {
+		return store.Turn{}
+	}
+	return turns[len(turns)-1]
+}

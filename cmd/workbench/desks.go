@@ -125,7 +125,7 @@ func (d *desks) get(ctx context.Context, cfg *config.Config, log zerolog.Logger,
 	}
 	opts := commandsrv.Options{Version: version(), Logger: log, Sampled: sampled}
 	if m := &cfg.Models; m.BaseURL != "" && m.Problem == nil {
-		a, err := newAgent(m, log)
+		a, err := newAgent(m, toolbox.RemoteClient(d.env.environ), log)
 		if err != nil {
 			return nil, err
 		}
@@ -147,12 +147,12 @@ func (d *desks) get(ctx context.Context, cfg *config.Config, log zerolog.Logger,
 }
 
 // newAgent returns what asks the models of a configuration.
-func newAgent(m *config.Models, log zerolog.Logger) (*agent.Agent, error) {
-	client, err := model.New(m.BaseURL, model.Options{
+func newAgent(m *config.Models, client *http.Client, log zerolog.Logger) (*agent.Agent, error) {
+	asked, err := model.New(m.BaseURL, model.Options{
 		Models: model.Models{Default: m.Default, Planner: m.Planner, Agent: m.Agent, Assistant: m.Assistant, Summary: m.Summary},
-		Key:    m.APIKey, ReplyTimeout: m.ReplyTimeout, MaxTokens: m.MaxTokens, Logger: log,
+		Key:    m.APIKey, ReplyTimeout: m.ReplyTimeout, MaxTokens: m.MaxTokens, HTTP: client, Logger: log,
 	})
-	return agent.New(client), err
+	return agent.New(asked), err
 }
 
 // sampled returns an agent that asks the model of a client.

@@ -61,7 +61,10 @@ type Options struct {
 	ReplyTimeout time.Duration
 	// MaxTokens is how long one reply may be; 0 means 4096.
 	MaxTokens int
-	Logger    zerolog.Logger
+	// HTTP is what requests are made with, but for its redirects; nil means
+	// http.DefaultClient.
+	HTTP   *http.Client
+	Logger zerolog.Logger
 }
 
 // Bounds of every request.
@@ -99,7 +102,7 @@ func New(baseURL string, opts Options) (*Client, error) {
 	}
 	opts.ReplyTimeout = cmp.Or(opts.ReplyTimeout, defaultTimeout)
 	opts.MaxTokens = cmp.Or(opts.MaxTokens, defaultMaxTokens)
-	c := &Client{endpoint: u.JoinPath("chat", "completions").String(), opts: opts, rest: firstRest, refused: map[string]params{}}
+	c := &Client{http: *cmp.Or(opts.HTTP, http.DefaultClient), endpoint: u.JoinPath("chat", "completions").String(), opts: opts, rest: firstRest, refused: map[string]params{}}
 	// Where the endpoint would send us on, neither key nor messages go.
 	c.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return c, nil

@@ -184,7 +184,7 @@ func TestConfirmLater(t *testing.T) {
 			d := newDesk(t, append(script, done())...)
 			got := d.run(d.request("cancel the order of Ada Reed, it is late"))
 			d.want(got, command.AwaitingUser, false, `Run Order/cancel_order with order_id "44821", reason "late" at Order 44821 of Ada Reed?`)
-			if got.Question != text(got) || len(got.Output.CommandResponses[0].NextActions) != 1 {
+			if got.Question != text(got) || !strings.Contains(string(got.Form), `"confirm"`) || len(got.Output.CommandResponses[0].NextActions) != 1 {
 				t.Errorf("got %+v", got)
 			}
 			if status := d.status("44821"); status != "open" {

@@ -156,7 +156,7 @@ func (t *run) await() *commandsrv.AgentResult {
 	if t.Ask.Pending != nil {
 		r.Output.CommandResponses[0].NextActions = []command.Action{t.Ask.Pending.Action}
 	}
-	r.Question = t.Ask.Text
+	r.Question, r.Form = t.Ask.Text, t.Ask.Form
 	b, err := json.Marshal(t.state)
 	if err != nil {
 		panic("a state of texts and valid JSON: " + err.Error())

@@ -41,11 +41,12 @@ type AgentResult struct {
 	// artifacts of all commands. Its Traces are nil: Trace had them.
 	Output command.CommandOutput
 	Path   command.Path // where the session stands now
-	// Question and State are set with command.AwaitingUser: what the user is
-	// asked, and what Run needs to go on. State is stored with the
-	// conversation, so it is plain data with a stable JSON.
-	Question string
-	State    json.RawMessage
+	// Question, Form and State are set with command.AwaitingUser: what the
+	// user is asked, the flat JSON Schema of an answer that is no text, and
+	// what Run needs to go on. State is stored with the conversation, so it is
+	// plain data with a stable JSON.
+	Question    string
+	Form, State json.RawMessage
 }
 
 // Exchange is what was said in a turn.

@@ -154,7 +154,7 @@ func (s *Server) plan(ctx context.Context, t *turn, now standing) (store.Turn, *
 		text += response.Response
 	}
 	r.Output.Traces = nil
-	output := turnResult{TurnKey: t.name(), Status: r.Status, CommandOutput: r.Output, Question: r.Question}
+	output := turnResult{TurnKey: t.name(), Status: r.Status, CommandOutput: r.Output, Question: r.Question, Form: r.Form}
 	return store.Turn{Status: string(r.Status), Summary: clip(text), Output: encode(output),
 		State: encode(standing{Path: r.Path, Question: r.Question, Agent: r.State})}, nil
 }

@@ -30,6 +30,7 @@ func (l *loader) checkContext(s *source) {
 		switch p := l.w.contexts[c.Parent]; {
 		case p == nil:
 			l.fault(s.file, parent, "/parent", "there is no context %q%s", c.Parent, document.Faults{}.DidYouMean(c.Parent, known))
+		case l.unsound[c.Parent]:
 		case p.group():
 			l.fault(s.file, parent, "/parent", "the context %q has no key, so nothing can lie in it", c.Parent)
 		case l.loops(c.Name, func(name string) []string { return []string{l.w.contexts[name].Parent} }):
@@ -72,8 +73,11 @@ func (l *loader) loops(from string, next func(name string) []string) bool {
 }
 
 // learns reports whether some command brings a value of the name to places of
-// a context or of one around it.
+// a context or of one around it. Where not all files are sound it may be so.
 func (l *loader) learns(context, name string) bool {
+	if l.vague {
+		return true
+	}
 	at := context
 	for range len(l.w.contexts) { // a loop of parents is a fault of its own
 		if l.w.contexts[at] == nil {
@@ -128,14 +132,24 @@ func (l *loader) checkCommand(s *source) {
 		}
 	}
 	l.checkTemplates(s)
-	if c.enter != nil && c.enter.context.Parent != "" {
-		parent := c.enter.context.Parent
-		if context := l.w.contexts[c.Context]; context == nil || context.group() || !l.within(c.Context, parent) {
-			l.fault(s.file, s.doc.Get("enter"), "/enter", "%s lies in %s: the command belongs in commands/%s", c.enter.context.Name, parent, parent)
-		}
-	}
+	l.checkEnter(s)
 	if b := c.Bind.Tool; b != nil && s.doc.Get("tool") != nil {
 		l.checkTool(s, b, s.doc.Get("tool"), "/tool", c)
+	}
+}
+
+// checkEnter checks that a command is where the place lies that it leads to.
+func (l *loader) checkEnter(s *source) {
+	c := s.command
+	if c.enter == nil || c.enter.context.Parent == "" {
+		return
+	}
+	parent := c.enter.context.Parent
+	if l.w.contexts[parent] == nil || l.unsound[parent] || l.unsound[c.Context] {
+		return
+	}
+	if context := l.w.contexts[c.Context]; context == nil || context.group() || !l.within(c.Context, parent) {
+		l.fault(s.file, s.doc.Get("enter"), "/enter", "%s lies in %s: the command belongs in commands/%s", c.enter.context.Name, parent, parent)
 	}
 }
 

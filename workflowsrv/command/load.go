@@ -96,6 +96,8 @@ type loader struct {
 	extends  string          // the toolbox whose tools are commands, "" for none
 	boxes    map[string]bool // toolboxes that are mentioned
 	unknown  map[string]bool // contexts of servers whose tools are not known
+	unsound  map[string]bool // contexts whose files have faults of form
+	vague    bool            // not all is known of what places there are and what is known of them, because a file has such faults
 	sources  []*source
 	faults   map[string]*document.Faults
 	warnings map[string]*document.Faults
@@ -111,7 +113,7 @@ type source struct {
 
 func newLoader(fsys fs.FS, opts LoadOptions) *loader {
 	return &loader{fsys: fsys, opts: opts, tools: indexTools(opts.Tools), w: newWorkflow(),
-		boxes: map[string]bool{}, unknown: map[string]bool{},
+		boxes: map[string]bool{}, unknown: map[string]bool{}, unsound: map[string]bool{},
 		faults: map[string]*document.Faults{}, warnings: map[string]*document.Faults{}}
 }
 
@@ -149,38 +151,35 @@ func (l *loader) sorted(set map[string]*document.Faults) []Fault {
 	return list
 }
 
-// read reads one file and holds it against a schema. It returns nil after a fault.
-func (l *loader) read(file string, schema *document.Schema) *document.Node {
+// read reads one file and holds it against a schema. What is nil after a fault
+// could not be read at all; otherwise sound says whether it keeps to the schema.
+func (l *loader) read(file string, schema *document.Schema) (doc *document.Node, sound bool) {
 	if l.files++; l.files > maxFiles {
 		if l.files == maxFiles+1 {
 			l.fault(file, nil, "", "the folder has more than %d files; the others are not read", maxFiles)
 		}
-		return nil
+		return nil, false
 	}
 	fs := l.into(l.faults, file)
 	defer func() {
-		if len(*fs) == 0 {
+		if sound {
 			delete(l.faults, file)
 		}
 	}()
 	data, err := l.bytes(file)
 	if err != nil {
 		fs.Add(nil, "", "%s", reason(err))
-		return nil
+		return nil, false
 	}
-	doc := document.Read(file, data, fs)
-	if doc == nil {
-		return nil
+	if doc = document.Read(file, data, fs); doc == nil {
+		return nil, false
 	}
 	if doc.Kind != document.Object {
 		fs.Add(doc, "", "must be a mapping of keys to values")
-		return nil
+		return nil, false
 	}
 	schema.Check(doc, fs)
-	if len(*fs) > 0 {
-		return nil
-	}
-	return doc
+	return doc, len(*fs) == 0
 }
 
 // bytes reads a file of ordinary kind and size: opening a pipe would wait for
@@ -220,7 +219,7 @@ func (l *loader) workflow() {
 			return
 		}
 	}
-	doc := l.read(file, document.NewSchema("workflow.yaml", workflowSchema))
+	doc, _ := l.read(file, document.NewSchema("workflow.yaml", workflowSchema))
 	if doc == nil {
 		return
 	}
@@ -240,9 +239,10 @@ func (l *loader) workflow() {
 func (l *loader) contexts() {
 	schema := sync.OnceValue(func() *document.Schema { return document.NewSchema("context.yaml", contextSchema) })
 	l.each("contexts", "", func(file, name string) {
-		doc := l.read(file, schema())
-		if doc == nil {
+		doc, sound := l.read(file, schema())
+		if !sound {
 			l.w.contexts[name] = &Context{Name: name} // so that nothing else complains of it
+			l.unsound[name], l.vague = true, true
 			return
 		}
 		c := &Context{Name: name, Description: doc.Str("description"), Parent: doc.Str("parent"), Bases: doc.Strs("bases"), Key: doc.Strs("key")}
@@ -262,9 +262,13 @@ func (l *loader) commands() {
 	schema := sync.OnceValue(func() *document.Schema { return document.NewSchema("command.yaml", commandSchema) })
 	read := func(context string) func(file, name string) {
 		return func(file, name string) {
-			if doc := l.read(file, schema()); doc != nil {
-				l.command(file, context, name, doc)
+			doc, sound := l.read(file, schema())
+			if !sound {
+				l.vague = l.vague || doc == nil || doc.Get("enter") != nil
+				l.w.commands[qualified(context, name)] = &Command{Name: qualified(context, name), Context: context, Leaf: name}
+				return
 			}
+			l.command(file, context, name, doc)
 		}
 	}
 	l.each("commands", "", read(""))

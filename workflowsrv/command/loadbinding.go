@@ -63,7 +63,7 @@ func (l *loader) tool(file string, n *document.Node, path, key string) *ToolCall
 	}
 	if box != "" {
 		l.boxes[box] = true
-	} else {
+	} else if l.w.Name != "" { // otherwise it is workflow.yaml that is not right
 		l.fault(file, at, path, `in which toolbox? Say "toolbox" here, or for all commands in workflow.yaml`)
 	}
 	call := &ToolCall{Toolbox: box, Server: server, Tool: tool}

@@ -13,13 +13,18 @@ import (
 // ownKeys are the keys of a parameter that are no JSON Schema.
 func ownKeys() []string { return []string{"optional", "available_from", "from_context", "lookup"} }
 
+// qualified is the name of a command of a context, or of none.
+func qualified(context, name string) string {
+	if context == "" {
+		return name
+	}
+	return context + "/" + name
+}
+
 // command makes a command of its file. A file that has the name of a projected
 // command changes what it says and leaves the rest.
 func (l *loader) command(file, context, name string, doc *document.Node) {
-	full := name
-	if context != "" {
-		full = context + "/" + name
-	}
+	full := qualified(context, name)
 	c := &Command{Name: full, Context: context, Leaf: name, Effect: Unknown}
 	base := l.w.commands[full]
 	if base != nil {
@@ -181,6 +186,8 @@ func (l *loader) enter(c *Command, n *document.Node) *enter {
 	switch {
 	case context == nil:
 		l.fault(c.file, at, "/enter", "there is no context %q%s", name, document.Faults{}.DidYouMean(name, sortedKeys(l.w.contexts)))
+		return nil
+	case l.unsound[name]:
 		return nil
 	case context.group():
 		l.fault(c.file, at, "/enter", "the context %q has no key, so there is no place of it to go to", name)

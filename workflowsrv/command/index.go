@@ -19,43 +19,35 @@ import (
 // the cosine of sequences of three and four of them (TF-IDF), which survives
 // slips and endings.
 type index struct {
-	docs  map[*Command]*doc
-	df    map[string]int // commands that have the word
-	grams map[string]float64
-	rare  float64 // the weight of letters that no command has
-	mean  float64 // words a command
+	docs map[*Command]*doc
+	df   map[string]int // commands that have the word
+	mean float64        // words a command
+
+	seeds  int                     // how many there are
+	grams  map[string]float64      // the weight of each sequence of letters
+	rare   float64                 // the weight of one that no seed has
+	within map[string][]occurrence // where it is
 }
 
 // A doc is a command as the index sees it.
 type doc struct {
-	words map[string]float64
-	size  float64
-	seeds []vector
+	words       map[string]float64
+	size        float64
+	first, last int // its seeds: those from first to before last
 }
 
-// A vector holds the weights of sequences of letters; its length is 1.
-type vector map[string]float64
+// An occurrence is a sequence of letters in a seed, with its part of it.
+type occurrence struct {
+	seed   int
+	weight float64
+}
 
 func newIndex(w *Workflow) *index {
-	ix := &index{docs: map[*Command]*doc{}, df: map[string]int{}, grams: map[string]float64{}}
-	texts := map[*Command][]string{}
-	seeds := 0
-	for _, c := range w.Commands {
-		texts[c] = c.seeds()
-		for _, text := range texts[c] {
-			seeds++
-			for g := range gramsOf(wordsOf(text)) {
-				ix.grams[g]++
-			}
-		}
-	}
-	for g, n := range ix.grams {
-		ix.grams[g] = math.Log(1 + float64(seeds)/n)
-	}
-	ix.rare = math.Log(1 + float64(seeds))
+	ix := &index{docs: map[*Command]*doc{}, df: map[string]int{}, grams: map[string]float64{}, within: map[string][]occurrence{}}
+	var seeds [][]string
 	weights := partWeights()
 	for _, c := range w.Commands {
-		d := &doc{words: map[string]float64{}}
+		d := &doc{words: map[string]float64{}, first: len(seeds)}
 		for i, part := range c.prose() {
 			for _, word := range wordsOf(part) {
 				d.words[word] += weights[i]
@@ -65,14 +57,35 @@ func newIndex(w *Workflow) *index {
 		for word := range d.words {
 			ix.df[word]++
 		}
-		for _, text := range texts[c] {
-			d.seeds = append(d.seeds, ix.vector(wordsOf(text)))
+		for _, text := range c.seeds() {
+			seeds = append(seeds, wordsOf(text))
 		}
+		d.last = len(seeds)
 		ix.docs[c] = d
 		ix.mean += d.size
 	}
 	ix.mean /= max(1, float64(len(w.Commands)))
+	ix.sow(seeds)
 	return ix
+}
+
+// sow takes the texts that an instruction may be like, as words.
+func (ix *index) sow(seeds [][]string) {
+	ix.seeds = len(seeds)
+	for _, words := range seeds {
+		for g := range gramsOf(words) {
+			ix.grams[g]++
+		}
+	}
+	for g, n := range ix.grams {
+		ix.grams[g] = math.Log(1 + float64(len(seeds))/n)
+	}
+	ix.rare = math.Log(1 + float64(len(seeds)))
+	for i, words := range seeds {
+		for g, weight := range ix.vector(words) {
+			ix.within[g] = append(ix.within[g], occurrence{i, weight})
+		}
+	}
 }
 
 // seeds are the texts that an instruction may be like as a whole.
@@ -103,14 +116,14 @@ type candidate struct {
 // find gives the commands among those that are there which fit best, the best first.
 func (ix *index) find(query string, among []visible) []candidate {
 	words := ix.known(query)
-	v := ix.vector(words)
+	like := ix.alike(words)
 	var list []candidate
 	for _, a := range among {
 		d := ix.docs[a.command]
 		if d == nil {
 			continue // core commands do not compete
 		}
-		score := byWords*ix.covered(words, d) + (1-byWords)*nearestSeed(v, d)
+		score := byWords*ix.covered(words, d) + (1-byWords)*slices.Max(like[d.first:d.last])
 		// Sums over a map differ in their last digits from one call to the next.
 		if score = math.Round(score*1000) / 1000; score > 0 {
 			list = append(list, candidate{a, score})
@@ -144,22 +157,21 @@ func (ix *index) covered(words []string, d *doc) float64 {
 	return got / most
 }
 
-func nearestSeed(v vector, d *doc) float64 {
-	best := 0.0
-	for _, seed := range d.seeds {
-		dot := 0.0
-		for g, weight := range v {
-			dot += weight * seed[g]
+// alike says how like each seed the words are in letters.
+func (ix *index) alike(words []string) []float64 {
+	like := make([]float64, ix.seeds)
+	for g, weight := range ix.vector(words) {
+		for _, o := range ix.within[g] {
+			like[o.seed] += weight * o.weight
 		}
-		best = max(best, dot)
 	}
-	return best
+	return like
 }
 
-// vector gives the sequences of letters of words. Those that the index does
-// not know weigh as much as those that occur once.
-func (ix *index) vector(words []string) vector {
-	v := vector{}
+// vector gives the weights of the sequences of letters of words; its length is
+// 1. Those that the index does not know weigh as much as those that occur once.
+func (ix *index) vector(words []string) map[string]float64 {
+	v := map[string]float64{}
 	sum := 0.0
 	for g, n := range gramsOf(words) {
 		weight, known := ix.grams[g]

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -76,7 +75,7 @@ func serveHTTP(ctx context.Context, env *environment, o *httpFlags, cfg *config.
 	if err != nil {
 		return err
 	}
-	if over.TLS, err = o.certificate(); err != nil {
+	if over.TLS, err = o.certificate(opts.Logger); err != nil {
 		return err
 	}
 	tokenFile, err := o.letIn(env, cfg.HTTP.JWT, &over)
@@ -153,21 +152,6 @@ func (o *httpFlags) resolve() (*net.TCPAddr, error) {
 		return nil, hinted{usageError{others}, "serve on 127.0.0.1, or give --tls-cert and --tls-key, or accept with --insecure that the token and all else travels unencrypted"}
 	}
 	return address, nil
-}
-
-// certificate reads what is needed for TLS; nil without.
-func (o *httpFlags) certificate() (*tls.Config, error) {
-	switch {
-	case o.tlsCert == "" && o.tlsKey == "":
-		return nil, nil
-	case o.tlsCert == "" || o.tlsKey == "":
-		return nil, usageError{errors.New("--tls-cert and --tls-key belong together")}
-	}
-	pair, err := tls.LoadX509KeyPair(o.tlsCert, o.tlsKey)
-	if err != nil {
-		return nil, hinted{fmt.Errorf("the certificate cannot be used: %w", err), "--tls-cert is a PEM file with the certificate and those that signed it, --tls-key one with its key without a passphrase; both must be readable by this user"}
-	}
-	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}}, nil
 }
 
 // listenError says what to do about an address that cannot be had.

@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
+	"github.com/rs/zerolog"
 )
 
 // served is the program serving over HTTP.
@@ -133,8 +134,8 @@ func TestServeHTTPWithoutToken(t *testing.T) {
 }
 
 // With a certificate, what is spoken is TLS 1.2 or later, and HTTP/2 if the
-// client likes.
-func TestServeHTTPS(t *testing.T) {
+// client likes. A certificate that is replaced is that of the next connections.
+func TestFaultC15_TLS(t *testing.T) {
 	cert, key, pool := certificate(t)
 	s := serveForTest(t, []string{"WORKBENCH_CONFIG=" + emptyConfig(t)}, "--no-token", "--tls-cert", cert, "--tls-key", key)
 	if !strings.HasPrefix(s.url, "https://") {
@@ -152,6 +153,60 @@ func TestServeHTTPS(t *testing.T) {
 	if c, err := tls.Dial("tcp", address, old); err == nil {
 		_ = c.Close()
 		t.Error("TLS 1.1 was accepted")
+	}
+
+	next, nextKey, nextPool := certificate(t)
+	for file, to := range map[string]string{next: cert, nextKey: key} {
+		if err := os.Rename(file, to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		c, err := tls.Dial("tcp", address, &tls.Config{RootCAs: nextPool})
+		if err == nil {
+			_ = c.Close()
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("the certificate that was put in its place is not used: %v", err)
+		}
+	}
+}
+
+// Of two files one is replaced first: until they fit, the pair before goes on.
+func TestCertificateIsReplaced(t *testing.T) {
+	var log bytes.Buffer
+	cert, key, _ := certificate(t)
+	c := &certificatePair{files: [2]string{cert, key}, log: zerolog.New(&log)}
+	if err := c.load(); err != nil {
+		t.Fatal(err)
+	}
+	first := c.pair
+	get := func() *tls.Certificate {
+		t.Helper()
+		c.looked = time.Time{}
+		pair, err := c.get(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return pair
+	}
+	next, nextKey, _ := certificate(t)
+	do(t, os.Rename(next, cert))
+	if get() != first || get() != first {
+		t.Error("a pair that does not fit was taken")
+	}
+	if got := strings.Count(log.String(), "cannot be read anew"); got != 1 {
+		t.Errorf("it was said %d times, want 1: %s", got, &log)
+	}
+	do(t, os.Rename(nextKey, key))
+	second := get()
+	if second == first || get() != second {
+		t.Error("the new pair was not taken, or more than once")
+	}
+	do(t, os.Remove(key))
+	if get() != second {
+		t.Error("without a key the pair before does not go on")
 	}
 }
 

@@ -52,6 +52,7 @@ func TestModels(t *testing.T) {
 		want            string // a piece of the answer
 	}{
 		{"initialize", `{}`, 200, `"session_id":"`},
+		{"invoke_agent", `"user_query":"` + strings.Repeat("a", 32<<10+1) + `"`, 422, "user_query is longer than 32768 bytes"},
 		{"invoke_agent", `"user_query":"cancel the order of Ada Reed, it is late"`, 200, `"form":{"properties":{"confirm":`},
 		{"invoke_agent", `"user_query":"yes"`, 200, `"response":"It is cancelled."`},
 		{"invoke_assistant", `"user_query":"would there be anything by Woolf for me"`, 200, "The Waves"},

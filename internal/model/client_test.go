@@ -91,7 +91,7 @@ func TestRequest(t *testing.T) {
 	}
 	asked := s.Requests()[0]
 	const want = `{"model":"small","messages":[{"role":"system","content":"a < b"},{"role":"user","content":"q"},` +
-		`{"role":"assistant","content":"","tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":"{\"a\":1}"}},` +
+		`{"role":"assistant","content":null,"tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":"{\"a\":1}"}},` +
 		`{"id":"2","type":"function","function":{"name":"g","arguments":"{}"}}]},{"role":"tool","content":"r","tool_call_id":"1"}],` +
 		`"tools":[{"type":"function","function":{"name":"f","description":"does f","parameters":{"type":"object"}}}],` +
 		`"tool_choice":"required","temperature":0,"max_tokens":77}` + "\n"

@@ -109,7 +109,7 @@ type (
 	}
 	wireMessage struct {
 		Role    From       `json:"role"`
-		Content string     `json:"content"`
+		Content *string    `json:"content"` // null beside calls: not every endpoint takes an empty text
 		Calls   []wireCall `json:"tool_calls,omitempty"`
 		CallID  string     `json:"tool_call_id,omitempty"`
 	}
@@ -146,7 +146,10 @@ func (r *Request) encode(model string, maxTokens int, without params) (io.Reader
 		w.ToolChoice = "required"
 	}
 	for _, m := range r.Messages {
-		out := wireMessage{Role: m.From, Content: m.Text, CallID: m.CallID}
+		out := wireMessage{Role: m.From, CallID: m.CallID}
+		if m.Text != "" || len(m.Calls) == 0 {
+			out.Content = &m.Text
+		}
 		for _, call := range m.Calls {
 			arguments := call.Arguments
 			if !json.Valid([]byte(arguments)) {

@@ -43,16 +43,16 @@ func prompt(name string) string {
 
 // Bounds of one instruction.
 const (
-	maxRounds    = 25       // replies of the model
-	maxPlans     = 6        // plans, the first included
-	maxFaults    = 3        // rounds on end that bring nothing
-	maxCalls     = 5        // calls carried out of one reply
-	maxSame      = 3        // the same call, of which the last is not made
-	maxTools     = 64       // commands offered as tools; where there are more, one tool takes them all
-	maxArguments = 64 << 10 // of one call, in bytes
-	maxResult    = 8 << 10  // of the result of a command that the model sees, in bytes
-	maxSaid      = 96 << 10 // of the dialogue, besides the instructions
-	maxListing   = 48 << 10 // of a list of commands in words
+	maxRounds    = 25        // replies of the model
+	maxPlans     = 6         // plans, the first included
+	maxFaults    = 3         // rounds on end that bring nothing
+	maxCalls     = 5         // calls carried out of one reply
+	maxSame      = 3         // the same call, of which the last is not made
+	maxTools     = 64        // commands offered as tools; where there are more, one tool takes them all
+	maxArguments = 64 << 10  // of one call, in bytes
+	maxResult    = 16 << 10  // of the result of a command that the model sees, in bytes
+	maxSaid      = 160 << 10 // of the dialogue, besides the instructions
+	maxListing   = 48 << 10  // of a list of commands in words
 	maxPlan      = 8 << 10
 	maxHistory   = 10 // earlier turns
 	maxExchange  = 2 << 10

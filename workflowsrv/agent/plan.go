@@ -16,7 +16,7 @@ func (t *run) plan() error {
 	if len(t.Said) > 0 {
 		fmt.Fprintf(&b, "\nWhat has been done so far, and what came of it:\n%s", clip(t.said(), maxListing))
 	}
-	list := append([]model.Message{{From: model.FromSystem, Text: prompt("plan")}}, history(t.request.History)...)
+	list := append([]model.Message{{From: model.FromSystem, Text: prompt("plan")}}, t.history()...)
 	reply, err := t.model.Complete(t.ctx, model.Request{Role: model.Planner, Messages: append(list, model.Message{From: model.FromUser, Text: b.String()})})
 	if err != nil {
 		return fmt.Errorf("making a plan: %w", err)

@@ -85,7 +85,7 @@ func (t *run) messages(listed bool) []model.Message {
 	if listed {
 		system += "\n\n" + clip(t.w.Describe(t.path).DisplayText, maxListing)
 	}
-	list := append([]model.Message{{From: model.FromSystem, Text: system}}, history(t.request.History)...)
+	list := append([]model.Message{{From: model.FromSystem, Text: system}}, t.history()...)
 	first := model.Message{From: model.FromUser, Text: t.Query}
 	rest := t.Said
 	if len(rest) > 0 && rest[0].From == model.FromUser {
@@ -106,8 +106,11 @@ func (t *run) about() string {
 	return text
 }
 
-// history gives the last turns of the conversation.
-func history(said []commandsrv.Exchange) []model.Message {
+// history gives the last turns of the conversation before this instruction,
+// whose own are in the dialogue.
+func (t *run) history() []model.Message {
+	said := t.request.History
+	said = said[:max(0, len(said)-t.Turns)]
 	var list []model.Message
 	for _, e := range said[max(0, len(said)-maxHistory):] {
 		if e.Query != "" && e.Answer != "" {

@@ -17,7 +17,8 @@ type state struct {
 	Query string `json:"query"`
 	// Said is the dialogue after the instruction.
 	Said   []model.Message `json:"said,omitempty"`
-	Rounds int             `json:"rounds"`
+	Turns  int             `json:"turns"`  // of the conversation, that ended in a question
+	Rounds int             `json:"rounds"` // replies of the model
 	Plans  int             `json:"plans"`
 	Faults int             `json:"faults,omitempty"` // rounds on end that brought nothing
 	// Seen counts the calls since something was changed.
@@ -68,6 +69,9 @@ func (t *run) tell(text string) {
 
 // answer adds the result of a call to the dialogue.
 func (t *run) answer(callID, text string) {
+	if text == "" {
+		text = "Done. The command returned no text."
+	}
 	t.Said = append(t.Said, model.Message{From: model.FromTool, CallID: callID, Text: clip(text, maxResult)})
 }
 
@@ -152,6 +156,7 @@ func (t *run) end(why string) *commandsrv.AgentResult {
 
 // await is the result of work that the user is asked about.
 func (t *run) await() *commandsrv.AgentResult {
+	t.Turns++
 	r := t.result(command.AwaitingUser, false, t.Ask.Text)
 	if t.Ask.Pending != nil {
 		r.Output.CommandResponses[0].NextActions = []command.Action{t.Ask.Pending.Action}

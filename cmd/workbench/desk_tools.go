@@ -9,6 +9,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
@@ -51,7 +52,7 @@ func (d *desks) tools(ctx context.Context, cfg *config.Config, log zerolog.Logge
 		items := s.Items(toolbox.Tools)
 		if st := s.Status(); len(items) == 0 && st.State != toolbox.Ready {
 			unlisted = append(unlisted, name+"/"+s.Name)
-			log.Warn().Err(&toolbox.UnavailableError{Toolbox: name, Server: s.Name, Status: st}).Msg("a command workflow lacks the tools of a server")
+			log.Warn().AnErr(logkey.Err, &toolbox.UnavailableError{Toolbox: name, Server: s.Name, Status: st}).Msg("a command workflow lacks the tools of a server")
 		}
 		for _, it := range items {
 			tools = append(tools, command.Tool{Toolbox: name, Server: s.Name, Raw: it.Raw})

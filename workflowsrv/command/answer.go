@@ -13,7 +13,8 @@ import (
 // Answer goes on with a question that waits, given what the user replied: the
 // words, or the JSON object of Pending.Form. A reply that answers nothing has
 // the question asked again; abort gives it up, and so does a command with a
-// slash before its name, which is then carried out.
+// slash before its name, which is then carried out. Where a command is to be
+// chosen, the name or an utterance of another one is enough for that.
 func (e *Engine) Answer(ctx context.Context, p Path, pending Pending, reply string, opts CallOptions) (*Outcome, error) {
 	t, err := e.turn(ctx, p, reply, opts)
 	if err != nil {
@@ -100,6 +101,12 @@ func (t *turn) chosen(pending Pending, said string) (*Outcome, error) {
 		}
 		t.inferred = false
 		return t.guess(v)
+	}
+	other := *t
+	other.query = t.raw
+	_, _, exact := other.exact(false)
+	if _, uttered := other.uttered(); exact || uttered {
+		return t.Assist(t.ctx, t.path, t.raw, t.opts)
 	}
 	return t.again(pending, "Which one: "+strings.Join(pending.Candidates, ", ")+"? Answer with its number or name, or none."), nil
 }

@@ -150,7 +150,8 @@ func (t *turn) worded() (visible, bool) {
 	if len(found) != 1 {
 		return visible{}, false
 	}
-	return found[0], true
+	_, whole := t.extract(found[0])
+	return found[0], whole
 }
 
 // corrected finds what the user has said that the instruction means.
@@ -198,16 +199,24 @@ func (t *turn) explicit(v visible, rest string) (*Outcome, error) {
 		}
 		return t.run(v, args, problem)
 	}
-	return t.run(v, extract(v.command, rest, nil, t.path[:v.depth]), problem)
+	args, _ := extract(v.command, rest, nil, t.path[:v.depth])
+	return t.run(v, args, problem)
 }
 
 // guess runs a command that was found, with the parameters that the
 // instruction gives. Where it gives any the command counts as inferred, even if
 // there was no doubt about which is meant.
 func (t *turn) guess(v visible) (*Outcome, error) {
-	args := extract(v.command, t.query, t.vocabulary(v.command), t.path[:v.depth])
+	args, _ := t.extract(v)
 	t.inferred = t.inferred || len(args) > 0
 	return t.run(v, args, &Problem{})
+}
+
+// extract reads the parameters of a command out of the instruction. whole is
+// false if that leaves a value over, of which nobody knows what it was to say:
+// "show order 44830" is not for the command that shows this order.
+func (t *turn) extract(v visible) (args arguments, whole bool) {
+	return extract(v.command, t.query, t.vocabulary(v.command), t.path[:v.depth])
 }
 
 // vocabulary are the words of an instruction that say which command is meant,
@@ -235,7 +244,9 @@ func (t *turn) likely() (*Outcome, error) {
 		return t.choose(found[:min(len(found), chooseCandidates)])
 	}
 	if v, sure := surely(found); sure {
-		return t.guess(v)
+		if _, whole := t.extract(v); whole {
+			return t.guess(v)
+		}
 	}
 	return t.offer(found), nil
 }

@@ -33,6 +33,11 @@ func order() command.Path {
 		Values: map[string]json.RawMessage{"customer": json.RawMessage(`"Ada Reed"`)}}}
 }
 
+// line is a place in an order.
+func line() command.Path {
+	return append(order(), command.Place{Type: "Line", Key: map[string]json.RawMessage{"line": json.RawMessage("2")}})
+}
+
 func TestAssist(t *testing.T) {
 	tests := []struct {
 		name, say string
@@ -59,6 +64,8 @@ func TestAssist(t *testing.T) {
 		{name: "likely, and reads", say: "please list all the orders which are shipped", ran: `list_orders {"status":"shipped"}`},
 		{name: "likely, and navigates", say: "take me to the order 44821", status: command.AwaitingUser, asks: `Run open_order with order_id "44821"`},
 		{name: "the name in words", say: "please list the orders", ran: `list_orders {}`},
+		{name: "a value that the command does not take", say: "please show this order 44830", at: order(), status: command.AwaitingUser, asks: "Which of these is meant?\n1. Order/show_order"},
+		{name: "a number as a word", say: "make it three copies", at: line(), status: command.AwaitingUser, asks: `Run Line/change_copies with order_id "44821", line 2, copies 3`},
 		{name: "an utterance with another value", say: "go to the order 44821", status: command.AwaitingUser, asks: `Run open_order with order_id "44821"`},
 		{name: "not likely enough", say: "orders and books", status: command.AwaitingUser, asks: "Which of these is meant?\n1. "},
 		{name: "about something else", say: "what is the weather in Lisbon", status: command.Completed},
@@ -116,6 +123,9 @@ func TestAnswer(t *testing.T) {
 		{"no", "cancel_order reason=late", order(), []string{"no"}, "", command.Cancelled},
 		{"a form", "cancel_order reason=late", order(), []string{`{"confirm":true}`}, `Order/cancel_order {"order_id":"44821","reason":"late"}`, command.Completed},
 		{"neither yes nor no", "cancel_order reason=late", order(), []string{"y e s"}, "", command.AwaitingUser},
+		{"another command by its name", "orders and books", nil, []string{"what_is_current_context"}, `what_is_current_context {}`, command.Completed},
+		{"another command by what is said for it", "orders and books", nil, []string{"What has been ordered?"}, `list_orders {}`, command.Completed},
+		{"a name is a value where one is asked for", "write down a note", order(), []string{"list_orders", "yes"}, `Order/add_note {"order_id":"44821","note":"list_orders"}`, command.Completed},
 		{"one letter gives nothing up", "open_order", nil, []string{"s"}, "", command.AwaitingUser},
 		{"abort", "open_order", nil, []string{"abort"}, "", command.Cancelled},
 		{"another command", "open_order", nil, []string{"/list_orders"}, `list_orders {}`, command.Completed},

@@ -5,6 +5,7 @@ import (
 	"net/mail"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -19,25 +20,37 @@ type span struct {
 	used       bool
 }
 
+// word is the span as a value: a number that is written as a word in digits.
+// One is left alone, because it is a pronoun more often than a number.
+func (s span) word() string {
+	low := strings.ToLower(s.text)
+	if i := slices.Index([]string{"two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"}, low); i >= 0 {
+		return strconv.Itoa(i + 2)
+	}
+	return strings.TrimRight(s.text, ".")
+}
+
 // extract finds parameters in an instruction without understanding it, from
 // the surest sign to the weakest: name=value and name: value; a member of an
 // enum; what has the pattern, the format or the type that only one parameter
 // asks for; and, for the one required text that is left, the rest. vocabulary
-// are stems that belong to the command and not to a value; nil is none.
-func extract(c *Command, text string, vocabulary map[string]bool, at Path) arguments {
+// are stems that belong to the command and not to a value; nil is none. whole
+// says that no value was left over, such as a number or a path.
+func extract(c *Command, text string, vocabulary map[string]bool, at Path) (_ arguments, whole bool) {
 	args := arguments{}
-	x := &extraction{c: c, args: args, vocabulary: vocabulary}
+	x := &extraction{c: c, args: args, at: at, vocabulary: vocabulary}
 	rest := x.pairs(text)
 	x.split(rest)
 	x.enums(rest)
 	x.shapes()
-	x.remainder(at)
-	return args
+	x.remainder()
+	return args, !slices.ContainsFunc(x.spans, func(s span) bool { return !s.used && isValue(s.text) })
 }
 
 type extraction struct {
 	c          *Command
 	args       arguments
+	at         Path
 	vocabulary map[string]bool
 	text       string // the instruction without its pairs
 	spans      []span
@@ -177,12 +190,12 @@ func (x *extraction) shapes() {
 	for i := range x.c.Params {
 		p := &x.c.Params[i]
 		fits := p.shape()
-		if _, given := x.args[p.Name]; given || fits == nil {
+		if fits == nil || !x.wants(p) {
 			continue
 		}
 		found := -1
 		for j := range x.spans {
-			if word := strings.TrimRight(x.spans[j].text, "."); !x.spans[j].used && fits(word) {
+			if !x.spans[j].used && fits(x.spans[j].word()) {
 				if found >= 0 {
 					found = -1
 					break
@@ -190,7 +203,7 @@ func (x *extraction) shapes() {
 				found = j
 			}
 		}
-		if found >= 0 && !x.contested(p, x.spans[found].text) && x.take(p, strings.TrimRight(x.spans[found].text, ".")) {
+		if found >= 0 && !x.contested(p, x.spans[found].word()) && x.take(p, x.spans[found].word()) {
 			x.spans[found].used = true
 		}
 	}
@@ -200,10 +213,17 @@ func (x *extraction) shapes() {
 // word as well, by the same right.
 func (x *extraction) contested(p *Param, word string) bool {
 	return slices.ContainsFunc(x.c.Params, func(other Param) bool {
-		_, given := x.args[other.Name]
 		fits := other.shape()
-		return other.Name != p.Name && !given && fits != nil && fits(strings.TrimRight(word, "."))
+		return other.Name != p.Name && fits != nil && x.wants(&other) && fits(word)
 	})
+}
+
+// wants reports whether a parameter has no value yet, and gets none from the
+// place.
+func (x *extraction) wants(p *Param) bool {
+	_, given := x.args[p.Name]
+	_, known := x.at.lookup(p.FromContext)
+	return !given && (p.FromContext == "" || !known)
 }
 
 // patternTime bounds the search for a pattern in one word.
@@ -246,13 +266,11 @@ func (p *Param) shape() func(string) bool {
 
 // remainder gives the one required text that is left what is left: from the
 // first word on that does not belong to the command, up to the end.
-func (x *extraction) remainder(at Path) {
+func (x *extraction) remainder() {
 	var open *Param
 	for i := range x.c.Params {
 		p := &x.c.Params[i]
-		_, given := x.args[p.Name]
-		_, known := at.lookup(p.FromContext)
-		if given || !p.Required || p.FromContext != "" && known {
+		if !x.wants(p) || !p.Required {
 			continue
 		}
 		if open != nil {
@@ -264,21 +282,25 @@ func (x *extraction) remainder(at Path) {
 		len(open.Types) > 0 && !slices.Contains(open.Types, "string") && !slices.Contains(open.Types, "array") {
 		return
 	}
-	var left []span
-	for _, s := range x.spans {
+	var left []*span
+	for i := range x.spans {
+		s := &x.spans[i]
 		if s.used || len(left) == 0 && x.vocabulary != nil && x.common(s.text) {
 			continue
 		}
 		left = append(left, s)
 	}
-	if len(left) > 0 {
-		x.take(open, x.between(left))
+	if len(left) == 0 || !x.take(open, x.between(left)) {
+		return
+	}
+	for _, s := range left {
+		s.used = true
 	}
 }
 
 // between is the instruction as it was written from the first of the spans to
 // the last, or their texts alone where others that are taken stand between.
-func (x *extraction) between(left []span) string {
+func (x *extraction) between(left []*span) string {
 	first, last := left[0], left[len(left)-1]
 	if len(left) == 1 {
 		return strings.TrimRight(first.text, ".")

@@ -55,7 +55,8 @@ type CallOptions struct {
 	// Without it a command that is to be confirmed asks.
 	Confirmed bool
 	// Inferred says that the command was chosen by something that may be
-	// wrong, such as a model. Without Confirmed what changes something asks.
+	// wrong, such as a model. Without Confirmed it asks if it may change more
+	// than the place.
 	Inferred bool
 	// Trace gets the events of the call as they happen; nil gathers them in
 	// CommandOutput.Traces instead. It is called from the caller's goroutine.
@@ -108,7 +109,7 @@ func (e *Engine) turn(ctx context.Context, p Path, raw string, opts CallOptions)
 		return nil, &Error{Code: http.StatusConflict, Offset: -1, Message: "the session stands at " + e.w.Trail(p) +
 			", of which the workflow now has only " + e.w.Trail(kept) + "; go on from there"}
 	}
-	return &turn{Engine: e, ctx: ctx, path: p, raw: raw, opts: opts, inferred: opts.Inferred}, nil
+	return &turn{Engine: e, ctx: ctx, path: p, raw: raw, opts: opts}, nil
 }
 
 func (t *turn) execute(text string) (*Outcome, error) {
@@ -168,7 +169,7 @@ func (t *turn) run(v visible, args arguments, problem *Problem) (*Outcome, error
 		problem.sources(c)
 		return t.ask(c, args, problem), nil
 	}
-	if !t.opts.Confirmed && (c.Confirm || t.inferred && c.Effect != Read) {
+	if !t.opts.Confirmed && (c.Confirm || t.inferred && c.Effect != Read || t.opts.Inferred && c.Effect != Read && c.Effect != Navigate) {
 		return t.confirm(c, args), nil
 	}
 	if c.core {

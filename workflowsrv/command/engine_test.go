@@ -401,7 +401,7 @@ func TestInferred(t *testing.T) {
 		asks   bool
 	}{
 		{"read", command.CallOptions{Inferred: true}, false},
-		{"navigate", command.CallOptions{Inferred: true}, true},
+		{"navigate", command.CallOptions{Inferred: true}, false},
 		{"write", command.CallOptions{Inferred: true}, true},
 		{"external", command.CallOptions{Inferred: true}, true},
 		{"write", command.CallOptions{Inferred: true, Confirmed: true}, false},

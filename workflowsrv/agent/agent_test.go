@@ -207,6 +207,21 @@ func TestConfirmLater(t *testing.T) {
 	}
 }
 
+// A session that has gone elsewhere meanwhile has not what was to be confirmed.
+func TestConfirmElsewhere(t *testing.T) {
+	d := newDesk(t, plan(), openOrder(), cancelOrder(), modeltest.Text("1. open_order"), done())
+	got := d.run(d.request("cancel the order of Ada Reed, it is late"))
+	d.want(got, command.AwaitingUser, false, "Run Order/cancel_order")
+	d.path = nil
+	r := d.request("yes")
+	r.State = got.State
+	d.want(d.run(r), command.Completed, false, "That is done.")
+	d.wantLast(4, "Order/cancel_order is a command of Order, and this is global. Go there first: open_order.")
+	if status := d.status("44821"); status != "open" {
+		t.Errorf("got the order %s", status)
+	}
+}
+
 // asks answers the questions of a run, in their order.
 func asks(t *testing.T, replies ...string) func(context.Context, string, json.RawMessage) (string, bool, error) {
 	return func(_ context.Context, question string, form json.RawMessage) (string, bool, error) {

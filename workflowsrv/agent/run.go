@@ -2,10 +2,10 @@ package agent
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/mcp-workbench/workbench/internal/model"
@@ -193,38 +193,29 @@ func (t *run) call(call model.Call) (result, fault string, err error) {
 // again counts a call, and reports whether it is made once too often.
 func (t *run) again(name string, object map[string]json.RawMessage) bool {
 	b, _ := json.Marshal([]any{t.path, name, object}) // read from JSON, and so written
+	key := fmt.Sprintf("%x", sha256.Sum256(b))
 	if t.Seen == nil {
 		t.Seen = map[string]int{}
 	}
-	t.Seen[string(b)]++
-	return t.Seen[string(b)] >= maxSame
+	t.Seen[key]++
+	return t.Seen[key] >= maxSame
 }
 
-// carryOut runs a command. One that only moves is not asked about.
+// carryOut runs a command, or returns the question whether it may run.
 func (t *run) carryOut(name string, arguments json.RawMessage, object map[string]json.RawMessage) (*command.Outcome, error) {
-	opts := command.CallOptions{Trace: t.request.Trace}
+	opts := command.CallOptions{Trace: t.request.Trace, Inferred: true}
 	if name == executeCommand {
 		var text string
 		if err := json.Unmarshal(object["command"], &text); err != nil {
 			return nil, &command.Error{Offset: -1, Message: "command has to be a string"}
 		}
-		known, _, _ := command.ParseName(text) // Execute says what is wrong with it
-		opts.Inferred = !t.moves(known)
 		return t.request.Engine.Execute(t.ctx, t.path, text, opts)
 	}
 	known, offered := t.tools[name]
 	if !offered {
 		known = strings.ReplaceAll(name, slash, "/") // the engine finds it, or says where it is
 	}
-	opts.Inferred = !t.moves(known)
 	return t.request.Engine.Run(t.ctx, t.path, command.Action{CommandName: known, Arguments: arguments}, opts)
-}
-
-// moves reports whether the command of that name changes nothing but the place.
-func (t *run) moves(name string) bool {
-	list := t.w.CommandsAt(t.path)
-	i := slices.IndexFunc(list, func(c *command.Command) bool { return c.Name == name || c.Leaf == name })
-	return i >= 0 && list[i].Effect == command.Navigate
 }
 
 // note takes over what became of a command, and words it for the model.
@@ -233,7 +224,7 @@ func (t *run) note(o *command.Outcome) string {
 	moved := t.w.Trail(o.Path) != t.w.Trail(t.path)
 	t.path = o.Path
 	t.Failed = !o.Output.Success
-	if p := o.Problem; p != nil && len(p.Missing)+len(p.Invalid) > 0 {
+	if p := o.Problem; o.Output.CommandName == nil || p != nil && len(p.Missing)+len(p.Invalid) > 0 {
 		t.stale = true
 		return text
 	}

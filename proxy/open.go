@@ -82,7 +82,7 @@ func (s *session) openAndTell(f *flight, b *box) {
 }
 
 // awaitListing waits until the client has read its tools, if it may, and notes
-// whether it did.
+// whether it did. Of one that ends its input it cannot be known.
 func (s *session) awaitListing(ctx context.Context, listed <-chan struct{}) {
 	s.mu.Lock()
 	ignores := s.habit.Ignores
@@ -97,6 +97,7 @@ func (s *session) awaitListing(ctx context.Context, listed <-chan struct{}) {
 		s.seen(func(h *habits.Habit) { h.Relists, h.Ignores = true, false })
 	case <-wait.C:
 		s.seen(func(h *habits.Habit) { h.Relists, h.Ignores = false, true })
+	case <-s.leaving:
 	case <-ctx.Done():
 	}
 }

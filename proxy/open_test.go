@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 )
 
 // An open holds its result so that the client knows the new tools when it reads
@@ -36,6 +37,22 @@ func TestOpenResultFollowsTheList(t *testing.T) {
 		}
 		if list, open := at(`"id":"list"`), at(`"id":"open"`); list < 0 || open < list {
 			t.Errorf("the list is message %d, the result of the open message %d of\n%s\nwant the list first", list, open, strings.Join(got, "\n"))
+		}
+	})
+}
+
+// A client that ends its input right after an open gets its result at once: it
+// lists nothing any more, and the end waits no longer than an open may take.
+func TestOpenResultBeforeTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := connect(t, newFront(t, readConfig(t, `{"toolboxes": {"dev": {"mcpServers": {"a": {"command": "inside", "args": ["tools=echo"]}}}}}`), ""))
+		l.initialize("2025-11-25", "{}")
+		l.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"workbench_open_toolbox","arguments":{"toolbox_name":"dev"}}}`)
+		l.method("notifications/tools/list_changed")
+		began := time.Now()
+		got := strings.Join(l.close(), "\n")
+		if !strings.Contains(got, `"servers_connected\":1`) || time.Since(began) > 0 {
+			t.Errorf("after %s got %s, want at once the result of the open", time.Since(began), got)
 		}
 	})
 }

@@ -38,6 +38,11 @@ type session struct {
 	owed   sync.WaitGroup // answers that are not sent yet
 	work   sync.WaitGroup // that nobody waits for
 
+	// leaving is closed by leave when nothing more comes from the client, while
+	// what it asked for is still answered.
+	leaving chan struct{}
+	leave   func()
+
 	mu      sync.Mutex
 	closed  bool
 	client  *toolbox.Client // nil before the client said who it is
@@ -79,7 +84,9 @@ func newSession(p *Proxy, who principal.Principal, send func([]byte)) *session {
 		listens: make(map[*flight]*subscription),
 		arrears: make(map[arrear]struct{}),
 		listed:  make(chan struct{}),
+		leaving: make(chan struct{}),
 	}
+	s.leave = sync.OnceFunc(func() { close(s.leaving) })
 	s.ctx, s.cancel = context.WithCancelCause(context.Background())
 	s.view.Store(p.view.Load())
 	s.routes = s.build()
@@ -117,6 +124,7 @@ func (s *session) handle(m *wire.Message, out outlet, scope uint64) {
 
 // Close waits for what is under way, then ends the servers.
 func (s *session) Close(ctx context.Context) error {
+	s.leave()
 	s.endListens()
 	answered := make(chan struct{})
 	go func() { s.owed.Wait(); close(answered) }()

@@ -210,11 +210,12 @@ func (s *Server) retry() {
 	}
 }
 
-// settle waits until the server has started or failed to.
+// settle waits until the server has started or failed to, or is retired, after
+// which it does neither.
 func (s *Server) settle(ctx context.Context) {
 	for {
 		s.mu.Lock()
-		settled, changed := s.status.settled(), s.changed
+		settled, changed := s.status.settled() || s.retired, s.changed
 		s.mu.Unlock()
 		if settled {
 			return

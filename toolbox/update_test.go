@@ -325,3 +325,26 @@ func TestUpdateOfMaxInFlight(t *testing.T) {
 		}
 	})
 }
+
+// Who opens a toolbox does not wait for a server that is taken out meanwhile.
+func TestOpenWaitsForNoRetiredServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow := inside("slow", "silent=initialize,server/discover")
+		slow.Timeouts.Start = 24 * time.Hour
+		opts := insideOptions()
+		opts.Peer = newPeer()
+		b := toolbox.New(config.Toolbox{Name: "box", Servers: []config.Server{slow}}, opts)
+		defer b.Close()
+		began := time.Now()
+		opened := make(chan error, 1)
+		go func() { opened <- b.Open(t.Context(), time.Hour) }()
+		synctest.Wait()
+		update(b, inside("other"))
+		if err := <-opened; err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(began); took != 0 {
+			t.Errorf("the open took %v, want no wait", took)
+		}
+	})
+}

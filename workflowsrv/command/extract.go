@@ -35,7 +35,8 @@ func (s span) word() string {
 // enum; what has the pattern, the format or the type that only one parameter
 // asks for; and, for the one required text that is left, the rest. vocabulary
 // are stems that belong to the command and not to a value; nil is none. whole
-// says that no value was left over, such as a number or a path.
+// says that no value was left over, such as a number or a path, unless it may
+// be that of a text which is asked for.
 func extract(c *Command, text string, vocabulary map[string]bool, at Path) (_ arguments, whole bool) {
 	args := arguments{}
 	x := &extraction{c: c, args: args, at: at, vocabulary: vocabulary}
@@ -44,7 +45,8 @@ func extract(c *Command, text string, vocabulary map[string]bool, at Path) (_ ar
 	x.enums(rest)
 	x.shapes()
 	x.remainder()
-	return args, !slices.ContainsFunc(x.spans, func(s span) bool { return !s.used && isValue(s.text) })
+	left := slices.ContainsFunc(x.spans, func(s span) bool { return !s.used && isValue(s.text) })
+	return args, !left || slices.ContainsFunc(c.Params, func(p Param) bool { return p.Required && x.wants(&p) && p.takesText() })
 }
 
 type extraction struct {
@@ -278,8 +280,7 @@ func (x *extraction) remainder() {
 		}
 		open = p
 	}
-	if open == nil || len(enumTexts(open.schema)) > 0 || open.shape() != nil ||
-		len(open.Types) > 0 && !slices.Contains(open.Types, "string") && !slices.Contains(open.Types, "array") {
+	if open == nil || !open.takesText() {
 		return
 	}
 	var left []*span
@@ -296,6 +297,12 @@ func (x *extraction) remainder() {
 	for _, s := range left {
 		s.used = true
 	}
+}
+
+// takesText reports whether any words can be a value of the parameter.
+func (p *Param) takesText() bool {
+	return len(enumTexts(p.schema)) == 0 && p.shape() == nil &&
+		(len(p.Types) == 0 || slices.Contains(p.Types, "string") || slices.Contains(p.Types, "array"))
 }
 
 // between is the instruction as it was written from the first of the spans to

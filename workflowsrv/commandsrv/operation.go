@@ -75,7 +75,7 @@ func (s *Server) asked(ctx context.Context, c *caller, a arguments, read func(a 
 	r := read(a)
 	if r.kind == kindAgent {
 		if s.agentFor(c) == nil {
-			return at, r, faultf(http.StatusServiceUnavailable, "no model is configured here, so nothing can be planned; use invoke_assistant for an instruction in words, or get_commands and execute_command").about(at)
+			return at, r, faultf(http.StatusServiceUnavailable, "no model is configured here (models in the configuration), so nothing can be planned; use invoke_assistant for an instruction in words, or get_commands and execute_command").about(at)
 		}
 		if r.text == "" {
 			return at, r, invalid("user_query is empty: say what you want").about(at)

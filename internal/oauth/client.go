@@ -152,7 +152,7 @@ func (c *Client) Renew(ctx context.Context, used string, wanted Challenge) (stri
 	defer cancel()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(refreshGrace, cancel) })()
 	ctx = begun
-	err = c.store.change(ctx, c.settings.URL, func(r *record) error {
+	err = c.change(ctx, func(r *record) error {
 		defer func() { c.keep(*r) }()
 		if r.usable() && r.Access != used {
 			return nil // another process was first
@@ -195,7 +195,7 @@ func (c *Client) failedWith(token string) error {
 
 // Note keeps what the server wants of the next login.
 func (c *Client) Note(ctx context.Context, wanted Challenge) error {
-	return c.store.change(ctx, c.settings.URL, func(r *record) error {
+	return c.change(ctx, func(r *record) error {
 		r.Wanted = wanted
 		c.keep(*r)
 		return nil
@@ -212,7 +212,7 @@ func (c *Client) Scopes() []string {
 // Changed reports whether there is a token that may be sent and is not the last
 // one that this client knew: somebody logged in.
 func (c *Client) Changed() bool {
-	r, err := c.store.read(c.settings.URL)
+	r, err := c.read()
 	if err != nil {
 		return false
 	}
@@ -226,7 +226,7 @@ func (c *Client) Changed() bool {
 // was one. An error of the authorization server does not keep the token.
 func (c *Client) Logout(ctx context.Context) (was bool, err error) {
 	var told error
-	err = c.store.change(ctx, c.settings.URL, func(r *record) error {
+	err = c.change(ctx, func(r *record) error {
 		was = r.Access != "" || r.Refresh != ""
 		if was && r.Revoke != "" {
 			told = c.revoke(ctx, r)
@@ -241,11 +241,33 @@ func (c *Client) Logout(ctx context.Context) (was bool, err error) {
 	return was, errors.Join(err, told)
 }
 
+// read returns what is known of the login, as far as it is of the authorization
+// server that the configuration names: no other is shown its client's secret.
+func (c *Client) read() (record, error) {
+	r, err := c.store.read(c.settings.URL)
+	c.disown(&r)
+	return r, err
+}
+
+// change is that of the store, for a record as read returns it.
+func (c *Client) change(ctx context.Context, f func(*record) error) error {
+	return c.store.change(ctx, c.settings.URL, func(r *record) error {
+		c.disown(r)
+		return f(r)
+	})
+}
+
+func (c *Client) disown(r *record) {
+	if want := c.settings.Issuer; want != "" && r.Issuer != "" && !sameIssuer(r.Issuer, want) {
+		r.forget()
+	}
+}
+
 func (c *Client) load() (record, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.loaded {
-		r, err := c.store.read(c.settings.URL)
+		r, err := c.read()
 		if err != nil {
 			return r, err
 		}

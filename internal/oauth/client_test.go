@@ -230,6 +230,69 @@ func TestRenewOnce(t *testing.T) {
 	}
 }
 
+// A renewal whose caller has gone does not keep the program from ending.
+func TestRenewIsGivenUp(t *testing.T) {
+	b := newBed(t)
+	c := b.client(oauth.Settings{})
+	if _, err := b.login(c); err != nil {
+		t.Fatal(err)
+	}
+	old := b.token(c)
+	asked, let := make(chan struct{}), make(chan struct{})
+	defer close(let)
+	b.Change = func(path string, _ map[string]any) {
+		if path == "/token" {
+			close(asked)
+			<-let
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() {
+		_, err := c.Renew(ctx, old, oauth.Challenge{})
+		ended <- err
+	}()
+	<-asked
+	cancel()
+	select {
+	case err := <-ended:
+		if err == nil {
+			t.Error("got a token, want an error")
+		}
+	case <-time.After(8 * time.Second):
+		t.Error("it still goes on")
+	}
+}
+
+// The login at one authorization server is none at another, whose client's secret the first is not shown.
+func TestIssuerChanges(t *testing.T) {
+	b := newBed(t)
+	if _, err := b.login(b.client(oauth.Settings{})); err != nil {
+		t.Fatal(err)
+	}
+	c := b.client(oauth.Settings{Issuer: "https://other.example", ClientID: "me", ClientSecret: "s3cret"})
+	if token, err := c.Token(t.Context()); token != "" || err != nil {
+		t.Errorf("got %q, %v, want no token", token, err)
+	}
+	var person *oauth.LoginError
+	if _, err := c.Renew(t.Context(), "", oauth.Challenge{}); !errors.As(err, &person) {
+		t.Errorf("got %v, want a LoginError", err)
+	}
+	if got := b.Count("refresh_token"); got != 0 {
+		t.Errorf("the first authorization server was asked %d times, want never", got)
+	}
+}
+
+func TestNothingToLogInTo(t *testing.T) {
+	b := &bed{Server: new(oauthtest.Server), t: t, dir: t.TempDir()}
+	srv := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(srv.Close)
+	b.url = srv.URL
+	if _, err := b.login(b.client(oauth.Settings{})); err == nil || !strings.Contains(err.Error(), "nothing to log in to") {
+		t.Errorf("got %v, want that there is nothing to log in to", err)
+	}
+}
+
 // A renewal that fails for a moment is not tried by each caller; one that fails for good is not tried again.
 func TestRenewFails(t *testing.T) {
 	b := newBed(t)

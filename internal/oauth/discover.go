@@ -38,6 +38,7 @@ type issuerMetadata struct {
 type place struct {
 	resource string   // what the token is for
 	scopes   []string // what the server says that it has
+	guessed  bool     // nobody has said that it is the place
 	issuerMetadata
 }
 
@@ -170,6 +171,7 @@ func (c *Client) discoverAtServer(ctx context.Context) (*place, error) {
 			Issuer: root, Authorize: root + "/authorize", Token: root + "/token", Register: root + "/register",
 			Challenges: []string{"S256"}, // which that revision required
 		}, nil
+		p.guessed = true
 	}
 	if err != nil {
 		return nil, fmt.Errorf("authorization server %s: %w", root, err)

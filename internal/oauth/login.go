@@ -37,11 +37,11 @@ func (c *Client) Login(ctx context.Context, opts LoginOptions) (scopes []string,
 	if c.settings.ClientCredentials {
 		return nil, errors.New("this server is used with client credentials, which need no login")
 	}
-	r, err := c.store.read(c.settings.URL)
+	r, err := c.read()
 	if err != nil {
 		return nil, err
 	}
-	asked, err := c.ask(ctx)
+	asked, refused, err := c.ask(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -49,6 +49,9 @@ func (c *Client) Login(ctx context.Context, opts LoginOptions) (scopes []string,
 	r.Wanted.Metadata = asked.Metadata
 	r.Wanted.Scope = strings.Join(union(strings.Fields(r.Wanted.Scope), strings.Fields(asked.Scope)), " ")
 	p, err := c.discover(ctx, asked.Metadata)
+	if err == nil && p.guessed && !refused {
+		err = errors.New("the server answers without a login, and names no authorization server: there is nothing to log in to")
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +78,7 @@ func (c *Client) Login(ctx context.Context, opts LoginOptions) (scopes []string,
 	if err != nil {
 		return nil, err
 	}
-	err = c.store.change(ctx, c.settings.URL, func(r *record) error {
+	err = c.change(ctx, func(r *record) error {
 		r.forget()
 		r.settle(p)
 		r.Scopes = scopes
@@ -94,8 +97,8 @@ func (c *Client) Login(ctx context.Context, opts LoginOptions) (scopes []string,
 }
 
 // ask sends the server a request without a token, for the challenge in its
-// answer.
-func (c *Client) ask(ctx context.Context) (Challenge, error) {
+// answer, and reports whether it was refused.
+func (c *Client) ask(ctx context.Context) (wanted Challenge, refused bool, err error) {
 	for _, method := range []string{http.MethodPost, http.MethodGet} {
 		var body io.Reader
 		if method == http.MethodPost {
@@ -103,7 +106,7 @@ func (c *Client) ask(ctx context.Context) (Challenge, error) {
 		}
 		req, err := http.NewRequestWithContext(ctx, method, c.settings.URL, body)
 		if err != nil {
-			return Challenge{}, err
+			return Challenge{}, false, err
 		}
 		for k, v := range c.settings.Headers {
 			req.Header.Set(k, v)
@@ -112,14 +115,14 @@ func (c *Client) ask(ctx context.Context) (Challenge, error) {
 		req.Header.Set("Accept", "application/json, text/event-stream")
 		resp, err := c.http.Do(req)
 		if err != nil {
-			return Challenge{}, plain(err)
+			return Challenge{}, false, plain(err)
 		}
 		_ = resp.Body.Close()
 		if resp.StatusCode == http.StatusUnauthorized {
-			return ParseChallenge(resp.Header), nil
+			return ParseChallenge(resp.Header), true, nil
 		}
 	}
-	return Challenge{}, nil // it wants one for some requests only, and may have metadata
+	return Challenge{}, false, nil // it wants one for some requests only, and may have metadata
 }
 
 // suits refuses authorization servers that a login is not safe with.

@@ -181,13 +181,14 @@ func Default() *Config {
 				Transport:  TransportBuiltin,
 				Builtin:    "workflow",
 				Conditions: "strict",
-				Timeouts:   defaultTimeouts(),
+				Timeouts:   DefaultTimeouts(),
 			}},
 		}},
 	}
 }
 
-func defaultTimeouts() Timeouts {
+// DefaultTimeouts are those of a server whose configuration has none.
+func DefaultTimeouts() Timeouts {
 	return Timeouts{Start: DefaultStartTimeout, CallIdle: DefaultCallIdleTimeout, CallTotal: DefaultCallTotalTimeout}
 }
 

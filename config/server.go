@@ -11,7 +11,7 @@ import (
 
 // server reads one server. What is wrong with its variables becomes its Problem.
 func (c *checker) server(n *node, name, path string) (s Server) {
-	s = Server{Name: name, Timeouts: defaultTimeouts()}
+	s = Server{Name: name, Timeouts: DefaultTimeouts()}
 	o, ok := c.object(n, path)
 	if !ok {
 		return s

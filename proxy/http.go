@@ -103,7 +103,12 @@ func NewHTTP(cfg *config.Config, opts Options, over HTTPOptions) (*HTTP, error) 
 
 // ServeHTTP serves one request.
 func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	commands := strings.HasPrefix(r.URL.Path, "/commands/") && h.opts.Commands != nil
 	if err := h.guard.check(r); err != nil {
+		if commands {
+			err.writePlain(w, r)
+			return
+		}
 		err.write(w, r)
 		return
 	}
@@ -121,7 +126,7 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.state(w, r, !h.clients.isClosing())
 	case r.URL.Path == "/metrics" && h.opts.Metrics != nil:
 		h.serveMetrics(w, r)
-	case strings.HasPrefix(r.URL.Path, "/commands/") && h.opts.Commands != nil:
+	case commands:
 		h.serveCommands(w, r)
 	default:
 		refuse(http.StatusNotFound, "there is nothing here; the MCP endpoint is /mcp").write(w, r)
@@ -160,7 +165,7 @@ func (h *HTTP) serveCommands(w http.ResponseWriter, r *http.Request) {
 	if !h.opts.CommandsOpen(r.URL.Path) {
 		c, err := h.authorize(r)
 		if err != nil {
-			err.write(w, r)
+			err.writePlain(w, r)
 			return
 		}
 		ctx = principal.With(ctx, c.Principal)

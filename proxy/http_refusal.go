@@ -33,7 +33,16 @@ func refuseMethod(allowed string) *refusal {
 	return no
 }
 
-func (no *refusal) write(w http.ResponseWriter, r *http.Request) {
+func (no *refusal) write(w http.ResponseWriter, r *http.Request) { no.send(w, r, no.body()) }
+
+// writePlain is write for those who speak no JSON-RPC.
+func (no *refusal) writePlain(w http.ResponseWriter, r *http.Request) {
+	b := strconv.AppendInt([]byte(`{"code":`), int64(no.status), 10)
+	b = wire.AppendQuote(append(b, `,"message":`...), no.error.Message)
+	no.send(w, r, append(b, `,"data":{}}`...))
+}
+
+func (no *refusal) send(w http.ResponseWriter, r *http.Request, body []byte) {
 	h := w.Header()
 	if no.header[0] != "" {
 		h.Set(no.header[0], no.header[1])
@@ -46,7 +55,7 @@ func (no *refusal) write(w http.ResponseWriter, r *http.Request) {
 	}
 	h.Set("Content-Type", "application/json")
 	w.WriteHeader(no.status)
-	_, _ = w.Write(no.body())
+	_, _ = w.Write(body)
 }
 
 // body is the error; the schema of revision 2025-11-25 and later has no null

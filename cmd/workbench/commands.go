@@ -18,14 +18,15 @@ import (
 func commandsCommand(env *environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "commands",
-		Short: "Check command workflows",
+		Short: "Serve and check command workflows",
 		Long: `A command workflow is a folder of YAML files that makes an application of tools:
 contexts are the places where one can stand, commands what can be done there.`,
-		Example: "  workbench commands check ./orders",
-		Args:    noArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Example: `  workbench commands serve example --http 127.0.0.1:7777
+  workbench commands check ./orders`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(commandsCheckCommand(env))
+	cmd.AddCommand(commandsServeCommand(env), commandsCheckCommand(env))
 	return cmd
 }
 

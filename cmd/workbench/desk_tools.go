@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/rs/zerolog"
-
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/wire"
@@ -15,39 +13,50 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
 )
 
+// withoutDesks is a toolbox without its servers of commands: commands call the
+// others.
+func withoutDesks(cfg *config.Toolbox) config.Toolbox {
+	own := *cfg
+	own.Servers = slices.DeleteFunc(slices.Clone(own.Servers), func(s config.Server) bool { return s.Builtin == commandsBuiltin })
+	return own
+}
+
 // box returns a toolbox of the desks' own, opened. It has the servers that
-// clients are served, without those of commands, and is for nobody in
-// particular: what commands do they do for all.
-func (d *desks) box(ctx context.Context, cfg *config.Config, log zerolog.Logger, name string) (*toolbox.Toolbox, error) {
-	found, ok := cfg.Toolbox(name)
-	if !ok {
-		return nil, unknownToolbox(cfg, name)
-	}
+// clients are served, and is for nobody in particular: what commands do they do
+// for all.
+func (d *desks) box(ctx context.Context, name string) (*toolbox.Toolbox, error) {
 	d.mu.Lock()
-	if d.closed {
+	found, ok := d.cfg.Toolbox(name)
+	switch {
+	case d.closed:
 		d.mu.Unlock()
 		return nil, toolbox.ErrClosed
+	case !ok:
+		defer d.mu.Unlock()
+		return nil, unknownToolbox(d.cfg, name)
 	}
-	box := d.boxes[name]
+	box, wait := d.boxes[name], d.cfg.OpenTimeout
 	if box == nil {
-		own := *found
-		own.Servers = slices.DeleteFunc(slices.Clone(own.Servers), func(s config.Server) bool { return s.Builtin == commandsBuiltin })
-		opts := d.env.toolboxOptions(cfg, log)
+		opts := d.env.toolboxOptions(d.cfg, d.log)
 		opts.Peer = loner{}
-		box = toolbox.New(own, opts)
+		box = toolbox.New(withoutDesks(found), opts)
 		d.boxes[name] = box
 	}
 	d.mu.Unlock()
-	return box, box.Open(ctx, cfg.OpenTimeout)
+	if box.Opened() {
+		return box, nil // each server is waited for by who calls it
+	}
+	return box, box.Open(ctx, wait)
 }
 
 // tools lists the tools of a toolbox; unlisted are its servers that could not
 // tell theirs.
-func (d *desks) tools(ctx context.Context, cfg *config.Config, log zerolog.Logger, name string) (tools []command.Tool, unlisted []string, err error) {
-	box, err := d.box(ctx, cfg, log, name)
+func (d *desks) tools(ctx context.Context, name string) (tools []command.Tool, unlisted []string, err error) {
+	box, err := d.box(ctx, name)
 	if err != nil {
 		return nil, nil, err
 	}
+	_, log := d.now()
 	for _, s := range box.Servers() {
 		items := s.Items(toolbox.Tools)
 		if st := s.Status(); len(items) == 0 && st.State != toolbox.Ready {
@@ -62,15 +71,11 @@ func (d *desks) tools(ctx context.Context, cfg *config.Config, log zerolog.Logge
 }
 
 // A toolCaller calls tools for commands.
-type toolCaller struct {
-	desks *desks
-	cfg   *config.Config
-	log   zerolog.Logger
-}
+type toolCaller struct{ desks *desks }
 
 // CallTool implements command.Caller.
 func (c toolCaller) CallTool(ctx context.Context, box, server, tool string, arguments json.RawMessage) (json.RawMessage, error) {
-	b, err := c.desks.box(ctx, c.cfg, c.log, box)
+	b, err := c.desks.box(ctx, box)
 	if err != nil {
 		return nil, err
 	}

@@ -32,10 +32,15 @@ const commandsBuiltin = "commands"
 // the store and the toolboxes that they share. Nothing of it is there before
 // the first is wanted.
 type desks struct {
-	env *environment
+	env     *environment
+	startup string // the command that new conversations begin with, "" for that of the workflow
 
 	mu     sync.Mutex // guards what follows
+	cfg    *config.Config
+	direct string
+	log    zerolog.Logger
 	made   map[string]*desk
+	stale  []*desk // made for an earlier configuration, and still in use by who had them
 	store  *store.Store
 	boxes  map[string]*toolbox.Toolbox
 	closed bool
@@ -51,45 +56,113 @@ func newDesks(env *environment) *desks {
 	return &desks{env: env, made: map[string]*desk{}, boxes: map[string]*toolbox.Toolbox{}}
 }
 
-// builtin makes the MCP side of the servers of commands.
-func (d *desks) builtin(cfg *config.Config, log zerolog.Logger) toolbox.Builtin {
-	return func(who principal.Principal, s config.Server) (wire.Endpoint, error) {
-		ctx, cancel := context.WithTimeout(context.Background(), s.Timeouts.Start)
-		defer cancel()
-		server, err := d.get(ctx, cfg, log, s.Commands)
-		if err != nil {
-			return nil, err
+// use says what the desks work by: a configuration, and the one toolbox of it
+// that is served over HTTP, "" for all. It is called before anything is wanted
+// of them.
+func (d *desks) use(cfg *config.Config, direct string, log zerolog.Logger) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.cfg, d.direct, d.log = cfg, direct, log
+}
+
+// Reload has the desks work by another configuration. Servers of commands are
+// made anew when they are wanted the next time; who is connected to one keeps
+// it. The models and the store are those of the start.
+func (d *desks) Reload(cfg *config.Config) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	now := *cfg
+	now.Models, now.Store = d.cfg.Models, d.cfg.Store
+	d.cfg = &now
+	for source, one := range d.made {
+		d.stale = append(d.stale, one)
+		delete(d.made, source)
+	}
+	for name, box := range d.boxes {
+		if found, ok := cfg.Toolbox(name); ok {
+			for _, gone := range box.Update(withoutDesks(found)) {
+				heir, _ := box.Server(gone.Name)
+				gone.Retire(heir)
+			}
 		}
-		return server.For(who), nil
 	}
 }
 
-// handler serves /commands/TOOLBOX/…, the operations of the toolbox's server of
-// commands.
-func (d *desks) handler(cfg *config.Config, log zerolog.Logger) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		name, path := splitDeskPath(r.URL.Path)
-		source := ""
-		if box, ok := cfg.Toolbox(name); ok && (commandsrv.Open(path) || principal.From(r.Context()).May(name)) {
-			for _, s := range box.Servers {
-				if s.Builtin == commandsBuiltin && !s.Disabled && s.Problem == nil {
-					source = s.Commands
-				}
-			}
+// withDesks is a front and the desks behind it, which are reloaded together.
+type withDesks struct {
+	front interface{ Reload(*config.Config) }
+	desks *desks
+}
+
+func (w withDesks) Reload(cfg *config.Config) {
+	w.desks.Reload(cfg)
+	w.front.Reload(cfg)
+}
+
+// now returns what the desks work by.
+func (d *desks) now() (*config.Config, zerolog.Logger) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.cfg, d.log
+}
+
+// builtin makes the MCP side of a server of commands.
+func (d *desks) builtin(who principal.Principal, s config.Server) (wire.Endpoint, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), s.Timeouts.Start)
+	defer cancel()
+	server, err := d.get(ctx, s.Commands)
+	if err != nil {
+		return nil, err
+	}
+	return server.For(who), nil
+}
+
+// ServeHTTP serves /commands/TOOLBOX/…, the operations of the toolbox's server
+// of commands.
+func (d *desks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	name, path := splitDeskPath(r.URL.Path)
+	source := d.source(name)
+	if source == "" || !commandsrv.Open(path) && !principal.From(r.Context()).May(name) {
+		commandsrv.Refuse(w, http.StatusNotFound, fmt.Sprintf("there is no toolbox %q with a server of commands here", visible(name)))
+		return
+	}
+	server, err := d.get(r.Context(), source)
+	if err != nil {
+		commandsrv.Refuse(w, http.StatusServiceUnavailable, err.Error())
+		return
+	}
+	inner := r.Clone(r.Context())
+	inner.URL.Path, inner.URL.RawPath = path, ""
+	server.ServeHTTP(w, inner)
+}
+
+// source is what the server of commands of a toolbox serves over HTTP, "" if
+// there is none.
+func (d *desks) source(name string) string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	box, ok := d.cfg.Toolbox(name)
+	if !ok || d.direct != "" && d.direct != name {
+		return ""
+	}
+	for _, s := range box.Servers {
+		if s.Builtin == commandsBuiltin && !s.Disabled && s.Problem == nil {
+			return s.Commands
 		}
-		if source == "" {
-			commandsrv.Refuse(w, http.StatusNotFound, fmt.Sprintf("there is no toolbox %q with a server of commands here", visible(name)))
-			return
+	}
+	return ""
+}
+
+// served names the toolboxes whose commands are served over HTTP.
+func (d *desks) served() []string {
+	cfg, _ := d.now()
+	var names []string
+	for _, t := range cfg.Toolboxes {
+		if d.source(t.Name) != "" {
+			names = append(names, t.Name)
 		}
-		server, err := d.get(r.Context(), cfg, log, source)
-		if err != nil {
-			commandsrv.Refuse(w, http.StatusServiceUnavailable, err.Error())
-			return
-		}
-		inner := r.Clone(r.Context())
-		inner.URL.Path, inner.URL.RawPath = path, ""
-		server.ServeHTTP(w, inner)
-	})
+	}
+	return names
 }
 
 // splitDeskPath takes the toolbox and the rest from a path below /commands/.
@@ -106,8 +179,9 @@ func deskOpen(path string) bool {
 
 // get returns the server of what a configuration names, making it if there is
 // none. One that could not be made is tried again.
-func (d *desks) get(ctx context.Context, cfg *config.Config, log zerolog.Logger, source string) (*commandsrv.Server, error) {
+func (d *desks) get(ctx context.Context, source string) (*commandsrv.Server, error) {
 	d.mu.Lock()
+	cfg, log := d.cfg, d.log
 	one := d.made[source]
 	if one == nil {
 		one = new(desk)
@@ -123,7 +197,7 @@ func (d *desks) get(ctx context.Context, cfg *config.Config, log zerolog.Logger,
 	if err != nil {
 		return nil, fmt.Errorf("the commands %s cannot be served: %w", source, err)
 	}
-	opts := commandsrv.Options{Version: version(), Logger: log, Sampled: sampled}
+	opts := commandsrv.Options{Version: version(), Startup: d.startup, Logger: log, Sampled: sampled}
 	if m := &cfg.Models; m.BaseURL != "" && m.Problem == nil {
 		a, err := newAgent(m, toolbox.RemoteClient(d.env.environ), log)
 		if err != nil {
@@ -174,18 +248,18 @@ func (d *desks) workflow(ctx context.Context, cfg *config.Config, log zerolog.Lo
 		if !ok {
 			return nil, command.Options{}, unknownToolbox(cfg, name)
 		}
-		tools, unlisted, err := d.tools(ctx, cfg, log, name)
+		tools, unlisted, err := d.tools(ctx, name)
 		if err != nil {
 			return nil, command.Options{}, err
 		}
 		if len(tools) == 0 {
 			return nil, command.Options{}, fmt.Errorf("toolbox %q has no tools: %s", name, orWhen(join(unlisted), "it has no servers besides those of commands"))
 		}
-		return command.Project(name, box.Description, tools), command.Options{Caller: toolCaller{d, cfg, log}}, nil
+		return command.Project(name, box.Description, tools), command.Options{Caller: toolCaller{d}}, nil
 	}
 	w, err := d.folder(ctx, cfg, log, source)
 	return w, command.Options{
-		Caller: toolCaller{d, cfg, log}, HTTP: newRequester(), Process: programs{d.env, log}, LookupEnv: d.env.lookup,
+		Caller: toolCaller{d}, HTTP: newRequester(), Process: programs{d.env, log}, LookupEnv: d.env.lookup,
 	}, err
 }
 
@@ -205,7 +279,7 @@ func (d *desks) folder(ctx context.Context, cfg *config.Config, log zerolog.Logg
 		if _, ok := cfg.Toolbox(name); !ok {
 			continue // the folder's fault, which loading it tells
 		}
-		tools, unlisted, err := d.tools(ctx, cfg, log, name)
+		tools, unlisted, err := d.tools(ctx, name)
 		if err != nil {
 			return nil, err
 		}
@@ -225,7 +299,10 @@ func (d *desks) folder(ctx context.Context, cfg *config.Config, log zerolog.Logg
 func (d *desks) Close() {
 	d.mu.Lock()
 	d.closed = true
-	made, boxes, st := d.made, d.boxes, d.store
+	made, boxes, st := d.stale, d.boxes, d.store
+	for _, one := range d.made {
+		made = append(made, one)
+	}
 	d.mu.Unlock()
 	var all sync.WaitGroup
 	for _, one := range made {

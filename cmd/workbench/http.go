@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	neturl "net/url"
+	"strings"
 	"syscall"
 	"time"
 
@@ -90,15 +92,18 @@ func serveHTTP(ctx context.Context, env *environment, o *httpFlags, cfg *config.
 	opts.Toolbox.IdleTimeout = idleTimeout
 	var front *proxy.HTTP
 	over.Metrics = metrics.Handler(opts.Version, func() status.Front { return front.Status() }, func() { front.TimeCalls() })
-	over.Commands, over.CommandsOpen = env.desks.handler(cfg, opts.Logger), deskOpen
+	over.Commands, over.CommandsOpen = env.desks, deskOpen
 	front, err = proxy.NewHTTP(cfg, opts, over)
 	if err != nil {
 		return usageError{errors.Join(err, ln.Close())}
 	}
 	url := o.url(ln.Addr())
 	o.announce(opts.Logger, url, tokenFile)
+	for _, name := range env.desks.served() {
+		opts.Logger.Info().Str(logkey.Toolbox, name).Str(logkey.URL, strings.TrimSuffix(url, "mcp")+"commands/"+neturl.PathEscape(name)+"/").Msg("serving commands")
+	}
 	defer env.tell(opts.Logger, url, front, reload.problem)()
-	defer reload.follow(front)()
+	defer reload.follow(withDesks{front, env.desks})()
 	return front.Serve(ctx, ln)
 }
 

@@ -38,11 +38,17 @@ type served struct {
 // serveForTest runs serve --http and waits for the address that it logs.
 func serveForTest(t *testing.T, environ []string, args ...string) *served {
 	t.Helper()
+	return runForTest(t, environ, append([]string{"serve", "--http", "127.0.0.1:0"}, args...)...)
+}
+
+// runForTest does so for another command that serves over HTTP.
+func runForTest(t *testing.T, environ []string, args ...string) *served {
+	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	read, write := io.Pipe()
 	s := &served{ended: make(chan int, 1), stop: stop}
 	go func() {
-		code := run(ctx, append([]string{"serve", "--http", "127.0.0.1:0"}, args...), streams{strings.NewReader(""), io.Discard, write}, environ)
+		code := run(ctx, args, streams{strings.NewReader(""), io.Discard, write}, environ)
 		_ = write.Close()
 		s.ended <- code
 	}()

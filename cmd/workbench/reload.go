@@ -112,7 +112,7 @@ func (r *reloader) reload(asked bool) {
 // was none: another is not to take its place because it is away for a moment.
 func (r *reloader) load() (*config.Config, error) {
 	if r.cfg.Path != "" {
-		return config.Load(r.cfg.Path, r.env.lookup)
+		return r.env.loadFile(r.cfg.Path)
 	}
 	cfg, _, err := r.env.load()
 	return cfg, err

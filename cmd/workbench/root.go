@@ -40,7 +40,9 @@ type environment struct {
 	logFile    string
 	guard      *child.Guard // starts all child processes
 	desks      *desks       // the servers of commands
-	hangups    *hangups
+	// overlay changes a configuration that was read; nil leaves it as it is.
+	overlay func(*config.Config) error
+	hangups *hangups
 }
 
 // lookup reads one of our variables.
@@ -201,8 +203,26 @@ func (e *environment) load() (cfg *config.Config, searched []string, err error) 
 		return nil, searched, hinted{err, "name an existing file with --config or WORKBENCH_CONFIG, or none to use the default places"}
 	}
 	if path == "" {
-		return config.Default(), searched, nil
+		cfg = config.Default()
+		return cfg, searched, e.lay(cfg)
 	}
-	cfg, err = config.Load(path, e.lookup)
+	cfg, err = e.loadFile(path)
 	return cfg, nil, err
+}
+
+// loadFile reads the configuration in a file.
+func (e *environment) loadFile(path string) (*config.Config, error) {
+	cfg, err := config.Load(path, e.lookup)
+	if err == nil {
+		err = e.lay(cfg)
+	}
+	return cfg, err
+}
+
+// lay changes a configuration by what this call of the program says.
+func (e *environment) lay(cfg *config.Config) error {
+	if e.overlay == nil {
+		return nil
+	}
+	return e.overlay(cfg)
 }

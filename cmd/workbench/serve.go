@@ -63,7 +63,7 @@ func serve(cmd *cobra.Command, env *environment, direct string, over *httpFlags)
 	if err != nil {
 		return err
 	}
-	if cfg.Path == "" {
+	if cfg.Path == "" && env.overlay == nil {
 		log.Info().Strs(logkey.Searched, searched).Msg("no configuration found; serving the built-in one")
 	}
 	for _, problem := range cfg.Problems() {
@@ -78,6 +78,7 @@ func serve(cmd *cobra.Command, env *environment, direct string, over *httpFlags)
 		log.Warn().AnErr(logkey.Err, err).Msg("there are no traces")
 	}
 	defer stopTracing()
+	env.desks.use(cfg, direct, log)
 	opts := proxy.Options{
 		Version: version(),
 		Direct:  direct,
@@ -96,7 +97,7 @@ func serve(cmd *cobra.Command, env *environment, direct string, over *httpFlags)
 	}
 	defer front.Close()
 	defer env.tell(log, "", front, reload.problem)()
-	defer reload.follow(front)()
+	defer reload.follow(withDesks{front, env.desks})()
 	in, out, restore := pollable(env.in, env.out)
 	defer restore()
 	return wire.Serve(cmd.Context(), in, out, front, wire.ServeOptions{MaxMessage: cfg.MaxMessage})
@@ -114,7 +115,7 @@ func (e *environment) toolboxOptions(cfg *config.Config, log zerolog.Logger) too
 		Event:      logEvent(log),
 		Catalogue:  e.seenServers(log),
 		Logger:     log,
-		Builtins:   map[string]toolbox.Builtin{"workflow": e.workflowServers(log), commandsBuiltin: e.desks.builtin(cfg, log)},
+		Builtins:   map[string]toolbox.Builtin{"workflow": e.workflowServers(log), commandsBuiltin: e.desks.builtin},
 	}
 }
 

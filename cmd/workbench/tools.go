@@ -60,6 +60,7 @@ func (e *environment) boxes(names []string) (boxes []*toolbox.Toolbox, cfg *conf
 	if cfg, _, err = e.load(); err != nil {
 		return nil, nil, log, nil, err
 	}
+	e.desks.use(cfg, "", log)
 	opts := e.toolboxOptions(cfg, log)
 	opts.Peer, opts.Principal = loner{}, principal.Principal{Name: principal.Default}
 	for _, t := range cfg.Toolboxes {

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/workbench/config"
+)
+
+func commandsServeCommand(env *environment) *cobra.Command {
+	var over httpFlags
+	cmd := &cobra.Command{
+		Use:   "serve [WORKFLOW]",
+		Short: "Serve one command workflow, over HTTP or on standard input and output",
+		Long: `Serve is workbench with one server of commands. WORKFLOW is example, the workflow
+inside workbench; toolbox:NAME, the tools of a toolbox as commands; or the folder
+of a workflow. The toolboxes that it needs are those of the configuration.
+
+With --http its operations are served at /commands/NAME/, as /openapi.json there
+describes, and as MCP tools at /mcp; without, as MCP tools on standard input and
+output. NAME is example, the last part of the folder, or NAME-commands.
+
+Variables of the environment: WORKFLOW_PATH stands for WORKFLOW; STARTUP_COMMAND
+is the command that new conversations begin with, in place of the workflow's;
+ENV_FILE_PATH and PASSWORDS_FILE_PATH are files with more variables, KEY=VALUE a
+line; SPEEDDICT_FOLDERNAME is the folder that conversations are kept in, where
+the configuration does not say.`,
+		Example: `  workbench commands serve example --http 127.0.0.1:7777
+  workbench commands serve ./orders
+  WORKFLOW_PATH=./orders workbench commands serve --http 127.0.0.1:7777`,
+		Args: between(0, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := over.check(cmd); err != nil {
+				return err
+			}
+			if err := env.readVariables("ENV_FILE_PATH", "PASSWORDS_FILE_PATH"); err != nil {
+				return err
+			}
+			workflow, _ := env.lookup("WORKFLOW_PATH")
+			if len(args) > 0 {
+				workflow = args[0]
+			}
+			if workflow == "" {
+				return usageError{hinted{errors.New("no workflow is named"), "try: workbench commands serve example --http 127.0.0.1:7777"}}
+			}
+			box, err := deskToolbox(workflow)
+			if err != nil {
+				return err
+			}
+			env.overlay = func(cfg *config.Config) error { return env.addDesk(cfg, box) }
+			env.desks.startup, _ = env.lookup("STARTUP_COMMAND")
+			return serve(cmd, env, box.Name, &over)
+		},
+	}
+	over.add(cmd.Flags())
+	return cmd
+}
+
+// deskToolbox is a toolbox that has a server of commands alone.
+func deskToolbox(workflow string) (config.Toolbox, error) {
+	name, isToolbox := strings.CutPrefix(workflow, config.CommandsToolbox)
+	switch {
+	case isToolbox:
+		name += "-commands"
+	case workflow == config.CommandsExample:
+		name = workflow
+	default:
+		dir, err := filepath.Abs(workflow)
+		if err != nil {
+			return config.Toolbox{}, err
+		}
+		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+			return config.Toolbox{}, hinted{fmt.Errorf("there is no folder %s", workflow), "name the folder that holds workflow.yaml, toolbox:NAME or example"}
+		}
+		workflow, name = dir, filepath.Base(dir)
+	}
+	server := config.Server{Name: "commands", Transport: config.TransportBuiltin, Builtin: commandsBuiltin, Commands: workflow, Timeouts: config.DefaultTimeouts()}
+	return config.Toolbox{Name: name, Prefix: config.PrefixNone, Description: "The commands of " + name, Servers: []config.Server{server}}, nil
+}
+
+// addDesk adds the toolbox to a configuration.
+func (e *environment) addDesk(cfg *config.Config, box config.Toolbox) error {
+	if _, taken := cfg.Toolbox(box.Name); taken {
+		return hinted{fmt.Errorf("the configuration has a toolbox %q already", box.Name), `add a server {"builtin": "commands", "commands": "…"} to it, and serve it with workbench serve`}
+	}
+	cfg.Toolboxes = append(cfg.Toolboxes, box)
+	if dir, _ := e.lookup("SPEEDDICT_FOLDERNAME"); dir != "" && cfg.Store == (config.Store{}) {
+		abs, err := filepath.Abs(dir)
+		if err != nil {
+			return err
+		}
+		cfg.Store.Path = filepath.Join(abs, "conversations.db")
+	}
+	return nil
+}
+
+// readVariables adds the variables in files, whose paths stand in variables, to
+// the environment. They go before what is there.
+func (e *environment) readVariables(names ...string) error {
+	for _, name := range names {
+		path, _ := e.lookup(name)
+		if path == "" {
+			continue
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		more, err := parseVariables(text)
+		if err != nil {
+			return fmt.Errorf("%s: %s:%w", name, path, err)
+		}
+		e.environ = append(e.environ[:len(e.environ):len(e.environ)], more...)
+	}
+	return nil
+}
+
+// parseVariables reads lines of KEY=VALUE. Lines that are empty or begin with #
+// are left out, as are the word export and quotes around a value. The error
+// tells the line, and no value.
+func parseVariables(text []byte) (list []string, err error) {
+	lines := bufio.NewScanner(bytes.NewReader(text))
+	for n := 1; lines.Scan(); n++ {
+		line := strings.TrimSpace(lines.Text())
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		name, value, ok := strings.Cut(strings.TrimPrefix(line, "export "), "=")
+		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+		if !ok || name == "" || strings.ContainsAny(name, " \t\"'") {
+			return nil, fmt.Errorf("%d: want KEY=VALUE", n)
+		}
+		if len(value) >= 2 && (value[0] == '"' || value[0] == '\'') && value[len(value)-1] == value[0] {
+			value = value[1 : len(value)-1]
+		}
+		list = append(list, name+"="+value)
+	}
+	return list, lines.Err()
+}

@@ -1,0 +1,219 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A desktop is a client of the commands of a workbench that serves over HTTP.
+type desktop struct {
+	t       *testing.T
+	base    string // ends with the toolbox
+	token   string
+	session string
+}
+
+// deskOf serves and begins a session with the commands of a toolbox.
+func deskOf(t *testing.T, s *served, environ []string, box string) *desktop {
+	t.Helper()
+	var token bytes.Buffer
+	if code := run(t.Context(), []string{"token"}, streams{strings.NewReader(""), &token, io.Discard}, environ); code != exitDone {
+		t.Fatalf("workbench token ended with %d", code)
+	}
+	return &desktop{t: t, base: strings.TrimSuffix(s.url, "/mcp") + "/commands/" + box, token: strings.TrimSpace(token.String())}
+}
+
+func (d *desktop) send(method, path, body string) (int, string) {
+	d.t.Helper()
+	req, err := http.NewRequestWithContext(d.t.Context(), method, d.base+path, strings.NewReader(body))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if d.token != "" {
+		req.Header.Set("Authorization", "Bearer "+d.token)
+	}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	resp, err := client.Do(req)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(resp.Body)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return resp.StatusCode, string(answer)
+}
+
+// begin begins a session.
+func (d *desktop) begin() string {
+	d.t.Helper()
+	status, answer := d.send("POST", "/initialize", `{}`)
+	var begun struct {
+		SessionID string `json:"session_id"`
+	}
+	if err := json.Unmarshal([]byte(answer), &begun); status != http.StatusOK || err != nil {
+		d.t.Fatalf("initialize: got %d %s", status, answer)
+	}
+	d.session = begun.SessionID
+	return answer
+}
+
+// execute carries out a command and returns the answer.
+func (d *desktop) execute(command string) string {
+	d.t.Helper()
+	body, err := json.Marshal(map[string]string{"session_id": d.session, "command": command})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	_, answer := d.send("POST", "/execute_command", string(body))
+	return answer
+}
+
+func writeFiles(t *testing.T, dir string, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Commands are behind the front's token, except the probes; a toolbox without
+// them is not there.
+func TestDeskGuard(t *testing.T) {
+	dir := t.TempDir()
+	writeFiles(t, dir, map[string]string{"c.json": `{"toolboxes": {"plain": {"mcpServers": {"workflow": {"builtin": "workflow"}}},
+		"shop": {"mcpServers": {"desk": {"builtin": "commands", "commands": "example"}}},
+		"gone": {"mcpServers": {"desk": {"builtin": "commands", "commands": "nowhere"}}}}}`})
+	environ := []string{"XDG_STATE_HOME=" + t.TempDir(), "WORKBENCH_CONFIG=" + filepath.Join(dir, "c.json")}
+	s := serveForTest(t, environ)
+	for name, tt := range map[string]struct {
+		box, token, method, path string
+		status                   int
+		want                     string // a piece of the answer
+	}{
+		"probe without token":  {"shop", "none", "GET", "/probes/healthz", 200, `{"status":"alive"}`},
+		"ready without token":  {"shop", "none", "GET", "/probes/readyz", 200, `"status":"ready"`},
+		"without token":        {"shop", "none", "POST", "/initialize", 401, `{"code":401,"message":"a bearer token is needed`},
+		"with a wrong token":   {"shop", "wrong", "GET", "/openapi.json", 401, `{"code":401,`},
+		"with the token":       {"shop", "", "GET", "/openapi.json", 200, `"openapi":"3.1.0"`},
+		"no commands":          {"plain", "", "POST", "/initialize", 404, `there is no toolbox \"plain\" with a server of commands`},
+		"no toolbox":           {"none", "", "POST", "/initialize", 404, `there is no toolbox \"none\"`},
+		"probe of no toolbox":  {"none", "none", "GET", "/probes/healthz", 404, `there is no toolbox`},
+		"no folder":            {"gone", "", "POST", "/initialize", 503, `there is no folder`},
+		"traversal of toolbox": {"plain/../shop", "none", "GET", "/probes/healthz", 401, ``},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := deskOf(t, s, environ, tt.box)
+			d.t = t
+			switch tt.token {
+			case "none":
+				d.token = ""
+			case "wrong":
+				d.token = "x" + d.token[1:]
+			}
+			if status, answer := d.send(tt.method, tt.path, `{}`); status != tt.status || !strings.Contains(answer, tt.want) {
+				t.Errorf("got %d %s, want %d and %q", status, answer, tt.status, tt.want)
+			}
+		})
+	}
+}
+
+// A folder's commands call tools of the configuration, make requests and run
+// programs, and a configuration that is edited counts for those who come later.
+func TestDeskFolder(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("its programs are those of Unix")
+	}
+	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/away" {
+			http.Redirect(w, r, "/stock", http.StatusFound)
+			return
+		}
+		fmt.Fprintf(w, `{"copies":3,"key":%q}`, r.Header.Get("X-Key"))
+	}))
+	defer api.Close()
+	dir := t.TempDir()
+	writeFiles(t, dir, map[string]string{
+		"c.json":                      `{"toolboxes": {"flows": {"mcpServers": {"workflow": {"builtin": "workflow"}}}, "orders": {"mcpServers": {"desk": {"builtin": "commands", "commands": "orders"}}}}}`,
+		"orders/workflow.yaml":        "name: Orders\ndescription: d\npurpose: p\ntoolbox: flows\n",
+		"orders/commands/list.yaml":   "description: List\neffect: read\ntool: workflow/workflow_list\n",
+		"orders/commands/stock.yaml":  "description: Stock\neffect: read\nhttp: {url: \"" + api.URL + "/stock\", headers: {X-Key: \"${STOCK_KEY}\"}}\noutputs: {copies: /copies, key: /key}\nreply: \"{copies} copies, key {key}\"\n",
+		"orders/commands/away.yaml":   "description: Away\neffect: read\nhttp: {url: \"" + api.URL + "/away\"}\n",
+		"orders/commands/echo.yaml":   "description: Echo\neffect: read\nparams: {word: {type: string, description: w}}\nprocess: {argv: [echo, \"said {word}\"]}\n",
+		"orders/commands/fail.yaml":   "description: Fail\neffect: read\nprocess: {argv: [sh, -c, \"echo it broke >&2; exit 3\"]}\n",
+		"orders/commands/hang.yaml":   "description: Hang\neffect: read\nprocess: {argv: [sh, -c, \"sleep 300\"], timeout: 200ms}\n",
+		"orders/commands/absent.yaml": "description: Absent\neffect: read\nprocess: {argv: [no-such-program]}\n",
+	})
+	environ := []string{"XDG_STATE_HOME=" + t.TempDir(), "WORKBENCH_CONFIG=" + filepath.Join(dir, "c.json"), "STOCK_KEY=k1", "PATH=" + os.Getenv("PATH")}
+	s := serveForTest(t, environ)
+	d := deskOf(t, s, environ, "orders")
+	d.begin()
+	for command, want := range map[string]string{
+		"list":                     `"success":true`,
+		"stock":                    `3 copies, key k1`,
+		"away":                     `"success":false`,
+		"echo <word>hello</word>":  `said hello`,
+		"fail":                     `exit status 3: it broke`,
+		"hang":                     `it took too long and was ended`,
+		"absent":                   `no-such-program`,
+		"echo":                     `"missing":["word"]`,
+		"echo <word>a</word> and ": `"code":422`,
+	} {
+		if got := d.execute(command); !strings.Contains(got, want) {
+			t.Errorf("%s: got %s, want %q", command, got, want)
+		}
+	}
+
+	writeFiles(t, dir, map[string]string{"orders/commands/new.yaml": "description: New\neffect: read\nprocess: {argv: [echo, new]}\n"})
+	writeFiles(t, dir, map[string]string{"c.json": `{"toolboxes": {"flows": {"description": "now described", "mcpServers": {"workflow": {"builtin": "workflow"}}}, "orders": {"mcpServers": {"desk": {"builtin": "commands", "commands": "orders"}}}}}`})
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		got := d.execute("new")
+		if strings.Contains(got, `"response_text":"new`) {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("got %s long after the configuration was edited, want the new command", got)
+		}
+	}
+	if got := d.execute("list"); !strings.Contains(got, `"success":true`) {
+		t.Errorf("got %s, want the tools to be called still", got)
+	}
+}
+
+// commands serve takes what it needs from the command line and from variables.
+func TestCommandsServe(t *testing.T) {
+	dir, kept := t.TempDir(), t.TempDir()
+	writeFiles(t, dir, map[string]string{
+		"desk/workflow.yaml":       "name: Desk\ndescription: d\npurpose: p\nstartup: hello <word>default</word>\n",
+		"desk/commands/hello.yaml": "description: Hello\neffect: read\nparams: {word: {type: string, description: w}}\nprocess: {argv: [echo, \"hello {word}\"]}\n",
+		"vars.env":                 "# comment\nexport STARTUP_COMMAND=\"hello <word>you</word>\"\n\nOTHER=1\n",
+		"passwords.env":            "SPEEDDICT_FOLDERNAME='" + kept + "'\n",
+	})
+	environ := []string{"XDG_STATE_HOME=" + t.TempDir(), "WORKFLOW_PATH=" + filepath.Join(dir, "desk"), "PATH=" + os.Getenv("PATH"),
+		"ENV_FILE_PATH=" + filepath.Join(dir, "vars.env"), "PASSWORDS_FILE_PATH=" + filepath.Join(dir, "passwords.env")}
+	s := runForTest(t, environ, "commands", "serve", "--http", "127.0.0.1:0")
+	d := deskOf(t, s, environ, "desk")
+	if got := d.begin(); !strings.Contains(got, `"response_text":"hello you`) || !strings.Contains(got, `"workflow_name":"Desk"`) {
+		t.Errorf("got %s, want the startup command of the variable", got)
+	}
+	if _, err := os.Stat(filepath.Join(kept, "conversations.db")); err != nil {
+		t.Errorf("the conversations are not where the variable says: %v", err)
+	}
+}

@@ -46,7 +46,7 @@ func callTool(ctx context.Context, env *environment, name string, args []string,
 	if len(parts) != 3 || parts[0] == "" || parts[1] == "" || parts[2] == "" {
 		return usageError{hinted{fmt.Errorf("%q does not name a tool", name), "write TOOLBOX/SERVER/TOOL, as workbench tools lists them"}}
 	}
-	boxes, closeAll, err := env.openBoxes(ctx, parts[0])
+	boxes, closeAll, err := env.openBoxes(ctx, nil, parts[0])
 	if err != nil {
 		return err
 	}

@@ -140,7 +140,7 @@ func (e *environment) knownTools(ctx context.Context, folder fs.FS, offline bool
 	if offline {
 		get = e.recallBoxes
 	}
-	boxes, closeAll, err := get(ctx, names...)
+	boxes, closeAll, err := get(ctx, withoutDesks, names...)
 	if err != nil {
 		return opts, err
 	}

@@ -46,9 +46,13 @@ was never seen.`,
 	return cmd
 }
 
+// An edit changes a toolbox of the configuration before it is made; nil leaves
+// it as it is.
+type edit func(*config.Toolbox) config.Toolbox
+
 // boxes makes the named toolboxes, or all, for this program's own use. closeLog
 // ends their log.
-func (e *environment) boxes(names []string) (boxes []*toolbox.Toolbox, cfg *config.Config, log zerolog.Logger, closeLog func() error, err error) {
+func (e *environment) boxes(edited edit, names []string) (boxes []*toolbox.Toolbox, cfg *config.Config, log zerolog.Logger, closeLog func() error, err error) {
 	log, closeLog, err = e.logger()
 	if err != nil {
 		return nil, nil, log, nil, err
@@ -65,6 +69,9 @@ func (e *environment) boxes(names []string) (boxes []*toolbox.Toolbox, cfg *conf
 	opts.Peer, opts.Principal = loner{}, principal.Principal{Name: principal.Default}
 	for _, t := range cfg.Toolboxes {
 		if len(names) == 0 || slices.Contains(names, t.Name) {
+			if edited != nil {
+				t = edited(&t)
+			}
 			boxes = append(boxes, toolbox.New(t, opts))
 		}
 	}
@@ -75,8 +82,8 @@ func (e *environment) boxes(names []string) (boxes []*toolbox.Toolbox, cfg *conf
 }
 
 // openBoxes opens the named toolboxes, or all, and waits for their servers.
-func (e *environment) openBoxes(ctx context.Context, names ...string) (boxes []*toolbox.Toolbox, closeAll func(), err error) {
-	boxes, cfg, log, closeLog, err := e.boxes(names)
+func (e *environment) openBoxes(ctx context.Context, edited edit, names ...string) (boxes []*toolbox.Toolbox, closeAll func(), err error) {
+	boxes, cfg, log, closeLog, err := e.boxes(edited, names)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -107,8 +114,8 @@ func (e *environment) openBoxes(ctx context.Context, names ...string) (boxes []*
 
 // recallBoxes gives the named toolboxes, or all, with what was last seen of
 // their servers, and starts nothing.
-func (e *environment) recallBoxes(_ context.Context, names ...string) (boxes []*toolbox.Toolbox, closeAll func(), err error) {
-	boxes, _, _, closeLog, err := e.boxes(names)
+func (e *environment) recallBoxes(_ context.Context, edited edit, names ...string) (boxes []*toolbox.Toolbox, closeAll func(), err error) {
+	boxes, _, _, closeLog, err := e.boxes(edited, names)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -148,7 +155,7 @@ func listTools(ctx context.Context, env *environment, names []string, asJSON, of
 	if offline {
 		get = env.recallBoxes
 	}
-	boxes, closeAll, err := get(ctx, names...)
+	boxes, closeAll, err := get(ctx, nil, names...)
 	if err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ import (
 // caller is a client that has many calls under way.
 type caller struct {
 	session wire.Session
+	told    atomic.Int64 // how often the list of tools was said to be another
 
 	mu      sync.Mutex // of Receive, and of what follows
 	last    int
@@ -36,6 +37,9 @@ func newCaller(front *proxy.Proxy) *caller {
 func (c *caller) take(msg []byte) {
 	var m wire.Message
 	if err := wire.Scan(msg, &m); err == nil && m.Kind == wire.Notification {
+		if m.IsMethod("notifications/tools/list_changed") {
+			c.told.Add(1)
+		}
 		return
 	}
 	// Some of it is sent while Receive is called.

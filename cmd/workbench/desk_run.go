@@ -14,6 +14,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/mcp-workbench/workbench/internal/child"
+	"github.com/mcp-workbench/workbench/toolbox"
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
 )
 
@@ -23,12 +24,14 @@ const (
 	maxAnswer   = 4 << 20
 )
 
-// A requester makes the HTTP requests of commands. It follows no redirects:
-// where they lead nobody has configured.
+// A requester makes the HTTP requests of commands, by the proxies of remote
+// servers. It follows no redirects: where they lead nobody has configured.
 type requester struct{ client *http.Client }
 
-func newRequester() requester {
-	return requester{&http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+func newRequester(environ []string) requester {
+	client := toolbox.RemoteClient(environ)
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return requester{client}
 }
 
 // Do implements command.HTTPRunner.

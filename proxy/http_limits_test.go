@@ -5,8 +5,11 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -207,6 +210,37 @@ func TestHTTPConnectionLimit(t *testing.T) {
 		c := <-third
 		_ = c.Close()
 	})
+}
+
+// starved is a listener that has no descriptors for a while.
+type starved struct {
+	net.Listener
+	fails atomic.Int32
+}
+
+func (l *starved) Accept() (net.Conn, error) {
+	if l.fails.Add(-1) >= 0 {
+		return nil, &net.OpError{Op: "accept", Net: "tcp", Err: os.NewSyscallError("accept4", syscall.EMFILE)}
+	}
+	return l.Listener.Accept()
+}
+
+// A connection that could not be accepted is accepted when it can be, and takes
+// no room from others.
+func TestFaultC16_NoDescriptors(t *testing.T) {
+	w := newWeb(t, oneBox, webOptions{http: proxy.HTTPOptions{MaxConns: 1}, listen: func() net.Listener {
+		ln, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := &starved{Listener: ln}
+		l.fails.Store(4)
+		return l
+	}})
+	session := w.begin("/mcp/box", "2025-11-25")
+	if got, text := w.status("POST", "/mcp/box", callOf(1, "echo", `{"n":1}`), session); got != 200 || !strings.Contains(text, `"n":1`) && !strings.Contains(text, `\"n\":1`) {
+		t.Errorf("got %d %s, want the reply", got, text)
+	}
 }
 
 // A client that does not read its stream does not hold up the server, and gets

@@ -292,7 +292,7 @@ func TestHTTPOpenToolbox(t *testing.T) {
 
 // At the end subscriptions have a last message, calls under way are answered,
 // and nothing new begins.
-func TestHTTPShutdown(t *testing.T) {
+func TestFaultC17_End(t *testing.T) {
 	h := newHolder()
 	w := newWeb(t, oneBox, webOptions{inside: h.make})
 	session := w.begin("/mcp/box", "2025-11-25")

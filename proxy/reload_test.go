@@ -5,9 +5,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
+	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy"
 )
@@ -292,6 +296,52 @@ func TestReloadShared(t *testing.T) {
 	}
 	if err := front.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// Calls over HTTP are answered while the configuration changes again and again,
+// and when the front ends.
+func TestFaultC17_ReloadUnderLoad(t *testing.T) {
+	const clients = 8
+	changed := func(i int) *config.Config {
+		return readConfig(t, fmt.Sprintf(`{"toolboxes":{"box":{"mcpServers":{"a":{"command":"child","args":["tools=echo,pid"],"shared":true},"b%d":{"command":"inside","args":["tools=x"]}}}}}`, i))
+	}
+	w := newWeb(t, `{"toolboxes":{"box":{"mcpServers":{"a":{"command":"child","args":["tools=echo,pid"],"shared":true}}}}}`, webOptions{})
+	first := w.begin("/mcp/box", "2025-11-25")
+	_, pid := w.status("POST", "/mcp/box", callOf(1, "pid", `{}`), first)
+
+	var over atomic.Bool
+	var answered atomic.Int64
+	g, all := errgroup.WithContext(t.Context()) // all ends with the first fault
+	for c := range clients {
+		session := w.begin("/mcp/box", "2025-11-25")
+		g.Go(func() error {
+			for id := 1; !over.Load(); id++ {
+				nonce := fmt.Sprintf("n-%d-%d-", c, id)
+				got, err := w.all(callOf(id, "echo", fmt.Sprintf(`{"nonce":%q}`, nonce)), session)
+				if err != nil || len(got) != 1 || !strings.Contains(got[0], nonce) {
+					return fmt.Errorf("client %d call %d: got %q, %w", c, id, got, err)
+				}
+				answered.Add(1)
+			}
+			return nil
+		})
+	}
+	for i := range 20 {
+		w.front.Reload(changed(i))
+		// Each reload is under way beside calls.
+		for before := answered.Load(); answered.Load() < before+clients && all.Err() == nil; {
+			if got, text := w.status("POST", "/mcp/box", callOf(i+2, "pid", `{}`), first); got != 200 || strings.Contains(text, "error") {
+				t.Fatalf("reload %d: got %d %s", i, got, text)
+			}
+		}
+	}
+	over.Store(true)
+	if err := g.Wait(); err != nil {
+		t.Error(err)
+	}
+	if _, now := w.status("POST", "/mcp/box", callOf(1, "pid", `{}`), first); now != pid {
+		t.Errorf("got %s, before the reloads %s: the process of an unchanged server", now, pid)
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 // reloads has the configuration changed again and again while servers are called that it leaves as they are, and others
 // that come and go with it. The former answer each call and run on.
 func reloads(t *testing.T, tab *table) {
-	const steady = 4
+	const steady, names = 4, 4
 	n, faulty := times(20, 1000), 10 // and each tenth time with a fault
 	with := func(changing string) map[string]map[string]string {
 		servers := map[string]string{changing: "well"}
@@ -46,7 +46,7 @@ func reloads(t *testing.T, tab *table) {
 	}
 	before, strangers, delays := pids(), new(tally), durations{}
 	reload := func(i int) {
-		server, next := fmt.Sprint("r", i-1), fmt.Sprint("r", i)
+		server, next := fmt.Sprint("r", (i-1)%names), fmt.Sprint("r", i%names)
 		var calls sync.WaitGroup
 		for c := range 4 { // some of them are under way when their server goes
 			calls.Go(func() { strangers.one(p, server, fmt.Sprintf("n-%d-%d-", i, c)) })
@@ -65,7 +65,9 @@ func reloads(t *testing.T, tab *table) {
 		p.echo("box", next)
 		calls.Wait()
 	}
-	reload(1)
+	for i := range names {
+		reload(i + 1) // what is counted by name is made once
+	}
 	held := p.holds()
 
 	var over atomic.Bool
@@ -79,8 +81,8 @@ func reloads(t *testing.T, tab *table) {
 			}
 		})
 	}
-	for i := 2; i <= n+1; i++ {
-		reload(i)
+	for i := range n {
+		reload(names + i + 1)
 	}
 	over.Store(true)
 	work.Wait()

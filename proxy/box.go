@@ -85,6 +85,16 @@ func (b *box) open(ctx context.Context, wait time.Duration, names ...string) err
 	return err
 }
 
+// await waits as open does, but has nothing started or tried again.
+func (b *box) await(ctx context.Context, wait time.Duration, names ...string) {
+	var wg sync.WaitGroup
+	if commons := b.content.Load().commons; commons != nil {
+		wg.Go(func() { commons.Await(ctx, wait, names...) })
+	}
+	b.Await(ctx, wait, names...)
+	wg.Wait()
+}
+
 // open returns the toolboxes that were opened, in the order of the configuration.
 func (s *session) open() []*box {
 	s.mu.Lock()
@@ -164,8 +174,9 @@ func (s *session) unsettled() []string {
 }
 
 // openBox opens a toolbox so that its tools are listed, waits for its servers,
-// or for those that are named, and, if announce is set, tells the client of its changed lists, once. If it
-// said anything of the tools, listed is closed when the client has read them.
+// or for those that are named, and, if announce is set, tells the client of its
+// changed lists, once. If it said anything of the tools, listed is closed when
+// the client has read them.
 func (s *session) openBox(ctx context.Context, b *box, announce bool, names ...string) (listed <-chan struct{}, err error) {
 	s.mu.Lock()
 	s.opening++

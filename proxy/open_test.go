@@ -2,12 +2,44 @@ package proxy_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/mcp-workbench/workbench/internal/mcptest"
 )
+
+// A server that rests after failures is tried again by an open, not by calls.
+func TestUseDoesNotRetry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := dial(t, false, map[string]*mcptest.Server{"s": {Refuse: []string{"initialize"}}})
+		c.initialize()
+		open := func(id string) {
+			t.Helper()
+			c.say(`{"jsonrpc":"2.0","id":%q,"method":"tools/call","params":{"name":"workbench_open_toolbox","arguments":{"toolbox_name":"box"}}}`, id)
+			c.hear(fmt.Sprintf(`"id":%q`, id))
+			synctest.Wait()
+		}
+		starts := func() int { return c.front.Status().Sessions[0].Toolboxes[0].Servers[0].Starts }
+		open("first")
+		time.Sleep(10 * time.Second) // the circuit is open
+		before := starts()
+		for i, tool := range []string{`"tool_name":"echo","toolbox_name":"box"`, `"tool":{"toolbox":"box","server":"s","name":"echo"}`} {
+			c.say(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"workbench_use_tool","arguments":{%s}}}`, i, tool)
+			c.hear(fmt.Sprintf(`"id":%d`, i), `circuit-open`)
+		}
+		if got := starts(); got != before {
+			t.Errorf("got %d starts after the calls, before %d", got, before)
+		}
+		open("again")
+		if got := starts(); got != before+1 {
+			t.Errorf("got %d starts after the open, want %d", got, before+1)
+		}
+	})
+}
 
 // An open holds its result so that the client knows the new tools when it reads
 // it. That is so only if the list leaves first, however slowly it is written.

@@ -102,7 +102,11 @@ func (s *session) openThenUse(f *flight, c *call, b *box, w want) {
 	if _, ok := b.Server(w.server); ok {
 		names = append(names, w.server)
 	}
-	if _, err := s.openBox(f.ctx, b, true, names...); err != nil {
+	if b.Opened() {
+		// Only an open has servers tried again: a model that calls and calls
+		// what is not there is not to start a process each time.
+		b.await(f.ctx, s.cfg().OpenTimeout, names...)
+	} else if _, err := s.openBox(f.ctx, b, true, names...); err != nil {
 		f.fail(err)
 		return
 	}

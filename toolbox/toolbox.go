@@ -153,11 +153,7 @@ func (t *Toolbox) Opened() bool {
 }
 
 // Open starts the servers if that was not done, has those that rest after a
-// failure tried at once, and returns when each is ready or has failed, or when
-// wait is over or ctx ends; servers that are late go on starting. A server that
-// the catalogue knows is waited for only if its start has failed before: its
-// lists are there, and calls wait until it is ready. If names are given, only
-// those servers are waited for. Open fails only with [ErrClosed].
+// failure tried at once, and waits as Await does. It fails only with [ErrClosed].
 func (t *Toolbox) Open(ctx context.Context, wait time.Duration, names ...string) (err error) {
 	first := false
 	t.once.Do(func() {
@@ -167,11 +163,23 @@ func (t *Toolbox) Open(ctx context.Context, wait time.Duration, names ...string)
 	if err != nil {
 		return err
 	}
-	var unknown []*Server
-	for _, s := range t.Servers() {
-		if !first {
+	if !first {
+		for _, s := range t.Servers() {
 			s.retry()
 		}
+	}
+	t.Await(ctx, wait, names...)
+	return nil
+}
+
+// Await returns when each server of an open toolbox is ready or has failed, or
+// when wait is over or ctx ends; servers that are late go on starting. A server
+// that the catalogue knows is waited for only if its start has failed before: its
+// lists are there, and calls wait until it is ready. If names are given, only
+// those servers are waited for.
+func (t *Toolbox) Await(ctx context.Context, wait time.Duration, names ...string) {
+	var unknown []*Server
+	for _, s := range t.Servers() {
 		if !s.known() && (len(names) == 0 || slices.Contains(names, s.Name)) {
 			unknown = append(unknown, s)
 		}
@@ -179,7 +187,6 @@ func (t *Toolbox) Open(ctx context.Context, wait time.Duration, names ...string)
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	settle(ctx, unknown)
-	return nil
 }
 
 // Settle waits until each server of an open toolbox is ready or has failed, also

@@ -23,6 +23,9 @@ func (o Options) Turned(k Knobs) Options {
 // SchemaVersion is that of this program.
 func SchemaVersion() int { return len(migrations()) }
 
+// TopicsLike is how a topic is made unique.
+const TopicsLike = topicsLike
+
 // LongGroup returns how many changes are committed together at most.
 const LongGroup = maxGroup
 

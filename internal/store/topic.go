@@ -40,6 +40,11 @@ func cleanTopic(topic string) string {
 	return strings.TrimSpace(topic[:cut])
 }
 
+// topicsLike finds the keys of a principal's topics that lie between two, but for that of a conversation. The index has no empty
+// ones, so it is used if these are asked for expressly to be left out.
+const topicsLike = `SELECT topic_key FROM conversations
+	WHERE principal = $1 AND topic_key <> '' AND topic_key >= $2 AND topic_key < $3 AND id <> $4`
+
 // uniqueTopic returns topic, or topic with the least number from 2 behind it that makes it the only one of the principal, not
 // counting the conversation itself. It is called in a transaction that holds off others that choose a topic.
 func uniqueTopic(ctx context.Context, q querier, principal, conversation, topic string) (string, error) {
@@ -48,9 +53,7 @@ func uniqueTopic(ctx context.Context, q querier, principal, conversation, topic 
 	if key == "" {
 		return "", nil
 	}
-	rows, err := q.QueryContext(ctx, `SELECT topic_key FROM conversations
-		WHERE principal = $1 AND topic_key >= $2 AND topic_key < $3 AND id <> $4`,
-		principal, key, key+":", conversation) // ":" follows "9": what begins with the key and a digit, and some more
+	rows, err := q.QueryContext(ctx, topicsLike, principal, key, key+":", conversation) // ":" follows "9": what begins with the key and a digit, and some more
 	if err != nil {
 		return "", err
 	}

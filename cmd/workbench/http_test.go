@@ -17,9 +17,11 @@ import (
 	"math/big"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -129,6 +131,60 @@ func TestServeHTTP(t *testing.T) {
 	var fault bytes.Buffer
 	if code := run(t.Context(), []string{"serve", "--http", address, "--log-level", "off"}, streams{strings.NewReader(""), io.Discard, &fault}, environ); code != exitFault || !strings.Contains(fault.String(), "another program has the port") {
 		t.Errorf("the same port again: got exit code %d and %q", code, &fault)
+	}
+}
+
+// What a client shows workbench is nothing to the servers behind it: they get what the configuration has for them.
+func TestServeHTTPKeepsTheToken(t *testing.T) {
+	var mu sync.Mutex
+	var sent []http.Header
+	far := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		sent = append(sent, req.Header)
+		w.WriteHeader(http.StatusForbidden)
+	}))
+	defer far.Close()
+	path := filepath.Join(t.TempDir(), "workbench-config.json")
+	text := `{"toolboxes":{"box":{"mcpServers":{"far":{"url":"` + far.URL + `","headers":{"X-Key":"k"}}}}}}`
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	environ := []string{"XDG_STATE_HOME=" + t.TempDir(), "XDG_CACHE_HOME=" + t.TempDir(), "WORKBENCH_CONFIG=" + path}
+	s := serveForTest(t, environ)
+	var out bytes.Buffer
+	if code := run(t.Context(), []string{"token"}, streams{strings.NewReader(""), &out, io.Discard}, environ); code != exitDone {
+		t.Fatalf("workbench token ended with %d", code)
+	}
+	token := strings.TrimSpace(out.String())
+	const open = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"workbench_open_toolbox","arguments":{"toolbox_name":"box"},` +
+		`"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"c","version":"1"},` +
+		`"io.modelcontextprotocol/clientCapabilities":{}}}}`
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url, strings.NewReader(open))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, v := range map[string]string{
+		"Content-Type": "application/json", "Accept": "application/json, text/event-stream", "Authorization": "Bearer " + token,
+		"Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "workbench_open_toolbox",
+	} {
+		req.Header.Set(k, v)
+	}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	resp, err := client.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if body, err := io.ReadAll(resp.Body); err != nil || !bytes.Contains(body, []byte("HTTP 403")) {
+		t.Fatalf("got %d, %v, %s, want that the server refused us", resp.StatusCode, err, body)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	for _, header := range sent {
+		if text := fmt.Sprint(header); strings.Contains(text, token) || header.Get("Authorization") != "" || header.Get("X-Key") != "k" {
+			t.Errorf("the server was sent %v, want X-Key and nothing of the client's", text)
+		}
 	}
 }
 

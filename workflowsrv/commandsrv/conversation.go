@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
 	"time"
 
@@ -68,8 +69,9 @@ func runNewConversation(ctx context.Context, s *Server, c *caller, a arguments) 
 // extract names a conversation by what was asked first, and sums it up by its
 // first and last words.
 func extract(said []Exchange) (topic, summary string) {
+	tag := regexp.MustCompile(`</?[A-Za-z0-9_.-]+>`) // of a command string
 	line := func(text string, most int) string {
-		runes := []rune(strings.Join(strings.Fields(text), " "))
+		runes := []rune(strings.Join(strings.Fields(tag.ReplaceAllString(text, " ")), " "))
 		if len(runes) > most {
 			return strings.TrimSpace(string(runes[:most-1])) + "…"
 		}

@@ -101,12 +101,15 @@ func (s *Store) Conversation(ctx context.Context, principal, id string) (Convers
 	return found, nil
 }
 
-// Conversations returns the principal's conversations that were updated last, the latest first, at most limit.
-func (s *Store) Conversations(ctx context.Context, principal string, limit int) ([]Conversation, error) {
+// latest finds the conversations of a principal with a workflow.
+const latest = `SELECT ` + conversationColumns + ` FROM conversations WHERE principal = $1 AND workflow = $2
+	ORDER BY updated DESC, id DESC LIMIT $3`
+
+// Conversations returns the principal's conversations with a workflow that were updated last, the latest first, at most limit.
+func (s *Store) Conversations(ctx context.Context, principal, workflow string, limit int) ([]Conversation, error) {
 	var found []Conversation
 	err := s.db.read(ctx, func(ctx context.Context, q querier) error {
-		rows, err := q.QueryContext(ctx, `SELECT `+conversationColumns+` FROM conversations WHERE principal = $1
-			ORDER BY updated DESC, id DESC LIMIT $2`, principal, limit)
+		rows, err := q.QueryContext(ctx, latest, principal, workflow, limit)
 		if err != nil {
 			return err
 		}

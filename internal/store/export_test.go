@@ -23,8 +23,11 @@ func (o Options) Turned(k Knobs) Options {
 // SchemaVersion is that of this program.
 func SchemaVersion() int { return len(migrations()) }
 
-// TopicsLike is how a topic is made unique.
-const TopicsLike = topicsLike
+// TopicsLike is how a topic is made unique, Latest what a list is.
+const (
+	TopicsLike = topicsLike
+	Latest     = latest
+)
 
 // LongGroup returns how many changes are committed together at most.
 const LongGroup = maxGroup

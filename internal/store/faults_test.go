@@ -222,7 +222,7 @@ func TestFaultE14_ManyConversations(t *testing.T) {
 		name, query, index string
 		args               []any
 	}{
-		{"list", `SELECT * FROM conversations WHERE principal = $1 ORDER BY updated DESC, id DESC LIMIT 10`, "conversations_updated", []any{"alice"}},
+		{"list", store.Latest, "conversations_updated", []any{"alice", "shop", 10}},
 		{"topic", store.TopicsLike, "conversations_topic", []any{"alice", "topic", "topic:", "x"}},
 	} {
 		rows, err := db.QueryContext(t.Context(), `EXPLAIN QUERY PLAN `+tt.query, tt.args...)

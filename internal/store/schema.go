@@ -30,7 +30,7 @@ CREATE TABLE conversations (
 	sum       BIGINT NOT NULL,
 	PRIMARY KEY (principal, id)
 );
-CREATE INDEX conversations_updated ON conversations (principal, updated, id);
+CREATE INDEX conversations_updated ON conversations (principal, workflow, updated, id);
 CREATE UNIQUE INDEX conversations_topic ON conversations (principal, topic_key) WHERE topic_key <> '';
 CREATE TABLE turns (
 	principal    TEXT NOT NULL,

@@ -181,7 +181,7 @@ func TestForeign(t *testing.T) {
 				}
 			}
 		}
-		if list, err := s.Conversations(ctx, "mallory", 10); err != nil || len(list) != 1 || list[0].ID != other.Conversation {
+		if list, err := s.Conversations(ctx, "mallory", other.Workflow, 10); err != nil || len(list) != 1 || list[0].ID != other.Conversation {
 			t.Errorf("got %+v and %v, want mallory's own", list, err)
 		}
 		if turns, err := s.Turns(ctx, "alice", session.Conversation, 0); err != nil || messages(turns) != "secret" {
@@ -358,7 +358,7 @@ func TestTopicRace(t *testing.T) {
 			})
 		}
 		all.Wait()
-		list, err := stores[0].Conversations(t.Context(), "alice", 100)
+		list, err := stores[0].Conversations(t.Context(), "alice", "shop", 100)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -396,7 +396,10 @@ func TestList(t *testing.T) {
 		}
 		now = now.Add(time.Second)
 		say(t, s, ids[1], "again")
-		list, err := s.Conversations(t.Context(), "alice", 4)
+		if _, err := s.Begin(t.Context(), "alice", "editor", "another workflow", ""); err != nil {
+			t.Fatal(err)
+		}
+		list, err := s.Conversations(t.Context(), "alice", "shop", 4)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -94,7 +94,7 @@ func TestExportSelection(t *testing.T) {
 		if strings.Contains(bob, "alice") || !strings.Contains(bob, `"end":{"conversations":4,"turns":6,"corrections":3}`) {
 			t.Errorf("got %s, want bob's alone", bob)
 		}
-		list, err := s.Conversations(t.Context(), "bob", 2)
+		list, err := s.Conversations(t.Context(), "bob", "shop", 2)
 		if err != nil {
 			t.Fatal(err)
 		}

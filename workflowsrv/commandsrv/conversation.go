@@ -112,23 +112,15 @@ func runListConversations(ctx context.Context, s *Server, c *caller, a arguments
 		return nil, f
 	}
 	limit := int(a.number("limit", defaultListed))
-	list := conversations{[]listed{}}
-	// The store has those of all workflows in one order.
-	for ask := limit; ; ask *= 4 {
-		found, err := s.store.Conversations(ctx, at.owner, ask)
-		if err != nil {
-			return nil, faultOf(err).about(at)
-		}
-		list.Conversations = list.Conversations[:0]
-		for _, k := range found {
-			if k.Workflow == s.workflow && len(list.Conversations) < limit {
-				list.Conversations = append(list.Conversations, listed{k.ID, k.Topic, k.Summary, k.Turns, k.Created.UnixMilli(), k.Updated.UnixMilli(), k.ID == at.Conversation})
-			}
-		}
-		if len(list.Conversations) == limit || len(found) < ask {
-			return list, nil
-		}
+	found, err := s.store.Conversations(ctx, at.owner, s.workflow, limit)
+	if err != nil {
+		return nil, faultOf(err).about(at)
 	}
+	list := conversations{[]listed{}}
+	for _, k := range found {
+		list.Conversations = append(list.Conversations, listed{k.ID, k.Topic, k.Summary, k.Turns, k.Created.UnixMilli(), k.Updated.UnixMilli(), k.ID == at.Conversation})
+	}
+	return list, nil
 }
 
 func runActivateConversation(ctx context.Context, s *Server, c *caller, a arguments) (any, *Fault) {

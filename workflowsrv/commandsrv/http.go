@@ -84,7 +84,7 @@ func (s *Server) route(r *http.Request) (http.HandlerFunc, *Fault) {
 func (s *Server) serveReady(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), 5*time.Second)
 	defer cancel()
-	_, err := s.store.Conversations(ctx, principal.Default, 1)
+	_, err := s.store.Conversations(ctx, principal.Default, s.workflow, 1)
 	status, said := http.StatusOK, "ready"
 	if err != nil || s.life.Err() != nil {
 		status, said = http.StatusServiceUnavailable, "not_ready"

@@ -191,7 +191,7 @@ func (s *session) openBox(ctx context.Context, b *box, announce bool, names ...s
 			err = s.noToolbox(b.Name) // a reload has taken it away meanwhile
 		}
 		next = s.listed
-		return announce
+		return announce || s.overdue && s.dueLocked()
 	})
 	if !told {
 		return nil, err

@@ -101,12 +101,19 @@ func (s *session) reload(v *view) {
 	}
 	s.update(func() bool {
 		s.opening--
-		return s.opening == 0
+		return s.dueLocked()
 	})
 	for _, retire := range gone {
 		retire()
 	}
 	s.openNew()
+}
+
+// dueLocked reports whether the news of a reload are to be told now, and notes
+// it if they wait for the end of an opening.
+func (s *session) dueLocked() bool {
+	s.overdue = s.opening > 0
+	return !s.overdue
 }
 
 // become makes the toolbox what the view says. It returns what is to be called
@@ -134,7 +141,7 @@ func (s *session) openNew() {
 	if shown && len(s.unsettled()) > 0 {
 		s.begin(func(ctx context.Context) {
 			s.openMarked(ctx)
-			s.update(func() bool { return s.opening == 0 })
+			s.update(s.dueLocked)
 		})
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -215,6 +216,24 @@ func TestReloadToolboxes(t *testing.T) {
 	}
 	later.close()
 	l.close()
+}
+
+// What changed while a toolbox was being opened is told when that is over.
+func TestReloadDuringAnOpen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const marked = `"marked": {"open": true, "mcpServers": {"slow": {"command": "inside", "args": ["silent=initialize,server/discover"]}}}`
+		front := newFront(t, readConfig(t, `{"toolboxes": {`+marked+`, "dev": {"mcpServers": {"a": {"command": "inside", "args": ["prompts=p"]}}}}}`), "")
+		l := connect(t, front)
+		l.initialize("2025-11-25", "{}")
+		l.ask(1, "workbench_open_toolbox", `{"toolbox_name":"dev"}`)
+		l.announced()
+		front.Reload(readConfig(t, `{"toolboxes": {`+marked+`}}`))
+		if got := l.announced(); got != nil {
+			t.Errorf("while it is being opened: got %v, want nothing", got)
+		}
+		l.method("notifications/prompts/list_changed")
+		l.close()
+	})
 }
 
 // A client that is served one toolbox sees nothing while that is gone.

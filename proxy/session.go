@@ -62,6 +62,7 @@ type session struct {
 	routes                        *routes
 	told                          map[toolbox.Kind][]byte // the lists that a legacy client knows or was told to read
 	opening                       int                     // opens under way: their list changes are told once, at the end
+	overdue                       bool                    // and those of a reload with them
 	listed                        chan struct{}           // closed and replaced when tools/list was answered
 	habit                         habits.Habit
 	recalled                      bool // habit has what other sessions saw

@@ -255,3 +255,11 @@ func TestOutputUnread(t *testing.T) {
 		t.Errorf("got the exit code %d and %q, want 1 and nothing", code, &fault)
 	}
 }
+
+// A file with a fault is seen where the state is.
+func TestPictureOfFaultyConfig(t *testing.T) {
+	got := picture([]status.Workbench{{Since: time.Now(), ConfigProblem: "c.json:2:3: a fault\nc.json:4:1: another", Front: status.Front{Config: "c.json"}}})
+	if want := "  config  it has a fault, and the one before goes on: c.json:2:3: a fault\n"; !strings.Contains(got, want) {
+		t.Errorf("got %q, want a line %q", got, want)
+	}
+}

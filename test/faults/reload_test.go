@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -100,6 +101,8 @@ func TestFaultD10_FileIsBrokenOrGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.logs(1, reloaded, "nothing")
+	b.signal(syscall.SIGHUP)
+	b.logs(2, reloaded, "nothing")
 	if got := b.pid("sick"); got != pid || now() != "" {
 		t.Errorf("when it is as it was: got process %d and problem %q, want %d and none", got, now(), pid)
 	}

@@ -1,0 +1,54 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A hangup has the configuration read anew where somebody does that, unless it is
+// the end of the terminal.
+func TestHangup(t *testing.T) {
+	for name, test := range map[string]struct {
+		taken, attended, closed bool
+		goesOn                  bool
+	}{
+		"nobody takes it":                    {false, false, false, false},
+		"taken":                              {true, false, false, true},
+		"taken, at a terminal":               {true, true, false, true},
+		"taken, and the terminal was closed": {true, true, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var terminal atomic.Bool
+			terminal.Store(test.attended)
+			h := newHangups()
+			ctx, stop := signals(t.Context(), h, terminal.Load)
+			defer stop()
+			var taken <-chan struct{}
+			if test.taken {
+				taken = h.take()
+			}
+			if test.closed {
+				terminal.Store(false)
+			}
+			if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {
+				t.Fatal(err)
+			}
+			goesOn := false
+			select {
+			case <-taken:
+				goesOn = true
+			case <-ctx.Done():
+			case <-time.After(late):
+				t.Fatal("nothing came of the signal")
+			}
+			if goesOn != test.goesOn {
+				t.Errorf("it goes on: got %t, want %t", goesOn, test.goesOn)
+			}
+		})
+	}
+}

@@ -8,10 +8,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
+	"sync"
 	"time"
-
-	"github.com/rs/zerolog"
 
 	"github.com/mcp-workbench/workbench/internal/child"
 	"github.com/mcp-workbench/workbench/toolbox"
@@ -36,7 +36,8 @@ func newRequester(environ []string) requester {
 
 // Do implements command.HTTPRunner.
 func (r requester) Do(ctx context.Context, q command.HTTPRequest) (int, []byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, cmp.Or(q.Timeout, bindingTime))
+	limit := cmp.Or(q.Timeout, bindingTime)
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("there was no answer within %s; whether the request was carried out is not known", limit))
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, q.Method, q.URL, bytes.NewReader(q.Body))
 	if err != nil {
@@ -47,64 +48,80 @@ func (r requester) Do(ctx context.Context, q command.HTTPRequest) (int, []byte, 
 	}
 	resp, err := r.client.Do(req)
 	if err != nil {
-		return 0, nil, err
+		return 0, nil, unanswered(ctx, req, err)
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
-	if err == nil && len(body) > maxAnswer {
-		err = fmt.Errorf("the answer is longer than %d bytes", maxAnswer)
+	switch {
+	case err != nil:
+		return 0, nil, unanswered(ctx, req, err)
+	case len(body) > maxAnswer:
+		return 0, nil, fmt.Errorf("%s: the answer is longer than %d bytes", req.URL.Host, maxAnswer)
 	}
-	return resp.StatusCode, body, err
+	return resp.StatusCode, body, nil
+}
+
+// unanswered says why there is no answer, without the values in the address.
+func unanswered(ctx context.Context, req *http.Request, err error) error {
+	var failed *url.Error
+	if errors.As(err, &failed) {
+		err = failed.Err
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		err = cause
+	}
+	return fmt.Errorf("%s: %w", req.URL.Host, err)
 }
 
 // programs run the processes of commands.
-type programs struct {
-	env *environment
-	log zerolog.Logger
-}
+type programs struct{ env *environment }
 
-// Run implements command.ProcessRunner.
+// errTooMuch ends a program that writes without end.
+var errTooMuch = fmt.Errorf("it wrote more than %d bytes and was stopped", maxAnswer)
+
+// Run implements command.ProcessRunner. Nothing of the process is left when it
+// returns.
 func (p programs) Run(ctx context.Context, q command.ProcessRequest) ([]byte, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, cmp.Or(q.Timeout, bindingTime), errors.New("it took too long and was ended"))
-	defer cancel()
+	limit := cmp.Or(q.Timeout, bindingTime)
+	ctx, done := context.WithTimeoutCause(ctx, limit, fmt.Errorf("it did not end within %s and was stopped", limit))
+	defer done()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	process, err := p.env.guard.Start(child.Spec{Command: q.Argv[0], Args: q.Argv[1:], Env: append(child.SafeEnv(p.env.lookup), q.Env...)})
 	if err != nil {
 		return nil, err
 	}
-	go func() {
-		_, _ = process.Stdin().Write(q.Stdin)
+	var out []byte
+	var pipes sync.WaitGroup // both end soon after the process
+	pipes.Go(func() {
+		_, _ = process.Stdin().Write(q.Stdin) // one that does not want it all may still do its work
 		_ = process.Stdin().Close()
-	}()
-	type read struct {
-		out []byte
-		err error
-	}
-	done := make(chan read, 1)
-	go func() {
-		out, err := io.ReadAll(io.LimitReader(process.Stdout(), maxAnswer+1))
-		done <- read{out, err}
-	}()
-	var got read
-	select {
-	case got = <-done:
-		select {
-		case <-process.Done():
-		case <-ctx.Done():
+	})
+	pipes.Go(func() {
+		out, _ = io.ReadAll(io.LimitReader(process.Stdout(), maxAnswer+1))
+		if len(out) > maxAnswer {
+			cancel(errTooMuch)
 		}
+	})
+	var stopped error
+	select {
+	case <-process.Done():
+		pipes.Wait()
 	case <-ctx.Done():
+		stopped = context.Cause(ctx)
 	}
-	ended := ctx.Err() == nil
-	stopping, hurry := context.WithCancel(context.WithoutCancel(ctx))
-	hurry() // it has ended by itself, or is to end now
-	err = process.Stop(stopping, child.Grace{})
-	exit := process.Exit()
-	switch {
-	case !ended:
-		return nil, context.Cause(ctx)
-	case len(got.out) > maxAnswer:
-		return nil, fmt.Errorf("it wrote more than %d bytes", maxAnswer)
+	left := process.Stop(context.WithoutCancel(ctx), child.Grace{EOF: -1})
+	pipes.Wait()
+	switch exit := process.Exit(); {
+	case stopped != nil:
+		return nil, errors.Join(stopped, left)
+	case len(out) > maxAnswer:
+		return nil, errTooMuch
 	case exit.Code != 0:
-		return nil, fmt.Errorf("%s: %s", exit, strings.Join(process.Tail(), "\n"))
+		if tail := process.Tail(); len(tail) > 0 {
+			return nil, fmt.Errorf("%s: %s", exit, strings.Join(tail, "\n"))
+		}
+		return nil, errors.New(exit.String())
 	}
-	return got.out, err
+	return out, left
 }

@@ -171,7 +171,7 @@ func TestDeskFolder(t *testing.T) {
 		"away":                     `"success":false`,
 		"echo <word>hello</word>":  `said hello`,
 		"fail":                     `exit status 3: it broke`,
-		"hang":                     `it took too long and was ended`,
+		"hang":                     `it did not end within 200ms and was stopped`,
 		"absent":                   `no-such-program`,
 		"echo":                     `"missing":["word"]`,
 		"echo <word>a</word> and ": `"code":422`,

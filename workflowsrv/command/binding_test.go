@@ -83,6 +83,7 @@ http: {url: "http://127.0.0.1/x", headers: {content-type: text/plain}, body: hel
 		{name: "a type of its own", say: "form", web: web{status: 201, body: "made"}, want: `POST http://127.0.0.1/x map[content-type:text/plain] 0s "hello"`, text: "made", success: true},
 		{name: "refused", say: "put <id>a</id><n>3</n>", web: web{status: 409, body: "is\n shipped"},
 			want: `PUT http://localhost:8080/x map[Content-Type:application/json] 0s {"id":"a","n":3,"note":"no. 3"}`, text: "put: the server answered HTTP 409: is shipped"},
+		{name: "sent on", say: "form", web: web{status: 302}, want: `POST http://127.0.0.1/x map[content-type:text/plain] 0s "hello"`, text: "a redirect, which is not followed"},
 		{name: "not reached", say: "form", web: web{err: errors.New("connection refused")}, want: `POST http://127.0.0.1/x map[content-type:text/plain] 0s "hello"`, text: "form: connection refused"},
 		{name: "a variable that is not set", say: "unset", text: "the variable GONE is not set in the environment of workbench"},
 		{name: "a variable of two lines", say: "broken", text: "header A: its value has a line break"},

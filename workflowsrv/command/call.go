@@ -70,7 +70,10 @@ func (t *turn) callHTTP(b *HTTPCall, c *Command, get values) result {
 		return failure("%s: %v", c.Name, err)
 	}
 	out := result{text: string(body), data: asData(string(body))}
-	if status < 200 || status > 299 {
+	switch {
+	case status >= 300 && status < 400:
+		return failure("%s: the server answered HTTP %d, a redirect, which is not followed; the url of the command is to be where it leads", c.Name, status)
+	case status < 200 || status > 299:
 		return failure("%s: the server answered HTTP %d: %s", c.Name, status, clip(strings.Join(strings.Fields(out.text), " "), 500))
 	}
 	return out

@@ -49,10 +49,6 @@ const brokenMax = 5
 // sessionEndWait bounds the DELETE that ends a session.
 const sessionEndWait = 2 * time.Second
 
-// errEraChanged says that the remote server does not speak the revision of the
-// handshake any more.
-var errEraChanged = errors.New("the remote server does not speak the protocol version any more that was agreed on")
-
 // errSessionEnded says that the remote server does not know our session any more.
 var errSessionEnded = errors.New("the remote server ended the session")
 
@@ -283,29 +279,6 @@ func (l *httpLink) receive(m *wire.Message, id uint64) error {
 	return nil
 }
 
-// doubt retires the link if a failure can mean that the server was replaced by
-// one of another era, so that it is asked anew. A server that turns out to be
-// what it was has other reasons, and is not asked for them again.
-func (l *httpLink) doubt(m *wire.Message) {
-	unsupported := false
-	var refusal *RPCError
-	if err := rpcError("", m); errors.As(err, &refusal) {
-		unsupported = refusal.Code == codeUnsupportedVersion
-	}
-	if !unsupported && string(m.Bytes(m.ID)) != "null" {
-		return
-	}
-	l.mu.Lock()
-	doubted := l.version != "" && l.retired == nil && l.server.doubt(l.version)
-	if doubted {
-		l.retired = errEraChanged
-	}
-	l.mu.Unlock()
-	if doubted {
-		l.r.Retired()
-	}
-}
-
 func (l *httpLink) hasSession() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -321,69 +294,6 @@ func (l *httpLink) refused(resp *http.Response) error {
 		return errSessionEnded
 	}
 	return statusError(resp)
-}
-
-// listen keeps the GET stream open. A server that has none answers 405.
-func (l *httpLink) listen() {
-	last := ""
-	wait := time.Second
-	for l.ctx.Err() == nil {
-		req, err := l.request(l.ctx, http.MethodGet, nil)
-		if err != nil {
-			return
-		}
-		if last != "" {
-			req.Header.Set("Last-Event-ID", last)
-		}
-		resp, err := l.server.remote.do(req)
-		if errors.As(err, new(*StatusError)) {
-			return
-		}
-		if err == nil {
-			kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
-			if resp.StatusCode != http.StatusOK || kind != "text/event-stream" {
-				_ = resp.Body.Close()
-				return
-			}
-			last, wait = l.hear(resp.Body, last)
-			_ = resp.Body.Close()
-		}
-		pause := time.NewTimer(wait)
-		select {
-		case <-pause.C:
-		case <-l.ctx.Done():
-			pause.Stop()
-		}
-		wait = min(2*wait, backoffMax)
-	}
-}
-
-// hear reads one life of the GET stream; it returns the last event id and how
-// long the server wants us to wait before the next.
-func (l *httpLink) hear(body io.Reader, last string) (string, time.Duration) {
-	wait := time.Second
-	events := newEventReader(body, l.server.box.opts.MaxMessage)
-	var m wire.Message
-	for {
-		ev, err := events.next()
-		if err != nil {
-			return last, wait
-		}
-		if ev.HasID {
-			last = ev.ID
-		}
-		if ev.Retry > 0 {
-			wait = min(ev.Retry, backoffMax)
-		}
-		if len(ev.Data) == 0 {
-			continue
-		}
-		if err := scanLoose(ev.Data, &m); err != nil {
-			l.r.Noise(ev.Data, err)
-			continue
-		}
-		l.r.Receive(&m)
-	}
 }
 
 func (l *httpLink) Done() <-chan struct{} { return l.ctx.Done() }

@@ -53,6 +53,8 @@ func TestAssist(t *testing.T) {
 		{name: "pairs", say: "open_order order_id=44821", ran: `open_order {"order_id":"44821"}`},
 		{name: "a pair with a colon", say: `place_order customer: "Tom Hale", book: Emma`, ran: `place_order {"customer":"Tom Hale","book":"Emma","copies":1}`},
 		{name: "a name and the rest", say: "search_books emma by austen", ran: `search_books {"words":"emma by austen"}`},
+		{name: "a name and a value that nothing takes", say: "show_order 44830", at: order()},
+		{name: "a name and the value that it takes from the place", say: "Order/show_order order_id=44830", at: order(), ran: `Order/show_order {"order_id":"44830"}`},
 		{name: "an utterance", say: "What has been ordered?", ran: `list_orders {}`},
 		{name: "the name as words", say: "show order", at: order(), ran: `Order/show_order {"order_id":"44821"}`},
 		{name: "a slip", say: "list_ordrs", ran: `list_orders {}`},

@@ -34,10 +34,10 @@ func (s span) word() string {
 // the surest sign to the weakest: name=value and name: value; a member of an
 // enum; what has the pattern, the format or the type that only one parameter
 // asks for; and, for the one required text that is left, the rest. vocabulary
-// are stems that belong to the command and not to a value; nil is none. whole
-// says that no value was left over, such as a number or a path, unless it may
-// be that of a text which is asked for.
-func extract(c *Command, text string, vocabulary map[string]bool, at Path) (_ arguments, whole bool) {
+// are stems that belong to the command and not to a value; nil is none. left is
+// a value that no parameter takes, such as a number or a path, "" for none; one
+// that may be a text which is asked for is not left.
+func extract(c *Command, text string, vocabulary map[string]bool, at Path) (_ arguments, left string) {
 	args := arguments{}
 	x := &extraction{c: c, args: args, at: at, vocabulary: vocabulary}
 	rest := x.pairs(text)
@@ -45,8 +45,11 @@ func extract(c *Command, text string, vocabulary map[string]bool, at Path) (_ ar
 	x.enums(rest)
 	x.shapes()
 	x.remainder()
-	left := slices.ContainsFunc(x.spans, func(s span) bool { return !s.used && isValue(s.text) })
-	return args, !left || slices.ContainsFunc(c.Params, func(p Param) bool { return p.Required && x.wants(&p) && p.takesText() })
+	i := slices.IndexFunc(x.spans, func(s span) bool { return !s.used && isValue(s.text) })
+	if i < 0 || slices.ContainsFunc(c.Params, func(p Param) bool { return p.Required && x.wants(&p) && p.takesText() }) {
+		return args, ""
+	}
+	return args, x.spans[i].text
 }
 
 type extraction struct {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"os"
 	"path"
 	"slices"
 	"strings"
@@ -39,18 +38,8 @@ type LoadOptions struct {
 	Unlisted []string
 }
 
-// LoadDir reads the folder of a workflow from the disk. Links that lead out of
-// it are not followed.
-func LoadDir(dir string, opts LoadOptions) (*Workflow, error) {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	return Load(root.FS(), opts)
-}
-
-// Load reads a workflow from a folder:
+// Load reads a workflow from a folder. One on the disk is given as that of an
+// [os.Root], which follows no link out of it:
 //
 //	workflow.yaml                   what it is
 //	contexts/NAME.yaml              a context

@@ -219,7 +219,12 @@ func TestLinks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	_, err := command.LoadDir(dir, command.LoadOptions{})
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	_, err = command.Load(root.FS(), command.LoadOptions{})
 	if err == nil || strings.Contains(err.Error(), "SECRET") {
 		t.Fatalf("got %v, want faults that tell nothing of the file", err)
 	}
@@ -230,13 +235,10 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-func TestLoadDirAbsent(t *testing.T) {
-	if _, err := command.LoadDir(filepath.Join(t.TempDir(), "none"), command.LoadOptions{}); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("got %v, want that the folder is not there", err)
-	}
-	_, err := command.LoadDir(t.TempDir(), command.LoadOptions{})
-	if err == nil || !strings.Contains(err.Error(), "workflow.yaml: ") {
-		t.Errorf("got %v, want that workflow.yaml is missing", err)
+func TestLoadNothing(t *testing.T) {
+	_, err := command.Load(fstest.MapFS{}, command.LoadOptions{})
+	if want := "workflow.yaml: is not there; the folder of a command workflow has it"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
 	}
 }
 

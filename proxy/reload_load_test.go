@@ -104,7 +104,7 @@ func restless(i int) string {
 // doubled or answered by another, and what does not change goes on.
 func TestReloadUnderLoad(t *testing.T) {
 	t.Parallel()
-	const reloads, clients, workers, between = 200, 3, 2, 2
+	const reloads, clients, workers, between = 200, 2, 2, 2
 	front := newFront(t, readConfig(t, restless(0)), "")
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()

@@ -392,3 +392,28 @@ func TestReloadHTTP(t *testing.T) {
 		t.Errorf("when the toolbox is there again: got %d %s, want a result in the same session", status, text)
 	}
 }
+
+// Who may use some toolboxes alone is served those of them that there are.
+func TestReloadForSome(t *testing.T) {
+	w := newWeb(t, oneBox, webOptions{http: proxy.HTTPOptions{Token: token, Tokens: newBook()}})
+	m := w.open("POST", "/mcp", fmt.Sprintf(hello, "2025-11-25"), bearer("bob-box"))
+	session := "Mcp-Session-Id: " + m.resp.Header.Get("Mcp-Session-Id")
+	m.close()
+	listed := func() string {
+		t.Helper()
+		_, text := w.status("POST", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, session, bearer("bob-box"))
+		return text
+	}
+	if got := listed(); !strings.Contains(got, `"enum":["box"]`) {
+		t.Errorf("got %s, want the toolbox box alone", got)
+	}
+	w.front.Reload(readConfig(t, strings.NewReplacer(`"box"`, `"another"`, `"other"`, `"gone"`).Replace(oneBox)))
+	if got := listed(); !strings.Contains(got, `"enum":["gone"]`) {
+		t.Errorf("got %s, want the toolbox gone alone, which has come", got)
+	}
+	for path, want := range map[string]int{"/mcp/gone": 200, "/mcp/box": 404, "/mcp/another": 404} {
+		if status, text := w.status("POST", path, fmt.Sprintf(hello, "2025-11-25"), bearer("bob-box")); status != want {
+			t.Errorf("%s: got %d %s, want %d", path, status, text, want)
+		}
+	}
+}

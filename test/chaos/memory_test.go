@@ -43,6 +43,7 @@ func memory(t *testing.T, tab *table) {
 		})
 	}
 	t.Run("a client that reads 1 KB/s", func(t *testing.T) { slowClient(t, tab) })
+	t.Run("clients over HTTP that read 1 KB/s", func(t *testing.T) { slowClients(t, tab) })
 }
 
 // weigh is the memory of the program, whose peak is counted from now on.

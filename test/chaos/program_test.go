@@ -47,8 +47,9 @@ type program struct {
 	strays  int // replies that nobody waits for
 }
 
-// start starts the program with toolboxes of badchilds: a list of faults for each server's name, for each toolbox's name.
-func start(t *testing.T, boxes map[string]map[string]string) *program {
+// start starts the program with toolboxes of badchilds, a fault for each server's name, for each toolbox's name, and with
+// flags of serve.
+func start(t *testing.T, boxes map[string]map[string]string, flags ...string) *program {
 	t.Helper()
 	folder, err := os.MkdirTemp("", "wb") // short, for there is a socket in it
 	if err != nil {
@@ -58,6 +59,7 @@ func start(t *testing.T, boxes map[string]map[string]string) *program {
 	p := &program{t: t, mark: wiretest.Mark(t), folder: folder, read: make(chan struct{}), exited: make(chan struct{}), waiting: make(map[string]chan []byte)}
 	p.configure(boxes)
 	p.cmd = exec.Command(binary("workbench"), "serve", "--config", p.config(), "--log-file", filepath.Join(folder, "log"))
+	p.cmd.Args = append(p.cmd.Args, flags...)
 	p.cmd.Env = append(os.Environ(), p.mark, "WORKBENCH_CONFIG=")
 	for _, name := range []string{"HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"} {
 		p.cmd.Env = append(p.cmd.Env, name+"="+folder)

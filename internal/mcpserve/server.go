@@ -32,6 +32,10 @@ type Server struct {
 	// Call carries out a tool. It runs on a goroutine of its own; ctx ends
 	// when the client does not wait for the result any more.
 	Call func(ctx context.Context, c Call) Result
+	// MaxRunning is how many calls of one session are worked on at a time; 0 is
+	// 32. While there are as many, nothing more is taken from the client, no
+	// answers either.
+	MaxRunning int
 	// Closed is called once when a session was closed, unless it is nil; ctx
 	// bounds what it may wait for.
 	Closed func(ctx context.Context)

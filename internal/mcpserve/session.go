@@ -2,6 +2,7 @@ package mcpserve
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -13,9 +14,13 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-// maxRunning bounds how many calls of one session are worked on at a time.
-// Receive waits for one of them to end when there are more.
-const maxRunning = 32
+// defaultRunning is how many calls of one session are worked on at a time where
+// the server says no other. Receive waits for one of them to end when there are
+// more.
+const defaultRunning = 32
+
+// maxListens bounds the open subscriptions of one session.
+const maxListens = 32
 
 // A Session is one MCP conversation. It is a wire.Session.
 type Session struct {
@@ -44,7 +49,7 @@ type runningCall struct {
 // Connect begins a session of the server.
 func (s *Server) Connect(send func(msg []byte)) *Session {
 	return &Session{
-		server: s, send: send, slots: make(chan struct{}, maxRunning),
+		server: s, send: send, slots: make(chan struct{}, cmp.Or(s.MaxRunning, defaultRunning)),
 		calls: map[string]*runningCall{}, listens: map[string]bool{},
 	}
 }
@@ -232,7 +237,7 @@ func (s *Session) cancel(m *wire.Message) {
 func (s *Session) listen(m *wire.Message) {
 	id := m.Bytes(m.ID)
 	s.mu.Lock()
-	taken := s.calls[string(id)] != nil || s.listens[string(id)] || len(s.listens) == maxRunning
+	taken := s.calls[string(id)] != nil || s.listens[string(id)] || len(s.listens) == maxListens
 	if !taken {
 		s.listens[string(id)] = true
 	}

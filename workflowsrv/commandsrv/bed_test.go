@@ -155,6 +155,8 @@ func (planner) Run(ctx context.Context, r commandsrv.AgentRequest) (*commandsrv.
 	return result, nil
 }
 
+func withPlanner(o *commandsrv.Options) { o.Agent = planner{} }
+
 func output(e *command.Engine, at command.Path, success bool, text string) command.CommandOutput {
 	return command.CommandOutput{Success: success, WorkflowName: e.Workflow().Name, Context: e.Workflow().Title(at),
 		CommandParameters: json.RawMessage("null"), CommandResponses: []command.CommandResponse{{Response: text}}}

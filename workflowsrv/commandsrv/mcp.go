@@ -19,6 +19,10 @@ import (
 // serverName is what the server calls itself over MCP.
 const serverName = "commands"
 
+// maxRunning is how many calls of one MCP session may be under way: most of them
+// wait, for a turn or for the answer of a user.
+const maxRunning = 1000
+
 // metaTrace is where a notification of progress has the event it tells of.
 const metaTrace = "io.github.mcp-workbench/trace"
 
@@ -40,7 +44,7 @@ func (e endpoint) Connect(send func(msg []byte)) wire.Session {
 	server := &mcpserve.Server{
 		Name: serverName, Version: e.s.opts.Version, Engine: e.engine(), Methods: []string{"tools/list", "prompts/list", "prompts/get"},
 		Knows: func(tool string) bool { return e.s.operations[tool] != nil },
-		Call:  d.call,
+		Call:  d.call, MaxRunning: maxRunning,
 	}
 	return server.Connect(send)
 }

@@ -217,3 +217,79 @@ func TestCommandsServe(t *testing.T) {
 		t.Errorf("the conversations are not where the variable says: %v", err)
 	}
 }
+
+// tokenFor makes a token of its own for a client.
+func tokenFor(t *testing.T, environ []string, args ...string) string {
+	t.Helper()
+	var out bytes.Buffer
+	if code := run(t.Context(), append([]string{"token", "create"}, args...), streams{strings.NewReader(""), &out, io.Discard}, environ); code != exitDone {
+		t.Fatalf("workbench token create %q ended with %d", args, code)
+	}
+	return strings.TrimSpace(out.String())
+}
+
+// Two tokens of one user have one set of sessions, over HTTP and over MCP; those
+// of another user do not exist, and neither do toolboxes that a token is not for.
+func TestDeskUsers(t *testing.T) {
+	environ := []string{"XDG_STATE_HOME=" + t.TempDir(), "XDG_CONFIG_HOME=" + t.TempDir()}
+	laptop, phone := tokenFor(t, environ, "laptop", "--user", "ada"), tokenFor(t, environ, "phone", "--user", "ada")
+	bob, elsewhere := tokenFor(t, environ, "bob"), tokenFor(t, environ, "elsewhere", "--user", "ada", "--toolbox", "workflows")
+	s := runForTest(t, environ, "commands", "serve", "example", "--http", "127.0.0.1:0")
+	d := deskOf(t, s, environ, "example")
+	d.token = laptop
+	d.begin()
+	d.execute("open_order <order_id>44821</order_id>")
+	path := "/commands?session_id=" + d.session
+	for name, tt := range map[string]struct {
+		token  string
+		status int
+		want   string
+	}{
+		"same token":       {laptop, 200, "Commands at Order 44821"},
+		"same user":        {phone, 200, "Commands at Order 44821"},
+		"other user":       {bob, 404, "there is no such session"},
+		"other toolbox":    {elsewhere, 404, "there is no toolbox"},
+		"an administrator": {deskOf(t, s, environ, "example").token, 404, "there is no such session"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := *d
+			d.t, d.token = t, tt.token
+			if status, answer := d.send("GET", path, ""); status != tt.status || !strings.Contains(answer, tt.want) {
+				t.Errorf("got %d %.200s, want %d and %q", status, answer, tt.status, tt.want)
+			}
+			if got := modernCall(t, s.url, tt.token, "execute_command", `{"session_id":"`+d.session+`","command":"what_is_current_context"}`); strings.Contains(got, "You are at global > Order 44821") != (tt.status == 200) {
+				t.Errorf("over MCP: got %.300s", got)
+			}
+		})
+	}
+	admin := deskOf(t, s, environ, "example")
+	status, answer := admin.send("POST", "/initialize", `{"user_id":"ada","client":"http"}`)
+	if status != 200 || !strings.Contains(answer, `"context":"Order 44821 of Ada Reed"`) {
+		t.Errorf("got %d %s for an administrator, want the conversation of ada", status, answer)
+	}
+}
+
+// modernCall calls a tool in the era without sessions.
+func modernCall(t *testing.T, url, token, tool, arguments string) string {
+	t.Helper()
+	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",`+
+		`"io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/clientInfo":{"name":"tester","version":"1"}}}}`, tool, arguments)
+	req, err := http.NewRequestWithContext(t.Context(), "POST", url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range map[string]string{"Authorization": "Bearer " + token, "Content-Type": "application/json", "Accept": "application/json, text/event-stream",
+		"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": tool} {
+		req.Header.Set(name, value)
+	}
+	resp, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(answer)
+}

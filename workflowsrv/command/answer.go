@@ -94,6 +94,9 @@ func (t *turn) chosen(pending Pending, said string) (*Outcome, error) {
 	if said == "none" || said == "no" || said == "none of these" {
 		return t.giveUp(), nil
 	}
+	if agreed, _ := affirmed(said); agreed && len(pending.Candidates) == 1 {
+		said = "1" // "Which of these is meant?" of one is answered by yes
+	}
 	for i, name := range pending.Candidates {
 		v, problem := t.w.resolve(t.path, name)
 		if problem != nil || said != strconv.Itoa(i+1) && said != normal(name) && said != normal(v.command.Leaf) {

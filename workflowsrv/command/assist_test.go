@@ -140,6 +140,8 @@ func TestAnswer(t *testing.T) {
 		{"a choice by number", "orders and books", nil, []string{"2"}, "?", command.Completed},
 		{"a choice by name", "orders please", nil, []string{"list_orders"}, `list_orders {}`, command.Completed},
 		{"a choice by a form", "orders please", nil, []string{`{"command":"list_orders"}`}, `list_orders {}`, command.Completed},
+		{"the only choice", "cancel this order, no longer needed", order(), []string{"yes", "yes"}, `Order/cancel_order {"order_id":"44821","reason":"no longer needed"}`, command.Completed},
+		{"yes to several", "orders please", nil, []string{"yes"}, "", command.AwaitingUser},
 		{"no choice", "orders please", nil, []string{"none"}, "", command.Cancelled},
 		{"an inferred write is asked for values, then for agreement", "write down a note", order(), []string{"call her", "yes"}, `Order/add_note {"order_id":"44821","note":"call her"}`, command.Completed},
 	}

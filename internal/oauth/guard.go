@@ -95,6 +95,12 @@ func (g *guard) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
+// CloseIdleConnections closes the connections that no request uses.
+func (g *guard) CloseIdleConnections() {
+	g.direct.CloseIdleConnections()
+	g.far.CloseIdleConnections()
+}
+
 // check refuses addresses by what they say. What their names stand for is
 // checked when it is connected to.
 func (g *guard) check(u *url.URL) error {

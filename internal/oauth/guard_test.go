@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"golang.org/x/net/dns/dnsmessage"
 )
@@ -208,5 +209,32 @@ func TestFaultF16_Size(t *testing.T) {
 	}
 	if got := newGuard(Options{}).Timeout; got != requestTime {
 		t.Errorf("requests are given up after %v, want %v", got, requestTime)
+	}
+}
+
+func TestGuardClosesConnections(t *testing.T) {
+	closed := make(chan struct{})
+	srv := httptest.NewUnstartedServer(http.NotFoundHandler())
+	srv.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateClosed {
+			close(closed)
+		}
+	}
+	srv.Start()
+	defer srv.Close()
+	client := newGuard(Options{}, srv.URL)
+	resp, err := get(t, client, srv.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadAll(resp.Body); err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close() // it is kept for another request now
+	client.CloseIdleConnections()
+	select {
+	case <-closed:
+	case <-time.After(8 * time.Second): // it is closed after 10 s in any case
+		t.Error("the connection is still there")
 	}
 }

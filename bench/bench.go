@@ -18,6 +18,9 @@ type plan struct {
 	series   int    // rounds of starts
 	starts   int    // starts in a round
 	counted  int    // calls of which the allocations are counted
+
+	turns         int // turns and lists in a round of the store
+	conversations int // that it has
 }
 
 // bench is one run.
@@ -32,7 +35,7 @@ type bench struct {
 
 // run measures everything that is asked for.
 func (b *bench) run(ctx context.Context) error {
-	for _, section := range []func(context.Context) error{b.calls, b.allocations, b.list, b.everything, b.starts, b.memory} {
+	for _, section := range []func(context.Context) error{b.calls, b.allocations, b.list, b.everything, b.starts, b.memory, b.store} {
 		if err := section(ctx); err != nil {
 			return err
 		}

@@ -47,7 +47,7 @@ func bounded(t *testing.T) context.Context {
 func small(p programs, only string) *bench {
 	return &bench{
 		programs: p,
-		plan:     plan{rounds: 2, sequence: effort{calls: 2}, crowd: effort{calls: 3}, width: 2, series: 1, starts: 2, counted: 8},
+		plan:     plan{rounds: 2, sequence: effort{calls: 2}, crowd: effort{calls: 3}, width: 2, series: 1, starts: 2, counted: 8, turns: 3, conversations: 5},
 		only:     regexp.MustCompile(only),
 		say:      func(string) {},
 	}
@@ -87,6 +87,8 @@ func TestRun(t *testing.T) {
 	}
 	want[idleWhat+"/"+nameFront], want[idleWhat+"/"+workflowFront] = weighed, weighed
 	want[openWhat+"/"+nameFront] = weighed
+	want[turnWhat+"/"+syncName] = figures{p50: 1, p99: 1}
+	want[turnWhat+"/"+sqliteName], want[listedWhat(5)+"/"+sqliteName] = figures{p50: 1, p99: 1}, figures{p50: 1, p99: 1}
 	for _, r := range b.report.rows {
 		name := r.what + "/" + r.front
 		var got figures

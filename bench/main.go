@@ -1,6 +1,7 @@
 // Command bench measures workbench: how long a call takes through it, how many it forwards in a second, what that costs,
-// how long it takes to start and how much memory it holds. Everything is measured in one run against the same cheap server
-// alone, a bare relay, a front made of mcp-go's typed parts, and any other gateway:
+// how long it takes to start, how much memory it holds, and how long a turn of a conversation takes to be kept. Everything
+// is measured in one run against the same cheap server alone, a bare relay, a front made of mcp-go's typed parts, and any
+// other gateway; the store of conversations, beside a file that is written and synced:
 //
 //	go run ./bench --quick
 //	go run ./bench --only '200 B/' --peer 'other-gateway --config "$BENCH_CONFIG"'
@@ -102,6 +103,7 @@ func fullPlan() plan {
 		crowd:    effort{1, 400 * time.Millisecond},
 		width:    crowdWidth,
 		series:   3, starts: 100, counted: 200,
+		turns: 500, conversations: 100_000,
 	}
 }
 
@@ -113,6 +115,7 @@ func quickPlan() plan {
 		crowd:    effort{1, 100 * time.Millisecond},
 		width:    crowdWidth,
 		series:   1, starts: 100, counted: 50,
+		turns: 200, conversations: 10_000,
 	}
 }
 

@@ -12,13 +12,18 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv/command/example"
 )
 
-// desk is the example workflow with a server that only records.
-func desk(t testing.TB, chooser command.Chooser) (*command.Engine, *recorder) {
+// books is the example workflow.
+func books(t testing.TB) *command.Workflow {
 	t.Helper()
 	w, err := command.Load(example.Files(), command.LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	return w
+}
+
+// desk is a workflow with a server that only records.
+func desk(w *command.Workflow, chooser command.Chooser) (*command.Engine, *recorder) {
 	r := &recorder{result: map[string]string{
 		"list_orders":  `{"content":[],"structuredContent":{"orders":[{"order_id":"44821"},{"order_id":"44817"}]}}`,
 		"search_books": `{"content":[],"structuredContent":{"books":[{"title":"Emma"}]}}`,
@@ -39,6 +44,7 @@ func line() command.Path {
 }
 
 func TestAssist(t *testing.T) {
+	w := books(t)
 	tests := []struct {
 		name, say string
 		at        command.Path
@@ -85,7 +91,7 @@ func TestAssist(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			e, r := desk(t, nil)
+			e, r := desk(w, nil)
 			o, err := e.Assist(context.Background(), test.at, test.say, command.CallOptions{Corrections: test.fixes})
 			if err != nil {
 				t.Fatal(err)
@@ -114,6 +120,7 @@ func TestAssist(t *testing.T) {
 
 // A question survives being stored, and is answered in words or by a form.
 func TestAnswer(t *testing.T) {
+	w := books(t)
 	tests := []struct {
 		name, say string
 		at        command.Path
@@ -147,7 +154,7 @@ func TestAnswer(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			e, _ := desk(t, nil)
+			e, _ := desk(w, nil)
 			o, err := e.Assist(context.Background(), test.at, test.say, command.CallOptions{})
 			if err != nil || o.Pending == nil {
 				t.Fatalf("got %+v, %v, want a question", o, err)
@@ -192,6 +199,7 @@ func (s *scripted) Choose(_ context.Context, c command.Choice) (command.Chosen, 
 }
 
 func TestChooser(t *testing.T) {
+	w := books(t)
 	tests := []struct {
 		name   string
 		chosen command.Chosen
@@ -212,7 +220,7 @@ func TestChooser(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			s := &scripted{chosen: test.chosen}
-			e, _ := desk(t, s)
+			e, _ := desk(w, s)
 			o, err := e.Assist(context.Background(), nil, test.say, command.CallOptions{})
 			if err != nil || len(s.asked) != 1 {
 				t.Fatalf("got %v after %d choices", err, len(s.asked))
@@ -227,7 +235,7 @@ func TestChooser(t *testing.T) {
 		})
 	}
 	s := &scripted{err: errors.New("the model is gone")}
-	e, _ := desk(t, s)
+	e, _ := desk(w, s)
 	if _, err := e.Assist(context.Background(), nil, "order some book", command.CallOptions{}); !errors.Is(err, s.err) {
 		t.Errorf("got %v, want the error of the chooser", err)
 	}

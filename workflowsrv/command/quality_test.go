@@ -55,9 +55,12 @@ func TestQuality(t *testing.T) {
 	}
 	for _, bare := range []bool{false, true} {
 		var all, first, third, sure, sureRight int
+		w := s.workflow(t, "", bare)
 		for name, c := range s.Commands {
 			for _, u := range c.Utterances {
-				w := s.workflow(t, u, bare)
+				if !bare {
+					w = s.workflow(t, u, false)
+				}
 				found := command.Find(w, u)
 				all++
 				if len(found) > 0 && found[0] == name {
@@ -75,7 +78,7 @@ func TestQuality(t *testing.T) {
 			}
 		}
 		astray := 0
-		w := s.workflow(t, "", bare)
+		w = s.workflow(t, "", bare)
 		for _, u := range s.Elsewhere {
 			if _, ok := command.Surely(w, u); ok {
 				astray++

@@ -145,14 +145,14 @@ func restart(t *testing.T, tab *table) {
 	servers := map[string]string{"bad": "crashstart"}
 	n := times(3, 20)
 	for i := range n {
-		servers[fmt.Sprint("s", i)] = "crash"
+		servers[fleetName(i)] = "crash"
 	}
 	p := start(t, map[string]map[string]string{"box": servers})
 	p.greet()
 	p.open("box")
 	var own, usable, told, refused durations
 	for i := range n { // each crashes once: the next restart of the same would be delayed
-		server := fmt.Sprint("s", i)
+		server := fleetName(i)
 		own = append(own, ownStart(t))
 		told = append(told, took(func() { _, _, _ = p.call("box", server, "fault", "{}") }))
 		usable = append(usable, p.echo("box", server))

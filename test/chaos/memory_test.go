@@ -37,7 +37,7 @@ func memory(t *testing.T, tab *table) {
 			}))
 			grown(t, tab, flood.name, p, base)
 			// What the processors are busy with costs the neighbour something too, whoever reads it.
-			control := neighbour(p, 1, meanwhile(func() { elsewhere(t, flood.fault, long) }))
+			control := neighbour(p, 1, meanwhile(func() { elsewhere(t, flood.fault, min(long, time.Second)) }))
 			tab.show("neighbour's p99 meanwhile; beside a flood that is not ours", "at most 2 × "+ms(calm.percentile(99)),
 				ms(busy.percentile(99))+"; "+ms(control.percentile(99)))
 		})
@@ -63,18 +63,18 @@ func grown(t *testing.T, tab *table, name string, p *program, base int) {
 }
 
 // neighbour calls the well server n times, or more until over is closed.
-func neighbour(p *program, n int, over <-chan struct{}) (took durations) {
+func neighbour(p *program, n int, over <-chan struct{}) (all durations) {
 	for {
-		took = append(took, p.echo("box", "well"))
-		if len(took) < n {
+		all = append(all, p.echo("box", "well"))
+		if len(all) < n {
 			continue
 		}
 		select {
 		case <-over:
-			return took
+			return all
 		default:
 			if over == nil {
-				return took
+				return all
 			}
 		}
 	}

@@ -131,8 +131,8 @@ func TestFaultD11_EditedAllTheTime(t *testing.T) {
 	}
 	b.logs(1, reloaded, fmt.Sprintf("more%d", edits-1))
 	log, _ := os.ReadFile(b.path("log"))
-	if got := strings.Count(string(log), reloaded); got > edits/10 {
-		t.Errorf("%d edits were taken for %d, want few", edits, got)
+	if got := strings.Count(string(log), reloaded); got > edits/2 {
+		t.Errorf("%d edits were taken for %d, want much less", edits, got)
 	}
 	if got := b.pid("sick"); got != pid {
 		t.Errorf("a server that was not changed is process %d, before it was %d", got, pid)

@@ -83,6 +83,9 @@ func TestFaultD10_FileIsBrokenOrGone(t *testing.T) {
 		{"no file", "no such file", func() error { return os.Remove(path) }},
 		{"a link to nowhere", "no such file", func() error { return os.Symlink("nowhere", path) }},
 		{"a folder", "is a directory", func() error { return firstError(os.Remove(path), os.Mkdir(path, 0o700)) }},
+		{"writable by all", "can be written by everybody", func() error {
+			return firstError(os.Remove(path), os.WriteFile(path, append(text, '\n'), 0o600), os.Chmod(path, 0o666))
+		}},
 	} {
 		if err := fault.put(); err != nil {
 			t.Fatal(err)

@@ -45,6 +45,6 @@ func (s *session) seen(change func(*habits.Habit)) {
 	now, who := s.habit, s.clientLocked()
 	s.mu.Unlock()
 	if memory := s.p.opts.Clients; memory != nil && now != before {
-		s.begin(func(context.Context) { memory.Remember(who, now) })
+		s.begin(func(ctx context.Context) { memory.Remember(ctx, who, now) })
 	}
 }

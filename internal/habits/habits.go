@@ -9,6 +9,7 @@
 package habits
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,6 +23,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/mcp-workbench/workbench/internal/logkey"
+	"github.com/mcp-workbench/workbench/internal/slots"
 )
 
 // Bounds of the file.
@@ -61,15 +63,23 @@ type document struct {
 
 const version = 1
 
+// lockWait is how long is waited for other processes, which take milliseconds.
+const lockWait = 2 * time.Second
+
+var errBusy = errors.New("other processes keep it busy")
+
 // Memory is one file. It is safe for concurrent use, also by several processes.
 type Memory struct {
-	path string
-	log  zerolog.Logger
+	path  string
+	turns *slots.Slots // of changing it
+	log   zerolog.Logger
 }
 
 // New gives the memory in a file, which is made, with its folder, when there
 // is something to remember. What goes wrong is said to log, at debug.
-func New(path string, log zerolog.Logger) *Memory { return &Memory{path: path, log: log} }
+func New(path string, log zerolog.Logger) *Memory {
+	return &Memory{path: path, turns: slots.New(filepath.Dir(path), 1), log: log}
+}
 
 // Recall returns what is remembered of a client.
 func (m *Memory) Recall(c Client) Habit {
@@ -85,12 +95,12 @@ func (m *Memory) Recall(c Client) Habit {
 
 // Remember keeps what was seen of a client in place of what was there. The
 // client seen longest ago is forgotten if they are more than a hundred. It may
-// wait a second for another process.
-func (m *Memory) Remember(c Client, h Habit) {
+// wait two seconds for other processes, and not longer than ctx lasts.
+func (m *Memory) Remember(ctx context.Context, c Client, h Habit) {
 	if c.Name == "" || len(c.Name) > maxName || len(c.Version) > maxName {
 		return // it could not be told from others, or fills the file
 	}
-	if err := m.write(record{c, h}); err != nil {
+	if err := m.write(ctx, record{c, h}); err != nil {
 		m.log.Debug().AnErr(logkey.Err, err).Msg("what was seen of a client cannot be kept")
 	}
 }
@@ -122,15 +132,14 @@ func (m *Memory) read() (document, error) {
 	return doc, nil
 }
 
-func (m *Memory) write(r record) error {
-	if err := os.MkdirAll(filepath.Dir(m.path), 0o700); err != nil {
-		return err
-	}
-	unlock, err := m.lock()
+func (m *Memory) write(ctx context.Context, r record) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, lockWait, errBusy)
+	defer cancel()
+	done, err := m.turns.Take(ctx, "clients")
 	if err != nil {
 		return err
 	}
-	defer unlock()
+	defer done()
 	doc, err := m.read()
 	if err != nil {
 		m.log.Debug().AnErr(logkey.Err, err).Msg("what was seen of clients is begun anew")
@@ -157,32 +166,4 @@ func (m *Memory) write(r record) error {
 		return errors.Join(err, os.Remove(tmp.Name()))
 	}
 	return nil
-}
-
-const (
-	lockWait  = time.Second
-	lockPause = 5 * time.Millisecond
-	// lockStale is how old a lock must be for its holder to be gone: it is
-	// held for milliseconds.
-	lockStale = 10 * time.Second
-)
-
-// lock makes a file that only one process can make; unlock removes it. Unlike
-// the locks of the system it is the same everywhere, and losing it to a machine
-// that slept for long costs one client's habit.
-func (m *Memory) lock() (unlock func(), err error) {
-	path := m.path + ".lock"
-	for end := time.Now().Add(lockWait); ; time.Sleep(lockPause) {
-		f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-		switch {
-		case err == nil:
-			_ = f.Close()
-			return func() { _ = os.Remove(path) }, nil
-		case !errors.Is(err, fs.ErrExist) || time.Now().After(end):
-			return nil, err
-		}
-		if info, err := os.Stat(path); err == nil && time.Since(info.ModTime()) > lockStale {
-			_ = os.Remove(path)
-		}
-	}
 }

@@ -2,6 +2,7 @@ package habits_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -12,11 +13,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/rs/zerolog"
 
 	"github.com/mcp-workbench/workbench/internal/habits"
+	"github.com/mcp-workbench/workbench/internal/slots"
 )
 
 // asWriter makes the test binary a process that writes to the file in it.
@@ -29,7 +30,7 @@ func TestMain(m *testing.M) {
 	if path := os.Getenv(asWriter); path != "" {
 		memory := habits.New(path, zerolog.New(os.Stdout))
 		for i := range perProcess {
-			memory.Remember(habits.Client{Name: os.Args[1], Version: strconv.Itoa(i)}, habits.Habit{Calls: true})
+			memory.Remember(context.Background(), habits.Client{Name: os.Args[1], Version: strconv.Itoa(i)}, habits.Habit{Calls: true})
 		}
 		return
 	}
@@ -44,12 +45,12 @@ func TestMemory(t *testing.T) {
 		t.Errorf("with no file: got %+v, want nothing", got)
 	}
 	for _, want := range []habits.Habit{{Relists: true}, {Ignores: true, Calls: true}, {}} {
-		memory().Remember(who, want)
+		memory().Remember(t.Context(), who, want)
 		if got := memory().Recall(who); got != want {
 			t.Errorf("got %+v, want %+v", got, want)
 		}
 	}
-	memory().Remember(who, habits.Habit{Calls: true})
+	memory().Remember(t.Context(), who, habits.Habit{Calls: true})
 	for _, other := range []habits.Client{{Name: "c", Version: "2"}, {Name: "C", Version: "1"}, {Name: "c"}} {
 		if got := memory().Recall(other); got != (habits.Habit{}) {
 			t.Errorf("%+v: got %+v, want nothing", other, got)
@@ -69,10 +70,10 @@ func TestTheOldestIsForgotten(t *testing.T) {
 	memory := habits.New(filepath.Join(t.TempDir(), "clients.json"), zerolog.Nop())
 	client := func(i int) habits.Client { return habits.Client{Name: "c", Version: strconv.Itoa(i)} }
 	for i := range 100 {
-		memory.Remember(client(i), habits.Habit{Relists: true})
+		memory.Remember(t.Context(), client(i), habits.Habit{Relists: true})
 	}
-	memory.Remember(client(0), habits.Habit{Ignores: true}) // so that 1 is the oldest
-	memory.Remember(client(100), habits.Habit{Relists: true})
+	memory.Remember(t.Context(), client(0), habits.Habit{Ignores: true}) // so that 1 is the oldest
+	memory.Remember(t.Context(), client(100), habits.Habit{Relists: true})
 	for i, want := range map[int]habits.Habit{0: {Ignores: true}, 1: {}, 2: {Relists: true}, 100: {Relists: true}} {
 		if got := memory.Recall(client(i)); got != want {
 			t.Errorf("client %d: got %+v, want %+v", i, got, want)
@@ -85,7 +86,7 @@ func TestWhoIsNotRemembered(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "clients.json")
 	long := strings.Repeat("x", 201)
 	for _, c := range []habits.Client{{}, {Version: "1"}, {Name: long}, {Name: "c", Version: long}} {
-		habits.New(path, zerolog.Nop()).Remember(c, habits.Habit{Calls: true})
+		habits.New(path, zerolog.Nop()).Remember(t.Context(), c, habits.Habit{Calls: true})
 	}
 	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("got %v, want no file", err)
@@ -109,7 +110,7 @@ func TestBadFiles(t *testing.T) {
 			if got := memory.Recall(who); got != (habits.Habit{}) || !strings.Contains(log.String(), `"level":"debug"`) {
 				t.Errorf("got %+v and log %q, want nothing and a debug line", got, log.String())
 			}
-			memory.Remember(who, habits.Habit{Calls: true})
+			memory.Remember(t.Context(), who, habits.Habit{Calls: true})
 			if got := memory.Recall(who); !got.Calls {
 				t.Errorf("got %+v, want what was remembered anew", got)
 			}
@@ -144,22 +145,24 @@ func TestProcessesAtOnce(t *testing.T) {
 	}
 }
 
-// The lock of a process that is gone is not waited for.
-func TestStaleLock(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "clients.json")
-	if err := os.WriteFile(path+".lock", nil, 0o600); err != nil {
+// Nobody waits for other processes longer than ctx lasts.
+func TestBusy(t *testing.T) {
+	dir := t.TempDir()
+	release, err := slots.New(dir, 1).Take(t.Context(), "clients")
+	if err != nil {
 		t.Fatal(err)
 	}
+	memory := habits.New(filepath.Join(dir, "clients.json"), zerolog.Nop())
 	who := habits.Client{Name: "c"}
-	habits.New(path, zerolog.Nop()).Remember(who, habits.Habit{Calls: true})
-	if habits.New(path, zerolog.Nop()).Recall(who).Calls {
-		t.Error("a lock that is held was passed over")
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	memory.Remember(over, who, habits.Habit{Calls: true})
+	if memory.Recall(who).Calls {
+		t.Error("it was changed while another process did so")
 	}
-	if err := os.Chtimes(path+".lock", time.Time{}, time.Now().Add(-time.Minute)); err != nil {
-		t.Fatal(err)
-	}
-	habits.New(path, zerolog.Nop()).Remember(who, habits.Habit{Calls: true})
-	if !habits.New(path, zerolog.Nop()).Recall(who).Calls {
-		t.Error("a lock whose holder is gone was not taken over")
+	release()
+	memory.Remember(t.Context(), who, habits.Habit{Calls: true})
+	if !memory.Recall(who).Calls {
+		t.Error("it was not remembered, although nobody else was at it")
 	}
 }

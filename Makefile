@@ -64,6 +64,7 @@ fuzz: ## fuzz every target, each for FUZZTIME=10s
 # As for servers: in the folder itself go test passes on what the test prints.
 chaos: ## end, crash and flood it for minutes, and print goals and figures (needs Go and Linux)
 	cd test/chaos && WORKBENCH_CHAOS=1 go test -count=1 -timeout 60m -run TestChaos
+	WORKBENCH_CHAOS=1 go test -count=1 -timeout 60m -run TestFaultE ./internal/store
 
 soak: ## load it with calls and faults for DURATION=10m, and print how it grows (needs Go and Linux)
 	cd test/chaos && WORKBENCH_SOAK=$(DURATION) go test -count=1 -timeout 0 -run TestSoak

@@ -57,6 +57,7 @@ func TestChaos(t *testing.T) {
 	t.Run("ends", func(t *testing.T) { ends(t, tab) })
 	t.Run("crashes", func(t *testing.T) { crashes(t, tab) })
 	t.Run("reloads", func(t *testing.T) { reloads(t, tab) })
+	t.Run("turns", func(t *testing.T) { turns(t, tab) })
 	t.Run("restart", func(t *testing.T) { restart(t, tab) })
 	t.Run("hanging servers", func(t *testing.T) { hanging(t, tab) })
 	t.Run("memory", func(t *testing.T) { memory(t, tab) })

@@ -1,6 +1,8 @@
 package mcpserve
 
 import (
+	"bytes"
+
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcp-workbench/workbench/internal/wire"
@@ -43,11 +45,41 @@ func readEra(m *wire.Message) (era, *wire.Error) {
 	return era{modern: true}, nil
 }
 
+// questionKey names the one question of a result.
+const questionKey = "answer"
+
+// readAnswer reads what the user answered to the question of an earlier result,
+// nil if the call brings none.
+func readAnswer(m *wire.Message) *Answer {
+	reply, err := wire.FindPath(m.Raw, m.Params, "inputResponses", questionKey)
+	if err != nil || !reply.Present() || m.Raw[reply.Start] != '{' {
+		return nil
+	}
+	var at [2]wire.Span
+	if wire.Find(m.Raw, reply, []string{"action", "content"}, at[:]) != nil {
+		return nil
+	}
+	a := &Answer{Form: bytes.Clone(m.Bytes(at[1]))}
+	a.Action, _ = wire.Unquote(m.Bytes(at[0]))
+	if state, err := wire.FindPath(m.Raw, m.Params, "requestState"); err == nil {
+		a.State, _ = wire.Unquote(m.Bytes(state))
+	}
+	return a
+}
+
 // append appends the answer of a call.
 func (s *Server) append(id []byte, r Result, e era) []byte {
 	dst := make([]byte, 0, len(r.Text)+len(r.Structured)+len(id)+256)
 	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
 	dst = append(dst, id...)
+	if q := r.Question; q != nil {
+		dst = append(dst, `,"result":{"resultType":"input_required","inputRequests":{"`+questionKey+`":{"method":"elicitation/create","params":{"mode":"form","message":`...)
+		dst = wire.AppendQuote(dst, q.Message)
+		dst = append(append(dst, `,"requestedSchema":`...), q.Form...)
+		dst = wire.AppendQuote(append(dst, `}}},"requestState":`...), q.State)
+		dst = s.appendIdentity(append(dst, ','))
+		return append(dst, "}}"...)
+	}
 	dst = append(dst, `,"result":{"content":[{"type":"text","text":`...)
 	dst = append(dst, r.Text...)
 	dst = append(dst, `}]`...)
@@ -57,11 +89,14 @@ func (s *Server) append(id []byte, r Result, e era) []byte {
 	dst = append(dst, `,"structuredContent":`...)
 	dst = append(dst, r.Structured...)
 	if e.modern {
-		dst = append(dst, `,"resultType":"complete","_meta":{"`+mcp.MetaKeyServerInfo+`":{"name":`...)
-		dst = wire.AppendQuote(dst, s.Name)
-		dst = append(dst, `,"version":`...)
-		dst = wire.AppendQuote(dst, s.Version)
-		dst = append(dst, "}}"...)
+		dst = s.appendIdentity(append(dst, `,"resultType":"complete",`...))
 	}
+	return append(dst, "}}"...)
+}
+
+// appendIdentity appends the _meta of a result that says whose it is.
+func (s *Server) appendIdentity(dst []byte) []byte {
+	dst = wire.AppendQuote(append(dst, `"_meta":{"`+mcp.MetaKeyServerInfo+`":{"name":`...), s.Name)
+	dst = wire.AppendQuote(append(dst, `,"version":`...), s.Version)
 	return append(dst, "}}"...)
 }

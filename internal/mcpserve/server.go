@@ -54,13 +54,36 @@ type Call struct {
 	// the client does not take that, and in the modern era, which has no
 	// requests of servers.
 	Elicit, Sample Asker
+	// Asked says that a Question may be the result; Answer is what came of one.
+	Asked  bool
+	Answer *Answer
 }
 
 // An Asker sends a request to the client and waits for the result.
 type Asker func(ctx context.Context, params []byte) (result []byte, err error)
 
+// Answer is what the user answered to a [Question] of an earlier result: the
+// call was made again with it.
+type Answer struct {
+	State  string // of that question
+	Action string // accept, decline or cancel
+	Form   []byte // what was filled in; nil if nothing was
+}
+
+// Question asks the user in a result; the client makes the call again with the
+// answer (MCP 2026-07-28, multi round-trip requests).
+type Question struct {
+	Message string
+	Form    []byte // a flat JSON Schema
+	State   string // comes back with the answer
+}
+
 // Result is what a tool gives.
 type Result struct {
+	// Question takes the place of all else where it is not nil. Only a client
+	// with Call.Asked can be asked so.
+	Question *Question
+
 	// Text is the text for the model, as a JSON string; Structured is the
 	// structured content, a JSON object.
 	Text, Structured []byte

@@ -140,6 +140,9 @@ func (s *Session) toolsCall(m *wire.Message, e era) {
 	id, c := bytes.Clone(m.Bytes(m.ID)), Call{Tool: name, Arguments: bytes.Clone(m.Bytes(at[1])), Modern: e.modern, Client: s.client}
 	if e.modern {
 		c.Client = nameIn(m, "_meta", mcp.MetaKeyClientInfo)
+		able, err := wire.FindPath(m.Raw, m.Params, "_meta", mcp.MetaKeyClientCapabilities, elicitation)
+		c.Asked = err == nil && able.Present() && m.Raw[able.Start] == '{'
+		c.Answer = readAnswer(m)
 	} else {
 		c.Elicit = s.asks.asker(elicitation, "elicitation/create", s.send)
 		c.Sample = s.asks.asker(sampling, "sampling/createMessage", s.send)

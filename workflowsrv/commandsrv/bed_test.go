@@ -193,7 +193,7 @@ func (k *talk) ask(msg string) string {
 		select {
 		case got := <-k.heard:
 			all = append(all, got)
-			if !strings.Contains(got, `"method":`) {
+			if object(k.t, []byte(got))["method"] == nil {
 				return strings.Join(all, "\n")
 			}
 		case <-time.After(30 * time.Second):

@@ -29,20 +29,19 @@ const metaTrace = "io.github.mcp-workbench/trace"
 // For gives the door for one principal: each of its sessions is an MCP server
 // whose tools are the operations.
 func (s *Server) For(who principal.Principal) wire.Endpoint {
-	return endpoint{s, who, sync.OnceValue(s.engineForMCP)}
+	return endpoint{s, who}
 }
 
 type endpoint struct {
-	s      *Server
-	who    principal.Principal
-	engine func() *mcpserver.MCPServer
+	s   *Server
+	who principal.Principal
 }
 
 // Connect begins a session.
 func (e endpoint) Connect(send func(msg []byte)) wire.Session {
 	d := &door{s: e.s, who: e.who}
 	server := &mcpserve.Server{
-		Name: serverName, Version: e.s.opts.Version, Engine: e.engine(), Methods: []string{"tools/list", "prompts/list", "prompts/get"},
+		Name: serverName, Version: e.s.opts.Version, Engine: e.s.engineForMCP(), Methods: []string{"tools/list", "prompts/list", "prompts/get"},
 		Knows: func(tool string) bool { return e.s.operations[tool] != nil },
 		Call:  d.call, MaxRunning: maxRunning,
 	}
@@ -76,9 +75,17 @@ func (d *door) call(ctx context.Context, call mcpserve.Call) mcpserve.Result {
 	}
 	c.sample = sampler(call.Sample)
 	o := d.s.operations[call.Tool]
+	if call.Answer != nil && o.name == kindAssistant {
+		c.answer = readReply(call.Answer)
+	}
 	result, f := d.s.call(ctx, o, c, call.Arguments)
 	if f != nil {
 		return mcpserve.Result{Text: wire.AppendQuote(nil, f.Error()), Structured: encode(f), IsError: true}
+	}
+	if call.Asked && o.name == kindAssistant {
+		if q := asks(result); q != nil {
+			return mcpserve.Result{Question: q}
+		}
 	}
 	if o.name == "initialize" {
 		d.mu.Lock()
@@ -86,6 +93,26 @@ func (d *door) call(ctx context.Context, call mcpserve.Call) mcpserve.Result {
 		d.mu.Unlock()
 	}
 	return mcpserve.Result{Text: wire.AppendQuote(nil, string(result)), Structured: result}
+}
+
+// A reply is what the user answered to the question of an earlier turn.
+type reply struct{ turn, text string }
+
+// readReply takes a reply as the next instruction would give it.
+func readReply(a *mcpserve.Answer) *reply {
+	if a.Action != "accept" || len(a.Form) == 0 {
+		return &reply{a.State, command.Abort}
+	}
+	return &reply{a.State, string(a.Form)}
+}
+
+// asks gives the question that a result asks, nil if it asks none.
+func asks(result json.RawMessage) *mcpserve.Question {
+	var r turnResult
+	if err := json.Unmarshal(result, &r); err != nil || r.Status != command.AwaitingUser || r.Form == nil {
+		return nil
+	}
+	return &mcpserve.Question{Message: r.Question, Form: r.Form, State: r.TurnKey}
 }
 
 // wording is an event in a line.
@@ -138,8 +165,8 @@ func elicit(ask mcpserve.Asker) asker {
 	}
 }
 
-// engineForMCP returns the engine that answers what is no tool call.
-func (s *Server) engineForMCP() *mcpserver.MCPServer {
+// newMCPEngine returns the engine that answers what is no tool call.
+func (s *Server) newMCPEngine() *mcpserver.MCPServer {
 	info := s.engine.Workflow().Info()
 	engine := mcpserver.NewMCPServer(serverName, s.opts.Version,
 		mcpserver.WithToolCapabilities(false), mcpserver.WithPromptCapabilities(false),

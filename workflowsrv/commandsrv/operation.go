@@ -73,6 +73,9 @@ func (s *Server) asked(ctx context.Context, c *caller, a arguments, read func(a 
 		return at, request{}, f
 	}
 	r := read(a)
+	if c.answer != nil {
+		r.text, r.answers = c.answer.text, c.answer.turn
+	}
 	if r.kind == kindAgent {
 		if s.agentFor(c) == nil {
 			return at, r, faultf(http.StatusServiceUnavailable, "no model is configured here (models in the configuration), so nothing can be planned; use invoke_assistant for an instruction in words, or get_commands and execute_command").about(at)

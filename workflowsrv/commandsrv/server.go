@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	mcpserver "github.com/mark3labs/mcp-go/server"
 	"github.com/rs/zerolog"
 
 	"github.com/mcp-workbench/workbench/internal/store"
@@ -51,6 +52,7 @@ type Server struct {
 	opts              Options
 	operations        map[string]*operation
 	table             []*operation
+	engineForMCP      func() *mcpserver.MCPServer // made once, when it is wanted
 
 	// life is that of the turns, which outlive the calls that began them.
 	life   context.Context
@@ -73,6 +75,7 @@ func New(engine *command.Engine, st *store.Store, opts Options) *Server {
 	s := &Server{engine: engine, store: st, workflow: engine.Workflow().Name, version: version(engine.Workflow()), opts: opts,
 		operations: map[string]*operation{}, turns: map[place]*turn{}}
 	s.life, s.end = context.WithCancelCause(context.Background())
+	s.engineForMCP = sync.OnceValue(s.newMCPEngine)
 	s.table = operationTable()
 	for _, o := range s.table {
 		s.operations[o.name] = o

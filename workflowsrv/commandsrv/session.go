@@ -24,6 +24,9 @@ type caller struct {
 	// trace takes the events of a turn as they happen; nil has them put into
 	// the result.
 	trace func(command.TraceEvent)
+	// answer is that to the question of an earlier turn, which the call was
+	// made again with; nil if there is none.
+	answer *reply
 	// ask asks the user; nil where that cannot be done meanwhile.
 	ask asker
 	// sample asks the model of the client; nil if that lends none.
@@ -172,6 +175,7 @@ type standing struct {
 	// Question waits for an answer, which is that of Pending by the assistant,
 	// or that of Agent.
 	Question string           `json:"question,omitempty"`
+	Asked    string           `json:"asked,omitempty"` // the turn that asked it
 	Pending  *command.Pending `json:"pending,omitempty"`
 	Agent    json.RawMessage  `json:"agent,omitempty"`
 }

@@ -38,12 +38,13 @@ const (
 type request struct {
 	kind, text string
 	confirmed  bool
+	answers    string // the turn whose question text answers, if that is known
 }
 
 // digest tells the request from others of the session.
 func (r request) digest(at session) string {
 	h := sha256.New()
-	for _, part := range []string{at.owner, at.place.session, r.kind, r.text} {
+	for _, part := range []string{at.owner, at.place.session, r.kind, r.text, r.answers} {
 		fmt.Fprintf(h, "%d:%s", len(part), part)
 	}
 	return hex.EncodeToString(append(h.Sum(nil)[:16], strconv.FormatBool(r.confirmed)[0]))

@@ -42,6 +42,9 @@ func (s *Server) work(ctx context.Context, t *turn) (store.Turn, *Fault) {
 	now := s.standing(conversation)
 	ctx, cancel := context.WithTimeoutCause(ctx, s.opts.MaxTurn, fmt.Errorf("a turn may take %v", s.opts.MaxTurn))
 	defer cancel()
+	if t.request.answers != "" && t.request.answers != now.Asked {
+		return store.Turn{}, faultf(http.StatusConflict, "the question that this answers waits no longer; the conversation has gone on")
+	}
 	if t.request.kind == kindAgent {
 		return s.plan(ctx, t, now)
 	}
@@ -50,6 +53,9 @@ func (s *Server) work(ctx context.Context, t *turn) (store.Turn, *Fault) {
 		return store.Turn{}, faultOf(err)
 	}
 	after := standing{Path: o.Path, Question: o.Question, Pending: o.Pending}
+	if o.Pending != nil {
+		after.Asked = t.name()
+	}
 	var output any
 	form := json.RawMessage(nil)
 	if o.Pending != nil {

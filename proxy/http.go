@@ -33,6 +33,9 @@ type HTTPOptions struct {
 	// Tokens knows other tokens, and who may do what with them; nil means that
 	// there are none.
 	Tokens Tokens
+	// Resource is told to clients that ask where to log in; nil means that there
+	// is no such place.
+	Resource *Resource
 	// TLS makes Serve speak HTTPS; nil means HTTP.
 	TLS *tls.Config
 	// Metrics answers GET /metrics to those with admin rights; nil means that
@@ -74,14 +77,15 @@ func set[T int | time.Duration](to *T, value T) {
 // /readyz and /metrics for whoever supervises the program. It may serve many requests at
 // once. Nothing of it may be used after Serve returned.
 type HTTP struct {
-	opts    HTTPOptions
-	guard   guard
-	token   []byte
-	root    *Proxy // at /mcp
-	clients clients
-	scopes  atomic.Uint64 // the last one given to an exchange
-	timers  sync.Pool     // of *time.Timer
-	log     zerolog.Logger
+	opts     HTTPOptions
+	guard    guard
+	token    []byte
+	metadata *metadata
+	root     *Proxy // at /mcp
+	clients  clients
+	scopes   atomic.Uint64 // the last one given to an exchange
+	timers   sync.Pool     // of *time.Timer
+	log      zerolog.Logger
 }
 
 // NewHTTP makes the front; it starts nothing. With opts.Direct that toolbox is
@@ -89,7 +93,7 @@ type HTTP struct {
 // a host or an origin is not one.
 func NewHTTP(cfg *config.Config, opts Options, over HTTPOptions) (*HTTP, error) {
 	over.fill()
-	h := &HTTP{opts: over, token: []byte(over.Token), log: opts.Logger}
+	h := &HTTP{opts: over, token: []byte(over.Token), metadata: metadataOf(over.Resource), log: opts.Logger}
 	var err error
 	if h.guard, err = newGuard(&over); err != nil {
 		return nil, err
@@ -128,6 +132,8 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.serveMetrics(w, r)
 	case commands:
 		h.serveCommands(w, r)
+	case h.metadata != nil && h.metadata.paths[r.URL.Path]:
+		h.metadata.serve(w, r)
 	default:
 		refuse(http.StatusNotFound, "there is nothing here; the MCP endpoint is /mcp").write(w, r)
 	}

@@ -40,8 +40,8 @@ func owner() caller {
 	return caller{Principal: principal.Principal{Name: principal.Default, Admin: true}}
 }
 
-// authorize asks for the token and who that is.
-func (h *HTTP) authorize(r *http.Request) (caller, *refusal) {
+// admit asks for the token and who that is.
+func (h *HTTP) admit(r *http.Request) (caller, *refusal) {
 	if len(h.token) == 0 {
 		return owner(), nil
 	}

@@ -229,3 +229,36 @@ func TestHTTPRevoked(t *testing.T) {
 		t.Errorf("got %q and %v, want another's stream to go on", line, err)
 	}
 }
+
+// A client without a token is told where to log in, where there is such a place.
+func TestHTTPResource(t *testing.T) {
+	where := "https://tools.example/mcp"
+	w := newWeb(t, oneBox, webOptions{http: proxy.HTTPOptions{Token: token, Tokens: newBook(), Resource: &proxy.Resource{Address: where, Issuer: "https://id.example"}}})
+	for _, auth := range []string{"Authorization:", bearer("mallory")} {
+		resp := w.do(t.Context(), "POST", "/mcp", fmt.Sprintf(hello, "2025-11-25"), auth)
+		_ = resp.Body.Close()
+		if got, want := resp.Header.Get("WWW-Authenticate"), `, resource_metadata="https://tools.example/.well-known/oauth-protected-resource/mcp"`; resp.StatusCode != 401 || !strings.HasSuffix(got, want) {
+			t.Errorf("got %d and the challenge %q, want its end %q", resp.StatusCode, got, want)
+		}
+	}
+	const want = `{"authorization_servers":["https://id.example"],"bearer_methods_supported":["header"],"resource":"https://tools.example/mcp","resource_name":"mcp-workbench","scopes_supported":["workbench:toolbox:*"]}`
+	for path, status := range map[string]int{"": 200, "/mcp": 200, "/mcp/box": 404, "/": 404} {
+		got, text := w.status("GET", "/.well-known/oauth-protected-resource"+path, "")
+		if got != status || status == 200 && text != want {
+			t.Errorf("%s: got %d %s, want %d %s", path, got, text, status, want)
+		}
+	}
+	if got, _ := w.status("POST", "/.well-known/oauth-protected-resource", "{}"); got != 405 {
+		t.Errorf("got %d for a POST, want 405", got)
+	}
+	for name, r := range map[string]*proxy.Resource{"none": nil, "no address": {Address: "workbench", Issuer: "https://id.example"}, "no issuer's": {Address: where, Issuer: "id"}} {
+		w := newWeb(t, oneBox, webOptions{http: proxy.HTTPOptions{Token: token, Resource: r}})
+		resp := w.do(t.Context(), "GET", "/.well-known/oauth-protected-resource", "")
+		_ = resp.Body.Close()
+		refused := w.do(t.Context(), "POST", "/mcp", "{}")
+		_ = refused.Body.Close()
+		if got := refused.Header.Get("WWW-Authenticate"); resp.StatusCode != 404 || got != `Bearer realm="workbench"` {
+			t.Errorf("%s: got %d and the challenge %q, want nothing there", name, resp.StatusCode, got)
+		}
+	}
+}

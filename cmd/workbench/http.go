@@ -127,6 +127,7 @@ func (o *httpFlags) letIn(env *environment, jwt config.JWT, over *proxy.HTTPOpti
 		known.Kept = tokens.Open(path)
 	}
 	if jwt.Issuer != "" {
+		over.Resource = &proxy.Resource{Address: jwt.Audience, Issuer: jwt.Issuer}
 		known.Issuer = tokens.NewIssuer(tokens.IssuerOptions{Name: jwt.Issuer, Audience: jwt.Audience, KeysURL: jwt.JWKSURL, KeysFile: jwt.KeyFile, Algorithms: jwt.Algorithms})
 	}
 	over.Tokens = known

@@ -33,7 +33,8 @@ its file is changed, and on SIGHUP.
 
 With --http it serves any number of clients over streamable HTTP instead, until
 it is interrupted: all toolboxes at /mcp, one of them directly at /mcp/TOOLBOX.
-Clients need the token that workbench token prints.`,
+Clients need the token that workbench token prints, or one of their own, which
+workbench token create makes.`,
 		Example: `  workbench serve
   workbench serve --http 127.0.0.1:7777
   workbench serve --toolbox files --log-level debug --log-file workbench.log`,

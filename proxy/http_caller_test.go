@@ -208,19 +208,24 @@ func TestHTTPServersOfPrincipals(t *testing.T) {
 	}
 }
 
-// A token that is taken back ends the streams that it opened.
+// A token that is taken back ends the streams that are listened to with it. A
+// call that was let in is finished.
 func TestHTTPRevoked(t *testing.T) {
-	tokens := newBook()
-	w := newWeb(t, oneBox, webOptions{http: proxy.HTTPOptions{Token: token, Tokens: tokens, KeepAlive: 10 * time.Millisecond}})
+	tokens, hold := newBook(), newHolder()
+	w := newWeb(t, oneBox, webOptions{inside: hold.make, http: proxy.HTTPOptions{Token: token, Tokens: tokens, KeepAlive: 10 * time.Millisecond}})
 	session := w.begin("/mcp", "2025-11-25", bearer("alice"))
-	stream := w.open("GET", "/mcp", "", session, bearer("alice"))
-	if stream.resp.StatusCode != 200 {
-		t.Fatalf("got %d, want a stream", stream.resp.StatusCode)
-	}
+	body, header := modernCall(1, "hold", `{}`, "")
+	call := w.open("POST", "/mcp/box", body, append(header, bearer("alice"))...)
+	<-hold.began
+	legacy := w.open("GET", "/mcp", "", session, bearer("alice"))
+	modern := w.open("POST", "/mcp", fmt.Sprintf(listen, meta("")), append(listenHeader(), bearer("alice"))...)
+	modern.want("notifications/subscriptions/acknowledged")
 	other := w.open("GET", "/mcp", "", w.begin("/mcp", "2025-11-25", bearer("bob")), bearer("bob"))
 	tokens.revoke("alice")
-	if got := stream.rest(); len(got) != 0 {
-		t.Errorf("got %q, want the end of the stream", got)
+	for name, stream := range map[string]*messages{"legacy": legacy, "modern": modern} {
+		if got := stream.rest(); stream.resp.StatusCode != 200 || len(got) != 0 {
+			t.Errorf("%s: got %d and %q, want the end of a stream", name, stream.resp.StatusCode, got)
+		}
 	}
 	if got, _ := w.status("POST", "/mcp", callOf(1, "x", `{}`), session, bearer("alice")); got != 401 {
 		t.Errorf("got %d, want 401", got)
@@ -228,6 +233,8 @@ func TestHTTPRevoked(t *testing.T) {
 	if line, err := other.r.ReadString('\n'); err != nil {
 		t.Errorf("got %q and %v, want another's stream to go on", line, err)
 	}
+	hold.release <- struct{}{}
+	call.want(`"id":1,"result"`)
 }
 
 // A client without a token is told where to log in, where there is such a place.

@@ -20,6 +20,7 @@ type post struct {
 	body     *[]byte  // that the exchange was read from, a buffer of front's
 	streams  *streams // nil in the modern era
 	prime    bool
+	listens  bool // it lasts until somebody ends it; a call is finished that was let in
 	reader   reader
 
 	mu     sync.Mutex
@@ -129,7 +130,7 @@ func (h *HTTP) respond(w http.ResponseWriter, r *http.Request, p *post) response
 	p.left = st == nil && !over
 	p.mu.Unlock()
 	switch {
-	case st != nil && st.serve(r.Context(), w, &p.reader, h.opts.KeepAlive, func() bool { return h.stays(r.Context(), &p.caller) }):
+	case st != nil && st.serve(r.Context(), w, &p.reader, h.opts.KeepAlive, func() bool { return !p.listens || h.stays(r.Context(), &p.caller) }):
 		return responseWhole
 	case reply != nil:
 		defer p.front.release(reply)

@@ -151,6 +151,7 @@ func (h *HTTP) postModern(w http.ResponseWriter, r *http.Request, p *post, x *ex
 			}
 		}
 	}
+	p.listens = x.method == "subscriptions/listen"
 	scope := h.scopes.Add(1)
 	id := string(x.Bytes(x.ID))
 	c.handle(&x.Message, p, scope)

@@ -93,8 +93,8 @@ func tokenRevokeCommand(env *environment) *cobra.Command {
 		Use:   "revoke NAME...",
 		Short: "Take tokens back",
 		Long: `Revoke forgets tokens, so that nobody is let in with them any more. A workbench
-that is running refuses them within a second, and ends the streams that were
-opened with them within 15 s.`,
+that is running refuses them within a second, and ends the streams that are
+listened to with them within 15 s. Calls that are under way are finished.`,
 		Example: `  workbench token revoke ci`,
 		Args:    between(1, -1),
 		RunE: func(cmd *cobra.Command, args []string) error {

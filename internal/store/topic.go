@@ -2,7 +2,7 @@ package store
 
 import (
 	"context"
-	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -69,9 +69,12 @@ func uniqueTopic(ctx context.Context, q querier, principal, conversation, topic 
 	if err := rows.Err(); err != nil {
 		return "", err
 	}
-	unique := topic
-	for n := 2; taken[topicKey(unique)]; n++ {
-		unique = fmt.Sprintf("%s %d", topic, n)
+	if !taken[key] {
+		return topic, nil
 	}
-	return unique, nil
+	n := 2
+	for taken[key+strconv.Itoa(n)] { // the key of the topic with the number
+		n++
+	}
+	return topic + " " + strconv.Itoa(n), nil
 }

@@ -8,12 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"runtime/debug"
 	"strconv"
 	"sync"
 	"time"
 
-	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/store"
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
 )
@@ -31,7 +29,6 @@ const (
 	// resultTTL is how long the result of a turn that nobody waited for is kept
 	// at hand for the request that began it.
 	resultTTL = time.Hour
-	pollEvery = 200 * time.Millisecond
 )
 
 // A request is what a turn is to do.
@@ -59,10 +56,11 @@ type turn struct {
 	ask     asker // of the caller that began it
 	agent   Agent // that serves it, nil where there is none
 
-	done   chan struct{} // closed when it is over; then output and fault stand
-	output json.RawMessage
-	fault  *Fault
-	ended  time.Time
+	started chan struct{} // closed when the store knows it, or it is over
+	done    chan struct{} // closed when it is over; then output and fault stand
+	output  json.RawMessage
+	fault   *Fault
+	ended   time.Time
 
 	mu     sync.Mutex // guards what follows
 	key    string
@@ -130,7 +128,7 @@ func (s *Server) begin(c *caller, at session, r request) (*turn, *Fault) {
 		return nil, faultOf(errClosed).about(at)
 	}
 	t := &turn{key: store.NewID(), digest: digest, at: at, request: r, ask: c.ask, agent: s.agentFor(c),
-		done: make(chan struct{}), more: make(chan struct{})}
+		started: make(chan struct{}), done: make(chan struct{}), more: make(chan struct{})}
 	s.turns[at.place] = t
 	s.owed.Go(func() { s.run(t) })
 	return t, nil
@@ -195,6 +193,9 @@ func (s *Server) await(ctx context.Context, c *caller, t *turn) (json.RawMessage
 		case <-more:
 		case <-t.done:
 		case <-ctx.Done():
+			if context.Cause(ctx) == errWait {
+				<-t.started // so that GET turns/KEY finds it
+			}
 			f := faultf(http.StatusGatewayTimeout, "the turn takes longer than the time to wait; it goes on: send the same request again to wait for it, or over HTTP GET turns/%s", t.name()).about(t.at)
 			f.Data.TurnKey = t.name()
 			return nil, f
@@ -228,156 +229,4 @@ func (s *Server) deliver(ctx context.Context, c *caller, t *turn) (json.RawMessa
 func withTraces(output, traces json.RawMessage) json.RawMessage {
 	out := append(json.RawMessage{}, output[:len(output)-1]...)
 	return append(append(append(out, `,"traces":`...), traces...), '}')
-}
-
-// run is a turn from its start to its end.
-func (s *Server) run(t *turn) {
-	defer func() {
-		t.ended = time.Now()
-		if t.fault != nil {
-			s.blame(t)
-		}
-		close(t.done)
-	}()
-	flight, err := s.store.Start(s.life, t.at.owner, t.at.Conversation, store.Request{Key: t.name(), Digest: t.digest, Kind: t.request.kind, Message: t.request.text})
-	var busy *store.BusyError
-	if errors.As(err, &busy) && busy.Digest == t.digest {
-		t.mu.Lock()
-		t.key = busy.Key
-		t.mu.Unlock()
-		t.output, t.fault = s.follow(s.life, t)
-		return
-	}
-	if err != nil {
-		t.fault = faultOf(err)
-		return
-	}
-	kept := false
-	defer func() {
-		if !kept {
-			s.release(flight)
-		}
-	}()
-	ctx, stop := context.WithCancelCause(s.life)
-	defer stop(nil)
-	lost := make(chan struct{})
-	defer close(lost)
-	go func() {
-		select {
-		case <-flight.Lost():
-			stop(store.ErrLost)
-		case <-lost:
-		}
-	}()
-	var end store.Turn
-	end, t.fault = s.attempt(ctx, t)
-	if t.fault != nil && t.fault.Code < http.StatusInternalServerError {
-		return // nothing was done
-	}
-	if t.fault != nil {
-		t.fault.about(t.at).Data.TurnKey = t.name()
-		end.Status, end.Output = "failed", encode(t.fault)
-	}
-	events, _ := t.since(0)
-	for _, ev := range events {
-		end.Traces = append(end.Traces, encode(ev))
-	}
-	if t.fault == nil {
-		t.output = end.Output
-	}
-	if err := s.finish(flight, end); err != nil {
-		t.output, t.fault = nil, faultOf(fmt.Errorf("the turn is over, but it could not be kept: %w", err))
-		return
-	}
-	kept = true
-}
-
-// blame completes the fault of a turn, and logs it where it is not the caller's.
-func (s *Server) blame(t *turn) {
-	t.fault.about(t.at)
-	if t.fault.Code < http.StatusInternalServerError {
-		return
-	}
-	s.opts.Logger.Error().Str(logkey.Tool, t.request.kind).AnErr(logkey.Err, t.fault).Msg("a turn failed")
-}
-
-// attempt is work of which a panic costs this turn alone.
-func (s *Server) attempt(ctx context.Context, t *turn) (end store.Turn, f *Fault) {
-	defer func() {
-		if p := recover(); p != nil {
-			s.opts.Logger.Error().Str(logkey.Tool, t.request.kind).Interface(logkey.Panic, p).Bytes(logkey.Stack, debug.Stack()).Msg("a turn failed within")
-			end, f = store.Turn{}, faultf(http.StatusInternalServerError, "this is a fault of the server; its log says more")
-		}
-	}()
-	return s.work(ctx, t)
-}
-
-// finishTime is how long a turn that is over may take to be kept.
-const finishTime = 15 * time.Second
-
-// finish keeps a turn. It is tried again for a while: its work is done.
-func (s *Server) finish(flight *store.Flight, end store.Turn) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.life), finishTime)
-	defer cancel()
-	for {
-		_, err := flight.Finish(ctx, end)
-		var unwritten *store.WriteError
-		if !errors.As(err, &unwritten) {
-			return err
-		}
-		select {
-		case <-time.After(pollEvery):
-		case <-ctx.Done():
-			return err
-		case <-s.life.Done():
-			return err
-		}
-	}
-}
-
-// release gives a conversation back, whatever becomes of the turn.
-func (s *Server) release(flight *store.Flight) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.life), finishTime)
-	defer cancel()
-	if err := flight.Release(ctx); err != nil {
-		s.opts.Logger.Warn().AnErr(logkey.Err, err).Msg("a conversation could not be given back")
-	}
-}
-
-// follow waits for a turn that the same request has begun in another process.
-func (s *Server) follow(ctx context.Context, t *turn) (json.RawMessage, *Fault) {
-	for {
-		r, err := s.store.Result(ctx, t.at.owner, t.name())
-		switch {
-		case err != nil:
-			return nil, faultOf(err)
-		case r.Progress == store.Lost:
-			return nil, faultf(http.StatusInternalServerError, "the process that worked on the turn ended before it did; what it has done is unknown")
-		case r.Progress == store.Done:
-			for _, raw := range r.Turn.Traces {
-				var ev command.TraceEvent
-				if json.Unmarshal(raw, &ev) == nil {
-					t.note(ev)
-				}
-			}
-			return endOf(r.Turn)
-		}
-		select {
-		case <-time.After(pollEvery):
-		case <-ctx.Done():
-			return nil, faultOf(context.Cause(ctx))
-		}
-	}
-}
-
-// endOf gives the output of a turn as it was kept, or its fault.
-func endOf(t store.Turn) (json.RawMessage, *Fault) {
-	if t.Status == "failed" {
-		f := new(Fault)
-		if err := json.Unmarshal(t.Output, f); err != nil {
-			return nil, faultOf(err)
-		}
-		return nil, f
-	}
-	return t.Output, nil
 }

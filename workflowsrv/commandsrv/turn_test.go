@@ -158,7 +158,7 @@ func TestMaxTurn(t *testing.T) {
 	b := newBed(t, func(o *commandsrv.Options) { o.MaxTurn = 1 })
 	id := b.begin(t, "alice") // whose startup command fails by it, too
 	status, answer := b.post(t, "alice", "/execute_command", fmt.Sprintf(`{"session_id":%q,%s}`, id, slow))
-	if message, _ := answer["message"].(string); status != http.StatusInternalServerError || !strings.Contains(message, "a turn may take 1ns") {
+	if message, _ := answer["message"].(string); status != http.StatusInternalServerError || !strings.Contains(message, "it took longer than 1ns") {
 		t.Errorf("got %d, %v, want 500 and the time", status, answer)
 	}
 }

@@ -40,7 +40,7 @@ func (s *Server) work(ctx context.Context, t *turn) (store.Turn, *Fault) {
 		return store.Turn{}, faultOf(err)
 	}
 	now := s.standing(conversation)
-	ctx, cancel := context.WithTimeoutCause(ctx, s.opts.MaxTurn, fmt.Errorf("a turn may take %v", s.opts.MaxTurn))
+	ctx, cancel := context.WithTimeoutCause(ctx, s.opts.MaxTurn, fmt.Errorf("the turn was ended, because it took longer than %v", s.opts.MaxTurn))
 	defer cancel()
 	if t.request.answers != "" && t.request.answers != now.Asked {
 		return store.Turn{}, faultf(http.StatusConflict, "the question that this answers waits no longer; the conversation has gone on")

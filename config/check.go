@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -17,6 +18,8 @@ type checker struct {
 	// problems collects what is wrong with the variables of the server, or the models, being read. It is nil elsewhere, where
 	// such things are faults.
 	problems *[]Fault
+
+	workedOn []value // what names a toolbox whose tools are to be commands
 }
 
 func (c *checker) fault(at position, path, message, hint string) {
@@ -124,6 +127,7 @@ func (c *checker) config(root *node) *Config {
 		for _, m := range c.named(n, path, "toolbox") {
 			cfg.Toolboxes = append(cfg.Toolboxes, c.toolbox(m.value, m.key, join(path, m.key)))
 		}
+		c.workable(cfg)
 	}
 	o.done(func(key string) string {
 		switch key {
@@ -153,6 +157,19 @@ func (c *checker) store(n *node, path string, s *Store) {
 		c.fault(o.at, o.path, "want only one of path and dsn, got both", "")
 	}
 	o.done(func(string) string { return "" })
+}
+
+// workable reports toolboxes that are to be worked by commands and are not there.
+func (c *checker) workable(cfg *Config) {
+	var names []string
+	for _, t := range cfg.Toolboxes {
+		names = append(names, t.Name)
+	}
+	for _, v := range c.workedOn {
+		if name := strings.TrimPrefix(v.text, CommandsToolbox); !slices.Contains(names, name) {
+			c.reject(v, "want "+CommandsToolbox+" and the name of a toolbox of this file", didYouMean(name, names))
+		}
+	}
 }
 
 // oneDesk reports servers of commands beyond the first: over HTTP their toolbox is what names them.

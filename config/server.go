@@ -348,9 +348,7 @@ func (c *checker) commands(o *object, s *Server) {
 		s.Commands = v.text
 	case strings.HasPrefix(v.text, CommandsToolbox):
 		s.Commands = v.text
-		if len(v.text) == len(CommandsToolbox) {
-			c.reject(v, "want the name of a toolbox after "+CommandsToolbox, "")
-		}
+		c.workedOn = append(c.workedOn, v)
 	default:
 		s.Commands = c.place(v)
 	}

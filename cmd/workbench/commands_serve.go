@@ -90,6 +90,11 @@ func (e *environment) addDesk(cfg *config.Config, box config.Toolbox) error {
 	if _, taken := cfg.Toolbox(box.Name); taken {
 		return hinted{fmt.Errorf("the configuration has a toolbox %q already", box.Name), `add a server {"builtin": "commands", "commands": "…"} to it, and serve it with workbench serve`}
 	}
+	if name, ok := strings.CutPrefix(box.Servers[0].Commands, config.CommandsToolbox); ok {
+		if _, there := cfg.Toolbox(name); !there {
+			return unknownToolbox(cfg, name)
+		}
+	}
 	cfg.Toolboxes = append(cfg.Toolboxes, box)
 	if dir, _ := e.lookup("SPEEDDICT_FOLDERNAME"); dir != "" && cfg.Store == (config.Store{}) {
 		abs, err := filepath.Abs(dir)

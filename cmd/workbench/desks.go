@@ -122,7 +122,7 @@ func (d *desks) builtin(who principal.Principal, s config.Server) (wire.Endpoint
 func (d *desks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	name, path := splitDeskPath(r.URL.Path)
 	source := d.source(name)
-	if source == "" || !commandsrv.Open(path) && !principal.From(r.Context()).May(name) {
+	if source == "" || !commandsrv.Public(path) && !principal.From(r.Context()).May(name) {
 		commandsrv.Refuse(w, http.StatusNotFound, fmt.Sprintf("there is no toolbox %q with a server of commands here", visible(name)))
 		return
 	}
@@ -174,7 +174,7 @@ func splitDeskPath(path string) (name, rest string) {
 // deskOpen reports whether a path below /commands/ is for everybody.
 func deskOpen(path string) bool {
 	_, rest := splitDeskPath(path)
-	return commandsrv.Open(rest)
+	return commandsrv.Public(rest)
 }
 
 // get returns the server of what a configuration names, making it if there is

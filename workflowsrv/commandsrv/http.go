@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"net/http"
@@ -26,17 +27,12 @@ const (
 // ServeHTTP serves the operations, each with its method and path, as described
 // by /openapi.json. Who asks is the principal of the request's context.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	route, f := s.route(r)
-	if f != nil {
-		writeFault(w, f)
-		return
-	}
-	route(w, r)
+	s.route(r)(w, r)
 }
 
-// Open reports whether a path is for everybody: the probes, which say nothing
+// Public reports whether a path is for everybody: the probes, which say nothing
 // of what is kept.
-func Open(path string) bool { return path == pathAlive || path == pathReady }
+func Public(path string) bool { return path == pathAlive || path == pathReady }
 
 const (
 	pathAlive   = "/probes/healthz"
@@ -47,7 +43,7 @@ const (
 )
 
 // route finds what serves a request.
-func (s *Server) route(r *http.Request) (http.HandlerFunc, *Fault) {
+func (s *Server) route(r *http.Request) http.HandlerFunc {
 	path, method := r.URL.Path, http.MethodGet
 	var serve http.HandlerFunc
 	switch key, isTurn := strings.CutPrefix(path, pathTurns); {
@@ -72,11 +68,16 @@ func (s *Server) route(r *http.Request) (http.HandlerFunc, *Fault) {
 	}
 	switch {
 	case serve == nil:
-		return nil, faultf(http.StatusNotFound, "there is nothing at %s; GET %s describes what there is", clipName(path), pathOpenAPI)
+		return func(w http.ResponseWriter, _ *http.Request) {
+			Refuse(w, http.StatusNotFound, fmt.Sprintf("there is nothing at %s; GET %s describes what there is", clipName(path), pathOpenAPI))
+		}
 	case r.Method != method && !(r.Method == http.MethodHead && method == http.MethodGet):
-		return nil, faultf(http.StatusMethodNotAllowed, "%s takes %s", path, method)
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Allow", method)
+			writeFault(w, faultf(http.StatusMethodNotAllowed, "%s takes %s", path, method))
+		}
 	}
-	return serve, nil
+	return serve
 }
 
 // serveReady says whether the server can work: its workflow is loaded, or it

@@ -25,7 +25,7 @@ func (s *Server) openAPI() json.RawMessage {
 		"parameters":  []any{parameter("path", param{name: "turn_key", kinds: []string{"string"}, required: true, about: "As results and errors name it."}), parameter("query", agent.param("session_id"))},
 		"responses": responses(text(`{"type":"object","properties":{"turn_key":{"type":"string"},"conversation_id":{"type":"string"},"exec_state":{"enum":["running","done","lost"]},`+
 			`"kind":{"type":"string"},"started_at":{"type":"integer"},"ended_at":{"type":"integer"},"output":{"type":"object"},"error":`+faultObject+`},`+
-			`"required":["turn_key","conversation_id","exec_state","kind","started_at"]}`), []int{http.StatusNotFound, http.StatusInternalServerError}, "application/json")}}
+			`"required":["turn_key","conversation_id","exec_state","kind","started_at"]}`), []int{http.StatusUnauthorized, http.StatusNotFound, http.StatusInternalServerError}, "application/json")}}
 	open := []any{} // needs no token
 	paths[pathAlive] = map[string]any{"get": map[string]any{"operationId": "liveness", "summary": "Whether the server runs", "security": open,
 		"responses": responses(text(`{"type":"object","properties":{"status":{"const":"alive"}},"required":["status"]}`), nil, "application/json")}}
@@ -68,9 +68,9 @@ func (o *operation) describe(id string, output json.RawMessage, media ...string)
 
 // statuses are those that the operation may fail with.
 func (o *operation) statuses() []int {
-	all := []int{http.StatusNotFound, http.StatusUnprocessableEntity, http.StatusInternalServerError, http.StatusServiceUnavailable}
+	all := []int{http.StatusUnauthorized, http.StatusNotFound, http.StatusUnprocessableEntity, http.StatusInternalServerError, http.StatusServiceUnavailable}
 	if !o.readOnly {
-		all = append(all, http.StatusConflict)
+		all = append(all, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
 	}
 	if o.param("timeout_seconds").name != "" || o.name == "initialize" {
 		all = append(all, http.StatusGatewayTimeout)

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -326,10 +327,23 @@ func (d *sqliteDB) checkHeader() error {
 		}
 		return nil
 	}
-	if string(head[:n]) != magic {
+	// While the first transaction is under way, or was cut off, any part of the file may be there; the journal takes it back.
+	if string(head[:n]) != magic && !d.hasJournal() {
 		return errNotSQLite
 	}
 	return nil
+}
+
+// hasJournal reports whether there is a journal that SQLite rolls back (sqlite.org/fileformat2.html, "The Rollback Journal").
+func (d *sqliteDB) hasJournal() bool {
+	f, err := os.Open(d.path + "-journal")
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, 8)
+	_, err = io.ReadFull(f, head)
+	return err == nil && string(head) == "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
 }
 
 // emptyBesideLog decides about an empty file with a log. A store whose first transactions were never checkpointed looks like

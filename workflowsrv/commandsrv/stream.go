@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
 )
@@ -16,9 +15,10 @@ type stream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
 	sse     bool
+	begun   bool
 }
 
-// serveStream is invoke_agent as a stream. What is wrong before the turn begins
+// serveStream is invoke_agent as a stream. What is wrong before the first event
 // has a status of its own.
 func (s *Server) serveStream(w http.ResponseWriter, r *http.Request) {
 	o := s.operations[kindAgent]
@@ -38,38 +38,32 @@ func (s *Server) serveStream(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	st := &stream{w: w, control: http.NewResponseController(w), sse: strings.Contains(r.Header.Get("Accept"), "text/event-stream")}
-	begin := func() {
-		kind := "application/x-ndjson"
-		if st.sse {
-			kind = "text/event-stream"
-		}
-		w.Header().Set("Content-Type", kind)
-		w.Header().Set("Cache-Control", "no-store")
-		w.WriteHeader(http.StatusOK)
-	}
-	begun := false
-	send := func(kind string, data json.RawMessage) {
-		if !begun {
-			begun = true
-			begin()
-		}
-		st.send(kind, data)
-	}
-	c.trace = func(ev command.TraceEvent) { send("trace", encode(ev)) }
-	_ = st.control.SetWriteDeadline(time.Now().Add(waitOf(a) + sendTime))
+	c.trace = func(ev command.TraceEvent) { st.send("trace", encode(ev)) }
+	patient(w, o, raw)
 	output, f := s.carryOut(r.Context(), c, at, asked, waitOf(a))
 	switch {
 	case f == nil:
-		send("output", output)
-	case begun:
-		send("error", encode(f))
+		st.send("output", output)
+	case st.begun:
+		st.send("error", encode(f))
 	default:
 		writeFault(w, f)
 	}
 }
 
-// send sends one event.
+// send sends one event. One that cannot be sent is lost with the connection;
+// the turn goes on.
 func (st *stream) send(kind string, data json.RawMessage) {
+	if !st.begun {
+		st.begun = true
+		media := "application/x-ndjson"
+		if st.sse {
+			media = "text/event-stream"
+		}
+		st.w.Header().Set("Content-Type", media)
+		st.w.Header().Set("Cache-Control", "no-store")
+		st.w.WriteHeader(http.StatusOK)
+	}
 	event := append([]byte(`{"type":"`+kind+`","data":`), data...)
 	event = append(event, '}')
 	if st.sse {

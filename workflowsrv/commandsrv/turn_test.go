@@ -121,6 +121,37 @@ func TestSameConversation(t *testing.T) {
 	first.Wait()
 }
 
+// A session may go on at another process with the same store: a request that is
+// under way at the first is waited for at the second, and another refused.
+func TestOtherProcess(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "conversations.db")
+	here, there := bedAt(t, file, nil), bedAt(t, file, nil)
+	id := here.begin(t, "alice")
+	request := fmt.Sprintf(`{"session_id":%q,%s`, id, slow)
+	_, late := here.post(t, "alice", "/execute_command", request+`,"timeout_seconds":0.01}`)
+	key := late["data"].(map[string]any)["turn_key"]
+	for _, tt := range []struct {
+		body   string
+		status int
+	}{
+		{fmt.Sprintf(`{"session_id":%q,"command":"list_orders"}`, id), http.StatusConflict},
+		{request + `,"timeout_seconds":0.01}`, http.StatusGatewayTimeout},
+	} {
+		status, answer := there.post(t, "alice", "/execute_command", tt.body)
+		if data, _ := answer["data"].(map[string]any); status != tt.status || data["turn_key"] != key {
+			t.Errorf("%s: got %d, %v, want %d with the turn %v", tt.body, status, answer, tt.status, key)
+		}
+	}
+	here.gate.release()
+	status, answer := there.post(t, "alice", "/execute_command", request+`}`)
+	if traces, _ := answer["traces"].([]any); status != http.StatusOK || answer["turn_key"] != key || len(traces) != 2 {
+		t.Errorf("got %d, %v, want the result of the turn %v", status, answer, key)
+	}
+	if got := there.gate.searches(); got != 0 {
+		t.Errorf("got %d searches at the second process, want none", got)
+	}
+}
+
 // What was told before the process ends is there after, and a turn that the end
 // cut off says so.
 func TestRestart(t *testing.T) {

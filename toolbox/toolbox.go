@@ -173,13 +173,17 @@ func (t *Toolbox) Open(ctx context.Context, wait time.Duration, names ...string)
 }
 
 // Await returns when each server of an open toolbox is ready or has failed, or
-// when wait is over or ctx ends; servers that are late go on starting. A server
-// that the catalogue knows is waited for only if its start has failed before: its
-// lists are there, and calls wait until it is ready. If names are given, only
-// those servers are waited for.
+// when wait is over or ctx ends; servers that are late go on starting, and those
+// that somebody has logged in to meanwhile are tried again. A server that the
+// catalogue knows is waited for only if its start has failed before: its lists
+// are there, and calls wait until it is ready. If names are given, only those
+// servers are waited for.
 func (t *Toolbox) Await(ctx context.Context, wait time.Duration, names ...string) {
 	var unknown []*Server
 	for _, s := range t.Servers() {
+		if s.Status().State == NeedsLogin && s.remote.loggedIn() {
+			s.retry()
+		}
 		if !s.known() && (len(names) == 0 || slices.Contains(names, s.Name)) {
 			unknown = append(unknown, s)
 		}

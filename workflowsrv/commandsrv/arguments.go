@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/mcp-workbench/workbench/internal/nearest"
 	"github.com/mcp-workbench/workbench/internal/wire"
@@ -60,6 +61,9 @@ type arguments map[string]json.RawMessage
 func readArguments(raw []byte, params []param) (arguments, *Fault) {
 	a := arguments{}
 	raw = bytes.TrimSpace(raw)
+	if !utf8.Valid(raw) {
+		return nil, invalid("the arguments are not valid UTF-8")
+	}
 	if len(raw) > 0 && string(raw) != "null" {
 		if err := json.Unmarshal(raw, &a); err != nil || a == nil {
 			return nil, invalid("the arguments are not a JSON object")

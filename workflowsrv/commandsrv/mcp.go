@@ -117,10 +117,14 @@ func asks(result json.RawMessage) *mcpserve.Question {
 
 // wording is an event in a line.
 func wording(ev command.TraceEvent) string {
-	if ev.Direction == command.ToWorkflow {
-		return "> " + firstLine(*ev.RawCommand)
+	mark, text := "> ", ev.RawCommand
+	if ev.Direction == command.ToAgent {
+		mark, text = "< ", ev.ResponseText
 	}
-	return "< " + firstLine(*ev.ResponseText)
+	if text == nil {
+		return mark
+	}
+	return mark + firstLine(*text)
 }
 
 func firstLine(text string) string {

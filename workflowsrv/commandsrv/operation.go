@@ -62,8 +62,8 @@ func runTurn(read func(a arguments) request) func(ctx context.Context, s *Server
 	}
 }
 
-// maxQuery is how long an instruction for an agent may be, in bytes: all of it
-// is shown to the model again and again.
+// maxQuery is how long an instruction in words may be, in bytes: all of it is
+// compared with every command, and shown to an agent's model again and again.
 const maxQuery = 32 << 10
 
 // asked reads the session and the request of a turn.
@@ -83,9 +83,9 @@ func (s *Server) asked(ctx context.Context, c *caller, a arguments, read func(a 
 		if r.text == "" {
 			return at, r, invalid("user_query is empty: say what you want").about(at)
 		}
-		if len(r.text) > maxQuery {
-			return at, r, invalid("user_query is longer than %d bytes: say it in fewer words", maxQuery).about(at)
-		}
+	}
+	if r.kind != kindCommand && len(r.text) > maxQuery {
+		return at, r, invalid("user_query is longer than %d bytes: say it in fewer words", maxQuery).about(at)
 	}
 	return at, r, nil
 }

@@ -40,6 +40,9 @@ the configuration does not say.`,
 			if err := over.check(cmd); err != nil {
 				return err
 			}
+			if over.address == "" && isTerminal(env.in) {
+				return cmd.Help() // whoever types is no MCP client
+			}
 			if err := env.readVariables("ENV_FILE_PATH", "PASSWORDS_FILE_PATH"); err != nil {
 				return err
 			}

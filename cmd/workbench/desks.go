@@ -33,7 +33,7 @@ const commandsBuiltin = "commands"
 // the first is wanted.
 type desks struct {
 	env     *environment
-	startup string // the command that new conversations begin with, "" for that of the workflow
+	startup string // the command that sessions begin with, "" for that of the workflow
 
 	mu     sync.Mutex // guards what follows
 	cfg    *config.Config

@@ -31,8 +31,8 @@ type Options struct {
 	// Summarizer names conversations that end; nil has them named by what was
 	// said first.
 	Summarizer Summarizer
-	// Startup is the command string that new conversations begin with; "" is
-	// that of the workflow, if it has one.
+	// Startup is the command string that a session begins with in a
+	// conversation without turns; "" is that of the workflow, if it has one.
 	Startup string
 	// MaxTurn is how long a turn may take, whoever waits for it; 0 is half an
 	// hour.

@@ -29,9 +29,9 @@ output. NAME is example, the last part of the folder, or NAME-commands.
 
 Variables of the environment: WORKFLOW_PATH stands for WORKFLOW; STARTUP_COMMAND
 is the command that a session begins with in a conversation without turns, in
-place of the workflow's; ENV_FILE_PATH and PASSWORDS_FILE_PATH are files with more variables, KEY=VALUE a
-line; SPEEDDICT_FOLDERNAME is the folder that conversations are kept in, where
-the configuration does not say.`,
+place of the workflow's; ENV_FILE_PATH and PASSWORDS_FILE_PATH are files with
+more variables, KEY=VALUE a line; SPEEDDICT_FOLDERNAME is the folder that
+conversations are kept in, where the configuration does not say.`,
 		Example: `  workbench commands serve example --http 127.0.0.1:7777
   workbench commands serve ./orders
   WORKFLOW_PATH=./orders workbench commands serve --http 127.0.0.1:7777`,

@@ -61,10 +61,24 @@ func (s *Server) refusal(cause error) error {
 	return &RefusedError{Toolbox: s.Toolbox, Server: s.Name, Cause: cause}
 }
 
-// pump does with the queue what the state of the server allows: it sends the
-// calls, leaves them, or fails them. It is called after everything that may
-// change that: a call was queued, a call ended, the state is another.
+// pump does with the queue what the state of the server allows. It is called
+// after everything that may change that: a call was queued, a call ended, the
+// state is another. One goroutine at a time does it, so that the calls go in
+// their order; who comes meanwhile has it look again.
 func (s *Server) pump() {
+	if s.counts.queued.Load() == 0 || s.pumps.Add(1) > 1 {
+		return
+	}
+	for seen := int32(1); ; seen = s.pumps.Load() {
+		s.pumpOnce()
+		if s.pumps.CompareAndSwap(seen, 0) {
+			return
+		}
+	}
+}
+
+// pumpOnce sends the calls of the queue, leaves them, or fails them.
+func (s *Server) pumpOnce() {
 	for s.counts.queued.Load() > 0 {
 		s.mu.Lock()
 		c, st, tried := s.conn, s.status, s.tried

@@ -29,7 +29,8 @@ type Server struct {
 
 	counts counters
 	queue  queue
-	remote *remote // nil unless the server is one
+	pumps  atomic.Int32 // who pumps, and who came meanwhile
+	remote *remote      // nil unless the server is one
 
 	// legacy says that the server once ended on server/discover or left it
 	// unanswered. It belongs to the owner goroutine.

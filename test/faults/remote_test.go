@@ -157,7 +157,7 @@ func raw(w http.ResponseWriter, text string, reset bool) {
 	if err != nil {
 		return
 	}
-	_, _ = out.WriteString("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n" + text)
+	_, _ = out.WriteString("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n" + text)
 	_ = out.Flush()
 	if tcp, ok := conn.(*net.TCPConn); ok && reset {
 		_ = tcp.SetLinger(0)

@@ -31,7 +31,7 @@ func TestFaultE6_Damaged(t *testing.T) {
 			want := export(t, copyImage(t, image), nil)
 			random := rand.New(rand.NewPCG(3, 4))
 			outcomes := make(map[string]int)
-			for i := range rounds(10, 1000) {
+			for i := range rounds(5, 1000) {
 				name, damaged := damage(image, i, random)
 				outcome := judge(t, copyImage(t, damaged), want)
 				if strings.HasPrefix(outcome, "silent") {
@@ -49,7 +49,7 @@ func cleanImage(t *testing.T, dir string) string {
 	path := filepath.Join(dir, "store.db")
 	s := openFile(t, path, store.Options{})
 	session := begin(t, s)
-	for i := range 15 {
+	for i := range 6 {
 		at, err := s.Session(t.Context(), "alice", session.ID)
 		if err != nil {
 			t.Fatal(err)

@@ -58,7 +58,7 @@ func TestFaultE8_EightProcesses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
 	var all sync.WaitGroup
 	for range 8 {
-		cmd := actor(t, "crowd", path, strconv.Itoa(rounds(15, 400)))
+		cmd := actor(t, "crowd", path, strconv.Itoa(rounds(10, 400)))
 		all.Go(func() {
 			out, err := cmd.Output()
 			if err != nil {
@@ -74,8 +74,8 @@ func TestFaultE8_EightProcesses(t *testing.T) {
 		t.Fatalf("got %d conversations and %v, want 8", len(list), err)
 	}
 	for _, c := range list {
-		if c.Turns != rounds(15, 400) {
-			t.Errorf("got %d turns, want %d", c.Turns, rounds(15, 400))
+		if c.Turns != rounds(10, 400) {
+			t.Errorf("got %d turns, want %d", c.Turns, rounds(10, 400))
 		}
 	}
 }

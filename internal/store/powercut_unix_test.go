@@ -203,12 +203,12 @@ func TestFaultE5_PowerLoss(t *testing.T) {
 		knobs store.Knobs
 		turns int
 	}{
-		{"log", store.Knobs{}, 100},
-		{"rollback journal", store.Knobs{Rollback: true}, 60},
+		{"log", store.Knobs{}, 60},
+		{"rollback journal", store.Knobs{Rollback: true}, 40},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			events := record(t, tt.knobs, tt.turns)
-			cuts := rounds(15, 1000)
+			cuts := rounds(9, 1000)
 			if lost := losses(t, events, cuts, tt.knobs); lost != nil {
 				t.Errorf("lost something in %d of %d cuts, such as %s", len(lost), cuts, lost[0])
 			}

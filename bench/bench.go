@@ -19,6 +19,8 @@ type plan struct {
 	starts   int    // starts in a round
 	counted  int    // calls of which the allocations are counted
 
+	active, resting int // sessions over HTTP
+
 	turns         int // turns and lists in a round of the store
 	conversations int // that it has
 }
@@ -35,7 +37,7 @@ type bench struct {
 
 // run measures everything that is asked for.
 func (b *bench) run(ctx context.Context) error {
-	for _, section := range []func(context.Context) error{b.calls, b.allocations, b.list, b.everything, b.starts, b.memory, b.store} {
+	for _, section := range []func(context.Context) error{b.calls, b.allocations, b.list, b.everything, b.starts, b.memory, b.sessions, b.store} {
 		if err := section(ctx); err != nil {
 			return err
 		}

@@ -47,7 +47,7 @@ func bounded(t *testing.T) context.Context {
 func small(p programs, only string) *bench {
 	return &bench{
 		programs: p,
-		plan:     plan{rounds: 2, sequence: effort{calls: 2}, crowd: effort{calls: 3}, width: 2, series: 1, starts: 2, counted: 8, turns: 3, conversations: 5},
+		plan:     plan{rounds: 2, sequence: effort{calls: 2}, crowd: effort{calls: 3}, width: 2, series: 1, starts: 2, counted: 8, active: 3, resting: 5, turns: 3, conversations: 5},
 		only:     regexp.MustCompile(only),
 		say:      func(string) {},
 	}
@@ -65,9 +65,9 @@ func TestRun(t *testing.T) {
 	perRound := figures{p50: 2, p99: 2}
 	call := figures{p50: 2, p99: 2, rate: 2}
 	counted := figures{p50: 2, p99: 2, rate: 2, allocs: 1}
-	weighed := figures{}
+	weighed, crowded := figures{}, figures{}
 	if runtime.GOOS == "linux" {
-		call[cpu], counted[cpu], weighed[memory] = 2, 2, 2
+		call[cpu], counted[cpu], weighed[memory], crowded[memory] = 2, 2, 2, 1
 	}
 	peer := filepath.Base(p.self)
 	want := make(map[string]figures)
@@ -87,6 +87,7 @@ func TestRun(t *testing.T) {
 	}
 	want[idleWhat+"/"+nameFront], want[idleWhat+"/"+workflowFront] = weighed, weighed
 	want[openWhat+"/"+nameFront] = weighed
+	want[activeWhat(3)+"/"+httpFront], want[restingWhat(5)+"/"+httpFront] = crowded, crowded
 	want[turnWhat+"/"+syncName] = figures{p50: 1, p99: 1}
 	want[turnWhat+"/"+sqliteName], want[listedWhat(5)+"/"+sqliteName] = figures{p50: 1, p99: 1}, figures{p50: 1, p99: 1}
 	for _, r := range b.report.rows {

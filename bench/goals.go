@@ -40,6 +40,8 @@ func goals() []goal {
 		{what: idleWhat, front: nameFront, column: memory, limit: 25},
 		{what: openWhat, front: nameFront, column: memory, limit: 30},
 		{what: idleWhat, front: workflowFront, column: memory, limit: 25},
+		{what: activeWhat(1000), front: httpFront, column: memory, limit: 150},
+		{what: restingWhat(10_000), front: httpFront, column: memory, limit: 400},
 		{what: turnWhat, front: sqliteName, column: p99, limit: 10_000},
 		{what: listedWhat(100_000), front: sqliteName, column: p99, limit: 50_000},
 	}

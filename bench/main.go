@@ -103,6 +103,7 @@ func fullPlan() plan {
 		crowd:    effort{1, 400 * time.Millisecond},
 		width:    crowdWidth,
 		series:   3, starts: 100, counted: 200,
+		active: 1000, resting: 10_000,
 		turns: 500, conversations: 100_000,
 	}
 }
@@ -115,6 +116,7 @@ func quickPlan() plan {
 		crowd:    effort{1, 100 * time.Millisecond},
 		width:    crowdWidth,
 		series:   1, starts: 100, counted: 50,
+		active: 100, resting: 1000,
 		turns: 200, conversations: 10_000,
 	}
 }

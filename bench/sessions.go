@@ -1,0 +1,140 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net/http"
+	"path/filepath"
+)
+
+// Rows of what the sessions of clients over HTTP cost.
+func activeWhat(sessions int) string  { return fmt.Sprintf("%d active sessions", sessions) }
+func restingWhat(sessions int) string { return fmt.Sprintf("%d idle sessions", sessions) }
+
+// sessions measures what is resident of a gateway with many clients: active ones, each with a connection, a stream for
+// what belongs to no request, an open toolbox and calls behind it, and idle ones, which were greeted and left. The server
+// is one for all of them.
+func (b *bench) sessions(ctx context.Context) error {
+	path, err := b.write("sessions", map[string]any{"toolboxes": map[string]any{toolboxName: map[string]any{
+		"description": "What is measured",
+		"mcpServers":  map[string]any{serverName: map[string]any{"command": b.self, "args": []string{"child"}, "shared": true}},
+	}}})
+	if err != nil {
+		return err
+	}
+	for _, crowd := range []struct {
+		what  string
+		n     int
+		begin func(first *httpClient) (*httpClient, error)
+	}{
+		{activeWhat(b.active), b.active, beginActive},
+		{restingWhat(b.resting), b.resting, beginResting},
+	} {
+		if !b.wanted(crowd.what, httpFront) {
+			continue
+		}
+		b.say(crowd.what)
+		for range b.series {
+			addresses, err := freeAddresses(1)
+			if err != nil {
+				return err
+			}
+			token := filepath.Join(b.dir, "token")
+			f := front{name: httpFront, url: "http://" + addresses[0] + "/mcp", token: token, argv: []string{
+				b.workbench, "serve", "--config", path, "--log-level", "error",
+				"--http", addresses[0], "--token-file", token, "--max-sessions", fmt.Sprint(crowd.n + 1),
+			}}
+			if err := b.populated(ctx, crowd.what, f, crowd.n, crowd.begin); err != nil {
+				return fmt.Errorf("%s: %w", crowd.what, err)
+			}
+		}
+	}
+	return nil
+}
+
+// populated weighs a front with n sessions.
+func (b *bench) populated(ctx context.Context, what string, f front, n int, begin func(first *httpClient) (*httpClient, error)) (err error) {
+	c, err := f.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if cerr := c.close(); err == nil {
+			err = cerr
+		}
+	}()
+	for range n {
+		session, err := begin(c.caller.(*httpClient))
+		if err != nil {
+			return c.fault(err)
+		}
+		defer session.close()
+	}
+	if mb, ok := resident(c.cmd.Process.Pid); ok {
+		b.report.row(what, f.name).add(memory, mb)
+	}
+	return nil
+}
+
+// another is a client of the same server that has no session and no connection.
+func (c *httpClient) another() *httpClient {
+	return &httpClient{addr: c.addr, path: c.path, token: c.token}
+}
+
+// beginResting begins a session on a connection that others use as well.
+func beginResting(first *httpClient) (*httpClient, error) {
+	c := first.another()
+	c.conns = first.conns
+	err := greet(c)
+	c.conns = nil // which it does not close
+	return c, err
+}
+
+// beginActive begins a session on two connections of its own, and uses it.
+func beginActive(first *httpClient) (c *httpClient, err error) {
+	c = first.another()
+	defer func() {
+		if err != nil {
+			c.close()
+		}
+	}()
+	conn, err := c.dial()
+	if err != nil {
+		return nil, err
+	}
+	c.conns = append(c.conns, conn)
+	if err := greet(c); err != nil {
+		return nil, err
+	}
+	if err := c.listen(); err != nil {
+		return nil, err
+	}
+	if err := open(c); err != nil {
+		return nil, err
+	}
+	q, err := answerOf(c, useTool, "200 B")
+	if err == nil {
+		_, err = c.Sequence(q, effort{calls: 3})
+	}
+	return c, err
+}
+
+// listen opens the stream of what belongs to no request, on a connection of its own.
+func (c *httpClient) listen() error {
+	conn, err := c.dial()
+	if err != nil {
+		return err
+	}
+	c.conns = append(c.conns, conn)
+	request := "GET " + c.path + " HTTP/1.1\r\nHost: " + c.addr + "\r\nAccept: text/event-stream\r\nMCP-Protocol-Version: 2025-11-25\r\n" +
+		"Authorization: Bearer " + c.token + "\r\nMcp-Session-Id: " + c.session + "\r\n\r\n"
+	if _, err := conn.Write([]byte(request)); err != nil {
+		return err
+	}
+	r, err := http.ReadResponse(bufio.NewReader(conn), nil) // what comes after the header waits in the connection
+	if err == nil && r.StatusCode != http.StatusOK {
+		err = fmt.Errorf("the stream: HTTP status %s", r.Status)
+	}
+	return err
+}

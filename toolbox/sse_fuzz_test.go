@@ -26,6 +26,7 @@ func FuzzEventReader(f *testing.F) {
 		"\n\n\ndata\n\n",
 		"data: " + strings.Repeat("long ", 100) + "\n\n",
 		"data:a\n" + strings.Repeat("data:b\n", 100) + "\n",
+		strings.Repeat(": alive\n", 50) + "data: late\n\n",
 	} {
 		f.Add([]byte(seed))
 	}
@@ -58,7 +59,7 @@ func FuzzEventReader(f *testing.F) {
 }
 
 // readEvents reads a whole stream, and reports whether it met an event or a
-// line over the limit, behind which nothing is read.
+// line over the limit, or as much that says nothing, behind which nothing is read.
 func readEvents(stream []byte, limit int) (events []string, long bool) {
 	text := strings.TrimPrefix(string(stream), "\xef\xbb\xbf")
 	text = strings.ReplaceAll(text, "\r\n", "\n")
@@ -68,16 +69,22 @@ func readEvents(stream []byte, limit int) (events []string, long bool) {
 	last := lines[len(lines)-1]
 	kind, id := "", ""
 	var data []string
+	idle := 0 // bytes of lines that are no data, since the last event
 	for _, line := range lines[:len(lines)-1] {
 		if len(line) > limit+64 {
 			return events, true
 		}
 		name, value, _ := strings.Cut(line, ":")
 		value = strings.TrimPrefix(value, " ")
+		if name != "data" && (line != "" || data == nil) {
+			if idle += len(line) + 1; idle > limit {
+				return events, true
+			}
+		}
 		switch {
 		case line == "" && data != nil:
 			events = append(events, kind+"|"+id+"|"+strings.Join(data, "\n"))
-			kind, id, data = "", "", nil
+			kind, id, data, idle = "", "", nil, 0
 		case line == "":
 			kind = "" // the id stays, to go on from
 		case name == "data":

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/workbench/internal/store"
+	"github.com/mcp-workbench/workbench/internal/wholefile"
 )
 
 func conversationsExportCommand(env *environment) *cobra.Command {
@@ -50,21 +50,16 @@ corrections that users have made. Programs that use the store may go on.`,
 
 // exportFile writes a file that is there whole or, but for damaged
 // conversations, not at all.
-func exportFile(ctx context.Context, s *store.Store, path string, sel store.Selection) (store.Counts, error) {
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".export-*") // with mode 0600
-	if err != nil {
-		return store.Counts{}, err
-	}
-	defer os.Remove(tmp.Name())
-	counts, err := s.Export(ctx, tmp, sel)
-	var damaged *store.CorruptError
-	if err != nil && !errors.As(err, &damaged) {
-		return counts, errors.Join(err, tmp.Close())
-	}
-	if failed := errors.Join(tmp.Sync(), tmp.Close()); failed != nil {
-		return counts, errors.Join(err, failed)
-	}
-	return counts, errors.Join(err, os.Rename(tmp.Name(), path))
+func exportFile(ctx context.Context, s *store.Store, path string, sel store.Selection) (counts store.Counts, err error) {
+	var rest error // of an export that goes on in spite of it
+	err = wholefile.Write(path, func(f *os.File) (err error) {
+		counts, err = s.Export(ctx, f, sel)
+		if errors.As(err, new(*store.CorruptError)) {
+			rest, err = err, nil
+		}
+		return err
+	})
+	return counts, errors.Join(rest, err)
 }
 
 func conversationsImportCommand(env *environment) *cobra.Command {

@@ -17,6 +17,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/mcp-workbench/workbench/internal/logkey"
+	"github.com/mcp-workbench/workbench/internal/wholefile"
 )
 
 // Bounds of the folder.
@@ -134,19 +135,7 @@ func (c *Catalogue) write(k Key, e *Entry) error {
 	if err := os.MkdirAll(c.dir, 0o700); err != nil {
 		return err
 	}
-	tmp, err := os.CreateTemp(c.dir, ".new-*") // with mode 0600
-	if err != nil {
-		return err
-	}
-	// Nothing is synced: what a power failure tears is not read.
-	_, err = tmp.Write(data)
-	if err = errors.Join(err, tmp.Close()); err == nil {
-		err = os.Rename(tmp.Name(), c.path(k))
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(tmp.Name()))
-	}
-	return nil
+	return wholefile.Cache(c.path(k), data) // what a power failure tears is not read
 }
 
 // abandoned is how old a file must be that was begun and not finished before
@@ -169,7 +158,7 @@ func (c *Catalogue) prune(now time.Time) {
 		}
 		age := now.Sub(info.ModTime())
 		switch {
-		case strings.HasPrefix(info.Name(), ".new-") && age > abandoned,
+		case strings.HasPrefix(info.Name(), wholefile.Prefix) && age > abandoned,
 			strings.HasSuffix(info.Name(), suffix) && age > maxAge:
 			c.remove(info)
 		case strings.HasSuffix(info.Name(), suffix):

@@ -24,6 +24,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/slots"
+	"github.com/mcp-workbench/workbench/internal/wholefile"
 )
 
 // Bounds of the file.
@@ -154,16 +155,5 @@ func (m *Memory) write(ctx context.Context, r record) error {
 	if err != nil {
 		return err
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(m.path), ".clients-*") // with mode 0600
-	if err != nil {
-		return err
-	}
-	_, err = tmp.Write(append(data, '\n'))
-	if err = errors.Join(err, tmp.Close()); err == nil {
-		err = os.Rename(tmp.Name(), m.path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(tmp.Name()))
-	}
-	return nil
+	return wholefile.Cache(m.path, append(data, '\n'))
 }

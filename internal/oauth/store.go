@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 
 	"github.com/mcp-workbench/workbench/internal/slots"
+	"github.com/mcp-workbench/workbench/internal/wholefile"
 )
 
 // Store keeps logins, a file each, which only their owner can read. Several
@@ -66,27 +67,10 @@ func (s *Store) change(ctx context.Context, server string, f func(*record) error
 	failed := f(&r)
 	after, err := json.Marshal(r)
 	if err == nil && !bytes.Equal(before, after) {
-		err = replace(s.path(server), after)
+		err = wholefile.Replace(s.path(server), after)
 	}
 	if err != nil {
 		err = fmt.Errorf("the login cannot be kept: %w", err)
 	}
 	return errors.Join(failed, err)
-}
-
-// replace writes a file that is there whole or not at all.
-func replace(path string, data []byte) error {
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".login-*") // with mode 0600
-	if err != nil {
-		return err
-	}
-	defer os.Remove(tmp.Name())
-	_, err = tmp.Write(data)
-	if err == nil {
-		err = tmp.Sync()
-	}
-	if err := errors.Join(err, tmp.Close()); err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), path)
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/slots"
+	"github.com/mcp-workbench/workbench/internal/wholefile"
 )
 
 // Token is what is known of a kept token.
@@ -140,7 +141,7 @@ func (f *File) change(ctx context.Context, do func(*kept) error) error {
 	}
 	text, err := json.MarshalIndent(k, "", "  ")
 	if err == nil {
-		err = replace(f.path, append(text, '\n'))
+		err = wholefile.Replace(f.path, append(text, '\n'))
 	}
 	if err != nil {
 		return fmt.Errorf("the tokens cannot be kept: %w", err)
@@ -187,23 +188,6 @@ func (f *File) read() (kept, fs.FileInfo, error) {
 func digest(token string) string {
 	sum := sha256.Sum256([]byte(token))
 	return hex.EncodeToString(sum[:])
-}
-
-// replace writes a file that is there whole or not at all.
-func replace(path string, data []byte) error {
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".tokens-*") // with mode 0600
-	if err != nil {
-		return err
-	}
-	defer os.Remove(tmp.Name())
-	_, err = tmp.Write(data)
-	if err == nil {
-		err = tmp.Sync()
-	}
-	if err := errors.Join(err, tmp.Close()); err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), path)
 }
 
 // fresh is how long what was read is taken for what is in the file.

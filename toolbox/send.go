@@ -206,9 +206,10 @@ func (s *Server) await(ctx context.Context) (*conn, error) {
 
 // wakes reports whether a server is to be started because it is wanted: it was
 // idle, or it waited for a login and has got one.
-func (s *Server) wakes(st Status) bool {
-	return st.asleep() || st.State == NeedsLogin && s.remote.loggedIn()
-}
+func (s *Server) wakes(st Status) bool { return st.asleep() || s.admits(st) }
+
+// admits reports whether somebody has logged in to a server that waited for it.
+func (s *Server) admits(st Status) bool { return st.State == NeedsLogin && s.remote.loggedIn() }
 
 // retry has a server started at once that rests after a failure or was idle.
 func (s *Server) retry() {

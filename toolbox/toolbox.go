@@ -181,7 +181,7 @@ func (t *Toolbox) Open(ctx context.Context, wait time.Duration, names ...string)
 func (t *Toolbox) Await(ctx context.Context, wait time.Duration, names ...string) {
 	var unknown []*Server
 	for _, s := range t.Servers() {
-		if s.Status().State == NeedsLogin && s.remote.loggedIn() {
+		if s.admits(s.Status()) {
 			s.retry()
 		}
 		if !s.known() && (len(names) == 0 || slices.Contains(names, s.Name)) {

@@ -76,16 +76,3 @@ type ProcessRunner interface {
 	// it wrote to standard error.
 	Run(ctx context.Context, r ProcessRequest) (stdout []byte, err error)
 }
-
-// kind names the binding.
-func (b Binding) kind() string {
-	switch {
-	case b.Tool != nil:
-		return "tool"
-	case b.HTTP != nil:
-		return "http"
-	case b.Process != nil:
-		return "process"
-	}
-	return ""
-}

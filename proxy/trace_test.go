@@ -174,7 +174,7 @@ func TestSpans(t *testing.T) {
 func byKey(list []attribute.KeyValue) map[string]string {
 	m := make(map[string]string)
 	for _, a := range list {
-		m[string(a.Key)] = a.Value.Emit()
+		m[string(a.Key)] = a.Value.String()
 	}
 	return m
 }

@@ -209,7 +209,7 @@ func request(spans []sdk.ReadOnlySpan) exportRequest {
 func keyValues(list []attribute.KeyValue) []keyValue {
 	out := make([]keyValue, len(list))
 	for i, a := range list {
-		out[i] = keyValue{string(a.Key), value{a.Value.Emit()}}
+		out[i] = keyValue{string(a.Key), value{a.Value.String()}}
 	}
 	return out
 }

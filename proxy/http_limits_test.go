@@ -1,6 +1,7 @@
 package proxy_test
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -53,7 +54,7 @@ func newPipeWeb(t *testing.T, opts webOptions) (*web, *pipes) {
 	ln := newPipes()
 	opts.listen = func() net.Listener { return ln }
 	w := newWeb(t, `{"toolboxes":{"box":{"mcpServers":{"s":{"command":"inside","timeouts":{"callIdle":"5h","callTotal":"5h"}}}}}}`, opts)
-	w.client.Transport = &http.Transport{DisableKeepAlives: true, Dial: func(string, string) (net.Conn, error) { return ln.dial(), nil }}
+	w.client.Transport = &http.Transport{DisableKeepAlives: true, DialContext: func(context.Context, string, string) (net.Conn, error) { return ln.dial(), nil }}
 	return w, ln
 }
 
@@ -243,29 +244,41 @@ func TestFaultC16_NoDescriptors(t *testing.T) {
 	}
 }
 
-// A client that does not read its stream does not hold up the server, and gets
-// a bounded part of what it missed when it comes back.
+// A client that does not read its stream, or has none, does not hold up the
+// server, and gets a bounded part of what it missed when it comes back.
 func TestFaultC8_SlowReader(t *testing.T) {
-	w := newWeb(t, oneBox, webOptions{})
-	session := w.begin("/mcp/box", "2025-11-25")
-	news := w.open("GET", "/mcp/box", "", session)
-	line := strings.Repeat("x", 64<<10)
-	say := fmt.Sprintf(`{"say":[%s]}`, strings.TrimSuffix(strings.Repeat(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":%q}},`, line), 50), ","))
-	w.status("POST", "/mcp/box", fmt.Sprintf(`{"jsonrpc":"2.0","id":0,"method":"tools/call","params":{"name":"add_tool","arguments":{"text":"t"}}}`), session)
-	for i := range 8 { // 25 MiB in all, of which the connection itself takes some
-		if got, body := w.status("POST", "/mcp/box", callOf(i+1, "say", say), session); got != 200 {
-			t.Fatalf("got %d %.200s", got, body)
-		}
-	}
-	news.close()
-	again := w.open("GET", "/mcp/box", "", session, "Last-Event-ID: 0-0")
-	w.status("DELETE", "/mcp/box", "", session)
-	size := 0
-	for _, msg := range again.rest() {
-		size += len(msg)
-	}
-	// 128 KiB, or what a reader may have before it, if its end was not seen yet.
-	if size > 9<<20 {
-		t.Errorf("%d bytes were kept for it, want 8 MiB or so at most", size)
+	for name, tt := range map[string]struct {
+		there bool
+		most  int
+	}{
+		"there, reading nothing": {true, 9 << 20}, // what a reader may have before it
+		"not there":              {false, 256 << 10},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWeb(t, oneBox, webOptions{})
+			session := w.begin("/mcp/box", "2025-11-25")
+			leave := func() {}
+			if tt.there {
+				leave = w.open("GET", "/mcp/box", "", session).close
+			}
+			line := strings.Repeat("x", 64<<10)
+			say := fmt.Sprintf(`{"say":[%s]}`, strings.TrimSuffix(strings.Repeat(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":%q}},`, line), 50), ","))
+			w.status("POST", "/mcp/box", `{"jsonrpc":"2.0","id":0,"method":"tools/call","params":{"name":"add_tool","arguments":{"text":"t"}}}`, session)
+			for i := range 8 { // 25 MiB in all, of which the connection itself takes some
+				if got, body := w.status("POST", "/mcp/box", callOf(i+1, "say", say), session); got != 200 {
+					t.Fatalf("got %d %.200s", got, body)
+				}
+			}
+			again := w.open("GET", "/mcp/box", "", session, "Last-Event-ID: 0-0")
+			leave() // not before: then it is not there any more
+			w.status("DELETE", "/mcp/box", "", session)
+			size := 0
+			for _, msg := range again.rest() {
+				size += len(msg)
+			}
+			if size < 64<<10 || size > tt.most {
+				t.Errorf("%d bytes were kept for it, want some, and %d at most", size, tt.most)
+			}
+		})
 	}
 }

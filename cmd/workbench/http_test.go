@@ -97,6 +97,12 @@ func (s *served) post(t *testing.T, client *http.Client, token string) (int, str
 	if token != "" {
 		req.Header.Set("Authorization", "Bearer "+token)
 	}
+	return answer(t, client, req)
+}
+
+// answer makes a request and returns the status and the body of the answer.
+func answer(t *testing.T, client *http.Client, req *http.Request) (int, string) {
+	t.Helper()
 	resp, err := client.Do(req)
 	if err != nil {
 		t.Fatal(err)

@@ -19,7 +19,8 @@ type Request struct {
 	Message string
 }
 
-// Flight is a turn under way. It holds its conversation until Finish or Release has returned without an error.
+// Flight is a turn under way. It holds its conversation until Finish or Release has returned without an error, or until Lost
+// is closed: a flight that was told so never writes to the store again.
 type Flight struct {
 	s            *Store
 	principal    string
@@ -27,10 +28,9 @@ type Flight struct {
 	request      Request
 	holder       string // of this flight alone
 	started      time.Time
-	unlock       func()
-	lost         chan struct{}
-	loseOnce     sync.Once
-	expires      time.Time // by the monotonic clock, guarded by the keeper's mutex
+	unlock       func()        // may be called more than once
+	lost         chan struct{} // closed by the keeper, in the step in which it gives the flight up
+	expires      time.Time     // by the monotonic clock, guarded by the keeper's mutex
 }
 
 // lease is the note in the store that a turn is under way.
@@ -96,7 +96,7 @@ func (s *Store) Start(ctx context.Context, principal, conversation string, r Req
 	if err != nil {
 		return nil, err
 	}
-	f.unlock = unlock
+	f.unlock = sync.OnceFunc(unlock)
 	s.keeper.add(f)
 	return f, nil
 }
@@ -169,8 +169,9 @@ func (s *Store) busy(ctx context.Context, principal, conversation string) error 
 	return busy
 }
 
-// Lost is closed when the turn may have lost its conversation: the store could not be reached for too long. What the turn does
-// from then on may be done twice; end it.
+// Lost is closed when the turn may have lost its conversation: the store could not be reached for too long, or another process
+// has taken the conversation over. What the turn does from then on may be done twice; end it. Its lease is not renewed any more,
+// so the next turn of the conversation enters this one as lost.
 func (f *Flight) Lost() <-chan struct{} { return f.lost }
 
 // Finish puts the turn at the end of its conversation; Key, Kind, Message and Started are those it was started with. The turn
@@ -190,6 +191,9 @@ func (f *Flight) Finish(ctx context.Context, t Turn) (Turn, error) {
 	err := s.db.write(ctx, func(ctx context.Context, q querier) error {
 		l, err := getLease(ctx, q, `conversation`, f.principal, f.conversation)
 		if err == nil && l.holder == f.holder {
+			if f.isLost() {
+				return ErrLost // although nobody has taken the conversation over yet
+			}
 			return f.keep(ctx, q, t)
 		} else if err != nil && !errors.Is(err, ErrNotFound) {
 			return err
@@ -224,15 +228,14 @@ func (f *Flight) drop(ctx context.Context, q querier) error {
 	return err
 }
 
-// Release ends the turn without keeping anything of it. After Finish it does nothing. If it returns an error, the conversation
-// is free when the lease ends, and the turn is then entered as lost.
+// Release ends the turn without keeping anything of it. After Finish it does nothing. If it returns an error, or if the turn was
+// lost, the conversation is free when the lease ends, and the turn is then entered as lost.
 func (f *Flight) Release(ctx context.Context) error {
-	if !f.s.keeper.has(f) {
+	defer f.unlock()
+	if !f.s.keeper.remove(f) {
 		return nil
 	}
-	err := f.s.db.write(ctx, f.drop)
-	f.end()
-	return err
+	return f.s.db.write(ctx, f.drop)
 }
 
 func (f *Flight) end() {
@@ -240,7 +243,14 @@ func (f *Flight) end() {
 	f.unlock()
 }
 
-func (f *Flight) lose() { f.loseOnce.Do(func() { close(f.lost) }) }
+func (f *Flight) isLost() bool {
+	select {
+	case <-f.lost:
+		return true
+	default:
+		return false
+	}
+}
 
 func ignore(err, target error) error {
 	if errors.Is(err, target) {
@@ -278,8 +288,10 @@ func (k *keeper) start(s *Store) {
 func (k *keeper) stop() {
 	k.cancel()
 	<-k.ended
-	for _, f := range k.list() {
-		f.lose()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for f := range k.flights {
+		k.loseLocked(f)
 	}
 }
 
@@ -293,17 +305,21 @@ func (k *keeper) add(f *Flight) {
 	}
 }
 
-func (k *keeper) remove(f *Flight) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	delete(k.flights, f)
-}
-
-func (k *keeper) has(f *Flight) bool {
+// remove gives up a flight that ends, and reports whether it was still kept.
+func (k *keeper) remove(f *Flight) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	_, ok := k.flights[f]
+	delete(k.flights, f)
 	return ok
+}
+
+// loseLocked gives up a flight and tells it, in one step: no later renewal takes its conversation back. k.mu must be held.
+func (k *keeper) loseLocked(f *Flight) {
+	if _, ok := k.flights[f]; ok {
+		delete(k.flights, f)
+		close(f.lost)
+	}
 }
 
 func (k *keeper) list() []*Flight {
@@ -346,12 +362,20 @@ func (k *keeper) renew(ctx context.Context, s *Store) {
 	err := s.db.alive(ctx)
 	gone := err != nil && s.db.locks()
 	renewed := time.Now().Add(s.opts.lease)
+	taken := make(map[*Flight]bool) // those whose leases are not there any more
 	if err == nil {
 		err = s.db.write(ctx, func(ctx context.Context, q querier) error {
+			clear(taken) // a transaction may be tried again
 			for _, f := range flights {
-				if _, err := q.ExecContext(ctx, `UPDATE leases SET expires = $1 WHERE holder = $2`,
-					s.now()+s.opts.lease.Milliseconds(), f.holder); err != nil {
+				done, err := q.ExecContext(ctx, `UPDATE leases SET expires = $1 WHERE holder = $2`,
+					s.now()+s.opts.lease.Milliseconds(), f.holder)
+				if err != nil {
 					return err
+				}
+				if n, err := done.RowsAffected(); err != nil {
+					return err
+				} else if n == 0 {
+					taken[f] = true
 				}
 			}
 			return nil
@@ -360,10 +384,11 @@ func (k *keeper) renew(ctx context.Context, s *Store) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, f := range flights {
-		if err == nil {
+		switch {
+		case err == nil && !taken[f]:
 			f.expires = renewed
-		} else if gone || time.Now().After(f.expires) {
-			f.lose()
+		case err == nil, gone, time.Now().After(f.expires):
+			k.loseLocked(f)
 		}
 	}
 }

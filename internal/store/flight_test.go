@@ -49,10 +49,12 @@ func eventually(t *testing.T, start func() (*store.Flight, error)) *store.Flight
 	}
 }
 
-// A turn that was renewed keeps its conversation for longer than one lease; one that cannot be is told and loses it.
+// A turn that was renewed keeps its conversation for longer than one lease; one that cannot be is told and loses it for good.
 func TestLease(t *testing.T) {
+	t.Parallel()
+	const lease = time.Second
 	path := filepath.Join(t.TempDir(), "store.db")
-	short := store.Options{}.Turned(store.Knobs{Lease: 300 * time.Millisecond})
+	short := store.Options{}.Turned(store.Knobs{Lease: lease})
 	s, other := openFile(t, path, short), openFile(t, path, short)
 	c := begin(t, s).Conversation
 	f, err := s.Start(t.Context(), "alice", c, store.Request{Key: "k1"})
@@ -62,23 +64,60 @@ func TestLease(t *testing.T) {
 	select { // Time has to pass.
 	case <-f.Lost():
 		t.Fatal("got a turn lost that is renewed")
-	case <-time.After(time.Second):
+	case <-time.After(3 * lease / 2):
 	}
 	var busy *store.BusyError
 	if _, err := other.Start(t.Context(), "alice", c, store.Request{Key: "k2"}); !errors.As(err, &busy) {
-		t.Errorf("got %v after three leases, want busy", err)
+		t.Errorf("got %v after one and a half leases, want busy", err)
 	}
 	// Nobody can write for longer than a lease.
 	release := occupy(t, path)
 	within(t, "the loss", f.Lost())
 	release()
-	f2 := eventually(t, func() (*store.Flight, error) {
-		return other.Start(t.Context(), "alice", c, store.Request{Key: "k2"})
-	})
-	if _, err := f.Finish(t.Context(), store.Turn{}); !errors.Is(err, store.ErrLost) {
+	// What was told that it is lost keeps nothing, although nobody has taken the conversation over, and takes nothing back.
+	if _, err := f.Finish(t.Context(), store.Turn{Status: "completed"}); !errors.Is(err, store.ErrLost) {
 		t.Errorf("got %v from finishing a lost turn, want %v", err, store.ErrLost)
 	}
-	if _, err := f2.Finish(t.Context(), store.Turn{}); err != nil {
+	time.Sleep(lease) // so long that a renewal would have come
+	f2, err := other.Start(t.Context(), "alice", c, store.Request{Key: "k2"})
+	if err != nil {
+		t.Fatalf("got %v a lease after the loss, want the conversation free", err)
+	}
+	if err := f.Release(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if _, err := f2.Finish(t.Context(), store.Turn{Status: "completed"}); err != nil {
+		t.Error(err)
+	}
+	turns, err := s.Turns(t.Context(), "alice", c, 0)
+	if err != nil || len(turns) != 2 || turns[0].Status != store.StatusLost || turns[1].Status != "completed" {
+		t.Errorf("got %+v and %v, want the lost turn and the one after it", turns, err)
+	}
+}
+
+// A turn whose conversation another process has taken over learns it at the next renewal.
+func TestLeaseTaken(t *testing.T) {
+	t.Parallel()
+	const lease = time.Second
+	path := filepath.Join(t.TempDir(), "store.db")
+	// The other's clock is fast, so that it takes each lease for one that has ended.
+	s := openFile(t, path, store.Options{}.Turned(store.Knobs{Lease: lease}))
+	other := openFile(t, path, store.Options{}.Turned(store.Knobs{Lease: lease,
+		Now: func() time.Time { return time.Now().Add(time.Hour) }}))
+	c := begin(t, s).Conversation
+	f, err := s.Start(t.Context(), "alice", c, store.Request{Key: "k1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f2, err := other.Start(t.Context(), "alice", c, store.Request{Key: "k2"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	within(t, "the loss", f.Lost())
+	if _, err := f.Finish(t.Context(), store.Turn{Status: "completed"}); !errors.Is(err, store.ErrLost) {
+		t.Errorf("got %v from finishing a turn whose conversation was taken, want %v", err, store.ErrLost)
+	}
+	if _, err := f2.Finish(t.Context(), store.Turn{Status: "completed"}); err != nil {
 		t.Error(err)
 	}
 }

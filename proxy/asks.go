@@ -25,6 +25,7 @@ const maxHeld = 16
 // one, which cannot be asked, gets it as the answer to the call that the
 // server is working on.
 func (s *session) Request(a *toolbox.Ask, m *wire.Message) {
+	m = s.withTasks(a.Server, m)
 	carrier := s.carrier(a.Server)
 	s.mu.Lock()
 	legacy, closed := s.legacy, s.closed
@@ -151,6 +152,7 @@ func (s *session) clientProgress(m *wire.Message) {
 // Notification passes on what a server says of its own accord: to a legacy
 // client all of it, to a modern one what it asked for.
 func (s *session) Notification(srv *toolbox.Server, m *wire.Message) {
+	m = s.withTasks(srv, m)
 	s.mu.Lock()
 	closed, legacy := s.closed, s.legacy
 	s.mu.Unlock()

@@ -58,8 +58,23 @@ func (c commons) only(srv *toolbox.Server) *session {
 	return found
 }
 
+// concerned returns the session that a message of a server is for: the one that
+// the task was made for which it belongs to, else the one that the server works for.
+func (c commons) concerned(srv *toolbox.Server, m *wire.Message) *session {
+	for _, span := range taskPlaces(m.Raw, m.Params) {
+		id, _ := wire.Unquote(m.Bytes(span))
+		for _, s := range c.p.live() {
+			if _, known := s.tasks.shownAs(srv, id); known {
+				return s
+			}
+		}
+		return nil // it is a task of nobody here
+	}
+	return c.only(srv)
+}
+
 // Notification gives resource updates to the sessions that watch the resource,
-// and all else to the session that the server works for, if it is one.
+// and all else to the session that it concerns, if it is one.
 func (c commons) Notification(srv *toolbox.Server, m *wire.Message) {
 	if m.IsMethod("notifications/resources/updated") {
 		span, err := wire.FindPath(m.Raw, m.Params, "uri")
@@ -74,14 +89,14 @@ func (c commons) Notification(srv *toolbox.Server, m *wire.Message) {
 		}
 		return
 	}
-	if s := c.only(srv); s != nil {
+	if s := c.concerned(srv, m); s != nil {
 		s.Notification(srv, m)
 	}
 }
 
-// Request gives a server's question to the session that it works for.
+// Request gives a server's question to the session that it concerns.
 func (c commons) Request(a *toolbox.Ask, m *wire.Message) {
-	if s := c.only(a.Server); s != nil {
+	if s := c.concerned(a.Server, m); s != nil {
 		s.Request(a, m)
 		return
 	}

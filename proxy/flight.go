@@ -47,18 +47,18 @@ type flightKey struct {
 // flight is one request of the client that is not answered yet: forwarded to a
 // server, or worked on here.
 type flight struct {
-	s      *session
-	out    outlet
-	key    flightKey
-	number uint64 // later ones have higher numbers
-	digest uint64 // of a modern client's request
-	id     []byte // the token of the client's id
-	token  []byte // of its progress token, if any
-	modern *modern
-	tool   bool // a tools/call: what goes wrong is told to the model
-	tasked bool // it may be answered with a task
-	over   atomic.Bool
-	began  time.Duration // when it was forwarded, as tallies.clock has it; 0 if nobody wants to know
+	s         *session
+	out       outlet
+	key       flightKey
+	number    uint64 // later ones have higher numbers
+	digest    uint64 // of a modern client's request
+	id        []byte // the token of the client's id
+	token     []byte // of its progress token, if any
+	modern    *modern
+	tool      bool // a tools/call: what goes wrong is told to the model
+	augmented bool // it asks for a task
+	over      atomic.Bool
+	began     time.Duration // when it was forwarded, as tallies.clock has it; 0 if nobody wants to know
 
 	call   toolbox.Call // where it is forwarded
 	server atomic.Pointer[toolbox.Server]
@@ -230,7 +230,7 @@ func (s *session) forward(c *call, srv *toolbox.Server, edits ...wire.Edit) {
 // send forwards a request that is registered. A retry of a request that is
 // parked resumes it instead.
 func (f *flight) send(c *call, srv *toolbox.Server, edits ...wire.Edit) {
-	f.tasked = c.task.Present() || c.modern != nil
+	f.augmented = c.augment.Present()
 	f.began = f.s.p.root.tallies.clock() // before server, by which end knows that it was forwarded
 	if t := f.s.p.opts.Tracer; t != nil {
 		f.span = f.newSpan(t, c, srv, edits)
@@ -296,8 +296,8 @@ func (f *flight) deliver(m *wire.Message, err error) {
 		f.fail(err)
 		return
 	}
-	if f.tasked && m.Kind == wire.Result {
-		f.s.noteTask(m, f.server.Load())
+	if m.Kind == wire.Result {
+		m = f.noteTask(m)
 	}
 	if f.span != nil {
 		f.span.note(m)

@@ -54,7 +54,7 @@ type session struct {
 	parks   map[uint64]*parked
 	held    []held          // requests of servers that no call can carry yet
 	watched map[string]bool // resources that a legacy client subscribed to
-	tasks   map[string]*toolbox.Server
+	tasks   *tasks
 	listens map[*flight]*subscription
 	arrears map[arrear]struct{} // what a client that is behind gets later
 
@@ -81,7 +81,7 @@ func newSession(p *Proxy, who principal.Principal, send func([]byte)) *session {
 		asks:    make(map[string]*ask),
 		parks:   make(map[uint64]*parked),
 		watched: make(map[string]bool),
-		tasks:   make(map[string]*toolbox.Server),
+		tasks:   newTasks(),
 		listens: make(map[*flight]*subscription),
 		arrears: make(map[arrear]struct{}),
 		listed:  make(chan struct{}),
@@ -188,7 +188,8 @@ type call struct {
 	args      wire.Span // params.arguments
 	meta      wire.Span // params._meta
 	token     wire.Span // params._meta.progressToken
-	task      wire.Span // params.task, or params.taskId
+	augment   wire.Span // params.task, which asks for a task
+	taskID    wire.Span // params.taskId
 	state     wire.Span // params.requestState
 	responses wire.Span // params.inputResponses
 	modern    *modern   // nil for a request of the legacy era
@@ -218,10 +219,7 @@ func (s *session) read(c *call) (err error) {
 	if c.method == "completion/complete" {
 		c.name = out[4]
 	}
-	c.task = out[5]
-	if out[6].Present() {
-		c.task = out[6]
-	}
+	c.augment, c.taskID = out[5], out[6]
 	c.state, c.responses = out[7], out[8]
 	if c.meta.Present() && c.Raw[c.meta.Start] == '{' {
 		c.modern, err = s.modern(c)

@@ -176,7 +176,7 @@ func (c *call) edited(e wire.Edit, edits []wire.Edit) (*call, []wire.Edit) {
 	m, after := *c.Message, *c
 	m.Raw = wire.Splice(nil, c.Raw, e)
 	after.Message = &m
-	for _, s := range []*wire.Span{&m.ID, &m.Method, &m.Params, &after.name, &after.uri, &after.args, &after.meta, &after.token, &after.task, &after.state, &after.responses} {
+	for _, s := range []*wire.Span{&m.ID, &m.Method, &m.Params, &after.name, &after.uri, &after.args, &after.meta, &after.token, &after.augment, &after.taskID, &after.state, &after.responses} {
 		move(s)
 	}
 	if !after.meta.Present() {

@@ -21,6 +21,8 @@ import (
 // Server is the endpoint; the zero value serves [DefaultTools] and speaks
 // revision 2025-11-25.
 type Server struct {
+	// Name is its own name; "" means mcptest.
+	Name string
 	// Tools, Resources, Templates and Prompts are the entries of the lists;
 	// nil Tools means DefaultTools. Lists that are nil are not offered.
 	Tools, Resources, Templates, Prompts []string
@@ -43,7 +45,7 @@ type Server struct {
 // DefaultTools are the definitions of the tools that every server has.
 func DefaultTools() []string {
 	var defs []string
-	for _, name := range []string{"echo", "params", "fail", "iserror", "odd", "big", "progress", "ask", "say", "heard", "hang", "sleep", "pid", "env", "exit", "add_tool", "noise", "update"} {
+	for _, name := range []string{"echo", "params", "fail", "iserror", "odd", "big", "progress", "ask", "say", "heard", "hang", "sleep", "pid", "env", "exit", "add_tool", "noise", "update", "result"} {
 		defs = append(defs, fmt.Sprintf(`{"name":%q,"description":"The tool %s.","inputSchema":{"type":"object","$defs":{"n":{"type":"integer","maximum":18446744073709551615}},"properties":{"z":{"$ref":"#/$defs/n"},"a":{"type":"string"}},"x-vendor":true},"x-unknown":{"b":1,"a":1.0}}`, name, name))
 	}
 	return defs
@@ -68,6 +70,7 @@ type session struct {
 	mu      sync.Mutex
 	tools   []string
 	heard   []string // notifications, replies that nobody waits for, what was subscribed to and set
+	tasks   []string // entries of tasks/list: those of results that were asked for
 	asked   int
 	answers map[string]chan []byte
 }
@@ -159,6 +162,13 @@ func (s *session) request(m *wire.Message) {
 		s.page(m, "prompts", s.server.Prompts)
 	case "tools/call":
 		s.tool(m)
+	case "tasks/get", "tasks/cancel", "tasks/update", "tasks/result":
+		s.task(m, method)
+	case "tasks/list":
+		s.mu.Lock()
+		tasks := append([]string(nil), s.tasks...)
+		s.mu.Unlock()
+		s.page(m, "tasks", tasks)
 	case "resources/read", "resources/subscribe", "resources/unsubscribe", "prompts/get", "completion/complete":
 		// What came is what goes back, so that a test sees what was passed.
 		s.reply(m, fmt.Sprintf(`{"method":%q,"params":%s}`, method, m.Bytes(m.Params)))
@@ -186,8 +196,26 @@ func (s *session) initialize(m *wire.Message) {
 		return
 	}
 	version, _ := wire.FindPath(m.Raw, m.Params, "protocolVersion")
-	s.reply(m, fmt.Sprintf(`{"protocolVersion":%s,"capabilities":%s,"serverInfo":{"name":"mcptest","version":"1"},"instructions":%s}`,
-		m.Bytes(version), s.capabilities(), wire.AppendQuote(nil, string(m.Bytes(m.Params)))))
+	s.reply(m, fmt.Sprintf(`{"protocolVersion":%s,"capabilities":%s,"serverInfo":{"name":%q,"version":"1"},"instructions":%s}`,
+		m.Bytes(version), s.capabilities(), s.server.name(), wire.AppendQuote(nil, string(m.Bytes(m.Params)))))
+}
+
+// name is what it calls itself.
+func (s *Server) name() string {
+	if s.Name == "" {
+		return "mcptest"
+	}
+	return s.Name
+}
+
+// task answers a request about a task, whichever that is.
+func (s *session) task(m *wire.Message, method string) {
+	id, _ := wire.FindPath(m.Raw, m.Params, "taskId")
+	if method == "tasks/result" {
+		s.reply(m, fmt.Sprintf(`{"content":[{"type":"text","text":"of %s"}],"_meta":{"io.modelcontextprotocol/related-task":{"taskId":%s}}}`, s.server.name(), m.Bytes(id)))
+		return
+	}
+	s.reply(m, fmt.Sprintf(`{"method":%q,"by":%q,"taskId":%s,"status":"working"}`, method, s.server.name(), m.Bytes(id)))
 }
 
 func (s *session) capabilities() string {
@@ -255,6 +283,8 @@ func (s *session) tool(m *wire.Message) {
 		Text string            `json:"text"`
 		Ask  json.RawMessage   `json:"ask"`
 		Say  []json.RawMessage `json:"say"`
+
+		Result json.RawMessage `json:"result"`
 	}
 	_ = json.Unmarshal(m.Bytes(out[1]), &args)
 	switch name {
@@ -281,6 +311,8 @@ func (s *session) tool(m *wire.Message) {
 			s.send(msg)
 		}
 		s.text(m, "said")
+	case "result":
+		s.result(m, args.Result)
 	case "heard":
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -337,6 +369,17 @@ func (s *session) progress(m *wire.Message, meta wire.Span, n int, pause time.Du
 		}
 	}
 	s.text(m, "done")
+}
+
+// result answers as it is told, and lists the task of the answer, if it has one.
+func (s *session) result(m *wire.Message, result json.RawMessage) {
+	var made struct{ Task json.RawMessage }
+	if json.Unmarshal(result, &made) == nil && made.Task != nil {
+		s.mu.Lock()
+		s.tasks = append(s.tasks, string(made.Task))
+		s.mu.Unlock()
+	}
+	s.reply(m, string(result))
 }
 
 // ask sends the client a request and answers with what it answered.

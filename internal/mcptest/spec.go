@@ -16,6 +16,8 @@ import (
 //	resources=a:1,a:2    resources of these uris
 //	templates=a:{n}      resource templates
 //	page=3               pages of three entries
+//	name=fs              the name that it gives itself, where it says who answers
+//	capabilities={…}     the capabilities object
 //	modern               revision 2026-07-28 alone
 //	gate=FILE            no handshake before there is such a file
 //	silent=prompts/list  these methods are never answered
@@ -44,6 +46,10 @@ func New(specs ...string) (*Server, error) {
 				return nil, fmt.Errorf("mcptest: %s: %w", spec, err)
 			}
 			s.PageSize = n
+		case "name":
+			s.Name = value
+		case "capabilities":
+			s.Capabilities = value
 		case "modern":
 			s.Modern = true
 		case "gate":

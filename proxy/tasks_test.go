@@ -1,0 +1,183 @@
+package proxy_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// taskServers is a toolbox "dev" of two servers that make tasks as they are told.
+const taskServers = `{"toolboxes":{"dev":{"open":true,"mcpServers":{
+	"bank":{"command":"inside","args":["name=bank","capabilities={\"tools\":{},\"tasks\":{\"list\":{}}}"]},
+	"evil":{"command":"inside","args":["name=evil","capabilities={\"tools\":{},\"tasks\":{\"list\":{}}}"]}}}}}`
+
+// modernTaskServers is the same of servers of revision 2026-07-28, and "plain",
+// which has not the extension.
+const modernTaskServers = `{"toolboxes":{"dev":{"open":true,"mcpServers":{
+	"bank":{"command":"inside","args":["name=bank","modern","capabilities={\"tools\":{},\"extensions\":{\"io.modelcontextprotocol/tasks\":{}}}"]},
+	"evil":{"command":"inside","args":["name=evil","modern","capabilities={\"tools\":{},\"extensions\":{\"io.modelcontextprotocol/tasks\":{}}}"]},
+	"plain":{"command":"inside","args":["name=plain","modern"]}}}}}`
+
+// tasker is a client that works with tasks.
+type tasker struct {
+	*line
+	meta string // what each request has in params besides
+	last int
+}
+
+func newTasker(t *testing.T, config string) *tasker {
+	k := &tasker{line: connect(t, newFront(t, readConfig(t, config), ""))}
+	k.initialize("2025-11-25", `{"tasks":{}}`)
+	k.ask("tools/list", `"x":1`)
+	return k
+}
+
+// ask makes a request with these members of params and returns the reply.
+func (k *tasker) ask(method, params string) string {
+	k.t.Helper()
+	k.last++
+	k.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":{%s%s}}`, k.last, method, params, k.meta))
+	return k.reply(fmt.Sprint(k.last))
+}
+
+// has a server answer a call with a result; more are further members of params.
+func (k *tasker) result(server, result, more string) string {
+	k.t.Helper()
+	return k.ask("tools/call", fmt.Sprintf(`"name":"dev__%s__result","arguments":{"result":%s}%s`, server, result, more))
+}
+
+// wants reads the reply to a request for pieces of text.
+func (k *tasker) wants(reply string, pieces ...string) {
+	k.t.Helper()
+	for _, p := range pieces {
+		if !strings.Contains(reply, p) {
+			k.t.Errorf("got %s, want %s in it", reply, p)
+		}
+	}
+}
+
+const augment = `,"task":{"ttl":60000}`
+
+// Servers that use the same id each keep their task: the second one's has the
+// id of the server and its place, wherever the client meets it.
+func TestFaultG5_TasksOfTheSameID(t *testing.T) {
+	k := newTasker(t, taskServers)
+	const made = `{"task":{"status":"working","taskId":"task-1"}}`
+	const other = `workbench://dev/evil/task-1`
+	k.wants(k.result("bank", made, augment), `"result":`+made)
+	k.wants(k.result("evil", made, augment), `"result":{"task":{"status":"working","taskId":"`+other+`"}}`)
+	k.wants(k.result("bank", made, augment), `"result":`+made) // its own id again
+
+	for _, method := range []string{"tasks/get", "tasks/cancel"} {
+		k.wants(k.ask(method, `"taskId":"task-1"`), `"by":"bank"`, `"taskId":"task-1"`)
+		k.wants(k.ask(method, `"taskId":"`+other+`"`), `"by":"evil"`, `"taskId":"`+other+`"`)
+	}
+	k.wants(k.ask("tasks/result", `"taskId":"task-1"`), `"of bank"`, `"io.modelcontextprotocol/related-task":{"taskId":"task-1"}`)
+	k.wants(k.ask("tasks/result", `"taskId":"`+other+`"`), `"of evil"`, `"io.modelcontextprotocol/related-task":{"taskId":"`+other+`"}`)
+	k.wants(k.ask("tasks/list", `"x":1`), `[{"status":"working","taskId":"task-1"},`, `{"status":"working","taskId":"`+other+`"}]`)
+
+	// What the server says of it has the client's id too.
+	k.wants(k.ask("tools/call", `"name":"dev__evil__say","arguments":{"say":[{"jsonrpc":"2.0","method":"notifications/tasks/status","params":{"taskId":"task-1","status":"failed"}}]}`), "said")
+	k.wants(k.method("notifications/tasks/status"), `{"taskId":"`+other+`","status":"failed"}`)
+}
+
+// An id that looks like one of those that are made for tasks of the same id is
+// not taken for one of them.
+func TestFaultG5_TaskIDThatLooksLikeAnothers(t *testing.T) {
+	k := newTasker(t, taskServers)
+	const made = `{"task":{"taskId":"task-1"}}`
+	k.wants(k.result("evil", `{"task":{"taskId":"workbench://dev/bank/task-1"}}`, augment), `"taskId":"workbench://dev/evil/workbench://dev/bank/task-1"`)
+	k.wants(k.result("evil", made, augment), `"taskId":"task-1"`)
+	k.wants(k.result("bank", made, augment), `"taskId":"workbench://dev/bank/task-1"`)
+	k.wants(k.ask("tasks/get", `"taskId":"workbench://dev/bank/task-1"`), `"by":"bank"`)
+	k.wants(k.ask("tasks/get", `"taskId":"workbench://dev/evil/workbench://dev/bank/task-1"`), `"by":"evil"`)
+}
+
+// Only a result that may be a task makes one.
+func TestFaultG6_TaskInAnOrdinaryResult(t *testing.T) {
+	const unknown = "was not made in this session"
+	t.Run("legacy", func(t *testing.T) {
+		k := newTasker(t, taskServers)
+		k.result("bank", `{"task":{"taskId":"task-1"}}`, augment)
+		for _, result := range []string{`{"task":{"taskId":"task-1"}}`, `{"taskId":"task-1"}`, `{"task":{"taskId":"task-2"}}`} {
+			k.wants(k.result("evil", result, ""), `"result":`+result)
+		}
+		k.wants(k.result("evil", `{"taskId":"task-3"}`, augment), `"result":{"taskId":"task-3"}`)
+		k.wants(k.ask("tasks/get", `"taskId":"task-1"`), `"by":"bank"`)
+		k.wants(k.ask("tasks/get", `"taskId":"task-2"`), unknown)
+		k.wants(k.ask("tasks/get", `"taskId":"task-3"`), unknown)
+	})
+	modern := func(capabilities string) string {
+		return `,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":` + capabilities + `}`
+	}
+	extension := modern(`{"extensions":{"io.modelcontextprotocol/tasks":{}}}`)
+	t.Run("modern", func(t *testing.T) {
+		k := newTasker(t, modernTaskServers)
+		k.meta = extension
+		k.wants(k.result("bank", `{"resultType":"task","taskId":"task-1"}`, ""), `"taskId":"task-1"`)
+		k.wants(k.result("evil", `{"resultType":"complete","content":[],"taskId":"task-1"}`, ""), `"taskId":"task-1"`)
+		k.wants(k.result("plain", `{"resultType":"task","taskId":"task-1"}`, ""), `"taskId":"task-1"`)
+		k.wants(k.result("plain", `{"resultType":"task","taskId":"task-2"}`, ""), `"taskId":"task-2"`)
+		k.wants(k.ask("tasks/get", `"taskId":"task-1"`), `"by":"bank"`)
+		k.wants(k.ask("tasks/get", `"taskId":"task-2"`), unknown)
+		// And one that is a task has an id of its own.
+		k.wants(k.result("evil", `{"resultType":"task","taskId":"task-1"}`, ""), `"taskId":"workbench://dev/evil/task-1"`)
+		k.wants(k.ask("tasks/update", `"taskId":"workbench://dev/evil/task-1"`), `"by":"evil"`)
+		k.wants(k.ask("tasks/get", `"taskId":"task-1"`), `"by":"bank"`)
+	})
+	t.Run("undeclared", func(t *testing.T) {
+		k := newTasker(t, modernTaskServers)
+		k.meta = modern(`{}`)
+		k.result("bank", `{"resultType":"task","taskId":"task-1"}`, "")
+		k.meta = extension
+		k.wants(k.ask("tasks/get", `"taskId":"task-1"`), unknown)
+	})
+}
+
+// The tasks that were not used for longest are forgotten first, and those of the
+// server that makes so many.
+func TestFaultG7_ManyTasks(t *testing.T) {
+	k := newTasker(t, taskServers)
+	made := func(server string, n int) {
+		k.result(server, fmt.Sprintf(`{"task":{"taskId":"%s-%d"}}`, server, n), augment)
+	}
+	made("bank", 0)
+	for n := range 10_100 {
+		made("evil", n)
+		if n%1000 == 0 {
+			k.ask("tasks/get", `"taskId":"evil-0"`)
+		}
+	}
+	for id, want := range map[string]string{
+		"bank-0": `"by":"bank"`, "evil-0": `"by":"evil"`, "evil-10099": `"by":"evil"`, "evil-1": "was not made in this session", "evil-150": `"by":"evil"`,
+	} {
+		k.wants(k.ask("tasks/get", `"taskId":"`+id+`"`), want)
+	}
+}
+
+// A list of a server that several share has the tasks of who asks for it.
+func TestFaultG8_TasksOfOthers(t *testing.T) {
+	w := newWeb(t, `{"toolboxes":{"dev":{"open":true,"mcpServers":{"all":{"command":"inside","shared":true,
+		"args":["name=all","page=1","capabilities={\"tools\":{},\"tasks\":{\"list\":{}}}"]}}}}}`, webOptions{})
+	list := func(session string) string {
+		return w.open("POST", "/mcp", `{"jsonrpc":"2.0","id":9,"method":"tasks/list","params":{}}`, session).want(`"id":9`)
+	}
+	make := func(session, id string) {
+		body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"dev__all__result","arguments":{"result":{"task":{"taskId":%q,"statusMessage":"secret of %s"}}},"task":{}}}`, id, id)
+		w.open("POST", "/mcp", body, session).want(id)
+	}
+	ada, bob := w.begin("/mcp", "2025-11-25"), w.begin("/mcp", "2025-11-25")
+	make(ada, "a1")
+	make(ada, "a2")
+	if got := list(bob); !strings.Contains(got, `"tasks":[]`) {
+		t.Errorf("bob sees %s, want no tasks", got)
+	}
+	make(bob, "b1")
+	make(ada, "a3")
+	if got, want := list(bob), `"tasks":[{"taskId":"b1","statusMessage":"secret of b1"}]`; !strings.Contains(got, want) {
+		t.Errorf("bob sees %s, want %s", got, want)
+	}
+	if got := list(ada); strings.Count(got, "secret") != 3 || strings.Contains(got, "b1") {
+		t.Errorf("ada sees %s, want a1, a2 and a3", got)
+	}
+}

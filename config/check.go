@@ -253,5 +253,5 @@ func wrongName(name string) string {
 	return ""
 }
 
-// maxName is the most bytes of a toolbox's or server's name. Exposed tool names, which begin with both, have 64 characters.
+// maxName is the most bytes of a toolbox's or server's name. Exposed tool names, which begin with both, have 48 characters.
 const maxName = 64

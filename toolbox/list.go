@@ -65,11 +65,11 @@ func (h *hello) offers(k Kind) bool {
 	}
 }
 
-// list reads all pages of a list. Entries that have no name, and tools that
+// list reads all pages of a list. Entries that have no name, or one that an entry before them has, and tools that
 // cannot be used, are left out and counted; a cursor that comes twice ends the list.
 func (c *conn) list(ctx context.Context, kind Kind) (items []Item, bad int, err error) {
 	method, key := kind.method()
-	seen := make(map[string]bool)
+	seen, named := make(map[string]bool), make(map[string]bool)
 	cursor := ""
 	for page := 0; ; page++ {
 		if page == maxPages {
@@ -92,10 +92,11 @@ func (c *conn) list(ctx context.Context, kind Kind) (items []Item, bad int, err 
 				return items, bad, fmt.Errorf("%s: stopped after %d entries; the server has more", method, len(items))
 			}
 			item, ok := newItem(c.server, raw[e.Start:e.End], key)
-			if !ok || kind == Tools && !c.usable(item) {
+			if !ok || named[item.Key] || kind == Tools && !c.usable(item) {
 				bad++
 				continue
 			}
+			named[item.Key] = true
 			items = append(items, item)
 		}
 		next, _ := wire.Unquote(raw[out[1].Start:out[1].End])

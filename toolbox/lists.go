@@ -94,7 +94,7 @@ func (s *Server) store(k Kind, items []Item, bad int, err error) bool {
 		notes = append(notes, err.Error())
 	}
 	if bad > 0 {
-		notes = append(notes, fmt.Sprintf("%d entries of %s have no name and were left out", bad, k))
+		notes = append(notes, fmt.Sprintf("%d entries of %s have no name, or that of another, and were left out", bad, k))
 	}
 	s.notes[k] = notes
 	old, known := s.lists[k], s.lists[k]

@@ -6,19 +6,46 @@ import (
 	"strings"
 )
 
-// maxName is the longest name that all clients accept.
-const maxName = 64
+const (
+	// maxName is the longest exposed name. Clients put a name of their own before it, mcp__workbench__ where workbench
+	// is called workbench, and models take 64 characters in all.
+	maxName = 64 - len("mcp__workbench__")
+	// digestLen is how much of a name the digest is that tells it from others, the "_" before it included.
+	digestLen = 1 + 10
+)
 
 // ExposedName gives the name under which a client sees a downstream tool or
 // prompt: {toolbox}__{server}__{name}, or with an empty toolbox
-// {server}__{name}, or with both empty the name itself. It is at most 64
+// {server}__{name}, or with both empty the name itself. It is at most 48
 // characters of [A-Za-z0-9_-] and depends on nothing but its arguments, so it
 // is the same in every run. Where the plain form would be too long, hold other
 // characters, or could be read in two ways, it is shortened and ends in a
 // digest of the whole identity.
 func ExposedName(toolbox, server, name string) string {
-	var parts []string
-	clean := true
+	prefix, clean := exposedPrefix(toolbox, server)
+	s, same := sanitize(name)
+	plain := prefix + s
+	// A name that looks like one with a digest gets one too: else a server could
+	// give a tool the name that another server's tool is given here.
+	if clean && same && len(plain) <= maxName && !digested(plain) {
+		return plain
+	}
+	sum := sha256.Sum256([]byte(toolbox + "\x00" + server + "\x00" + name))
+	suffix := "_" + hex.EncodeToString(sum[:(digestLen-1)/2])
+	return plain[:min(len(plain), maxName-digestLen)] + suffix
+}
+
+// ExposedPrefix gives what the exposed names of all tools and prompts of a server begin with, whatever the server calls
+// them. Names of other servers may begin with it too.
+func ExposedPrefix(toolbox, server string) string {
+	prefix, _ := exposedPrefix(toolbox, server)
+	return prefix[:min(len(prefix), maxName-digestLen)]
+}
+
+// exposedPrefix gives the part of an exposed name before the server's own, and reports whether no other toolbox and
+// server have the same.
+func exposedPrefix(toolbox, server string) (prefix string, clean bool) {
+	clean = true
 	for _, p := range []string{toolbox, server} {
 		if p == "" {
 			continue
@@ -29,19 +56,18 @@ func ExposedName(toolbox, server, name string) string {
 		if !same || strings.Contains(s, "__") || strings.HasPrefix(s, "_") || strings.HasSuffix(s, "_") {
 			clean = false
 		}
-		parts = append(parts, s)
+		prefix += s + "__"
 	}
-	s, same := sanitize(name)
-	plain := strings.Join(append(parts, s), "__")
-	if clean && same && len(plain) <= maxName && plain != "" {
-		return plain
+	return prefix, clean
+}
+
+// digested reports whether a name ends as one does that has a digest.
+func digested(name string) bool {
+	if len(name) < digestLen || name[len(name)-digestLen] != '_' {
+		return false
 	}
-	sum := sha256.Sum256([]byte(toolbox + "\x00" + server + "\x00" + name))
-	suffix := "_" + hex.EncodeToString(sum[:5])
-	if len(plain) > maxName-len(suffix) {
-		plain = plain[:maxName-len(suffix)]
-	}
-	return plain + suffix
+	digest := name[len(name)-digestLen+1:]
+	return strings.Trim(digest, "0123456789abcdef") == ""
 }
 
 // sanitize replaces what is not in [A-Za-z0-9_-], each run of it by one "_",

@@ -20,7 +20,7 @@ type Request struct {
 }
 
 // Flight is a turn under way. It holds its conversation until Finish or Release has returned without an error, or until Lost
-// is closed: a flight that was told so never writes to the store again.
+// is closed: a flight that was told so takes its conversation back in no case.
 type Flight struct {
 	s            *Store
 	principal    string
@@ -171,7 +171,7 @@ func (s *Store) busy(ctx context.Context, principal, conversation string) error 
 
 // Lost is closed when the turn may have lost its conversation: the store could not be reached for too long, or another process
 // has taken the conversation over. What the turn does from then on may be done twice; end it. Its lease is not renewed any more,
-// so the next turn of the conversation enters this one as lost.
+// so the next turn of the conversation enters this one as lost; as long as there is none, Finish keeps the turn all the same.
 func (f *Flight) Lost() <-chan struct{} { return f.lost }
 
 // Finish puts the turn at the end of its conversation; Key, Kind, Message and Started are those it was started with. The turn
@@ -191,9 +191,6 @@ func (f *Flight) Finish(ctx context.Context, t Turn) (Turn, error) {
 	err := s.db.write(ctx, func(ctx context.Context, q querier) error {
 		l, err := getLease(ctx, q, `conversation`, f.principal, f.conversation)
 		if err == nil && l.holder == f.holder {
-			if f.isLost() {
-				return ErrLost // although nobody has taken the conversation over yet
-			}
 			return f.keep(ctx, q, t)
 		} else if err != nil && !errors.Is(err, ErrNotFound) {
 			return err
@@ -241,15 +238,6 @@ func (f *Flight) Release(ctx context.Context) error {
 func (f *Flight) end() {
 	f.s.keeper.remove(f)
 	f.unlock()
-}
-
-func (f *Flight) isLost() bool {
-	select {
-	case <-f.lost:
-		return true
-	default:
-		return false
-	}
 }
 
 func ignore(err, target error) error {

@@ -6,12 +6,14 @@
 # older Node.
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test servers lint cross bench fuzz chaos soak clean node
+.PHONY: help build demo test test-under-load servers lint cross bench fuzz chaos soak clean node
 
 # How long `make fuzz` stays on each target and `make soak` goes on, and what `make bench` is told, such as BENCH=--quick.
 FUZZTIME ?= 10s
 DURATION ?= 10m
 BENCH ?=
+# How often `make test-under-load` runs the tests: quietly, beside two busy loops, and with slow syncs.
+LOAD ?= -quiet 20 -busy 5 -sync 5
 
 NPM := test/npm
 # Written after a complete install, so an interrupted one is done again; older than the lock means the lock changed.
@@ -21,7 +23,7 @@ SERVERS := test/servers
 SERVERS_INSTALLED := $(SERVERS)/node_modules/.installed
 
 help: ## list these commands
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile
 
 build: ## build bin/workbench, static, for this machine
 	CGO_ENABLED=0 go build -trimpath -o bin/workbench ./cmd/workbench
@@ -33,6 +35,9 @@ demo: build ## build it and show what it does, step by step (needs Go only)
 # -count=1: the end-to-end tests build the program themselves, which the cache of test results does not see.
 test: $(NPM_INSTALLED) lint cross ## check everything (needs Go and Node 20+)
 	WORKBENCH_REQUIRE_NPM=1 go test -race -count=1 -timeout 10m ./...
+
+test-under-load: $(NPM_INSTALLED) ## run the tests LOAD="-quiet 20 -busy 5 -sync 5" times under each load, for hours
+	go run ./test/underload $(LOAD)
 
 # No -v and no package named: go test then passes on what the test prints as it stands, which is a table.
 servers: $(SERVERS_INSTALLED) ## try two dozen servers of npm, in minutes (needs Node 22, or any on Linux x64)

@@ -3,8 +3,9 @@ package toolbox
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"time"
+
+	"github.com/mcp-workbench/workbench/internal/foreign"
 )
 
 // ErrClosed says that the toolbox was closed.
@@ -111,22 +112,22 @@ func (e *UndoneError) Unwrap() error { return e.Cause }
 
 // ExitError says how a server's process ended.
 type ExitError struct {
-	How    string   // "exit status 3", "killed by signal 9 (SIGKILL)"
-	Stderr []string // its last lines
+	How    string // "exit status 3", "killed by signal 9 (SIGKILL)"
+	Stderr foreign.Words
 }
 
 func (e *ExitError) Error() string {
 	if len(e.Stderr) == 0 {
 		return "the process ended: " + e.How
 	}
-	return "the process ended: " + e.How + "; its last words: " + strings.Join(e.Stderr, " | ")
+	return fmt.Sprintf("the process ended: %s; its last words: %q", e.How, e.Stderr)
 }
 
 // TimeoutError says which wait came to its end.
 type TimeoutError struct {
 	What   string // "start", "queue", "idle", "total"; "list" is one that cannot be made longer
 	After  time.Duration
-	Stderr []string // the last lines of a server that did not start
+	Stderr foreign.Words // of a server that did not start
 }
 
 func (e *TimeoutError) Error() string {
@@ -134,7 +135,7 @@ func (e *TimeoutError) Error() string {
 	case "start":
 		text := fmt.Sprintf("did not finish starting within %s (timeouts.start)", e.After)
 		if len(e.Stderr) > 0 {
-			text += "; its last words: " + strings.Join(e.Stderr, " | ")
+			text += fmt.Sprintf("; its last words: %q", e.Stderr)
 		}
 		return text
 	case "queue":

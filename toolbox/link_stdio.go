@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/child"
+	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
@@ -35,8 +36,8 @@ func (s *Server) dialStdio() (link, error) {
 		Args:    s.cfg.Args,
 		Env:     environment(s.cfg, s.box.opts.Environ),
 		Dir:     s.cfg.Cwd,
-		StderrLine: func(line string) {
-			s.log.Debug().Str(logkey.Stderr, line).Msg("the server wrote to standard error")
+		StderrLine: func(line foreign.Text) {
+			s.log.Debug().Stringer(logkey.Stderr, line).Msg("the server wrote to standard error")
 		},
 	})
 	if err != nil {

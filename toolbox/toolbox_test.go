@@ -17,6 +17,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/child"
+	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/mcptest"
 	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/wire"
@@ -299,7 +300,7 @@ func TestCrashAtStartTellsWhy(t *testing.T) {
 	mu.Lock()
 	defer mu.Unlock()
 	var exit *toolbox.ExitError
-	if len(causes) == 0 || !errors.As(causes[0], &exit) || !strings.Contains(exit.How, "7") || !slices.Contains(exit.Stderr, "cannot read the licence file") {
+	if len(causes) == 0 || !errors.As(causes[0], &exit) || !strings.Contains(exit.How, "7") || !slices.Contains(exit.Stderr, foreign.NewText("cannot read the licence file")) {
 		t.Errorf("got causes %v, want exit status 7 with the last words", causes)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"strings"
 	"sync"
 	"time"
 
@@ -119,7 +118,7 @@ func (p programs) Run(ctx context.Context, q command.ProcessRequest) ([]byte, er
 		return nil, errTooMuch
 	case exit.Code != 0:
 		if tail := process.Tail(); len(tail) > 0 {
-			return nil, fmt.Errorf("%s: %s", exit, strings.Join(tail, "\n"))
+			return nil, fmt.Errorf("%s; its last words: %q", exit, tail)
 		}
 		return nil, errors.New(exit.String())
 	}

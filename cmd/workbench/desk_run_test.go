@@ -101,7 +101,7 @@ func TestPrograms(t *testing.T) {
 	}{
 		{"input, arguments, environment", command.ProcessRequest{Argv: []string{"sh", "-c", `cat; echo "$1 $KEY [$HIDDEN]"`, "sh", "a b; $KEY"}, Env: []string{"KEY=v"}, Stdin: []byte("in ")}, "in a b; $KEY v []\n", ""},
 		{"input that nobody reads", command.ProcessRequest{Argv: []string{"sh", "-c", "exec <&-; echo done"}, Stdin: make([]byte, 1<<20)}, "done\n", ""},
-		{"it fails", command.ProcessRequest{Argv: []string{"sh", "-c", "echo half; echo no such month >&2; exit 3"}}, "", "exit status 3: no such month"},
+		{"it fails", command.ProcessRequest{Argv: []string{"sh", "-c", "echo half; echo no such month >&2; exit 3"}}, "", `exit status 3; its last words: "no such month"`},
 		{"it is killed", command.ProcessRequest{Argv: []string{"sh", "-c", "kill -9 $$"}}, "", "killed by signal 9"},
 		{"it is not there", command.ProcessRequest{Argv: []string{"no-such-program-here"}}, "", `start "no-such-program-here"`},
 		{"it writes without end", command.ProcessRequest{Argv: []string{"sh", "-c", "while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; done"}, Timeout: time.Minute}, "", errTooMuch.Error()},

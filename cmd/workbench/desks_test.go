@@ -170,7 +170,7 @@ func TestDeskFolder(t *testing.T) {
 		"stock":                    `3 copies, key k1`,
 		"away":                     `"success":false`,
 		"echo <word>hello</word>":  `said hello`,
-		"fail":                     `exit status 3: it broke`,
+		"fail":                     `exit status 3; its last words: \"it broke\"`,
 		"hang":                     `it did not end within 200ms and was stopped`,
 		"absent":                   `no-such-program`,
 		"echo":                     `"missing":["word"]`,

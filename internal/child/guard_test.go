@@ -86,7 +86,7 @@ func TestGuardCannotRun(t *testing.T) {
 		text string
 	}{
 		{"no such program", []string{"/no/such/program"}, "no such file"},
-		{"another program", []string{"/bin/sh", "-c", "echo not me >&2"}, "ended unexpectedly: not me"},
+		{"another program", []string{"/bin/sh", "-c", "echo not me >&2"}, `ended unexpectedly: "not me"`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

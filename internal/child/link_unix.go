@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"net"
 	"os"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -224,7 +223,7 @@ func (l *link) take(f frame) {
 func (l *link) lose() {
 	lost := errLost
 	if words := l.stderr.last(); len(words) > 0 {
-		lost = fmt.Errorf("%w: %s", errLost, strings.Join(words, "; "))
+		lost = fmt.Errorf("%w: %q", errLost, words)
 	}
 	l.mu.Lock()
 	l.lost = lost

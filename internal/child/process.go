@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/mcp-workbench/workbench/internal/foreign"
 )
 
 // A Process is one started process with its descendants. Call Stop when done with it, also after it died by
@@ -124,9 +126,8 @@ func (p *Process) Exit() Exit {
 const tailWait = 100 * time.Millisecond
 
 // Tail returns the last lines of stderr, at most 20 of at most 2 KiB each, the line being written included.
-// Escape sequences, control and formatting characters are removed, invalid UTF-8 is replaced, and lines that are
-// empty then are left out. After Done it holds the last words.
-func (p *Process) Tail() []string {
+// Lines that are empty once they are clean are left out. After Done it holds the last words.
+func (p *Process) Tail() foreign.Words {
 	select {
 	case <-p.life.exited:
 		select {

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/mcp-workbench/workbench/internal/child"
+	"github.com/mcp-workbench/workbench/internal/foreign"
 )
 
 // patience bounds every wait of these tests; none of them passes or fails by how long something took below it.
@@ -351,36 +352,43 @@ func TestTail(t *testing.T) {
 		t.Run("of a crash", func(t *testing.T) {
 			asked := make(chan struct{})
 			s := spec("exit", "7")
-			s.StderrLine = func(line string) {
-				if line == "leaving" {
+			s.StderrLine = func(line foreign.Text) {
+				if line.String() == "leaving" {
 					<-asked // the rest is read only then
 				}
 			}
 			p := mustStart(t, start, s)
 			waitDone(t, p)
 			close(asked)
-			if got := p.Tail(); !slices.Equal(got, []string{"leaving", "with 7"}) {
+			if got := p.Tail(); !slices.Equal(got, words("leaving", "with 7")) {
 				t.Errorf("got %q", got)
 			}
 		})
 		t.Run("holds the last words", func(t *testing.T) {
 			p := mustStart(t, start, spec("lastwords"))
 			stop(t, p, child.Grace{EOF: time.Hour})
-			if got := p.Tail(); !slices.Equal(got, []string{"all saved"}) {
+			if got := p.Tail(); !slices.Equal(got, words("all saved")) {
 				t.Errorf("got %q", got)
 			}
 		})
 	})
 }
 
+func words(lines ...string) (w foreign.Words) {
+	for _, line := range lines {
+		w = append(w, foreign.NewText(line))
+	}
+	return w
+}
+
 func TestFloodOfStderr(t *testing.T) {
 	var lines int
 	s := spec("flood")
-	s.StderrLine = func(string) { lines++ }
+	s.StderrLine = func(foreign.Text) { lines++ }
 	p := mustStart(t, newGuard(t).Start, s)
 	waitDone(t, p)
 	got := p.Tail() // when the end of the flood is still in the pipe
-	if len(got) != 20 || len(got[0]) != 999 || got[19] != "over" {
+	if len(got) != 20 || len(got[0].String()) != 999 || got[19] != foreign.NewText("over") {
 		t.Errorf("got %d lines, want 20, the last of them \"over\"", len(got))
 	}
 	stop(t, p, child.Grace{})

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/mcp-workbench/workbench/internal/foreign"
 )
 
 // Spec says which process to start. Nothing in it is changed or kept after Start, except StderrLine.
@@ -16,7 +18,7 @@ type Spec struct {
 
 	// StderrLine, if not nil, gets each line of the process's stderr as Tail shows them. It is called from one
 	// goroutine and must not block: while it runs, stderr is not read.
-	StderrLine func(line string)
+	StderrLine func(line foreign.Text)
 }
 
 // Path returns the file that Start would run, found as Start finds it. Every error is a *StartError.

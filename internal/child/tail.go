@@ -3,27 +3,29 @@ package child
 import (
 	"bytes"
 	"os"
+	"slices"
 	"sync"
+
+	"github.com/mcp-workbench/workbench/internal/foreign"
 )
 
 const (
 	tailLines = 20
-	lineMax   = 2 << 10 // bytes of a cleaned line
 	rawMax    = 8 << 10 // bytes of a line before cleaning; the rest of it is dropped
 )
 
-// tail reads stderr to its end and keeps the last lines, tailLines × lineMax bytes at most.
+// tail reads stderr to its end and keeps the last lines, tailLines × foreign.MaxText bytes at most.
 type tail struct {
-	each func(string) // may be nil
+	each func(foreign.Text) // may be nil
 	done chan struct{}
 
 	mu     sync.Mutex
-	lines  []string // oldest first
-	raw    []byte   // the line being written
-	resume bool     // a carriage return was seen: what comes next begins the line again
+	lines  foreign.Words // oldest first
+	raw    []byte        // the line being written
+	resume bool          // a carriage return was seen: what comes next begins the line again
 }
 
-func newTail(each func(string)) *tail {
+func newTail(each func(foreign.Text)) *tail {
 	return &tail{each: each, done: make(chan struct{})}
 }
 
@@ -80,9 +82,9 @@ func (t *tail) add(b []byte) {
 // endLine keeps the line that was written and hands it on. The lock is not held while each runs.
 func (t *tail) endLine() {
 	t.mu.Lock()
-	line := clean(t.raw)
+	line := foreign.NewText(string(t.raw))
 	t.raw, t.resume = t.raw[:0], false
-	if line != "" {
+	if !line.IsEmpty() {
 		if len(t.lines) == tailLines {
 			copy(t.lines, t.lines[1:])
 			t.lines = t.lines[:tailLines-1]
@@ -90,17 +92,17 @@ func (t *tail) endLine() {
 		t.lines = append(t.lines, line)
 	}
 	t.mu.Unlock()
-	if line != "" && t.each != nil {
+	if !line.IsEmpty() && t.each != nil {
 		t.each(line)
 	}
 }
 
 // last returns a copy of what is kept.
-func (t *tail) last() []string {
+func (t *tail) last() foreign.Words {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	lines := append([]string(nil), t.lines...)
-	if line := clean(t.raw); line != "" {
+	lines := slices.Clone(t.lines)
+	if line := foreign.NewText(string(t.raw)); !line.IsEmpty() {
 		lines = append(lines, line)
 	}
 	return lines[max(0, len(lines)-tailLines):]

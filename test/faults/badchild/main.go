@@ -49,5 +49,6 @@ func modes() map[string]mode {
 	all := starts()
 	maps.Copy(all, protocols())
 	maps.Copy(all, calls())
+	maps.Copy(all, words())
 	return all
 }

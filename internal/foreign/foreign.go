@@ -1,0 +1,153 @@
+// Package foreign holds text that others wrote: servers, clients, people who wrote a configuration file, HTTP servers
+// of others. Such a text may be endless, steer the terminal that shows it, hide what it says, or give orders to the
+// model that reads it.
+//
+// Each source of such text gives it as one of the types of this package, and never as a string, so that what is
+// logged, printed or put into an answer of workbench's own is clean and bounded whoever writes the line that does it:
+//
+//	Text   what somebody says: an error, a line of standard error, a description; at most 2 KB
+//	Name   what somebody calls a thing: shown with at most 128 bytes, and kept as it is for telling things apart
+//	Words  the last lines that a program wrote: at most four are shown
+//	Error  an error whose wording somebody else has a part in
+//
+// Printed with %q they stand in quotation marks, which their own words cannot close: that is how they are marked as
+// somebody else's where a model reads them. [Block] and [JSON] are for what a person asked to see as it is.
+package foreign
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"unicode/utf8"
+)
+
+// Bounds of what is shown, in bytes and lines.
+const (
+	MaxText  = 2 << 10
+	MaxName  = 128
+	MaxWords = 4
+)
+
+// Text is one line of at most [MaxText] bytes. The zero Text is empty.
+type Text struct{ clean string }
+
+// NewText makes a Text of what somebody wrote.
+func NewText(raw string) Text { return Text{clean(raw, MaxText, false)} }
+
+// NewBlock makes a Text that keeps its lines.
+func NewBlock(raw string) Text { return Text{clean(raw, MaxText, true)} }
+
+// String gives the text, cleaned.
+func (t Text) String() string { return t.clean }
+
+// IsEmpty reports whether nothing is left of the text.
+func (t Text) IsEmpty() bool { return t.clean == "" }
+
+// Format prints the text, or with %q its quotation.
+func (t Text) Format(f fmt.State, verb rune) { format(f, verb, t.clean) }
+
+// MarshalText gives the text, cleaned.
+func (t Text) MarshalText() ([]byte, error) { return []byte(t.clean), nil }
+
+// UnmarshalText takes what somebody wrote.
+func (t *Text) UnmarshalText(raw []byte) error {
+	*t = NewText(string(raw))
+	return nil
+}
+
+// Name is what somebody calls a thing. Names are equal when they are so to the letter. The zero Name is empty.
+type Name struct{ raw string }
+
+// NewName makes a Name of what somebody wrote.
+func NewName(raw string) Name { return Name{raw} }
+
+// Verbatim gives the name as it was written, to find what has it, to send it on and to derive names from. It is not
+// to be shown.
+func (n Name) Verbatim() string { return n.raw }
+
+// String gives the name, cleaned and cut.
+func (n Name) String() string { return clean(n.raw, MaxName, false) }
+
+// IsEmpty reports whether there is no name.
+func (n Name) IsEmpty() bool { return n.raw == "" }
+
+// Format prints the name as String gives it, or with %q its quotation.
+func (n Name) Format(f fmt.State, verb rune) { format(f, verb, n.String()) }
+
+// MarshalText gives the name, cleaned and cut.
+func (n Name) MarshalText() ([]byte, error) { return []byte(n.String()), nil }
+
+// UnmarshalText takes what somebody wrote.
+func (n *Name) UnmarshalText(raw []byte) error {
+	*n = Name{string(raw)}
+	return nil
+}
+
+// separator stands between the lines of Words.
+const separator = " | "
+
+// Words are the last lines that a program wrote, the oldest first.
+type Words []Text
+
+// String gives the last [MaxWords] lines in one, each with its share of [MaxText]. Where none of them names an error and one before them does, as when a
+// stack ends the output, the lines from that one on are given.
+func (w Words) String() string {
+	from := max(0, len(w)-MaxWords)
+	for i := len(w) - 1; i >= 0; i-- {
+		if strings.Contains(strings.ToLower(w[i].clean), "error") {
+			from = min(from, i)
+			break
+		}
+	}
+	var lines []string
+	for _, line := range w[from:min(len(w), from+MaxWords)] {
+		lines = append(lines, cut(line.clean, MaxText/MaxWords-len(separator)))
+	}
+	return strings.Join(lines, separator)
+}
+
+// Format prints the lines as String gives them, or with %q their quotation.
+func (w Words) Format(f fmt.State, verb rune) { format(f, verb, w.String()) }
+
+// Error is an error whose wording somebody else has a part in, such as one that quotes what could not be read. Its
+// text is clean and bounded.
+type Error struct{ err error }
+
+// NewError makes an Error of one that is not nil.
+func NewError(err error) *Error { return &Error{err} }
+
+func (e *Error) Error() string { return NewText(e.err.Error()).clean }
+
+// Unwrap gives the error that it was made of, for asking which it is.
+func (e *Error) Unwrap() error { return e.err }
+
+// format prints clean text.
+func format(f fmt.State, verb rune, text string) {
+	if verb == 'q' {
+		text = `"` + strings.ReplaceAll(text, `"`, `'`) + `"`
+	}
+	fmt.Fprintf(f, fmt.FormatString(f, 's'), text)
+}
+
+// Block is a text of any length that a terminal shows and does not obey. It keeps its lines.
+func Block(raw string) string { return clean(raw, math.MaxInt-1, true) }
+
+// JSON gives JSON text with all characters that a terminal would obey or not show in the form \uXXXX: the value stays
+// what it is.
+func JSON(raw []byte) []byte {
+	out := make([]byte, 0, len(raw))
+	for len(raw) > 0 {
+		r, n := utf8.DecodeRune(raw)
+		switch {
+		case r < utf8.RuneSelf && r != 0x7f || !hidden(r):
+			out = append(out, raw[:n]...)
+		case r > 0xffff:
+			r -= 0x10000
+			out = fmt.Appendf(out, `\u%04x\u%04x`, 0xd800+r>>10, 0xdc00+r&0x3ff)
+		default:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		}
+		raw = raw[n:]
+	}
+	return out
+}

@@ -1,0 +1,170 @@
+package foreign_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/rs/zerolog"
+
+	"github.com/mcp-workbench/workbench/internal/foreign"
+)
+
+// hostile steers the terminal, hides something and closes quotation marks.
+const hostile = "\x1b]0;owned\x07\x1b[31m\u202eab\u200bc\" \U000e0041\u3164said\u009b1m \"x\x00\r\nnext\u2028line"
+
+const harmless = `abc" said "x nextline`
+
+// Whatever prints, logs or encodes a text of others, the clean form comes out.
+func TestTextIsClean(t *testing.T) {
+	text, name := foreign.NewText(hostile), foreign.NewName(hostile)
+	type both struct {
+		Text foreign.Text
+		Name foreign.Name
+	}
+	encoded, err := json.Marshal(both{text, name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log bytes.Buffer
+	logger := zerolog.New(&log)
+	logger.Info().Stringer("text", text).Interface("name", name).Msg("")
+	quoted := strings.ReplaceAll(harmless, `"`, `'`)
+	for _, test := range []struct{ way, got, want string }{
+		{"String", text.String(), harmless},
+		{"String of a name", name.String(), harmless},
+		{"%s", fmt.Sprintf("%s", text), harmless},
+		{"%v", fmt.Sprintf("%v", name), harmless},
+		{"%+v", fmt.Sprintf("%+v", text), harmless},
+		{"%#v", fmt.Sprintf("%#v", name), harmless},
+		{"%x", fmt.Sprintf("%x", name), harmless},
+		{"%5s", fmt.Sprintf("%5s", foreign.NewName("a\x1bb")), "    a"},
+		{"%q", fmt.Sprintf("%q", text), `"` + quoted + `"`},
+		{"%q of a name", fmt.Sprintf("%q", name), `"` + quoted + `"`},
+		{"in a struct", fmt.Sprintf("%v", both{text, name}), "{" + harmless + " " + harmless + "}"},
+		{"JSON", string(encoded), fmt.Sprintf(`{"Text":%q,"Name":%[1]q}`, harmless)},
+		{"the log", log.String(), fmt.Sprintf("{\"level\":\"info\",\"text\":%q,\"name\":%[1]q}\n", harmless)},
+		{"an error", foreign.NewError(errors.New(hostile)).Error(), harmless},
+		{"words", fmt.Sprintf("%q", foreign.Words{text, text}), `"` + quoted + " | " + quoted + `"`},
+	} {
+		if test.got != test.want {
+			t.Errorf("%s: got %q, want %q", test.way, test.got, test.want)
+		}
+	}
+	if got := name.Verbatim(); got != hostile {
+		t.Errorf("got %q, want the name as it was written", got)
+	}
+	if err := foreign.NewError(fs.ErrExist); !errors.Is(err, fs.ErrExist) {
+		t.Error("an error does not say which it is")
+	}
+	if got, want := foreign.NewBlock("a\r\n\tb\x1b]x\nc\rd\n").String(), "a\n\tb\nc d"; got != want {
+		t.Errorf("got the block %q, want %q", got, want)
+	}
+}
+
+// What is read is clean too.
+func TestTextIsRead(t *testing.T) {
+	var got struct {
+		Text foreign.Text
+		Name foreign.Name
+	}
+	if err := json.Unmarshal([]byte(`{"text":"a\u001b[1mb","name":"c\u001bd"}`), &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.Text != foreign.NewText("ab") || got.Name.Verbatim() != "c\x1bd" {
+		t.Errorf("got %q and %q", got.Text, got.Name.Verbatim())
+	}
+}
+
+// No text is longer than it may be, and each shows that it was cut.
+func TestTextIsBounded(t *testing.T) {
+	for _, long := range []string{strings.Repeat("x", 5<<20), strings.Repeat("é", 1<<20), strings.Repeat("\x1b]é\x07é ", 1<<20)} {
+		for _, test := range []struct {
+			of   string
+			text string
+			most int
+		}{
+			{"a text", foreign.NewText(long).String(), foreign.MaxText},
+			{"a block", foreign.NewBlock(long).String(), foreign.MaxText},
+			{"a name", foreign.NewName(long).String(), foreign.MaxName},
+			{"an error", foreign.NewError(errors.New(long)).Error(), foreign.MaxText},
+			{"words", foreign.Words{foreign.NewText(long), foreign.NewText(long)}.String(), foreign.MaxText / 2},
+		} {
+			if n := len(test.text); n > test.most || n < test.most-12 || !strings.HasSuffix(test.text, "…") || !utf8.ValidString(test.text) {
+				t.Errorf("%s of %.9q…: got %d bytes that end in %q, want at most %d", test.of, long, n, test.text[n-5:], test.most)
+			}
+		}
+	}
+}
+
+// Few words are kept of many, those that name the error among them.
+func TestWords(t *testing.T) {
+	words := func(lines ...string) (w foreign.Words) {
+		for _, line := range lines {
+			w = append(w, foreign.NewText(line))
+		}
+		return w
+	}
+	for _, test := range []struct {
+		name string
+		w    foreign.Words
+		want string
+	}{
+		{"none", nil, ""},
+		{"few", words("a", "b"), "a | b"},
+		{"the last", words("a", "b", "c", "d", "e", "f"), "c | d | e | f"},
+		{"an error among the last", words("a", "b", "c", "d", "Error: e", "f"), "c | d | Error: e | f"},
+		{"an error before them", words("a", "TypeError: b", " at c", " at d", " at e", "}", "v22"), "TypeError: b |  at c |  at d |  at e"},
+	} {
+		if got := test.w.String(); got != test.want {
+			t.Errorf("%s: got %q, want %q", test.name, got, test.want)
+		}
+	}
+}
+
+// JSON for a terminal has the same value and nothing in it that a terminal obeys.
+func TestJSON(t *testing.T) {
+	raw, err := json.Marshal(map[string]string{"a": hostile + "ü大👍\U000e0041\x7f"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := foreign.JSON(raw)
+	if i := bytes.IndexFunc(got, func(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Cf) }); i >= 0 {
+		t.Errorf("got %q in it", got[i:])
+	}
+	var before, after map[string]string
+	if err := errors.Join(json.Unmarshal(raw, &before), json.Unmarshal(got, &after)); err != nil || before["a"] != after["a"] {
+		t.Errorf("got %q, want %q, %v", after["a"], before["a"], err)
+	}
+	if plain := []byte("{\n\t\"a\": \"ü\"\n}"); !bytes.Equal(foreign.JSON(plain), plain) {
+		t.Errorf("got %s, want %s", foreign.JSON(plain), plain)
+	}
+}
+
+func FuzzText(f *testing.F) {
+	for _, s := range []string{"plain", "\x1b[31mred\x1b[m", "\x1b]0;t\a", "\x1b", "\xc2", "\xc2\x9b", "\u202e", "\x1b(", "\xff\t\r", strings.Repeat("é", 2000)} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, raw string) {
+		for _, make := range []func(string) foreign.Text{foreign.NewText, foreign.NewBlock} {
+			got := make(raw).String()
+			if len(got) > foreign.MaxText || !utf8.ValidString(got) {
+				t.Errorf("%d bytes, valid UTF-8: %t", len(got), utf8.ValidString(got))
+			}
+			if i := strings.IndexFunc(got, func(r rune) bool {
+				return unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Cf, r)
+			}); i >= 0 {
+				t.Errorf("%q lets %q through", got, got[i:])
+			}
+			if again := make(got).String(); again != got {
+				t.Errorf("cleaned again: got %q, want %q", again, got)
+			}
+		}
+	})
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
@@ -157,18 +158,30 @@ func (s *session) Notification(srv *toolbox.Server, m *wire.Message) {
 	closed, legacy := s.closed, s.legacy
 	s.mu.Unlock()
 	switch {
-	case closed || m.IsMethod("notifications/subscriptions/acknowledged"):
+	case closed || !eras.Has(!legacy, string(m.Bytes(m.Method))):
 	case m.IsMethod("notifications/resources/updated"):
 		s.updated(srv, m)
 	case legacy && !m.IsMethod("notifications/message"):
-		s.emit(s.carrier(srv), m.Raw)
+		s.emit(s.carrier(srv), noticeToLegacy(srv, m))
 	case legacy:
-		s.spare(srv, s.carrier(srv), m.Raw)
+		s.spare(srv, s.carrier(srv), noticeToLegacy(srv, m))
 	case m.IsMethod("notifications/message"):
 		if f := s.carrier(srv); f != nil && f.modern != nil && wants(f.modern.level, m) {
 			s.spare(srv, f, m.Raw)
 		}
 	}
+}
+
+// noticeToLegacy gives a server's notification as a legacy client is to see it.
+func noticeToLegacy(srv *toolbox.Server, m *wire.Message, edits ...wire.Edit) []byte {
+	if srv.IsModern() {
+		edits = append(edits, eras.NoticeToLegacy(m.Raw, m.Params)...)
+		slices.SortStableFunc(edits, func(x, y wire.Edit) int { return x.Span.Start - y.Span.Start })
+	}
+	if len(edits) == 0 {
+		return m.Raw
+	}
+	return wire.Splice(nil, m.Raw, edits...)
 }
 
 // levels are the log levels in rising order.

@@ -246,3 +246,72 @@ func TestCallBeforeList(t *testing.T) {
 		})
 	}
 }
+
+// What is said to a server is of its own era, and what is said to a client is
+// of the client's: the server here refuses, or reports at its end, what is not.
+func TestFaultH2_ErasDoNotLeak(t *testing.T) {
+	servers := map[string]*mcptest.Server{
+		"legacy": {Resources: []string{`{"uri":"x:1","name":"one"}`}, Prompts: []string{`{"name":"greet"}`}},
+		"modern": {Modern: true, Resources: []string{`{"uri":"x:1","name":"one"}`}, Prompts: []string{`{"name":"greet"}`}},
+	}
+	for name, server := range servers {
+		for _, era := range []string{"legacy", "modern"} {
+			t.Run(era+" client, "+name+" server", func(t *testing.T) {
+				c := dial(t, true, map[string]*mcptest.Server{"s": server})
+				with := ""
+				if era == "legacy" {
+					c.initialize()
+				} else {
+					with = "," + meta(`,"io.modelcontextprotocol/logLevel":"debug"`)
+				}
+				tag := ""
+				if server.Modern {
+					tag = `,"_meta":{"io.modelcontextprotocol/subscriptionId":1}`
+				}
+				requests := []string{
+					`"tools/list","params":{"a":1%s}`,
+					`"tools/call","params":{"name":"box__s__params","arguments":{"n":1}%s}`,
+					`"tools/call","params":{"name":"workbench_use_tool","arguments":{"toolbox_name":"box","tool_name":"params"}%s}`,
+					`"tools/call","params":{"name":"workbench_open_toolbox","arguments":{"toolbox_name":"box"}%s}`,
+					`"tools/call","params":{"name":"box__s__echo","arguments":{},"requestState":"foreign","inputResponses":{}%s}`,
+					`"tools/call","params":{"name":"box__s__say","arguments":{"say":[{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"error","data":1` + tag + `}}]}%s}`,
+					`"prompts/get","params":{"name":"box__s__greet"%s}`,
+					`"resources/read","params":{"uri":"x:1"%s}`,
+					`"resources/read","params":{"uri":"y:no list has it"%s}`,
+					`"completion/complete","params":{"ref":{"type":"ref/prompt","name":"box__s__greet"},"argument":{"name":"a","value":""}%s}`,
+				}
+				if era == "legacy" {
+					requests = append(requests, `"logging/setLevel","params":{"level":"debug"%s}`, `"resources/subscribe","params":{"uri":"x:1"%s}`,
+						`"tasks/list","params":{"a":1%s}`, `"resources/unsubscribe","params":{"uri":"x:1"%s}`)
+				}
+				for i, r := range requests {
+					c.say(`{"jsonrpc":"2.0","id":%d,"method":`+r+`}`, i, with)
+					got := c.hear(fmt.Sprintf(`"id":%d,`, i))
+					result := field(t, got, "result")
+					if result == nil {
+						t.Errorf("%s: got %s, want a result", r, got)
+						continue
+					}
+					members := unmarshalMap(t, result)
+					if _, typed := members["resultType"]; typed != (era == "modern") {
+						t.Errorf("%s: got %.300s: it says its type: %t", r, got, typed)
+					}
+					read := strings.Contains(r, "resources/read") || strings.Contains(r, "tools/list")
+					if _, kept := members["ttlMs"]; kept != (era == "modern" && read) {
+						t.Errorf("%s: got %.300s: it says how long it may be kept: %t", r, got, kept)
+					}
+				}
+				c.say(`{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}`)
+				c.say(`{"jsonrpc":"2.0","id":"hang","method":"tools/call","params":{"name":"box__s__hang"%s}}`, with)
+				c.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"hang"%s}}`, with)
+				c.say(`{"jsonrpc":"2.0","id":"heard","method":"tools/call","params":{"name":"box__s__heard"%s}}`, with)
+				if got := c.hear(`"id":"heard"`); !strings.Contains(got, "notifications/cancelled") {
+					t.Errorf("the server heard %s, want that the call was cancelled", got)
+				}
+				if got := c.hear("notifications/message"); strings.Contains(got, "subscriptionId") != (server.Modern && era == "modern") {
+					t.Errorf("got the log line %s", got)
+				}
+			})
+		}
+	}
+}

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
 	"sync/atomic"
 	"time"
 
+	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
@@ -56,6 +58,7 @@ type flight struct {
 	token     []byte // of its progress token, if any
 	modern    *modern
 	tool      bool // a tools/call: what goes wrong is told to the model
+	cached    bool // it is of a method whose results may be kept by modern clients
 	augmented bool // it asks for a task
 	over      atomic.Bool
 	began     time.Duration // when it was forwarded, as tallies.clock has it; 0 if nobody wants to know
@@ -74,7 +77,8 @@ type flight struct {
 
 // take registers a request; nil if its id is in use, which is then answered.
 func (s *session) take(c *call) *flight {
-	f := &flight{s: s, out: c.out, id: bytes.Clone(c.Bytes(c.ID)), modern: c.modern, tool: c.method == "tools/call"}
+	f := &flight{s: s, out: c.out, id: bytes.Clone(c.Bytes(c.ID)), modern: c.modern}
+	f.tool, f.cached = c.method == "tools/call", eras.Cacheable(c.method)
 	f.key = flightKey{c.scope, string(f.id)}
 	s.mu.Lock()
 	_, twice := s.flights[f.key]
@@ -148,6 +152,18 @@ func (f *flight) replyAs(result []byte, o outcome) {
 	defer f.s.p.release(b)
 	*b = wire.AppendResult(*b, f.id, result)
 	f.finish(*b, o)
+}
+
+// replyFrom answers with the result that a server gave to a request of ours.
+func (f *flight) replyFrom(srv *toolbox.Server, result []byte) {
+	whole := wire.Span{Start: 0, End: len(result)}
+	switch modern := srv.IsModern(); {
+	case modern && f.modern == nil:
+		result = wire.Splice(nil, result, eras.ResultToLegacy(result, whole, f.cached)...)
+	case !modern && f.modern != nil:
+		result = wire.Splice(nil, result, eras.ResultToModern(result, whole, f.cached)...)
+	}
+	f.reply(result)
 }
 
 // fail answers with what went wrong: to a tool call as a result that the model
@@ -253,7 +269,7 @@ func (f *flight) send(c *call, srv *toolbox.Server, edits ...wire.Edit) {
 	for _, e := range edits {
 		f.call.Edit(e.Span, e.New)
 	}
-	if c.modern == nil && srv.IsModern() {
+	if c.modern == nil && srv.MayBeModern() {
 		f.again = newRequest(c, edits)
 	}
 	srv.Send(&f.call)
@@ -302,18 +318,39 @@ func (f *flight) deliver(m *wire.Message, err error) {
 	if f.span != nil {
 		f.span.note(m)
 	}
+	modern := f.serverIsModern()
+	if modern && f.modern == nil && f.ask(m) {
+		return // the server wants more of the client first
+	}
 	b := f.s.p.buffer()
 	defer f.s.p.release(b)
-	id := wire.Edit{Span: m.ID, New: f.id}
-	switch {
-	case m.Kind != wire.Result || f.modern != nil == f.call.ServerIsModern():
-		*b = wire.Splice(*b, m.Raw, id)
-	case f.modern != nil:
-		*b = f.modern.splice(*b, m, id)
-	case f.ask(m):
-		return // the server wants more of the client first
-	default:
-		*b = wire.Splice(*b, m.Raw, id)
-	}
+	*b = wire.Splice(*b, m.Raw, f.translated(m, modern)...)
 	f.finish(*b, f.outcomeOfReply(m))
+}
+
+// serverIsModern reports whether the request went to a server of revision
+// 2026-07-28, the last time that it was sent.
+func (f *flight) serverIsModern() bool {
+	if again := f.repeat.Load(); again != nil {
+		return again.ServerIsModern()
+	}
+	return f.call.ServerIsModern()
+}
+
+// translated gives the edits that make a server's reply the client's: under its
+// own id and in the terms of its era.
+func (f *flight) translated(m *wire.Message, modern bool) []wire.Edit {
+	edits := []wire.Edit{{Span: m.ID, New: f.id}}
+	switch {
+	case f.modern != nil == modern:
+		return edits
+	case m.Kind == wire.Result && modern:
+		edits = append(edits, eras.ResultToLegacy(m.Raw, m.Result, f.cached)...)
+	case m.Kind == wire.Result:
+		edits = append(edits, eras.ResultToModern(m.Raw, m.Result, f.cached)...)
+	case !modern:
+		edits = append(edits, eras.ErrorToModern(m.Raw, m.Error)...)
+	}
+	slices.SortStableFunc(edits, func(x, y wire.Edit) int { return x.Span.Start - y.Span.Start })
+	return edits
 }

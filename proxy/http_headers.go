@@ -8,6 +8,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
@@ -62,7 +63,7 @@ func (x *exchange) read(header http.Header) error {
 
 func (x *exchange) readMeta(meta wire.Span) error {
 	var out [2]wire.Span
-	if err := wire.Find(x.Raw, meta, []string{metaVersion, metaCapabilities}, out[:]); err != nil {
+	if err := wire.Find(x.Raw, meta, []string{eras.Version, eras.Capabilities}, out[:]); err != nil {
 		return err
 	}
 	x.version, x.versioned = wire.Unquote(x.Bytes(out[0]))
@@ -92,13 +93,13 @@ func (x *exchange) checkModern() *refusal {
 	case !x.versioned && !mcp.IsValidProtocolVersion(given[0]):
 		wrong = unsupportedVersion(given[0])
 	case !x.versioned:
-		wrong = &wire.Error{Code: wire.CodeInvalidParams, Message: "params._meta lacks " + metaVersion + ", a string"}
+		wrong = &wire.Error{Code: wire.CodeInvalidParams, Message: "params._meta lacks " + eras.Version + ", a string"}
 	case given[0] != x.version:
 		wrong = mismatch("%s is %q, but params._meta says %q", mcp.HeaderProtocolVersion, given[0], x.version)
 	case !mcp.IsValidProtocolVersion(x.version):
 		wrong = unsupportedVersion(x.version)
 	case !x.capabilities:
-		wrong = &wire.Error{Code: wire.CodeInvalidParams, Message: "params._meta lacks " + metaCapabilities + ", an object"}
+		wrong = &wire.Error{Code: wire.CodeInvalidParams, Message: "params._meta lacks " + eras.Capabilities + ", an object"}
 	default:
 		wrong = x.checkStandard()
 	}

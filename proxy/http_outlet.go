@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
@@ -177,7 +178,7 @@ func replyStatus(reply []byte) int {
 	switch code, _ := strconv.Atoi(string(m.Bytes(span))); code {
 	case wire.CodeMethodNotFound:
 		return http.StatusNotFound
-	case codeHeaderMismatch, codeMissingCapability, codeUnsupportedVersion, wire.CodeParse, wire.CodeInvalidRequest:
+	case codeHeaderMismatch, codeMissingCapability, eras.UnsupportedVersion, wire.CodeParse, wire.CodeInvalidRequest:
 		return http.StatusBadRequest
 	}
 	return http.StatusOK

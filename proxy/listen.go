@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
@@ -108,7 +109,7 @@ func (s *session) endListens() {
 	}
 	s.mu.Unlock()
 	for _, f := range open {
-		f.reply(append(append([]byte(`{"resultType":"complete","_meta":{"`+metaSubscription+`":`), f.id...), "}}"...))
+		f.reply(append(append([]byte(`{"resultType":"complete","_meta":{"`+eras.Subscription+`":`), f.id...), "}}"...))
 	}
 }
 
@@ -146,13 +147,13 @@ type announcement struct {
 
 func (a announcement) send() {
 	msg := append([]byte(`{"jsonrpc":"2.0","method":"`), a.method...)
-	msg = append(append(msg, `","params":{"_meta":{"`+metaSubscription+`":`...), a.to.id...)
+	msg = append(append(msg, `","params":{"_meta":{"`+eras.Subscription+`":`...), a.to.id...)
 	a.to.out.message(append(msg, "}}}"...))
 }
 
 // acknowledgement is the first message of a subscription: what it will be told.
 func (sub *subscription) acknowledgement(id []byte) []byte {
-	msg := append([]byte(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"`+metaSubscription+`":`), id...)
+	msg := append([]byte(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"`+eras.Subscription+`":`), id...)
 	msg = append(msg, `},"notifications":`...)
 	filter := map[string]any{}
 	for name, on := range map[string]bool{"toolsListChanged": sub.tools, "promptsListChanged": sub.prompts, "resourcesListChanged": sub.resources} {
@@ -188,7 +189,7 @@ func (s *session) updated(srv *toolbox.Server, m *wire.Message) {
 	s.mu.Unlock()
 	edits := []wire.Edit{{Span: span, New: wire.AppendQuote(nil, uri)}}
 	if legacy {
-		s.news(srv, nil, wire.Splice(nil, m.Raw, edits...))
+		s.news(srv, nil, noticeToLegacy(srv, m, edits...))
 	}
 	for _, f := range to {
 		s.news(srv, f, tagged(m, edits, f.id))
@@ -198,19 +199,19 @@ func (s *session) updated(srv *toolbox.Server, m *wire.Message) {
 // tagged gives a notification the id of the subscription that it is sent on.
 func tagged(m *wire.Message, edits []wire.Edit, id []byte) []byte {
 	meta, _ := wire.FindPath(m.Raw, m.Params, "_meta")
-	old, _ := wire.FindPath(m.Raw, m.Params, "_meta", metaSubscription)
+	old, _ := wire.FindPath(m.Raw, m.Params, "_meta", eras.Subscription)
 	edits = slices.Clone(edits)
 	switch {
 	case old.Present():
 		edits = append(edits, wire.Edit{Span: old, New: id})
 	case meta.Present():
-		text := append([]byte(`"`+metaSubscription+`":`), id...)
+		text := append([]byte(`"`+eras.Subscription+`":`), id...)
 		if len(bytes.TrimSpace(m.Raw[meta.Start+1:meta.End-1])) > 0 {
 			text = append(text, ',')
 		}
 		edits = append(edits, wire.Edit{Span: wire.At(meta.Start + 1), New: text})
 	default:
-		text := append([]byte(`"_meta":{"`+metaSubscription+`":`), id...)
+		text := append([]byte(`"_meta":{"`+eras.Subscription+`":`), id...)
 		edits = append(edits, wire.Edit{Span: wire.At(m.Params.Start + 1), New: append(text, "},"...)})
 	}
 	slices.SortFunc(edits, func(x, y wire.Edit) int { return x.Span.Start - y.Span.Start })

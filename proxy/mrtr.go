@@ -2,9 +2,11 @@ package proxy
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"sync"
 
+	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
@@ -29,11 +31,22 @@ func newRequest(c *call, edits []wire.Edit) *request {
 // request again when all is answered. It reports whether the result was such.
 func (f *flight) ask(m *wire.Message) bool {
 	var out [3]wire.Span
-	if m.Raw[m.Result.Start] != '{' || wire.Find(m.Raw, m.Result, []string{"resultType", "inputRequests", "requestState"}, out[:]) != nil {
+	if m.Kind != wire.Result || m.Raw[m.Result.Start] != '{' {
 		return false
 	}
-	if string(m.Bytes(out[0])) != `"input_required"` || f.again == nil {
+	if err := wire.Find(m.Raw, m.Result, []string{"resultType", "inputRequests", "requestState"}, out[:]); err != nil {
+		f.fail(fmt.Errorf("the server's result cannot be read: %s", text(err)))
+		return true
+	}
+	switch kind, _ := wire.Unquote(m.Bytes(out[0])); {
+	case kind == "complete" || !out[0].Present():
 		return false
+	case kind != "input_required":
+		f.fail(fmt.Errorf("the server answered with a result of type %q, which is not of the protocol revision of this session", kind))
+		return true
+	case f.again == nil:
+		f.fail(errors.New("the server asked for input when it had just become one of another revision: make the request again"))
+		return true
 	}
 	f.again.rounds++
 	if f.again.rounds > maxRounds {
@@ -42,13 +55,18 @@ func (f *flight) ask(m *wire.Message) bool {
 	}
 	r := &round{f: f, state: bytes.Clone(m.Bytes(out[2])), answers: make(map[string][]byte)}
 	type question struct {
-		key string
-		raw []byte
+		key, method string
+		params      []byte
 	}
 	var questions []question
 	for key, value := range wire.Members(m.Raw, out[1]) {
+		method, params, err := eras.Question(m.Raw, value)
+		if err != nil {
+			f.fail(fmt.Errorf("the server asked for input that no client can give: %w", err))
+			return true
+		}
 		name, _ := wire.Unquote(m.Bytes(key))
-		questions = append(questions, question{name, bytes.Clone(m.Bytes(value))})
+		questions = append(questions, question{name, method, bytes.Clone(params)})
 	}
 	r.left = len(questions)
 	if r.left == 0 {
@@ -58,9 +76,7 @@ func (f *flight) ask(m *wire.Message) bool {
 	for _, q := range questions {
 		k := &ask{answer: func(m *wire.Message) { r.answer(q.key, m) }}
 		f.s.enter(k)
-		msg := append([]byte(`{"jsonrpc":"2.0","id":`), k.id...)
-		msg = append(append(msg, ','), q.raw[1:]...)
-		f.out.message(msg)
+		f.out.message(eras.AppendQuestionToLegacy(nil, []byte(k.id), q.method, q.params))
 	}
 	return true
 }

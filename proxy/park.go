@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
@@ -110,28 +111,13 @@ func (p *parked) tell() {
 		if i > 0 {
 			result = append(result, ',')
 		}
-		result = appendInput(append(wire.AppendQuote(result, key), ':'), h.raw)
+		result = eras.AppendQuestionToModern(append(wire.AppendQuote(result, key), ':'), scanned(h.raw))
 	}
 	p.fresh = nil
 	p.mu.Unlock()
 	result = append(result, `},"requestState":`...)
 	result = append(wire.AppendQuote(result, p.s.p.seal.close(p.number, p.digest, time.Now().Add(parkTime))), '}')
 	f.reply(result)
-}
-
-// appendInput writes a server's request as an input request: its method and
-// params, as they came.
-func appendInput(dst, raw []byte) []byte {
-	var m wire.Message
-	if wire.Scan(raw, &m) != nil {
-		return append(dst, "{}"...)
-	}
-	dst = append(dst, `{"method":"`...)
-	dst = append(append(dst, m.Bytes(m.Method)...), '"')
-	if m.Params.Present() {
-		dst = append(append(dst, `,"params":`...), m.Bytes(m.Params)...)
-	}
-	return append(dst, '}')
 }
 
 // resume connects the retry of a parked request with it. It reports whether
@@ -202,7 +188,7 @@ func scanned(raw []byte) *wire.Message {
 	}
 	m := new(wire.Message)
 	if err := wire.Scan(raw, m); err != nil {
-		panic("a reply that was read before cannot be read: " + err.Error())
+		panic("a message that was read before cannot be read: " + err.Error())
 	}
 	return m
 }

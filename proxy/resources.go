@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
@@ -73,12 +74,8 @@ func (p *Proxy) watched(srv *toolbox.Server, own string) bool {
 	return slices.ContainsFunc(p.live(), func(s *session) bool { return s.watches(srv, own) })
 }
 
-// codeNoResource is how revisions up to 2025-11-25 say that there is no such
-// resource; later ones say invalid params.
-const codeNoResource = -32002
-
 func noResource(uri string, modern bool) error {
-	code := codeNoResource
+	code := eras.NoResource
 	if modern {
 		code = wire.CodeInvalidParams
 	}
@@ -143,7 +140,7 @@ func (s *session) tryRead(c *call, servers []*toolbox.Server) {
 		for _, srv := range servers {
 			result, err := srv.Request(f.ctx, method, params)
 			if err == nil {
-				f.reply(result)
+				f.replyFrom(srv, result)
 				return
 			}
 			var rpc *toolbox.RPCError

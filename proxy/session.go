@@ -389,7 +389,7 @@ func (s *session) notification(m *wire.Message, scope uint64) {
 		for _, b := range s.open() {
 			for _, srv := range b.Servers() {
 				if !s.p.isShared(srv) {
-					srv.Notify(m.Raw)
+					srv.Notify(m)
 				}
 			}
 		}

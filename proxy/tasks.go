@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
@@ -264,6 +265,8 @@ func (s *session) taskRequest(c *call) {
 	switch {
 	case !ok:
 		c.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: fmt.Sprintf("task not found: %q was not made in this session", id)})
+	case !eras.Has(t.server.IsModern(), c.method):
+		c.fail(&wire.Error{Code: wire.CodeMethodNotFound, Message: c.method + " is not of the protocol revision of the server that has the task"})
 	case t.id == id:
 		s.forward(c, t.server)
 	default:

@@ -23,8 +23,9 @@ type CallHandler interface {
 }
 
 // maxEdits is how many places of a message change at most: id, progress token,
-// name or uri, arguments, and the metadata of an era.
-const maxEdits = 8
+// name or uri, arguments, and what an era has of its own: four members of _meta
+// and their place, and two members of params.
+const maxEdits = 11
 
 // Call is one request on its way to a server. The caller fills the exported
 // fields and gives it to [Server.Send] once; no field may be changed after.
@@ -35,8 +36,8 @@ type Call struct {
 	// it has one. Both are replaced by the number of this call.
 	ID, Token wire.Span
 	// Params and Meta are where its params and their _meta stand, if it has
-	// them; Modern says that it carries the metadata of revision 2026-07-28.
-	// A server of that revision is given it where it does not.
+	// them; Modern says that it is a request of revision 2026-07-28, and not of
+	// one before. A server of the other era is given it in its own terms.
 	Params, Meta wire.Span
 	Modern       bool
 	// LogLevel is the level from which on a client with a handshake wants log
@@ -91,34 +92,12 @@ func (c *Call) ServerIsModern() bool {
 	return conn != nil && conn.hello.Modern
 }
 
-// withMeta gives the edit that puts members into the request's _meta.
-func (c *Call) withMeta(members []byte) wire.Edit {
-	switch {
-	case c.Meta.Present() && c.Raw[c.Meta.Start] == '{':
-		return c.insert(c.Meta.Start, members)
-	case c.Params.Present():
-		return c.insert(c.Params.Start, append(append([]byte(`"_meta":{`), members...), '}'))
-	default:
-		text := append([]byte(`,"params":{"_meta":{`), members...)
-		return wire.Edit{Span: wire.At(len(c.Raw) - 1), New: append(text, "}}"...)}
-	}
-}
-
-// insert gives the edit that puts members at the beginning of the object at start.
-func (c *Call) insert(start int, members []byte) wire.Edit {
-	text := bytes.Clone(members)
-	if rest := bytes.TrimLeft(c.Raw[start+1:], " \t\r\n"); rest[0] != '}' {
-		text = append(text, ',')
-	}
-	return wire.Edit{Span: wire.At(start + 1), New: text}
-}
-
-// message appends the request as a server is to see it; members, if there are
-// any, go into its _meta. The call stays as it is, so that it can be made anew.
-func (c *Call) message(dst, members []byte) []byte {
+// message appends the request as a server is to see it, which the edits put
+// into the terms of its era. The call stays as it is, so that it can be made anew.
+func (c *Call) message(dst []byte, era []wire.Edit) []byte {
 	made := c.edits
-	if members != nil {
-		made.add(c.withMeta(members))
+	for _, e := range era {
+		made.add(e)
 	}
 	digits := strconv.AppendUint(c.digits[:0], c.number, 10)
 	made.add(wire.Edit{Span: c.ID, New: digits})

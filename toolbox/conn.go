@@ -116,15 +116,8 @@ func (c *conn) send(call *Call) error {
 	c.mu.Unlock()
 	call.conn.Store(c)
 
-	var members []byte
-	if c.hello.Modern && !call.Modern {
-		members = eraMembers(c.server.box.opts.Client)
-		if call.LogLevel != "" {
-			members = fmt.Appendf(members, `,"io.modelcontextprotocol/logLevel":%q`, call.LogLevel)
-		}
-	}
 	b := c.buffer()
-	*b = call.message(*b, members)
+	*b = call.message(*b, c.translated(call))
 	err := c.link.Send(*b, call.number)
 	c.release(b)
 	if err == nil {
@@ -196,11 +189,14 @@ func (c *conn) cancel(call *Call, raw []byte, id wire.Span) {
 	if c.take(call.number) == nil {
 		return
 	}
+	defer c.link.Abandon(call.number)
+	if _, remote := c.link.(*httpLink); remote && c.hello.Modern {
+		return // the end of the request's stream says it (specification 2026-07-28, cancellation)
+	}
 	b := c.buffer()
 	defer c.release(b)
 	if raw != nil {
-		var digits [20]byte
-		*b = wire.Splice(*b, raw, wire.Edit{Span: id, New: strconv.AppendUint(digits[:0], call.number, 10)})
+		*b = wire.Splice(*b, raw, c.ofEra(raw, wire.Edit{Span: id, New: strconv.AppendUint(nil, call.number, 10)})...)
 	} else {
 		*b = append(*b, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`...)
 		*b = strconv.AppendUint(*b, call.number, 10)
@@ -208,7 +204,6 @@ func (c *conn) cancel(call *Call, raw []byte, id wire.Span) {
 	}
 	// The link may be gone already: then there is nobody to tell.
 	_ = c.link.Send(*b, 0)
-	c.link.Abandon(call.number)
 }
 
 // close fails all that is pending; later calls fail at once.
@@ -336,7 +331,12 @@ const (
 func (c *conn) probe(silent int) {
 	ctx, cancel := context.WithTimeout(c.server.life, pingWait)
 	defer cancel()
-	_, _ = c.call(ctx, "ping", nil) // whatever it says, it spoke
+	// Whatever it says, it spoke.
+	if c.hello.Modern {
+		_, _ = c.call(ctx, "server/discover", nil)
+	} else {
+		_, _ = c.call(ctx, "ping", nil)
+	}
 	c.mu.Lock()
 	dead := c.silent >= silentCalls && ctx.Err() != context.Canceled
 	c.mu.Unlock()
@@ -414,6 +414,10 @@ func (c *conn) request(m *wire.Message) {
 		c.release(b)
 		return
 	}
+	if c.hello.Modern {
+		c.noRequests(m)
+		return
+	}
 	a := &Ask{Server: c.server, conn: c, id: bytes.Clone(m.Bytes(m.ID))}
 	c.mu.Lock()
 	_, twice := c.asks[string(a.id)]
@@ -426,6 +430,15 @@ func (c *conn) request(m *wire.Message) {
 		return
 	}
 	c.server.peer.Request(a, m)
+}
+
+// noRequests refuses a request of a server whose revision has none. Over HTTP it
+// is not answered, since clients of that revision have no responses either.
+func (c *conn) noRequests(m *wire.Message) {
+	c.server.counts.unknown.Add(1)
+	if _, remote := c.link.(*httpLink); !remote {
+		c.refuse(m.Bytes(m.ID), wire.CodeMethodNotFound, "revision 2026-07-28 has no requests of servers: ask in a result")
+	}
 }
 
 func (c *conn) refuse(id []byte, code int, text string) {
@@ -582,7 +595,6 @@ func (c *conn) call(ctx context.Context, method string, params []byte) ([]byte, 
 	if call.Meta, err = wire.FindPath(raw, m.Params, "_meta"); err != nil {
 		return nil, fmt.Errorf("%s: %w", method, err)
 	}
-	call.Modern = method == "server/discover"
 	if err := c.send(call); err != nil {
 		return nil, fmt.Errorf("%s: %w", method, unsentError{err})
 	}

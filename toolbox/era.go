@@ -2,7 +2,12 @@ package toolbox
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
@@ -17,7 +22,7 @@ func (l *httpLink) doubt(m *wire.Message) {
 	unsupported := false
 	var refusal *RPCError
 	if err := rpcError("", m); errors.As(err, &refusal) {
-		unsupported = refusal.Code == codeUnsupportedVersion
+		unsupported = refusal.Code == eras.UnsupportedVersion
 	}
 	if !unsupported && string(m.Bytes(m.ID)) != "null" {
 		return
@@ -51,4 +56,42 @@ func (s *Server) greeted(version string) {
 	if s.doubted != version {
 		s.doubted = ""
 	}
+}
+
+// translated gives the edits that make a request one of the era that was agreed
+// on with the server. Before the handshake is done there is none.
+func (c *conn) translated(call *Call) []wire.Edit {
+	switch {
+	case c.hello.Version == "" || c.hello.Modern && call.Modern:
+		return nil
+	case c.hello.Modern:
+		return eras.ToModern(call.Raw, call.Params, call.Meta, eraMembers(c.server.box.opts.Client, call.LogLevel))
+	default:
+		return eras.ToLegacy(call.Raw, call.Params, call.Meta)
+	}
+}
+
+// ofEra gives the edits that a notification of the client is sent with: the one
+// that is given, and those that put the rest into the terms of the server's era.
+func (c *conn) ofEra(raw []byte, edit wire.Edit) []wire.Edit {
+	var m wire.Message
+	if c.hello.Modern || wire.Scan(raw, &m) != nil {
+		return []wire.Edit{edit}
+	}
+	meta, _ := wire.FindPath(raw, m.Params, "_meta")
+	edits := append(eras.ToLegacy(raw, m.Params, meta), edit)
+	slices.SortStableFunc(edits, func(a, b wire.Edit) int { return a.Span.Start - b.Span.Start })
+	return edits
+}
+
+// eraMembers gives the members of _meta that every request to a server of
+// revision 2026-07-28 carries (specification, basic, "_meta"); level is that of
+// the log lines that are wanted, "" for none.
+func eraMembers(client Client, level string) []byte {
+	members := fmt.Appendf(nil, `%q:%q,%q:%s,%q:%s`, eras.Version, mcp.LATEST_PROTOCOL_VERSION,
+		eras.Info, client.info(), eras.Capabilities, client.capabilities())
+	if level != "" {
+		members = fmt.Appendf(members, `,%q:%q`, eras.LogLevel, level)
+	}
+	return members
 }

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcp-workbench/workbench/internal/eras"
 )
 
 // Client is what the servers are told of the client in front of them. Servers
@@ -55,10 +57,6 @@ func (c Client) capabilities() []byte {
 	}
 	return c.Capabilities
 }
-
-// codeUnsupportedVersion refuses a revision, with those that the server speaks
-// (specification 2026-07-28, basic, versioning).
-const codeUnsupportedVersion = -32022
 
 // probeWait is how long a server may be silent on server/discover before it is
 // taken for one of the legacy era.
@@ -116,7 +114,7 @@ func saysNothingOfEra(err error) bool {
 // the legacy era.
 func speaksModern(err error) bool {
 	var refusal *RPCError
-	if !errors.As(err, &refusal) || refusal.Code != codeUnsupportedVersion {
+	if !errors.As(err, &refusal) || refusal.Code != eras.UnsupportedVersion {
 		return false
 	}
 	var data struct {
@@ -200,13 +198,6 @@ func (h *hello) declare(capabilities json.RawMessage) error {
 	return nil
 }
 
-// eraMembers gives the members of _meta that every request to a server of
-// revision 2026-07-28 carries (specification, basic, "_meta").
-func eraMembers(client Client) []byte {
-	return fmt.Appendf(nil, `"io.modelcontextprotocol/protocolVersion":%q,"io.modelcontextprotocol/clientInfo":%s,"io.modelcontextprotocol/clientCapabilities":%s`,
-		mcp.LATEST_PROTOCOL_VERSION, client.info(), client.capabilities())
-}
-
 func discoverParams(client Client) []byte {
-	return append(append([]byte(`{"_meta":{`), eraMembers(client)...), "}}"...)
+	return append(append([]byte(`{"_meta":{`), eraMembers(client, "")...), "}}"...)
 }

@@ -64,9 +64,12 @@ func (l *httpLink) Handshaken(version string) {
 	l.server.greeted(version)
 	l.mu.Lock()
 	l.version = version
+	if mcp.IsModernProtocol(version) {
+		l.session = "" // revision 2026-07-28 has no sessions
+	}
 	stateful := l.session != ""
 	l.mu.Unlock()
-	if stateful && !mcp.IsModernProtocol(version) {
+	if stateful {
 		l.tasks.begin(l.listen)
 	}
 }
@@ -212,7 +215,7 @@ func (l *httpLink) post(ctx context.Context, body []byte, id uint64) error {
 	defer resp.Body.Close()
 	if s := resp.Header.Get("Mcp-Session-Id"); s != "" {
 		l.mu.Lock()
-		if l.session == "" {
+		if l.session == "" && !mcp.IsModernProtocol(l.version) {
 			l.session = s
 		}
 		l.mu.Unlock()

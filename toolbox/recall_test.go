@@ -80,7 +80,7 @@ func allKeys(s *toolbox.Server) map[toolbox.Kind][]string {
 // ready waits until the server is.
 func ready(t *testing.T, s *toolbox.Server) {
 	t.Helper()
-	if _, err := s.Request(t.Context(), "ping", nil); err != nil {
+	if _, err := s.Request(t.Context(), "tools/list", nil); err != nil {
 		t.Fatal(err)
 	}
 }

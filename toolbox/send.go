@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
@@ -138,16 +139,16 @@ func (s *Server) gone() error {
 	return &UnavailableError{Toolbox: s.Toolbox, Server: s.Name, Status: Status{State: Stopped, Cause: ErrRetired}}
 }
 
-// Notify sends a notification to the server, if it is ready. raw is a whole
-// message; edits are applied to it.
-func (s *Server) Notify(raw []byte, edits ...wire.Edit) {
+// Notify sends a client's notification to the server, if it is ready and of an
+// era that has such.
+func (s *Server) Notify(m *wire.Message) {
 	c := s.live()
-	if c == nil {
+	if c == nil || !eras.Has(c.hello.Modern, string(m.Bytes(m.Method))) {
 		return
 	}
 	b := c.buffer()
 	defer c.release(b)
-	*b = wire.Splice(*b, raw, edits...)
+	*b = wire.Splice(*b, m.Raw, c.ofEra(m.Raw, wire.Edit{})...)
 	_ = c.link.Send(*b, 0)
 }
 

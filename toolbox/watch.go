@@ -16,6 +16,13 @@ func (s *Server) IsModern() bool {
 	return h != nil && h.Modern
 }
 
+// MayBeModern reports whether the server may speak revision 2026-07-28 when it is
+// ready next: it did the last time, or was not seen yet.
+func (s *Server) MayBeModern() bool {
+	h := s.said()
+	return h == nil || h.Modern
+}
+
 // Watch notes that the client wants to hear of changes of a resource, or no
 // longer does, so that a server that restarts is asked again. A modern server
 // is asked here; a legacy one was asked by the request that the caller

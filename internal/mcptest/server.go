@@ -69,6 +69,7 @@ type session struct {
 
 	mu      sync.Mutex
 	tools   []string
+	leaks   []string // what was said to it that is not of its era
 	heard   []string // notifications, replies that nobody waits for, what was subscribed to and set
 	tasks   []string // entries of tasks/list: those of results that were asked for
 	asked   int
@@ -81,6 +82,15 @@ func (s *session) Receive(raw []byte) {
 	if err := wire.Scan(raw, &m); err != nil {
 		fmt.Fprintln(os.Stderr, "mcptest: got something that is not a message:", err)
 		return
+	}
+	if leak := s.foreign(&m); leak != "" {
+		s.mu.Lock()
+		s.leaks = append(s.leaks, leak)
+		s.mu.Unlock()
+		if m.Kind == wire.Request {
+			s.fail(&m, wire.CodeInvalidRequest, leak, "")
+			return
+		}
 	}
 	switch m.Kind {
 	case wire.Request:
@@ -100,9 +110,39 @@ func (s *session) Receive(raw []byte) {
 	}
 }
 
+// foreign says what of a message is not of the server's era; "" if nothing is.
+func (s *session) foreign(m *wire.Message) string {
+	method := string(m.Bytes(m.Method))
+	var bad []string
+	if s.server.Modern {
+		bad = []string{"notifications/initialized", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe",
+			"notifications/roots/list_changed", "notifications/progress", "tasks/list", "tasks/result"}
+	} else {
+		bad = []string{"subscriptions/listen", "tasks/update"}
+	}
+	if slices.Contains(bad, method) {
+		return "the method " + method + " is of the other era"
+	}
+	if s.server.Modern || method == "server/discover" {
+		return ""
+	}
+	for _, path := range [][]string{{"requestState"}, {"inputResponses"}, {"_meta", "io.modelcontextprotocol/protocolVersion"},
+		{"_meta", "io.modelcontextprotocol/clientInfo"}, {"_meta", "io.modelcontextprotocol/clientCapabilities"}, {"_meta", "io.modelcontextprotocol/logLevel"}} {
+		if span, err := wire.FindPath(m.Raw, m.Params, path...); err != nil || span.Present() {
+			return fmt.Sprintf("params has %q, which is of the other era", path)
+		}
+	}
+	return ""
+}
+
 func (s *session) Close(ctx context.Context) error {
 	close(s.closed)
 	s.work.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.leaks) > 0 {
+		return fmt.Errorf("mcptest was told what is not of its era: %q", s.leaks)
+	}
 	return nil
 }
 
@@ -171,7 +211,11 @@ func (s *session) request(m *wire.Message) {
 		s.page(m, "tasks", tasks)
 	case "resources/read", "resources/subscribe", "resources/unsubscribe", "prompts/get", "completion/complete":
 		// What came is what goes back, so that a test sees what was passed.
-		s.reply(m, fmt.Sprintf(`{"method":%q,"params":%s}`, method, m.Bytes(m.Params)))
+		kept := ""
+		if s.server.Modern && method == "resources/read" {
+			kept = `,"ttlMs":1000,"cacheScope":"public"`
+		}
+		s.reply(m, fmt.Sprintf(`{"method":%q,"params":%s%s}`, method, m.Bytes(m.Params), kept))
 	default:
 		s.fail(m, wire.CodeMethodNotFound, "Method not found", "")
 	}

@@ -1,0 +1,62 @@
+package eras
+
+import (
+	"fmt"
+
+	"github.com/mcp-workbench/workbench/internal/wire"
+)
+
+// What a server asks of a client is a request of its own in the legacy era. In
+// the modern one it stands in the result of the client's request, as an object
+// of method and params, and the answer in the request that is then made again.
+
+// Asks reports whether servers ask a client for something by a method.
+func Asks(method string) bool {
+	return method == "elicitation/create" || method == "sampling/createMessage" || method == "roots/list"
+}
+
+// Question reads what a modern server asks, which stands at in.
+func Question(raw []byte, in wire.Span) (method string, params []byte, err error) {
+	var out [2]wire.Span
+	if err := wire.Find(raw, in, []string{"method", "params"}, out[:]); err != nil {
+		return "", nil, err
+	}
+	if method, _ = wire.Unquote(raw[out[0].Start:out[0].End]); !Asks(method) {
+		return "", nil, fmt.Errorf("its method is %.100q", method)
+	}
+	if out[1].Present() && !isObject(raw, out[1]) {
+		return "", nil, fmt.Errorf("the params of %s are not an object", method)
+	}
+	return method, raw[out[1].Start:out[1].End], nil
+}
+
+// AppendQuestionToLegacy appends the request by which a legacy client is asked
+// what a modern server wants to know; id is the token of its id.
+func AppendQuestionToLegacy(dst, id []byte, method string, params []byte) []byte {
+	dst = append(append(append(dst, `{"jsonrpc":"2.0","id":`...), id...), `,"method":"`...)
+	dst = append(append(dst, method...), '"')
+	if len(params) > 0 {
+		// Where a page is to be visited, the legacy era has an id for that.
+		whole := wire.Span{Start: 0, End: len(params)}
+		mode, _ := wire.FindPath(params, whole, "mode")
+		have, _ := wire.FindPath(params, whole, "elicitationId")
+		var edits []wire.Edit
+		if string(params[mode.Start:mode.End]) == `"url"` && !have.Present() {
+			edits = without(params, whole, append([]byte(`"elicitationId":`), id...))
+		}
+		dst = wire.Splice(append(dst, `,"params":`...), params, edits...)
+	}
+	return append(dst, '}')
+}
+
+// AppendQuestionToModern appends a legacy server's request as a modern client
+// finds it in a result.
+func AppendQuestionToModern(dst []byte, m *wire.Message) []byte {
+	dst = append(append(append(dst, `{"method":"`...), m.Bytes(m.Method)...), '"')
+	if m.Params.Present() {
+		params := m.Bytes(m.Params)
+		edits := without(params, wire.Span{Start: 0, End: len(params)}, nil, "elicitationId")
+		dst = wire.Splice(append(dst, `,"params":`...), params, edits...)
+	}
+	return append(dst, '}')
+}

@@ -1,0 +1,189 @@
+// Package eras puts a message of one protocol era into the terms of the other.
+//
+// The legacy era is the revisions up to 2025-11-25, which begin with
+// initialize; the modern one is 2026-07-28, whose requests carry in their _meta
+// what the handshake said. The package gives edits (see [wire.Splice]) to a
+// message's own bytes, and leaves alone what is the same in both eras.
+package eras
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/mcp-workbench/workbench/internal/wire"
+)
+
+// Members of _meta that revision 2026-07-28 has and those before it have not.
+const (
+	Version      = "io.modelcontextprotocol/protocolVersion"
+	Info         = "io.modelcontextprotocol/clientInfo"
+	Capabilities = "io.modelcontextprotocol/clientCapabilities"
+	LogLevel     = "io.modelcontextprotocol/logLevel"
+	Subscription = "io.modelcontextprotocol/subscriptionId"
+	ServerInfo   = "io.modelcontextprotocol/serverInfo"
+)
+
+// Codes of errors: NoResource is the one that the legacy era has for a resource
+// that there is not, for which the modern one says that the params are invalid;
+// UnsupportedVersion refuses a revision.
+const (
+	NoResource         = -32002
+	UnsupportedVersion = -32022
+)
+
+// Has reports whether an era has a method, of a request or a notification in
+// either direction. A method that neither defines may be an extension, and is
+// for both.
+func Has(modern bool, method string) bool {
+	switch method {
+	case "initialize", "notifications/initialized", "ping", "logging/setLevel", "notifications/roots/list_changed",
+		"resources/subscribe", "resources/unsubscribe", "tasks/list", "tasks/result",
+		"notifications/elicitation/complete", "notifications/tasks/status":
+		return !modern
+	case "server/discover", "subscriptions/listen", "notifications/subscriptions/acknowledged",
+		"tasks/update", "notifications/tasks":
+		return modern
+	}
+	return true
+}
+
+// ToLegacy gives the edits that make a request or a notification to a server
+// one of the legacy era. params and meta are where its params and their _meta
+// stand, if it has them.
+func ToLegacy(raw []byte, params, meta wire.Span) []wire.Edit {
+	edits := without(raw, params, nil, "inputResponses", "requestState")
+	edits = append(edits, without(raw, meta, nil, Version, Info, Capabilities, LogLevel)...)
+	return sorted(edits)
+}
+
+// ToModern gives the edits that make a request to a server one of the modern
+// era: members are what its _meta is to say of the client, in place of what it
+// says.
+func ToModern(raw []byte, params, meta wire.Span, members []byte) []wire.Edit {
+	object := append(append([]byte(`"_meta":{`), members...), '}')
+	switch {
+	case isObject(raw, meta):
+		return without(raw, meta, members, Version, Info, Capabilities, LogLevel)
+	case meta.Present():
+		return []wire.Edit{{Span: meta, New: object[len(`"_meta":`):]}}
+	case params.Present():
+		return without(raw, params, object)
+	default:
+		return []wire.Edit{{Span: wire.At(len(raw) - 1), New: append(append([]byte(`,"params":{`), object...), '}')}}
+	}
+}
+
+// ResultToModern gives the edits that make a legacy server's result, which
+// stands at result, one of the modern era: it says its type and, if it answers
+// a request that may be cached, how long it may be kept.
+func ResultToModern(raw []byte, result wire.Span, cacheable bool) []wire.Edit {
+	var have [3]wire.Span
+	if !isObject(raw, result) || wire.Find(raw, result, []string{"resultType", "ttlMs", "cacheScope"}, have[:]) != nil {
+		return nil
+	}
+	var text []byte
+	add := func(present bool, member string) {
+		if !present && text != nil {
+			text = append(text, ',')
+		}
+		if !present {
+			text = append(text, member...)
+		}
+	}
+	add(have[0].Present(), `"resultType":"complete"`)
+	if cacheable {
+		add(have[1].Present(), `"ttlMs":0`)
+		add(have[2].Present(), `"cacheScope":"private"`)
+	}
+	return without(raw, result, text)
+}
+
+// ResultToLegacy gives the edits that make a modern server's result one of the
+// legacy era.
+func ResultToLegacy(raw []byte, result wire.Span, cacheable bool) []wire.Edit {
+	names := []string{"resultType", "ttlMs", "cacheScope"}
+	if !cacheable {
+		names = names[:1]
+	}
+	edits := without(raw, result, nil, names...)
+	meta, _ := wire.FindPath(raw, result, "_meta")
+	return sorted(append(edits, without(raw, meta, nil, ServerInfo)...))
+}
+
+// NoticeToLegacy gives the edits that make a modern server's notification one
+// of the legacy era.
+func NoticeToLegacy(raw []byte, params wire.Span) []wire.Edit {
+	meta, _ := wire.FindPath(raw, params, "_meta")
+	return without(raw, meta, nil, Subscription)
+}
+
+// ErrorToModern gives the edits that make a legacy server's error one of the
+// modern era, which may not use a code of the other.
+func ErrorToModern(raw []byte, failure wire.Span) []wire.Edit {
+	code, err := wire.FindPath(raw, failure, "code")
+	if err != nil || string(raw[code.Start:code.End]) != "-32002" {
+		return nil
+	}
+	return []wire.Edit{{Span: code, New: []byte("-32602")}}
+}
+
+// Cacheable reports whether the results of a method say in the modern era how
+// long they may be kept.
+func Cacheable(method string) bool {
+	switch method {
+	case "resources/read", "tools/list", "prompts/list", "resources/list", "resources/templates/list":
+		return true
+	}
+	return false
+}
+
+// without gives the edits that take members of those names out of the object at
+// in, and put others, as text, at its beginning.
+func without(raw []byte, in wire.Span, add []byte, names ...string) []wire.Edit {
+	if !isObject(raw, in) {
+		return nil
+	}
+	var edits []wire.Edit
+	kept, last := 0, 0 // where the last member that stays ends, and the last of all
+	begins, goes := 0, false
+	for key, value := range wire.Members(raw, in) {
+		name, _ := wire.Unquote(raw[key.Start:key.End])
+		last = value.End
+		if slices.Contains(names, name) {
+			if !goes {
+				begins, goes = key.Start, true
+			}
+			continue
+		}
+		if goes {
+			edits = append(edits, wire.Edit{Span: wire.Span{Start: begins, End: key.Start}})
+			goes = false
+		}
+		if kept = value.End; len(names) == 0 {
+			break // that there is one is all there is to know
+		}
+	}
+	if goes {
+		if kept > 0 {
+			begins = kept // with the comma before it
+		}
+		edits = append(edits, wire.Edit{Span: wire.Span{Start: begins, End: last}})
+	}
+	if len(add) == 0 {
+		return edits
+	}
+	text := bytes.Clone(add)
+	if kept > 0 {
+		text = append(text, ',')
+	}
+	return append([]wire.Edit{{Span: wire.At(in.Start + 1), New: text}}, edits...)
+}
+
+func isObject(raw []byte, in wire.Span) bool { return in.Present() && raw[in.Start] == '{' }
+
+// sorted puts edits of two objects, of which one may be within the other, into
+// the order of their places.
+func sorted(edits []wire.Edit) []wire.Edit {
+	slices.SortStableFunc(edits, func(a, b wire.Edit) int { return a.Span.Start - b.Span.Start })
+	return edits
+}

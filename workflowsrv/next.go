@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 
+	"github.com/mcp-workbench/workbench/workflowsrv/criteria"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 	"github.com/mcp-workbench/workbench/workflowsrv/stepping"
 )
@@ -57,12 +58,17 @@ func (s *Server) request(w *definition.Workflow, a arguments) (r stepping.Reques
 func stateFault(workflowID string, err error) *fault {
 	f := &fault{code: codeState, advice: err.Error()}
 	var loop *stepping.LoopError
+	var undecided *criteria.UndecidedError
 	if errors.As(err, &loop) {
 		f.data = appendObject(nil, "workflowId", workflowID, "details", err.Error(),
 			"loopId", loop.LoopID, "variable", loop.Variable, "expected", loop.Expected, "got", loop.Got)
 		return f
 	}
 	f.data = appendObject(nil, "workflowId", workflowID, "details", err.Error())
+	if errors.As(err, &undecided) {
+		f.advice += "; shorten the variable, or leave it out"
+		return f
+	}
 	f.advice += "; leave state out to begin again at the first step that is not completed"
 	return f
 }

@@ -95,18 +95,23 @@ func runValidateJSON(_ context.Context, s *Server, a arguments) (result, *fault)
 		return result{}, invalidParams("workflowJson is required")
 	}
 	w, err := s.parser.Parse("workflow", []byte(text))
-	verdict := criteria.Verdict{Valid: err == nil, Issues: []string{}, Suggestions: []string{}}
-	var bad *definition.Error
-	if errors.As(err, &bad) {
-		for _, fault := range bad.Faults {
-			verdict.Issues = append(verdict.Issues, fault.String())
-		}
-		verdict.Suggestions = append(verdict.Suggestions, "Correct what the issues name, then check again. workflow_get_schema returns the schema and an example.")
-	} else {
+	if err == nil {
+		verdict := criteria.Accept()
 		for _, warning := range w.Warnings {
 			verdict.Warnings = append(verdict.Warnings, warning.String())
 		}
+		return result{json: appendJSON(nil, verdict)}, nil
 	}
+	issues := []string{err.Error()}
+	var bad *definition.Error
+	if errors.As(err, &bad) {
+		issues = nil
+		for _, fault := range bad.Faults {
+			issues = append(issues, fault.String())
+		}
+	}
+	verdict := criteria.Reject(issues...)
+	verdict.Suggestions = []string{"Correct what the issues name, then check again. workflow_get_schema returns the schema and an example."}
 	return result{json: appendJSON(nil, verdict)}, nil
 }
 

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"strings"
 
 	"github.com/mcp-workbench/workbench/internal/model"
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
@@ -34,10 +35,5 @@ func (a *Agent) Choose(ctx context.Context, c command.Choice) (command.Chosen, e
 		return command.Chosen{}, nil
 	}
 	call := reply.Calls[0]
-	chosen := command.Chosen{Command: names.of[call.Name]}
-	var object map[string]json.RawMessage
-	if json.Unmarshal([]byte(call.Arguments), &object) == nil && object != nil {
-		chosen.Arguments = json.RawMessage(call.Arguments) // otherwise the user is asked for them
-	}
-	return chosen, nil
+	return command.Chosen{Command: names.of[call.Name], Arguments: json.RawMessage(strings.TrimSpace(call.Arguments))}, nil
 }

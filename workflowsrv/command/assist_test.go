@@ -213,7 +213,9 @@ func TestChooser(t *testing.T) {
 		{"none", command.Chosen{}, "order some book for the orders", "", command.AwaitingUser, "Which of these"},
 		{"one that does not exist", command.Chosen{Command: "drop_tables"}, "order some book", "", command.AwaitingUser, "Which of these"},
 		{"arguments of a wrong type", command.Chosen{Command: "search_books", Arguments: json.RawMessage(`{"words":5}`)}, "books please", "", command.AwaitingUser, "For search_books, what is the words"},
-		{"arguments that are none", command.Chosen{Command: "search_books", Arguments: json.RawMessage(`"x"`)}, "books please", "", command.AwaitingUser, "For search_books"},
+		{"arguments that are none", command.Chosen{Command: "search_books", Arguments: json.RawMessage(`"x"`)}, "books please", "", command.AwaitingUser, "Which of these"},
+		{"arguments that are null", command.Chosen{Command: "list_orders", Arguments: json.RawMessage(`null`)}, "orders please", "", command.AwaitingUser, "Which of these"},
+		{"arguments of none that are cut", command.Chosen{Command: "list_orders", Arguments: json.RawMessage(`{"cust`)}, "orders please", "", command.AwaitingUser, "Which of these"},
 		{"a copied example", command.Chosen{Command: "search_books", Arguments: json.RawMessage(`{"words":"moby dick"}`)}, "books please", "", command.AwaitingUser, "For search_books"},
 		{"an example that was said", command.Chosen{Command: "search_books", Arguments: json.RawMessage(`{"words":"moby dick"}`)}, "any books like Moby Dick here", `search_books {"words":"moby dick"}`, command.Completed, ""},
 	}

@@ -33,7 +33,8 @@ type Candidate struct {
 }
 
 // Chosen is the answer of a [Chooser]: the name of a candidate, "" for none, and an
-// object of the parameters that the instruction gives.
+// object of the parameters that the instruction gives, nil for none. Arguments
+// that are no object are no choice.
 type Chosen struct {
 	Command   string
 	Arguments json.RawMessage
@@ -55,8 +56,8 @@ func (t *turn) choose(found []candidate) (*Outcome, error) {
 	}
 	v := found[i].visible
 	args := arguments{}
-	if len(chosen.Arguments) > 0 && json.Unmarshal(chosen.Arguments, &args) != nil {
-		args = arguments{} // what is missing is asked for
+	if len(chosen.Arguments) > 0 && (json.Unmarshal(chosen.Arguments, &args) != nil || args == nil) {
+		return t.offer(found[:min(len(found), shownCandidates)]), nil // nobody knows what it was to be run with
 	}
 	v.command.dropParroted(args, t.query)
 	return t.run(v, args, &Problem{})

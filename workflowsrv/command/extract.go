@@ -2,6 +2,7 @@ package command
 
 import (
 	"encoding/json"
+	"errors"
 	"net/mail"
 	"net/url"
 	"slices"
@@ -18,6 +19,7 @@ type span struct {
 	text       string
 	start, end int // where it stands in the instruction, with what is around it
 	used       bool
+	doubt      bool // nobody knows whether it has the pattern of a parameter
 }
 
 // word is the span as a value: a number that is written as a word in digits.
@@ -35,8 +37,9 @@ func (s span) word() string {
 // enum; what has the pattern, the format or the type that only one parameter
 // asks for; and, for the one required text that is left, the rest. vocabulary
 // are stems that belong to the command and not to a value; nil is none. left is
-// a value that no parameter takes, such as a number or a path, "" for none; one
-// that may be a text which is asked for is not left.
+// a value that no parameter takes, such as a number or a path, or of which
+// nobody knows which one does, "" for none; one that may be a text which is asked
+// for is not left.
 func extract(c *Command, text string, vocabulary map[string]bool, at Path) (_ arguments, left string) {
 	args := arguments{}
 	x := &extraction{c: c, args: args, at: at, vocabulary: vocabulary}
@@ -45,7 +48,7 @@ func extract(c *Command, text string, vocabulary map[string]bool, at Path) (_ ar
 	x.enums(rest)
 	x.shapes()
 	x.remainder()
-	i := slices.IndexFunc(x.spans, func(s span) bool { return !s.used && isValue(s.text) })
+	i := slices.IndexFunc(x.spans, func(s span) bool { return !s.used && (s.doubt || isValue(s.text)) })
 	if i < 0 || slices.ContainsFunc(c.Params, func(p Param) bool { return p.Required && x.wants(&p) && p.takesText() }) {
 		return args, ""
 	}
@@ -59,6 +62,7 @@ type extraction struct {
 	vocabulary map[string]bool
 	text       string // the instruction without its pairs
 	spans      []span
+	matching   time.Duration // spent on patterns
 }
 
 // hasTag reports whether a text holds a tag of one of the command's parameters.
@@ -190,23 +194,27 @@ func (x *extraction) enums(text string) {
 }
 
 // shapes gives words to parameters whose pattern, format or type they have, as
-// long as there is one word for one parameter.
+// long as there is one word for one parameter, and no doubt about others.
 func (x *extraction) shapes() {
 	for i := range x.c.Params {
 		p := &x.c.Params[i]
-		fits := p.shape()
+		fits := p.shape(&x.matching)
 		if fits == nil || !x.wants(p) {
 			continue
 		}
-		found := -1
-		for j := range x.spans {
-			if !x.spans[j].used && fits(x.spans[j].word()) {
-				if found >= 0 {
-					found = -1
-					break
-				}
+		found, sure := -1, true
+		for j := 0; j < len(x.spans) && sure; j++ {
+			if x.spans[j].used {
+				continue
+			}
+			fit, err := fits(x.spans[j].word())
+			x.spans[j].doubt = x.spans[j].doubt || err != nil
+			if sure = err == nil && (!fit || found < 0); fit {
 				found = j
 			}
+		}
+		if !sure {
+			continue
 		}
 		if found >= 0 && !x.contested(p, x.spans[found].word()) && x.take(p, x.spans[found].word()) {
 			x.spans[found].used = true
@@ -218,8 +226,12 @@ func (x *extraction) shapes() {
 // word as well, by the same right.
 func (x *extraction) contested(p *Param, word string) bool {
 	return slices.ContainsFunc(x.c.Params, func(other Param) bool {
-		fits := other.shape()
-		return other.Name != p.Name && fits != nil && x.wants(&other) && fits(word)
+		fits := other.shape(&x.matching)
+		if other.Name == p.Name || fits == nil || !x.wants(&other) {
+			return false
+		}
+		fit, err := fits(word)
+		return fit || err != nil
 	})
 }
 
@@ -231,11 +243,16 @@ func (x *extraction) wants(p *Param) bool {
 	return !given && (p.FromContext == "" || !known)
 }
 
-// patternTime bounds the search for a pattern in one word.
-const patternTime = 50 * time.Millisecond
+// patternTime bounds the search for a pattern in one word, and patternsTime that
+// for all patterns in all words of an instruction.
+const (
+	patternTime  = 50 * time.Millisecond
+	patternsTime = 500 * time.Millisecond
+)
 
-// shape says which words look like values of the parameter; nil if all do.
-func (p *Param) shape() func(string) bool {
+// shape says which words look like values of the parameter; nil if all do. The
+// error says that nobody knows. It adds the time it takes to matching.
+func (p *Param) shape(matching *time.Duration) func(string) (bool, error) {
 	part, _ := p.schema.(map[string]any)
 	if pattern, ok := part["pattern"].(string); ok {
 		re, err := regexp2.Compile(pattern, regexp2.ECMAScript|regexp2.Unicode)
@@ -243,12 +260,24 @@ func (p *Param) shape() func(string) bool {
 			return nil
 		}
 		re.MatchTimeout = patternTime
-		return func(word string) bool {
+		return func(word string) (bool, error) {
+			if *matching > patternsTime {
+				return false, errors.New("the time for patterns is spent")
+			}
+			defer func(start time.Time) { *matching += time.Since(start) }(time.Now())
 			m, err := re.FindStringMatch(word)
-			return err == nil && m != nil && m.Length == len([]rune(word))
+			return err == nil && m != nil && m.Length == len([]rune(word)), err
 		}
 	}
-	switch part["format"] {
+	if fits := p.form(part["format"]); fits != nil {
+		return func(word string) (bool, error) { return fits(word), nil }
+	}
+	return nil
+}
+
+// form is the shape that the format or the type of a parameter asks for.
+func (p *Param) form(format any) func(string) bool {
+	switch format {
 	case "email":
 		return func(word string) bool { a, err := mail.ParseAddress(word); return err == nil && a.Address == word }
 	case "uri":
@@ -304,7 +333,7 @@ func (x *extraction) remainder() {
 
 // takesText reports whether any words can be a value of the parameter.
 func (p *Param) takesText() bool {
-	return len(enumTexts(p.schema)) == 0 && p.shape() == nil &&
+	return len(enumTexts(p.schema)) == 0 && p.shape(new(time.Duration)) == nil &&
 		(len(p.Types) == 0 || slices.Contains(p.Types, "string") || slices.Contains(p.Types, "array"))
 }
 

@@ -2,54 +2,63 @@ package command
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"slices"
 )
 
 // lookUp asks the servers for the values that parameters with a lookup can
-// have: a value that is none of them is invalid, and one that is missing gets
-// suggestions. A lookup that fails decides nothing.
+// have: a value that is none of them is invalid, as is one of which nobody could
+// say, and one that is missing gets suggestions.
 func (t *turn) lookUp(c *Command, args arguments, problem *Problem) {
 	for _, p := range c.Params {
 		v, given := args[p.Name]
 		bad := slices.ContainsFunc(problem.Invalid, func(i Invalid) bool { return i.Name == p.Name })
 		missing := slices.Contains(problem.Missing, p.Name)
-		if p.Lookup == nil || t.Engine.opts.Caller == nil || bad || !given && !missing {
+		if p.Lookup == nil || bad || !given && !missing {
 			continue
 		}
-		values, ok := t.existing(p.Lookup, args)
-		if !ok || given && slices.Contains(values, plain(v)) {
+		values, err := t.existing(p.Lookup, args)
+		if given && slices.Contains(values, plain(v)) {
 			continue
 		}
-		if given {
+		switch {
+		case given && err != nil:
+			problem.invalid(p.Name, v, fmt.Sprintf("could not be checked: %v", err))
+		case given:
 			problem.invalid(p.Name, v, "does not exist")
 		}
-		problem.suggest(p.Name, near(plain(v), values))
+		problem.suggest(p.Name, near(plain(v), values[:min(len(values), maxLookup)]))
 	}
 }
 
-// maxLookup is how many values of a lookup are read.
+// maxLookup is among how many values of a lookup a like one is looked for.
 const maxLookup = 1000
 
-func (t *turn) existing(l *Lookup, args arguments) ([]string, bool) {
+// existing asks for the values that a parameter can have.
+func (t *turn) existing(l *Lookup, args arguments) ([]string, error) {
+	if t.Engine.opts.Caller == nil {
+		return nil, fmt.Errorf("calling a tool %w", errNoRunner)
+	}
 	given := json.RawMessage("{}")
 	if l.Tool.arguments != nil {
 		given, _ = l.Tool.arguments.append(nil, scope(args, t.path))
 	}
 	raw, err := t.Engine.opts.Caller.CallTool(t.ctx, l.Tool.Toolbox, l.Tool.Server, l.Tool.Tool, given)
 	if err != nil {
-		return nil, false
+		return nil, err
 	}
 	r := readToolResult(raw)
-	if r.failed || r.data == nil {
-		return nil, false
+	switch {
+	case r.failed:
+		return nil, fmt.Errorf("%s/%s: %s", l.Tool.Server, l.Tool.Tool, summary(r.text))
+	case r.data == nil:
+		return nil, errors.New(l.Tool.Server + "/" + l.Tool.Tool + " returned no data")
 	}
 	found := point(r.data, l.Values)
-	if len(found) > maxLookup {
-		return nil, false // not all of them: an absent value proves nothing
-	}
 	values := make([]string, len(found))
 	for i, v := range found {
 		values[i] = plain(v)
 	}
-	return values, true
+	return values, nil
 }

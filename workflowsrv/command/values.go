@@ -171,55 +171,43 @@ func (c *Command) check(ctx context.Context, args arguments, problem *Problem) {
 			problem.Missing = append(problem.Missing, p.Name)
 		}
 	}
-	if c.judge == nil || len(args) == 0 && len(c.Params) == 0 {
+	if c.judge == nil {
 		return
 	}
-	verdict := c.judge().Check(ctx, string(args.json(c)), nil, criteria.Options{})
-	if verdict.Valid {
-		return
-	}
-	for _, n := range leaves(verdict.Explain, nil) {
-		name, within := splitPlace(n.Where)
-		if name == "" {
-			if n.Kind == "required" {
-				continue // said above
-			}
-			if n.Kind == "additionalProperties" {
-				c.unknownNames(args, problem, faulty)
-				continue
-			}
-			problem.invalid("", args.json(c), n.Expected)
-			continue
-		}
-		if faulty[name] {
-			continue
-		}
-		faulty[name] = true
-		reason := n.Expected
-		if within != "" {
-			reason = within + ": " + reason
-		}
-		problem.invalid(name, args[name], reason)
-		problem.suggest(name, near(plain(args[name]), enumTexts(c.schemaOf(name))))
+	for _, n := range c.judge().Check(ctx, string(args.json(c)), nil, criteria.Options{}).Faults() {
+		c.note(n, args, problem, faulty)
 	}
 }
 
-func (c *Command) schemaOf(name string) any {
-	if p := c.Param(name); p != nil {
-		return p.schema
+// note makes a part of the problem of a fault, unless it is there already.
+func (c *Command) note(n *criteria.Node, args arguments, problem *Problem, faulty map[string]bool) {
+	name, within := splitPlace(n.Where)
+	reason := n.Expected
+	switch {
+	case n.Outcome == criteria.Undecided:
+		reason = "could not be checked: " + n.Got
+	case name == "" && n.Property != "":
+		name, reason = n.Property, "is no parameter of "+c.Name
+	case within != "":
+		reason = within + ": " + reason
 	}
-	return nil
-}
-
-// unknownNames notes the values that no parameter has asked for.
-func (c *Command) unknownNames(args arguments, problem *Problem, faulty map[string]bool) {
-	known := c.paramNames()
-	for _, name := range sortedKeys(args) {
-		if c.Param(name) == nil && !faulty[name] {
-			faulty[name] = true
-			problem.invalid(name, args[name], "is no parameter of "+c.Name)
-			problem.suggest(name, near(name, known))
-		}
+	value, given := args[name]
+	switch {
+	case faulty[name] || slices.Contains(problem.Missing, name):
+		return
+	case !given && name == n.Property && name != "":
+		problem.Missing = append(problem.Missing, name)
+		return
+	case !given:
+		problem.invalid("", args.json(c), reason)
+		return
+	}
+	faulty[name] = true
+	problem.invalid(name, value, reason)
+	if param := c.Param(name); param == nil {
+		problem.suggest(name, near(name, c.paramNames()))
+	} else {
+		problem.suggest(name, near(plain(value), enumTexts(param.schema)))
 	}
 }
 
@@ -227,21 +215,6 @@ func (c *Command) paramNames() []string {
 	list := make([]string, len(c.Params))
 	for i := range c.Params {
 		list[i] = c.Params[i].Name
-	}
-	return list
-}
-
-// leaves gathers the places of a judgement: what one schema keyword says about
-// one value. Of alternatives it is the value that is told, not each of them.
-func leaves(n *criteria.Node, list []*criteria.Node) []*criteria.Node {
-	if n == nil {
-		return list
-	}
-	if n.Where != "" {
-		return append(list, n)
-	}
-	for _, child := range n.Children {
-		list = leaves(child, list)
 	}
 	return list
 }

@@ -15,7 +15,9 @@ func BenchmarkEval(b *testing.B) {
 	context := object(b, `{"path":"Epic","size":4}`)
 	b.ReportAllocs()
 	for b.Loop() {
-		c.Eval(context, criteria.Strict)
+		if _, err := c.Eval(context, criteria.Strict); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package criteria
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,11 +23,12 @@ const maxSuggestions = 20
 // Check judges output under the variables of an execution. It takes at most about a second, whatever the output and
 // the criteria: a rule that could not be judged in time, or before ctx was done, is an issue of its own.
 func (c *Criteria) Check(ctx context.Context, output string, variables map[string]any, opt Options) Verdict {
-	v := Verdict{Issues: []string{}, Suggestions: []string{}}
 	if c == nil || c.root == nil {
-		if v.Valid = strings.TrimSpace(output) != ""; !v.Valid {
-			v.Issues, v.Suggestions = []string{issueBlank}, []string{mendBlank}
+		if strings.TrimSpace(output) != "" {
+			return Accept()
 		}
+		v := Reject(issueBlank)
+		v.Suggestions = []string{mendBlank}
 		return v
 	}
 	m := &meter{ctx: ctx}
@@ -37,12 +39,13 @@ func (c *Criteria) Check(ctx context.Context, output string, variables map[strin
 		meter:  m,
 	}
 	node := j.judge(c.root)
-	v.Warnings = j.warnings
-	if v.Valid = node.Outcome.valid(); !v.Valid {
-		v.Issues = node.issues(Passed)
+	v := Accept()
+	if !node.Outcome.valid() {
+		v = Reject(node.issues(Passed)...)
 		v.Suggestions = limit(append([]string{mendAny}, node.suggestions(Passed)...))
 		v.Explain = node
 	}
+	v.Warnings = j.warnings
 	return v
 }
 
@@ -86,7 +89,10 @@ func (j *judge) judge(r *rule) *Node {
 		return j.combine(r)
 	}
 	n := &Node{Kind: r.kind, Message: r.text()}
-	if !r.condition.holds(j.scope) {
+	if holds, err := r.condition.holds(j.scope); err != nil {
+		n.giveUp(fmt.Errorf("whether the rule applies: %w", err))
+		return n
+	} else if !holds {
 		n.Outcome = Skipped
 		j.warnUnset(r)
 		return n
@@ -112,7 +118,8 @@ func (j *judge) judge(r *rule) *Node {
 // one that passed.
 func (j *judge) warnUnset(r *rule) {
 	var names []string
-	for _, t := range r.condition.missing(j.scope) {
+	unset, _ := r.condition.missing(j.scope) // for a word more; the condition itself is decided
+	for _, t := range unset {
 		if !slices.Contains(names, t.Name) {
 			names = append(names, t.Name)
 		}
@@ -130,6 +137,10 @@ func (j *judge) warn(text string) {
 
 // giveUp records that a rule could not be judged.
 func (n *Node) giveUp(err error) {
+	var at *unjudged
+	if errors.As(err, &at) {
+		n.Where = cut(at.where, maxPlace)
+	}
 	n.Outcome, n.Got = Undecided, err.Error()
 	n.Message = fmt.Sprintf("%s (%v)", n.Message, err)
 }

@@ -135,8 +135,8 @@ func TestCheck(t *testing.T) {
 				variables = object(t, tt.context)
 			}
 			got := parse(t, tt.criteria).Check(t.Context(), tt.output, variables, criteria.Options{})
-			if got.Valid != (tt.issues == nil) || !slices.Equal(got.Issues, tt.issues) {
-				t.Errorf("got valid %v, issues %q, want %q", got.Valid, got.Issues, tt.issues)
+			if got.Valid() != (tt.issues == nil) || !slices.Equal(got.Issues(), tt.issues) {
+				t.Errorf("got valid %v, issues %q, want %q", got.Valid(), got.Issues(), tt.issues)
 			}
 			want := tt.suggestions
 			if tt.issues != nil {
@@ -145,8 +145,8 @@ func TestCheck(t *testing.T) {
 			if !slices.Equal(got.Suggestions, want) {
 				t.Errorf("suggestions: got %q, want %q", got.Suggestions, want)
 			}
-			if got.Issues == nil || got.Suggestions == nil {
-				t.Error("a nil list, which JSON shows as null")
+			if b, err := json.Marshal(got); err != nil || !strings.Contains(string(b), `"issues":[`) || !strings.Contains(string(b), `"suggestions":[`) {
+				t.Errorf("got %s, %v, want two lists", b, err)
 			}
 		})
 	}
@@ -155,7 +155,7 @@ func TestCheck(t *testing.T) {
 func TestCheckBlank(t *testing.T) {
 	for _, c := range []*criteria.Criteria{nil, parse(t, `[]`)} {
 		got := c.Check(t.Context(), " \n\t", nil, criteria.Options{})
-		if got.Valid || !slices.Equal(got.Issues, []string{"Output is empty or invalid."}) || !slices.Equal(got.Suggestions, []string{"Provide valid output content."}) {
+		if got.Valid() || !slices.Equal(got.Issues(), []string{"Output is empty or invalid."}) || !slices.Equal(got.Suggestions, []string{"Provide valid output content."}) {
 			t.Errorf("got %+v", got)
 		}
 	}
@@ -167,7 +167,7 @@ func TestCheckWarnsOfUnsetVariables(t *testing.T) {
 		{"type":"contains","value":"z","message":"Say z","condition":{"var":"known"}}]`)
 	got := c.Check(t.Context(), "x", map[string]any{"known": false}, criteria.Options{})
 	want := []string{"Not checked, because the context does not set scope, team: Say y"}
-	if !got.Valid || !slices.Equal(got.Warnings, want) {
+	if !got.Valid() || !slices.Equal(got.Warnings, want) {
 		t.Errorf("got %+v, want valid with the warning %q", got, want)
 	}
 }
@@ -176,8 +176,8 @@ func TestCheckMode(t *testing.T) {
 	c := parse(t, `{"type":"contains","value":"y","message":"m","condition":{"var":"scope","equals":"large"}}`)
 	for mode, want := range map[criteria.Mode]bool{criteria.Strict: true, criteria.Lenient: false} {
 		got := c.Check(t.Context(), "x", map[string]any{"scope": "Large"}, criteria.Options{Mode: mode})
-		if got.Valid != want {
-			t.Errorf("mode %d: got valid %v, want %v", mode, got.Valid, want)
+		if got.Valid() != want {
+			t.Errorf("mode %d: got valid %v, want %v", mode, got.Valid(), want)
 		}
 	}
 }
@@ -189,7 +189,7 @@ func TestExplain(t *testing.T) {
 		{"not":{"type":"regex","pattern":"wip","flags":"i","message":"No open ends"}},
 		{"type":"contains","value":"x","message":"When large","condition":{"var":"large"}}]}`)
 	got := c.Check(t.Context(), "the plan\nuses Jwt: WIP", map[string]any{"large": false}, criteria.Options{})
-	if got.Valid {
+	if got.Valid() {
 		t.Fatal("valid")
 	}
 	b, err := json.MarshalIndent(got.Explain, "", " ")
@@ -312,7 +312,7 @@ func TestCheckCancelled(t *testing.T) {
 	cancel(errors.New("the client has gone"))
 	got := parse(t, `[{"type":"contains","value":"x","message":"Say x"}]`).Check(ctx, "x", nil, criteria.Options{})
 	want := []string{"Say x (the client has gone)"}
-	if got.Valid || !slices.Equal(got.Issues, want) {
+	if got.Valid() || !slices.Equal(got.Issues(), want) {
 		t.Errorf("got %+v, want the issue %q", got, want)
 	}
 }
@@ -327,7 +327,7 @@ func TestSuggestionsAreLimited(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := c.Check(t.Context(), "x", nil, criteria.Options{})
-	if len(got.Issues) != 100 || len(got.Suggestions) != 21 || got.Suggestions[20] != "Then check again: 81 more suggestions are left out here." {
-		t.Errorf("got %d issues, %d suggestions, the last %q", len(got.Issues), len(got.Suggestions), got.Suggestions[len(got.Suggestions)-1])
+	if len(got.Issues()) != 100 || len(got.Suggestions) != 21 || got.Suggestions[20] != "Then check again: 81 more suggestions are left out here." {
+		t.Errorf("got %d issues, %d suggestions, the last %q", len(got.Issues()), len(got.Suggestions), got.Suggestions[len(got.Suggestions)-1])
 	}
 }

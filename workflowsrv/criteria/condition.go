@@ -15,9 +15,10 @@ type Condition struct {
 
 // test is one node of a condition: a test of a variable, or a combination of others.
 type test struct {
-	op       string   // an operator of operators, opTruth, or one of opAnd, opOr, opNot
-	name     string   // the variable, for all but the combinations
-	operand  any      // what the variable is compared with, for all but opTruth and the combinations
+	op       string // the name of the operator, opTruth, or one of opAnd, opOr, opNot
+	name     string // the variable, for all but the combinations
+	operand  any    // what the variable is compared with, for all but opTruth and the combinations
+	holds    comparison
 	pattern  *pattern // of "matches", as written and ignoring case
 	folded   *pattern
 	children []*test
@@ -29,12 +30,6 @@ const (
 	opNot   = "not"
 	opTruth = "" // a variable alone is tested for truth
 )
-
-// operators are those that compare a variable, in the order in which they are looked for. Where a condition carries
-// more than one only the first decides, as in the system the format comes from; the others are in Ignored.
-func operators() []string {
-	return []string{"equals", "not_equals", "gt", "gte", "lt", "lte", "in", "contains", "startsWith", "endsWith", "matches"}
-}
 
 // ParseCondition parses a decoded JSON condition. nil and {} give a condition that always holds. The error is a
 // *[ShapeError].
@@ -73,7 +68,7 @@ func (c *Condition) parse(v any, path string, depth int) (*test, error) {
 	if depth >= MaxDepth {
 		return nil, &ShapeError{path, fmt.Sprintf("conditions nest deeper than %d", MaxDepth)}
 	}
-	known := append(operators(), "var", opAnd, opOr, opNot)
+	known := append(operatorNames(), "var", opAnd, opOr, opNot)
 	for _, k := range sortedKeys(m) {
 		if !slices.Contains(known, k) {
 			return nil, &ShapeError{pointer(path, k), fmt.Sprintf("%q is not an operator; known are %s", k, strings.Join(known, ", "))}
@@ -95,54 +90,25 @@ func (c *Condition) parse(v any, path string, depth int) (*test, error) {
 }
 
 func (c *Condition) parseVar(m map[string]any, name any, path string) (*test, error) {
-	t := &test{op: opTruth}
+	t := &test{op: opTruth, holds: isTrue}
 	var ok bool
 	if t.name, ok = name.(string); !ok {
 		return nil, &ShapeError{pointer(path, "var"), `"var" is the name of a variable, this is ` + article(name)}
 	}
 	for _, op := range operators() {
-		operand, ok := m[op]
+		operand, ok := m[op.name]
 		if !ok {
 			continue
 		}
-		t.op, t.operand = op, clone(operand)
-		c.ignoreBut(m, path, op)
-		if err := t.checkOperand(pointer(path, op)); err != nil {
-			return nil, err
+		t.op, t.operand, t.holds = op.name, clone(operand), op.holds
+		c.ignoreBut(m, path, op.name)
+		if reason := op.unusable(t); reason != "" {
+			return nil, &ShapeError{pointer(path, op.name), reason}
 		}
 		return t, nil
 	}
 	c.ignoreBut(m, path, "var")
 	return t, nil
-}
-
-// checkOperand reports an operand that its operator can do nothing with, and compiles a pattern.
-func (t *test) checkOperand(path string) error {
-	switch t.op {
-	case "gt", "gte", "lt", "lte":
-		if _, ok := toNumber(t.operand); !ok {
-			return &ShapeError{path, fmt.Sprintf("%q compares with a number, this is %s", t.op, article(t.operand))}
-		}
-	case "in":
-		if _, ok := t.operand.([]any); !ok {
-			return &ShapeError{path, `"in" takes an array of values, this is ` + article(t.operand)}
-		}
-	case "contains", "startsWith", "endsWith", "matches":
-		s, ok := t.operand.(string)
-		if !ok {
-			return &ShapeError{path, fmt.Sprintf("%q takes a string, this is %s", t.op, article(t.operand))}
-		}
-		if t.op == "matches" {
-			var err error
-			if t.pattern, err = compilePattern(s, ""); err != nil {
-				return &ShapeError{path, err.Error()}
-			}
-			if t.folded, err = t.pattern.ignoringCase(); err != nil {
-				return &ShapeError{path, err.Error()}
-			}
-		}
-	}
-	return nil
 }
 
 func (c *Condition) parseCombination(op string, operand any, path string, depth int) (*test, error) {

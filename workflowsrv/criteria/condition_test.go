@@ -115,10 +115,10 @@ func TestEval(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := c.Eval(context, criteria.Strict); got != tt.strict {
+			if got := eval(t, c, context, criteria.Strict); got != tt.strict {
 				t.Errorf("strict: got %v, want %v", got, tt.strict)
 			}
-			if got := c.Eval(context, criteria.Lenient); got != tt.lenient {
+			if got := eval(t, c, context, criteria.Lenient); got != tt.lenient {
 				t.Errorf("lenient: got %v, want %v", got, tt.lenient)
 			}
 		})
@@ -137,7 +137,7 @@ func TestEvalGoNumbers(t *testing.T) {
 	}{
 		{3, true}, {int64(2), false}, {uint64(1 << 63), true}, {3.5, true}, {2.9, false}, {"3", false},
 	} {
-		if got := c.Eval(map[string]any{"n": tt.n}, criteria.Strict); got != tt.want {
+		if got := eval(t, c, map[string]any{"n": tt.n}, criteria.Strict); got != tt.want {
 			t.Errorf("n = %T %v: got %v, want %v", tt.n, tt.n, got, tt.want)
 		}
 	}
@@ -145,7 +145,7 @@ func TestEvalGoNumbers(t *testing.T) {
 
 func TestNilConditionHolds(t *testing.T) {
 	var c *criteria.Condition
-	if !c.Eval(nil, criteria.Strict) || c.Vars() != nil || c.Missing(nil, criteria.Strict) != nil || c.Ignored() != nil {
+	if !eval(t, c, nil, criteria.Strict) || c.Vars() != nil || missing(t, c, nil, criteria.Strict) != nil || c.Ignored() != nil {
 		t.Error("a nil condition does not hold, or names variables")
 	}
 }
@@ -246,7 +246,7 @@ func TestMissing(t *testing.T) {
 				t.Fatal(err)
 			}
 			var list []string
-			for _, v := range c.Missing(object(t, tt.context), criteria.Strict) {
+			for _, v := range missing(t, c, object(t, tt.context), criteria.Strict) {
 				list = append(list, v.Name+" "+v.Op)
 			}
 			if got := strings.Join(list, ", "); got != tt.want {
@@ -263,10 +263,10 @@ func TestMissingMode(t *testing.T) {
 		t.Fatal(err)
 	}
 	context := map[string]any{"size": "Large"}
-	if got := c.Missing(context, criteria.Strict); got != nil {
+	if got := missing(t, c, context, criteria.Strict); got != nil {
 		t.Errorf("strict: got %v, want none: size has decided", got)
 	}
-	if got := fmt.Sprint(c.Missing(context, criteria.Lenient)); got != "[{owner  <nil>}]" {
+	if got := fmt.Sprint(missing(t, c, context, criteria.Lenient)); got != "[{owner  <nil>}]" {
 		t.Errorf("lenient: got %s, want owner", got)
 	}
 }
@@ -280,7 +280,68 @@ func TestConditionIsClosed(t *testing.T) {
 	}
 	list[0] = "changed"
 	c.Vars()[0].Value.([]any)[0] = "changed"
-	if !c.Eval(map[string]any{"a": "x"}, criteria.Strict) {
+	if !eval(t, c, map[string]any{"a": "x"}, criteria.Strict) {
 		t.Error("the condition changed with what it was parsed from")
+	}
+}
+
+func eval(t *testing.T, c *criteria.Condition, context map[string]any, mode criteria.Mode) bool {
+	t.Helper()
+	holds, err := c.Eval(context, mode)
+	if err != nil {
+		t.Error(err)
+	}
+	return holds
+}
+
+func missing(t *testing.T, c *criteria.Condition, context map[string]any, mode criteria.Mode) []criteria.VarTest {
+	t.Helper()
+	tests, err := c.Missing(context, mode)
+	if err != nil {
+		t.Error(err)
+	}
+	return tests
+}
+
+// Every operator refuses an operand that it can do nothing with, and none does the work of another.
+func TestOperators(t *testing.T) {
+	context := map[string]any{"n": 5, "text": "abcabd", "list": []any{"a", "b"}}
+	for op, want := range map[string]struct{ holds, fails, refused string }{
+		"equals":     {`{"var":"n","equals":5}`, `{"var":"n","equals":6}`, ``},
+		"not_equals": {`{"var":"n","not_equals":6}`, `{"var":"n","not_equals":5}`, ``},
+		"gt":         {`{"var":"n","gt":4}`, `{"var":"n","gt":5}`, `{"var":"n","gt":"4"}`},
+		"gte":        {`{"var":"n","gte":5}`, `{"var":"n","gte":6}`, `{"var":"n","gte":null}`},
+		"lt":         {`{"var":"n","lt":6}`, `{"var":"n","lt":5}`, `{"var":"n","lt":[]}`},
+		"lte":        {`{"var":"n","lte":5}`, `{"var":"n","lte":4}`, `{"var":"n","lte":true}`},
+		"in":         {`{"var":"n","in":[5]}`, `{"var":"n","in":[]}`, `{"var":"n","in":5}`},
+		"contains":   {`{"var":"text","contains":"ca"}`, `{"var":"text","contains":"da"}`, `{"var":"text","contains":1}`},
+		"startsWith": {`{"var":"text","startsWith":"abc"}`, `{"var":"text","startsWith":"abd"}`, `{"var":"text","startsWith":{}}`},
+		"endsWith":   {`{"var":"text","endsWith":"abd"}`, `{"var":"text","endsWith":"abc"}`, `{"var":"text","endsWith":null}`},
+		"matches":    {`{"var":"text","matches":"b.*b"}`, `{"var":"text","matches":"b$"}`, `{"var":"text","matches":"("}`},
+	} {
+		for text, holds := range map[string]bool{want.holds: true, want.fails: false} {
+			c, err := criteria.ParseCondition(decode(t, text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := eval(t, c, context, criteria.Strict); got != holds || c.Vars()[0].Op != op {
+				t.Errorf("%s: got %v, want %v, by %s", text, got, holds, op)
+			}
+		}
+		var shape *criteria.ShapeError
+		if want.refused != "" {
+			if _, err := criteria.ParseCondition(decode(t, want.refused)); !errors.As(err, &shape) {
+				t.Errorf("%s: got %v, want a ShapeError", want.refused, err)
+			}
+		}
+		// What the refusal of an unknown operator lists is what this table has.
+		if _, err := criteria.ParseCondition(decode(t, `{"var":"a","between":"bc"}`)); !errors.As(err, &shape) || !strings.Contains(shape.Reason, op) {
+			t.Errorf("got %v, want the known operators with %s", err, op)
+		}
+	}
+	_, err := criteria.ParseCondition(decode(t, `{"var":"a","between":"bc"}`))
+	_, known, _ := strings.Cut(fmt.Sprint(err), "known are ")
+	if got := strings.Count(known, ",") + 1; got != 11+4 {
+		t.Errorf("got %d names in %q, want the eleven of the table, var, and, or and not", got, known)
 	}
 }

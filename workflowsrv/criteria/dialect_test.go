@@ -78,7 +78,7 @@ func TestPattern(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := c.Check(t.Context(), tt.text, nil, criteria.Options{}).Valid; got != tt.want {
+			if got := c.Check(t.Context(), tt.text, nil, criteria.Options{}).Valid(); got != tt.want {
 				t.Errorf("on %q: got %v, want %v", tt.text, got, tt.want)
 			}
 		})
@@ -126,7 +126,7 @@ func TestPatternTimeOut(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := c.Check(t.Context(), output, nil, criteria.Options{})
-		if got.Valid || len(got.Issues) != 1 || !strings.Contains(got.Issues[0], "only a (the match took longer than 250 ms and was given up)") {
+		if got.Valid() || len(got.Issues()) != 1 || !strings.Contains(got.Issues()[0], "only a (the match took longer than 250 ms and was given up)") {
 			t.Errorf("%s: got %+v, want one issue that names the time-out", text, got)
 		}
 		if got.Explain.Outcome != criteria.Undecided {

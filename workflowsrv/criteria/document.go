@@ -15,10 +15,14 @@ const (
 	maxJSONValues = 50_000
 )
 
+// errDeep says that a value nests too deep to be judged.
+var errDeep = fmt.Errorf("it nests deeper than %d", maxJSONDepth)
+
 // decoded is an output read as JSON.
 type decoded struct {
 	value any
 	fault string // why it is not JSON, with the place; "" if it is
+	err   error  // why it is too much to be judged, whether it is JSON or not; nil if it is not
 }
 
 // decode reads text as one JSON value. White space, a byte order mark and a code fence around the whole are not
@@ -28,14 +32,16 @@ func decode(text string) decoded {
 	d := json.NewDecoder(strings.NewReader(body))
 	d.UseNumber()
 	var v any
-	if err := d.Decode(&v); err != nil {
+	if err := d.Decode(&v); err != nil && strings.Contains(err.Error(), "exceeded max depth") { // of encoding/json
+		return decoded{err: errDeep}
+	} else if err != nil {
 		return decoded{fault: syntaxFault(text, body, offset, err)}
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return decoded{fault: "more text follows the JSON value at " + place(text, min(len(text), offset+int(d.InputOffset())))}
 	}
 	if err := checkSize(v, maxJSONValues); err != nil {
-		return decoded{fault: err.Error()}
+		return decoded{err: err}
 	}
 	return decoded{value: v}
 }
@@ -85,7 +91,7 @@ func checkSize(v any, limit int) error {
 			return fmt.Errorf("it holds more than %d values", limit)
 		}
 		if depth > maxJSONDepth {
-			return fmt.Errorf("it nests deeper than %d", maxJSONDepth)
+			return errDeep
 		}
 		switch v := v.(type) {
 		case json.Number:

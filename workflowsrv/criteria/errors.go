@@ -29,3 +29,16 @@ type SchemaError struct {
 func (e *SchemaError) Error() string { return fmt.Sprintf("%s: JSON Schema: %v", e.Path, e.Err) }
 
 func (e *SchemaError) Unwrap() error { return e.Err }
+
+// An UndecidedError reports a condition that could not be evaluated: a test of a variable took too long.
+type UndecidedError struct {
+	Variable string
+	Pattern  string // that the variable was to match
+	Err      error  // why it is not known whether it does
+}
+
+func (e *UndecidedError) Error() string {
+	return fmt.Sprintf("it could not be judged whether the variable %q matches %s: %v", e.Variable, e.Pattern, e.Err)
+}
+
+func (e *UndecidedError) Unwrap() error { return e.Err }

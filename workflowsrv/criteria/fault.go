@@ -141,6 +141,7 @@ func (x *explainer) missing(e *jsonschema.ValidationError, name string) *Node {
 	if n == nil {
 		return nil
 	}
+	n.Property = name
 	n.mend[0] = fmt.Sprintf("At %s: add the property %q.", n.Where, name)
 	names := sortedKeys(object)
 	if near := nearest.Names(name, names[:min(len(names), maxCandidates)], 1); len(near) > 0 {
@@ -152,6 +153,7 @@ func (x *explainer) missing(e *jsonschema.ValidationError, name string) *Node {
 func (x *explainer) extra(e *jsonschema.ValidationError, name string) *Node {
 	n := x.node(e, "must not have the property "+quote(name), "it")
 	if n != nil {
+		n.Property = name
 		n.mend[0] = fmt.Sprintf("At %s: take out the property %s.", n.Where, quote(name))
 	}
 	return n

@@ -101,7 +101,7 @@ func TestGolden(t *testing.T) {
 			}
 			suggestions = suggestions[:1]
 		}
-		if got.Valid != r.Result.Valid || !slices.Equal(got.Issues, r.Result.Issues) || !slices.Equal(suggestions, r.Result.Suggestions) {
+		if got.Valid() != r.Result.Valid || !slices.Equal(got.Issues(), r.Result.Issues) || !slices.Equal(suggestions, r.Result.Suggestions) {
 			t.Errorf("%s %s, output of %d: got %+v, want %+v", r.File, r.Step, r.OutputLen, got, r.Result)
 		}
 	}
@@ -116,7 +116,7 @@ func TestGolden(t *testing.T) {
 // recorded outputs has any.
 func wantByHand(t *testing.T, c *criteria.Criteria, r recorded, got criteria.Verdict) {
 	t.Helper()
-	if got.Valid || len(got.Issues) == 0 {
+	if got.Valid() || len(got.Issues()) == 0 {
 		t.Errorf("%s %s: got %+v, want issues", r.File, r.Step, got)
 	}
 	headings := "## Title: ## Description: ## Acceptance Criteria: - [ ] works ## Project Summary ## Key Deliverables ## In-Scope " +
@@ -125,7 +125,7 @@ func wantByHand(t *testing.T, c *criteria.Criteria, r recorded, got criteria.Ver
 		"## Engagement Techniques ## Slide Content ## Speaker Notes ## Run-Through Schedule ## Q&A Preparation ## Technical Setup " +
 		"## Follow-up Planning "
 	full := strings.ToUpper(headings) + strings.Repeat("and so on ", 100)
-	for _, issue := range c.Check(t.Context(), full, nil, criteria.Options{}).Issues {
+	for _, issue := range c.Check(t.Context(), full, nil, criteria.Options{}).Issues() {
 		t.Errorf("%s %s: an output with every heading: %s", r.File, r.Step, issue)
 	}
 }
@@ -207,7 +207,7 @@ func TestAPIExamples(t *testing.T) {
 	got := implementation.Check(t.Context(), "Implemented basic feature functionality with standard patterns.",
 		object(t, `{"userExpertise":"expert","complexity":0.9,"taskScope":"large"}`), criteria.Options{})
 	want := []string{"Expert implementation should use advanced patterns", "Complex tasks require optimization considerations"}
-	if got.Valid || !reflect.DeepEqual(got.Issues, want) || got.Warnings != nil {
+	if got.Valid() || !reflect.DeepEqual(got.Issues(), want) || got.Warnings != nil {
 		t.Errorf("got %+v, want the issues %q", got, want)
 	}
 	_, err := criteria.Parse(decode(t, `{"type":"schema","schema":{"type":"endpoint"},"message":"m"}`))

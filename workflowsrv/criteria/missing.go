@@ -33,40 +33,45 @@ func (t *test) varTest() VarTest { return VarTest{Name: t.name, Op: t.op, Value:
 // whose variable is absent from the context (or null) and that, answered otherwise, could turn the verdict. It is
 // empty when variables that are present have decided. mode is the one Eval is called with.
 //
-// For a condition that does not hold it is thus what the caller has to be asked for.
-func (c *Condition) Missing(context map[string]any, mode Mode) []VarTest {
+// For a condition that does not hold it is thus what the caller has to be asked for. The error is that of Eval.
+func (c *Condition) Missing(context map[string]any, mode Mode) ([]VarTest, error) {
 	return c.missing(&scope{context: context, mode: mode, meter: newMeter()})
 }
 
-func (c *Condition) missing(s *scope) []VarTest {
+func (c *Condition) missing(s *scope) ([]VarTest, error) {
 	if c == nil || c.root == nil {
-		return nil
+		return nil, nil
 	}
-	list, _ := c.root.missing(s)
-	return list
+	list, _, err := c.root.missing(s)
+	return list, err
 }
 
 // missing gives the tests on absent variables that could turn the verdict of t, none if it is decided, and the
 // verdict as it stands.
-func (t *test) missing(s *scope) (list []VarTest, verdict bool) {
+func (t *test) missing(s *scope) (list []VarTest, verdict bool, err error) {
 	if !t.combines() {
-		verdict = t.compare(s.context[t.name], s)
+		verdict, err = t.holds(t, s.context[t.name], s)
 		if s.context[t.name] == nil {
 			list = []VarTest{t.varTest()}
 		}
-		return list, verdict
+		return list, verdict, err
 	}
 	if t.op == opNot {
-		list, verdict = t.children[0].missing(s)
-		return list, !verdict
+		list, verdict, err = t.children[0].missing(s)
+		return list, !verdict, err
 	}
 	// One child decides an "and" by being false and an "or" by being true; to turn a verdict decided so, every child
 	// that decides has to turn, and one that cannot keeps it. Otherwise any one child is enough.
 	decides := t.op == opOr
 	var turning, others []VarTest
 	decided, fixed := false, false
+	var undecided error
 	for _, child := range t.children {
-		tests, v := child.missing(s)
+		tests, v, err := child.missing(s)
+		if err != nil {
+			undecided = err
+			continue
+		}
 		if v != decides {
 			others = append(others, tests...)
 			continue
@@ -76,10 +81,12 @@ func (t *test) missing(s *scope) (list []VarTest, verdict bool) {
 		turning = append(turning, tests...)
 	}
 	switch {
-	case !decided:
-		return others, !decides
 	case fixed:
-		return nil, decides
+		return nil, decides, nil
+	case decided:
+		return turning, decides, nil
+	case undecided != nil:
+		return nil, false, undecided
 	}
-	return turning, decides
+	return others, !decides, nil
 }

@@ -3,6 +3,7 @@ package criteria
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -62,11 +63,19 @@ func (noLoader) Load(string) (any, error) {
 	return nil, errors.New("a schema may refer only to itself and to the published drafts")
 }
 
-// stopped is what a run panics with when its time is over: the library passes no error through, and holds nothing
+// unjudged is what a run panics with when its time is over: the library passes no error through, and holds nothing
 // that would need to be released.
-type stopped struct{ err error }
+type unjudged struct {
+	err   error
+	text  *string // the string of the value, or the name of a property, that was being matched; nil for anything else
+	where string  // the first place of it
+}
 
-// run validates v. faults is what is wrong with v; err says that the run was stopped.
+func (e *unjudged) Error() string { return e.err.Error() }
+
+func (e *unjudged) Unwrap() error { return e.err }
+
+// run validates v. faults is what is wrong with v; err says that it could not be judged.
 func (s *schema) run(v any, m *meter, assertFormat bool) (faults *jsonschema.ValidationError, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -74,14 +83,17 @@ func (s *schema) run(v any, m *meter, assertFormat bool) (faults *jsonschema.Val
 	defer func() {
 		s.meter = nil
 		if r := recover(); r != nil {
-			stop, ok := r.(stopped)
+			stop, ok := r.(*unjudged)
 			if !ok {
 				panic(r)
 			}
-			faults, err = nil, stop.err
+			stop.where = holder(v, stop.text)
+			faults, err = nil, stop
 		}
 	}()
-	errors.As(s.compiled.Validate(v), &faults)
+	if err := s.compiled.Validate(v); err != nil && !errors.As(err, &faults) {
+		return nil, err
+	}
 	return faults, nil
 }
 
@@ -91,7 +103,7 @@ func (s *schema) visit() {
 		return
 	}
 	if err := s.meter.check(); err != nil {
-		panic(stopped{err})
+		panic(&unjudged{err: err})
 	}
 }
 
@@ -131,9 +143,44 @@ func (p schemaPattern) String() string { return p.pattern.source }
 func (p schemaPattern) MatchString(text string) bool {
 	start, _, err := p.pattern.find([]rune(text), p.schema.meter)
 	if err != nil {
-		panic(stopped{err})
+		panic(&unjudged{err: err, text: &text})
 	}
 	return start >= 0
+}
+
+// holder finds the first place in v that is a string, or the property of a name; "" if there is none.
+func holder(v any, text *string) string {
+	if text == nil {
+		return ""
+	}
+	path, found := holderBelow(v, "", *text)
+	if !found {
+		return ""
+	}
+	return spot(path)
+}
+
+func holderBelow(v any, path, text string) (at string, found bool) {
+	switch v := v.(type) {
+	case string:
+		return path, v == text
+	case []any:
+		for i, item := range v {
+			if at, found := holderBelow(item, pointer(path, strconv.Itoa(i)), text); found {
+				return at, true
+			}
+		}
+	case map[string]any:
+		for _, k := range sortedKeys(v) {
+			if k == text {
+				return pointer(path, k), true
+			}
+			if at, found := holderBelow(v[k], pointer(path, k), text); found {
+				return at, true
+			}
+		}
+	}
+	return "", false
 }
 
 // explainCompile words what the library says about a schema it rejects.

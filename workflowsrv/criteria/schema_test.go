@@ -79,11 +79,11 @@ func TestSchema(t *testing.T) {
 		},
 		{
 			name: "too deep", schema: `{}`, output: strings.Repeat("[", 300) + strings.Repeat("]", 300),
-			issue: "Output is not valid JSON for schema validation", suggestion: "Send one JSON value: it nests deeper than 200.",
+			issue: "Output must satisfy the JSON Schema (it nests deeper than 200)", suggestion: "Send JSON that can be judged: it nests deeper than 200.",
 		},
 		{
 			name: "a number beyond all computing", schema: `{"type":"integer"}`, output: `[1e1000000000]`,
-			issue: "Output is not valid JSON for schema validation", suggestion: "Send one JSON value: the number at /0 is too large or too long.",
+			issue: "Output must satisfy the JSON Schema (the number at /0 is too large or too long)", suggestion: "Send JSON that can be judged: the number at /0 is too large or too long.",
 		},
 		{
 			name: "anyOf names what is nearest", schema: `{"properties":{"a":{"anyOf":[{"type":"null"},{"type":"object","required":["id"],"properties":{"id":{"type":"integer"}}}]}}}`,
@@ -118,8 +118,8 @@ func TestSchema(t *testing.T) {
 			if tt.issue != "" {
 				issues, suggestions = []string{tt.issue}, append([]string{adviceAny}, strings.Split(tt.suggestion, "|")...)
 			}
-			if got.Valid != (tt.issue == "") || !slices.Equal(got.Issues, issues) {
-				t.Errorf("got valid %v, issues %q, want %q", got.Valid, got.Issues, issues)
+			if got.Valid() != (tt.issue == "") || !slices.Equal(got.Issues(), issues) {
+				t.Errorf("got valid %v, issues %q, want %q", got.Valid(), got.Issues(), issues)
 			}
 			if !slices.Equal(got.Suggestions, suggestions) {
 				t.Errorf("suggestions: got\n%q, want\n%q", got.Suggestions, suggestions)
@@ -132,8 +132,8 @@ func TestSchemaMessage(t *testing.T) {
 	c := parse(t, `{"type":"schema","message":"Send an endpoint","schema":`+endpoint+`}`)
 	for _, output := range []string{"no JSON", `{}`} {
 		got := c.Check(t.Context(), output, nil, criteria.Options{})
-		if !slices.Equal(got.Issues, []string{"Send an endpoint"}) {
-			t.Errorf("%s: got %q", output, got.Issues)
+		if !slices.Equal(got.Issues(), []string{"Send an endpoint"}) {
+			t.Errorf("%s: got %q", output, got.Issues())
 		}
 	}
 	got := c.Check(t.Context(), `{"method":5}`, nil, criteria.Options{}).Explain.Children
@@ -152,13 +152,13 @@ func TestSchemaDoubleEncoded(t *testing.T) {
 	} {
 		got := c.Check(t.Context(), output, nil, criteria.Options{})
 		warned := len(got.Warnings) == 1 && strings.Contains(got.Warnings[0], "Return the JSON itself")
-		if got.Valid != want || warned != strings.Contains(output, "{") {
+		if got.Valid() != want || warned != strings.Contains(output, "{") {
 			t.Errorf("%s: got %+v, want valid %v", output, got, want)
 		}
 	}
 	// A string that is what the schema wants stays a string.
 	got := parseSchema(t, `{"type":"string"}`).Check(t.Context(), `"{}"`, nil, criteria.Options{})
-	if !got.Valid || got.Warnings != nil {
+	if !got.Valid() || got.Warnings != nil {
 		t.Errorf("a string: got %+v", got)
 	}
 }
@@ -167,11 +167,11 @@ func TestSchemaAssertFormat(t *testing.T) {
 	for _, draft := range []string{"http://json-schema.org/draft-07/schema#", "https://json-schema.org/draft/2020-12/schema"} {
 		c := parseSchema(t, `{"$schema":"`+draft+`","format":"email"}`)
 		got := c.Check(t.Context(), `"x"`, nil, criteria.Options{AssertFormat: true})
-		if want := []string{`Validation Error at '': must have the format "email"`}; !slices.Equal(got.Issues, want) {
-			t.Errorf("%s: got %q, want %q", draft, got.Issues, want)
+		if want := []string{`Validation Error at '': must have the format "email"`}; !slices.Equal(got.Issues(), want) {
+			t.Errorf("%s: got %q, want %q", draft, got.Issues(), want)
 		}
-		if got := c.Check(t.Context(), `"x"`, nil, criteria.Options{}); !got.Valid {
-			t.Errorf("%s: the option stuck: got %q", draft, got.Issues)
+		if got := c.Check(t.Context(), `"x"`, nil, criteria.Options{}); !got.Valid() {
+			t.Errorf("%s: the option stuck: got %q", draft, got.Issues())
 		}
 	}
 }
@@ -220,7 +220,7 @@ func TestSchemaTimeOut(t *testing.T) {
 				output = `["` + strings.Repeat("a", 40) + `b"` + strings.Repeat(`,"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab"`, 1000) + `]`
 			}
 			got := parseSchema(t, schema).Check(t.Context(), output, nil, criteria.Options{})
-			if got.Valid || got.Explain.Outcome != criteria.Undecided || len(got.Issues) != 1 {
+			if got.Valid() || got.Explain.Outcome != criteria.Undecided || len(got.Issues()) != 1 {
 				t.Errorf("got %+v, want undecided", got)
 			}
 		})
@@ -236,7 +236,7 @@ func TestSchemaConcurrent(t *testing.T) {
 				t.Parallel()
 				for range 100 {
 					got := c.Check(t.Context(), `{"a":"x"}`, nil, criteria.Options{AssertFormat: i%2 == 0})
-					if got.Valid != (i%2 == 1) {
+					if got.Valid() != (i%2 == 1) {
 						t.Errorf("run %d: got %+v", i, got)
 						return
 					}

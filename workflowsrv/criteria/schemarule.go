@@ -11,6 +11,11 @@ func (j *judge) schema(r *rule, n *Node) {
 		d := decode(j.output)
 		j.document = &d
 	}
+	if j.document.err != nil {
+		n.giveUp(j.document.err)
+		n.mend = []string{fmt.Sprintf("Send JSON that can be judged: %v.", j.document.err)}
+		return
+	}
 	if j.document.fault != "" {
 		n.Outcome, n.Got, n.Message = Failed, "no JSON: "+j.document.fault, notJSON(r)
 		n.mend = []string{j.mendJSON()}
@@ -18,11 +23,14 @@ func (j *judge) schema(r *rule, n *Node) {
 	}
 	v := j.document.value
 	faults, err := r.schema.run(v, j.meter, j.opt.AssertFormat)
-	if faults != nil {
-		if inner, ok := unwrap(v); ok {
+	if s, ok := v.(string); ok && faults != nil {
+		switch d := decode(s); d.value.(type) {
+		case map[string]any, []any:
 			j.warn("The output was a JSON string that holds JSON; it was judged by what the string holds. Return the JSON itself.")
-			v = inner
+			v = d.value
 			faults, err = r.schema.run(v, j.meter, j.opt.AssertFormat)
+		case nil:
+			err = d.err
 		}
 	}
 	switch {
@@ -53,20 +61,6 @@ func (j *judge) mendJSON() string {
 	return fmt.Sprintf("Send one JSON value: %s.", j.document.fault)
 }
 
-// unwrap gives the object or array that a JSON string spells.
-func unwrap(v any) (any, bool) {
-	s, ok := v.(string)
-	if !ok {
-		return nil, false
-	}
-	d := decode(s)
-	switch d.value.(type) {
-	case map[string]any, []any:
-		return d.value, true
-	}
-	return nil, false
-}
-
 // describe sums the faults up in the node of the rule.
 func (n *Node) describe(r *rule) {
 	var texts []string
@@ -74,7 +68,7 @@ func (n *Node) describe(r *rule) {
 		n.mend = append(n.mend, child.mend...)
 		texts = append(texts, fmt.Sprintf("Validation Error at '%s': %s", strings.TrimPrefix(child.Where, spot("")), child.Expected))
 	}
-	if r.message == "" {
+	if r.message == "" && len(texts) > 0 {
 		n.Message = strings.Join(texts, "; ")
 	}
 }

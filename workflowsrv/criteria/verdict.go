@@ -1,12 +1,70 @@
 package criteria
 
-// A Verdict is the judgement of one output.
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// A Verdict is the judgement of one output: it is valid, or it has issues. There is no third reading: what could not be
+// judged is an issue, and so is that nobody has judged at all, which is what the zero value says.
 type Verdict struct {
-	Valid       bool     `json:"valid"`
-	Issues      []string `json:"issues"`             // what is wrong, empty when Valid
-	Suggestions []string `json:"suggestions"`        // what to do about it, empty when Valid
-	Warnings    []string `json:"warnings,omitempty"` // what whoever sent the output should know although nothing failed by it
-	Explain     *Node    `json:"explain,omitempty"`  // the judgement rule by rule; nil when Valid and where there are no criteria
+	Suggestions []string // what to do about the issues, empty when valid
+	Warnings    []string // what whoever sent the output should know although nothing failed by it
+	Explain     *Node    // the judgement rule by rule; nil when valid and where there are no criteria
+
+	valid  bool
+	issues []string
+}
+
+// Accept is the verdict that nothing is wrong.
+func Accept() Verdict { return Verdict{valid: true} }
+
+// Reject is the verdict that something is wrong.
+func Reject(issues ...string) Verdict { return Verdict{issues: issues} }
+
+// Valid reports whether the output was judged, and nothing is wrong with it.
+func (v Verdict) Valid() bool { return v.valid }
+
+// Issues say what is wrong. There is none when the verdict is valid, and at least one when it is not.
+func (v Verdict) Issues() []string {
+	switch {
+	case v.valid:
+		return []string{}
+	case len(v.issues) == 0:
+		return []string{"It was not judged."}
+	}
+	return v.issues
+}
+
+// Faults are the nodes behind the issues, each with its place in the output where it has one: of alternatives the
+// value that satisfies none of them. There is none when the verdict is valid, and at least one when it is not.
+func (v Verdict) Faults() []*Node {
+	switch {
+	case v.valid:
+		return nil
+	case v.Explain != nil:
+		return v.Explain.faults(nil)
+	}
+	var list []*Node
+	for _, issue := range v.Issues() {
+		list = append(list, &Node{Outcome: Failed, Expected: issue, Message: issue})
+	}
+	return list
+}
+
+// MarshalJSON gives the verdict as the workflow API has it.
+func (v Verdict) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false) // which is left to the encoder around it
+	err := enc.Encode(struct {
+		Valid       bool     `json:"valid"`
+		Issues      []string `json:"issues"`
+		Suggestions []string `json:"suggestions"`
+		Warnings    []string `json:"warnings,omitempty"`
+		Explain     *Node    `json:"explain,omitempty"`
+	}{v.valid, v.Issues(), append([]string{}, v.Suggestions...), v.Warnings, v.Explain})
+	return b.Bytes(), err
 }
 
 // A Node explains the judgement of one rule, of a combination of rules, or of one place in a JSON output.
@@ -19,6 +77,9 @@ type Node struct {
 	Message  string  `json:"message,omitempty"` // of the rule; empty for combinations and places
 	Children []*Node `json:"children,omitempty"`
 
+	// Property is the one that is missing, or that must not be there.
+	Property string `json:"-"`
+
 	mend []string // what to do where this failed and should pass
 	undo string   // what to do where this passed and should not
 }
@@ -30,11 +91,25 @@ const (
 	Passed    Outcome = "passed"
 	Failed    Outcome = "failed"
 	Skipped   Outcome = "skipped"   // its condition does not hold
-	Undecided Outcome = "undecided" // it could not be judged in time, or before the context was done
+	Undecided Outcome = "undecided" // it could not be judged: in time, before the context was done, or at all; nothing is valid by it
 )
 
 // valid reports whether the outcome leaves an output valid.
 func (o Outcome) valid() bool { return o == Passed || o == Skipped }
+
+// faults gathers the nodes that keep n from being valid, n itself where none below it does.
+func (n *Node) faults(list []*Node) []*Node {
+	before := len(list)
+	for _, child := range n.Children {
+		if n.Where == "" && !child.Outcome.valid() {
+			list = child.faults(list)
+		}
+	}
+	if len(list) == before {
+		list = append(list, n)
+	}
+	return list
+}
 
 // Options are how an output is judged. The zero value is the documented default.
 type Options struct {

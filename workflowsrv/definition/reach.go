@@ -58,7 +58,7 @@ func (b *builder) satisfiable(c *criteria.Condition) bool {
 			context[name] = values[name][n%len(values[name])]
 			n /= len(values[name])
 		}
-		if c.Eval(context, criteria.Strict) {
+		if holds, err := c.Eval(context, criteria.Strict); holds || err != nil {
 			return true
 		}
 	}

@@ -44,11 +44,11 @@ func TestOutputs(t *testing.T) {
 			check := func(output string) criteria.Verdict {
 				return s.Criteria.Check(t.Context(), output, nil, criteria.Options{})
 			}
-			if got := check(output); !got.Valid || got.Warnings != nil {
-				t.Errorf("%s: a good output fails: %q, warnings %q", name, got.Issues, got.Warnings)
+			if got := check(output); !got.Valid() || got.Warnings != nil {
+				t.Errorf("%s: a good output fails: %q, warnings %q", name, got.Issues(), got.Warnings)
 			}
 			for _, output := range lazy() {
-				if check(output).Valid {
+				if check(output).Valid() {
 					t.Errorf("%s: a lazy output passes: %q", name, output)
 				}
 			}

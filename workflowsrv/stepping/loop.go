@@ -46,7 +46,11 @@ func (k *walker) runLoop(s *definition.Step) (*choice, error) {
 		}
 		// A caller that knows no state still tells what it did in the first pass.
 		stateless := !resumed && k.at.Pass == 1
-		if found := k.bodyStep(s, pass, stateless); found != nil {
+		found, err := k.bodyStep(s, pass, stateless)
+		if err != nil {
+			return nil, err
+		}
+		if found != nil {
 			found.first = !resumed && k.at.Pass == 1 && !k.anyDone(s.Loop.Body)
 			return found, nil
 		}
@@ -94,11 +98,16 @@ func (k *walker) openPass(s *definition.Step) (*LoopPass, error) {
 		return pass, nil
 	}
 	context := with(k.request.Context, pass.Variables)
-	if l.Condition.Eval(context, k.request.Mode) == (l.Kind == definition.While) {
+	holds, err := k.holds(s, l.Condition, context)
+	if err != nil {
+		return nil, err
+	}
+	if holds == (l.Kind == definition.While) {
 		return pass, nil
 	}
-	k.missing.addTests(s.ID, l.Condition.Missing(context, k.request.Mode))
-	return nil, nil
+	unset, err := k.unset(s, l.Condition, context)
+	k.missing.addTests(s.ID, unset)
+	return nil, err
 }
 
 func (k *walker) openCounted(s *definition.Step, pass *LoopPass) (*LoopPass, error) {
@@ -163,7 +172,7 @@ func usesFields(l *definition.Loop) bool {
 // bodyStep looks for the next step of the pass and moves k.at behind it. A
 // step that is passed over for want of a variable is looked at again at the
 // end of the pass; only then is the variable missing.
-func (k *walker) bodyStep(loop *definition.Step, pass *LoopPass, stateless bool) *choice {
+func (k *walker) bodyStep(loop *definition.Step, pass *LoopPass, stateless bool) (*choice, error) {
 	body := loop.Loop.Body
 	context := with(k.request.Context, pass.Variables)
 	take := func(s *definition.Step) *choice {
@@ -174,27 +183,38 @@ func (k *walker) bodyStep(loop *definition.Step, pass *LoopPass, stateless bool)
 		if stateless && k.completed[s.ID] {
 			continue
 		}
-		if s.RunCondition.Eval(context, k.request.Mode) {
-			k.at.Next = i + 1
-			return take(s)
+		holds, err := k.holds(s, s.RunCondition, context)
+		if err != nil {
+			return nil, err
 		}
-		if len(s.RunCondition.Missing(context, k.request.Mode)) > 0 {
+		if holds {
+			k.at.Next = i + 1
+			return take(s), nil
+		}
+		unset, err := k.unset(s, s.RunCondition, context)
+		if err != nil {
+			return nil, err
+		}
+		if len(unset) > 0 {
 			k.at.Skipped = append(k.at.Skipped, i)
 		}
 	}
 	k.at.Next = len(body)
 	for len(k.at.Skipped) > 0 {
 		s := body[k.at.Skipped[0]]
-		if k.eligible(s, context) {
+		eligible, err := k.eligible(s, context)
+		switch {
+		case err != nil:
+			return nil, err
+		case eligible:
 			k.at.Skipped = k.at.Skipped[1:]
-			return take(s)
-		}
-		if k.missing.any() {
-			return nil
+			return take(s), nil
+		case k.missing.any():
+			return nil, nil
 		}
 		k.at.Skipped = k.at.Skipped[1:]
 	}
-	return nil
+	return nil, nil
 }
 
 func toFloat(v any) (float64, bool) {

@@ -1,6 +1,7 @@
 package stepping
 
 import (
+	"fmt"
 	"maps"
 
 	"github.com/mcp-workbench/workbench/workflowsrv/criteria"
@@ -82,8 +83,9 @@ type LoopPass struct {
 }
 
 // Next says what comes next in w. The error is a [*StateError] for a state
-// that is none of w's, and a [*LoopError] for a variable that a loop cannot
-// use.
+// that is none of w's, a [*LoopError] for a variable that a loop cannot use,
+// and a [*criteria.UndecidedError] within for one that a condition could not
+// be judged by.
 func Next(w *definition.Workflow, r Request) (Answer, error) {
 	at, err := unseal(r.State, w)
 	if err != nil {
@@ -97,7 +99,7 @@ func Next(w *definition.Workflow, r Request) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	return k.answer(found), nil
+	return k.answer(found)
 }
 
 // A walker looks for the next step.
@@ -132,7 +134,9 @@ func (k *walker) walk() (*choice, error) {
 		if s.InLoop || k.done(s) {
 			continue
 		}
-		if !k.eligible(s, k.request.Context) {
+		if eligible, err := k.eligible(s, k.request.Context); err != nil {
+			return nil, err
+		} else if !eligible {
 			continue
 		}
 		if s.Loop == nil {
@@ -155,19 +159,41 @@ func (k *walker) done(s *definition.Step) bool {
 
 // eligible evaluates the condition of s, and notes the variables for want of
 // which it does not hold.
-func (k *walker) eligible(s *definition.Step, context map[string]any) bool {
-	if s.RunCondition.Eval(context, k.request.Mode) {
-		return true
+func (k *walker) eligible(s *definition.Step, context map[string]any) (bool, error) {
+	holds, err := k.holds(s, s.RunCondition, context)
+	if holds || err != nil {
+		return holds, err
 	}
-	k.missing.addTests(s.ID, s.RunCondition.Missing(context, k.request.Mode))
-	return false
+	unset, err := k.unset(s, s.RunCondition, context)
+	k.missing.addTests(s.ID, unset)
+	return false, err
 }
 
-func (k *walker) answer(found *choice) Answer {
-	a := Answer{State: k.at.seal(k.w), Warnings: k.warnings}
+// holds evaluates a condition of s.
+func (k *walker) holds(s *definition.Step, c *criteria.Condition, context map[string]any) (bool, error) {
+	holds, err := c.Eval(context, k.request.Mode)
+	return holds, undecided(s, err)
+}
+
+// unset gives the tests for want of whose variables a condition of s is as it
+// is.
+func (k *walker) unset(s *definition.Step, c *criteria.Condition, context map[string]any) ([]criteria.VarTest, error) {
+	tests, err := c.Missing(context, k.request.Mode)
+	return tests, undecided(s, err)
+}
+
+func undecided(s *definition.Step, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("the condition of the step %q: %w", s.ID, err)
+}
+
+func (k *walker) answer(found *choice) (a Answer, err error) {
+	a.State = k.at.seal(k.w)
 	switch {
 	case found != nil:
-		k.present(&a, found)
+		err = k.present(&a, found)
 	case k.missing.any():
 		a.Missing = k.missing.list
 		a.Prompt = k.missing.prompt()
@@ -175,23 +201,35 @@ func (k *walker) answer(found *choice) Answer {
 		a.IsComplete = true
 		a.Prompt = "Workflow complete."
 	}
-	return a
+	a.Warnings = k.warnings
+	return a, err
 }
 
 // present fills in what concerns the step that was found.
-func (k *walker) present(a *Answer, c *choice) {
+func (k *walker) present(a *Answer, c *choice) (err error) {
 	a.Step, a.Loop = c.step, c.pass
-	a.Prompt = k.prompt(c)
+	if a.Prompt, err = k.prompt(c); err != nil {
+		return err
+	}
 	a.ModelHint = modelHint(orElse(c.step.ModelTier, k.w.ModelTier))
-	a.RequiresConfirmation = k.confirm(c.step.Confirm, c.context) ||
-		c.first && k.confirm(c.loop.Confirm, c.context)
+	a.RequiresConfirmation = k.confirm(c.step, c.context) || c.first && k.confirm(c.loop, c.context)
 	if c.step.Criteria != nil {
 		a.ValidationCriteria = c.step.Criteria.Messages()
 	}
+	return nil
 }
 
-func (k *walker) confirm(c definition.Confirmation, context map[string]any) bool {
-	return c.Always || c.When != nil && c.When.Eval(context, k.request.Mode)
+// confirm reports whether the user is to be asked before a step. Where that
+// could not be judged, the user is.
+func (k *walker) confirm(s *definition.Step, context map[string]any) bool {
+	if s.Confirm.Always || s.Confirm.When == nil {
+		return s.Confirm.Always
+	}
+	holds, err := s.Confirm.When.Eval(context, k.request.Mode)
+	if err != nil {
+		k.warnings = append(k.warnings, fmt.Sprintf("the step %q is to be confirmed: %v", s.ID, err))
+	}
+	return holds || err != nil
 }
 
 // modelHint words a tier as the published API does.

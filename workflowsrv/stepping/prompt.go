@@ -12,7 +12,7 @@ import (
 // prompt of the step with the fragments that apply, the functions the step
 // refers to, the references (with the first step only), and the place in the
 // loop.
-func (k *walker) prompt(c *choice) string {
+func (k *walker) prompt(c *choice) (string, error) {
 	var b strings.Builder
 	s := c.step
 	if s.AgentRole != "" {
@@ -21,9 +21,17 @@ func (k *walker) prompt(c *choice) string {
 	if len(s.Guidance) > 0 {
 		b.WriteString("## Step Guidance\n- " + fill(strings.Join(s.Guidance, "\n- "), c.context) + "\n\n")
 	}
-	b.WriteString(fill(body(s, k, c), c.context))
+	text, err := body(s, k, c)
+	if err != nil {
+		return "", err
+	}
+	b.WriteString(fill(text, c.context))
 	for _, f := range s.Fragments {
-		if f.When.Eval(c.context, k.request.Mode) {
+		applies, err := k.holds(s, f.When, c.context)
+		if err != nil {
+			return "", err
+		}
+		if applies {
 			b.WriteString("\n\n" + fill(f.Text, c.context))
 		}
 	}
@@ -34,24 +42,28 @@ func (k *walker) prompt(c *choice) string {
 	if c.pass != nil {
 		loopContext(&b, c)
 	}
-	return b.String()
+	return b.String(), nil
 }
 
 // body gives the prompt proper, whichever way the step has it.
-func body(s *definition.Step, k *walker, c *choice) string {
+func body(s *definition.Step, k *walker, c *choice) (string, error) {
 	switch {
 	case s.Prompt != "":
-		return s.Prompt
+		return s.Prompt, nil
 	case s.Blocks != nil:
-		return blocks(s.Blocks)
+		return blocks(s.Blocks), nil
 	case s.Template != "":
 		return s.Title + "\n\nThis step is written elsewhere, as the template " + strconv.Quote(s.Template) +
-			". Templates are not expanded here; do what the title says, with the arguments in the step."
+			". Templates are not expanded here; do what the title says, with the arguments in the step.", nil
 	}
 	var b strings.Builder
 	b.WriteString(s.Title + "\n\nRun these workflows, side by side if you can:")
 	for _, d := range s.Delegations {
-		if d.When.Eval(c.context, k.request.Mode) {
+		applies, err := k.holds(s, d.When, c.context)
+		if err != nil {
+			return "", err
+		}
+		if applies {
 			b.WriteString("\n- " + d.WorkflowID)
 			if d.Goal != "" {
 				b.WriteString(": " + d.Goal)
@@ -61,7 +73,7 @@ func body(s *definition.Step, k *walker, c *choice) string {
 	if s.Synthesis != "" {
 		b.WriteString("\n\nThen: " + s.Synthesis)
 	}
-	return b.String()
+	return b.String(), nil
 }
 
 func blocks(p *definition.Blocks) string {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/account"
 	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
@@ -220,9 +221,9 @@ func (c *conn) close(err error) {
 		c.removeLocked(call)
 	}
 	asks := make([]*Ask, 0, len(c.asks))
-	for t, a := range c.asks {
+	for _, a := range c.asks {
 		asks = append(asks, a)
-		delete(c.asks, t)
+		c.removeAskLocked(a)
 	}
 	if c.timer != nil {
 		c.timer.Stop()
@@ -404,6 +405,9 @@ func (c *conn) reply(m *wire.Message) {
 	c.Noise(m.Raw, fmt.Errorf("reply to an unknown request %s", token))
 }
 
+// maxID is the longest id of a request of a server that is answered, in bytes.
+const maxID = 1 << 10
+
 // request takes a request of the server: a ping is answered here, all else is
 // the client's to answer.
 func (c *conn) request(m *wire.Message) {
@@ -418,18 +422,43 @@ func (c *conn) request(m *wire.Message) {
 		c.noRequests(m)
 		return
 	}
-	a := &Ask{Server: c.server, conn: c, id: bytes.Clone(m.Bytes(m.ID))}
-	c.mu.Lock()
-	_, twice := c.asks[string(a.id)]
-	if !twice {
-		c.asks[string(a.id)] = a
-	}
-	c.mu.Unlock()
-	if twice {
-		c.refuse(a.id, wire.CodeInvalidRequest, "a request with this id is being answered")
+	id := m.Bytes(m.ID)
+	if len(id) > maxID {
+		c.Noise(m.Raw, fmt.Errorf("request with an id of %d bytes; at most %d are repeated in a reply", len(id), maxID))
 		return
 	}
-	c.server.peer.Request(a, m)
+	size := len(id) + account.Each
+	if !c.server.account.Charge(size) {
+		c.refuse(id, wire.CodeInternal, "too much that this server asked for is unanswered")
+		return
+	}
+	a := &Ask{Server: c.server, conn: c, id: string(id), size: size}
+	c.mu.Lock()
+	_, twice := c.asks[a.id]
+	over := c.closed != nil
+	if !twice && !over {
+		c.asks[a.id] = a
+	}
+	c.mu.Unlock()
+	switch {
+	case twice:
+		c.server.account.Credit(size)
+		c.refuse(id, wire.CodeInvalidRequest, "a request with this id is being answered")
+	case over:
+		c.server.account.Credit(size)
+	default:
+		c.server.peer.Request(a, m)
+	}
+}
+
+// removeAskLocked forgets a request of the server, if it is still there.
+func (c *conn) removeAskLocked(a *Ask) bool {
+	if a == nil || c.asks[a.id] != a {
+		return false
+	}
+	delete(c.asks, a.id)
+	c.server.account.Credit(a.size)
+	return true
 }
 
 // noRequests refuses a request of a server whose revision has none. Over HTTP it
@@ -458,7 +487,7 @@ func (c *conn) notification(m *wire.Message) {
 		if m.Params.Present() && wire.Find(m.Raw, m.Params, []string{"requestId"}, out[:]) == nil && out[0].Present() {
 			c.mu.Lock()
 			a := c.asks[string(m.Bytes(out[0]))]
-			delete(c.asks, string(m.Bytes(out[0])))
+			c.removeAskLocked(a)
 			c.mu.Unlock()
 			if a != nil {
 				c.server.peer.Withdraw(a, m)
@@ -579,31 +608,36 @@ func (c *conn) notify(method string, params []byte) error {
 }
 
 // call makes a request of our own and waits for its result, which it copies.
-func (c *conn) call(ctx context.Context, method string, params []byte) ([]byte, error) {
+func (c *conn) call(ctx context.Context, method string, params []byte) (result []byte, err error) {
+	return consult(ctx, c, method, params, func(result []byte) ([]byte, error) { return bytes.Clone(result), nil })
+}
+
+// consult makes a request of our own and waits for what take makes of its result. The result is valid only while take
+// is called, so that no more of it is kept than is wanted; take may still be at it when ctx has ended.
+func consult[T any](ctx context.Context, c *conn, method string, params []byte, take func(result []byte) (T, error)) (taken T, err error) {
 	raw := append([]byte(`{"jsonrpc":"2.0","id":0,"method":`), wire.AppendQuote(nil, method)...)
 	if params != nil {
 		raw = append(append(raw, `,"params":`...), params...)
 	}
 	raw = append(raw, '}')
 	var m wire.Message
-	err := wire.Scan(raw, &m)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", method, err)
+	if err := wire.Scan(raw, &m); err != nil {
+		return taken, fmt.Errorf("%s: %w", method, err)
 	}
-	w := &waiter{method: method, done: make(chan struct{})}
+	w := &waiter[T]{method: method, take: take, done: make(chan struct{})}
 	call := &Call{Raw: raw, ID: m.ID, Params: m.Params, Handler: w}
 	if call.Meta, err = wire.FindPath(raw, m.Params, "_meta"); err != nil {
-		return nil, fmt.Errorf("%s: %w", method, err)
+		return taken, fmt.Errorf("%s: %w", method, err)
 	}
 	if err := c.send(call); err != nil {
-		return nil, fmt.Errorf("%s: %w", method, unsentError{err})
+		return taken, fmt.Errorf("%s: %w", method, unsentError{err})
 	}
 	select {
 	case <-w.done:
-		return w.result, w.err
+		return w.taken, w.err
 	case <-ctx.Done():
 		call.Cancel(nil, wire.Span{})
-		return nil, context.Cause(ctx)
+		return taken, context.Cause(ctx)
 	}
 }
 
@@ -613,21 +647,24 @@ type unsentError struct{ error }
 func (e unsentError) Unwrap() error { return e.error }
 
 // waiter turns a call's end into a channel.
-type waiter struct {
+type waiter[T any] struct {
 	method string
+	take   func(result []byte) (T, error)
 	done   chan struct{}
-	result []byte
+	taken  T
 	err    error
 }
 
-func (w *waiter) Progress(*wire.Message, wire.Span) {}
+func (w *waiter[T]) Progress(*wire.Message, wire.Span) {}
 
-func (w *waiter) Done(m *wire.Message, err error) {
+func (w *waiter[T]) Done(m *wire.Message, err error) {
 	switch {
 	case err != nil:
 		w.err = err
 	case m.Kind == wire.Result:
-		w.result = bytes.Clone(m.Bytes(m.Result))
+		if w.taken, w.err = w.take(m.Bytes(m.Result)); w.err != nil {
+			w.err = fmt.Errorf("%s: %w", w.method, w.err)
+		}
 	default:
 		w.err = rpcError(w.method, m)
 	}
@@ -641,7 +678,9 @@ func rpcError(method string, m *wire.Message) error {
 	if wire.Find(m.Raw, m.Error, []string{"code", "message", "data"}, out[:]) == nil {
 		e.Code, _ = strconv.Atoi(string(m.Bytes(out[0])))
 		e.Text, _ = wire.Unquote(m.Bytes(out[1]))
-		e.Data = bytes.Clone(m.Bytes(out[2]))
+		if data := m.Bytes(out[2]); len(data) <= maxHello {
+			e.Data = bytes.Clone(data)
+		}
 	}
 	return e
 }
@@ -652,7 +691,20 @@ type Ask struct {
 	Server *Server
 
 	conn *conn
-	id   []byte
+	id   string
+	size int // what the server's account is charged for it; guarded by conn.mu
+}
+
+// Hold charges the server's account for n more bytes that are kept until the request is answered or withdrawn. It
+// reports false if they are not to be kept: there is no room, or the request is over.
+func (a *Ask) Hold(n int) bool {
+	a.conn.mu.Lock()
+	defer a.conn.mu.Unlock()
+	if a.conn.asks[a.id] != a || !a.Server.account.Charge(n) {
+		return false
+	}
+	a.size += n
+	return true
 }
 
 // Reply hands on the client's answer: raw is the response and id the span of
@@ -664,14 +716,14 @@ func (a *Ask) Reply(raw []byte, id wire.Span) {
 	}
 	b := a.conn.buffer()
 	defer a.conn.release(b)
-	*b = wire.Splice(*b, raw, wire.Edit{Span: id, New: a.id})
+	*b = wire.Splice(*b, raw, wire.Edit{Span: id, New: []byte(a.id)})
 	_ = a.conn.link.Send(*b, 0)
 }
 
 // Refuse answers the request with an error of ours.
 func (a *Ask) Refuse(code int, text string) {
 	if a.take() {
-		a.conn.refuse(a.id, code, text)
+		a.conn.refuse([]byte(a.id), code, text)
 	}
 }
 
@@ -687,9 +739,5 @@ func (a *Ask) Forward(raw []byte, edits ...wire.Edit) {
 func (a *Ask) take() bool {
 	a.conn.mu.Lock()
 	defer a.conn.mu.Unlock()
-	if a.conn.asks[string(a.id)] != a {
-		return false
-	}
-	delete(a.conn.asks, string(a.id))
-	return true
+	return a.conn.removeAskLocked(a)
 }

@@ -44,6 +44,17 @@ type hello struct {
 	Mute bool
 }
 
+// maxHello is the longest that a server may say of itself, in bytes: it is kept.
+const maxHello = 256 << 10
+
+// copyHello takes what a server says of itself.
+func copyHello(result []byte) ([]byte, error) {
+	if len(result) > maxHello {
+		return nil, fmt.Errorf("what the server says of itself has %d bytes; at most %d are kept", len(result), maxHello)
+	}
+	return bytes.Clone(result), nil
+}
+
 func (c Client) info() []byte {
 	if len(c.Info) == 0 {
 		return []byte(`{"name":"mcp-workbench","version":"1"}`)
@@ -130,7 +141,7 @@ func (c *conn) initialize(ctx context.Context, client Client) error {
 	}
 	var p bytes.Buffer
 	fmt.Fprintf(&p, `{"protocolVersion":%q,"capabilities":%s,"clientInfo":%s}`, version, client.capabilities(), client.info())
-	raw, err := c.call(ctx, "initialize", p.Bytes())
+	raw, err := consult(ctx, c, "initialize", p.Bytes(), copyHello)
 	if err != nil {
 		return err
 	}
@@ -153,7 +164,7 @@ func (c *conn) initialize(ctx context.Context, client Client) error {
 }
 
 func (c *conn) discover(ctx context.Context, client Client) error {
-	raw, err := c.call(ctx, "server/discover", discoverParams(client))
+	raw, err := consult(ctx, c, "server/discover", discoverParams(client), copyHello)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/mcp-workbench/workbench/internal/account"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
@@ -22,7 +23,7 @@ const (
 	Prompts   Kind = "prompts"
 )
 
-// Bounds of a list, against servers that never end one.
+// Bounds of a list, against servers that never end one. Its bytes are bounded by the account of the server.
 const (
 	maxPages = 100
 	maxItems = 10000
@@ -68,44 +69,95 @@ func (h *hello) offers(k Kind) bool {
 // list reads all pages of a list. Entries that have no name, or one that an entry before them has, and tools that
 // cannot be used, are left out and counted; a cursor that comes twice ends the list.
 func (c *conn) list(ctx context.Context, kind Kind) (items []Item, bad int, err error) {
-	method, key := kind.method()
+	method, _ := kind.method()
+	room := c.server.room(kind)
 	seen, named := make(map[string]bool), make(map[string]bool)
 	cursor := ""
-	for page := 0; ; page++ {
-		if page == maxPages {
-			return items, bad, fmt.Errorf("%s: stopped after %d pages and %d entries; the server has more", method, page, len(items))
-		}
-		raw, err := c.page(ctx, method, c.listParams(cursor))
+	for pages := 1; ; pages++ {
+		p, err := c.page(ctx, kind, c.listParams(cursor), room, maxItems-len(items))
 		if err != nil {
 			return items, bad, err
 		}
-		var out [2]wire.Span
-		whole := wire.Span{Start: 0, End: len(raw)}
-		if err := wire.Find(raw, whole, []string{string(kind), "nextCursor"}, out[:]); err != nil {
-			return items, bad, fmt.Errorf("%s: %w", method, err)
-		}
-		if !out[0].Present() || raw[out[0].Start] != '[' {
-			return items, bad, fmt.Errorf("%s: the result has no list %q", method, kind)
-		}
-		for e := range wire.Elements(raw, out[0]) {
-			if len(items) == maxItems {
-				return items, bad, fmt.Errorf("%s: stopped after %d entries; the server has more", method, len(items))
-			}
-			item, ok := newItem(c.server, raw[e.Start:e.End], key)
-			if !ok || named[item.Key] || kind == Tools && !c.usable(item) {
+		bad += p.bad
+		for _, it := range p.items {
+			if named[it.Key] || kind == Tools && !c.usable(it) {
 				bad++
 				continue
 			}
-			named[item.Key] = true
-			items = append(items, item)
+			named[it.Key] = true
+			items = append(items, it)
+			room -= it.size()
 		}
-		next, _ := wire.Unquote(raw[out[1].Start:out[1].End])
-		if next == "" || seen[next] {
+		cursor = p.next
+		switch {
+		case p.long > 0:
+			err = fmt.Errorf("%d entries were left out: of the lists of a server %d bytes are kept", p.long, account.Lists)
+		case p.more:
+			err = fmt.Errorf("stopped after %d entries; the server has more", len(items))
+		case p.wide > maxCursor:
+			err = fmt.Errorf("stopped after %d pages: the cursor of the last one has %d bytes; at most %d are sent back", pages, p.wide, maxCursor)
+		case cursor == "":
 			return items, bad, nil
+		case seen[cursor]:
+			err = fmt.Errorf("stopped after %d pages: the cursor of the last one came before", pages)
+		case pages == maxPages:
+			err = fmt.Errorf("stopped after %d pages and %d entries; the server has more", pages, len(items))
+		default:
+			seen[cursor] = true
+			continue
 		}
-		seen[next] = true
-		cursor = next
+		return items, bad, fmt.Errorf("%s: %w", method, err)
 	}
+}
+
+// page is a piece of a list.
+type page struct {
+	items []Item
+	size  int    // what they are charged for
+	bad   int    // entries that cannot be used
+	long  int    // entries for which there was no room
+	more  bool   // there are more entries than a list may have
+	next  string // the cursor of the page after it, unless it is too long
+	wide  int    // how long it is
+}
+
+// maxCursor is the longest cursor that is sent back, in bytes.
+const maxCursor = 16 << 10
+
+// readPage takes from a result what there is room for, and copies nothing else: a page may be as long as a message.
+func (s *Server) readPage(raw []byte, kind Kind, room, count int) (p page, err error) {
+	_, key := kind.method()
+	var out [2]wire.Span
+	whole := wire.Span{Start: 0, End: len(raw)}
+	if err := wire.Find(raw, whole, []string{string(kind), "nextCursor"}, out[:]); err != nil {
+		return p, err
+	}
+	if !out[0].Present() || raw[out[0].Start] != '[' {
+		return p, fmt.Errorf("the result has no list %q", kind)
+	}
+	for e := range wire.Elements(raw, out[0]) {
+		if p.more = len(p.items) == count; p.more {
+			return p, nil
+		}
+		if e.End-e.Start > room-p.size {
+			p.long++
+			continue
+		}
+		item, ok := newItem(s, raw[e.Start:e.End], key)
+		switch {
+		case !ok:
+			p.bad++
+		case item.size() > room-p.size:
+			p.long++
+		default:
+			p.items = append(p.items, item)
+			p.size += item.size()
+		}
+	}
+	if p.wide = out[1].End - out[1].Start; p.wide <= maxCursor {
+		p.next, _ = wire.Unquote(raw[out[1].Start:out[1].End])
+	}
+	return p, nil
 }
 
 // listTries is how often a page of a list is asked for, and listRest how long
@@ -117,22 +169,23 @@ const (
 
 // page asks for a page of a list, and again if a remote server is in trouble:
 // reading a list twice does no harm.
-func (c *conn) page(ctx context.Context, method string, params []byte) ([]byte, error) {
+func (c *conn) page(ctx context.Context, kind Kind, params []byte, room, count int) (page, error) {
+	method, _ := kind.method()
 	for try := 1; ; try++ {
-		raw, err := c.call(ctx, method, params)
+		p, err := consult(ctx, c, method, params, func(result []byte) (page, error) { return c.server.readPage(result, kind, room, count) })
 		var trouble *StatusError
 		if err == nil || try == listTries || !errors.As(err, &trouble) || trouble.Status < http.StatusInternalServerError {
-			return raw, err
+			return p, err
 		}
 		rest := time.NewTimer(jitter(listRest << (try - 1)))
 		select {
 		case <-rest.C:
 		case <-c.link.Done():
 			rest.Stop()
-			return nil, err
+			return page{}, err
 		case <-ctx.Done():
 			rest.Stop()
-			return nil, err
+			return page{}, err
 		}
 	}
 }

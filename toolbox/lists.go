@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/mcp-workbench/workbench/internal/account"
 	"github.com/mcp-workbench/workbench/internal/logkey"
 )
 
@@ -37,6 +38,7 @@ func (s *Server) first(ctx context.Context, c *conn) error {
 	for _, k := range []Kind{Tools, Resources, Templates, Prompts} {
 		if !c.hello.offers(k) {
 			delete(s.lists, k)
+			s.chargeLocked(k, nil)
 		}
 	}
 	if !c.hello.offers(Tools) {
@@ -105,6 +107,7 @@ func (s *Server) store(k Kind, items []Item, bad int, err error) bool {
 		return false // keep what was known
 	}
 	s.lists[k] = items
+	s.chargeLocked(k, whole)
 	if k == Tools {
 		s.unfiltered = whole
 	}
@@ -117,6 +120,35 @@ func (s *Server) store(k Kind, items []Item, bad int, err error) bool {
 		}
 	}
 	return false
+}
+
+// itemSize is what is charged for an entry of a list besides its bytes, which is less than for other things: there are
+// many, and each is bounded by its place in a list.
+const itemSize = 128
+
+func (it *Item) size() int { return len(it.Raw) + len(it.Key) + itemSize }
+
+// chargeLocked charges the server's account for a list in place of the one before it.
+func (s *Server) chargeLocked(k Kind, items []Item) {
+	size := 0
+	for i := range items {
+		size += items[i].size()
+	}
+	s.account.Keep(size - s.sizes[k])
+	s.sizes[k] = size
+}
+
+// room is how many bytes a list may have beside the others.
+func (s *Server) room(k Kind) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	room := account.Lists
+	for other, size := range s.sizes {
+		if other != k {
+			room -= size
+		}
+	}
+	return room
 }
 
 // relist reads a list anew in the background, one reading at a time, and tells

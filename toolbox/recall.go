@@ -62,9 +62,11 @@ func (s *Server) recall(e *catalogue.Entry) {
 	for _, k := range []Kind{Tools, Resources, Templates, Prompts} {
 		_, key := k.method()
 		var items []Item
+		room := s.room(k)
 		for _, raw := range e.Lists[string(k)] {
-			if it, ok := newItem(s, raw, key); ok {
+			if it, ok := newItem(s, raw, key); ok && it.size() <= room {
 				items = append(items, it)
+				room -= it.size()
 			}
 		}
 		s.store(k, items, 0, nil)

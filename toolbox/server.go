@@ -12,6 +12,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/account"
 	"github.com/mcp-workbench/workbench/internal/logkey"
 )
 
@@ -27,10 +28,11 @@ type Server struct {
 	log  zerolog.Logger
 	poke chan struct{} // an open found the server resting: try now
 
-	counts counters
-	queue  queue
-	pumps  atomic.Int32 // who pumps, and who came meanwhile
-	remote *remote      // nil unless the server is one
+	account *account.Account // of what is kept because of it
+	counts  counters
+	queue   queue
+	pumps   atomic.Int32 // who pumps, and who came meanwhile
+	remote  *remote      // nil unless the server is one
 
 	// legacy says that the server once ended on server/discover or left it
 	// unanswered. It belongs to the owner goroutine.
@@ -49,6 +51,7 @@ type Server struct {
 	conn    *conn         // not nil while ready
 	hello   *hello        // what it last said of itself; nil if that is not known
 	lists   map[Kind][]Item
+	sizes   map[Kind]int // what its account is charged for the lists
 	// unfiltered are its tools with those that the filters leave out.
 	unfiltered []Item
 	notes      map[Kind][]string // what is odd about its lists, for the status
@@ -95,7 +98,9 @@ func newServer(box *Toolbox, cfg config.Server) *Server {
 		poke:    make(chan struct{}, 1),
 		rebound: make(chan struct{}, 1),
 		changed: make(chan struct{}),
+		account: account.New(account.Server, nil),
 		lists:   make(map[Kind][]Item),
+		sizes:   make(map[Kind]int),
 		notes:   make(map[Kind][]string),
 		readers: map[Kind]*listReader{Tools: {}, Resources: {}, Prompts: {}},
 		watched: make(map[string]bool),
@@ -164,6 +169,9 @@ func (s *Server) Offers(k Kind) bool {
 	h := s.said()
 	return h != nil && h.offers(k)
 }
+
+// Account is charged for what is kept because of the server, whichever of its processes it was.
+func (s *Server) Account() *account.Account { return s.account }
 
 // Keep has the server not stopped for idleness for a while: it holds something
 // for its client that no request shows, such as a task.

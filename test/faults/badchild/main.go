@@ -50,5 +50,6 @@ func modes() map[string]mode {
 	maps.Copy(all, protocols())
 	maps.Copy(all, calls())
 	maps.Copy(all, words())
+	maps.Copy(all, hoards())
 	return all
 }

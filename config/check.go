@@ -104,7 +104,7 @@ func (c *checker) list(n *node, path string, secret bool) []value {
 
 // config reads the whole file.
 func (c *checker) config(root *node) *Config {
-	cfg := &Config{ToolMode: ToolModeAuto, OpenTimeout: DefaultOpenTimeout, MaxMessage: DefaultMaxMessage}
+	cfg := &Config{ToolMode: ToolModeAuto, OpenTimeout: DefaultOpenTimeout, OpenBudget: DefaultOpenBudget, MaxMessage: DefaultMaxMessage}
 	o, ok := c.object(root, "")
 	if !ok {
 		return cfg
@@ -113,6 +113,7 @@ func (c *checker) config(root *node) *Config {
 		cfg.ToolMode = ToolMode(v.text)
 	}
 	o.duration("openTimeout", &cfg.OpenTimeout)
+	o.count("openBudget", &cfg.OpenBudget)
 	o.count("maxMessage", &cfg.MaxMessage)
 	if n, path, ok := o.take("store"); ok {
 		c.store(n, path, &cfg.Store)

@@ -7,6 +7,7 @@ type Config struct {
 	Path        string        // file it came from; "" for the built-in configuration
 	ToolMode    ToolMode      `key:"toolMode" enum:"auto,dynamic,proxy"`
 	OpenTimeout time.Duration `key:"openTimeout"`
+	OpenBudget  int           `key:"openBudget"` // how much the answer of an open tells unasked, in tokens of four bytes
 	MaxMessage  int           `key:"maxMessage"` // the longest message taken from a client or server, in bytes
 	Store       Store         `key:"store"`
 	Models      Models        `key:"models"`
@@ -155,6 +156,7 @@ const (
 const (
 	DefaultOpenTimeout      = 10 * time.Second
 	DefaultMaxMessage       = 16 << 20
+	DefaultOpenBudget       = 2000
 	DefaultStartTimeout     = 30 * time.Second
 	DefaultCallIdleTimeout  = 5 * time.Minute
 	DefaultCallTotalTimeout = 30 * time.Minute
@@ -171,6 +173,7 @@ func Default() *Config {
 	return &Config{
 		ToolMode:    ToolModeAuto,
 		OpenTimeout: DefaultOpenTimeout,
+		OpenBudget:  DefaultOpenBudget,
 		MaxMessage:  DefaultMaxMessage,
 		Toolboxes: []Toolbox{{
 			Name:        "workflows",

@@ -165,7 +165,8 @@ func fileOf(cfg *config.Config) any {
 		toolboxes = append(toolboxes, entry{t.Name, ordered{
 			{"description", escape(t.Description)}, {"open", t.Open}, {"prefix", string(t.Prefix)}, {"mcpServers", servers}}})
 	}
-	file := ordered{{"toolMode", string(cfg.ToolMode)}, {"openTimeout", cfg.OpenTimeout.String()}, {"maxMessage", cfg.MaxMessage}}
+	file := ordered{{"toolMode", string(cfg.ToolMode)}, {"openTimeout", cfg.OpenTimeout.String()},
+		{"openBudget", cfg.OpenBudget}, {"maxMessage", cfg.MaxMessage}}
 	switch {
 	case cfg.Store.Path != "":
 		file = append(file, entry{"store", ordered{{"path", escape(cfg.Store.Path)}}})

@@ -141,7 +141,7 @@ func bounds(key string) (least, most int, of string) {
 	switch key {
 	case "maxInFlight":
 		return 1, 10000, "requests"
-	case "maxTokens":
+	case "maxTokens", "openBudget":
 		return 1, 1 << 20, "tokens"
 	}
 	return 64 << 10, 1 << 30, "bytes"

@@ -74,7 +74,7 @@ func property(key string, t reflect.Type, enum string) schema {
 		s["items"], s["minItems"] = choiceSchema(signatures()), 1
 	case "idleTimeout":
 		s["anyOf"] = append(s["anyOf"].([]schema), schema{"const": false})
-	case "maxMessage", "maxInFlight", "maxTokens":
+	case "maxMessage", "maxInFlight", "maxTokens", "openBudget":
 		s["minimum"], s["maximum"], _ = bounds(key)
 	}
 	s["description"] = description(key)
@@ -148,6 +148,8 @@ func description(key string) string {
 		return "How clients get the tools of an open toolbox: registered with the client (dynamic), through workbench_use_tool alone (proxy), or both (auto, the default)."
 	case "openTimeout":
 		return `How long opening a toolbox waits for its servers; those that are later are named in the answer. A duration such as "10s" (the default) or a number of seconds.`
+	case "openBudget":
+		return "How much the answer of opening a toolbox tells of its tools unasked, in tokens of four bytes: their definitions if these fit, else their parameters, else their names, else how many there are. Default 2000."
 	case "maxMessage":
 		return "The longest message taken from a client or a server, in bytes. Default 16777216."
 	case "prefix":

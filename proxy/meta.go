@@ -48,8 +48,16 @@ func metaTools(cfg *config.Config) []metaTool {
 	}
 	return []metaTool{
 		define(openTool, "Open toolbox",
-			"Start the servers of a toolbox and get its tools: for each its name, server, description and input schema. Opening an open toolbox again is harmless and shows its present state. Call the tools by their exposed names if they are offered to you, else through "+useTool+".",
-			map[string]any{"toolbox_name": toolboxName}, []string{"toolbox_name"},
+			"Start the servers of a toolbox and see its tools: with parameters, or by name where there are many. Opening an open toolbox again is harmless, shows its present state, and tells more of the tools you name in tools. Call the tools by their exposed names if they are offered to you, else through "+useTool+".",
+			map[string]any{
+				"toolbox_name": toolboxName,
+				"tools": map[string]any{
+					"type":        "array",
+					"items":       map[string]any{"type": "string"},
+					"description": "See these alone: tools (NAME or SERVER/NAME), whole servers, or patterns with * in them",
+				},
+				"detail": map[string]any{"type": "string", "enum": details(), "description": "See that much of each tool; without it, as much as fits in a short answer"},
+			}, []string{"toolbox_name"},
 			mcp.ToolAnnotation{ReadOnlyHint: mcp.ToBoolPtr(false), DestructiveHint: mcp.ToBoolPtr(false), IdempotentHint: mcp.ToBoolPtr(true), OpenWorldHint: mcp.ToBoolPtr(false)}),
 		define(useTool, "Use tool",
 			"Call a tool of a toolbox by its name, as given by "+openTool+". The toolbox is opened if it is not. The result is the tool's own.",

@@ -83,7 +83,7 @@ func TestOpenResultBeforeTheEnd(t *testing.T) {
 		l.method("notifications/tools/list_changed")
 		began := time.Now()
 		got := strings.Join(l.close(), "\n")
-		if !strings.Contains(got, `"servers_connected\":1`) || time.Since(began) > 0 {
+		if !strings.Contains(got, `"servers_connected":1`) || time.Since(began) > 0 {
 			t.Errorf("after %s got %s, want at once the result of the open", time.Since(began), got)
 		}
 	})

@@ -245,7 +245,7 @@ func TestHabitsAreRemembered(t *testing.T) {
 		const (
 			through = "Call the tools through workbench_use_tool"
 			either  = "If they are not offered to you"
-			byName  = "call them by exposed_name."
+			byName  = "call them by exposed_name, such as"
 		)
 		for _, tt := range []struct {
 			name     string

@@ -118,7 +118,7 @@ func TestReloadUnderLoad(t *testing.T) {
 		if _, err := c.request("initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"test","version":"1"}}`); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := c.request("tools/call", `{"name":"workbench_open_toolbox","arguments":{"toolbox_name":"dev"}}`); err != nil || !strings.Contains(got, `\"servers_connected\":5`) {
+		if got, err := c.request("tools/call", `{"name":"workbench_open_toolbox","arguments":{"toolbox_name":"dev"}}`); err != nil || !strings.Contains(got, `"servers_connected":5`) {
 			t.Fatalf("got %s, %v, want five servers that are ready", got, err)
 		}
 		pids := make(map[string]string)

@@ -29,7 +29,7 @@ func allowed(filters []string, tool string) bool {
 		if !excludes {
 			hasInclude = true
 		}
-		if !matches(pattern, tool) {
+		if !Matches(pattern, tool) {
 			continue
 		}
 		if excludes {
@@ -40,9 +40,9 @@ func allowed(filters []string, tool string) bool {
 	return included || !hasInclude
 }
 
-// matches compares by path.Match, with "*" crossing the slashes that some
-// tools have in their names.
-func matches(pattern, tool string) bool {
+// Matches compares a name with a pattern by path.Match, with "*" crossing the
+// slashes that some tools have in their names.
+func Matches(pattern, tool string) bool {
 	if pattern == "*" || pattern == tool {
 		return true
 	}

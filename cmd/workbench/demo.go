@@ -287,7 +287,7 @@ func (d *demonstration) open(ctx context.Context) error {
 	return nil
 }
 
-// use calls a tool of the front and returns the text of its result.
+// use calls a tool of the front and returns the structured content of its result, or its text if there is none.
 func (d *demonstration) use(ctx context.Context, tool string, arguments map[string]any) (string, error) {
 	var req mcp.CallToolRequest
 	req.Params.Name = tool
@@ -304,6 +304,10 @@ func (d *demonstration) use(ctx context.Context, tool string, arguments map[stri
 	}
 	if res.IsError {
 		return "", errors.New(text.String())
+	}
+	if res.StructuredContent != nil {
+		raw, err := json.Marshal(res.StructuredContent)
+		return string(raw), err
 	}
 	return text.String(), nil
 }

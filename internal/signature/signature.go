@@ -17,7 +17,7 @@ import (
 const (
 	maxLine    = 480 // the parameters of a tool
 	maxType    = 120 // the type of one parameter
-	maxName    = 64  // the name of a parameter
+	maxName    = 128 // the name of a tool or a parameter
 	maxValue   = 40  // one value of an enumeration
 	maxDefault = 24  // a default value
 	minType    = 8   // less room than that is not begun with
@@ -51,7 +51,7 @@ func (r *reader) list(fields []field, depth, room int) string {
 		if b.Len() > 0 {
 			b.WriteString(", ")
 		}
-		text := name(f.name)
+		text := Name(f.name)
 		if !f.required {
 			text += "?"
 		}

@@ -61,10 +61,11 @@ func cut(text string, most int) string {
 	return text[:max(end, 0)] + more
 }
 
-// name words the name of a parameter: as it is if it is a word, else in quotes.
-func name(s string) string {
+// Name words the name of a tool or a parameter: as it is if it is a word, else in quotes and with escapes for what
+// cannot be seen.
+func Name(s string) string {
 	for _, c := range s {
-		if c == utf8.RuneError || !unicode.IsLetter(c) && !unicode.IsDigit(c) && !strings.ContainsRune("_-.$", c) {
+		if c == utf8.RuneError || !unicode.IsLetter(c) && !unicode.IsDigit(c) && !strings.ContainsRune("_-.$/", c) {
 			return quote(s, maxName)
 		}
 	}

@@ -230,8 +230,9 @@ func open(tb testing.TB, c *wiretest.Client, toolbox string) opened {
 	return decode[opened](tb, "structuredContent of open", result.Structured)
 }
 
+// openParams asks for the definitions of all tools, however many they are.
 func openParams(toolbox string) string {
-	return fmt.Sprintf(`{"name":"workbench_open_toolbox","arguments":{"toolbox_name":%q}}`, toolbox)
+	return fmt.Sprintf(`{"name":"workbench_open_toolbox","arguments":{"toolbox_name":%q,"detail":"schemas"}}`, toolbox)
 }
 
 // exposed gives the name under which a tool of the opened toolbox is offered.

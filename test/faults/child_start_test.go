@@ -133,9 +133,9 @@ func TestFaultA38_ManyTools(t *testing.T) {
 	b := newBed(t, "manytools", setup{})
 	o := b.open()
 	tools := 0
-	for _, tool := range o.Tools {
-		if tool.Server == "sick" {
-			tools++
+	for _, srv := range o.Servers {
+		if srv.Name == "sick" {
+			tools = srv.Tools
 		}
 	}
 	if tools < 1000 || tools > 10_000 {

@@ -107,7 +107,7 @@ func (r *row) fault(tb testing.TB, format string, args ...any) {
 // open opens a toolbox and wants its servers ready, with the tools that they have directly.
 func (s *session) open(t *testing.T, name string, rows []*row) {
 	t.Helper()
-	reply := s.call(t, "tools/call", `{"name":"workbench_open_toolbox","arguments":{"toolbox_name":`+wiretest.JSON(name)+`}}`)
+	reply := s.call(t, "tools/call", `{"name":"workbench_open_toolbox","arguments":{"detail":"schemas","toolbox_name":`+wiretest.JSON(name)+`}}`)
 	if reply.Error != nil {
 		t.Fatalf("open %s: got error %v", name, reply.Error)
 	}

@@ -1,0 +1,181 @@
+package proxy
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/mcp-workbench/workbench/internal/signature"
+	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/toolbox"
+)
+
+// offer is what is told of the tools of one server.
+type offer struct {
+	server  string
+	tools   []toolbox.Item // those that were asked for
+	all     int            // how many the server has
+	exposed map[identity]string
+	detail  detail
+	cost    size
+}
+
+// rendering is an offer in words and as data.
+type rendering struct {
+	text  []byte
+	names []string          // of the tools of which that is all
+	tools []json.RawMessage // the others
+}
+
+// size is a number of bytes of text and of structured content.
+type size struct{ text, structured int }
+
+func (a size) plus(b size) size  { return size{a.text + b.text, a.structured + b.structured} }
+func (a size) minus(b size) size { return size{a.text - b.text, a.structured - b.structured} }
+func (a size) negative() bool    { return a.text < 0 || a.structured < 0 }
+
+// fill gives each server as much detail as fits: the next step for all of them before the one after it for any, and for
+// those with fewer tools first. Definitions are told of all tools or of none.
+func fill(offers []*offer, room size) {
+	order := slices.Clone(offers)
+	slices.SortStableFunc(order, func(a, b *offer) int { return len(a.tools) - len(b.tools) })
+	left := room
+	for _, o := range order {
+		_, cost := o.render(defined, &left)
+		left = left.minus(cost)
+	}
+	if !left.negative() {
+		for _, o := range offers {
+			o.detail = defined
+		}
+		return
+	}
+	left = room
+	for _, o := range order {
+		_, o.cost = o.render(counted, nil)
+		left = left.minus(o.cost)
+	}
+	for d := named; d <= summarised; d++ {
+		for _, o := range order {
+			free := left.plus(o.cost)
+			if o.detail != d-1 {
+				continue // not even less did fit
+			}
+			if _, cost := o.render(d, &free); !free.minus(cost).negative() {
+				o.detail, o.cost, left = d, cost, free.minus(cost)
+			}
+		}
+	}
+}
+
+// render tells of the tools in so much detail. It stops when that does not fit into room, unless room is nil.
+func (o *offer) render(d detail, room *size) (r rendering, cost size) {
+	if len(o.tools) == 0 {
+		return r, cost
+	}
+	count := fmt.Sprint(len(o.tools))
+	if len(o.tools) < o.all {
+		count += fmt.Sprintf(" of %d", o.all)
+	}
+	r.text = fmt.Appendf(nil, "\n%s, tools: %s", o.server, count)
+	switch d {
+	case counted:
+		r.text = append(r.text, " (too many to name here)\n"...)
+		return r, size{text: len(r.text)}
+	case named:
+		r.text = append(r.text, " (names alone)"...)
+		cost.structured = len(`,"tool_names":[]`)
+	}
+	r.text = append(r.text, '\n')
+	for i := range o.tools {
+		it := &o.tools[i]
+		r.text = append(toolLine(r.text, it, d), '\n')
+		if d == named {
+			r.names = append(r.names, it.Key)
+			cost.structured += len(it.Key) + len(`"",`)
+		} else {
+			data := describeTool(it, o.exposed[identity{it.Server, it.Key}], d)
+			r.tools = append(r.tools, data)
+			cost.structured += len(data) + len(",")
+		}
+		cost.text = len(r.text)
+		if room != nil && room.minus(cost).negative() {
+			break
+		}
+	}
+	return r, cost
+}
+
+// toolLine appends what the text of an open says of a tool: a line, and of a definition another one.
+func toolLine(out []byte, it *toolbox.Item, d detail) []byte {
+	out = append(out, signature.Name(it.Key)...)
+	if d == named {
+		return out
+	}
+	parts := definition(it)
+	out = append(out, signature.Of(parts[inputSchema])...)
+	switch text, _ := wire.Unquote(parts[description]); d {
+	case summarised:
+		if text = signature.Sentence(text, maxSummary); text != "" {
+			out = append(append(out, " – "...), text...)
+		}
+	case defined:
+		if members := appendDefinition(nil, parts); members != nil {
+			out = append(append(append(out, "\n  {"...), members[1:]...), '}')
+		}
+	}
+	return out
+}
+
+// describeTool gives what structured content says of a tool.
+func describeTool(it *toolbox.Item, exposed string, d detail) json.RawMessage {
+	out := wire.AppendQuote([]byte(`{"name":`), it.Key)
+	out = wire.AppendQuote(append(out, `,"server":`...), it.Server.Name)
+	out = wire.AppendQuote(append(out, `,"toolbox":`...), it.Server.Toolbox)
+	out = wire.AppendQuote(append(out, `,"exposed_name":`...), exposed)
+	parts := definition(it)
+	if d == defined {
+		return append(appendDefinition(out, parts), '}')
+	}
+	out = wire.AppendQuote(append(out, `,"signature":`...), signature.Of(parts[inputSchema]))
+	if text, _ := wire.Unquote(parts[description]); d == summarised && text != "" {
+		out = wire.AppendQuote(append(out, `,"summary":`...), signature.Sentence(text, maxSummary))
+	}
+	return append(out, '}')
+}
+
+// The parts of a tool's definition that a model needs.
+const (
+	description = iota
+	inputSchema
+	outputSchema
+	annotations
+)
+
+func definitionParts() []string {
+	return []string{"description", "inputSchema", "outputSchema", "annotations"}
+}
+
+// definition gives the parts as the server wrote them; nil are those that are not there.
+func definition(it *toolbox.Item) (parts [4][]byte) {
+	var at [4]wire.Span
+	if wire.Find(it.Raw, wire.Span{Start: 0, End: len(it.Raw)}, definitionParts(), at[:]) != nil {
+		return parts
+	}
+	for i, p := range at {
+		if p.Present() {
+			parts[i] = it.Raw[p.Start:p.End]
+		}
+	}
+	return parts
+}
+
+// appendDefinition appends the parts as members, each after a comma.
+func appendDefinition(out []byte, parts [4][]byte) []byte {
+	for i, name := range definitionParts() {
+		if parts[i] != nil {
+			out = wire.Compact(append(out, `,"`+name+`":`...), parts[i])
+		}
+	}
+	return out
+}

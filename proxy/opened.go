@@ -1,0 +1,211 @@
+package proxy
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/toolbox"
+)
+
+// detail is how much an open says of the tools of a server.
+type detail int
+
+const (
+	counted    detail = iota // how many there are
+	named                    // their names
+	signed                   // names and parameters
+	summarised               // and the first sentences of the descriptions
+	defined                  // the definitions
+)
+
+// details are the values of the argument detail.
+func details() []string { return []string{"names", "signatures", "schemas"} }
+
+// detailOf reads a value of the argument detail.
+func detailOf(name string) (detail, bool) {
+	i := slices.Index(details(), name)
+	return []detail{counted, named, summarised, defined}[i+1], i >= 0
+}
+
+const (
+	// bytesPerToken is what tokens are reckoned at.
+	bytesPerToken = 4
+	// maxSummary is how long a first sentence may be.
+	maxSummary = 100
+	// leastTrouble is how much of a reason or a note is shown however many there are.
+	leastTrouble = 200
+)
+
+// result is what workbench_open_toolbox answers.
+type result struct {
+	Toolbox     string            `json:"toolbox"`
+	Description string            `json:"description"`
+	Connected   int               `json:"servers_connected"`
+	HowToCall   string            `json:"how_to_call,omitempty"`
+	NotFound    []string          `json:"not_found,omitempty"` // what was asked for and is not there
+	Servers     []serverResult    `json:"servers"`
+	Tools       []json.RawMessage `json:"tools"` // those of which more than the name is told
+}
+
+type serverResult struct {
+	Name  string        `json:"name"`
+	State toolbox.State `json:"state"`
+	Tools int           `json:"tools"`
+	// Names are the tools of which no more is told than the name.
+	Names []string `json:"tool_names,omitempty"`
+	// ToolsSeen is when they were seen, if that was in another run.
+	ToolsSeen string   `json:"tools_seen,omitempty"`
+	Error     string   `json:"error,omitempty"`
+	Notes     []string `json:"notes,omitempty"`
+}
+
+// question is what the arguments of workbench_open_toolbox ask for.
+type question struct {
+	toolbox string
+	detail  detail   // counted: as much as the budget allows
+	tools   []string // of which tools; nil: of all
+}
+
+// opened makes the result of an open: the same content as text of many lines and as structured content, of which clients
+// show their models one or the other. It is an error only if no server at all could be started.
+func (s *session) opened(b *box, q question, modern bool) []byte {
+	s.mu.Lock()
+	exposed := s.routes.exposed
+	s.mu.Unlock()
+	r := result{Toolbox: b.Name, Description: describe(b.content.Load().description), Servers: []serverResult{}, Tools: []json.RawMessage{}}
+	starting, example := 0, ""
+	var offers []*offer
+	asked := selection{patterns: q.tools}
+	for _, srv := range b.Servers() {
+		st := srv.Status()
+		switch st.State {
+		case toolbox.Ready:
+			r.Connected++
+		case toolbox.Starting:
+			starting++
+		}
+		r.Servers = append(r.Servers, describeServer(srv, st))
+		items := srv.Items(toolbox.Tools)
+		if len(items) > 0 && example == "" {
+			example = exposed[identity{srv, items[0].Key}]
+		}
+		offers = append(offers, &offer{server: srv.Name, tools: asked.of(items, exposed), all: len(items), exposed: exposed, detail: q.detail})
+	}
+	r.NotFound = asked.missed()
+	if example != "" {
+		r.HowToCall = s.howToCall(b, modern, example)
+	}
+	budget := s.cfg().OpenBudget * bytesPerToken
+	r.shorten(budget / 2)
+	if q.detail == counted {
+		room := size{budget - len(r.head()) - len(howToSeeMore), budget*3/2 - len(encode(r)) - len(howToSeeMore)}
+		fill(offers, room)
+	}
+	if slices.ContainsFunc(offers, func(o *offer) bool { return len(o.tools) > 0 && o.detail < defined }) {
+		r.HowToCall += howToSeeMore
+	}
+	text := []byte(r.head())
+	for i, o := range offers {
+		shown, _ := o.render(o.detail, nil)
+		text = append(text, shown.text...)
+		r.Servers[i].Names = shown.names
+		r.Tools = append(r.Tools, shown.tools...)
+	}
+	out := []byte{'{'}
+	if modern {
+		out = append(out, `"resultType":"complete",`...)
+	}
+	out = append(out, `"content":[{"type":"text","text":`...)
+	out = wire.AppendQuote(out, strings.TrimSuffix(string(text), "\n"))
+	out = append(append(out, `}],"structuredContent":`...), encode(r)...)
+	if len(r.Servers) > 0 && r.Connected == 0 && starting == 0 {
+		out = append(out, `,"isError":true`...)
+	}
+	return append(out, '}')
+}
+
+// howToSeeMore says how to learn more of some tools than an open tells.
+const howToSeeMore = " To see more of some tools, open the toolbox again with tools (of tools, servers or patterns such as *issue*) and, if need be, detail."
+
+// shorten keeps the reasons and notes of all servers within a number of bytes, or little more.
+func (r *result) shorten(room int) {
+	n := 0
+	for _, srv := range r.Servers {
+		n += len(srv.Notes)
+		if srv.Error != "" {
+			n++
+		}
+	}
+	most := max(leastTrouble, room/max(n, 1))
+	for i := range r.Servers {
+		srv := &r.Servers[i]
+		srv.Error = cut(srv.Error, most)
+		for j, note := range srv.Notes {
+			srv.Notes[j] = cut(note, most)
+		}
+	}
+}
+
+// head is the text before the tools: how to call them, and what is wrong.
+func (r *result) head() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Toolbox %s: %s\n", r.Toolbox, r.Description)
+	if r.HowToCall != "" {
+		fmt.Fprintln(&b, r.HowToCall)
+	}
+	fmt.Fprintf(&b, "%d of %d servers ready\n", r.Connected, len(r.Servers))
+	for _, srv := range r.Servers {
+		if srv.Error != "" {
+			fmt.Fprintf(&b, "- %s is %s: %s\n", srv.Name, srv.State, srv.Error)
+		}
+	}
+	for _, srv := range r.Servers {
+		for _, note := range srv.Notes {
+			fmt.Fprintf(&b, "- %s: %s\n", srv.Name, note)
+		}
+	}
+	if r.NotFound != nil {
+		fmt.Fprintf(&b, "- no tool is %s\n", strings.Join(quoted(r.NotFound), " or "))
+	}
+	return b.String()
+}
+
+// describeServer says where a server stands. One that is starting and was seen
+// before is no trouble: its tools can be called, and the calls wait.
+func describeServer(srv *toolbox.Server, st toolbox.Status) serverResult {
+	one := serverResult{Name: srv.Name, State: st.State, Tools: st.Tools, Notes: srv.Notes()}
+	starting := st.State == toolbox.Starting
+	switch {
+	case st.State == toolbox.Ready:
+	case starting && st.Seen.IsZero():
+		one.Error = "still starting, " + st.Explain() + "; open the toolbox again to see its tools"
+	case !starting || st.Cause != nil:
+		one.Error = st.Explain()
+	}
+	if !st.Seen.IsZero() {
+		one.ToolsSeen = st.Seen.UTC().Format(time.RFC3339)
+		note := "its tools are those last seen " + st.LastSeen()
+		if starting {
+			note = "starting; " + note + ", and calls wait until it is ready"
+		}
+		one.Notes = append(one.Notes, note)
+	}
+	return one
+}
+
+// encode gives the JSON of one of our own values, with text as it is.
+func encode(v any) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		// What is raw in them was checked when it was read.
+		panic("a value of ours cannot be encoded: " + err.Error())
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}

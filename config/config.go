@@ -5,6 +5,7 @@ import "time"
 // Config is one workbench configuration, checked and with its variables expanded.
 type Config struct {
 	Path        string        // file it came from; "" for the built-in configuration
+	Doubt       string        // why its file is not quite to be trusted; "" if nothing is known against it
 	ToolMode    ToolMode      `key:"toolMode" enum:"auto,dynamic,proxy"`
 	OpenTimeout time.Duration `key:"openTimeout"`
 	OpenBudget  int           `key:"openBudget"` // how much the answer of an open tells unasked, in tokens of four bytes

@@ -3,37 +3,28 @@ package config
 import (
 	"bytes"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/mcp-workbench/workbench/internal/openfile"
 )
 
 // maxSize is the most bytes a configuration file may have.
 const maxSize = 4 << 20
 
 // Load reads and parses the file at path, as [Parse] does. A file that cannot be read is an *os.PathError; one that other
-// users can write is refused.
+// users can write or replace is refused, as [openfile.ReadTrusted] says.
 func Load(path string, lookup func(string) (string, bool)) (*Config, error) {
-	f, err := os.Open(path)
+	data, doubt, err := openfile.ReadTrusted(path, maxSize)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	info, err := f.Stat()
+	cfg, err := Parse(path, data, lookup)
 	if err == nil {
-		err = distrust(path, info)
+		cfg.Doubt = doubt
 	}
-	if err != nil {
-		return nil, err
-	}
-	// One byte more than allowed tells Parse that the file is too big.
-	data, err := io.ReadAll(io.LimitReader(f, maxSize+1))
-	if err != nil {
-		return nil, err
-	}
-	return Parse(path, data, lookup)
+	return cfg, err
 }
 
 // Parse reads a configuration. Name becomes its Path and appears in errors; its ending decides between YAML (.yaml, .yml)

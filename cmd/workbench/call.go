@@ -7,13 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/workbench/internal/jsontype"
 	"github.com/mcp-workbench/workbench/internal/nearest"
+	"github.com/mcp-workbench/workbench/internal/openfile"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
@@ -168,6 +168,9 @@ func beforeBrace(s string) string {
 	return before
 }
 
+// maxArgument is the most bytes that arguments in a file may have.
+const maxArgument = 64 << 20
+
 // source reads the JSON that an argument stands for.
 func (e *environment) source(arg string) (data []byte, from string, err error) {
 	switch {
@@ -175,7 +178,7 @@ func (e *environment) source(arg string) (data []byte, from string, err error) {
 		data, err = io.ReadAll(e.in)
 		return data, "on standard input", err
 	case strings.HasPrefix(arg, "@"):
-		data, err = os.ReadFile(arg[1:])
+		data, _, err = openfile.Read(arg[1:], maxArgument)
 		return data, "in " + arg[1:], err
 	default:
 		return []byte(arg), "given", nil

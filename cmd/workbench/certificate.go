@@ -11,11 +11,15 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/mcp-workbench/workbench/internal/logkey"
+	"github.com/mcp-workbench/workbench/internal/openfile"
 )
 
 // certificatePeriod is how often is looked, at most, whether the certificate is
 // another.
 const certificatePeriod = time.Second
+
+// maxPEM is the most bytes that a certificate or a key may have.
+const maxPEM = 1 << 20
 
 // certificatePair is that of --tls-cert and --tls-key. It is read anew for the next
 // connection when a file is another: certificates are renewed while programs run.
@@ -57,7 +61,14 @@ func (c *certificatePair) load() error {
 		return nil
 	}
 	c.read = now // what is wrong with them is said once
-	pair, err := tls.LoadX509KeyPair(c.files[0], c.files[1])
+	var pem [2][]byte
+	for i, file := range c.files {
+		var err error
+		if pem[i], _, err = openfile.Read(file, maxPEM); err != nil {
+			return err
+		}
+	}
+	pair, err := tls.X509KeyPair(pem[0], pem[1])
 	if err != nil {
 		return err
 	}

@@ -40,6 +40,9 @@ func check(env *environment) error {
 	} else {
 		fmt.Fprintf(env.out, "%s\n", cfg.Path)
 	}
+	if cfg.Doubt != "" {
+		fmt.Fprintf(env.out, "  warning: %s\n", cfg.Doubt)
+	}
 	for _, t := range cfg.Toolboxes {
 		fmt.Fprintf(env.out, "  %s: %s\n", t.Name, count(len(t.Servers), "server"))
 		for _, s := range t.Servers {

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/workbench/internal/openfile"
 	"github.com/mcp-workbench/workbench/toolbox"
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
 )
@@ -69,7 +69,7 @@ type folderVerdict struct {
 }
 
 func checkCommands(ctx context.Context, env *environment, dir string, offline, asJSON bool) error {
-	root, err := os.OpenRoot(dir)
+	root, err := openfile.OpenFolder(dir)
 	if err != nil {
 		why := unreadable(err)
 		if errors.Is(err, fs.ErrNotExist) {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/openfile"
 )
 
 func commandsServeCommand(env *environment) *cobra.Command {
@@ -109,6 +110,9 @@ func (e *environment) addDesk(cfg *config.Config, box config.Toolbox) error {
 	return nil
 }
 
+// maxVariables is the most bytes that a file of variables may have.
+const maxVariables = 1 << 20
+
 // readVariables adds the variables in files, whose paths stand in variables, to
 // the environment. They go before what is there.
 func (e *environment) readVariables(names ...string) error {
@@ -117,7 +121,7 @@ func (e *environment) readVariables(names ...string) error {
 		if path == "" {
 			continue
 		}
-		text, err := os.ReadFile(path)
+		text, _, err := openfile.Read(path, maxVariables)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/workbench/internal/openfile"
 	"github.com/mcp-workbench/workbench/internal/store"
-	"github.com/mcp-workbench/workbench/internal/wholefile"
 )
 
 func conversationsExportCommand(env *environment) *cobra.Command {
@@ -52,7 +52,7 @@ corrections that users have made. Programs that use the store may go on.`,
 // conversations, not at all.
 func exportFile(ctx context.Context, s *store.Store, path string, sel store.Selection) (counts store.Counts, err error) {
 	var rest error // of an export that goes on in spite of it
-	err = wholefile.Write(path, func(f *os.File) (err error) {
+	err = openfile.Write(path, func(f *os.File) (err error) {
 		counts, err = s.Export(ctx, f, sel)
 		if errors.As(err, new(*store.CorruptError)) {
 			rest, err = err, nil
@@ -75,7 +75,7 @@ an import that was interrupted can be run again.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in := env.in
 			if args[0] != "-" {
-				f, err := os.Open(args[0])
+				f, _, err := openfile.Open(args[0])
 				if err != nil {
 					return err
 				}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
-	"os"
 	"strings"
 	"sync"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/model"
+	"github.com/mcp-workbench/workbench/internal/openfile"
 	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/store"
 	"github.com/mcp-workbench/workbench/internal/wire"
@@ -266,7 +266,7 @@ func (d *desks) workflow(ctx context.Context, cfg *config.Config, log zerolog.Lo
 // folder loads a workflow from a folder, which may make requests and run
 // programs: the operator has named it.
 func (d *desks) folder(ctx context.Context, cfg *config.Config, log zerolog.Logger, dir string) (*command.Workflow, error) {
-	root, err := os.OpenRoot(dir)
+	root, err := openfile.OpenFolder(dir)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("there is no folder %s", dir)

@@ -10,6 +10,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/mcp-workbench/workbench/internal/logkey"
+	"github.com/mcp-workbench/workbench/internal/openfile"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
@@ -25,7 +26,7 @@ func (e *environment) logger() (_ zerolog.Logger, close func() error, err error)
 	}
 	var w io.Writer = e.err
 	if e.logFile != "" {
-		f, err := os.OpenFile(e.logFile, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		f, err := openfile.Append(e.logFile)
 		if err != nil {
 			return zerolog.Nop(), close, fmt.Errorf("--log-file: %w", err)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/logkey"
+	"github.com/mcp-workbench/workbench/internal/openfile"
 )
 
 // reloader has a front work by what the configuration file says now. A file
@@ -20,6 +21,7 @@ type reloader struct {
 	log    zerolog.Logger
 	front  interface{ Reload(*config.Config) }
 	direct string         // the one toolbox that is served, or ""
+	piped  bool           // the configuration came through a pipe, which was read to its end
 	cfg    *config.Config // what the front works by
 	paths  []string       // of the file; without one, where it is looked for
 
@@ -32,6 +34,9 @@ func newReloader(env *environment, log zerolog.Logger, cfg *config.Config, searc
 	r := &reloader{env: env, log: log, cfg: cfg, direct: direct, paths: searched}
 	if cfg.Path != "" {
 		r.paths = []string{cfg.Path}
+	}
+	if r.piped = openfile.HandedOver(cfg.Path); r.piped {
+		r.paths = nil
 	}
 	return r
 }
@@ -59,6 +64,16 @@ func (r *reloader) follow(front interface{ Reload(*config.Config) }) (stop func(
 
 // run follows the file until ctx ends.
 func (r *reloader) run(ctx context.Context, hangups <-chan struct{}) {
+	if r.piped {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-hangups:
+				r.log.Warn().Str(logkey.Detail, r.cfg.Path).Msg("the configuration came through a pipe and cannot be read anew")
+			}
+		}
+	}
 	w := newWatch(r.paths, r.log)
 	defer w.close()
 	for {
@@ -78,7 +93,7 @@ func (r *reloader) run(ctx context.Context, hangups <-chan struct{}) {
 		}
 		// The watches first, so that nothing is missed after it was read.
 		w.renew()
-		r.reload(asked)
+		r.reload(ctx, asked)
 		if r.cfg.Path != "" {
 			w.paths = []string{r.cfg.Path}
 		}
@@ -87,8 +102,11 @@ func (r *reloader) run(ctx context.Context, hangups <-chan struct{}) {
 
 // reload reads the file and has the front work by it, if it is well. What is
 // wrong is said once, or when somebody asked.
-func (r *reloader) reload(asked bool) {
-	cfg, err := r.load()
+func (r *reloader) reload(ctx context.Context, asked bool) {
+	cfg, err := r.load(ctx)
+	if ctx.Err() != nil {
+		return
+	}
 	if err != nil {
 		text := err.Error()
 		if said := r.fault.Swap(&text); asked || said == nil || *said != text {
@@ -110,12 +128,28 @@ func (r *reloader) reload(asked bool) {
 
 // load reads the file that there was at the start, or looks for one if there
 // was none: another is not to take its place because it is away for a moment.
-func (r *reloader) load() (*config.Config, error) {
-	if r.cfg.Path != "" {
-		return r.env.loadFile(r.cfg.Path)
+// The end of ctx does not wait for a disk.
+func (r *reloader) load(ctx context.Context) (*config.Config, error) {
+	type result struct {
+		cfg *config.Config
+		err error
 	}
-	cfg, _, err := r.env.load()
-	return cfg, err
+	path, read := r.cfg.Path, make(chan result, 1)
+	go func() {
+		var got result
+		if path != "" {
+			got.cfg, got.err = r.env.loadFile(path)
+		} else {
+			got.cfg, _, got.err = r.env.load()
+		}
+		read <- got
+	}()
+	select {
+	case got := <-read:
+		return got.cfg, got.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
 }
 
 // warn says what does not work as it may be meant to.

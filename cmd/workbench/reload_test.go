@@ -237,13 +237,13 @@ func TestReloadSaysFaultOnce(t *testing.T) {
 	f.r = newReloader(&environment{}, zerolog.New(f), cfg, nil, "")
 	for _, text := range []string{"[", "[", "]"} {
 		put(t, f.path, text)
-		f.r.reload(false)
-		f.r.reload(false)
+		f.r.reload(t.Context(), false)
+		f.r.reload(t.Context(), false)
 	}
 	if got := strings.Count(f.logged(), "\n"); got != 2 {
 		t.Errorf("got %d lines for two faults, want 2:\n%s", got, f.logged())
 	}
-	f.r.reload(true)
+	f.r.reload(t.Context(), true)
 	if got := strings.Count(f.logged(), "\n"); got != 3 {
 		t.Errorf("asked again, got %d lines, want 3:\n%s", got, f.logged())
 	}

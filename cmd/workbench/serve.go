@@ -70,6 +70,9 @@ func serve(cmd *cobra.Command, env *environment, direct string, over *httpFlags)
 	for _, problem := range cfg.Problems() {
 		log.Warn().AnErr(logkey.Err, problem).Msg("a server cannot be used")
 	}
+	if cfg.Doubt != "" {
+		log.Warn().Str(logkey.Detail, cfg.Doubt).Msg("the configuration can be changed by another user")
+	}
 	if cfg.Models.Problem != nil {
 		log.Warn().AnErr(logkey.Err, cfg.Models.Problem).Msg("the models cannot be asked")
 	}

@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/workbench/internal/openfile"
 )
 
 func tokenCommand(env *environment) *cobra.Command {
@@ -76,27 +76,16 @@ func loadToken(path string) (string, error) {
 }
 
 func readToken(path string) (string, error) {
-	f, err := os.Open(path)
+	text, info, err := openfile.Read(path, 1<<10)
 	if errors.Is(err, fs.ErrPermission) {
 		return "", hinted{fmt.Errorf("the token cannot be read: %w", err), "the file must belong to this user; or name another with --token-file"}
 	} else if err != nil {
 		return "", err
 	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return "", err
+	if !openfile.Private(info) {
+		return "", hinted{fmt.Errorf("others can read the token file %s (%04o)", path, info.Mode().Perm()), fmt.Sprintf("chmod 600 %s; if others may have read it, delete it for a new one", path)}
 	}
-	if !info.Mode().IsRegular() {
-		return "", fmt.Errorf("the token file %s is not a file", path)
-	}
-	// Windows keeps rights elsewhere.
-	if mode := info.Mode().Perm(); mode&0o077 != 0 && runtime.GOOS != "windows" {
-		return "", hinted{fmt.Errorf("others can read the token file %s (%04o)", path, mode), fmt.Sprintf("chmod 600 %s; if others may have read it, delete it for a new one", path)}
-	}
-	text := make([]byte, 1<<10)
-	n, _ := f.Read(text)
-	token := strings.TrimSpace(string(text[:n]))
+	token := strings.TrimSpace(string(text))
 	if len(token) < minToken || len(token) > 512 || strings.ContainsFunc(token, func(c rune) bool { return c <= ' ' || c > '~' }) {
 		return "", hinted{fmt.Errorf("the token file %s does not hold a token of %d to 512 visible ASCII characters", path, minToken), "delete it for a new one"}
 	}
@@ -107,22 +96,14 @@ func readToken(path string) (string, error) {
 // once, the first one's stands.
 func makeToken(path string) error {
 	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := openfile.MakeFolder(dir, 0o700); err != nil {
 		return err
 	}
-	tmp, err := os.CreateTemp(dir, ".token-*") // with mode 0600
-	if err != nil {
-		return err
-	}
-	defer os.Remove(tmp.Name())
 	bits := make([]byte, 32)
 	_, _ = rand.Read(bits) // never fails: it ends the program instead
-	_, err = tmp.WriteString(base64.RawURLEncoding.EncodeToString(bits) + "\n")
-	if err := errors.Join(err, tmp.Close()); err != nil {
-		return err
+	err := openfile.PutNew(path, []byte(base64.RawURLEncoding.EncodeToString(bits)+"\n"))
+	if errors.Is(err, fs.ErrExist) {
+		return nil
 	}
-	if err := os.Link(tmp.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	return nil
+	return err
 }

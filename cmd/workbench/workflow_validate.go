@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/workbench/internal/openfile"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 )
 
@@ -74,7 +74,7 @@ func validateFile(env *environment, parser *definition.Parser, file string) verd
 	if file == "-" {
 		data, err = io.ReadAll(io.LimitReader(env.in, definition.MaxFileSize+1))
 	} else {
-		data, err = os.ReadFile(file)
+		data, _, err = openfile.Read(file, definition.MaxFileSize)
 	}
 	if err != nil {
 		v.Faults = append(v.Faults, definition.Fault{Message: unreadable(err)})
@@ -157,10 +157,10 @@ func initWorkflow(env *environment, file string) error {
 		_, err := env.out.Write(definition.Sample())
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+	if err := openfile.MakeFolder(filepath.Dir(file), 0o755); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	f, err := openfile.MakeNew(file, 0o644)
 	if errors.Is(err, fs.ErrExist) {
 		return hinted{fmt.Errorf("%s exists already", file), "name another file"}
 	}

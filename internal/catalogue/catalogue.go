@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -17,7 +16,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/mcp-workbench/workbench/internal/logkey"
-	"github.com/mcp-workbench/workbench/internal/wholefile"
+	"github.com/mcp-workbench/workbench/internal/openfile"
 )
 
 // Bounds of the folder.
@@ -89,31 +88,18 @@ func (c *Catalogue) Newest(server string) *Entry {
 }
 
 func (c *Catalogue) read(k Key) (*Entry, error) {
-	f, err := os.Open(c.path(k))
+	path := c.path(k)
+	data, info, err := openfile.Read(path, maxFile)
 	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is not a file", f.Name())
-	case info.Size() > maxFile:
-		return nil, fmt.Errorf("%s has %d bytes; at most %d are read", f.Name(), info.Size(), maxFile)
-	}
-	data := make([]byte, info.Size())
-	if _, err := io.ReadFull(f, data); err != nil {
 		return nil, err
 	}
 	e, err := decode(k, data)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", f.Name(), err)
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if now := time.Now(); now.Sub(info.ModTime()) > touchAfter {
 		// It only keeps the file from being taken for one that nobody uses.
-		_ = os.Chtimes(f.Name(), time.Time{}, now)
+		_ = os.Chtimes(path, time.Time{}, now)
 	}
 	return e, nil
 }
@@ -132,10 +118,10 @@ func (c *Catalogue) write(k Key, e *Entry) error {
 	if len(data) > maxFile {
 		return fmt.Errorf("its lists have %d bytes; at most %d are kept", len(data), maxFile)
 	}
-	if err := os.MkdirAll(c.dir, 0o700); err != nil {
+	if err := openfile.MakeFolder(c.dir, 0o700); err != nil {
 		return err
 	}
-	return wholefile.Cache(c.path(k), data) // what a power failure tears is not read
+	return openfile.Cache(c.path(k), data) // what a power failure tears is not read
 }
 
 // abandoned is how old a file must be that was begun and not finished before
@@ -158,7 +144,7 @@ func (c *Catalogue) prune(now time.Time) {
 		}
 		age := now.Sub(info.ModTime())
 		switch {
-		case strings.HasPrefix(info.Name(), wholefile.Prefix) && age > abandoned,
+		case strings.HasPrefix(info.Name(), openfile.Prefix) && age > abandoned,
 			strings.HasSuffix(info.Name(), suffix) && age > maxAge:
 			c.remove(info)
 		case strings.HasSuffix(info.Name(), suffix):

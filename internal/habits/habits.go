@@ -13,9 +13,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -23,8 +21,8 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/mcp-workbench/workbench/internal/logkey"
+	"github.com/mcp-workbench/workbench/internal/openfile"
 	"github.com/mcp-workbench/workbench/internal/slots"
-	"github.com/mcp-workbench/workbench/internal/wholefile"
 )
 
 // Bounds of the file.
@@ -112,15 +110,10 @@ func (d *document) find(c Client) int {
 
 // read returns the file; an empty one if there is none.
 func (m *Memory) read() (document, error) {
-	f, err := os.Open(m.path)
+	data, _, err := openfile.Read(m.path, maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return document{}, nil
 	} else if err != nil {
-		return document{}, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxFile))
-	if err != nil {
 		return document{}, err
 	}
 	var doc document
@@ -155,5 +148,5 @@ func (m *Memory) write(ctx context.Context, r record) error {
 	if err != nil {
 		return err
 	}
-	return wholefile.Cache(m.path, append(data, '\n'))
+	return openfile.Cache(m.path, append(data, '\n'))
 }

@@ -9,11 +9,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 
+	"github.com/mcp-workbench/workbench/internal/openfile"
 	"github.com/mcp-workbench/workbench/internal/slots"
-	"github.com/mcp-workbench/workbench/internal/wholefile"
 )
 
 // Store keeps logins, a file each, which only their owner can read. Several
@@ -27,6 +26,9 @@ type Store struct {
 // first is kept.
 func NewStore(dir string) *Store { return &Store{dir: dir, turns: slots.New(dir, 1)} }
 
+// maxLogin is the most bytes that a kept login may have.
+const maxLogin = 1 << 20
+
 // path is where the login to a server is kept.
 func (s *Store) path(server string) string {
 	sum := sha256.Sum256([]byte(server))
@@ -38,7 +40,7 @@ func (s *Store) path(server string) string {
 func (s *Store) read(server string) (record, error) {
 	r := record{Server: server}
 	path := s.path(server)
-	data, err := os.ReadFile(path)
+	data, _, err := openfile.Read(path, maxLogin)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return r, nil
@@ -67,7 +69,7 @@ func (s *Store) change(ctx context.Context, server string, f func(*record) error
 	failed := f(&r)
 	after, err := json.Marshal(r)
 	if err == nil && !bytes.Equal(before, after) {
-		err = wholefile.Replace(s.path(server), after)
+		err = openfile.Replace(s.path(server), after)
 	}
 	if err != nil {
 		err = fmt.Errorf("the login cannot be kept: %w", err)

@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/mcp-workbench/workbench/internal/openfile"
 )
 
 // Slots are the places under any number of names. Its methods may be called
@@ -74,7 +76,7 @@ func (s *Slots) places(name string) chan struct{} {
 
 // lock waits for the first of the files of a name that nobody else has locked.
 func (s *Slots) lock(ctx context.Context, name string) (*lockFile, error) {
-	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+	if err := openfile.MakeFolder(s.dir, 0o700); err != nil {
 		return nil, err
 	}
 	digest := sha256.Sum256([]byte(name))
@@ -102,7 +104,7 @@ type lockFile struct{ *os.File }
 // tryLock locks a file, which is made if there is none; nil if another has it.
 func tryLock(path string) (*lockFile, error) {
 	for {
-		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+		f, _, err := openfile.Make(path)
 		if err != nil {
 			return nil, err
 		}

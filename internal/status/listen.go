@@ -1,6 +1,7 @@
 package status
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/mcp-workbench/workbench/internal/openfile"
 )
 
 const (
@@ -46,7 +49,7 @@ func listen(dir string) (net.Listener, error) {
 	if len(path) > maxPath {
 		return nil, fmt.Errorf("%s: longer than the %d bytes that the path of a socket may have", path, maxPath)
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := openfile.MakeFolder(dir, 0o700); err != nil {
 		return nil, err
 	}
 	if err := isPrivate(dir); err != nil {
@@ -64,14 +67,8 @@ func listen(dir string) (net.Listener, error) {
 		return nil, fmt.Errorf("%s: another process answers on it", path)
 	}
 	_ = os.Remove(path)
-	ln, err := net.Listen("unix", path)
-	if err != nil {
-		return nil, err
-	}
-	if err := os.Chmod(path, 0o600); err != nil {
-		return nil, errors.Join(err, ln.Close())
-	}
-	return ln, nil
+	listen := net.ListenConfig{Control: keepPrivate}
+	return listen.Listen(context.Background(), "unix", path)
 }
 
 // sockets lists those in a folder.

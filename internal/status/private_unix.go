@@ -28,4 +28,10 @@ func isPrivate(dir string) error {
 	return nil
 }
 
+// keepPrivate gives the file that a socket is going to have its mode, where the system takes it from the socket.
+// Elsewhere the folder alone keeps others out.
+func keepPrivate(_, _ string, conn syscall.RawConn) error {
+	return conn.Control(func(fd uintptr) { _ = syscall.Fchmod(int(fd), 0o600) })
+}
+
 func isRefused(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"time"
+
+	"github.com/mcp-workbench/workbench/internal/openfile"
 )
 
 // presence is how the processes that have a store open know of each other: each holds a lock of a file beside it, which the
@@ -19,7 +21,7 @@ const (
 )
 
 func openPresence(path string) (*presence, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	f, _, err := openfile.Make(path)
 	if err != nil {
 		return nil, err
 	}

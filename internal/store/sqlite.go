@@ -15,6 +15,8 @@ import (
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/mcp-workbench/workbench/internal/openfile"
 )
 
 const (
@@ -41,6 +43,7 @@ type sqliteOptions struct {
 // sqliteDB is a store in a file.
 type sqliteDB struct {
 	path     string
+	linked   bool // links lead to path from where the store is said to be
 	opts     sqliteOptions
 	warn     func(error)
 	wal      bool
@@ -61,11 +64,30 @@ func OpenSQLite(ctx context.Context, path string, warn func(error), opts Options
 	if err != nil {
 		return nil, err
 	}
-	d := &sqliteDB{path: path, opts: opts.sqlite, warn: warn}
+	d := &sqliteDB{opts: opts.sqlite, warn: warn}
+	if d.path, d.linked, err = follow(path); err != nil {
+		return nil, fmt.Errorf("the store: %w", err)
+	}
 	if err := d.open(ctx); err != nil {
 		return nil, errors.Join(err, d.close())
 	}
 	return newStore(d, opts), nil
+}
+
+// follow returns the path where links lead from a path. Nothing needs to be there.
+func follow(path string) (target string, linked bool, err error) {
+	const most = 40
+	for range most {
+		to, err := os.Readlink(path)
+		if err != nil {
+			return path, linked, nil // no link, or nothing
+		}
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(path), to)
+		}
+		path, linked = to, true
+	}
+	return "", true, &os.PathError{Op: "open", Path: path, Err: fmt.Errorf("more than %d links", most)}
 }
 
 func (d *sqliteDB) open(ctx context.Context) error {
@@ -110,17 +132,21 @@ func (d *sqliteDB) prepare() error {
 	if err := makeFolder(filepath.Dir(d.path)); err != nil {
 		return fmt.Errorf("the folder of the store: %w", err)
 	}
-	f, err := os.OpenFile(d.path, os.O_RDWR|os.O_CREATE, 0o600)
+	// SQLite opens what is beside the file by itself, and waits for ever at a pipe.
+	for _, suffix := range []string{"-wal", "-shm", "-journal"} {
+		if info, err := os.Lstat(d.path + suffix); err == nil && !info.Mode().IsRegular() {
+			return fmt.Errorf("the store: %s%s is %w", d.path, suffix, openfile.ErrNotRegular)
+		}
+	}
+	f, _, err := openfile.Make(d.path)
 	if err == nil {
 		info, statErr := f.Stat()
 		_ = f.Close()
 		if statErr != nil {
 			return statErr
 		}
-		if info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" {
-			if err := os.Chmod(d.path, 0o600); err != nil {
-				d.warn(&PlaceError{d.path, "can be read by others: " + err.Error()})
-			}
+		if !openfile.Private(info) { // it was there before, and may be anything
+			d.warn(&PlaceError{d.path, fmt.Sprintf("can be read by others (%04o): chmod 600 %s", info.Mode().Perm(), d.path)})
 		}
 		d.presence, err = openPresence(d.path + ".lock")
 	}
@@ -142,7 +168,7 @@ func makeFolder(dir string) error {
 	if err := makeFolder(filepath.Dir(dir)); err != nil {
 		return err
 	}
-	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+	if err := openfile.MakeFolder(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 		return err
 	}
 	return syncFolder(filepath.Dir(dir))
@@ -153,7 +179,7 @@ func syncFolder(dir string) error {
 	if runtime.GOOS == "windows" {
 		return nil
 	}
-	f, err := os.Open(dir)
+	f, err := openfile.Place(dir)
 	if err != nil {
 		return nil // A folder that may be passed through but not read, such as /home, has been there before.
 	}
@@ -223,6 +249,9 @@ func (d *sqliteDB) openWriter(ctx context.Context, alone bool) error {
 	if !alone {
 		return &CorruptError{Path: d.path, Cause: err}
 	}
+	if d.linked { // to what may be anything, and anybody's
+		return fmt.Errorf("the store %s is damaged, and is not set aside, because the store is a link to it: %w", d.path, err)
+	}
 	aside, moveErr := d.setAside()
 	if moveErr != nil {
 		return &CorruptError{Path: d.path, Cause: errors.Join(err, moveErr)}
@@ -235,7 +264,7 @@ func (d *sqliteDB) openWriter(ctx context.Context, alone bool) error {
 }
 
 func (d *sqliteDB) prepareFile() error {
-	f, err := os.OpenFile(d.path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := openfile.MakeNew(d.path, 0o600)
 	if err != nil {
 		return err
 	}
@@ -306,19 +335,15 @@ var errNotSQLite = errors.New("the file is not a SQLite database")
 
 // checkHeader looks at the first bytes of the file and at its length.
 func (d *sqliteDB) checkHeader() error {
-	f, err := os.Open(d.path)
+	f, info, err := openfile.Open(d.path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
 	const magic = "SQLite format 3\x00"
 	head := make([]byte, len(magic))
 	n, _ := f.Read(head)
-	if n == 0 && info.Mode().IsRegular() && info.Size() == 0 {
+	if n == 0 && info.Size() == 0 {
 		if d.unclean() {
 			// SQLite takes a log for the remains of another database and throws it away.
 			if log, err := os.Stat(d.path + "-wal"); err == nil && log.Size() > 0 {
@@ -336,7 +361,7 @@ func (d *sqliteDB) checkHeader() error {
 
 // hasJournal reports whether there is a journal that SQLite rolls back (sqlite.org/fileformat2.html, "The Rollback Journal").
 func (d *sqliteDB) hasJournal() bool {
-	f, err := os.Open(d.path + "-journal")
+	f, _, err := openfile.Open(d.path + "-journal")
 	if err != nil {
 		return false
 	}
@@ -350,7 +375,7 @@ func (d *sqliteDB) hasJournal() bool {
 // that, and so does one that was cut to nothing: the log of the former has the file's first page in it.
 func (d *sqliteDB) emptyBesideLog() error {
 	const header, frame = 32, 24
-	f, err := os.Open(d.path + "-wal")
+	f, _, err := openfile.Open(d.path + "-wal")
 	if err != nil {
 		return err
 	}

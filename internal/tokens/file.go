@@ -1,6 +1,7 @@
 package tokens
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -12,14 +13,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/mcp-workbench/workbench/internal/openfile"
 	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/slots"
-	"github.com/mcp-workbench/workbench/internal/wholefile"
+	"golang.org/x/sync/singleflight"
 )
 
 // Token is what is known of a kept token.
@@ -55,8 +56,9 @@ var (
 // File keeps tokens. Several processes may use one at a time, and several
 // goroutines a File.
 type File struct {
-	path  string
-	turns *slots.Slots
+	path    string
+	turns   *slots.Slots
+	reading singleflight.Group // of the file, for Verify
 
 	mu      sync.Mutex
 	looked  time.Time         // when the file was looked at last
@@ -141,7 +143,7 @@ func (f *File) change(ctx context.Context, do func(*kept) error) error {
 	}
 	text, err := json.MarshalIndent(k, "", "  ")
 	if err == nil {
-		err = wholefile.Replace(f.path, append(text, '\n'))
+		err = openfile.Replace(f.path, append(text, '\n'))
 	}
 	if err != nil {
 		return fmt.Errorf("the tokens cannot be kept: %w", err)
@@ -153,23 +155,17 @@ func (f *File) change(ctx context.Context, do func(*kept) error) error {
 // it is not there.
 func (f *File) read() (kept, fs.FileInfo, error) {
 	none := kept{Version: version}
-	file, err := os.Open(f.path)
+	text, info, err := openfile.Read(f.path, maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return none, nil, nil
 	} else if err != nil {
 		return none, nil, fmt.Errorf("the tokens cannot be read: %w", err)
 	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return none, nil, err
-	}
-	// Windows keeps rights elsewhere.
-	if mode := info.Mode().Perm(); mode&0o077 != 0 && runtime.GOOS != "windows" {
-		return none, info, fmt.Errorf("others can read or change the tokens in %s (%04o): chmod 600 %s, if they did not", f.path, mode, f.path)
+	if !openfile.Private(info) {
+		return none, info, fmt.Errorf("others can read or change the tokens in %s (%04o): chmod 600 %s, if they did not", f.path, info.Mode().Perm(), f.path)
 	}
 	var k kept
-	d := json.NewDecoder(file)
+	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields() // what is not understood may be a limit
 	switch err := d.Decode(&k); {
 	case err != nil:
@@ -190,15 +186,28 @@ func digest(token string) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// maxFile is the most bytes that a file of tokens may have.
+const maxFile = 16 << 20
+
 // fresh is how long what was read is taken for what is in the file.
 const fresh = time.Second
 
 // Verify returns who a token stands for. It sees within a second what has
 // become of the file.
-func (f *File) Verify(_ context.Context, token string) (principal.Principal, error) {
+func (f *File) Verify(ctx context.Context, token string) (principal.Principal, error) {
 	now := time.Now()
 	f.mu.Lock()
-	f.refreshLocked(now)
+	due := f.looked.IsZero() || now.Sub(f.looked) >= fresh
+	f.mu.Unlock()
+	if due { // one reads for all, and nobody waits for a disk longer than for the answer
+		done := f.reading.DoChan("", func() (any, error) { f.refresh(); return nil, nil })
+		select {
+		case <-done:
+		case <-ctx.Done():
+			return principal.Principal{}, context.Cause(ctx)
+		}
+	}
+	f.mu.Lock()
 	t, err := f.bySum[digest(token)], f.problem
 	f.mu.Unlock()
 	switch {
@@ -212,18 +221,23 @@ func (f *File) Verify(_ context.Context, token string) (principal.Principal, err
 	return principal.Principal{Name: t.Principal, Admin: t.Admin, Toolboxes: t.Toolboxes}, nil
 }
 
-// refreshLocked reads the file if it is another than was read.
-func (f *File) refreshLocked(now time.Time) {
-	if !f.looked.IsZero() && now.Sub(f.looked) < fresh {
-		return
-	}
-	f.looked = now
+// refresh reads the file if it is another than was read. Only one goroutine does at a time.
+func (f *File) refresh() {
+	now := time.Now()
+	f.mu.Lock()
+	seen, problem := f.seen, f.problem
+	f.mu.Unlock()
 	info, err := os.Stat(f.path)
-	if err == nil && f.problem == nil && f.seen != nil && os.SameFile(info, f.seen) && info.ModTime().Equal(f.seen.ModTime()) && info.Size() == f.seen.Size() && info.Mode() == f.seen.Mode() {
+	if err == nil && problem == nil && seen != nil && os.SameFile(info, seen) && info.ModTime().Equal(seen.ModTime()) && info.Size() == seen.Size() && info.Mode() == seen.Mode() {
+		f.mu.Lock()
+		f.looked = now
+		f.mu.Unlock()
 		return
 	}
-	var k kept
-	k, f.seen, f.problem = f.read()
+	k, seen, problem := f.read()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.looked, f.seen, f.problem = now, seen, problem
 	f.bySum = make(map[string]*Token)
 	for i := range k.Tokens {
 		f.bySum[k.Tokens[i].SHA256] = &k.Tokens[i]

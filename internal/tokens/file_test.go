@@ -14,9 +14,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/mcp-workbench/workbench/internal/openfile"
 	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/tokens"
-	"github.com/mcp-workbench/workbench/internal/wholefile"
 )
 
 // made makes a token.
@@ -185,7 +185,7 @@ func TestCreateTogether(t *testing.T) {
 	if list, err := tokens.Open(path).List(); err != nil || len(list) != 10 || exists != 10 {
 		t.Errorf("got %d tokens, %d that were there and %v, want 10 of each", len(list), exists, err)
 	}
-	left, err := filepath.Glob(filepath.Join(filepath.Dir(path), wholefile.Prefix+"*"))
+	left, err := filepath.Glob(filepath.Join(filepath.Dir(path), openfile.Prefix+"*"))
 	if err != nil || len(left) > 0 {
 		t.Errorf("got %v and %q left behind", err, left)
 	}

@@ -5,11 +5,12 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"sync"
 	"time"
 
 	"golang.org/x/sync/singleflight"
+
+	"github.com/mcp-workbench/workbench/internal/openfile"
 )
 
 // How long keys are used.
@@ -92,7 +93,7 @@ func (r *keyring) refresh() {
 // fromFile reads keys from a file.
 func fromFile(path string) func(context.Context) ([]byte, error) {
 	return func(context.Context) ([]byte, error) {
-		text, err := os.ReadFile(path)
+		text, _, err := openfile.Read(path, maxKeys)
 		if err != nil {
 			return nil, fmt.Errorf("the keys of tokens cannot be read: %w", err)
 		}

@@ -82,7 +82,7 @@ func TestFaultD10_FileIsBrokenOrGone(t *testing.T) {
 		{"nothing in it", path + ":1:", func() error { return os.Truncate(path, 0) }},
 		{"no file", "no such file", func() error { return os.Remove(path) }},
 		{"a link to nowhere", "no such file", func() error { return os.Symlink("nowhere", path) }},
-		{"a folder", "is a directory", func() error { return firstError(os.Remove(path), os.Mkdir(path, 0o700)) }},
+		{"a folder", "is a folder", func() error { return firstError(os.Remove(path), os.Mkdir(path, 0o700)) }},
 		{"writable by all", "can be written by everybody", func() error {
 			return firstError(os.Remove(path), os.WriteFile(path, append(text, '\n'), 0o600), os.Chmod(path, 0o666))
 		}},

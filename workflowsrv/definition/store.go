@@ -13,6 +13,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/mcp-workbench/workbench/internal/openfile"
 )
 
 const (
@@ -124,7 +126,7 @@ func (s *Store) readSource(source Source, seen map[string]bool) (SourceState, []
 	fsys := source.FS
 	if fsys == nil {
 		// A root keeps every file name, and every link, inside the directory.
-		root, err := os.OpenRoot(source.Dir)
+		root, err := openfile.OpenFolder(source.Dir)
 		if err != nil {
 			if !errors.Is(err, fs.ErrNotExist) {
 				state.Present, state.Err = true, reason(err)

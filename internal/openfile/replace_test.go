@@ -1,4 +1,4 @@
-package wholefile_test
+package openfile_test
 
 import (
 	"errors"
@@ -7,11 +7,11 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/mcp-workbench/workbench/internal/wholefile"
+	"github.com/mcp-workbench/workbench/internal/openfile"
 )
 
 func TestReplaces(t *testing.T) {
-	for name, put := range map[string]func(path string, data []byte) error{"Replace": wholefile.Replace, "Cache": wholefile.Cache} {
+	for name, put := range map[string]func(path string, data []byte) error{"Replace": openfile.Replace, "Cache": openfile.Cache} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "file")
 			if err := os.WriteFile(path, []byte("what was there, and longer"), 0o644); err != nil {
@@ -38,10 +38,10 @@ func TestFailures(t *testing.T) {
 	failed := errors.New("failed")
 	dir := t.TempDir()
 	path := filepath.Join(dir, "file")
-	if err := wholefile.Replace(path, []byte("old")); err != nil {
+	if err := openfile.Replace(path, []byte("old")); err != nil {
 		t.Fatal(err)
 	}
-	err := wholefile.Write(path, func(f *os.File) error {
+	err := openfile.Write(path, func(f *os.File) error {
 		_, _ = f.WriteString("half")
 		return failed
 	})
@@ -56,13 +56,13 @@ func TestFailures(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(dir, "folder", "in it"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := wholefile.Replace(filepath.Join(dir, "folder"), nil); err == nil {
+	if err := openfile.Replace(filepath.Join(dir, "folder"), nil); err == nil {
 		t.Error("a folder was replaced")
 	}
-	if left, _ := filepath.Glob(filepath.Join(dir, wholefile.Prefix+"*")); len(left) > 0 {
+	if left, _ := filepath.Glob(filepath.Join(dir, openfile.Prefix+"*")); len(left) > 0 {
 		t.Errorf("got %q left over", left)
 	}
-	if err := wholefile.Replace(filepath.Join(dir, "no", "such", "folder"), nil); !errors.Is(err, os.ErrNotExist) {
+	if err := openfile.Replace(filepath.Join(dir, "no", "such", "folder"), nil); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("got error %v, want that the folder is not there", err)
 	}
 }

@@ -1,7 +1,4 @@
-// Package wholefile writes files that are there whole or not at all: beside the
-// place where they belong, for their user alone, and then renamed into it. Who
-// has the old file open goes on reading that.
-package wholefile
+package openfile
 
 import (
 	"errors"
@@ -13,8 +10,9 @@ import (
 // stays is left from a process that was killed meanwhile.
 const Prefix = ".new-"
 
-// Replace puts data in place of the file at path, with mode 0600. When it
-// returns nil the data are on stable storage.
+// Replace puts data in place of the file at path, with mode 0600: a file is there whole or not at all, since it is written
+// beside its place and then renamed into it. Who has the old file open goes on reading that. When Replace returns nil the
+// data are on stable storage.
 func Replace(path string, data []byte) error {
 	return Write(path, func(f *os.File) error {
 		_, err := f.Write(data)
@@ -42,16 +40,27 @@ func Cache(path string, data []byte) error {
 	})
 }
 
+// PutNew puts data where no file is, with mode 0600, and fails with fs.ErrExist where one is.
+func PutNew(path string, data []byte) error {
+	return written(path, func(f *os.File) error {
+		_, err := f.Write(data)
+		return err
+	}, os.Link)
+}
+
 func put(path string, write func(*os.File) error) error {
+	return written(path, write, os.Rename)
+}
+
+// written has a file written beside its place and then brought there.
+func written(path string, write func(*os.File) error, bring func(from, to string) error) error {
 	f, err := os.CreateTemp(filepath.Dir(path), Prefix+"*") // with mode 0600
 	if err != nil {
 		return err
 	}
 	if err = errors.Join(write(f), f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
+		err = bring(f.Name(), path)
 	}
-	if err != nil {
-		_ = os.Remove(f.Name()) // the first error is the one to tell
-	}
+	_ = os.Remove(f.Name()) // unless it was renamed; the first error is the one to tell
 	return err
 }

@@ -1,0 +1,124 @@
+//go:build unix
+
+package faults
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/mcp-workbench/workbench/test/wiretest"
+)
+
+// A configuration that becomes a pipe is a fault like another: what runs goes on, and so does the program when the file
+// is there again, and it ends when it is to.
+func TestFaultG46_ConfigurationIsAPipe(t *testing.T) {
+	for name, end := range map[string]func(*bed){
+		"end of input": func(b *bed) { b.CloseInput(); b.ends(0) },
+		"SIGTERM":      func(b *bed) { b.signal(syscall.SIGTERM); b.ends(1) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBed(t, "well", setup{})
+			config := b.path("workbench-config.json")
+			whole, err := os.ReadFile(config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pipe := func() {
+				_ = os.Remove(config)
+				if err := syscall.Mkfifo(config, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			pipe()
+			b.logs(1, "not a regular file")
+			b.works()
+			_ = os.Remove(config)
+			b.configure(strings.Replace(string(whole), `"openTimeout":"10s"`, `"openTimeout":"9s"`, 1))
+			b.logs(1, "configuration reloaded")
+			pipe()
+			b.signal(syscall.SIGHUP)
+			end(b)
+		})
+	}
+	t.Run("at the start", func(t *testing.T) {
+		t.Parallel()
+		fifo := filepath.Join(t.TempDir(), "workbench-config.json")
+		if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, command := range []string{"check", "serve"} {
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			out, err := exec.CommandContext(ctx, program("workbench"), command, "--config", fifo).CombinedOutput()
+			cancel()
+			if err == nil || !strings.Contains(string(out), "is a pipe, not a regular file") {
+				t.Errorf("%s: got %v and %q, want the reason", command, err, out)
+			}
+		}
+	})
+	t.Run("handed over by the caller", func(t *testing.T) {
+		t.Parallel()
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command(program("workbench"), "check", "--config", "/dev/fd/3")
+		cmd.ExtraFiles = []*os.File{r}
+		if _, err := w.WriteString(`{"toolboxes": {"piped": {"mcpServers": {}}}}`); err != nil {
+			t.Fatal(err)
+		}
+		_ = w.Close()
+		out, err := cmd.CombinedOutput()
+		_ = r.Close()
+		if err != nil || !strings.Contains(string(out), "piped: 0 servers") {
+			t.Errorf("got %v and %q, want what was piped", err, out)
+		}
+	})
+}
+
+// Pipes in place of all that is remembered from one run to the next hold nothing up.
+func TestFaultG47_PipesForWhatIsRemembered(t *testing.T) {
+	b := newBed(t, "well", setup{})
+	var kept []string
+	if !eventually(func() bool {
+		kept, _ = filepath.Glob(b.path("workbench/catalogue/*.mcp"))
+		return len(kept) > 0
+	}) {
+		t.Fatalf("got the catalogue %q, want what was seen of the servers", kept)
+	}
+	b.CloseInput()
+	b.ends(0)
+	for _, path := range append(kept, b.path("workbench/clients.json")) {
+		_ = os.Remove(path)
+		if err := syscall.Mkfifo(path, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.Command(program("workbench"), "serve", "--config", b.path("workbench-config.json"), "--log-level", "debug", "--log-file", b.path("log2"))
+	cmd.Env = b.environ()
+	b.Process = wiretest.Start(t, cmd, wiretest.Options{})
+	b.Initialize(wiretest.Legacy, "{}")
+	b.open()
+	b.works()
+	b.CloseInput()
+	b.ends(0)
+	fifo := b.path("fifo")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, flags := range [][]string{{"token", "--token-file", fifo}, {"serve", "--log-file", fifo}} {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		cmd := exec.CommandContext(ctx, program("workbench"), flags...)
+		cmd.Env, cmd.Stdin = b.environ(), strings.NewReader("")
+		out, err := cmd.CombinedOutput()
+		cancel()
+		if err == nil || !strings.Contains(string(out), "is a pipe, not a regular file") {
+			t.Errorf("%q: got %v and %q, want the reason", flags, err, out)
+		}
+	}
+}

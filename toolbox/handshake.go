@@ -154,11 +154,17 @@ func (c *conn) initialize(ctx context.Context, client Client) error {
 	if err := json.Unmarshal(raw, &r); err != nil {
 		return fmt.Errorf("initialize: the result cannot be read: %w", err)
 	}
-	if mcp.IsModernProtocol(r.ProtocolVersion) || !mcp.IsValidProtocolVersion(r.ProtocolVersion) {
+	if !mcp.IsValidProtocolVersion(r.ProtocolVersion) {
 		return fmt.Errorf("initialize: the server answered with protocol version %q, which this handshake does not know", r.ProtocolVersion)
 	}
-	if err := c.greeted(hello{Version: r.ProtocolVersion, Info: r.ServerInfo, Instructions: r.Instructions}, r.Capabilities); err != nil {
+	// A server may answer by the revision that it has, and then it is spoken to
+	// in that, which has no notification that ends a handshake.
+	modern := mcp.IsModernProtocol(r.ProtocolVersion)
+	if err := c.greeted(hello{Version: r.ProtocolVersion, Modern: modern, Info: r.ServerInfo, Instructions: r.Instructions}, r.Capabilities); err != nil {
 		return fmt.Errorf("initialize: %w", err)
+	}
+	if modern {
+		return nil
 	}
 	return c.notify("notifications/initialized", nil)
 }

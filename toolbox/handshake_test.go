@@ -49,6 +49,26 @@ func TestSlowStart(t *testing.T) {
 	}
 }
 
+// A server that answers initialize by revision 2026-07-28 is spoken to in that.
+func TestFaultH8_InitializeIsAnsweredByAModernVersion(t *testing.T) {
+	builtin := func(principal.Principal, config.Server) (wire.Endpoint, error) {
+		return &mcptest.Server{Modern: true, Greets: true}, nil
+	}
+	b := open(t, toolbox.Options{
+		Client:   toolbox.Client{Version: "2025-11-25"},
+		Builtins: map[string]toolbox.Builtin{"greets": builtin},
+	}, config.Server{Name: "s", Transport: config.TransportBuiltin, Builtin: "greets", Timeouts: childServer("", "").Timeouts})
+	s := server(t, b, "s")
+	if st := s.Status(); st.State != toolbox.Ready || !s.IsModern() || st.Tools == 0 {
+		t.Fatalf("got %+v, modern %t, want a modern server that is ready, with its tools", st, s.IsModern())
+	}
+	call, h := newCall(t, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"n":1}}}`)
+	s.Send(call)
+	if err := <-h.done; err != nil {
+		t.Error(err)
+	}
+}
+
 // slow is a server that reads nothing for its first ten seconds.
 type slow struct{ *mcptest.Server }
 

@@ -55,6 +55,12 @@ func (s *Server) recall(e *catalogue.Entry) {
 	if e == nil {
 		return
 	}
+	if e.Late {
+		s.mu.Lock()
+		s.late = true
+		s.mu.Unlock()
+		return
+	}
 	h := hello{Version: e.Version, Modern: mcp.IsModernProtocol(e.Version), Mute: e.Mute, Instructions: e.Instructions}
 	if err := h.declare(e.Capabilities); err != nil {
 		return // a server with such capabilities would not have become ready
@@ -83,6 +89,24 @@ func (s *Server) known() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return !s.status.Seen.IsZero() && s.status.Cause == nil
+}
+
+func (s *Server) isLate() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.late
+}
+
+// noteLate notes that the server was waited for in vain, for other runs too where
+// nothing is known of it: one that hangs is to hold up an open once.
+func (s *Server) noteLate() {
+	s.mu.Lock()
+	first := s.status.State == Starting && !s.late
+	s.late = s.late || first
+	s.mu.Unlock()
+	if c := s.box.opts.Catalogue; c != nil && first && c.Get(s.key()) == nil {
+		c.Put(s.key(), &catalogue.Entry{Seen: time.Now(), Late: true})
+	}
 }
 
 // remember keeps what is known of the running server for other runs. While its

@@ -452,3 +452,61 @@ func TestCloseWhileKnownServersStart(t *testing.T) {
 		t.Errorf("got %v, want an UnavailableError", err)
 	}
 }
+
+// A server that hangs and was never seen holds up an open once: not the next one
+// of its toolbox, nor one in another run, before it was ready for once.
+func TestFaultH10_HangingServerHoldsUpOneOpen(t *testing.T) {
+	for name, limit := range map[string]struct{ start, wait time.Duration }{
+		"longer than the open": {20 * time.Second, 300 * time.Millisecond},
+		"until its time-out":   {300 * time.Millisecond, 20 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			gate := filepath.Join(t.TempDir(), "gate")
+			hung := spec("tools=a gate=" + gate)
+			hung.Timeouts.Start = limit.start
+			opts := toolbox.Options{Catalogue: catalogueIn(t.TempDir()), Client: toolbox.Client{Version: "2025-11-25"}}
+			opened := func(b *toolbox.Toolbox) time.Duration {
+				t.Helper()
+				began := time.Now()
+				if err := b.Open(t.Context(), limit.wait); err != nil {
+					t.Fatal(err)
+				}
+				return time.Since(began)
+			}
+			box := func() *toolbox.Toolbox {
+				opts.Peer = newPeer()
+				b := toolbox.New(config.Toolbox{Name: "box", Servers: []config.Server{hung}}, opts)
+				t.Cleanup(func() { _ = b.Close() })
+				return b
+			}
+			b := box()
+			const shortest = 300 * time.Millisecond
+			if took := opened(b); took < shortest {
+				t.Errorf("the first open took %v, want at least %v", took, shortest)
+			}
+			if took := opened(b); took >= shortest {
+				t.Errorf("the second open took %v, want none", took)
+			}
+			if took := opened(box()); took >= shortest {
+				t.Errorf("the open in another run took %v, want none", took)
+			}
+			if err := os.WriteFile(gate, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			hung.Timeouts.Start = 20 * time.Second
+			limit.wait = 20 * time.Second
+			b = box()
+			opened(b)
+			ready(t, server(t, b, "s"))
+			if err := b.Close(); err != nil {
+				t.Fatal(err)
+			}
+			b = box()
+			opened(b)
+			if st := server(t, b, "s").Status(); st.Seen.IsZero() {
+				t.Errorf("got %+v, want a server that was seen", st)
+			}
+		})
+	}
+}

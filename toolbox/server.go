@@ -60,6 +60,7 @@ type Server struct {
 	readers    map[Kind]*listReader
 	watched    map[string]bool // uris of resources whose changes are wanted
 	tried      time.Time       // when the last start began that failed
+	late       bool            // an open waited for it in vain; until it is ready, none does again
 	kept       time.Time       // until when it is not idle, whatever is asked of it
 	filters    []string        // of tools
 	retired    bool            // it takes no more requests
@@ -226,7 +227,7 @@ func (s *Server) set(state State, cause error, next time.Time, c *conn) {
 		s.conn = c
 	}
 	if c != nil {
-		s.hello = &c.hello
+		s.hello, s.late = &c.hello, false
 	}
 	st := s.status
 	st.Tools = len(s.lists[Tools])

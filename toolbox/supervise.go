@@ -41,6 +41,9 @@ func (s *Server) run(ctx context.Context) error {
 				return unstopped
 			}
 		} else {
+			if late := (*TimeoutError)(nil); errors.As(err, &late) && late.What == "start" {
+				s.noteLate()
+			}
 			err = unsettled(err)
 			s.noteTried(began)
 		}

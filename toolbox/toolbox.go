@@ -176,21 +176,28 @@ func (t *Toolbox) Open(ctx context.Context, wait time.Duration, names ...string)
 // when wait is over or ctx ends; servers that are late go on starting, and those
 // that somebody has logged in to meanwhile are tried again. A server that the
 // catalogue knows is waited for only if its start has failed before: its lists
-// are there, and calls wait until it is ready. If names are given, only those
-// servers are waited for.
+// are there, and calls wait until it is ready. One that was waited for in vain,
+// here or in another run, is not waited for again, but by name. If names are
+// given, only those servers are waited for.
 func (t *Toolbox) Await(ctx context.Context, wait time.Duration, names ...string) {
 	var unknown []*Server
 	for _, s := range t.Servers() {
 		if s.admits(s.Status()) {
 			s.retry()
 		}
-		if !s.known() && (len(names) == 0 || slices.Contains(names, s.Name)) {
+		named := slices.Contains(names, s.Name)
+		if !s.known() && (named || len(names) == 0 && !s.isLate()) {
 			unknown = append(unknown, s)
 		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, wait)
+	waiting, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	settle(ctx, unknown)
+	settle(waiting, unknown)
+	if waiting.Err() != nil && ctx.Err() == nil {
+		for _, s := range unknown {
+			s.noteLate()
+		}
+	}
 }
 
 // Settle waits until each server of an open toolbox is ready or has failed, also

@@ -310,7 +310,7 @@ func TestFilters(t *testing.T) {
 		filters, want []string
 	}{
 		{[]string{"echo", "odd"}, []string{"echo", "odd"}},
-		{[]string{"*", "!exit", "!e*"}, []string{"params", "fail", "iserror", "odd", "big", "progress", "ask", "say", "heard", "hang", "sleep", "pid", "add_tool", "noise", "update"}},
+		{[]string{"*", "!exit", "!e*"}, []string{"params", "fail", "iserror", "odd", "big", "progress", "ask", "say", "heard", "hang", "sleep", "pid", "add_tool", "noise", "update", "result"}},
 		{[]string{"!*[a-df-z]*"}, nil},
 		{[]string{"p*"}, []string{"params", "progress", "pid"}},
 	} {

@@ -2,7 +2,7 @@ package main
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"os"
 	"os/signal"
 	"sync/atomic"
@@ -35,7 +35,7 @@ func signals(ctx context.Context, hangups *hangups, terminal func() bool) (conte
 					os.Exit(exitFault)
 				}
 				first = false
-				cancel(fmt.Errorf("received signal %s", s))
+				cancel(signalError{s})
 			case <-broken:
 			case <-done:
 				return
@@ -48,6 +48,20 @@ func signals(ctx context.Context, hangups *hangups, terminal func() bool) (conte
 		close(done)
 		cancel(nil)
 	}
+}
+
+// signalError says that a signal ended what was under way.
+type signalError struct{ os.Signal }
+
+func (e signalError) Error() string { return "received signal " + e.String() }
+
+// stopped gives the error of a server on standard input and output. A signal is
+// the way in which some clients end theirs, and no fault.
+func stopped(err error) error {
+	if errors.As(err, new(signalError)) {
+		return nil
+	}
+	return err
 }
 
 // hangups are the SIGHUPs of a program that goes on at them.

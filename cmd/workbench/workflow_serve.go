@@ -52,7 +52,7 @@ func serveWorkflows(ctx context.Context, env *environment, toolbox string, bare 
 	in, out, restore := pollable(env.in, env.out)
 	defer restore()
 	if err := wire.Serve(ctx, in, out, door, wire.ServeOptions{}); !errors.Is(err, errShutdown) {
-		return err
+		return stopped(err)
 	}
 	return nil
 }

@@ -80,7 +80,7 @@ func (c *Catalogue) Newest(server string) *Entry {
 	var newest *Entry
 	for _, path := range paths {
 		_, client, _ := strings.Cut(strings.TrimSuffix(filepath.Base(path), suffix), "-")
-		if e := c.Get(Key{server, client}); e != nil && (newest == nil || e.Seen.After(newest.Seen)) {
+		if e := c.Get(Key{server, client}); e != nil && !e.Late && (newest == nil || e.Seen.After(newest.Seen)) {
 			newest = e
 		}
 	}

@@ -22,6 +22,9 @@ type Entry struct {
 	// Mute says that it ended or stayed silent when it was asked by
 	// server/discover.
 	Mute bool
+	// Late says that the server was never seen, and waited for in vain at that
+	// time. There is nothing else in the entry then.
+	Late bool
 	// Capabilities is the JSON object that it declared; nil for none.
 	Capabilities json.RawMessage
 	// Instructions is what it says of its use.
@@ -43,6 +46,7 @@ type document struct {
 	Seen         int64                        `json:"seen"`
 	Version      string                       `json:"version"`
 	Mute         bool                         `json:"mute"`
+	Late         bool                         `json:"late"`
 	Capabilities json.RawMessage              `json:"capabilities"`
 	Instructions string                       `json:"instructions"`
 	Lists        map[string][]json.RawMessage `json:"lists"`
@@ -50,7 +54,7 @@ type document struct {
 
 // encode gives the file of an entry.
 func encode(k Key, e *Entry) []byte {
-	b := fmt.Appendf(nil, `{"key":%q,"seen":%d,"version":%q,"mute":%t,"capabilities":`, k, e.Seen.Unix(), e.Version, e.Mute)
+	b := fmt.Appendf(nil, `{"key":%q,"seen":%d,"version":%q,"mute":%t,"late":%t,"capabilities":`, k, e.Seen.Unix(), e.Version, e.Mute, e.Late)
 	if e.Capabilities == nil {
 		b = append(b, "null"...)
 	}
@@ -93,7 +97,7 @@ func decode(k Key, data []byte) (*Entry, error) {
 		return nil, errors.New("it is that of another server")
 	}
 	e := &Entry{
-		Seen: time.Unix(doc.Seen, 0), Version: doc.Version, Mute: doc.Mute,
+		Seen: time.Unix(doc.Seen, 0), Version: doc.Version, Mute: doc.Mute, Late: doc.Late,
 		Instructions: doc.Instructions, Lists: doc.Lists,
 	}
 	if string(doc.Capabilities) != "null" {

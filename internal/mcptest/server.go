@@ -33,6 +33,8 @@ type Server struct {
 	// Modern makes the server refuse initialize and speak 2026-07-28: what has
 	// not the metadata of that revision is refused, and results say their type.
 	Modern bool
+	// Greets makes a Modern server answer initialize, by its own revision.
+	Greets bool
 	// Silent makes it never answer these methods.
 	Silent []string
 	// Gate, unless it is "", names a file: until it exists, the server does not
@@ -235,13 +237,17 @@ func (s *session) waitForGate() {
 }
 
 func (s *session) initialize(m *wire.Message) {
-	if s.server.Modern {
+	if s.server.Modern && !s.server.Greets {
 		s.fail(m, wire.CodeMethodNotFound, "initialize was removed; this server speaks 2026-07-28", "")
 		return
 	}
-	version, _ := wire.FindPath(m.Raw, m.Params, "protocolVersion")
+	asked, _ := wire.FindPath(m.Raw, m.Params, "protocolVersion")
+	version := m.Bytes(asked)
+	if s.server.Modern {
+		version = []byte(`"2026-07-28"`)
+	}
 	s.reply(m, fmt.Sprintf(`{"protocolVersion":%s,"capabilities":%s,"serverInfo":{"name":%q,"version":"1"},"instructions":%s}`,
-		m.Bytes(version), s.capabilities(), s.server.name(), wire.AppendQuote(nil, string(m.Bytes(m.Params)))))
+		version, s.capabilities(), s.server.name(), wire.AppendQuote(nil, string(m.Bytes(m.Params)))))
 }
 
 // name is what it calls itself.

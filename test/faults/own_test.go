@@ -78,7 +78,8 @@ func TestFaultB2_ClientIsGone(t *testing.T) {
 	p.ends()
 }
 
-func TestFaultB3_Signals(t *testing.T) {
+// An end by a signal is an end: clients end their servers so. A second signal ends at once, and is a fault.
+func TestFaultB3H11_Signals(t *testing.T) {
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
 		for moment, fault := range map[string]string{"idle": "well", "in a call": "hang", "starting": "hanginit"} {
 			t.Run(signal.String()+" "+moment, func(t *testing.T) {
@@ -88,7 +89,10 @@ func TestFaultB3_Signals(t *testing.T) {
 					b.begin("sick", "fault", "{}")
 				}
 				b.signal(signal)
-				b.ends(1)
+				b.ends(0)
+				if got := b.Stderr(); got != "" {
+					t.Errorf("got %q on standard error, want nothing", got)
+				}
 			})
 		}
 	}

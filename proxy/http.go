@@ -42,10 +42,12 @@ type HTTPOptions struct {
 	// there are none.
 	Metrics http.Handler
 	// Commands serves what is below /commands/ for the principal in the
-	// context of the request; nil means that there is nothing. CommandsOpen
-	// says which of these paths need no token.
-	Commands     http.Handler
-	CommandsOpen func(path string) bool
+	// context of the request; nil means that there is nothing. CommandsProbe
+	// answers those requests to it that are a supervisor's, and reports whether
+	// one is. They need no token, so that it says and does the same whatever is
+	// there, and starts nothing.
+	Commands      http.Handler
+	CommandsProbe func(w http.ResponseWriter, r *http.Request) bool
 
 	MaxBody     int           // longest body of a request, in bytes; 0 = 4 MiB
 	MaxSessions int           // sessions at a time; 0 = 1024
@@ -108,6 +110,9 @@ func NewHTTP(cfg *config.Config, opts Options, over HTTPOptions) (*HTTP, error) 
 // ServeHTTP serves one request.
 func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	commands := strings.HasPrefix(r.URL.Path, "/commands/") && h.opts.Commands != nil
+	if strings.HasPrefix(r.RequestURI, "/") && h.probe(w, r, commands) {
+		return
+	}
 	if err := h.guard.check(r); err != nil {
 		if commands {
 			err.writePlain(w, r)
@@ -124,10 +129,6 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case mcp:
 		h.serveMCP(w, r, name)
-	case r.URL.Path == "/healthz":
-		h.state(w, r, true)
-	case r.URL.Path == "/readyz":
-		h.state(w, r, !h.clients.isClosing())
 	case r.URL.Path == "/metrics" && h.opts.Metrics != nil:
 		h.serveMetrics(w, r)
 	case commands:
@@ -137,6 +138,20 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		refuse(http.StatusNotFound, "there is nothing here; the MCP endpoint is /mcp").write(w, r)
 	}
+}
+
+// probe answers a supervisor, and reports whether the request is one's. Supervisors ask by whatever address they have,
+// and what they are told is no secret: a name in Host or Origin is not held against them.
+func (h *HTTP) probe(w http.ResponseWriter, r *http.Request, commands bool) bool {
+	switch r.URL.Path {
+	case "/healthz":
+		h.state(w, r, true)
+	case "/readyz":
+		h.state(w, r, !h.clients.isClosing())
+	default:
+		return commands && h.opts.CommandsProbe(w, r)
+	}
+	return true
 }
 
 // state answers a question of a supervisor.
@@ -167,16 +182,12 @@ func (h *HTTP) serveMetrics(w http.ResponseWriter, r *http.Request) {
 }
 
 func (h *HTTP) serveCommands(w http.ResponseWriter, r *http.Request) {
-	ctx := r.Context()
-	if !h.opts.CommandsOpen(r.URL.Path) {
-		c, err := h.authorize(r)
-		if err != nil {
-			err.writePlain(w, r)
-			return
-		}
-		ctx = principal.With(ctx, c.Principal)
+	c, err := h.authorize(r)
+	if err != nil {
+		err.writePlain(w, r)
+		return
 	}
-	h.opts.Commands.ServeHTTP(w, r.WithContext(ctx))
+	h.opts.Commands.ServeHTTP(w, r.WithContext(principal.With(r.Context(), c.Principal)))
 }
 
 func (h *HTTP) serveMCP(w http.ResponseWriter, r *http.Request, toolbox string) {

@@ -88,21 +88,26 @@ func isHost(name string) bool {
 }
 
 // check refuses what a web page of another site may have sent: by DNS
-// rebinding, which shows in Host, or straight, which shows in Origin. Names are
-// compared to the letter; a client that speaks to us sends what it was given.
+// rebinding, which shows in Host, or straight, which shows in Origin, or where
+// that is not sent, as for an image, in Sec-Fetch-Site (Fetch Metadata). Names
+// are compared to the letter; a client that speaks to us sends what it was given.
 func (g *guard) check(r *http.Request) *refusal {
 	if !strings.HasPrefix(r.RequestURI, "/") || !g.hosts[r.Host] {
 		return refuse(http.StatusForbidden, "the host of the request is not one that is served here (workbench serve --allow-host adds one)")
 	}
 	origins, present := r.Header["Origin"]
 	switch {
-	case !present:
+	case !present && !slices.ContainsFunc(r.Header["Sec-Fetch-Site"], isForeign):
 		return nil
 	case len(origins) == 1 && (g.origins[r.Host+" "+origins[0]] || g.origins[origins[0]]):
 		return nil
 	}
 	return refuse(http.StatusForbidden, "the origin of the request is not one that is allowed here (workbench serve --allow-origin adds one)")
 }
+
+// isForeign reports whether a value of Sec-Fetch-Site says that a page made the
+// request which is not of this origin.
+func isForeign(site string) bool { return site != "none" && site != "same-origin" }
 
 // accepts reports whether an Accept header admits all the given types, each of
 // the form type/subtype.

@@ -108,10 +108,14 @@ func TestFaultC1C2_HostAndOrigin(t *testing.T) {
 	}
 	for _, tt := range []struct{ name, text, want string }{
 		{"no Host", "GET /healthz HTTP/1.1\r\n\r\n", malformed},
-		{"no Host, HTTP/1.0", "GET /healthz HTTP/1.0\r\n\r\n", refused},
+		{"no Host, HTTP/1.0", "GET /mcp HTTP/1.0\r\n\r\n", refused},
 		{"a target of another host", "GET http://evil.example/healthz HTTP/1.1\r\nHost: 127.0.0.1:" + port + "\r\n\r\n", refused},
 		{"a target in full", "GET http://127.0.0.1:" + port + "/healthz HTTP/1.1\r\nHost: evil.example\r\n\r\n", refused},
-		{"health under another name", "GET /healthz HTTP/1.1\r\nHost: evil.example\r\n\r\n", refused},
+		{"an image of another site", "GET /mcp HTTP/1.1\r\nHost: 127.0.0.1:" + port + "\r\nSec-Fetch-Site: cross-site\r\n\r\n", refused},
+		{"an image of another port", "GET /mcp HTTP/1.1\r\nHost: 127.0.0.1:" + port + "\r\nSec-Fetch-Site: same-site\r\n\r\n", refused},
+		{"a word twice", "GET /mcp HTTP/1.1\r\nHost: 127.0.0.1:" + port + "\r\nSec-Fetch-Site: none\r\nSec-Fetch-Site: cross-site\r\n\r\n", refused},
+		{"an address that was typed", "GET /mcp HTTP/1.1\r\nHost: 127.0.0.1:" + port + "\r\nSec-Fetch-Site: none\r\n\r\n", passed},
+		{"a page that is let in", "GET /mcp HTTP/1.1\r\nHost: 127.0.0.1:" + port + "\r\nOrigin: https://app.example\r\nSec-Fetch-Site: cross-site\r\n\r\n", passed},
 		{"health", "GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:" + port + "\r\n\r\n", "200"},
 		{"readiness", "GET /readyz HTTP/1.1\r\nHost: 127.0.0.1:" + port + "\r\n\r\n", "200"},
 		{"a host in a header of proxies", "POST /mcp HTTP/1.1\r\nHost: evil.example\r\nX-Forwarded-Host: 127.0.0.1:" + port + "\r\n\r\n", refused},
@@ -125,6 +129,24 @@ func TestFaultC1C2_HostAndOrigin(t *testing.T) {
 				t.Errorf("got %s, want %s", got, tt.want)
 			}
 		})
+	}
+}
+
+// A supervisor asks by whatever address it has, and is answered.
+func TestFaultU4_ProbesByAnyAddress(t *testing.T) {
+	w := newWeb(t, oneBox, webOptions{http: proxy.HTTPOptions{Token: token}})
+	for _, tt := range []struct{ name, text, want string }{
+		{"an address", "GET /healthz HTTP/1.1\r\nHost: 10.1.2.3:80\r\n\r\n", "200"},
+		{"a name", "GET /readyz HTTP/1.1\r\nHost: pod.example\r\nOrigin: http://pod.example\r\n\r\n", "200"},
+		{"none", "GET /healthz HTTP/1.0\r\n\r\n", "200"},
+		{"the head alone", "HEAD /healthz HTTP/1.1\r\nHost: pod.example\r\n\r\n", "200"},
+		{"another method", "POST /healthz HTTP/1.1\r\nHost: pod.example\r\nContent-Length: 0\r\n\r\n", "405"},
+		{"what is no probe", "GET /metrics HTTP/1.1\r\nHost: pod.example\r\n\r\n", "403"},
+		{"a path below one", "GET /healthz/ HTTP/1.1\r\nHost: pod.example\r\n\r\n", "403"},
+	} {
+		if got := w.raw(tt.text); got != tt.want {
+			t.Errorf("%s: got %s, want %s", tt.name, got, tt.want)
+		}
 	}
 }
 

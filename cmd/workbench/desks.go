@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -44,12 +46,15 @@ type desks struct {
 	store  *store.Store
 	boxes  map[string]*toolbox.Toolbox
 	closed bool
+
+	pulse pulse
 }
 
 // A desk is one server of commands. Its mutex is held while it is made.
 type desk struct {
 	mu     sync.Mutex
 	server *commandsrv.Server
+	failed atomic.Bool // it could not be made when it was wanted last
 }
 
 func newDesks(env *environment) *desks {
@@ -122,12 +127,17 @@ func (d *desks) builtin(who principal.Principal, s config.Server) (wire.Endpoint
 func (d *desks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	name, path := splitDeskPath(r.URL.Path)
 	source := d.source(name)
-	if source == "" || !commandsrv.Public(path) && !principal.From(r.Context()).May(name) {
+	if source == "" || !principal.From(r.Context()).May(name) {
 		commandsrv.Refuse(w, http.StatusNotFound, fmt.Sprintf("there is no toolbox %q with a server of commands here", visible(name)))
 		return
 	}
 	server, err := d.get(r.Context(), source)
 	if err != nil {
+		if !principal.From(r.Context()).Admin { // the reason names folders of this machine
+			_, log := d.now()
+			log.Warn().Str(logkey.Toolbox, name).AnErr(logkey.Err, err).Msg("commands cannot be served")
+			err = fmt.Errorf("the commands of the toolbox %q cannot be served at present; the log of workbench says why", name)
+		}
 		commandsrv.Refuse(w, http.StatusServiceUnavailable, err.Error())
 		return
 	}
@@ -171,10 +181,44 @@ func splitDeskPath(path string) (name, rest string) {
 	return name, "/" + rest
 }
 
-// deskOpen reports whether a path below /commands/ is for everybody.
-func deskOpen(path string) bool {
-	_, rest := splitDeskPath(path)
-	return commandsrv.Public(rest)
+// probe answers the requests below /commands/ that are a supervisor's, and
+// reports whether one is. It says the same of every toolbox, there or not: how
+// all those are that run.
+func (d *desks) probe(w http.ResponseWriter, r *http.Request) bool {
+	_, path := splitDeskPath(r.URL.Path)
+	return commandsrv.ServeProbe(w, r, path, d.pulse.of(d.checks))
+}
+
+// checks say how the desks are that somebody has wanted: one that can work is
+// enough.
+func (d *desks) checks(ctx context.Context) commandsrv.Checks {
+	d.mu.Lock()
+	st, open, failed := d.store, !d.closed, len(d.made) > 0
+	for _, one := range d.made {
+		failed = failed && one.failed.Load()
+	}
+	d.mu.Unlock()
+	return commandsrv.Checks{"workflow": !failed, "store": st == nil || commandsrv.StoreAnswers(ctx, st), "open": open}
+}
+
+// A pulse is felt at most once a second, however many ask: anybody may.
+type pulse struct {
+	mu   sync.Mutex
+	at   time.Time
+	last commandsrv.Checks
+}
+
+func (p *pulse) of(checks func(context.Context) commandsrv.Checks) func(context.Context) commandsrv.Checks {
+	return func(ctx context.Context) commandsrv.Checks {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.last == nil || time.Since(p.at) > time.Second {
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second) // who asks may go away
+			p.last, p.at = checks(ctx), time.Now()
+			cancel()
+		}
+		return p.last
+	}
 }
 
 // get returns the server of what a configuration names, making it if there is
@@ -193,6 +237,14 @@ func (d *desks) get(ctx context.Context, source string) (*commandsrv.Server, err
 	if one.server != nil {
 		return one.server, nil
 	}
+	var err error
+	one.server, err = d.make(ctx, cfg, log, source)
+	one.failed.Store(err != nil && ctx.Err() == nil)
+	return one.server, err
+}
+
+// make makes the server of what a configuration names.
+func (d *desks) make(ctx context.Context, cfg *config.Config, log zerolog.Logger, source string) (*commandsrv.Server, error) {
 	w, with, err := d.workflow(ctx, cfg, log, source)
 	if err != nil {
 		return nil, fmt.Errorf("the commands %s cannot be served: %w", source, err)
@@ -216,8 +268,7 @@ func (d *desks) get(ctx context.Context, source string) (*commandsrv.Server, err
 			return nil, err
 		}
 	}
-	one.server = commandsrv.New(command.New(w, with), d.store, opts)
-	return one.server, nil
+	return commandsrv.New(command.New(w, with), d.store, opts), nil
 }
 
 // newAgent returns what asks the models of a configuration.

@@ -3,10 +3,12 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -115,7 +117,7 @@ func TestDeskGuard(t *testing.T) {
 		"with the token":       {"shop", "", "GET", "/openapi.json", 200, `"openapi":"3.1.0"`},
 		"no commands":          {"plain", "", "POST", "/initialize", 404, `there is no toolbox \"plain\" with a server of commands`},
 		"no toolbox":           {"none", "", "POST", "/initialize", 404, `there is no toolbox \"none\"`},
-		"probe of no toolbox":  {"none", "none", "GET", "/probes/healthz", 404, `there is no toolbox`},
+		"probe of no toolbox":  {"none", "none", "GET", "/probes/healthz", 200, `{"status":"alive"}`},
 		"no folder":            {"gone", "", "POST", "/initialize", 503, `there is no folder`},
 		"traversal of toolbox": {"plain/../shop", "none", "GET", "/probes/healthz", 401, ``},
 	} {
@@ -132,6 +134,155 @@ func TestDeskGuard(t *testing.T) {
 				t.Errorf("got %d %s, want %d and %q", status, answer, tt.status, tt.want)
 			}
 		})
+	}
+}
+
+// hostile is a configuration whose server of tools leaves a file when it is started, with a toolbox of commands that would
+// start it, one whose folder is not there, and one that may be used.
+func hostile(t *testing.T) (environ []string, started, dir string) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "secret-dir-name")
+	started = filepath.Join(dir, "started")
+	writeFiles(t, dir, map[string]string{"c.json": `{"toolboxes": {
+		"real": {"mcpServers": {"tools": {"command": "sh", "args": ["-c", "touch ` + started + `; exit 1"]}}},
+		"shop": {"mcpServers": {"desk": {"builtin": "commands", "commands": "toolbox:real"}}},
+		"gone": {"mcpServers": {"desk": {"builtin": "commands", "commands": "nowhere"}}}}}`})
+	return []string{"XDG_STATE_HOME=" + dir, "WORKBENCH_CONFIG=" + filepath.Join(dir, "c.json"), "PATH=" + os.Getenv("PATH")}, started, dir
+}
+
+// get makes a request and returns all of the answer but its date.
+func get(t *testing.T, url string, header ...string) string {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), "GET", url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	resp, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Header.Del("Date")
+	body, err := httputil.DumpResponse(resp, true)
+	if err := errors.Join(err, resp.Body.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return string(body)
+}
+
+// Who has no token starts nothing and learns nothing: what it gets for a toolbox is to the letter what it gets for one that
+// is not there.
+func TestFaultG69_WithoutToken(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the server of tools is a program of Unix")
+	}
+	environ, started, dir := hostile(t)
+	s := serveForTest(t, environ)
+	base := strings.TrimSuffix(s.url, "/mcp")
+	for _, path := range []string{"/commands/%s/probes/healthz", "/commands/%s/probes/readyz", "/commands/%s/openapi.json", "/commands/%s/workflow_info",
+		"/commands/%s/turns/0123456789", "/commands/%s/", "/commands/%s", "/mcp/%s"} {
+		for name, header := range map[string][]string{
+			"plain":             nil,
+			"an image":          {"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Dest", "image", "Sec-Fetch-Mode", "no-cors"},
+			"a token of nobody": {"Authorization", "Bearer wb_nobody"},
+			"another host":      {"X-Forwarded-Host", "evil.example"},
+		} {
+			wanted := get(t, base+fmt.Sprintf(path, "xxxx"), header...)
+			for _, box := range []string{"shop", "gone", "real"} {
+				if got := get(t, base+fmt.Sprintf(path, box), header...); got != wanted || strings.Contains(got, dir) {
+					t.Errorf("%s, %s: got for %s\n%s\nand for one that is not there\n%s", path, name, box, got, wanted)
+				}
+			}
+		}
+	}
+	for _, file := range []string{started, filepath.Join(dir, "workbench", "conversations.db")} {
+		if _, err := os.Stat(file); err == nil {
+			t.Errorf("%s is there: somebody without a token has started it", file)
+		}
+	}
+	// With a token it is started, or the test would show nothing.
+	d := deskOf(t, s, environ, "shop")
+	if status, body := d.send("GET", "/openapi.json", ""); status != 503 {
+		t.Errorf("got %d %s, want 503 of a server that ends", status, body)
+	}
+	if _, err := os.Stat(started); err != nil {
+		t.Errorf("with the token: %v", err)
+	}
+}
+
+// Where everybody is let in, a web page of another site is not, and starts nothing.
+func TestFaultG69_WebPagesWithoutTokens(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the server of tools is a program of Unix")
+	}
+	environ, started, _ := hostile(t)
+	base := strings.TrimSuffix(serveForTest(t, environ, "--no-token").url, "/mcp")
+	for _, path := range []string{"/commands/shop/openapi.json", "/commands/shop/workflow_info", "/commands/shop/probes/readyz", "/mcp/real", "/metrics"} {
+		for _, site := range []string{"cross-site", "same-site"} {
+			got := get(t, base+path, "Sec-Fetch-Site", site, "Accept", "text/event-stream")
+			if want := "HTTP/1.1 403"; !strings.HasPrefix(got, want) && !strings.Contains(path, "probes") {
+				t.Errorf("%s, %s: got %s, want %s", path, site, got, want)
+			}
+		}
+	}
+	if _, err := os.Stat(started); err == nil {
+		t.Error("a page of another site has started a server")
+	}
+	if got := get(t, base+"/commands/shop/openapi.json", "Sec-Fetch-Site", "none"); !strings.HasPrefix(got, "HTTP/1.1 503") {
+		t.Errorf("got %s, want the request of a user to be served", got)
+	}
+}
+
+// A token that is limited to a toolbox hears nothing of others: not of their turns, and not where they are kept.
+func TestFaultG78_LimitedToken(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "secret-dir-name")
+	hello := "description: Hello\neffect: read\nprocess: {argv: [echo, hello]}\n"
+	writeFiles(t, dir, map[string]string{
+		"c.json": `{"toolboxes": {"tb": {"mcpServers": {"desk": {"builtin": "commands", "commands": "one"}}},
+			"desk": {"mcpServers": {"desk": {"builtin": "commands", "commands": "two"}}}, "gone": {"mcpServers": {"desk": {"builtin": "commands", "commands": "nowhere"}}}}}`,
+		"one/workflow.yaml": "name: One\ndescription: d\npurpose: p\n", "one/commands/hello.yaml": hello,
+		"two/workflow.yaml": "name: Two\ndescription: d\npurpose: p\n", "two/commands/hello.yaml": hello,
+	})
+	environ := []string{"XDG_STATE_HOME=" + t.TempDir(), "WORKBENCH_CONFIG=" + filepath.Join(dir, "c.json"), "PATH=" + os.Getenv("PATH")}
+	limited, all := tokenFor(t, environ, "limited", "--user", "ada", "--toolbox", "tb", "--toolbox", "gone"), tokenFor(t, environ, "all", "--user", "ada")
+	s := serveForTest(t, environ)
+	two := deskOf(t, s, environ, "desk")
+	two.token = all
+	two.begin()
+	var done struct {
+		TurnKey string `json:"turn_key"`
+	}
+	if err := json.Unmarshal([]byte(two.execute("hello")), &done); err != nil || done.TurnKey == "" {
+		t.Fatalf("got %+v, %v, want the key of a turn", done, err)
+	}
+	if status, got := two.send("GET", "/turns/"+done.TurnKey, ""); status != 200 {
+		t.Errorf("got %d %s, want the turn for who may see it", status, got)
+	}
+	one := deskOf(t, s, environ, "tb")
+	one.token = limited
+	one.begin()
+	unknown := strings.Repeat("0", len(done.TurnKey))
+	_, wanted := one.send("GET", "/turns/"+unknown, "")
+	for _, path := range []string{"/turns/" + done.TurnKey, "/turns/" + done.TurnKey + "?session_id=" + one.session} {
+		if status, got := one.send("GET", path, ""); status != 404 || strings.ReplaceAll(got, done.TurnKey, unknown) != wanted {
+			t.Errorf("%s: got %d %s, want what is said of a turn that nobody knows: %s", path, status, got, wanted)
+		}
+	}
+	for _, path := range []string{"/commands?session_id=" + two.session, "/conversations?session_id=" + two.session} {
+		if status, got := one.send("GET", path, ""); status != 404 {
+			t.Errorf("%s: got %d %s, want the session not to be there", path, status, got)
+		}
+	}
+	two.token = limited
+	if status, got := two.send("GET", "/turns/"+done.TurnKey, ""); status != 404 || !strings.Contains(got, "there is no toolbox") {
+		t.Errorf("got %d %s, want the other toolbox not to be there", status, got)
+	}
+	gone := deskOf(t, s, environ, "gone")
+	gone.token = limited
+	if status, got := gone.send("POST", "/initialize", "{}"); status != 503 || strings.Contains(got, "secret-dir-name") {
+		t.Errorf("got %d %s, want 503 without the folder", status, got)
 	}
 }
 

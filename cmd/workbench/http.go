@@ -92,7 +92,7 @@ func serveHTTP(ctx context.Context, env *environment, o *httpFlags, cfg *config.
 	opts.Toolbox.IdleTimeout = idleTimeout
 	var front *proxy.HTTP
 	over.Metrics = metrics.Handler(opts.Version, func() status.Front { return front.Status() }, func() { front.TimeCalls() })
-	over.Commands, over.CommandsOpen = env.desks, deskOpen
+	over.Commands, over.CommandsProbe = env.desks, env.desks.probe
 	front, err = proxy.NewHTTP(cfg, opts, over)
 	if err != nil {
 		return usageError{errors.Join(err, ln.Close())}

@@ -27,12 +27,45 @@ const (
 // ServeHTTP serves the operations, each with its method and path, as described
 // by /openapi.json. Who asks is the principal of the request's context.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s.route(r)(w, r)
+	if !ServeProbe(w, r, r.URL.Path, s.checks) {
+		s.route(r)(w, r)
+	}
 }
 
-// Public reports whether a path is for everybody: the probes, which say nothing
-// of what is kept.
-func Public(path string) bool { return path == pathAlive || path == pathReady }
+// Checks are what has to be well for a server to work: whether it is, by name.
+type Checks map[string]bool
+
+// ServeProbe answers the requests to a path that are a supervisor's, and reports
+// whether one is. They are for everybody, and tell nothing but the checks.
+func ServeProbe(w http.ResponseWriter, r *http.Request, path string, checks func(context.Context) Checks) bool {
+	switch {
+	case path != pathAlive && path != pathReady:
+		return false
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		refuseMethod(w, path, http.MethodGet)
+	case path == pathAlive:
+		writeJSON(w, http.StatusOK, []byte(`{"status":"alive"}`))
+	default:
+		ctx, cancel := context.WithTimeout(r.Context(), probeTime)
+		defer cancel()
+		status, said, all := http.StatusOK, "ready", checks(ctx)
+		for _, well := range all {
+			if !well {
+				status, said = http.StatusServiceUnavailable, "not_ready"
+			}
+		}
+		writeJSON(w, status, encode(map[string]any{"status": said, "checks": all}))
+	}
+	return true
+}
+
+// probeTime is how long a supervisor waits.
+const probeTime = 5 * time.Second
+
+func refuseMethod(w http.ResponseWriter, path, method string) {
+	w.Header().Set("Allow", method)
+	writeFault(w, faultf(http.StatusMethodNotAllowed, "%s takes %s", path, method))
+}
 
 const (
 	pathAlive   = "/probes/healthz"
@@ -47,12 +80,6 @@ func (s *Server) route(r *http.Request) http.HandlerFunc {
 	path, method := r.URL.Path, http.MethodGet
 	var serve http.HandlerFunc
 	switch key, isTurn := strings.CutPrefix(path, pathTurns); {
-	case path == pathAlive:
-		serve = func(w http.ResponseWriter, _ *http.Request) {
-			writeJSON(w, http.StatusOK, []byte(`{"status":"alive"}`))
-		}
-	case path == pathReady:
-		serve = s.serveReady
 	case path == pathOpenAPI:
 		serve = func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, s.openAPI()) }
 	case path == pathStream:
@@ -72,25 +99,21 @@ func (s *Server) route(r *http.Request) http.HandlerFunc {
 			Refuse(w, http.StatusNotFound, fmt.Sprintf("there is nothing at %s; GET %s describes what there is", clipName(path), pathOpenAPI))
 		}
 	case r.Method != method && !(r.Method == http.MethodHead && method == http.MethodGet):
-		return func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Allow", method)
-			writeFault(w, faultf(http.StatusMethodNotAllowed, "%s takes %s", path, method))
-		}
+		return func(w http.ResponseWriter, _ *http.Request) { refuseMethod(w, path, method) }
 	}
 	return serve
 }
 
-// serveReady says whether the server can work: its workflow is loaded, or it
-// would not be here, and its store answers.
-func (s *Server) serveReady(w http.ResponseWriter, r *http.Request) {
-	ctx, cancel := context.WithTimeout(r.Context(), 5*time.Second)
-	defer cancel()
-	_, err := s.store.Conversations(ctx, principal.Default, s.workflow, 1)
-	status, said := http.StatusOK, "ready"
-	if err != nil || s.life.Err() != nil {
-		status, said = http.StatusServiceUnavailable, "not_ready"
-	}
-	writeJSON(w, status, encode(map[string]any{"status": said, "checks": map[string]bool{"workflow": true, "store": err == nil, "open": s.life.Err() == nil}}))
+// checks say whether the server can work: its workflow is loaded, or it would
+// not be here, its store answers, and it is not closed.
+func (s *Server) checks(ctx context.Context) Checks {
+	return Checks{"workflow": true, "store": StoreAnswers(ctx, s.store), "open": s.life.Err() == nil}
+}
+
+// StoreAnswers reports whether conversations can be read.
+func StoreAnswers(ctx context.Context, st *store.Store) bool {
+	_, err := st.Conversations(ctx, principal.Default, "", 1)
+	return err == nil
 }
 
 func callerOf(r *http.Request) *caller {
@@ -195,7 +218,7 @@ func (s *Server) serveTurn(w http.ResponseWriter, r *http.Request, key string) {
 			owner = named
 		}
 	}
-	found, err := s.store.Result(r.Context(), owner, key)
+	found, err := s.result(r.Context(), owner, key)
 	if err != nil {
 		f := faultOf(err)
 		if errors.Is(err, store.ErrNotFound) {
@@ -218,6 +241,20 @@ func (s *Server) serveTurn(w http.ResponseWriter, r *http.Request, key string) {
 		state.Output = withTraces(output, encode(append([]json.RawMessage{}, t.Traces...)))
 	}
 	writeJSON(w, http.StatusOK, encode(state))
+}
+
+// result finds a turn of a conversation with this workflow: those with others
+// are kept in the same place, and are not for who may only use this one.
+func (s *Server) result(ctx context.Context, owner, key string) (store.Result, error) {
+	found, err := s.store.Result(ctx, owner, key)
+	if err != nil {
+		return store.Result{}, err
+	}
+	conversation, err := s.store.Conversation(ctx, owner, found.Conversation)
+	if err == nil && conversation.Workflow != s.workflow {
+		err = store.ErrNotFound
+	}
+	return found, err
 }
 
 func writeJSON(w http.ResponseWriter, status int, body []byte) {

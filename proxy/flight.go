@@ -57,9 +57,10 @@ type flight struct {
 	id        []byte // the token of the client's id
 	token     []byte // of its progress token, if any
 	modern    *modern
-	tool      bool // a tools/call: what goes wrong is told to the model
-	cached    bool // it is of a method whose results may be kept by modern clients
-	augmented bool // it asks for a task
+	tool      bool   // a tools/call: what goes wrong is told to the model
+	inner     *inner // what workbench_use_tool was asked to call; nil if this is no call of that
+	cached    bool   // it is of a method whose results may be kept by modern clients
+	augmented bool   // it asks for a task
 	over      atomic.Bool
 	began     time.Duration // when it was forwarded, as tallies.clock has it; 0 if nobody wants to know
 
@@ -340,10 +341,9 @@ func (f *flight) serverIsModern() bool {
 // translated gives the edits that make a server's reply the client's: under its
 // own id and in the terms of its era.
 func (f *flight) translated(m *wire.Message, modern bool) []wire.Edit {
-	edits := []wire.Edit{{Span: m.ID, New: f.id}}
+	edits := append(f.explained(m), wire.Edit{Span: m.ID, New: f.id})
 	switch {
 	case f.modern != nil == modern:
-		return edits
 	case m.Kind == wire.Result && modern:
 		edits = append(edits, eras.ResultToLegacy(m.Raw, m.Result, f.cached)...)
 	case m.Kind == wire.Result:

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/mcp-workbench/workbench/internal/nearest"
+	"github.com/mcp-workbench/workbench/internal/signature"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
@@ -124,6 +125,7 @@ func (f *flight) use(c *call, w want, to route) {
 	if w.arguments.Present() {
 		arguments = c.Bytes(w.arguments)
 	}
+	f.inner = newInner(to, arguments)
 	f.send(c, to.server, wire.Edit{Span: c.name, New: to.name}, wire.Edit{Span: c.args, New: arguments})
 }
 
@@ -178,6 +180,7 @@ func (w *want) match(b *box, is func(*toolbox.Item, string) bool) (to route, sev
 // has no such tool.
 func missing(b *box, w want) error {
 	var servers, tools, absent []string
+	schemas := make(map[string][]byte)
 	for _, srv := range b.Servers() {
 		servers = append(servers, srv.Name)
 		if w.server != "" && srv.Name != w.server {
@@ -185,8 +188,12 @@ func missing(b *box, w want) error {
 		}
 		for _, it := range srv.Items(toolbox.Tools) {
 			tools = append(tools, it.Key)
+			if schemas[it.Key] == nil {
+				schemas[it.Key] = definition(&it)[inputSchema]
+			}
 		}
-		if st := srv.Status(); st.State != toolbox.Ready {
+		// Of a server whose tools are known it makes no difference that it is only starting.
+		if st := srv.Status(); st.State != toolbox.Ready && (st.Tools == 0 || st.State != toolbox.Starting && st.State != toolbox.Stopped) {
 			absent = append(absent, (&toolbox.UnavailableError{Toolbox: b.Name, Server: srv.Name, Status: st}).Error())
 		}
 	}
@@ -199,9 +206,15 @@ func missing(b *box, w want) error {
 	}
 	msg := fmt.Sprintf("tool not found: %q in %s", w.tool, where)
 	if near := nearest.Names(w.tool, tools, 3); near != nil {
-		msg += "; did you mean " + strings.Join(quoted(near), ", ") + "?"
+		for i, name := range near {
+			near[i] = signature.Name(name) + signature.Of(schemas[name])
+		}
+		msg += "; did you mean " + strings.Join(near, ", or ") + "?"
 	} else if len(tools) > 0 {
 		msg += "; it has " + strings.Join(tools[:min(len(tools), 20)], ", ")
+		if len(tools) > 20 {
+			msg += fmt.Sprintf(" and %d more, which %s tells", len(tools)-20, openTool)
+		}
 	}
 	if len(absent) > 0 {
 		msg += "; " + strings.Join(absent, "; ")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/internal/account"
 	"github.com/mcp-workbench/workbench/internal/logkey"
+	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
 const (
@@ -92,7 +93,8 @@ func (s *Server) store(k Kind, items []Item, bad int, err error) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var notes []string
-	if err != nil {
+	var refusal *RPCError
+	if none := k != Tools && errors.As(err, &refusal) && refusal.Code == wire.CodeMethodNotFound; err != nil && !none {
 		notes = append(notes, err.Error())
 	}
 	if bad > 0 {

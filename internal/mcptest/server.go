@@ -40,8 +40,8 @@ type Server struct {
 	// Gate, unless it is "", names a file: until it exists, the server does not
 	// answer initialize and server/discover.
 	Gate string
-	// Refuse makes it answer these methods with -32603.
-	Refuse []string
+	// Refuse makes it answer these methods with -32603, Lack with -32601.
+	Refuse, Lack []string
 }
 
 // DefaultTools are the definitions of the tools that every server has.
@@ -160,6 +160,10 @@ func (s *session) request(m *wire.Message) {
 			s.fail(m, wire.CodeInternal, "refused by the test", "")
 			return
 		}
+	}
+	if slices.Contains(s.server.Lack, method) {
+		s.fail(m, wire.CodeMethodNotFound, "Method not found", "")
+		return
 	}
 	if s.server.Modern && method != "initialize" {
 		version, err := wire.FindPath(m.Raw, m.Params, "_meta", "io.modelcontextprotocol/protocolVersion")
@@ -342,6 +346,8 @@ func (s *session) tool(m *wire.Message) {
 		s.reply(m, `{"content":[{"type":"text","text":`+string(wire.AppendQuote(nil, string(m.Bytes(out[1]))))+`}]}`)
 	case "params":
 		s.text(m, string(m.Bytes(m.Params)))
+	case "refuse":
+		s.fail(m, wire.CodeInvalidParams, "wrong arguments", "")
 	case "fail":
 		s.fail(m, -32001, "it failed", `{"retry":5,"n":9007199254740993}`)
 	case "iserror":

@@ -22,6 +22,7 @@ import (
 //	gate=FILE            no handshake before there is such a file
 //	silent=prompts/list  these methods are never answered
 //	refuse=tools/list    these methods are answered with an error
+//	lack=prompts/list    these methods are not known
 //
 // Without specs it is the zero Server.
 func New(specs ...string) (*Server, error) {
@@ -58,6 +59,8 @@ func New(specs ...string) (*Server, error) {
 			s.Silent = values
 		case "refuse":
 			s.Refuse = values
+		case "lack":
+			s.Lack = values
 		default:
 			return nil, fmt.Errorf("mcptest: unknown spec %q", spec)
 		}

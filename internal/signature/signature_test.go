@@ -97,6 +97,32 @@ func TestOfIsBounded(t *testing.T) {
 	}
 }
 
+func TestMisfit(t *testing.T) {
+	const schema = `{"type":"object","properties":{"path":{"type":"string"},"n":{"type":"integer","default":1},"x":{"type":["number","null"]},"on":{"type":"boolean"},` +
+		`"kind":{"enum":["a","b"]},"level":{"enum":[1,2]},"list":{"type":"array"},"o":{"type":"object"},"any":{}},"required":["path"]}`
+	for _, c := range []struct{ arguments, want string }{
+		{`{"path":"x"}`, ""},
+		{`{"path":"x","n":2,"x":1.5,"on":true,"kind":"b","level":2.0,"list":[],"o":{},"any":7}`, ""},
+		{`{"p\u0061th":"x","n":2.0,"x":null}`, ""},
+		{`{}`, "path is missing"},
+		{`{"file":"x"}`, "path is missing, file is not known"},
+		{`{"path":7,"n":"2","x":"","on":1,"kind":"c"}`, `path is not string, n is not integer, x is not number|null, on is not boolean, kind is not "a"|"b"`},
+		{`{"path":7,"n":1.5,"x":[],"on":null,"list":{},"o":[]}`, "path is not string, n is not integer, x is not number|null, on is not boolean, list is not any[], …"},
+		{`{"path":"x","\u202e":1}`, `"\u202e" is not known`},
+		{`[]`, "path is missing"},
+		{``, "path is missing"},
+	} {
+		if got := signature.Misfit([]byte(schema), []byte(c.arguments)); got != c.want {
+			t.Errorf("%s: got %q, want %q", c.arguments, got, c.want)
+		}
+	}
+	for _, open := range []string{`{}`, `true`, ``, `{"type":"object"}`, `{"properties":{"a":{}},"additionalProperties":true}`, `{"properties":{"a":{"$ref":"#/x"}},"additionalProperties":{"type":"string"}}`} {
+		if got := signature.Misfit([]byte(open), []byte(`{"a":1,"b":2}`)); got != "" {
+			t.Errorf("%s: got %q, want nothing", open, got)
+		}
+	}
+}
+
 func TestSentence(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"", ""},
@@ -144,6 +170,7 @@ func FuzzLine(f *testing.F) {
 		began := time.Now()
 		check(t, signature.Of(schema))
 		check(t, signature.Sentence(description, 100))
+		signature.Misfit(schema, []byte(description))
 		if took := time.Since(began); took > time.Second {
 			t.Errorf("took %s", took)
 		}

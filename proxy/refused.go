@@ -1,0 +1,104 @@
+package proxy
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/mcp-workbench/workbench/internal/signature"
+	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/toolbox"
+)
+
+// maxArguments is how long the arguments of a call may be that are kept until it is answered.
+const maxArguments = 64 << 10
+
+// inner is the call that stood in the arguments of workbench_use_tool, kept to explain how the tool is called if the
+// server refuses it.
+type inner struct {
+	server    *toolbox.Server
+	tool      string
+	arguments []byte // nil if they are too long to be kept
+}
+
+// newInner keeps what a call of workbench_use_tool asks for.
+func newInner(to route, arguments []byte) *inner {
+	in := &inner{server: to.server}
+	in.tool, _ = wire.Unquote(to.name)
+	if len(arguments) <= maxArguments {
+		in.arguments = bytes.Clone(arguments)
+	}
+	return in
+}
+
+// refusal says how the tool is called, if a reply refuses the arguments that it was called with: that is certain of the
+// error -32602, and of any other error and of a result that says it is one if the arguments do not fit the schema. A model
+// that opened a large toolbox, and whose client lists no tools, may have guessed them. "" if there is nothing to say.
+func (in *inner) refusal(m *wire.Message) string {
+	certain := false
+	switch m.Kind {
+	case wire.Result:
+		if !saysError(m) {
+			return ""
+		}
+	case wire.Failure:
+		code, err := wire.FindPath(m.Raw, m.Error, "code")
+		certain = err == nil && string(m.Bytes(code)) == fmt.Sprint(wire.CodeInvalidParams)
+	}
+	schema, ok := in.schema()
+	if !ok {
+		return ""
+	}
+	misfit := ""
+	if in.arguments != nil {
+		misfit = signature.Misfit(schema, in.arguments)
+	}
+	how := "it is called as " + signature.Name(in.tool) + signature.Of(schema)
+	switch {
+	case misfit != "":
+		return "workbench: the arguments do not fit the tool's schema: " + misfit + "; " + how
+	case certain:
+		return "workbench: " + how
+	}
+	return ""
+}
+
+// schema gives the input schema of the tool, if its server has it still.
+func (in *inner) schema() ([]byte, bool) {
+	for _, it := range in.server.Items(toolbox.Tools) {
+		if it.Key == in.tool {
+			parts := definition(&it)
+			return parts[inputSchema], parts[inputSchema] != nil
+		}
+	}
+	return nil, false
+}
+
+// explained gives the edits that add to a server's refusal how its tool is called: at the end of an error's message, or of
+// a result's content.
+func (f *flight) explained(m *wire.Message) []wire.Edit {
+	if f.inner == nil {
+		return nil
+	}
+	text := f.inner.refusal(m)
+	if text == "" {
+		return nil
+	}
+	if m.Kind == wire.Failure {
+		at, err := wire.FindPath(m.Raw, m.Error, "message")
+		said, ok := wire.Unquote(m.Bytes(at))
+		if err != nil || !ok {
+			return nil
+		}
+		return []wire.Edit{{Span: at, New: wire.AppendQuote(nil, said+"\n"+text)}}
+	}
+	at, err := wire.FindPath(m.Raw, m.Result, "content")
+	if err != nil || !at.Present() || m.Raw[at.Start] != '[' {
+		return nil
+	}
+	item := append(wire.AppendQuote([]byte(`{"type":"text","text":`), text), '}')
+	for range wire.Elements(m.Raw, at) {
+		item = append([]byte{','}, item...)
+		break
+	}
+	return []wire.Edit{{Span: wire.At(at.End - 1), New: item}}
+}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -10,31 +11,52 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/mcp-workbench/workbench/internal/logkey"
+	"github.com/mcp-workbench/workbench/internal/logqueue"
 	"github.com/mcp-workbench/workbench/internal/openfile"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
-// logger makes the program's logger; close ends its file. On a terminal it is
-// made for eyes, else one JSON object a line.
-func (e *environment) logger() (_ zerolog.Logger, close func() error, err error) {
-	close = func() error { return nil }
+// logEnd is how long the log may take to be written at the end.
+const logEnd = 100 * time.Millisecond
+
+// logger makes the program's logger. On a terminal it is made for eyes, else one
+// JSON object a line. Nobody who tells it something waits for who reads it.
+func (e *environment) logger() (zerolog.Logger, error) {
 	level := zerolog.Disabled
 	if e.logLevel != "off" {
+		var err error
 		if level, err = zerolog.ParseLevel(e.logLevel); err != nil || level < zerolog.DebugLevel || level > zerolog.ErrorLevel {
-			return zerolog.Nop(), close, usageError{fmt.Errorf("--log-level: got %q, want debug, info, warn, error or off", e.logLevel)}
+			return zerolog.Nop(), usageError{fmt.Errorf("--log-level: got %q, want debug, info, warn, error or off", e.logLevel)}
 		}
 	}
 	var w io.Writer = e.err
 	if e.logFile != "" {
 		f, err := openfile.Append(e.logFile)
 		if err != nil {
-			return zerolog.Nop(), close, fmt.Errorf("--log-file: %w", err)
+			return zerolog.Nop(), fmt.Errorf("--log-file: %w", err)
 		}
-		w, close = f, f.Close
+		w = f
 	} else if isTerminal(e.err) {
 		w = zerolog.ConsoleWriter{Out: e.err, TimeFormat: time.TimeOnly}
 	}
-	return zerolog.New(w).Level(level).With().Timestamp().Logger(), close, nil
+	queue := logqueue.New(w, droppedLines)
+	e.logs = append(e.logs, queue)
+	return zerolog.New(queue).Level(level).With().Timestamp().Logger(), nil
+}
+
+// droppedLines is the line that stands for n lines of the log that nobody read in time.
+func droppedLines(n int) []byte {
+	var line bytes.Buffer
+	log := zerolog.New(&line).With().Timestamp().Logger()
+	log.Warn().Int(logkey.Dropped, n).Msg("lines of the log were dropped")
+	return line.Bytes()
+}
+
+// closeLogs has what was logged written, if that does not take long.
+func (e *environment) closeLogs() {
+	for _, queue := range e.logs {
+		queue.Close(logEnd)
+	}
 }
 
 func isTerminal(stream any) bool {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/child"
+	"github.com/mcp-workbench/workbench/internal/logqueue"
 	"github.com/mcp-workbench/workbench/internal/nearest"
 )
 
@@ -40,6 +41,7 @@ type environment struct {
 	logFile    string
 	guard      *child.Guard // starts all child processes
 	desks      *desks       // the servers of commands
+	logs       []*logqueue.Writer
 	// overlay changes a configuration that was read; nil leaves it as it is.
 	overlay func(*config.Config) error
 	hangups *hangups
@@ -78,23 +80,32 @@ func run(ctx context.Context, args []string, std streams, environ []string) int 
 		return child.RunGuard()
 	}
 	env := &environment{streams: std, environ: environ, hangups: newHangups()}
-	ctx, stop := signals(ctx, env.hangups, func() bool { return isTerminal(std.in) || isTerminal(std.err) })
+	return env.report(env.do(ctx, args))
+}
+
+// do runs a command and closes what it has used.
+func (e *environment) do(ctx context.Context, args []string) error {
+	ctx, stop := signals(ctx, e.hangups, func() bool { return isTerminal(e.in) || isTerminal(e.err) })
 	defer stop()
 	self, err := os.Executable()
 	if err != nil {
-		fmt.Fprintf(std.err, "workbench: error: the path of this program is unknown: %v\n", err)
-		return exitFault
+		return fmt.Errorf("the path of this program is unknown: %w", err)
 	}
-	env.guard = child.NewGuard([]string{self, guardArg})
-	defer env.guard.Close()
-	env.desks = newDesks(env)
-	defer env.desks.Close()
-	root := rootCommand(env)
+	defer e.closeLogs()
+	e.guard = child.NewGuard([]string{self, guardArg})
+	defer e.guard.Close()
+	e.desks = newDesks(e)
+	defer e.desks.Close()
+	root := rootCommand(e)
 	root.SetArgs(args)
-	root.SetIn(std.in)
-	root.SetOut(std.out)
-	root.SetErr(std.err)
-	err = root.ExecuteContext(ctx)
+	root.SetIn(e.in)
+	root.SetOut(e.out)
+	root.SetErr(e.err)
+	return root.ExecuteContext(ctx)
+}
+
+// report says why a command failed, to who still reads it, and returns the exit code.
+func (e *environment) report(err error) int {
 	if err == nil {
 		return exitDone
 	}
@@ -102,14 +113,17 @@ func run(ctx context.Context, args []string, std streams, environ []string) int 
 	if errors.As(err, &silent) {
 		return silent.code
 	}
-	if std.unread(err) {
+	if e.unread(err) {
 		return exitFault // who stopped reading, as head does, wants no more
 	}
-	fmt.Fprintf(std.err, "workbench: error: %v\n", err)
+	text := fmt.Sprintf("workbench: error: %v\n", err)
 	var h hinted
 	if errors.As(err, &h) {
-		fmt.Fprintf(std.err, "workbench: hint: %s\n", h.hint)
+		text += fmt.Sprintf("workbench: hint: %s\n", h.hint)
 	}
+	last := logqueue.New(e.err, droppedLines) // a pipe that nobody reads is not to hold up the end
+	_, _ = last.Write([]byte(text))
+	last.Close(logEnd)
 	var usage usageError
 	if errors.As(err, &usage) {
 		return exitUsage

@@ -55,11 +55,10 @@ workbench token create makes.`,
 }
 
 func serve(cmd *cobra.Command, env *environment, direct string, over *httpFlags) error {
-	log, closeLog, err := env.logger()
+	log, err := env.logger()
 	if err != nil {
 		return err
 	}
-	defer closeLog()
 	cfg, searched, err := env.load()
 	if err != nil {
 		return err

@@ -50,19 +50,18 @@ was never seen.`,
 // it as it is.
 type edit func(*config.Toolbox) config.Toolbox
 
-// boxes makes the named toolboxes, or all, for this program's own use. closeLog
-// ends their log.
-func (e *environment) boxes(edited edit, names []string) (boxes []*toolbox.Toolbox, cfg *config.Config, log zerolog.Logger, closeLog func() error, err error) {
-	log, closeLog, err = e.logger()
+// boxes makes the named toolboxes, or all, for this program's own use.
+func (e *environment) boxes(edited edit, names []string) (boxes []*toolbox.Toolbox, cfg *config.Config, log zerolog.Logger, err error) {
+	log, err = e.logger()
 	if err != nil {
-		return nil, nil, log, nil, err
+		return nil, nil, log, err
 	}
 	if log.GetLevel() == zerolog.InfoLevel {
 		// What the command prints says enough of servers that come and go.
 		log = log.Level(zerolog.WarnLevel)
 	}
 	if cfg, _, err = e.load(); err != nil {
-		return nil, nil, log, nil, err
+		return nil, nil, log, err
 	}
 	e.desks.use(cfg, "", log)
 	opts := e.toolboxOptions(cfg, log)
@@ -76,14 +75,14 @@ func (e *environment) boxes(edited edit, names []string) (boxes []*toolbox.Toolb
 		}
 	}
 	if len(boxes) < len(names) {
-		return nil, nil, log, nil, unknownToolbox(cfg, names[0])
+		return nil, nil, log, unknownToolbox(cfg, names[0])
 	}
-	return boxes, cfg, log, closeLog, nil
+	return boxes, cfg, log, nil
 }
 
 // openBoxes opens the named toolboxes, or all, and waits for their servers.
 func (e *environment) openBoxes(ctx context.Context, edited edit, names ...string) (boxes []*toolbox.Toolbox, closeAll func(), err error) {
-	boxes, cfg, log, closeLog, err := e.boxes(edited, names)
+	boxes, cfg, log, err := e.boxes(edited, names)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -108,21 +107,20 @@ func (e *environment) openBoxes(ctx context.Context, edited edit, names ...strin
 			})
 		}
 		wg.Wait()
-		_ = closeLog()
 	}, nil
 }
 
 // recallBoxes gives the named toolboxes, or all, with what was last seen of
 // their servers, and starts nothing.
 func (e *environment) recallBoxes(_ context.Context, edited edit, names ...string) (boxes []*toolbox.Toolbox, closeAll func(), err error) {
-	boxes, _, _, closeLog, err := e.boxes(edited, names)
+	boxes, _, _, err = e.boxes(edited, names)
 	if err != nil {
 		return nil, nil, err
 	}
 	for _, b := range boxes {
 		b.Recall()
 	}
-	return boxes, func() { _ = closeLog() }, nil
+	return boxes, func() {}, nil
 }
 
 func unknownToolbox(cfg *config.Config, name string) error {

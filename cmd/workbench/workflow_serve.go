@@ -33,11 +33,10 @@ methods are the tools, and ends after shutdown.`,
 }
 
 func serveWorkflows(ctx context.Context, env *environment, toolbox string, bare bool) error {
-	log, closeLog, err := env.logger()
+	log, err := env.logger()
 	if err != nil {
 		return err
 	}
-	defer closeLog()
 	opts, err := env.configured(toolbox, log)
 	if err != nil {
 		return err

@@ -19,7 +19,7 @@ const (
 	URL       = "url"        // where clients find us
 	TokenFile = "token_file" // path of the file with the token
 	Searched  = "searched"   // paths at which there was no configuration
-	Dropped   = "dropped"    // number of messages that nobody fetched
+	Dropped   = "dropped"    // number of messages, or lines, that nobody fetched
 	Bytes     = "bytes"      // size
 	Stderr    = "stderr"     // a line that a server wrote to standard error
 	Detail    = "detail"     // what else there is to say, in words

@@ -26,10 +26,10 @@ const (
 func Open(path string) (*os.File, fs.FileInfo, error) { return open(path, os.O_RDONLY) }
 
 // Append opens a file for writing at its end; it is made, with mode 0600, if it is not there. It may be a device too, such
-// as the null device or a terminal. The name of the file may be replaced later, as those who rotate logs do.
+// as the null device or a terminal, and a pipe that was handed over. The name of the file may be replaced later, as those who rotate logs do.
 func Append(path string) (*os.File, error) {
 	f, _, err := openAs(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, func(mode fs.FileMode) bool {
-		return mode.IsRegular() || mode.Type()&fs.ModeCharDevice != 0
+		return mode.IsRegular() || mode.Type()&fs.ModeCharDevice != 0 || HandedOver(path) && mode.Type() == fs.ModeNamedPipe
 	})
 	return f, err
 }
@@ -99,7 +99,8 @@ func readAll(path string, most int64) ([]byte, fs.FileInfo, error) {
 // HandedOver reports whether a path names a descriptor that the caller of the program has opened for it. What it leads to
 // is the caller's choice, and can be read once.
 func HandedOver(path string) bool {
-	return strings.HasPrefix(path, "/dev/fd/") || strings.HasPrefix(path, "/proc/self/fd/") || path == "/dev/stdin"
+	return strings.HasPrefix(path, "/dev/fd/") || strings.HasPrefix(path, "/proc/self/fd/") ||
+		path == "/dev/stdin" || path == "/dev/stdout" || path == "/dev/stderr"
 }
 
 func open(path string, flag int) (*os.File, fs.FileInfo, error) {

@@ -122,3 +122,43 @@ func TestFaultG47_PipesForWhatIsRemembered(t *testing.T) {
 		}
 	}
 }
+
+// A client that does not read the program's standard error keeps neither the servers nor the program from what they do.
+func TestFaultG48_StandardErrorIsNotRead(t *testing.T) {
+	for name, end := range map[string]func(*bed){
+		"end of input": func(b *bed) { b.CloseInput(); b.endsWithin(2*time.Second, 0) },
+		"SIGTERM":      func(b *bed) { b.signal(syscall.SIGTERM); b.endsWithin(2*time.Second, 0) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			fifo := filepath.Join(t.TempDir(), "stderr")
+			if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			unread, err := os.OpenFile(fifo, os.O_RDWR, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer unread.Close()
+			b := newBed(t, "stderr", setup{
+				wrap:  []string{"/bin/sh", "-c", `exec "$@" 2>` + fifo, "sh"},
+				flags: []string{"--log-file", ""},
+			})
+			b.answers(b.fault(), "done") // after 100 MB of standard error, each line of which is logged
+			if got := b.open().state("sick"); got != "ready" {
+				t.Errorf("got the server %s, want it ready", got)
+			}
+			b.works()
+			end(b)
+		})
+	}
+}
+
+// endsWithin is ends with a time.
+func (b *bed) endsWithin(most time.Duration, status int) {
+	b.t.Helper()
+	began := time.Now()
+	b.ends(status)
+	if took := time.Since(began); took > most {
+		b.t.Errorf("the end took %v, want %v at most", took, most)
+	}
+}

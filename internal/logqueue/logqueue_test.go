@@ -1,0 +1,104 @@
+package logqueue_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mcp-workbench/workbench/internal/logqueue"
+)
+
+// sink is where lines go; it can hang, or fail.
+type sink struct {
+	mu   sync.Mutex // held while it hangs
+	fail bool
+	text bytes.Buffer
+}
+
+func (s *sink) Write(line []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.fail {
+		return 0, errors.New("broken")
+	}
+	return s.text.Write(line)
+}
+
+func (s *sink) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
+}
+
+func lost(n int) []byte { return fmt.Appendf(nil, "lost %d\n", n) }
+
+func TestLinesKeepTheirOrder(t *testing.T) {
+	var s sink
+	w := logqueue.New(&s, lost)
+	var want strings.Builder
+	for i := range 1000 {
+		line := fmt.Appendf(nil, "line %d\n", i)
+		want.Write(line)
+		if n, err := w.Write(line); n != len(line) || err != nil {
+			t.Fatalf("got %d, %v", n, err)
+		}
+		copy(line, "xxxx") // who writes may use it again
+	}
+	if !w.Close(time.Minute) {
+		t.Error("it is not done")
+	}
+	_, _ = w.Write([]byte("late\n"))
+	if got := s.String(); got != want.String() {
+		t.Errorf("got %.300q", got)
+	}
+}
+
+// Nobody waits for a reader that hangs; what finds no room is counted, and that is told in its place.
+func TestReaderHangs(t *testing.T) {
+	var s sink
+	s.mu.Lock()
+	w := logqueue.New(&s, lost)
+	line := []byte(strings.Repeat("x", 999) + "\n")
+	const lines = 5000
+	for range lines {
+		_, _ = w.Write(line)
+	}
+	if w.Close(10 * time.Millisecond) {
+		t.Error("it says that all was written")
+	}
+	s.mu.Unlock()
+	if !w.Close(time.Minute) {
+		t.Error("it is not done")
+	}
+	got := s.String()
+	kept := strings.Count(got, "x\n")
+	if want := fmt.Sprintf("x\nlost %d\n", lines-kept); !strings.HasSuffix(got, want) || kept*len(line) > 2<<20 || kept < 1000 {
+		t.Errorf("got %d lines and the end %q, want %q", kept, got[len(got)-30:], want)
+	}
+}
+
+// What cannot be written is counted, and told when something can be again.
+func TestWriterFails(t *testing.T) {
+	s := sink{fail: true}
+	w := logqueue.New(&s, lost)
+	for range 10 {
+		_, _ = w.Write([]byte("lost\n"))
+	}
+	time.Sleep(20 * time.Millisecond) // so that some are tried
+	s.mu.Lock()
+	s.fail = false
+	s.mu.Unlock()
+	_, _ = w.Write([]byte("one\n")) // has it try, and may be lost itself
+	for deadline := time.Now().Add(5 * time.Second); s.String() == "" && time.Now().Before(deadline); {
+		time.Sleep(time.Millisecond)
+	}
+	_, _ = w.Write([]byte("two\n"))
+	w.Close(time.Minute)
+	if got := s.String(); !strings.HasPrefix(got, "lost 1") || !strings.HasSuffix(got, "two\n") {
+		t.Errorf("got %q, want what was lost, then the next", got)
+	}
+}

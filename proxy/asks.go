@@ -31,7 +31,7 @@ func (s *session) Request(a *toolbox.Ask, m *wire.Message) {
 	s.mu.Lock()
 	legacy, closed := s.legacy, s.closed
 	if !legacy && !closed && carrier == nil {
-		if len(s.held) < maxHeld {
+		if len(s.held) < maxHeld && a.Hold(len(m.Raw)) {
 			s.held = append(s.held, held{a, bytes.Clone(m.Raw)})
 			s.mu.Unlock()
 			return
@@ -44,6 +44,8 @@ func (s *session) Request(a *toolbox.Ask, m *wire.Message) {
 		a.Refuse(wire.CodeInternal, "the client cannot be asked now")
 	case legacy:
 		s.put(a, m, carrier)
+	case !a.Hold(len(m.Raw)):
+		a.Refuse(wire.CodeInternal, "too much that this server asked for is unanswered")
 	default:
 		carrier.park(a, m.Raw)
 	}
@@ -65,10 +67,16 @@ func (s *session) carrier(srv *toolbox.Server) *flight {
 
 // put sends a server's request to a legacy client.
 func (s *session) put(a *toolbox.Ask, m *wire.Message, carrier *flight) {
+	token, err := wire.FindPath(m.Raw, m.Params, "_meta", "progressToken")
+	tracked := err == nil && token.Present()
+	if tracked && !a.Hold(token.End-token.Start) {
+		a.Refuse(wire.CodeInternal, "too much that this server asked for is unanswered")
+		return
+	}
 	k := &ask{of: a, answer: func(m *wire.Message) { a.Reply(m.Raw, m.ID) }}
 	s.enter(k)
 	edits := []wire.Edit{{Span: m.ID, New: []byte(k.id)}}
-	if token, err := wire.FindPath(m.Raw, m.Params, "_meta", "progressToken"); err == nil && token.Present() {
+	if tracked {
 		k.token = bytes.Clone(m.Bytes(token))
 		edits = append(edits, wire.Edit{Span: token, New: []byte(k.id)})
 		slices.SortFunc(edits, func(x, y wire.Edit) int { return x.Span.Start - y.Span.Start })
@@ -161,8 +169,6 @@ func (s *session) Notification(srv *toolbox.Server, m *wire.Message) {
 	case closed || !eras.Has(!legacy, string(m.Bytes(m.Method))):
 	case m.IsMethod("notifications/resources/updated"):
 		s.updated(srv, m)
-	case legacy && !m.IsMethod("notifications/message"):
-		s.emit(s.carrier(srv), noticeToLegacy(srv, m))
 	case legacy:
 		s.spare(srv, s.carrier(srv), noticeToLegacy(srv, m))
 	case m.IsMethod("notifications/message"):

@@ -6,13 +6,14 @@ import (
 	"slices"
 	"time"
 
+	"github.com/mcp-workbench/workbench/internal/account"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
-// A client that does not keep up is sent no more of what it can do without: log
-// lines, and progress, of which the next says more. News of resources are sent
-// once when it has caught up. Replies, questions and what else there is are
-// bounded by what the client asked for.
+// A client that does not keep up is sent no more of what it can do without, which
+// is what has no reply. News of resources are sent once when it has caught up.
+// Replies and questions wait where servers are read, for a client on standard
+// input and output (toolbox.Options.Unread); one over HTTP is cut off.
 
 // maxArrears bounds the news that a client gets when it has caught up.
 const maxArrears = 1000
@@ -22,9 +23,13 @@ const catchUp = 100 * time.Millisecond
 
 // arrear is a message that a client gets later: with a request, or on its own.
 type arrear struct {
-	to  *flight // nil for none
-	msg string
+	to   *flight // nil for none
+	from *toolbox.Server
+	msg  string
 }
+
+// size is what the server's account is charged for it.
+func (n *arrear) size() int { return len(n.msg) + account.Each }
 
 // isBehind reports whether the client is far behind with what belongs to a
 // request, or, with nil, to none.
@@ -55,14 +60,16 @@ func (s *session) news(srv *toolbox.Server, to *flight, msg []byte) {
 		s.emit(to, msg)
 		return
 	}
-	n := arrear{to, string(msg)}
-	if _, again := s.arrears[n]; again || len(s.arrears) >= maxArrears {
-		srv.Dropped()
-	} else {
+	n := arrear{to, srv, string(msg)}
+	_, again := s.arrears[n]
+	keep := !again && len(s.arrears) < maxArrears && srv.Account().Charge(n.size())
+	if keep {
 		s.arrears[n] = struct{}{}
+	} else {
+		srv.Dropped()
 	}
 	s.mu.Unlock()
-	if first {
+	if first && keep {
 		s.begin(s.payArrears)
 	}
 }
@@ -81,7 +88,7 @@ func (s *session) payArrears(ctx context.Context) {
 			}
 			s.mu.Lock()
 			_, due := s.arrears[n]
-			delete(s.arrears, n)
+			s.forgetLocked(n)
 			s.mu.Unlock()
 			if due && (n.to == nil || !n.to.over.Load()) {
 				s.emit(n.to, []byte(n.msg))
@@ -96,7 +103,19 @@ func (s *session) payArrears(ctx context.Context) {
 		select {
 		case <-look.C:
 		case <-ctx.Done():
+			s.mu.Lock()
+			for n := range s.arrears {
+				s.forgetLocked(n)
+			}
+			s.mu.Unlock()
 			return
 		}
+	}
+}
+
+func (s *session) forgetLocked(n arrear) {
+	if _, due := s.arrears[n]; due {
+		delete(s.arrears, n)
+		n.from.Account().Credit(n.size())
 	}
 }

@@ -32,7 +32,7 @@ func TestClientIsBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := dial(t, true, map[string]*mcptest.Server{"s": {Resources: []string{`{"uri":"a:1"}`, `{"uri":"a:2"}`}}})
 		var behind atomic.Bool
-		c.session.(wire.Throttled).Throttle(behind.Load)
+		c.session.(wire.Throttled).Throttle(behind.Load, nil)
 		c.initialize()
 		synctest.Wait()
 		for i, uri := range []string{"a:1", "a:2"} {

@@ -34,7 +34,7 @@ type content struct {
 // newBoxLocked makes the session's part of a toolbox.
 func (s *session) newBoxLocked(v *view, cfg *config.Toolbox) *box {
 	opts := s.p.opts.Toolbox
-	opts.Peer, opts.Principal = s, s.who
+	opts.Peer, opts.Principal, opts.Unread = s, s.who, s.unread
 	if s.client != nil {
 		opts.Client = *s.client
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcp-workbench/workbench/internal/account"
 	"github.com/mcp-workbench/workbench/internal/habits"
 	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/wire"
@@ -27,7 +28,8 @@ type session struct {
 	// behind reports whether the client has much of that still to read. It is
 	// set before the first message; nil means that it never has.
 	behind func() bool
-	msg    wire.Message // Receive's
+	unread *account.Account // of what the client has not read, where servers can wait for it; set with behind
+	msg    wire.Message     // Receive's
 
 	since time.Time
 
@@ -96,7 +98,9 @@ func newSession(p *Proxy, who principal.Principal, send func([]byte)) *session {
 }
 
 // Throttle implements wire.Throttled.
-func (s *session) Throttle(behind func() bool) { s.behind = behind }
+func (s *session) Throttle(behind func() bool, unread *account.Account) {
+	s.behind, s.unread = behind, unread
+}
 
 // Receive takes one message of a stdio client.
 func (s *session) Receive(raw []byte) {
@@ -159,6 +163,7 @@ func (s *session) Close(ctx context.Context) error {
 	wg.Wait()
 	<-answered
 	s.work.Wait()
+	s.tasks.close()
 	return errors.Join(errs...)
 }
 

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcp-workbench/workbench/internal/account"
 	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
@@ -27,6 +28,8 @@ const (
 	listTasksWait = 5 * time.Second
 	// maxTaskPages bounds the pages of one such list.
 	maxTaskPages = 100
+	// maxTaskID is the longest id of a task that is remembered, in bytes.
+	maxTaskID = 1 << 10
 )
 
 // task is a task that a server made for a session.
@@ -34,7 +37,11 @@ type task struct {
 	server *toolbox.Server
 	id     string // the server's
 	shown  string // the client's
+
+	account *account.Account // that is charged for it: the server may be replaced
 }
+
+func (t *task) size() int { return 2*len(t.id) + len(t.shown) + account.Each }
 
 // tasks are the tasks that servers made for a session. A server chooses its ids
 // for itself, so a task is known by its server and id. The client sees the id
@@ -79,32 +86,58 @@ func (t *tasks) learn(srv *toolbox.Server, id string) string {
 		return known.shown
 	}
 	if len(t.shown) >= maxTasks {
-		t.forgetLocked()
+		t.forgetLocked(t.mostLocked())
 	}
 	shown := id
 	if _, taken := t.shown[id]; taken || strings.HasPrefix(id, aliasScheme) {
 		shown = aliasURI(srv, id)
+	}
+	made := &task{server: srv, id: id, shown: shown, account: srv.Account()}
+	for !made.account.Charge(made.size()) {
+		if of.order.Len() == 0 {
+			return shown // too much else is kept because of the server: it is not found again
+		}
+		t.forgetLocked(of)
+	}
+	if shown != id {
 		of.renamed++
 	}
-	e := of.order.PushBack(&task{server: srv, id: id, shown: shown})
+	e := of.order.PushBack(made)
 	of.byID[id], t.shown[shown] = e, e
 	return shown
 }
 
-// forgetLocked forgets the task that was not used for longest, of the server that
-// has most: one that makes tasks without end costs no other its own.
-func (t *tasks) forgetLocked() {
+// mostLocked returns the tasks of the server that has most: one that makes tasks
+// without end costs no other its own.
+func (t *tasks) mostLocked() *serverTasks {
 	var most *serverTasks
 	for _, of := range t.servers {
 		if most == nil || of.order.Len() > most.order.Len() {
 			most = of
 		}
 	}
-	old := most.order.Remove(most.order.Front()).(*task)
-	delete(most.byID, old.id)
+	return most
+}
+
+// forgetLocked forgets the task of a server that was not used for longest.
+func (t *tasks) forgetLocked(of *serverTasks) {
+	old := of.order.Remove(of.order.Front()).(*task)
+	delete(of.byID, old.id)
 	delete(t.shown, old.shown)
+	old.account.Credit(old.size())
 	if old.shown != old.id {
-		most.renamed--
+		of.renamed--
+	}
+}
+
+// close forgets all.
+func (t *tasks) close() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, of := range t.servers {
+		for of.order.Len() > 0 {
+			t.forgetLocked(of)
+		}
 	}
 }
 
@@ -226,6 +259,14 @@ func (f *flight) noteTask(m *wire.Message) *wire.Message {
 	return f.s.withTasks(srv, m)
 }
 
+// taskID reads the id of a task that may be remembered.
+func taskID(token []byte) (string, bool) {
+	if len(token) > maxTaskID {
+		return "", false
+	}
+	return wire.Unquote(token)
+}
+
 // learnTask remembers the task that a result has at a path, if it has one there.
 func (f *flight) learnTask(srv *toolbox.Server, m *wire.Message, at []string) {
 	in, err := wire.FindPath(m.Raw, m.Result, at...)
@@ -237,7 +278,7 @@ func (f *flight) learnTask(srv *toolbox.Server, m *wire.Message, at []string) {
 	if kind, _ := wire.Unquote(m.Bytes(out[3])); at == nil && kind != "task" {
 		return
 	}
-	if id, ok := wire.Unquote(m.Bytes(out[0])); ok {
+	if id, ok := taskID(m.Bytes(out[0])); ok {
 		srv.Keep(taskLife(m.Bytes(out[1]), m.Bytes(out[2])))
 		f.s.tasks.learn(srv, id)
 	}
@@ -317,8 +358,8 @@ func (s *session) tasksOf(ctx context.Context, srv *toolbox.Server) (entries []b
 		}
 		for e := range wire.Elements(raw, page[0]) {
 			span, err := wire.FindPath(raw, e, "taskId")
-			id, ok := wire.Unquote(raw[span.Start:span.End])
-			if err != nil || !ok {
+			id, ok := taskID(raw[span.Start:span.End])
+			if err != nil || !ok || len(entries)+e.End-e.Start > account.Lists {
 				continue
 			}
 			shown, known := s.tasks.shownAs(srv, id)

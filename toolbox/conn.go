@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcp-workbench/workbench/config"
@@ -29,8 +30,11 @@ type conn struct {
 	pending map[uint64]*Call
 	asks    map[string]*Ask // requests of the server that the client has not answered, by their id token
 	closed  error
-	retired error         // why it takes no more calls, idle or draining; nil while it does
-	drained chan struct{} // closed when a connection that is draining has no call left; nil if it is not
+	over    chan struct{}                   // closed with the connection
+	unread  atomic.Pointer[account.Account] // where what the server says waits for the client; nil for none
+	held    atomic.Int32                    // how many messages do
+	retired error                           // why it takes no more calls, idle or draining; nil while it does
+	drained chan struct{}                   // closed when a connection that is draining has no call left; nil if it is not
 	timer   *time.Timer
 	armed   bool      // the timer runs; no pending call is late before it fires
 	due     time.Time // when the timer is to fire
@@ -59,6 +63,7 @@ func newConn(s *Server) *conn {
 		pending: make(map[uint64]*Call),
 		asks:    make(map[string]*Ask),
 		rested:  time.Now(),
+		over:    make(chan struct{}),
 		broken:  make(chan struct{}),
 	}
 }
@@ -215,6 +220,7 @@ func (c *conn) close(err error) {
 		return
 	}
 	c.closed = err
+	close(c.over)
 	lost := make([]*Call, 0, len(c.pending))
 	for _, call := range c.pending {
 		lost = append(lost, call)
@@ -246,7 +252,7 @@ func (c *conn) armLocked(now time.Time) {
 	var next time.Time
 	limits := &c.server.bounds.Load().Timeouts
 	for _, call := range c.pending {
-		if t := call.deadline(limits); !call.open && (next.IsZero() || t.Before(next)) {
+		if t := call.deadline(limits, c.held.Load() > 0); !call.open && (next.IsZero() || t.Before(next)) {
 			next = t
 		}
 	}
@@ -265,8 +271,13 @@ func (c *conn) armLocked(now time.Time) {
 	}
 }
 
-func (c *Call) deadline(l *config.Timeouts) time.Time {
+// deadline is when a call is late. While its connection is held up, that it hears
+// nothing is not the server's doing: it is looked at again by and by.
+func (c *Call) deadline(l *config.Timeouts, held bool) time.Time {
 	idle, total := c.active.Add(l.CallIdle), c.started.Add(l.CallTotal)
+	if held {
+		idle = time.Now().Add(l.CallIdle)
+	}
 	if total.Before(idle) {
 		return total
 	}
@@ -290,7 +301,7 @@ func (c *conn) expire() {
 	}
 	var late []*Call
 	for _, call := range c.pending {
-		if !call.open && !now.Before(call.deadline(limits)) {
+		if !call.open && !now.Before(call.deadline(limits, c.held.Load() > 0)) {
 			late = append(late, call)
 		}
 	}
@@ -374,8 +385,44 @@ func (c *conn) lost(cause error) error {
 	return &LostError{Toolbox: c.server.Toolbox, Server: c.server.Name, Cause: cause}
 }
 
-// Receive is the link's way in.
+// Receive is the link's way in. What is to go on to a client that has much to read
+// waits there, and with it what comes after it: nothing more is read from the
+// server. What comes after the end of the connection is for nobody.
 func (c *conn) Receive(m *wire.Message) {
+	unread, size := c.unread.Load(), len(m.Raw)
+	if unread.TryAwait(size) || c.hold(unread, size) {
+		c.hand(m)
+		unread.Credit(size)
+	}
+}
+
+// opened has what the server says from now on wait for the client. What servers of
+// this process say does not: it is said to the client's own goroutine.
+func (c *conn) opened() {
+	if _, inside := c.link.(*builtinLink); !inside {
+		c.unread.Store(c.server.box.opts.Unread)
+	}
+}
+
+// hold waits for a client that reads slowly; it reports false at the end of the
+// connection. Meanwhile replies may have come that nobody could see: their calls
+// are not late for it.
+func (c *conn) hold(unread *account.Account, size int) bool {
+	c.held.Add(1)
+	ok := unread.Await(size, c.over)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.held.Add(-1)
+	now := time.Now()
+	for _, call := range c.pending {
+		call.active = now
+	}
+	c.silent = 0
+	return ok
+}
+
+// hand does with a message what is to be done.
+func (c *conn) hand(m *wire.Message) {
 	switch m.Kind {
 	case wire.Result, wire.Failure:
 		c.reply(m)
@@ -411,20 +458,20 @@ const maxID = 1 << 10
 // request takes a request of the server: a ping is answered here, all else is
 // the client's to answer.
 func (c *conn) request(m *wire.Message) {
-	if m.IsMethod("ping") {
+	if m.IsMethod("ping") && len(m.Bytes(m.ID)) <= maxID {
 		b := c.buffer()
 		*b = wire.AppendResult(*b, m.Bytes(m.ID), []byte("{}"))
 		_ = c.link.Send(*b, 0)
 		c.release(b)
 		return
 	}
-	if c.hello.Modern {
-		c.noRequests(m)
-		return
-	}
 	id := m.Bytes(m.ID)
-	if len(id) > maxID {
+	switch {
+	case len(id) > maxID:
 		c.Noise(m.Raw, fmt.Errorf("request with an id of %d bytes; at most %d are repeated in a reply", len(id), maxID))
+		return
+	case c.hello.Modern:
+		c.noRequests(m)
 		return
 	}
 	size := len(id) + account.Each

@@ -99,6 +99,7 @@ func (s *Server) noteTried(began time.Time) {
 // serve lets a connection take requests until it ends. It returns why it
 // ended, and what would not stop.
 func (s *Server) serve(ctx context.Context, c *conn) (cause, unstopped error) {
+	c.opened()
 	s.set(Ready, nil, time.Time{}, c)
 	s.watchAgain(c)
 	s.peer.Changed(s, Tools)

@@ -11,6 +11,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/account"
 	"github.com/mcp-workbench/workbench/internal/catalogue"
 	"github.com/mcp-workbench/workbench/internal/child"
 	"github.com/mcp-workbench/workbench/internal/oauth"
@@ -44,6 +45,10 @@ type Options struct {
 	// Client is what servers are told of the client; Peer is its side.
 	Client Client
 	Peer   Peer
+	// Unread is the account of what the client has not read. Where it is full the
+	// servers are not read either until it is not. nil means that what they say
+	// goes to the client at once.
+	Unread *account.Account
 	// Principal is for whom servers inside this process are made. The zero
 	// value is nobody in particular: several clients share the servers.
 	Principal principal.Principal

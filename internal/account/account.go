@@ -83,10 +83,22 @@ func (a *Account) Credit(n int) { a.Keep(-n) }
 // Await charges n bytes as soon as there is room in this account, in the order of the calls: more than it allows when it
 // is empty. It charges nothing and reports false if over is closed before that.
 func (a *Account) Await(n int, over <-chan struct{}) bool {
+	if a.TryAwait(n) {
+		return true
+	}
+	if !a.queue(n, over) {
+		return false
+	}
+	a.above.Keep(n)
+	return true
+}
+
+// TryAwait is Await that does not wait.
+func (a *Account) TryAwait(n int) bool {
 	if a == nil {
 		return true
 	}
-	if !(a.waiting.Load() == 0 && a.add(n, true)) && !a.queue(n, over) {
+	if a.waiting.Load() > 0 || !a.add(n, true) {
 		return false
 	}
 	a.above.Keep(n)

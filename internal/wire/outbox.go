@@ -6,10 +6,12 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/mcp-workbench/workbench/internal/account"
 )
 
 // DefaultLimit is how many bytes an [Outbox] queues before it counts as full.
-const DefaultLimit = 8 << 20
+const DefaultLimit = account.Unread
 
 // chunkSize is how many bytes leave the queue in one write at most.
 const chunkSize = 64 << 10
@@ -32,8 +34,9 @@ const chunkSize = 64 << 10
 type Outbox struct {
 	w      io.Writer
 	limit  int64
-	done   chan struct{} // closed when err is set
-	direct *direct       // nil where w cannot be written to without waiting
+	unread *account.Account // of what is queued
+	done   chan struct{}    // closed when err is set
+	direct *direct          // nil where w cannot be written to without waiting
 
 	mu       sync.Mutex
 	err      error
@@ -52,8 +55,12 @@ func NewOutbox(w io.Writer, limit int) *Outbox {
 	if limit <= 0 {
 		limit = DefaultLimit
 	}
-	return &Outbox{w: w, limit: int64(limit), done: make(chan struct{}), direct: newDirect(w)}
+	return &Outbox{w: w, limit: int64(limit), unread: account.New(limit, nil), done: make(chan struct{}), direct: newDirect(w)}
 }
+
+// Unread is the account of what is queued. It allows the limit, and Send charges
+// it beyond that; whoever can wait before it sends does so there.
+func (o *Outbox) Unread() *account.Account { return o.unread }
 
 // Send sends msg, which holds no newline and is not kept. It is accepted however
 // much is queued; the error is that of a broken or closed Outbox.
@@ -98,6 +105,7 @@ func (o *Outbox) sendLocked(msg []byte) error {
 // enqueueLocked queues p and a newline.
 func (o *Outbox) enqueueLocked(p []byte) {
 	o.in += int64(len(p)) + 1
+	o.unread.Keep(len(p) + 1)
 	o.appendLocked(p)
 	o.appendLocked([]byte{'\n'})
 	if !o.draining {
@@ -134,8 +142,11 @@ func (o *Outbox) drain() {
 			err = io.ErrShortWrite
 		}
 		o.mu.Lock()
-		if err != nil {
+		switch {
+		case err != nil:
 			o.breakLocked(err)
+		case o.err == nil: // else it is credited already
+			o.unread.Credit(len(chunk))
 		}
 		o.out += int64(len(chunk))
 		o.spare = chunk[:0]
@@ -154,6 +165,7 @@ func (o *Outbox) breakLocked(err error) {
 	}
 	o.err = err
 	o.queue, o.spare = nil, nil
+	o.unread.Credit(int(o.in - o.out))
 	close(o.done)
 }
 
@@ -162,6 +174,12 @@ func (o *Outbox) breakLocked(err error) {
 // ends first.
 func (o *Outbox) Wait(ctx context.Context) error {
 	return o.await(ctx, func() bool { return !o.fullLocked() })
+}
+
+// writtenAfter returns nil when more than n bytes of the queue have been written,
+// ever, and errors like Wait.
+func (o *Outbox) writtenAfter(ctx context.Context, n int64) error {
+	return o.await(ctx, func() bool { return o.out > n })
 }
 
 // Flush returns nil when everything sent before the call is written, and errors
@@ -197,11 +215,12 @@ func (o *Outbox) await(ctx context.Context, reached func() bool) error {
 
 func (o *Outbox) fullLocked() bool { return o.in-o.out > o.limit }
 
-// hasRoom reports whether no more than the limit is queued.
+// hasRoom reports whether no more than the limit is queued, and nobody waits to
+// send more.
 func (o *Outbox) hasRoom() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return !o.fullLocked()
+	return o.err != nil || !o.fullLocked() && !o.unread.Held()
 }
 
 // lags reports whether more than an eighth of the limit is queued.

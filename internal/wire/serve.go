@@ -6,6 +6,8 @@ import (
 	"io"
 	"sync"
 	"time"
+
+	"github.com/mcp-workbench/workbench/internal/account"
 )
 
 // Endpoint is an MCP peer inside this process that sessions can be made with.
@@ -26,13 +28,15 @@ type Session interface {
 	Close(ctx context.Context) error
 }
 
-// Throttled is a Session that leaves out what may be left out while its peer does
-// not keep up. [Serve] calls Throttle once, before the first message; behind
-// reports whether the peer leaves more than an eighth of the limit unread, at any
-// time and from any goroutine: what can be left out is not to delay what cannot.
+// Throttled is a Session that heeds whether its peer keeps up. [Serve] calls
+// Throttle once, before the first message. behind reports whether the peer leaves
+// more than an eighth of the limit unread, at any time and from any goroutine:
+// what can be left out then is not to delay what cannot. unread is the account of
+// what waits for the peer, where whoever has more to send can wait too: while
+// somebody does, nothing is read from the peer.
 type Throttled interface {
 	Session
-	Throttle(behind func() bool)
+	Throttle(behind func() bool, unread *account.Account)
 }
 
 // ServeOptions are the limits of [Serve].
@@ -45,8 +49,8 @@ type ServeOptions struct {
 
 // Serve runs one session of e over newline-delimited streams until in ends, ctx
 // ends, or out breaks. While the peer leaves more than the limit unread, nothing
-// more is read from it; when it then reads next to nothing, Serve ends with
-// [ErrStalled].
+// more is read from it, unless it has closed its end of in: what is left there is
+// little. When the peer then reads next to nothing, Serve ends with [ErrStalled].
 //
 // A line that is too long is answered with [CodeInvalidRequest]. If it was an
 // answer itself, the session receives that error in its place.
@@ -64,10 +68,11 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, e Endpoint, opts Se
 	box := NewOutbox(out, opts.Limit)
 	defer box.Close()
 	p := &pump{in: NewReader(in, opts.MaxMessage), box: box, stall: opts.Stall, patience: opts.Drain}
+	p.left = hangup(in)
 	p.session = e.Connect(func(msg []byte) { _ = box.Send(msg) }) // Done tells of errors
 
 	if t, ok := p.session.(Throttled); ok {
-		t.Throttle(box.lags)
+		t.Throttle(box.lags, box.unread)
 	}
 
 	err := p.serve(ctx, in)
@@ -96,6 +101,7 @@ type pump struct {
 	box     *Outbox
 	session Session
 
+	left     func() bool   // whether the peer has closed its end of in
 	stall    time.Duration // how long to wait for a peer that reads nothing
 	patience time.Duration // how long to wait for a Read that was interrupted
 
@@ -156,15 +162,30 @@ func (p *pump) run(ctx context.Context) error {
 	}
 }
 
-// room waits until the peer has read enough to be given more to answer.
+// glance is how often a peer that is to read first is looked at.
+const glance = 100 * time.Millisecond
+
+var errGlance = errors.New("glance")
+
+// room waits until the peer has read enough to be given more to answer, or has
+// nothing more to say.
 func (p *pump) room(ctx context.Context) error {
-	for !p.box.hasRoom() {
-		before := p.box.written()
-		wait, cancel := context.WithTimeoutCause(ctx, p.stall, ErrStalled)
-		err := p.box.Wait(wait)
+	if p.box.hasRoom() {
+		return nil
+	}
+	written, since := p.box.written(), time.Now()
+	for !p.left() && !p.box.hasRoom() {
+		wait, cancel := context.WithTimeoutCause(ctx, glance, errGlance)
+		err := p.box.writtenAfter(wait, written)
 		cancel()
-		if err != ErrStalled || p.box.written() == before {
+		now := p.box.written()
+		switch {
+		case err != nil && err != errGlance:
 			return err
+		case now != written:
+			written, since = now, time.Now()
+		case time.Since(since) >= p.stall:
+			return ErrStalled
 		}
 	}
 	return nil

@@ -15,6 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/mcp-workbench/workbench/internal/account"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
@@ -114,7 +115,7 @@ func (s *throttled) Connect(send func([]byte)) wire.Session {
 	return s
 }
 
-func (s *throttled) Throttle(behind func() bool) { s.behind = behind }
+func (s *throttled) Throttle(behind func() bool, _ *account.Account) { s.behind = behind }
 
 // A peer is behind, for what can be left out, long before nothing more is read
 // from it.

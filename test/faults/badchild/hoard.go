@@ -12,6 +12,7 @@ func hoards() map[string]mode {
 	return map[string]mode{
 		"askids":  {fault: askIDs},
 		"notices": {fault: notices},
+		"bulk":    {fault: func(s *server, r request) { s.text(r, s.long(0, 1)) }},
 		"pages":   {take: pages},
 		"tasks":   {fault: task},
 		"boast":   {take: boast},

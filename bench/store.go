@@ -65,7 +65,7 @@ func fillStore(ctx context.Context, s *store.Store, n int) error {
 			principal, i, workflow, i, strings.Repeat("What was said. ", 10), at, at)
 	}
 	fmt.Fprintf(&file, "{\"end\":{\"conversations\":%d,\"turns\":0,\"corrections\":0}}\n", n)
-	_, err := s.Import(ctx, strings.NewReader(file.String()))
+	_, err := s.Import(ctx, strings.NewReader(file.String()), "")
 	return err
 }
 

@@ -63,14 +63,18 @@ func exportFile(ctx context.Context, s *store.Store, path string, sel store.Sele
 }
 
 func conversationsImportCommand(env *environment) *cobra.Command {
-	return &cobra.Command{
+	var user string
+	cmd := &cobra.Command{
 		Use:   "import FILE",
 		Short: "Read conversations that export wrote",
 		Long: `Import reads a file that export wrote, or standard input if FILE is -, and
 keeps its conversations. Those that are there already are left as they are, so
-an import that was interrupted can be run again.`,
+an import that was interrupted can be run again. With --user they are that
+user's from then on, whoever's they were.`,
 		Example: `  workbench conversations import backup.jsonl
-  gunzip < ada.jsonl.gz | workbench conversations import -`,
+  gunzip < ada.jsonl.gz | workbench conversations import -
+  workbench conversations export --user ada |
+    workbench conversations import --user ada@https://login.example.com -`,
 		Args: between(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in := env.in
@@ -82,13 +86,15 @@ an import that was interrupted can be run again.`,
 				defer f.Close()
 				in = f
 			}
-			return env.withStore(cmd.Context(), true, func(s *store.Store) error { return importFrom(cmd.Context(), env.out, s, in) })
+			return env.withStore(cmd.Context(), true, func(s *store.Store) error { return importFrom(cmd.Context(), env.out, s, in, user) })
 		},
 	}
+	cmd.Flags().StringVar(&user, "user", "", "keep all of them for this `user` (default: each for the user whose it was)")
+	return cmd
 }
 
-func importFrom(ctx context.Context, out io.Writer, s *store.Store, in io.Reader) error {
-	counts, err := s.Import(ctx, in)
+func importFrom(ctx context.Context, out io.Writer, s *store.Store, in io.Reader, user string) error {
+	counts, err := s.Import(ctx, in, user)
 	fmt.Fprintf(out, "%s with %s kept", count(counts.Conversations, "conversation"), count(counts.Turns, "turn"))
 	if counts.Skipped > 0 {
 		fmt.Fprintf(out, ", %d left as they were", counts.Skipped)

@@ -94,6 +94,9 @@ func (e *environment) checkToken(t *tokens.Token) error {
 	if err != nil {
 		return err
 	}
+	if issuer := cfg.HTTP.JWT.Issuer; issuer != "" && strings.HasSuffix(t.Principal, "@"+issuer) {
+		return usageError{hinted{fmt.Errorf("--user: %q is a user of the issuer in the configuration, who alone gives out tokens for those", t.Principal), "give another name"}}
+	}
 	var known []string
 	for _, box := range cfg.Toolboxes {
 		known = append(known, box.Name)

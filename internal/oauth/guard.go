@@ -144,7 +144,7 @@ func (g *guard) checkIP(host string, ip netip.Addr) error {
 	switch {
 	case g.named[strings.ToLower(host)]:
 		return nil // the user's own word
-	case ip.IsLoopback() && g.local, ip.IsPrivate() && g.local:
+	case ip.IsLoopback() && g.local:
 		return nil
 	case isPublic(ip):
 		return nil

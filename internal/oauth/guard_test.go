@@ -130,10 +130,22 @@ func TestFaultF16_NamedHosts(t *testing.T) {
 			t.Errorf("%s: got %v, want it allowed: %v", host, err, allowed)
 		}
 	}
-	local := newGuard(Options{}, "http://127.0.0.1:1/mcp").Transport.(*guard)
-	for address, allowed := range map[string]bool{"127.0.0.1": true, "10.0.0.1": true, "169.254.169.254": false} {
-		if err := local.checkIP("x", netip.MustParseAddr(address)); (err == nil) != allowed {
-			t.Errorf("of a server of this machine, %s: got %v, want it allowed: %v", address, err, allowed)
+}
+
+// A server of this machine may send to this machine, and nowhere else that is private.
+func TestFaultG85_PrivateAddressesOfLocalServers(t *testing.T) {
+	local := newGuard(Options{}, "http://127.0.0.1:1/mcp", "https://sso.corp.example").Transport.(*guard)
+	for _, tt := range []struct {
+		host, address string
+		allowed       bool
+	}{
+		{"x", "127.0.0.1", true}, {"x", "::1", true}, {"x", "::ffff:127.0.0.1", true}, {"x", "8.8.8.8", true},
+		{"x", "10.0.0.1", false}, {"x", "192.168.1.1", false}, {"x", "172.16.0.1", false}, {"x", "fd00::1", false}, {"x", "::ffff:10.0.0.1", false},
+		{"x", "169.254.169.254", false}, {"x", "fe80::1", false}, {"x", "100.64.0.1", false}, {"x", "0.0.0.0", false},
+		{"sso.corp.example", "10.0.0.1", true}, // named as the issuer
+	} {
+		if err := local.checkIP(tt.host, netip.MustParseAddr(tt.address)); (err == nil) != tt.allowed {
+			t.Errorf("%s at %s: got %v, want it allowed: %v", tt.host, tt.address, err, tt.allowed)
 		}
 	}
 }

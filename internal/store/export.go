@@ -22,6 +22,18 @@ type transferLine struct {
 	End          *Counts               `json:"end,omitempty"`
 }
 
+// hand makes what is in the line another principal's.
+func (l *transferLine) hand(principal string) {
+	switch {
+	case l.Conversation != nil:
+		l.Conversation.Principal = principal
+	case l.Correction != nil:
+		l.Correction.Principal = principal
+	case l.Last != nil:
+		l.Last.Principal = principal
+	}
+}
+
 type transferHead struct {
 	Version int `json:"version"`
 }

@@ -14,9 +14,10 @@ import (
 const maxLine = 256 << 20
 
 // Import reads what Export has written. A conversation is kept whole or not at all; one that is there already is left as it
-// is. The error names the line; what came before it has been kept, and importing again goes on.
-func (s *Store) Import(ctx context.Context, r io.Reader) (Counts, error) {
-	i := importer{s: s, in: bufio.NewReaderSize(r, 64<<10)}
+// is. All of it is kept for the principal; with "" each for whom it was before. The error names the line; what came before it
+// has been kept, and importing again goes on.
+func (s *Store) Import(ctx context.Context, r io.Reader, principal string) (Counts, error) {
+	i := importer{s: s, in: bufio.NewReaderSize(r, 64<<10), principal: principal}
 	if err := i.run(ctx); err != nil {
 		err = errors.Join(fmt.Errorf("line %d: %w", i.line, err), i.keep(ctx))
 		return i.counts, err
@@ -26,14 +27,15 @@ func (s *Store) Import(ctx context.Context, r io.Reader) (Counts, error) {
 
 // importer is an import under way.
 type importer struct {
-	s      *Store
-	in     *bufio.Reader
-	line   int
-	open   *importedConversation // whose turns are being read
-	group  []importedConversation
-	size   int // bytes read for group and open
-	counts Counts
-	seen   Counts // in the file
+	s         *Store
+	in        *bufio.Reader
+	principal string // for whom it is kept, "" for whom it says
+	line      int
+	open      *importedConversation // whose turns are being read
+	group     []importedConversation
+	size      int // bytes read for group and open
+	counts    Counts
+	seen      Counts // in the file
 }
 
 type importedConversation struct {
@@ -126,6 +128,9 @@ func (i *importer) next() (transferLine, error) {
 	i.size += len(text)
 	if err := json.Unmarshal(text, &line); err != nil {
 		return line, &InvalidError{"want a line of JSON: " + err.Error()}
+	}
+	if i.principal != "" {
+		line.hand(i.principal)
 	}
 	return line, nil
 }

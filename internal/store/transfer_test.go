@@ -64,14 +64,14 @@ func TestRoundTrip(t *testing.T) {
 			"postgres": func() *store.Store { return openDatabase(t, server.database(t), store.Options{}) },
 		} {
 			other := into()
-			counts, err := other.Import(t.Context(), strings.NewReader(want))
+			counts, err := other.Import(t.Context(), strings.NewReader(want), "")
 			if err != nil || counts.Conversations != 12 || counts.Turns != 18 || counts.Corrections != 9 {
 				t.Errorf("%s: got %+v and %v", name, counts, err)
 			}
 			if got := exported(t, other, store.Selection{}); got != want {
 				t.Errorf("%s: got %s\nwant %s", name, got, want)
 			}
-			if counts, err := other.Import(t.Context(), strings.NewReader(want)); err != nil || counts.Conversations != 0 || counts.Skipped != 12 {
+			if counts, err := other.Import(t.Context(), strings.NewReader(want), ""); err != nil || counts.Conversations != 0 || counts.Skipped != 12 {
 				t.Errorf("%s again: got %+v and %v, want all left as they were", name, counts, err)
 			}
 			if got := exported(t, other, store.Selection{}); got != want {
@@ -121,7 +121,7 @@ func TestExportManyPages(t *testing.T) {
 		}
 		fmt.Fprintf(&file, "{\"end\":{\"conversations\":%d,\"turns\":0,\"corrections\":0}}\n", n)
 		s := open(t, store.Options{})
-		if _, err := s.Import(t.Context(), strings.NewReader(file.String())); err != nil {
+		if _, err := s.Import(t.Context(), strings.NewReader(file.String()), ""); err != nil {
 			t.Fatal(err)
 		}
 		if got := exported(t, s, store.Selection{}); got != file.String() {
@@ -149,7 +149,7 @@ func TestImportRefuses(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := openFile(t, t.TempDir()+"/store.db", store.Options{})
-			if _, err := s.Import(t.Context(), strings.NewReader(tt.file)); err == nil || !strings.Contains(err.Error(), tt.want) {
+			if _, err := s.Import(t.Context(), strings.NewReader(tt.file), ""); err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want %q", err, tt.want)
 			}
 			if list, err := s.Latest(t.Context(), "", 10); err != nil || len(list) > 1 {
@@ -167,11 +167,35 @@ func TestImportTopic(t *testing.T) {
 {"conversation":{"principal":"alice","conversation_id":"1","client":"c","workflow":"w","topic":"TOPIC","summary":"","turns":0,"created_at":"2026-01-02T03:04:05Z","updated_at":"2026-01-02T03:04:05Z"}}
 {"end":{"conversations":1,"turns":0,"corrections":0}}
 `
-	if _, err := s.Import(t.Context(), strings.NewReader(file)); err != nil {
+	if _, err := s.Import(t.Context(), strings.NewReader(file), ""); err != nil {
 		t.Fatal(err)
 	}
 	c, err := s.Conversation(t.Context(), "alice", "1")
 	if want := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC); err != nil || c.Topic != "TOPIC 4" || !c.Created.Equal(want) {
 		t.Errorf("got %+v and %v, want TOPIC 4 of %v", c, err, want)
 	}
+}
+
+// What is imported for a user is that user's, beside what stays whose it was.
+func TestImportForAnother(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, open opener, _ string) {
+		s := open(t, store.Options{})
+		fill(t, s)
+		before := exported(t, s, store.Selection{})
+		mine := exported(t, s, store.Selection{Principal: "alice"})
+		counts, err := s.Import(t.Context(), strings.NewReader(mine), "alice@issuer")
+		if err != nil || counts.Conversations == 0 || counts.Turns == 0 || counts.Skipped > 0 {
+			t.Fatalf("got %+v and %v, want them kept", counts, err)
+		}
+		if got := exported(t, s, store.Selection{Principal: "alice@issuer"}); strings.ReplaceAll(got, `"alice@issuer"`, `"alice"`) != mine {
+			t.Errorf("got %s\nwant for alice@issuer what alice has: %s", got, mine)
+		}
+		if got := exported(t, s, store.Selection{Principal: "alice"}); got != mine {
+			t.Errorf("got %s\nof alice, want %s", got, mine)
+		}
+		if _, err := s.Import(t.Context(), strings.NewReader(before), strings.Repeat("x", 2000)); err == nil {
+			t.Error("got everything for somebody whose name is too long")
+		}
+	})
 }

@@ -1,13 +1,17 @@
 package tokens
 
 import (
+	"bytes"
 	"context"
+	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/golang-jwt/jwt/v5"
 
@@ -31,6 +35,7 @@ type IssuerOptions struct {
 // Issuer says who tokens of an issuer stand for. It may be used by several
 // goroutines.
 type Issuer struct {
+	name   string
 	keys   keyring
 	parser *jwt.Parser
 }
@@ -40,7 +45,7 @@ func NewIssuer(opts IssuerOptions) *Issuer {
 	if opts.Client == nil {
 		opts.Client = http.DefaultClient
 	}
-	i := &Issuer{parser: jwt.NewParser(
+	i := &Issuer{name: opts.Name, parser: jwt.NewParser(
 		jwt.WithValidMethods(opts.Algorithms), jwt.WithIssuer(opts.Name), jwt.WithAudience(opts.Audience),
 		jwt.WithExpirationRequired(), jwt.WithLeeway(leeway), jwt.WithStrictDecoding())}
 	if opts.KeysFile != "" {
@@ -87,8 +92,15 @@ const (
 	wrongTokenTip = "; ask its issuer for one that is for this server"
 )
 
-// Verify returns who a token stands for: the claim sub, with the rights that its
-// scopes give.
+// user names who has a sub. Somebody of that name who has a token made here is
+// somebody else.
+func (i *Issuer) user(sub string) string { return sub + i.suffix() }
+
+// suffix ends the names of the issuer's users, and of no others.
+func (i *Issuer) suffix() string { return "@" + i.name }
+
+// Verify returns who a token stands for: the claim sub at the issuer, with the
+// rights that its scopes give.
 func (i *Issuer) Verify(ctx context.Context, token string) (principal.Principal, error) {
 	if len(token) > maxToken {
 		return principal.Principal{}, &principal.DeniedError{Reason: fmt.Sprintf("the token is longer than %d bytes", maxToken)}
@@ -96,7 +108,7 @@ func (i *Issuer) Verify(ctx context.Context, token string) (principal.Principal,
 	var c claims
 	var problem error // of ours, that the token has no part in
 	_, err := i.parser.ParseWithClaims(token, &c, func(t *jwt.Token) (any, error) {
-		if t.Header["crit"] != nil {
+		if _, there := t.Header["crit"]; there {
 			return nil, errors.New("it has extensions that are not known") // RFC 7515, section 4.1.11
 		}
 		id, _ := t.Header["kid"].(string)
@@ -116,17 +128,24 @@ func (i *Issuer) Verify(ctx context.Context, token string) (principal.Principal,
 	case err != nil:
 		return principal.Principal{}, &principal.DeniedError{Reason: reason(err)}
 	}
-	return c.principal()
+	for _, part := range strings.Split(token, ".")[:2] {
+		if err := unequivocal(part); err != nil {
+			return principal.Principal{}, &principal.DeniedError{Reason: err.Error()}
+		}
+	}
+	return i.principal(&c)
 }
 
-func (c *claims) principal() (principal.Principal, error) {
+func (i *Issuer) principal(c *claims) (principal.Principal, error) {
+	name := i.user(c.Subject)
+	unfit := func(r rune) bool { return r < ' ' || r == 0x7f || r == utf8.RuneError } // the last may be several
 	switch {
-	case c.Subject == "" || len(c.Subject) > maxName || strings.ContainsFunc(c.Subject, func(r rune) bool { return r < ' ' || r == 0x7f }):
+	case c.Subject == "" || len(name) > maxName || strings.ContainsFunc(c.Subject, unfit):
 		return principal.Principal{}, &principal.DeniedError{Reason: "the token has no sub that could be a user's name"}
-	case c.Subject == principal.Default:
-		return principal.Principal{}, &principal.DeniedError{Reason: "the token is for " + principal.Default + ", which is who owns this server"}
+	case c.Scope != nil && c.Scopes != nil:
+		return principal.Principal{}, &principal.DeniedError{Reason: "the token has both scope and scp, which may not be meant to add up" + wrongTokenTip}
 	}
-	p := principal.Principal{Name: c.Subject, Toolboxes: []string{}}
+	p := principal.Principal{Name: name, Toolboxes: []string{}}
 	all := slices.Concat(c.Scope, c.Scopes)
 	for _, s := range all {
 		if name, ok := strings.CutPrefix(s, scopeToolbox); ok {
@@ -138,6 +157,39 @@ func (c *claims) principal() (principal.Principal, error) {
 	}
 	p.Admin = slices.Contains(all, scopeAdmin)
 	return p, nil
+}
+
+// unequivocal refuses a part of a token that says something twice, or by a name
+// that is read for another: whom and what it is for would depend on who reads it.
+func unequivocal(part string) error {
+	raw, err := base64.RawURLEncoding.DecodeString(part)
+	if err != nil {
+		return err
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	if _, err := d.Token(); err != nil {
+		return err
+	}
+	meaning := []string{"alg", "kid", "crit", "iss", "sub", "aud", "exp", "nbf", "iat", "jti", "scope", "scp"}
+	seen := map[string]bool{}
+	for d.More() {
+		var value json.RawMessage
+		key, err := d.Token()
+		if err := errors.Join(err, d.Decode(&value)); err != nil {
+			return err
+		}
+		name, _ := key.(string)
+		if seen[name] {
+			return errors.New("the token says one thing twice" + wrongTokenTip)
+		}
+		seen[name] = true
+		for _, known := range meaning {
+			if name != known && strings.EqualFold(name, known) {
+				return fmt.Errorf("the token spells %s in another way%s", known, wrongTokenTip)
+			}
+		}
+	}
+	return nil
 }
 
 // reason says to who sent a token what is wrong with it.
@@ -166,13 +218,18 @@ type Set struct {
 	Issuer *Issuer // nil if nobody else is trusted
 }
 
-// Verify returns who a token stands for. Its form says of which kind it is.
+// Verify returns who a token stands for. Its form says of which kind it is, and
+// nobody of one kind has the name of one of the other.
 func (s *Set) Verify(ctx context.Context, token string) (principal.Principal, error) {
 	switch kept := strings.HasPrefix(token, Prefix); {
 	case s.Issuer != nil && !kept:
 		return s.Issuer.Verify(ctx, token)
 	case s.Kept != nil:
-		return s.Kept.Verify(ctx, token)
+		p, err := s.Kept.Verify(ctx, token)
+		if err == nil && s.Issuer != nil && strings.HasSuffix(p.Name, s.Issuer.suffix()) {
+			p, err = principal.Principal{}, &principal.DeniedError{Reason: "the token is for a user of the issuer, who alone gives out tokens for those; workbench token create --user makes one for somebody else"}
+		}
+		return p, err
 	}
 	return principal.Principal{}, &principal.DeniedError{Reason: "the token is not known here"}
 }

@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"errors"
+	"fmt"
 	"maps"
 	"math/big"
 	"net/http"
@@ -155,7 +156,7 @@ func TestIssuer(t *testing.T) {
 			t.Run(method.Alg()+" "+form, func(t *testing.T) {
 				i := tokens.NewIssuer(tokens.IssuerOptions{Name: issuer, Audience: audience, Algorithms: algorithms(), KeysFile: file(t, text)})
 				got, err := i.Verify(t.Context(), s.token(t, good()))
-				if want := (principal.Principal{Name: "ada", Toolboxes: []string{"dev"}}); err != nil || !reflect.DeepEqual(got, want) {
+				if want := (principal.Principal{Name: "ada@" + issuer, Toolboxes: []string{"dev"}}); err != nil || !reflect.DeepEqual(got, want) {
 					t.Errorf("got %+v and %v, want %+v", got, err, want)
 				}
 				other := newSigner(t, "1", method)
@@ -184,7 +185,7 @@ func TestScopes(t *testing.T) {
 		"something besides ": {jwt.MapClaims{"nbf": time.Now().Add(-time.Hour).Unix(), "x": map[string]any{"y": 1}}, principal.Principal{Toolboxes: []string{"dev"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			tt.want.Name = "ada"
+			tt.want.Name = "ada@" + issuer
 			got, err := i.Verify(t.Context(), s.token(t, with(tt.claims)))
 			if err != nil || !reflect.DeepEqual(got, tt.want) {
 				t.Errorf("got %+v and %v, want %+v", got, err, tt.want)
@@ -212,7 +213,7 @@ func TestIssuerRefuses(t *testing.T) {
 		{"of nobody", s.token(t, with(jwt.MapClaims{"sub": nil})), "no sub"},
 		{"of somebody with a line end", s.token(t, with(jwt.MapClaims{"sub": "a\nb"})), "no sub"},
 		{"of somebody with a long name", s.token(t, with(jwt.MapClaims{"sub": strings.Repeat("a", 513)})), "no sub"},
-		{"of the owner", s.token(t, with(jwt.MapClaims{"sub": "default_user"})), "for default_user"},
+		{"of somebody who may be several", s.token(t, with(jwt.MapClaims{"sub": "a\xff"})), "no sub"},
 
 		{"none", s.sign(t, good(), nil, jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType), untrusted},
 		{"none in capitals", encode(`{"alg":"NONE"}`) + "." + parts[1] + ".", untrusted},
@@ -374,7 +375,7 @@ func TestSet(t *testing.T) {
 		Kept:   tokens.Open(filepath.Join(t.TempDir(), "tokens.json")),
 		Issuer: tokens.NewIssuer(tokens.IssuerOptions{Name: issuer, Audience: audience, Algorithms: algorithms(), KeysFile: file(t, set(t, s.jwk()))}),
 	}
-	for want, token := range map[string]string{"kept": made(t, all.Kept, tokens.Token{Name: "k", Principal: "kept"}), "ada": s.token(t, good())} {
+	for want, token := range map[string]string{"kept": made(t, all.Kept, tokens.Token{Name: "k", Principal: "kept"}), "ada@" + issuer: s.token(t, good())} {
 		if p, err := all.Verify(t.Context(), token); err != nil || p.Name != want {
 			t.Errorf("got %+v and %v, want %s", p, err, want)
 		}
@@ -383,4 +384,78 @@ func TestSet(t *testing.T) {
 	denied(t, all, "x", "no JSON Web Token")
 	denied(t, &tokens.Set{Kept: all.Kept}, "x", "revoked")
 	denied(t, &tokens.Set{}, "x", "not known here")
+}
+
+// raw signs claims and a header that are given as text.
+func (s *signer) raw(t *testing.T, header, claims string) string {
+	t.Helper()
+	encode := base64.RawURLEncoding.EncodeToString
+	text := encode([]byte(header)) + "." + encode([]byte(claims))
+	signature, err := s.method.Sign(text, s.private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text + "." + encode(signature)
+}
+
+// What a token says counts to the letter and once: who can choose a claim of his own cannot choose one that is read here.
+func TestFaultG70_ClaimsAreExactAndSingle(t *testing.T) {
+	s := newSigner(t, "1", jwt.SigningMethodES256)
+	i := tokens.NewIssuer(tokens.IssuerOptions{Name: issuer, Audience: audience, Algorithms: algorithms(), KeysFile: file(t, set(t, s.jwk()))})
+	const header = `{"alg":"ES256","kid":"1"}`
+	claims := func(more string) string {
+		return fmt.Sprintf(`{"iss":%q,"aud":%q,"sub":"ada","exp":%d%s}`, issuer, audience, time.Now().Add(time.Hour).Unix(), more)
+	}
+	for name, more := range map[string]string{
+		"as it should be":    `,"scope":"workbench:toolbox:dev"`,
+		"a claim like none":  `,"scope":"workbench:toolbox:dev","Scopes":"workbench:admin","x_scope":"workbench:admin"`,
+		"one within another": `,"scope":"workbench:toolbox:dev","app":{"scope":"workbench:admin","scope":"workbench:admin"}`,
+	} {
+		got, err := i.Verify(t.Context(), s.raw(t, header, claims(more)))
+		if want := (principal.Principal{Name: "ada@" + issuer, Toolboxes: []string{"dev"}}); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: got %+v and %v, want %+v", name, got, err, want)
+		}
+	}
+	for name, tt := range map[string]struct{ header, claims, want string }{
+		"in capitals":              {header, claims(`,"scope":"x","SCOPE":"workbench:admin"`), "spells scope in another way"},
+		"in capitals alone":        {header, claims(`,"Scope":"workbench:admin"`), "spells scope in another way"},
+		"with a long s":            {header, claims(`,"ſcope":"workbench:admin"`), "spells scope in another way"},
+		"escaped":                  {header, claims(`,"\u0053cope":"workbench:admin"`), "spells scope in another way"},
+		"twice":                    {header, claims(`,"scope":"x","scope":"workbench:admin"`), "one thing twice"},
+		"twice, once escaped":      {header, claims(`,"scope":"x","sc\u006fpe":"workbench:admin"`), "one thing twice"},
+		"by both names":            {header, claims(`,"scope":"x","scp":"workbench:admin"`), "both scope and scp"},
+		"another user":             {header, claims(`,"Sub":"bob"`), "spells sub in another way"},
+		"two users":                {header, claims(`,"sub":"bob"`), "one thing twice"},
+		"a later end":              {header, claims(`,"EXP":99999999999`), "spells exp in another way"},
+		"two keys":                 {`{"alg":"ES256","kid":"2","kid":"1"}`, claims(""), "one thing twice"},
+		"an extension of nothing":  {`{"alg":"ES256","kid":"1","crit":null}`, claims(""), "not one that is trusted"},
+		"an extension in capitals": {`{"alg":"ES256","kid":"1","CRIT":["b64"]}`, claims(""), "spells crit in another way"},
+	} {
+		t.Run(name, func(t *testing.T) { denied(t, i, s.raw(t, tt.header, tt.claims), tt.want) })
+	}
+}
+
+// A user of the issuer and somebody who has a token made here are two, whatever they are called.
+func TestFaultG71_UsersOfTheIssuerAreOthers(t *testing.T) {
+	s := newSigner(t, "1", jwt.SigningMethodES256)
+	all := &tokens.Set{
+		Kept:   tokens.Open(filepath.Join(t.TempDir(), "tokens.json")),
+		Issuer: tokens.NewIssuer(tokens.IssuerOptions{Name: issuer, Audience: audience, Algorithms: algorithms(), KeysFile: file(t, set(t, s.jwk()))}),
+	}
+	secret := map[string]string{} // all made before the file is read
+	for _, name := range []string{"ada", "default_user", "ada@elsewhere", "ada@" + issuer} {
+		secret[name] = made(t, all.Kept, tokens.Token{Name: name, Principal: name})
+	}
+	for _, name := range []string{"ada", "default_user", "ada@elsewhere"} {
+		kept, err := all.Verify(t.Context(), secret[name])
+		if err != nil || kept.Name != name {
+			t.Errorf("got %+v and %v, want %s", kept, err, name)
+		}
+		issued, err := all.Verify(t.Context(), s.token(t, with(jwt.MapClaims{"sub": name})))
+		if err != nil || issued.Name == kept.Name || issued.Name != name+"@"+issuer {
+			t.Errorf("got %+v and %v for the user %s of the issuer", issued, err, name)
+		}
+	}
+	denied(t, all, secret["ada@"+issuer], "a user of the issuer")
+	denied(t, all, s.token(t, with(jwt.MapClaims{"sub": strings.Repeat("a", 512-len(issuer))})), "no sub")
 }

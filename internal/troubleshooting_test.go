@@ -96,6 +96,7 @@ func pieces(format string) (found []string) {
 // unsaid are pieces of errors that nobody is shown.
 var unsaid = []string{
 	"no room",                      // a call waits then
+	"no such name",                 // said as "tool not found" and "prompt not found"
 	"the server is being replaced", // its calls go to the other
 	"outbox is full",               // of internal/wire alone
 	"outbox is closed",             //

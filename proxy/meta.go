@@ -98,12 +98,11 @@ func define(name, title, description string, properties map[string]any, required
 	return metaTool{name: name, definition: def}
 }
 
-// isMeta reports whether a name is one that the meta tools answer to, so that
-// no downstream tool may have it.
-func (p *Proxy) isMeta(name string) bool {
-	if p.direct() {
-		return false
-	}
+// isMeta reports whether a name is one that the meta tools of the front answer
+// to.
+func (p *Proxy) isMeta(name string) bool { return !p.direct() && isMetaName(name) }
+
+func isMetaName(name string) bool {
 	switch name {
 	case openTool, useTool, statusTool, openToolLater, useToolLater:
 		return true

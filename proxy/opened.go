@@ -75,7 +75,8 @@ type question struct {
 // show their models one or the other. It is an error only if no server at all could be started.
 func (s *session) opened(b *box, q question, modern bool) []byte {
 	s.mu.Lock()
-	exposed := s.routes.exposed
+	s.giveLocked(toolbox.Tools, b.Name)
+	exposed := s.routes.tools.shown
 	s.mu.Unlock()
 	r := result{Toolbox: b.Name, Description: describe(b.content.Load().description), Servers: []serverResult{}, Tools: []json.RawMessage{}}
 	starting, example := 0, ""

@@ -41,6 +41,7 @@ type (
 		opened     map[string]bool
 		starts     map[string]int // of servers, by toolbox/server
 		running    map[string]walkServer
+		echo       string // whose tool of that name the client was first shown under it, as toolbox/server
 	}
 )
 
@@ -151,13 +152,16 @@ func (w *walk) settle() {
 // call through workbench_use_tool, as toolbox and server/tool.
 func (w *walk) listed() (listed []string, useful [][2]string) {
 	listed = []string{"workbench_open_toolbox", "workbench_use_tool", "workbench_status"}
-	echoes := 0
+	var echoes []string
 	for _, b := range w.boxes {
 		for _, s := range b.servers {
 			if w.opened[b.name] && b.plain && !s.disabled && !s.filtered {
-				echoes++
+				echoes = append(echoes, b.name+"/"+s.name)
 			}
 		}
+	}
+	if len(echoes) == 1 && w.echo == "" {
+		w.echo = echoes[0]
 	}
 	for _, b := range w.boxes {
 		for _, s := range b.servers {
@@ -166,7 +170,7 @@ func (w *walk) listed() (listed []string, useful [][2]string) {
 			}
 			for _, tool := range []string{"echo", s.tool(b.name)} {
 				name := tool
-				if !b.plain || tool == "echo" && echoes > 1 {
+				if !b.plain || tool == "echo" && (len(echoes) > 1 || w.echo != b.name+"/"+s.name) {
 					name = b.name + "__" + s.name + "__" + tool
 				}
 				if tool == "echo" && s.filtered {

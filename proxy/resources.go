@@ -161,11 +161,9 @@ func (s *session) getPrompt(c *call) {
 		c.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: "params.name is missing or not a string"})
 		return
 	}
-	s.mu.Lock()
-	to, ok := s.routes.prompts[name]
-	s.mu.Unlock()
-	if !ok {
-		c.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: fmt.Sprintf("prompt not found: %q%s", name, s.hint(name, promptNames))})
+	to, err := s.meant(toolbox.Prompts, want{tool: name})
+	if err != nil {
+		c.fail(s.notMeant(toolbox.Prompts, name, err))
 		return
 	}
 	s.forward(c, to.server, wire.Edit{Span: c.name, New: to.name})
@@ -180,14 +178,12 @@ func (s *session) complete(c *call) {
 		return
 	}
 	if name, ok := wire.Unquote(c.Bytes(out[0])); ok {
-		s.mu.Lock()
-		to, ok := s.routes.prompts[name]
-		s.mu.Unlock()
-		if ok {
-			s.forward(c, to.server, wire.Edit{Span: out[0], New: to.name})
+		to, err := s.meant(toolbox.Prompts, want{tool: name})
+		if err != nil {
+			c.fail(s.notMeant(toolbox.Prompts, name, err))
 			return
 		}
-		c.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: fmt.Sprintf("prompt not found: %q%s", name, s.hint(name, promptNames))})
+		s.forward(c, to.server, wire.Edit{Span: out[0], New: to.name})
 		return
 	}
 	uri, _ := wire.Unquote(c.Bytes(out[1]))

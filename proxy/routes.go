@@ -20,20 +20,22 @@ const (
 	modernEra            // 2026-07-28: lists never vary as a side effect of a call
 )
 
-// route is where an exposed name leads.
+// route is where a name leads.
 type route struct {
 	server *toolbox.Server
-	name   []byte // the server's own name, as a JSON string token
+	key    string // the server's own name
+	name   []byte // the same as a JSON string token
 	added  bool   // a legacy client has it because a toolbox was opened
 }
+
+func (r route) identity() identity { return identity{r.server, r.key} }
 
 // routes is what the client sees at one moment, for both eras. It is made anew
 // when something changes and never changed after.
 type routes struct {
-	tools     map[string]route
-	prompts   map[string]route
-	exposed   map[identity]string  // of tools, for the result of an open
-	mirrored  map[string]*mcp.Tool // tools whose arguments HTTP headers repeat
+	tools     *directory
+	prompts   *directory
+	mirrored  map[identity]*mcp.Tool // tools whose arguments HTTP headers repeat
 	resources map[string]*toolbox.Server
 	aliases   map[identity]string        // uris that another server took, as they are listed
 	lists     [2]map[toolbox.Kind][]byte // the JSON arrays
@@ -49,30 +51,25 @@ type identity struct {
 // build makes the routes from what the servers offer now.
 func (s *session) build() *routes {
 	r := &routes{
-		tools:     make(map[string]route),
-		prompts:   make(map[string]route),
-		exposed:   make(map[identity]string),
-		mirrored:  make(map[string]*mcp.Tool),
+		mirrored:  make(map[identity]*mcp.Tool),
 		resources: make(map[string]*toolbox.Server),
 		aliases:   make(map[identity]string),
 	}
 	boxes := s.openLocked()
 	tools := gather(boxes, toolbox.Tools)
-	prompts := gather(boxes, toolbox.Prompts)
 	resources := gather(boxes, toolbox.Resources)
 	templates := gather(boxes, toolbox.Templates)
-	r.name(s, tools, r.tools, r.exposed)
+	r.tools = s.directory(toolbox.Tools, tools)
+	r.prompts = s.directory(toolbox.Prompts, gather(boxes, toolbox.Prompts))
 	r.mirror(tools)
-	promptNames := make(map[identity]string)
-	r.name(s, prompts, r.prompts, promptNames)
 	for _, it := range slices.Concat(resources, templates) {
 		r.place(it)
 	}
 	for e := range r.lists {
 		shown := func(b *box, k toolbox.Kind) bool { return s.shows(b, k, era(e)) }
 		r.lists[e] = map[toolbox.Kind][]byte{
-			toolbox.Tools:     s.render(boxes, toolbox.Tools, shown, r.exposed),
-			toolbox.Prompts:   s.render(boxes, toolbox.Prompts, shown, promptNames),
+			toolbox.Tools:     s.render(boxes, toolbox.Tools, shown, r.tools.shown),
+			toolbox.Prompts:   s.render(boxes, toolbox.Prompts, shown, r.prompts.shown),
 			toolbox.Resources: s.render(boxes, toolbox.Resources, shown, r.aliases),
 			toolbox.Templates: s.render(boxes, toolbox.Templates, shown, r.aliases),
 		}
@@ -102,40 +99,50 @@ func (s *session) shows(b *box, k toolbox.Kind, e era) bool {
 	return k != toolbox.Tools || s.cfg().ToolMode != config.ToolModeProxy
 }
 
-// name gives every item the name that clients see. Names depend on the
-// configuration and the item alone, so that they are the same in every run;
-// where two would meet, the later one gets a digest.
-func (r *routes) name(s *session, items []toolbox.Item, table map[string]route, names map[identity]string) {
+// directory makes the directory of a list.
+func (s *session) directory(k toolbox.Kind, items []toolbox.Item) *directory {
 	marked := s.marked()
-	own := make(map[string]int)
-	for _, it := range items {
-		if s.plain(it.Server) {
-			own[it.Key]++
-		}
+	to := make([]route, len(items))
+	for i, it := range items {
+		added := !slices.Contains(marked, it.Server.Toolbox)
+		to[i] = route{it.Server, it.Key, it.Raw[it.KeySpan.Start:it.KeySpan.End], added}
 	}
-	for _, it := range items {
-		id := identity{it.Server, it.Key}
-		if _, twice := names[id]; twice {
-			continue // the server lists it twice; the first stands
-		}
-		var name string
-		switch {
-		case own[it.Key] == 1 && s.plain(it.Server):
-			name = it.Key
-		case s.p.direct():
-			name = toolbox.ExposedName("", it.Server.Name, it.Key)
-		default:
-			name = toolbox.ExposedName(it.Server.Toolbox, it.Server.Name, it.Key)
-		}
-		for salt := it.Key; ; salt += "\x00" {
-			if _, taken := table[name]; !taken && !s.p.isMeta(name) {
-				break
-			}
-			name = toolbox.ExposedName(it.Server.Toolbox, it.Server.Name, salt+"\x00")
-		}
-		names[id] = name
-		table[name] = route{server: it.Server, name: it.Raw[it.KeySpan.Start:it.KeySpan.End], added: !slices.Contains(marked, it.Server.Toolbox)}
+	return newDirectory(k, s.view.Load().spaces, s.claims, to, s.plain)
+}
+
+// meant says who is meant by the name of a tool or prompt.
+func (s *session) meant(k toolbox.Kind, w want) (route, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if k == toolbox.Prompts {
+		return s.routes.prompts.meant(w)
 	}
+	return s.routes.tools.meant(w)
+}
+
+// giveLocked notes that the client is given the names of a list, and those by which tools of a toolbox are called, if
+// one is named, before it is.
+func (s *session) giveLocked(k toolbox.Kind, box string) {
+	if !s.routes.give(k, box) {
+		s.routes = s.build()
+		s.routes.give(k, box)
+	}
+}
+
+func (r *routes) give(k toolbox.Kind, box string) bool {
+	switch k {
+	case toolbox.Tools:
+		return r.tools.give(box)
+	case toolbox.Prompts:
+		return r.prompts.give("")
+	}
+	return true
+}
+
+// refresh makes the routes anew from what the servers offer now.
+func (s *session) refresh() {
+	// While a toolbox is being opened its news are told together, at the end.
+	s.update(func() bool { return s.opening == 0 })
 }
 
 // plain reports whether the names of a server's items are left as they are,
@@ -156,7 +163,7 @@ func (r *routes) mirror(tools []toolbox.Item) {
 		}
 		schema, err := wire.FindPath(it.Raw, wire.Span{Start: 0, End: len(it.Raw)}, "inputSchema")
 		if err == nil && schema.Present() {
-			r.mirrored[r.exposed[identity{it.Server, it.Key}]] = &mcp.Tool{RawInputSchema: it.Raw[schema.Start:schema.End]}
+			r.mirrored[identity{it.Server, it.Key}] = &mcp.Tool{RawInputSchema: it.Raw[schema.Start:schema.End]}
 		}
 	}
 }
@@ -167,7 +174,8 @@ func (s *session) mirrored(name []byte) *mcp.Tool {
 	text, _ := wire.Unquote(name)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.routes.mirrored[text]
+	to, _ := s.routes.tools.meant(want{tool: text})
+	return s.routes.mirrored[to.identity()]
 }
 
 // render makes the JSON array of one list: the items' own bytes, with the name
@@ -292,8 +300,7 @@ func (s *session) Changed(srv *toolbox.Server, k toolbox.Kind) {
 			s.tellLevel(srv, level)
 		}
 	}
-	// While a toolbox is being opened its news are told together, at the end.
-	s.update(func() bool { return s.opening == 0 })
+	s.refresh()
 }
 
 // list answers a request for a list. The toolboxes that are open without being
@@ -319,6 +326,7 @@ func (s *session) list(c *call, k toolbox.Kind) {
 
 func (s *session) replyList(f *flight, k toolbox.Kind, e era) {
 	s.mu.Lock()
+	s.giveLocked(k, "")
 	items := s.routes.lists[e][k]
 	if e == legacyEra {
 		s.told[k] = items

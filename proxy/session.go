@@ -62,6 +62,7 @@ type session struct {
 
 	lastFlight, lastAsk, lastPark uint64
 	routes                        *routes
+	claims                        *claims
 	told                          map[toolbox.Kind][]byte // the lists that a legacy client knows or was told to read
 	opening                       int                     // opens under way: their list changes are told once, at the end
 	overdue                       bool                    // and those of a reload with them
@@ -92,6 +93,7 @@ func newSession(p *Proxy, who principal.Principal, send func([]byte)) *session {
 	s.leave = sync.OnceFunc(func() { close(s.leaving) })
 	s.ctx, s.cancel = context.WithCancelCause(context.Background())
 	s.view.Store(p.view.Load())
+	s.claims = newClaims()
 	s.routes = s.build()
 	s.told = maps.Clone(s.routes.lists[legacyEra])
 	return s

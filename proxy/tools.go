@@ -1,13 +1,14 @@
 package proxy
 
 import (
+	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/mcp-workbench/workbench/internal/habits"
 	"github.com/mcp-workbench/workbench/internal/nearest"
 	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/toolbox"
 )
 
 // callTool routes a tools/call: to the server whose exposed name it is, or to
@@ -19,19 +20,19 @@ func (s *session) callTool(c *call) {
 		return
 	}
 	s.mu.Lock()
-	to, ok := s.routes.tools[name]
+	to, err := s.routes.tools.meant(want{tool: name})
 	first := to.added && c.modern == nil && !s.habit.Calls
 	s.mu.Unlock()
 	if first {
 		s.seen(func(h *habits.Habit) { h.Calls = true })
 	}
 	switch {
-	case ok:
+	case err == nil:
 		s.forward(c, to.server, wire.Edit{Span: c.name, New: to.name})
 	case !s.p.isMeta(name) && len(s.unsettled()) > 0:
 		s.callUnlisted(c, name)
 	case !s.p.isMeta(name):
-		c.fail(s.noTool(name))
+		c.fail(s.notMeant(toolbox.Tools, name, err))
 	case name == openTool || name == openToolLater:
 		s.openToolbox(c)
 	case name == statusTool:
@@ -41,9 +42,13 @@ func (s *session) callTool(c *call) {
 	}
 }
 
-// noTool says that no tool has that name.
-func (s *session) noTool(name string) error {
-	return &wire.Error{Code: wire.CodeInvalidParams, Message: fmt.Sprintf("tool not found: %q%s", name, s.hint(name, toolNames))}
+// notMeant words why the name of a tool or prompt leads nowhere.
+func (s *session) notMeant(k toolbox.Kind, name string, err error) error {
+	msg := err.Error()
+	if errors.Is(err, errUnknown) || s.isGone() {
+		msg = fmt.Sprintf("%s not found: %q%s", strings.TrimSuffix(string(k), "s"), name, s.hint(k, name))
+	}
+	return &wire.Error{Code: wire.CodeInvalidParams, Message: msg}
 }
 
 // callUnlisted makes a call that came before the toolboxes were opened which
@@ -57,26 +62,31 @@ func (s *session) callUnlisted(c *call, name string) {
 	later := c.own()
 	go func() {
 		s.openMarked(f.ctx)
-		s.mu.Lock()
-		to, ok := s.routes.tools[name]
-		s.mu.Unlock()
-		if !ok {
-			f.fail(s.noTool(name))
+		to, err := s.meant(toolbox.Tools, want{tool: name})
+		if err != nil {
+			f.fail(s.notMeant(toolbox.Tools, name, err))
 			return
 		}
 		f.send(later, to.server, wire.Edit{Span: later.name, New: to.name})
 	}()
 }
 
-// hint says which known names are like one that is not known.
-func (s *session) hint(name string, known func(*routes) []string) string {
+// isGone reports whether the one toolbox that is served is in the configuration no longer.
+func (s *session) isGone() bool { return s.p.direct() && s.view.Load().direct == nil }
+
+// hint says which names that clients see are like one that is not known.
+func (s *session) hint(k toolbox.Kind, name string) string {
 	s.mu.Lock()
-	names := known(s.routes)
+	known := s.routes.tools
+	if k == toolbox.Prompts {
+		known = s.routes.prompts
+	}
 	s.mu.Unlock()
+	names := known.names()
 	near := nearest.Names(name, names, 3)
 	if near == nil {
 		switch {
-		case s.p.direct() && s.view.Load().direct == nil:
+		case s.isGone():
 			return fmt.Sprintf("; toolbox %q, which this client is served, is in the configuration no longer", s.p.opts.Direct)
 		case s.p.direct():
 			return ""
@@ -84,18 +94,6 @@ func (s *session) hint(name string, known func(*routes) []string) string {
 		return "; open a toolbox with " + openTool + " first, or see its result for the names"
 	}
 	return "; did you mean " + strings.Join(quoted(near), ", ") + "?"
-}
-
-func toolNames(r *routes) []string   { return keys(r.tools) }
-func promptNames(r *routes) []string { return keys(r.prompts) }
-
-func keys(m map[string]route) []string {
-	names := make([]string, 0, len(m))
-	for name := range m {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }
 
 func quoted(names []string) []string {

@@ -11,10 +11,11 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
-// want is what the arguments of workbench_use_tool ask for.
+// want is a tool, or a prompt, as somebody names it.
 type want struct {
-	toolbox, server, tool string
-	arguments             wire.Span
+	toolbox, server string // whose it is, as far as that is said
+	tool            string
+	arguments       wire.Span // of workbench_use_tool
 }
 
 // wanted reads the arguments in either form.
@@ -81,7 +82,7 @@ func (s *session) useTool(c *call) {
 		return
 	}
 	if b.Opened() {
-		if to, err := find(b, w); err == nil {
+		if to, err := s.meant(toolbox.Tools, w); err == nil {
 			if f := s.take(c); f != nil {
 				f.use(c, w, to)
 			}
@@ -99,19 +100,27 @@ func (s *session) useTool(c *call) {
 // call. It waits for no other server than the one that is named; where none is,
 // several might have the tool.
 func (s *session) openThenUse(f *flight, c *call, b *box, w want) {
+	whole := w
+	if of, key, full := s.view.Load().spaces.read(w.toolbox, w.tool); full && key != "" && w.server == "" {
+		whole.server, whole.tool = of.server, key
+	}
 	var names []string
-	if _, ok := b.Server(w.server); ok {
-		names = append(names, w.server)
+	if _, ok := b.Server(whole.server); ok {
+		names = append(names, whole.server)
 	}
 	if b.Opened() {
 		// Only an open has servers tried again: a model that calls and calls
 		// what is not there is not to start a process each time.
 		b.await(f.ctx, s.cfg().OpenTimeout, names...)
+		s.refresh() // what it waited for may not have told its lists yet
 	} else if _, err := s.openBox(f.ctx, b, true, names...); err != nil {
 		f.fail(err)
 		return
 	}
-	to, err := find(b, w)
+	to, err := s.meant(toolbox.Tools, w)
+	if errors.Is(err, errUnknown) {
+		err = missing(b, whole)
+	}
 	if err != nil {
 		f.fail(err)
 		return
@@ -127,53 +136,6 @@ func (f *flight) use(c *call, w want, to route) {
 	}
 	f.inner = newInner(to, arguments)
 	f.send(c, to.server, wire.Edit{Span: c.name, New: to.name}, wire.Edit{Span: c.args, New: arguments})
-}
-
-// find looks a tool up by the name its server gives it, or by that with the
-// server before it, or by its exposed name.
-func find(b *box, w want) (route, error) {
-	if to, several := w.match(b, isKey); to.server != nil && several == nil {
-		return to, nil
-	} else if several != nil {
-		return route{}, fmt.Errorf("toolbox %q has several tools %q: say which as %s", b.Name, w.tool, strings.Join(quoted(several), " or "))
-	}
-	if to, _ := w.match(b, isLongName); to.server != nil {
-		return to, nil
-	}
-	return route{}, missing(b, w)
-}
-
-func isKey(it *toolbox.Item, name string) bool { return it.Key == name }
-
-func isLongName(it *toolbox.Item, name string) bool {
-	s := it.Server
-	return s.Name+"/"+it.Key == name || s.Name+"__"+it.Key == name || toolbox.ExposedName(s.Toolbox, s.Name, it.Key) == name
-}
-
-// match finds the tool that is meant by a name; where servers have one each,
-// several names them.
-func (w *want) match(b *box, is func(*toolbox.Item, string) bool) (to route, several []string) {
-	for _, srv := range b.Servers() {
-		if w.server != "" && srv.Name != w.server {
-			continue
-		}
-		items := srv.Items(toolbox.Tools)
-		for i := range items {
-			it := &items[i]
-			if !is(it, w.tool) {
-				continue
-			}
-			if to.server != nil {
-				if several == nil {
-					several = append(several, to.server.Name+"/"+w.tool)
-				}
-				several = append(several, srv.Name+"/"+w.tool)
-			}
-			to = route{server: srv, name: it.Raw[it.KeySpan.Start:it.KeySpan.End]}
-			break
-		}
-	}
-	return to, several
 }
 
 // missing says why a tool is not found: its server is unknown or not there, or

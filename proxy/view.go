@@ -13,6 +13,7 @@ import (
 type view struct {
 	cfg     *config.Config
 	direct  *config.Toolbox // the one that is served directly; nil if all are, or it is not there any more
+	spaces  *spaces
 	control *control
 	meta    []metaTool
 	commons map[string]*toolbox.Toolbox // the servers that sessions share, by toolbox
@@ -28,13 +29,16 @@ func (p *Proxy) newView(cfg *config.Config, commons map[string]*toolbox.Toolbox)
 	}
 	v := &view{cfg: cfg, commons: commons}
 	if !p.direct() {
+		v.spaces = newSpaces(false, cfg.Toolboxes)
 		v.meta = metaTools(cfg)
 		v.control = newControl(p.opts.Version, Instructions(cfg))
 		return v
 	}
+	v.spaces = newSpaces(true, nil)
 	text := fmt.Sprintf("Toolbox %s is in the configuration no longer.", p.opts.Direct)
 	if t, ok := cfg.Toolbox(p.opts.Direct); ok {
 		v.direct, text = t, directInstructions(t)
+		v.spaces = newSpaces(true, []config.Toolbox{*t})
 	}
 	v.control = newControl(p.opts.Version, text)
 	return v

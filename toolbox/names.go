@@ -7,9 +7,9 @@ import (
 )
 
 const (
-	// maxName is the longest exposed name. Clients put a name of their own before it, mcp__workbench__ where workbench
+	// MaxName is the longest exposed name. Clients put a name of their own before it, mcp__workbench__ where workbench
 	// is called workbench, and models take 64 characters in all.
-	maxName = 64 - len("mcp__workbench__")
+	MaxName = 64 - len("mcp__workbench__")
 	// digestLen is how much of a name the digest is that tells it from others, the "_" before it included.
 	digestLen = 1 + 10
 )
@@ -27,19 +27,19 @@ func ExposedName(toolbox, server, name string) string {
 	plain := prefix + s
 	// A name that looks like one with a digest gets one too: else a server could
 	// give a tool the name that another server's tool is given here.
-	if clean && same && len(plain) <= maxName && !digested(plain) {
+	if clean && same && len(plain) <= MaxName && !digested(plain) {
 		return plain
 	}
 	sum := sha256.Sum256([]byte(toolbox + "\x00" + server + "\x00" + name))
 	suffix := "_" + hex.EncodeToString(sum[:(digestLen-1)/2])
-	return plain[:min(len(plain), maxName-digestLen)] + suffix
+	return plain[:min(len(plain), MaxName-digestLen)] + suffix
 }
 
 // ExposedPrefix gives what the exposed names of all tools and prompts of a server begin with, whatever the server calls
 // them. Names of other servers may begin with it too.
 func ExposedPrefix(toolbox, server string) string {
 	prefix, _ := exposedPrefix(toolbox, server)
-	return prefix[:min(len(prefix), maxName-digestLen)]
+	return prefix[:min(len(prefix), MaxName-digestLen)]
 }
 
 // exposedPrefix gives the part of an exposed name before the server's own, and reports whether no other toolbox and

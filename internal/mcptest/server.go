@@ -412,6 +412,9 @@ func (s *session) other(m *wire.Message, name string, arguments wire.Span) {
 		s.fail(m, wire.CodeInvalidParams, "unknown tool "+name, "")
 		return
 	}
+	if s.server.Name != "" {
+		name = s.server.Name + "'s " + name
+	}
 	s.text(m, fmt.Sprintf("%s was called with %s", name, m.Bytes(arguments)))
 }
 

@@ -1,0 +1,96 @@
+package proxy
+
+import "hash/maphash"
+
+// maxClaims is how many names of each scope a session holds for a server: as many as a list has entries. The names of a
+// server that has had more are not given to anybody; its tools and resources are reached by their full names.
+const maxClaims = 10000
+
+// A scope is where names that servers choose stand beside each other.
+type scope string
+
+// The scopes besides those of exposed names, which are the kinds of lists.
+const (
+	uris    scope = "uris"
+	origins scope = "origins"
+)
+
+// bareNames is the scope of what servers call their tools in a toolbox.
+func bareNames(toolbox string) scope { return scope("bare/" + toolbox) }
+
+// claims are the names that a session has given to tools, prompts and resources and that do not follow from whose they
+// are. Such a name is held for its server until the session ends: it means that server's or nothing.
+//
+// Of a name only a digest is kept, so that its length costs nothing.
+type claims struct {
+	seed    maphash.Seed
+	holders map[uint64]*holding
+	of      map[scopedAddress]*holding
+}
+
+// holding is what is held for one server in one scope.
+type holding struct {
+	address
+	names int
+}
+
+type scopedAddress struct {
+	scope
+	address
+}
+
+type scopedName struct {
+	scope
+	name string
+}
+
+func newClaims() *claims {
+	return &claims{seed: maphash.MakeSeed(), holders: make(map[uint64]*holding), of: make(map[scopedAddress]*holding)}
+}
+
+// hold holds a name for a server, unless it is held already. It reports whether it is that server's now.
+func (c *claims) hold(in scope, name string, of address) bool {
+	k := c.digest(in, name)
+	if found := c.holders[k]; found != nil {
+		return found.address == of
+	}
+	mine := c.of[scopedAddress{in, of}]
+	if mine == nil {
+		mine = &holding{address: of}
+		c.of[scopedAddress{in, of}] = mine
+	}
+	if mine.names == maxClaims {
+		return false
+	}
+	mine.names++
+	c.holders[k] = mine
+	return true
+}
+
+// free reports whether a name is held for a server, or can be.
+func (c *claims) free(in scope, name string, of address) bool {
+	if holder, ok := c.holder(in, name); ok {
+		return holder == of
+	}
+	mine := c.of[scopedAddress{in, of}]
+	return mine == nil || mine.names < maxClaims
+}
+
+// another reports whether a name is held for another server.
+func (c *claims) another(in scope, name string, of address) bool {
+	holder, ok := c.holder(in, name)
+	return ok && holder != of
+}
+
+// holder returns the server that a name is held for.
+func (c *claims) holder(in scope, name string) (of address, ok bool) {
+	found := c.holders[c.digest(in, name)]
+	if found == nil {
+		return address{}, false
+	}
+	return found.address, true
+}
+
+func (c *claims) digest(in scope, name string) uint64 {
+	return maphash.Comparable(c.seed, scopedName{in, name})
+}

@@ -1,0 +1,106 @@
+package proxy
+
+import (
+	"strings"
+
+	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/toolbox"
+)
+
+// spaces are the names that workbench derives for what the servers of a configuration have: exposed names,
+// toolbox/server/tool, server/tool and server__tool. Whose such a name is follows from the configuration alone,
+// whatever the servers list. Names of toolboxes and servers differ in more than case, and are told apart without it.
+type spaces struct {
+	direct  bool                // exposed names begin with the server
+	servers map[address]address // by their names in lower case
+	exposed []space
+}
+
+// space is what exposed names of a server begin with, in lower case.
+type space struct {
+	address
+	prefix string
+}
+
+func newSpaces(direct bool, toolboxes []config.Toolbox) *spaces {
+	n := &spaces{direct: direct, servers: make(map[address]address)}
+	for _, t := range toolboxes {
+		for _, s := range t.Servers {
+			of := address{t.Name, s.Name}
+			n.servers[address{strings.ToLower(t.Name), strings.ToLower(s.Name)}] = of
+			n.exposed = append(n.exposed, space{of, strings.ToLower(toolbox.ExposedPrefix(n.first(t.Name), s.Name))})
+		}
+	}
+	return n
+}
+
+// first is what stands first in exposed names of a toolbox.
+func (n *spaces) first(toolbox string) string {
+	if n.direct {
+		return ""
+	}
+	return toolbox
+}
+
+// find finds a server by its name and that of its toolbox.
+func (n *spaces) find(toolbox, server string) (address, bool) {
+	of, ok := n.servers[address{strings.ToLower(toolbox), strings.ToLower(server)}]
+	return of, ok
+}
+
+// maxServerName is how long a server's name can be in lower case: at most 64 bytes, of which letters have at most
+// three.
+const maxServerName = 64 * 3
+
+// read takes a full name apart: it returns the server of a toolbox that the name is about, and what that server calls
+// the tool. An exposed name, which need not be a tool's, is about the server whose prefix it has, and key is "": it
+// cannot be taken apart.
+func (n *spaces) read(box, name string) (of address, key string, full bool) {
+	if head, rest, ok := strings.Cut(name, "/"); ok {
+		if server, key, ok := strings.Cut(rest, "/"); ok && strings.ToLower(head) == strings.ToLower(box) {
+			if of, ok := n.find(box, server); ok {
+				return of, key, true
+			}
+		}
+		if of, ok := n.find(box, head); ok {
+			return of, rest, true
+		}
+	}
+	if of, ok := n.exposes(name); ok {
+		return of, "", true
+	}
+	for i := min(len(name)-len("__"), maxServerName); i > 0; i-- {
+		if strings.HasPrefix(name[i:], "__") {
+			if of, ok := n.find(box, name[:i]); ok {
+				return of, name[i+len("__"):], true
+			}
+		}
+	}
+	return address{}, "", false
+}
+
+// exposes returns the server whose exposed names begin as a name does, the one with most in common with it.
+func (n *spaces) exposes(name string) (of address, ok bool) {
+	longest := 0
+	for _, s := range n.exposed {
+		if l := len(s.prefix); l > longest && l <= len(name) && strings.EqualFold(name[:l], s.prefix) {
+			of, longest = s.address, l
+		}
+	}
+	return of, longest > 0
+}
+
+// claimable reports whether an exposed name may be one that a server has chosen, and is not workbench's to give.
+func (n *spaces) claimable(name string) bool {
+	if isReserved(name) && !n.direct {
+		return false
+	}
+	_, derived := n.exposes(name)
+	return !derived
+}
+
+// isReserved reports whether a name is that of a meta tool, or could be that of a later one.
+func isReserved(name string) bool {
+	name = strings.ToLower(name)
+	return strings.HasPrefix(name, "workbench_") || isMetaName(name)
+}

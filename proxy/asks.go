@@ -13,10 +13,11 @@ import (
 // ask is a request put to a legacy client on behalf of a server, under an id
 // of ours, since two servers may use the same.
 type ask struct {
-	of     *toolbox.Ask          // the server's request; nil where the server asked in a result
-	answer func(m *wire.Message) // takes the client's response
-	id     string                // the token of our id, which is also our progress token
-	token  []byte                // the server's progress token, if it gave one
+	of      *toolbox.Ask          // the server's request; nil where the server asked in a result
+	answer  func(m *wire.Message) // takes the client's response
+	carrier *flight               // the request of the client that it belongs to, if any
+	id      string                // the token of our id, which is also our progress token
+	token   []byte                // the server's progress token, if it gave one
 }
 
 // maxHeld is how many requests of a server wait for a call that can carry them.
@@ -26,11 +27,15 @@ const maxHeld = 16
 // one, which cannot be asked, gets it as the answer to the call that the
 // server is working on.
 func (s *session) Request(a *toolbox.Ask, m *wire.Message) {
-	m = s.withTasks(a.Server, m)
-	carrier := s.carrier(a.Server)
+	m, err := attributed(a.Server, s.withTasks(a.Server, m))
+	if err != nil {
+		a.Refuse(wire.CodeInvalidRequest, err.Error())
+		return
+	}
+	carrier, known := s.carrier(a.Server, a.For)
 	s.mu.Lock()
 	legacy, closed := s.legacy, s.closed
-	if !legacy && !closed && carrier == nil {
+	if !legacy && !closed && known && carrier == nil {
 		if len(s.held) < maxHeld && a.Hold(len(m.Raw)) {
 			s.held = append(s.held, held{a, bytes.Clone(m.Raw)})
 			s.mu.Unlock()
@@ -42,6 +47,8 @@ func (s *session) Request(a *toolbox.Ask, m *wire.Message) {
 	switch {
 	case closed:
 		a.Refuse(wire.CodeInternal, "the client cannot be asked now")
+	case !known:
+		a.Refuse(wire.CodeInternal, whoseAsk)
 	case legacy:
 		s.put(a, m, carrier)
 	case !a.Hold(len(m.Raw)):
@@ -51,18 +58,44 @@ func (s *session) Request(a *toolbox.Ask, m *wire.Message) {
 	}
 }
 
-// carrier is the request in flight that a server works on, the newest of
-// several; what the server says belongs to it as far as anyone can tell.
-func (s *session) carrier(srv *toolbox.Server) *flight {
+// whoseAsk refuses a question that might be put to the wrong client.
+const whoseAsk = "several clients use this server, and it cannot be told which of them is to be asked: " +
+	"no call is under way, or several are, or one was given up less than a minute ago; call again while no other call is under way"
+
+// carrier is the request in flight that what a server says belongs to: that of
+// the handler, if the server named it, else the newest of those that the server
+// works on, nil if it works on none. known is false where that may be another
+// client's.
+func (s *session) carrier(srv *toolbox.Server, belongs toolbox.CallHandler) (newest *flight, known bool) {
+	if f, ok := belongs.(*flight); ok && f.s == s {
+		return f, true
+	}
+	works := make(map[any]bool)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var newest *flight
 	for _, f := range s.flights {
-		if f.server.Load() == srv && (newest == nil || f.number > newest.number) {
+		if f.server.Load() != srv {
+			continue
+		}
+		if newest == nil || f.number > newest.number {
 			newest = f
 		}
+		if p := f.parked.Load(); p != nil {
+			works[p] = true
+		} else {
+			works[f] = true
+		}
 	}
-	return newest
+	// A server goes on with a call whose client is to come back with answers.
+	for _, p := range s.parks {
+		if p.first.server.Load() != srv {
+			continue
+		}
+		if works[p] = true; newest == nil {
+			newest = p.first
+		}
+	}
+	return newest, !s.many || len(works) == 1 && !srv.Strays()
 }
 
 // put sends a server's request to a legacy client.
@@ -73,7 +106,7 @@ func (s *session) put(a *toolbox.Ask, m *wire.Message, carrier *flight) {
 		a.Refuse(wire.CodeInternal, "too much that this server asked for is unanswered")
 		return
 	}
-	k := &ask{of: a, answer: func(m *wire.Message) { a.Reply(m.Raw, m.ID) }}
+	k := &ask{of: a, carrier: carrier, answer: func(m *wire.Message) { a.Reply(m.Raw, m.ID) }}
 	s.enter(k)
 	edits := []wire.Edit{{Span: m.ID, New: []byte(k.id)}}
 	if tracked {
@@ -99,7 +132,7 @@ func (s *session) enter(k *ask) {
 // emit sends a message of a server with the request it belongs to, or, if it
 // belongs to none, on its own.
 func (s *session) emit(carrier *flight, msg []byte) {
-	if carrier != nil {
+	if carrier != nil && !carrier.over.Load() {
 		carrier.out.message(msg)
 		return
 	}
@@ -130,7 +163,7 @@ func (s *session) Withdraw(a *toolbox.Ask, m *wire.Message) {
 		id, _ := wire.FindPath(m.Raw, m.Params, "requestId")
 		*b = wire.Splice(*b, m.Raw, wire.Edit{Span: id, New: []byte(k.id)})
 	}
-	s.emit(s.carrier(a.Server), *b)
+	s.emit(k.carrier, *b)
 }
 
 // answer takes the client's response to a request of a server.
@@ -165,16 +198,22 @@ func (s *session) Notification(srv *toolbox.Server, m *wire.Message) {
 	s.mu.Lock()
 	closed, legacy := s.closed, s.legacy
 	s.mu.Unlock()
-	switch {
-	case closed || !eras.Has(!legacy, string(m.Bytes(m.Method))):
-	case m.IsMethod("notifications/resources/updated"):
+	if closed || !eras.Has(!legacy, string(m.Bytes(m.Method))) {
+		return
+	}
+	if m.IsMethod("notifications/resources/updated") {
 		s.updated(srv, m)
+		return
+	}
+	f, known := s.carrier(srv, nil)
+	switch {
 	case legacy:
-		s.spare(srv, s.carrier(srv), noticeToLegacy(srv, m))
-	case m.IsMethod("notifications/message"):
-		if f := s.carrier(srv); f != nil && f.modern != nil && wants(f.modern.level, m) {
-			s.spare(srv, f, m.Raw)
-		}
+		s.spare(srv, f, noticeToLegacy(srv, m))
+	case !m.IsMethod("notifications/message") || f == nil || f.modern == nil || !wants(f.modern.level, m):
+	case known:
+		s.spare(srv, f, m.Raw)
+	default:
+		srv.Dropped()
 	}
 }
 

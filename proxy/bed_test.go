@@ -141,16 +141,15 @@ func (l *line) wait(what string, match func(string) bool) string {
 				return text
 			}
 		}
-		more, done := l.more, l.done
-		got := strings.Join(l.got, "\n")
+		more, done, got := l.more, l.done, l.got
 		l.mu.Unlock()
 		if done {
-			l.t.Fatalf("waiting for %s: the front ended; it had sent\n%s", what, got)
+			l.t.Fatalf("waiting for %s: the front ended; it had sent\n%s", what, strings.Join(got, "\n"))
 		}
 		select {
 		case <-more:
 		case <-late.C:
-			l.t.Fatalf("waiting for %s: nothing came in %s; the front had sent\n%s", what, peerWait, got)
+			l.t.Fatalf("waiting for %s: nothing came in %s; the front had sent\n%s", what, peerWait, strings.Join(got, "\n"))
 		}
 	}
 }

@@ -11,10 +11,12 @@ import (
 // behaviour is one thing that a call of a tool does.
 type behaviour struct {
 	name, tool, arguments string
-	meta                  string   // members of _meta
-	answer                string   // of the client to what the server asks: a result or error member
-	legacy                bool     // it is so only between peers of the legacy era
-	want                  []string // what comes, ID and ASK standing for ids
+	meta                  string // members of _meta
+	answer                string // of the client to what the server asks: a result or error member
+	legacy                bool   // it is so only between peers of the legacy era
+	// want is what comes, ID and ASK standing for ids, BY and ASKS for what a front
+	// adds to a question.
+	want []string
 }
 
 func behaviours() []behaviour {
@@ -45,7 +47,7 @@ func behaviours() []behaviour {
 			want: []string{`{"method":"notifications/message","jsonrpc":"2.0","params":{"data":{"n":1e400},"level":"info"}}`, result(`"said"`)}},
 		{name: "question", tool: "ask", arguments: `{"ask":{"method":"elicitation/create","params":{"message":"?","requestedSchema":{"z":1,"a":1.0}}}}`, legacy: true,
 			answer: `"result":{"action":"accept","content":{"n":9007199254740993}}`,
-			want: []string{`{"jsonrpc":"2.0","id":ASK,"method":"elicitation/create","params":{"message":"?","requestedSchema":{"z":1,"a":1.0}}}`,
+			want: []string{`{"jsonrpc":"2.0","id":ASK,"method":"elicitation/create","params":{BY"message":"ASKS?","requestedSchema":{"z":1,"a":1.0}}}`,
 				result(`"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"action\":\"accept\",\"content\":{\"n\":9007199254740993}}}"`)}},
 		{name: "question refused", tool: "ask", arguments: `{"ask":{"method":"roots/list"}}`, legacy: true,
 			answer: `"error":{"code":-1,"message":"no","data":[1.0]}`,
@@ -180,7 +182,12 @@ func compare(t *testing.T, w way, b behaviour, got []string) {
 	if last := got[len(got)-1]; w.client == "modern" && strings.Contains(last, `"result":`) && !strings.Contains(last, typed) {
 		t.Errorf("%s: got %.300s, want a result that says its type", b.name, last)
 	}
+	by := strings.NewReplacer(`BY"`, `"`, "ASKS?", "?")
+	if w.server != "" {
+		by = strings.NewReplacer(`BY"`, `"_meta":{"workbench/server":"dev/a"},"`, "ASKS", `Server \"a\" of toolbox \"dev\" asks: `)
+	}
 	for i, want := range b.want {
+		want = by.Replace(want)
 		if plain := strings.Replace(got[i], typed, `"result":{`, 1); plain != want {
 			t.Errorf("%s, message %d: got\n%.2000s\nwant\n%.2000s", b.name, i, plain, want)
 		}

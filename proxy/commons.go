@@ -42,12 +42,27 @@ func part(t *config.Toolbox, shared bool) config.Toolbox {
 	return some
 }
 
-// only returns the one session that has requests under way at a server; nil if
-// there is none or more than one.
-func (c commons) only(srv *toolbox.Server) *session {
-	var found *session
-	for _, s := range c.p.live() {
-		if s.carrier(srv) == nil {
+// concerned returns the session that a message of a server is for: that of the
+// call which it belongs to or of the task, if the server named one, else the one
+// session that has requests under way there; nil if that cannot be known.
+func (c commons) concerned(srv *toolbox.Server, m *wire.Message, belongs toolbox.CallHandler) (found *session) {
+	if f, ok := belongs.(*flight); ok {
+		return f.s
+	}
+	sessions := c.p.live()
+	if places := taskPlaces(m.Raw, m.Params); len(places) > 0 {
+		id, _ := wire.Unquote(m.Bytes(places[0]))
+		i := slices.IndexFunc(sessions, func(s *session) bool { _, known := s.tasks.shownAs(srv, id); return known })
+		if i < 0 {
+			return nil
+		}
+		return sessions[i]
+	}
+	if srv.Strays() {
+		return nil
+	}
+	for _, s := range sessions {
+		if f, _ := s.carrier(srv, nil); f == nil {
 			continue
 		}
 		if found != nil {
@@ -56,21 +71,6 @@ func (c commons) only(srv *toolbox.Server) *session {
 		found = s
 	}
 	return found
-}
-
-// concerned returns the session that a message of a server is for: the one that
-// the task was made for which it belongs to, else the one that the server works for.
-func (c commons) concerned(srv *toolbox.Server, m *wire.Message) *session {
-	for _, span := range taskPlaces(m.Raw, m.Params) {
-		id, _ := wire.Unquote(m.Bytes(span))
-		for _, s := range c.p.live() {
-			if _, known := s.tasks.shownAs(srv, id); known {
-				return s
-			}
-		}
-		return nil // it is a task of nobody here
-	}
-	return c.only(srv)
 }
 
 // Notification gives resource updates to the sessions that watch the resource,
@@ -89,18 +89,18 @@ func (c commons) Notification(srv *toolbox.Server, m *wire.Message) {
 		}
 		return
 	}
-	if s := c.concerned(srv, m); s != nil {
+	if s := c.concerned(srv, m, nil); s != nil {
 		s.Notification(srv, m)
 	}
 }
 
 // Request gives a server's question to the session that it concerns.
 func (c commons) Request(a *toolbox.Ask, m *wire.Message) {
-	if s := c.concerned(a.Server, m); s != nil {
+	if s := c.concerned(a.Server, m, a.For); s != nil {
 		s.Request(a, m)
 		return
 	}
-	a.Refuse(wire.CodeInternal, "this server is shared by several clients, and it cannot be told which of them the request is for")
+	a.Refuse(wire.CodeInternal, whoseAsk)
 }
 
 // Withdraw takes a question back from whoever has it.

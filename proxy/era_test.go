@@ -120,7 +120,7 @@ func TestModernClientLegacyServerAsks(t *testing.T) {
 	var key string
 	for key = range unmarshalMap(t, field(t, msg, "result", "inputRequests")) {
 	}
-	if got, want := string(field(t, msg, "result", "inputRequests", key)), `{"method":"elicitation/create","params":{"message":"?","requestedSchema":{"z":1,"a":9007199254740993}}}`; got != want {
+	if got, want := string(field(t, msg, "result", "inputRequests", key)), `{"method":"elicitation/create","params":{"_meta":{"workbench/server":"box/old"},"message":"Server \"old\" of toolbox \"box\" asks: ?","requestedSchema":{"z":1,"a":9007199254740993}}}`; got != want {
 		t.Errorf("the client was asked %s, want what the server asked: %s", got, want)
 	}
 	state := string(field(t, msg, "result", "requestState"))
@@ -169,7 +169,7 @@ func TestLegacyClientModernServerAsks(t *testing.T) {
 	c.initialize()
 	c.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"workbench_use_tool","arguments":{"toolbox_name":"box","tool_name":"ask","arguments":{"ask":{"method":"elicitation/create","params":{"message":"?","n":9007199254740993}}}},"_meta":{"progressToken":"p"}}}`)
 	q := c.hear(`"method":"elicitation/create"`)
-	if !strings.Contains(q, `"params":{"message":"?","n":9007199254740993}`) {
+	if !strings.Contains(q, `"params":{"_meta":{"workbench/server":"box/new"},"message":"Server \"new\" of toolbox \"box\" asks: ?","n":9007199254740993}`) {
 		t.Errorf("the client was asked %s", q)
 	}
 	c.say(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"n":9007199254740993}}}`, field(t, q, "id"))

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"maps"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -126,6 +128,9 @@ func (f *flight) end(o outcome) bool {
 	}
 	f.s.mu.Lock()
 	delete(f.s.flights, f.key)
+	if f.again != nil {
+		maps.DeleteFunc(f.s.asks, func(_ string, k *ask) bool { return k.of == nil && k.carrier == f })
+	}
 	listens := f.s.listens[f] != nil
 	f.s.mu.Unlock()
 	if f.cancel != nil {
@@ -315,6 +320,12 @@ func (f *flight) deliver(m *wire.Message, err error) {
 	}
 	if m.Kind == wire.Result {
 		m = f.noteTask(m)
+		if f.serverIsModern() {
+			if m, err = f.nameInputs(m); err != nil {
+				f.fail(fmt.Errorf("the question of server %q cannot be handed on: %v", f.server.Load().Name, err))
+				return
+			}
+		}
 	}
 	if f.span != nil {
 		f.span.note(m)

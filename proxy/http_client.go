@@ -173,6 +173,7 @@ func (cs *clients) share(v *visit) (*client, *refusal) {
 		}
 		// Nothing in this era belongs to no request.
 		c = &client{party: at, session: v.front.connect(v.Principal, func([]byte) {})}
+		c.session.many = true
 		cs.modern[at] = c
 	}
 	c.users++

@@ -74,7 +74,7 @@ func (f *flight) ask(m *wire.Message) bool {
 		return true
 	}
 	for _, q := range questions {
-		k := &ask{answer: func(m *wire.Message) { r.answer(q.key, m) }}
+		k := &ask{carrier: f, answer: func(m *wire.Message) { r.answer(q.key, m) }}
 		f.s.enter(k)
 		f.out.message(eras.AppendQuestionToLegacy(nil, []byte(k.id), q.method, q.params))
 	}

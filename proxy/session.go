@@ -30,6 +30,9 @@ type session struct {
 	behind func() bool
 	unread *account.Account // of what the client has not read, where servers can wait for it; set with behind
 	msg    wire.Message     // Receive's
+	// many says that several programs may be its client: what a server says goes
+	// to none of them if it may be another's.
+	many bool
 
 	since time.Time
 

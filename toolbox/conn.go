@@ -195,6 +195,7 @@ func (c *conn) cancel(call *Call, raw []byte, id wire.Span) {
 	if c.take(call.number) == nil {
 		return
 	}
+	c.server.strayed.Store(time.Now().UnixNano())
 	defer c.link.Abandon(call.number)
 	if _, remote := c.link.(*httpLink); remote && c.hello.Modern {
 		return // the end of the request's stream says it (specification 2026-07-28, cancellation)
@@ -388,10 +389,10 @@ func (c *conn) lost(cause error) error {
 // Receive is the link's way in. What is to go on to a client that has much to read
 // waits there, and with it what comes after it: nothing more is read from the
 // server. What comes after the end of the connection is for nobody.
-func (c *conn) Receive(m *wire.Message) {
+func (c *conn) Receive(m *wire.Message, id uint64) {
 	unread, size := c.unread.Load(), len(m.Raw)
 	if unread.TryAwait(size) || c.hold(unread, size) {
-		c.hand(m)
+		c.hand(m, id)
 		unread.Credit(size)
 	}
 }
@@ -422,12 +423,12 @@ func (c *conn) hold(unread *account.Account, size int) bool {
 }
 
 // hand does with a message what is to be done.
-func (c *conn) hand(m *wire.Message) {
+func (c *conn) hand(m *wire.Message, id uint64) {
 	switch m.Kind {
 	case wire.Result, wire.Failure:
 		c.reply(m)
 	case wire.Request:
-		c.request(m)
+		c.request(m, id)
 	case wire.Notification:
 		c.notification(m)
 	}
@@ -456,8 +457,8 @@ func (c *conn) reply(m *wire.Message) {
 const maxID = 1 << 10
 
 // request takes a request of the server: a ping is answered here, all else is
-// the client's to answer.
-func (c *conn) request(m *wire.Message) {
+// the client's to answer. It came on the stream of request during, if that is not 0.
+func (c *conn) request(m *wire.Message, during uint64) {
 	if m.IsMethod("ping") && len(m.Bytes(m.ID)) <= maxID {
 		b := c.buffer()
 		*b = wire.AppendResult(*b, m.Bytes(m.ID), []byte("{}"))
@@ -481,6 +482,9 @@ func (c *conn) request(m *wire.Message) {
 	}
 	a := &Ask{Server: c.server, conn: c, id: string(id), size: size}
 	c.mu.Lock()
+	if call := c.pending[during]; call != nil {
+		a.For = call.Handler
+	}
 	_, twice := c.asks[a.id]
 	over := c.closed != nil
 	if !twice && !over {
@@ -736,6 +740,9 @@ func rpcError(method string, m *wire.Message) error {
 // roots, or one this program does not know.
 type Ask struct {
 	Server *Server
+	// For is the handler of the call that the request belongs to, nil where
+	// the server cannot say that.
+	For CallHandler
 
 	conn *conn
 	id   string

@@ -34,8 +34,9 @@ type link interface {
 // receiver takes what a link reads. Its methods may be called from several
 // goroutines; messages of one stream come in order.
 type receiver interface {
-	// Receive takes a message, valid only during the call.
-	Receive(m *wire.Message)
+	// Receive takes a message, valid only during the call. id is the request
+	// on whose own stream it came, 0 where all share one.
+	Receive(m *wire.Message, id uint64)
 	// Noise takes something that is not a message.
 	Noise(line []byte, err error)
 	// TooLong takes a message that was thrown away for its size.

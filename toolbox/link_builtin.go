@@ -47,7 +47,7 @@ func (l *builtinLink) Begin(r receiver) {
 		if err := wire.Scan(msg, m); err != nil {
 			r.Noise(msg, err)
 		} else {
-			r.Receive(m)
+			r.Receive(m, 0)
 		}
 		messages.Put(m)
 	})

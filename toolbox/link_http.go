@@ -278,7 +278,7 @@ func (l *httpLink) receive(m *wire.Message, id uint64) error {
 			return fmt.Errorf("answered with the reply to another request, %.40s", token)
 		}
 	}
-	l.r.Receive(m)
+	l.r.Receive(m, id)
 	return nil
 }
 

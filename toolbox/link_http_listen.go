@@ -69,6 +69,6 @@ func (l *httpLink) hear(body io.Reader, last string) (string, time.Duration) {
 			l.r.Noise(ev.Data, err)
 			continue
 		}
-		l.r.Receive(&m)
+		l.r.Receive(&m, 0)
 	}
 }

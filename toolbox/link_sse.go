@@ -113,7 +113,7 @@ func (l *sseLink) read() {
 			l.r.Noise(ev.Data, err)
 			continue
 		}
-		l.r.Receive(&m)
+		l.r.Receive(&m, 0)
 	}
 }
 

@@ -108,7 +108,7 @@ func (l *stdioLink) read(r receiver) {
 				r.Noise(line, err)
 				continue
 			}
-			r.Receive(&m)
+			r.Receive(&m, 0)
 			continue
 		case errors.As(err, &long):
 			r.TooLong(long)

@@ -33,6 +33,8 @@ type Server struct {
 	queue   queue
 	pumps   atomic.Int32 // who pumps, and who came meanwhile
 	remote  *remote      // nil unless the server is one
+	// strayed is when a request was last given up, in Unix nanoseconds.
+	strayed atomic.Int64
 
 	// legacy says that the server once ended on server/discover or left it
 	// unanswered. It belongs to the owner goroutine.
@@ -183,6 +185,14 @@ func (s *Server) Keep(d time.Duration) {
 		s.kept = until
 	}
 }
+
+// strayTime is for how long a server may be working on a request that was given
+// up, as far as anybody can tell.
+const strayTime = time.Minute
+
+// Strays reports whether the server may be working on a request that nobody
+// waits for any more.
+func (s *Server) Strays() bool { return time.Now().UnixNano()-s.strayed.Load() < int64(strayTime) }
 
 // Notes returns what is odd about the server: tools that are not as they were
 // last seen, lists that could not be read, lines on stdout that are not

@@ -359,10 +359,12 @@ func (s *session) tool(m *wire.Message) {
 	case "progress":
 		s.progress(m, out[2], args.N, time.Duration(args.MS)*time.Millisecond)
 	case "ask":
+		time.Sleep(time.Duration(args.MS) * time.Millisecond)
 		s.ask(m, args.Ask)
 	case "hang":
 		<-s.closed
 	case "say":
+		time.Sleep(time.Duration(args.MS) * time.Millisecond)
 		for _, msg := range args.Say {
 			s.send(msg)
 		}

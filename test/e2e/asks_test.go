@@ -3,6 +3,7 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/mcp-workbench/workbench/test/wiretest"
@@ -62,6 +63,14 @@ func TestServerAsks(t *testing.T) {
 		return o.exposed(t, "everything", tool)
 	})
 	wiretest.SameBytes(t, "results", []byte(wiretest.JSON(gotResults)), []byte(wiretest.JSON(wantResults)))
+	// Which server asks is said besides.
+	for i, asked := range gotAsked {
+		plain := strings.NewReplacer(`"_meta":{"workbench/server":"spare/everything"},`, "", `Server \"everything\" of toolbox \"spare\" asks: `, "").Replace(asked)
+		if plain == asked {
+			t.Errorf("got %s, want which server asks", asked)
+		}
+		gotAsked[i] = plain
+	}
 	wiretest.SameBytes(t, "what the server asked", []byte(wiretest.JSON(gotAsked)), []byte(wiretest.JSON(wantAsked)))
 	if len(wantAsked) != 2 {
 		t.Errorf("got %q asked directly, want sampling and elicitation", wantAsked)

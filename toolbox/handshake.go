@@ -134,6 +134,14 @@ func speaksModern(err error) bool {
 	return json.Unmarshal(refusal.Data, &data) == nil && slices.Contains(data.Supported, mcp.LATEST_PROTOCOL_VERSION)
 }
 
+// mayBeOfEra reports whether a request may have been refused because it is of the
+// legacy era: with the revision that the server has, or, over HTTP, as a bad
+// request without a word that can be relied on.
+func mayBeOfEra(err error) bool {
+	var status *StatusError
+	return speaksModern(err) || errors.As(err, &status) && status.Status == http.StatusBadRequest
+}
+
 func (c *conn) initialize(ctx context.Context, client Client) error {
 	version := client.Version
 	if version == "" || mcp.IsModernProtocol(version) {
@@ -170,6 +178,7 @@ func (c *conn) initialize(ctx context.Context, client Client) error {
 }
 
 func (c *conn) discover(ctx context.Context, client Client) error {
+	c.hello = hello{} // nothing is agreed on while this is asked
 	raw, err := consult(ctx, c, "server/discover", discoverParams(client), copyHello)
 	if err != nil {
 		return err

@@ -50,8 +50,7 @@ func (s *Server) first(ctx context.Context, c *conn) error {
 	if c.hello.offers(Tools) {
 		items, bad, err := c.list(ctx, Tools)
 		if err != nil && len(items) == 0 {
-			var rpc *RPCError
-			if !errors.As(err, &rpc) {
+			if !errors.As(err, new(*RPCError)) || speaksModern(err) {
 				return err
 			}
 			refusal = err

@@ -291,6 +291,11 @@ func (s *Server) attempt(sctx context.Context) (_ *conn, err error) {
 	if err = c.handshake(sctx, s.box.opts.Client, s.legacy); err == nil {
 		err = s.first(sctx, c)
 	}
+	// Some servers that speak only 2026-07-28 answer initialize all the same,
+	// and refuse what comes after it.
+	if !c.hello.Modern && mayBeOfEra(err) && c.discover(sctx, s.box.opts.Client) == nil {
+		err = s.first(sctx, c)
+	}
 	close(started)
 	<-watched
 	if err == nil {

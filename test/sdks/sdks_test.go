@@ -1,0 +1,258 @@
+package sdks
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/mcp-workbench/workbench/test/wiretest"
+)
+
+// server is a real one: of an SDK, over a transport, of an era or of both.
+type server struct {
+	sdk, transport, era string
+	unasked             bool // without sessions a legacy server has no way to ask, and that of SDK 1 none to log
+}
+
+// servers are the rows; each is tried with a client of either era.
+func servers() []server {
+	return []server{
+		{sdk: "gosdk", transport: "stdio", era: "legacy"},
+		{sdk: "gosdk", transport: "stdio", era: "modern"},
+		{sdk: "gosdk", transport: "stdio", era: "both"},
+		{sdk: "gosdk", transport: "sessions", era: "legacy"},
+		{sdk: "gosdk", transport: "sessions", era: "both"},
+		{sdk: "gosdk", transport: "stateless", era: "legacy", unasked: true},
+		{sdk: "gosdk", transport: "stateless", era: "modern"},
+		{sdk: "gosdk", transport: "stateless", era: "both", unasked: true},
+		{sdk: "gosdk", transport: "sse", era: "legacy"},
+		{sdk: "gosdk", transport: "sse", era: "both"},
+		{sdk: "sdk1", transport: "stdio", era: "legacy"},
+		{sdk: "sdk1", transport: "sessions", era: "legacy"},
+		{sdk: "sdk1", transport: "stateless", era: "legacy", unasked: true},
+		{sdk: "sdk1", transport: "sse", era: "legacy"},
+		{sdk: "sdk2", transport: "stdio", era: "modern"},
+		{sdk: "sdk2", transport: "stdio", era: "both"},
+		{sdk: "sdk2", transport: "sessions", era: "legacy"},
+		{sdk: "sdk2", transport: "stateless", era: "modern"},
+		{sdk: "sdk2", transport: "stateless", era: "both", unasked: true},
+	}
+}
+
+// line is the command line of a server; the row is skipped, or fails where packages are required, if it is not there.
+func (s server) line(t *testing.T) []string {
+	t.Helper()
+	var need, program string
+	var line []string
+	if s.sdk == "gosdk" {
+		need = filepath.Join(os.Getenv(programs), "gosdk")
+		line = []string{need, s.transport, s.era}
+	} else {
+		npm, err := filepath.Abs(filepath.Join("..", "npm"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		program, _ = exec.LookPath("node")
+		need = filepath.Join(npm, "node_modules", "@modelcontextprotocol", "server", "package.json")
+		line = []string{program, filepath.Join(npm, "server.mjs"), s.sdk, s.transport, s.era}
+	}
+	if _, err := os.Stat(need); err != nil || line[0] == "" {
+		if os.Getenv("WORKBENCH_REQUIRE_NPM") == "1" {
+			t.Fatalf("the server is required and not installed: %v", err)
+		}
+		t.Skipf("the server is not installed (make test does it): %v", err)
+	}
+	return line
+}
+
+// entry is the configuration of the server, which is started here if it is remote.
+func (s server) entry(t *testing.T, mark string) map[string]any {
+	t.Helper()
+	line := s.line(t)
+	if s.transport == "stdio" {
+		key, value, _ := strings.Cut(mark, "=")
+		return map[string]any{"command": line[0], "args": line[1:], "env": map[string]any{key: value}}
+	}
+	cmd := exec.Command(line[0], line[1:]...)
+	cmd.Env = append(os.Environ(), mark)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill() // it serves until then
+		_ = cmd.Wait()
+	})
+	url, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatalf("the server ended without an address: %v", err)
+	}
+	kind := "http"
+	if s.transport == "sse" {
+		kind = "sse"
+	}
+	return map[string]any{"transport": kind, "url": strings.TrimSpace(url)}
+}
+
+const capabilities = `{"elicitation":{"form":{}}}`
+
+// client is workbench's, of one era.
+type client struct {
+	*wiretest.Process
+	t               *testing.T
+	modern, verbose bool
+}
+
+// params are those of a request of the client's era, which wants log lines.
+func (c client) params(text string) string {
+	if !c.modern {
+		return text
+	}
+	text = wiretest.Modern(text, capabilities)
+	return strings.Replace(text, `"_meta":{`, `"_meta":{"progressToken":"p","io.modelcontextprotocol/logLevel":"info",`, 1)
+}
+
+// result makes a request and returns its result, which must be of the client's era.
+func (c client) result(method, params string) map[string]json.RawMessage {
+	c.t.Helper()
+	reply := c.Call(method, c.params(params))
+	if reply.Error != nil {
+		c.t.Errorf("%s %s: got error %v", method, params, reply.Error)
+		return nil
+	}
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(reply.Result, &members); err != nil {
+		c.t.Fatalf("%s: %v: %s", method, err, reply.Result)
+	}
+	_, typed := members["resultType"]
+	_, kept := members["ttlMs"]
+	lasts := method == "resources/read" || strings.HasSuffix(method, "/list")
+	if c.verbose && lasts {
+		kept = c.modern // the Go SDK says that in the legacy era too
+	}
+	if typed != c.modern || kept != (c.modern && lasts) || strings.Contains(string(members["_meta"]), "serverInfo") && !c.modern {
+		c.t.Errorf("%s: got %s, which is not of the client's era", method, wiretest.Clip(string(reply.Result)))
+	}
+	return members
+}
+
+// says makes a request whose result must have a text in it.
+func (c client) says(method, params, want string) {
+	c.t.Helper()
+	result := c.result(method, params)
+	if text := wiretest.JSON(result); result != nil && !strings.Contains(text, want) {
+		c.t.Errorf("%s %s: got %s, want %q in it", method, params, wiretest.Clip(text), want)
+	}
+}
+
+// TestFaultH2_EverySDK: a client of either era works with servers of either, of each official SDK, over each transport.
+func TestFaultH2_EverySDK(t *testing.T) {
+	for _, s := range servers() {
+		for _, era := range []string{"legacy", "modern"} {
+			t.Run(strings.Join([]string{s.sdk, s.transport, s.era, "with a", era, "client"}, " "), func(t *testing.T) {
+				t.Parallel()
+				c := connect(t, s, era == "modern")
+				tools := wiretest.JSON(c.result("tools/list", "{}"))
+				for _, name := range []string{"echo", "tell", "ask"} {
+					if !strings.Contains(tools, `"name":"`+name+`"`) {
+						t.Fatalf("got the tools %s, want %q among them", wiretest.Clip(tools), name)
+					}
+				}
+				c.says("tools/call", `{"name":"echo","arguments":{"text":"hello"}}`, "hello")
+				c.says("tools/call", `{"name":"workbench_use_tool","arguments":{"toolbox_name":"box","tool_name":"echo","arguments":{"text":"hi"}}}`, "hi")
+				c.says("resources/read", `{"uri":"x:1"}`, "the text of one")
+				c.says("prompts/get", `{"name":"greet","arguments":{"who":"Ada"}}`, "Hello Ada")
+				c.says("completion/complete", `{"ref":{"type":"ref/prompt","name":"greet"},"argument":{"name":"who","value":"Ad"}}`, "Ad!")
+				// The legacy server of the Go SDK logs nothing before logging/setLevel, which a modern client has not.
+				mute := s.sdk == "gosdk" && era == "modern" && s.isLegacy()
+				c.tells(!mute && (s.sdk != "sdk1" || !s.unasked))
+				if !s.unasked {
+					c.asks()
+				}
+			})
+		}
+	}
+}
+
+// connect starts the server and a workbench with it, and shakes hands where the client's era does.
+func connect(t *testing.T, s server, modern bool) client {
+	t.Helper()
+	mark := wiretest.Mark(t)
+	config := filepath.Join(t.TempDir(), "workbench-config.json")
+	text := wiretest.JSON(map[string]any{"toolboxes": map[string]any{"box": map[string]any{
+		"open": true, "prefix": "none", "mcpServers": map[string]any{"s": s.entry(t, mark)}}}})
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(filepath.Join(os.Getenv(programs), "workbench"), "serve", "--config", config)
+	home := t.TempDir()
+	cmd.Env = append(os.Environ(), mark, "HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_STATE_HOME="+home, "XDG_CACHE_HOME="+home)
+	answer := func(wiretest.Message) (string, *wiretest.Error) {
+		return `{"action":"accept","content":{"name":"Ada"}}`, nil
+	}
+	c := client{wiretest.Start(t, cmd, wiretest.Options{Answer: answer}), t, modern, s.sdk == "gosdk"}
+	if !modern {
+		c.Initialize(wiretest.Legacy, capabilities)
+		c.result("tools/list", "{}") // which waits for the server
+		c.result("logging/setLevel", `{"level":"info"}`)
+	}
+	return c
+}
+
+// isLegacy reports whether even a modern client's server is of the legacy era.
+func (s server) isLegacy() bool {
+	return s.era == "legacy" || s.transport == "sessions" || s.transport == "sse"
+}
+
+// tells has a call tell of its progress and write a log line.
+func (c client) tells(logs bool) {
+	c.t.Helper()
+	from := c.Mark()
+	meta := `,"_meta":{"progressToken":"p"}`
+	if c.modern {
+		meta = ""
+	}
+	c.says("tools/call", `{"name":"tell","arguments":{}`+meta+`}`, "told")
+	methods := []string{"notifications/progress", "notifications/message"}
+	if !logs {
+		methods = methods[:1]
+	}
+	for _, method := range methods {
+		if note, _ := c.Notification(from, method); strings.Contains(string(note.Params), "subscriptionId") {
+			c.t.Errorf("got %s, which has the id of a subscription of workbench's", note.Params)
+		}
+	}
+}
+
+// asks has a call ask the client, in the way of the client's era.
+func (c client) asks() {
+	c.t.Helper()
+	if !c.modern {
+		c.says("tools/call", `{"name":"ask","arguments":{}}`, "answered Ada")
+		return
+	}
+	asked := c.result("tools/call", `{"name":"ask","arguments":{}}`)
+	var questions map[string]struct{ Method string }
+	if err := json.Unmarshal(asked["inputRequests"], &questions); err != nil || len(questions) != 1 {
+		c.t.Errorf("got %s (%v), want one question", wiretest.JSON(asked), err)
+		return
+	}
+	for key, q := range questions {
+		if q.Method != "elicitation/create" {
+			c.t.Errorf("got a question by %q", q.Method)
+		}
+		retry := `{"name":"ask","arguments":{},"inputResponses":{` + wiretest.JSON(key) + `:{"action":"accept","content":{"name":"Ada"}}}`
+		if state := asked["requestState"]; state != nil {
+			retry += `,"requestState":` + string(state)
+		}
+		c.says("tools/call", retry+"}", "answered Ada")
+	}
+}

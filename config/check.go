@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/mcp-workbench/workbench/internal/foreign"
 )
 
 // checker turns the nodes of one file into a Config and collects what is wrong with them.
@@ -194,7 +196,7 @@ func (c *checker) toolbox(n *node, name, path string) Toolbox {
 		return t
 	}
 	if v, ok := o.text("description", false); ok {
-		t.Description = v.text
+		t.Description = foreign.NewLines(v.text)
 	}
 	o.flag("open", &t.Open)
 	if v, ok := o.choice("prefix", string(PrefixToolbox), string(PrefixNone)); ok {

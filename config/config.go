@@ -1,6 +1,10 @@
 package config
 
-import "time"
+import (
+	"time"
+
+	"github.com/mcp-workbench/workbench/internal/foreign"
+)
 
 // Config is one workbench configuration, checked and with its variables expanded.
 type Config struct {
@@ -43,10 +47,10 @@ type Models struct {
 // Toolbox is a named group of servers that a client opens as one.
 type Toolbox struct {
 	Name        string
-	Description string   `key:"description"`
-	Open        bool     `key:"open"` // opened without being asked for
-	Prefix      Prefix   `key:"prefix" enum:"toolbox,none"`
-	Servers     []Server `key:"mcpServers"` // in the order of the file, disabled ones included
+	Description foreign.Lines `key:"description"`
+	Open        bool          `key:"open"` // opened without being asked for
+	Prefix      Prefix        `key:"prefix" enum:"toolbox,none"`
+	Servers     []Server      `key:"mcpServers"` // in the order of the file, disabled ones included
 }
 
 // Server says how one MCP server is reached. Exactly one of Command, URL and Builtin is set.
@@ -179,7 +183,7 @@ func Default() *Config {
 		Toolboxes: []Toolbox{{
 			Name:        "workflows",
 			Prefix:      PrefixToolbox,
-			Description: "Step-by-step workflows for development tasks",
+			Description: foreign.NewLines("Step-by-step workflows for development tasks"),
 			Servers: []Server{{
 				Name:       "workflow",
 				Transport:  TransportBuiltin,

@@ -163,7 +163,7 @@ func fileOf(cfg *config.Config) any {
 			}
 		}
 		toolboxes = append(toolboxes, entry{t.Name, ordered{
-			{"description", escape(t.Description)}, {"open", t.Open}, {"prefix", string(t.Prefix)}, {"mcpServers", servers}}})
+			{"description", escape(t.Description.String())}, {"open", t.Open}, {"prefix", string(t.Prefix)}, {"mcpServers", servers}}})
 	}
 	file := ordered{{"toolMode", string(cfg.ToolMode)}, {"openTimeout", cfg.OpenTimeout.String()},
 		{"openBudget", cfg.OpenBudget}, {"maxMessage", cfg.MaxMessage}}

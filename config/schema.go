@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"strings"
 	"time"
+
+	"github.com/mcp-workbench/workbench/internal/foreign"
 )
 
 // schema is a JSON Schema as encoding/json writes it, its keys in alphabetical order.
@@ -91,6 +93,8 @@ func typeSchema(t reflect.Type) schema {
 		}}
 	case reflect.TypeFor[InheritEnv]():
 		return schema{"anyOf": []schema{{"type": "boolean"}, typeSchema(reflect.TypeFor[[]string]())}}
+	case reflect.TypeFor[foreign.Lines]():
+		return schema{"type": "string"}
 	case reflect.TypeFor[Transport]():
 		return choiceSchema([]string{"stdio", "http", "sse", "builtin", "local", "streamable-http", "streamableHttp", "streamable_http"})
 	case reflect.TypeFor[Store]():

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
@@ -26,7 +27,7 @@ type box struct {
 // content is what is in a toolbox by one configuration. It is replaced by a
 // reload and never changed.
 type content struct {
-	description string
+	description foreign.Lines
 	commons     *toolbox.Toolbox // the shared servers; nil if there are none
 	servers     []*toolbox.Server
 }
@@ -135,7 +136,7 @@ func (s *session) box(name string) (*box, error) {
 
 // noToolbox says that there is no toolbox of that name.
 func (s *session) noToolbox(name string) error {
-	return fmt.Errorf("toolbox %q not found; %s", name, available(s.cfg(), name))
+	return fmt.Errorf("toolbox %q not found; %s", foreign.NewName(name), available(s.cfg(), name))
 }
 
 // marked returns the toolboxes that are open without being asked for.

@@ -3,10 +3,12 @@ package proxy
 import (
 	"context"
 	"encoding/json"
+	"strconv"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
@@ -39,6 +41,13 @@ func (c *control) answer(m *wire.Message, peer *enginePeer) []byte {
 	var reply wire.Message
 	if err := wire.Scan(raw, &reply); err != nil {
 		return wire.AppendError(nil, id, wire.CodeInternal, "the answer is not a message: "+err.Error(), nil)
+	}
+	if reply.Kind == wire.Failure { // whose message may repeat what the client sent
+		var out [2]wire.Span
+		_ = wire.Find(raw, reply.Error, []string{"code", "message"}, out[:]) // the engine's errors have them
+		code, _ := strconv.Atoi(string(raw[out[0].Start:out[0].End]))
+		message, _ := wire.Unquote(raw[out[1].Start:out[1].End])
+		return wire.AppendError(nil, id, code, foreign.NewText(message).String(), nil)
 	}
 	return wire.Splice(nil, raw, wire.Edit{Span: reply.ID, New: id})
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/nearest"
 )
 
@@ -32,11 +33,11 @@ func directInstructions(t *config.Toolbox) string {
 		t.Name, len(t.Servers), describe(t.Description))
 }
 
-func describe(s string) string {
-	if s == "" {
+func describe(d foreign.Lines) string {
+	if d.IsEmpty() {
 		return noDescription
 	}
-	return s
+	return d.String()
 }
 
 // available says which toolboxes there are, the likest to name first said.

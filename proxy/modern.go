@@ -8,6 +8,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcp-workbench/workbench/internal/eras"
+	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
@@ -27,7 +28,7 @@ func unsupportedVersion(version string) error {
 		data = wire.AppendQuote(data, v)
 	}
 	data = append(data, `],"requested":`...)
-	data = append(wire.AppendQuote(data, version), '}')
+	data = append(wire.AppendQuote(data, foreign.NewName(version).String()), '}')
 	return &wire.Error{Code: eras.UnsupportedVersion, Message: "Unsupported protocol version", Data: data}
 }
 
@@ -53,7 +54,7 @@ func (s *session) modern(c *call) (*modern, error) {
 	if in[4].Present() {
 		d.level, _ = wire.Unquote(c.Bytes(in[4]))
 		if !slices.Contains(levels(), d.level) {
-			return nil, &wire.Error{Code: wire.CodeInvalidParams, Message: fmt.Sprintf("params._meta[%q]: got %s, want one of %v", eras.LogLevel, c.Bytes(in[4]), levels())}
+			return nil, &wire.Error{Code: wire.CodeInvalidParams, Message: fmt.Sprintf("params._meta[%q]: got %s, want one of %v", eras.LogLevel, foreign.NewName(string(c.Bytes(in[4]))), levels())}
 		}
 	}
 	s.introduce(toolbox.Client{Version: version, Info: bytes.Clone(c.Bytes(in[2])), Capabilities: d.capabilities}, false)

@@ -91,10 +91,10 @@ func (o *offer) render(d detail, room *size) (r rendering, cost size) {
 		it := &o.tools[i]
 		r.text = append(toolLine(r.text, it, d), '\n')
 		if d == named {
-			r.names = append(r.names, it.Key)
-			cost.structured += len(it.Key) + len(`"",`)
+			r.names = append(r.names, it.Key.Verbatim())
+			cost.structured += len(it.Key.Verbatim()) + len(`"",`)
 		} else {
-			data := describeTool(it, o.exposed[identity{it.Server, it.Key}], d)
+			data := describeTool(it, o.exposed[identity{it.Server, it.Key.Verbatim()}], d)
 			r.tools = append(r.tools, data)
 			cost.structured += len(data) + len(",")
 		}
@@ -108,7 +108,7 @@ func (o *offer) render(d detail, room *size) (r rendering, cost size) {
 
 // toolLine appends what the text of an open says of a tool: a line, and of a definition another one.
 func toolLine(out []byte, it *toolbox.Item, d detail) []byte {
-	out = append(out, signature.Name(it.Key)...)
+	out = append(out, signature.Name(it.Key.Verbatim())...)
 	if d == named {
 		return out
 	}
@@ -129,7 +129,7 @@ func toolLine(out []byte, it *toolbox.Item, d detail) []byte {
 
 // describeTool gives what structured content says of a tool.
 func describeTool(it *toolbox.Item, exposed string, d detail) json.RawMessage {
-	out := wire.AppendQuote([]byte(`{"name":`), it.Key)
+	out := wire.AppendQuote([]byte(`{"name":`), it.Key.Verbatim())
 	out = wire.AppendQuote(append(out, `,"server":`...), it.Server.Name)
 	out = wire.AppendQuote(append(out, `,"toolbox":`...), it.Server.Toolbox)
 	out = wire.AppendQuote(append(out, `,"exposed_name":`...), exposed)

@@ -93,7 +93,7 @@ func (s *session) opened(b *box, q question, modern bool) []byte {
 		r.Servers = append(r.Servers, describeServer(srv, st))
 		items := srv.Items(toolbox.Tools)
 		if len(items) > 0 && example == "" {
-			example = exposed[identity{srv, items[0].Key}]
+			example = exposed[identity{srv, items[0].Key.Verbatim()}]
 		}
 		offers = append(offers, &offer{server: srv.Name, tools: asked.of(items, exposed), all: len(items), exposed: exposed, detail: q.detail})
 	}

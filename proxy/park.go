@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/eras"
+	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
@@ -57,7 +58,7 @@ func (f *flight) park(a *toolbox.Ask, raw []byte) {
 		return
 	}
 	if method := string(m.Bytes(m.Method)); !f.modern.can(method) {
-		a.Refuse(wire.CodeMethodNotFound, fmt.Sprintf("the client does not offer %s", method))
+		a.Refuse(wire.CodeMethodNotFound, fmt.Sprintf("the client does not offer %s", foreign.NewName(method)))
 		return
 	}
 	p := f.parked.Load()

@@ -65,7 +65,7 @@ func (in *inner) refusal(m *wire.Message) string {
 // schema gives the input schema of the tool, if its server has it still.
 func (in *inner) schema() ([]byte, bool) {
 	for _, it := range in.server.Items(toolbox.Tools) {
-		if it.Key == in.tool {
+		if it.Key.Verbatim() == in.tool {
 			parts := definition(&it)
 			return parts[inputSchema], parts[inputSchema] != nil
 		}

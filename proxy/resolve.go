@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
@@ -21,7 +22,7 @@ type unclearError struct {
 }
 
 func (e *unclearError) Error() string {
-	return fmt.Sprintf("%q could be several %s: say which as %s", e.name, e.kind, strings.Join(quoted(e.forms), " or "))
+	return fmt.Sprintf("%q could be several %s: say which as %s", foreign.NewName(e.name), e.kind, strings.Join(quoted(e.forms), " or "))
 }
 
 // goneError says that a name was that of something else before, and leads nowhere now.
@@ -35,10 +36,10 @@ type goneError struct {
 func (e *goneError) Error() string {
 	now := "gone"
 	if e.now != "" {
-		now = fmt.Sprintf("%q now", e.now)
+		now = fmt.Sprintf("%q now", foreign.NewName(e.now))
 	}
 	return fmt.Sprintf("%q was a %s of server %q of toolbox %q earlier in this session,"+
-		" and no other is called by that name; it is %s", e.name, strings.TrimSuffix(string(e.kind), "s"), e.was.server, e.was.toolbox, now)
+		" and no other is called by that name; it is %s", foreign.NewName(e.name), strings.TrimSuffix(string(e.kind), "s"), e.was.server, e.was.toolbox, now)
 }
 
 // A directory says what each name means in one list of the servers, tools or prompts: it is the one answer to who is
@@ -177,7 +178,7 @@ func (d *directory) seenIn(w want) (route, error) {
 	to, err := d.seen(w.tool)
 	switch {
 	case err == nil && to.server.Toolbox != w.toolbox:
-		return route{}, fmt.Errorf("%q is of toolbox %q, not of %q", w.tool, to.server.Toolbox, w.toolbox)
+		return route{}, fmt.Errorf("%q is of toolbox %q, not of %q", foreign.NewName(w.tool), to.server.Toolbox, w.toolbox)
 	case err == nil && w.server != "" && to.server.Name != w.server:
 		return route{}, errUnknown
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/mcp-workbench/workbench/internal/eras"
+	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
@@ -79,8 +80,9 @@ func noResource(uri string, modern bool) error {
 	if modern {
 		code = wire.CodeInvalidParams
 	}
-	data := append(wire.AppendQuote([]byte(`{"uri":`), uri), '}')
-	return &wire.Error{Code: code, Message: fmt.Sprintf("Resource not found: %s: no open toolbox has a server with it", uri), Data: data}
+	shown := foreign.NewText(uri) // the specification wants it in the data
+	data := append(wire.AppendQuote([]byte(`{"uri":`), shown.String()), '}')
+	return &wire.Error{Code: code, Message: fmt.Sprintf("Resource not found: %s: no open toolbox has a server with it", shown), Data: data}
 }
 
 // locate finds the server that a uri leads to and the uri it knows it by. A
@@ -103,7 +105,7 @@ func (s *session) locate(uri string) (srv *toolbox.Server, own string, several [
 		}
 	}
 	for _, it := range gather(boxes, toolbox.Templates) {
-		if fits(it.Key, uri) {
+		if fits(it.Key.Verbatim(), uri) {
 			return it.Server, uri, nil
 		}
 	}

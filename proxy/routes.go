@@ -105,7 +105,7 @@ func (s *session) directory(k toolbox.Kind, items []toolbox.Item) *directory {
 	to := make([]route, len(items))
 	for i, it := range items {
 		added := !slices.Contains(marked, it.Server.Toolbox)
-		to[i] = route{it.Server, it.Key, it.Raw[it.KeySpan.Start:it.KeySpan.End], added}
+		to[i] = route{it.Server, it.Key.Verbatim(), it.Raw[it.KeySpan.Start:it.KeySpan.End], added}
 	}
 	return newDirectory(k, s.view.Load().spaces, s.claims, to, s.plain)
 }
@@ -163,7 +163,7 @@ func (r *routes) mirror(tools []toolbox.Item) {
 		}
 		schema, err := wire.FindPath(it.Raw, wire.Span{Start: 0, End: len(it.Raw)}, "inputSchema")
 		if err == nil && schema.Present() {
-			r.mirrored[identity{it.Server, it.Key}] = &mcp.Tool{RawInputSchema: it.Raw[schema.Start:schema.End]}
+			r.mirrored[identity{it.Server, it.Key.Verbatim()}] = &mcp.Tool{RawInputSchema: it.Raw[schema.Start:schema.End]}
 		}
 	}
 }
@@ -193,13 +193,13 @@ func (s *session) render(boxes []*box, k toolbox.Kind, shown func(*box, toolbox.
 			continue
 		}
 		for _, it := range gather([]*box{b}, k) {
-			id := identity{it.Server, it.Key}
+			id := identity{it.Server, it.Key.Verbatim()}
 			if seen[id] {
 				continue
 			}
 			seen[id] = true
 			out = comma(out)
-			if name, ok := names[id]; ok && name != it.Key {
+			if name, ok := names[id]; ok && name != it.Key.Verbatim() {
 				out = wire.Splice(out, it.Raw, wire.Edit{Span: it.KeySpan, New: wire.AppendQuote(nil, name)})
 			} else {
 				out = append(out, it.Raw...)
@@ -220,13 +220,14 @@ func comma(list []byte) []byte {
 // have leads to the first of them in the order of the configuration; the others
 // are listed, and reached, under workbench://{toolbox}/{server}/{uri}.
 func (r *routes) place(it toolbox.Item) {
-	first, taken := r.resources[it.Key]
+	uri := it.Key.Verbatim()
+	first, taken := r.resources[uri]
 	if !taken {
-		r.resources[it.Key] = it.Server
+		r.resources[uri] = it.Server
 		return
 	}
 	if first != it.Server {
-		r.aliases[identity{it.Server, it.Key}] = aliasURI(it.Server, it.Key)
+		r.aliases[identity{it.Server, uri}] = aliasURI(it.Server, uri)
 	}
 }
 

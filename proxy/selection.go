@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
@@ -26,7 +27,7 @@ func (s *selection) of(tools []toolbox.Item, exposed map[identity]string) []tool
 	for _, it := range tools {
 		fits := false
 		for _, p := range s.patterns {
-			if picks(p, &it, exposed[identity{it.Server, it.Key}]) {
+			if picks(p, &it, exposed[identity{it.Server, it.Key.Verbatim()}]) {
 				s.found = append(s.found, p)
 				fits = true
 			}
@@ -40,7 +41,7 @@ func (s *selection) of(tools []toolbox.Item, exposed map[identity]string) []tool
 
 // picks reports whether a pattern fits a tool.
 func picks(pattern string, it *toolbox.Item, exposed string) bool {
-	for _, name := range []string{it.Server.Name, it.Key, it.Server.Name + "/" + it.Key, exposed} {
+	for _, name := range []string{it.Server.Name, it.Key.Verbatim(), it.Server.Name + "/" + it.Key.Verbatim(), exposed} {
 		if pattern == name || strings.Contains(pattern, "*") && toolbox.Matches(pattern, name) {
 			return true
 		}
@@ -49,6 +50,11 @@ func picks(pattern string, it *toolbox.Item, exposed string) bool {
 }
 
 // missed gives the patterns that no tool fits.
-func (s *selection) missed() []string {
-	return slices.DeleteFunc(slices.Clone(s.patterns), func(p string) bool { return slices.Contains(s.found, p) })
+func (s *selection) missed() (missed []string) {
+	for _, p := range s.patterns {
+		if !slices.Contains(s.found, p) {
+			missed = append(missed, foreign.NewName(p).String())
+		}
+	}
+	return missed
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcp-workbench/workbench/internal/account"
+	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/habits"
 	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/wire"
@@ -311,7 +312,7 @@ func (s *session) taskMethod(c *call) {
 	case c.method == "tasks/list" && c.modern == nil:
 		s.listTasks(c)
 	default:
-		c.fail(&wire.Error{Code: wire.CodeMethodNotFound, Message: "Method not found: " + c.method})
+		c.fail(&wire.Error{Code: wire.CodeMethodNotFound, Message: "Method not found: " + foreign.NewName(c.method).String()})
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/status"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
@@ -46,9 +47,9 @@ func (s *session) status() status.Session {
 	boxes := s.openLocked()
 	s.mu.Unlock()
 	if client != nil {
-		var info struct{ Name, Version string }
+		var info struct{ Name, Version foreign.Name }
 		_ = json.Unmarshal(client.Info, &info) // a client that does not say has no name
-		one.Client, one.Version, one.Revision = info.Name, info.Version, client.Version
+		one.Client, one.Version, one.Revision = info.Name.String(), info.Version.String(), client.Version
 	}
 	for _, b := range boxes {
 		one.Toolboxes = append(one.Toolboxes, boxStatus(b.Toolbox))

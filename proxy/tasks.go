@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/internal/account"
 	"github.com/mcp-workbench/workbench/internal/eras"
+	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
@@ -305,7 +306,7 @@ func (s *session) taskRequest(c *call) {
 	t, ok := s.tasks.find(id)
 	switch {
 	case !ok:
-		c.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: fmt.Sprintf("task not found: %q was not made in this session", id)})
+		c.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: fmt.Sprintf("task not found: %q was not made in this session", foreign.NewName(id))})
 	case !eras.Has(t.server.IsModern(), c.method):
 		c.fail(&wire.Error{Code: wire.CodeMethodNotFound, Message: c.method + " is not of the protocol revision of the server that has the task"})
 	case t.id == id:

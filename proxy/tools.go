@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/habits"
 	"github.com/mcp-workbench/workbench/internal/nearest"
 	"github.com/mcp-workbench/workbench/internal/wire"
@@ -46,7 +47,7 @@ func (s *session) callTool(c *call) {
 func (s *session) notMeant(k toolbox.Kind, name string, err error) error {
 	msg := err.Error()
 	if errors.Is(err, errUnknown) || s.isGone() {
-		msg = fmt.Sprintf("%s not found: %q%s", strings.TrimSuffix(string(k), "s"), name, s.hint(k, name))
+		msg = fmt.Sprintf("%s not found: %q%s", strings.TrimSuffix(string(k), "s"), foreign.NewName(name), s.hint(k, name))
 	}
 	return &wire.Error{Code: wire.CodeInvalidParams, Message: msg}
 }
@@ -99,7 +100,16 @@ func (s *session) hint(k toolbox.Kind, name string) string {
 func quoted(names []string) []string {
 	q := make([]string, len(names))
 	for i, n := range names {
-		q[i] = fmt.Sprintf("%q", n)
+		q[i] = fmt.Sprintf("%q", foreign.NewName(n))
 	}
 	return q
+}
+
+// listed gives names of others for a sentence.
+func listed(names []string) string {
+	shown := make([]string, len(names))
+	for i, n := range names {
+		shown[i] = foreign.NewName(n).String()
+	}
+	return strings.Join(shown, ", ")
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/nearest"
 	"github.com/mcp-workbench/workbench/internal/signature"
 	"github.com/mcp-workbench/workbench/internal/wire"
@@ -149,9 +150,10 @@ func missing(b *box, w want) error {
 			continue
 		}
 		for _, it := range srv.Items(toolbox.Tools) {
-			tools = append(tools, it.Key)
-			if schemas[it.Key] == nil {
-				schemas[it.Key] = definition(&it)[inputSchema]
+			key := it.Key.Verbatim()
+			tools = append(tools, key)
+			if schemas[key] == nil {
+				schemas[key] = definition(&it)[inputSchema]
 			}
 		}
 		// Of a server whose tools are known it makes no difference that it is only starting.
@@ -160,20 +162,20 @@ func missing(b *box, w want) error {
 		}
 	}
 	if _, ok := b.Server(w.server); w.server != "" && !ok {
-		return fmt.Errorf("toolbox %q has no server %q; its servers: %s", b.Name, w.server, strings.Join(servers, ", "))
+		return fmt.Errorf("toolbox %q has no server %q; its servers: %s", b.Name, foreign.NewName(w.server), strings.Join(servers, ", "))
 	}
 	where := fmt.Sprintf("toolbox %q", b.Name)
 	if w.server != "" {
 		where = fmt.Sprintf("server %q of %s", w.server, where)
 	}
-	msg := fmt.Sprintf("tool not found: %q in %s", w.tool, where)
+	msg := fmt.Sprintf("tool not found: %q in %s", foreign.NewName(w.tool), where)
 	if near := nearest.Names(w.tool, tools, 3); near != nil {
 		for i, name := range near {
 			near[i] = signature.Name(name) + signature.Of(schemas[name])
 		}
 		msg += "; did you mean " + strings.Join(near, ", or ") + "?"
 	} else if len(tools) > 0 {
-		msg += "; it has " + strings.Join(tools[:min(len(tools), 20)], ", ")
+		msg += "; it has " + listed(tools[:min(len(tools), 20)])
 		if len(tools) > 20 {
 			msg += fmt.Sprintf(" and %d more, which %s tells", len(tools)-20, openTool)
 		}

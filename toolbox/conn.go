@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/account"
+	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
@@ -40,11 +41,11 @@ type conn struct {
 	due     time.Time // when the timer is to fire
 
 	noise     int
-	noisy     []string      // the first noise lines
-	listening *Call         // the subscription to a modern server
-	silent    int           // calls in a row that got no reply in time
-	rested    time.Time     // since when there is nothing to do
-	broken    chan struct{} // closed when it takes no more messages
+	noisy     []foreign.Text // the first noise lines
+	listening *Call          // the subscription to a modern server
+	silent    int            // calls in a row that got no reply in time
+	rested    time.Time      // since when there is nothing to do
+	broken    chan struct{}  // closed when it takes no more messages
 	breaking  sync.Once
 	brokenBy  error // why, if that is known; set before broken is closed
 	hello     hello
@@ -383,7 +384,7 @@ func (c *conn) retire(idle time.Duration) (retired bool, again time.Duration) {
 }
 
 func (c *conn) lost(cause error) error {
-	return &LostError{Toolbox: c.server.Toolbox, Server: c.server.Name, Cause: cause}
+	return &LostError{Toolbox: c.server.Toolbox, Server: c.server.Name, Cause: foreign.NewError(cause)}
 }
 
 // Receive is the link's way in. What is to go on to a client that has much to read
@@ -445,12 +446,12 @@ func (c *conn) reply(m *wire.Message) {
 	// given, so it answers nothing; but the caller is told, not left waiting.
 	if s, ok := wire.Unquote(token); ok {
 		if number, err := strconv.ParseUint(s, 10, 64); err == nil {
-			c.end(number, nil, c.lost(fmt.Errorf("answered request %d with the id %s, which is another", number, token)))
+			c.end(number, nil, c.lost(fmt.Errorf("answered request %d with the id %s, which is another", number, foreign.NewName(string(token)))))
 			return
 		}
 	}
 	c.server.counts.unknown.Add(1)
-	c.Noise(m.Raw, fmt.Errorf("reply to an unknown request %s", token))
+	c.Noise(m.Raw, fmt.Errorf("reply to an unknown request %s", foreign.NewName(string(token))))
 }
 
 // maxID is the longest id of a request of a server that is answered, in bytes.
@@ -587,17 +588,17 @@ func (c *conn) Noise(line []byte, err error) {
 			id = brokenReply(line)
 		}
 		if number, perr := strconv.ParseUint(string(id), 10, 64); perr == nil {
-			c.end(number, nil, c.lost(fmt.Errorf("its reply is not a valid message: %s", bad.Message)))
+			c.end(number, nil, c.lost(fmt.Errorf("its reply is not a valid message: %s", foreign.NewText(bad.Message))))
 		}
 	}
 	c.server.counts.noise.Add(1)
 	c.mu.Lock()
 	c.noise++
 	if len(c.noisy) < noisyKept {
-		c.noisy = append(c.noisy, string(line[:min(len(line), 200)]))
+		c.noisy = append(c.noisy, foreign.NewText(string(line[:min(len(line), 200)])))
 	}
 	c.mu.Unlock()
-	c.server.log.Debug().Int(logkey.Bytes, len(line)).AnErr(logkey.Err, err).Msg("the server wrote something that is not a message")
+	c.server.log.Debug().Int(logkey.Bytes, len(line)).AnErr(logkey.Err, foreign.NewError(err)).Msg("the server wrote something that is not a message")
 }
 
 // brokenReply returns the id of a line that is not JSON but looks like a reply
@@ -629,7 +630,7 @@ func (c *conn) Broken(err error) { c.breakOff(err) }
 // Lost is the link's word that a request will get no reply.
 func (c *conn) Lost(id uint64, err error) {
 	if isUndone(err) {
-		c.end(id, nil, &UndoneError{Toolbox: c.server.Toolbox, Server: c.server.Name, Cause: err})
+		c.end(id, nil, &UndoneError{Toolbox: c.server.Toolbox, Server: c.server.Name, Cause: foreign.NewError(err)})
 		return
 	}
 	c.end(id, nil, c.lost(err))
@@ -728,7 +729,8 @@ func rpcError(method string, m *wire.Message) error {
 	var out [3]wire.Span
 	if wire.Find(m.Raw, m.Error, []string{"code", "message", "data"}, out[:]) == nil {
 		e.Code, _ = strconv.Atoi(string(m.Bytes(out[0])))
-		e.Text, _ = wire.Unquote(m.Bytes(out[1]))
+		message, _ := wire.Unquote(m.Bytes(out[1]))
+		e.Text = foreign.NewText(message)
 		if data := m.Bytes(out[2]); len(data) <= maxHello {
 			e.Data = bytes.Clone(data)
 		}

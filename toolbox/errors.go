@@ -153,10 +153,10 @@ func (e *TimeoutError) Error() string {
 type RPCError struct {
 	Method string
 	Code   int
-	Text   string
-	Data   []byte // JSON text; nil for none
+	Text   foreign.Text
+	Data   []byte // JSON text; nil for none. It is not to be shown.
 }
 
 func (e *RPCError) Error() string {
-	return fmt.Sprintf("%s: the server answered with error %d: %s", e.Method, e.Code, e.Text)
+	return fmt.Sprintf("%s: the server answered with error %d: %q", e.Method, e.Code, e.Text)
 }

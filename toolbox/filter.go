@@ -12,7 +12,7 @@ func filtered(tools []Item, filters []string) []Item {
 	}
 	kept := make([]Item, 0, len(tools))
 	for _, it := range tools {
-		if allowed(filters, it.Key) {
+		if allowed(filters, it.Key.Verbatim()) {
 			kept = append(kept, it)
 		}
 	}

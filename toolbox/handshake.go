@@ -8,11 +8,13 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcp-workbench/workbench/internal/eras"
+	"github.com/mcp-workbench/workbench/internal/foreign"
 )
 
 // Client is what the servers are told of the client in front of them. Servers
@@ -39,7 +41,7 @@ type hello struct {
 	}
 	RawCapabilities json.RawMessage
 	Info            json.RawMessage
-	Instructions    string
+	Instructions    foreign.Lines
 	// Mute says that the server ended on server/discover or left it unanswered.
 	Mute bool
 }
@@ -160,15 +162,15 @@ func (c *conn) initialize(ctx context.Context, client Client) error {
 		Instructions    string          `json:"instructions"`
 	}
 	if err := json.Unmarshal(raw, &r); err != nil {
-		return fmt.Errorf("initialize: the result cannot be read: %w", err)
+		return fmt.Errorf("initialize: the result cannot be read: %w", foreign.NewError(err))
 	}
 	if !mcp.IsValidProtocolVersion(r.ProtocolVersion) {
-		return fmt.Errorf("initialize: the server answered with protocol version %q, which this handshake does not know", r.ProtocolVersion)
+		return fmt.Errorf("initialize: the server answered with protocol version %q, which this handshake does not know", foreign.NewName(r.ProtocolVersion))
 	}
 	// A server may answer by the revision that it has, and then it is spoken to
 	// in that, which has no notification that ends a handshake.
 	modern := mcp.IsModernProtocol(r.ProtocolVersion)
-	if err := c.greeted(hello{Version: r.ProtocolVersion, Modern: modern, Info: r.ServerInfo, Instructions: r.Instructions}, r.Capabilities); err != nil {
+	if err := c.greeted(hello{Version: r.ProtocolVersion, Modern: modern, Info: r.ServerInfo, Instructions: foreign.NewLines(r.Instructions)}, r.Capabilities); err != nil {
 		return fmt.Errorf("initialize: %w", err)
 	}
 	if modern {
@@ -192,13 +194,13 @@ func (c *conn) discover(ctx context.Context, client Client) error {
 		} `json:"_meta"`
 	}
 	if err := json.Unmarshal(raw, &r); err != nil {
-		return fmt.Errorf("server/discover: the result cannot be read: %w", err)
+		return fmt.Errorf("server/discover: the result cannot be read: %w", foreign.NewError(err))
 	}
 	version := mcp.NegotiateMutuallySupportedVersion(r.SupportedVersions)
 	if !mcp.IsModernProtocol(version) {
-		return fmt.Errorf("server/discover: no protocol version in common (the server has %v)", r.SupportedVersions)
+		return fmt.Errorf("server/discover: no protocol version in common (the server has %q)", foreign.NewText(strings.Join(r.SupportedVersions, ", ")))
 	}
-	return c.greeted(hello{Version: version, Modern: true, Info: r.Meta.ServerInfo, Instructions: r.Instructions}, r.Capabilities)
+	return c.greeted(hello{Version: version, Modern: true, Info: r.Meta.ServerInfo, Instructions: foreign.NewLines(r.Instructions)}, r.Capabilities)
 }
 
 // greeted keeps what the server said.
@@ -219,7 +221,7 @@ func (h *hello) declare(capabilities json.RawMessage) error {
 		return nil
 	}
 	if err := json.Unmarshal(capabilities, &h.Capabilities); err != nil {
-		return fmt.Errorf("the capabilities cannot be read: %w", err)
+		return fmt.Errorf("the capabilities cannot be read: %w", foreign.NewError(err))
 	}
 	return nil
 }

@@ -13,7 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
+
+	"github.com/mcp-workbench/workbench/internal/foreign"
 )
 
 // httpErrorBody is how much of an error page is quoted.
@@ -22,10 +23,10 @@ const httpErrorBody = 300
 // StatusError is an HTTP answer of a remote server that is no reply.
 type StatusError struct {
 	Status int
-	Kind   string    // the content type
-	Text   string    // the beginning of the body, without control characters
-	Advice string    // what to do next; may be empty
-	Next   time.Time // when the server is asked again, for 429 and 503; else zero
+	Kind   foreign.Name // the content type
+	Text   foreign.Text // the beginning of the body
+	Advice string       // what to do next; may be empty
+	Next   time.Time    // when the server is asked again, for 429 and 503; else zero
 }
 
 func (e *StatusError) Error() string {
@@ -40,8 +41,8 @@ func (e *StatusError) Error() string {
 	if d := time.Until(e.Next); d > 0 {
 		fmt.Fprintf(&b, "; it is asked again in %s", d.Round(time.Second/10))
 	}
-	if e.Text != "" {
-		b.WriteString(": " + e.Text)
+	if !e.Text.IsEmpty() {
+		fmt.Fprintf(&b, ": %q", e.Text)
 	}
 	return b.String()
 }
@@ -49,7 +50,7 @@ func (e *StatusError) Error() string {
 // statusError reads a response that is no reply.
 func statusError(resp *http.Response) *StatusError {
 	text, _ := io.ReadAll(io.LimitReader(resp.Body, httpErrorBody))
-	e := &StatusError{Status: resp.StatusCode, Kind: resp.Header.Get("Content-Type"), Text: printable(string(text))}
+	e := &StatusError{Status: resp.StatusCode, Kind: foreign.NewName(resp.Header.Get("Content-Type")), Text: foreign.NewText(strings.Join(strings.Fields(string(text)), " "))}
 	switch e.Status {
 	case http.StatusUnauthorized:
 		e.Advice = `the server wants a login; set its "headers" in the configuration (for example "Authorization": "Bearer ${TOKEN}")`
@@ -57,17 +58,6 @@ func statusError(resp *http.Response) *StatusError {
 		e.Advice = "is the url right?"
 	}
 	return e
-}
-
-// printable makes one line, fit for a terminal, of what a stranger wrote.
-func printable(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return ' '
-	}, strings.ToValidUTF8(s, ""))
-	return strings.Join(strings.Fields(s), " ")
 }
 
 // retryAfter reads how long a server wants to be left alone (RFC 9110, section
@@ -125,7 +115,7 @@ func explain(err error) error {
 	case errors.As(err, &notTLS), errors.Is(err, http.ErrSchemeMismatch):
 		return unreachedError{fmt.Errorf("it speaks no TLS; is its url http and not https? %w", err)}
 	case errors.As(err, &name):
-		return unreachedError{fmt.Errorf("the host %q cannot be found: %w", name.Name, err)}
+		return unreachedError{fmt.Errorf("the host %q cannot be found: %w", foreign.NewName(name.Name), err)}
 	case errors.As(err, &dial) && dial.Op == "dial":
 		if dial.Timeout() {
 			return unreachedError{fmt.Errorf("no connection within %s: %w", connectTime, err)}

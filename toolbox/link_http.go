@@ -14,6 +14,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
@@ -252,7 +253,7 @@ func (l *httpLink) single(resp *http.Response, id uint64) error {
 		if resp.StatusCode >= 300 {
 			return l.refused(resp)
 		}
-		return fmt.Errorf("its reply is not a message: %v", err) // it is no error of our client's message
+		return fmt.Errorf("its reply is not a message: %v", foreign.NewError(err)) // it is no error of our client's message
 	}
 	if resp.StatusCode == http.StatusNotFound && l.hasSession() {
 		return l.refused(resp)
@@ -275,7 +276,7 @@ func (l *httpLink) receive(m *wire.Message, id uint64) error {
 			token = text // which the connection says is wrong
 		}
 		if token != strconv.FormatUint(id, 10) {
-			return fmt.Errorf("answered with the reply to another request, %.40s", token)
+			return fmt.Errorf("answered with the reply to another request, %s", foreign.NewName(token))
 		}
 	}
 	l.r.Receive(m, id)

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"sync/atomic"
 
+	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
@@ -84,10 +85,10 @@ func endpoint(base, ref string) (string, error) {
 	}
 	u, err := b.Parse(ref)
 	if err != nil {
-		return "", fmt.Errorf("the endpoint %q is not a url: %w", ref, err)
+		return "", fmt.Errorf("the endpoint %q is not a url", foreign.NewName(ref))
 	}
 	if u.Scheme != b.Scheme || u.Host != b.Host {
-		return "", fmt.Errorf("the endpoint %q is on another origin than %s://%s", ref, b.Scheme, b.Host)
+		return "", fmt.Errorf("the endpoint %q is on another origin than %s://%s", foreign.NewName(ref), b.Scheme, b.Host)
 	}
 	return u.String(), nil
 }

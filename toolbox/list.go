@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/account"
+	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
@@ -34,7 +35,7 @@ type Item struct {
 	Server *Server
 	// Key is what the server knows it by: the name of a tool or prompt, the
 	// uri of a resource, the uriTemplate of a template.
-	Key string
+	Key foreign.Name
 	// Raw is the entry; KeySpan is where the token of Key stands in it.
 	Raw     []byte
 	KeySpan wire.Span
@@ -71,7 +72,7 @@ func (h *hello) offers(k Kind) bool {
 func (c *conn) list(ctx context.Context, kind Kind) (items []Item, bad int, err error) {
 	method, _ := kind.method()
 	room := c.server.room(kind)
-	seen, named := make(map[string]bool), make(map[string]bool)
+	seen, named := make(map[string]bool), make(map[foreign.Name]bool)
 	cursor := ""
 	for pages := 1; ; pages++ {
 		p, err := c.page(ctx, kind, c.listParams(cursor), room, maxItems-len(items))
@@ -206,7 +207,7 @@ func newItem(s *Server, raw []byte, key string) (Item, bool) {
 	if !ok || name == "" {
 		return Item{}, false
 	}
-	return Item{Server: s, Key: name, Raw: raw, KeySpan: out[0]}, true
+	return Item{Server: s, Key: foreign.NewName(name), Raw: raw, KeySpan: out[0]}, true
 }
 
 func (c *conn) listParams(cursor string) []byte {

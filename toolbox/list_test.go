@@ -21,7 +21,7 @@ func TestFaultG12_ListedTwice(t *testing.T) {
 	b := open(t, opts, server)
 	srv := b.Servers()[0]
 	items := srv.Items(toolbox.Tools)
-	if len(items) != 2 || items[0].Key != "x" || !strings.Contains(string(items[0].Raw), "first") || items[1].Key != "y" {
+	if len(items) != 2 || items[0].Key.Verbatim() != "x" || !strings.Contains(string(items[0].Raw), "first") || items[1].Key.Verbatim() != "y" {
 		t.Errorf("got the tools %+v, want the first x, and y", items)
 	}
 	if notes := strings.Join(srv.Notes(), "\n"); !strings.Contains(notes, "1 entries of tools have no name, or that of another") {

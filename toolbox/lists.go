@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/account"
+	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
@@ -94,7 +95,7 @@ func (s *Server) store(k Kind, items []Item, bad int, err error) bool {
 	var notes []string
 	var refusal *RPCError
 	if none := k != Tools && errors.As(err, &refusal) && refusal.Code == wire.CodeMethodNotFound; err != nil && !none {
-		notes = append(notes, err.Error())
+		notes = append(notes, foreign.NewError(err).Error())
 	}
 	if bad > 0 {
 		notes = append(notes, fmt.Sprintf("%d entries of %s have no name, or that of another, and were left out", bad, k))
@@ -127,7 +128,7 @@ func (s *Server) store(k Kind, items []Item, bad int, err error) bool {
 // many, and each is bounded by its place in a list.
 const itemSize = 128
 
-func (it *Item) size() int { return len(it.Raw) + len(it.Key) + itemSize }
+func (it *Item) size() int { return len(it.Raw) + len(it.Key.Verbatim()) + itemSize }
 
 // chargeLocked charges the server's account for a list in place of the one before it.
 func (s *Server) chargeLocked(k Kind, items []Item) {

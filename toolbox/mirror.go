@@ -34,11 +34,11 @@ func (ms *mirrors) note(it Item) bool {
 	defer ms.mu.Unlock()
 	switch {
 	case tool == nil:
-		delete(ms.tools, it.Key)
+		delete(ms.tools, it.Key.Verbatim())
 	case ms.tools == nil:
-		ms.tools = map[string]*mcp.Tool{it.Key: tool}
+		ms.tools = map[string]*mcp.Tool{it.Key.Verbatim(): tool}
 	default:
-		ms.tools[it.Key] = tool
+		ms.tools[it.Key.Verbatim()] = tool
 	}
 	return true
 }

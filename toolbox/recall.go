@@ -16,6 +16,7 @@ import (
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/catalogue"
 	"github.com/mcp-workbench/workbench/internal/child"
+	"github.com/mcp-workbench/workbench/internal/foreign"
 )
 
 // Recall fills the lists of the servers with what was last seen of them,
@@ -191,11 +192,11 @@ func (s *Server) key() catalogue.Key {
 // drift says how tools differ from those that were there before; "" if they
 // are the same.
 func drift(before, now []Item) string {
-	old := make(map[string][]byte, len(before))
+	old := make(map[foreign.Name][]byte, len(before))
 	for _, it := range before {
 		old[it.Key] = it.Raw
 	}
-	var changed, added, gone []string
+	var changed, added, gone []foreign.Name
 	for _, it := range now {
 		raw, had := old[it.Key]
 		switch {
@@ -213,7 +214,7 @@ func drift(before, now []Item) string {
 	}
 	var parts []string
 	for _, p := range []struct {
-		names []string
+		names []foreign.Name
 		what  string
 	}{{changed, "changed"}, {added, "added"}, {gone, "gone"}} {
 		if len(p.names) > 0 {
@@ -227,10 +228,15 @@ func drift(before, now []Item) string {
 }
 
 // few lists names, not more than fit a line.
-func few(names []string) string {
+func few(names []foreign.Name) string {
 	const most = 10
-	if len(names) <= most {
-		return strings.Join(names, ", ")
+	var shown []string
+	for _, name := range names[:min(len(names), most)] {
+		shown = append(shown, name.String())
 	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+	list := strings.Join(shown, ", ")
+	if len(names) > most {
+		list += fmt.Sprintf(" and %d more", len(names)-most)
+	}
+	return list
 }

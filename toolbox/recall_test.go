@@ -129,7 +129,7 @@ func TestKnownServerIsNotWaitedFor(t *testing.T) {
 			if got, want := s.IsModern(), modern != ""; got != want {
 				t.Errorf("got modern %t, want %t", got, want)
 			}
-			if modern == "" && !strings.Contains(s.Instructions(), "protocolVersion") {
+			if modern == "" && !strings.Contains(s.Instructions().String(), "protocolVersion") {
 				t.Errorf("got instructions %q, want those it gave", s.Instructions())
 			}
 			if err := b.Open(t.Context(), 20*time.Second); err != nil || s.Status().State != toolbox.Starting {

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/net/http/httpproxy"
 
+	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/oauth"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
@@ -133,7 +134,7 @@ func sameOrigin(req *http.Request, via []*http.Request) error {
 	first := via[0]
 	switch {
 	case req.URL.Scheme != first.URL.Scheme || req.URL.Host != first.URL.Host:
-		return fmt.Errorf("redirected to another origin, %s://%s, which is not followed; if that is the server, write it as its url", req.URL.Scheme, req.URL.Host)
+		return fmt.Errorf("redirected to another origin, %s, which is not followed; if that is the server, write it as its url", foreign.NewName(req.URL.Scheme+"://"+req.URL.Host))
 	case req.Method != first.Method:
 		return fmt.Errorf("redirected from %s to %s, which would lose the message", first.Method, req.Method)
 	case len(via) > maxRedirects:

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/account"
+	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/logkey"
 )
 
@@ -159,11 +160,11 @@ func (s *Server) Capabilities() []byte {
 }
 
 // Instructions returns the server's own instructions, if it gave any.
-func (s *Server) Instructions() string {
+func (s *Server) Instructions() foreign.Lines {
 	if h := s.said(); h != nil {
 		return h.Instructions
 	}
-	return ""
+	return foreign.Lines{}
 }
 
 // Offers reports whether the server said, when it was last ready, that it has
@@ -221,6 +222,9 @@ func (s *Server) Notes() []string {
 // set changes the state, wakes who waits for it and tells the event listener.
 func (s *Server) set(state State, cause error, next time.Time, c *conn) {
 	now := time.Now()
+	if cause != nil {
+		cause = foreign.NewError(cause)
+	}
 	s.mu.Lock()
 	took := now.Sub(s.status.Since)
 	s.status.State, s.status.Cause, s.status.Since, s.status.Next = state, cause, now, next

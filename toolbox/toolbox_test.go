@@ -139,7 +139,7 @@ func callTool(t *testing.T, s *toolbox.Server, name, arguments string) (string, 
 
 func keys(items []toolbox.Item) (names []string) {
 	for _, it := range items {
-		names = append(names, it.Key)
+		names = append(names, it.Key.Verbatim())
 	}
 	return names
 }
@@ -475,7 +475,7 @@ func TestServerAsksTheClient(t *testing.T) {
 	p := newPeer()
 	b := open(t, toolbox.Options{Peer: p, Client: toolbox.Client{Capabilities: []byte(`{"roots":{"x":1}}`)}}, childServer("s", "plain"))
 	s := server(t, b, "s")
-	if got := s.Instructions(); !strings.Contains(got, `"capabilities":{"roots":{"x":1}}`) {
+	if got := s.Instructions(); !strings.Contains(got.String(), `"capabilities":{"roots":{"x":1}}`) {
 		t.Errorf("the server was told %s, want the client's capabilities", got)
 	}
 	go func() {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/jsontype"
 	"github.com/mcp-workbench/workbench/internal/nearest"
 	"github.com/mcp-workbench/workbench/internal/openfile"
@@ -59,7 +60,7 @@ func callTool(ctx context.Context, env *environment, name string, args []string,
 	if err != nil {
 		return err
 	}
-	params := wire.AppendQuote([]byte(`{"name":`), tool.Key)
+	params := wire.AppendQuote([]byte(`{"name":`), tool.Key.Verbatim())
 	params = append(append(append(params, `,"arguments":`...), arguments...), '}')
 	result, err := tool.Server.Request(ctx, "tools/call", params)
 	if gone := new(toolbox.UnavailableError); errors.As(err, &gone) {
@@ -83,10 +84,10 @@ func pick(b *toolbox.Toolbox, server, name string) (toolbox.Item, error) {
 	}
 	var known []string
 	for _, it := range srv.Items(toolbox.Tools) {
-		if it.Key == name {
+		if it.Key.Verbatim() == name {
 			return it, nil
 		}
-		known = append(known, it.Key)
+		known = append(known, it.Key.String())
 	}
 	if st := srv.Status(); st.State != toolbox.Ready {
 		return toolbox.Item{}, absent(b.Name, server, st)
@@ -189,26 +190,26 @@ func (e *environment) source(arg string) (data []byte, from string, err error) {
 func (e *environment) printResult(result []byte, asJSON bool) error {
 	var r struct {
 		Content []struct {
-			Type string `json:"type"`
-			Text string `json:"text"`
+			Type foreign.Name `json:"type"`
+			Text string       `json:"text"`
 		} `json:"content"`
 		IsError bool `json:"isError"`
 	}
 	if err := json.Unmarshal(result, &r); err != nil {
-		return fmt.Errorf("the result cannot be read: %w", err)
+		return fmt.Errorf("the result cannot be read: %w", foreign.NewError(err))
 	}
 	if asJSON {
 		var b bytes.Buffer
 		if err := json.Indent(&b, result, "", "  "); err != nil {
 			return err
 		}
-		fmt.Fprintln(e.out, b.String())
+		fmt.Fprintln(e.out, string(foreign.JSON(b.Bytes())))
 	} else {
 		for _, c := range r.Content {
-			if c.Type == "text" {
-				fmt.Fprintln(e.out, clean(c.Text))
+			if c.Type.Verbatim() == "text" {
+				fmt.Fprintln(e.out, foreign.Block(c.Text))
 			} else {
-				fmt.Fprintf(e.out, "[%s content; --json shows it]\n", clean(c.Type))
+				fmt.Fprintf(e.out, "[%s content; --json shows it]\n", c.Type)
 			}
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/openfile"
 )
 
@@ -86,7 +87,7 @@ func deskToolbox(workflow string) (config.Toolbox, error) {
 		workflow, name = dir, filepath.Base(dir)
 	}
 	server := config.Server{Name: "commands", Transport: config.TransportBuiltin, Builtin: commandsBuiltin, Commands: workflow, Timeouts: config.DefaultTimeouts()}
-	return config.Toolbox{Name: name, Prefix: config.PrefixNone, Description: "The commands of " + name, Servers: []config.Server{server}}, nil
+	return config.Toolbox{Name: name, Prefix: config.PrefixNone, Description: foreign.NewLines("The commands of " + name), Servers: []config.Server{server}}, nil
 }
 
 // addDesk adds the toolbox to a configuration.

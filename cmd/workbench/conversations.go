@@ -7,8 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -93,14 +91,4 @@ func notThere(err error) error {
 		return hinted{err, "workbench conversations list shows which there are"}
 	}
 	return err
-}
-
-// visible is text that a terminal shows and does not obey.
-func visible(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
-			return '\ufffd'
-		}
-		return r
-	}, text)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/store"
 )
 
@@ -83,7 +84,7 @@ func printConversations(out io.Writer, list []store.Owned) error {
 		if topic == "" {
 			topic = "(open)"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%s\n", visible(c.ID), visible(c.Principal), visible(c.Workflow), c.Turns, c.Updated.Format(time.DateTime), visible(topic))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%s\n", foreign.NewText(c.ID), foreign.NewText(c.Principal), foreign.NewText(c.Workflow), c.Turns, c.Updated.Format(time.DateTime), foreign.NewText(topic))
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -140,17 +141,17 @@ func show(ctx context.Context, out io.Writer, s *store.Store, key store.Key, asJ
 	}
 	for _, line := range [][2]string{{"user", shown.Principal}, {"client", c.Client}, {"workflow", c.Workflow}, {"topic", c.Topic}, {"summary", c.Summary}} {
 		if line[1] != "" {
-			fmt.Fprintf(out, "%-9s %s\n", line[0], visible(line[1]))
+			fmt.Fprintf(out, "%-9s %s\n", line[0], hanging(line[1], 10))
 		}
 	}
 	for i, t := range turns {
-		fmt.Fprintf(out, "\n%d  %s  %s\n", i+1, t.Ended.Format(time.DateTime), visible(strings.TrimSpace(t.Kind+" "+t.Status)))
-		fmt.Fprintf(out, "   > %s\n", visible(t.Message))
+		fmt.Fprintf(out, "\n%d  %s  %s\n", i+1, t.Ended.Format(time.DateTime), foreign.NewText(strings.TrimSpace(t.Kind+" "+t.Status)))
+		fmt.Fprintf(out, "   > %s\n", hanging(t.Message, 5))
 		if t.Summary != "" {
-			fmt.Fprintf(out, "   %s\n", visible(t.Summary))
+			fmt.Fprintf(out, "   %s\n", hanging(t.Summary, 3))
 		}
 		if f := t.Feedback; f != nil {
-			fmt.Fprintf(out, "   feedback:%s\n", visible(feedback(f)))
+			fmt.Fprintf(out, "   feedback:%s\n", hanging(feedback(f), 3))
 		}
 	}
 	return nil
@@ -197,4 +198,9 @@ from an export.`,
 	}
 	addUser(cmd, &user)
 	return cmd
+}
+
+// hanging is a text of any length whose lines but the first are moved to the right.
+func hanging(text string, by int) string {
+	return strings.ReplaceAll(foreign.Block(text), "\n", "\n"+strings.Repeat(" ", by))
 }

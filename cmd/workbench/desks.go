@@ -14,6 +14,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/model"
 	"github.com/mcp-workbench/workbench/internal/openfile"
@@ -128,7 +129,7 @@ func (d *desks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	name, path := splitDeskPath(r.URL.Path)
 	source := d.source(name)
 	if source == "" || !principal.From(r.Context()).May(name) {
-		commandsrv.Refuse(w, http.StatusNotFound, fmt.Sprintf("there is no toolbox %q with a server of commands here", visible(name)))
+		commandsrv.Refuse(w, http.StatusNotFound, fmt.Sprintf("there is no toolbox %q with a server of commands here", foreign.NewName(name)))
 		return
 	}
 	server, err := d.get(r.Context(), source)
@@ -306,7 +307,7 @@ func (d *desks) workflow(ctx context.Context, cfg *config.Config, log zerolog.Lo
 		if len(tools) == 0 {
 			return nil, command.Options{}, fmt.Errorf("toolbox %q has no tools: %s", name, orWhen(join(unlisted), "it has no servers besides those of commands"))
 		}
-		return command.Project(name, box.Description, tools), command.Options{Caller: toolCaller{d}}, nil
+		return command.Project(name, box.Description.String(), tools), command.Options{Caller: toolCaller{d}}, nil
 	}
 	w, err := d.folder(ctx, cfg, log, source)
 	return w, command.Options{

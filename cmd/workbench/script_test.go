@@ -67,9 +67,13 @@ const scripts = "testdata/script"
 // testscript there are "exits CODE COMMAND…", for exact exit codes, "tear FOLDER",
 // which cuts its files in half, and "printed stdout|stderr FILE", which compares
 // with $WORK for the directory of the script.
-func TestScripts(t *testing.T) {
+func TestScripts(t *testing.T) { playScripts(t, testscript.Params{Dir: scripts}) }
+
+func playScripts(t *testing.T, which testscript.Params) {
+	t.Helper()
 	testscript.Run(t, testscript.Params{
-		Dir:                 scripts,
+		Dir:                 which.Dir,
+		Files:               which.Files,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "printed": printed, "tear": tear},

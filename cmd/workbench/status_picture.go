@@ -41,7 +41,7 @@ func drawWorkbench(b *strings.Builder, w *status.Workbench) {
 	}
 	if w.ConfigProblem != "" {
 		first, _, _ := strings.Cut(w.ConfigProblem, "\n")
-		fmt.Fprintf(b, "  config  it has a fault, and the one before goes on: %s\n", clean(first))
+		fmt.Fprintf(b, "  config  it has a fault, and the one before goes on: %s\n", first)
 	}
 	for _, line := range clients(w) {
 		fmt.Fprintf(b, "  client  %s\n", line)
@@ -90,7 +90,7 @@ func clients(w *status.Workbench) []string {
 		if n > 1 {
 			name = fmt.Sprintf("%s (%d sessions)", name, n)
 		}
-		lines = append(lines, shorten(clean(name), pictureWidth-10))
+		lines = append(lines, shorten(name, pictureWidth-10))
 	}
 	slices.Sort(lines)
 	return lines
@@ -177,7 +177,7 @@ func (g *group) pid() string {
 
 // cause is why it is not ready, on one line.
 func (g *group) cause() string {
-	return clean(strings.Join(strings.Fields(g.worst.Cause), " "))
+	return strings.Join(strings.Fields(g.worst.Cause), " ")
 }
 
 // explain says of a server that needs attention what is wrong and what to do,
@@ -196,7 +196,7 @@ func (g *group) explain(b *strings.Builder) {
 		b.WriteString(wrap(g.cause(), "    ", pictureWidth))
 	}
 	for _, note := range s.Notes {
-		b.WriteString(wrap(clean(note), "    ", pictureWidth))
+		b.WriteString(wrap(note, "    ", pictureWidth))
 	}
 	if s.Advice != "" {
 		b.WriteString("    ->" + strings.TrimPrefix(wrap(s.Advice, "       ", pictureWidth), "      "))

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/nearest"
 	"github.com/mcp-workbench/workbench/internal/tokens"
 )
@@ -60,7 +61,7 @@ other users and read /metrics.`,
 			} else if err != nil {
 				return err
 			}
-			fmt.Fprintf(env.err, "The token of %s, which %s. It is not shown again.\n", visible(t.Principal), ends(t.Expires))
+			fmt.Fprintf(env.err, "The token of %s, which %s. It is not shown again.\n", foreign.NewText(t.Principal), ends(t.Expires))
 			_, err = fmt.Fprintln(env.out, secret)
 			return err
 		},
@@ -87,7 +88,7 @@ func (e *environment) checkToken(t *tokens.Token) error {
 	if !regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`).MatchString(t.Name) {
 		return usageError{hinted{fmt.Errorf("%q is not a name for a token", t.Name), "want at most 64 letters, digits, dots, hyphens and underscores, as in ci-runner"}}
 	}
-	if len(t.Principal) > 512 || !utf8.ValidString(t.Principal) || visible(t.Principal) != t.Principal {
+	if len(t.Principal) > 512 || !utf8.ValidString(t.Principal) || foreign.NewText(t.Principal).String() != t.Principal {
 		return usageError{hinted{fmt.Errorf("--user: %q is not a name for a user", t.Principal), "want at most 512 bytes without control characters"}}
 	}
 	cfg, _, err := e.load()

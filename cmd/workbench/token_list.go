@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/nearest"
 	"github.com/mcp-workbench/workbench/internal/tokens"
 )
@@ -75,11 +76,11 @@ func printTokens(out io.Writer, list []tokens.Token, now time.Time) error {
 				expires += " (over)"
 			}
 		}
-		user := visible(t.Principal)
+		user := foreign.NewText(t.Principal).String()
 		if t.Admin {
 			user += " (admin)"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", visible(t.Name), user, visible(boxes), t.Created.Format(time.DateOnly), expires)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", foreign.NewName(t.Name), user, foreign.NewText(boxes), t.Created.Format(time.DateOnly), expires)
 	}
 	if err := w.Flush(); err != nil {
 		return err

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/nearest"
 	"github.com/mcp-workbench/workbench/internal/principal"
@@ -223,7 +224,7 @@ func (l *toolList) print(to io.Writer, asJSON bool) error {
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintln(to, string(out))
+		_, err = fmt.Fprintln(to, string(foreign.JSON(out)))
 		return err
 	}
 	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
@@ -236,7 +237,7 @@ func (l *toolList) print(to io.Writer, asJSON bool) error {
 	row("TOOLBOX", "SERVER", "TOOL", "SEEN", "DESCRIPTION")
 	for _, s := range l.servers {
 		for _, it := range s.Items(toolbox.Tools) {
-			row(s.Toolbox, s.Name, it.Key, s.Status().LastSeen(), summary(it))
+			row(s.Toolbox, s.Name, it.Key.String(), s.Status().LastSeen(), summary(it))
 		}
 	}
 	return w.Flush()
@@ -260,20 +261,10 @@ func summary(it toolbox.Item) string {
 		return ""
 	}
 	text, _ := wire.Unquote(it.Raw[span.Start:span.End])
-	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	line, _, _ := strings.Cut(foreign.NewLines(strings.TrimSpace(text)).String(), "\n")
 	const width = 80
 	if r := []rune(line); len(r) > width {
 		line = string(r[:width-1]) + "…"
 	}
-	return clean(line)
-}
-
-// clean keeps what a server wrote from steering the terminal.
-func clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < 0x20 && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 {
-			return -1
-		}
-		return r
-	}, s)
+	return line
 }

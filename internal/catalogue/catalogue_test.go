@@ -20,6 +20,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/mcp-workbench/workbench/internal/catalogue"
+	"github.com/mcp-workbench/workbench/internal/foreign"
 )
 
 // asWriter makes the test binary a process that writes to the folder in it.
@@ -50,7 +51,7 @@ func entry() *catalogue.Entry {
 	return &catalogue.Entry{
 		Seen: time.Unix(1_700_000_000, 0), Version: "2025-11-25", Mute: true,
 		Capabilities: json.RawMessage(`{ "tools" : {"x":1.0} }`),
-		Instructions: "Say \"please\" <&>\n\u2028",
+		Instructions: foreign.NewLines("Say \"please\"\n<&>"),
 		Lists: map[string][]json.RawMessage{
 			"tools":   raw(`{"name": "a", "n":18446744073709551615 }`, `{"name":"\u0062","x":"<&>"}`),
 			"prompts": raw(),
@@ -86,11 +87,11 @@ func TestNewestOfAnyClient(t *testing.T) {
 	for i, client := range []string{"one", "two", "three"} {
 		e := entry()
 		e.Seen = time.Unix([]int64{10, 30, 20}[i], 0)
-		e.Instructions = client
+		e.Instructions = foreign.NewLines(client)
 		c.Put(catalogue.Key{Server: key().Server, Client: catalogue.Digest([]byte(client))}, e)
 	}
 	c.Put(catalogue.Key{Server: catalogue.Digest([]byte("another")), Client: key().Client}, entry())
-	if got := c.Newest(key().Server); got == nil || got.Instructions != "two" {
+	if got := c.Newest(key().Server); got == nil || got.Instructions.String() != "two" {
 		t.Errorf("got %+v, want that of client two", got)
 	}
 }
@@ -261,9 +262,9 @@ func TestTooMuchGoes(t *testing.T) {
 		t.Error("got nothing, want the newest entry")
 	}
 	huge := entry()
-	huge.Instructions = strings.Repeat("x", 17<<20)
+	huge.Version = strings.Repeat("x", 17<<20)
 	c.Put(key(), huge)
-	if got := c.Get(key()); got == nil || got.Instructions != entry().Instructions {
+	if got := c.Get(key()); got == nil || got.Version != entry().Version {
 		t.Error("an entry that is too large replaced the one before it")
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
@@ -28,7 +29,7 @@ type Entry struct {
 	// Capabilities is the JSON object that it declared; nil for none.
 	Capabilities json.RawMessage
 	// Instructions is what it says of its use.
-	Instructions string
+	Instructions foreign.Lines
 	// Lists are the entries of its lists as it wrote them, by the name that a
 	// list has in its result: "tools", "resources", "resourceTemplates",
 	// "prompts".
@@ -59,7 +60,7 @@ func encode(k Key, e *Entry) []byte {
 		b = append(b, "null"...)
 	}
 	b = append(b, e.Capabilities...)
-	b = wire.AppendQuote(append(b, `,"instructions":`...), e.Instructions)
+	b = wire.AppendQuote(append(b, `,"instructions":`...), e.Instructions.String())
 	b = append(b, `,"lists":{`...)
 	for i, name := range sortedKeys(e.Lists) {
 		if i > 0 {
@@ -98,7 +99,7 @@ func decode(k Key, data []byte) (*Entry, error) {
 	}
 	e := &Entry{
 		Seen: time.Unix(doc.Seen, 0), Version: doc.Version, Mute: doc.Mute, Late: doc.Late,
-		Instructions: doc.Instructions, Lists: doc.Lists,
+		Instructions: foreign.NewLines(doc.Instructions), Lists: doc.Lists,
 	}
 	if string(doc.Capabilities) != "null" {
 		e.Capabilities = doc.Capabilities

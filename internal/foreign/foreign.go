@@ -6,6 +6,7 @@
 // logged, printed or put into an answer of workbench's own is clean and bounded whoever writes the line that does it:
 //
 //	Text   what somebody says: an error, a line of standard error, a description; at most 2 KB
+//	Lines  the same, of several lines
 //	Name   what somebody calls a thing: shown with at most 128 bytes, and kept as it is for telling things apart
 //	Words  the last lines that a program wrote: at most four are shown
 //	Error  an error whose wording somebody else has a part in
@@ -17,6 +18,7 @@ package foreign
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"strings"
 	"unicode/utf8"
 )
@@ -34,9 +36,6 @@ type Text struct{ clean string }
 // NewText makes a Text of what somebody wrote.
 func NewText(raw string) Text { return Text{clean(raw, MaxText, false)} }
 
-// NewBlock makes a Text that keeps its lines.
-func NewBlock(raw string) Text { return Text{clean(raw, MaxText, true)} }
-
 // String gives the text, cleaned.
 func (t Text) String() string { return t.clean }
 
@@ -52,6 +51,18 @@ func (t Text) MarshalText() ([]byte, error) { return []byte(t.clean), nil }
 // UnmarshalText takes what somebody wrote.
 func (t *Text) UnmarshalText(raw []byte) error {
 	*t = NewText(string(raw))
+	return nil
+}
+
+// Lines are a Text that keeps its lines.
+type Lines struct{ Text }
+
+// NewLines makes Lines of what somebody wrote.
+func NewLines(raw string) Lines { return Lines{Text{clean(raw, MaxText, true)}} }
+
+// UnmarshalText takes what somebody wrote.
+func (l *Lines) UnmarshalText(raw []byte) error {
+	*l = NewLines(string(raw))
 	return nil
 }
 
@@ -131,6 +142,30 @@ func format(f fmt.State, verb rune, text string) {
 
 // Block is a text of any length that a terminal shows and does not obey. It keeps its lines.
 func Block(raw string) string { return clean(raw, math.MaxInt-1, true) }
+
+// CleanAll makes [Lines] of all strings that can be reached from a pointer to what was read from elsewhere.
+func CleanAll(read any) { cleanAll(reflect.ValueOf(read)) }
+
+func cleanAll(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			cleanAll(v.Elem())
+		}
+	case reflect.String:
+		v.SetString(NewLines(v.String()).String())
+	case reflect.Slice:
+		for i := range v.Len() {
+			cleanAll(v.Index(i))
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Field(i).CanSet() {
+				cleanAll(v.Field(i))
+			}
+		}
+	}
+}
 
 // JSON gives JSON text with all characters that a terminal would obey or not show in the form \uXXXX: the value stays
 // what it is.

@@ -63,7 +63,7 @@ func TestTextIsClean(t *testing.T) {
 	if err := foreign.NewError(fs.ErrExist); !errors.Is(err, fs.ErrExist) {
 		t.Error("an error does not say which it is")
 	}
-	if got, want := foreign.NewBlock("a\r\n\tb\x1b]x\nc\rd\n").String(), "a\n\tb\nc d"; got != want {
+	if got, want := foreign.NewLines("a\r\n\tb\x1b]x\nc\rd\n").String(), "a\n\tb\nc d"; got != want {
 		t.Errorf("got the block %q, want %q", got, want)
 	}
 }
@@ -73,12 +73,13 @@ func TestTextIsRead(t *testing.T) {
 	var got struct {
 		Text foreign.Text
 		Name foreign.Name
+		Both foreign.Lines
 	}
-	if err := json.Unmarshal([]byte(`{"text":"a\u001b[1mb","name":"c\u001bd"}`), &got); err != nil {
+	if err := json.Unmarshal([]byte(`{"text":"a\u001b[1mb","name":"c\u001bd","both":"e\n\u001bff"}`), &got); err != nil {
 		t.Fatal(err)
 	}
-	if got.Text != foreign.NewText("ab") || got.Name.Verbatim() != "c\x1bd" {
-		t.Errorf("got %q and %q", got.Text, got.Name.Verbatim())
+	if got.Text != foreign.NewText("ab") || got.Name.Verbatim() != "c\x1bd" || got.Both != foreign.NewLines("e\nf") {
+		t.Errorf("got %q, %q and %q", got.Text, got.Name.Verbatim(), got.Both)
 	}
 }
 
@@ -91,7 +92,7 @@ func TestTextIsBounded(t *testing.T) {
 			most int
 		}{
 			{"a text", foreign.NewText(long).String(), foreign.MaxText},
-			{"a block", foreign.NewBlock(long).String(), foreign.MaxText},
+			{"lines", foreign.NewLines(long).String(), foreign.MaxText},
 			{"a name", foreign.NewName(long).String(), foreign.MaxName},
 			{"an error", foreign.NewError(errors.New(long)).Error(), foreign.MaxText},
 			{"words", foreign.Words{foreign.NewText(long), foreign.NewText(long)}.String(), foreign.MaxText / 2},
@@ -152,7 +153,7 @@ func FuzzText(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
-		for _, make := range []func(string) foreign.Text{foreign.NewText, foreign.NewBlock} {
+		for _, make := range []func(string) foreign.Text{foreign.NewText, func(s string) foreign.Text { return foreign.NewLines(s).Text }} {
 			got := make(raw).String()
 			if len(got) > foreign.MaxText || !utf8.ValidString(got) {
 				t.Errorf("%d bytes, valid UTF-8: %t", len(got), utf8.ValidString(got))

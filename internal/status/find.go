@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"os"
 	"time"
+
+	"github.com/mcp-workbench/workbench/internal/foreign"
 )
 
 // getTime bounds the answer of a workbench, which has it at hand.
@@ -18,10 +20,13 @@ const getTime = 3 * time.Second
 // Peer is the socket of a workbench.
 type Peer struct{ path string }
 
-// Find gives the sockets that are in the folders, of which some may be dead.
+// Find gives the sockets that are in the folders that are the user's alone, of which some may be dead.
 func Find(dirs []string) []Peer {
 	var peers []Peer
 	for _, dir := range dirs {
+		if isPrivate(dir) != nil {
+			continue // it is not there, or somebody else may have put into it what answers
+		}
 		for _, path := range sockets(dir) {
 			peers = append(peers, Peer{path})
 		}
@@ -39,7 +44,7 @@ var ErrGone = errors.New("the workbench has ended")
 func (p Peer) Get(ctx context.Context) (w Workbench, err error) {
 	ctx, cancel := context.WithTimeout(ctx, getTime)
 	defer cancel()
-	err = p.get(ctx, "/status", func(body io.Reader) error { return json.NewDecoder(body).Decode(&w) })
+	err = p.get(ctx, "/status", func(body io.Reader) error { return read(json.NewDecoder(body), &w) })
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = fmt.Errorf("%s: no answer within %s: its process hangs or is stopped", p.path, getTime)
 	}
@@ -52,12 +57,21 @@ func (p Peer) Watch(ctx context.Context, changed func(Workbench)) error {
 	return p.get(ctx, "/status?watch", func(body io.Reader) error {
 		for d := json.NewDecoder(body); ; {
 			var w Workbench
-			if err := d.Decode(&w); err != nil {
+			if read(d, &w) != nil {
 				return ErrGone
 			}
 			changed(w)
 		}
 	})
+}
+
+// read takes one document. What another process says of itself is cleaned, for it is shown.
+func read(d *json.Decoder, w *Workbench) error {
+	if err := d.Decode(w); err != nil {
+		return foreign.NewError(err)
+	}
+	foreign.CleanAll(w)
+	return nil
 }
 
 // get reads one resource.

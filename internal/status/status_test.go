@@ -204,3 +204,47 @@ func TestWatch(t *testing.T) {
 		t.Errorf("got %v, want ErrGone", err)
 	}
 }
+
+// What answers in a folder that others can enter is not asked, and what any answers is cleaned.
+func TestFaultG88_OthersSocket(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("rights are kept elsewhere")
+	}
+	const hostile = "a\x1b]0;owned\x07\x1b[31mb\u202ec\n"
+	now := func() status.Workbench {
+		next := time.Now()
+		server := status.Server{Name: hostile, State: hostile, Cause: hostile, Advice: hostile, Notes: []string{hostile}, Next: &next}
+		boxes := []status.Toolbox{{Name: hostile, Servers: []status.Server{server}}}
+		return status.Workbench{Version: hostile, Address: hostile, ConfigProblem: hostile, Front: status.Front{
+			Config: hostile, Shared: boxes, Sessions: []status.Session{{Client: hostile, Version: hostile, Revision: hostile, Direct: hostile, Toolboxes: boxes}},
+			Calls: []status.Calls{{Toolbox: hostile, Server: hostile}},
+		}}
+	}
+	dir := filepath.Join(shortDir(t), "workbench")
+	serve(t, listen(t, dir), now)
+	peers := status.Find([]string{dir})
+	if len(peers) != 1 {
+		t.Fatalf("got %d peers, want one", len(peers))
+	}
+	w, err := peers[0].Get(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	watched := w
+	ctx, stop := context.WithCancel(t.Context())
+	_ = peers[0].Watch(ctx, func(w status.Workbench) { watched = w; stop() }) // it ends with ctx
+	for _, w := range []status.Workbench{w, watched} {
+		if w.Sessions[0].Toolboxes[0].Servers[0].Notes[0] != "abc" {
+			t.Errorf("got %+v, want it clean", w)
+		}
+		if text := fmt.Sprintf("%+v", w); strings.ContainsAny(text, "\x1b\u202e\x07") {
+			t.Errorf("got %q, want no escape in it", text)
+		}
+	}
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if peers := status.Find([]string{dir}); len(peers) != 0 {
+		t.Errorf("got %d peers in a folder that others can enter, want none", len(peers))
+	}
+}

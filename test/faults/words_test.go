@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"os"
 	"strings"
 	"testing"
 	"unicode"
@@ -30,4 +31,20 @@ func TestFaultG14_LastWords(t *testing.T) {
 	if n := strings.Count(got, "STANDS ABOVE"); n > 4 {
 		t.Errorf("got %d lines, want at most 4", n)
 	}
+}
+
+func TestFaultG13_LongError(t *testing.T) {
+	b := newBed(t, "shouter", setup{unready: true, level: "info"})
+	for range 3 { // each open has it started anew
+		harmless(t, b.open().about("sick"), 3<<10)
+	}
+	got := b.call("sick", "echo", "{}")
+	if !got.failed || len(got.text) > 3<<10 {
+		t.Errorf("got %.200q (%d bytes), want a short error", got.text, len(got.text))
+	}
+	log, err := os.ReadFile(b.path("log"))
+	if err != nil || len(log) > 64<<10 {
+		t.Errorf("got a log of %d bytes, %v; want at most 64 KiB", len(log), err)
+	}
+	harmless(t, string(log), len(log))
 }

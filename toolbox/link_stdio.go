@@ -171,6 +171,9 @@ func (l *stdioLink) Cause() error {
 // which one is for calls that are under way.
 const endOfInput = 750 * time.Millisecond
 
+// endOfTerm is how long it then has until SIGKILL.
+const endOfTerm = time.Second
+
 func (l *stdioLink) Close(ctx context.Context) error {
 	l.mu.Lock()
 	if l.cause == nil {
@@ -178,7 +181,7 @@ func (l *stdioLink) Close(ctx context.Context) error {
 	}
 	l.mu.Unlock()
 	_ = l.out.Close()
-	err := l.proc.Stop(ctx, child.Grace{EOF: endOfInput})
+	err := l.proc.Stop(ctx, child.Grace{EOF: endOfInput, Term: endOfTerm})
 	select {
 	case <-l.done:
 	case <-ctx.Done():

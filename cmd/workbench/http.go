@@ -70,9 +70,13 @@ func (o *httpFlags) check(cmd *cobra.Command) error {
 // a gateway left running; on stdio they end with their one client.
 const idleTimeout = 15 * time.Minute
 
+// drainTime is how long what is under way over HTTP has to be answered at the end.
+const drainTime = 10 * time.Second
+
 // serveHTTP serves until ctx ends.
 func serveHTTP(ctx context.Context, env *environment, o *httpFlags, cfg *config.Config, opts proxy.Options, reload *reloader) error {
-	over := proxy.HTTPOptions{Hosts: o.hosts, Origins: o.origins, MaxBody: o.maxBody, MaxSessions: o.maxOpen}
+	over := proxy.HTTPOptions{Hosts: o.hosts, Origins: o.origins, MaxBody: o.maxBody, MaxSessions: o.maxOpen, Drain: drainTime}
+	env.ending.allow(drainTime + time.Second) // of which the last is for those who read what they were told
 	address, err := o.resolve()
 	if err != nil {
 		return err

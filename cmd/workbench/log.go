@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/mattn/go-isatty"
@@ -39,9 +40,7 @@ func (e *environment) logger() (zerolog.Logger, error) {
 	} else if isTerminal(e.err) {
 		w = zerolog.ConsoleWriter{Out: e.err, TimeFormat: time.TimeOnly}
 	}
-	queue := logqueue.New(w, droppedLines)
-	e.logs = append(e.logs, queue)
-	return zerolog.New(queue).Level(level).With().Timestamp().Logger(), nil
+	return zerolog.New(e.logs.to(w)).Level(level).With().Timestamp().Logger(), nil
 }
 
 // droppedLines is the line that stands for n lines of the log that nobody read in time.
@@ -52,9 +51,26 @@ func droppedLines(n int) []byte {
 	return line.Bytes()
 }
 
-// closeLogs has what was logged written, if that does not take long.
-func (e *environment) closeLogs() {
-	for _, queue := range e.logs {
+// logs are those that the program writes.
+type logs struct {
+	mu  sync.Mutex
+	all []*logqueue.Writer
+}
+
+// to returns what writes a log to w.
+func (l *logs) to(w io.Writer) io.Writer {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	queue := logqueue.New(w, droppedLines)
+	l.all = append(l.all, queue)
+	return queue
+}
+
+// close has what was logged written, if that does not take long.
+func (l *logs) close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, queue := range l.all {
 		queue.Close(logEnd)
 	}
 }

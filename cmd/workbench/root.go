@@ -41,7 +41,8 @@ type environment struct {
 	logFile    string
 	guard      *child.Guard // starts all child processes
 	desks      *desks       // the servers of commands
-	logs       []*logqueue.Writer
+	logs       logs
+	ending     *ending
 	// overlay changes a configuration that was read; nil leaves it as it is.
 	overlay func(*config.Config) error
 	hangups *hangups
@@ -91,8 +92,14 @@ func (e *environment) do(ctx context.Context, args []string) error {
 	if err != nil {
 		return fmt.Errorf("the path of this program is unknown: %w", err)
 	}
-	defer e.closeLogs()
+	defer e.logs.close()
 	e.guard = child.NewGuard([]string{self, guardArg})
+	e.ending = newEnding(e.guard)
+	return e.ending.within(ctx, func() error { return e.command(ctx, args) })
+}
+
+// command runs a command.
+func (e *environment) command(ctx context.Context, args []string) error {
 	defer e.guard.Close()
 	e.desks = newDesks(e)
 	defer e.desks.Close()

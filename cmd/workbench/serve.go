@@ -103,7 +103,7 @@ func serve(cmd *cobra.Command, env *environment, direct string, over *httpFlags)
 	defer reload.follow(withDesks{front, env.desks})()
 	in, out, restore := pollable(env.in, env.out)
 	defer restore()
-	return stopped(wire.Serve(cmd.Context(), in, out, front, wire.ServeOptions{MaxMessage: cfg.MaxMessage}))
+	return stopped(wire.Serve(cmd.Context(), in, out, front, wire.ServeOptions{MaxMessage: cfg.MaxMessage, Ending: env.ending.begin}))
 }
 
 // toolboxOptions are what toolboxes get from this program, whoever opens them.

@@ -38,7 +38,7 @@ func (e *environment) tell(log zerolog.Logger, url string, front teller, problem
 		case <-ctx.Done():
 			return
 		}
-		ln, err := status.Listen(e.runtimeDirs())
+		ln, err := status.Listen(ctx, e.runtimeDirs())
 		if err == nil {
 			err = status.Serve(ctx, ln, now, metrics.Handler(version(), front.Status, front.TimeCalls))
 		}

@@ -50,7 +50,7 @@ func serveWorkflows(ctx context.Context, env *environment, toolbox string, bare 
 	}
 	in, out, restore := pollable(env.in, env.out)
 	defer restore()
-	if err := wire.Serve(ctx, in, out, door, wire.ServeOptions{}); !errors.Is(err, errShutdown) {
+	if err := wire.Serve(ctx, in, out, door, wire.ServeOptions{Ending: env.ending.begin}); !errors.Is(err, errShutdown) {
 		return stopped(err)
 	}
 	return nil

@@ -26,6 +26,7 @@ const (
 	frameStart   frameKind = iota + 1 // to the guard: mark, length of argv; path, dir, argv…, env…; with three files
 	frameStop                         // to the guard: grace.EOF, grace.Term
 	frameHurry                        // to the guard
+	frameHasten                       // to the guard, about all processes: grace.EOF, grace.Term
 	frameStarted                      // from the guard: pid, start
 	frameRefused                      // from the guard, in place of frameStarted: errno
 	frameNoted                        // from the guard, after frameStop: stdin may be closed

@@ -7,12 +7,13 @@ import (
 	"os"
 	"sync"
 	"syscall"
+	"time"
 )
 
 // A Guard starts processes that end with us, however we end: by returning, by a panic, by SIGKILL to us or to our
 // whole process group. It does so through one other process, the guard, which is this program run again, in a
 // session of its own. The guard is the parent of all it starts; a socket between us is its lifeline, and when that
-// ends it ends everything below it: what has not ended after 0.3 seconds gets SIGTERM, what has not after 2.3 SIGKILL.
+// ends it ends everything below it: what has not ended after 0.3 seconds gets SIGTERM, what has not after 1.3 SIGKILL.
 //
 //	us ◄──── pipes: stdin, stdout, stderr ────► process, its descendants
 //	 │                                             ▲
@@ -31,6 +32,8 @@ type Guard struct {
 	mu     sync.Mutex
 	link   *link // nil before the first Start
 	closed bool
+	due    time.Time // see Hasten
+	end    time.Time
 }
 
 // NewGuard returns a Guard that is run by argv, a command line on which this program calls RunGuard and nothing else,
@@ -77,8 +80,26 @@ func (g *Guard) running() (*link, error) {
 			return nil, err
 		}
 		g.link = l
+		g.hastenLocked()
 	}
 	return g.link, nil
+}
+
+// Hasten bounds how long processes go on, whether they are asked to stop or not: after grace.EOF they get SIGTERM, and
+// after grace.Term SIGKILL. A guard that has not ended them soon after is killed, and they with it. It is called once.
+func (g *Guard) Hasten(grace Grace) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.due = time.Now().Add(grace.EOF)
+	g.end = g.due.Add(grace.Term)
+	g.hastenLocked()
+}
+
+// hastenLocked tells the guard what Hasten said.
+func (g *Guard) hastenLocked() {
+	if g.link != nil && !g.end.IsZero() {
+		g.link.hasten(Grace{EOF: max(0, time.Until(g.due)), Term: g.end.Sub(g.due)})
+	}
 }
 
 // Close ends the guard, and with it all processes that it started and that run still. It returns when they are gone.

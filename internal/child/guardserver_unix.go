@@ -21,7 +21,7 @@ const (
 
 	// What a tree is given when the lifeline ends: its stdin has ended too, so that it may know already.
 	lifelineEOF  = 300 * time.Millisecond
-	lifelineTerm = 2 * time.Second
+	lifelineTerm = time.Second
 )
 
 // guard is the guard process, seen from inside.
@@ -102,6 +102,10 @@ func (g *guard) serve() {
 }
 
 func (g *guard) take(f frame) {
+	if f.kind == frameHasten {
+		g.hasten(Grace{EOF: time.Duration(f.number(0)), Term: time.Duration(f.number(1))})
+		return
+	}
 	g.mu.Lock()
 	t := g.trees[f.id]
 	g.mu.Unlock()
@@ -195,6 +199,20 @@ func (g *guard) report(f frame) {
 	sendFrame(g.conn, f, nil)
 }
 
+// hasten has all trees that are there by then sent SIGTERM after grace.EOF, and SIGKILL after grace.Term.
+func (g *guard) hasten(grace Grace) {
+	time.AfterFunc(grace.EOF, func() { g.each((*tree).press) })
+	time.AfterFunc(grace.EOF+grace.Term, func() { g.each((*tree).hurry) })
+}
+
+func (g *guard) each(do func(*tree)) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, t := range g.trees {
+		do(t)
+	}
+}
+
 // end ends everything below us.
 func (g *guard) end() {
 	g.mu.Lock()
@@ -203,9 +221,9 @@ func (g *guard) end() {
 		case t.asked <- Grace{EOF: lifelineEOF, Term: lifelineTerm}:
 		default: // being stopped with a grace of its own
 		}
-		time.AfterFunc(lifelineEOF+lifelineTerm, t.hurry)
 	}
 	g.mu.Unlock()
+	g.hasten(Grace{EOF: lifelineEOF, Term: lifelineTerm})
 	g.all.Wait()
 	g.sweep()
 }

@@ -153,6 +153,26 @@ func (l *link) killAfter(d time.Duration) *time.Timer {
 	return time.AfterFunc(d, func() { l.process.Kill() })
 }
 
+// hastenMax is how long the guard may take to kill everything when the time has come.
+const hastenMax = 150 * time.Millisecond
+
+// hasten has the guard end what it has started, and kills it where it does not.
+func (l *link) hasten(grace Grace) {
+	go l.send(frame{kind: frameHasten, numbers: []int64{int64(grace.EOF), int64(grace.Term)}}, nil) // it may not read
+	late := time.AfterFunc(grace.EOF+grace.Term+hastenMax, func() {
+		l.mu.Lock()
+		left := len(l.remotes)
+		l.mu.Unlock()
+		if left > 0 {
+			l.process.Kill()
+		}
+	})
+	go func() {
+		<-l.over
+		late.Stop()
+	}()
+}
+
 func (l *link) isLost() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

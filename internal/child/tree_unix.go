@@ -22,9 +22,9 @@ type tree struct {
 	mark  uint64         // what its descendants carry, 0 if nothing; see setMark
 	seen  map[int]uint64 // descendants seen so far and when they started; owned by run
 	list  *lister
-	asked chan Grace    // holds what stop was given
-	rush  chan struct{} // closed by hurry
-	once  sync.Once     // for rush
+	asked chan Grace // holds what stop was given
+	due   gate       // opened when the process is to end, whether it was asked or not
+	rush  gate       // opened when its end is not waited for any longer
 
 	mu   sync.Mutex // held while the process is reaped, and while it and its group are signalled by number
 	held bool       // the process is our child and not reaped, so that its number is certainly its own
@@ -48,9 +48,20 @@ func newTree(list *lister, mark uint64) *tree {
 		seen:  map[int]uint64{},
 		list:  list,
 		asked: make(chan Grace, 1),
-		rush:  make(chan struct{}),
+		due:   newGate(),
+		rush:  newGate(),
 	}
 }
+
+// gate is opened once.
+type gate struct {
+	once *sync.Once
+	c    chan struct{} // closed when it is open
+}
+
+func newGate() gate { return gate{new(sync.Once), make(chan struct{})} }
+
+func (g gate) open() { g.once.Do(func() { close(g.c) }) }
 
 // begin starts the process. It leads a session of its own: the session is inherited by more descendants than the
 // process group is, because a shell with job control makes groups, and it has no terminal to read from or to
@@ -117,58 +128,67 @@ func exitOf(status syscall.WaitStatus, at time.Time) Exit {
 
 func (t *tree) stop(grace Grace) { t.asked <- grace }
 
-func (t *tree) hurry() { t.once.Do(func() { close(t.rush) }) }
+// press ends the wait for the process to end by itself, as if stop had been called if it was not.
+func (t *tree) press() { t.due.open() }
+
+func (t *tree) hurry() {
+	t.due.open()
+	t.rush.open()
+}
 
 // run owns the tree until it is gone.
 func (t *tree) run() {
 	defer close(t.gone)
+	var grace Grace
 	select {
 	case <-t.exited:
 		t.survivors = t.kill()
 		return
-	case grace := <-t.asked:
-		t.members() // notes them
-		close(t.noted)
-		t.wait(t.exited, grace.EOF)
-		left := t.members()
-		if len(left) == 0 {
-			return
-		}
-		t.signal(unix.SIGTERM, left)
-		if t.waitLeft(grace.Term) {
-			t.survivors = t.kill()
-		}
+	case <-t.due.c:
+		grace.Term = lifelineTerm
+	case grace = <-t.asked:
+	}
+	t.members() // notes them
+	close(t.noted)
+	t.wait(t.exited, grace.EOF, t.due)
+	left := t.members()
+	if len(left) == 0 {
+		return
+	}
+	t.signal(unix.SIGTERM, left)
+	if t.waitLeft(grace.Term) {
+		t.survivors = t.kill()
 	}
 }
 
-// wait waits for c, for d at most and not beyond hurry.
-func (t *tree) wait(c <-chan struct{}, d time.Duration) {
+// wait waits for c, for d at most and not beyond cut.
+func (t *tree) wait(c <-chan struct{}, d time.Duration, cut gate) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-c:
 	case <-timer.C:
-	case <-t.rush:
+	case <-cut.c:
 	}
 }
 
 // waitLeft waits until nothing is left, for d at most and not beyond hurry, and reports whether something is.
 func (t *tree) waitLeft(d time.Duration) bool {
 	end := time.Now().Add(d)
-	t.wait(t.exited, d)
+	t.wait(t.exited, d, t.rush)
 	for pause := 2 * time.Millisecond; len(t.members()) > 0; pause = min(2*pause, 100*time.Millisecond) {
 		rest := time.Until(end)
 		if rest <= 0 || t.hurried() {
 			return true
 		}
-		t.wait(nil, min(pause, rest))
+		t.wait(nil, min(pause, rest), t.rush)
 	}
 	return false
 }
 
 func (t *tree) hurried() bool {
 	select {
-	case <-t.rush:
+	case <-t.rush.c:
 		return true
 	default:
 		return false

@@ -29,10 +29,10 @@ const (
 // Listen makes the socket of this process in the first of the folders that will
 // do, which is made if there is none. Sockets of processes that are gone are
 // removed from it. Closing the listener removes the socket.
-func Listen(dirs []string) (net.Listener, error) {
+func Listen(ctx context.Context, dirs []string) (net.Listener, error) {
 	var errs []error
 	for _, dir := range dirs {
-		ln, err := listen(dir)
+		ln, err := listen(ctx, dir)
 		if err == nil {
 			return ln, nil
 		}
@@ -44,7 +44,7 @@ func Listen(dirs []string) (net.Listener, error) {
 	return nil, errors.Join(errs...)
 }
 
-func listen(dir string) (net.Listener, error) {
+func listen(ctx context.Context, dir string) (net.Listener, error) {
 	path := filepath.Join(dir, fmt.Sprint(os.Getpid(), suffix))
 	if len(path) > maxPath {
 		return nil, fmt.Errorf("%s: longer than the %d bytes that the path of a socket may have", path, maxPath)
@@ -56,19 +56,24 @@ func listen(dir string) (net.Listener, error) {
 		return nil, err
 	}
 	for _, old := range sockets(dir) {
-		if isStale(old) {
+		if isStale(ctx, old) {
 			_ = os.Remove(old)
 		}
 	}
 	// A socket of our own number is that of a process before us, or of one in
 	// another container that has the folder in common.
-	if conn, err := net.DialTimeout("unix", path, dialTime); err == nil {
+	if conn, err := dial(ctx, path); err == nil {
 		_ = conn.Close()
 		return nil, fmt.Errorf("%s: another process answers on it", path)
 	}
 	_ = os.Remove(path)
 	listen := net.ListenConfig{Control: keepPrivate}
-	return listen.Listen(context.Background(), "unix", path)
+	return listen.Listen(ctx, "unix", path)
+}
+
+// dial connects to a process on this machine, which may hang.
+func dial(ctx context.Context, path string) (net.Conn, error) {
+	return (&net.Dialer{Timeout: dialTime}).DialContext(ctx, "unix", path)
 }
 
 // sockets lists those in a folder.
@@ -84,12 +89,12 @@ func sockets(dir string) []string {
 }
 
 // isStale reports whether the process that made a socket is gone.
-func isStale(path string) bool {
+func isStale(ctx context.Context, path string) bool {
 	info, err := os.Lstat(path)
 	if err != nil || info.Mode().Type()&(fs.ModeSocket|fs.ModeIrregular) == 0 || time.Since(info.ModTime()) < settled {
 		return false // Windows has no name for sockets
 	}
-	conn, err := net.DialTimeout("unix", path, dialTime)
+	conn, err := dial(ctx, path)
 	if err != nil {
 		return isRefused(err)
 	}

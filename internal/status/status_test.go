@@ -33,7 +33,7 @@ func shortDir(t *testing.T) string {
 
 func listen(t *testing.T, dirs ...string) net.Listener {
 	t.Helper()
-	ln, err := status.Listen(dirs)
+	ln, err := status.Listen(t.Context(), dirs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func TestListenChoosesAFolder(t *testing.T) {
 			if runtime.GOOS == "windows" && name != "long" {
 				t.Skip("said in other words")
 			}
-			if ln, err := status.Listen([]string{bad.dir}); err == nil {
+			if ln, err := status.Listen(t.Context(), []string{bad.dir}); err == nil {
 				_ = ln.Close()
 				t.Fatalf("got a socket, want an error with %q", bad.says)
 			} else if !strings.Contains(err.Error(), bad.says) {
@@ -113,7 +113,7 @@ func TestListenChoosesAFolder(t *testing.T) {
 			}
 		})
 	}
-	if _, err := status.Listen(nil); err == nil {
+	if _, err := status.Listen(t.Context(), nil); err == nil {
 		t.Error("without a folder: got a socket, want an error")
 	}
 }

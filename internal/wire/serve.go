@@ -44,7 +44,8 @@ type ServeOptions struct {
 	MaxMessage int           // longest message accepted, in bytes; 0 = DefaultMaxMessage
 	Limit      int           // bytes queued for the peer before reading pauses; 0 = DefaultLimit
 	Stall      time.Duration // how long the peer may take to read 64 KiB while reading pauses; 0 = 30 s
-	Drain      time.Duration // how long answering may go on at the end, and sending as long again; 0 = 1 s
+	Drain      time.Duration // how long answering may go on at the end, and sending half as long again; 0 = 1 s
+	Ending     func()        // is called once when nothing more is read; nil means that nobody is to know
 }
 
 // Serve runs one session of e over newline-delimited streams until in ends, ctx
@@ -77,7 +78,10 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, e Endpoint, opts Se
 
 	err := p.serve(ctx, in)
 
-	last := time.Now().Add(2 * opts.Drain) // whatever the session does meanwhile
+	if opts.Ending != nil {
+		opts.Ending()
+	}
+	last := time.Now().Add(opts.Drain * 3 / 2) // whatever the session does meanwhile
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), opts.Drain)
 	defer cancel()
 	if box.Err() != nil || err == ErrStalled {

@@ -165,8 +165,8 @@ func TestServeEndsInTime(t *testing.T) {
 		if err := wire.Serve(t.Context(), strings.NewReader("a"), w, &e, wire.ServeOptions{Drain: 3 * time.Second}); err != nil {
 			t.Errorf("got %v, want no error", err)
 		}
-		if got, want := time.Since(start), 6*time.Second; got != want {
-			t.Errorf("got an end after %v, want %v: one grace to answer, one to send", got, want)
+		if got, want := time.Since(start), 4500*time.Millisecond; got != want {
+			t.Errorf("got an end after %v, want %v: one grace to answer, half of one to send", got, want)
 		}
 		r.Close() // frees the goroutine that writes
 	})

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/mcp-workbench/workbench/internal/child"
+)
+
+// The end of the program, from when it is asked for until nothing of it is left. It is one time for everything, whatever
+// hangs: a server, a client, a disk, a pipe. What is done in it has bounds of its own, which are of no use when they add up.
+const (
+	endTerm = 1150 * time.Millisecond // what still runs gets SIGTERM; calls under way have had a second
+	endKill = 1500 * time.Millisecond // and SIGKILL
+	endAll  = 1750 * time.Millisecond // the program ends, whatever it waits for
+)
+
+// errLate says that the end had to be cut off.
+var errLate = errors.New("something hung at the end and was given up")
+
+// ending is the end of the program.
+type ending struct {
+	guard *child.Guard
+	late  chan struct{} // closed when the time is over
+
+	mu    sync.Mutex
+	grace time.Duration // what comes before: calls that are answered
+	timer *time.Timer   // nil until the end has begun
+}
+
+func newEnding(guard *child.Guard) *ending { return &ending{guard: guard, late: make(chan struct{})} }
+
+// allow has the end take so much longer.
+func (e *ending) allow(grace time.Duration) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.grace = grace
+}
+
+// begin begins the end. Only the first call does something.
+func (e *ending) begin() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.timer != nil {
+		return
+	}
+	e.timer = time.AfterFunc(e.grace+endAll, func() { close(e.late) })
+	e.guard.Hasten(child.Grace{EOF: e.grace + endTerm, Term: endKill - endTerm})
+}
+
+// within does what is to be done, unless the end comes before it is done. The end begins with that of ctx, or with begin.
+func (e *ending) within(ctx context.Context, do func() error) error {
+	defer context.AfterFunc(ctx, e.begin)()
+	done := make(chan error, 1)
+	go func() { done <- do() }()
+	select {
+	case err := <-done:
+		return err
+	case <-e.late:
+		return errLate
+	}
+}

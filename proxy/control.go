@@ -8,6 +8,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
@@ -16,9 +17,14 @@ import (
 // initialize, server/discover, ping and logging/setLevel.
 type control struct{ engine *server.MCPServer }
 
-func newControl(version, instructions string) *control {
+// newControl makes the engine for a client that is offered some toolboxes, whose names are also in what workbench says of
+// itself: some clients show that where they show no instructions.
+func newControl(version, instructions string, toolboxes []config.Toolbox) *control {
+	title, description := introduction(toolboxes)
 	return &control{server.NewMCPServer(Name, version,
 		server.WithInstructions(instructions),
+		server.WithTitle(title),
+		server.WithDescription(description),
 		server.WithToolCapabilities(true),
 		server.WithResourceCapabilities(true, true),
 		server.WithPromptCapabilities(true),

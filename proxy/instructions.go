@@ -27,6 +27,29 @@ func Instructions(cfg *config.Config) string {
 	return b.String()
 }
 
+// maxTitle and maxIntroduction keep what workbench says of itself short, in bytes.
+const (
+	maxTitle        = 100
+	maxIntroduction = 1000
+)
+
+// introduction gives the title and the description by which workbench presents itself: they name the toolboxes.
+func introduction(toolboxes []config.Toolbox) (title, description string) {
+	if len(toolboxes) == 0 {
+		return "Workbench", "No toolboxes"
+	}
+	var names, purposes []string
+	for _, t := range toolboxes {
+		names = append(names, t.Name)
+		if t.Description.IsEmpty() {
+			purposes = append(purposes, t.Name)
+		} else {
+			purposes = append(purposes, fmt.Sprintf("%s (%s)", t.Name, t.Description))
+		}
+	}
+	return cut("Workbench: "+strings.Join(names, ", "), maxTitle), cut("Toolboxes: "+strings.Join(purposes, ", "), maxIntroduction)
+}
+
 // directInstructions is for a client that was given one toolbox.
 func directInstructions(t *config.Toolbox) string {
 	return fmt.Sprintf("Toolbox %s (%d servers)\n  Description: %s\n\nIts tools are listed; call them by their names.",

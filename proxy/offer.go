@@ -34,15 +34,15 @@ func (a size) plus(b size) size  { return size{a.text + b.text, a.structured + b
 func (a size) minus(b size) size { return size{a.text - b.text, a.structured - b.structured} }
 func (a size) negative() bool    { return a.text < 0 || a.structured < 0 }
 
-// fill gives each server as much detail as fits: the next step for all of them before the one after it for any, and for
-// those with fewer tools first. Definitions are told of all tools or of none.
+// fill gives each server as much detail as fits: the next step for all of them before the one after it for any, and
+// where it costs least first. Definitions are told of all tools or of none.
 func fill(offers []*offer, room size) {
-	order := slices.Clone(offers)
-	slices.SortStableFunc(order, func(a, b *offer) int { return len(a.tools) - len(b.tools) })
 	left := room
-	for _, o := range order {
+	for _, o := range offers {
 		_, cost := o.render(defined, &left)
-		left = left.minus(cost)
+		if left = left.minus(cost); left.negative() {
+			break
+		}
 	}
 	if !left.negative() {
 		for _, o := range offers {
@@ -51,18 +51,27 @@ func fill(offers []*offer, room size) {
 		return
 	}
 	left = room
-	for _, o := range order {
+	for _, o := range offers {
 		_, o.cost = o.render(counted, nil)
 		left = left.minus(o.cost)
 	}
 	for d := named; d <= summarised; d++ {
-		for _, o := range order {
-			free := left.plus(o.cost)
-			if o.detail != d-1 {
-				continue // not even less did fit
+		// What costs least comes first.
+		type step struct {
+			*offer
+			cost size
+		}
+		var steps []step
+		for _, o := range offers {
+			if free := left.plus(o.cost); o.detail == d-1 {
+				_, cost := o.render(d, &free)
+				steps = append(steps, step{o, cost})
 			}
-			if _, cost := o.render(d, &free); !free.minus(cost).negative() {
-				o.detail, o.cost, left = d, cost, free.minus(cost)
+		}
+		slices.SortStableFunc(steps, func(a, b step) int { return a.cost.text - b.cost.text })
+		for _, s := range steps {
+			if after := left.plus(s.offer.cost).minus(s.cost); !after.negative() {
+				s.offer.detail, s.offer.cost, left = d, s.cost, after
 			}
 		}
 	}

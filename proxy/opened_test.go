@@ -201,3 +201,62 @@ func TestFaultH1_OpenTellsMore(t *testing.T) {
 		}
 	})
 }
+
+// What workbench says of itself names the toolboxes, for clients that show that and not the instructions.
+func TestFaultH5_TitleNamesTheToolboxes(t *testing.T) {
+	const dev = `"dev": {"description": "Development tools", "mcpServers": {}}`
+	for _, c := range []struct{ name, toolboxes, direct, title, description string }{
+		{"two", dev + `, "web": {"mcpServers": {}}`, "", "Workbench: dev, web", "Toolboxes: dev (Development tools), web"},
+		{"one of two", `"web": {"mcpServers": {}}, ` + dev, "dev", "Workbench: dev", "Toolboxes: dev (Development tools)"},
+		{"none", ``, "", "Workbench", "No toolboxes"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			l := connect(t, newFront(t, readConfig(t, `{"toolboxes": {`+c.toolboxes+`}}`), c.direct))
+			l.send(`{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{` + modernMembers + `}}`)
+			l.send(`{"jsonrpc":"2.0","id":2,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`)
+			for _, id := range []string{"1", "2"} {
+				var info struct{ Title, Description string }
+				var result struct {
+					ServerInfo json.RawMessage
+					Meta       map[string]json.RawMessage `json:"_meta"`
+				}
+				l.result(id, &result)
+				raw := result.ServerInfo
+				if raw == nil {
+					raw = result.Meta["io.modelcontextprotocol/serverInfo"]
+				}
+				if err := json.Unmarshal(raw, &info); err != nil {
+					t.Fatal(err)
+				}
+				if info.Title != c.title || info.Description != c.description {
+					t.Errorf("got title %q and description %q, want %q and %q", info.Title, info.Description, c.title, c.description)
+				}
+			}
+			l.close()
+		})
+	}
+}
+
+// An open never changes the list of a modern client, as the documentation says, and what it opened can be called all the same.
+func TestFaultH6_ListOfAModernClient(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := connect(t, newFront(t, shelf(t, 2000, 3), ""))
+		list := func(id string) string {
+			l.send(`{"jsonrpc":"2.0","id":` + id + `,"method":"tools/list","params":{` + modernMembers + `}}`)
+			return strings.TrimPrefix(l.reply(id), `{"jsonrpc":"2.0","id":`+id)
+		}
+		before := list("1")
+		r := openWith(t, l, true, "2", "")
+		if after := list("3"); after != before {
+			t.Errorf("got the list %s, before the open %s", after, before)
+		}
+		if how := r.Structured.HowToCall; !strings.Contains(how, "workbench_use_tool") || strings.Contains(how, "your list") {
+			t.Errorf("got how to call %q, want workbench_use_tool alone", how)
+		}
+		l.send(`{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"workbench_use_tool","arguments":{"toolbox_name":"dev","tool_name":"tool_2","arguments":{"path":"x"}},` + modernMembers + `}}`)
+		if got := l.reply("4"); !strings.Contains(got, "tool_2 was called with") {
+			t.Errorf("got %s, want the answer of tool_2", got)
+		}
+		l.close()
+	})
+}

@@ -31,16 +31,16 @@ func (p *Proxy) newView(cfg *config.Config, commons map[string]*toolbox.Toolbox)
 	if !p.direct() {
 		v.spaces = newSpaces(false, cfg.Toolboxes)
 		v.meta = metaTools(cfg)
-		v.control = newControl(p.opts.Version, Instructions(cfg))
+		v.control = newControl(p.opts.Version, Instructions(cfg), cfg.Toolboxes)
 		return v
 	}
-	v.spaces = newSpaces(true, nil)
 	text := fmt.Sprintf("Toolbox %s is in the configuration no longer.", p.opts.Direct)
+	var served []config.Toolbox
 	if t, ok := cfg.Toolbox(p.opts.Direct); ok {
-		v.direct, text = t, directInstructions(t)
-		v.spaces = newSpaces(true, []config.Toolbox{*t})
+		v.direct, text, served = t, directInstructions(t), []config.Toolbox{*t}
 	}
-	v.control = newControl(p.opts.Version, text)
+	v.spaces = newSpaces(true, served)
+	v.control = newControl(p.opts.Version, text, served)
 	return v
 }
 

@@ -289,6 +289,7 @@ func TestHabitsAreRemembered(t *testing.T) {
 				l.send(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"dev__a__x"}}`)
 				l.reply("2")
 			}
+			synctest.Wait() // it is kept beside the calls, as long as the session lasts
 			l.close()
 			if got := memory.Recall(who); got != tt.remember {
 				t.Errorf("%s: remembered %+v, want %+v", tt.name, got, tt.remember)

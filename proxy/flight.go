@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcp-workbench/workbench/internal/account"
 	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
@@ -63,6 +64,7 @@ type flight struct {
 	inner     *inner // what workbench_use_tool was asked to call; nil if this is no call of that
 	cached    bool   // it is of a method whose results may be kept by modern clients
 	augmented bool   // it asks for a task
+	size      int    // what the session's account is charged for it; guarded by s.mu
 	over      atomic.Bool
 	began     time.Duration // when it was forwarded, as tallies.clock has it; 0 if nobody wants to know
 
@@ -83,9 +85,11 @@ func (s *session) take(c *call) *flight {
 	f := &flight{s: s, out: c.out, id: bytes.Clone(c.Bytes(c.ID)), modern: c.modern}
 	f.tool, f.cached = c.method == "tools/call", eras.Cacheable(c.method)
 	f.key = flightKey{c.scope, string(f.id)}
+	f.size = 2*len(f.id) + account.Each
 	s.mu.Lock()
 	_, twice := s.flights[f.key]
-	ok := !twice && !s.closed
+	closed := s.closed
+	ok := !twice && !closed && s.account.Charge(f.size)
 	if ok {
 		s.lastFlight++
 		f.number = s.lastFlight
@@ -97,12 +101,30 @@ func (s *session) take(c *call) *flight {
 	switch {
 	case twice:
 		c.out.finish(errorReply(f.id, &wire.Error{Code: wire.CodeInvalidRequest, Message: "a request with this id is in progress"}))
-	case !ok:
+	case closed:
 		c.out.finish(errorReply(f.id, errClosed))
+	case !ok:
+		c.out.finish(errorReply(f.id, errMuch))
 	default:
 		return f
 	}
 	return nil
+}
+
+// errMuch refuses what more would have to be kept for than one client or user may
+// have kept.
+var errMuch = errors.New("too much is kept for this client, or for its user: have requests answered, end subscriptions or sessions")
+
+// hold charges n more bytes for the request until it ends; it reports false if they
+// are not to be kept.
+func (f *flight) hold(n int) bool {
+	f.s.mu.Lock()
+	defer f.s.mu.Unlock()
+	if f.over.Load() || !f.s.account.Charge(n) {
+		return false
+	}
+	f.size += n
+	return true
 }
 
 // own registers a request that is worked on here, under f.ctx.
@@ -131,6 +153,7 @@ func (f *flight) end(o outcome) bool {
 	if f.again != nil {
 		maps.DeleteFunc(f.s.asks, func(_ string, k *ask) bool { return k.of == nil && k.carrier == f })
 	}
+	f.s.account.Credit(f.size)
 	listens := f.s.listens[f] != nil
 	f.s.mu.Unlock()
 	if f.cancel != nil {
@@ -276,6 +299,10 @@ func (f *flight) send(c *call, srv *toolbox.Server, edits ...wire.Edit) {
 		f.call.Edit(e.Span, e.New)
 	}
 	if c.modern == nil && srv.MayBeModern() {
+		if !f.hold(len(c.Raw)) {
+			f.fail(errMuch)
+			return
+		}
 		f.again = newRequest(c, edits)
 	}
 	srv.Send(&f.call)

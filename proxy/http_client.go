@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 	"crypto/rand"
+	"fmt"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcp-workbench/workbench/internal/account"
 	"github.com/mcp-workbench/workbench/internal/logkey"
 )
 
@@ -64,13 +66,15 @@ type clients struct {
 	mu      sync.Mutex
 	legacy  map[string]*client
 	modern  map[party]*client
-	made    int // in both, and those whose initialize is being answered
+	people  map[string]*person // who have a client, by their names
+	made    int                // in both, and those whose initialize is being answered
 	closing bool
 	ending  sync.WaitGroup // those that are being closed
 }
 
 func (cs *clients) make(h *HTTP) {
 	cs.h, cs.legacy, cs.modern = h, make(map[string]*client), make(map[party]*client)
+	cs.people = make(map[string]*person)
 }
 
 func (cs *clients) isClosing() bool {
@@ -79,18 +83,47 @@ func (cs *clients) isClosing() bool {
 	return cs.closing
 }
 
-// admitLocked makes room for one more.
-func (cs *clients) admitLocked() *refusal {
+// person is somebody's share of the clients, with whichever of their tokens.
+type person struct {
+	made    int
+	account *account.Account // of what is kept because of them
+}
+
+// most is how many of the sessions somebody may have who may not do everything,
+// so that nobody takes those of all the others.
+func (cs *clients) most() int { return max(1, cs.h.opts.MaxSessions/4) }
+
+// admitLocked makes room for one more client of somebody.
+func (cs *clients) admitLocked(v *visit) (*person, *refusal) {
+	who := cs.people[v.Name]
+	if who == nil {
+		who = &person{account: account.New(account.User, nil)}
+	}
 	switch {
 	case cs.closing:
-		return refuseClosing()
+		return nil, refuseClosing()
+	case !v.Admin && who.made >= cs.most():
+		no := refuse(http.StatusTooManyRequests, fmt.Sprintf("this user has %d sessions, and may have no more; end one, or try again later (workbench serve --max-sessions allows each user a quarter of all)", who.made))
+		no.header = [2]string{"Retry-After", "30"}
+		return nil, no
 	case cs.made >= cs.h.opts.MaxSessions:
 		no := refuse(http.StatusServiceUnavailable, "there are too many sessions; end one, or try again later (workbench serve --max-sessions allows more)")
 		no.header = [2]string{"Retry-After", "30"}
-		return no
+		return nil, no
 	}
 	cs.made++
-	return nil
+	who.made++
+	cs.people[v.Name] = who
+	return who, nil
+}
+
+// leaveLocked undoes admitLocked.
+func (cs *clients) leaveLocked(name string) {
+	cs.made--
+	who := cs.people[name]
+	if who.made--; who.made == 0 {
+		delete(cs.people, name)
+	}
 }
 
 func refuseClosing() *refusal {
@@ -102,13 +135,13 @@ func refuseClosing() *refusal {
 // begin makes a client that wants to initialize; register or forget follows.
 func (cs *clients) begin(v *visit) (*client, *refusal) {
 	cs.mu.Lock()
-	no := cs.admitLocked()
+	who, no := cs.admitLocked(v)
 	cs.mu.Unlock()
 	if no != nil {
 		return nil, no
 	}
 	c := &client{party: v.party(), users: 1, streams: newStreams()}
-	c.session = v.front.connect(v.Principal, c.streams.standing.add)
+	c.session = v.front.connect(v.Principal, who.account, c.streams.standing.add)
 	c.session.behind = c.streams.standing.behind
 	return c, nil
 }
@@ -128,7 +161,7 @@ func (cs *clients) register(c *client) bool {
 // forget undoes begin.
 func (cs *clients) forget(c *client) {
 	cs.mu.Lock()
-	cs.made--
+	cs.leaveLocked(c.party.name)
 	cs.mu.Unlock()
 	_ = c.session.Close(gone()) // it has no servers
 }
@@ -168,11 +201,12 @@ func (cs *clients) share(v *visit) (*client, *refusal) {
 	at := v.party()
 	c := cs.modern[at]
 	if c == nil {
-		if no := cs.admitLocked(); no != nil {
+		who, no := cs.admitLocked(v)
+		if no != nil {
 			return nil, no
 		}
 		// Nothing in this era belongs to no request.
-		c = &client{party: at, session: v.front.connect(v.Principal, func([]byte) {})}
+		c = &client{party: at, session: v.front.connect(v.Principal, who.account, func([]byte) {})}
 		c.session.many = true
 		cs.modern[at] = c
 	}
@@ -207,7 +241,7 @@ func (cs *clients) takeLocked(c *client) bool {
 	default:
 		return false
 	}
-	cs.made--
+	cs.leaveLocked(c.party.name)
 	cs.ending.Add(1)
 	return true
 }

@@ -19,6 +19,7 @@ const maxWatched = 1000
 type subscription struct {
 	tools, prompts, resources bool
 	uris                      []string
+	size                      int // what the session's account is charged for them
 	told                      map[toolbox.Kind][]byte
 }
 
@@ -33,15 +34,30 @@ func (s *session) listen(c *call) {
 		c.fail(err)
 		return
 	}
+	for _, uri := range sub.uris {
+		sub.size += watchSize(uri)
+	}
+	if !s.account.Charge(sub.size) {
+		c.fail(errMuch)
+		return
+	}
 	f := s.own(c)
 	if f == nil {
+		s.account.Credit(sub.size)
 		return
 	}
 	f.out.message(sub.acknowledgement(f.id))
 	s.mu.Lock()
-	sub.told = maps.Clone(s.routes.lists[modernEra])
-	s.listens[f] = sub
+	over := f.over.Load()
+	if !over {
+		sub.told = maps.Clone(s.routes.lists[modernEra])
+		s.listens[f] = sub
+	}
 	s.mu.Unlock()
+	if over {
+		s.account.Credit(sub.size)
+		return
+	}
 	for _, uri := range sub.uris {
 		s.watch(uri, true)
 	}
@@ -55,6 +71,7 @@ func (s *session) endListen(f *flight) {
 	delete(s.listens, f)
 	var gone []string
 	if sub != nil {
+		s.account.Credit(sub.size)
 		for _, uri := range sub.uris {
 			if !s.watchedLocked(uri) {
 				gone = append(gone, uri)

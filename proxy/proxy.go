@@ -11,6 +11,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/account"
 	"github.com/mcp-workbench/workbench/internal/habits"
 	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/wire"
@@ -96,14 +97,15 @@ func newProxy(opts Options) *Proxy {
 
 // Connect makes the session of one client.
 func (p *Proxy) Connect(send func(msg []byte)) wire.Session {
-	return p.connect(principal.Principal{Name: principal.Default}, send)
+	return p.connect(principal.Principal{Name: principal.Default}, nil, send)
 }
 
-// connect makes the session of a client for somebody.
-func (p *Proxy) connect(who principal.Principal, send func(msg []byte)) *session {
+// connect makes the session of a client for somebody, whose account is charged for
+// all clients that are theirs; nil means that there is one client alone.
+func (p *Proxy) connect(who principal.Principal, user *account.Account, send func(msg []byte)) *session {
 	p.root.mu.Lock() // so that it begins with what a reload is to change, or with what it has changed
 	defer p.root.mu.Unlock()
-	s := newSession(p, who, send)
+	s := newSession(p, who, user, send)
 	p.root.sessions[s] = struct{}{}
 	return s
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcp-workbench/workbench/internal/account"
 	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/wire"
@@ -38,7 +39,12 @@ func (s *session) resource(c *call) {
 	if watch {
 		if srv != nil {
 			on := c.method == "resources/subscribe"
-			srv.Watch(own, s.watchFor(srv, uri, own, on))
+			wanted, err := s.watchFor(srv, uri, own, on)
+			if err != nil {
+				c.fail(err)
+				return
+			}
+			srv.Watch(own, wanted)
 			if srv.IsModern() || !on && s.p.watched(srv, own) {
 				c.out.finish(wire.AppendResult(nil, c.Bytes(c.ID), []byte("{}")))
 				return
@@ -59,16 +65,24 @@ func (s *session) resource(c *call) {
 
 // watchFor notes what a legacy client wants to hear of; it reports whether any
 // client of the server still does.
-func (s *session) watchFor(srv *toolbox.Server, uri, own string, on bool) bool {
+func (s *session) watchFor(srv *toolbox.Server, uri, own string, on bool) (wanted bool, err error) {
 	s.mu.Lock()
-	if on {
+	switch had := s.watched[uri]; {
+	case on && !had && (s.closed || !s.account.Charge(watchSize(uri))):
+		err = errMuch
+	case on:
 		s.watched[uri] = true
-	} else {
+	case had:
 		delete(s.watched, uri)
+		s.account.Credit(watchSize(uri))
 	}
 	s.mu.Unlock()
-	return on || s.p.watched(srv, own)
+	return on || s.p.watched(srv, own), err
 }
+
+// watchSize is what is charged for a resource that a client subscribed to: both the
+// session and the server know its uri.
+func watchSize(uri string) int { return 2*len(uri) + account.Each }
 
 // watched reports whether any session wants to hear of a resource of a server.
 func (p *Proxy) watched(srv *toolbox.Server, own string) bool {

@@ -22,10 +22,11 @@ import (
 
 // session is one client and what was opened for it.
 type session struct {
-	p    *Proxy
-	view atomic.Pointer[view] // what it was last told to serve; changed under mu
-	who  principal.Principal
-	send func(msg []byte) // what belongs to no request
+	p       *Proxy
+	view    atomic.Pointer[view] // what it was last told to serve; changed under mu
+	who     principal.Principal
+	send    func(msg []byte) // what belongs to no request
+	account *account.Account // of what is kept because of the client
 	// behind reports whether the client has much of that still to read. It is
 	// set before the first message; nil means that it never has.
 	behind func() bool
@@ -77,10 +78,11 @@ type session struct {
 
 var errClosed = errors.New("the session is closed")
 
-func newSession(p *Proxy, who principal.Principal, send func([]byte)) *session {
+func newSession(p *Proxy, who principal.Principal, user *account.Account, send func([]byte)) *session {
 	s := &session{
 		p:       p,
 		who:     who,
+		account: account.New(account.Client, user),
 		send:    send,
 		since:   time.Now(),
 		boxes:   make(map[string]*box),
@@ -105,6 +107,8 @@ func newSession(p *Proxy, who principal.Principal, send func([]byte)) *session {
 
 // Throttle implements wire.Throttled.
 func (s *session) Throttle(behind func() bool, unread *account.Account) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.behind, s.unread = behind, unread
 }
 
@@ -170,6 +174,12 @@ func (s *session) Close(ctx context.Context) error {
 	<-answered
 	s.work.Wait()
 	s.tasks.close()
+	s.mu.Lock()
+	for uri := range s.watched {
+		s.account.Credit(watchSize(uri))
+	}
+	clear(s.watched)
+	s.mu.Unlock()
 	return errors.Join(errs...)
 }
 
@@ -337,6 +347,10 @@ func (s *session) initialize(c *call) {
 			c.fail(err)
 			return
 		}
+		if n := len(c.Bytes(out[1])) + len(c.Bytes(out[2])); n > maxClient {
+			c.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: fmt.Sprintf("capabilities and clientInfo have %d bytes; at most %d are kept", n, maxClient)})
+			return
+		}
 		version, _ := wire.Unquote(c.Bytes(out[0]))
 		s.introduce(toolbox.Client{
 			Version:      mcp.NegotiateLegacyVersion(version),
@@ -346,6 +360,10 @@ func (s *session) initialize(c *call) {
 	}
 	c.out.finish(s.view.Load().control.answer(c.Message, &enginePeer{}))
 }
+
+// maxClient is the longest that a client may say of itself, in bytes: it is kept,
+// and each of its servers is told it.
+const maxClient = 64 << 10
 
 // setLevel lets the engine check and answer it and tells all servers: those of
 // revision 2026-07-28 by what is sent to them from now on.

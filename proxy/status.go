@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/mcp-workbench/workbench/internal/account"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/status"
 	"github.com/mcp-workbench/workbench/toolbox"
@@ -44,8 +45,10 @@ func (s *session) status() status.Session {
 	s.mu.Lock()
 	client := s.client
 	one.InFlight = len(s.flights)
+	unread := s.unread
 	boxes := s.openLocked()
 	s.mu.Unlock()
+	one.Kept, one.Unread = kept(s.account), unread.Kept()
 	if client != nil {
 		var info struct{ Name, Version foreign.Name }
 		_ = json.Unmarshal(client.Info, &info) // a client that does not say has no name
@@ -78,6 +81,7 @@ func serverStatus(srv *toolbox.Server) status.Server {
 		Starts:   st.Starts,
 		InFlight: n.InFlight,
 		Queued:   n.Queued,
+		Kept:     kept(srv.Account()),
 		Late:     n.Late,
 		Unknown:  n.Unknown,
 		Noise:    n.Noise,
@@ -98,6 +102,10 @@ func serverStatus(srv *toolbox.Server) status.Server {
 		one.Era = "legacy"
 	}
 	return one
+}
+
+func kept(a *account.Account) status.Kept {
+	return status.Kept{Bytes: a.Kept(), Refused: a.Refused()}
 }
 
 // advice is what to do about a server that is not ready; "" if nothing.

@@ -52,9 +52,9 @@ func drawWorkbench(b *strings.Builder, w *status.Workbench) {
 		return
 	}
 	table := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "  STATE\tSERVER\tTOOLS\tCALLS\tFAILED\tNOW\tPID")
+	fmt.Fprintln(table, "  STATE\tSERVER\tTOOLS\tCALLS\tFAILED\tNOW\tKEPT\tPID")
 	for _, g := range rows {
-		fmt.Fprintf(table, "  %s\t%s\t%d\t%d\t%d\t%s\t%s\n", g.stateText(), shorten(g.toolbox+"/"+g.server, 32), g.worst.Tools, g.calls.All(), g.calls.Bad(), g.now(), g.pid())
+		fmt.Fprintf(table, "  %s\t%s\t%d\t%d\t%d\t%s\t%s\t%s\n", g.stateText(), shorten(g.toolbox+"/"+g.server, 24), g.worst.Tools, g.calls.All(), g.calls.Bad(), g.now(), bytesText(g.kept), g.pid())
 	}
 	_ = table.Flush() // a Builder takes everything
 	for _, g := range rows {
@@ -83,6 +83,12 @@ func clients(w *status.Workbench) []string {
 		if s.Direct != "" {
 			name += ", toolbox " + s.Direct
 		}
+		if s.Unread > 0 {
+			name += ", has " + bytesText(s.Unread) + " to read"
+		}
+		if s.Kept.Refused > 0 {
+			name += ", " + bytesText(s.Kept.Bytes) + " kept: its account was full"
+		}
 		counts[name]++
 	}
 	var lines []string
@@ -105,6 +111,9 @@ type group struct {
 	members         int
 	inFlight        int
 	queued          int
+	kept            int64
+	refused         uint64 // how often there was no room for more
+	dropped         uint64
 }
 
 // groups gives the servers of a workbench: first those that need attention,
@@ -125,6 +134,9 @@ func groups(w *status.Workbench) []*group {
 		g.members++
 		g.inFlight += srv.InFlight
 		g.queued += srv.Queued
+		g.kept += srv.Kept.Bytes
+		g.refused += srv.Kept.Refused
+		g.dropped += srv.Dropped
 	}
 	for _, g := range all {
 		for _, c := range w.Calls {
@@ -184,7 +196,7 @@ func (g *group) cause() string {
 // and of any what is odd.
 func (g *group) explain(b *strings.Builder) {
 	s := &g.worst
-	if s.Advice == "" && len(s.Notes) == 0 {
+	if s.Advice == "" && len(s.Notes) == 0 && g.refused == 0 && g.dropped == 0 {
 		return // it is ready, or has nothing to do
 	}
 	fmt.Fprintf(b, "\n  %s/%s: %s for %s", g.toolbox, g.server, s.State, age(s.Since))
@@ -198,9 +210,23 @@ func (g *group) explain(b *strings.Builder) {
 	for _, note := range s.Notes {
 		b.WriteString(wrap(note, "    ", pictureWidth))
 	}
+	if g.refused > 0 {
+		b.WriteString(wrap(fmt.Sprintf("no more was kept because of it %d times: its account was full", g.refused), "    ", pictureWidth))
+	}
+	if g.dropped > 0 {
+		b.WriteString(wrap(fmt.Sprintf("%d of its notifications were left out: the client did not keep up", g.dropped), "    ", pictureWidth))
+	}
 	if s.Advice != "" {
 		b.WriteString("    ->" + strings.TrimPrefix(wrap(s.Advice, "       ", pictureWidth), "      "))
 	}
+}
+
+// bytesText is a number of bytes.
+func bytesText(n int64) string {
+	if n < 100_000 {
+		return fmt.Sprintf("%d kB", (n+999)/1000)
+	}
+	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
 }
 
 // shorten keeps text within a number of characters.

@@ -36,7 +36,7 @@ type collector struct {
 
 	info, sessions, inFlight          *prometheus.Desc
 	servers, waiting, queued, changes *prometheus.Desc
-	calls, durations                  *prometheus.Desc
+	kept, calls, durations            *prometheus.Desc
 }
 
 func newCollector(version string, now func() status.Front) *collector {
@@ -52,6 +52,7 @@ func newCollector(version string, now func() status.Front) *collector {
 		servers:   desc("servers", "Servers of this entry that are in this state: one a session, or one in all if it is shared.", "toolbox", "server", "state"),
 		waiting:   desc("server_in_flight", "Requests that the server has and has not answered.", "toolbox", "server"),
 		queued:    desc("server_queued", "Requests that wait to be sent to the server.", "toolbox", "server"),
+		kept:      desc("server_kept_bytes", "What is kept because of the server.", "toolbox", "server"),
 		changes:   desc("server_changes_total", "How often a server came into this state.", "toolbox", "server", "state"),
 		calls:     desc("calls_total", "Requests of clients to the server, by what became of them.", "toolbox", "server", "outcome"),
 		durations: desc("call_duration_seconds", "Time from a request of a client to its end, since the metrics were first read.", "toolbox", "server"),
@@ -60,7 +61,7 @@ func newCollector(version string, now func() status.Front) *collector {
 
 // Describe implements prometheus.Collector.
 func (c *collector) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{c.info, c.sessions, c.inFlight, c.servers, c.waiting, c.queued, c.changes, c.calls, c.durations} {
+	for _, d := range []*prometheus.Desc{c.info, c.sessions, c.inFlight, c.servers, c.waiting, c.queued, c.kept, c.changes, c.calls, c.durations} {
 		to <- d
 	}
 }
@@ -87,6 +88,7 @@ func (c *collector) Collect(to chan<- prometheus.Metric) {
 		}
 		gauge(c.waiting, p.inFlight, at.toolbox, at.server)
 		gauge(c.queued, p.queued, at.toolbox, at.server)
+		gauge(c.kept, p.kept, at.toolbox, at.server)
 	}
 	for _, n := range f.Calls {
 		for outcome, times := range n.ByName() {
@@ -106,8 +108,8 @@ type place struct{ toolbox, server string }
 
 // crowd is all that run for it.
 type crowd struct {
-	states           map[string]int
-	inFlight, queued int
+	states                 map[string]int
+	inFlight, queued, kept int
 }
 
 // places adds up the servers of all sessions. One that was in a state before
@@ -133,6 +135,7 @@ func places(f *status.Front) map[place]*crowd {
 		p.states[srv.State]++
 		p.inFlight += srv.InFlight
 		p.queued += srv.Queued
+		p.kept += int(srv.Kept.Bytes)
 	}
 	return all
 }

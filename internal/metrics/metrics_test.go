@@ -15,7 +15,7 @@ import (
 // What a front says is what is read, added up over its sessions.
 func TestHandler(t *testing.T) {
 	box := func(state string, inFlight int) []status.Toolbox {
-		return []status.Toolbox{{Name: "dev", Servers: []status.Server{{Name: "git", State: state, InFlight: inFlight, Queued: 1}}}}
+		return []status.Toolbox{{Name: "dev", Servers: []status.Server{{Name: "git", State: state, InFlight: inFlight, Queued: 1, Kept: status.Kept{Bytes: 1000}}}}}
 	}
 	front := status.Front{
 		Sessions: []status.Session{{InFlight: 2, Toolboxes: box("ready", 2)}, {InFlight: 1, Toolboxes: box("backoff", 1)}},
@@ -54,6 +54,7 @@ func TestHandler(t *testing.T) {
 		`workbench_servers{server="git",state="starting",toolbox="dev"} 0`,
 		`workbench_server_in_flight{server="git",toolbox="dev"} 3`,
 		`workbench_server_queued{server="git",toolbox="dev"} 3`,
+		`workbench_server_kept_bytes{server="git",toolbox="dev"} 3000`,
 		`workbench_server_changes_total{server="git",state="starting",toolbox="dev"} 4`,
 		`workbench_calls_total{outcome="ok",server="git",toolbox="dev"} 5`,
 		`workbench_calls_total{outcome="lost",server="git",toolbox="dev"} 1`,

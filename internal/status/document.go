@@ -40,7 +40,9 @@ type Session struct {
 	Direct    string    `json:"direct,omitempty"` // the one toolbox it is served
 	Since     time.Time `json:"since"`
 	InFlight  int       `json:"in_flight"` // its requests that are not answered
-	Toolboxes []Toolbox `json:"toolboxes"` // in the order of the configuration
+	Kept      Kept      `json:"kept"`
+	Unread    int64     `json:"unread_bytes,omitempty"` // what waits for it on standard output
+	Toolboxes []Toolbox `json:"toolboxes"`              // in the order of the configuration
 }
 
 // Toolbox is an open toolbox, or the shared part of one.
@@ -63,12 +65,19 @@ type Server struct {
 	Tools  int        `json:"tools"`
 	Starts int        `json:"starts"`
 
-	InFlight int    `json:"in_flight"`         // requests that it has and has not answered
-	Queued   int    `json:"queued"`            // requests that wait to be sent to it
+	InFlight int    `json:"in_flight"` // requests that it has and has not answered
+	Queued   int    `json:"queued"`    // requests that wait to be sent to it
+	Kept     Kept   `json:"kept"`
 	Late     uint64 `json:"late,omitempty"`    // replies that nobody waited for any more
 	Unknown  uint64 `json:"unknown,omitempty"` // replies to what was never asked
 	Noise    uint64 `json:"noise,omitempty"`   // lines that were not messages
 	Dropped  uint64 `json:"dropped,omitempty"` // notifications left out because there were too many
+}
+
+// Kept is what is kept because of a server or a client, which its account allows.
+type Kept struct {
+	Bytes   int64  `json:"bytes"`
+	Refused uint64 `json:"refused,omitempty"` // how often there was no room for more
 }
 
 // Calls are the requests of clients that went to one server of the

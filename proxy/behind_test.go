@@ -114,7 +114,7 @@ func TestClientReadsNothing(t *testing.T) {
 	in, client := io.Pipe()
 	out := stuck{make(chan struct{})}
 	ended := make(chan error, 1)
-	go func() { ended <- wire.Serve(t.Context(), in, out, front, wire.ServeOptions{Limit: 64 << 10}) }()
+	go func() { ended <- wire.Serve(t.Context(), in, out, front, wire.ServeOptions{Limit: 128 << 10}) }()
 	write := func(msg string) {
 		if _, err := io.WriteString(client, msg+"\n"); err != nil {
 			t.Fatal(err)
@@ -138,7 +138,7 @@ func TestClientReadsNothing(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	if got := dropped(); got < 900 || got >= 1000 {
-		t.Errorf("got %d of 1000 lines left out, want those beyond the first 64 KiB", got)
+		t.Errorf("got %d of 1000 lines left out, want those beyond the first 16 KiB", got)
 	}
 	close(out.until)
 	_ = client.Close()

@@ -45,6 +45,7 @@ func (s *session) seen(change func(*habits.Habit)) {
 	now, who := s.habit, s.clientLocked()
 	s.mu.Unlock()
 	if memory := s.p.opts.Clients; memory != nil && now != before {
-		s.begin(func(ctx context.Context) { memory.Remember(ctx, who, now) })
+		// What was seen last is kept too: the end of the session waits for it.
+		s.begin(func(ctx context.Context) { memory.Remember(context.WithoutCancel(ctx), who, now) })
 	}
 }

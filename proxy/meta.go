@@ -15,8 +15,10 @@ const (
 	openTool      = "workbench_open_toolbox"
 	useTool       = "workbench_use_tool"
 	statusTool    = "workbench_status"
+	findTool      = "workbench_find_tools"
 	openToolLater = "open_toolbox"
 	useToolLater  = "use_tool"
+	findToolLater = "find_tools"
 )
 
 // metaTool is a tool of workbench's own: its definition as it stands in
@@ -77,6 +79,15 @@ func metaTools(cfg *config.Config) []metaTool {
 				},
 			}, nil,
 			mcp.ToolAnnotation{ReadOnlyHint: mcp.ToBoolPtr(false), DestructiveHint: mcp.ToBoolPtr(true), IdempotentHint: mcp.ToBoolPtr(false), OpenWorldHint: mcp.ToBoolPtr(true)}),
+		define(findTool, "Find tools",
+			"Find the tools of all toolboxes that fit what you want to do, opened or not. Starts nothing. The answer names servers with their tools, best first, and tells the parameters of the best few.",
+			map[string]any{
+				"query":   map[string]any{"type": "string", "description": "What you want to do, in a few words"},
+				"toolbox": map[string]any{"type": "string", "description": "Search this toolbox alone"},
+				"detail":  map[string]any{"type": "string", "enum": details(), "description": "How much of the best tools is told; without it, their parameters"},
+				"limit":   map[string]any{"type": "integer", "minimum": 1, "description": "How many tools are named at most"},
+			}, []string{"query"},
+			mcp.ToolAnnotation{ReadOnlyHint: mcp.ToBoolPtr(true), DestructiveHint: mcp.ToBoolPtr(false), IdempotentHint: mcp.ToBoolPtr(true), OpenWorldHint: mcp.ToBoolPtr(false)}),
 		define(statusTool, "Status",
 			"See which servers of the open toolboxes are ready, and what to do about those that are not. Starts nothing.",
 			map[string]any{}, nil,
@@ -104,7 +115,7 @@ func (p *Proxy) isMeta(name string) bool { return !p.direct() && isMetaName(name
 
 func isMetaName(name string) bool {
 	switch name {
-	case openTool, useTool, statusTool, openToolLater, useToolLater:
+	case openTool, useTool, findTool, statusTool, openToolLater, useToolLater, findToolLater:
 		return true
 	}
 	return false

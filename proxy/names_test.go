@@ -132,7 +132,7 @@ func namesKeepTheirMeaning(t *testing.T) {
 	look := func(want ...string) {
 		t.Helper()
 		synctest.Wait()
-		if got := fmt.Sprint(l.tools(1)[3:]); got != fmt.Sprint(want) {
+		if got := fmt.Sprint(l.tools(1)[4:]); got != fmt.Sprint(want) {
 			t.Errorf("got the tools %s, want %s", got, want)
 		}
 		l.send(`{"jsonrpc":"2.0","id":2,"method":"prompts/list"}`)
@@ -183,7 +183,7 @@ func namesKeepTheirMeaning(t *testing.T) {
 	look("fs__x__y")
 	front.Reload(readConfig(t, `{"toolboxes": {`+z+`,`+strings.Replace(fs, `{"mcp`, `{"open": true, "mcp`, 1)+`}}`))
 	synctest.Wait()
-	names := l.tools(6)[3:]
+	names := l.tools(6)[4:]
 	if len(names) != 2 || names[0] != "tb__z__fs__x__y" || names[1] == "fs__x__y" {
 		t.Fatalf("got the tools %s, want those of z and x under names that are new", names)
 	}

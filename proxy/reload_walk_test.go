@@ -151,7 +151,7 @@ func (w *walk) settle() {
 // listed are the tools that the session is shown, and useful those that it can
 // call through workbench_use_tool, as toolbox and server/tool.
 func (w *walk) listed() (listed []string, useful [][2]string) {
-	listed = []string{"workbench_open_toolbox", "workbench_use_tool", "workbench_status"}
+	listed = []string{"workbench_open_toolbox", "workbench_use_tool", "workbench_find_tools", "workbench_status"}
 	var echoes []string
 	for _, b := range w.boxes {
 		for _, s := range b.servers {

@@ -74,6 +74,8 @@ type session struct {
 	listed                        chan struct{}           // closed and replaced when tools/list was answered
 	habit                         habits.Habit
 	recalled                      bool // habit has what other sessions saw
+
+	finder finder
 }
 
 var errClosed = errors.New("the session is closed")

@@ -36,6 +36,8 @@ func (s *session) callTool(c *call) {
 		c.fail(s.notMeant(toolbox.Tools, name, err))
 	case name == openTool || name == openToolLater:
 		s.openToolbox(c)
+	case name == findTool || name == findToolLater:
+		s.findTools(c)
 	case name == statusTool:
 		s.tellStatus(c)
 	default:

@@ -63,7 +63,7 @@ type document struct {
 const version = 1
 
 // lockWait is how long is waited for other processes, which take milliseconds.
-const lockWait = 2 * time.Second
+const lockWait = 500 * time.Millisecond
 
 var errBusy = errors.New("other processes keep it busy")
 
@@ -94,7 +94,7 @@ func (m *Memory) Recall(c Client) Habit {
 
 // Remember keeps what was seen of a client in place of what was there. The
 // client seen longest ago is forgotten if they are more than a hundred. It may
-// wait two seconds for other processes, and not longer than ctx lasts.
+// wait half a second for other processes, and not longer than ctx lasts.
 func (m *Memory) Remember(ctx context.Context, c Client, h Habit) {
 	if c.Name == "" || len(c.Name) > maxName || len(c.Version) > maxName {
 		return // it could not be told from others, or fills the file

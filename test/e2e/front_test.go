@@ -100,7 +100,7 @@ func TestVersions(t *testing.T) {
 
 // metaTools are the tools that are always listed.
 func metaTools() []string {
-	return []string{"workbench_open_toolbox", "workbench_use_tool", "workbench_status"}
+	return []string{"workbench_open_toolbox", "workbench_use_tool", "workbench_find_tools", "workbench_status"}
 }
 
 func TestMetaTools(t *testing.T) {

@@ -1,0 +1,190 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/workbench/internal/find"
+	"github.com/mcp-workbench/workbench/toolbox"
+)
+
+// searching is how `workbench find` was called.
+type searching struct {
+	query, toolbox, detail string
+	budget, limit          int
+	explain, asJSON        bool
+}
+
+func findCommand(env *environment) *cobra.Command {
+	var s searching
+	cmd := &cobra.Command{
+		Use:   "find QUERY…",
+		Short: "Find the tools that fit what you want to do",
+		Long: `Find searches the tools and prompts of all toolboxes by name, description and
+parameters, as agents do with workbench_find_tools. It starts nothing: a server
+is searched as it was last seen, and "workbench index" starts each one once.`,
+		Example: `  workbench find open a ticket
+  workbench find --toolbox dev --detail names files
+  workbench find --explain send mail`,
+		Args: between(1, -1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s.query = strings.Join(args, " ")
+			return s.run(env)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&s.toolbox, "toolbox", "", "search this `toolbox` alone")
+	f.StringVar(&s.detail, "detail", string(find.Signatures), "what is told of the best tools: names, signatures or schemas")
+	f.IntVar(&s.budget, "budget", find.DefaultBudget, "the length of the answer in `tokens` of four bytes")
+	f.IntVar(&s.limit, "limit", 0, "how many `tools` are named at most; 0 is as many as fit")
+	f.BoolVar(&s.explain, "explain", false, "say which words each tool was found by")
+	f.BoolVar(&s.asJSON, "json", false, "print what was found as JSON")
+	return cmd
+}
+
+func (s searching) run(env *environment) error {
+	details := []find.Detail{find.Names, find.Signatures, find.Schemas}
+	if !slices.Contains(details, find.Detail(s.detail)) {
+		return usageError{hinted{fmt.Errorf("--detail: got %q", s.detail), "it is names, signatures or schemas"}}
+	}
+	var names []string
+	if s.toolbox != "" {
+		names = append(names, s.toolbox)
+	}
+	boxes, cfg, _, err := env.boxes(nil, names)
+	if err != nil {
+		return err
+	}
+	var servers []*toolbox.Server
+	var searched []find.Server
+	for _, b := range boxes {
+		b.Recall()
+		of, _ := cfg.Toolbox(b.Name)
+		servers = append(servers, b.Servers()...)
+		searched = append(searched, toolbox.Search(b.Servers(), of.Description)...)
+	}
+	index := find.New(searched)
+	answer := index.Answer(s.query, find.Options{Detail: find.Detail(s.detail), Budget: s.budget, Limit: s.limit, State: func(i int) string {
+		if st := servers[i].Status(); st.State != toolbox.Stopped || st.Seen.IsZero() {
+			return string(st.State)
+		}
+		return "seen " + servers[i].Status().LastSeen()
+	}})
+	switch {
+	case s.asJSON:
+		return s.printJSON(env, servers, answer)
+	case answer.Text == "":
+		return hinted{fmt.Errorf("no tool is known that has to do with %q", s.query), `other words may find one; "workbench index" starts each server once, so that its tools are known`}
+	case s.explain:
+		return s.printWhy(env, index, searched)
+	}
+	_, err = fmt.Fprint(env.out, answer.Text)
+	return err
+}
+
+// foundServer is what is printed of one server as JSON.
+type foundServer struct {
+	Toolbox string   `json:"toolbox"`
+	Server  string   `json:"server"`
+	Best    []string `json:"best"`
+	Tools   []string `json:"tools"` // the names of more
+}
+
+func (s searching) printJSON(env *environment, servers []*toolbox.Server, answer find.Answer) error {
+	all := []foundServer{}
+	for _, g := range answer.Groups {
+		one := foundServer{servers[g.Server].Toolbox, servers[g.Server].Name, []string{}, []string{}}
+		one.Best, one.Tools = append(one.Best, g.Best...), append(one.Tools, g.Names...)
+		all = append(all, one)
+	}
+	e := json.NewEncoder(env.out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(all)
+}
+
+// mostExplained is how many tools are explained where no limit is named.
+const mostExplained = 10
+
+func (s searching) printWhy(env *environment, index *find.Index, searched []find.Server) error {
+	most := mostExplained
+	if s.limit > 0 {
+		most = s.limit
+	}
+	w := tabwriter.NewWriter(env.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "TOOL\tSCORE\tFOUND BY")
+	hits := index.Search(s.query)
+	for _, h := range hits[:min(most, len(hits))] {
+		of := searched[h.Server]
+		name := of.Toolbox + "/" + of.Name
+		if h.Entry >= 0 {
+			name += "/" + of.Entries[h.Entry].Label()
+		}
+		var why []string
+		for _, word := range index.Why(s.query, h) {
+			text := word.Query
+			if word.Found != word.Query {
+				text += " as " + word.Found
+			}
+			why = append(why, fmt.Sprintf("%s in its %s (%.1f)", text, strings.Join(word.Fields, ", "), word.Score))
+		}
+		if why == nil {
+			why = append(why, "other tools of its server")
+		}
+		fmt.Fprintf(w, "%s\t%.1f\t%s\n", name, h.Score, strings.Join(why, "; "))
+	}
+	return w.Flush()
+}
+
+func indexCommand(env *environment) *cobra.Command {
+	return &cobra.Command{
+		Use:   "index [TOOLBOX]",
+		Short: "Start each server once, so that its tools can be found",
+		Long: `Index opens one toolbox, or all, waits for the servers, keeps what they offer and
+stops them again. What is kept is searched by "workbench find" and by agents, and
+lets a toolbox open at once. The exit code is 1 if a server could not be started.`,
+		Example: `  workbench index
+  workbench index dev`,
+		Args: between(0, 1),
+		RunE: func(cmd *cobra.Command, args []string) error { return indexServers(cmd.Context(), env, args) },
+	}
+}
+
+func indexServers(ctx context.Context, env *environment, names []string) error {
+	boxes, closeAll, err := env.openBoxes(ctx, nil, names...)
+	if err != nil {
+		return err
+	}
+	defer closeAll()
+	w := tabwriter.NewWriter(env.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "TOOLBOX\tSERVER\tTOOLS\tTOKENS\tSTATE")
+	failed := false
+	for _, b := range boxes {
+		for _, srv := range b.Servers() {
+			size := 0
+			tools := srv.Items(toolbox.Tools)
+			for _, it := range tools {
+				size += len(it.Raw)
+			}
+			state := string(srv.Status().State)
+			if err := missing(b, srv, false); err != nil {
+				failed = true
+				state = err.Error()
+			}
+			fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%s\n", b.Name, srv.Name, len(tools), size/4, state)
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if failed {
+		return silentError{exitFault}
+	}
+	return nil
+}

@@ -1,0 +1,207 @@
+package find
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcp-workbench/workbench/internal/signature"
+)
+
+// Detail says how much an answer tells of the best entries.
+type Detail string
+
+// The details.
+const (
+	Names      Detail = "names"      // their names
+	Signatures Detail = "signatures" // of the best ones the parameters and the first sentence of the description
+	Schemas    Detail = "schemas"    // of the best ones the whole input schema
+)
+
+// DefaultBudget is how many tokens an answer has where nothing else is said. A token is taken for four bytes.
+const DefaultBudget = 500
+
+const (
+	tokenBytes  = 4
+	bestEntries = 3  // how many are told more of than their names
+	bestShare   = .3 // the part of the budget that may go to them
+	maxHeading  = 64 // bytes of what is said of a server
+	maxSentence = 80 // bytes of what is said of an entry
+	loneServers = 5  // servers that were never seen, at most
+)
+
+// Options are how an answer is to be. The zero value asks for the names of as many entries as fit the default budget.
+type Options struct {
+	Detail Detail
+	Budget int                     // in tokens; 0 is DefaultBudget
+	Limit  int                     // how many entries are named at most; 0 is as many as fit
+	State  func(server int) string // where a server stands, in a word; may be nil
+}
+
+// Group is what an answer says of one server.
+type Group struct {
+	Server  int
+	Entries []int    // those named, best first; empty for a server that was never seen
+	Best    []string // lines that tell more of the first of them
+	Names   []string // of the others
+}
+
+// Answer is what is told to who searched: servers with the names of their entries, as many as fit a budget, and more of
+// the best few. Which servers there are matters more to a model than all that can be said of few of them.
+type Answer struct {
+	Groups []Group
+	Text   string // empty if nothing was found
+}
+
+// Answer words the answer to a query.
+func (x *Index) Answer(query string, o Options) Answer {
+	if o.Budget <= 0 {
+		o.Budget = DefaultBudget
+	}
+	a := answering{x: x, Options: o, room: o.Budget * tokenBytes, groups: make(map[int]*group)}
+	hits := x.Search(query)
+	if o.Detail == Signatures || o.Detail == Schemas {
+		a.more(hits)
+	}
+	for _, h := range hits {
+		a.name(h)
+	}
+	return a.answer()
+}
+
+// answering is an answer in the making.
+type answering struct {
+	Options
+	x      *Index
+	room   int // bytes that are left
+	named  int
+	lone   int
+	groups map[int]*group
+	order  []*group
+}
+
+// group is what is said of a server, under its heading.
+type group struct {
+	Group
+	heading string
+}
+
+// more tells more of the best entries, as long as their share lasts.
+func (a *answering) more(hits []Hit) {
+	share := int(float64(a.room) * bestShare)
+	for _, h := range hits[:min(bestEntries, len(hits))] {
+		if h.Entry < 0 {
+			continue
+		}
+		e := &a.x.servers[h.Server].Entries[h.Entry]
+		line := e.Label() + signature.Of(e.Schema)
+		if a.Detail == Schemas {
+			line = e.Label() + " " + compact(e.Schema)
+		}
+		if s := signature.Sentence(e.Description, maxSentence); s != "" {
+			line += " – " + s
+		}
+		g, cost := a.group(h.Server)
+		if cost += len(line) + 3; cost <= share && a.take(g, h.Entry, cost) {
+			share -= cost
+			g.Best = append(g.Best, line)
+		}
+	}
+}
+
+// name adds the name of an entry that is not there yet, if it fits.
+func (a *answering) name(h Hit) {
+	g, cost := a.group(h.Server)
+	if h.Entry < 0 {
+		if a.lone++; a.lone <= loneServers {
+			a.take(g, -1, cost)
+		}
+		return
+	}
+	if slices.Contains(g.Entries, h.Entry) {
+		return
+	}
+	name := a.x.servers[h.Server].Entries[h.Entry].Label()
+	if a.take(g, h.Entry, cost+len(name)+2) {
+		g.Names = append(g.Names, name)
+	}
+}
+
+// group gives the group of a server and what it costs if it is new.
+func (a *answering) group(server int) (*group, int) {
+	if g := a.groups[server]; g != nil {
+		return g, 0
+	}
+	g := &group{Group{Server: server}, a.heading(server)}
+	return g, len(g.heading) + 2
+}
+
+// take adds an entry to a group for what it costs, and reports whether it fits.
+func (a *answering) take(g *group, entry, cost int) bool {
+	if cost > a.room || a.Limit > 0 && a.named == a.Limit {
+		return false
+	}
+	a.room -= cost
+	if a.groups[g.Server] == nil {
+		a.groups[g.Server] = g
+		a.order = append(a.order, g)
+	}
+	if entry >= 0 {
+		a.named++
+		g.Entries = append(g.Entries, entry)
+	}
+	return true
+}
+
+// heading names a server and says how it stands, and of the best servers, what they are.
+func (a *answering) heading(server int) string {
+	s := a.x.servers[server]
+	text := s.Name
+	if s.Toolbox != "" {
+		text = s.Toolbox + "/" + s.Name
+	}
+	if a.State != nil {
+		text += " (" + a.State(server) + ")"
+	}
+	if about := signature.Sentence(s.Description, maxHeading); about != "" && len(a.order) < bestEntries {
+		text += " – " + about
+	}
+	return text
+}
+
+func (a *answering) answer() Answer {
+	var out Answer
+	var b strings.Builder
+	for _, g := range a.order {
+		out.Groups = append(out.Groups, g.Group)
+		b.WriteString(g.heading)
+		switch names := strings.Join(g.Names, ", "); {
+		case len(g.Best) > 0:
+			b.WriteByte('\n')
+			for _, line := range g.Best {
+				fmt.Fprintf(&b, "  %s\n", line)
+			}
+			if names != "" {
+				fmt.Fprintf(&b, "  %s\n", names)
+			}
+		case names != "":
+			fmt.Fprintf(&b, ": %s\n", names)
+		default:
+			b.WriteString(": its tools are not known before it has been opened once\n")
+		}
+	}
+	out.Text = b.String()
+	return out
+}
+
+// compact gives JSON without the spaces between its parts.
+func compact(raw json.RawMessage) string {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if e.Encode(raw) != nil {
+		return "{}"
+	}
+	return strings.TrimSpace(b.String())
+}

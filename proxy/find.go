@@ -1,0 +1,196 @@
+package proxy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/find"
+	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/toolbox"
+)
+
+const (
+	// maxFindQuery bounds a query, in bytes: what is longer is no search.
+	maxFindQuery = 4 << 10
+	// keepIndex is how long an index stays that nobody searches: a client that searches once, searches again soon.
+	keepIndex = time.Minute
+)
+
+// finder searches what the toolboxes of a session offer: those that are open as they are, the others as they were last seen. Its
+// index is made at the first search and again when something of it has changed.
+type finder struct {
+	mu      sync.Mutex
+	routes  *routes // at the time when the index was made: they are made anew with each change; nil if there is none
+	index   *find.Index
+	servers []*toolbox.Server // by their numbers in the index
+	expiry  *time.Timer
+}
+
+// findQuery is what the arguments of workbench_find_tools ask for.
+type findQuery struct {
+	text, toolbox string
+	find.Options
+}
+
+// findTools answers workbench_find_tools. It starts nothing.
+func (s *session) findTools(c *call) {
+	f := s.own(c)
+	if f == nil {
+		return
+	}
+	q, err := s.readFind(c)
+	if err != nil {
+		f.fail(err)
+		return
+	}
+	go func() { f.reply(s.found(q, f.modern != nil)) }() // files of the catalogue may be read
+}
+
+// readFind reads the arguments of workbench_find_tools.
+func (s *session) readFind(c *call) (q findQuery, err error) {
+	var out [4]wire.Span
+	if !c.args.Present() || wire.Find(c.Raw, c.args, []string{"query", "toolbox", "detail", "limit"}, out[:]) != nil {
+		return q, fmt.Errorf("%s needs arguments with query: what you want to do, in a few words", findTool)
+	}
+	ok := false
+	if q.text, ok = wire.Unquote(c.Bytes(out[0])); !ok || strings.TrimSpace(q.text) == "" || len(q.text) > maxFindQuery {
+		return q, fmt.Errorf("%s needs query, a string of a few words (at most %d bytes)", findTool, maxFindQuery)
+	}
+	if out[1].Present() {
+		q.toolbox, _ = wire.Unquote(c.Bytes(out[1]))
+		if _, ok := s.cfg().Toolbox(q.toolbox); !ok {
+			return q, s.noToolbox(q.toolbox)
+		}
+	}
+	q.Detail = find.Signatures
+	if out[2].Present() {
+		text, _ := wire.Unquote(c.Bytes(out[2]))
+		if q.Detail = find.Detail(text); !slices.Contains(details(), text) {
+			return q, fmt.Errorf("%s: detail is one of %s", findTool, strings.Join(quoted(details()), ", "))
+		}
+	}
+	if out[3].Present() {
+		if _, err := fmt.Sscan(string(c.Bytes(out[3])), &q.Limit); err != nil || q.Limit < 1 {
+			return q, fmt.Errorf("%s: limit is how many tools are named at most: a whole number from 1", findTool)
+		}
+	}
+	return q, nil
+}
+
+// found is the result of a search, as text and as structured content, of which clients show their models one or the other.
+func (s *session) found(q findQuery, modern bool) []byte {
+	index, servers := s.searchable(q.toolbox)
+	q.State = func(i int) string { return string(servers[i].Status().State) }
+	answer := index.Answer(q.text, q.Options)
+	type group struct {
+		Toolbox string        `json:"toolbox"`
+		Server  string        `json:"server"`
+		State   toolbox.State `json:"state"`
+		Best    []string      `json:"best,omitempty"`
+		Tools   []string      `json:"tools,omitempty"` // the names of more
+	}
+	result := struct {
+		HowToCall string   `json:"how_to_call,omitempty"`
+		Servers   []group  `json:"servers"`
+		LeftOut   []string `json:"left_out,omitempty"`
+		Toolboxes []string `json:"toolboxes,omitempty"`
+	}{Servers: []group{}}
+	for _, g := range answer.Groups {
+		srv := servers[g.Server]
+		result.Servers = append(result.Servers, group{srv.Toolbox, srv.Name, srv.Status().State, g.Best, g.Names})
+	}
+	for _, srv := range servers {
+		if name := strings.TrimSpace(q.text); srv.LeavesOut(name) {
+			result.LeftOut = append(result.LeftOut, fmt.Sprintf("%s/%s has the tool %q, but toolFilters leave it out", srv.Toolbox, srv.Name, cut(name, maxReason)))
+		}
+	}
+	var text strings.Builder
+	switch {
+	case answer.Text != "":
+		result.HowToCall = "Call a tool through " + useTool + " with toolbox_name and tool_name SERVER/TOOL; " + openTool + " with tools tells more of some."
+		fmt.Fprintf(&text, "%s\n%s", result.HowToCall, answer.Text)
+	default:
+		for _, t := range s.cfg().Toolboxes {
+			result.Toolboxes = append(result.Toolboxes, t.Name)
+		}
+		fmt.Fprintf(&text, "No tool is known that has to do with %q. Other words may find one; %s\n", cut(q.text, maxReason), available(s.cfg(), ""))
+	}
+	for _, line := range result.LeftOut {
+		fmt.Fprintln(&text, line)
+	}
+	out := []byte{'{'}
+	if modern {
+		out = append(out, `"resultType":"complete",`...)
+	}
+	out = append(out, `"content":[{"type":"text","text":`...)
+	out = wire.AppendQuote(out, strings.TrimSuffix(text.String(), "\n"))
+	out = append(append(out, `}],"structuredContent":`...), encode(result)...)
+	return append(out, '}')
+}
+
+// searchable gives the index of all toolboxes, or of one.
+func (s *session) searchable(only string) (*find.Index, []*toolbox.Server) {
+	if only != "" {
+		servers, searched := s.known(only)
+		return find.New(searched), servers
+	}
+	k := &s.finder
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	s.mu.Lock()
+	now := s.routes
+	s.mu.Unlock()
+	if k.routes != now {
+		servers, searched := s.known("")
+		k.routes, k.index, k.servers = now, find.New(searched), servers
+	}
+	if k.expiry == nil {
+		k.expiry = time.AfterFunc(keepIndex, k.forget)
+	}
+	k.expiry.Reset(keepIndex)
+	return k.index, k.servers
+}
+
+// forget drops the index.
+func (k *finder) forget() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.routes, k.index, k.servers = nil, nil, nil
+}
+
+// known gives the servers of all toolboxes, or of one, with what is known of them.
+func (s *session) known(only string) (servers []*toolbox.Server, searched []find.Server) {
+	v := s.view.Load()
+	open := make(map[string]*box)
+	for _, b := range s.open() {
+		open[b.Name] = b
+	}
+	for i := range v.cfg.Toolboxes {
+		cfg := &v.cfg.Toolboxes[i]
+		if only != "" && cfg.Name != only {
+			continue
+		}
+		of := s.seenServers(v, cfg, open[cfg.Name])
+		servers = append(servers, of...)
+		searched = append(searched, toolbox.Search(of, cfg.Description)...)
+	}
+	return servers, searched
+}
+
+// seenServers gives the servers of a toolbox that is open, or those of one that is not as they were last seen.
+func (s *session) seenServers(v *view, cfg *config.Toolbox, open *box) []*toolbox.Server {
+	if open != nil {
+		return open.Servers()
+	}
+	opts := s.p.opts.Toolbox
+	opts.Peer, opts.Principal, opts.Event = s, s.who, nil
+	own := toolbox.New(part(cfg, false), opts)
+	own.Recall()
+	b := &box{Toolbox: own}
+	b.fill(v, cfg)
+	return b.Servers()
+}

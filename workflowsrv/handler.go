@@ -2,6 +2,7 @@ package workflowsrv
 
 import (
 	"context"
+	"fmt"
 	"runtime/debug"
 
 	"github.com/mcp-workbench/workbench/internal/logkey"
@@ -29,7 +30,7 @@ func (s *Server) call(ctx context.Context, t *tool, raw []byte) (r result, f *fa
 // entry finds a workflow. The fault says why there is none: the id is
 // unknown, or its file is broken.
 func (s *Server) entry(id string) (*definition.Entry, *fault) {
-	c := s.store.Catalogue()
+	c := s.catalogue()
 	if e := c.Entry(id); e != nil {
 		return e, nil
 	}
@@ -41,6 +42,42 @@ func (s *Server) entry(id string) (*definition.Entry, *fault) {
 	f := &fault{code: codeWorkflowNotFound, data: appendObject(nil, "workflowId", id)}
 	f.suggest(nearest.Names(id, c.IDs(), 3), "workflow_list shows all workflows")
 	return nil, f
+}
+
+// catalogue returns the workflows, and logs what is new to it and matters to the
+// user: a project that was cloned decides what an id stands for.
+func (s *Server) catalogue() *definition.Catalogue {
+	c := s.store.Catalogue()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.logged == c {
+		return c
+	}
+	s.logged = c
+	told := map[string]bool{}
+	for _, e := range c.Entries {
+		if text, ok := displacement(e); ok {
+			if told[text] = true; !s.told[text] {
+				s.opts.Logger.Warn().Str(logkey.Detail, text).Msg("a workflow of the project takes the place of another")
+			}
+		}
+	}
+	s.told = told
+	return c
+}
+
+// displacement says that a workflow of the project stands in the place of
+// another.
+func displacement(e *definition.Entry) (text string, ok bool) {
+	p, ok := e.Displaced()
+	if !ok {
+		return "", false
+	}
+	other := "the one of this id that is part of workbench"
+	if p.Origin != definition.Embedded {
+		other = p.File
+	}
+	return fmt.Sprintf("the workflow %s is that of the project, %s, in place of %s", e.ID, e.File, other), true
 }
 
 // step finds a step of a workflow, also one in a loop.

@@ -19,7 +19,7 @@ type cachedList struct {
 }
 
 func runList(_ context.Context, s *Server, _ arguments) (result, *fault) {
-	c := s.store.Catalogue()
+	c := s.catalogue()
 	if last := s.lists.last.Load(); last != nil && last.catalogue == c {
 		return last.result, nil
 	}

@@ -28,6 +28,9 @@ func runNext(_ context.Context, s *Server, a arguments) (result, *fault) {
 	if err != nil {
 		return result{}, stateFault(id, err)
 	}
+	if text, ok := displacement(e); ok {
+		answer.Warnings = append(answer.Warnings, text)
+	}
 	return result{json: answer.AppendJSON(nil)}, nil
 }
 

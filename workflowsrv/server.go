@@ -51,7 +51,9 @@ type Server struct {
 
 	mu       sync.Mutex // guards what follows
 	sessions int
-	watch    *watch // while there are sessions
+	watch    *watch                // while there are sessions
+	logged   *definition.Catalogue // the last one that was looked through for the log
+	told     map[string]bool       // what the log was told of it
 }
 
 // A watch is the goroutine that watches the directories.

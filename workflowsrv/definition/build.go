@@ -23,7 +23,7 @@ type builder struct {
 	shared  map[*Step]bool  // steps at the top that loops refer to
 
 	guidance map[string]bool // the words of metaGuidance
-	trials   int             // evaluations that checkReach has made
+	trials   int             // comparisons that checkReach has made
 }
 
 // placedAt is a node with its JSON Pointer.

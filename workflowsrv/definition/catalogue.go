@@ -28,6 +28,21 @@ type Entry struct {
 	Shadows []Place
 }
 
+// Displaced returns what a workflow of the project stands in the place of: one
+// that is part of the program, or the user's own. Whoever follows it by its id
+// may mean that one. ok is false where nothing such is the case.
+func (e *Entry) Displaced() (p Place, ok bool) {
+	if e.Origin != Project {
+		return Place{}, false
+	}
+	for _, p := range e.Shadows {
+		if p.Origin != Project {
+			return p, true
+		}
+	}
+	return Place{}, false
+}
+
 // A Place is a file in a source.
 type Place struct {
 	Origin Origin `json:"origin"`

@@ -9,10 +9,10 @@ import (
 )
 
 // maxTrials bounds how many contexts are tried on one condition, and
-// maxTests how many tests that may cost for all conditions of a file.
+// maxTests how many comparisons that may cost for all conditions of a file.
 const (
 	maxTrials = 5_000
-	maxTests  = 1_000_000
+	maxTests  = 200_000
 )
 
 // checkReach warns of steps whose condition no context satisfies.
@@ -31,12 +31,13 @@ func (b *builder) checkReach() {
 func (b *builder) satisfiable(c *criteria.Condition) bool {
 	var names []string
 	values := map[string][]any{}
-	tests := c.Vars()
-	for _, test := range tests {
+	cost := 0
+	for _, test := range c.Vars() {
 		candidates, ok := candidateValues(test)
 		if !ok {
 			return true
 		}
+		cost += len(candidates)
 		if _, known := values[test.Name]; !known {
 			names = append(names, test.Name)
 			values[test.Name] = []any{nil}
@@ -49,9 +50,10 @@ func (b *builder) satisfiable(c *criteria.Condition) bool {
 			return true
 		}
 	}
-	if b.trials += trials * len(tests); b.trials > maxTests {
+	if trials*cost > maxTests-b.trials {
 		return true
 	}
+	b.trials += trials * cost
 	context := map[string]any{}
 	for n := range trials {
 		for _, name := range names {

@@ -25,8 +25,24 @@ const (
 	// settled is how long a file must have been left alone before its time
 	// stamp is trusted: two quick writes can carry the same one.
 	settled = 2 * time.Second
-	// maxFiles bounds the files of one directory.
+	// maxFiles and maxBytes bound the files of one directory, which take many
+	// times their size in memory, and maxTime how long one look may read in it:
+	// what is left then is read by the next look.
 	maxFiles = 1000
+	maxBytes = 8 << 20
+	maxTime  = 10 * time.Second
+)
+
+// An allowance is what may still be read of a directory in one look.
+type allowance struct {
+	bytes int64
+	until time.Time
+}
+
+// errors of an allowance that is spent, which say so to people.
+var (
+	errMany = fmt.Errorf("only the first %d MiB are read", maxBytes>>20)
+	errSlow = fmt.Errorf("reading takes more than %v, and goes on with the next look", maxTime)
 )
 
 // A Store reads the sources and keeps the catalogue up to date. Any number of
@@ -142,6 +158,7 @@ func (s *Store) readSource(source Source, seen map[string]bool) (SourceState, []
 		state.Err = reason(err)
 	}
 	var found []finding
+	left := &allowance{maxBytes, time.Now().Add(maxTime)}
 	for _, entry := range entries {
 		name := entry.Name()
 		if entry.IsDir() || !isWorkflowName(name) {
@@ -151,7 +168,11 @@ func (s *Store) readSource(source Source, seen map[string]bool) (SourceState, []
 			state.Err = fmt.Sprintf("only the first %d files are read", maxFiles)
 			break
 		}
-		f := s.readFile(source, fsys, name)
+		f, err := s.readFile(source, fsys, name, left)
+		if err != nil {
+			state.Err = err.Error()
+			break
+		}
 		if f == nil && entry.Type()&fs.ModeSymlink == 0 {
 			continue // listed a moment ago and gone now
 		}
@@ -173,16 +194,24 @@ func isWorkflowName(name string) bool {
 }
 
 // readFile returns what became of a file, from memory if it has not changed,
-// and nil for a file that is gone.
-func (s *Store) readFile(source Source, fsys fs.FS, name string) *file {
+// and nil for a file that is gone. The error says that it may not be read.
+func (s *Store) readFile(source Source, fsys fs.FS, name string, left *allowance) (*file, error) {
 	place := source.place(name)
 	known := s.files[key(source, place.File)]
 	info, err := fs.Stat(fsys, name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return nil, nil
+	}
+	if err == nil && info.Mode().IsRegular() && info.Size() <= MaxFileSize {
+		if left.bytes -= info.Size(); left.bytes < 0 {
+			return nil, errMany
+		}
 	}
 	if err == nil && known != nil && (source.FS != nil || known.unchanged(info)) {
-		return known
+		return known, nil
+	}
+	if time.Now().After(left.until) {
+		return nil, errSlow
 	}
 	f := &file{read: time.Now(), finding: finding{place: place}}
 	var data []byte
@@ -202,7 +231,7 @@ func (s *Store) readFile(source Source, fsys fs.FS, name string) *file {
 		s.parse(f, name, data)
 	}
 	s.files[key(source, place.File)] = f
-	return f
+	return f, nil
 }
 
 func (s *Store) parse(f *file, name string, data []byte) {

@@ -164,8 +164,7 @@ func (p *Proxy) Close() error {
 func (s *session) watches(srv *toolbox.Server, uri string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if alias, ok := s.routes.aliases[identity{srv, uri}]; ok {
-		uri = alias
-	}
-	return s.watched[uri] || s.watchedLocked(uri)
+	return slices.ContainsFunc(s.namesOfLocked(srv, uri), func(name string) bool {
+		return s.watched[name] || s.watchedLocked(name)
+	})
 }

@@ -183,18 +183,6 @@ func (f *flight) replyAs(result []byte, o outcome) {
 	f.finish(*b, o)
 }
 
-// replyFrom answers with the result that a server gave to a request of ours.
-func (f *flight) replyFrom(srv *toolbox.Server, result []byte) {
-	whole := wire.Span{Start: 0, End: len(result)}
-	switch modern := srv.IsModern(); {
-	case modern && f.modern == nil:
-		result = wire.Splice(nil, result, eras.ResultToLegacy(result, whole, f.cached)...)
-	case !modern && f.modern != nil:
-		result = wire.Splice(nil, result, eras.ResultToModern(result, whole, f.cached)...)
-	}
-	f.reply(result)
-}
-
 // fail answers with what went wrong: to a tool call as a result that the model
 // reads, to other requests as an error.
 func (f *flight) fail(err error) {

@@ -95,8 +95,8 @@ func (s *session) watchedLocked(uri string) bool {
 
 // watch has the server of a resource tell of its changes, or no longer.
 func (s *session) watch(uri string, on bool) {
-	srv, own, _ := s.locate(uri)
-	if srv == nil {
+	srv, own, err := s.locate(uri)
+	if err != nil {
 		return
 	}
 	if !on && s.p.watched(srv, own) {
@@ -193,23 +193,26 @@ func (s *session) updated(srv *toolbox.Server, m *wire.Message) {
 		return
 	}
 	s.mu.Lock()
-	if alias, ok := s.routes.aliases[identity{srv, uri}]; ok {
-		uri = alias
+	names := s.namesOfLocked(srv, uri)
+	legacy, alias, name := s.legacy, names[0], names[len(names)-1]
+	if _, listed := s.routes.places.aliases[identity{srv, uri}]; listed && !s.watched[name] || s.watched[alias] {
+		name = alias
 	}
-	legacy := s.legacy
-	var to []*flight
+	to := make(map[*flight]string)
 	for f, sub := range s.listens {
-		if slices.Contains(sub.uris, uri) {
-			to = append(to, f)
+		for _, name := range names {
+			if slices.Contains(sub.uris, name) {
+				to[f] = name
+			}
 		}
 	}
 	s.mu.Unlock()
-	edits := []wire.Edit{{Span: span, New: wire.AppendQuote(nil, uri)}}
+	known := func(name string) []wire.Edit { return []wire.Edit{{Span: span, New: wire.AppendQuote(nil, name)}} }
 	if legacy {
-		s.news(srv, nil, noticeToLegacy(srv, m, edits...))
+		s.news(srv, nil, noticeToLegacy(srv, m, known(name)...))
 	}
-	for _, f := range to {
-		s.news(srv, f, tagged(m, edits, f.id))
+	for f, name := range to {
+		s.news(srv, f, tagged(m, known(name), f.id))
 	}
 }
 

@@ -196,3 +196,92 @@ func namesKeepTheirMeaning(t *testing.T) {
 	}
 	l.close()
 }
+
+// Reads lead to the server that lists the uri, or that alone lists something of its scheme and authority, or nowhere.
+func TestFaultG4_ResourcesOfAnother(t *testing.T) {
+	fs := named("fs", `"resources=file:///a,memo://x/1", "templates=file:///{+path}"`)
+	z := named("z", `"resources=memo://x/1,file:///z,workbench://tb/fs/file:///a,Workbench://tb/fs/b",`+
+		` "templates=file:///{+path},https://{host}/x,git:{rest},workbench://tb/fs/{+path}"`)
+	web := named("web", `"resources=https://one.example/1,data:x", "templates=https://two.example/{x}"`)
+	for _, servers := range [][]string{{fs, z, web}, {z, web, fs}} {
+		text := `{"toolboxes": {"tb": {"open": true, "mcpServers": {` + strings.Join(servers, ",") + `}}}}`
+		l := connect(t, newFront(t, readConfig(t, text), ""))
+		l.initialize("2025-11-25", "{}")
+		l.tools(1)
+		for uri, want := range map[string]string{
+			"file:///a":                         `"by":"fs"`,
+			"file:///z":                         `"by":"z"`,
+			"file:///secret":                    "workbench://tb/fs/",
+			"FILE:///secret":                    "workbench://tb/fs/",
+			"memo://x/1":                        "workbench://tb/fs/",
+			"workbench://tb/fs/file:///a":       `"uri":"file:///a"},"by":"fs"`,
+			"workbench://tb/fs/file:///new":     `"uri":"file:///new"},"by":"fs"`,
+			"workbench://tb/z/file:///a":        `"uri":"file:///a"},"by":"z"`,
+			"workbench://tb/z/workbench://tb/b": `"uri":"workbench://tb/b"},"by":"z"`,
+			"workbench://tb/y/file:///a":        "no open toolbox",
+			"Workbench://tb/fs/b":               "no open toolbox",
+			"https://one.example/1":             `"by":"web"`,
+			"https://one.example/2":             "workbench://tb/web/",
+			"https://two.example/2":             "workbench://tb/web/",
+			"https://bank.example/2":            `"by":"z"`, // it alone has a template of any host
+			"git:x":                             `"by":"z"`,
+			"data:y":                            `"by":"web"`,
+			"nobody:x":                          "workbench://tb/fs/",
+			"nothing":                           "workbench://tb/fs/",
+		} {
+			l.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":2,"method":"resources/read","params":{"uri":%q}}`, uri))
+			got := l.reply("2")
+			if !strings.Contains(got, want) || strings.HasPrefix(want, "workbench") && !strings.Contains(got, `"error"`) {
+				t.Errorf("%s: got %s, want %s", uri, got, want)
+			}
+		}
+		l.send(`{"jsonrpc":"2.0","id":3,"method":"resources/templates/list"}`)
+		got := l.reply("3")
+		if strings.Contains(got, `:"file:///{+path}"`) || !strings.Contains(got, `"workbench://tb/fs/file:///{+path}"`) {
+			t.Errorf("got the templates %s, want those that two servers have under addresses of ours", got)
+		}
+		l.close()
+	}
+}
+
+// A uri that led to a server never comes to lead to another.
+func TestResourcesKeepTheirMeaning(t *testing.T) { synctest.Test(t, resourcesKeepTheirMeaning) }
+
+func resourcesKeepTheirMeaning(t *testing.T) {
+	a := named("a", `"resources=file:///a"`)
+	b := named("b", `"resources=file:///a,file:///b,web:b", "templates=web:{x}"`)
+	of := func(servers ...string) string {
+		return `{"toolboxes": {"tb": {"open": true, "mcpServers": {` + strings.Join(servers, ",") + `}}}}`
+	}
+	front := newFront(t, readConfig(t, of(a)), "")
+	l := connect(t, front)
+	l.initialize("2025-11-25", "{}")
+	read := func(uri, want string) {
+		t.Helper()
+		synctest.Wait()
+		l.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":%q}}`, uri))
+		if got := l.reply("1"); !strings.Contains(got, want) {
+			t.Errorf("%s: got %s, want %s", uri, got, want)
+		}
+	}
+	l.tools(2)
+	read("file:///a", `"by":"a"`)
+	read("file:///dir", `"by":"a"`)
+	read("web:b", `"by":"a"`) // the only one there is
+	front.Reload(readConfig(t, of(b)))
+	for _, uri := range []string{"file:///a", "file:///dir", "file:///b", "web:b"} {
+		read(uri, "put workbench://tb/b/ before it")
+	}
+	read("workbench://tb/b/file:///a", `"by":"b"`)
+	l.send(`{"jsonrpc":"2.0","id":3,"method":"resources/list"}`)
+	for _, uri := range []string{"file:///a", "file:///b", "web:b"} {
+		if got := l.reply("3"); !strings.Contains(got, `"uri":"workbench://tb/b/`+uri+`"`) {
+			t.Errorf("got the resources %s, want %s under an address of ours", got, uri)
+		}
+		l.send(`{"jsonrpc":"2.0","id":3,"method":"resources/list"}`)
+	}
+	l.reply("3")
+	front.Reload(readConfig(t, of(a)))
+	read("file:///a", `"by":"a"`)
+	l.close()
+}

@@ -1,10 +1,8 @@
 package proxy
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -14,14 +12,6 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
-
-// aliasScheme begins the uris under which a resource is reached whose plain
-// uri leads to another server.
-const aliasScheme = "workbench://"
-
-func aliasURI(srv *toolbox.Server, uri string) string {
-	return aliasScheme + url.PathEscape(srv.Toolbox) + "/" + url.PathEscape(srv.Name) + "/" + uri
-}
 
 // resource forwards a request that names a uri.
 func (s *session) resource(c *call) {
@@ -35,32 +25,29 @@ func (s *session) resource(c *call) {
 		c.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: "params.uri is missing or not a string"})
 		return
 	}
-	srv, own, several := s.locate(uri)
+	srv, own, err := s.locate(uri)
+	if err != nil {
+		c.fail(noResource(uri, err, c.modern != nil))
+		return
+	}
 	if watch {
-		if srv != nil {
-			on := c.method == "resources/subscribe"
-			wanted, err := s.watchFor(srv, uri, own, on)
-			if err != nil {
-				c.fail(err)
-				return
-			}
-			srv.Watch(own, wanted)
-			if srv.IsModern() || !on && s.p.watched(srv, own) {
-				c.out.finish(wire.AppendResult(nil, c.Bytes(c.ID), []byte("{}")))
-				return
-			}
+		on := c.method == "resources/subscribe"
+		wanted, err := s.watchFor(srv, uri, own, on)
+		if err != nil {
+			c.fail(err)
+			return
+		}
+		srv.Watch(own, wanted)
+		if srv.IsModern() || !on && s.p.watched(srv, own) {
+			c.out.finish(wire.AppendResult(nil, c.Bytes(c.ID), []byte("{}")))
+			return
 		}
 	}
-	switch {
-	case srv != nil && own == uri:
+	if own == uri {
 		s.forward(c, srv)
-	case srv != nil:
-		s.forward(c, srv, wire.Edit{Span: c.uri, New: wire.AppendQuote(nil, own)})
-	case len(several) > 0:
-		s.tryRead(c, several)
-	default:
-		c.fail(noResource(uri, c.modern != nil))
+		return
 	}
+	s.forward(c, srv, wire.Edit{Span: c.uri, New: wire.AppendQuote(nil, own)})
 }
 
 // watchFor notes what a legacy client wants to hear of; it reports whether any
@@ -89,86 +76,49 @@ func (p *Proxy) watched(srv *toolbox.Server, own string) bool {
 	return slices.ContainsFunc(p.live(), func(s *session) bool { return s.watches(srv, own) })
 }
 
-func noResource(uri string, modern bool) error {
+// noResource words why a uri leads to no server.
+func noResource(uri string, why error, modern bool) error {
+	if errors.Is(why, errUnknown) {
+		why = errors.New("no open toolbox has a server with it")
+	}
 	code := eras.NoResource
 	if modern {
 		code = wire.CodeInvalidParams
 	}
 	shown := foreign.NewText(uri) // the specification wants it in the data
 	data := append(wire.AppendQuote([]byte(`{"uri":`), shown.String()), '}')
-	return &wire.Error{Code: code, Message: fmt.Sprintf("Resource not found: %s: no open toolbox has a server with it", shown), Data: data}
+	return &wire.Error{Code: code, Message: fmt.Sprintf("Resource not found: %s: %v", shown, why), Data: data}
 }
 
-// locate finds the server that a uri leads to and the uri it knows it by. A
-// uri that no list has goes to the server whose template it fits or, if there
-// is just one with resources, to that; of more, several is to be tried.
-func (s *session) locate(uri string) (srv *toolbox.Server, own string, several []*toolbox.Server) {
+// locate finds the server that a uri leads to and the uri it knows it by.
+func (s *session) locate(uri string) (srv *toolbox.Server, own string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if srv := s.routes.resources[uri]; srv != nil {
-		return srv, uri, nil
+	var all []*toolbox.Server
+	for _, b := range s.openLocked() {
+		all = append(all, b.Servers()...)
 	}
-	boxes := s.openLocked()
-	if strings.HasPrefix(uri, aliasScheme) {
-		for _, b := range boxes {
-			for _, srv := range b.Servers() {
-				if own, ok := strings.CutPrefix(uri, aliasURI(srv, "")); ok {
-					return srv, own, nil
-				}
+	if isAlias(uri) {
+		for _, srv := range all {
+			if own, ok := strings.CutPrefix(uri, aliasURI(srv, "")); ok {
+				return srv, own, nil
 			}
 		}
+		return nil, "", errUnknown
 	}
-	for _, it := range gather(boxes, toolbox.Templates) {
-		if fits(it.Key.Verbatim(), uri) {
-			return it.Server, uri, nil
-		}
-	}
-	for _, b := range boxes {
-		for _, srv := range b.Servers() {
-			if srv.Offers(toolbox.Resources) {
-				several = append(several, srv)
-			}
-		}
-	}
-	if len(several) == 1 {
-		return several[0], uri, nil
-	}
-	return nil, "", several
+	srv, err = s.routes.places.find(uri, all)
+	return srv, uri, err
 }
 
-// fits reports whether a uri begins as a template (RFC 6570) does. It need not
-// be exact: the server it leads to decides.
-func fits(template, uri string) bool {
-	literal, _, found := strings.Cut(template, "{")
-	return found && literal != "" && strings.HasPrefix(uri, literal)
-}
-
-// tryRead asks one server after the other for a resource that none lists.
-// Reading changes nothing, so asking twice does no harm.
-func (s *session) tryRead(c *call, servers []*toolbox.Server) {
-	f := s.own(c)
-	if f == nil {
-		return
+// namesOfLocked are the uris by which the client may know a resource of a server: its own, if that may lead there, and
+// the one that says whose it is.
+func (s *session) namesOfLocked(srv *toolbox.Server, own string) []string {
+	names := []string{aliasURI(srv, own)}
+	if s.routes.places.knows(srv, own) {
+		names = append(names, own)
 	}
-	method, params := c.method, append([]byte(nil), c.Bytes(c.Params)...)
-	uri, _ := wire.Unquote(c.Bytes(c.uri))
-	go func() {
-		for _, srv := range servers {
-			result, err := srv.Request(f.ctx, method, params)
-			if err == nil {
-				f.replyFrom(srv, result)
-				return
-			}
-			var rpc *toolbox.RPCError
-			if !errors.As(err, &rpc) && ended(f.ctx) {
-				break
-			}
-		}
-		f.fail(noResource(uri, f.modern != nil))
-	}()
+	return names
 }
-
-func ended(ctx context.Context) bool { return ctx.Err() != nil }
 
 // getPrompt forwards a request for a prompt by its exposed name.
 func (s *session) getPrompt(c *call) {
@@ -203,9 +153,9 @@ func (s *session) complete(c *call) {
 		return
 	}
 	uri, _ := wire.Unquote(c.Bytes(out[1]))
-	srv, own, _ := s.locate(uri)
-	if srv == nil {
-		c.fail(noResource(uri, c.modern != nil))
+	srv, own, err := s.locate(uri)
+	if err != nil {
+		c.fail(noResource(uri, err, c.modern != nil))
 		return
 	}
 	s.forward(c, srv, wire.Edit{Span: out[1], New: wire.AppendQuote(nil, own)})

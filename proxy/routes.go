@@ -33,12 +33,11 @@ func (r route) identity() identity { return identity{r.server, r.key} }
 // routes is what the client sees at one moment, for both eras. It is made anew
 // when something changes and never changed after.
 type routes struct {
-	tools     *directory
-	prompts   *directory
-	mirrored  map[identity]*mcp.Tool // tools whose arguments HTTP headers repeat
-	resources map[string]*toolbox.Server
-	aliases   map[identity]string        // uris that another server took, as they are listed
-	lists     [2]map[toolbox.Kind][]byte // the JSON arrays
+	tools    *directory
+	prompts  *directory
+	mirrored map[identity]*mcp.Tool     // tools whose arguments HTTP headers repeat
+	places   *places                    // of resources and their templates
+	lists    [2]map[toolbox.Kind][]byte // the JSON arrays
 }
 
 // identity names an item of a server for good: names that clients see are
@@ -51,27 +50,21 @@ type identity struct {
 // build makes the routes from what the servers offer now.
 func (s *session) build() *routes {
 	r := &routes{
-		mirrored:  make(map[identity]*mcp.Tool),
-		resources: make(map[string]*toolbox.Server),
-		aliases:   make(map[identity]string),
+		mirrored: make(map[identity]*mcp.Tool),
 	}
 	boxes := s.openLocked()
 	tools := gather(boxes, toolbox.Tools)
-	resources := gather(boxes, toolbox.Resources)
-	templates := gather(boxes, toolbox.Templates)
 	r.tools = s.directory(toolbox.Tools, tools)
 	r.prompts = s.directory(toolbox.Prompts, gather(boxes, toolbox.Prompts))
 	r.mirror(tools)
-	for _, it := range slices.Concat(resources, templates) {
-		r.place(it)
-	}
+	r.places = newPlaces(s.claims, slices.Concat(gather(boxes, toolbox.Resources), gather(boxes, toolbox.Templates)))
 	for e := range r.lists {
 		shown := func(b *box, k toolbox.Kind) bool { return s.shows(b, k, era(e)) }
 		r.lists[e] = map[toolbox.Kind][]byte{
 			toolbox.Tools:     s.render(boxes, toolbox.Tools, shown, r.tools.shown),
 			toolbox.Prompts:   s.render(boxes, toolbox.Prompts, shown, r.prompts.shown),
-			toolbox.Resources: s.render(boxes, toolbox.Resources, shown, r.aliases),
-			toolbox.Templates: s.render(boxes, toolbox.Templates, shown, r.aliases),
+			toolbox.Resources: s.render(boxes, toolbox.Resources, shown, r.places.aliases),
+			toolbox.Templates: s.render(boxes, toolbox.Templates, shown, r.places.aliases),
 		}
 	}
 	return r
@@ -135,8 +128,9 @@ func (r *routes) give(k toolbox.Kind, box string) bool {
 		return r.tools.give(box)
 	case toolbox.Prompts:
 		return r.prompts.give("")
+	default:
+		return r.places.give()
 	}
-	return true
 }
 
 // refresh makes the routes anew from what the servers offer now.
@@ -214,21 +208,6 @@ func comma(list []byte) []byte {
 		list = append(list, ',')
 	}
 	return list
-}
-
-// place routes the uri of a resource or template. A uri that several servers
-// have leads to the first of them in the order of the configuration; the others
-// are listed, and reached, under workbench://{toolbox}/{server}/{uri}.
-func (r *routes) place(it toolbox.Item) {
-	uri := it.Key.Verbatim()
-	first, taken := r.resources[uri]
-	if !taken {
-		r.resources[uri] = it.Server
-		return
-	}
-	if first != it.Server {
-		r.aliases[identity{it.Server, uri}] = aliasURI(it.Server, uri)
-	}
 }
 
 // update makes the routes anew after change, which is called with the session's

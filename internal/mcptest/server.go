@@ -221,6 +221,9 @@ func (s *session) request(m *wire.Message) {
 		if s.server.Modern && method == "resources/read" {
 			kept = `,"ttlMs":1000,"cacheScope":"public"`
 		}
+		if s.server.Name != "" {
+			kept += fmt.Sprintf(`,"by":%q`, s.server.Name)
+		}
 		s.reply(m, fmt.Sprintf(`{"method":%q,"params":%s%s}`, method, m.Bytes(m.Params), kept))
 	default:
 		s.fail(m, wire.CodeMethodNotFound, "Method not found", "")

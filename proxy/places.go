@@ -1,0 +1,196 @@
+package proxy
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/mcp-workbench/workbench/toolbox"
+)
+
+// aliasScheme begins the uris that say whose a resource is.
+const aliasScheme = "workbench://"
+
+func aliasURI(srv *toolbox.Server, uri string) string {
+	return aliasScheme + url.PathEscape(srv.Toolbox) + "/" + url.PathEscape(srv.Name) + "/" + uri
+}
+
+// places say which server each uri leads to. They are made anew with the routes and never changed, but for what is
+// claimed.
+//
+// A uri leads to the one server that lists it. One that nobody lists leads to the server that alone lists something of
+// its scheme and authority; if nobody does, to the only server with resources. What could be several servers' leads
+// nowhere, and what led to a server leads to no other until the session ends.
+type places struct {
+	claims  *claims
+	owners  map[string][]*toolbox.Server // of uris and templates, as servers list them
+	aliases map[identity]string          // under what those are listed that do not lead to their server by themselves
+	origins map[string][]*toolbox.Server // that list something of a scheme and authority
+	schemes map[string][]*toolbox.Server // that list something of a scheme
+	wide    map[string][]*toolbox.Server // that have a template of any authority of a scheme
+}
+
+func newPlaces(c *claims, items []toolbox.Item) *places {
+	p := &places{
+		claims:  c,
+		owners:  make(map[string][]*toolbox.Server),
+		aliases: make(map[identity]string),
+		origins: make(map[string][]*toolbox.Server),
+		schemes: make(map[string][]*toolbox.Server),
+		wide:    make(map[string][]*toolbox.Server),
+	}
+	for _, it := range items {
+		uri := it.Key.Verbatim()
+		at := originOf(uri)
+		add(p.owners, uri, it.Server)
+		add(p.schemes, at.scheme, it.Server)
+		if at.wide {
+			add(p.wide, at.scheme, it.Server)
+		} else {
+			add(p.origins, at.origin, it.Server)
+		}
+	}
+	for _, it := range items {
+		if uri := it.Key.Verbatim(); !p.leads(it.Server, uri) {
+			p.aliases[identity{it.Server, uri}] = aliasURI(it.Server, uri)
+		}
+	}
+	return p
+}
+
+func add(to map[string][]*toolbox.Server, key string, srv *toolbox.Server) {
+	if key != "" && !slices.Contains(to[key], srv) {
+		to[key] = append(to[key], srv)
+	}
+}
+
+// leads reports whether a uri that a server lists, or what is made of a template, leads there by itself.
+func (p *places) leads(srv *toolbox.Server, uri string) bool {
+	of, at := addressOf(srv), originOf(uri)
+	switch {
+	case len(p.owners[uri]) > 1 || isAlias(uri):
+		return false
+	case !p.claims.free(uris, uri, of) || p.claims.another(origins, at.origin, of):
+		return false
+	case at.wide:
+		return len(p.schemes[at.scheme]) == 1
+	case at.template:
+		return len(p.around(at)) == 1
+	}
+	return true
+}
+
+// give notes that a client is given the uris of all items. It reports false if not all can be held; the places are to
+// be made anew then.
+func (p *places) give() bool {
+	ok := true
+	for uri, of := range p.owners {
+		if p.aliases[identity{of[0], uri}] == "" {
+			ok = p.claims.hold(uris, uri, addressOf(of[0])) && ok
+		}
+	}
+	return ok
+}
+
+// around returns the servers that list something where a uri is.
+func (p *places) around(at site) []*toolbox.Server {
+	found := slices.Clone(p.origins[at.origin])
+	for _, srv := range p.wide[at.scheme] {
+		if !slices.Contains(found, srv) {
+			found = append(found, srv)
+		}
+	}
+	return found
+}
+
+// find returns the server that a uri leads to; there are others beside it. Of several that could have the uri none is
+// returned but all in the error.
+func (p *places) find(uri string, others []*toolbox.Server) (*toolbox.Server, error) {
+	at := originOf(uri)
+	found := p.owners[uri]
+	in, name := uris, uri
+	if len(found) == 0 {
+		found = p.around(at)
+		in, name = origins, at.origin
+	}
+	if len(found) == 0 {
+		for _, srv := range others {
+			if srv.Offers(toolbox.Resources) {
+				found = append(found, srv)
+			}
+		}
+	}
+	if len(found) == 1 {
+		of := addressOf(found[0])
+		other := p.claims.another(uris, uri, of) || p.claims.another(origins, at.origin, of)
+		if !other && p.claims.hold(in, name, of) {
+			return found[0], nil
+		}
+	}
+	if len(found) == 0 {
+		return nil, errUnknown
+	}
+	return nil, errSeveral(found)
+}
+
+// maxTold is how many servers an error names.
+const maxTold = 8
+
+// errSeveral says how to say which server is meant by a uri.
+func errSeveral(found []*toolbox.Server) error {
+	var forms []string
+	for _, srv := range found[:min(len(found), maxTold)] {
+		forms = append(forms, aliasURI(srv, ""))
+	}
+	return fmt.Errorf("it is not one server's alone; put %s before it to say whose it is", strings.Join(forms, " or "))
+}
+
+// knows reports whether a uri by itself can be a server's: it was, or leads there, or led nowhere else.
+func (p *places) knows(srv *toolbox.Server, uri string) bool {
+	of := addressOf(srv)
+	if holder, ok := p.claims.holder(uris, uri); ok {
+		return holder == of
+	}
+	if owners := p.owners[uri]; len(owners) > 0 {
+		return len(owners) == 1 && owners[0] == srv
+	}
+	return !isAlias(uri) && !p.claims.another(origins, originOf(uri).origin, of)
+}
+
+// isAlias reports whether a uri says whose it is. That is for workbench to say, so no server has such uris.
+func isAlias(uri string) bool {
+	return len(uri) >= len(aliasScheme) && strings.EqualFold(uri[:len(aliasScheme)], aliasScheme)
+}
+
+// site is where a uri is, or what is made of a template.
+type site struct {
+	scheme, origin string // as file: and file:///, in lower case; "" for what has no scheme
+	template       bool
+	wide           bool // it may be of any authority, so there is no origin
+}
+
+// originOf finds the scheme of a uri, with its authority if it has one.
+func originOf(uri string) site {
+	literal, _, template := strings.Cut(uri, "{")
+	scheme, rest, ok := strings.Cut(literal, ":")
+	if !ok {
+		return site{template: template}
+	}
+	at := site{scheme: strings.ToLower(scheme) + ":", template: template}
+	if authority, ok := strings.CutPrefix(rest, "//"); ok {
+		end := strings.IndexAny(authority, "/?#")
+		at.wide = template && end < 0
+		if end < 0 {
+			end = len(authority)
+		}
+		at.origin = at.scheme + "//" + strings.ToLower(authority[:end]) + "/"
+	} else {
+		at.wide = template && len(rest) < len("//") && strings.HasPrefix("//", rest)
+		at.origin = at.scheme
+	}
+	if at.wide {
+		at.origin = ""
+	}
+	return at
+}

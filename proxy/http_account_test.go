@@ -1,9 +1,14 @@
 package proxy_test
 
 import (
+	"bufio"
 	"fmt"
+	"io"
+	"net"
+	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mcp-workbench/workbench/proxy"
 )
@@ -75,5 +80,58 @@ func TestFaultG67_LongListen(t *testing.T) {
 	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"resourceSubscriptions":["x:%s"]},%s}}`, strings.Repeat("u", 3_000_000), meta(""))
 	if _, text := w.status("POST", "/mcp/box", body, "Mcp-Protocol-Version: 2026-07-28", "Mcp-Method: subscriptions/listen"); !strings.Contains(text, "too much is kept for this client") {
 		t.Errorf("got %.200s, want it refused", text)
+	}
+}
+
+// Connections that say nothing, or have no token, keep nobody out who has one, and close no connection of theirs.
+func TestFaultG64_SilentConnections(t *testing.T) {
+	w := newWeb(t, oneBox, webOptions{http: proxy.HTTPOptions{Token: token, MaxConns: 150}})
+	dial := func() net.Conn {
+		c, err := net.Dial("tcp", strings.TrimPrefix(w.address, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = c.Close() })
+		return c
+	}
+	ask := func(c net.Conn, in *bufio.Reader, token string) int {
+		body := fmt.Sprintf(hello, "2025-11-25")
+		_, err := fmt.Fprintf(c, "POST /mcp HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n%s",
+			strings.TrimPrefix(w.address, "http://"), token, len(body), body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = c.SetReadDeadline(time.Now().Add(20 * time.Second))
+		resp, err := http.ReadResponse(in, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.Copy(io.Discard, resp.Body)
+		_ = resp.Body.Close()
+		return resp.StatusCode
+	}
+	friend := dial()
+	said := bufio.NewReader(friend)
+	if got := ask(friend, said, token); got != 200 {
+		t.Fatalf("got %d, want 200", got)
+	}
+	for range 100 {
+		dial()
+		refused := dial()
+		if got := ask(refused, bufio.NewReader(refused), "wrong"); got != 401 {
+			t.Fatalf("got %d, want 401", got)
+		}
+		dial()
+	}
+	began := time.Now()
+	if got := ask(friend, said, token); got != 200 {
+		t.Errorf("a connection from before: got %d, want 200", got)
+	}
+	another := dial()
+	if got := ask(another, bufio.NewReader(another), token); got != 200 {
+		t.Errorf("a new connection: got %d, want 200", got)
+	}
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("the two requests took %v beside 300 connections that are nobody's", took)
 	}
 }

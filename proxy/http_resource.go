@@ -62,6 +62,9 @@ func (d *metadata) serve(w http.ResponseWriter, r *http.Request) {
 // authorize asks for the token and who that is; it says where to get one.
 func (h *HTTP) authorize(r *http.Request) (caller, *refusal) {
 	c, no := h.admit(r)
+	if no == nil {
+		welcome(r.Context())
+	}
 	if no != nil && no.status == http.StatusUnauthorized && h.metadata != nil {
 		no.header[1] += `, resource_metadata="` + h.metadata.address + `"`
 	}

@@ -41,6 +41,7 @@ func (h *HTTP) Serve(ctx context.Context, ln net.Listener) error {
 		// A response that is not a stream begins within KeepAlive.
 		WriteTimeout: h.opts.KeepAlive + 2*writeTime,
 		ErrorLog:     stdlog.New(serverLog{h.log}, "", 0),
+		ConnContext:  withConn,
 	}
 	serving, stop := context.WithCancel(ctx)
 	defer stop()
@@ -90,62 +91,4 @@ func (h *HTTP) sweep(ctx context.Context) {
 			return
 		}
 	}
-}
-
-// limitedListener leaves connections beyond its limit waiting in the kernel.
-type limitedListener struct {
-	net.Listener
-	room   chan struct{}
-	closed chan struct{}
-	once   sync.Once
-}
-
-func limitConns(ln net.Listener, n int) net.Listener {
-	return &limitedListener{Listener: ln, room: make(chan struct{}, n), closed: make(chan struct{})}
-}
-
-// Accept implements net.Listener.
-func (l *limitedListener) Accept() (net.Conn, error) {
-	select {
-	case l.room <- struct{}{}:
-	case <-l.closed:
-		return nil, net.ErrClosed
-	}
-	c, err := l.Listener.Accept()
-	if err != nil {
-		<-l.room
-		return nil, err
-	}
-	return &limitedConn{Conn: c, l: l}, nil
-}
-
-// Close implements net.Listener.
-func (l *limitedListener) Close() (err error) {
-	l.once.Do(func() {
-		close(l.closed)
-		err = l.Listener.Close()
-	})
-	return err
-}
-
-type limitedConn struct {
-	net.Conn
-	l    *limitedListener
-	once sync.Once
-}
-
-// Close implements net.Conn.
-func (c *limitedConn) Close() error {
-	err := c.Conn.Close()
-	c.once.Do(func() { <-c.l.room })
-	return err
-}
-
-// CloseWrite lets the last response reach a client that is still sending:
-// net/http looks for it.
-func (c *limitedConn) CloseWrite() error {
-	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
-		return half.CloseWrite()
-	}
-	return nil
 }

@@ -80,6 +80,7 @@ func run(ctx context.Context, args []string, std streams, environ []string) int 
 	if len(args) == 1 && args[0] == guardArg {
 		return child.RunGuard()
 	}
+	child.Conceal()
 	env := &environment{streams: std, environ: environ, hangups: newHangups()}
 	return env.report(env.do(ctx, args))
 }

@@ -1,6 +1,7 @@
 package child
 
 import (
+	"math"
 	"os"
 	"os/signal"
 	"time"
@@ -27,6 +28,7 @@ func guardPath(arg string) string {
 func (g *guard) adopt() func() {
 	unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 	os.WriteFile("/proc/self/comm", []byte("child-guard"), 0) // or it would be named "exe"
+	Conceal()
 
 	died := make(chan os.Signal, 1)
 	signal.Notify(died, unix.SIGCHLD)
@@ -92,7 +94,9 @@ func deadChild() int {
 	}
 }
 
-// sweep kills what is below us and belongs to no tree: what gave up its mark, which another guard does.
+// sweep kills what is below us and cannot belong to a tree that is there: orphans that gave up their mark, as another guard
+// does, and were born before each of those trees. Where processes of several servers give up their marks, it cannot be told
+// which is whose, and they end with the last server that they may be of.
 func (g *guard) sweep() {
 	end := time.Now().Add(killMax)
 	for pause := time.Millisecond; time.Now().Before(end); pause = min(2*pause, 50*time.Millisecond) {
@@ -100,18 +104,34 @@ func (g *guard) sweep() {
 		if err != nil {
 			return
 		}
-		below := map[int]bool{os.Getpid(): true}
-		addDescendants(all, below)
-		left := 0
-		for _, p := range all {
-			if below[p.pid] && p.pid != os.Getpid() && !p.dead {
-				p.signal(unix.SIGKILL)
-				left++
-			}
-		}
-		if left == 0 {
+		left := g.strays(all)
+		if len(left) == 0 {
 			return
+		}
+		for _, p := range left {
+			p.signal(unix.SIGKILL)
 		}
 		time.Sleep(pause)
 	}
+}
+
+// strays returns those of all that sweep kills.
+func (g *guard) strays(all []process) (found []process) {
+	g.mu.Lock() // no tree begins meanwhile
+	defer g.mu.Unlock()
+	oldest := uint64(math.MaxUint64)
+	for _, t := range g.trees {
+		oldest = min(oldest, t.start)
+	}
+	in := map[int]bool{}
+	for _, p := range all {
+		in[p.pid] = p.ppid == os.Getpid() && p.start < oldest
+	}
+	addDescendants(all, in)
+	for _, p := range all {
+		if in[p.pid] && !p.dead {
+			found = append(found, p)
+		}
+	}
+	return found
 }

@@ -177,6 +177,7 @@ func (g *guard) watch(id uint64, t *tree) {
 	g.mu.Lock()
 	delete(g.trees, id)
 	g.mu.Unlock()
+	g.sweep()
 	gone := frame{kind: frameGone, id: id}
 	for _, pid := range t.survivors {
 		gone.numbers = append(gone.numbers, int64(pid))

@@ -64,6 +64,10 @@ func helper(mode string, args []string) int {
 	case "sleep": // ends at SIGTERM
 		announce(fmt.Sprintln(os.Getpid()))
 		forever()
+	case "concealed":
+		child.Conceal()
+		fmt.Println(os.Getpid())
+		forever()
 	case "stubborn":
 		signal.Ignore(syscall.SIGTERM)
 		announce(fmt.Sprintln(os.Getpid()))

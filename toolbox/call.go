@@ -57,6 +57,10 @@ type Call struct {
 	queued time.Time // guarded by the queue's mu
 
 	started, active time.Time // guarded by conn.mu
+	// stray is the reply to nobody that came while this call alone waited, due
+	// when the call ends for it. Both are guarded by conn.mu.
+	stray *StrayError
+	due   time.Time
 }
 
 // Edit notes that span of Raw is to be replaced by text, which must live until

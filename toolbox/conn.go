@@ -40,6 +40,7 @@ type conn struct {
 	armed   bool      // the timer runs; no pending call is late before it fires
 	due     time.Time // when the timer is to fire
 
+	strayed   *StrayError // the last reply that was to no request
 	noise     int
 	noisy     []foreign.Text // the first noise lines
 	listening *Call          // the subscription to a modern server
@@ -281,7 +282,10 @@ func (c *Call) deadline(l *config.Timeouts, held bool) time.Time {
 		idle = time.Now().Add(l.CallIdle)
 	}
 	if total.Before(idle) {
-		return total
+		idle = total
+	}
+	if c.stray != nil && c.due.Before(idle) {
+		return c.due
 	}
 	return idle
 }
@@ -314,11 +318,7 @@ func (c *conn) expire() {
 		}
 		c.server.counts.lost.Add(1)
 		c.cancel(call, nil, wire.Span{})
-		t := &TimeoutError{What: "idle", After: limits.CallIdle}
-		if now.Sub(call.started) >= limits.CallTotal {
-			t = &TimeoutError{What: "total", After: limits.CallTotal}
-		}
-		call.Handler.Done(nil, c.lost(t))
+		call.Handler.Done(nil, c.lost(c.lateness(call, now, limits)))
 	}
 	c.mu.Lock()
 	if c.closed == nil {
@@ -331,6 +331,23 @@ func (c *conn) expire() {
 	if len(late) > 0 && silent >= silentCalls {
 		c.server.box.tasks.begin(func() { c.probe(silent) })
 	}
+}
+
+// lateness says why a call is ended that has no reply.
+func (c *conn) lateness(call *Call, now time.Time, limits *config.Timeouts) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if call.stray != nil && !now.Before(call.due) {
+		return call.stray
+	}
+	t := &TimeoutError{What: "idle", After: limits.CallIdle}
+	if c.strayed != nil && !c.strayed.at.Before(call.started) {
+		t.Stray = c.strayed
+	}
+	if now.Sub(call.started) >= limits.CallTotal {
+		t.What, t.After = "total", limits.CallTotal
+	}
+	return t
 }
 
 // After so many calls in a row without a reply a server is asked whether it
@@ -437,21 +454,27 @@ func (c *conn) hand(m *wire.Message, id uint64) {
 
 func (c *conn) reply(m *wire.Message) {
 	token := m.Bytes(m.ID)
-	number, err := strconv.ParseUint(string(token), 10, 64)
-	if err == nil {
+	if number, ok := numberOf(token); ok && c.made(number) {
 		c.end(number, m, nil)
 		return
 	}
 	// Some servers echo the number as a string. It is not the id they were
 	// given, so it answers nothing; but the caller is told, not left waiting.
 	if s, ok := wire.Unquote(token); ok {
-		if number, err := strconv.ParseUint(s, 10, 64); err == nil {
+		if number, err := strconv.ParseUint(s, 10, 64); err == nil && c.made(number) {
 			c.end(number, nil, c.lost(fmt.Errorf("answered request %d with the id %s, which is another", number, foreign.NewName(string(token)))))
 			return
 		}
 	}
 	c.server.counts.unknown.Add(1)
-	c.Noise(m.Raw, fmt.Errorf("reply to an unknown request %s", foreign.NewName(string(token))))
+	c.stray(m.Raw)
+}
+
+// made reports whether there was a request of that number.
+func (c *conn) made(number uint64) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return 0 < number && number <= c.last
 }
 
 // maxID is the longest id of a request of a server that is answered, in bytes.
@@ -562,14 +585,14 @@ func (c *conn) progress(m *wire.Message) {
 	if !m.Params.Present() || wire.Find(m.Raw, m.Params, []string{"progressToken"}, out[:]) != nil || !out[0].Present() {
 		return
 	}
-	number, err := strconv.ParseUint(string(m.Bytes(out[0])), 10, 64)
-	if err != nil {
+	number, ok := numberOf(m.Bytes(out[0]))
+	if !ok {
 		return
 	}
 	c.mu.Lock()
 	call := c.pending[number]
 	if call != nil {
-		call.active = time.Now()
+		call.active, call.stray = time.Now(), nil
 		c.silent = 0
 	}
 	c.mu.Unlock()
@@ -581,14 +604,11 @@ func (c *conn) progress(m *wire.Message) {
 // Noise counts what is not a message; the first lines are kept for the status.
 // A reply that breaks the rules but has an id ends its call.
 func (c *conn) Noise(line []byte, err error) {
-	var bad *wire.Error
-	if errors.As(err, &bad) && !bytes.Contains(line, []byte(`"method"`)) {
-		id := bad.ID
-		if id == nil {
-			id = brokenReply(line)
-		}
-		if number, perr := strconv.ParseUint(string(id), 10, 64); perr == nil {
-			c.end(number, nil, c.lost(fmt.Errorf("its reply is not a valid message: %s", foreign.NewText(bad.Message))))
+	if id, is := looksLikeReply(line, err); is {
+		if number, ok := numberOf(id); ok && c.made(number) {
+			c.end(number, nil, c.lost(fmt.Errorf("its reply is not a valid message: %s", foreign.NewText(err.Error()))))
+		} else {
+			c.stray(line)
 		}
 	}
 	c.server.counts.noise.Add(1)
@@ -601,25 +621,16 @@ func (c *conn) Noise(line []byte, err error) {
 	c.server.log.Debug().Int(logkey.Bytes, len(line)).AnErr(logkey.Err, foreign.NewError(err)).Msg("the server wrote something that is not a message")
 }
 
-// brokenReply returns the id of a line that is not JSON but looks like a reply
-// at its ends, nil of any other: its caller is told, not left waiting. A line
-// that was cut is left to the end of its process, which says more.
-func brokenReply(line []byte) []byte {
-	if !bytes.HasPrefix(line, []byte("{")) || !bytes.HasSuffix(line, []byte("}")) {
-		return nil
-	}
-	ends := wire.Ends(line)
-	if kind := ends.Kind(); kind != wire.Result && kind != wire.Failure {
-		return nil
-	}
-	return ends.ID()
-}
-
 // TooLong fails the request whose reply was too long; the link lives on.
 func (c *conn) TooLong(e *wire.TooLongError) {
-	if number, err := strconv.ParseUint(string(e.ID()), 10, 64); err == nil && e.Method() == "" {
+	number, ok := numberOf(e.ID())
+	switch {
+	case e.Method() != "":
+	case ok && c.made(number):
 		c.end(number, nil, c.lost(fmt.Errorf("its reply of %d bytes is over the limit of %d", e.Size, e.Max)))
 		return
+	case e.Kind() == wire.Result || e.Kind() == wire.Failure:
+		c.stray(e.Head)
 	}
 	c.Noise(nil, e)
 }

@@ -128,9 +128,17 @@ type TimeoutError struct {
 	What   string // "start", "queue", "idle", "total"; "list" is one that cannot be made longer
 	After  time.Duration
 	Stderr foreign.Words // of a server that did not start
+	Stray  *StrayError   // what came meanwhile and was to no request, nil for nothing
 }
 
 func (e *TimeoutError) Error() string {
+	if e.Stray != nil {
+		return e.wait() + "; it " + e.Stray.Error()
+	}
+	return e.wait()
+}
+
+func (e *TimeoutError) wait() string {
 	switch e.What {
 	case "start":
 		text := fmt.Sprintf("did not finish starting within %s (timeouts.start)", e.After)

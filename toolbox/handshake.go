@@ -93,7 +93,7 @@ func (c *conn) handshake(ctx context.Context, client Client, legacy bool) error 
 		if speaksModern(err) {
 			err = c.discover(pctx, client)
 		}
-		c.mute = pctx.Err() != nil
+		c.mute = pctx.Err() != nil || errors.As(err, new(*StrayError))
 		cancel()
 		if err == nil || ctx.Err() != nil || saysNothingOfEra(err) {
 			return err

@@ -8,7 +8,6 @@ import (
 	"io"
 	"mime"
 	"net/http"
-	"strconv"
 	"sync"
 	"time"
 
@@ -275,7 +274,7 @@ func (l *httpLink) receive(m *wire.Message, id uint64) error {
 		if text, ok := wire.Unquote(m.Bytes(m.ID)); ok {
 			token = text // which the connection says is wrong
 		}
-		if token != strconv.FormatUint(id, 10) {
+		if number, ok := numberOf([]byte(token)); !ok || number != id {
 			return fmt.Errorf("answered with the reply to another request, %s", foreign.NewName(token))
 		}
 	}

@@ -106,7 +106,7 @@ func TestFaultA14_LateAnswer(t *testing.T) {
 }
 
 // What breaks the rules costs the call that it answers, or nothing.
-func TestFaultA19A21A22A23A24A25A26A27_BadReplies(t *testing.T) {
+func TestFaultA19A21A22A23A24A25A26A27G27_BadReplies(t *testing.T) {
 	for _, tt := range []struct {
 		fault string
 		wants []string // of the error; none means that the call succeeds
@@ -119,6 +119,8 @@ func TestFaultA19A21A22A23A24A25A26A27_BadReplies(t *testing.T) {
 		{"badver", []string{`"sick"`, "not a valid message"}, ""},
 		{"nover", []string{`"sick"`, "not a valid message"}, ""},
 		{"caseid", []string{`"sick"`, ""}, ""},
+		{"onlyID", []string{`"sick"`, "not a valid message"}, ""},
+		{"nobodys", []string{`"sick"`, "sent a reply to no request"}, ""},
 		{"twice", []string{`"sick"`, "not a valid message"}, ""},
 		{"both", []string{`"sick"`, "not a valid message"}, ""},
 		{"neither", []string{`"sick"`, "not a valid message"}, ""},

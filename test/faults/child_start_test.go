@@ -161,3 +161,13 @@ func TestFaultA41_EraProbe(t *testing.T) {
 		})
 	}
 }
+
+func TestFaultG28_IDsOfItsOwn(t *testing.T) {
+	t.Run("equal", func(t *testing.T) { newBed(t, "ids .0", setup{}).works() })
+	t.Run("others", func(t *testing.T) {
+		b := newBed(t, "ids 5", setup{unready: true})
+		if got := b.open().about("sick"); !strings.Contains(got, "sent a reply to no request: ") {
+			t.Errorf("got %q, want what came", got)
+		}
+	})
+}

@@ -29,6 +29,8 @@ func calls() map[string]mode {
 		"twice":     {fault: instead(`{"jsonrpc":"2.0","id":%,"result":{"content":[]},"result":{}}`)},
 		"both":      {fault: instead(`{"jsonrpc":"2.0","id":%,"result":{"content":[]},"error":{"code":1,"message":"x"}}`)},
 		"neither":   {fault: instead(`{"jsonrpc":"2.0","id":%}`)},
+		"onlyID":    {fault: instead(`{"jsonrpc":"2.0","ID":%,"Result":{"content":[]}}`)},
+		"nobodys":   {fault: instead(`{"jsonrpc":"2.0","id":"%x","result":{"content":[]}}`)},
 		"stringid":  {fault: instead(`{"jsonrpc":"2.0","id":"%","result":{"content":[]}}`)},
 		"badutf8":   {fault: instead(`{"jsonrpc":"2.0","id":%,"result":{"content":[{"type":"text","text":"` + "\xff\xfe" + `"}]}}`)},
 		"batch":     {fault: instead(`[{"jsonrpc":"2.0","id":%,"result":{"content":[]}}]`)},

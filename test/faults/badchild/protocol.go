@@ -12,7 +12,15 @@ func protocols() map[string]mode {
 	return map[string]mode{
 		"hanginit": {take: func(_ *server, r request) bool { return r.Method == "initialize" }},
 		// It never answers the method that its argument names.
-		"mute":         {take: func(s *server, r request) bool { return r.Method == s.arg(0) }},
+		"mute": {take: func(s *server, r request) bool { return r.Method == s.arg(0) }},
+		// Its ids are those of the requests with its argument behind them.
+		"ids": {take: func(s *server, r request) bool {
+			if r.ID != nil {
+				r.ID = append(r.ID, s.arg(0)...)
+				s.answer(r)
+			}
+			return r.ID != nil
+		}},
 		"crlf":         {start: crlf},
 		"legacysilent": {take: func(_ *server, r request) bool { return r.Method == "server/discover" }},
 		"legacyodd":    {take: legacyOdd},

@@ -1,0 +1,111 @@
+package toolbox
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/big"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/logkey"
+	"github.com/mcp-workbench/workbench/internal/wire"
+)
+
+// numberOf reads the id of a reply: numbers that are equal are the same id,
+// however they are written.
+func numberOf(token []byte) (number uint64, ok bool) {
+	if number, err := strconv.ParseUint(string(token), 10, 64); err == nil {
+		return number, number > 0
+	}
+	// Of a number in these bounds with that many digits the exponent is small.
+	const digits = 64
+	about, err := strconv.ParseFloat(string(token), 64)
+	if err != nil || len(token) > digits || about < 1 || about >= 1<<53 {
+		return 0, false
+	}
+	exact, ok := new(big.Rat).SetString(string(token))
+	if !ok || !exact.IsInt() {
+		return 0, false
+	}
+	return exact.Num().Uint64(), true
+}
+
+// strayGrace is how long a server that sent a reply to nobody may take to send the
+// one that is waited for.
+const strayGrace = time.Second
+
+// StrayError says that a server sent a reply that is to no request.
+type StrayError struct {
+	Reply foreign.Text
+
+	at time.Time // when it came
+}
+
+func (e *StrayError) Error() string {
+	return fmt.Sprintf("sent a reply to no request: %q", e.Reply)
+}
+
+// stray notes a reply that is to no request. If one call alone waits for its own,
+// that was most likely meant to be it, and the call is not left waiting long.
+func (c *conn) stray(line []byte) {
+	c.server.log.Debug().Int(logkey.Bytes, len(line)).Msg("the server sent a reply to no request")
+	now := time.Now()
+	e := &StrayError{Reply: foreign.NewText(string(line[:min(len(line), strayKept)])), at: now}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.strayed = e
+	c.silent = 0
+	var waiting *Call
+	for _, call := range c.pending {
+		switch {
+		case call.open:
+		case waiting != nil:
+			return
+		default:
+			waiting = call
+		}
+	}
+	if waiting != nil && waiting.stray == nil && c.closed == nil {
+		waiting.stray, waiting.due = e, now.Add(strayGrace)
+		c.armLocked(now)
+	}
+}
+
+// strayKept is how much of such a reply is told, in bytes.
+const strayKept = 200
+
+// looksLikeReply reports whether a line that is no valid message was meant to be
+// a reply, and the token of its id if it has one.
+func looksLikeReply(line []byte, err error) (id []byte, is bool) {
+	var bad *wire.Error
+	if !errors.As(err, &bad) || bytes.Contains(line, []byte(`"method"`)) {
+		return nil, false
+	}
+	if bad.Code == wire.CodeParse {
+		// A line that was cut is left to the end of its process, which says more.
+		has := func(text string) bool { return bytes.Contains(line, []byte(text)) }
+		whole := bytes.HasPrefix(line, []byte("{")) && bytes.HasSuffix(line, []byte("}"))
+		return wire.Ends(line).ID(), whole && has(`"jsonrpc"`) && (has(`"result"`) || has(`"error"`))
+	}
+	// It is JSON, and a line of a log may be that too.
+	in := wire.Span{Start: 0, End: len(line)}
+	for first := range wire.Elements(line, in) {
+		in = first // a batch
+		break
+	}
+	has := make(map[string]wire.Span)
+	for key, value := range wire.Members(line, in) {
+		name, _ := wire.Unquote(line[key.Start:key.End])
+		has[strings.ToLower(name)] = value
+	}
+	_, ours := has["jsonrpc"]
+	_, result := has["result"]
+	_, failure := has["error"]
+	if id = bad.ID; id == nil && has["id"].Present() {
+		id = line[has["id"].Start:has["id"].End]
+	}
+	return id, id != nil && (ours || result) || ours && (result || failure)
+}

@@ -207,6 +207,9 @@ func (s *Server) Notes() []string {
 	for _, k := range []Kind{Tools, Resources, Templates, Prompts} {
 		notes = append(notes, s.notes[k]...)
 	}
+	if n := len(s.unfiltered); n > 0 && len(s.lists[Tools]) == 0 {
+		notes = append(notes, fmt.Sprintf("its toolFilters leave none of its %d tools", n))
+	}
 	c := s.conn
 	s.mu.Unlock()
 	if c != nil {
@@ -217,6 +220,13 @@ func (s *Server) Notes() []string {
 		c.mu.Unlock()
 	}
 	return notes
+}
+
+// Hidden returns how many of its tools the filters of the configuration leave out.
+func (s *Server) Hidden() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.unfiltered) - len(s.lists[Tools])
 }
 
 // set changes the state, wakes who waits for it and tells the event listener.

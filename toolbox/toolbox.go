@@ -205,9 +205,20 @@ func (t *Toolbox) Await(ctx context.Context, wait time.Duration, names ...string
 	}
 }
 
-// Settle waits until each server of an open toolbox is ready or has failed, also
-// those that Open did not wait for, or until ctx ends.
-func (t *Toolbox) Settle(ctx context.Context) { settle(ctx, t.Servers()) }
+// Start starts the servers if that was not done, and waits until each is ready or has failed, however long its start may take, or
+// until ctx ends. If names are given, only those servers are waited for.
+func (t *Toolbox) Start(ctx context.Context, names ...string) (err error) {
+	t.once.Do(func() { err = t.start() })
+	if err != nil {
+		return err
+	}
+	servers := slices.Clone(t.Servers())
+	if len(names) > 0 {
+		servers = slices.DeleteFunc(servers, func(s *Server) bool { return !slices.Contains(names, s.Name) })
+	}
+	settle(ctx, servers)
+	return context.Cause(ctx)
+}
 
 func settle(ctx context.Context, servers []*Server) {
 	for _, s := range servers {

@@ -47,7 +47,7 @@ func callTool(ctx context.Context, env *environment, name string, args []string,
 	if len(parts) != 3 || parts[0] == "" || parts[1] == "" || parts[2] == "" {
 		return usageError{hinted{fmt.Errorf("%q does not name a tool", name), "write TOOLBOX/SERVER/TOOL, as workbench tools lists them"}}
 	}
-	boxes, closeAll, err := env.openBoxes(ctx, nil, parts[0])
+	boxes, closeAll, err := env.openServers(ctx, []string{parts[1]}, nil, parts[0])
 	if err != nil {
 		return err
 	}
@@ -93,6 +93,9 @@ func pick(b *toolbox.Toolbox, server, name string) (toolbox.Item, error) {
 		return toolbox.Item{}, absent(b.Name, server, st)
 	}
 	hint := "its tools are: " + join(known)
+	if n := srv.Hidden(); n > 0 {
+		hint += fmt.Sprintf("; its toolFilters leave out %d more", n)
+	}
 	if near := nearest.Names(name, known, 1); near != nil {
 		hint = fmt.Sprintf("did you mean %q?", near[0])
 	}

@@ -57,6 +57,9 @@ func (e *environment) openStore(ctx context.Context, cfg *config.Config, warn fu
 	return store.OpenSQLite(ctx, path, warn, store.Options{})
 }
 
+// errNoneKept says that there is no store.
+var errNoneKept = errors.New("no conversations have been kept")
+
 // withStore runs do with the store that is there; fresh allows to make one.
 func (e *environment) withStore(ctx context.Context, fresh bool, do func(*store.Store) error) (err error) {
 	cfg, _, err := e.load()
@@ -69,7 +72,7 @@ func (e *environment) withStore(ctx context.Context, fresh bool, do func(*store.
 			return err
 		}
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			return hinted{fmt.Errorf("no conversations have been kept: %s is not there", path), `if they are elsewhere, say so in the configuration: "store": {"path": "…"}`}
+			return hinted{fmt.Errorf("%w: %s is not there", errNoneKept, path), `if they are elsewhere, say so in the configuration: "store": {"path": "…"}`}
 		}
 	}
 	s, err := e.openStore(ctx, cfg, func(warning error) { fmt.Fprintf(e.err, "workbench: warning: %v\n", warning) })

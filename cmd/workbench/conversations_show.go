@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -30,16 +31,19 @@ func conversationsListCommand(env *environment) *cobra.Command {
 			if limit < 1 {
 				return usageError{fmt.Errorf("--limit: want a number from 1, got %d", limit)}
 			}
-			return env.withStore(cmd.Context(), false, func(s *store.Store) error {
-				list, err := s.Latest(cmd.Context(), user, limit)
-				if err != nil {
-					return err
-				}
-				if asJSON {
-					return printJSON(env.out, listConversations(list))
-				}
-				return printConversations(env.out, list)
+			var list []store.Owned
+			err := env.withStore(cmd.Context(), false, func(s *store.Store) (err error) {
+				list, err = s.Latest(cmd.Context(), user, limit)
+				return err
 			})
+			switch {
+			case err != nil && !errors.Is(err, errNoneKept):
+				return err
+			case asJSON:
+				return printJSON(env.out, listConversations(list))
+			default:
+				return printConversations(env.out, list)
+			}
 		},
 	}
 	addUser(cmd, &user)

@@ -2,10 +2,12 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mattn/go-isatty"
@@ -31,16 +33,24 @@ func (e *environment) logger() (zerolog.Logger, error) {
 		}
 	}
 	var w io.Writer = e.err
+	var file *logFile
 	if e.logFile != "" {
-		f, err := openfile.Append(e.logFile)
-		if err != nil {
+		file = &logFile{path: e.logFile}
+		if err := file.reopen(); err != nil {
 			return zerolog.Nop(), fmt.Errorf("--log-file: %w", err)
 		}
-		w = f
+		w = file
 	} else if isTerminal(e.err) {
 		w = zerolog.ConsoleWriter{Out: e.err, TimeFormat: time.TimeOnly}
 	}
-	return zerolog.New(e.logs.to(w)).Level(level).With().Timestamp().Logger(), nil
+	log := zerolog.New(e.logs.to(w)).Level(level).With().Timestamp().Logger()
+	if file != nil {
+		file.log = log
+		e.logs.mu.Lock()
+		e.logs.files = append(e.logs.files, file)
+		e.logs.mu.Unlock()
+	}
+	return log, nil
 }
 
 // droppedLines is the line that stands for n lines of the log that nobody read in time.
@@ -51,10 +61,52 @@ func droppedLines(n int) []byte {
 	return line.Bytes()
 }
 
+// logFile is a file that lines are appended to. It can be moved away: then a new one is made when it is opened again.
+type logFile struct {
+	path string
+	log  zerolog.Logger // which writes to it
+	f    atomic.Pointer[os.File]
+}
+
+func (l *logFile) Write(line []byte) (int, error) {
+	for {
+		f := l.f.Load()
+		n, err := f.Write(line)
+		if !errors.Is(err, os.ErrClosed) || f == l.f.Load() {
+			return n, err
+		}
+	}
+}
+
+// reopen opens the file that has the name now. If that fails, the one before goes on.
+func (l *logFile) reopen() error {
+	f, err := openfile.Append(l.path)
+	if err != nil {
+		return err
+	}
+	if old := l.f.Swap(f); old != nil {
+		_ = old.Close()
+	}
+	return nil
+}
+
 // logs are those that the program writes.
 type logs struct {
-	mu  sync.Mutex
-	all []*logqueue.Writer
+	mu    sync.Mutex
+	all   []*logqueue.Writer
+	files []*logFile
+}
+
+// reopen opens the files of the logs again.
+func (l *logs) reopen() {
+	l.mu.Lock()
+	files := l.files
+	l.mu.Unlock()
+	for _, f := range files {
+		if err := f.reopen(); err != nil {
+			f.log.Warn().AnErr(logkey.Err, err).Msg("the log file cannot be opened again; the one before goes on")
+		}
+	}
 }
 
 // to returns what writes a log to w.

@@ -82,6 +82,7 @@ func run(ctx context.Context, args []string, std streams, environ []string) int 
 	}
 	child.Conceal()
 	env := &environment{streams: std, environ: environ, hangups: newHangups()}
+	env.hangups.reopen = env.logs.reopen
 	return env.report(env.do(ctx, args))
 }
 
@@ -125,15 +126,22 @@ func (e *environment) report(err error) int {
 		return exitFault // who stopped reading, as head does, wants no more
 	}
 	text := fmt.Sprintf("workbench: error: %v\n", err)
+	var ended signalError
 	var h hinted
-	if errors.As(err, &h) {
+	switch {
+	case errors.As(err, &ended):
+		text = fmt.Sprintf("workbench: %v\n", ended)
+	case errors.As(err, &h):
 		text += fmt.Sprintf("workbench: hint: %s\n", h.hint)
 	}
 	last := logqueue.New(e.err, droppedLines) // a pipe that nobody reads is not to hold up the end
 	_, _ = last.Write([]byte(text))
 	last.Close(logEnd)
 	var usage usageError
-	if errors.As(err, &usage) {
+	switch {
+	case errors.As(err, &ended):
+		return ended.code()
+	case errors.As(err, &usage):
 		return exitUsage
 	}
 	return exitFault

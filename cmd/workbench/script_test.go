@@ -22,9 +22,12 @@ import (
 
 var update = flag.Bool("update", false, "rewrite what scripts and golden files expect from what is printed")
 
+// asProgram is set in the environment of a test that is to be the program.
+const asProgram = "WORKBENCH_TEST_AS_PROGRAM"
+
 func TestMain(m *testing.M) {
-	if len(os.Args) == 2 && os.Args[1] == guardArg {
-		main() // of a test that has the program in its own process
+	if len(os.Args) == 2 && os.Args[1] == guardArg || os.Getenv(asProgram) != "" {
+		main() // of a test that has the program in its own process, or as one of its own
 	}
 	testscript.Main(m, map[string]func(){"workbench": main, "fakeserver": fakeServer})
 }

@@ -53,7 +53,20 @@ func signals(ctx context.Context, hangups *hangups, terminal func() bool) (conte
 // signalError says that a signal ended what was under way.
 type signalError struct{ os.Signal }
 
-func (e signalError) Error() string { return "received signal " + e.String() }
+func (e signalError) Error() string {
+	if e.Signal == os.Interrupt {
+		return "interrupted"
+	}
+	return "received signal " + e.String()
+}
+
+// code is the exit code of a program that a signal has ended, as shells have it.
+func (e signalError) code() int {
+	if s, ok := e.Signal.(syscall.Signal); ok {
+		return 128 + int(s)
+	}
+	return exitFault
+}
 
 // stopped gives the error of a server on standard input and output. A signal is
 // the way in which some clients end theirs, and no fault.
@@ -66,8 +79,9 @@ func stopped(err error) error {
 
 // hangups are the SIGHUPs of a program that goes on at them.
 type hangups struct {
-	taken atomic.Bool
-	c     chan struct{}
+	reopen func() // what is done at each besides; nil is nothing
+	taken  atomic.Bool
+	c      chan struct{}
 }
 
 func newHangups() *hangups { return &hangups{c: make(chan struct{}, 1)} }
@@ -82,6 +96,9 @@ func (h *hangups) take() <-chan struct{} {
 func (h *hangups) give() bool {
 	if !h.taken.Load() {
 		return false
+	}
+	if h.reopen != nil {
+		h.reopen()
 	}
 	select {
 	case h.c <- struct{}{}:

@@ -13,6 +13,7 @@ import (
 
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/foreign"
@@ -28,8 +29,9 @@ func toolsCommand(env *environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tools [TOOLBOX]",
 		Short: "Open toolboxes and list their tools",
-		Long: `Tools opens one toolbox, or all, waits for the servers, prints what they offer
-and stops them again. The exit code is 1 if a server could not be started.
+		Long: `Tools opens one toolbox, or all, waits until each server has started or failed
+(timeouts.start), prints what they offer and stops them again. The exit code is 1
+if a server could not be started, or if its toolFilters leave none of its tools.
 
 With --offline nothing is started: the tools are those that workbench saw when
 a server last ran, and SEEN says when that was. The exit code is 1 if a server
@@ -58,8 +60,8 @@ func (e *environment) boxes(edited edit, names []string) (boxes []*toolbox.Toolb
 		return nil, nil, log, err
 	}
 	if log.GetLevel() == zerolog.InfoLevel {
-		// What the command prints says enough of servers that come and go.
-		log = log.Level(zerolog.WarnLevel)
+		// What the command prints says enough of servers that come, go and fail.
+		log = log.Level(zerolog.ErrorLevel)
 	}
 	if cfg, _, err = e.load(); err != nil {
 		return nil, nil, log, err
@@ -81,34 +83,38 @@ func (e *environment) boxes(edited edit, names []string) (boxes []*toolbox.Toolb
 	return boxes, cfg, log, nil
 }
 
-// openBoxes opens the named toolboxes, or all, and waits for their servers.
+// openBoxes opens the named toolboxes, or all, and waits until each of their servers is ready or has failed, for which
+// it has the time that its configuration gives it to start.
 func (e *environment) openBoxes(ctx context.Context, edited edit, names ...string) (boxes []*toolbox.Toolbox, closeAll func(), err error) {
-	boxes, cfg, log, err := e.boxes(edited, names)
+	return e.openServers(ctx, nil, edited, names...)
+}
+
+// openServers is openBoxes that waits for the named servers alone; nil is all.
+func (e *environment) openServers(ctx context.Context, servers []string, edited edit, names ...string) (boxes []*toolbox.Toolbox, closeAll func(), err error) {
+	boxes, _, log, err := e.boxes(edited, names)
 	if err != nil {
 		return nil, nil, err
 	}
-	var wg sync.WaitGroup
-	for _, b := range boxes {
-		wg.Go(func() {
-			ctx, cancel := context.WithTimeout(ctx, cfg.OpenTimeout)
-			defer cancel()
-			if b.Open(ctx, cfg.OpenTimeout) == nil {
-				b.Settle(ctx)
-			}
-		})
-	}
-	wg.Wait()
-	return boxes, func() {
+	closeAll = func() {
 		var wg sync.WaitGroup
 		for _, b := range boxes {
 			wg.Go(func() {
 				if err := b.Close(); err != nil {
-					log.Warn().AnErr(logkey.Err, err).Str(logkey.Toolbox, b.Name).Msg("closing")
+					log.Error().AnErr(logkey.Err, err).Str(logkey.Toolbox, b.Name).Msg("closing")
 				}
 			})
 		}
 		wg.Wait()
-	}, nil
+	}
+	var all errgroup.Group
+	for _, b := range boxes {
+		all.Go(func() error { return b.Start(ctx, servers...) })
+	}
+	if err := all.Wait(); err != nil {
+		closeAll()
+		return nil, nil, err
+	}
+	return boxes, closeAll, nil
 }
 
 // recallBoxes gives the named toolboxes, or all, with what was last seen of
@@ -160,15 +166,19 @@ func listTools(ctx context.Context, env *environment, names []string, asJSON, of
 	}
 	defer closeAll()
 	list := toolList{seen: offline}
-	failed := false
+	failed, enabled := false, false
 	for _, b := range boxes {
 		for _, s := range b.Servers() {
 			if err := missing(b, s, offline); err != nil {
 				failed = true
 				fmt.Fprintf(env.err, "workbench: error: %v\n", err)
 			}
+			enabled = enabled || s.Status().State != toolbox.Disabled
 			list.servers = append(list.servers, s)
 		}
+	}
+	if !enabled {
+		fmt.Fprintln(env.err, "workbench: warning: there is no server that is not disabled")
 	}
 	if err := list.print(env.out, asJSON); err != nil {
 		return err
@@ -184,6 +194,8 @@ func listTools(ctx context.Context, env *environment, names []string, asJSON, of
 func missing(b *toolbox.Toolbox, s *toolbox.Server, offline bool) error {
 	st := s.Status()
 	switch {
+	case len(s.Items(toolbox.Tools)) == 0 && s.Hidden() > 0:
+		return fmt.Errorf("server %q of toolbox %q: its toolFilters leave none of its %d tools", s.Name, b.Name, s.Hidden())
 	case st.State == toolbox.Ready || st.State == toolbox.Disabled || offline && !st.Seen.IsZero():
 		return nil
 	case offline && st.State == toolbox.Stopped:
@@ -196,9 +208,6 @@ func missing(b *toolbox.Toolbox, s *toolbox.Server, offline bool) error {
 // when it says so.
 func absent(box, server string, st toolbox.Status) error {
 	err := fmt.Errorf("server %q of toolbox %q is not available (%s)", server, box, st.State)
-	if st.State == toolbox.Starting {
-		err = fmt.Errorf("%w: not ready after %s (openTimeout)", err, time.Since(st.Since).Round(100*time.Millisecond))
-	}
 	if st.Cause != nil {
 		err = fmt.Errorf("%w: %w", err, st.Cause)
 	}
@@ -234,9 +243,10 @@ func (l *toolList) print(to io.Writer, asJSON bool) error {
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", toolbox, server, tool, description)
 	}
-	row("TOOLBOX", "SERVER", "TOOL", "SEEN", "DESCRIPTION")
+	head := sync.OnceFunc(func() { row("TOOLBOX", "SERVER", "TOOL", "SEEN", "DESCRIPTION") })
 	for _, s := range l.servers {
 		for _, it := range s.Items(toolbox.Tools) {
+			head()
 			row(s.Toolbox, s.Name, it.Key.String(), s.Status().LastSeen(), summary(it))
 		}
 	}

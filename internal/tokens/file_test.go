@@ -80,6 +80,22 @@ func TestVerify(t *testing.T) {
 	}
 }
 
+// A token is good as soon as it is made, though another one was asked about just before.
+func TestFaultU9_NewToken(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "tokens.json")
+	synctest.Test(t, func(t *testing.T) {
+		running, f := tokens.Open(path), tokens.Open(path)
+		for i := range 3 {
+			denied(t, running, "wb_x", "not known")
+			secret := made(t, f, tokens.Token{Name: fmt.Sprint("t", i), Principal: "ada"})
+			time.Sleep(20 * time.Millisecond)
+			if p, err := running.Verify(t.Context(), secret); err != nil || p.Name != "ada" {
+				t.Errorf("got %+v and %v, want ada", p, err)
+			}
+		}
+	})
+}
+
 // A program that runs sees what others change, and the end of a token.
 func TestChangesAreSeen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tokens.json")

@@ -1,0 +1,110 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// started runs the program as a process of its own.
+func started(t *testing.T, config string, args ...string) (cmd *exec.Cmd, fault *bytes.Buffer) {
+	t.Helper()
+	dir, fault := t.TempDir(), new(bytes.Buffer)
+	path := filepath.Join(dir, "workbench-config.json")
+	if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd = exec.Command(self, append(args, "--config", path)...)
+	cmd.Env = append(os.Environ(), asProgram+"=yes", "HOME="+dir, "GORACE=atexit_sleep_ms=0")
+	cmd.Stderr, cmd.Dir = fault, dir
+	return cmd, fault
+}
+
+// awaitFile waits until there is a file that holds something.
+func awaitFile(t *testing.T, path string) string {
+	t.Helper()
+	for end := time.Now().Add(late); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if text, _ := os.ReadFile(path); len(text) > 0 {
+			return string(text)
+		}
+	}
+	t.Fatalf("%s was not written", path)
+	return ""
+}
+
+// Who interrupts a command is told that, in the exit code too.
+func TestFaultU15_Interrupt(t *testing.T) {
+	for _, args := range [][]string{{"tools"}, {"call", "box/s/x"}} {
+		cmd, fault := started(t, `{"toolboxes": {"box": {"mcpServers": {"s": {"command": "sh", "args": ["-c", "echo yes >up; exec sleep 60"], "cwd": "."}}}}}`, args...)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		awaitFile(t, filepath.Join(cmd.Dir, "up"))
+		if err := cmd.Process.Signal(os.Interrupt); err != nil {
+			t.Fatal(err)
+		}
+		var exit *exec.ExitError
+		if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 130 || fault.String() != "workbench: interrupted\n" {
+			t.Errorf("%s: got %v and %q, want exit code 130 and that it was interrupted", args[0], err, fault)
+		}
+	}
+}
+
+// A log file that was moved away is followed by a new one at SIGHUP.
+func TestFaultU19_LogRotation(t *testing.T) {
+	cmd, fault := started(t, `{"toolboxes": {}}`, "serve", "--log-level", "debug", "--log-file", "log")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(in, greeting+"\n"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil { // it takes hangups now
+		t.Fatal(err)
+	}
+	log := filepath.Join(cmd.Dir, "log")
+	hup := func(want string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(cmd.Dir, "workbench-config.json"), []byte(want), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Process.Signal(syscall.SIGHUP); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hup(`{"toolboxes": {"a": {"mcpServers": {}}}}`)
+	awaitFile(t, log)
+	if err := os.Rename(log, log+".1"); err != nil {
+		t.Fatal(err)
+	}
+	hup(`{"toolboxes": {"b": {"mcpServers": {}}}}`)
+	if got := awaitFile(t, log); !strings.Contains(got, "configuration reloaded") {
+		t.Errorf("got %q in the new file, want the reload", got)
+	}
+	_ = in.Close()
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("got %v: %s", err, fault)
+	}
+}

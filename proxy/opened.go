@@ -38,7 +38,7 @@ const (
 	// maxSummary is how long a first sentence may be.
 	maxSummary = 100
 	// leastTrouble is how much of a reason or a note is shown however many there are.
-	leastTrouble = 200
+	leastTrouble = 100
 )
 
 // result is what workbench_open_toolbox answers.
@@ -131,7 +131,7 @@ func (s *session) opened(b *box, q question, modern bool) []byte {
 }
 
 // howToSeeMore says how to learn more of some tools than an open tells.
-const howToSeeMore = " To see more of some tools, open the toolbox again with tools (of tools, servers or patterns such as *issue*) and, if need be, detail."
+const howToSeeMore = " To see more of some tools, open the toolbox again with tools (of tools, servers or patterns such as *issue*) and, if need be, detail; " + findTool + " finds tools by what they do."
 
 // shorten keeps the reasons and notes of all servers within a number of bytes, or little more.
 func (r *result) shorten(room int) {

@@ -71,7 +71,7 @@ func newFrontWith(t *testing.T, cfg *config.Config, opts proxy.Options) *proxy.P
 }
 
 // peerWait bounds every wait of a test client; no working test comes near it.
-const peerWait = 20 * time.Second
+const peerWait = 2 * time.Minute
 
 // line is a client at the other end of two pipes from an endpoint.
 type line struct {

@@ -71,7 +71,7 @@ func (c *talk) hear(pieces ...string) string {
 			return msg
 		}
 	}
-	late := time.NewTimer(20 * time.Second)
+	late := time.NewTimer(2 * time.Minute)
 	defer late.Stop()
 	for {
 		select {

@@ -258,7 +258,7 @@ func TestFilesChange(t *testing.T) {
 	} {
 		c.change()
 		got := p.ask(call(1, "workflow_list", nil))
-		for deadline := time.Now().Add(20 * time.Second); !strings.Contains(got, c.want); got = p.ask(call(1, "workflow_list", nil)) {
+		for deadline := time.Now().Add(2 * time.Minute); !strings.Contains(got, c.want); got = p.ask(call(1, "workflow_list", nil)) {
 			if time.Now().After(deadline) {
 				t.Fatalf("%s: got %s, want a part %s", c.name, got, c.want)
 			}

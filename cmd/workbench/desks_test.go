@@ -334,7 +334,7 @@ func TestDeskFolder(t *testing.T) {
 
 	writeFiles(t, dir, map[string]string{"orders/commands/new.yaml": "description: New\neffect: read\nprocess: {argv: [echo, new]}\n"})
 	writeFiles(t, dir, map[string]string{"c.json": `{"toolboxes": {"flows": {"description": "now described", "mcpServers": {"workflow": {"builtin": "workflow"}}}, "orders": {"mcpServers": {"desk": {"builtin": "commands", "commands": "orders"}}}}}`})
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		got := d.execute("new")
 		if strings.Contains(got, `"response_text":"new`) {
 			break

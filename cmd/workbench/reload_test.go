@@ -59,7 +59,7 @@ func followFile(t *testing.T, path string) *followed {
 }
 
 // late bounds all waits; nothing that works comes near it.
-const late = 20 * time.Second
+const late = 2 * time.Minute
 
 // becomes waits until the front was told of a configuration with this toolbox
 // alone.

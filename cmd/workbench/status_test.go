@@ -67,7 +67,7 @@ func watched(t *testing.T, environ []string, args ...string) <-chan string {
 // until waits for a line that is wanted.
 func until(t *testing.T, lines <-chan string, want func(string) bool) string {
 	t.Helper()
-	late := time.After(20 * time.Second)
+	late := time.After(2 * time.Minute)
 	var seen []string
 	for {
 		select {

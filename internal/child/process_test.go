@@ -23,7 +23,7 @@ import (
 )
 
 // patience bounds every wait of these tests; none of them passes or fails by how long something took below it.
-const patience = 20 * time.Second
+const patience = 2 * time.Minute
 
 // starts are the ways to start a process; each behaviour holds for all of them.
 func starts(t *testing.T, test func(t *testing.T, start func(child.Spec) (*child.Process, error))) {

@@ -194,6 +194,7 @@ func TestCoverage(t *testing.T) {
 		{find.Signatures, 500, .80}, {find.Signatures, 1200, .85},
 	} {
 		t.Run(fmt.Sprint(c.detail, c.budget), func(t *testing.T) {
+			t.Parallel()
 			sum, bytes, answers := 0.0, 0, 0
 			for _, task := range tasks {
 				seen := make(map[string]bool)

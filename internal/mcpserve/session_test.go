@@ -45,7 +45,7 @@ func (p *peer) hear(want string) string {
 			p.t.Fatalf("got %s, want %s in it", got, want)
 		}
 		return got
-	case <-time.After(20 * time.Second):
+	case <-time.After(2 * time.Minute):
 		p.t.Fatalf("nothing came, want %s", want)
 		return ""
 	}

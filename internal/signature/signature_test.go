@@ -86,7 +86,7 @@ func TestOfIsBounded(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			began := time.Now()
 			got := signature.Of([]byte(c.schema))
-			if took := time.Since(began); took > time.Second {
+			if took := time.Since(began); took > time.Minute { // it is milliseconds, or without a bound for ever
 				t.Errorf("took %s", took)
 			}
 			if !strings.HasPrefix(got, c.want) {

@@ -50,7 +50,7 @@ func hold(dir string) {
 }
 
 // patience bounds waits that end at once in a program that works.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // holder is such a process.
 type holder struct {

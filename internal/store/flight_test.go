@@ -37,7 +37,7 @@ func TestFaultE9_HolderDies(t *testing.T) {
 // eventually tries until it is not refused any more, for as long as the store is busy.
 func eventually(t *testing.T, start func() (*store.Flight, error)) *store.Flight {
 	t.Helper()
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) { // It is another process's lease that ends.
+	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) { // It is another process's lease that ends.
 		f, err := start()
 		var busy *store.BusyError
 		if err == nil {

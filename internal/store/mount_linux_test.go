@@ -64,7 +64,7 @@ func playFull(ctx context.Context, s *store.Store, path, c string) error {
 	if err := os.Remove(ballast); err != nil {
 		return err
 	}
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		_, err := sayAs(ctx, s, "alice", c, store.NewID(), "after")
 		// The turn that could not be kept could not be given up either, and its lease has to end.
 		var busy *store.BusyError

@@ -250,7 +250,7 @@ func (p *program) strayed() int {
 
 // eventually asks until something is so, since the system tells nobody, and reports whether it became so.
 func eventually(so func() bool) bool {
-	for deadline := time.Now().Add(20 * time.Second); !so(); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); !so(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			return false
 		}

@@ -46,7 +46,7 @@ func (b *bed) listening(transport string) string {
 			b.tb.Fatal("the server ended without listening")
 		}
 		return "http://127.0.0.1:" + number
-	case <-time.After(30 * time.Second):
+	case <-time.After(2 * time.Minute):
 		b.tb.Fatal("the server did not listen within 30 s")
 		return ""
 	}

@@ -188,7 +188,7 @@ func withinMemory(t *testing.T, pid int, something func()) {
 // eventually asks until something is so, since processes end and files close without telling, and reports whether it
 // became so.
 func eventually(so func() bool) bool {
-	for deadline := time.Now().Add(20 * time.Second); !so(); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); !so(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			return false
 		}

@@ -77,7 +77,7 @@ func (p *plain) ends() {
 	p.t.Helper()
 	select {
 	case <-p.exited:
-	case <-time.After(20 * time.Second):
+	case <-time.After(2 * time.Minute):
 		p.t.Errorf("the program does not end")
 		kill(p.t, p.pid)
 		<-p.exited

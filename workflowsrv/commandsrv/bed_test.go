@@ -196,7 +196,7 @@ func (k *talk) ask(msg string) string {
 			if object(k.t, []byte(got))["method"] == nil {
 				return strings.Join(all, "\n")
 			}
-		case <-time.After(30 * time.Second):
+		case <-time.After(2 * time.Minute):
 			k.t.Fatalf("no answer to %s", msg)
 		}
 	}

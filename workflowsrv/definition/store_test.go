@@ -170,7 +170,7 @@ func TestWatch(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() { ended <- store.Watch(ctx) }()
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(2 * time.Minute)
 	for i := 0; ; i++ {
 		name := fmt.Sprint(i)
 		write(t, dir, "a.json", workflow("aaa", name))

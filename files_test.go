@@ -20,6 +20,7 @@ func openers() map[string]string {
 		"internal/openfile/":                "it is the way",
 		"internal/child/processes_linux.go": "what the kernel shows in /proc",
 		"internal/child/guard_linux.go":     "its own name in /proc/self",
+		"internal/child/group_linux.go":     "control groups of the kernel",
 		"internal/child/link_unix.go":       "the null device",
 		"internal/status/memory_linux.go":   "what the kernel shows in /proc/self",
 		"bench/":                            "it measures, and is no part of the program",

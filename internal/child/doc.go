@@ -17,7 +17,8 @@
 //
 // Start makes us the parent. A Guard puts a process of its own in between, so that the tree ends with us however we
 // end; that is how a program should start what it means to own. How much can be known of a tree differs: on Linux
-// under a Guard everything is found, though of what gave up its mark not always to which process it belongs; without one, and on other Unixes, a descendant is lost that left session and group
+// under a Guard everything is found, though of what gave up its mark not always to which process it belongs, unless control
+// groups can be made; without one, and on other Unixes, a descendant is lost that left session and group
 // and whose parents died before Stop; on Windows a Job Object holds all.
 //
 // Nothing of our environment and no descriptor beyond 0, 1 and 2 reaches a child. It leads a session of its own,

@@ -27,7 +27,7 @@ const (
 	frameStop                         // to the guard: grace.EOF, grace.Term
 	frameHurry                        // to the guard
 	frameHasten                       // to the guard, about all processes: grace.EOF, grace.Term
-	frameStarted                      // from the guard: pid, start
+	frameStarted                      // from the guard: pid, start; control group
 	frameRefused                      // from the guard, in place of frameStarted: errno
 	frameNoted                        // from the guard, after frameStop: stdin may be closed
 	frameExited                       // from the guard: Exit.Code, number of the signal

@@ -21,7 +21,8 @@ import (
 //	       started, exited ◄──
 //
 // What the guard starts has a umask of 077 and writes no core files. On Linux it is found again whatever it does: it
-// is adopted by the guard when its parent dies, and carries a mark that shows which process it came from. Elsewhere a
+// is adopted by the guard when its parent dies, carries a mark that shows which process it came from, and is in a control
+// group of that process, where one can be made. Elsewhere a
 // descendant that left session and group and lost its parent before anybody looked is not found.
 //
 // If the guard itself is killed, its processes are too, which is reported as their exits, and the next Start makes

@@ -26,8 +26,9 @@ const (
 
 // guard is the guard process, seen from inside.
 type guard struct {
-	conn *net.UnixConn
-	list lister
+	conn   *net.UnixConn
+	list   lister
+	groups *groups
 
 	sending sync.Mutex // held while a frame is written
 
@@ -38,7 +39,9 @@ type guard struct {
 
 // RunGuard is the whole of the process that a Guard runs. It returns its exit status when the lifeline has ended and
 // everything below it is gone.
-func RunGuard() int {
+func RunGuard() int { return runGuard(newGroups) }
+
+func runGuard(newGroups func() *groups) int {
 	// Whoever ends us all ends the one that started us, which is what counts. The handlers, unlike signals that are
 	// ignored, are not inherited.
 	unwanted := make(chan os.Signal, 1)
@@ -60,7 +63,8 @@ func RunGuard() int {
 	unix.Umask(0o077)
 	unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}) // memory holds secrets
 
-	g := &guard{conn: socket, trees: map[uint64]*tree{}}
+	g := &guard{conn: socket, trees: map[uint64]*tree{}, groups: newGroups()}
+	defer g.groups.close()
 	stopReaping := g.adopt()
 	defer stopReaping()
 	g.serve()
@@ -133,6 +137,7 @@ func (g *guard) start(f frame, files []*os.File) {
 	}
 	cmd := command{path: f.texts[0], dir: f.texts[1], argv: f.texts[2 : 2+argc], env: f.texts[2+argc:]}
 	t := newTree(&g.list, mark)
+	t.group = g.groups.add(f.id)
 	g.mu.Lock()
 	setMark(mark)
 	err := t.begin(cmd, files, unix.SIGKILL)
@@ -142,6 +147,7 @@ func (g *guard) start(f frame, files []*os.File) {
 	}
 	g.mu.Unlock()
 	if err != nil {
+		t.group.remove()
 		errno, ok := err.(syscall.Errno)
 		if !ok {
 			errno = unix.EIO
@@ -149,7 +155,7 @@ func (g *guard) start(f frame, files []*os.File) {
 		g.refuse(f.id, errno)
 		return
 	}
-	g.report(frame{kind: frameStarted, id: f.id, numbers: []int64{int64(t.pid), int64(t.start)}})
+	g.report(frame{kind: frameStarted, id: f.id, numbers: []int64{int64(t.pid), int64(t.start)}, texts: []string{string(t.group)}})
 	g.startAwaiting(t)
 	go t.run()
 	g.all.Go(func() { g.watch(f.id, t) })
@@ -177,6 +183,7 @@ func (g *guard) watch(id uint64, t *tree) {
 	g.mu.Lock()
 	delete(g.trees, id)
 	g.mu.Unlock()
+	t.group.remove()
 	g.sweep()
 	gone := frame{kind: frameGone, id: id}
 	for _, pid := range t.survivors {

@@ -75,7 +75,9 @@ func helper(mode string, args []string) int {
 	case "family":
 		return family(args)
 	case "guard":
-		return guard()
+		return guard(child.RunGuard)
+	case "bareguard":
+		return guard(child.RunBareGuard)
 	case "replaced":
 		return replaced()
 	case "owner":
@@ -86,12 +88,12 @@ func helper(mode string, args []string) int {
 
 // guard is the guard process. A data race in it ends it, which no test that uses it survives; its report alone would
 // be seen by nobody.
-func guard() int {
+func guard(run func() int) int {
 	const halt = "GORACE=halt_on_error=1"
 	if !slices.Contains(os.Environ(), halt) {
 		syscall.Exec(thisProgram(), os.Args, []string{halt})
 	}
-	return child.RunGuard()
+	return run()
 }
 
 // forever does not return; a bare select would be reported as a deadlock.

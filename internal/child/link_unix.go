@@ -222,6 +222,9 @@ func (l *link) take(f frame) {
 	case frameStarted:
 		r.pid = int(f.number(0))
 		r.tree.pid, r.tree.start = r.pid, uint64(f.number(1))
+		if len(f.texts) > 0 {
+			r.tree.group = group(f.texts[0])
+		}
 		r.started <- nil
 	case frameRefused:
 		r.started <- syscall.Errno(f.number(0))
@@ -261,6 +264,7 @@ func (l *link) lose() {
 func (r *remote) lose(list *lister, lost error) {
 	r.tree.list = list
 	survivors := r.tree.kill()
+	r.tree.group.remove()
 	if r.pid == 0 {
 		r.started <- lost
 		return

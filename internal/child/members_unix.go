@@ -30,17 +30,19 @@ func (t *tree) members() []process {
 }
 
 // pick returns those of all that are in the tree, and notes that they were seen: the process itself until it is reaped,
-// and all living ones that descend from a member, carry the tree's mark, are in its session or group, or were seen
-// in it before.
+// and all living ones that descend from a member, carry the tree's mark, are in its session, process group
+// or control group, or were seen in it before.
 func (t *tree) pick(all []process, held bool) []process {
-	in := map[int]bool{}
+	in, grouped := map[int]bool{}, map[int]bool{}
+	t.group.members(grouped)
 	started := t.pid > 1 // or 0 would mean what belongs to the kernel
 	ids := started && t.ownsIDs(all)
 	for _, p := range all {
 		in[p.pid] = started && p.pid == t.pid && (held || p.start == t.start) ||
 			ids && (p.sid == t.pid || p.pgid == t.pid) ||
 			t.mark != 0 && p.mark == t.mark ||
-			p.start != 0 && p.start == t.seen[p.pid]
+			p.start != 0 && p.start == t.seen[p.pid] ||
+			grouped[p.pid]
 	}
 	addDescendants(all, in)
 	var found []process

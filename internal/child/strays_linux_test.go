@@ -16,7 +16,8 @@ import (
 // What left its parent, its session and its mark behind ends with its server all the same, while servers that were started
 // after go on.
 func TestFaultG31_EscapedProcess(t *testing.T) {
-	g := newGuard(t)
+	g := child.NewGuard([]string{os.Args[0], "helper", "bareguard"})
+	t.Cleanup(g.Close)
 	for range 3 {
 		p := mustStart(t, g.Start, spec("family", "stay", "double", "setsid", "unmarked", "stubborn"))
 		escaped := relative(t, p)
@@ -28,6 +29,49 @@ func TestFaultG31_EscapedProcess(t *testing.T) {
 		}
 		stop(t, heir, child.Grace{})
 	}
+}
+
+// Where control groups can be made, it is known of each process which server it is of, whatever it does.
+func TestFaultG31G32G33_Groups(t *testing.T) {
+	if !child.MayGroup() {
+		t.Skip("no control groups can be made here")
+	}
+	escape := []string{"family", "stay", "double", "setsid", "unmarked", "stubborn"}
+	t.Run("the server ends", func(t *testing.T) {
+		g := newGuard(t)
+		elder := mustStart(t, g.Start, spec(escape[0], escape[1:]...))
+		spared := relative(t, elder)
+		p := mustStart(t, g.Start, spec(escape[0], escape[1:]...))
+		escaped := relative(t, p)
+		stop(t, p, child.Grace{EOF: -1, Term: -1})
+		waitGone(t, escaped)
+		if !alive(elder.PID()) || !alive(spared) {
+			t.Error("another server, or what it started, is gone")
+		}
+	})
+	t.Run("the server crashes", func(t *testing.T) {
+		g := newGuard(t)
+		mustStart(t, g.Start, spec("echo"))
+		p := mustStart(t, g.Start, spec(escape[0], append([]string{"crash"}, escape[2:]...)...))
+		escaped := relative(t, p)
+		waitDone(t, p)
+		waitGone(t, escaped)
+	})
+	t.Run("the guard is killed", func(t *testing.T) {
+		p := mustStart(t, newGuard(t).Start, spec(escape[0], escape[1:]...))
+		escaped := relative(t, p)
+		unix.Kill(parent(t, p.PID()), unix.SIGKILL)
+		waitDone(t, p)
+		waitGone(t, escaped)
+	})
+	t.Run("the guard and its owner are killed", func(t *testing.T) {
+		cmd, pids := startOwner(t, escape...)
+		unix.Kill(pids[2], unix.SIGKILL)
+		unix.Kill(cmd.Process.Pid, unix.SIGKILL)
+		_ = cmd.Wait()
+		mustStart(t, newGuard(t).Start, spec("echo")) // the next one finds what was left
+		waitGone(t, pids...)
+	})
 }
 
 // A process that was concealed cannot be looked into by others of its user.

@@ -20,6 +20,7 @@ type tree struct {
 	*life
 	start uint64         // when it was started, as in process.start; 0 if unknown
 	mark  uint64         // what its descendants carry, 0 if nothing; see setMark
+	group group          // the control group that they are in
 	seen  map[int]uint64 // descendants seen so far and when they started; owned by run
 	list  *lister
 	asked chan Grace // holds what stop was given
@@ -72,9 +73,16 @@ func (t *tree) begin(cmd command, files []*os.File, dies syscall.Signal) error {
 	for i, f := range files {
 		fds[i] = f.Fd() // this makes them blocking, as a child expects its descriptors to be
 	}
-	pid, err := syscall.ForkExec(cmd.path, cmd.argv, &syscall.ProcAttr{
-		Dir: cmd.dir, Env: cmd.env, Files: fds, Sys: sysProcAttr(dies),
-	})
+	attr := &syscall.ProcAttr{Dir: cmd.dir, Env: cmd.env, Files: fds, Sys: sysProcAttr(dies)}
+	done := t.group.enter(attr.Sys)
+	pid, err := syscall.ForkExec(cmd.path, cmd.argv, attr)
+	done()
+	if err != nil && t.group != "" { // a sandbox may forbid to start anything in a group
+		t.group.remove()
+		t.group = ""
+		attr.Sys = sysProcAttr(dies)
+		pid, err = syscall.ForkExec(cmd.path, cmd.argv, attr)
+	}
 	if err != nil {
 		return err
 	}
@@ -204,6 +212,7 @@ func (t *tree) kill() []int {
 		if len(left) == 0 || time.Now().After(end) {
 			return numbers(left)
 		}
+		t.group.kill()
 		t.signal(unix.SIGKILL, left)
 		time.Sleep(pause)
 	}

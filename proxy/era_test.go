@@ -184,6 +184,27 @@ func TestLegacyClientModernServerAsks(t *testing.T) {
 	}
 }
 
+// The answers to several questions go to the server in the order in which it asked, in whatever order the client gives them:
+// the same conversation is the same bytes.
+func TestAnswersAreInOrder(t *testing.T) {
+	c := dial(t, false, map[string]*mcptest.Server{"new": {Modern: true}})
+	c.initialize()
+	const questions = 9
+	var list, want []string
+	for i := range questions {
+		list = append(list, fmt.Sprintf(`{"method":"elicitation/create","params":{"message":"question %d"}}`, i))
+		want = append(want, fmt.Sprintf(`\"q%d\":{\"action\":\"accept\",\"content\":{\"n\":%d}}`, questions-i, i))
+	}
+	c.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"workbench_use_tool","arguments":{"toolbox_name":"box","tool_name":"ask","arguments":{"ask":[%s]}}}}`, strings.Join(list, ","))
+	for _, i := range []int{4, 8, 0, 2, 1, 7, 3, 6, 5} {
+		q := c.hear(fmt.Sprintf("question %d", i))
+		c.say(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"n":%d}}}`, field(t, q, "id"), i)
+	}
+	if got := c.hear(`"id":1`); !strings.Contains(got, strings.Join(want, ",")) {
+		t.Errorf("got %s, want the answers in the order %s", got, want)
+	}
+}
+
 func TestSubscription(t *testing.T) {
 	c := dial(t, true, map[string]*mcptest.Server{"old": {Resources: []string{`{"uri":"x:1","name":"one"}`}}})
 	c.say(`{"jsonrpc":"2.0","id":"l","method":"tools/list","params":{%s}}`, meta(""))

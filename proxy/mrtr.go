@@ -53,10 +53,10 @@ func (f *flight) ask(m *wire.Message) bool {
 		f.fail(fmt.Errorf("the server asked for input %d times without answering", maxRounds))
 		return true
 	}
-	r := &round{f: f, state: bytes.Clone(m.Bytes(out[2])), answers: make(map[string][]byte)}
+	r := &round{f: f, state: bytes.Clone(m.Bytes(out[2]))}
 	type question struct {
-		key, method string
-		params      []byte
+		method string
+		params []byte
 	}
 	var questions []question
 	for key, value := range wire.Members(m.Raw, out[1]) {
@@ -65,16 +65,16 @@ func (f *flight) ask(m *wire.Message) bool {
 			f.fail(fmt.Errorf("the server asked for input that no client can give: %w", err))
 			return true
 		}
-		name, _ := wire.Unquote(m.Bytes(key))
-		questions = append(questions, question{name, method, bytes.Clone(params)})
+		questions = append(questions, question{method, bytes.Clone(params)})
+		r.answers = append(r.answers, answer{key: bytes.Clone(m.Bytes(key))})
 	}
 	r.left = len(questions)
 	if r.left == 0 {
 		r.again()
 		return true
 	}
-	for _, q := range questions {
-		k := &ask{carrier: f, answer: func(m *wire.Message) { r.answer(q.key, m) }}
+	for i, q := range questions {
+		k := &ask{carrier: f, answer: func(m *wire.Message) { r.answer(i, m) }}
 		f.s.enter(k)
 		f.out.message(eras.AppendQuestionToLegacy(nil, []byte(k.id), q.method, q.params))
 	}
@@ -88,12 +88,15 @@ type round struct {
 
 	mu      sync.Mutex
 	left    int
-	answers map[string][]byte
+	answers []answer // in the order in which the server asked
 	failed  bool
 }
 
-// answer takes the client's response to one question.
-func (r *round) answer(key string, m *wire.Message) {
+// answer is the client's result for the question of a key. Both are JSON.
+type answer struct{ key, result []byte }
+
+// answer takes the client's response to a question.
+func (r *round) answer(number int, m *wire.Message) {
 	r.mu.Lock()
 	if r.failed {
 		r.mu.Unlock()
@@ -107,7 +110,7 @@ func (r *round) answer(key string, m *wire.Message) {
 		r.f.finish(wire.Splice(nil, m.Raw, wire.Edit{Span: m.ID, New: r.f.id}), cancelled)
 		return
 	}
-	r.answers[key] = bytes.Clone(m.Bytes(m.Result))
+	r.answers[number].result = bytes.Clone(m.Bytes(m.Result))
 	r.left--
 	last := r.left == 0
 	r.mu.Unlock()
@@ -120,11 +123,11 @@ func (r *round) answer(key string, m *wire.Message) {
 func (r *round) again() {
 	f := r.f
 	text := []byte(`"inputResponses":{`)
-	for key, answer := range r.answers {
-		if text[len(text)-1] != '{' {
+	for i, a := range r.answers {
+		if i > 0 {
 			text = append(text, ',')
 		}
-		text = append(append(wire.AppendQuote(text, key), ':'), answer...)
+		text = append(append(append(text, a.key...), ':'), a.result...)
 	}
 	text = append(text, '}')
 	if r.state != nil {

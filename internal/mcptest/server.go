@@ -446,17 +446,27 @@ func (s *session) result(m *wire.Message, result json.RawMessage) {
 	s.reply(m, string(result))
 }
 
-// ask sends the client a request and answers with what it answered.
+// ask sends the client a request and answers with what it answered. A modern
+// server may be given an array of them.
 func (s *session) ask(m *wire.Message, request json.RawMessage) {
 	if s.server.Modern {
 		// A modern server asks in its result, and is called again with the answer.
-		answer, _ := wire.FindPath(m.Raw, m.Params, "inputResponses", "q")
+		path, questions := []string{"inputResponses", "q"}, `"q":`+string(request)
+		var several []json.RawMessage
+		if json.Unmarshal(request, &several) == nil {
+			path, questions = path[:1], ""
+			for i, one := range several {
+				questions += fmt.Sprintf(`,"q%d":%s`, len(several)-i, one)
+			}
+			questions = strings.TrimPrefix(questions, ",")
+		}
+		answer, _ := wire.FindPath(m.Raw, m.Params, path...)
 		state, _ := wire.FindPath(m.Raw, m.Params, "requestState")
 		if string(m.Bytes(state)) == `"mine"` && answer.Present() {
 			s.text(m, string(m.Bytes(answer)))
 			return
 		}
-		s.reply(m, `{"resultType":"input_required","requestState":"mine","inputRequests":{"q":`+string(request)+`}}`)
+		s.reply(m, `{"resultType":"input_required","requestState":"mine","inputRequests":{`+questions+`}}`)
 		return
 	}
 	s.mu.Lock()

@@ -121,11 +121,16 @@ func callerOf(r *http.Request) *caller {
 }
 
 func (s *Server) serveOperation(w http.ResponseWriter, r *http.Request, o *operation) {
-	raw, f := readRequest(w, r, o)
+	c := callerOf(r)
+	var a arguments
 	var result json.RawMessage
+	raw, f := readRequest(w, r, o)
 	if f == nil {
-		patient(w, o, raw)
-		result, f = s.call(r.Context(), o, callerOf(r), raw)
+		a, f = o.read(c, raw)
+	}
+	if f == nil {
+		patient(w, a)
+		result, f = s.carryOn(r.Context(), o, c, a)
 	}
 	if f != nil {
 		writeFault(w, f)
@@ -136,8 +141,7 @@ func (s *Server) serveOperation(w http.ResponseWriter, r *http.Request, o *opera
 
 // patient lets the answer of an operation be as late as its caller wants to
 // wait for it; the front's own limit is shorter.
-func patient(w http.ResponseWriter, o *operation, raw []byte) {
-	a, _ := readArguments(raw, o.params)
+func patient(w http.ResponseWriter, a arguments) {
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(waitOf(a) + sendTime)) // a recorder of a test has none
 }
 

@@ -23,19 +23,32 @@ type operation struct {
 	run                      func(ctx context.Context, s *Server, c *caller, a arguments) (any, *Fault)
 }
 
-// call carries out an operation. A panic costs this call alone.
-func (s *Server) call(ctx context.Context, o *operation, c *caller, raw []byte) (result json.RawMessage, f *Fault) {
+// read reads the arguments of a call.
+func (o *operation) read(c *caller, raw []byte) (arguments, *Fault) {
+	a, f := readArguments(raw, o.params)
+	if f != nil {
+		f.Data.UserID = c.who.Name
+	}
+	return a, f
+}
+
+// call carries out an operation with arguments that are not read yet.
+func (s *Server) call(ctx context.Context, o *operation, c *caller, raw []byte) (json.RawMessage, *Fault) {
+	a, f := o.read(c, raw)
+	if f != nil {
+		return nil, f
+	}
+	return s.carryOn(ctx, o, c, a)
+}
+
+// carryOn carries out an operation. A panic costs this call alone.
+func (s *Server) carryOn(ctx context.Context, o *operation, c *caller, a arguments) (result json.RawMessage, f *Fault) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.opts.Logger.Error().Str(logkey.Tool, o.name).Interface(logkey.Panic, p).Bytes(logkey.Stack, debug.Stack()).Msg("a call failed within")
 			result, f = nil, faultf(http.StatusInternalServerError, "this is a fault of the server; its log says more")
 		}
 	}()
-	a, f := readArguments(raw, o.params)
-	if f != nil {
-		f.Data.UserID = c.who.Name
-		return nil, f
-	}
 	value, f := o.run(ctx, s, c, a)
 	if f != nil {
 		return nil, f

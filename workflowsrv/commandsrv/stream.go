@@ -21,17 +21,16 @@ type stream struct {
 // serveStream is invoke_agent as a stream. What is wrong before the first event
 // has a status of its own.
 func (s *Server) serveStream(w http.ResponseWriter, r *http.Request) {
-	o := s.operations[kindAgent]
+	o, c := s.operations[kindAgent], callerOf(r)
 	raw, f := readRequest(w, r, o)
 	var a arguments
 	if f == nil {
-		a, f = readArguments(raw, o.params)
+		a, f = o.read(c, raw)
 	}
 	if f != nil {
 		writeFault(w, f)
 		return
 	}
-	c := callerOf(r)
 	at, asked, f := s.asked(r.Context(), c, a, agentRequest)
 	if f != nil {
 		writeFault(w, f)
@@ -39,7 +38,7 @@ func (s *Server) serveStream(w http.ResponseWriter, r *http.Request) {
 	}
 	st := &stream{w: w, control: http.NewResponseController(w), sse: strings.Contains(r.Header.Get("Accept"), "text/event-stream")}
 	c.trace = func(ev command.TraceEvent) { st.send("trace", encode(ev)) }
-	patient(w, o, raw)
+	patient(w, a)
 	output, f := s.carryOut(r.Context(), c, at, asked, waitOf(a))
 	switch {
 	case f == nil:

@@ -109,14 +109,19 @@ func (t *Toolbox) Server(name string) (*Server, bool) {
 	return &t.Servers[i], true
 }
 
+// StartedAs is what decides how the server is started and reached: all of it but ToolFilters and the bounds, which hold for a
+// server that runs, and Shared, which says whose the server is.
+func (s *Server) StartedAs() Server {
+	start := *s
+	start.ToolFilters, start.Timeouts, start.IdleTimeout, start.MaxInFlight, start.Shared = nil, Timeouts{}, 0, 0, false
+	return start
+}
+
 // StartsLike reports whether s and other are started and reached in the same way, so that a server that runs as the one need
-// not be ended to be the other. What it does not compare is ToolFilters and all bounds, which hold for a server that runs,
-// and Shared, which says whose the server is. Two servers that cannot be used for what their variables lack are alike in that.
+// not be ended to be the other: by what their StartedAs is. Two servers that cannot be used for what their variables lack are alike
+// in that.
 func (s *Server) StartsLike(other *Server) bool {
-	a, b := *s, *other
-	for _, x := range []*Server{&a, &b} {
-		x.ToolFilters, x.Timeouts, x.IdleTimeout, x.MaxInFlight, x.Shared = nil, Timeouts{}, 0, 0, false
-	}
+	a, b := s.StartedAs(), other.StartedAs()
 	if a.Problem != nil && b.Problem != nil {
 		a.Problem, b.Problem = nil, nil // they name lines, which move
 	}

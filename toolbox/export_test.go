@@ -1,6 +1,13 @@
 package toolbox
 
-import "time"
+import (
+	"time"
+
+	"github.com/mcp-workbench/workbench/config"
+)
+
+// KeyOf is by what a server of that configuration is known in the catalogue.
+func KeyOf(cfg config.Server) string { return (&Server{cfg: cfg, box: &Toolbox{}}).key().Server }
 
 // Failures is how a server's failures are counted.
 type Failures struct{ backoff }

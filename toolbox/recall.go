@@ -147,27 +147,19 @@ func (s *Server) remember() {
 }
 
 // key names the server in the catalogue by all that decides what it offers,
-// except the values of variables and headers, which are secrets.
+// except the values of variables and headers, which are secrets. What is added to
+// the configuration of servers is a part of it without more ado.
 func (s *Server) key() catalogue.Key {
 	cfg := s.cfg
+	start := cfg.StartedAs()
+	start.Name, start.Disabled, start.Problem = "", false, nil
+	start.Env, start.Headers, start.OAuth.ClientSecret = nil, nil, ""
 	id := struct {
-		Transport     config.Transport
-		Command       string
-		Args          []string
-		Variables     []string
-		Inherit       config.InheritEnv
-		Cwd           string
-		URL           string
-		Headers       []string
-		Builtin       string
-		Workflows     []string
-		Conditions    string
-		Program       string
-		Size, Changed int64
-	}{
-		cfg.Transport, cfg.Command, cfg.Args, slices.Sorted(maps.Keys(cfg.Env)), cfg.InheritEnv, cfg.Cwd,
-		cfg.URL, slices.Sorted(maps.Keys(cfg.Headers)), cfg.Builtin, cfg.Workflows, cfg.Conditions, "", 0, 0,
-	}
+		Start              config.Server
+		Variables, Headers []string
+		Program            string
+		Size, Changed      int64
+	}{Start: start, Variables: slices.Sorted(maps.Keys(cfg.Env)), Headers: slices.Sorted(maps.Keys(cfg.Headers))}
 	if cfg.Transport == config.TransportStdio {
 		spec := child.Spec{Command: cfg.Command, Env: environment(cfg, s.box.opts.Environ), Dir: cfg.Cwd}
 		if path, err := spec.Path(); err == nil {

@@ -510,3 +510,51 @@ func TestFaultH10_HangingServerHoldsUpOneOpen(t *testing.T) {
 		})
 	}
 }
+
+// Each setting of a server decides by what it is known, but for those that are named here, and values that are secret.
+func TestAllThatDecidesIsInTheKey(t *testing.T) {
+	others := []string{"Name", "ToolFilters", "Disabled", "Shared", "Timeouts", "IdleTimeout", "MaxInFlight", "Problem"}
+	known := toolbox.KeyOf(config.Server{})
+	kind := reflect.TypeFor[config.Server]()
+	for i := range kind.NumField() {
+		var cfg config.Server
+		name, field := kind.Field(i).Name, reflect.ValueOf(&cfg).Elem().Field(i)
+		switch field.Interface().(type) {
+		case config.Timeouts:
+			cfg.Timeouts.Start = time.Second
+		case config.InheritEnv:
+			cfg.InheritEnv.All = true
+		case config.OAuth:
+			cfg.OAuth.ClientID = "x"
+		case map[string]string:
+			field.Set(reflect.ValueOf(map[string]string{"A": "1"}))
+		case []string:
+			field.Set(reflect.ValueOf([]string{"x"}))
+		default:
+			switch field.Kind() {
+			case reflect.String:
+				field.SetString("x")
+			case reflect.Bool:
+				field.SetBool(true)
+			case reflect.Int, reflect.Int64:
+				field.SetInt(1)
+			default:
+				if name != "Problem" {
+					t.Fatalf("%s: this test has no value of type %s", name, field.Type())
+				}
+				cfg.Problem = errors.New("x")
+			}
+		}
+		if decides := toolbox.KeyOf(cfg) != known; decides == slices.Contains(others, name) {
+			t.Errorf("%s: it decides by what a server is known: %v", name, decides)
+		}
+	}
+	one, other := config.Server{Env: map[string]string{"A": "1"}}, config.Server{Env: map[string]string{"A": "2"}}
+	if toolbox.KeyOf(one) != toolbox.KeyOf(other) {
+		t.Error("the value of a variable decides by what a server is known")
+	}
+	one, other = config.Server{OAuth: config.OAuth{ClientSecret: "a"}}, config.Server{OAuth: config.OAuth{ClientSecret: "b"}}
+	if toolbox.KeyOf(one) != toolbox.KeyOf(other) {
+		t.Error("the secret of a login decides by what a server is known")
+	}
+}

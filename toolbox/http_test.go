@@ -513,7 +513,9 @@ func TestHTTPListens(t *testing.T) {
 		switch gets.Add(1) {
 		case 1:
 			w.Header().Set("Content-Type", "text/event-stream")
-			fmt.Fprint(w, "retry: 1\n\nid: event-7\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/vendor/news\"}\n\n")
+			fmt.Fprint(w, "retry: 1\n\nid: event-7\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/vendor/news\"}\n\n"+
+				"event: endpoint\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/vendor/other\"}\n\n"+ // no message, whatever it looks like
+				"event: message\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/vendor/more\"}\n\n")
 			return true
 		case 2:
 			again <- req.Header.Get("Last-Event-ID")
@@ -528,7 +530,7 @@ func TestHTTPListens(t *testing.T) {
 	p.mu.Lock()
 	notes := slices.Clone(p.notes)
 	p.mu.Unlock()
-	if want := []string{`{"jsonrpc":"2.0","method":"notifications/vendor/news"}`}; !slices.Equal(notes, want) {
+	if want := []string{`{"jsonrpc":"2.0","method":"notifications/vendor/news"}`, `{"jsonrpc":"2.0","method":"notifications/vendor/more"}`}; !slices.Equal(notes, want) {
 		t.Errorf("got %q, want %q", notes, want)
 	}
 	r.push(`{"jsonrpc":"2.0","id":99,"method":"roots/list"}`)

@@ -62,7 +62,7 @@ func (l *httpLink) hear(body io.Reader, last string) (string, time.Duration) {
 		if ev.Retry > 0 {
 			wait = min(ev.Retry, backoffMax)
 		}
-		if len(ev.Data) == 0 {
+		if !ev.isMessage() {
 			continue
 		}
 		if err := scanLoose(ev.Data, &m); err != nil {

@@ -107,7 +107,7 @@ func (l *sseLink) read() {
 			l.cancel(fmt.Errorf("the stream ended: %w", err))
 			return
 		}
-		if len(ev.Data) == 0 || (ev.Type != "" && ev.Type != "message") {
+		if !ev.isMessage() {
 			continue
 		}
 		if err := scanLoose(ev.Data, &m); err != nil {

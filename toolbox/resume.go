@@ -99,7 +99,7 @@ func (l *httpLink) stream(body io.Reader, id uint64, at *position) (done bool, e
 		if ev.Retry > 0 {
 			at.retry = min(ev.Retry, backoffMax)
 		}
-		if len(ev.Data) == 0 || (ev.Type != "" && ev.Type != "message") {
+		if !ev.isMessage() {
 			continue
 		}
 		if err := scanLoose(ev.Data, &m); err != nil {

@@ -19,6 +19,11 @@ type event struct {
 	Retry time.Duration
 }
 
+// isMessage reports whether the event may be a message of MCP: those are of the type that events have without one.
+func (ev *event) isMessage() bool {
+	return len(ev.Data) > 0 && (ev.Type == "" || ev.Type == "message")
+}
+
 var errEventTooLong = errors.New("a server-sent event is over the limit")
 
 // eventReader reads server-sent events in bounded memory.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 )
@@ -22,7 +23,7 @@ func TestMain(m *testing.M) {
 		os.Exit(3)
 	case "stay":
 		fmt.Println(`{"jsonrpc":"2.0","method":"notifications/up"}`)
-		select {}
+		time.Sleep(time.Hour) // longer than any test; nothing else here would keep the runtime from calling it a deadlock
 	}
 	goleak.VerifyTestMain(m)
 }

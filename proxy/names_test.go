@@ -175,6 +175,22 @@ func namesKeepTheirMeaning(t *testing.T) {
 	call("read", "a's read was called")
 	call("tb__a__read", "a's read was called")
 
+	// A full name stays that of a server that is left out.
+	c := named("c", `"tools=a/read,tb__a__read,a__read"`)
+	front.Reload(readConfig(t, of(c)))
+	synctest.Wait()
+	if got := fmt.Sprint(l.tools(8)[4:]); got != "[a/read tb__c__tb__a__read a__read]" {
+		t.Errorf("got the tools %s, want that with a full name of a's under another", got)
+	}
+	for _, name := range []string{"a/read", "tb__a__read", "a__read"} {
+		if got := l.use(9, `{"toolbox_name":"tb","tool_name":"`+name+`"}`); !strings.Contains(got, `"isError":true`) {
+			t.Errorf("%s: got %s, want an error, since it was a's", name, got)
+		}
+	}
+	if got := l.ask(10, "tb__a__read", "{}"); !strings.Contains(got, "tool not found") {
+		t.Errorf("tb__a__read: got %s, want that it is not found", got)
+	}
+
 	// The name becomes one that workbench derives for another: it is neither's then.
 	fs := `"fs": {"mcpServers": {` + named("x", `"tools=y"`) + `}}`
 	z := `"tb": {"open": true, "prefix": "none", "mcpServers": {` +

@@ -100,7 +100,7 @@ func (s *session) directory(k toolbox.Kind, items []toolbox.Item) *directory {
 		added := !slices.Contains(marked, it.Server.Toolbox)
 		to[i] = route{it.Server, it.Key.Verbatim(), it.Raw[it.KeySpan.Start:it.KeySpan.End], added}
 	}
-	return newDirectory(k, s.view.Load().spaces, s.claims, to, s.plain)
+	return newDirectory(k, s.spaces, s.claims, to, s.plain)
 }
 
 // meant says who is meant by the name of a tool or prompt.

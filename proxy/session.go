@@ -67,6 +67,7 @@ type session struct {
 
 	lastFlight, lastAsk, lastPark uint64
 	routes                        *routes
+	spaces                        *spaces // of all configurations that the session worked by
 	claims                        *claims
 	told                          map[toolbox.Kind][]byte // the lists that a legacy client knows or was told to read
 	opening                       int                     // opens under way: their list changes are told once, at the end
@@ -101,7 +102,7 @@ func newSession(p *Proxy, who principal.Principal, user *account.Account, send f
 	s.leave = sync.OnceFunc(func() { close(s.leaving) })
 	s.ctx, s.cancel = context.WithCancelCause(context.Background())
 	s.view.Store(p.view.Load())
-	s.claims = newClaims()
+	s.spaces, s.claims = s.view.Load().spaces, newClaims()
 	s.routes = s.build()
 	s.told = maps.Clone(s.routes.lists[legacyEra])
 	return s

@@ -1,6 +1,8 @@
 package proxy
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/mcp-workbench/workbench/config"
@@ -32,6 +34,18 @@ func newSpaces(direct bool, toolboxes []config.Toolbox) *spaces {
 		}
 	}
 	return n
+}
+
+// with adds the names of servers that there were before: what was called by them is not to be another's now.
+func (n *spaces) with(before *spaces) *spaces {
+	all := &spaces{direct: n.direct, servers: maps.Clone(before.servers), exposed: slices.Clone(n.exposed)}
+	maps.Copy(all.servers, n.servers)
+	for _, s := range before.exposed {
+		if !slices.Contains(all.exposed, s) {
+			all.exposed = append(all.exposed, s)
+		}
+	}
+	return all
 }
 
 // first is what stands first in exposed names of a toolbox.

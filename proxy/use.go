@@ -101,10 +101,7 @@ func (s *session) useTool(c *call) {
 // call. It waits for no other server than the one that is named; where none is,
 // several might have the tool.
 func (s *session) openThenUse(f *flight, c *call, b *box, w want) {
-	whole := w
-	if of, key, full := s.view.Load().spaces.read(w.toolbox, w.tool); full && key != "" && w.server == "" {
-		whole.server, whole.tool = of.server, key
-	}
+	whole := s.whole(w)
 	var names []string
 	if _, ok := b.Server(whole.server); ok {
 		names = append(names, whole.server)
@@ -127,6 +124,16 @@ func (s *session) openThenUse(f *flight, c *call, b *box, w want) {
 		return
 	}
 	f.use(c, w, to)
+}
+
+// whole says whose the tool is, if its name does.
+func (s *session) whole(w want) want {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if of, key, full := s.spaces.read(w.toolbox, w.tool); full && key != "" && w.server == "" {
+		w.server, w.tool = of.server, key
+	}
+	return w
 }
 
 // use sends the inner call in place of the outer one.

@@ -57,7 +57,8 @@ cross: ## compile and vet for Windows and macOS
 bench: ## measure workbench beside a bare relay and others (BENCH=--quick: under a minute; BENCH=--help)
 	go run ./bench $(BENCH)
 
-fuzz: ## fuzz every target, each for FUZZTIME=10s
+fuzz: ## fuzz every target, each for FUZZTIME=10s, and draw a million hostile names
+	WORKBENCH_DRAWS=1000000 go test -count=1 -run TestHostileNames ./proxy
 	@set -e; for package in $$(go list ./...); do \
 		found="$$(go test -list '^Fuzz' "$$package")"; \
 		for target in $$found; do case "$$target" in Fuzz*) \

@@ -22,7 +22,8 @@ type unclearError struct {
 }
 
 func (e *unclearError) Error() string {
-	return fmt.Sprintf("%q could be several %s: say which as %s", foreign.NewName(e.name), e.kind, strings.Join(quoted(e.forms), " or "))
+	forms := strings.Join(quoted(e.forms), " or ")
+	return fmt.Sprintf("%q could be several %s: say which as %s", foreign.NewName(e.name), e.kind, forms)
 }
 
 // goneError says that a name was that of something else before, and leads nowhere now.
@@ -39,7 +40,8 @@ func (e *goneError) Error() string {
 		now = fmt.Sprintf("%q now", foreign.NewName(e.now))
 	}
 	return fmt.Sprintf("%q was a %s of server %q of toolbox %q earlier in this session,"+
-		" and no other is called by that name; it is %s", foreign.NewName(e.name), strings.TrimSuffix(string(e.kind), "s"), e.was.server, e.was.toolbox, now)
+		" and no other is called by that name; it is %s",
+		foreign.NewName(e.name), strings.TrimSuffix(string(e.kind), "s"), e.was.server, e.was.toolbox, now)
 }
 
 // A directory says what each name means in one list of the servers, tools or prompts: it is the one answer to who is
@@ -151,11 +153,11 @@ func (d *directory) meant(w want) (route, error) {
 	if to, ok := d.items[fullName{address{w.toolbox, w.server}, w.tool}]; ok {
 		return to, nil
 	}
-	of, key, full := d.spaces.read(w.toolbox, w.tool)
+	of, key, form := d.spaces.read(w.toolbox, w.tool)
 	switch {
-	case full && key == "":
+	case form == exposed:
 		return d.seenIn(w)
-	case full && (w.server == "" || w.server == of.server):
+	case form == parts && (w.server == "" || w.server == of.server):
 		return d.of(of, key, w.tool)
 	case w.server != "":
 		return route{}, errUnknown
@@ -178,7 +180,8 @@ func (d *directory) seenIn(w want) (route, error) {
 	to, err := d.seen(w.tool)
 	switch {
 	case err == nil && to.server.Toolbox != w.toolbox:
-		return route{}, fmt.Errorf("%q is of toolbox %q, not of %q", foreign.NewName(w.tool), to.server.Toolbox, w.toolbox)
+		where := to.server.Toolbox
+		return route{}, fmt.Errorf("%q is of toolbox %q, not of %q", foreign.NewName(w.tool), where, w.toolbox)
 	case err == nil && w.server != "" && to.server.Name != w.server:
 		return route{}, errUnknown
 	}
@@ -239,12 +242,12 @@ func (d *directory) seenAs(to route) string { return d.shown[to.identity()] }
 func (d *directory) calledAs(to route) string {
 	of := addressOf(to.server)
 	in := bareName{of.toolbox, to.key}
-	_, _, full := d.spaces.read(of.toolbox, to.key)
-	if !full && !isReserved(to.key) && len(d.bare[in]) == 1 && d.claims.free(bareNames(of.toolbox), to.key, of) {
+	_, _, form := d.spaces.read(of.toolbox, to.key)
+	if form == bare && !isReserved(to.key) && len(d.bare[in]) == 1 && d.claims.free(bareNames(of.toolbox), to.key, of) {
 		return to.key
 	}
 	short := of.server + "/" + to.key
-	if read, key, full := d.spaces.read(of.toolbox, short); full && read == of && key == to.key {
+	if read, key, form := d.spaces.read(of.toolbox, short); form == parts && read == of && key == to.key {
 		return short
 	}
 	return of.toolbox + "/" + short

@@ -66,39 +66,48 @@ func (n *spaces) find(toolbox, server string) (address, bool) {
 // three.
 const maxServerName = 64 * 3
 
+// form is what a name looks like.
+type form int
+
+const (
+	bare    form = iota // a server's own name for something
+	parts               // the server and its name for it
+	exposed             // an exposed name, which need not be a tool's and cannot be taken apart
+)
+
 // read takes a full name apart: it returns the server of a toolbox that the name is about, and what that server calls
-// the tool. An exposed name, which need not be a tool's, is about the server whose prefix it has, and key is "": it
-// cannot be taken apart.
-func (n *spaces) read(box, name string) (of address, key string, full bool) {
+// the tool. Of an exposed name it returns the server whose prefix the name has.
+func (n *spaces) read(box, name string) (of address, key string, f form) {
 	if head, rest, ok := strings.Cut(name, "/"); ok {
 		if server, key, ok := strings.Cut(rest, "/"); ok && strings.ToLower(head) == strings.ToLower(box) {
 			if of, ok := n.find(box, server); ok {
-				return of, key, true
+				return of, key, parts
 			}
 		}
 		if of, ok := n.find(box, head); ok {
-			return of, rest, true
+			return of, rest, parts
 		}
 	}
 	if of, ok := n.exposes(name); ok {
-		return of, "", true
+		return of, "", exposed
 	}
 	for i := min(len(name)-len("__"), maxServerName); i > 0; i-- {
 		if strings.HasPrefix(name[i:], "__") {
 			if of, ok := n.find(box, name[:i]); ok {
-				return of, name[i+len("__"):], true
+				return of, name[i+len("__"):], parts
 			}
 		}
 	}
-	return address{}, "", false
+	return address{}, "", bare
 }
 
 // exposes returns the server whose exposed names begin as a name does, the one with most in common with it.
 func (n *spaces) exposes(name string) (of address, ok bool) {
 	longest := 0
+	name = strings.ToLower(name[:min(len(name), 3*toolbox.MaxName)])
 	for _, s := range n.exposed {
-		if l := len(s.prefix); l > longest && l <= len(name) && strings.EqualFold(name[:l], s.prefix) {
-			of, longest = s.address, l
+		if len(s.prefix) > longest && strings.HasPrefix(name, s.prefix) {
+			of, longest = s.address, len(s.prefix)
 		}
 	}
 	return of, longest > 0

@@ -130,7 +130,7 @@ func (s *session) openThenUse(f *flight, c *call, b *box, w want) {
 func (s *session) whole(w want) want {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if of, key, full := s.spaces.read(w.toolbox, w.tool); full && key != "" && w.server == "" {
+	if of, key, form := s.spaces.read(w.toolbox, w.tool); form == parts && w.server == "" {
 		w.server, w.tool = of.server, key
 	}
 	return w

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -21,6 +22,7 @@ func TestFaultG31_EscapedProcess(t *testing.T) {
 	for range 3 {
 		p := mustStart(t, g.Start, spec("family", "stay", "double", "setsid", "unmarked", "stubborn"))
 		escaped := relative(t, p)
+		time.Sleep(20 * time.Millisecond) // the system tells in hundredths of a second when a process was born
 		heir := mustStart(t, g.Start, spec("echo"))
 		stop(t, p, child.Grace{EOF: -1, Term: -1})
 		waitGone(t, escaped)

@@ -16,6 +16,8 @@ type checker struct {
 	folder string // absolute; relative paths start from it
 	lookup func(string) (string, bool)
 	faults []Fault
+	// lenient has all that is wrong with a server, or the models, be their problem, and not what is wrong with variables alone.
+	lenient bool
 
 	// problems collects what is wrong with the variables of the server, or the models, being read. It is nil elsewhere, where
 	// such things are faults.
@@ -25,7 +27,11 @@ type checker struct {
 }
 
 func (c *checker) fault(at position, path, message, hint string) {
-	c.faults = append(c.faults, Fault{File: c.file, Line: at.line, Column: at.column, Path: path, Message: message, Hint: hint})
+	to := &c.faults
+	if c.lenient && c.problems != nil {
+		to = c.problems
+	}
+	*to = append(*to, Fault{File: c.file, Line: at.line, Column: at.column, Path: path, Message: message, Hint: hint})
 }
 
 // problem reports what the surroundings are to blame for, not the file.
@@ -169,22 +175,38 @@ func (c *checker) workable(cfg *Config) {
 		names = append(names, t.Name)
 	}
 	for _, v := range c.workedOn {
+		end := c.tolerate(c.owner(cfg, v.path))
 		if name := strings.TrimPrefix(v.text, CommandsToolbox); !slices.Contains(names, name) {
 			c.reject(v, "want "+CommandsToolbox+" and the name of a toolbox of this file", didYouMean(name, names))
 		}
+		end()
 	}
+}
+
+// owner gives the problem of the server whose entry a path leads into.
+func (c *checker) owner(cfg *Config, path string) *error {
+	for _, t := range cfg.Toolboxes {
+		for i := range t.Servers {
+			if strings.HasPrefix(path, join(join(join("toolboxes", t.Name), "mcpServers"), t.Servers[i].Name)+".") {
+				return &t.Servers[i].Problem
+			}
+		}
+	}
+	return new(error) // there is none
 }
 
 // oneDesk reports servers of commands beyond the first: over HTTP their toolbox is what names them.
 func (c *checker) oneDesk(n *node, path string, servers []Server) {
 	first := ""
-	for _, s := range servers {
+	for i, s := range servers {
 		switch {
 		case s.Builtin != "commands":
 		case first == "":
 			first = s.Name
 		default:
+			end := c.tolerate(&servers[i].Problem)
 			c.fault(n.at, join(path, s.Name), fmt.Sprintf(`want one server with builtin "commands" in a toolbox, got %s beside %s`, quote(s.Name), quote(first)), "")
+			end()
 		}
 	}
 }

@@ -16,11 +16,15 @@ const maxSize = 4 << 20
 // Load reads and parses the file at path, as [Parse] does. A file that cannot be read is an *os.PathError; one that other
 // users can write or replace is refused, as [openfile.ReadTrusted] says.
 func Load(path string, lookup func(string) (string, bool)) (*Config, error) {
+	return load(path, lookup, false)
+}
+
+func load(path string, lookup func(string) (string, bool), lenient bool) (*Config, error) {
 	data, doubt, err := openfile.ReadTrusted(path, maxSize)
 	if err != nil {
 		return nil, err
 	}
-	cfg, err := Parse(path, data, lookup)
+	cfg, err := parse(path, data, lookup, lenient)
 	if err == nil {
 		cfg.Doubt = doubt
 	}
@@ -34,6 +38,15 @@ func Load(path string, lookup func(string) (string, bool)) (*Config, error) {
 // The error is an *Error with every fault of the file; there is another only for a relative name where no current directory
 // is. A variable that is not set is a fault only outside of servers; in a server it becomes that server's Problem.
 func Parse(name string, data []byte, lookup func(string) (string, bool)) (*Config, error) {
+	return parse(name, data, lookup, false)
+}
+
+// LoadUsable is Load, but that a fault inside the entry of a server, or of the models, is the Problem of these alone.
+func LoadUsable(path string, lookup func(string) (string, bool)) (*Config, error) {
+	return load(path, lookup, true)
+}
+
+func parse(name string, data []byte, lookup func(string) (string, bool), lenient bool) (*Config, error) {
 	if lookup == nil {
 		lookup = func(string) (string, bool) { return "", false }
 	}
@@ -46,10 +59,13 @@ func Parse(name string, data []byte, lookup func(string) (string, bool)) (*Confi
 	if err != nil {
 		return nil, err
 	}
-	c := checker{file: name, folder: filepath.Dir(path), lookup: lookup}
+	c := checker{file: name, folder: filepath.Dir(path), lookup: lookup, lenient: lenient}
 	cfg := c.config(root)
 	cfg.Path = name
-	if len(c.faults) > 0 {
+	switch {
+	case len(c.faults) > 0 && lenient: // as long as it cannot be used at all, all that is wrong is told
+		return parse(name, data, lookup, false)
+	case len(c.faults) > 0:
 		return nil, newError(c.faults)
 	}
 	return cfg, nil

@@ -12,11 +12,11 @@ import (
 // server reads one server. What is wrong with its variables becomes its Problem.
 func (c *checker) server(n *node, name, path string) (s Server) {
 	s = Server{Name: name, Timeouts: DefaultTimeouts()}
+	defer c.tolerate(&s.Problem)()
 	o, ok := c.object(n, path)
 	if !ok {
 		return s
 	}
-	defer c.tolerate(&s.Problem)()
 
 	o.flag("disabled", &s.Disabled)
 	o.flag("shared", &s.Shared)

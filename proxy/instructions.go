@@ -24,7 +24,33 @@ func Instructions(cfg *config.Config) string {
 		fmt.Fprintf(&b, "%s (%d servers)\n  Description: %s\n\n", t.Name, len(t.Servers), describe(t.Description))
 	}
 	b.WriteString("To access tools from a toolbox, use workbench_open_toolbox with the toolbox name.")
-	return b.String()
+	return b.String() + unusable(cfg.Toolboxes)
+}
+
+// maxUnusable is how many servers are named that cannot be used.
+const maxUnusable = 10
+
+// unusable says which servers cannot be used as they are configured, and why.
+func unusable(boxes []config.Toolbox) string {
+	var b strings.Builder
+	n := 0
+	for _, t := range boxes {
+		for _, s := range t.Servers {
+			if s.Problem == nil || s.Disabled {
+				continue
+			}
+			if n++; n <= maxUnusable {
+				fmt.Fprintf(&b, "\n- %s/%s: %s", t.Name, s.Name, foreign.NewText(s.Problem.Error()))
+			}
+		}
+	}
+	if n > maxUnusable {
+		fmt.Fprintf(&b, "\n- and %d more", n-maxUnusable)
+	}
+	if n == 0 {
+		return ""
+	}
+	return "\n\nServers that cannot be used until the user mends their entry in the configuration:" + b.String()
 }
 
 // maxTitle and maxIntroduction keep what workbench says of itself short, in bytes.
@@ -53,7 +79,7 @@ func introduction(toolboxes []config.Toolbox) (title, description string) {
 // directInstructions is for a client that was given one toolbox.
 func directInstructions(t *config.Toolbox) string {
 	return fmt.Sprintf("Toolbox %s (%d servers)\n  Description: %s\n\nIts tools are listed; call them by their names.",
-		t.Name, len(t.Servers), describe(t.Description))
+		t.Name, len(t.Servers), describe(t.Description)) + unusable([]config.Toolbox{*t})
 }
 
 func describe(d foreign.Lines) string {

@@ -6,6 +6,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
@@ -70,6 +71,12 @@ func (s *session) report() []boxReport {
 			for _, srv := range b.Servers() {
 				r.add(srv.Name, srv.Status())
 			}
+		} else {
+			for _, srv := range t.Servers {
+				if srv.Problem != nil && !srv.Disabled {
+					r.add(srv.Name, toolbox.Status{State: toolbox.Failed, Cause: foreign.NewError(srv.Problem)})
+				}
+			}
 		}
 		reports = append(reports, r)
 	}
@@ -102,6 +109,7 @@ func (r *boxReport) add(server string, st toolbox.Status) {
 func (r *boxReport) write(b *strings.Builder) {
 	if !r.Open {
 		fmt.Fprintf(b, "%s: not open\n", r.Toolbox)
+		r.writeAbsent(b)
 		return
 	}
 	fmt.Fprintf(b, "%s: %d of %d servers ready", r.Toolbox, len(r.Ready), len(r.Ready)+len(r.Idle)+len(r.NotReady))
@@ -112,6 +120,11 @@ func (r *boxReport) write(b *strings.Builder) {
 		fmt.Fprintf(b, "; idle, started by the next call: %s", strings.Join(r.Idle, ", "))
 	}
 	b.WriteByte('\n')
+	r.writeAbsent(b)
+}
+
+// writeAbsent says why servers are not ready.
+func (r *boxReport) writeAbsent(b *strings.Builder) {
 	for _, srv := range r.NotReady {
 		fmt.Fprintf(b, "- %s is %s", srv.Name, srv.State)
 		if srv.Error != "" {

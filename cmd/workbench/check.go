@@ -23,7 +23,7 @@ with its place. It starts no server. The exit code is 0 if all is well, else 1.`
 }
 
 func check(env *environment) error {
-	cfg, searched, err := env.load()
+	cfg, searched, err := env.loadBy(config.Load)
 	var faults *config.Error
 	if errors.As(err, &faults) {
 		for _, f := range faults.Faults {

@@ -16,6 +16,7 @@ func playFault(t *testing.T, name string) {
 func TestFaultG86_Terminal(t *testing.T) { playFault(t, "G86_terminal") }
 
 func TestFaultU1_SlowStart(t *testing.T)    { playFault(t, "U1_slow_start") }
+func TestFaultU5_BadEntry(t *testing.T)     { playFault(t, "U5_bad_entry") }
 func TestFaultU8_LineEnds(t *testing.T)     { playFault(t, "U8_line_ends") }
 func TestFaultU13_NothingLeft(t *testing.T) { playFault(t, "U13_nothing_left") }
 func TestFaultU14_SaidOnce(t *testing.T)    { playFault(t, "U14_once") }

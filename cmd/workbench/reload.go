@@ -138,9 +138,9 @@ func (r *reloader) load(ctx context.Context) (*config.Config, error) {
 	go func() {
 		var got result
 		if path != "" {
-			got.cfg, got.err = r.env.loadFile(path)
+			got.cfg, got.err = r.env.loadFile(config.Load, path)
 		} else {
-			got.cfg, _, got.err = r.env.load()
+			got.cfg, _, got.err = r.env.loadBy(config.Load)
 		}
 		read <- got
 	}()

@@ -222,8 +222,15 @@ func between(least, most int) cobra.PositionalArgs {
 }
 
 // load reads the configuration that applies. With none anywhere it is the
-// built-in one, and searched says where was looked.
+// built-in one, and searched says where was looked. A fault inside the entry of a server costs that server alone.
 func (e *environment) load() (cfg *config.Config, searched []string, err error) {
+	return e.loadBy(config.LoadUsable)
+}
+
+// A loader reads a configuration: all of it, as config.Load, or what can be used, as config.LoadUsable.
+type loader func(path string, lookup func(string) (string, bool)) (*config.Config, error)
+
+func (e *environment) loadBy(read loader) (cfg *config.Config, searched []string, err error) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return nil, nil, err
@@ -236,13 +243,13 @@ func (e *environment) load() (cfg *config.Config, searched []string, err error) 
 		cfg = config.Default()
 		return cfg, searched, e.lay(cfg)
 	}
-	cfg, err = e.loadFile(path)
+	cfg, err = e.loadFile(read, path)
 	return cfg, nil, err
 }
 
 // loadFile reads the configuration in a file.
-func (e *environment) loadFile(path string) (*config.Config, error) {
-	cfg, err := config.Load(path, e.lookup)
+func (e *environment) loadFile(read loader, path string) (*config.Config, error) {
+	cfg, err := read(path, e.lookup)
 	if err == nil {
 		err = e.lay(cfg)
 	}

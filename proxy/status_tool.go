@@ -21,6 +21,14 @@ type boxReport struct {
 	Ready    []string       `json:"ready,omitempty"`
 	Idle     []string       `json:"idle,omitempty"` // stopped, and started by the next call
 	NotReady []serverReport `json:"not_ready,omitempty"`
+	Changed  []changeReport `json:"changed,omitempty"`
+}
+
+// changeReport says how the definitions of a server have changed since they were
+// first known.
+type changeReport struct {
+	Name    string   `json:"name"`
+	Changes []string `json:"changes"`
 }
 
 type serverReport struct {
@@ -70,6 +78,9 @@ func (s *session) report() []boxReport {
 			r.Open = true
 			for _, srv := range b.Servers() {
 				r.add(srv.Name, srv.Status())
+				if changes := srv.Changes(); changes != nil {
+					r.Changed = append(r.Changed, changeReport{srv.Name, changes})
+				}
 			}
 		} else {
 			for _, srv := range t.Servers {
@@ -134,6 +145,9 @@ func (r *boxReport) writeAbsent(b *strings.Builder) {
 			fmt.Fprintf(b, " (%s)", srv.Advice)
 		}
 		b.WriteByte('\n')
+	}
+	for _, srv := range r.Changed {
+		fmt.Fprintf(b, "- %s: %s\n", srv.Name, strings.Join(srv.Changes, "; "))
 	}
 }
 

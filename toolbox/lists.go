@@ -9,7 +9,6 @@ import (
 
 	"github.com/mcp-workbench/workbench/internal/account"
 	"github.com/mcp-workbench/workbench/internal/foreign"
-	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
@@ -36,9 +35,9 @@ type listReader struct {
 func (s *Server) first(ctx context.Context, c *conn) error {
 	s.mu.Lock()
 	clear(s.notes)
-	before := s.lists[Tools]
 	for _, k := range []Kind{Tools, Resources, Templates, Prompts} {
 		if !c.hello.offers(k) {
+			defer s.noteDriftLocked(k, s.lists[k], nil)()
 			delete(s.lists, k)
 			s.chargeLocked(k, nil)
 		}
@@ -59,7 +58,9 @@ func (s *Server) first(ctx context.Context, c *conn) error {
 		s.store(Tools, items, bad, err)
 	}
 	if refusal == nil {
-		s.compare(before)
+		s.mu.Lock()
+		s.status.Seen = time.Time{}
+		s.mu.Unlock()
 	}
 	for _, k := range []Kind{Resources, Prompts} {
 		if c.hello.offers(k) {
@@ -69,29 +70,12 @@ func (s *Server) first(ctx context.Context, c *conn) error {
 	return nil
 }
 
-// compare notes that the tools were just read, and how they differ from those
-// that were known when the server was started.
-func (s *Server) compare(before []Item) {
-	s.mu.Lock()
-	differs := ""
-	if s.hello != nil {
-		differs = drift(before, s.lists[Tools])
-	}
-	s.status.Seen = time.Time{}
-	if differs != "" {
-		s.drift = differs
-	}
-	s.mu.Unlock()
-	if differs != "" {
-		s.log.Info().Str(logkey.Detail, differs).Msg("the tools differ from those seen last")
-	}
-}
-
 // store keeps a list and reports whether it differs from the one before.
 func (s *Server) store(k Kind, items []Item, bad int, err error) bool {
 	whole := items
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	log := func() {}
+	defer func() { s.mu.Unlock(); log() }()
 	var notes []string
 	var refusal *RPCError
 	if none := k != Tools && errors.As(err, &refusal) && refusal.Code == wire.CodeMethodNotFound; err != nil && !none {
@@ -108,6 +92,12 @@ func (s *Server) store(k Kind, items []Item, bad int, err error) bool {
 	if err != nil && len(whole) == 0 && len(known) > 0 {
 		return false // keep what was known
 	}
+	if _, had := s.lists[k]; had {
+		log = s.noteDriftLocked(k, old, items)
+	} else if before, had := s.before[k]; had {
+		log = s.noteDriftLocked(k, before, items)
+	}
+	delete(s.before, k)
 	s.lists[k] = items
 	s.chargeLocked(k, whole)
 	if k == Tools {

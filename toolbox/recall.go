@@ -1,22 +1,20 @@
 package toolbox
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/account"
 	"github.com/mcp-workbench/workbench/internal/catalogue"
 	"github.com/mcp-workbench/workbench/internal/child"
-	"github.com/mcp-workbench/workbench/internal/foreign"
 )
 
 // Recall fills the lists of the servers with what was last seen of them,
@@ -56,10 +54,18 @@ func (s *Server) recall(e *catalogue.Entry) {
 	if e == nil {
 		return
 	}
-	if e.Late {
+	_, program := s.program()
+	if e.Late || e.Program != program {
 		s.mu.Lock()
-		s.late = true
-		s.mu.Unlock()
+		defer s.mu.Unlock()
+		s.late = e.Late && e.Program == program
+		for k := range e.Lists {
+			s.before[Kind(k)] = s.itemsOf(e, Kind(k), account.Lists)
+		}
+		s.before[Tools] = filtered(s.before[Tools], s.filters)
+		if len(e.Lists) == 0 {
+			clear(s.before)
+		}
 		return
 	}
 	h := hello{Version: e.Version, Modern: mcp.IsModernProtocol(e.Version), Mute: e.Mute, Instructions: e.Instructions}
@@ -67,21 +73,24 @@ func (s *Server) recall(e *catalogue.Entry) {
 		return // a server with such capabilities would not have become ready
 	}
 	for _, k := range []Kind{Tools, Resources, Templates, Prompts} {
-		_, key := k.method()
-		var items []Item
-		room := s.room(k)
-		for _, raw := range e.Lists[string(k)] {
-			if it, ok := newItem(s, raw, key); ok && it.size() <= room {
-				items = append(items, it)
-				room -= it.size()
-			}
-		}
-		s.store(k, items, 0, nil)
+		s.store(k, s.itemsOf(e, k, s.room(k)), 0, nil)
 	}
 	s.legacy = e.Mute
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.hello, s.status.Seen = &h, e.Seen
+}
+
+// itemsOf gives a list of an entry, as far as there is room.
+func (s *Server) itemsOf(e *catalogue.Entry, k Kind, room int) (items []Item) {
+	_, key := k.method()
+	for _, raw := range e.Lists[string(k)] {
+		if it, ok := newItem(s, raw, key); ok && it.size() <= room {
+			items = append(items, it)
+			room -= it.size()
+		}
+	}
+	return items
 }
 
 // known reports whether the server can be spoken of before it has started, and
@@ -105,9 +114,20 @@ func (s *Server) noteLate() {
 	first := s.status.State == Starting && !s.late
 	s.late = s.late || first
 	s.mu.Unlock()
-	if c := s.box.opts.Catalogue; c != nil && first && c.Get(s.key()) == nil {
-		c.Put(s.key(), &catalogue.Entry{Seen: time.Now(), Late: true})
+	c := s.box.opts.Catalogue
+	if c == nil || !first {
+		return
 	}
+	_, program := s.program()
+	e := c.Get(s.key())
+	switch {
+	case e == nil:
+		e = new(catalogue.Entry)
+	case e.Program == program:
+		return
+	}
+	e.Seen, e.Late, e.Program = time.Now(), true, program
+	c.Put(s.key(), e)
 }
 
 // remember keeps what is known of the running server for other runs. While its
@@ -126,8 +146,10 @@ func (s *Server) remember() {
 		s.mu.Unlock()
 		return
 	}
+	_, program := s.program()
 	e := &catalogue.Entry{
 		Seen:         time.Now(),
+		Program:      program,
 		Version:      s.hello.Version,
 		Mute:         s.hello.Mute,
 		Capabilities: s.hello.RawCapabilities,
@@ -146,9 +168,27 @@ func (s *Server) remember() {
 	c.Put(s.key(), e)
 }
 
+// program returns the file that is started, and what tells it from another in its
+// place; both are empty where there is none.
+func (s *Server) program() (path, state string) {
+	if s.cfg.Transport != config.TransportStdio {
+		return "", ""
+	}
+	spec := child.Spec{Command: s.cfg.Command, Env: environment(s.cfg, s.box.opts.Environ), Dir: s.cfg.Cwd}
+	path, err := spec.Path()
+	if err != nil {
+		return "", ""
+	}
+	if info, err := os.Stat(path); err == nil {
+		state = fmt.Sprintf("%d bytes of %d", info.Size(), info.ModTime().UnixNano())
+	}
+	return path, state
+}
+
 // key names the server in the catalogue by all that decides what it offers,
-// except the values of variables and headers, which are secrets. What is added to
-// the configuration of servers is a part of it without more ado.
+// except the values of variables and headers, which are secrets, and the content
+// of its program, which the entry names. What is added to the configuration of
+// servers is a part of it without more ado.
 func (s *Server) key() catalogue.Key {
 	cfg := s.cfg
 	start := cfg.StartedAs()
@@ -158,17 +198,8 @@ func (s *Server) key() catalogue.Key {
 		Start              config.Server
 		Variables, Headers []string
 		Program            string
-		Size, Changed      int64
 	}{Start: start, Variables: slices.Sorted(maps.Keys(cfg.Env)), Headers: slices.Sorted(maps.Keys(cfg.Headers))}
-	if cfg.Transport == config.TransportStdio {
-		spec := child.Spec{Command: cfg.Command, Env: environment(cfg, s.box.opts.Environ), Dir: cfg.Cwd}
-		if path, err := spec.Path(); err == nil {
-			id.Program = path
-			if info, err := os.Stat(path); err == nil {
-				id.Size, id.Changed = info.Size(), info.ModTime().UnixNano()
-			}
-		}
-	}
+	id.Program, _ = s.program()
 	server, err := json.Marshal(id)
 	if err != nil {
 		panic("the identity of a server cannot be encoded: " + err.Error())
@@ -179,56 +210,4 @@ func (s *Server) key() catalogue.Key {
 		era = []byte("modern ")
 	}
 	return catalogue.Key{Server: catalogue.Digest(server), Client: catalogue.Digest(append(era, client.capabilities()...))}
-}
-
-// drift says how tools differ from those that were there before; "" if they
-// are the same.
-func drift(before, now []Item) string {
-	old := make(map[foreign.Name][]byte, len(before))
-	for _, it := range before {
-		old[it.Key] = it.Raw
-	}
-	var changed, added, gone []foreign.Name
-	for _, it := range now {
-		raw, had := old[it.Key]
-		switch {
-		case !had:
-			added = append(added, it.Key)
-		case !bytes.Equal(raw, it.Raw):
-			changed = append(changed, it.Key)
-		}
-		delete(old, it.Key)
-	}
-	for _, it := range before {
-		if _, missed := old[it.Key]; missed {
-			gone = append(gone, it.Key)
-		}
-	}
-	var parts []string
-	for _, p := range []struct {
-		names []foreign.Name
-		what  string
-	}{{changed, "changed"}, {added, "added"}, {gone, "gone"}} {
-		if len(p.names) > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s (%s)", len(p.names), p.what, few(p.names)))
-		}
-	}
-	if parts == nil {
-		return ""
-	}
-	return "tools are not as they were last seen: " + strings.Join(parts, ", ")
-}
-
-// few lists names, not more than fit a line.
-func few(names []foreign.Name) string {
-	const most = 10
-	var shown []string
-	for _, name := range names[:min(len(names), most)] {
-		shown = append(shown, name.String())
-	}
-	list := strings.Join(shown, ", ")
-	if len(names) > most {
-		list += fmt.Sprintf(" and %d more", len(names)-most)
-	}
-	return list
 }

@@ -58,7 +58,8 @@ type Server struct {
 	// unfiltered are its tools with those that the filters leave out.
 	unfiltered []Item
 	notes      map[Kind][]string // what is odd about its lists, for the status
-	drift      string            // how its tools differ from those that were known before a start
+	drifts     map[Kind]*drift   // how its lists have changed since they were first known
+	before     map[Kind][]Item   // what another program in its place had, until its own lists are read
 	lister     *conn             // the connection that lists are read from
 	readers    map[Kind]*listReader
 	watched    map[string]bool // uris of resources whose changes are wanted
@@ -106,6 +107,8 @@ func newServer(box *Toolbox, cfg config.Server) *Server {
 		lists:   make(map[Kind][]Item),
 		sizes:   make(map[Kind]int),
 		notes:   make(map[Kind][]string),
+		drifts:  map[Kind]*drift{Tools: {}, Resources: {}, Templates: {}, Prompts: {}},
+		before:  make(map[Kind][]Item),
 		readers: map[Kind]*listReader{Tools: {}, Resources: {}, Prompts: {}},
 		watched: make(map[string]bool),
 	}
@@ -195,15 +198,11 @@ const strayTime = time.Minute
 // waits for any more.
 func (s *Server) Strays() bool { return time.Now().UnixNano()-s.strayed.Load() < int64(strayTime) }
 
-// Notes returns what is odd about the server: tools that are not as they were
-// last seen, lists that could not be read, lines on stdout that are not
-// messages.
+// Notes returns what is odd about the server: definitions that have changed, lists
+// that could not be read, lines on stdout that are not messages.
 func (s *Server) Notes() []string {
+	notes := s.Changes()
 	s.mu.Lock()
-	var notes []string
-	if s.drift != "" {
-		notes = append(notes, s.drift)
-	}
 	for _, k := range []Kind{Tools, Resources, Templates, Prompts} {
 		notes = append(notes, s.notes[k]...)
 	}

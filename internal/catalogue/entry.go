@@ -23,9 +23,11 @@ type Entry struct {
 	// Mute says that it ended or stayed silent when it was asked by
 	// server/discover.
 	Mute bool
-	// Late says that the server was never seen, and waited for in vain at that
-	// time. There is nothing else in the entry then.
+	// Late says that the server was not seen, and waited for in vain at that
+	// time. Its lists are then those of another program in its place, if any.
 	Late bool
+	// Program tells the file that was started from another in its place.
+	Program string
 	// Capabilities is the JSON object that it declared; nil for none.
 	Capabilities json.RawMessage
 	// Instructions is what it says of its use.
@@ -48,6 +50,7 @@ type document struct {
 	Version      string                       `json:"version"`
 	Mute         bool                         `json:"mute"`
 	Late         bool                         `json:"late"`
+	Program      string                       `json:"program"`
 	Capabilities json.RawMessage              `json:"capabilities"`
 	Instructions string                       `json:"instructions"`
 	Lists        map[string][]json.RawMessage `json:"lists"`
@@ -55,7 +58,7 @@ type document struct {
 
 // encode gives the file of an entry.
 func encode(k Key, e *Entry) []byte {
-	b := fmt.Appendf(nil, `{"key":%q,"seen":%d,"version":%q,"mute":%t,"late":%t,"capabilities":`, k, e.Seen.Unix(), e.Version, e.Mute, e.Late)
+	b := fmt.Appendf(nil, `{"key":%q,"seen":%d,"version":%q,"mute":%t,"late":%t,"program":%q,"capabilities":`, k, e.Seen.Unix(), e.Version, e.Mute, e.Late, e.Program)
 	if e.Capabilities == nil {
 		b = append(b, "null"...)
 	}
@@ -98,7 +101,7 @@ func decode(k Key, data []byte) (*Entry, error) {
 		return nil, errors.New("it is that of another server")
 	}
 	e := &Entry{
-		Seen: time.Unix(doc.Seen, 0), Version: doc.Version, Mute: doc.Mute, Late: doc.Late,
+		Seen: time.Unix(doc.Seen, 0), Version: doc.Version, Mute: doc.Mute, Late: doc.Late, Program: doc.Program,
 		Instructions: foreign.NewLines(doc.Instructions), Lists: doc.Lists,
 	}
 	if string(doc.Capabilities) != "null" {

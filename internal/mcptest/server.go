@@ -394,6 +394,12 @@ func (s *session) tool(m *wire.Message) {
 		s.mu.Unlock()
 		s.send([]byte(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`))
 		s.text(m, "added")
+	case "redefine": // its first tool
+		s.mu.Lock()
+		s.tools = append([]string{string(args.Result)}, s.tools[1:]...)
+		s.mu.Unlock()
+		s.send([]byte(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`))
+		s.text(m, "redefined")
 	case "noise":
 		os.Stdout.WriteString(args.Text + "\n")
 		s.text(m, "made")

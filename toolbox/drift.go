@@ -1,0 +1,140 @@
+package toolbox
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/logkey"
+)
+
+// drift is how the definitions of one list have changed since they were first
+// known, whether in this run or another.
+type drift struct {
+	changed, added, gone names
+	logged               time.Time
+}
+
+// names are different names, of which a bounded number is known.
+type names struct {
+	known []foreign.Name
+	more  bool
+}
+
+// maxDrift bounds the names of one kind of change.
+const maxDrift = 100
+
+// add notes a name and reports whether it is new.
+func (n *names) add(name foreign.Name) bool {
+	switch {
+	case slices.Contains(n.known, name):
+		return false
+	case len(n.known) == maxDrift:
+		n.more = true
+		return false
+	}
+	n.known = append(n.known, name)
+	return true
+}
+
+// relog is how long it is at least until a change of the same names is logged again.
+const relog = time.Minute
+
+// note compares a list with the one before it; it reports whether the log is to
+// say what has changed.
+func (d *drift) note(before, now []Item) (log bool) {
+	old := make(map[foreign.Name][]byte, len(before))
+	for _, it := range before {
+		old[it.Key] = it.Raw
+	}
+	differs, fresh := false, false
+	to := func(n *names, name foreign.Name) {
+		differs = true
+		fresh = n.add(name) || fresh
+	}
+	for _, it := range now {
+		raw, had := old[it.Key]
+		switch {
+		case !had:
+			to(&d.added, it.Key)
+		case !bytes.Equal(raw, it.Raw):
+			to(&d.changed, it.Key)
+		}
+		delete(old, it.Key)
+	}
+	for _, it := range before {
+		if _, missed := old[it.Key]; missed {
+			to(&d.gone, it.Key)
+		}
+	}
+	if log = fresh || differs && time.Since(d.logged) >= relog; log {
+		d.logged = time.Now()
+	}
+	return log
+}
+
+// say gives what has changed in words; "" if nothing has.
+func (d *drift) say(k Kind) string {
+	var parts []string
+	for _, p := range []struct {
+		names names
+		what  string
+	}{{d.changed, "changed"}, {d.added, "added"}, {d.gone, "gone"}} {
+		if n := len(p.names.known); n > 0 {
+			count := fmt.Sprint(n)
+			if p.names.more {
+				count = "over " + count
+			}
+			parts = append(parts, fmt.Sprintf("%s %s (%s)", count, p.what, few(p.names.known)))
+		}
+	}
+	if parts == nil {
+		return ""
+	}
+	what := string(k)
+	if k == Templates {
+		what = "resource templates"
+	}
+	return what + " are not as they were last seen: " + strings.Join(parts, ", ")
+}
+
+// few lists names, not more than fit a line.
+func few(names []foreign.Name) string {
+	const most = 10
+	var shown []string
+	for _, name := range names[:min(len(names), most)] {
+		shown = append(shown, name.String())
+	}
+	list := strings.Join(shown, ", ")
+	if len(names) > most {
+		list += fmt.Sprintf(" and %d more", len(names)-most)
+	}
+	return list
+}
+
+// Changes returns how the definitions of the server have changed since they were
+// first known: what was agreed to may not be what is there now.
+func (s *Server) Changes() (changes []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, k := range []Kind{Tools, Resources, Templates, Prompts} {
+		if text := s.drifts[k].say(k); text != "" {
+			changes = append(changes, text)
+		}
+	}
+	return changes
+}
+
+// noteDriftLocked notes how a list differs from the one before it. What it returns
+// is to be called when the lock is not held any more.
+func (s *Server) noteDriftLocked(k Kind, before, now []Item) (log func()) {
+	d := s.drifts[k]
+	if !d.note(before, now) {
+		return func() {}
+	}
+	text := d.say(k)
+	return func() { s.log.Info().Str(logkey.Detail, text).Msg("definitions differ from those seen last") }
+}

@@ -23,6 +23,8 @@ type plan struct {
 
 	turns         int // turns and lists in a round of the store
 	conversations int // that it has
+
+	tools int // in a list: 1,000, as its row says, but for tests
 }
 
 // bench is one run.

@@ -13,27 +13,40 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
 
-// built compiles workbench for a test, and this program as it is without the race detector, which has its fronts in another
-// process crawl.
+// compiled is what the first test that needs it has built for all; TestMain removes it.
+var compiled struct {
+	sync.Once
+	programs
+	clean func()
+	err   error
+}
+
+// built compiles workbench for the tests, and this program as it is without the race detector, which has its fronts in
+// another process crawl.
 func built(t testing.TB) programs {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("builds workbench")
 	}
-	p, clean, err := build(t.Context())
-	if err != nil {
-		t.Fatal(err)
+	c := &compiled
+	c.Do(func() {
+		if c.programs, c.clean, c.err = build(context.Background()); c.err != nil {
+			return
+		}
+		c.self = filepath.Join(c.dir, "bench.exe")
+		if out, err := exec.Command("go", "build", "-trimpath", "-o", c.self, ".").CombinedOutput(); err != nil {
+			c.err = fmt.Errorf("build: %w\n%s", err, out)
+		}
+	})
+	if c.err != nil {
+		t.Fatal(c.err)
 	}
-	t.Cleanup(clean)
-	p.self = filepath.Join(p.dir, "bench.exe")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", p.self, ".").CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
-	}
-	return p
+	return c.programs
 }
 
 // bounded ends what a test starts if it does not end by itself, so that the driver waits for no answer for ever.
@@ -47,7 +60,7 @@ func bounded(t *testing.T) context.Context {
 func small(p programs, only string) *bench {
 	return &bench{
 		programs: p,
-		plan:     plan{rounds: 2, sequence: effort{calls: 2}, crowd: effort{calls: 3}, width: 2, series: 1, starts: 2, counted: 8, active: 3, resting: 5, turns: 3, conversations: 5},
+		plan:     plan{rounds: 2, sequence: effort{calls: 2}, crowd: effort{calls: 3}, width: 2, series: 1, starts: 2, counted: 8, active: 3, resting: 5, turns: 3, conversations: 5, tools: 50},
 		only:     regexp.MustCompile(only),
 		say:      func(string) {},
 	}

@@ -62,8 +62,7 @@ func answerOf(c caller, w way, label string) (*request, error) {
 
 // list measures the reading of a long list of tools.
 func (b *bench) list(ctx context.Context) error {
-	const tools = 1000
-	server := b.child("--tools", fmt.Sprint(tools-len(answers())))
+	server := b.child("--tools", fmt.Sprint(b.tools-len(answers())))
 	fronts, err := b.fronts("list", server, b.peers)
 	if err != nil {
 		return err
@@ -76,7 +75,7 @@ func (b *bench) list(ctx context.Context) error {
 	fronts = append(fronts, front{name: markedFront, argv: serve})
 	fronts = slices.DeleteFunc(fronts, func(f front) bool { return f.way == useTool })
 	groups, end, err := b.prepare(ctx, fronts, []string{listWhat}, func(c *conversation, _ string) (*request, error) {
-		return listOf(c.caller, tools)
+		return listOf(c.caller, b.tools)
 	})
 	if err != nil {
 		return err

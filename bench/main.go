@@ -98,6 +98,7 @@ func dispatch(ctx context.Context, args []string, in io.Reader, out, errs io.Wri
 // fullPlan takes under six minutes.
 func fullPlan() plan {
 	return plan{
+		tools:    1000,
 		rounds:   11,
 		sequence: effort{20, 400 * time.Millisecond},
 		crowd:    effort{1, 400 * time.Millisecond},
@@ -111,6 +112,7 @@ func fullPlan() plan {
 // quickPlan takes under one.
 func quickPlan() plan {
 	return plan{
+		tools:    1000,
 		rounds:   3,
 		sequence: effort{10, 100 * time.Millisecond},
 		crowd:    effort{1, 100 * time.Millisecond},

@@ -17,7 +17,12 @@ func TestMain(m *testing.M) {
 			main()
 		}
 	}
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		if compiled.clean != nil {
+			compiled.clean()
+		}
+		os.Exit(code)
+	}))
 }
 
 func TestUsage(t *testing.T) {

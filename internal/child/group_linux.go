@@ -33,16 +33,22 @@ func newGroups() *groups {
 		return nil
 	}
 	endAbandoned(base)
-	g := &groups{path: filepath.Join(base, fmt.Sprintf("%s%d-%x", groupPrefix, os.Getpid(), rand.Uint64()))}
-	if os.Mkdir(g.path, 0o700) != nil {
-		return nil
+	const tries = 10 // another guard may find the group before it is locked, and take it for abandoned
+	for range tries {
+		g := &groups{path: filepath.Join(base, fmt.Sprintf("%s%d-%x", groupPrefix, os.Getpid(), rand.Uint64()))}
+		if os.Mkdir(g.path, 0o700) != nil {
+			return nil
+		}
+		var err error
+		if g.dir, err = lockFolder(g.path); err != nil {
+			continue
+		}
+		if _, err := os.Stat(g.path); err == nil {
+			return g
+		}
+		_ = g.dir.Close() // it is gone already
 	}
-	var err error
-	if g.dir, err = lockFolder(g.path); err != nil {
-		_ = os.Remove(g.path) // nothing is in it
-		return nil
-	}
-	return g
+	return nil
 }
 
 // ownGroup returns the folder of the group that this process is in, "" if it has none.

@@ -6,9 +6,9 @@
 # older Node.
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test test-under-load servers lint cross bench fuzz chaos soak clean node
+.PHONY: help build demo test test-under-load servers lint cross bench fuzz chaos adversary soak clean node
 
-# How long `make fuzz` stays on each target and `make soak` goes on, and what `make bench` is told, such as BENCH=--quick.
+# How long `make fuzz` stays on each target and `make soak` and `make adversary` go on, and what `make bench` is told, such as BENCH=--quick.
 FUZZTIME ?= 10s
 DURATION ?= 10m
 BENCH ?=
@@ -71,6 +71,10 @@ fuzz: ## fuzz every target, each for FUZZTIME=10s, and draw a million hostile na
 chaos: ## end, crash and flood it for minutes, and print goals and figures (needs Go and Linux)
 	cd test/chaos && WORKBENCH_CHAOS=1 go test -count=1 -timeout 60m -run TestChaos
 	WORKBENCH_CHAOS=1 go test -count=1 -timeout 60m -run TestFaultE ./internal/store
+
+# In the folder itself go test prints each run as it ends; WORKBENCH_ADVERSARY_SEED plays one again.
+adversary: ## let random servers and clients do their worst for DURATION=10m (needs Go and Linux)
+	cd test/adversary && WORKBENCH_ADVERSARY=$(DURATION) go test -count=1 -timeout 0 -run TestAdversary
 
 soak: ## load it with calls and faults for DURATION=10m, and print how it grows (needs Go and Linux)
 	cd test/chaos && WORKBENCH_SOAK=$(DURATION) go test -count=1 -timeout 0 -run TestSoak

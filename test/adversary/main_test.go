@@ -1,0 +1,142 @@
+//go:build linux
+
+package adversary
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/mcp-workbench/workbench/test/wiretest"
+)
+
+// programs is where TestMain put workbench; roleVariable makes of the test binary one of its servers.
+const (
+	programs     = "WORKBENCH_ADVERSARY_PROGRAMS"
+	roleVariable = "WORKBENCH_ADVERSARY_ROLE"
+)
+
+func TestMain(m *testing.M) {
+	switch os.Getenv(roleVariable) {
+	case "honest":
+		serveStdio(newHonest(os.Args[2] == "true").take)
+	case "fiend":
+		seed, err := strconv.ParseUint(os.Args[2], 10, 64)
+		if err != nil {
+			panic(err)
+		}
+		fiendMain(seed, os.Args[3])
+	default:
+		os.Exit(run(m))
+	}
+}
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "workbench-adversary-")
+	if err == nil {
+		defer os.RemoveAll(dir)
+		err = wiretest.Build(dir, "cmd/workbench")
+	}
+	if err == nil {
+		err = os.Setenv(programs, dir)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "adversary:", err)
+		return 1
+	}
+	return m.Run()
+}
+
+// What the program may need above what it needs by itself: with one hostile server, and with several or with hostile clients.
+const (
+	withOne  = 64 << 20
+	withMany = 256 << 20
+)
+
+// How long the end may take: over HTTP calls have ten seconds to be answered.
+const (
+	endStdio = 2 * time.Second
+	endHTTP  = 12 * time.Second
+)
+
+// judge adds what shows only at the end of a run; slack is what a machine that does other things too may add to times.
+func (w *world) judge(base int, slack time.Duration) {
+	allowed := withOne
+	if w.fiends > 1 || w.loud {
+		allowed = withMany
+	}
+	if above := w.peak - base; above > allowed {
+		w.find("memory: %d MiB, %d above what it needs by itself; %d are allowed", w.peak>>20, above>>20, allowed>>20)
+	}
+	limit := endStdio
+	if w.plan.http {
+		limit = endHTTP
+	}
+	if w.end > limit+slack {
+		w.find("the end took %v, want at most %v", w.end.Round(time.Millisecond), limit)
+	}
+	if w.good == 0 {
+		w.find("no honest call was answered")
+	}
+}
+
+func (w *world) report() string {
+	return fmt.Sprintf("%s: %d honest calls right, the slowest %v; %d others answered; peak %d MiB; end %v", w.plan, w.good, w.slowest.Round(time.Millisecond), w.evil, w.peak>>20, w.end.Round(time.Millisecond))
+}
+
+// tell fails the test with what was found, and prints it at once in a run that is long.
+func (w *world) tell(t *testing.T, long bool) {
+	if long {
+		fmt.Println(w.report())
+	}
+	for _, f := range w.findings {
+		t.Errorf("%s: %s", w.plan, f)
+		if long {
+			fmt.Println("  FINDING:", f)
+		}
+	}
+}
+
+// TestAdversary plays few seeds, or, with WORKBENCH_ADVERSARY a duration, others for that long; WORKBENCH_ADVERSARY_SEED plays
+// one.
+func TestAdversary(t *testing.T) {
+	seeds := []uint64{1, 2, 5, 21}
+	each, asked := time.Second, os.Getenv("WORKBENCH_ADVERSARY")
+	end := time.Now()
+	if asked != "" {
+		length, err := time.ParseDuration(asked)
+		if err != nil {
+			t.Fatal(err)
+		}
+		end, each, seeds = time.Now().Add(length), 5*time.Second, nil
+	}
+	if text := os.Getenv("WORKBENCH_ADVERSARY_SEED"); text != "" {
+		seed, err := strconv.ParseUint(text, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seeds, each, end = []uint64{seed}, 5*time.Second, time.Now()
+	}
+	const slack = 3 * time.Second
+	base := map[bool]int{}
+	for i := 0; i < len(seeds) || time.Now().Before(end); i++ {
+		seed := rand.Uint64N(1e9)
+		if i < len(seeds) {
+			seed = seeds[i]
+		}
+		p := newPlan(seed)
+		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
+			if base[p.http] == 0 {
+				calm := play(t, plan{http: p.http, calm: true}, 500*time.Millisecond)
+				base[p.http] = calm.peak
+				calm.tell(t, asked != "")
+			}
+			w := play(t, p, each)
+			w.judge(base[p.http], slack)
+			w.tell(t, asked != "")
+		})
+	}
+}

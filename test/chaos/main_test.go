@@ -61,6 +61,7 @@ func TestChaos(t *testing.T) {
 	t.Run("restart", func(t *testing.T) { restart(t, tab) })
 	t.Run("hanging servers", func(t *testing.T) { hanging(t, tab) })
 	t.Run("memory", func(t *testing.T) { memory(t, tab) })
+	t.Run("hoards", func(t *testing.T) { hoards(t, tab) })
 	t.Run("sessions", func(t *testing.T) { sessions(t, tab) })
 	if text := tab.String(); atLength() {
 		fmt.Print(text)

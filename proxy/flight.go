@@ -351,7 +351,11 @@ func (f *flight) deliver(m *wire.Message, err error) {
 	}
 	b := f.s.p.buffer()
 	defer f.s.p.release(b)
-	*b = wire.Splice(*b, m.Raw, f.translated(m, modern)...)
+	if edits := f.explained(m); edits != nil || f.modern != nil != modern {
+		*b = wire.Splice(*b, m.Raw, f.translated(m, modern, edits)...)
+	} else {
+		*b = wire.Splice(*b, m.Raw, wire.Edit{Span: m.ID, New: f.id})
+	}
 	f.finish(*b, f.outcomeOfReply(m))
 }
 
@@ -365,9 +369,9 @@ func (f *flight) serverIsModern() bool {
 }
 
 // translated gives the edits that make a server's reply the client's: under its
-// own id and in the terms of its era.
-func (f *flight) translated(m *wire.Message, modern bool) []wire.Edit {
-	edits := append(f.explained(m), wire.Edit{Span: m.ID, New: f.id})
+// own id and in the terms of its era, besides others.
+func (f *flight) translated(m *wire.Message, modern bool, edits []wire.Edit) []wire.Edit {
+	edits = append(edits, wire.Edit{Span: m.ID, New: f.id})
 	switch {
 	case f.modern != nil == modern:
 	case m.Kind == wire.Result && modern:

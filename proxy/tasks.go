@@ -230,8 +230,12 @@ func hasExtension(capabilities []byte, name string) bool {
 // says so, one of revision 2026-07-28 of its own accord, if both sides have
 // declared the extension.
 func (f *flight) makesTasks() (at []string, may bool) {
-	if !f.call.ServerIsModern() {
-		return []string{"task"}, f.augmented
+	switch {
+	case f.call.ServerIsModern():
+	case f.augmented:
+		return []string{"task"}, true
+	default:
+		return nil, false
 	}
 	if !hasExtension(f.server.Load().Capabilities(), tasksExtension) {
 		return nil, false

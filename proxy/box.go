@@ -136,7 +136,7 @@ func (s *session) box(name string) (*box, error) {
 
 // noToolbox says that there is no toolbox of that name.
 func (s *session) noToolbox(name string) error {
-	return fmt.Errorf("toolbox %q not found; %s", foreign.NewName(name), available(s.cfg(), name))
+	return fmt.Errorf("toolbox %q not found; %s", foreign.NewName(name), s.available(name))
 }
 
 // marked returns the toolboxes that are open without being asked for.

@@ -117,7 +117,7 @@ func (s *session) found(q findQuery, modern bool) []byte {
 		for _, t := range s.cfg().Toolboxes {
 			result.Toolboxes = append(result.Toolboxes, t.Name)
 		}
-		fmt.Fprintf(&text, "No tool is known that has to do with %q. Other words may find one; %s\n", cut(q.text, maxReason), available(s.cfg(), ""))
+		fmt.Fprintf(&text, "No tool is known that has to do with %q. Other words may find one; %s\n", cut(q.text, maxReason), s.available(""))
 	}
 	for _, line := range result.LeftOut {
 		fmt.Fprintln(&text, line)

@@ -13,6 +13,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/principal"
 )
 
@@ -198,7 +199,7 @@ func (h *HTTP) serveMCP(w http.ResponseWriter, r *http.Request, toolbox string) 
 	}
 	v := visit{c, h.front(&c, toolbox)}
 	if v.front == nil {
-		refuse(http.StatusNotFound, fmt.Sprintf("there is no toolbox %q here", toolbox)).write(w, r)
+		refuse(http.StatusNotFound, fmt.Sprintf("there is no toolbox %q here", foreign.NewName(toolbox))).write(w, r)
 		return
 	}
 	switch r.Method {

@@ -89,6 +89,20 @@ func describe(d foreign.Lines) string {
 	return d.String()
 }
 
+// denied is what a user is told who may use no toolbox.
+const denied = "No toolbox is available to you: ask whoever runs this workbench for the right to use one"
+
+// deniesAll reports whether there is no toolbox because the user may use none.
+func (p *Proxy) deniesAll(cfg *config.Config) bool { return p.only != nil && len(cfg.Toolboxes) == 0 }
+
+// available says which toolboxes there are for the user of the session.
+func (s *session) available(name string) string {
+	if s.p.deniesAll(s.cfg()) {
+		return denied
+	}
+	return available(s.cfg(), name)
+}
+
 // available says which toolboxes there are, the likest to name first said.
 func available(cfg *config.Config, name string) string {
 	if len(cfg.Toolboxes) == 0 {

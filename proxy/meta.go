@@ -46,7 +46,7 @@ func metaTools(cfg *config.Config) []metaTool {
 	}
 	toolboxName := map[string]any{"type": "string", "description": "Name of the toolbox. Available:" + purposes.String(), "enum": names}
 	if len(names) == 0 {
-		toolboxName = map[string]any{"type": "string", "description": "Name of the toolbox. No toolboxes are configured."}
+		toolboxName = map[string]any{"type": "string", "description": "Name of the toolbox. There is none."}
 	}
 	return []metaTool{
 		define(openTool, "Open toolbox",

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/mcp-workbench/workbench/internal/eras"
+	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
@@ -42,7 +43,7 @@ func (f *flight) ask(m *wire.Message) bool {
 	case kind == "complete" || !out[0].Present():
 		return false
 	case kind != "input_required":
-		f.fail(fmt.Errorf("the server answered with a result of type %q, which is not of the protocol revision of this session", kind))
+		f.fail(fmt.Errorf("the server answered with a result of type %q, which is not of the protocol revision of this session", foreign.NewName(kind)))
 		return true
 	case f.again == nil:
 		f.fail(errors.New("the server asked for input when it had just become one of another revision: make the request again"))

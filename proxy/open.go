@@ -40,7 +40,7 @@ func (s *session) openToolbox(c *call) {
 func (s *session) readOpen(c *call) (q question, err error) {
 	var out [4]wire.Span
 	if !c.args.Present() || wire.Find(c.Raw, c.args, []string{"toolbox_name", "toolbox", "detail", "tools"}, out[:]) != nil {
-		return q, fmt.Errorf("%s needs arguments with toolbox_name; %s", openTool, available(s.cfg(), ""))
+		return q, fmt.Errorf("%s needs arguments with toolbox_name; %s", openTool, s.available(""))
 	}
 	ok := false
 	for _, name := range out[:2] {
@@ -49,7 +49,7 @@ func (s *session) readOpen(c *call) (q question, err error) {
 		}
 	}
 	if !ok {
-		return q, fmt.Errorf("%s needs toolbox_name, a string; %s", openTool, available(s.cfg(), ""))
+		return q, fmt.Errorf("%s needs toolbox_name, a string; %s", openTool, s.available(""))
 	}
 	if out[2].Present() {
 		text, _ := wire.Unquote(c.Bytes(out[2]))

@@ -53,7 +53,7 @@ func (s *session) tellStatus(c *call) {
 		reports[i].write(&lines)
 	}
 	if len(reports) == 0 {
-		lines.WriteString(available(s.cfg(), ""))
+		lines.WriteString(s.available(""))
 	}
 	out := []byte{'{'}
 	if f.modern != nil {

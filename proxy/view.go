@@ -31,7 +31,11 @@ func (p *Proxy) newView(cfg *config.Config, commons map[string]*toolbox.Toolbox)
 	if !p.direct() {
 		v.spaces = newSpaces(false, cfg.Toolboxes)
 		v.meta = metaTools(cfg)
-		v.control = newControl(p.opts.Version, Instructions(cfg), cfg.Toolboxes)
+		text := Instructions(cfg)
+		if p.deniesAll(cfg) {
+			text = denied + "."
+		}
+		v.control = newControl(p.opts.Version, text, cfg.Toolboxes)
 		return v
 	}
 	text := fmt.Sprintf("Toolbox %s is in the configuration no longer.", p.opts.Direct)

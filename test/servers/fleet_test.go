@@ -122,6 +122,11 @@ func (b *bed) code() []server {
 			oddity: "160 KB of tools",
 		},
 		{
+			toolbox: "code", name: "circleci", file: "@circleci/mcp-server-circleci/dist/index.js",
+			env:   map[string]string{"CIRCLECI_TOKEN": "none", "CIRCLECI_BASE_URL": "http://" + nobody},
+			calls: []call{{"list_followed_projects", `{"params":{}}`}, {"get_build_failure_logs", `{}`}},
+		},
+		{
 			toolbox: "code", name: "code-runner", file: "mcp-server-code-runner/dist/cli.js",
 			calls:  []call{{"run-code", `{"code":"console.log(6*7)","languageId":"javascript"}`}, {"run-code", `{}`}},
 			oddity: "noise on stdout",
@@ -166,6 +171,27 @@ func (b *bed) others() []server {
 		{
 			toolbox: "documents", name: "howtocook", file: "howtocook-mcp/build/index.js",
 			calls: []call{{"mcp_howtocook_getRecipeById", `{"query":"没有这道菜"}`}, {"mcp_howtocook_getRecipesByCategory", `{}`}},
+		},
+		{
+			toolbox: "documents", name: "firecrawl", file: "firecrawl-mcp/dist/index.js",
+			env:    map[string]string{"FIRECRAWL_API_KEY": "fc-none", "FIRECRAWL_API_URL": "http://" + nobody},
+			calls:  []call{{"firecrawl_scrape", `{}`}},
+			oddity: "91 KB of tools",
+		},
+		{
+			toolbox: "documents", name: "tavily", file: "tavily-mcp/build/index.js",
+			env:   map[string]string{"TAVILY_API_KEY": "tvly-none"},
+			calls: []call{{"tavily_search", `{}`}},
+		},
+		{
+			toolbox: "documents", name: "brave", file: "@brave/brave-search-mcp-server/dist/index.js",
+			env:   map[string]string{"BRAVE_API_KEY": "none"},
+			calls: []call{{"brave_web_search", `{}`}},
+		},
+		{
+			toolbox: "data", name: "chart", file: "@antv/mcp-server-chart/build/index.js",
+			env:   map[string]string{"VIS_REQUEST_SERVER": "http://" + nobody},
+			calls: []call{{"generate_pie_chart", `{}`}},
 		},
 		{
 			toolbox: "data", name: "mongodb", file: "mongodb-mcp-server/dist/esm/index.js",

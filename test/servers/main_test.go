@@ -1,6 +1,7 @@
 package servers
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -8,6 +9,8 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"github.com/mcp-workbench/workbench/internal/mcptest"
 )
 
 const (
@@ -15,11 +18,39 @@ const (
 	runVariable = "WORKBENCH_SERVERS"
 	// binaryVariable tells the test where TestMain put the program.
 	binaryVariable = "WORKBENCH_SERVERS_BINARY"
+	// toolsVariable makes the test binary a server: it names a file with the definitions of its tools, each of which answers
+	// with what it was called with.
+	toolsVariable = "WORKBENCH_SERVERS_TOOLS"
 )
 
 // TestMain builds the program once, as it is shipped.
 func TestMain(m *testing.M) {
+	if path := os.Getenv(toolsVariable); path != "" {
+		if err := serve(path); err != nil {
+			fmt.Fprintln(os.Stderr, "servers:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	os.Exit(run(m))
+}
+
+// serve is a server with the tools that a file defines.
+func serve(path string) error {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	var definitions []json.RawMessage
+	if err := json.Unmarshal(raw, &definitions); err != nil {
+		return err
+	}
+	s := &mcptest.Server{Tools: []string{}}
+	for _, d := range definitions {
+		s.Tools = append(s.Tools, string(d))
+	}
+	mcptest.Main(s)
+	return nil
 }
 
 func run(m *testing.M) int {

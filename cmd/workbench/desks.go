@@ -118,9 +118,20 @@ func (d *desks) builtin(who principal.Principal, s config.Server) (wire.Endpoint
 	defer cancel()
 	server, err := d.get(ctx, s.Commands)
 	if err != nil {
-		return nil, err
+		return nil, d.told(who, err)
 	}
 	return server.For(who), nil
+}
+
+// told is what somebody is told of why commands cannot be served. The reason
+// names folders of this machine: it is for who owns the machine, and in the log.
+func (d *desks) told(who principal.Principal, err error) error {
+	if who.Admin || who.Name == principal.Default {
+		return err
+	}
+	_, log := d.now()
+	log.Warn().AnErr(logkey.Err, err).Msg("commands cannot be served")
+	return errors.New("its commands cannot be served at present; the log of workbench says why")
 }
 
 // ServeHTTP serves /commands/TOOLBOX/…, the operations of the toolbox's server
@@ -134,12 +145,7 @@ func (d *desks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	server, err := d.get(r.Context(), source)
 	if err != nil {
-		if !principal.From(r.Context()).Admin { // the reason names folders of this machine
-			_, log := d.now()
-			log.Warn().Str(logkey.Toolbox, name).AnErr(logkey.Err, err).Msg("commands cannot be served")
-			err = fmt.Errorf("the commands of the toolbox %q cannot be served at present; the log of workbench says why", name)
-		}
-		commandsrv.Refuse(w, http.StatusServiceUnavailable, err.Error())
+		commandsrv.Refuse(w, http.StatusServiceUnavailable, d.told(principal.From(r.Context()), err).Error())
 		return
 	}
 	inner := r.Clone(r.Context())

@@ -284,6 +284,12 @@ func TestFaultG78_LimitedToken(t *testing.T) {
 	if status, got := gone.send("POST", "/initialize", "{}"); status != 503 || strings.Contains(got, "secret-dir-name") {
 		t.Errorf("got %d %s, want 503 without the folder", status, got)
 	}
+	for _, tool := range []string{"workbench_open_toolbox", "workbench_use_tool", "workbench_status"} {
+		got := modernCall(t, s.url, limited, tool, `{"toolbox_name":"gone","tool_name":"desk/initialize","arguments":{}}`)
+		if strings.Contains(got, "secret-dir-name") || tool == "workbench_open_toolbox" && !strings.Contains(got, "cannot be served at present") {
+			t.Errorf("%s over MCP: got %.600s, want that it cannot be served, without the folder", tool, got)
+		}
+	}
 }
 
 // A folder's commands call tools of the configuration, make requests and run

@@ -1,6 +1,7 @@
 package proxy_test
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -72,7 +73,7 @@ type nameWorld struct {
 var (
 	boxNames    = []string{"tb", "fs", "none", "a", "a__b", "my box", strings.Repeat("t", 40)}
 	serverNames = []string{
-		"fs", "z", "tb", "a", "a__b", "a_", "_b", "my server", "my_server", "my.server", "workbench", "größe",
+		"fs", "z", "tb", "a", "a__b", "a_", "-b", "my server", "my_server", "my.server", "workbench", "größe",
 		strings.Repeat("s", 40), strings.Repeat("s", 40) + "t",
 	}
 	honestKeys = []string{
@@ -127,7 +128,7 @@ func (w *nameWorld) addServer(box string) {
 func (w *nameWorld) addTool(box, server string) {
 	key := pick(w.r, honestKeys)
 	if w.r.IntN(2) == 0 {
-		key = w.hostile()
+		key = cmp.Or(w.hostile(), key) // what has no name is in no list
 	}
 	w.tools = slices.Insert(w.tools, w.r.IntN(len(w.tools)+1), proxy.Named{Toolbox: box, Server: server, Key: key})
 }
@@ -286,15 +287,7 @@ func (w *nameWorld) look(t *testing.T) {
 
 // draw calls something by some name.
 func (w *nameWorld) draw(t *testing.T, met map[string]int) {
-	var name string
-	switch known := slices.Concat(w.tools, w.tools, w.past); {
-	case len(known) > 0 && w.r.IntN(3) > 0:
-		name = pick(w.r, w.forms(pick(w.r, known)))
-	case len(w.shown) > 0 && w.r.IntN(2) == 0:
-		name = pick(w.r, w.shown)
-	default:
-		name = w.hostile()
-	}
+	name := w.name()
 	if w.direct || len(w.ever) == 0 || w.r.IntN(3) == 0 {
 		got, err := w.naming.Meant("", "", name)
 		w.judge(t, met, "seen", fmt.Sprintf("%q", name), w.seen(name), got, err)
@@ -308,6 +301,17 @@ func (w *nameWorld) draw(t *testing.T, met map[string]int) {
 	got, err := w.naming.Meant(of.Toolbox, server, name)
 	what := fmt.Sprintf("%q of %q of %q", name, server, of.Toolbox)
 	w.judge(t, met, "used", what, w.used(of.Toolbox, server, name), got, err)
+}
+
+// name chooses a name to call something by.
+func (w *nameWorld) name() string {
+	switch known := slices.Concat(w.tools, w.tools, w.past); {
+	case len(known) > 0 && w.r.IntN(3) > 0:
+		return pick(w.r, w.forms(pick(w.r, known)))
+	case len(w.shown) > 0 && w.r.IntN(2) == 0:
+		return pick(w.r, w.shown)
+	}
+	return w.hostile()
 }
 
 // judge compares what is meant with what the oracle says.

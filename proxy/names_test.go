@@ -299,5 +299,24 @@ func resourcesKeepTheirMeaning(t *testing.T) {
 	l.reply("3")
 	front.Reload(readConfig(t, of(a)))
 	read("file:///a", `"by":"a"`)
+
+	// News come under the uri that was subscribed to, also when it leads nowhere by itself any more.
+	a = named("a", `"tools=heard,update", "resources=file:///a"`)
+	front.Reload(readConfig(t, of(a)))
+	act := func(method, uri string) {
+		l.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":4,"method":%q,"params":{"uri":%q}}`, method, uri))
+		l.reply("4")
+	}
+	act("resources/subscribe", "file:///a")
+	front.Reload(readConfig(t, of(a, b)))
+	read("file:///a", "put workbench://tb/a/ or workbench://tb/b/ before it")
+	l.ask(5, "tb__a__update", `{"text":"file:///a"}`)
+	if got := l.method("notifications/resources/updated"); !strings.Contains(got, `"uri":"file:///a"`) {
+		t.Errorf("got %s, want news of the uri that was subscribed to", got)
+	}
+	act("resources/unsubscribe", "workbench://tb/a/file:///a")
+	if got := l.ask(6, "tb__a__heard", "{}"); !strings.Contains(got, "resources/unsubscribe") {
+		t.Errorf("the server heard %s, want that nobody wants news any more", got)
+	}
 	l.close()
 }

@@ -59,9 +59,14 @@ func (s *session) watchFor(srv *toolbox.Server, uri, own string, on bool) (wante
 		err = errMuch
 	case on:
 		s.watched[uri] = true
-	case had:
-		delete(s.watched, uri)
-		s.account.Credit(watchSize(uri))
+	default:
+		// It may have subscribed when the uri led there by itself.
+		for _, name := range s.namesOfLocked(srv, own) {
+			if s.watched[name] {
+				delete(s.watched, name)
+				s.account.Credit(watchSize(name))
+			}
+		}
 	}
 	s.mu.Unlock()
 	return on || s.p.watched(srv, own), err

@@ -162,7 +162,7 @@ func TestErrors(t *testing.T) {
 			`model "small": HTTP 404 Not Found: no model small; check baseUrl, which mostly ends in /v1, and the names under models in the configuration`},
 		{"bad request with the key", []modeltest.Answer{modeltest.Body(400, `{"error":{"message":"`+key+` is not for that"}}`)},
 			`model "small": HTTP 400 Bad Request: [key] is not for that`},
-		{"page", []modeltest.Answer{modeltest.Body(400, "<html>"+strings.Repeat("é", 200))}, `model "small": HTTP 400 Bad Request: <html>` + strings.Repeat("é", 147) + "…"},
+		{"page", []modeltest.Answer{modeltest.Body(400, "<html>"+strings.Repeat("é", 1500))}, `model "small": HTTP 400 Bad Request: <html>` + strings.Repeat("é", 1019) + "…"},
 		{"redirect", []modeltest.Answer{modeltest.Body(307, "", "Location", "http://127.0.0.1:1/v1")},
 			`model "small": HTTP 307 Temporary Redirect: the endpoint sent us on, which is not followed; check baseUrl, which mostly ends in /v1, and the names under models in the configuration`},
 		{"too busy", slices.Repeat([]modeltest.Answer{modeltest.Body(429, `{"error":{"message":"slow down"}}`)}, 3),

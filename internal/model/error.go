@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/mcp-workbench/workbench/internal/foreign"
 )
 
 // ErrTooLong is wrapped by the error for a reply that did not come to an end
@@ -141,17 +143,10 @@ func retryAfter(s string) time.Duration {
 	return 0
 }
 
-// maxText is how much of the endpoint's words an error repeats, in bytes.
-const maxText = 300
-
 // clean makes one line of a text that the endpoint wrote, without the key.
 func (c *Client) clean(s string) string {
 	if c.opts.Key != "" {
 		s = strings.ReplaceAll(s, c.opts.Key, "[key]")
 	}
-	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "�")), " ")
-	if len(s) > maxText {
-		s = strings.ToValidUTF8(s[:maxText], "") + "…"
-	}
-	return s
+	return foreign.NewText(strings.Join(strings.Fields(s), " ")).String()
 }

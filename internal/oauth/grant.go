@@ -9,10 +9,11 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"unicode"
 
 	"golang.org/x/oauth2"
 	"golang.org/x/oauth2/clientcredentials"
+
+	"github.com/mcp-workbench/workbench/internal/foreign"
 )
 
 // exchange gets a token for a grant, which params are of, and puts it into the
@@ -38,7 +39,7 @@ func (c *Client) exchange(ctx context.Context, r *record, reg registration, para
 		return endpointError(err)
 	}
 	if token.Type() != "Bearer" {
-		return fmt.Errorf("the authorization server gave a token of the type %s, want Bearer", printable(token.Type()))
+		return fmt.Errorf("the authorization server gave a token of the type %s, want Bearer", foreign.NewName(token.Type()))
 	}
 	if strings.ContainsFunc(token.AccessToken, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return errors.New("the authorization server gave a token that cannot be sent")
@@ -56,13 +57,16 @@ func (c *Client) exchange(ctx context.Context, r *record, reg registration, para
 
 // refusal is an error answer of an authorization server (RFC 6749, section
 // 5.2).
-type refusal struct{ code, text string }
+type refusal struct {
+	code foreign.Name
+	text foreign.Text
+}
 
 func (e *refusal) Error() string {
-	if e.text == "" {
-		return "the authorization server says " + e.code
+	if e.text.IsEmpty() {
+		return fmt.Sprintf("the authorization server says %s", e.code)
 	}
-	return fmt.Sprintf("the authorization server says %s: %s", e.code, e.text)
+	return fmt.Sprintf("the authorization server says %s: %q", e.code, e.text)
 }
 
 // endpointError words an error of the token endpoint, without the addresses
@@ -73,25 +77,11 @@ func endpointError(err error) error {
 	case !errors.As(err, &refused):
 		return plain(err)
 	case refused.ErrorCode != "":
-		return &refusal{printable(refused.ErrorCode), printable(refused.ErrorDescription)}
+		return &refusal{foreign.NewName(refused.ErrorCode), foreign.NewText(refused.ErrorDescription)}
 	case refused.Response != nil:
 		return fmt.Errorf("the authorization server answered HTTP %d", refused.Response.StatusCode)
 	}
 	return errors.New("the authorization server gave no token")
-}
-
-// maxPrinted bounds what is quoted of what a stranger says, in bytes.
-const maxPrinted = 300
-
-// printable makes text of a stranger fit for a terminal.
-func printable(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return ' '
-	}, s[:min(len(s), maxPrinted)])
-	return strings.Join(strings.Fields(s), " ")
 }
 
 // refresh gets a new token for an old one's refresh token. One that is refused

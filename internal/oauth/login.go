@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"golang.org/x/oauth2"
+
+	"github.com/mcp-workbench/workbench/internal/foreign"
 )
 
 // LoginOptions are what a login needs besides a person.
@@ -132,7 +134,7 @@ func (c *Client) suits(p *place) error {
 	}
 	u, err := url.Parse(p.Authorize)
 	if err != nil || u.Scheme != "https" && !(u.Scheme == "http" && isLoopback(u.Hostname())) || u.Host == "" || u.User != nil {
-		return fmt.Errorf("authorization server %s: its page for logins, %q, is not an https address", p.Issuer, printable(p.Authorize))
+		return fmt.Errorf("authorization server %s: its page for logins, %q, is not an https address", p.Issuer, foreign.NewText(p.Authorize))
 	}
 	return nil
 }
@@ -224,11 +226,11 @@ func (v *visit) code(answer url.Values) (string, error) {
 	iss, sent := answer.Get("iss"), answer.Has("iss")
 	switch {
 	case sent && iss != v.place.Issuer:
-		return "", fmt.Errorf("the answer is of %q, and the login was asked of %q: it is not used", printable(iss), v.place.Issuer)
+		return "", fmt.Errorf("the answer is of %q, and the login was asked of %q: it is not used", foreign.NewText(iss), v.place.Issuer)
 	case !sent && v.place.SendsIssuer:
 		return "", fmt.Errorf("the answer does not say that it is of %q, which always says so: it is not used", v.place.Issuer)
 	case answer.Get("error") != "":
-		return "", &refusal{printable(answer.Get("error")), printable(answer.Get("error_description"))}
+		return "", &refusal{foreign.NewName(answer.Get("error")), foreign.NewText(answer.Get("error_description"))}
 	case answer.Get("code") == "":
 		return "", errors.New("the answer has no code")
 	}

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/mcp-workbench/workbench/internal/foreign"
 )
 
 // How a client shows who it is at the token endpoint (RFC 7591, section 2).
@@ -129,7 +131,7 @@ func (c *Client) register(ctx context.Context, p *place, redirect string) (regis
 	err = json.Unmarshal(data, &got)
 	switch {
 	case err == nil && got.Error != "":
-		return registration{}, fmt.Errorf("registration: %w", &refusal{printable(got.Error), printable(got.Text)})
+		return registration{}, fmt.Errorf("registration: %w", &refusal{foreign.NewName(got.Error), foreign.NewText(got.Text)})
 	case resp.StatusCode >= 300:
 		return registration{}, fmt.Errorf("registration: the authorization server answered HTTP %d", resp.StatusCode)
 	case err != nil:

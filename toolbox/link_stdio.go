@@ -172,7 +172,7 @@ func (l *stdioLink) Cause() error {
 const endOfInput = 750 * time.Millisecond
 
 // endOfTerm is how long it then has until SIGKILL.
-const endOfTerm = time.Second
+const endOfTerm = 750 * time.Millisecond
 
 func (l *stdioLink) Close(ctx context.Context) error {
 	l.mu.Lock()

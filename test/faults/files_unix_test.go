@@ -4,6 +4,7 @@ package faults
 
 import (
 	"context"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -213,4 +214,18 @@ func parent(t *testing.T, pid int) int {
 		t.Fatalf("the parent of %d: got %q, %v", pid, out, err)
 	}
 	return parent
+}
+
+// Over HTTP the end is as soon, where no call is under way.
+func TestFaultG30_EndOverHTTP(t *testing.T) {
+	b := newClosedBed(t, "ignoreterm", setup{flags: []string{"--http", "127.0.0.1:0", "--no-token"}, modern: true, level: "info"})
+	url := b.url()
+	session := b.stream(url, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}`)
+	opened := b.stream(url, wiretest.Request("1", "tools/call", `{"name":"workbench_open_toolbox","arguments":{"toolbox_name":"box"}}`),
+		"Mcp-Session-Id", session.Header.Get("Mcp-Session-Id"))
+	if text, err := io.ReadAll(opened.Body); err != nil || !strings.Contains(string(text), "sick") {
+		t.Fatalf("open: got %.300q, %v", text, err)
+	}
+	b.signal(syscall.SIGTERM)
+	b.endsSoon(0)
 }

@@ -40,6 +40,9 @@ func (s *session) newBoxLocked(v *view, cfg *config.Toolbox) *box {
 		opts.Client = *s.client
 	}
 	b := &box{Toolbox: toolbox.New(part(cfg, false), opts)}
+	if s.level != "" {
+		b.SetLevel(s.level) // nothing runs yet: it is noted
+	}
 	b.fill(v, cfg)
 	return b
 }

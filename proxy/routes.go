@@ -271,15 +271,7 @@ func (s *session) tell(method string) {
 }
 
 // Changed is the toolbox's word that a list of a server is other than before.
-func (s *session) Changed(srv *toolbox.Server, k toolbox.Kind) {
-	if k == toolbox.Tools {
-		s.mu.Lock()
-		level := s.level
-		s.mu.Unlock()
-		if level != "" {
-			s.tellLevel(srv, level)
-		}
-	}
+func (s *session) Changed(*toolbox.Server, toolbox.Kind) {
 	s.refresh()
 }
 

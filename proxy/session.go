@@ -368,35 +368,56 @@ func (s *session) initialize(c *call) {
 // and each of its servers is told it.
 const maxClient = 64 << 10
 
+// metaPending is the member of _meta that names the servers which a log level
+// has not reached yet.
+const metaPending = "workbench/pending"
+
 // setLevel lets the engine check and answer it and tells all servers: those of
-// revision 2026-07-28 by what is sent to them from now on.
+// revision 2026-07-28 by what is sent to them from now on. Servers that are shared
+// have no level that one client may set. The answer waits for those that are there.
 func (s *session) setLevel(c *call) {
 	peer := enginePeer{ready: true}
 	reply := s.view.Load().control.answer(c.Message, &peer)
-	if peer.level != "" {
-		level := string(peer.level)
-		s.mu.Lock()
-		s.level = level
-		s.mu.Unlock()
-		for _, b := range s.open() {
-			for _, srv := range b.Servers() {
-				s.tellLevel(srv, level)
-			}
-		}
-	}
-	c.out.finish(reply)
-}
-
-// tellLevel sets the log level of a server that has one. Those that are not
-// there are told when they are.
-func (s *session) tellLevel(srv *toolbox.Server, level string) {
-	if srv.Status().State != toolbox.Ready || s.p.isShared(srv) || srv.IsModern() || !bytes.Contains(srv.Capabilities(), []byte(`"logging"`)) {
+	if peer.level == "" {
+		c.out.finish(reply)
 		return
 	}
-	s.begin(func(ctx context.Context) {
-		// A server that refuses the level goes on logging as it did.
-		_, _ = srv.Request(ctx, "logging/setLevel", fmt.Appendf(nil, `{"level":%q}`, level))
-	})
+	s.mu.Lock()
+	s.level = string(peer.level)
+	s.mu.Unlock()
+	var told []toolbox.Leveled
+	for _, b := range s.open() {
+		told = append(told, b.SetLevel(string(peer.level))...)
+	}
+	if len(told) == 0 {
+		c.out.finish(reply)
+		return
+	}
+	if f := s.own(c); f != nil {
+		go func() { f.reply(leveled(f.ctx, told)) }()
+	}
+}
+
+// leveled waits until servers have taken a log level, for a time, and gives the
+// result, which names those that have not.
+func leveled(ctx context.Context, told []toolbox.Leveled) []byte {
+	ctx, cancel := context.WithTimeout(ctx, toolbox.LevelWait)
+	defer cancel()
+	var pending []string
+	for _, t := range told {
+		if t.Done != nil {
+			select {
+			case <-t.Done:
+				continue
+			case <-ctx.Done():
+			}
+		}
+		pending = append(pending, t.Server.Toolbox+"/"+t.Server.Name)
+	}
+	if pending == nil {
+		return []byte("{}")
+	}
+	return encode(map[string]any{"_meta": map[string]any{metaPending: pending}})
 }
 
 // begin runs f in the background; the end of the session ends its context.

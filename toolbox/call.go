@@ -53,6 +53,8 @@ type Call struct {
 	ended  atomic.Bool // a reply, a loss or a cancel came first
 	open   bool        // it is a stream that stays open: no time is too long
 	client bool        // it was given to Send, and counts as in flight
+	levels bool        // it sets the log level: what comes after it waits for its reply
+	notice bool        // it is a notification, without a reply
 	waits  atomic.Pointer[queue]
 	queued time.Time // guarded by the queue's mu
 

@@ -5,9 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"time"
-
-	"github.com/mcp-workbench/workbench/internal/eras"
-	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
 // shortRest is a rest that a call waits for instead of failing.
@@ -20,7 +17,7 @@ const shortRest = 2 * time.Second
 func (s *Server) Send(call *Call) {
 	call.client = true
 	c := s.live()
-	if c != nil && s.counts.queued.Load() == 0 && s.handOver(c, call) {
+	if c != nil && s.counts.queued.Load() == 0 && s.holds.Load() == nil && s.handOver(c, call) {
 		return
 	}
 	call.own()
@@ -36,7 +33,20 @@ func (s *Server) Send(call *Call) {
 // no room, or turned out to be dead before it took the call, which is then
 // still to be made.
 func (s *Server) handOver(c *conn, call *Call) bool {
-	err := c.send(call)
+	var err error
+	switch {
+	case call.notice:
+		err = c.notice(call.Raw)
+	case call.levels && !c.hasLevels():
+		s.fail(call, nil)
+	case call.levels:
+		s.hold(call)
+		if err = c.send(call); err != nil {
+			s.holds.CompareAndSwap(call, nil)
+		}
+	default:
+		err = c.send(call)
+	}
 	switch {
 	case err == nil:
 	case errors.Is(err, errNoRoom), errors.Is(err, errRetired):
@@ -88,7 +98,7 @@ func (s *Server) pumpOnce() {
 		switch {
 		case retired:
 			for _, call := range s.queue.takeOlder(time.Now()) {
-				if heir != nil {
+				if heir != nil && !call.levels { // it has the level already
 					heir.Send(call)
 				} else {
 					s.fail(call, s.gone())
@@ -107,7 +117,7 @@ func (s *Server) pumpOnce() {
 			if st.passing() {
 				return
 			}
-		case !c.hasRoom():
+		case s.holds.Load() != nil || !c.hasRoom():
 			return
 		default:
 			if call := s.queue.take(); call != nil && !call.ended.Load() && !s.handOver(c, call) {
@@ -137,19 +147,6 @@ func (s *Server) withdraw(c *conn) {
 // gone says that the server is not in the configuration any more.
 func (s *Server) gone() error {
 	return &UnavailableError{Toolbox: s.Toolbox, Server: s.Name, Status: Status{State: Stopped, Cause: ErrRetired}}
-}
-
-// Notify sends a client's notification to the server, if it is ready and of an
-// era that has such.
-func (s *Server) Notify(m *wire.Message) {
-	c := s.live()
-	if c == nil || !eras.Has(c.hello.Modern, string(m.Bytes(m.Method))) {
-		return
-	}
-	b := c.buffer()
-	defer c.release(b)
-	*b = wire.Splice(*b, m.Raw, c.ofEra(m.Raw, wire.Edit{})...)
-	_ = c.link.Send(*b, 0)
 }
 
 // Request makes a request of workbench's own and waits for the result, which

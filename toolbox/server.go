@@ -32,8 +32,9 @@ type Server struct {
 	account *account.Account // of what is kept because of it
 	counts  counters
 	queue   queue
-	pumps   atomic.Int32 // who pumps, and who came meanwhile
-	remote  *remote      // nil unless the server is one
+	pumps   atomic.Int32         // who pumps, and who came meanwhile
+	holds   atomic.Pointer[Call] // the log level that is waited for, if any
+	remote  *remote              // nil unless the server is one
 	// strayed is when a request was last given up, in Unix nanoseconds.
 	strayed atomic.Int64
 
@@ -59,6 +60,7 @@ type Server struct {
 	unfiltered []Item
 	notes      map[Kind][]string // what is odd about its lists, for the status
 	drifts     map[Kind]*drift   // how its lists have changed since they were first known
+	level      string            // of the log, "" for the server's own; told again after each start
 	before     map[Kind][]Item   // what another program in its place had, until its own lists are read
 	lister     *conn             // the connection that lists are read from
 	readers    map[Kind]*listReader
@@ -109,6 +111,7 @@ func newServer(box *Toolbox, cfg config.Server) *Server {
 		notes:   make(map[Kind][]string),
 		drifts:  map[Kind]*drift{Tools: {}, Resources: {}, Templates: {}, Prompts: {}},
 		before:  make(map[Kind][]Item),
+		level:   box.level,
 		readers: map[Kind]*listReader{Tools: {}, Resources: {}, Prompts: {}},
 		watched: make(map[string]bool),
 	}

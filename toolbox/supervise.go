@@ -100,6 +100,7 @@ func (s *Server) noteTried(began time.Time) {
 // ended, and what would not stop.
 func (s *Server) serve(ctx context.Context, c *conn) (cause, unstopped error) {
 	c.opened()
+	s.levelAgain(ctx, c)
 	s.set(Ready, nil, time.Time{}, c)
 	s.watchAgain(c)
 	s.peer.Changed(s, Tools)

@@ -105,6 +105,7 @@ type Toolbox struct {
 	servers []*Server // a slice that is replaced and never changed
 	opened  bool
 	errs    []error // what the servers could not stop
+	level   string  // of the log, for servers that are made later
 }
 
 // New makes a toolbox; it starts nothing.

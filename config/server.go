@@ -39,6 +39,8 @@ func foreignServerKey(key string) string {
 	switch key {
 	case "includeTools", "excludeTools", "enabled_tools", "disabled_tools": // Gemini CLI, Codex
 		return `did you mean "toolFilters"? A filter that begins with ! leaves tools out`
+	case "envFile", "env_file": // VS Code
+		return `its variables belong into "env"; no file of variables is read`
 	case "enabled": // opencode
 		return `did you mean "disabled"? It says the opposite`
 	}

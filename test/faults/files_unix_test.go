@@ -22,7 +22,7 @@ import (
 func TestFaultG46_ConfigurationIsAPipe(t *testing.T) {
 	for name, end := range map[string]func(*bed){
 		"end of input": func(b *bed) { b.CloseInput(); b.ends(0) },
-		"SIGTERM":      func(b *bed) { b.signal(syscall.SIGTERM); b.ends(1) },
+		"SIGTERM":      func(b *bed) { b.signal(syscall.SIGTERM); b.ends(0) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBed(t, "well", setup{})

@@ -499,7 +499,7 @@ func (c *conn) request(m *wire.Message, during uint64) {
 		c.noRequests(m)
 		return
 	}
-	size := len(id) + account.Each
+	size := len(id) + 2*account.Each // the session holds on to it too
 	if !c.server.account.Charge(size) {
 		c.refuse(id, wire.CodeInternal, "too much that this server asked for is unanswered")
 		return

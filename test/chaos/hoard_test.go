@@ -47,8 +47,14 @@ func hoards(t *testing.T, tab *table) {
 			}
 			if tt.unread {
 				time.Sleep(time.Duration(times(1, 10)) * time.Second)
-				for range tt.calls { // in any order
-					p.reads(t, `"id":"c`)
+				whole := 0
+				for range tt.calls { // in any order; those that waited for their turn for too long are told so
+					if strings.Contains(p.reads(t, `"id":"c`), `"result":{"content":[{"type":"text","text":"0-xx`) || tt.calls == 1 {
+						whole++
+					}
+				}
+				if whole < min(tt.calls, 8) {
+					t.Errorf("%d replies came, want more", whole)
 				}
 			}
 			grown(t, tab, tt.name, p, base)
@@ -68,20 +74,20 @@ func hoards(t *testing.T, tab *table) {
 	t.Run("clients", func(t *testing.T) { longClients(t, tab) })
 }
 
-// reads reads to the line that has a piece near its beginning.
-func (p *program) reads(t *testing.T, piece string) {
+// reads reads to the line that has a piece near its beginning, which it returns.
+func (p *program) reads(t *testing.T, piece string) (head string) {
 	t.Helper()
 	for {
 		line, err := p.out.ReadSlice('\n')
-		found := strings.Contains(string(line[:min(len(line), 100)]), piece)
+		head = string(line[:min(len(line), 150)])
 		for err == bufio.ErrBufferFull {
 			_, err = p.out.ReadSlice('\n')
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		if found {
-			return
+		if strings.Contains(head, piece) {
+			return head
 		}
 	}
 }

@@ -12,7 +12,7 @@ func hoards() map[string]mode {
 	return map[string]mode{
 		"askids":  {fault: askIDs},
 		"notices": {fault: notices},
-		"bulk":    {fault: func(s *server, r request) { s.text(r, s.long(0, 1)) }},
+		"bulk":    {fault: bulk},
 		"pages":   {take: pages},
 		"tasks":   {fault: task},
 		"boast":   {take: boast},
@@ -44,6 +44,11 @@ func notices(s *server, r request) {
 		s.notify("notifications/badchild", `{"data":"`+s.long(i, 1)+`"}`)
 	}
 	s.text(r, "done")
+}
+
+// bulk answers with a long text.
+func bulk(s *server, r request) {
+	s.result(r, `{"content":[{"type":"text","text":"`+s.long(0, 1)+`"}]}`)
 }
 
 // pages has pages of tools of 10 kB.

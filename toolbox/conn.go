@@ -311,6 +311,9 @@ func (c *conn) expire() {
 			late = append(late, call)
 		}
 	}
+	// Counted before anybody is told: whoever is told may make the next call, whose reply says that the server lives.
+	c.silent += len(late)
+	silent := c.silent
 	c.mu.Unlock()
 	for _, call := range late {
 		if !call.finish() {
@@ -324,8 +327,6 @@ func (c *conn) expire() {
 	if c.closed == nil {
 		c.armLocked(time.Now())
 	}
-	c.silent += len(late)
-	silent := c.silent
 	c.mu.Unlock()
 	c.server.pump()
 	if len(late) > 0 && silent >= silentCalls {

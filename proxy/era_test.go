@@ -205,6 +205,31 @@ func TestAnswersAreInOrder(t *testing.T) {
 	}
 }
 
+// A question for a call that was given up is nobody's: the answer that comes late
+// has no call made again. A server asks for so much at a time and no more.
+func TestQuestionsEndWithTheirCall(t *testing.T) {
+	c := dial(t, true, map[string]*mcptest.Server{"new": {Modern: true}})
+	c.initialize()
+	c.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"box__new__ask","arguments":{"ask":{"method":"roots/list"}}}}`)
+	q := c.hear(`"method":"roots/list"`)
+	c.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
+	c.say(`{"jsonrpc":"2.0","id":%s,"result":{"roots":[]}}`, field(t, q, "id"))
+	c.say(`{"jsonrpc":"2.0","id":"wait","method":"tools/call","params":{"name":"box__new__sleep","arguments":{"n":100}}}`)
+	c.hear(`"id":"wait"`)
+	c.say(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"box__new__heard"}}`)
+	if got := c.hear(`"id":2`); strings.Contains(got, "the answer") {
+		t.Errorf("the server was called again for a call that was given up: %s", got)
+	}
+	many := ""
+	for i := range 101 {
+		many += fmt.Sprintf(`"q%d":{"method":"roots/list"},`, i)
+	}
+	c.say(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"box__new__result","arguments":{"result":{"resultType":"input_required","inputRequests":{%s}}}}}`, strings.TrimSuffix(many, ","))
+	if got := c.hear(`"id":3`); !strings.Contains(got, "101 inputs at once") {
+		t.Errorf("got %.300s, want that the server asked for too much", got)
+	}
+}
+
 func TestSubscription(t *testing.T) {
 	c := dial(t, true, map[string]*mcptest.Server{"old": {Resources: []string{`{"uri":"x:1","name":"one"}`}}})
 	c.say(`{"jsonrpc":"2.0","id":"l","method":"tools/list","params":{%s}}`, meta(""))

@@ -74,6 +74,7 @@ type flight struct {
 	span   *span                        // its part of a trace, if there is to be one
 	again  *request                     // what is sent again if a modern server asks a legacy client
 	repeat atomic.Pointer[toolbox.Call] // and how it was sent the last time
+	asking atomic.Pointer[round]        // what the client is asked for it, or was the last time
 	parked atomic.Pointer[parked]       // where a legacy server asked a modern client
 
 	ctx    context.Context
@@ -158,6 +159,9 @@ func (f *flight) end(o outcome) bool {
 	f.s.mu.Unlock()
 	if f.cancel != nil {
 		f.cancel()
+	}
+	if r := f.asking.Load(); r != nil {
+		r.expiry.Stop()
 	}
 	if listens {
 		f.s.endListen(f)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/foreign"
@@ -13,8 +14,11 @@ import (
 )
 
 // maxRounds is how often a modern server may ask for more input on one request
-// of a legacy client.
-const maxRounds = 20
+// of a legacy client, and maxQuestions for how much at a time.
+const (
+	maxRounds    = 20
+	maxQuestions = 100
+)
 
 // request is a client's request kept to be sent again with the answers that a
 // modern server asked for.
@@ -70,10 +74,18 @@ func (f *flight) ask(m *wire.Message) bool {
 		r.answers = append(r.answers, answer{key: bytes.Clone(m.Bytes(key))})
 	}
 	r.left = len(questions)
-	if r.left == 0 {
+	switch {
+	case r.left == 0:
 		r.again()
 		return true
+	case r.left > maxQuestions:
+		f.fail(fmt.Errorf("the server asked for %d inputs at once; at most %d are put to a client", r.left, maxQuestions))
+		return true
 	}
+	r.expiry = time.AfterFunc(parkTime, func() {
+		f.fail(fmt.Errorf("the client did not answer within %v what the server asked", parkTime))
+	})
+	f.asking.Store(r)
 	for i, q := range questions {
 		k := &ask{carrier: f, answer: func(m *wire.Message) { r.answer(i, m) }}
 		f.s.enter(k)
@@ -86,6 +98,8 @@ func (f *flight) ask(m *wire.Message) bool {
 type round struct {
 	f     *flight
 	state []byte
+
+	expiry *time.Timer // for a client that does not answer
 
 	mu      sync.Mutex
 	left    int
@@ -116,6 +130,7 @@ func (r *round) answer(number int, m *wire.Message) {
 	last := r.left == 0
 	r.mu.Unlock()
 	if last {
+		r.expiry.Stop()
 		r.again()
 	}
 }

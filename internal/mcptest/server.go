@@ -469,6 +469,9 @@ func (s *session) ask(m *wire.Message, request json.RawMessage) {
 		answer, _ := wire.FindPath(m.Raw, m.Params, path...)
 		state, _ := wire.FindPath(m.Raw, m.Params, "requestState")
 		if string(m.Bytes(state)) == `"mine"` && answer.Present() {
+			s.mu.Lock()
+			s.heard = append(s.heard, "the answer "+string(m.Bytes(answer)))
+			s.mu.Unlock()
 			s.text(m, string(m.Bytes(answer)))
 			return
 		}

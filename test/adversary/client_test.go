@@ -4,6 +4,7 @@ package adversary
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -50,7 +51,10 @@ func newClient(w *world, prefix string, modern bool) *client {
 // line judges one line that came.
 func (c *client) line(raw []byte) {
 	var m wire.Message
-	if err := wire.Scan(raw, &m); err != nil {
+	if err := wire.Scan(raw, &m); err != nil && c.w.ending.Load() && bytes.HasPrefix(raw, []byte(`{"jsonrpc":"2.0"`)) {
+		c.w.cut.Store(true) // what a client has not read when the program must be gone is not waited for
+		return
+	} else if err != nil {
 		c.w.find("a line to a client is not JSON-RPC: %v: %.300q", err, raw)
 		return
 	}

@@ -17,6 +17,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -62,6 +63,8 @@ type world struct {
 	in    io.WriteCloser
 	stdio *client // the honest client, if the front is stdio
 	write func(out io.Writer, line string)
+
+	ending, cut atomic.Bool // its input was closed; a line was cut off by its end
 
 	mu       sync.Mutex
 	findings []string
@@ -196,10 +199,12 @@ func (w *world) start(config, folder string) {
 	w.in = in
 	reading := func() {}
 	if !w.plan.http {
-		out, err := w.cmd.StdoutPipe()
+		out, theirs, err := os.Pipe() // not StdoutPipe, which Wait closes before all is read
 		if err != nil {
 			w.t.Fatal(err)
 		}
+		defer theirs.Close()
+		w.cmd.Stdout = theirs
 		prefix := "h"
 		if w.loud {
 			prefix = "q" // which no hostile line has
@@ -207,7 +212,10 @@ func (w *world) start(config, folder string) {
 		c := newClient(w, prefix, w.modern)
 		c.out, c.shares = in, w.loud
 		w.stdio = c
-		reading = func() { w.read(c, out) }
+		reading = func() {
+			defer out.Close()
+			w.read(c, out)
+		}
 	}
 	if err := w.cmd.Start(); err != nil {
 		w.t.Fatal(err)
@@ -426,6 +434,7 @@ func (w *world) weigh() {
 // close has the program end, and measures how long that takes.
 func (w *world) close() {
 	began := time.Now()
+	w.ending.Store(true)
 	if w.plan.http {
 		_ = w.cmd.Process.Signal(syscall.SIGTERM)
 	} else {
@@ -438,7 +447,8 @@ func (w *world) close() {
 	err := w.cmd.Wait()
 	stuck.Stop()
 	w.end = time.Since(began)
-	if err != nil {
+	w.work.Wait() // what is left to read
+	if err != nil && !w.cut.Load() {
 		w.find("the program ended with %v", err)
 	}
 }

@@ -368,10 +368,6 @@ func (s *session) initialize(c *call) {
 // and each of its servers is told it.
 const maxClient = 64 << 10
 
-// metaPending is the member of _meta that names the servers which a log level
-// has not reached yet.
-const metaPending = "workbench/pending"
-
 // setLevel lets the engine check and answer it and tells all servers: those of
 // revision 2026-07-28 by what is sent to them from now on. Servers that are shared
 // have no level that one client may set. The answer waits for those that are there.
@@ -394,30 +390,27 @@ func (s *session) setLevel(c *call) {
 		return
 	}
 	if f := s.own(c); f != nil {
-		go func() { f.reply(leveled(f.ctx, told)) }()
+		go func() {
+			leveled(f.ctx, told)
+			f.reply([]byte("{}")) // nothing else is allowed in it
+		}()
 	}
 }
 
-// leveled waits until servers have taken a log level, for a time, and gives the
-// result, which names those that have not.
-func leveled(ctx context.Context, told []toolbox.Leveled) []byte {
+// leveled waits until the servers that are there have taken a log level, for a time.
+func leveled(ctx context.Context, told []toolbox.Leveled) {
 	ctx, cancel := context.WithTimeout(ctx, toolbox.LevelWait)
 	defer cancel()
-	var pending []string
 	for _, t := range told {
-		if t.Done != nil {
-			select {
-			case <-t.Done:
-				continue
-			case <-ctx.Done():
-			}
+		if t.Done == nil {
+			continue // it is starting, and takes the level before what is asked of it from now on
 		}
-		pending = append(pending, t.Server.Toolbox+"/"+t.Server.Name)
+		select {
+		case <-t.Done:
+		case <-ctx.Done():
+			return
+		}
 	}
-	if pending == nil {
-		return []byte("{}")
-	}
-	return encode(map[string]any{"_meta": map[string]any{metaPending: pending}})
 }
 
 // begin runs f in the background; the end of the session ends its context.

@@ -159,13 +159,13 @@ func TestOpenOfKnownServer(t *testing.T) {
 
 // What is other than it was seen is announced and said.
 func TestOpenOfChangedServer(t *testing.T) {
-	p := newPast(t, `tools=x,y tool={"name":"z"}`)
+	p := newPast(t, `tools=x,y tool={"name":"z","inputSchema":{"type":"object"}}`)
 	first := p.run(false)
 	first.openDev("1", true)
 	first.close()
 
 	p.closeGate()
-	p.spec = `tools=x,w tool={"name":"z","n":1}`
+	p.spec = `tools=x,w tool={"name":"z","n":1,"inputSchema":{"type":"object"}}`
 	l := p.run(false)
 	if got := l.openDev("1", true).StructuredContent.Tools; len(got) != 3 || got[1].Name != "y" {
 		t.Errorf("got tools %v, want those last seen", got)

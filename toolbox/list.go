@@ -39,6 +39,7 @@ type Item struct {
 	// Raw is the entry; KeySpan is where the token of Key stands in it.
 	Raw     []byte
 	KeySpan wire.Span
+	mended  bool // the server gave it otherwise, see mended
 }
 
 // method gives the request that lists a kind, and the member that names an item.
@@ -127,7 +128,6 @@ const maxCursor = 16 << 10
 
 // readPage takes from a result what there is room for, and copies nothing else: a page may be as long as a message.
 func (s *Server) readPage(raw []byte, kind Kind, room, count int) (p page, err error) {
-	_, key := kind.method()
 	var out [2]wire.Span
 	whole := wire.Span{Start: 0, End: len(raw)}
 	if err := wire.Find(raw, whole, []string{string(kind), "nextCursor"}, out[:]); err != nil {
@@ -144,7 +144,7 @@ func (s *Server) readPage(raw []byte, kind Kind, room, count int) (p page, err e
 			p.long++
 			continue
 		}
-		item, ok := newItem(s, raw[e.Start:e.End], key)
+		item, ok := newItem(s, raw[e.Start:e.End], kind)
 		switch {
 		case !ok:
 			p.bad++
@@ -197,9 +197,13 @@ func (c *conn) usable(tool Item) bool {
 	return !remote || !c.hello.Modern || l.mirror.note(tool)
 }
 
-func newItem(s *Server, raw []byte, key string) (Item, bool) {
+func newItem(s *Server, raw []byte, kind Kind) (Item, bool) {
+	_, key := kind.method()
 	var out [1]wire.Span
-	raw = bytes.Clone(raw)
+	raw, changed := bytes.Clone(raw), false
+	if kind == Tools && raw[0] == '{' {
+		raw, changed = mended(raw)
+	}
 	if raw[0] != '{' || wire.Find(raw, wire.Span{Start: 0, End: len(raw)}, []string{key}, out[:]) != nil || !out[0].Present() {
 		return Item{}, false
 	}
@@ -207,7 +211,7 @@ func newItem(s *Server, raw []byte, key string) (Item, bool) {
 	if !ok || name == "" {
 		return Item{}, false
 	}
-	return Item{Server: s, Key: foreign.NewName(name), Raw: raw, KeySpan: out[0]}, true
+	return Item{Server: s, Key: foreign.NewName(name), Raw: raw, KeySpan: out[0], mended: changed}, true
 }
 
 func (c *conn) listParams(cursor string) []byte {

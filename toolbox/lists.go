@@ -84,6 +84,15 @@ func (s *Server) store(k Kind, items []Item, bad int, err error) bool {
 	if bad > 0 {
 		notes = append(notes, fmt.Sprintf("%d entries of %s have no name, or that of another, and were left out", bad, k))
 	}
+	mended := 0
+	for i := range whole {
+		if whole[i].mended {
+			mended++
+		}
+	}
+	if mended > 0 {
+		notes = append(notes, fmt.Sprintf("%d definitions of %s are not as the protocol has them; clients get them mended", mended, k))
+	}
 	s.notes[k] = notes
 	old, known := s.lists[k], s.lists[k]
 	if k == Tools {

@@ -83,9 +83,8 @@ func (s *Server) recall(e *catalogue.Entry) {
 
 // itemsOf gives a list of an entry, as far as there is room.
 func (s *Server) itemsOf(e *catalogue.Entry, k Kind, room int) (items []Item) {
-	_, key := k.method()
 	for _, raw := range e.Lists[string(k)] {
-		if it, ok := newItem(s, raw, key); ok && it.size() <= room {
+		if it, ok := newItem(s, raw, k); ok && it.size() <= room {
 			items = append(items, it)
 			room -= it.size()
 		}

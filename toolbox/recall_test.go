@@ -165,10 +165,10 @@ func TestChangesSinceLastSeen(t *testing.T) {
 	}{
 		{"nothing", "tools=a,b", "tools=a,b", ""},
 		{"order alone", "tools=a,b", "tools=b,a", ""},
-		{"a definition", `tools=a,b tool={"name":"c"}`, `tools=a,b tool={"name":"c","x":1}`, "1 changed (c)"},
+		{"a definition", `tools=a,b tool={"name":"c","inputSchema":{"type":"object"}}`, `tools=a,b tool={"name":"c","x":1,"inputSchema":{"type":"object"}}`, "1 changed (c)"},
 		{"more", "tools=a,b", "tools=a,x,b,y", "2 added (x, y)"},
 		{"fewer", "tools=a,b,c", "tools=b", "2 gone (a, c)"},
-		{"all at once", `tools=a,b tool={"name":"c"}`, `tools=a,d tool={"name":"c","x":1}`, "1 changed (c), 1 added (d), 1 gone (b)"},
+		{"all at once", `tools=a,b tool={"name":"c","inputSchema":{"type":"object"}}`, `tools=a,d tool={"name":"c","x":1,"inputSchema":{"type":"object"}}`, "1 changed (c), 1 added (d), 1 gone (b)"},
 		{"many", "tools=" + many, "tools=a", "1 added (a), 12 gone (m1, m2, m3, m4, m5, m6, m7, m8, m9, m10 and 2 more)"},
 		{"no prompts any more", "tools=a prompts=p", "tools=a", "prompts are not as they were last seen: 1 gone (p)"},
 		{"no tools any more", "tools=a", `tools=`, "1 gone (a)"},

@@ -1,22 +1,25 @@
 package proxy
 
-import "hash/maphash"
+import (
+	"hash/maphash"
+
+	"github.com/mcp-workbench/workbench/toolbox"
+)
 
 // maxClaims is how many names of each scope a session holds for a server: as many as a list has entries. The names of a
 // server that has had more are not given to anybody; its tools and resources are reached by their full names.
 const maxClaims = 10000
 
-// A scope is where names that servers choose stand beside each other.
-type scope string
+// A scope is where names that servers choose stand beside each other: a list of the client, or the tools of one
+// toolbox.
+type scope struct{ list, toolbox string }
 
-// The scopes besides those of exposed names, which are the kinds of lists.
-const (
-	uris    scope = "uris"
-	origins scope = "origins"
-)
+func exposedNames(k toolbox.Kind) scope { return scope{list: string(k)} }
+func uris() scope                       { return scope{list: "uris"} }
+func origins() scope                    { return scope{list: "origins"} }
 
 // bareNames is the scope of what servers call their tools in a toolbox.
-func bareNames(toolbox string) scope { return scope("bare/" + toolbox) }
+func bareNames(toolbox string) scope { return scope{"bare", toolbox} }
 
 // claims are the names that a session has given to tools, prompts and resources and that do not follow from whose they
 // are. Such a name is held for its server until the session ends: it means that server's or nothing.

@@ -71,7 +71,7 @@ func (p *places) leads(srv *toolbox.Server, uri string) bool {
 	switch {
 	case len(p.owners[uri]) > 1 || isAlias(uri):
 		return false
-	case !p.claims.free(uris, uri, of) || p.claims.another(origins, at.origin, of):
+	case !p.claims.free(uris(), uri, of) || p.claims.another(origins(), at.origin, of):
 		return false
 	case at.wide:
 		return len(p.schemes[at.scheme]) == 1
@@ -87,7 +87,7 @@ func (p *places) give() bool {
 	ok := true
 	for uri, of := range p.owners {
 		if p.aliases[identity{of[0], uri}] == "" {
-			ok = p.claims.hold(uris, uri, addressOf(of[0])) && ok
+			ok = p.claims.hold(uris(), uri, addressOf(of[0])) && ok
 		}
 	}
 	return ok
@@ -109,10 +109,10 @@ func (p *places) around(at site) []*toolbox.Server {
 func (p *places) find(uri string, others []*toolbox.Server) (*toolbox.Server, error) {
 	at := originOf(uri)
 	found := p.owners[uri]
-	in, name := uris, uri
+	in, name := uris(), uri
 	if len(found) == 0 {
 		found = p.around(at)
-		in, name = origins, at.origin
+		in, name = origins(), at.origin
 	}
 	if len(found) == 0 {
 		for _, srv := range others {
@@ -123,7 +123,7 @@ func (p *places) find(uri string, others []*toolbox.Server) (*toolbox.Server, er
 	}
 	if len(found) == 1 {
 		of := addressOf(found[0])
-		other := p.claims.another(uris, uri, of) || p.claims.another(origins, at.origin, of)
+		other := p.claims.another(uris(), uri, of) || p.claims.another(origins(), at.origin, of)
 		if !other && p.claims.hold(in, name, of) {
 			return found[0], nil
 		}
@@ -149,13 +149,13 @@ func errSeveral(found []*toolbox.Server) error {
 // knows reports whether a uri by itself can be a server's: it was, or leads there, or led nowhere else.
 func (p *places) knows(srv *toolbox.Server, uri string) bool {
 	of := addressOf(srv)
-	if holder, ok := p.claims.holder(uris, uri); ok {
+	if holder, ok := p.claims.holder(uris(), uri); ok {
 		return holder == of
 	}
 	if owners := p.owners[uri]; len(owners) > 0 {
 		return len(owners) == 1 && owners[0] == srv
 	}
-	return !isAlias(uri) && !p.claims.another(origins, originOf(uri).origin, of)
+	return !isAlias(uri) && !p.claims.another(origins(), originOf(uri).origin, of)
 }
 
 // isAlias reports whether a uri says whose it is. That is for workbench to say, so no server has such uris.

@@ -15,15 +15,14 @@ const maxArguments = 64 << 10
 // inner is the call that stood in the arguments of workbench_use_tool, kept to explain how the tool is called if the
 // server refuses it.
 type inner struct {
-	server    *toolbox.Server
+	server    *toolbox.Server // nil if this is no call of workbench_use_tool
 	tool      string
 	arguments []byte // nil if they are too long to be kept
 }
 
 // newInner keeps what a call of workbench_use_tool asks for.
-func newInner(to route, arguments []byte) *inner {
-	in := &inner{server: to.server}
-	in.tool, _ = wire.Unquote(to.name)
+func newInner(to route, arguments []byte) inner {
+	in := inner{server: to.server, tool: to.key}
 	if len(arguments) <= maxArguments {
 		in.arguments = bytes.Clone(arguments)
 	}
@@ -76,7 +75,7 @@ func (in *inner) schema() ([]byte, bool) {
 // explained gives the edits that add to a server's refusal how its tool is called: at the end of an error's message, or of
 // a result's content.
 func (f *flight) explained(m *wire.Message) []wire.Edit {
-	if f.inner == nil {
+	if f.inner.server == nil {
 		return nil
 	}
 	text := f.inner.refusal(m)

@@ -117,11 +117,11 @@ func (d *directory) exposed(to route, salt string) string {
 func (d *directory) show(to route) string {
 	of := addressOf(to.server)
 	same := d.claimed[to.key]
-	if len(same) == 1 && same[0].server == to.server && d.claims.free(scope(d.kind), to.key, of) {
+	if len(same) == 1 && same[0].server == to.server && d.claims.free(exposedNames(d.kind), to.key, of) {
 		return to.key
 	}
 	name := d.exposed(to, "")
-	for salt := "\x00"; len(d.derived[name]) > 1 || d.claims.another(scope(d.kind), name, of); salt += "\x00" {
+	for salt := "\x00"; len(d.derived[name]) > 1 || d.claims.another(exposedNames(d.kind), name, of); salt += "\x00" {
 		name = d.exposed(to, salt)
 		d.derived[name] = append(d.derived[name], to)
 	}
@@ -134,7 +134,7 @@ func (d *directory) give(box string) bool {
 	ok := true
 	for name, of := range d.claimed {
 		if d.shown[of[0].identity()] == name {
-			ok = d.claims.hold(scope(d.kind), name, addressOf(of[0].server)) && ok
+			ok = d.claims.hold(exposedNames(d.kind), name, addressOf(of[0].server)) && ok
 		}
 	}
 	for in, of := range d.bare {
@@ -167,7 +167,7 @@ func (d *directory) meant(w want) (route, error) {
 
 // seen finds what clients see under a name.
 func (d *directory) seen(name string) (route, error) {
-	in := scope(d.kind)
+	in := exposedNames(d.kind)
 	found := d.derived[name]
 	if len(found) > 1 || len(found) == 1 && !d.claims.another(in, name, addressOf(found[0].server)) {
 		return d.single(name, found, true, d.seenAs)

@@ -20,7 +20,7 @@ type want struct {
 }
 
 // wanted reads the arguments in either form.
-func wanted(c *call) (want, error) {
+func (s *session) wanted(c *call) (want, error) {
 	var w want
 	if !c.args.Present() {
 		return w, fmt.Errorf("%s needs arguments: toolbox_name, tool_name and the tool's own arguments", useTool)
@@ -33,7 +33,7 @@ func wanted(c *call) (want, error) {
 	if !name.Present() {
 		name = out[1]
 	}
-	w.toolbox, _ = wire.Unquote(c.Bytes(name))
+	w.toolbox = s.toolboxName(c.Bytes(name))
 	w.tool, _ = wire.Unquote(c.Bytes(out[2]))
 	w.arguments = out[3]
 	if out[4].Present() {
@@ -42,7 +42,7 @@ func wanted(c *call) (want, error) {
 			return w, fmt.Errorf("%s: tool: %s", useTool, text(err))
 		}
 		if in[0].Present() {
-			w.toolbox, _ = wire.Unquote(c.Bytes(in[0]))
+			w.toolbox = s.toolboxName(c.Bytes(in[0]))
 		}
 		w.server, _ = wire.Unquote(c.Bytes(in[1]))
 		w.tool, _ = wire.Unquote(c.Bytes(in[2]))
@@ -58,6 +58,20 @@ func wanted(c *call) (want, error) {
 	return w, nil
 }
 
+// toolboxName reads the name of a toolbox. Of one that there is it is the configuration's own, so that nothing is
+// allocated for it.
+func (s *session) toolboxName(token []byte) string {
+	if len(token) > 2 {
+		for i := range s.cfg().Toolboxes {
+			if name := s.cfg().Toolboxes[i].Name; name == string(token[1:len(token)-1]) && token[0] == '"' {
+				return name
+			}
+		}
+	}
+	name, _ := wire.Unquote(token)
+	return name
+}
+
 // text gives the message of an error without its JSON-RPC code.
 func text(err error) string {
 	var bad *wire.Error
@@ -71,7 +85,7 @@ func text(err error) string {
 // known that happens on the caller's goroutine, as for a registered name; else
 // the toolbox is opened first.
 func (s *session) useTool(c *call) {
-	w, err := wanted(c)
+	w, err := s.wanted(c)
 	var b *box
 	if err == nil {
 		b, err = s.box(w.toolbox)

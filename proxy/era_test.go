@@ -12,6 +12,7 @@ import (
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/mcptest"
 	"github.com/mcp-workbench/workbench/internal/principal"
+	"github.com/mcp-workbench/workbench/internal/status"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy"
 	"github.com/mcp-workbench/workbench/toolbox"
@@ -108,6 +109,39 @@ func field(t *testing.T, msg string, path ...string) json.RawMessage {
 		raw = object[name]
 	}
 	return raw
+}
+
+// A reply that comes while its client is being asked is kept for the client's retry, as long as the server's account has
+// room for it, and what was kept is credited.
+func TestReplyWhileTheClientIsAsked(t *testing.T) {
+	for name, tt := range map[string]struct {
+		size int
+		want string
+	}{
+		"kept":         {1 << 20, `"result":`},
+		"without room": {9 << 20, "has carried the call out, but its reply of "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := dial(t, false, map[string]*mcptest.Server{"old": {}})
+			kept := func() status.Kept { return c.front.Status().Sessions[0].Toolboxes[0].Servers[0].Kept }
+			args := fmt.Sprintf(`"name":"workbench_use_tool","arguments":{"toolbox_name":"box","tool_name":"say","arguments":{"n":%d,"say":[`+
+				`{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{"message":"?","requestedSchema":{}}}]}}`, tt.size)
+			c.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{%s,%s}}`, args, meta(""))
+			msg := c.hear(`"id":1`, `input_required`)
+			before := kept().Bytes
+			for end := time.Now().Add(2 * time.Minute); kept().Refused == 0 && kept().Bytes < before+int64(tt.size) && time.Now().Before(end); {
+				time.Sleep(time.Millisecond) // until the reply has come
+			}
+			c.say(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{%s,"requestState":%s,"inputResponses":{},%s}}`,
+				args, field(t, msg, "result", "requestState"), meta(""))
+			if got := c.hear(`"id":2`); !strings.Contains(got, tt.want) {
+				t.Errorf("got %.200s, want %s", got, tt.want)
+			}
+			if got := kept().Bytes; got > before {
+				t.Errorf("got %d bytes kept after the reply was told, want %d at most", got, before)
+			}
+		})
+	}
 }
 
 // A legacy server asks in the midst of a modern client's call: the client is

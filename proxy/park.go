@@ -39,7 +39,7 @@ type parked struct {
 	asked   map[string]held
 	next    int
 	fresh   []held // not yet told to the client
-	reply   []byte // the server's reply that came while nobody waited
+	reply   []byte // the server's reply that came while nobody waited, charged to the server
 	err     error
 	over    bool
 }
@@ -161,8 +161,7 @@ func (p *parked) retry(f *flight, c *call) {
 		}
 	}
 	p.waiting = f
-	reply, err := p.reply, p.err
-	p.reply, p.err = nil, nil
+	reply, err := p.takeReplyLocked()
 	// What was left without an answer is asked for again.
 	for key, h := range p.asked {
 		p.fresh = append(p.fresh, h)
@@ -200,10 +199,15 @@ func (p *parked) done(m *wire.Message, err error) {
 	p.mu.Lock()
 	f := p.waiting
 	if f == nil {
-		if m != nil {
+		switch srv := p.first.server.Load(); {
+		case m == nil || p.over:
+			p.err = err
+		case srv.Account().Charge(len(m.Raw)):
 			p.reply = bytes.Clone(m.Raw)
+		default:
+			p.err = fmt.Errorf("server %q of toolbox %q has carried the call out, but its reply of %d bytes came while the client was"+
+				" being asked, and there was no room to keep it", srv.Name, srv.Toolbox, len(m.Raw))
 		}
-		p.err = err
 		p.mu.Unlock()
 		return
 	}
@@ -232,6 +236,7 @@ func (p *parked) drop() bool {
 	p.mu.Lock()
 	over := p.over
 	p.over = true
+	_, _ = p.takeReplyLocked()
 	p.mu.Unlock()
 	if over {
 		return false
@@ -241,6 +246,16 @@ func (p *parked) drop() bool {
 	delete(p.s.parks, p.number)
 	p.s.mu.Unlock()
 	return true
+}
+
+// takeReplyLocked takes what came while nobody waited. p.mu must be held.
+func (p *parked) takeReplyLocked() ([]byte, error) {
+	reply, err := p.reply, p.err
+	p.reply, p.err = nil, nil
+	if reply != nil {
+		p.first.server.Load().Account().Credit(len(reply))
+	}
+	return reply, err
 }
 
 // carryHeld gives a call the requests of its server that waited for one.

@@ -5,8 +5,8 @@
 //
 //	account  what it pays for                                             over it
 //	Server   its lists, its open questions, the ids of its tasks,         a list is cut, with a note; a question is
-//	         replies that wait for a client to come back, what is         refused; the oldest tasks are forgotten; a
-//	         posted to a remote one                                       reply is replaced by an error; the rest fails
+//	         replies that wait for a client to come back                  refused; the oldest tasks are forgotten; a
+//	                                                                      reply is replaced by an error
 //	Client   requests in progress, subscriptions                          refused
 //	User     the same of all clients of one user together                 refused
 //	Unread   what one client has not read                                 what has no reply is left out; for the rest

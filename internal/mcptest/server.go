@@ -371,7 +371,7 @@ func (s *session) tool(m *wire.Message) {
 		for _, msg := range args.Say {
 			s.send(msg)
 		}
-		s.text(m, "said")
+		s.text(m, "said"+strings.Repeat("x", args.N))
 	case "result":
 		s.result(m, args.Result)
 	case "heard":

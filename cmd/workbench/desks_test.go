@@ -105,6 +105,10 @@ func TestDeskGuard(t *testing.T) {
 		"gone": {"mcpServers": {"desk": {"builtin": "commands", "commands": "nowhere"}}}}}`})
 	environ := []string{"XDG_STATE_HOME=" + t.TempDir(), "WORKBENCH_CONFIG=" + filepath.Join(dir, "c.json")}
 	s := serveForTest(t, environ)
+	// One server of commands that can work makes the whole ready, whatever the others do; the rows have no order.
+	if status, answer := deskOf(t, s, environ, "shop").send("GET", "/openapi.json", ``); status != http.StatusOK {
+		t.Fatalf("got %d %s, want the server of commands made", status, answer)
+	}
 	for name, tt := range map[string]struct {
 		box, token, method, path string
 		status                   int
@@ -128,7 +132,7 @@ func TestDeskGuard(t *testing.T) {
 			case "none":
 				d.token = ""
 			case "wrong":
-				d.token = "x" + d.token[1:]
+				d.token += "x"
 			}
 			if status, answer := d.send(tt.method, tt.path, `{}`); status != tt.status || !strings.Contains(answer, tt.want) {
 				t.Errorf("got %d %s, want %d and %q", status, answer, tt.status, tt.want)

@@ -95,7 +95,7 @@ func TestModernCalls(t *testing.T) {
 				got := decode[map[string]json.RawMessage](t, "result", modern(t, c.In(t), "tools/call", params))
 				delete(got, "resultType")
 				delete(got, "_meta") // who answered
-				wiretest.Same(t, call.tool+" "+call.arguments, []byte(wiretest.JSON(got)), want[i])
+				wiretest.Same(t, call.tool+" "+call.arguments, explained(t, []byte(wiretest.JSON(got))), want[i])
 			}
 		})
 	}

@@ -335,7 +335,7 @@ func TestFaultF17_EraChanges(t *testing.T) {
 		text   string
 	}{
 		"legacy to modern": {false, "-32022: unsupported"},
-		"modern to legacy": {true, "-32000: no session"},
+		"modern to legacy": {true, `-32000: "no session"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := (&badremote{modern: tt.modern}).serve(t)

@@ -18,6 +18,7 @@ type checker struct {
 	faults []Fault
 	// lenient has all that is wrong with a server, or the models, be their problem, and not what is wrong with variables alone.
 	lenient bool
+	partly  bool // it had something to be lenient with
 
 	// problems collects what is wrong with the variables of the server, or the models, being read. It is nil elsewhere, where
 	// such things are faults.
@@ -29,7 +30,7 @@ type checker struct {
 func (c *checker) fault(at position, path, message, hint string) {
 	to := &c.faults
 	if c.lenient && c.problems != nil {
-		to = c.problems
+		to, c.partly = c.problems, true
 	}
 	*to = append(*to, Fault{File: c.file, Line: at.line, Column: at.column, Path: path, Message: message, Hint: hint})
 }

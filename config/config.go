@@ -9,6 +9,7 @@ import (
 // Config is one workbench configuration, checked and with its variables expanded.
 type Config struct {
 	Path        string        // file it came from; "" for the built-in configuration
+	Partly      bool          // it is what can be used of a file with a fault (LoadUsable)
 	Doubt       string        // why its file is not quite to be trusted; "" if nothing is known against it
 	ToolMode    ToolMode      `key:"toolMode" enum:"auto,dynamic,proxy"`
 	OpenTimeout time.Duration `key:"openTimeout"`

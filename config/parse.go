@@ -61,7 +61,7 @@ func parse(name string, data []byte, lookup func(string) (string, bool), lenient
 	}
 	c := checker{file: name, folder: filepath.Dir(path), lookup: lookup, lenient: lenient}
 	cfg := c.config(root)
-	cfg.Path = name
+	cfg.Path, cfg.Partly = name, c.partly
 	switch {
 	case len(c.faults) > 0 && lenient: // as long as it cannot be used at all, all that is wrong is told
 		return parse(name, data, lookup, false)

@@ -103,7 +103,11 @@ func (r *reloader) run(ctx context.Context, hangups <-chan struct{}) {
 // reload reads the file and has the front work by it, if it is well. What is
 // wrong is said once, or when somebody asked.
 func (r *reloader) reload(ctx context.Context, asked bool) {
-	cfg, err := r.load(ctx)
+	cfg, err := r.load(ctx, config.Load)
+	if err != nil && r.cfg.Partly {
+		// So it was started: other edits of the file are heeded although a fault stays.
+		cfg, err = r.load(ctx, config.LoadUsable)
+	}
 	if ctx.Err() != nil {
 		return
 	}
@@ -129,23 +133,23 @@ func (r *reloader) reload(ctx context.Context, asked bool) {
 // load reads the file that there was at the start, or looks for one if there
 // was none: another is not to take its place because it is away for a moment.
 // The end of ctx does not wait for a disk.
-func (r *reloader) load(ctx context.Context) (*config.Config, error) {
+func (r *reloader) load(ctx context.Context, read loader) (*config.Config, error) {
 	type result struct {
 		cfg *config.Config
 		err error
 	}
-	path, read := r.cfg.Path, make(chan result, 1)
+	path, done := r.cfg.Path, make(chan result, 1)
 	go func() {
 		var got result
 		if path != "" {
-			got.cfg, got.err = r.env.loadFile(config.Load, path)
+			got.cfg, got.err = r.env.loadFile(read, path)
 		} else {
-			got.cfg, _, got.err = r.env.loadBy(config.Load)
+			got.cfg, _, got.err = r.env.loadBy(read)
 		}
-		read <- got
+		done <- got
 	}()
 	select {
-	case got := <-read:
+	case got := <-done:
 		return got.cfg, got.err
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)

@@ -49,7 +49,7 @@ func followFile(t *testing.T, path string) *followed {
 	t.Helper()
 	f := &followed{t: t, path: path, told: make(chan *config.Config, 1000)}
 	env := &environment{configPath: path, hangups: newHangups()}
-	cfg, err := config.Load(path, env.lookup)
+	cfg, err := config.LoadUsable(path, env.lookup) // as serve does
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,6 +108,26 @@ func do(t *testing.T, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// A front that was started with a fault in one entry follows the file all the same, until the fault is mended; then a
+// fault changes nothing.
+func TestReloadOfWhatCanBeUsed(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "workbench-config.json")
+	bad := func(name string) string {
+		return fmt.Sprintf(`{"toolboxes": {%q: {"mcpServers": {"s": {"comand": "x"}}}}}`, name)
+	}
+	put(t, path, bad("a"))
+	f := followFile(t, path)
+	put(t, path, bad("b"))
+	f.becomes("b")
+	if log := f.logged(); strings.Contains(log, "was not reloaded") {
+		t.Errorf("got the log\n%s\nwant nothing of a fault that was there at the start", log)
+	}
+	put(t, path, box("c"))
+	f.becomes("c")
+	put(t, path, bad("d"))
+	f.says("was not reloaded", "comand")
 }
 
 // A file is followed in whatever way it is changed.

@@ -156,29 +156,55 @@ lets a toolbox open at once. The exit code is 1 if a server could not be started
 	}
 }
 
+// indexed is what index says of a server.
+type indexed struct {
+	toolbox, server string
+	tools, bytes    int
+	state           string
+	failed          bool
+}
+
 func indexServers(ctx context.Context, env *environment, names []string) error {
 	boxes, closeAll, err := env.openBoxes(ctx, nil, names...)
 	if err != nil {
 		return err
 	}
-	defer closeAll()
+	var rows []indexed
+	for _, b := range boxes {
+		for _, srv := range b.Servers() {
+			one := indexed{toolbox: b.Name, server: srv.Name, state: string(srv.Status().State)}
+			for _, it := range srv.Items(toolbox.Tools) {
+				one.tools++
+				one.bytes += len(it.Raw)
+			}
+			if err := missing(b, srv, false); err != nil {
+				one.state, one.failed = err.Error(), true
+			} else if notes := srv.Notes(); one.tools == 0 && len(notes) > 0 {
+				one.state += ": " + notes[0] // such as why it has no list
+			}
+			rows = append(rows, one)
+		}
+	}
+	closeAll() // what they offer is kept by now, or never
+	kept, _, _, err := env.boxes(nil, names)
+	if err != nil {
+		return err
+	}
+	for _, b := range kept {
+		b.Recall()
+		for _, srv := range b.Servers() {
+			at := slices.IndexFunc(rows, func(r indexed) bool { return r.toolbox == b.Name && r.server == srv.Name })
+			if st := srv.Status(); at >= 0 && rows[at].tools > 0 && st.State == toolbox.Stopped && st.Seen.IsZero() {
+				rows[at].state, rows[at].failed = "it ran, but what it offers could not be kept: --log-level debug says why", true
+			}
+		}
+	}
 	w := tabwriter.NewWriter(env.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "TOOLBOX\tSERVER\tTOOLS\tTOKENS\tSTATE")
 	failed := false
-	for _, b := range boxes {
-		for _, srv := range b.Servers() {
-			size := 0
-			tools := srv.Items(toolbox.Tools)
-			for _, it := range tools {
-				size += len(it.Raw)
-			}
-			state := string(srv.Status().State)
-			if err := missing(b, srv, false); err != nil {
-				failed = true
-				state = err.Error()
-			}
-			fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%s\n", b.Name, srv.Name, len(tools), size/4, state)
-		}
+	for _, r := range rows {
+		failed = failed || r.failed
+		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%s\n", r.toolbox, r.server, r.tools, r.bytes/4, r.state)
 	}
 	if err := w.Flush(); err != nil {
 		return err

@@ -1,12 +1,13 @@
 package find
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/signature"
+	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
 // Detail says how much an answer tells of the best entries.
@@ -97,7 +98,7 @@ func (a *answering) more(hits []Hit) {
 		e := &a.x.servers[h.Server].Entries[h.Entry]
 		line := e.Label() + signature.Of(e.Schema)
 		if a.Detail == Schemas {
-			line = e.Label() + " " + compact(e.Schema)
+			line = e.Label() + " " + string(foreign.JSON(wire.Compact(nil, e.Schema)))
 		}
 		if s := signature.Sentence(e.Description, maxSentence); s != "" {
 			line += " – " + s
@@ -193,15 +194,4 @@ func (a *answering) answer() Answer {
 	}
 	out.Text = b.String()
 	return out
-}
-
-// compact gives JSON without the spaces between its parts.
-func compact(raw json.RawMessage) string {
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if e.Encode(raw) != nil {
-		return "{}"
-	}
-	return strings.TrimSpace(b.String())
 }

@@ -111,6 +111,7 @@ func TestAnswer(t *testing.T) {
 // FuzzAnswer: whatever servers say and somebody asks, an answer is one of plain lines, within its budget, and the same each time.
 func FuzzAnswer(f *testing.F) {
 	f.Add("create issue", "create_issue", "Open a new\nissue", `{"properties":{"a":{"description":"x"}}}`, 100)
+	f.Add("issue", "issue", "x", "{\"properties\":{\"a\u202e\":{\"description\":\"\u200b\"}}}", 500)
 	f.Add("\x1b[31m", "\u202e\u200b", "八字\x00", `{"properties":{`, 1)
 	f.Add(strings.Repeat("query ", 500), strings.Repeat("n", 5000), strings.Repeat("d ", 9000), `[]`, 50)
 	f.Fuzz(func(t *testing.T, query, name, text, schema string, budget int) {

@@ -10,6 +10,7 @@ import (
 // playFault plays the script of a fault.
 func playFault(t *testing.T, name string) {
 	t.Helper()
+	t.Parallel()
 	playScripts(t, testscript.Params{Files: []string{filepath.Join("testdata", "faults", name+".txtar")}})
 }
 

@@ -8,9 +8,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/diff"
@@ -69,11 +71,14 @@ const scripts = "testdata/script"
 // TestScripts runs the program as a user does. Besides the commands of
 // testscript there are "exits CODE COMMAND…", for exact exit codes, "tear FOLDER",
 // which cuts its files in half, and "printed stdout|stderr FILE", which compares
-// with $WORK for the directory of the script.
+// with $WORK for the directory of the script. In a test with -race the program and
+// the server of a script are built without it, for it makes each start four times as
+// long; a script about things that go on at once begins with "env PATH=$RACE_PATH".
 func TestScripts(t *testing.T) { playScripts(t, testscript.Params{Dir: scripts}) }
 
 func playScripts(t *testing.T, which testscript.Params) {
 	t.Helper()
+	programs := plainPrograms(t)
 	testscript.Run(t, testscript.Params{
 		Dir:                 which.Dir,
 		Files:               which.Files,
@@ -83,6 +88,10 @@ func playScripts(t *testing.T, which testscript.Params) {
 		Setup: func(env *testscript.Env) error {
 			// A program built with -race would sleep a second when it exits.
 			env.Setenv("GORACE", "atexit_sleep_ms=0")
+			env.Setenv("RACE_PATH", env.Getenv("PATH"))
+			if programs != "" {
+				env.Setenv("PATH", programs+string(filepath.ListSeparator)+env.Getenv("PATH"))
+			}
 			// The path of a socket is to be short, whatever the directory of
 			// the script is.
 			dir, err := os.MkdirTemp("", "wb")
@@ -97,6 +106,38 @@ func playScripts(t *testing.T, which testscript.Params) {
 		},
 	})
 }
+
+// plainPrograms is a folder with the programs of scripts, built without -race; "" in a
+// test that is built without it, whose programs are this binary.
+func plainPrograms(t *testing.T) string {
+	t.Helper()
+	info, _ := debug.ReadBuildInfo()
+	if !slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
+		return ""
+	}
+	dir, err := buildPlain()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// buildPlain builds them at its first call, into a folder of testscript.Main, which removes it.
+var buildPlain = sync.OnceValues(func() (string, error) {
+	race, err := exec.LookPath("workbench")
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(filepath.Dir(race), "plain")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return "", err
+	}
+	program := filepath.Join(dir, filepath.Base(race))
+	if out, err := exec.Command("go", "test", "-c", "-vet=off", "-o", program, ".").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build the programs of scripts: %w: %s", err, out)
+	}
+	return dir, os.Link(program, filepath.Join(dir, "fakeserver"+filepath.Ext(race)))
+})
 
 // tear cuts each file of a folder in half.
 func tear(ts *testscript.TestScript, neg bool, args []string) {

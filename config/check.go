@@ -118,7 +118,7 @@ func (c *checker) config(root *node) *Config {
 	if !ok {
 		return cfg
 	}
-	if v, ok := o.choice("toolMode", string(ToolModeAuto), string(ToolModeDynamic), string(ToolModeProxy)); ok {
+	if v, ok := o.choice("toolMode", string(ToolModeAuto), string(ToolModeDynamic), string(ToolModeProxy), string(ToolModeSearch)); ok {
 		cfg.ToolMode = ToolMode(v.text)
 	}
 	o.duration("openTimeout", &cfg.OpenTimeout)

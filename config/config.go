@@ -11,7 +11,7 @@ type Config struct {
 	Path        string        // file it came from; "" for the built-in configuration
 	Partly      bool          // it is what can be used of a file with a fault (LoadUsable)
 	Doubt       string        // why its file is not quite to be trusted; "" if nothing is known against it
-	ToolMode    ToolMode      `key:"toolMode" enum:"auto,dynamic,proxy"`
+	ToolMode    ToolMode      `key:"toolMode" enum:"auto,dynamic,proxy,search"`
 	OpenTimeout time.Duration `key:"openTimeout"`
 	OpenBudget  int           `key:"openBudget"` // how much the answer of an open tells unasked, in tokens of four bytes
 	MaxMessage  int           `key:"maxMessage"` // the longest message taken from a client or server, in bytes
@@ -130,6 +130,7 @@ const (
 	ToolModeAuto    ToolMode = "auto"    // registered with the client, and callable through workbench_use_tool
 	ToolModeDynamic ToolMode = "dynamic" // registered with the client
 	ToolModeProxy   ToolMode = "proxy"   // through workbench_use_tool alone
+	ToolModeSearch  ToolMode = "search"  // the same, and the client is told of the toolboxes in short
 )
 
 // Prefix says what stands before the names of a toolbox's tools and prompts.

@@ -149,7 +149,7 @@ func namedSchema(ref string) schema {
 func description(key string) string {
 	switch key {
 	case "toolMode":
-		return "How clients get the tools of an open toolbox: registered with the client (dynamic), through workbench_use_tool alone (proxy), or both (auto, the default)."
+		return "How clients get the tools of an open toolbox: registered with the client (dynamic), through workbench_use_tool alone (proxy), both (auto, the default), or found with workbench_find_tools and called through workbench_use_tool, with the fewest tokens before the first call (search)."
 	case "openTimeout":
 		return `How long opening a toolbox waits for its servers; those that are later are named in the answer. A duration such as "10s" (the default) or a number of seconds.`
 	case "openBudget":

@@ -13,18 +13,31 @@ const noDescription = "No description provided"
 
 // Instructions gives the text that tells a client which toolboxes there are,
 // to the letter of the protocol contract: in the order of the configuration,
-// with the number of configured servers.
+// with the number of configured servers. In toolMode "search" it is the same of as many toolboxes as there is room for.
 func Instructions(cfg *config.Config) string {
 	if len(cfg.Toolboxes) == 0 {
 		return "No toolboxes configured.\n\nTo configure toolboxes, add them to your workbench-config.json file.\nSee documentation for configuration format."
 	}
-	var b strings.Builder
-	b.WriteString("Available Toolboxes:\n\n")
-	for _, t := range cfg.Toolboxes {
-		fmt.Fprintf(&b, "%s (%d servers)\n  Description: %s\n\n", t.Name, len(t.Servers), describe(t.Description))
+	if cfg.ToolMode == config.ToolModeSearch {
+		return briefInstructions(cfg.Toolboxes) + unusable(cfg.Toolboxes)
 	}
-	b.WriteString("To access tools from a toolbox, use workbench_open_toolbox with the toolbox name.")
+	var b strings.Builder
+	b.WriteString(introducing)
+	for i := range cfg.Toolboxes {
+		b.WriteString(presented(&cfg.Toolboxes[i]))
+	}
+	b.WriteString(howToOpen)
 	return b.String() + unusable(cfg.Toolboxes)
+}
+
+// The text of the contract, around what presented says of each toolbox.
+const (
+	introducing = "Available Toolboxes:\n\n"
+	howToOpen   = "To access tools from a toolbox, use workbench_open_toolbox with the toolbox name."
+)
+
+func presented(t *config.Toolbox) string {
+	return fmt.Sprintf("%s (%d servers)\n  Description: %s\n\n", t.Name, len(t.Servers), describe(t.Description))
 }
 
 // maxUnusable is how many servers are named that cannot be used.

@@ -35,6 +35,9 @@ const maxDescription = 1900
 // metaTools makes the definitions for a configuration. They name the
 // toolboxes, because some clients do not show the instructions to the model.
 func metaTools(cfg *config.Config) []metaTool {
+	if cfg.ToolMode == config.ToolModeSearch {
+		return briefMetaTools()
+	}
 	names := make([]any, len(cfg.Toolboxes))
 	var purposes strings.Builder
 	for i, t := range cfg.Toolboxes {
@@ -60,7 +63,7 @@ func metaTools(cfg *config.Config) []metaTool {
 				},
 				"detail": map[string]any{"type": "string", "enum": details(), "description": "See that much of each tool; without it, as much as fits in a short answer"},
 			}, []string{"toolbox_name"},
-			mcp.ToolAnnotation{ReadOnlyHint: mcp.ToBoolPtr(false), DestructiveHint: mcp.ToBoolPtr(false), IdempotentHint: mcp.ToBoolPtr(true), OpenWorldHint: mcp.ToBoolPtr(false)}),
+			openHints()),
 		define(useTool, "Use tool",
 			"Call a tool of a toolbox by its name, as given by "+openTool+". The toolbox is opened if it is not. The result is the tool's own.",
 			map[string]any{
@@ -78,7 +81,7 @@ func metaTools(cfg *config.Config) []metaTool {
 					"required": []string{"toolbox", "name"},
 				},
 			}, nil,
-			mcp.ToolAnnotation{ReadOnlyHint: mcp.ToBoolPtr(false), DestructiveHint: mcp.ToBoolPtr(true), IdempotentHint: mcp.ToBoolPtr(false), OpenWorldHint: mcp.ToBoolPtr(true)}),
+			useHints()),
 		define(findTool, "Find tools",
 			"Find the tools of all toolboxes that fit what you want to do, opened or not. Starts nothing. The answer names servers with their tools, best first, and tells the parameters of the best few.",
 			map[string]any{
@@ -87,11 +90,22 @@ func metaTools(cfg *config.Config) []metaTool {
 				"detail":  map[string]any{"type": "string", "enum": details(), "description": "How much of the best tools is told; without it, their parameters"},
 				"limit":   map[string]any{"type": "integer", "minimum": 1, "description": "How many tools are named at most"},
 			}, []string{"query"},
-			mcp.ToolAnnotation{ReadOnlyHint: mcp.ToBoolPtr(true), DestructiveHint: mcp.ToBoolPtr(false), IdempotentHint: mcp.ToBoolPtr(true), OpenWorldHint: mcp.ToBoolPtr(false)}),
+			readHints()),
 		define(statusTool, "Status",
 			"See which servers of the open toolboxes are ready, and what to do about those that are not. Starts nothing.",
 			map[string]any{}, nil,
-			mcp.ToolAnnotation{ReadOnlyHint: mcp.ToBoolPtr(true), DestructiveHint: mcp.ToBoolPtr(false), IdempotentHint: mcp.ToBoolPtr(true), OpenWorldHint: mcp.ToBoolPtr(false)}),
+			readHints()),
+	}
+}
+
+// The hints say what a meta tool does to what there is.
+func openHints() mcp.ToolAnnotation { return hints(false, false, true, false) }
+func useHints() mcp.ToolAnnotation  { return hints(false, true, false, true) }
+func readHints() mcp.ToolAnnotation { return hints(true, false, true, false) }
+
+func hints(readOnly, destructive, idempotent, openWorld bool) mcp.ToolAnnotation {
+	return mcp.ToolAnnotation{
+		ReadOnlyHint: &readOnly, DestructiveHint: &destructive, IdempotentHint: &idempotent, OpenWorldHint: &openWorld,
 	}
 }
 

@@ -126,7 +126,7 @@ func (s *session) howToCall(b *box, modern bool, example string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case s.isMarked(b.Name):
+	case s.shows(b, toolbox.Tools, modernEra):
 		return fmt.Sprintf("The tools are listed: call them %s, or %s.", byName, through)
 	case modern || !s.shows(b, toolbox.Tools, legacyEra) || s.habit.Ignores:
 		return fmt.Sprintf("Call the tools %s.", through)

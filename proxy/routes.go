@@ -83,13 +83,16 @@ func gather(boxes []*box, k toolbox.Kind) []toolbox.Item {
 
 // shows reports whether a list of a toolbox is part of what an era sees.
 func (s *session) shows(b *box, k toolbox.Kind, e era) bool {
-	if s.isMarked(b.Name) {
+	mode := s.cfg().ToolMode
+	switch {
+	case k == toolbox.Tools && mode == config.ToolModeSearch && !s.p.direct():
+		return false
+	case s.isMarked(b.Name):
 		return true
-	}
-	if e == modernEra || !b.listed {
+	case e == modernEra || !b.listed:
 		return false
 	}
-	return k != toolbox.Tools || s.cfg().ToolMode != config.ToolModeProxy
+	return k != toolbox.Tools || mode != config.ToolModeProxy
 }
 
 // directory makes the directory of a list.

@@ -30,6 +30,7 @@ const (
 	maxHeading  = 64 // bytes of what is said of a server
 	maxSentence = 80 // bytes of what is said of an entry
 	loneServers = 5  // servers that were never seen, at most
+	leastName   = 4  // bytes of the shortest name that is looked for room for
 )
 
 // Options are how an answer is to be. The zero value asks for the names of as many entries as fit the default budget.
@@ -60,12 +61,15 @@ func (x *Index) Answer(query string, o Options) Answer {
 	if o.Budget <= 0 {
 		o.Budget = DefaultBudget
 	}
-	a := answering{x: x, Options: o, room: o.Budget * tokenBytes, groups: make(map[int]*group)}
+	a := answering{x: x, Options: o, room: o.Budget * tokenBytes, groups: make([]*group, len(x.servers))}
 	hits := x.Search(query)
 	if o.Detail == Signatures || o.Detail == Schemas {
 		a.more(hits)
 	}
 	for _, h := range hits {
+		if a.isFull() {
+			break
+		}
 		a.name(h)
 	}
 	return a.answer()
@@ -78,21 +82,26 @@ type answering struct {
 	room   int // bytes that are left
 	named  int
 	lone   int
-	groups map[int]*group
-	order  []*group
+	groups []*group // by server; nil are those that were not looked at
+	order  []*group // those that are told of
 }
 
 // group is what is said of a server, under its heading.
 type group struct {
 	Group
 	heading string
+	brief   bool // the heading does not say what the server is
+	told    bool
 }
+
+// isFull reports whether no entry can be named any more.
+func (a *answering) isFull() bool { return a.room < leastName || a.Limit > 0 && a.named == a.Limit }
 
 // more tells more of the best entries, as long as their share lasts.
 func (a *answering) more(hits []Hit) {
 	share := int(float64(a.room) * bestShare)
 	for _, h := range hits[:min(bestEntries, len(hits))] {
-		if h.Entry < 0 {
+		if h.Entry < 0 || a.isFull() {
 			continue
 		}
 		e := &a.x.servers[h.Server].Entries[h.Entry]
@@ -131,21 +140,25 @@ func (a *answering) name(h Hit) {
 
 // group gives the group of a server and what it costs if it is new.
 func (a *answering) group(server int) (*group, int) {
-	if g := a.groups[server]; g != nil {
+	g := a.groups[server]
+	if brief := len(a.order) >= bestEntries; g == nil || !g.told && brief && !g.brief {
+		g = &group{Group: Group{Server: server}, heading: a.heading(server, brief), brief: brief}
+		a.groups[server] = g
+	}
+	if g.told {
 		return g, 0
 	}
-	g := &group{Group{Server: server}, a.heading(server)}
 	return g, len(g.heading) + 2
 }
 
 // take adds an entry to a group for what it costs, and reports whether it fits.
 func (a *answering) take(g *group, entry, cost int) bool {
-	if cost > a.room || a.Limit > 0 && a.named == a.Limit {
+	if cost > a.room {
 		return false
 	}
 	a.room -= cost
-	if a.groups[g.Server] == nil {
-		a.groups[g.Server] = g
+	if !g.told {
+		g.told = true
 		a.order = append(a.order, g)
 	}
 	if entry >= 0 {
@@ -155,8 +168,8 @@ func (a *answering) take(g *group, entry, cost int) bool {
 	return true
 }
 
-// heading names a server and says how it stands, and of the best servers, what they are.
-func (a *answering) heading(server int) string {
+// heading names a server and says how it stands, and unless it is to be brief, what it is.
+func (a *answering) heading(server int, brief bool) string {
 	s := a.x.servers[server]
 	text := s.Name
 	if s.Toolbox != "" {
@@ -165,7 +178,10 @@ func (a *answering) heading(server int) string {
 	if a.State != nil {
 		text += " (" + a.State(server) + ")"
 	}
-	if about := signature.Sentence(s.Description, maxHeading); about != "" && len(a.order) < bestEntries {
+	if brief {
+		return text
+	}
+	if about := signature.Sentence(s.Description, maxHeading); about != "" {
 		text += " – " + about
 	}
 	return text

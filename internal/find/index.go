@@ -1,9 +1,9 @@
 package find
 
 import (
-	"cmp"
+	"encoding/binary"
 	"encoding/json"
-	"math"
+	"hash/maphash"
 	"slices"
 
 	"github.com/mcp-workbench/workbench/internal/foreign"
@@ -35,20 +35,6 @@ func (e *Entry) Label() string {
 	return label
 }
 
-// Hit is an entry that answers a query, or a server without entries (Entry is -1).
-type Hit struct {
-	Server, Entry int // indexes into what New was given
-	Score         float64
-}
-
-// Word says what one word of a query adds to the score of an entry.
-type Word struct {
-	Query  string   // the word as it is compared
-	Found  string   // the word that stands there: the same, one that means the same, or one with nearly its letters
-	Fields []string // where it stands
-	Score  float64
-}
-
 // field is a part of an entry.
 type field uint8
 
@@ -73,103 +59,173 @@ var weights = [fields]struct {
 	parameters:  {"parameters", .3, .75},
 }
 
-const (
-	saturation = 1.2 // BM25's k1: how soon a word that stands there again counts no more
-	otherWord  = .3  // what a word of the same meaning counts for
-	nearWord   = .3  // what a word of nearly the same letters counts for
-	nearEnough = .5  // the share of letters that makes it so
-	fromServer = .4  // what the score of a server adds to each of its entries
-	bestOf     = 2   // how many entries make the score of their server
-)
-
-// posting says how much an entry has of a word.
-type posting struct {
-	doc    int32
-	fields uint8 // a bit for each field that has it
-	weight float32
-}
-
 // doc is one entry.
 type doc struct{ server, entry int32 }
 
-// Index is what New made of servers.
+// Index is what New made of servers. It has few and large pieces: postings are bytes, and words stand in one text.
 type Index struct {
-	servers  []Server
-	docs     []doc
-	of       [][2]int32 // the docs of each server: from, to
-	postings map[string][]posting
-	grams    map[string][]string // words by three letters in a row
+	servers []Server
+	docs    []doc
+	of      [][2]int32 // the docs of each server: from, to
+	words   table
+	// postings are those of each word after those of the word before it: what differs from the doc before it, in bits above
+	// those of the fields that have the word, and what the word counts for there, as a byte.
+	postings []byte
 	synonyms map[string][]string
 }
 
 // New reads servers and makes an index of them.
 func New(servers []Server) *Index {
-	x := &Index{servers: servers, postings: make(map[string][]posting), grams: make(map[string][]string), synonyms: synonyms()}
-	type counts map[string]*[fields]float64
-	var all []counts
-	var lengths [][fields]float64
-	var mean [fields]float64
-	for i, s := range servers {
-		from := int32(len(x.docs))
-		entries := s.Entries
-		if len(entries) == 0 {
-			entries = []Entry{{}}
-		}
-		for j, e := range entries {
-			if len(s.Entries) == 0 {
-				j = -1
-			}
-			c, length := make(counts), [fields]float64{}
-			read := func(f field, text string) {
-				words(text, maxText, func(w string) {
-					if c[w] == nil {
-						c[w] = new([fields]float64)
-					}
-					c[w][f]++
-					length[f]++
-				})
-			}
-			read(name, e.Name)
-			read(description, e.Title)
-			read(description, e.Description)
-			read(server, s.Toolbox)
-			read(server, s.Name)
-			read(server, s.Title)
-			read(about, s.Description)
-			parameterTexts(e.Schema, func(text string) { read(parameters, text) })
-			x.docs = append(x.docs, doc{int32(i), int32(j)})
-			all, lengths = append(all, c), append(lengths, length)
-			for f := range fields {
-				mean[f] += length[f]
-			}
-		}
-		x.of = append(x.of, [2]int32{from, int32(len(x.docs))})
+	b := building{x: &Index{servers: servers, synonyms: synonyms(), words: table{seed: maphash.MakeSeed()}}}
+	for i := range servers {
+		b.add(i)
 	}
-	for f := range fields {
-		mean[f] = max(1, mean[f]/float64(max(1, len(all))))
-	}
-	for d, c := range all {
-		for w, n := range c {
-			p := posting{doc: int32(d)}
-			for f := range fields {
-				if n[f] > 0 {
-					p.fields |= 1 << f
-					p.weight += float32(weights[f].weight * n[f] / (1 - weights[f].long + weights[f].long*lengths[d][f]/mean[f]))
-				}
-			}
-			x.postings[w] = append(x.postings[w], p)
-		}
-	}
-	for w := range x.postings {
-		for _, g := range grams(w) {
-			x.grams[g] = append(x.grams[g], w)
-		}
-	}
-	for _, near := range x.grams {
-		slices.Sort(near)
-	}
-	return x
+	b.finish()
+	return b.x
 }
+
+// building is an index in the making. What the docs say is kept in bytes until all are read: what a word counts for hangs on
+// how long the others are.
+type building struct {
+	x      *Index
+	reader reader
+	tokens []uint32 // of one doc: words and fields
+	lengths,
+	sums [fields]int
+	stream []byte // of each doc how many words and how long its fields, and of each word what word, its fields and how often
+}
+
+// fieldBits are the bits of a token that say which field it is of.
+const fieldBits = 3
+
+func (b *building) read(f field, text string) {
+	b.reader.words(text, maxText, func(w []byte) {
+		b.tokens = append(b.tokens, b.x.words.number(w)<<fieldBits|uint32(f))
+		b.lengths[f]++
+	})
+}
+
+// add reads a server.
+func (b *building) add(i int) {
+	s := &b.x.servers[i]
+	from := int32(len(b.x.docs))
+	for j := range s.Entries {
+		b.doc(s, &s.Entries[j])
+		b.x.docs = append(b.x.docs, doc{int32(i), int32(j)})
+	}
+	if len(s.Entries) == 0 {
+		b.doc(s, &Entry{})
+		b.x.docs = append(b.x.docs, doc{int32(i), -1})
+	}
+	b.x.of = append(b.x.of, [2]int32{from, int32(len(b.x.docs))})
+}
+
+// doc reads an entry of a server.
+func (b *building) doc(s *Server, e *Entry) {
+	b.tokens, b.lengths = b.tokens[:0], [fields]int{}
+	b.read(name, e.Name)
+	b.read(description, e.Title)
+	b.read(description, e.Description)
+	b.read(server, s.Toolbox)
+	b.read(server, s.Name)
+	b.read(server, s.Title)
+	b.read(about, s.Description)
+	parameterTexts(e.Schema, func(text string) { b.read(parameters, text) })
+	slices.Sort(b.tokens)
+	b.stream = binary.AppendUvarint(b.stream, uint64(len(b.tokens)))
+	for f, n := range b.lengths {
+		b.stream = binary.AppendUvarint(b.stream, uint64(n))
+		b.sums[f] += n
+	}
+	last := uint32(0)
+	for _, t := range b.tokens {
+		b.stream = binary.AppendUvarint(b.stream, uint64(t-last))
+		last = t
+	}
+}
+
+// finish makes the postings.
+func (b *building) finish() {
+	var mean [fields]float64
+	for f, n := range b.sums {
+		mean[f] = max(1, float64(n)/float64(max(1, len(b.x.docs))))
+	}
+	t := &b.x.words
+	// How long the postings of each word are, and with it where they begin.
+	last := make([]int32, len(t.all))
+	b.each(mean, func(d int32, w uint32, set, _ uint8) {
+		t.all[w].docs++
+		t.all[w].end += uint32(sizeOf(posted(d-last[w], set)) + 1)
+		last[w] = d
+	})
+	at := uint32(0)
+	for w := range t.all {
+		n := t.all[w].end
+		t.all[w].end = at // for now, where the next one goes
+		at += n
+		last[w] = 0
+	}
+	b.x.postings = make([]byte, at)
+	b.each(mean, func(d int32, w uint32, set, weight uint8) {
+		e := &t.all[w].end
+		*e += uint32(binary.PutUvarint(b.x.postings[*e:], posted(d-last[w], set)))
+		b.x.postings[*e] = weight
+		*e++
+		last[w] = d
+	})
+	t.trim()
+}
+
+// posted is what is written of a doc, and sizeOf how many bytes that has.
+func posted(step int32, set uint8) uint64 { return uint64(step)<<fields | uint64(set) }
+
+func sizeOf(v uint64) (n int) {
+	for n = 1; v >= 0x80; n++ {
+		v >>= 7
+	}
+	return n
+}
+
+// each gives each word of each doc, with the fields that have it and what it counts for.
+func (b *building) each(mean [fields]float64, give func(doc int32, word uint32, set, weight uint8)) {
+	rest := b.stream
+	next := func() uint32 {
+		v, n := binary.Uvarint(rest)
+		rest = rest[n:]
+		return uint32(v)
+	}
+	for d := range int32(len(b.x.docs)) {
+		count := next()
+		var share [fields]float64 // what a word in the field counts for, by how long it is
+		for f := range fields {
+			length := float64(next())
+			share[f] = weights[f].weight / (1 - weights[f].long + weights[f].long*length/mean[f])
+		}
+		token, word := uint32(0), uint32(0)
+		var set uint8
+		var weight float64
+		for i := range count {
+			token += next()
+			if w := token >> fieldBits; i > 0 && w != word {
+				give(d, word, set, saturated(weight))
+				set, weight = 0, 0
+			}
+			f := field(token & (1<<fieldBits - 1))
+			word = token >> fieldBits
+			set |= 1 << f
+			weight += share[f]
+		}
+		if count > 0 {
+			give(d, word, set, saturated(weight))
+		}
+	}
+}
+
+// saturation is BM25's k1: how soon a word that stands there again counts no more.
+const saturation = 1.2
+
+// saturated gives a weight as a byte: a word that stands nowhere counts 0, and one that stands everywhere nearly 255.
+func saturated(weight float64) uint8 { return uint8(255*weight/(weight+saturation) + .5) }
 
 // parameterTexts gives the names and descriptions of the parameters of a schema.
 func parameterTexts(schema json.RawMessage, add func(text string)) {
@@ -187,167 +243,4 @@ func parameterTexts(schema json.RawMessage, add func(text string)) {
 			}
 		}
 	}
-}
-
-// grams are all three letters in a row of a word.
-func grams(w string) []string {
-	runes := []rune(w)
-	var out []string
-	for i := 0; i+3 <= len(runes); i++ {
-		out = append(out, string(runes[i:i+3]))
-	}
-	return out
-}
-
-// reading is a word of the index that a word of the query is taken for.
-type reading struct {
-	word   string
-	weight float64
-}
-
-// score is what a word of the query adds to an entry that has the word it is taken for.
-func (r reading) score(rarity float64, p posting) float64 {
-	return r.weight * rarity * float64(p.weight) / (float64(p.weight) + saturation)
-}
-
-// readings gives the words of the index that a word of the query may mean.
-func (x *Index) readings(w string) []reading {
-	var out []reading
-	if len(x.postings[w]) > 0 {
-		out = append(out, reading{w, 1})
-	}
-	for _, other := range x.synonyms[w] {
-		if len(x.postings[other]) > 0 {
-			out = append(out, reading{other, otherWord})
-		}
-	}
-	if len(x.postings[w]) > 0 || len([]rune(w)) < 4 {
-		return out
-	}
-	parts := grams(w)
-	shared := make(map[string]int)
-	for _, g := range parts {
-		for _, other := range x.grams[g] {
-			shared[other]++
-		}
-	}
-	for other, n := range shared {
-		if share := 2 * float64(n) / float64(len(parts)+len(grams(other))); share > nearEnough {
-			out = append(out, reading{other, nearWord * share})
-		}
-	}
-	slices.SortFunc(out, func(a, b reading) int {
-		return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.word, b.word))
-	})
-	return out
-}
-
-// rarity is how much a word says, by how few entries have it.
-func (x *Index) rarity(w string) float64 {
-	n := float64(len(x.postings[w]))
-	return math.Log(1 + (float64(len(x.docs))-n+.5)/(n+.5))
-}
-
-// Search gives every entry of each server that has to do with the query, best first. The same query and the same servers
-// give the same hits.
-func (x *Index) Search(query string) []Hit {
-	scores := make([]float64, len(x.docs))
-	best := make([]float64, len(x.docs)) // of one word of the query
-	for _, w := range queryWords(query) {
-		var touched []int32
-		for _, r := range x.readings(w) {
-			rarity := x.rarity(r.word)
-			for _, p := range x.postings[r.word] {
-				s := r.score(rarity, p)
-				if best[p.doc] == 0 {
-					touched = append(touched, p.doc)
-				}
-				best[p.doc] = max(best[p.doc], s)
-			}
-		}
-		for _, d := range touched {
-			scores[d] += best[d]
-			best[d] = 0
-		}
-	}
-	var hits []Hit
-	for i, of := range x.of {
-		own := slices.Clone(scores[of[0]:of[1]])
-		slices.Sort(own)
-		var whole float64
-		for _, s := range own[max(0, len(own)-bestOf):] {
-			whole += s
-		}
-		if whole == 0 {
-			continue
-		}
-		for d := of[0]; d < of[1]; d++ {
-			hits = append(hits, Hit{Server: i, Entry: int(x.docs[d].entry), Score: scores[d] + fromServer*whole})
-		}
-	}
-	slices.SortStableFunc(hits, func(a, b Hit) int { return cmp.Compare(b.Score, a.Score) })
-	return hits
-}
-
-// Why says which words of a query an entry was found by, the one that counts most first.
-func (x *Index) Why(query string, h Hit) []Word {
-	at := x.of[h.Server][0] + int32(max(0, h.Entry))
-	var why []Word
-	for _, w := range queryWords(query) {
-		var best Word
-		for _, r := range x.readings(w) {
-			for _, p := range x.postings[r.word] {
-				if s := r.score(x.rarity(r.word), p); p.doc == at && s > best.Score {
-					best = Word{Query: w, Found: r.word, Fields: labels(p.fields), Score: s}
-				}
-			}
-		}
-		if best.Score > 0 {
-			why = append(why, best)
-		}
-	}
-	slices.SortStableFunc(why, func(a, b Word) int { return cmp.Compare(b.Score, a.Score) })
-	return why
-}
-
-// queryWords are the words of a query, each once.
-func queryWords(query string) []string {
-	var out []string
-	words(query, maxQuery, func(w string) {
-		if !slices.Contains(out, w) {
-			out = append(out, w)
-		}
-	})
-	return out
-}
-
-func labels(set uint8) (out []string) {
-	for f := range fields {
-		if set&(1<<f) != 0 {
-			out = append(out, weights[f].label)
-		}
-	}
-	return out
-}
-
-// synonyms are words that authors of tools use for the same thing, as they are compared.
-func synonyms() map[string][]string {
-	table := make(map[string][]string)
-	for _, group := range [][]string{
-		{"issue", "ticket", "bug"}, {"repository", "repo"}, {"fetch", "get", "retrieve", "download", "read"},
-		{"search", "find", "query", "lookup"}, {"create", "make", "add", "new"}, {"delete", "remove"},
-		{"update", "edit", "modify", "change"}, {"folder", "directory"}, {"picture", "image", "photo"},
-		{"chart", "graph", "plot", "diagram"}, {"execute", "run"}, {"website", "webpage", "url"}, {"movie", "film"},
-		{"mail", "email"}, {"message", "chat"}, {"db", "database"}, {"shell", "terminal", "command"}, {"spreadsheet", "excel"},
-		{"slide", "powerpoint", "presentation"}, {"save", "write", "store"}, {"convert", "transform"}, {"pr", "pull"},
-	} {
-		for _, a := range group {
-			for _, b := range group {
-				if a != b {
-					table[stem(a)] = append(table[stem(a)], stem(b))
-				}
-			}
-		}
-	}
-	return table
 }

@@ -1,7 +1,7 @@
 package find
 
 import (
-	"strings"
+	"bytes"
 	"unicode"
 	"unicode/utf8"
 )
@@ -24,59 +24,82 @@ const (
 
 func classOf(r rune) class {
 	switch {
+	case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9':
+		return letter
+	case r == '\'', r == '’':
+		return silent
+	case r < utf8.RuneSelf:
+		return apart
 	case r >= 0x0e00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai):
 		return unspaced
 	case unicode.IsLetter(r), unicode.IsDigit(r):
 		return letter
-	case r == '\'', r == '’', unicode.Is(unicode.Mn, r):
+	case unicode.Is(unicode.Mn, r):
 		return silent
 	}
 	return apart
 }
 
-// words calls add for each word of a text as words are compared.
-func words(text string, limit int, add func(word string)) {
+// reader cuts texts into words. Its zero value is ready; it is for one goroutine.
+type reader struct {
+	run   []byte // the small letters of the word that is being read
+	count int    // its characters
+	last  int    // where the last of them begins
+}
+
+// words calls add for each word of a text as words are compared. A word is overwritten after the call.
+func (r *reader) words(text string, limit int, add func(word []byte)) {
 	if len(text) > limit {
 		text = text[:limit]
 	}
-	var run []rune // of one class
 	var of class
 	var small bool // the last character was a small letter
-	end := func() {
-		switch {
-		case len(run) == 0:
-		case of == letter:
-			if w := string(run); !isCommon(w) {
-				add(stem(w))
-			}
-		case len(run) == 1:
-			add(string(run))
-		default:
-			for i := range len(run) - 1 {
-				add(string(run[i : i+2]))
-			}
-		}
-		run = run[:0]
-	}
-	for _, r := range text {
-		c := classOf(r)
-		if c == silent {
+	r.reset()
+	for _, c := range text {
+		k := classOf(c)
+		if k == silent {
 			continue
 		}
-		if c != of || small && unicode.IsUpper(r) || len(run) == maxWord {
-			end()
+		if k != of || small && unicode.IsUpper(c) || r.count == maxWord {
+			r.end(of, add)
 		}
-		of, small = c, unicode.IsLower(r)
-		if c != apart {
-			run = append(run, unicode.ToLower(r))
+		of, small = k, unicode.IsLower(c)
+		switch {
+		case k == apart:
+		case k == unspaced && r.count == 2: // pairs, of which each begins with the end of the one before
+			add(r.run)
+			r.run = append(r.run[:0], r.run[r.last:]...)
+			r.count = 1
+			fallthrough
+		default:
+			r.last = len(r.run)
+			r.run = utf8.AppendRune(r.run, unicode.ToLower(c))
+			r.count++
 		}
 	}
-	end()
+	r.end(of, add)
+}
+
+func (r *reader) reset() { r.run, r.count, r.last = r.run[:0], 0, 0 }
+
+// end ends a word.
+func (r *reader) end(of class, add func(word []byte)) {
+	switch {
+	case r.count == 0:
+	case of != letter:
+		add(r.run)
+	case !isCommon(r.run):
+		add(stem(r.run))
+	}
+	r.reset()
 }
 
 // isCommon reports whether a word says nothing of what a tool does.
-func isCommon(w string) bool {
-	switch w {
+func isCommon(w []byte) bool {
+	if len(w) > len("please") {
+		return false
+	}
+	switch string(w) {
 	case "a", "an", "the", "of", "to", "for", "in", "on", "with", "and", "or", "by", "from", "at", "as", "is", "are", "be", "this", "that",
 		"it", "its", "into", "via", "any", "all", "can", "will", "which", "you", "your", "i", "me", "my", "we", "please", "what", "how", "there", "using", "use", "used":
 		return true
@@ -84,14 +107,21 @@ func isCommon(w string) bool {
 	return false
 }
 
-// stem takes common endings of English off a word, so that "files", "filing" and "file" meet. Two words that meet by
-// mistake cost a little precision; two that do not meet may still be near by their letters.
-func stem(w string) string {
-	for _, e := range []struct{ end, to string }{
+// ending is an ending of English words and what stands in its place.
+type ending struct{ end, to string }
+
+func endings() [9]ending {
+	return [...]ending{
 		{"ations", "ate"}, {"ation", "ate"}, {"ings", ""}, {"ing", ""}, {"ies", "y"}, {"ed", ""}, {"ers", "er"}, {"es", "e"}, {"s", ""},
-	} {
-		if strings.HasSuffix(w, e.end) && len(w)-len(e.end) >= 3 && !strings.HasSuffix(w, "ss") {
-			w = w[:len(w)-len(e.end)] + e.to
+	}
+}
+
+// stem takes common endings of English off a word, so that "files", "filing" and "file" meet. Two words that meet by
+// mistake cost a little precision; two that do not meet may still be near by their letters. The word is changed.
+func stem(w []byte) []byte {
+	for _, e := range endings() {
+		if n := len(w) - len(e.end); n >= 3 && string(w[n:]) == e.end && !bytes.HasSuffix(w, []byte("ss")) {
+			w = append(w[:n], e.to...)
 			break
 		}
 	}

@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -33,7 +34,7 @@ func clean(raw string, most int, block bool) string {
 			}
 		case r == '\r' && !strings.HasPrefix(raw, "\n"):
 			r = ' '
-		case hidden(r):
+		case Hidden(r):
 			continue
 		}
 		b.WriteRune(r)
@@ -44,8 +45,8 @@ func clean(raw string, most int, block bool) string {
 	return strings.TrimRightFunc(b.String(), unicode.IsSpace)
 }
 
-// hidden reports whether a character steers what shows it, or is not to be seen.
-func hidden(r rune) bool {
+// Hidden reports whether a character steers what shows it, or is not to be seen.
+func Hidden(r rune) bool {
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co, unicode.Variation_Selector,
 		unicode.Other_Default_Ignorable_Code_Point)
 }
@@ -116,4 +117,24 @@ func escapeLen(s string) int {
 		n++
 	}
 	return n
+}
+
+// Visible gives text of one line in which each character that is not to be seen stands as its number, such as <U+200B>,
+// and which has at most most bytes.
+func Visible(raw string, most int) string {
+	var b strings.Builder
+	for _, r := range raw {
+		if b.Len() > most {
+			break
+		}
+		switch {
+		case r == '\n' || r == '\t':
+			b.WriteByte(' ')
+		case Hidden(r):
+			fmt.Fprintf(&b, "<U+%04X>", r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return cut(b.String(), most)
 }

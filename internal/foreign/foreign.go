@@ -174,7 +174,7 @@ func JSON(raw []byte) []byte {
 	for len(raw) > 0 {
 		r, n := utf8.DecodeRune(raw)
 		switch {
-		case r < utf8.RuneSelf && r != 0x7f || !hidden(r):
+		case r < utf8.RuneSelf && r != 0x7f || !Hidden(r):
 			out = append(out, raw[:n]...)
 		case r > 0xffff:
 			r -= 0x10000

@@ -1,0 +1,121 @@
+package lock
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/openfile"
+)
+
+// Mode says what becomes of what a server says that was not agreed to.
+type Mode string
+
+// The modes.
+const (
+	Off  Mode = "off"  // nothing is compared
+	Warn Mode = "warn" // it is offered, and said
+	Hold Mode = "hold" // it is not offered
+)
+
+// Source is a lock file that is read when a configuration is, and parsed when something is first compared with it.
+type Source struct {
+	data  []byte
+	fault error
+	parse sync.Once
+	file  *File
+}
+
+// Beside gives the path of the lock file of a configuration.
+func Beside(config string) string { return filepath.Join(filepath.Dir(config), Name) }
+
+// Open reads a lock file; nil if there is none. One that other users can write cannot be used, as [openfile.ReadTrusted]
+// says: it decides which tools a model is offered. What is wrong with the file is told when it is used.
+func Open(path string) *Source {
+	data, _, err := openfile.ReadTrusted(path, maxSize)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return &Source{data: data, fault: err}
+}
+
+// File gives what is in the file.
+func (s *Source) File() (*File, error) {
+	s.parse.Do(func() {
+		if s.fault == nil {
+			s.file, s.fault = Parse(s.data)
+		}
+		s.data = nil
+	})
+	return s.file, s.fault
+}
+
+// Pins are what was agreed to of one server, and what becomes of the rest. With the zero value nothing is compared.
+type Pins struct {
+	Mode   Mode
+	ID     ID
+	Path   string  // of the lock file, whether it is there or not
+	Source *Source // nil: there is no lock file
+}
+
+// Same reports whether both have the same effect.
+func (p Pins) Same(other Pins) bool {
+	if p.Mode != other.Mode || p.ID != other.ID || (p.Source == nil) != (other.Source == nil) {
+		return false
+	}
+	if p.Source == other.Source || p.Mode == Off {
+		return true
+	}
+	a, err := p.Source.File()
+	b, otherErr := other.Source.File()
+	if err != nil || otherErr != nil {
+		return fmt.Sprint(err) == fmt.Sprint(otherErr)
+	}
+	one, had := a.Items(p.ID)
+	two, has := b.Items(p.ID)
+	return had == has && slices.EqualFunc(one, two, func(x, y Item) bool { return x.Digest() == y.Digest() })
+}
+
+// Judge compares all that there is of one kind with what was agreed to. The error says why that cannot be done; in mode
+// hold nothing of it is agreed to then.
+func (p Pins) Judge(k Kind, now []Item) ([]Change, error) {
+	if p.Mode == Off || p.Mode == "" {
+		return nil, nil
+	}
+	if p.Source == nil {
+		return nil, errors.New("there is no " + Name)
+	}
+	file, err := p.Source.File()
+	if err != nil {
+		return nil, fmt.Errorf("%s cannot be used: %w", Name, err)
+	}
+	locked, ok := file.Items(p.ID)
+	if !ok {
+		return nil, fmt.Errorf("%s has nothing of it", Name)
+	}
+	return Compare(slices.DeleteFunc(slices.Clone(locked), func(it Item) bool { return it.Kind != k }), now), nil
+}
+
+// AcceptCommand is what a person types to agree to an item of the server.
+func (p Pins) AcceptCommand(key string) string {
+	return "workbench lock --accept " + Word(p.ID.String()+"/"+Shown(key))
+}
+
+// Shown gives the key of an item as it is shown and typed: with what is not to be seen as numbers.
+func Shown(key string) string { return foreign.Visible(key, maxShown) }
+
+// Word gives an argument of a command as a shell reads it.
+func Word(text string) string {
+	plain := func(r rune) bool {
+		return r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || strings.ContainsRune("_-./:@+", r)
+	}
+	if text != "" && text[0] != '-' && strings.IndexFunc(text, func(r rune) bool { return !plain(r) }) < 0 {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}

@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/lock"
 )
 
 // checker turns the nodes of one file into a Config and collects what is wrong with them.
@@ -224,6 +225,9 @@ func (c *checker) toolbox(n *node, name, path string) Toolbox {
 	o.flag("open", &t.Open)
 	if v, ok := o.choice("prefix", string(PrefixToolbox), string(PrefixNone)); ok {
 		t.Prefix = Prefix(v.text)
+	}
+	if v, ok := o.choice("pins", string(lock.Off), string(lock.Warn), string(lock.Hold)); ok {
+		t.Pins = lock.Mode(v.text)
 	}
 	servers, serversPath, ok := o.take("mcpServers")
 	if ok {

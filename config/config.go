@@ -1,9 +1,11 @@
 package config
 
 import (
+	"encoding/json"
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/lock"
 )
 
 // Config is one workbench configuration, checked and with its variables expanded.
@@ -51,7 +53,8 @@ type Toolbox struct {
 	Description foreign.Lines `key:"description"`
 	Open        bool          `key:"open"` // opened without being asked for
 	Prefix      Prefix        `key:"prefix" enum:"toolbox,none"`
-	Servers     []Server      `key:"mcpServers"` // in the order of the file, disabled ones included
+	Pins        lock.Mode     `key:"pins" enum:"off,warn,hold"` // "" means warn where there is a lock file, else off
+	Servers     []Server      `key:"mcpServers"`                // in the order of the file, disabled ones included
 }
 
 // Server says how one MCP server is reached. Exactly one of Command, URL and Builtin is set.
@@ -83,6 +86,12 @@ type Server struct {
 	// served over; NeverIdle has it run on.
 	IdleTimeout time.Duration `key:"idleTimeout"`
 	MaxInFlight int           `key:"maxInFlight"` // how many requests it is given at a time, while more wait; 0 means DefaultMaxInFlight
+
+	// Pins are what the lock file beside the configuration has of the server.
+	Pins lock.Pins
+	// Written says as JSON how the file says that the server is started or reached, with its variables as such and without
+	// the values of env and headers: what may be kept beside the file.
+	Written json.RawMessage
 
 	// Problem, when not nil, says why this one server cannot be used: a variable of its strings is not set, or holds what
 	// does not fit. It is an *Error that says where, never a value. What hangs on that variable is not to be used.

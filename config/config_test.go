@@ -162,8 +162,11 @@ func fileOf(cfg *config.Config) any {
 				servers = append(servers, entry{s.Name, serverFile(s)})
 			}
 		}
-		toolboxes = append(toolboxes, entry{t.Name, ordered{
-			{"description", escape(t.Description.String())}, {"open", t.Open}, {"prefix", string(t.Prefix)}, {"mcpServers", servers}}})
+		box := ordered{{"description", escape(t.Description.String())}, {"open", t.Open}, {"prefix", string(t.Prefix)}}
+		if t.Pins != "" {
+			box = append(box, entry{"pins", string(t.Pins)})
+		}
+		toolboxes = append(toolboxes, entry{t.Name, append(box, entry{"mcpServers", servers})})
 	}
 	file := ordered{{"toolMode", string(cfg.ToolMode)}, {"openTimeout", cfg.OpenTimeout.String()},
 		{"openBudget", cfg.OpenBudget}, {"maxMessage", cfg.MaxMessage}}

@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/mcp-workbench/workbench/internal/lock"
 )
 
 // Changes says how one configuration differs from another, so that no more is touched than has changed.
@@ -19,7 +21,7 @@ type Changes struct {
 // ToolboxChange says how a toolbox that is in both configurations differs.
 type ToolboxChange struct {
 	Name      string
-	Settings  []string // the keys of the toolbox that differ: description, open, prefix
+	Settings  []string // the keys of the toolbox that differ: description, open, prefix, pins
 	Added     []string // servers, in the order of the new configuration
 	Removed   []string // servers, in the order of the old one
 	Restarted []string // servers that are started or reached in another way
@@ -87,10 +89,10 @@ func diffToolbox(old, now *Toolbox) *ToolboxChange {
 		s := &now.Servers[i]
 		before, ok := old.Server(s.Name)
 		switch {
-		case !ok || reflect.DeepEqual(before, s):
+		case !ok:
 		case !before.StartsLike(s) || before.Shared != s.Shared:
 			d.Restarted = append(d.Restarted, s.Name)
-		case fmt.Sprint(before.Problem) != fmt.Sprint(s.Problem) || !reflect.DeepEqual(before.adjustable(), s.adjustable()):
+		case !before.Pins.Same(s.Pins) || fmt.Sprint(before.Problem) != fmt.Sprint(s.Problem) || !reflect.DeepEqual(before.adjustable(), s.adjustable()):
 			d.Adjusted = append(d.Adjusted, s.Name)
 		}
 	}
@@ -109,11 +111,12 @@ func (t *Toolbox) Server(name string) (*Server, bool) {
 	return &t.Servers[i], true
 }
 
-// StartedAs is what decides how the server is started and reached: all of it but ToolFilters and the bounds, which hold for a
-// server that runs, and Shared, which says whose the server is.
+// StartedAs is what decides how the server is started and reached: all of it but ToolFilters, Pins and the bounds, which hold
+// for a server that runs, and Shared, which says whose the server is.
 func (s *Server) StartedAs() Server {
 	start := *s
 	start.ToolFilters, start.Timeouts, start.IdleTimeout, start.MaxInFlight, start.Shared = nil, Timeouts{}, 0, 0, false
+	start.Pins, start.Written = lock.Pins{}, nil
 	return start
 }
 

@@ -27,6 +27,7 @@ func load(path string, lookup func(string) (string, bool), lenient bool) (*Confi
 	cfg, err := parse(path, data, lookup, lenient)
 	if err == nil {
 		cfg.Doubt = doubt
+		cfg.pin()
 	}
 	return cfg, err
 }

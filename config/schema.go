@@ -158,6 +158,8 @@ func description(key string) string {
 		return "The longest message taken from a client or a server, in bytes. Default 16777216."
 	case "prefix":
 		return "What stands before the names of the tools: the toolbox and the server (toolbox, the default), or nothing where that is unambiguous (none)."
+	case "pins":
+		return "What becomes of tools and prompts that are not as workbench-lock.json has them: they are offered (off), offered and said (warn, the default where there is such a file), or not offered until somebody agrees to them (hold)."
 	case "store":
 		return "Where conversations are kept: in the file at path, or in the PostgreSQL database of dsn. Default: conversations.db in $XDG_STATE_HOME/workbench or ~/.local/state/workbench."
 	case "path":

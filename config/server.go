@@ -30,6 +30,7 @@ func (c *checker) server(n *node, name, path string) (s Server) {
 	if t, tPath, ok := o.take("timeouts"); ok {
 		c.timeouts(t, tPath, &s.Timeouts)
 	}
+	s.Written = written(o)
 	o.done(foreignServerKey)
 	return s
 }

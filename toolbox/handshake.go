@@ -41,9 +41,23 @@ type hello struct {
 	}
 	RawCapabilities json.RawMessage
 	Info            json.RawMessage
-	Instructions    foreign.Lines
+	Instructions    json.RawMessage // a JSON string; nil for none
 	// Mute says that the server ended on server/discover or left it unanswered.
 	Mute bool
+}
+
+// instructions are read as they were written: a lock file is compared with them.
+type instructions struct{ raw json.RawMessage }
+
+func (i *instructions) UnmarshalJSON(raw []byte) error {
+	switch raw[0] {
+	case 'n':
+	case '"':
+		i.raw = bytes.Clone(raw)
+	default:
+		return errors.New("instructions are no string")
+	}
+	return nil
 }
 
 // maxHello is the longest that a server may say of itself, in bytes: it is kept.
@@ -159,7 +173,7 @@ func (c *conn) initialize(ctx context.Context, client Client) error {
 		ProtocolVersion string          `json:"protocolVersion"`
 		Capabilities    json.RawMessage `json:"capabilities"`
 		ServerInfo      json.RawMessage `json:"serverInfo"`
-		Instructions    string          `json:"instructions"`
+		Instructions    instructions    `json:"instructions"`
 	}
 	if err := json.Unmarshal(raw, &r); err != nil {
 		return fmt.Errorf("initialize: the result cannot be read: %w", foreign.NewError(err))
@@ -170,7 +184,7 @@ func (c *conn) initialize(ctx context.Context, client Client) error {
 	// A server may answer by the revision that it has, and then it is spoken to
 	// in that, which has no notification that ends a handshake.
 	modern := mcp.IsModernProtocol(r.ProtocolVersion)
-	if err := c.greeted(hello{Version: r.ProtocolVersion, Modern: modern, Info: r.ServerInfo, Instructions: foreign.NewLines(r.Instructions)}, r.Capabilities); err != nil {
+	if err := c.greeted(hello{Version: r.ProtocolVersion, Modern: modern, Info: r.ServerInfo, Instructions: r.Instructions.raw}, r.Capabilities); err != nil {
 		return fmt.Errorf("initialize: %w", err)
 	}
 	if modern {
@@ -188,7 +202,7 @@ func (c *conn) discover(ctx context.Context, client Client) error {
 	var r struct {
 		SupportedVersions []string        `json:"supportedVersions"`
 		Capabilities      json.RawMessage `json:"capabilities"`
-		Instructions      string          `json:"instructions"`
+		Instructions      instructions    `json:"instructions"`
 		Meta              struct {
 			ServerInfo json.RawMessage `json:"io.modelcontextprotocol/serverInfo"`
 		} `json:"_meta"`
@@ -200,7 +214,7 @@ func (c *conn) discover(ctx context.Context, client Client) error {
 	if !mcp.IsModernProtocol(version) {
 		return fmt.Errorf("server/discover: no protocol version in common (the server has %q)", foreign.NewText(strings.Join(r.SupportedVersions, ", ")))
 	}
-	return c.greeted(hello{Version: version, Modern: true, Info: r.Meta.ServerInfo, Instructions: foreign.NewLines(r.Instructions)}, r.Capabilities)
+	return c.greeted(hello{Version: version, Modern: true, Info: r.Meta.ServerInfo, Instructions: r.Instructions.raw}, r.Capabilities)
 }
 
 // greeted keeps what the server said.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/account"
@@ -37,13 +38,14 @@ func (s *Server) first(ctx context.Context, c *conn) error {
 	clear(s.notes)
 	for _, k := range []Kind{Tools, Resources, Templates, Prompts} {
 		if !c.hello.offers(k) {
-			defer s.noteDriftLocked(k, s.lists[k], nil)()
+			defer s.noteDriftLocked(k, s.offeredLocked(k), nil)()
+			delete(s.whole, k)
 			delete(s.lists, k)
+			delete(s.held, k)
+			delete(s.pinned, k)
+			delete(s.unread, k)
 			s.chargeLocked(k, nil)
 		}
-	}
-	if !c.hello.offers(Tools) {
-		s.unfiltered = nil
 	}
 	s.mu.Unlock()
 	var refusal error
@@ -72,21 +74,19 @@ func (s *Server) first(ctx context.Context, c *conn) error {
 
 // store keeps a list and reports whether it differs from the one before.
 func (s *Server) store(k Kind, items []Item, bad int, err error) bool {
-	whole := items
 	s.mu.Lock()
-	log := func() {}
-	defer func() { s.mu.Unlock(); log() }()
+	log, logPins := func() {}, func() {}
+	defer func() { s.mu.Unlock(); log(); logPins() }()
 	var notes []string
-	var refusal *RPCError
-	if none := k != Tools && errors.As(err, &refusal) && refusal.Code == wire.CodeMethodNotFound; err != nil && !none {
+	if err != nil && !isNone(k, err) {
 		notes = append(notes, foreign.NewError(err).Error())
 	}
 	if bad > 0 {
 		notes = append(notes, fmt.Sprintf("%d entries of %s have no name, or that of another, and were left out", bad, k))
 	}
 	mended := 0
-	for i := range whole {
-		if whole[i].mended {
+	for i := range items {
+		if items[i].mended {
 			mended++
 		}
 	}
@@ -94,33 +94,41 @@ func (s *Server) store(k Kind, items []Item, bad int, err error) bool {
 		notes = append(notes, fmt.Sprintf("%d definitions of %s are not as the protocol has them; clients get them mended", mended, k))
 	}
 	s.notes[k] = notes
-	old, known := s.lists[k], s.lists[k]
-	if k == Tools {
-		items, known = filtered(items, s.filters), s.unfiltered
-	}
-	if err != nil && len(whole) == 0 && len(known) > 0 {
+	s.unread[k] = err != nil && !isNone(k, err)
+	known, had := s.whole[k]
+	if err != nil && len(items) == 0 && len(known) > 0 {
 		return false // keep what was known
 	}
-	if _, had := s.lists[k]; had {
-		log = s.noteDriftLocked(k, old, items)
-	} else if before, had := s.before[k]; had {
-		log = s.noteDriftLocked(k, before, items)
+	before := s.offeredLocked(k)
+	s.whole[k] = items
+	if old, other := s.before[k]; had {
+		log = s.noteDriftLocked(k, before, s.offeredLocked(k))
+	} else if other {
+		log = s.noteDriftLocked(k, old, s.offeredLocked(k))
 	}
 	delete(s.before, k)
-	s.lists[k] = items
-	s.chargeLocked(k, whole)
+	s.chargeLocked(k, items)
+	listed, held, said := s.lists[k], s.held[k], s.pinned[k]
+	s.sieveLocked(k)
+	logPins = s.notePinsLocked(k, said)
+	return !slices.EqualFunc(listed, s.lists[k], sameItem) ||
+		!slices.EqualFunc(held, s.held[k], func(a, b Held) bool { return sameItem(a.Item, b.Item) })
+}
+
+// isNone reports whether a server said that it has no such list.
+func isNone(k Kind, err error) bool {
+	var refusal *RPCError
+	return k != Tools && errors.As(err, &refusal) && refusal.Code == wire.CodeMethodNotFound
+}
+
+func sameItem(a, b Item) bool { return bytes.Equal(a.Raw, b.Raw) }
+
+// offeredLocked gives a list without what the filters leave out.
+func (s *Server) offeredLocked(k Kind) []Item {
 	if k == Tools {
-		s.unfiltered = whole
+		return filtered(s.whole[k], s.filters)
 	}
-	if len(old) != len(items) {
-		return true
-	}
-	for i := range items {
-		if !bytes.Equal(old[i].Raw, items[i].Raw) {
-			return true
-		}
-	}
-	return false
+	return s.whole[k]
 }
 
 // itemSize is what is charged for an entry of a list besides its bytes, which is less than for other things: there are

@@ -68,7 +68,7 @@ func (s *Server) recall(e *catalogue.Entry) {
 		}
 		return
 	}
-	h := hello{Version: e.Version, Modern: mcp.IsModernProtocol(e.Version), Mute: e.Mute, Instructions: e.Instructions}
+	h := hello{Version: e.Version, Modern: mcp.IsModernProtocol(e.Version), Mute: e.Mute, Info: e.Info, Instructions: e.Instructions}
 	if err := h.declare(e.Capabilities); err != nil {
 		return // a server with such capabilities would not have become ready
 	}
@@ -79,6 +79,9 @@ func (s *Server) recall(e *catalogue.Entry) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.hello, s.status.Seen = &h, e.Seen
+	for _, k := range []Kind{Tools, Resources, Templates, Prompts} {
+		s.unread[k] = h.offers(k) && e.Lists[string(k)] == nil
+	}
 }
 
 // itemsOf gives a list of an entry, as far as there is room.
@@ -152,13 +155,15 @@ func (s *Server) remember() {
 		Version:      s.hello.Version,
 		Mute:         s.hello.Mute,
 		Capabilities: s.hello.RawCapabilities,
+		Info:         s.hello.Info,
 		Instructions: s.hello.Instructions,
 		Lists:        make(map[string][]json.RawMessage),
 	}
-	for k, items := range s.lists {
-		if k == Tools {
-			items = s.unfiltered
+	for k, items := range s.whole {
+		if s.unread[k] {
+			continue
 		}
+		e.Lists[string(k)] = []json.RawMessage{}
 		for _, it := range items {
 			e.Lists[string(k)] = append(e.Lists[string(k)], it.Raw)
 		}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -20,6 +21,7 @@ import (
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/catalogue"
 	"github.com/mcp-workbench/workbench/internal/child"
+	"github.com/mcp-workbench/workbench/internal/lock"
 	"github.com/mcp-workbench/workbench/internal/mcptest"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
@@ -519,7 +521,7 @@ func TestFaultH10_HangingServerHoldsUpOneOpen(t *testing.T) {
 
 // Each setting of a server decides by what it is known, but for those that are named here, and values that are secret.
 func TestAllThatDecidesIsInTheKey(t *testing.T) {
-	others := []string{"Name", "ToolFilters", "Disabled", "Shared", "Timeouts", "IdleTimeout", "MaxInFlight", "Problem"}
+	others := []string{"Name", "ToolFilters", "Disabled", "Shared", "Timeouts", "IdleTimeout", "MaxInFlight", "Pins", "Written", "Problem"}
 	known := toolbox.KeyOf(config.Server{})
 	kind := reflect.TypeFor[config.Server]()
 	for i := range kind.NumField() {
@@ -532,6 +534,10 @@ func TestAllThatDecidesIsInTheKey(t *testing.T) {
 			cfg.InheritEnv.All = true
 		case config.OAuth:
 			cfg.OAuth.ClientID = "x"
+		case lock.Pins:
+			cfg.Pins.Mode = lock.Hold
+		case json.RawMessage:
+			field.Set(reflect.ValueOf(json.RawMessage("{}")))
 		case map[string]string:
 			field.Set(reflect.ValueOf(map[string]string{"A": "1"}))
 		case []string:

@@ -45,8 +45,8 @@ func (s *Server) LeavesOut(tool string) bool {
 	if allowed(s.filters, tool) {
 		return false
 	}
-	for i := range s.unfiltered {
-		if s.unfiltered[i].Key.Verbatim() == tool {
+	for i := range s.whole[Tools] {
+		if s.whole[Tools][i].Key.Verbatim() == tool {
 			return true
 		}
 	}

@@ -14,7 +14,9 @@ import (
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/account"
 	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/lock"
 	"github.com/mcp-workbench/workbench/internal/logkey"
+	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
 // Server is one server of a toolbox, whether it runs or not. Routes hold on to
@@ -56,21 +58,26 @@ type Server struct {
 	hello   *hello        // what it last said of itself; nil if that is not known
 	lists   map[Kind][]Item
 	sizes   map[Kind]int // what its account is charged for the lists
-	// unfiltered are its tools with those that the filters leave out.
-	unfiltered []Item
-	notes      map[Kind][]string // what is odd about its lists, for the status
-	drifts     map[Kind]*drift   // how its lists have changed since they were first known
-	level      string            // of the log, "" for the server's own; told again after each start
-	before     map[Kind][]Item   // what another program in its place had, until its own lists are read
-	lister     *conn             // the connection that lists are read from
-	readers    map[Kind]*listReader
-	watched    map[string]bool // uris of resources whose changes are wanted
-	tried      time.Time       // when the last start began that failed
-	late       bool            // an open waited for it in vain; until it is ready, none does again
-	kept       time.Time       // until when it is not idle, whatever is asked of it
-	filters    []string        // of tools
-	retired    bool            // it takes no more requests
-	heir       *Server         // which takes them instead, if there is one
+	// whole are its lists with what the filters and the pins leave out; held is what the pins leave out, and pinned what
+	// they have to say.
+	whole   map[Kind][]Item
+	held    map[Kind][]Held
+	unread  map[Kind]bool // lists that could not be read to their ends
+	pinned  map[Kind]string
+	pins    lock.Pins
+	notes   map[Kind][]string // what is odd about its lists, for the status
+	drifts  map[Kind]*drift   // how its lists have changed since they were first known
+	level   string            // of the log, "" for the server's own; told again after each start
+	before  map[Kind][]Item   // what another program in its place had, until its own lists are read
+	lister  *conn             // the connection that lists are read from
+	readers map[Kind]*listReader
+	watched map[string]bool // uris of resources whose changes are wanted
+	tried   time.Time       // when the last start began that failed
+	late    bool            // an open waited for it in vain; until it is ready, none does again
+	kept    time.Time       // until when it is not idle, whatever is asked of it
+	filters []string        // of tools
+	retired bool            // it takes no more requests
+	heir    *Server         // which takes them instead, if there is one
 	// doubted is the protocol version that the server, asked anew after it had
 	// refused a request for its version, was found to have all the same.
 	doubted string
@@ -107,6 +114,11 @@ func newServer(box *Toolbox, cfg config.Server) *Server {
 		changed: make(chan struct{}),
 		account: account.New(account.Server, nil),
 		lists:   make(map[Kind][]Item),
+		whole:   make(map[Kind][]Item),
+		held:    make(map[Kind][]Held),
+		unread:  make(map[Kind]bool),
+		pinned:  make(map[Kind]string),
+		pins:    cfg.Pins,
 		sizes:   make(map[Kind]int),
 		notes:   make(map[Kind][]string),
 		drifts:  map[Kind]*drift{Tools: {}, Resources: {}, Templates: {}, Prompts: {}},
@@ -168,7 +180,8 @@ func (s *Server) Capabilities() []byte {
 // Instructions returns the server's own instructions, if it gave any.
 func (s *Server) Instructions() foreign.Lines {
 	if h := s.said(); h != nil {
-		return h.Instructions
+		text, _ := wire.Unquote(h.Instructions)
+		return foreign.NewLines(text)
 	}
 	return foreign.Lines{}
 }
@@ -204,12 +217,12 @@ func (s *Server) Strays() bool { return time.Now().UnixNano()-s.strayed.Load() <
 // Notes returns what is odd about the server: definitions that have changed, lists
 // that could not be read, lines on stdout that are not messages.
 func (s *Server) Notes() []string {
-	notes := s.Changes()
+	notes := append(s.Changes(), s.pinNotes()...)
 	s.mu.Lock()
 	for _, k := range []Kind{Tools, Resources, Templates, Prompts} {
 		notes = append(notes, s.notes[k]...)
 	}
-	if n := len(s.unfiltered); n > 0 && len(s.lists[Tools]) == 0 {
+	if n := len(s.whole[Tools]); n > 0 && n == s.hiddenLocked() {
 		notes = append(notes, fmt.Sprintf("its toolFilters leave none of its %d tools", n))
 	}
 	c := s.conn
@@ -228,7 +241,11 @@ func (s *Server) Notes() []string {
 func (s *Server) Hidden() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.unfiltered) - len(s.lists[Tools])
+	return s.hiddenLocked()
+}
+
+func (s *Server) hiddenLocked() int {
+	return len(s.whole[Tools]) - len(s.lists[Tools]) - len(s.held[Tools])
 }
 
 // set changes the state, wakes who waits for it and tells the event listener.

@@ -71,11 +71,10 @@ func (s *Server) after(old *Server) *Server {
 	}
 	old.mu.Lock()
 	defer old.mu.Unlock()
-	for k, items := range old.lists {
-		s.lists[k] = s.adopted(items)
+	for k, items := range old.whole {
+		s.whole[k] = s.adopted(items)
+		s.sieveLocked(k)
 	}
-	s.unfiltered = s.adopted(old.unfiltered)
-	s.lists[Tools] = filtered(s.unfiltered, s.filters)
 	s.hello, s.watched = old.hello, maps.Clone(old.watched)
 	return s
 }
@@ -99,8 +98,10 @@ func (s *Server) adjust(cfg config.Server) {
 	default:
 	}
 	s.mu.Lock()
-	s.filters = cfg.ToolFilters
-	s.lists[Tools] = filtered(s.unfiltered, s.filters)
+	s.filters, s.pins = cfg.ToolFilters, cfg.Pins
+	for k := range s.whole {
+		s.sieveLocked(k)
+	}
 	if cfg.Problem != nil && s.status.State == Failed {
 		s.status.Cause = cfg.Problem
 	}

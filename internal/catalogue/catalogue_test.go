@@ -20,7 +20,6 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/mcp-workbench/workbench/internal/catalogue"
-	"github.com/mcp-workbench/workbench/internal/foreign"
 )
 
 // asWriter makes the test binary a process that writes to the folder in it.
@@ -51,7 +50,7 @@ func entry() *catalogue.Entry {
 	return &catalogue.Entry{
 		Seen: time.Unix(1_700_000_000, 0), Version: "2025-11-25", Mute: true,
 		Capabilities: json.RawMessage(`{ "tools" : {"x":1.0} }`),
-		Instructions: foreign.NewLines("Say \"please\"\n<&>"),
+		Instructions: json.RawMessage(`"Say \u0022please\"\n<&>"`), Info: json.RawMessage(`{ "name":"x","n":1.0}`),
 		Lists: map[string][]json.RawMessage{
 			"tools":   raw(`{"name": "a", "n":18446744073709551615 }`, `{"name":"\u0062","x":"<&>"}`),
 			"prompts": raw(),
@@ -87,11 +86,11 @@ func TestNewestOfAnyClient(t *testing.T) {
 	for i, client := range []string{"one", "two", "three"} {
 		e := entry()
 		e.Seen = time.Unix([]int64{10, 30, 20}[i], 0)
-		e.Instructions = foreign.NewLines(client)
+		e.Instructions = json.RawMessage(strconv.Quote(client))
 		c.Put(catalogue.Key{Server: key().Server, Client: catalogue.Digest([]byte(client))}, e)
 	}
 	c.Put(catalogue.Key{Server: catalogue.Digest([]byte("another")), Client: key().Client}, entry())
-	if got := c.Newest(key().Server); got == nil || got.Instructions.String() != "two" {
+	if got := c.Newest(key().Server); got == nil || string(got.Instructions) != `"two"` {
 		t.Errorf("got %+v, want that of client two", got)
 	}
 }

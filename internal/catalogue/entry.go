@@ -10,7 +10,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
@@ -30,8 +29,9 @@ type Entry struct {
 	Program string
 	// Capabilities is the JSON object that it declared; nil for none.
 	Capabilities json.RawMessage
-	// Instructions is what it says of its use.
-	Instructions foreign.Lines
+	// Info is the JSON object by which it names itself, and Instructions the JSON string of what it says of its use; nil
+	// for none.
+	Info, Instructions json.RawMessage
 	// Lists are the entries of its lists as it wrote them, by the name that a
 	// list has in its result: "tools", "resources", "resourceTemplates",
 	// "prompts".
@@ -52,18 +52,17 @@ type document struct {
 	Late         bool                         `json:"late"`
 	Program      string                       `json:"program"`
 	Capabilities json.RawMessage              `json:"capabilities"`
-	Instructions string                       `json:"instructions"`
+	Info         json.RawMessage              `json:"info"`
+	Instructions json.RawMessage              `json:"instructions"`
 	Lists        map[string][]json.RawMessage `json:"lists"`
 }
 
 // encode gives the file of an entry.
 func encode(k Key, e *Entry) []byte {
 	b := fmt.Appendf(nil, `{"key":%q,"seen":%d,"version":%q,"mute":%t,"late":%t,"program":%q,"capabilities":`, k, e.Seen.Unix(), e.Version, e.Mute, e.Late, e.Program)
-	if e.Capabilities == nil {
-		b = append(b, "null"...)
-	}
-	b = append(b, e.Capabilities...)
-	b = wire.AppendQuote(append(b, `,"instructions":`...), e.Instructions.String())
+	b = appendOptional(b, e.Capabilities)
+	b = appendOptional(append(b, `,"info":`...), e.Info)
+	b = appendOptional(append(b, `,"instructions":`...), e.Instructions)
 	b = append(b, `,"lists":{`...)
 	for i, name := range sortedKeys(e.Lists) {
 		if i > 0 {
@@ -75,6 +74,21 @@ func encode(k Key, e *Entry) []byte {
 	}
 	b = append(b, "}}\n"...)
 	return append(header(b), b...)
+}
+
+func appendOptional(b []byte, value json.RawMessage) []byte {
+	if value == nil {
+		return append(b, "null"...)
+	}
+	return append(b, value...)
+}
+
+// optional reads what appendOptional wrote.
+func optional(value json.RawMessage) json.RawMessage {
+	if string(value) == "null" {
+		return nil
+	}
+	return value
 }
 
 func header(rest []byte) []byte {
@@ -102,10 +116,8 @@ func decode(k Key, data []byte) (*Entry, error) {
 	}
 	e := &Entry{
 		Seen: time.Unix(doc.Seen, 0), Version: doc.Version, Mute: doc.Mute, Late: doc.Late, Program: doc.Program,
-		Instructions: foreign.NewLines(doc.Instructions), Lists: doc.Lists,
-	}
-	if string(doc.Capabilities) != "null" {
-		e.Capabilities = doc.Capabilities
+		Capabilities: optional(doc.Capabilities), Info: optional(doc.Info), Instructions: optional(doc.Instructions),
+		Lists: doc.Lists,
 	}
 	return e, nil
 }

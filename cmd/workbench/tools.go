@@ -55,6 +55,11 @@ type edit func(*config.Toolbox) config.Toolbox
 
 // boxes makes the named toolboxes, or all, for this program's own use.
 func (e *environment) boxes(edited edit, names []string) (boxes []*toolbox.Toolbox, cfg *config.Config, log zerolog.Logger, err error) {
+	return e.boxesFor(toolbox.Client{}, edited, names)
+}
+
+// boxesFor is boxes whose servers are told of a client.
+func (e *environment) boxesFor(client toolbox.Client, edited edit, names []string) (boxes []*toolbox.Toolbox, cfg *config.Config, log zerolog.Logger, err error) {
 	log, err = e.logger()
 	if err != nil {
 		return nil, nil, log, err
@@ -68,7 +73,7 @@ func (e *environment) boxes(edited edit, names []string) (boxes []*toolbox.Toolb
 	}
 	e.desks.use(cfg, "", log)
 	opts := e.toolboxOptions(cfg, log)
-	opts.Peer, opts.Principal = loner{}, principal.Principal{Name: principal.Default}
+	opts.Client, opts.Peer, opts.Principal = client, loner{}, principal.Principal{Name: principal.Default}
 	for _, t := range cfg.Toolboxes {
 		if len(names) == 0 || slices.Contains(names, t.Name) {
 			if edited != nil {
@@ -95,6 +100,12 @@ func (e *environment) openServers(ctx context.Context, servers []string, edited 
 	if err != nil {
 		return nil, nil, err
 	}
+	closeAll, err = startBoxes(ctx, boxes, servers, log)
+	return boxes, closeAll, err
+}
+
+// startBoxes starts the servers of toolboxes and waits for those that are named; nil is all.
+func startBoxes(ctx context.Context, boxes []*toolbox.Toolbox, servers []string, log zerolog.Logger) (closeAll func(), err error) {
 	closeAll = func() {
 		var wg sync.WaitGroup
 		for _, b := range boxes {
@@ -112,9 +123,9 @@ func (e *environment) openServers(ctx context.Context, servers []string, edited 
 	}
 	if err := all.Wait(); err != nil {
 		closeAll()
-		return nil, nil, err
+		return nil, err
 	}
-	return boxes, closeAll, nil
+	return closeAll, nil
 }
 
 // recallBoxes gives the named toolboxes, or all, with what was last seen of

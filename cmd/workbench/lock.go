@@ -1,0 +1,359 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/lock"
+	"github.com/mcp-workbench/workbench/toolbox"
+)
+
+// exitUnknown is the exit code of lock --check and --diff where it cannot be told whether anything differs.
+const exitUnknown = 2
+
+// locking is how `workbench lock` was called.
+type locking struct {
+	check, diff, offline bool
+	accept               []string
+}
+
+func lockCommand(env *environment) *cobra.Command {
+	var l locking
+	cmd := &cobra.Command{
+		Use:   "lock [TOOLBOX…]",
+		Short: "Write down what servers offer, and say what has changed since",
+		Long: `Lock opens toolboxes, all or those that are named, and writes what their servers
+are, say of themselves and offer into workbench-lock.json beside the
+configuration: to be looked at, agreed to and kept in version control. From then
+on a definition that is not as it is there is said where a toolbox is opened; with
+"pins": "hold" in the toolbox it is not offered until somebody agrees to it.
+
+With --check and --diff nothing is written: --check names what differs, --diff
+says in sentences how. The exit code is 0 if nothing differs, 1 if something does,
+and 2 if that cannot be told. With --offline no server is started: each is taken
+as it was last seen.
+
+--accept agrees to one tool, prompt or resource template, or with TOOLBOX/SERVER
+to all that differs of a server.`,
+		Example: `  workbench lock
+  workbench lock --check --offline
+  workbench lock --diff dev
+  workbench lock --accept dev/github/create_issue`,
+		Args: between(0, -1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case l.accept != nil && (l.check || l.diff || len(args) > 0):
+				return usageError{hinted{errors.New("--accept stands alone"), "workbench lock --accept TOOLBOX/SERVER/NAME"}}
+			case l.accept != nil:
+				return l.agree(cmd.Context(), env)
+			case l.check || l.diff:
+				return l.compare(cmd.Context(), env, args)
+			}
+			return l.write(cmd.Context(), env, args)
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&l.check, "check", false, "name what differs; write nothing")
+	f.BoolVar(&l.diff, "diff", false, "say in sentences what differs; write nothing")
+	f.BoolVar(&l.offline, "offline", false, "start nothing: take servers as they were last seen")
+	f.StringArrayVar(&l.accept, "accept", nil, "agree to what there is now of `TOOLBOX/SERVER/NAME`, or TOOLBOX/SERVER; may be given several times")
+	return cmd
+}
+
+// lockable is a server that a lock file may have.
+type lockable struct {
+	lock.ID
+	path string // of the lock file
+	now  []lock.Item
+	err  error // why now is not known
+}
+
+// servers gives the servers of the named toolboxes, or all, as they are now. Servers is of which of them; nil is all. They
+// are told of a client that can do everything, since some have more tools then.
+func (l *locking) servers(ctx context.Context, env *environment, boxes, servers []string) (all []lockable, cfg *config.Config, err error) {
+	client := toolbox.Client{Capabilities: json.RawMessage(`{"roots":{"listChanged":true},"sampling":{},"elicitation":{}}`)}
+	made, cfg, log, err := env.boxesFor(client, unpinned(servers), boxes)
+	if err != nil {
+		return nil, nil, err
+	}
+	if cfg.Path == "" {
+		return nil, nil, hinted{errors.New("there is no configuration, beside which a lock file would be"), "name one with --config"}
+	}
+	closeAll := func() {}
+	if l.offline {
+		for _, b := range made {
+			b.Recall()
+		}
+	} else if closeAll, err = startBoxes(ctx, made, servers, log); err != nil {
+		return nil, nil, err
+	}
+	defer closeAll()
+	for _, b := range made {
+		of, _ := cfg.Toolbox(b.Name)
+		for _, s := range b.Servers() {
+			one, _ := of.Server(s.Name)
+			if one.Pins.Path == "" || one.Disabled {
+				continue // it is this program, or not there
+			}
+			it := lockable{ID: one.Pins.ID, path: one.Pins.Path}
+			st := s.Status()
+			if it.now, it.err = s.Lockable(); !l.offline && st.State != toolbox.Ready {
+				it.err = absent(b.Name, s.Name, st)
+			}
+			all = append(all, it)
+		}
+	}
+	return all, cfg, nil
+}
+
+// unpinned has all tools of a toolbox offered, and leaves it the named servers alone; nil is all.
+func unpinned(servers []string) edit {
+	return func(t *config.Toolbox) config.Toolbox {
+		changed := *t
+		changed.Servers = nil
+		for _, s := range t.Servers {
+			if servers == nil || slices.Contains(servers, s.Name) {
+				s.Pins = lock.Pins{}
+				changed.Servers = append(changed.Servers, s)
+			}
+		}
+		return changed
+	}
+}
+
+// lockFiles are those of a configuration, by their paths.
+type lockFiles map[string]*lock.File
+
+// file gives the lock file at a path, which is an empty one if there is none.
+func (f lockFiles) file(path string) (*lock.File, error) {
+	if f[path] != nil {
+		return f[path], nil
+	}
+	f[path] = lock.New()
+	if source := lock.Open(path); source != nil {
+		read, err := source.File()
+		if err != nil {
+			return nil, hinted{fmt.Errorf("%s: %w", path, err), "bring back the version that was agreed to, or remove the file and lock anew"}
+		}
+		f[path] = read
+	}
+	return f[path], nil
+}
+
+// write writes what there is now of the named toolboxes.
+func (l *locking) write(ctx context.Context, env *environment, names []string) error {
+	all, cfg, err := l.servers(ctx, env, names, nil)
+	if err != nil {
+		return err
+	}
+	files, failed, items := make(lockFiles), false, 0
+	for _, s := range all {
+		file, err := files.file(s.path)
+		if err != nil {
+			return err
+		}
+		if s.err != nil {
+			failed = true
+			fmt.Fprintf(env.err, "workbench: error: %s stays as it was: %v\n", s.ID, s.err)
+			continue
+		}
+		file.Replace(s.ID, s.now)
+		items += len(s.now)
+	}
+	for path, file := range files {
+		for _, id := range file.Servers() {
+			if !configured(cfg, id) && len(names) == 0 {
+				file.Remove(id)
+			}
+		}
+		if err := file.Write(path); err != nil {
+			return err
+		}
+		fmt.Fprintf(env.out, "%s: %s locked\n", path, count(items, "item"))
+	}
+	if failed {
+		return silentError{exitFault}
+	}
+	return nil
+}
+
+// configured reports whether a configuration has a server.
+func configured(cfg *config.Config, id lock.ID) bool {
+	t, ok := cfg.Toolbox(id.Toolbox)
+	if ok {
+		_, ok = t.Server(id.Server)
+	}
+	return ok
+}
+
+// compare says what of the named toolboxes is not as it was agreed to.
+func (l *locking) compare(ctx context.Context, env *environment, names []string) error {
+	all, cfg, err := l.servers(ctx, env, names, nil)
+	if errors.As(err, new(usageError)) {
+		return err
+	} else if err != nil {
+		return unknown(env, err)
+	}
+	files, differ, doubts := make(lockFiles), 0, 0
+	doubt := func(id lock.ID, err error) {
+		doubts++
+		fmt.Fprintf(env.out, "%s cannot be compared: %v\n", id, err)
+	}
+	for _, s := range all {
+		file, err := files.file(s.path)
+		if err != nil {
+			return unknown(env, err)
+		}
+		locked, ok := file.Items(s.ID)
+		switch {
+		case s.err != nil:
+			doubt(s.ID, s.err)
+		case !ok && len(file.Servers()) == 0:
+			doubt(s.ID, fmt.Errorf("there is no %s; workbench lock writes it", s.path))
+		default:
+			changes := lock.Compare(locked, s.now)
+			differ += len(changes)
+			l.print(env, s.ID, changes)
+		}
+	}
+	for _, file := range files {
+		for _, id := range file.Servers() {
+			if !configured(cfg, id) && (len(names) == 0 || slices.Contains(names, id.Toolbox)) {
+				differ++
+				fmt.Fprintf(env.out, "%s is in the lock file and not in the configuration\n", id)
+			}
+		}
+	}
+	switch {
+	case differ > 0:
+		fmt.Fprintf(env.out, "%s from what was agreed to\n", countVerb(differ, "item differs", "items differ"))
+		return silentError{exitFault}
+	case doubts > 0:
+		return silentError{exitUnknown}
+	}
+	fmt.Fprintln(env.out, "all is as it was agreed to")
+	return nil
+}
+
+func countVerb(n int, one, several string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, several)
+}
+
+// unknown says why nothing can be compared.
+func unknown(env *environment, err error) error {
+	if errors.As(err, new(signalError)) || errors.Is(err, context.Canceled) {
+		return err
+	}
+	env.report(err)
+	return silentError{exitUnknown}
+}
+
+// print says what differs of a server.
+func (l *locking) print(env *environment, id lock.ID, changes []lock.Change) {
+	for i := range changes {
+		c := &changes[i]
+		fmt.Fprintf(env.out, "%s: %s %s\n", id, c.Item().Label(), map[lock.What]string{
+			lock.Changed: "changed", lock.Added: "is new", lock.Removed: "is gone", lock.Renamed: "is new",
+		}[c.What])
+		if l.diff && c.What != lock.Added && c.What != lock.Removed {
+			for _, line := range c.Words(true) {
+				fmt.Fprintf(env.out, "  %s\n", line)
+			}
+		}
+	}
+}
+
+// target is what is agreed to: an item of a server, or with no key all of it.
+type target struct {
+	lock.ID
+	key string
+}
+
+func parseTarget(text string) (target, error) {
+	parts := strings.SplitN(text, "/", 3)
+	if len(parts) < 2 || slices.Contains(parts, "") {
+		return target{}, usageError{hinted{fmt.Errorf("--accept: got %q", text), "it is TOOLBOX/SERVER/NAME, or TOOLBOX/SERVER"}}
+	}
+	t := target{ID: lock.ID{Toolbox: parts[0], Server: parts[1]}}
+	if len(parts) == 3 {
+		t.key = parts[2]
+	}
+	return t, nil
+}
+
+// of gives the changes that the target is about, by what their items are called or as that is shown.
+func (t target) of(changes []lock.Change) (found []lock.Change) {
+	for _, name := range []func(string) string{func(s string) string { return s }, lock.Shown} {
+		for _, c := range changes {
+			if t.key == "" || name(c.Item().Key()) == t.key {
+				found = append(found, c)
+			}
+		}
+		if found != nil {
+			return found
+		}
+	}
+	return nil
+}
+
+// agree takes what there is now of some items for agreed to.
+func (l *locking) agree(ctx context.Context, env *environment) error {
+	l.diff = true
+	for _, text := range l.accept {
+		t, err := parseTarget(text)
+		if err != nil {
+			return err
+		}
+		all, cfg, err := l.servers(ctx, env, []string{t.Toolbox}, []string{t.Server})
+		if err != nil {
+			return err
+		}
+		if len(all) == 0 {
+			return unlockable(cfg, t.ID)
+		}
+		s := all[0]
+		if s.err != nil {
+			return fmt.Errorf("%s: %w", s.ID, s.err)
+		}
+		file, err := make(lockFiles).file(s.path)
+		if err != nil {
+			return err
+		}
+		locked, _ := file.Items(s.ID)
+		changes := lock.Compare(locked, s.now)
+		found := t.of(changes)
+		if found == nil {
+			return hinted{fmt.Errorf("nothing of %s that differs from the lock file is called %q", s.ID, text), "workbench lock --diff " + lock.Word(t.Toolbox) + " says what differs"}
+		}
+		file.Apply(s.ID, found)
+		if err := file.Write(s.path); err != nil {
+			return err
+		}
+		l.print(env, s.ID, found)
+		fmt.Fprintf(env.out, "%s: %s\n", s.path, countVerb(len(found), "item is agreed to", "items are agreed to"))
+	}
+	return nil
+}
+
+// unlockable says why a server has nothing to agree to.
+func unlockable(cfg *config.Config, id lock.ID) error {
+	t, _ := cfg.Toolbox(id.Toolbox)
+	if _, ok := t.Server(id.Server); ok {
+		return fmt.Errorf("server %q of toolbox %q is disabled, or inside workbench: there is nothing to lock", id.Server, id.Toolbox)
+	}
+	var names []string
+	for _, s := range t.Servers {
+		names = append(names, s.Name)
+	}
+	return usageError{hinted{fmt.Errorf("toolbox %q has no server %q", id.Toolbox, id.Server), "its servers are: " + join(names)}}
+}

@@ -119,6 +119,10 @@ func (c *checker) config(root *node) *Config {
 	if !ok {
 		return cfg
 	}
+	cfg.given = make(map[string]bool, len(o.members))
+	for key := range o.members {
+		cfg.given[key] = true
+	}
 	if v, ok := o.choice("toolMode", string(ToolModeAuto), string(ToolModeDynamic), string(ToolModeProxy), string(ToolModeSearch)); ok {
 		cfg.ToolMode = ToolMode(v.text)
 	}
@@ -214,7 +218,7 @@ func (c *checker) oneDesk(n *node, path string, servers []Server) {
 }
 
 func (c *checker) toolbox(n *node, name, path string) Toolbox {
-	t := Toolbox{Name: name, Prefix: PrefixToolbox}
+	t := Toolbox{Name: name, File: c.file, Prefix: PrefixToolbox}
 	o, ok := c.object(n, path)
 	if !ok {
 		return t

@@ -10,8 +10,11 @@ import (
 
 // Config is one workbench configuration, checked and with its variables expanded.
 type Config struct {
-	Path        string        // file it came from; "" for the built-in configuration
-	Partly      bool          // it is what can be used of a file with a fault (LoadUsable)
+	Path        string        // file it came from, the user's own of two; "" for the built-in configuration
+	Project     string        // the project's file, of which it has a part or all; "" if it has none
+	Untrusted   *Untrusted    // the project's file that is there and not used as it is; nil if none is
+	Notes       []string      // what a reader may not expect where it came from two files
+	Partly      bool          // it is what can be used of a file with a fault (ParseUsable)
 	Doubt       string        // why its file is not quite to be trusted; "" if nothing is known against it
 	ToolMode    ToolMode      `key:"toolMode" enum:"auto,dynamic,proxy,search"`
 	OpenTimeout time.Duration `key:"openTimeout"`
@@ -21,6 +24,8 @@ type Config struct {
 	Models      Models        `key:"models"`
 	HTTP        HTTP          `key:"http"`
 	Toolboxes   []Toolbox     `key:"toolboxes"` // in the order of the file
+
+	given map[string]bool // the keys of the top level that the file has
 }
 
 // Store says where conversations are kept. At most one of the two is set; with neither it is a file among the user's others.
@@ -50,6 +55,7 @@ type Models struct {
 // Toolbox is a named group of servers that a client opens as one.
 type Toolbox struct {
 	Name        string
+	File        string        // the file that it stands in; "" in the built-in configuration
 	Description foreign.Lines `key:"description"`
 	Open        bool          `key:"open"` // opened without being asked for
 	Prefix      Prefix        `key:"prefix" enum:"toolbox,none"`

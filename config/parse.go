@@ -13,23 +13,49 @@ import (
 // maxSize is the most bytes a configuration file may have.
 const maxSize = 4 << 20
 
-// Load reads and parses the file at path, as [Parse] does. A file that cannot be read is an *os.PathError; one that other
-// users can write or replace is refused, as [openfile.ReadTrusted] says.
-func Load(path string, lookup func(string) (string, bool)) (*Config, error) {
-	return load(path, lookup, false)
+// Source is a configuration file as it was read, once: what is judged of it and what is then used are the same bytes.
+type Source struct {
+	Path  string
+	Data  []byte
+	Doubt string // why the file is not quite to be trusted, as in a [Config]
 }
 
-func load(path string, lookup func(string) (string, bool), lenient bool) (*Config, error) {
+// Read reads the file at path. One that cannot be read is an *os.PathError; one that other users can write or replace is
+// refused, as [openfile.ReadTrusted] says.
+func Read(path string) (*Source, error) {
 	data, doubt, err := openfile.ReadTrusted(path, maxSize)
 	if err != nil {
 		return nil, err
 	}
-	cfg, err := parse(path, data, lookup, lenient)
+	return &Source{Path: path, Data: data, Doubt: doubt}, nil
+}
+
+// Parse reads the configuration that the file holds, as the function [Parse] does.
+func (s *Source) Parse(lookup func(string) (string, bool)) (*Config, error) {
+	return s.parse(lookup, false)
+}
+
+// ParseUsable is Parse, but that a fault inside the entry of a server, or of the models, is the Problem of these alone.
+func (s *Source) ParseUsable(lookup func(string) (string, bool)) (*Config, error) {
+	return s.parse(lookup, true)
+}
+
+func (s *Source) parse(lookup func(string) (string, bool), lenient bool) (*Config, error) {
+	cfg, err := parse(s.Path, s.Data, lookup, lenient)
 	if err == nil {
-		cfg.Doubt = doubt
+		cfg.Doubt = s.Doubt
 		cfg.pin()
 	}
 	return cfg, err
+}
+
+// Load is [Read] and then [Source.Parse].
+func Load(path string, lookup func(string) (string, bool)) (*Config, error) {
+	s, err := Read(path)
+	if err != nil {
+		return nil, err
+	}
+	return s.Parse(lookup)
 }
 
 // Parse reads a configuration. Name becomes its Path and appears in errors; its ending decides between YAML (.yaml, .yml)
@@ -40,11 +66,6 @@ func load(path string, lookup func(string) (string, bool), lenient bool) (*Confi
 // is. A variable that is not set is a fault only outside of servers; in a server it becomes that server's Problem.
 func Parse(name string, data []byte, lookup func(string) (string, bool)) (*Config, error) {
 	return parse(name, data, lookup, false)
-}
-
-// LoadUsable is Load, but that a fault inside the entry of a server, or of the models, is the Problem of these alone.
-func LoadUsable(path string, lookup func(string) (string, bool)) (*Config, error) {
-	return load(path, lookup, true)
 }
 
 func parse(name string, data []byte, lookup func(string) (string, bool), lenient bool) (*Config, error) {

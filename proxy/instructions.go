@@ -16,10 +16,10 @@ const noDescription = "No description provided"
 // with the number of configured servers. In toolMode "search" it is the same of as many toolboxes as there is room for.
 func Instructions(cfg *config.Config) string {
 	if len(cfg.Toolboxes) == 0 {
-		return "No toolboxes configured.\n\nTo configure toolboxes, add them to your workbench-config.json file.\nSee documentation for configuration format."
+		return "No toolboxes configured.\n\nTo configure toolboxes, add them to your workbench-config.json file.\nSee documentation for configuration format." + untrusted(cfg)
 	}
 	if cfg.ToolMode == config.ToolModeSearch {
-		return briefInstructions(cfg.Toolboxes) + unusable(cfg.Toolboxes)
+		return briefInstructions(cfg.Toolboxes) + unusable(cfg.Toolboxes) + untrusted(cfg)
 	}
 	var b strings.Builder
 	b.WriteString(introducing)
@@ -27,7 +27,19 @@ func Instructions(cfg *config.Config) string {
 		b.WriteString(presented(&cfg.Toolboxes[i]))
 	}
 	b.WriteString(howToOpen)
-	return b.String() + unusable(cfg.Toolboxes)
+	return b.String() + unusable(cfg.Toolboxes) + untrusted(cfg)
+}
+
+// untrusted says of the project's configuration that it is not used until the user has trusted it.
+func untrusted(cfg *config.Config) string {
+	if cfg.Untrusted == nil {
+		return ""
+	}
+	return "\n\n" + untrustedAdvice(cfg.Untrusted)
+}
+
+func untrustedAdvice(u *config.Untrusted) string {
+	return fmt.Sprintf("Not used: %s. Nothing of it is started. It is for the user, not for you, to look at it and to decide: %s.", u, u.Hint())
 }
 
 // The text of the contract, around what presented says of each toolbox.
@@ -90,9 +102,9 @@ func introduction(toolboxes []config.Toolbox) (title, description string) {
 }
 
 // directInstructions is for a client that was given one toolbox.
-func directInstructions(t *config.Toolbox) string {
+func directInstructions(cfg *config.Config, t *config.Toolbox) string {
 	return fmt.Sprintf("Toolbox %s (%d servers)\n  Description: %s\n\nIts tools are listed; call them by their names.",
-		t.Name, len(t.Servers), describe(t.Description)) + unusable([]config.Toolbox{*t})
+		t.Name, len(t.Servers), describe(t.Description)) + unusable([]config.Toolbox{*t}) + untrusted(cfg)
 }
 
 func describe(d foreign.Lines) string {
@@ -119,7 +131,7 @@ func (s *session) available(name string) string {
 // available says which toolboxes there are, the likest to name first said.
 func available(cfg *config.Config, name string) string {
 	if len(cfg.Toolboxes) == 0 {
-		return "no toolboxes are configured: add them to workbench-config.json"
+		return "no toolboxes are configured: add them to workbench-config.json" + notUsed(cfg)
 	}
 	var names []string
 	for _, t := range cfg.Toolboxes {
@@ -129,5 +141,13 @@ func available(cfg *config.Config, name string) string {
 	if near := nearest.Names(name, names, 1); near != nil {
 		s = fmt.Sprintf("did you mean %q? %s", near[0], s)
 	}
-	return s
+	return s + notUsed(cfg)
+}
+
+// notUsed says that there may be toolboxes in a file that is not used.
+func notUsed(cfg *config.Config) string {
+	if cfg.Untrusted == nil {
+		return ""
+	}
+	return "; " + cfg.Untrusted.String() + " (" + cfg.Untrusted.Hint() + ")"
 }

@@ -16,6 +16,12 @@ func (p *Proxy) Status() status.Front {
 	p = p.root
 	now := p.view.Load()
 	front := status.Front{Config: now.cfg.Path, Sessions: []status.Session{}, Calls: p.tallies.calls()}
+	if now.cfg.Project != now.cfg.Path {
+		front.Project = now.cfg.Project
+	}
+	if u := now.cfg.Untrusted; u != nil {
+		front.Untrusted = u.String() + "; " + u.Hint()
+	}
 	sessions := p.live()
 	slices.SortFunc(sessions, func(a, b *session) int { return a.since.Compare(b.since) })
 	for _, s := range sessions {

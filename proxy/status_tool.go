@@ -31,6 +31,21 @@ type changeReport struct {
 	Changes []string `json:"changes"`
 }
 
+// untrustedReport says which configuration is not used, and what the user can do.
+type untrustedReport struct {
+	Path   string `json:"path"`
+	Error  string `json:"error"`
+	Advice string `json:"advice"`
+}
+
+func (s *session) reportUntrusted() *untrustedReport {
+	u := s.cfg().Untrusted
+	if u == nil {
+		return nil
+	}
+	return &untrustedReport{foreign.NewText(u.Path).String(), u.String(), u.Hint()}
+}
+
 type serverReport struct {
 	Name   string        `json:"name"`
 	State  toolbox.State `json:"state"`
@@ -46,14 +61,17 @@ func (s *session) tellStatus(c *call) {
 	}
 	reports := s.report()
 	body := encode(struct {
-		Toolboxes []boxReport `json:"toolboxes"`
-	}{reports})
+		Toolboxes []boxReport      `json:"toolboxes"`
+		Untrusted *untrustedReport `json:"untrusted_configuration,omitempty"`
+	}{reports, s.reportUntrusted()})
 	var lines strings.Builder
 	for i := range reports {
 		reports[i].write(&lines)
 	}
 	if len(reports) == 0 {
 		lines.WriteString(s.available(""))
+	} else if u := s.cfg().Untrusted; u != nil {
+		lines.WriteString(untrustedAdvice(u))
 	}
 	out := []byte{'{'}
 	if f.modern != nil {

@@ -24,6 +24,7 @@ type view struct {
 func (p *Proxy) newView(cfg *config.Config, commons map[string]*toolbox.Toolbox) *view {
 	if p.only != nil {
 		some := *cfg
+		some.Untrusted = nil // who may use a part is not the one to decide
 		some.Toolboxes = slices.DeleteFunc(slices.Clone(cfg.Toolboxes), func(t config.Toolbox) bool { return !slices.Contains(p.only, t.Name) })
 		cfg = &some
 	}
@@ -41,7 +42,7 @@ func (p *Proxy) newView(cfg *config.Config, commons map[string]*toolbox.Toolbox)
 	text := fmt.Sprintf("Toolbox %s is in the configuration no longer.", p.opts.Direct)
 	var served []config.Toolbox
 	if t, ok := cfg.Toolbox(p.opts.Direct); ok {
-		v.direct, text, served = t, directInstructions(t), []config.Toolbox{*t}
+		v.direct, text, served = t, directInstructions(cfg, t), []config.Toolbox{*t}
 	}
 	v.spaces = newSpaces(true, served)
 	v.control = newControl(p.opts.Version, text, served)

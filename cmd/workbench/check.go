@@ -23,7 +23,13 @@ with its place. It starts no server. The exit code is 0 if all is well, else 1.`
 }
 
 func check(env *environment) error {
-	cfg, searched, err := env.loadBy(config.Load)
+	cfg, from, err := env.loadBy((*config.Source).Parse)
+	if err == nil && cfg.Untrusted != nil && cfg.Untrusted.Digest == "" {
+		// A fault of what is not used is one all the same: it is what is asked for.
+		if src, readErr := config.Read(cfg.Untrusted.Path); readErr == nil {
+			_, err = src.Parse(env.lookup)
+		}
+	}
 	var faults *config.Error
 	if errors.As(err, &faults) {
 		for _, f := range faults.Faults {
@@ -35,16 +41,29 @@ func check(env *environment) error {
 	if err != nil {
 		return err
 	}
-	if cfg.Path == "" {
-		fmt.Fprintf(env.out, "no configuration found (looked for %s); the built-in one is used\n", join(searched))
+	if cfg.Path == "" && cfg.Untrusted != nil {
+		fmt.Fprintln(env.out, "no configuration that may be used; the built-in one is")
+	} else if cfg.Path == "" {
+		fmt.Fprintf(env.out, "no configuration found (looked for %s); the built-in one is used\n", join(from.places.Searched))
 	} else {
 		fmt.Fprintf(env.out, "%s\n", cfg.Path)
+	}
+	both := cfg.Project != "" && cfg.Project != cfg.Path
+	if both {
+		fmt.Fprintf(env.out, "%s, beside it\n", cfg.Project)
+	}
+	for _, note := range cfg.Notes {
+		fmt.Fprintf(env.out, "  note: %s\n", note)
 	}
 	if cfg.Doubt != "" {
 		fmt.Fprintf(env.out, "  warning: %s\n", cfg.Doubt)
 	}
 	for _, t := range cfg.Toolboxes {
-		fmt.Fprintf(env.out, "  %s: %s\n", t.Name, count(len(t.Servers), "server"))
+		fmt.Fprintf(env.out, "  %s: %s", t.Name, count(len(t.Servers), "server"))
+		if both {
+			fmt.Fprintf(env.out, " (%s)", t.File)
+		}
+		fmt.Fprintln(env.out)
 		for _, s := range t.Servers {
 			state := "ok"
 			switch {
@@ -58,6 +77,9 @@ func check(env *environment) error {
 	}
 	if cfg.Models.Problem != nil {
 		fmt.Fprintf(env.out, "  models: failed: %v\n", cfg.Models.Problem)
+	}
+	if u := cfg.Untrusted; u != nil {
+		fmt.Fprintf(env.out, "%s\n  %s\n", u, u.Hint())
 	}
 	n := len(cfg.Problems())
 	if n > 0 {

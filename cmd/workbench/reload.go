@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -17,31 +18,22 @@ import (
 // reloader has a front work by what the configuration file says now. A file
 // with a fault changes nothing.
 type reloader struct {
-	env    *environment
 	log    zerolog.Logger
 	front  interface{ Reload(*config.Config) }
 	direct string         // the one toolbox that is served, or ""
 	piped  bool           // the configuration came through a pipe, which was read to its end
 	cfg    *config.Config // what the front works by
-	paths  []string       // of the file; without one, where it is looked for
+	from   *sources
 
 	fault atomic.Pointer[string] // what is wrong with the file
 }
 
-// newReloader makes one for a front that works by cfg; searched is where a
-// configuration was looked for, if there was none.
-func newReloader(env *environment, log zerolog.Logger, cfg *config.Config, searched []string, direct string) *reloader {
-	r := &reloader{env: env, log: log, cfg: cfg, direct: direct, paths: searched}
-	if cfg.Path != "" {
-		r.paths = []string{cfg.Path}
-	}
-	if r.piped = openfile.HandedOver(cfg.Path); r.piped {
-		r.paths = nil
-	}
-	return r
+// newReloader makes one for a front that works by cfg, which was made of these files.
+func newReloader(log zerolog.Logger, cfg *config.Config, from *sources, direct string) *reloader {
+	return &reloader{log: log, cfg: cfg, from: from, direct: direct, piped: openfile.HandedOver(from.places.Named)}
 }
 
-// problem says what is wrong with the file; "" if nothing is.
+// problem says what is wrong with the files; "" if nothing is.
 func (r *reloader) problem() string {
 	if text := r.fault.Load(); text != nil {
 		return *text
@@ -52,7 +44,7 @@ func (r *reloader) problem() string {
 // follow keeps front at what the file says until stop is called.
 func (r *reloader) follow(front interface{ Reload(*config.Config) }) (stop func()) {
 	r.front = front
-	hangups := r.env.hangups.take()
+	hangups := r.from.env.hangups.take()
 	ctx, cancel := context.WithCancel(context.Background())
 	var work sync.WaitGroup
 	work.Go(func() { r.run(ctx, hangups) })
@@ -74,7 +66,7 @@ func (r *reloader) run(ctx context.Context, hangups <-chan struct{}) {
 			}
 		}
 	}
-	w := newWatch(r.paths, r.log)
+	w := newWatch(r.from.watched(), r.log)
 	defer w.close()
 	for {
 		asked := false
@@ -94,19 +86,17 @@ func (r *reloader) run(ctx context.Context, hangups <-chan struct{}) {
 		// The watches first, so that nothing is missed after it was read.
 		w.renew()
 		r.reload(ctx, asked)
-		if r.cfg.Path != "" {
-			w.paths = []string{r.cfg.Path}
-		}
+		w.paths = r.from.watched()
 	}
 }
 
 // reload reads the file and has the front work by it, if it is well. What is
 // wrong is said once, or when somebody asked.
 func (r *reloader) reload(ctx context.Context, asked bool) {
-	cfg, err := r.load(ctx, config.Load)
+	cfg, err := r.load(ctx, (*config.Source).Parse)
 	if err != nil && r.cfg.Partly {
 		// So it was started: other edits of the file are heeded although a fault stays.
-		cfg, err = r.load(ctx, config.LoadUsable)
+		cfg, err = r.load(ctx, (*config.Source).ParseUsable)
 	}
 	if ctx.Err() != nil {
 		return
@@ -121,8 +111,12 @@ func (r *reloader) reload(ctx context.Context, asked bool) {
 	mended := r.fault.Swap(nil) != nil
 	changes, old := config.Diff(r.cfg, cfg), r.cfg
 	r.cfg = cfg
-	if !changes.None() {
+	isNews := !reflect.DeepEqual(old.Untrusted, cfg.Untrusted)
+	if !changes.None() || isNews {
 		r.front.Reload(cfg)
+	}
+	if isNews || asked {
+		tellSources(r.log, cfg)
 	}
 	if !changes.None() || asked || mended {
 		r.log.Info().Str(logkey.Detail, changes.String()).Msg("configuration reloaded")
@@ -130,29 +124,37 @@ func (r *reloader) reload(ctx context.Context, asked bool) {
 	}
 }
 
-// load reads the file that there was at the start, or looks for one if there
-// was none: another is not to take its place because it is away for a moment.
-// The end of ctx does not wait for a disk.
-func (r *reloader) load(ctx context.Context, read loader) (*config.Config, error) {
+// load reads the files as they are now. The end of ctx does not wait for a disk.
+func (r *reloader) load(ctx context.Context, read parser) (*config.Config, error) {
 	type result struct {
 		cfg *config.Config
 		err error
 	}
-	path, done := r.cfg.Path, make(chan result, 1)
+	done := make(chan result, 1)
+	from := *r.from // which goes on by itself if nobody waits any more
 	go func() {
 		var got result
-		if path != "" {
-			got.cfg, got.err = r.env.loadFile(read, path)
-		} else {
-			got.cfg, _, got.err = r.env.loadBy(read)
+		if got.err = from.again(); got.err == nil {
+			got.cfg, got.err = from.load(read)
 		}
 		done <- got
 	}()
 	select {
 	case got := <-done:
+		*r.from = from
 		return got.cfg, got.err
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
+	}
+}
+
+// tellSources says what is to be known of where a configuration came from.
+func tellSources(log zerolog.Logger, cfg *config.Config) {
+	for _, note := range cfg.Notes {
+		log.Info().Str(logkey.Detail, note).Msg("the project's configuration stands before the user's own")
+	}
+	if u := cfg.Untrusted; u != nil {
+		log.Warn().Str(logkey.Detail, u.String()+"; "+u.Hint()).Msg("the project's configuration is not trusted")
 	}
 }
 

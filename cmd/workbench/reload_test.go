@@ -49,11 +49,11 @@ func followFile(t *testing.T, path string) *followed {
 	t.Helper()
 	f := &followed{t: t, path: path, told: make(chan *config.Config, 1000)}
 	env := &environment{configPath: path, hangups: newHangups()}
-	cfg, err := config.LoadUsable(path, env.lookup) // as serve does
+	cfg, from, err := env.loadBy((*config.Source).ParseUsable) // as serve does
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.r = newReloader(env, zerolog.New(f), cfg, nil, "")
+	f.r = newReloader(zerolog.New(f), cfg, from, "")
 	t.Cleanup(f.r.follow(f))
 	return f
 }
@@ -254,7 +254,7 @@ func TestReloadSaysFaultOnce(t *testing.T) {
 	f := &followed{t: t, path: filepath.Join(t.TempDir(), "c.json")}
 	cfg := config.Default()
 	cfg.Path = f.path
-	f.r = newReloader(&environment{}, zerolog.New(f), cfg, nil, "")
+	f.r = newReloader(zerolog.New(f), cfg, &sources{env: &environment{}, places: config.Places{Named: f.path}}, "")
 	for _, text := range []string{"[", "[", "]"} {
 		put(t, f.path, text)
 		f.r.reload(t.Context(), false)
@@ -295,12 +295,12 @@ func TestReloadOnHangup(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.json")
 	put(t, path, box("first"))
 	f := followFile(t, path)
-	if !f.r.env.hangups.give() {
+	if !f.r.from.env.hangups.give() {
 		t.Fatal("the hangup was not taken")
 	}
 	f.says("configuration reloaded", "nothing")
 	put(t, path, `{`)
-	f.r.env.hangups.give()
+	f.r.from.env.hangups.give()
 	f.says("was not reloaded", path+":1:2")
 }
 
@@ -312,7 +312,9 @@ func TestReloadFindsFile(t *testing.T) {
 	path := filepath.Join(dir, ".config", "workbench", "workbench-config.json")
 	f := &followed{t: t, path: path, told: make(chan *config.Config, 1000)}
 	env := &environment{environ: []string{"HOME=" + dir}, hangups: newHangups()}
-	f.r = newReloader(env, zerolog.New(f), config.Default(), []string{path}, "workflows")
+	from := &sources{env: env, dir: t.TempDir()}
+	do(t, from.again())
+	f.r = newReloader(zerolog.New(f), config.Default(), from, "workflows")
 	t.Cleanup(f.r.follow(f))
 	do(t, os.MkdirAll(filepath.Dir(path), 0o700))
 	put(t, path, box("found"))

@@ -184,11 +184,11 @@ Without a command it serves on standard input and output, as clients start it.`,
 		return usageError{hinted{err, fmt.Sprintf("%s --help lists the flags", cmd.CommandPath())}}
 	})
 	f := root.PersistentFlags()
-	f.StringVar(&env.configPath, "config", "", "configuration `file` (default: $WORKBENCH_CONFIG, ./workbench-config.json, $XDG_CONFIG_HOME/workbench/workbench-config.json)")
+	f.StringVar(&env.configPath, "config", "", "configuration `file` (default: $WORKBENCH_CONFIG, else $XDG_CONFIG_HOME/workbench/workbench-config.json and the project's own workbench-config.json, once it is trusted)")
 	f.StringVar(&env.logLevel, "log-level", "info", "what is logged to standard error: debug, info, warn, error or off")
 	f.StringVar(&env.logFile, "log-file", "", "log to this `file` instead of standard error")
 	root.Flags().AddFlag(serve.Flags().Lookup("toolbox")) // the commonest; the others need the command
-	root.AddCommand(serve, checkCommand(env), toolsCommand(env), findCommand(env), indexCommand(env), callCommand(env), lockCommand(env), statusCommand(env), workflowCommand(env), loginCommand(env), logoutCommand(env), tokenCommand(env), commandsCommand(env), conversationsCommand(env), demoCommand(env), versionCommand(env))
+	root.AddCommand(serve, checkCommand(env), trustCommand(env), untrustCommand(env), toolsCommand(env), findCommand(env), indexCommand(env), callCommand(env), lockCommand(env), statusCommand(env), workflowCommand(env), loginCommand(env), logoutCommand(env), tokenCommand(env), commandsCommand(env), conversationsCommand(env), demoCommand(env), versionCommand(env))
 	return root
 }
 
@@ -221,39 +221,24 @@ func between(least, most int) cobra.PositionalArgs {
 	}
 }
 
-// load reads the configuration that applies. With none anywhere it is the
-// built-in one, and searched says where was looked. A fault inside the entry of a server costs that server alone.
-func (e *environment) load() (cfg *config.Config, searched []string, err error) {
-	return e.loadBy(config.LoadUsable)
+// load reads the configuration that applies, for a command of a person. With none anywhere it is the built-in one. A fault
+// inside the entry of a server costs that server alone; that a project's file is not trusted is told.
+func (e *environment) load() (*config.Config, *sources, error) {
+	cfg, from, err := e.loadBy((*config.Source).ParseUsable)
+	if err == nil && cfg.Untrusted != nil {
+		fmt.Fprintf(e.err, "workbench: warning: %s\nworkbench: hint: %s\n", cfg.Untrusted, cfg.Untrusted.Hint())
+	}
+	return cfg, from, err
 }
 
-// A loader reads a configuration: all of it, as config.Load, or what can be used, as config.LoadUsable.
-type loader func(path string, lookup func(string) (string, bool)) (*config.Config, error)
-
-func (e *environment) loadBy(read loader) (cfg *config.Config, searched []string, err error) {
-	dir, err := os.Getwd()
+// loadBy is load with nothing told.
+func (e *environment) loadBy(read parser) (*config.Config, *sources, error) {
+	from, err := e.sources()
 	if err != nil {
 		return nil, nil, err
 	}
-	path, searched, err := config.Find(e.configPath, dir, e.lookup)
-	if err != nil {
-		return nil, searched, hinted{err, "name an existing file with --config or WORKBENCH_CONFIG, or none to use the default places"}
-	}
-	if path == "" {
-		cfg = config.Default()
-		return cfg, searched, e.lay(cfg)
-	}
-	cfg, err = e.loadFile(read, path)
-	return cfg, nil, err
-}
-
-// loadFile reads the configuration in a file.
-func (e *environment) loadFile(read loader, path string) (*config.Config, error) {
-	cfg, err := read(path, e.lookup)
-	if err == nil {
-		err = e.lay(cfg)
-	}
-	return cfg, err
+	cfg, err := from.load(read)
+	return cfg, from, err
 }
 
 // lay changes a configuration by what this call of the program says.

@@ -102,6 +102,10 @@ func playScripts(t *testing.T, which testscript.Params) {
 			env.Setenv("XDG_RUNTIME_DIR", dir)
 			// What one script has seen of servers is nothing to another.
 			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
+			// The file of a script is named, so that it needs no trust.
+			if config := filepath.Join(env.WorkDir, "workbench-config.json"); fileExists(config) {
+				env.Setenv("WORKBENCH_CONFIG", config)
+			}
 			return nil
 		},
 	})
@@ -138,6 +142,11 @@ var buildPlain = sync.OnceValues(func() (string, error) {
 	}
 	return dir, os.Link(program, filepath.Join(dir, "fakeserver"+filepath.Ext(race)))
 })
+
+func fileExists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
 
 // tear cuts each file of a folder in half.
 func tear(ts *testscript.TestScript, neg bool, args []string) {

@@ -59,13 +59,14 @@ func serve(cmd *cobra.Command, env *environment, direct string, over *httpFlags)
 	if err != nil {
 		return err
 	}
-	cfg, searched, err := env.load()
+	cfg, from, err := env.loadBy((*config.Source).ParseUsable)
 	if err != nil {
 		return err
 	}
-	if cfg.Path == "" && env.overlay == nil {
-		log.Info().Strs(logkey.Searched, searched).Msg("no configuration found; serving the built-in one")
+	if cfg.Path == "" && cfg.Untrusted == nil && env.overlay == nil {
+		log.Info().Strs(logkey.Searched, from.places.Searched).Msg("no configuration found; serving the built-in one")
 	}
+	tellSources(log, cfg)
 	for _, problem := range cfg.Problems() {
 		log.Warn().AnErr(logkey.Err, problem).Msg("a server cannot be used")
 	}
@@ -90,7 +91,7 @@ func serve(cmd *cobra.Command, env *environment, direct string, over *httpFlags)
 		Logger:  log,
 		Tracer:  tracer,
 	}
-	reload := newReloader(env, log, cfg, searched, direct)
+	reload := newReloader(log, cfg, from, direct)
 	if over.address != "" {
 		return serveHTTP(cmd.Context(), env, over, cfg, opts, reload)
 	}

@@ -39,6 +39,12 @@ func drawWorkbench(b *strings.Builder, w *status.Workbench) {
 	if w.Config != "" {
 		fmt.Fprintf(b, "  config  %s\n", w.Config)
 	}
+	if w.Project != "" {
+		fmt.Fprintf(b, "  config  %s, beside it\n", w.Project)
+	}
+	if w.Untrusted != "" {
+		fmt.Fprintf(b, "  config  %s\n", w.Untrusted)
+	}
 	if w.ConfigProblem != "" {
 		first, _, _ := strings.Cut(w.ConfigProblem, "\n")
 		fmt.Fprintf(b, "  config  it has a fault, and the one before goes on: %s\n", first)

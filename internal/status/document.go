@@ -26,10 +26,13 @@ type Workbench struct {
 
 // Front is what a front says of itself.
 type Front struct {
-	Config   string    `json:"config"`           // path of the configuration; "" for the built-in one
-	Sessions []Session `json:"sessions"`         // the oldest first
-	Shared   []Toolbox `json:"shared,omitempty"` // the servers that all sessions share
-	Calls    []Calls   `json:"calls"`            // of all sessions, those that have ended among them
+	Config  string `json:"config"`            // path of the configuration; "" for the built-in one
+	Project string `json:"project,omitempty"` // path of the project's configuration, where that stands beside it
+	// Untrusted says which configuration of a project is there and not used, and what the user can do; "" if none is.
+	Untrusted string    `json:"untrusted,omitempty"`
+	Sessions  []Session `json:"sessions"`         // the oldest first
+	Shared    []Toolbox `json:"shared,omitempty"` // the servers that all sessions share
+	Calls     []Calls   `json:"calls"`            // of all sessions, those that have ended among them
 }
 
 // Session is one client and the toolboxes opened for it.

@@ -1,0 +1,184 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/trust"
+)
+
+// A parser makes a configuration of a file that was read: all of it, as
+// (*config.Source).Parse, or what can be used, as (*config.Source).ParseUsable.
+type parser func(*config.Source, func(string) (string, bool)) (*config.Config, error)
+
+// sources are the files that the configuration is made of: one that was named,
+// or the user's own and beside it that of the project, if the user trusts it.
+type sources struct {
+	env    *environment
+	dir    string // where a project's file is looked for
+	places config.Places
+	kept   *config.Config // what the project's file said when it was last read and trusted
+	digest string         // of the file then
+}
+
+// sources looks for the files.
+func (e *environment) sources() (*sources, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	places, err := config.Find(e.configPath, dir, e.lookup)
+	if err != nil {
+		return nil, hinted{err, "name an existing file with --config or WORKBENCH_CONFIG, or none to use the default places"}
+	}
+	return &sources{env: e, dir: dir, places: places}, nil
+}
+
+// again looks for the files anew. That named, or the user's own, once it was
+// there, is the one: another is not to take its place because it is away for a
+// moment.
+func (s *sources) again() error {
+	if s.places.Named != "" {
+		return nil
+	}
+	places, err := config.Find("", s.dir, s.env.lookup)
+	if s.places.User != "" {
+		places.User = s.places.User
+	}
+	if err == nil || places.User != "" {
+		s.places = places
+	}
+	return err
+}
+
+// watched are the paths that decide what load returns.
+func (s *sources) watched() []string {
+	if s.places.Named != "" {
+		return []string{s.places.Named}
+	}
+	paths := append([]string(nil), s.places.Searched...)
+	store, err := s.env.trusted()
+	if err != nil {
+		return paths
+	}
+	for _, path := range s.places.Searched {
+		if path != s.places.User {
+			paths = append(paths, store.File(path))
+		}
+	}
+	return paths
+}
+
+// load reads the files. With none that may be used the configuration is the
+// built-in one.
+func (s *sources) load(read parser) (cfg *config.Config, err error) {
+	own := s.places.Named
+	if own == "" {
+		own = s.places.User
+	}
+	if own != "" {
+		src, err := config.Read(own)
+		if err == nil {
+			cfg, err = read(src, s.env.lookup)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	project, untrusted, err := s.project(read)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case cfg != nil && project != nil:
+		cfg = cfg.Beside(project)
+	case project != nil:
+		alone := *project
+		cfg, alone.Project = &alone, project.Path
+	case cfg == nil:
+		cfg = config.Default()
+	}
+	cfg.Untrusted = untrusted
+	return cfg, s.env.lay(cfg)
+}
+
+// project reads the project's file once and returns what it says if the user
+// has trusted just that; else what is to be told of it, and what it said before
+// if the user trusts that still.
+func (s *sources) project(read parser) (*config.Config, *config.Untrusted, error) {
+	path := s.places.Project
+	if path == "" && s.kept != nil {
+		path = s.kept.Path
+	}
+	if path == "" {
+		return nil, nil, nil
+	}
+	src, entry, why := s.judge(path)
+	if why == "" {
+		cfg, err := read(src, s.env.lookup)
+		if err == nil {
+			s.kept, s.digest = cfg, entry.Digest
+		}
+		return cfg, nil, err
+	}
+	untrusted := describe(s.env, path, src, entry, why)
+	if s.kept == nil || s.kept.Path != path || s.digest != entry.Digest {
+		return nil, untrusted, nil
+	}
+	untrusted.Before = true
+	return s.kept, untrusted, nil
+}
+
+// judge reads a project's file and what the user has decided about it; why says
+// what is against using it, "" if nothing is.
+func (s *sources) judge(path string) (src *config.Source, entry trust.Entry, why string) {
+	store, err := s.env.trusted()
+	if err != nil {
+		return nil, entry, "there is no place to keep what is trusted: " + err.Error()
+	}
+	if entry, _, err = store.Get(path); err != nil {
+		return nil, trust.Entry{}, "what was decided about it cannot be read: " + err.Error()
+	}
+	switch src, err = config.Read(path); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, entry, "it is not there"
+	case err != nil:
+		return nil, entry, "it cannot be read: " + err.Error()
+	case entry.Digest == trust.Digest(src.Data):
+		return src, entry, ""
+	case entry.Digest != "":
+		return src, entry, "it was changed since it was trusted"
+	}
+	return src, entry, "nobody has trusted it"
+}
+
+// describe says what a person is to know of a file that is not trusted.
+func describe(e *environment, path string, src *config.Source, entry trust.Entry, why string) *config.Untrusted {
+	u := &config.Untrusted{Path: path, Why: why}
+	if src == nil {
+		return u
+	}
+	if _, err := src.ParseUsable(e.lookup); err != nil {
+		u.Why += ", and it has a fault: " + err.Error()
+		return u
+	}
+	u.Digest = trust.Digest(src.Data)
+	u.Refused = entry.Refused == u.Digest
+	u.Shown, _ = src.Review() // it can be, since it was read
+	if entry.Digest != "" {
+		u.Changes = trust.Changes(entry.Shown, u.Shown)
+	}
+	return u
+}
+
+// trusted is what the user has decided about files of projects.
+func (e *environment) trusted() (*trust.Store, error) {
+	dir, err := e.stateDir()
+	if err != nil {
+		return nil, err
+	}
+	return trust.New(filepath.Join(dir, "trusted")), nil
+}

@@ -1,0 +1,215 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/trust"
+)
+
+func trustCommand(env *environment) *cobra.Command {
+	var list, yes bool
+	cmd := &cobra.Command{
+		Use:   "trust [DIR]",
+		Short: "Have the configuration of a project used",
+		Long: `Trust shows what the workbench-config.json of a project would start, reach and
+read, and has it used from then on if you agree. Until then nothing of it is: a
+file that was only found, in the folder where a client happens to be started or
+above it up to the root of the repository, may be anybody's. A file that you
+name with --config or WORKBENCH_CONFIG, and your own below ~/.config, need no
+trust.
+
+What is trusted is this content at this place: if the file is changed, or moved,
+it is asked for again, with what has changed.`,
+		Example: `  workbench trust              # the project of this folder
+  workbench trust ~/src/app
+  workbench trust --list`,
+		Args: between(0, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case list && len(args) > 0:
+				return usageError{hinted{errors.New("--list shows all that is trusted"), "leave DIR out"}}
+			case list:
+				return listTrusted(env)
+			}
+			return trustProject(cmd.Context(), env, folderOf(args), yes)
+		},
+	}
+	cmd.Flags().BoolVar(&list, "list", false, "list the files that are trusted")
+	cmd.Flags().BoolVar(&yes, "yes", false, "agree without being asked, after you have read the file")
+	return cmd
+}
+
+func untrustCommand(env *environment) *cobra.Command {
+	return &cobra.Command{
+		Use:   "untrust [DIR]",
+		Short: "Have the configuration of a project used no longer",
+		Long: `Untrust takes back what workbench trust did. A workbench that runs ends the
+project's servers at once.`,
+		Example: `  workbench untrust
+  workbench untrust ~/src/app`,
+		Args: between(0, 1),
+		RunE: func(_ *cobra.Command, args []string) error { return untrustProject(env, folderOf(args)) },
+	}
+}
+
+func folderOf(args []string) string {
+	if len(args) == 0 {
+		return "."
+	}
+	return args[0]
+}
+
+// projectFile gives the path of the file that is found in a folder or above it,
+// or that is named itself.
+func projectFile(named string) (path string, searched []string, err error) {
+	dir, err := filepath.Abs(named)
+	if err != nil {
+		return "", nil, err
+	}
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		if filepath.Base(dir) != config.FileName {
+			return "", nil, usageError{hinted{fmt.Errorf("%s is no folder of a project", named),
+				"a project's file is called " + config.FileName + "; one of another name is used with --config, and needs no trust"}}
+		}
+		dir = filepath.Dir(dir)
+	}
+	path, searched = config.FindProject(dir)
+	return path, searched, nil
+}
+
+func trustProject(ctx context.Context, env *environment, named string, yes bool) error {
+	path, searched, err := projectFile(named)
+	switch {
+	case err != nil:
+		return err
+	case path == "":
+		return hinted{fmt.Errorf("there is no configuration to trust (looked for %s)", join(searched)), "name the folder of the project"}
+	}
+	store, err := env.trusted()
+	if err != nil {
+		return err
+	}
+	src, entry, why := (&sources{env: env}).judge(path)
+	if why == "" {
+		fmt.Fprintf(env.out, "%s is trusted as it is, since %s\n", shown(path), entry.Since.Format(time.DateOnly))
+		return nil
+	}
+	if src == nil {
+		return fmt.Errorf("%s cannot be trusted: %s", shown(path), why)
+	}
+	u := describe(env, path, src, entry, why)
+	if u.Digest == "" {
+		_, err := src.ParseUsable(env.lookup)
+		return hinted{fmt.Errorf("%s cannot be trusted before it is mended: %w", shown(path), err), "workbench check lists all that is wrong"}
+	}
+	fmt.Fprintf(env.out, "%s\n%s", shown(path), explained(u))
+	if !yes {
+		if err := env.agreed(ctx, "Have it used?"); err != nil {
+			return err
+		}
+	}
+	if err := store.Put(trust.Entry{Path: path, Digest: u.Digest, Since: time.Now().Round(0), Shown: u.Shown}); err != nil {
+		return err
+	}
+	fmt.Fprintln(env.out, "trusted, as long as it is not changed")
+	return nil
+}
+
+// explained is what a person is shown of a file before deciding.
+func explained(u *config.Untrusted) string {
+	lines, what := u.Shown, "what it has workbench start, reach and read:"
+	if u.Changes != nil {
+		lines, what = u.Changes, "it was changed since it was trusted; - is what is gone, + what is new:"
+	} else if strings.HasPrefix(u.Why, "it was changed") {
+		what = "it was changed since it was trusted, but not in what is shown here:"
+	}
+	if len(lines) == 0 {
+		lines = []string{"nothing"}
+	}
+	return what + "\n  " + strings.Join(lines, "\n  ") + "\n"
+}
+
+// agreed asks the person at the terminal; any other answer than yes is an error.
+func (e *environment) agreed(ctx context.Context, question string) error {
+	if !isTerminal(e.in) {
+		return usageError{hinted{errors.New("nobody can be asked: standard input is no terminal"), "read what is shown above, then add --yes"}}
+	}
+	fmt.Fprintf(e.out, "%s [y/N] ", question)
+	answer := make(chan string, 1)
+	go func() {
+		line, _ := bufio.NewReader(e.in).ReadString('\n')
+		answer <- strings.ToLower(strings.TrimSpace(line))
+	}()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case text := <-answer:
+		if text == "y" || text == "yes" {
+			return nil
+		}
+		return errors.New("not agreed; nothing was changed")
+	}
+}
+
+func untrustProject(env *environment, named string) error {
+	store, err := env.trusted()
+	if err != nil {
+		return err
+	}
+	path, searched, err := projectFile(named)
+	if err != nil {
+		return err
+	}
+	if path == "" { // what is gone may still be trusted
+		path = searched[0]
+	}
+	entry, _, err := store.Get(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		fmt.Fprintf(env.err, "workbench: warning: %v\n", err)
+	}
+	if err == nil && entry.Digest == "" {
+		return hinted{fmt.Errorf("%s is not trusted", shown(path)), "workbench trust --list shows what is"}
+	}
+	if _, err := store.Remove(path); err != nil {
+		return err
+	}
+	fmt.Fprintf(env.out, "%s is used no longer\n", shown(path))
+	return nil
+}
+
+func listTrusted(env *environment) error {
+	store, err := env.trusted()
+	if err != nil {
+		return err
+	}
+	all, err := store.List()
+	for _, e := range all {
+		if e.Digest == "" {
+			continue // refused alone
+		}
+		state := "as it is"
+		switch _, now, why := (&sources{env: env}).judge(e.Path); {
+		case why != "" && now.Digest != "":
+			state = "not as it is now: " + why
+		case why != "":
+			state = why
+		}
+		fmt.Fprintf(env.out, "%s  %s  %s\n", e.Since.Format(time.DateOnly), shown(e.Path), foreign.NewText(state))
+	}
+	return err
+}
+
+// shown is a path as a terminal may show it.
+func shown(path string) string { return foreign.NewText(path).String() }

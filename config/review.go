@@ -1,0 +1,184 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/mcp-workbench/workbench/internal/foreign"
+)
+
+// Review says line by line what a configuration would have a program start, reach and read, for a person who is to decide
+// whether to trust its file: each toolbox and server with all keys that it has, as they are written there, variables not put
+// in, and what the keys of the top level are. It leaves out descriptions and comments, which do nothing, and the values of
+// keys that hold secrets, unless variables make them. Each line is one line whatever the file holds, and hides no characters.
+//
+// It goes through the file and not through what was read of it, so that no key is forgotten. The error is a *[Error].
+func (s *Source) Review() ([]string, error) {
+	root, fault := parseTree(s.Path, s.Data)
+	if fault != nil {
+		fault.File = s.Path
+		return nil, newError([]Fault{*fault})
+	}
+	var r review
+	for _, m := range root.members {
+		switch {
+		case ignored(m.key):
+		case m.key == "toolboxes":
+			for _, t := range m.value.members {
+				r.toolbox(t)
+			}
+		default:
+			r.add(0, m.key, m.value)
+		}
+	}
+	names := map[string]bool{}
+	variables(root, names)
+	if len(names) > 0 {
+		r.line(0, "variables of your environment that it reads: "+strings.Join(slices.Sorted(maps.Keys(names)), ", "))
+	}
+	return r.lines, nil
+}
+
+// variables collects the names of those that strings name; one of a literal ${ may be among them.
+func variables(n *node, names map[string]bool) {
+	for rest := n.text; n.kind == kindString; {
+		_, after, found := strings.Cut(rest, "${")
+		if !found {
+			break
+		}
+		inside, _, _ := strings.Cut(after, "}")
+		if name, _, _ := strings.Cut(inside, ":-"); isVariable(name) {
+			names[name] = true
+		}
+		rest = after
+	}
+	for _, item := range n.items {
+		variables(item, names)
+	}
+	for _, m := range n.members {
+		variables(m.value, names)
+	}
+}
+
+type review struct{ lines []string }
+
+func (r *review) line(depth int, text string) {
+	r.lines = append(r.lines, strings.Repeat("  ", depth)+string(foreign.JSON([]byte(text))))
+}
+
+// add tells a key.
+func (r *review) add(depth int, key string, value *node) {
+	r.line(depth, fmt.Sprintf("%s: %s", name(key), asWritten(key, value)))
+}
+
+func (r *review) toolbox(t member) {
+	if ignored(t.key) {
+		return
+	}
+	r.line(0, "toolbox "+text(t.key))
+	for _, m := range t.value.members {
+		switch {
+		case ignored(m.key) || m.key == "description":
+		case m.key == "mcpServers":
+			for _, s := range m.value.members {
+				r.server(s)
+			}
+		default:
+			r.add(1, m.key, m.value)
+		}
+	}
+}
+
+// server tells what is started first.
+func (r *review) server(s member) {
+	if ignored(s.key) {
+		return
+	}
+	var first, others []member
+	for _, m := range s.value.members {
+		switch m.key {
+		case "command", "args", "url", "builtin":
+			first = append(first, m)
+		default:
+			others = append(others, m)
+		}
+	}
+	r.line(1, "server "+text(s.key))
+	for _, m := range append(first, others...) {
+		if !ignored(m.key) {
+			r.add(2, m.key, m.value)
+		}
+	}
+}
+
+// asWritten gives a value as JSON, of a secret one what is not known to all.
+func asWritten(key string, n *node) string {
+	switch key {
+	case "apiKey", "clientSecret", "headers":
+		return masked(n)
+	}
+	var b strings.Builder
+	switch n.kind {
+	case kindString:
+		b.WriteString(text(n.text))
+	case kindArray:
+		b.WriteByte('[')
+		for i, item := range n.items {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			b.WriteString(asWritten("", item))
+		}
+		b.WriteByte(']')
+	case kindObject:
+		b.WriteByte('{')
+		for i, m := range n.members {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			b.WriteString(text(m.key) + ": " + asWritten(m.key, m.value))
+		}
+		b.WriteByte('}')
+	case kindNull:
+		b.WriteString("null")
+	default:
+		b.WriteString(n.text)
+	}
+	return b.String()
+}
+
+// masked is asWritten for values that are secret unless they name variables.
+func masked(n *node) string {
+	switch {
+	case n.kind == kindObject:
+		var parts []string
+		for _, m := range n.members {
+			parts = append(parts, text(m.key)+": "+masked(m.value))
+		}
+		return "{" + strings.Join(parts, ", ") + "}"
+	case n.kind == kindString && strings.Contains(n.text, "${"):
+		return text(n.text)
+	}
+	return "(a value)"
+}
+
+// name gives a key without quotation marks where it is a plain one.
+func name(key string) string {
+	if isVariable(key) {
+		return key
+	}
+	return text(key)
+}
+
+// text gives a string as JSON has it, on one line.
+func text(s string) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(s) // a string can be
+	return strings.TrimSuffix(b.String(), "\n")
+}

@@ -9,11 +9,13 @@ import (
 	"unicode/utf8"
 
 	"github.com/tailscale/hujson"
+
+	"github.com/mcp-workbench/workbench/internal/document"
 )
 
 // parseJSON reads JSON with comments and trailing commas.
 func parseJSON(data []byte) (*node, *Fault) {
-	if at := tooDeep(data); at >= 0 {
+	if at := document.TooDeep(data, maxDepth); at >= 0 {
 		c := cursor{data: data}
 		return nil, faultAt(c.position(at), fmt.Sprintf("want at most %d levels, got more", maxDepth), "")
 	}
@@ -23,45 +25,6 @@ func parseJSON(data []byte) (*node, *Fault) {
 	}
 	c := cursor{data: data}
 	return c.node(&v), nil
-}
-
-// tooDeep returns the offset of the bracket that opens level maxDepth+1, or -1. It looks before hujson.Parse does, whose
-// recursion on a few megabytes of brackets is more than the stack of a goroutine may hold, and that cannot be recovered.
-func tooDeep(data []byte) int {
-	depth := 0
-	for i := 0; i < len(data); i++ {
-		switch data[i] {
-		case '[', '{':
-			if depth++; depth > maxDepth {
-				return i
-			}
-		case ']', '}':
-			depth--
-		case '"':
-			for i++; i < len(data) && data[i] != '"'; i++ {
-				if data[i] == '\\' {
-					i++
-				}
-			}
-		case '/':
-			end := -1
-			switch {
-			case bytes.HasPrefix(data[i:], []byte("//")):
-				end = bytes.IndexByte(data[i:], '\n')
-			case bytes.HasPrefix(data[i:], []byte("/*")):
-				if end = bytes.Index(data[i+2:], []byte("*/")); end >= 0 {
-					end += len("/*") + 1
-				}
-			default:
-				continue
-			}
-			if end < 0 {
-				return -1
-			}
-			i += end
-		}
-	}
-	return -1
 }
 
 // jsonFault words a syntax error of hujson. Its own text may quote a whole string of the file, which may be a secret.

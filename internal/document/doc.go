@@ -1,4 +1,4 @@
-// Package document reads files that people write, in JSON or YAML, so that
+// Package document reads files that people write, in JSON or YAML, and with [ReadSettings] TOML, so that
 // every fault in them can be told with its place.
 //
 // [Read] makes a tree of [Node] values of a file, each with its line and

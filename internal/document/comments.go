@@ -1,0 +1,123 @@
+package document
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/tailscale/hujson"
+)
+
+// readComments parses JSON with comments and trailing commas. What is none is one fault, and then there is no node.
+func readComments(data []byte, fs *Faults) *Node {
+	r := &jsonReader{data: data, faults: fs, line: 1, column: 1}
+	if at := TooDeep(data, maxDepth); at >= 0 {
+		r.advance(at)
+		fs.Add(&Node{Line: r.line, Column: r.column}, "", "%v", errDeep)
+		return nil
+	}
+	if len(bytes.TrimSpace(data)) == 0 {
+		fs.Add(&Node{Line: 1, Column: 1}, "", "the file is empty")
+		return nil
+	}
+	v, err := hujson.Parse(data)
+	if err != nil {
+		at := &Node{Line: 1, Column: 1}
+		_, _ = fmt.Sscanf(err.Error(), "hujson: line %d, column %d:", &at.Line, &at.Column) // the first line will do
+		fs.Add(at, "", "not valid JSON: %s", jsonReason(err))
+		return nil
+	}
+	return r.commented(&v)
+}
+
+// jsonReason words an error of hujson, whose own text may quote a whole string of the file, which may be a secret.
+func jsonReason(err error) string {
+	inner := errors.Unwrap(err)
+	switch {
+	case errors.Is(inner, io.ErrUnexpectedEOF):
+		return "the file ends within it; is a bracket, a quote or a comment left open?"
+	case inner == nil || strings.HasPrefix(inner.Error(), "invalid literal"):
+		return "a value that JSON does not have"
+	}
+	return inner.Error()
+}
+
+// commented makes a Node of a value, and asks for places in the order of the file.
+func (r *jsonReader) commented(v *hujson.Value) *Node {
+	r.advance(v.StartOffset)
+	n := &Node{Line: r.line, Column: r.column}
+	switch value := v.Value.(type) {
+	case *hujson.Object:
+		n.Kind = Object
+		seen := make(map[string]bool, len(value.Members))
+		for i := range value.Members {
+			m := &value.Members[i]
+			r.advance(m.Name.StartOffset)
+			member := Member{Key: m.Name.Value.(hujson.Literal).String(), Line: r.line, Column: r.column}
+			member.Value = r.commented(&m.Value)
+			if seen[member.Key] {
+				r.faults.Add(&Node{Line: member.Line, Column: member.Column}, "", "key %q occurs twice in the same object", member.Key)
+			}
+			seen[member.Key] = true
+			n.Members = append(n.Members, member)
+		}
+	case *hujson.Array:
+		n.Kind = Array
+		for i := range value.Elements {
+			n.Items = append(n.Items, r.commented(&value.Elements[i]))
+		}
+	case hujson.Literal:
+		switch value.Kind() {
+		case '"':
+			n.Kind, n.Value = Text, value.String()
+		case '0':
+			n.Kind, n.Value = Number, string(value)
+		case 't', 'f':
+			n.Kind, n.Value = Boolean, strconv.FormatBool(value.Bool())
+		}
+	}
+	return n
+}
+
+// TooDeep returns the offset of the bracket of JSON with comments that opens a level more than most, or -1. It is to be
+// asked before hujson.Parse, whose recursion on a few megabytes of brackets is more than the stack of a goroutine may hold,
+// and that cannot be recovered.
+func TooDeep(data []byte, most int) int {
+	depth := 0
+	for i := 0; i < len(data); i++ {
+		switch data[i] {
+		case '[', '{':
+			if depth++; depth > most {
+				return i
+			}
+		case ']', '}':
+			depth--
+		case '"':
+			for i++; i < len(data) && data[i] != '"'; i++ {
+				if data[i] == '\\' {
+					i++
+				}
+			}
+		case '/':
+			end := -1
+			switch {
+			case bytes.HasPrefix(data[i:], []byte("//")):
+				end = bytes.IndexByte(data[i:], '\n')
+			case bytes.HasPrefix(data[i:], []byte("/*")):
+				if end = bytes.Index(data[i+2:], []byte("*/")); end >= 0 {
+					end += len("/*") + 1
+				}
+			default:
+				continue
+			}
+			if end < 0 {
+				return -1
+			}
+			i += end
+		}
+	}
+	return -1
+}

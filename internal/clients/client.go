@@ -19,7 +19,9 @@ type Client struct {
 	Format  Format
 	Key     []string // the keys that lead to the servers in a file
 	Form    Form
-	Desktop bool // it is started from a desktop, with a short PATH and few variables
+	Vars    Vars
+	Timeout string // what "timeout" in an entry bounds, and its unit: "call ms", "call s", "start ms"; "" if that is not known
+	Desktop bool   // it is started from a desktop, with a short PATH and few variables
 }
 
 // Places are the paths of a file, best first. A path begins with one of

@@ -1,0 +1,146 @@
+package clients
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"path"
+	"strings"
+	"time"
+)
+
+// Entry is a server of a file, in workbench's terms.
+type Entry struct {
+	Name    string
+	File    string
+	Line    int
+	Project string // the folder of the project that the entry is for, in a file of a user; "" if it is for all
+	Server  Server
+	Notes   []Note
+}
+
+// Note says what became of a part of a file that has no counterpart in workbench, or another than one would think.
+type Note struct {
+	File    string `json:"file"`
+	Line    int    `json:"line"`
+	Server  string `json:"server,omitempty"` // "" if it is about the file
+	Message string `json:"message"`
+	Secret  bool   `json:"secret,omitempty"` // it is about a secret in clear
+}
+
+// String returns the note with its place.
+func (n Note) String() string {
+	text := fmt.Sprintf("%s:%d: ", n.File, n.Line)
+	if n.Server != "" {
+		text += n.Server + ": "
+	}
+	return text + n.Message
+}
+
+// Server says how a server is reached, in the keys of workbench-config.json.
+type Server struct {
+	Description string   `json:"_description,omitempty"` // a comment there
+	Transport   string   `json:"transport,omitempty"`
+	Command     string   `json:"command,omitempty"`
+	Args        []string `json:"args,omitempty"`
+	Env         Pairs    `json:"env,omitempty"`
+	EnvFile     []string `json:"envFile,omitempty"`
+	InheritEnv  []string `json:"inheritEnv,omitempty"`
+	Cwd         string   `json:"cwd,omitempty"`
+	URL         string   `json:"url,omitempty"`
+	Headers     Pairs    `json:"headers,omitempty"`
+	OAuth       *OAuth   `json:"oauth,omitempty"`
+	ToolFilters []string `json:"toolFilters,omitempty"`
+	Timeouts    *Times   `json:"timeouts,omitempty"`
+	Disabled    bool     `json:"disabled,omitempty"`
+}
+
+// OAuth is what a login needs to know.
+type OAuth struct {
+	ClientID     string   `json:"clientId,omitempty"`
+	ClientSecret string   `json:"clientSecret,omitempty"`
+	Scopes       []string `json:"scopes,omitempty"`
+}
+
+// Times bound the work of a server.
+type Times struct {
+	Start     Duration `json:"start,omitempty"`
+	CallTotal Duration `json:"callTotal,omitempty"`
+}
+
+// Duration is written as "30s".
+type Duration time.Duration
+
+// MarshalText gives the duration as it is written.
+func (d Duration) MarshalText() ([]byte, error) {
+	text := time.Duration(d).String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return []byte(text), nil
+}
+
+// Pairs are written as an object, in their order.
+type Pairs []Pair
+
+// Pair is a variable, or a header.
+type Pair struct{ Key, Value string }
+
+// MarshalJSON gives the object.
+func (p Pairs) MarshalJSON() ([]byte, error) {
+	var out bytes.Buffer
+	out.WriteByte('{')
+	for i, pair := range p {
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		out.Write(quoted(pair.Key))
+		out.WriteByte(':')
+		out.Write(quoted(pair.Value))
+	}
+	out.WriteByte('}')
+	return out.Bytes(), nil
+}
+
+// set puts a pair in place of the one of that key, or behind the others.
+func (p *Pairs) set(key, value string) {
+	for i := range *p {
+		if (*p)[i].Key == key {
+			(*p)[i].Value = value
+			return
+		}
+	}
+	*p = append(*p, Pair{key, value})
+}
+
+// JSON returns the server as an object on one line.
+func (s Server) JSON() []byte { return quoted(s) }
+
+// quoted gives a value as JSON, with < and & as they are.
+func quoted(v any) []byte {
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(v) // strings, lists and flags can always be encoded
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
+}
+
+// Workbench reports whether the entry is one of workbench itself, as a client starts it or reaches it.
+func (e Entry) Workbench() bool {
+	if e.Server.URL != "" {
+		return e.Name == "workbench"
+	}
+	program := path.Base(strings.ReplaceAll(e.Server.Command, `\`, "/"))
+	if strings.TrimSuffix(strings.ToLower(program), ".exe") != "workbench" {
+		return false
+	}
+	for _, arg := range e.Server.Args {
+		if arg == "workflow" || arg == "commands" { // its built-in servers are servers like others
+			return false
+		}
+	}
+	return true
+}

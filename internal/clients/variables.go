@@ -1,0 +1,149 @@
+package clients
+
+import (
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/mcp-workbench/workbench/internal/document"
+)
+
+// Vars is how the strings of a client's file name variables.
+type Vars string
+
+// The ways to name variables. The zero value is that of most: ${NAME}, ${env:NAME}, ${input:ID} and others in braces.
+const (
+	VarsNone   Vars = "none"   // a string is what it is
+	VarsShell  Vars = "shell"  // $NAME as well
+	VarsBraces Vars = "braces" // {env:NAME}, {file:PATH}
+)
+
+// patterns are made once for a file.
+type patterns struct {
+	reference *regexp.Regexp // what may stand for something else
+	named     *regexp.Regexp // a variable, perhaps with a default
+	begins    *regexp.Regexp // how secrets of known services do
+	inURL     *regexp.Regexp
+	secret    *regexp.Regexp // keys of secrets
+	public    *regexp.Regexp // ends of keys that are none all the same
+}
+
+func newPatterns() *patterns {
+	return &patterns{
+		reference: regexp.MustCompile(`\$\{\{\s*[^}]*\}\}|\$\{[^}]*\}|\{(?:env|file):[^}]*\}|\$[A-Za-z_][A-Za-z0-9_]*|` +
+			`%[A-Za-z_][A-Za-z0-9_]*%|\$\(|op://[^\s"']+|\$\{`),
+		named: regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)(:-.*)?$`),
+		begins: regexp.MustCompile(`^(gh[pousr]_|github_pat_|glpat-|sk-|xox[abprs]-|AKIA|AIza|eyJ|npm_|pplx-|tvly-|fc-|ntn_|secret_|` +
+			`sbp_|lin_api_|hf_|dop_v1_|ctx7sk)`),
+		inURL:  regexp.MustCompile(`://[^/\s:@]*:[^/\s@]+@|(?i:[?&](api_?key|access_?token|token|key|secret)=[^&\s]{8})`),
+		secret: regexp.MustCompile(`token|secret|passw|api[-_]?key|auth|credential|private[-_]?key|cookie`),
+		public: regexp.MustCompile(`(file|path|url|uri|host|type|method|mode|dir|name|id)$`),
+	}
+}
+
+// variables writes the variables of a string as workbench does.
+func (c *conversion) variables(key string, n *document.Node) string {
+	if !strings.ContainsAny(n.Value, "$%{:") {
+		return n.Value
+	}
+	vars := Vars("")
+	if c.Client != nil {
+		vars = c.Client.Vars
+	}
+	return c.patterns.reference.ReplaceAllStringFunc(n.Value, func(found string) string {
+		switch {
+		case strings.HasPrefix(found, "op://"):
+			return c.stands(key, n, found, "a secret of 1Password")
+		case vars == VarsNone:
+			return strings.ReplaceAll(found, "${", "$${")
+		case strings.HasPrefix(found, "${{"):
+			_, name, _ := strings.Cut(strings.TrimSpace(strings.Trim(found, "${}")), "secrets.")
+			return c.stands(name, n, found, "a secret of the client")
+		case strings.HasPrefix(found, "${") && vars == VarsBraces:
+			return "$" + found
+		case strings.HasPrefix(found, "${"):
+			return c.braces(key, n, found)
+		case found[0] == '{' && vars == VarsBraces:
+			kind, what, _ := strings.Cut(found[1:len(found)-1], ":")
+			if kind == "env" && c.patterns.named.MatchString(what) {
+				return "${" + what + "}"
+			}
+			return c.stands(key, n, found, "the text of a file")
+		case found == "$(" && vars == VarsShell:
+			c.note(n.Line, "what a command in $( ) prints is not put in: %s is taken as it is written", or(key, "the string"))
+		case found[0] == '$' && found != "$(" && vars == VarsShell:
+			return "${" + found[1:] + "}"
+		case found[0] == '%' && vars == VarsShell && c.System.GOOS == "windows":
+			return "${" + strings.Trim(found, "%") + "}"
+		}
+		return found
+	})
+}
+
+// braces writes what stands in ${ }.
+func (c *conversion) braces(key string, n *document.Node, found string) string {
+	inner := strings.TrimSuffix(strings.TrimPrefix(found, "${"), "}")
+	kind, what, _ := strings.Cut(inner, ":")
+	switch {
+	case !strings.HasSuffix(found, "}"):
+		return "$" + found
+	case c.patterns.named.MatchString(inner) && !strings.HasPrefix(inner, "workspace") && inner != "userHome" && inner != "pathSeparator":
+		return found
+	case kind == "env" && c.patterns.named.MatchString(what):
+		return "${" + what + "}"
+	case kind == "input":
+		text := "an input that the client asks for"
+		if about := c.prompted[what]; about != "" {
+			text += " (" + shown(about) + ")"
+		}
+		return c.stands(what, n, found, text)
+	case inner == "userHome":
+		return c.home()
+	case inner == "pathSeparator" || inner == "/":
+		if c.System.GOOS == "windows" {
+			return `\`
+		}
+		return "/"
+	case (inner == "workspaceFolder" || inner == "workspaceRoot") && c.project != "":
+		return c.project
+	case inner == "workspaceFolderBasename" && c.project != "":
+		return path.Base(strings.ReplaceAll(c.project, `\`, "/"))
+	case strings.HasPrefix(inner, "workspace"):
+		return c.stands("WORKSPACE_FOLDER", n, found, "the folder that is open in the client")
+	case kind == "file":
+		return c.stands(key, n, found, "the text of a file")
+	}
+	return c.stands(or(what, inner), n, found, "what the client knows")
+}
+
+// stands writes a variable for what workbench has no form of, and says so.
+func (c *conversion) stands(name string, n *document.Node, found, what string) string {
+	name = Variable(or(name, c.entry.Name+" value"))
+	c.note(n.Line, "%s stands for %s: set the variable %s to it", shown(found), what, name)
+	return "${" + name + "}"
+}
+
+func or(text, other string) string {
+	if text == "" {
+		return other
+	}
+	return text
+}
+
+// Variable makes the name of a variable of a text: api-key becomes API_KEY.
+func Variable(text string) string {
+	var b strings.Builder
+	for _, r := range strings.ToUpper(text) {
+		switch {
+		case 'A' <= r && r <= 'Z' || '0' <= r && r <= '9':
+			b.WriteRune(r)
+		case b.Len() > 0 && !strings.HasSuffix(b.String(), "_"):
+			b.WriteByte('_')
+		}
+	}
+	name := strings.TrimSuffix(b.String(), "_")
+	if name == "" || name[0] <= '9' {
+		name = strings.TrimSuffix("VALUE_"+name, "_")
+	}
+	return name
+}

@@ -1,0 +1,236 @@
+package amend
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/mcp-workbench/workbench/internal/document"
+)
+
+// Place is where a member stands in a file.
+type Place struct {
+	File string   // its ending decides the language: .yaml, .yml, .toml, and JSON else
+	Keys []string // what leads to the member, its own key last
+	List bool     // what holds it is a list of objects, of which each has its key as "name"
+}
+
+// ErrUnable says that a file cannot be changed without writing it anew.
+var ErrUnable = errors.New("the file is written in a way that cannot be changed here; change it by hand")
+
+// Set puts a value, an object as JSON, in place of the member's, or a new member behind the others. What is missing on the
+// way to it is made.
+func Set(data []byte, at Place, value []byte) ([]byte, error) {
+	v := document.ReadSettings("value.json", value, new(document.Faults))
+	if v == nil || v.Kind != document.Object {
+		return nil, fmt.Errorf("the value is no object: %.40q", value)
+	}
+	return change(data, at, v)
+}
+
+// Remove takes the member away. What is not there is no fault.
+func Remove(data []byte, at Place) ([]byte, error) { return change(data, at, nil) }
+
+// change does either, in a way that keeps all other bytes; a nil value is none.
+func change(data []byte, at Place, value *document.Node) ([]byte, error) {
+	mark := ""
+	if rest, ok := bytes.CutPrefix(data, []byte("\xef\xbb\xbf")); ok {
+		data, mark = rest, "\xef\xbb\xbf"
+	}
+	before, err := tree(data, at)
+	if err != nil {
+		return nil, err
+	}
+	if value == nil && member(before, at) == nil {
+		return append([]byte(mark), data...), nil
+	}
+	after := wanted(before, at, value)
+	if at.language() == "toml" { // whose tables are put in at the end
+		after = wanted(wanted(before, at, nil), at, value)
+	}
+	want := at.essence(after)
+	ways := []func([]byte, Place, *document.Node) ([]byte, error){inJSON}
+	switch at.language() {
+	case "yaml":
+		ways = []func([]byte, Place, *document.Node) ([]byte, error){inYAML, anewYAML}
+	case "toml":
+		ways = []func([]byte, Place, *document.Node) ([]byte, error){inTOML}
+	}
+	for _, way := range ways {
+		out, err := way(data, at, value)
+		if err != nil {
+			continue
+		}
+		if got, err := tree(out, at); err == nil && at.essence(got) == want {
+			return append([]byte(mark), out...), nil
+		}
+	}
+	return nil, ErrUnable
+}
+
+func (p Place) language() string {
+	switch strings.ToLower(filepath.Ext(p.File)) {
+	case ".yaml", ".yml":
+		return "yaml"
+	case ".toml":
+		return "toml"
+	}
+	return "json"
+}
+
+func (p Place) name() string { return p.Keys[len(p.Keys)-1] }
+
+// tree reads a file; an empty one is an empty object.
+func tree(data []byte, at Place) (*document.Node, error) {
+	if empty(data, at.language()) {
+		return &document.Node{Kind: document.Object}, nil
+	}
+	var faults document.Faults
+	n := document.ReadSettings("file."+at.language(), data, &faults)
+	switch {
+	case len(faults) > 0:
+		return nil, fmt.Errorf("%s:%d:%d: %s", at.File, faults[0].Line, faults[0].Column, faults[0].Message)
+	case n.Kind == document.Null:
+		return &document.Node{Kind: document.Object}, nil
+	case n.Kind != document.Object:
+		return nil, fmt.Errorf("%s:%d: want an object", at.File, n.Line)
+	}
+	return n, nil
+}
+
+// empty reports whether a file holds nothing but space, or in YAML comments.
+func empty(data []byte, language string) bool {
+	for line := range bytes.Lines(data) {
+		line = bytes.TrimSpace(line)
+		if len(line) > 0 && (language != "yaml" || line[0] != '#') {
+			return false
+		}
+	}
+	return true
+}
+
+// member returns the member's value, or nil.
+func member(n *document.Node, at Place) *document.Node {
+	for _, key := range at.Keys[:len(at.Keys)-1] {
+		n = n.Get(key)
+	}
+	if !at.List {
+		return n.Get(at.name())
+	}
+	if n != nil {
+		for _, item := range n.Items {
+			if item.Str("name") == at.name() {
+				return item
+			}
+		}
+	}
+	return nil
+}
+
+// wanted returns the tree as it is to become.
+func wanted(n *document.Node, at Place, value *document.Node) *document.Node {
+	if n == nil || n.Kind == document.Null {
+		n = &document.Node{Kind: document.Object}
+		if at.List && len(at.Keys) == 1 {
+			n.Kind = document.Array
+		}
+	}
+	copied := *n
+	if at.List && len(at.Keys) == 1 {
+		copied.Items = nil
+		for _, item := range n.Items {
+			if item.Str("name") != at.name() {
+				copied.Items = append(copied.Items, item)
+			} else if value != nil {
+				copied.Items = append(copied.Items, value)
+				value = nil
+			}
+		}
+		if value != nil {
+			copied.Items = append(copied.Items, value)
+		}
+		return &copied
+	}
+	copied.Members = nil
+	found := false
+	for _, m := range n.Members {
+		if m.Key == at.Keys[0] {
+			found = true
+			switch {
+			case len(at.Keys) > 1:
+				m.Value = wanted(m.Value, Place{Keys: at.Keys[1:], List: at.List}, value)
+			case value == nil:
+				continue
+			default:
+				m.Value = value
+			}
+		}
+		copied.Members = append(copied.Members, m)
+	}
+	if !found && value != nil {
+		made := value
+		if len(at.Keys) > 1 {
+			made = wanted(nil, Place{Keys: at.Keys[1:], List: at.List}, value)
+		}
+		copied.Members = append(copied.Members, document.Member{Key: at.Keys[0], Value: made})
+	}
+	return &copied
+}
+
+// essence gives what two files that say the same have in common.
+func (p Place) essence(n *document.Node) string {
+	n = pruned(n, p.Keys)
+	if p.language() == "toml" {
+		n = ordered(n)
+	}
+	return string(n.AppendJSON(nil))
+}
+
+// ordered brings the members of all tables, which may stand anywhere in TOML, into one order.
+func ordered(n *document.Node) *document.Node {
+	copied := *n
+	copied.Members, copied.Items = slices.Clone(n.Members), slices.Clone(n.Items)
+	slices.SortFunc(copied.Members, func(a, b document.Member) int { return strings.Compare(a.Key, b.Key) })
+	for i := range copied.Members {
+		copied.Members[i].Value = ordered(copied.Members[i].Value)
+	}
+	for i := range copied.Items {
+		copied.Items[i] = ordered(copied.Items[i])
+	}
+	return &copied
+}
+
+// pruned leaves out what leads to a member and holds nothing, which TOML cannot say.
+func pruned(n *document.Node, keys []string) *document.Node {
+	copied := *n
+	copied.Members = nil
+	for _, m := range n.Members {
+		if len(keys) > 1 && m.Key == keys[0] {
+			m.Value = pruned(m.Value, keys[1:])
+			if m.Value.Kind >= document.Array && len(m.Value.Members)+len(m.Value.Items) == 0 {
+				continue
+			}
+		}
+		copied.Members = append(copied.Members, m)
+	}
+	return &copied
+}
+
+// newline returns the line ends of a text.
+func newline(data []byte) string {
+	if bytes.Contains(data, []byte("\r\n")) {
+		return "\r\n"
+	}
+	return "\n"
+}
+
+// splice puts text in place of data[from:to].
+func splice(data []byte, from, to int, text string) []byte {
+	out := make([]byte, 0, len(data)-(to-from)+len(text))
+	out = append(out, data[:from]...)
+	out = append(out, text...)
+	return append(out, data[to:]...)
+}

@@ -1,0 +1,261 @@
+package amend
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/mcp-workbench/workbench/internal/document"
+)
+
+// inYAML changes the lines of a member.
+func inYAML(data []byte, at Place, value *document.Node) ([]byte, error) {
+	e := yamlEdit{nl: newline(data), lines: strings.SplitAfter(string(data), "\n")}
+	if n := len(e.lines); e.lines[n-1] == "" {
+		e.lines = e.lines[:n-1]
+	} else {
+		e.lines[n-1] += e.nl
+	}
+	var doc yaml.Node
+	if err := yaml.Unmarshal(data, &doc); err != nil {
+		return nil, err
+	}
+	if len(doc.Content) == 0 {
+		return e.insert(len(e.lines), e.block(at.Keys, at.List, value, 0)), nil
+	}
+	holder := doc.Content[0]
+	for i, key := range at.Keys[:len(at.Keys)-1] {
+		if holder.Kind != yaml.MappingNode || holder.Style&yaml.FlowStyle != 0 {
+			return nil, ErrUnable
+		}
+		_, next := pair(holder, key)
+		if next == nil {
+			return e.insert(e.end(holder), e.block(at.Keys[i:], at.List, value, holder.Column-1)), nil
+		}
+		holder = next
+	}
+	if holder.Style&yaml.FlowStyle != 0 || len(holder.Content) == 0 {
+		return nil, ErrUnable
+	}
+	switch {
+	case at.List && holder.Kind == yaml.SequenceNode:
+		for _, item := range holder.Content {
+			if _, name := pair(item, "name"); name != nil && name.Value == at.name() {
+				return e.replace(item.Line, e.indented(item.Line, item), holder, at, value)
+			}
+		}
+		return e.insert(e.end(holder), e.block(at.Keys[len(at.Keys)-1:], true, value, e.dash(holder))), nil
+	case !at.List && holder.Kind == yaml.MappingNode:
+		if key, old := pair(holder, at.name()); key != nil {
+			return e.replace(key.Line, e.indented(key.Line, old), holder, at, value)
+		}
+		return e.insert(e.end(holder), e.block(at.Keys[len(at.Keys)-1:], false, value, holder.Column-1)), nil
+	}
+	return nil, ErrUnable
+}
+
+// yamlEdit changes lines.
+type yamlEdit struct {
+	nl    string
+	lines []string // with their ends
+}
+
+// pair returns a key of a mapping and its value.
+func pair(mapping *yaml.Node, key string) (k, v *yaml.Node) {
+	if mapping.Kind != yaml.MappingNode {
+		return nil, nil
+	}
+	for i := 0; i+1 < len(mapping.Content); i += 2 {
+		if mapping.Content[i].Value == key {
+			return mapping.Content[i], mapping.Content[i+1]
+		}
+	}
+	return nil, nil
+}
+
+// dash is how far the items of a sequence are indented.
+func (e yamlEdit) dash(sequence *yaml.Node) int { return indentation(e.lines[sequence.Line-1]) }
+
+// end returns the number of the last line of a node.
+func (e yamlEdit) end(n *yaml.Node) int {
+	last := n.Line
+	for _, part := range n.Content {
+		last = max(last, e.end(part))
+	}
+	if n.Kind == yaml.ScalarNode {
+		last = e.indented(last, n)
+	}
+	return last
+}
+
+// indented returns the number of the last line that belongs to what begins in a line: those that are further indented.
+func (e yamlEdit) indented(line int, n *yaml.Node) int {
+	last := line
+	for _, part := range n.Content {
+		last = max(last, part.Line)
+		if part.Kind != yaml.ScalarNode {
+			last = max(last, e.indented(part.Line, part))
+		}
+	}
+	for i := last; i < len(e.lines); i++ {
+		text := strings.TrimSpace(e.lines[i])
+		if text == "" {
+			continue
+		}
+		if indentation(e.lines[i]) <= indentation(e.lines[line-1]) {
+			break
+		}
+		last = i + 1
+	}
+	return last
+}
+
+func indentation(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
+
+// replace puts a value in place of the lines of a member, which must not be the only one.
+func (e yamlEdit) replace(from, to int, holder *yaml.Node, at Place, value *document.Node) ([]byte, error) {
+	only := len(holder.Content) == 1 || holder.Kind == yaml.MappingNode && len(holder.Content) == 2
+	if only && value == nil {
+		return nil, ErrUnable
+	}
+	rest := append([]string{}, e.lines[:from-1]...)
+	if value != nil {
+		rest = append(rest, e.block(at.Keys[len(at.Keys)-1:], at.List, value, indentation(e.lines[from-1])))
+	}
+	return []byte(strings.Join(append(rest, e.lines[to:]...), "")), nil
+}
+
+// insert puts text behind a line.
+func (e yamlEdit) insert(behind int, text string) []byte {
+	return []byte(strings.Join(e.lines[:behind], "") + text + strings.Join(e.lines[behind:], ""))
+}
+
+// block lays a member out, below what leads to it.
+func (e yamlEdit) block(keys []string, list bool, value *document.Node, indent int) string {
+	var b strings.Builder
+	for _, key := range keys[:len(keys)-1] {
+		b.WriteString(strings.Repeat(" ", indent) + yamlKey(key) + ":" + e.nl)
+		indent += 2
+	}
+	lead := strings.Repeat(" ", indent)
+	if !list {
+		b.WriteString(lead + yamlKey(keys[len(keys)-1]) + ":" + e.nl)
+	}
+	for i, m := range value.Members {
+		switch {
+		case list && i == 0:
+			b.WriteString(lead + "- ")
+		default:
+			b.WriteString(lead + "  ")
+		}
+		if m.Value.Kind == document.Object && len(m.Value.Members) > 0 && !list {
+			b.WriteString(strings.TrimLeft(e.block([]string{m.Key}, false, m.Value, indent+2), " "))
+			continue
+		}
+		b.WriteString(yamlKey(m.Key) + ": " + yamlValue(m.Value) + e.nl)
+	}
+	return b.String()
+}
+
+// yamlKey writes a key, in quotes where it needs them.
+func yamlKey(key string) string {
+	if regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`).MatchString(key) && !regexp.MustCompile(`^(?i:y|n|yes|no|on|off|true|false|null)$`).MatchString(key) {
+		return key
+	}
+	return quote(key)
+}
+
+// yamlValue writes a value on one line; plain words without quotes.
+func yamlValue(n *document.Node) string {
+	if n.Kind == document.Text && yamlKey(n.Value) == n.Value {
+		return n.Value
+	}
+	return line(n)
+}
+
+// anewYAML changes the nodes of a file and writes it anew.
+func anewYAML(data []byte, at Place, value *document.Node) ([]byte, error) {
+	var doc yaml.Node
+	if err := yaml.Unmarshal(data, &doc); err != nil || len(doc.Content) == 0 {
+		return nil, ErrUnable
+	}
+	holder := doc.Content[0]
+	for _, key := range at.Keys[:len(at.Keys)-1] {
+		_, next := pair(holder, key)
+		if next == nil {
+			return nil, ErrUnable
+		}
+		holder = next
+	}
+	var made yaml.Node
+	if value != nil {
+		if err := yaml.Unmarshal(value.AppendJSON(nil), &made); err != nil {
+			return nil, err
+		}
+		made = *made.Content[0]
+		block(&made)
+	}
+	if holder.Tag == "!!null" {
+		kind := yaml.MappingNode
+		if at.List {
+			kind = yaml.SequenceNode
+		}
+		*holder = yaml.Node{Kind: kind}
+	}
+	if value != nil {
+		holder.Style &^= yaml.FlowStyle
+	}
+	holder.Content = edited(holder, at, &made, value != nil)
+	var out bytes.Buffer
+	enc := yaml.NewEncoder(&out)
+	enc.SetIndent(2)
+	if err := enc.Encode(&doc); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), enc.Close()
+}
+
+// edited returns what a holder holds once a member is put in or taken out.
+func edited(holder *yaml.Node, at Place, made *yaml.Node, put bool) []*yaml.Node {
+	var content []*yaml.Node
+	step := 2
+	if at.List {
+		step = 1
+	}
+	for i := 0; i+step <= len(holder.Content); i += step {
+		name := holder.Content[i]
+		if at.List {
+			_, name = pair(holder.Content[i], "name")
+		}
+		if name == nil || name.Value != at.name() {
+			content = append(content, holder.Content[i:i+step]...)
+			continue
+		}
+		if put {
+			content, put = append(content, holder.Content[i:i+step-1]...), false
+			content = append(content, made)
+		}
+	}
+	if put && !at.List {
+		content = append(content, &yaml.Node{Kind: yaml.ScalarNode, Value: at.name()})
+	}
+	if put {
+		content = append(content, made)
+	}
+	return content
+}
+
+// block has what was read from JSON be written in lines, but for lists.
+func block(n *yaml.Node) {
+	if n.Kind == yaml.MappingNode {
+		n.Style = 0
+	}
+	if n.Kind == yaml.ScalarNode && n.Tag == "!!str" {
+		n.Style = 0
+	}
+	for _, part := range n.Content {
+		block(part)
+	}
+}

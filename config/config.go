@@ -97,7 +97,8 @@ type Server struct {
 	Pins lock.Pins
 	// Written says as JSON how the file says that the server is started or reached, with its variables as such and without
 	// the values of env and headers: what may be kept beside the file.
-	Written json.RawMessage
+	Written      json.RawMessage
+	LargeResults LargeResults `key:"largeResults"` // what becomes of those that are too large for a model's window
 
 	// Problem, when not nil, says why this one server cannot be used: a variable of its strings is not set, or holds what
 	// does not fit. It is an *Error that says where, never a value. What hangs on that variable is not to be used.
@@ -136,6 +137,19 @@ type Timeouts struct {
 	CallIdle  time.Duration `key:"callIdle"`  // silence within a call; progress starts it anew
 	CallTotal time.Duration `key:"callTotal"` // a whole call, whatever its progress
 }
+
+// LargeResults says what becomes of the results of tools that are large. The zero value passes them on.
+type LargeResults struct {
+	Over   int    `key:"over"`                          // how many tokens of four bytes a result may have that is not large; 0 means DefaultLargeResult
+	Do     string `key:"do" enum:"pass,preview"`        // LargePass or LargePreview
+	Images string `key:"images" enum:"pass,scale,link"` // what becomes of images then
+}
+
+// What becomes of large results. The empty string means LargePass.
+const (
+	LargePass    = "pass"    // they are passed on as they are
+	LargePreview = "preview" // they are kept, and a preview is passed on
+)
 
 // ToolMode says how the tools of an open toolbox are offered to a client.
 type ToolMode string
@@ -183,6 +197,7 @@ const (
 	DefaultCallIdleTimeout  = 5 * time.Minute
 	DefaultCallTotalTimeout = 30 * time.Minute
 	DefaultMaxInFlight      = 64
+	DefaultLargeResult      = 25000
 	DefaultReplyTimeout     = time.Minute
 	DefaultMaxTokens        = 4096
 )

@@ -256,6 +256,18 @@ func serverFile(s config.Server) ordered {
 	if s.MaxInFlight != 0 {
 		file = append(file, entry{"maxInFlight", s.MaxInFlight})
 	}
+	if l := s.LargeResults; l != (config.LargeResults{}) {
+		var keys ordered
+		if l.Over != 0 {
+			keys = append(keys, entry{"over", l.Over})
+		}
+		for _, text := range []struct{ key, value string }{{"do", l.Do}, {"images", l.Images}} {
+			if text.value != "" {
+				keys = append(keys, entry{text.key, text.value})
+			}
+		}
+		file = append(file, entry{"largeResults", keys})
+	}
 	return append(file, entry{"timeouts", ordered{
 		{"start", s.Timeouts.Start.String()},
 		{"callIdle", s.Timeouts.CallIdle.String()},

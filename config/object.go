@@ -141,6 +141,8 @@ func bounds(key string) (least, most int, of string) {
 	switch key {
 	case "maxInFlight":
 		return 1, 10000, "requests"
+	case "over":
+		return 2000, 1 << 28, "tokens"
 	case "maxTokens", "openBudget":
 		return 1, 1 << 20, "tokens"
 	}

@@ -76,7 +76,7 @@ func property(key string, t reflect.Type, enum string) schema {
 		s["items"], s["minItems"] = choiceSchema(signatures()), 1
 	case "idleTimeout":
 		s["anyOf"] = append(s["anyOf"].([]schema), schema{"const": false})
-	case "maxMessage", "maxInFlight", "maxTokens", "openBudget":
+	case "maxMessage", "maxInFlight", "maxTokens", "openBudget", "over":
 		s["minimum"], s["maximum"], _ = bounds(key)
 	}
 	s["description"] = description(key)
@@ -254,6 +254,14 @@ func description(key string) string {
 		return `After how long without use the server is stopped; the next call starts it again, and its tools stay listed. A duration such as "15m" or a number of seconds; false for never. Default: never, or 15m when serving over HTTP.`
 	case "maxInFlight":
 		return "How many requests the server is given at a time; more wait for their turn. Default 64."
+	case "largeResults":
+		return "What becomes of results of tools that are too large for a model's window."
+	case "over":
+		return "How many tokens of four bytes a result may have that is not large. Default 25000."
+	case "do":
+		return "pass: large results are passed on as they are (the default). preview: they are kept until the session ends, and the model gets how they begin, their shape and the way to read on."
+	case "images":
+		return "What becomes of the images of large results where do is preview: they stay and do not count (pass, the default), are made smaller (scale), or a link takes their place (link)."
 	case "timeouts":
 		return "How long the server may take."
 	case "start":

@@ -30,6 +30,9 @@ func (c *checker) server(n *node, name, path string) (s Server) {
 	if t, tPath, ok := o.take("timeouts"); ok {
 		c.timeouts(t, tPath, &s.Timeouts)
 	}
+	if l, lPath, ok := o.take("largeResults"); ok {
+		c.largeResults(l, lPath, &s.LargeResults)
+	}
 	s.Written = written(o)
 	o.done(foreignServerKey)
 	return s
@@ -375,6 +378,21 @@ func (c *checker) timeouts(n *node, path string, t *Timeouts) {
 	o.duration("start", &t.Start)
 	o.duration("callIdle", &t.CallIdle)
 	o.duration("callTotal", &t.CallTotal)
+	o.done(func(string) string { return "" })
+}
+
+func (c *checker) largeResults(n *node, path string, l *LargeResults) {
+	o, ok := c.object(n, path)
+	if !ok {
+		return
+	}
+	o.count("over", &l.Over)
+	if v, ok := o.choice("do", LargePass, LargePreview); ok {
+		l.Do = v.text
+	}
+	if v, ok := o.choice("images", "pass", "scale", "link"); ok {
+		l.Images = v.text
+	}
 	o.done(func(string) string { return "" })
 }
 

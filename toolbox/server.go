@@ -88,13 +88,14 @@ type Server struct {
 type bounds struct {
 	config.Timeouts
 	maxInFlight int64
+	large       config.LargeResults
 	idle        time.Duration // after which it is stopped; 0: it is not
 }
 
 // newBounds takes the bounds from a configuration; idle is for one that does not
 // say when its server is idle, and concerns no server of this process.
 func newBounds(cfg config.Server, idle time.Duration) *bounds {
-	b := &bounds{cfg.Timeouts, int64(cmp.Or(cfg.MaxInFlight, config.DefaultMaxInFlight)), cfg.IdleTimeout}
+	b := &bounds{cfg.Timeouts, int64(cmp.Or(cfg.MaxInFlight, config.DefaultMaxInFlight)), cfg.IdleTimeout, cfg.LargeResults}
 	if b.idle == 0 && cfg.Transport != config.TransportBuiltin {
 		b.idle = idle
 	}
@@ -192,6 +193,9 @@ func (s *Server) Offers(k Kind) bool {
 	h := s.said()
 	return h != nil && h.offers(k)
 }
+
+// LargeResults says what becomes of large results of its tools.
+func (s *Server) LargeResults() config.LargeResults { return s.bounds.Load().large }
 
 // Account is charged for what is kept because of the server, whichever of its processes it was.
 func (s *Server) Account() *account.Account { return s.account }

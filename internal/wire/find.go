@@ -105,6 +105,46 @@ func Elements(raw []byte, in Span) iter.Seq[Span] {
 	}
 }
 
+// Children yields the values in the object or array that begins at start, in
+// order, each with the token of its name, which is absent in an array, and where
+// the value begins. It looks for the end of a value only when the next one is
+// wanted, and not if whoever got the value has found it, as [Children] of that
+// value do, and has put it at *end. When there are no more values, *end is where
+// the object or array itself ends. What begins at start is valid JSON, as in
+// [Find].
+func Children(raw []byte, start int, end *int) iter.Seq2[Span, int] {
+	return func(yield func(Span, int) bool) {
+		if start >= len(raw) || raw[start] != '{' && raw[start] != '[' {
+			return
+		}
+		i := space(raw, start+1)
+		for i < len(raw) && raw[i] != ']' && raw[i] != '}' {
+			var name Span
+			if raw[start] == '{' {
+				name = Span{i, skip(raw, i)}
+				i = space(raw, min(space(raw, name.End)+1, len(raw))) // behind the colon
+			}
+			*end = 0
+			if i >= len(raw) || !yield(name, i) {
+				return
+			}
+			if *end == 0 {
+				*end = skip(raw, i)
+			}
+			if *end <= i {
+				return
+			}
+			if i = space(raw, *end); i < len(raw) && raw[i] == ',' {
+				i = space(raw, i+1)
+			}
+		}
+		*end = min(i+1, len(raw))
+	}
+}
+
+// ValueEnd returns where the value ends that begins at start in valid JSON.
+func ValueEnd(raw []byte, start int) int { return skip(raw, start) }
+
 // skip returns where the value at i ends. It trusts b to be valid JSON: in other
 // bytes it finds some end, i at the least.
 func skip(b []byte, i int) int {

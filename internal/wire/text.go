@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"slices"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -51,24 +52,50 @@ func decode(b []byte, i int) (rune, int) {
 // token is not exactly one valid JSON string. A lone surrogate escape becomes
 // U+FFFD.
 func Unquote(token []byte) (string, bool) {
-	if len(token) < 2 || token[0] != '"' {
+	if len(token) < 2 || bytes.IndexByte(token, '\\') >= 0 {
+		out, ok := AppendUnquote(nil, token)
+		return string(out), ok
+	}
+	if !isText(token) {
 		return "", false
 	}
-	if end, f := text(token, 1); f != faultNone || end != len(token) {
-		return "", false
+	return string(token[1 : len(token)-1]), true
+}
+
+// AppendUnquote appends what Unquote gives to dst, or nothing.
+func AppendUnquote(dst, token []byte) ([]byte, bool) {
+	if !isText(token) {
+		return dst, false
 	}
 	body := token[1 : len(token)-1]
-	i := bytes.IndexByte(body, '\\')
-	if i < 0 {
-		return string(body), true
+	dst = slices.Grow(dst, len(body))
+	for i := 0; i < len(body); {
+		n := bytes.IndexByte(body[i:], '\\')
+		if n < 0 {
+			return append(dst, body[i:]...), true
+		}
+		dst = append(dst, body[i:i+n]...)
+		r, k := decode(body, i+n)
+		dst = utf8.AppendRune(dst, r)
+		i += n + k
 	}
-	out := append(make([]byte, 0, len(body)), body[:i]...)
-	for i < len(body) {
-		r, n := decode(body, i)
-		out = utf8.AppendRune(out, r)
-		i += n
+	return dst, true
+}
+
+// isText reports whether token is exactly one valid JSON string.
+func isText(token []byte) bool {
+	if len(token) < 2 || token[0] != '"' {
+		return false
 	}
-	return string(out), true
+	end, f := text(token, 1)
+	return f == faultNone && end == len(token)
+}
+
+// Valid reports whether raw is one JSON value in valid UTF-8, with nothing
+// behind it but white space, nested no deeper than [MaxDepth].
+func Valid(raw []byte) bool {
+	i, f := value(raw, space(raw, 0), 0)
+	return f == faultNone && space(raw, i) == len(raw)
 }
 
 // AppendQuote appends s as a JSON string. Invalid UTF-8 becomes U+FFFD, U+2028

@@ -1,0 +1,215 @@
+package results
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+
+	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/wire"
+)
+
+// content is the result of a tool taken apart.
+type content struct {
+	raw        []byte
+	items      []item
+	structured wire.Span
+	kept       []wire.Span // members that a preview has too, name and value
+	size       int         // of what a model would read as text, in bytes
+	images     int         // of images, in bytes
+}
+
+// item is one piece of the content.
+type item struct {
+	kind string    // of MCP: text, image, audio, resource, resource_link
+	at   wire.Span // the whole
+	text wire.Span // the token of a text, or of base64
+	mime wire.Span // a token
+}
+
+// maxMember is how long a member of a result may be that is no content, to be in a preview too.
+const maxMember = 1 << 10
+
+// readContent takes apart the result at in; it reports false if that is none of a tool.
+func readContent(raw []byte, in wire.Span) (*content, bool) {
+	c := &content{raw: raw}
+	isOne := false
+	end := in.End
+	for name, start := range wire.Children(raw, in.Start, &end) {
+		switch string(raw[name.Start:name.End]) {
+		case `"content"`:
+			isOne = raw[start] == '['
+			for _, start := range wire.Children(raw, start, &end) {
+				it := readItem(raw, start, &end)
+				if it.kind == "image" {
+					c.images += end - start
+				} else {
+					c.size += end - start
+				}
+				c.items = append(c.items, it)
+			}
+		case `"structuredContent"`:
+			end = wire.ValueEnd(raw, start)
+			c.structured = wire.Span{Start: start, End: end}
+			c.size += end - start
+		default:
+			if end = wire.ValueEnd(raw, start); end-start <= maxMember {
+				c.kept = append(c.kept, wire.Span{Start: name.Start, End: end})
+			}
+		}
+	}
+	return c, isOne
+}
+
+// readItem takes apart the piece that begins at start, and finds its end.
+func readItem(raw []byte, start int, end *int) (it item) {
+	var text, data wire.Span
+	for name, start := range wire.Children(raw, start, end) {
+		if string(raw[name.Start:name.End]) == `"resource"` {
+			for name, start := range wire.Children(raw, start, end) {
+				*end = wire.ValueEnd(raw, start)
+				switch value := (wire.Span{Start: start, End: *end}); string(raw[name.Start:name.End]) {
+				case `"text"`:
+					text = value
+				case `"mimeType"`:
+					it.mime = value
+				}
+			}
+			continue
+		}
+		*end = wire.ValueEnd(raw, start)
+		switch value := (wire.Span{Start: start, End: *end}); string(raw[name.Start:name.End]) {
+		case `"type"`:
+			it.kind, _ = wire.Unquote(raw[value.Start:value.End])
+		case `"text"`:
+			text = value
+		case `"data"`:
+			data = value
+		case `"mimeType"`:
+			it.mime = value
+		}
+	}
+	if it.at = (wire.Span{Start: start, End: *end}); *end <= start { // it is no object
+		*end = wire.ValueEnd(raw, start)
+		it.at.End = *end
+	}
+	switch it.kind {
+	case "text", "resource":
+		it.text = text
+	case "image", "audio":
+		it.text = data
+	}
+	if it.text.Present() && raw[it.text.Start] != '"' {
+		it.text = wire.Span{}
+	}
+	return it
+}
+
+// isText reports whether a piece is text that a model reads.
+func (it *item) isText() bool { return it.text.Present() && (it.kind == "text" || it.kind == "resource") }
+
+// document gives the text of the result: its texts, a line between two of them, or its structured content where that says
+// more.
+func (c *content) document() []byte {
+	var doc []byte
+	long := 0
+	for i := range c.items {
+		if c.items[i].isText() {
+			long += c.items[i].text.End - c.items[i].text.Start
+		}
+	}
+	// The texts of most servers are their structured content once more, with a backslash for each quotation mark.
+	if c.structured.End-c.structured.Start > long {
+		return c.raw[c.structured.Start:c.structured.End]
+	}
+	for i := range c.items {
+		it := &c.items[i]
+		if !it.isText() {
+			continue
+		}
+		if len(doc) > 0 && doc[len(doc)-1] != '\n' {
+			doc = append(doc, '\n')
+		}
+		doc, _ = wire.AppendUnquote(doc, c.raw[it.text.Start:it.text.End])
+	}
+	return doc
+}
+
+// link appends a piece that links to a part of a kept result; part is "" for all of it.
+func link(out []byte, id, part, title string, mime []byte, size int64) []byte {
+	out = wire.AppendQuote(append(out, `{"type":"resource_link","uri":`...), address(id, part))
+	out = wire.AppendQuote(append(out, `,"name":`...), title)
+	if mime != nil {
+		out = append(append(out, `,"mimeType":`...), mime...)
+	}
+	return append(strconv.AppendInt(append(out, `,"size":`...), size, 10), '}')
+}
+
+func address(id, part string) string {
+	if part != "" {
+		part = "." + part
+	}
+	return Prefix + id + part
+}
+
+// Read gives the result of resources/read for the address of a kept result: each piece of its content as the server wrote
+// it, or one of them.
+func (s *Shelf) Read(uri string) ([]byte, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k, part, err := s.findLocked(uri)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := k.read(k.text, k.raw)
+	if err != nil {
+		return nil, err
+	}
+	c, ok := readContent(raw, wire.Span{End: len(raw)})
+	if !ok {
+		return nil, fmt.Errorf("the kept result %s is damaged", k.id)
+	}
+	out := []byte(`{"contents":[`)
+	some := len(out)
+	for i := range c.items {
+		if n := strconv.Itoa(i + 1); part == "" || part == n {
+			if len(out) > some {
+				out = append(out, ',')
+			}
+			out = c.items[i].resource(out, raw, address(k.id, n))
+		}
+	}
+	if c.structured.Present() && (part == "" || part == "structured") {
+		if len(out) > some {
+			out = append(out, ',')
+		}
+		out = wire.AppendQuote(append(out, `{"uri":`...), address(k.id, "structured"))
+		out = append(out, `,"mimeType":"application/json","text":`...)
+		out = append(wire.AppendQuote(out, string(raw[c.structured.Start:c.structured.End])), '}')
+	}
+	if len(out) == some && part != "" {
+		return nil, fmt.Errorf("the kept result %s has no part %q", k.id, foreign.NewName(part))
+	}
+	return append(out, `]}`...), nil
+}
+
+// resource appends a piece as the contents of a resource.
+func (it *item) resource(out, raw []byte, uri string) []byte {
+	out = wire.AppendQuote(append(out, `{"uri":`...), uri)
+	switch {
+	case it.isText():
+		out = append(append(out, `,"text":`...), raw[it.text.Start:it.text.End]...)
+	case it.text.Present():
+		out = append(append(out, `,"blob":`...), raw[it.text.Start:it.text.End]...)
+	default:
+		out = append(out, `,"mimeType":"application/json","text":`...)
+		return append(wire.AppendQuote(out, string(bytes.TrimSpace(raw[it.at.Start:it.at.End]))), '}')
+	}
+	switch {
+	case it.mime.Present():
+		out = append(append(out, `,"mimeType":`...), raw[it.mime.Start:it.mime.End]...)
+	case it.isText():
+		out = append(out, `,"mimeType":"text/plain"`...)
+	}
+	return append(out, '}')
+}

@@ -1,0 +1,79 @@
+package results
+
+import (
+	"bytes"
+	"encoding/base64"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"image/png"
+
+	_ "image/gif" // is read, too
+
+	"github.com/mcp-workbench/workbench/internal/wire"
+)
+
+// Bounds of images: more than these pixels are not read, and none is shown with a longer side.
+const (
+	mostPixels = 16 << 20
+	longSide   = 1024
+)
+
+// scaled gives an image of the content made smaller, or as it is where it is small or cannot be read.
+func scaled(raw []byte, it *item) []byte {
+	whole := raw[it.at.Start:it.at.End]
+	token, ok := wire.Unquote(raw[it.text.Start:it.text.End])
+	if !ok {
+		return whole
+	}
+	data, err := base64.StdEncoding.DecodeString(token)
+	if err != nil {
+		return whole
+	}
+	info, format, err := image.DecodeConfig(bytes.NewReader(data))
+	if err != nil || info.Width*info.Height > mostPixels || max(info.Width, info.Height) <= longSide {
+		return whole
+	}
+	from, _, err := image.Decode(bytes.NewReader(data))
+	if err != nil {
+		return whole
+	}
+	var out bytes.Buffer
+	mime := "image/png"
+	if format == "jpeg" {
+		mime = "image/jpeg"
+		err = jpeg.Encode(&out, smaller(from), nil)
+	} else {
+		err = png.Encode(&out, smaller(from))
+	}
+	if err != nil || out.Len() >= len(data) {
+		return whole
+	}
+	piece := append([]byte(`{"type":"image","mimeType":"`), mime...)
+	piece = append(piece, `","data":"`...)
+	return append(base64.StdEncoding.AppendEncode(piece, out.Bytes()), `"}`...)
+}
+
+// smaller makes an image whose longer side is longSide: each of its pixels is the mean of those that it stands for.
+func smaller(from image.Image) image.Image {
+	b := from.Bounds()
+	long := max(b.Dx(), b.Dy())
+	w, h := max(b.Dx()*longSide/long, 1), max(b.Dy()*longSide/long, 1)
+	to := image.NewRGBA64(image.Rect(0, 0, w, h))
+	for y := range h {
+		y0, y1 := b.Min.Y+y*b.Dy()/h, b.Min.Y+(y+1)*b.Dy()/h
+		for x := range w {
+			x0, x1 := b.Min.X+x*b.Dx()/w, b.Min.X+(x+1)*b.Dx()/w
+			var sum [4]uint64
+			for yy := y0; yy < y1; yy++ {
+				for xx := x0; xx < x1; xx++ {
+					r, g, bl, a := from.At(xx, yy).RGBA()
+					sum[0], sum[1], sum[2], sum[3] = sum[0]+uint64(r), sum[1]+uint64(g), sum[2]+uint64(bl), sum[3]+uint64(a)
+				}
+			}
+			n := uint64((y1 - y0) * (x1 - x0))
+			to.SetRGBA64(x, y, color.RGBA64{R: uint16(sum[0] / n), G: uint16(sum[1] / n), B: uint16(sum[2] / n), A: uint16(sum[3] / n)})
+		}
+	}
+	return to
+}

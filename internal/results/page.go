@@ -1,0 +1,319 @@
+package results
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// Bounds of a page.
+const (
+	pageLength = 5600 // bytes; what is escaped in the reply takes more, and together that is about 1,500 to 2,000 tokens
+	pageCost   = 7400 // bytes as they stand in the reply
+	alignment  = 400  // how far a page goes on to end with a line
+	context    = 120  // bytes on either side of what grep found in a long line
+	maxPattern = 1 << 10
+	window     = 64 << 10 // bytes that are searched at once
+	patience   = 2 * time.Second
+)
+
+// Query says what of a kept result is wanted: of Lines, Path and Grep at most one, and all of the text if there is none.
+type Query struct {
+	Lines string // "10-20", "10-", "-20" or "10"
+	Path  string // a JSONPath
+	Grep  string // a regular expression
+	Page  int    // from 1; 0 is 1
+}
+
+// Page gives a page of a kept result, and a line of what it is.
+func (s *Shelf) Page(id string, q Query) (told string, page []byte, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k, _, err := s.findLocked(id)
+	if err != nil {
+		return "", nil, err
+	}
+	q.Page = max(q.Page, 1)
+	switch {
+	case q.Path != "":
+		told, page, err = k.follow(q.Path, q.Page)
+	case q.Grep != "":
+		told, page, err = k.grep(q.Grep, q.Page)
+	default:
+		told, page, err = k.some(q.Lines, q.Page)
+	}
+	return told, page, err
+}
+
+// index notes where lines begin.
+func (k *kept) index(text []byte) {
+	for at := 0; at < len(text); k.lines++ {
+		if k.lines%lineStep == 0 {
+			k.marks = append(k.marks, int64(at))
+		}
+		n := bytes.IndexByte(text[at:], '\n')
+		if n < 0 {
+			n = len(text) - at - 1
+		}
+		at += n + 1
+	}
+}
+
+// line is where a line begins, counted from 1; the one behind the last begins at the end.
+func (k *kept) line(n int64) (int64, error) {
+	if n > k.lines {
+		return k.text, nil
+	}
+	at := k.marks[(n-1)/lineStep]
+	for skip := (n - 1) % lineStep; skip > 0; {
+		chunk, err := k.read(at, min(window, k.text-at))
+		if err != nil {
+			return 0, err
+		}
+		for skip > 0 {
+			i := bytes.IndexByte(chunk, '\n')
+			if i < 0 {
+				at += int64(len(chunk))
+				break
+			}
+			at, chunk, skip = at+int64(i)+1, chunk[i+1:], skip-1
+		}
+		if at >= k.text {
+			break
+		}
+	}
+	return at, nil
+}
+
+// lineRange reads "10-20".
+func (k *kept) lineRange(text string) (from, to int64, err error) {
+	from, to = 1, k.lines
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return from, to, nil
+	}
+	first, last, isRange := strings.Cut(text, "-")
+	read := func(text string, n *int64) bool {
+		if text = strings.TrimSpace(text); text == "" {
+			return isRange
+		}
+		v, err := strconv.ParseInt(text, 10, 64)
+		*n = v
+		return err == nil && v > 0
+	}
+	ok := read(first, &from)
+	if !isRange {
+		to = from
+	} else {
+		ok = ok && read(last, &to)
+	}
+	switch {
+	case !ok || from > to:
+		return 0, 0, fmt.Errorf("lines are given as \"10-20\", \"10-\", \"-20\" or \"10\", from 1")
+	case from > k.lines:
+		return 0, 0, fmt.Errorf("the result has %d lines", k.lines)
+	}
+	return from, min(to, k.lines), nil
+}
+
+// some gives a page of some lines.
+func (k *kept) some(lines string, page int) (string, []byte, error) {
+	from, to, err := k.lineRange(lines)
+	if err != nil {
+		return "", nil, err
+	}
+	begin, err := k.line(from)
+	if err != nil {
+		return "", nil, err
+	}
+	end, err := k.line(to + 1)
+	if err != nil {
+		return "", nil, err
+	}
+	pages := max((end-begin+pageLength-1)/pageLength, 1)
+	if int64(page) > pages {
+		return "", nil, noPage(pages)
+	}
+	a, err := k.align(begin, begin+int64(page-1)*pageLength, end)
+	if err != nil {
+		return "", nil, err
+	}
+	b, err := k.align(begin, begin+int64(page)*pageLength, end)
+	if err != nil {
+		return "", nil, err
+	}
+	data, err := k.read(a, b-a)
+	if err != nil {
+		return "", nil, err
+	}
+	told := fmt.Sprintf("lines %d to %d of %d, page %d of %d", from, to, k.lines, page, pages)
+	return told, data, nil
+}
+
+func noPage(pages int64) error { return fmt.Errorf("there is no such page: there are %d", pages) }
+
+// align gives where a page begins that could begin at a place: with the next line if that is near, else with a character.
+func (k *kept) align(begin, at, end int64) (int64, error) {
+	switch {
+	case at <= begin:
+		return begin, nil
+	case at >= end:
+		return end, nil
+	}
+	near, err := k.read(at-1, min(alignment, end-at+1))
+	if err != nil {
+		return 0, err
+	}
+	if i := bytes.IndexByte(near, '\n'); i >= 0 {
+		return at + int64(i), nil
+	}
+	for i := 1; i < len(near); i++ {
+		if utf8.RuneStart(near[i]) {
+			return at + int64(i) - 1, nil
+		}
+	}
+	return at, nil
+}
+
+// a pager takes the pieces of an answer and keeps those of one page.
+type pager struct {
+	want  int
+	page  int
+	used  int
+	first int // the number of the first piece of the page
+	count int
+	out   []byte
+}
+
+// add takes a piece, and with its end a line of the answer is whole; it reports false when the page is full.
+func (p *pager) add(ends bool, piece ...[]byte) bool {
+	n := 1
+	for _, part := range piece {
+		n += cost(part)
+	}
+	if p.page == 0 || p.used+n > pageCost {
+		if p.page == p.want {
+			return false
+		}
+		p.page++
+		p.used, p.first = 0, p.count
+	}
+	p.used += n
+	if p.page == p.want {
+		for _, part := range piece {
+			p.out = append(p.out, part...)
+		}
+	}
+	if ends {
+		p.used++ // the end of a line is written as two characters
+		p.count++
+		if p.page == p.want {
+			p.out = append(p.out, '\n')
+		}
+	}
+	return true
+}
+
+// cost is how many bytes a text takes in the reply.
+func cost(text []byte) int {
+	n := len(text)
+	for _, c := range text {
+		if c == '"' || c == '\\' {
+			n++
+		}
+	}
+	return n
+}
+
+// told says what a page has of things that are called so.
+func (p *pager) told(what string, more bool) string {
+	text := fmt.Sprintf("page %d: %s %d to %d", p.want, what, p.first+1, p.count)
+	if more {
+		return text + fmt.Sprintf("; there are more on page %d", p.want+1)
+	}
+	return text + fmt.Sprintf(" of %d", p.count)
+}
+
+// grep gives a page of what a regular expression finds.
+func (k *kept) grep(pattern string, page int) (string, []byte, error) {
+	if len(pattern) > maxPattern {
+		return "", nil, fmt.Errorf("grep takes at most %d bytes", maxPattern)
+	}
+	re, err := regexp.Compile(pattern)
+	if err != nil {
+		return "", nil, fmt.Errorf("grep: %w (regular expressions are those of RE2; (?i) at the beginning ignores case)", err)
+	}
+	text, err := k.read(0, k.text)
+	if err != nil {
+		return "", nil, err
+	}
+	p := &pager{want: page}
+	more, err := k.matches(re, text, p)
+	switch {
+	case err != nil:
+		return "", nil, err
+	case p.count == 0:
+		return "nothing matches", nil, nil
+	case p.page < page:
+		return "", nil, noPage(int64(p.page))
+	}
+	return p.told("matches", more), p.out, nil
+}
+
+// matches searches line by line, and long lines piece by piece, and reports whether there is more than the page holds.
+func (k *kept) matches(re *regexp.Regexp, text []byte, p *pager) (more bool, err error) {
+	began := time.Now()
+	number, counted := 1, 0
+	for at := 0; at < len(text); {
+		if time.Since(began) > patience {
+			return false, fmt.Errorf("the search took longer than %s: use a simpler expression", patience)
+		}
+		own := min(at+window, len(text)) // what is searched now; a match may reach beyond it
+		if i := bytes.IndexByte(text[own:min(own+window, len(text))], '\n'); i >= 0 {
+			own += i + 1
+		}
+		in := text[at:min(own+context, len(text))]
+		if i := bytes.IndexByte(in[own-at:], '\n'); i >= 0 || own == len(text) || text[own-1] == '\n' {
+			in = text[at:own]
+		}
+		loc := re.FindIndex(in)
+		if loc == nil || at+loc[0] >= own {
+			at = own
+			continue
+		}
+		from, to := at+loc[0], at+loc[1]
+		number += bytes.Count(text[counted:from], []byte{'\n'})
+		counted = from
+		shown, next := surroundings(text, from, to)
+		if !p.add(true, strconv.AppendInt(nil, int64(number), 10), []byte(": "), shown) {
+			return true, nil
+		}
+		at = next
+	}
+	return false, nil
+}
+
+// surroundings gives the line of a match, or a part of it where it is long, and where to search on.
+func surroundings(text []byte, from, to int) (shown []byte, next int) {
+	const most = 4 * context
+	line, end := max(0, from-most), min(len(text), from+most)
+	isWhole := line == 0 && end == len(text)
+	if i := bytes.LastIndexByte(text[line:from], '\n'); i >= 0 || line == 0 {
+		line += i + 1
+		if i := bytes.IndexByte(text[from:end], '\n'); i >= 0 {
+			end, isWhole = from+i, true
+		}
+	}
+	if isWhole {
+		return text[line:end], end + 1
+	}
+	line, end = max(line, from-context), min(len(text), max(from+context, min(to, from+2*context)))
+	if i := bytes.IndexByte(text[from:end], '\n'); i >= 0 {
+		return bytes.ToValidUTF8(text[line:from+i], nil), from + i + 1
+	}
+	return bytes.ToValidUTF8(text[line:end], nil), end
+}

@@ -1,0 +1,250 @@
+package results
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mcp-workbench/workbench/internal/wire"
+)
+
+// A path is a JSONPath (RFC 9535) without functions. It is walked over the bytes, and never decodes more than what a filter
+// compares. Paths of jq that say the same, as .items[].title, are understood.
+type path []segment
+
+// segment is one step of a path.
+type segment struct {
+	deep  bool // of all descendants
+	picks []pick
+}
+
+// pick selects children of a value.
+type pick struct {
+	name        *string
+	all         bool
+	from, to    int // a slice; an index n is n to n+1
+	step        int // 0 if this is no slice
+	alternative [][]test
+}
+
+// test compares what a path leads to.
+type test struct {
+	at    path
+	op    string // "" asks whether it is there
+	not   bool
+	value any // string, float64, bool or nil
+}
+
+// follow gives a page of what a path leads to.
+func (k *kept) follow(text string, page int) (string, []byte, error) {
+	if len(text) > maxPattern {
+		return "", nil, fmt.Errorf("path takes at most %d bytes", maxPattern)
+	}
+	r := pathReader{text: text}
+	p, err := r.path()
+	if err != nil {
+		return "", nil, err
+	}
+	if !k.json {
+		return "", nil, errors.New("the result is no JSON: use lines or grep")
+	}
+	doc, err := k.read(0, k.text)
+	if err != nil {
+		return "", nil, err
+	}
+	out := &pager{want: page}
+	w := walker{raw: doc, left: maxWalk}
+	more := !w.walk(start(doc), p, func(at int) bool {
+		value := doc[at:wire.ValueEnd(doc, at)]
+		for len(value) > pageLength/2 { // one that may be longer than a page
+			n := pageLength / 2
+			for n > 1 && !utf8.RuneStart(value[n]) {
+				n--
+			}
+			if !out.add(false, value[:n]) {
+				return false
+			}
+			value = value[n:]
+		}
+		return out.add(true, value)
+	})
+	switch {
+	case w.left <= 0:
+		return "", nil, errors.New("the path visits too much: name more of the members")
+	case out.count == 0:
+		return "nothing is there", nil, nil
+	case out.page < page:
+		return "", nil, noPage(int64(out.page))
+	}
+	return out.told("values", more), out.out, nil
+}
+
+// A walk may pass that many bytes, and each value counts as some besides its own.
+const (
+	maxWalk  = 512 << 20
+	eachStep = 64
+)
+
+// walker follows paths through JSON.
+type walker struct {
+	raw  []byte
+	left int // bytes to pass
+}
+
+// walk yields where the values begin that a path leads to from the value at a place; it reports false if it was stopped.
+func (w *walker) walk(at int, p path, yield func(int) bool) bool {
+	if len(p) == 0 {
+		return yield(at)
+	}
+	for _, pk := range p[0].picks {
+		if !w.pick(at, pk, func(child int) bool { return w.walk(child, p[1:], yield) }) {
+			return false
+		}
+	}
+	if p[0].deep {
+		for _, child := range w.children(at) {
+			if !w.walk(child, p, yield) {
+				return false
+			}
+		}
+	}
+	return w.left > 0
+}
+
+// children iterates over the values in an object or an array, as long as there are bytes left to pass.
+func (w *walker) children(at int) func(func(wire.Span, int) bool) {
+	return func(yield func(wire.Span, int) bool) {
+		end, last := 0, at
+		for name, child := range wire.Children(w.raw, at, &end) {
+			w.left -= child - last + eachStep
+			if last = child; w.left < 0 || !yield(name, child) {
+				return
+			}
+		}
+	}
+}
+
+func (w *walker) pick(at int, pk pick, yield func(int) bool) bool {
+	isObject := w.raw[at] == '{'
+	if pk.step != 0 {
+		return isObject || w.slice(at, pk, yield)
+	}
+	for name, child := range w.children(at) {
+		switch {
+		case pk.name != nil:
+			if isObject && is(w.raw[name.Start:name.End], *pk.name) {
+				return yield(child)
+			}
+		case (pk.all || w.passes(child, pk.alternative)) && !yield(child):
+			return false
+		}
+	}
+	return w.left > 0
+}
+
+func is(token []byte, name string) bool {
+	if string(token[1:len(token)-1]) == name {
+		return true
+	}
+	if !slices.Contains(token, '\\') {
+		return false
+	}
+	text, _ := wire.Unquote(token)
+	return text == name
+}
+
+// slice yields elements from one index to another.
+func (w *walker) slice(at int, pk pick, yield func(int) bool) bool {
+	if w.raw[at] != '[' {
+		return true
+	}
+	from, to := pk.from, pk.to
+	if from < 0 || to < 0 {
+		n := 0
+		for range w.children(at) {
+			n++
+		}
+		isIndex := to == from+1
+		if from < 0 {
+			from += n
+		}
+		switch {
+		case isIndex && from < 0: // before the first
+			return w.left > 0
+		case isIndex:
+			to = from + 1
+		case to < 0:
+			to += n
+		}
+		from = max(from, 0)
+	}
+	i := 0
+	for _, e := range w.children(at) {
+		switch {
+		case i >= to:
+			return true
+		case i >= from && (i-from)%pk.step == 0 && !yield(e):
+			return false
+		}
+		i++
+	}
+	return w.left > 0
+}
+
+// passes reports whether all tests of one alternative hold.
+func (w *walker) passes(at int, alternatives [][]test) bool {
+	return slices.ContainsFunc(alternatives, func(tests []test) bool {
+		return !slices.ContainsFunc(tests, func(t test) bool { return w.holds(at, t) == t.not })
+	})
+}
+
+func (w *walker) holds(at int, t test) bool {
+	found := false
+	w.walk(at, t.at, func(v int) bool {
+		found = t.op == "" || compare(w.raw[v:wire.ValueEnd(w.raw, v)], t.op, t.value)
+		return !found
+	})
+	return found
+}
+
+// compare compares a value with a literal.
+func compare(token []byte, op string, value any) bool {
+	order, equal := 0, false
+	ordered := false
+	switch v := value.(type) {
+	case string:
+		text, ok := wire.Unquote(token)
+		if equal = ok && text == v; ok {
+			order, ordered = strings.Compare(text, v), true
+		}
+	case float64:
+		n, err := strconv.ParseFloat(string(token), 64)
+		if equal = err == nil && n == v; err == nil && !math.IsNaN(n) {
+			ordered = true
+			if order = 1; n < v {
+				order = -1
+			}
+		}
+	case bool:
+		equal = string(token) == strconv.FormatBool(v)
+	default:
+		equal = string(token) == "null"
+	}
+	switch op {
+	case "==":
+		return equal
+	case "!=":
+		return !equal
+	case "<":
+		return ordered && !equal && order < 0
+	case ">":
+		return ordered && !equal && order > 0
+	case "<=":
+		return ordered && (equal || order < 0)
+	}
+	return ordered && (equal || order > 0)
+}

@@ -349,6 +349,9 @@ func (f *flight) deliver(m *wire.Message, err error) {
 	if f.span != nil {
 		f.span.note(m)
 	}
+	if f.tool && m.Kind == wire.Result && len(m.Raw) > smallResult {
+		m = f.shortened(m)
+	}
 	modern := f.serverIsModern()
 	if modern && f.modern == nil && f.ask(m) {
 		return // the server wants more of the client first

@@ -3,11 +3,13 @@ package proxy
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/results"
 )
 
 // The meta tools and the names that later versions give them.
@@ -16,6 +18,7 @@ const (
 	useTool       = "workbench_use_tool"
 	statusTool    = "workbench_status"
 	findTool      = "workbench_find_tools"
+	readTool      = results.Tool
 	openToolLater = "open_toolbox"
 	useToolLater  = "use_tool"
 	findToolLater = "find_tools"
@@ -123,13 +126,25 @@ func define(name, title, description string, properties map[string]any, required
 	return metaTool{name: name, definition: def}
 }
 
-// isMeta reports whether a name is one that the meta tools of the front answer
+// isMeta reports whether a name is one that the meta tools of the client answer
 // to.
-func (p *Proxy) isMeta(name string) bool { return !p.direct() && isMetaName(name) }
+func (s *session) isMeta(name string) bool {
+	switch name {
+	case openToolLater:
+		name = openTool
+	case useToolLater:
+		name = useTool
+	case findToolLater:
+		name = findTool
+	}
+	return slices.ContainsFunc(s.view.Load().meta, func(t metaTool) bool { return t.name == name })
+}
 
+// isMetaName reports whether a name is that of a meta tool that clients may
+// have.
 func isMetaName(name string) bool {
 	switch name {
-	case openTool, useTool, findTool, statusTool, openToolLater, useToolLater, findToolLater:
+	case openTool, useTool, findTool, statusTool, readTool, openToolLater, useToolLater, findToolLater:
 		return true
 	}
 	return false

@@ -14,6 +14,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/account"
 	"github.com/mcp-workbench/workbench/internal/habits"
 	"github.com/mcp-workbench/workbench/internal/principal"
+	"github.com/mcp-workbench/workbench/internal/results"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
@@ -35,6 +36,9 @@ type Options struct {
 	// Clients remembers from one session to the next how clients take changed
 	// lists; nil means that each session finds out for itself.
 	Clients *habits.Memory
+	// Results keeps large results of the servers that are configured so. nil
+	// means that there is no folder for them, and that they are passed on.
+	Results *results.Store
 	// Logger takes what goes wrong in the front itself. The zero value is
 	// silent.
 	Logger zerolog.Logger

@@ -25,6 +25,10 @@ func (s *session) resource(c *call) {
 		c.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: "params.uri is missing or not a string"})
 		return
 	}
+	if isKept(uri) && !watch {
+		s.readKept(c, uri)
+		return
+	}
 	srv, own, err := s.locate(uri)
 	if err != nil {
 		c.fail(noResource(uri, err, c.modern != nil))

@@ -196,8 +196,16 @@ func (s *session) render(boxes []*box, k toolbox.Kind, shown func(*box, toolbox.
 			}
 			seen[id] = true
 			out = comma(out)
+			var edits []wire.Edit
 			if name, ok := names[id]; ok && name != it.Key.Verbatim() {
-				out = wire.Splice(out, it.Raw, wire.Edit{Span: it.KeySpan, New: wire.AppendQuote(nil, name)})
+				edits = append(edits, wire.Edit{Span: it.KeySpan, New: wire.AppendQuote(nil, name)})
+			}
+			if k == toolbox.Tools && previews(it.Server.LargeResults()) {
+				edits = append(edits, withoutOutputSchema(&it)...)
+				slices.SortFunc(edits, func(x, y wire.Edit) int { return x.Span.Start - y.Span.Start })
+			}
+			if edits != nil {
+				out = wire.Splice(out, it.Raw, edits...)
 			} else {
 				out = append(out, it.Raw...)
 			}

@@ -16,6 +16,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/habits"
 	"github.com/mcp-workbench/workbench/internal/principal"
+	"github.com/mcp-workbench/workbench/internal/results"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
@@ -77,6 +78,7 @@ type session struct {
 	recalled                      bool // habit has what other sessions saw
 
 	finder finder
+	shelf  *results.Shelf // large results
 }
 
 var errClosed = errors.New("the session is closed")
@@ -98,6 +100,7 @@ func newSession(p *Proxy, who principal.Principal, user *account.Account, send f
 		arrears: make(map[arrear]struct{}),
 		listed:  make(chan struct{}),
 		leaving: make(chan struct{}),
+		shelf:   p.opts.Results.Shelf(),
 	}
 	s.leave = sync.OnceFunc(func() { close(s.leaving) })
 	s.ctx, s.cancel = context.WithCancelCause(context.Background())
@@ -177,6 +180,7 @@ func (s *session) Close(ctx context.Context) error {
 	<-answered
 	s.work.Wait()
 	s.tasks.close()
+	s.shelf.Close()
 	s.mu.Lock()
 	for uri := range s.watched {
 		s.account.Credit(watchSize(uri))

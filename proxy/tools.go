@@ -30,14 +30,16 @@ func (s *session) callTool(c *call) {
 	switch {
 	case err == nil:
 		s.forward(c, to.server, wire.Edit{Span: c.name, New: to.name})
-	case !s.p.isMeta(name) && len(s.unsettled()) > 0:
+	case !s.isMeta(name) && len(s.unsettled()) > 0:
 		s.callUnlisted(c, name)
-	case !s.p.isMeta(name):
+	case !s.isMeta(name):
 		c.fail(s.notMeant(toolbox.Tools, name, err))
 	case name == openTool || name == openToolLater:
 		s.openToolbox(c)
 	case name == findTool || name == findToolLater:
 		s.findTools(c)
+	case name == readTool:
+		s.readResult(c)
 	case name == statusTool:
 		s.tellStatus(c)
 	default:

@@ -88,8 +88,8 @@ type Server struct {
 type bounds struct {
 	config.Timeouts
 	maxInFlight int64
-	large       config.LargeResults
 	idle        time.Duration // after which it is stopped; 0: it is not
+	large       config.LargeResults
 }
 
 // newBounds takes the bounds from a configuration; idle is for one that does not

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/logkey"
+	"github.com/mcp-workbench/workbench/internal/results"
 	"github.com/mcp-workbench/workbench/internal/slots"
 	"github.com/mcp-workbench/workbench/internal/tracing"
 	"github.com/mcp-workbench/workbench/internal/wire"
@@ -88,6 +89,7 @@ func serve(cmd *cobra.Command, env *environment, direct string, over *httpFlags)
 		Direct:  direct,
 		Toolbox: env.toolboxOptions(cfg, log),
 		Clients: env.seenClients(log),
+		Results: results.New(env.runtimeDirs()),
 		Logger:  log,
 		Tracer:  tracer,
 	}

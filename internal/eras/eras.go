@@ -137,6 +137,11 @@ func Cacheable(method string) bool {
 	return false
 }
 
+// Without gives the edits that take members of those names out of the object at in.
+func Without(raw []byte, in wire.Span, names ...string) []wire.Edit {
+	return without(raw, in, nil, names...)
+}
+
 // without gives the edits that take members of those names out of the object at
 // in, and put others, as text, at its beginning.
 func without(raw []byte, in wire.Span, add []byte, names ...string) []wire.Edit {

@@ -106,7 +106,9 @@ func readItem(raw []byte, start int, end *int) (it item) {
 }
 
 // isText reports whether a piece is text that a model reads.
-func (it *item) isText() bool { return it.text.Present() && (it.kind == "text" || it.kind == "resource") }
+func (it *item) isText() bool {
+	return it.text.Present() && (it.kind == "text" || it.kind == "resource")
+}
 
 // document gives the text of the result: its texts, a line between two of them, or its structured content where that says
 // more.

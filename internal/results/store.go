@@ -33,7 +33,7 @@ type Store struct {
 // New makes a store that keeps its files in the first of the folders that will do.
 func New(dirs []string) *Store { return &Store{dirs: dirs} }
 
-// Shelf makes the part of one session. It is to be closed.
+// Shelf makes the part of one session. It is to be closed. That of a nil Store keeps nothing.
 func (s *Store) Shelf() *Shelf { return &Shelf{store: s} }
 
 // charge takes n more bytes; it reports false if there is no room.
@@ -46,6 +46,8 @@ func (s *Store) charge(n int64) bool {
 	s.kept += n
 	return true
 }
+
+var errNowhere = errors.New("there is no folder for it: neither XDG_RUNTIME_DIR nor HOME is set")
 
 // scratch makes a file that nobody else can open.
 func (s *Store) scratch() (*os.File, error) {
@@ -61,7 +63,7 @@ func (s *Store) scratch() (*os.File, error) {
 		errs = append(errs, err)
 	}
 	if len(errs) == 0 {
-		return nil, errors.New("there is no folder for it: neither XDG_RUNTIME_DIR nor HOME is set")
+		return nil, errNowhere
 	}
 	return nil, errors.Join(errs...)
 }
@@ -101,6 +103,8 @@ func (s *Shelf) put(text, raw []byte) (*kept, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
+	case s.store == nil:
+		return nil, errNowhere
 	case s.closed:
 		return nil, errClosed
 	case size > mostOfSession:

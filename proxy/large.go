@@ -1,0 +1,177 @@
+package proxy
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/eras"
+	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/logkey"
+	"github.com/mcp-workbench/workbench/internal/results"
+	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/toolbox"
+)
+
+// smallResult is how long a message is, in bytes, in which no result is large whatever is configured.
+const smallResult = 8000
+
+// linksSince is the first revision that has links to resources in the results of tools.
+const linksSince = "2025-06-18"
+
+// previews reports whether large results are to be kept.
+func previews(l config.LargeResults) bool { return l.Do == config.LargePreview }
+
+// resultTools gives the meta tools that a client has where large results of some server are kept.
+func resultTools(toolboxes []config.Toolbox) []metaTool {
+	for i := range toolboxes {
+		for j := range toolboxes[i].Servers {
+			if previews(toolboxes[i].Servers[j].LargeResults) {
+				return []metaTool{define(readTool, "Read result",
+					"Read on in a result that was too large to be shown: some lines, what a JSONPath leads to, or what a regular expression finds; a page at a time.",
+					map[string]any{
+						"id":    map[string]any{"type": "string", "description": "As the preview of the result says"},
+						"lines": map[string]any{"type": "string", "description": "Such as 10-20, 10- or 10"},
+						"path":  map[string]any{"type": "string", "description": "JSONPath, such as $.items[0:10].name or $.items[?@.state=='open'].title"},
+						"grep":  map[string]any{"type": "string", "description": "Regular expression (RE2); (?i) at its beginning ignores case"},
+						"page":  map[string]any{"type": "integer", "minimum": 1},
+					}, []string{"id"}, readHints())}
+			}
+		}
+	}
+	return nil
+}
+
+// shortened keeps a result that is too large for a model's window, if its server is configured so, and gives the message with
+// a preview in its place. A result that cannot be kept is passed on whole, and the log says why.
+func (f *flight) shortened(m *wire.Message) *wire.Message {
+	srv := f.server.Load()
+	large := srv.LargeResults()
+	if !previews(large) {
+		return m
+	}
+	name := srv.Toolbox + "/" + srv.Name
+	if f.inner.server != nil {
+		name += "/" + foreign.NewName(f.inner.tool).String()
+	}
+	result, err := f.s.shelf.Preview(m.Raw, m.Result, results.Wish{
+		Over:   cmp.Or(large.Over, config.DefaultLargeResult),
+		Images: results.Images(large.Images),
+		Name:   name,
+		Links:  f.s.knowsLinks(),
+	})
+	if err != nil {
+		f.s.p.opts.Logger.Warn().AnErr(logkey.Err, err).Str(logkey.Toolbox, srv.Toolbox).Str(logkey.Server, srv.Name).
+			Msg("a large result was passed on whole")
+	}
+	if result == nil {
+		return m
+	}
+	short := new(wire.Message)
+	if err := wire.Scan(wire.AppendResult(nil, m.Bytes(m.ID), result), short); err != nil {
+		panic(fmt.Sprintf("a preview is no message: %v", err))
+	}
+	return short
+}
+
+// knowsLinks reports whether the client knows links to resources in results.
+func (s *session) knowsLinks() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.client != nil && s.client.Version >= linksSince
+}
+
+// withoutOutputSchema gives the edit that takes the schema of a tool's structured content out of its definition: a client that
+// knows the schema would refuse a preview, which has none.
+func withoutOutputSchema(it *toolbox.Item) []wire.Edit {
+	return eras.Without(it.Raw, wire.Span{Start: 0, End: len(it.Raw)}, "outputSchema")
+}
+
+// readResult answers workbench_read_result.
+func (s *session) readResult(c *call) {
+	f := s.own(c)
+	if f == nil {
+		return
+	}
+	id, q, err := readQuery(c)
+	if err != nil {
+		f.fail(err)
+		return
+	}
+	go func() { // it reads files
+		told, page, err := s.shelf.Page(id, q)
+		if err != nil {
+			f.fail(fmt.Errorf("%s: %w", readTool, err))
+			return
+		}
+		// What is said of the page stands apart from it, which is a server's.
+		out := []byte{'{'}
+		if f.modern != nil {
+			out = append(out, `"resultType":"complete",`...)
+		}
+		out = wire.AppendQuote(append(out, `"content":[{"type":"text","text":`...), told)
+		if page != nil {
+			out = wire.AppendQuote(append(out, `},{"type":"text","text":`...), string(page))
+		}
+		f.reply(append(out, `}]}`...))
+	}()
+}
+
+// readQuery reads the arguments of workbench_read_result.
+func readQuery(c *call) (id string, q results.Query, err error) {
+	var out [5]wire.Span
+	if !c.args.Present() || wire.Find(c.Raw, c.args, []string{"id", "lines", "path", "grep", "page"}, out[:]) != nil {
+		return "", q, fmt.Errorf("%s needs arguments with id, which the preview of the result says", readTool)
+	}
+	id, ok := wire.Unquote(c.Bytes(out[0]))
+	if !ok || id == "" {
+		return "", q, fmt.Errorf("%s needs id, a string, which the preview of the result says", readTool)
+	}
+	given := 0
+	for i, to := range []*string{&q.Lines, &q.Path, &q.Grep} {
+		token := c.Bytes(out[1+i])
+		if token == nil || string(token) == "null" || string(token) == `""` {
+			continue
+		}
+		given++
+		if *to, ok = wire.Unquote(token); !ok {
+			*to = string(token) // lines may be a number
+		}
+	}
+	if given > 1 {
+		return "", q, fmt.Errorf("%s takes one of lines, path and grep", readTool)
+	}
+	if out[4].Present() {
+		if q.Page, err = strconv.Atoi(strings.Trim(string(c.Bytes(out[4])), `"`)); err != nil || q.Page < 1 {
+			return "", q, fmt.Errorf("%s: page is a whole number from 1", readTool)
+		}
+	}
+	return id, q, nil
+}
+
+// isKept reports whether a uri is that of a kept result.
+func isKept(uri string) bool {
+	id, ok := strings.CutPrefix(uri, results.Prefix)
+	return ok && !strings.Contains(id, "/") // servers of a toolbox of that name have more behind it
+}
+
+// readKept answers resources/read for a kept result.
+func (s *session) readKept(c *call, uri string) {
+	f := s.own(c)
+	if f == nil {
+		return
+	}
+	go func() { // it reads files
+		result, err := s.shelf.Read(uri)
+		if err != nil {
+			f.fail(noResource(uri, err, f.modern != nil))
+			return
+		}
+		if f.modern != nil {
+			result = wire.Splice(nil, result, eras.ResultToModern(result, wire.Span{Start: 0, End: len(result)}, true)...)
+		}
+		f.reply(result)
+	}()
+}

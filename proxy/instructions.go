@@ -39,7 +39,7 @@ func untrusted(cfg *config.Config) string {
 }
 
 func untrustedAdvice(u *config.Untrusted) string {
-	return fmt.Sprintf("Not used: %s. Nothing of it is started. It is for the user, not for you, to look at it and to decide: %s.", u, u.Hint())
+	return fmt.Sprintf("Note: %s. Nothing of it is started. It is for the user, not for you, to look at it and to decide: %s.", u, u.Hint())
 }
 
 // The text of the contract, around what presented says of each toolbox.

@@ -29,6 +29,12 @@ func readConfig(t testing.TB, text string) *config.Config {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return withFakes(t, cfg)
+}
+
+// withFakes has a configuration start fakes.
+func withFakes(t testing.TB, cfg *config.Config) *config.Config {
+	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

@@ -3,7 +3,6 @@ package proxy
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -42,6 +41,17 @@ func (e *goneError) Error() string {
 	return fmt.Sprintf("%q was a %s of server %q of toolbox %q earlier in this session,"+
 		" and no other is called by that name; it is %s",
 		foreign.NewName(e.name), strings.TrimSuffix(string(e.kind), "s"), e.was.server, e.was.toolbox, now)
+}
+
+// heldError says that what is meant is not offered, since nobody has agreed to it.
+type heldError struct {
+	kind toolbox.Kind
+	to   route
+}
+
+func (e *heldError) Error() string {
+	return fmt.Sprintf("%s %q of server %q is held back: %s", strings.TrimSuffix(string(e.kind), "s"),
+		foreign.NewName(e.to.key), e.to.server.Toolbox+"/"+e.to.server.Name, e.to.held)
 }
 
 // A directory says what each name means in one list of the servers, tools or prompts: it is the one answer to who is
@@ -91,12 +101,12 @@ func newDirectory(
 		d.items[fullName{of, to.key}] = to
 		if kind == toolbox.Tools && !sp.direct { // no others are called with their toolbox beside them
 			in := bareName{of.toolbox, to.key}
-			d.bare[in] = append(d.bare[in], to)
+			d.bare[in] = beside(d.bare[in], to)
 		}
 		name := d.exposed(to, "")
 		d.derived[name] = append(d.derived[name], to)
 		if plain(to.server) && len(to.key) <= toolbox.MaxName && sp.claimable(to.key) {
-			d.claimed[to.key] = append(d.claimed[to.key], to)
+			d.claimed[to.key] = beside(d.claimed[to.key], to)
 		}
 	}
 	for _, to := range items {
@@ -105,6 +115,15 @@ func newDirectory(
 		}
 	}
 	return d
+}
+
+// beside adds what has a name that a server has chosen. What is held back takes no name from what is offered, which comes
+// first.
+func beside(found []route, to route) []route {
+	if to.held != "" && len(found) > 0 && found[0].held == "" {
+		return found
+	}
+	return append(found, to)
 }
 
 // exposed gives the exposed name of an item; salt makes another one of it.
@@ -147,6 +166,14 @@ func (d *directory) give(box string) bool {
 
 // meant returns who is meant. Without a toolbox the name is one that clients see.
 func (d *directory) meant(w want) (route, error) {
+	to, err := d.find(w)
+	if err == nil && to.held != "" {
+		return route{}, &heldError{d.kind, to}
+	}
+	return to, err
+}
+
+func (d *directory) find(w want) (route, error) {
 	if w.toolbox == "" {
 		return d.seen(w.tool)
 	}
@@ -254,4 +281,12 @@ func (d *directory) calledAs(to route) string {
 }
 
 // names are all that clients see.
-func (d *directory) names() []string { return slices.Sorted(maps.Values(d.shown)) }
+func (d *directory) names() (names []string) {
+	for _, to := range d.items {
+		if to.held == "" {
+			names = append(names, d.shown[to.identity()])
+		}
+	}
+	slices.Sort(names)
+	return names
+}

@@ -26,6 +26,7 @@ type route struct {
 	key    string // the server's own name
 	name   []byte // the same as a JSON string token
 	added  bool   // a legacy client has it because a toolbox was opened
+	held   string // why it is not offered: then it leads nowhere
 }
 
 func (r route) identity() identity { return identity{r.server, r.key} }
@@ -54,8 +55,8 @@ func (s *session) build() *routes {
 	}
 	boxes := s.openLocked()
 	tools := gather(boxes, toolbox.Tools)
-	r.tools = s.directory(toolbox.Tools, tools)
-	r.prompts = s.directory(toolbox.Prompts, gather(boxes, toolbox.Prompts))
+	r.tools = s.directory(toolbox.Tools, tools, boxes)
+	r.prompts = s.directory(toolbox.Prompts, gather(boxes, toolbox.Prompts), boxes)
 	r.mirror(tools)
 	r.places = newPlaces(s.claims, slices.Concat(gather(boxes, toolbox.Resources), gather(boxes, toolbox.Templates)))
 	for e := range r.lists {
@@ -95,13 +96,23 @@ func (s *session) shows(b *box, k toolbox.Kind, e era) bool {
 	return k != toolbox.Tools || mode != config.ToolModeProxy
 }
 
-// directory makes the directory of a list.
-func (s *session) directory(k toolbox.Kind, items []toolbox.Item) *directory {
+// directory makes the directory of a list: of what is offered, and after that of what is held back.
+func (s *session) directory(k toolbox.Kind, items []toolbox.Item, boxes []*box) *directory {
 	marked := s.marked()
-	to := make([]route, len(items))
-	for i, it := range items {
+	to := make([]route, 0, len(items))
+	add := func(it *toolbox.Item, held string) {
 		added := !slices.Contains(marked, it.Server.Toolbox)
-		to[i] = route{it.Server, it.Key.Verbatim(), it.Raw[it.KeySpan.Start:it.KeySpan.End], added}
+		to = append(to, route{it.Server, it.Key.Verbatim(), it.Raw[it.KeySpan.Start:it.KeySpan.End], added, held})
+	}
+	for i := range items {
+		add(&items[i], "")
+	}
+	for _, b := range boxes {
+		for _, srv := range b.Servers() {
+			for _, h := range srv.Held(k) {
+				add(&h.Item, h.Why)
+			}
+		}
 	}
 	return newDirectory(k, s.spaces, s.claims, to, s.plain)
 }

@@ -32,6 +32,10 @@ func (s *session) callTool(c *call) {
 		s.forward(c, to.server, wire.Edit{Span: c.name, New: to.name})
 	case !s.isMeta(name) && len(s.unsettled()) > 0:
 		s.callUnlisted(c, name)
+	case errors.As(err, new(*heldError)):
+		if f := s.take(c); f != nil {
+			f.fail(err)
+		}
 	case !s.isMeta(name):
 		c.fail(s.notMeant(toolbox.Tools, name, err))
 	case name == openTool || name == openToolLater:
@@ -68,7 +72,11 @@ func (s *session) callUnlisted(c *call, name string) {
 	go func() {
 		s.openMarked(f.ctx)
 		to, err := s.meant(toolbox.Tools, want{tool: name})
-		if err != nil {
+		switch {
+		case errors.As(err, new(*heldError)):
+			f.fail(err)
+			return
+		case err != nil:
 			f.fail(s.notMeant(toolbox.Tools, name, err))
 			return
 		}

@@ -89,6 +89,11 @@ func pick(b *toolbox.Toolbox, server, name string) (toolbox.Item, error) {
 		}
 		known = append(known, it.Key.String())
 	}
+	for _, h := range srv.Held(toolbox.Tools) {
+		if h.Key.Verbatim() == name {
+			return toolbox.Item{}, fmt.Errorf("tool %q of server %q is held back: %s", h.Key, server, h.Why)
+		}
+	}
 	if st := srv.Status(); st.State != toolbox.Ready {
 		return toolbox.Item{}, absent(b.Name, server, st)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/lock"
 )
 
 // followed is a configuration file that is followed, and who is told of it.
@@ -362,5 +363,25 @@ func TestPlaces(t *testing.T) {
 	}
 	if got := places(filepath.Join(dir, "circle")); len(got) != maxLinks {
 		t.Errorf("a circle: got %d places, want %d", len(got), maxLinks)
+	}
+}
+
+// The lock file beside a configuration is followed as it is.
+func TestReloadOfTheLockFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "workbench-config.json")
+	put(t, path, `{"toolboxes":{"dev":{"pins":"hold","mcpServers":{"s":{"command":"x"}}}}}`)
+	f := followFile(t, path)
+	file := lock.New()
+	file.Replace(lock.ID{Toolbox: "dev", Server: "s"}, []lock.Item{lock.NewItem(lock.Tool, []byte(`{"name":"a"}`))})
+	if err := file.Write(lock.Beside(path)); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case cfg := <-f.told:
+		if got := cfg.Toolboxes[0].Servers[0].Pins.Source; got == nil {
+			t.Error("got no lock file, want the one that was written")
+		}
+	case <-time.After(late):
+		t.Fatalf("the front was not told; the log says\n%s", f.logged())
 	}
 }

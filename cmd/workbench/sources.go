@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/lock"
 	"github.com/mcp-workbench/workbench/internal/trust"
 )
 
@@ -54,12 +55,15 @@ func (s *sources) again() error {
 	return err
 }
 
-// watched are the paths that decide what load returns.
+// watched are the paths that decide what load returns: of configurations, of their lock files, and of what is trusted.
 func (s *sources) watched() []string {
 	if s.places.Named != "" {
-		return []string{s.places.Named}
+		return []string{s.places.Named, lock.Beside(s.places.Named)}
 	}
 	paths := append([]string(nil), s.places.Searched...)
+	for _, path := range s.places.Searched {
+		paths = append(paths, lock.Beside(path))
+	}
 	store, err := s.env.trusted()
 	if err != nil {
 		return paths

@@ -17,6 +17,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/lock"
 	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/nearest"
 	"github.com/mcp-workbench/workbench/internal/principal"
@@ -183,6 +184,9 @@ func listTools(ctx context.Context, env *environment, names []string, asJSON, of
 			if err := missing(b, s, offline); err != nil {
 				failed = true
 				fmt.Fprintf(env.err, "workbench: error: %v\n", err)
+			}
+			if n := len(s.Held(toolbox.Tools)); n > 0 {
+				fmt.Fprintf(env.err, "workbench: warning: server %q of toolbox %q: %s held back; workbench lock --diff %s says why\n", s.Name, b.Name, countVerb(n, "tool is", "tools are"), lock.Word(b.Name))
 			}
 			enabled = enabled || s.Status().State != toolbox.Disabled
 			list.servers = append(list.servers, s)

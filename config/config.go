@@ -134,6 +134,7 @@ type InheritEnv struct {
 // Timeouts bound the work of one server.
 type Timeouts struct {
 	Start     time.Duration `key:"start"`     // from starting it to the end of the handshake
+	Install   time.Duration `key:"install"`   // the same for a package runner, such as npx, that is seen to install
 	CallIdle  time.Duration `key:"callIdle"`  // silence within a call; progress starts it anew
 	CallTotal time.Duration `key:"callTotal"` // a whole call, whatever its progress
 }
@@ -194,6 +195,7 @@ const (
 	DefaultMaxMessage       = 16 << 20
 	DefaultOpenBudget       = 2000
 	DefaultStartTimeout     = 30 * time.Second
+	DefaultInstallTimeout   = 5 * time.Minute
 	DefaultCallIdleTimeout  = 5 * time.Minute
 	DefaultCallTotalTimeout = 30 * time.Minute
 	DefaultMaxInFlight      = 64
@@ -229,7 +231,7 @@ func Default() *Config {
 
 // DefaultTimeouts are those of a server whose configuration has none.
 func DefaultTimeouts() Timeouts {
-	return Timeouts{Start: DefaultStartTimeout, CallIdle: DefaultCallIdleTimeout, CallTotal: DefaultCallTotalTimeout}
+	return Timeouts{Start: DefaultStartTimeout, Install: DefaultInstallTimeout, CallIdle: DefaultCallIdleTimeout, CallTotal: DefaultCallTotalTimeout}
 }
 
 // Toolbox returns the toolbox of that name, or false if there is none.

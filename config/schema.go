@@ -266,6 +266,8 @@ func description(key string) string {
 		return "How long the server may take."
 	case "start":
 		return "From starting the server to the end of the handshake. Default 30s."
+	case "install":
+		return "The same for a program that fetches its package first, such as npx, uvx or docker run, while it is seen to install. Default 5m."
 	case "callIdle":
 		return "Silence within a call; progress starts it anew. Default 5m."
 	case "callTotal":

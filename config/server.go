@@ -376,6 +376,7 @@ func (c *checker) timeouts(n *node, path string, t *Timeouts) {
 		return
 	}
 	o.duration("start", &t.Start)
+	o.duration("install", &t.Install)
 	o.duration("callIdle", &t.CallIdle)
 	o.duration("callTotal", &t.CallTotal)
 	o.done(func(string) string { return "" })

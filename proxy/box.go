@@ -99,6 +99,18 @@ func (b *box) await(ctx context.Context, wait time.Duration, names ...string) {
 	wg.Wait()
 }
 
+// awaitInstall waits for the named server, or for any if none is named, as long as it installs, for which it has a time of its
+// own. It reports whether it waited for one.
+func (b *box) awaitInstall(ctx context.Context, name string) (waited bool) {
+	for _, srv := range b.Servers() {
+		if (name == "" || srv.Name == name) && srv.Status().State == toolbox.Installing {
+			waited = true
+			srv.Settle(ctx)
+		}
+	}
+	return waited
+}
+
 // open returns the toolboxes that were opened, in the order of the configuration.
 func (s *session) open() []*box {
 	s.mu.Lock()
@@ -165,6 +177,41 @@ func (s *session) openMarked(ctx context.Context) {
 		}
 	}
 	wg.Wait()
+}
+
+// openingServers returns the servers of the toolboxes that openMarked opens.
+func (s *session) openingServers() (all []*toolbox.Server) {
+	for _, name := range s.unsettled() {
+		if b, err := s.box(name); err == nil {
+			all = append(all, b.Servers()...)
+		}
+	}
+	return all
+}
+
+// installs returns the server of absent if that is to be waited for, because it installs; else nil.
+func (s *session) installs(name string) *toolbox.Server {
+	if srv := s.absent(name); srv != nil && srv.Status().State == toolbox.Installing {
+		return srv
+	}
+	return nil
+}
+
+// absent returns the server of an open toolbox whose exposed names begin as a name does and whose tools are not known because it
+// is not ready; nil if there is none.
+func (s *session) absent(name string) *toolbox.Server {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	of, ok := s.spaces.exposes(name)
+	if !ok || s.boxes[of.toolbox] == nil {
+		return nil
+	}
+	if srv, ok := s.boxes[of.toolbox].Server(of.server); ok {
+		if st := srv.Status(); st.State != toolbox.Ready && st.Tools == 0 {
+			return srv
+		}
+	}
+	return nil
 }
 
 // unsettled returns the marked toolboxes that were not opened to the end yet.

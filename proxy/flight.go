@@ -68,14 +68,15 @@ type flight struct {
 	over      atomic.Bool
 	began     time.Duration // when it was forwarded, as tallies.clock has it; 0 if nobody wants to know
 
-	call   toolbox.Call // where it is forwarded
-	server atomic.Pointer[toolbox.Server]
-	level  string                       // of the log lines that a legacy client wants
-	span   *span                        // its part of a trace, if there is to be one
-	again  *request                     // what is sent again if a modern server asks a legacy client
-	repeat atomic.Pointer[toolbox.Call] // and how it was sent the last time
-	asking atomic.Pointer[round]        // what the client is asked for it, or was the last time
-	parked atomic.Pointer[parked]       // where a legacy server asked a modern client
+	call     toolbox.Call             // where it is forwarded
+	narrator atomic.Pointer[narrator] // tells the client what it waits for; nil for nobody
+	server   atomic.Pointer[toolbox.Server]
+	level    string                       // of the log lines that a legacy client wants
+	span     *span                        // its part of a trace, if there is to be one
+	again    *request                     // what is sent again if a modern server asks a legacy client
+	repeat   atomic.Pointer[toolbox.Call] // and how it was sent the last time
+	asking   atomic.Pointer[round]        // what the client is asked for it, or was the last time
+	parked   atomic.Pointer[parked]       // where a legacy server asked a modern client
 
 	ctx    context.Context
 	cancel context.CancelFunc // where it is worked on here
@@ -143,6 +144,7 @@ func (f *flight) end(o outcome) bool {
 	if !f.over.CompareAndSwap(false, true) {
 		return false
 	}
+	f.hush()
 	if srv := f.server.Load(); srv != nil {
 		f.s.p.root.tallies.add(srv, o, f.began)
 		if f.span != nil {
@@ -298,6 +300,9 @@ func (f *flight) send(c *call, srv *toolbox.Server, edits ...wire.Edit) {
 		f.again = newRequest(c, edits)
 	}
 	srv.Send(&f.call)
+	if f.token != nil && f.call.Waits() {
+		f.narrate(srv)
+	}
 	if c.modern != nil {
 		f.s.carryHeld(f, srv)
 	}
@@ -311,6 +316,7 @@ func (f *flight) Progress(m *wire.Message, token wire.Span) {
 			return // nobody is waiting at this moment
 		}
 	}
+	to.hush()
 	if to.out.behind() {
 		f.server.Load().Dropped()
 		return

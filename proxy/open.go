@@ -19,7 +19,7 @@ const relistWait = time.Second
 
 // openToolbox starts the servers of a toolbox and answers with their tools.
 func (s *session) openToolbox(c *call) {
-	f := s.own(c)
+	f := s.ownAndNarrate(c)
 	if f == nil {
 		return
 	}
@@ -33,6 +33,7 @@ func (s *session) openToolbox(c *call) {
 		f.fail(err)
 		return
 	}
+	f.narrate(b.Servers()...)
 	go s.openAndTell(f, b, q)
 }
 

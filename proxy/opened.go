@@ -87,7 +87,7 @@ func (s *session) opened(b *box, q question, modern bool) []byte {
 		switch st.State {
 		case toolbox.Ready:
 			r.Connected++
-		case toolbox.Starting:
+		case toolbox.Starting, toolbox.Installing:
 			starting++
 		}
 		r.Servers = append(r.Servers, describeServer(srv, st))
@@ -180,7 +180,7 @@ func (r *result) head() string {
 // before is no trouble: its tools can be called, and the calls wait.
 func describeServer(srv *toolbox.Server, st toolbox.Status) serverResult {
 	one := serverResult{Name: srv.Name, State: st.State, Tools: st.Tools, Notes: srv.Notes()}
-	starting := st.State == toolbox.Starting
+	starting := st.State.IsStarting()
 	switch {
 	case st.State == toolbox.Ready:
 	case starting && st.Seen.IsZero():

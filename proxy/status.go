@@ -122,6 +122,8 @@ func advice(st *toolbox.Status) string {
 			return "it is tried again, and a call waits for it; if it goes on failing, mend the cause"
 		}
 		return "a call waits for it"
+	case toolbox.Installing:
+		return "its package is being fetched; a call waits for it"
 	case toolbox.Backoff:
 		return "if it goes on failing, mend the cause"
 	case toolbox.Open:

@@ -128,7 +128,7 @@ func (r *boxReport) add(server string, st toolbox.Status) {
 	if d := time.Until(st.Next); !st.Next.IsZero() && d > 0 {
 		one.Advice = fmt.Sprintf("it is tried again in %s; %s", d.Round(100*time.Millisecond), one.Advice)
 	}
-	if st.State == toolbox.Starting {
+	if st.State.IsStarting() {
 		one.Advice = fmt.Sprintf("since %s; %s", time.Since(st.Since).Round(100*time.Millisecond), one.Advice)
 	}
 	r.NotReady = append(r.NotReady, one)

@@ -30,7 +30,7 @@ func (s *session) callTool(c *call) {
 	switch {
 	case err == nil:
 		s.forward(c, to.server, wire.Edit{Span: c.name, New: to.name})
-	case !s.isMeta(name) && len(s.unsettled()) > 0:
+	case !s.isMeta(name) && (len(s.unsettled()) > 0 || s.installs(name) != nil):
 		s.callUnlisted(c, name)
 	case errors.As(err, new(*heldError)):
 		if f := s.take(c); f != nil {
@@ -55,23 +55,34 @@ func (s *session) callTool(c *call) {
 func (s *session) notMeant(k toolbox.Kind, name string, err error) error {
 	msg := err.Error()
 	if errors.Is(err, errUnknown) || s.isGone() {
+		if srv := s.absent(name); srv != nil {
+			why := &toolbox.UnavailableError{Toolbox: srv.Toolbox, Server: srv.Name, Status: srv.Status()}
+			return &wire.Error{Code: wire.CodeInvalidParams, Message: fmt.Sprintf("%s not found: %q; %v", strings.TrimSuffix(string(k), "s"), foreign.NewName(name), why)}
+		}
 		msg = fmt.Sprintf("%s not found: %q%s", strings.TrimSuffix(string(k), "s"), foreign.NewName(name), s.hint(k, name))
 	}
 	return &wire.Error{Code: wire.CodeInvalidParams, Message: msg}
 }
 
 // callUnlisted makes a call that came before the toolboxes were opened which
-// are open without being asked for: clients that know a tool from before need
-// not list it first.
+// are open without being asked for, or while the server installs whose names
+// begin as this one: clients that know a tool from before need not list it first.
 func (s *session) callUnlisted(c *call, name string) {
-	f := s.own(c)
+	f := s.ownAndNarrate(c)
 	if f == nil {
 		return
 	}
 	later := c.own()
 	go func() {
+		f.narrate(s.openingServers()...)
 		s.openMarked(f.ctx)
 		to, err := s.meant(toolbox.Tools, want{tool: name})
+		if srv := s.installs(name); err != nil && srv != nil {
+			f.narrate(srv)
+			srv.Settle(f.ctx)
+			s.refresh()
+			to, err = s.meant(toolbox.Tools, want{tool: name})
+		}
 		switch {
 		case errors.As(err, new(*heldError)):
 			f.fail(err)

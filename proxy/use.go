@@ -104,7 +104,7 @@ func (s *session) useTool(c *call) {
 			return
 		}
 	}
-	f := s.own(c)
+	f := s.ownAndNarrate(c, b.Servers()...)
 	if f == nil {
 		return
 	}
@@ -117,8 +117,9 @@ func (s *session) useTool(c *call) {
 func (s *session) openThenUse(f *flight, c *call, b *box, w want) {
 	whole := s.whole(w)
 	var names []string
-	if _, ok := b.Server(whole.server); ok {
+	if srv, ok := b.Server(whole.server); ok {
 		names = append(names, whole.server)
+		f.narrate(srv)
 	}
 	if b.Opened() {
 		// Only an open has servers tried again: a model that calls and calls
@@ -130,6 +131,10 @@ func (s *session) openThenUse(f *flight, c *call, b *box, w want) {
 		return
 	}
 	to, err := s.meant(toolbox.Tools, w)
+	if errors.Is(err, errUnknown) && b.awaitInstall(f.ctx, whole.server) {
+		s.refresh()
+		to, err = s.meant(toolbox.Tools, w)
+	}
 	if errors.Is(err, errUnknown) {
 		err = missing(b, whole)
 	}
@@ -178,7 +183,7 @@ func missing(b *box, w want) error {
 			}
 		}
 		// Of a server whose tools are known it makes no difference that it is only starting.
-		if st := srv.Status(); st.State != toolbox.Ready && (st.Tools == 0 || st.State != toolbox.Starting && st.State != toolbox.Stopped) {
+		if st := srv.Status(); st.State != toolbox.Ready && (st.Tools == 0 || !st.State.IsStarting() && st.State != toolbox.Stopped) {
 			absent = append(absent, (&toolbox.UnavailableError{Toolbox: b.Name, Server: srv.Name, Status: st}).Error())
 		}
 	}

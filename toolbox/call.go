@@ -98,6 +98,12 @@ func (c *Call) ServerIsModern() bool {
 	return conn != nil && conn.hello.Modern
 }
 
+// IsSent reports whether a server was given the call.
+func (c *Call) IsSent() bool { return c.conn.Load() != nil }
+
+// Waits reports whether the call waits in the queue of its server, which starts or has as many calls as it may.
+func (c *Call) Waits() bool { return c.waits.Load() != nil }
+
 // message appends the request as a server is to see it, which the edits put
 // into the terms of its era. The call stays as it is, so that it can be made anew.
 func (c *Call) message(dst []byte, era []wire.Edit) []byte {

@@ -3,6 +3,7 @@ package toolbox
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/foreign"
@@ -125,9 +126,10 @@ func (e *ExitError) Error() string {
 
 // TimeoutError says which wait came to its end.
 type TimeoutError struct {
-	What   string // "start", "queue", "idle", "total"; "list" is one that cannot be made longer
+	What   string // "start", "install", "queue", "idle", "total"; "list" is one that cannot be made longer
 	After  time.Duration
 	Stderr foreign.Words // of a server that did not start
+	Stdout foreign.Words // what it wrote on its standard output that is no message
 	Stray  *StrayError   // what came meanwhile and was to no request, nil for nothing
 }
 
@@ -141,11 +143,9 @@ func (e *TimeoutError) Error() string {
 func (e *TimeoutError) wait() string {
 	switch e.What {
 	case "start":
-		text := fmt.Sprintf("did not finish starting within %s (timeouts.start)", e.After)
-		if len(e.Stderr) > 0 {
-			text += fmt.Sprintf("; its last words: %q", e.Stderr)
-		}
-		return text
+		return fmt.Sprintf("did not finish starting within %s (timeouts.start)", e.After) + e.words()
+	case "install":
+		return fmt.Sprintf("did not finish installing and starting within %s (timeouts.install)", e.After) + e.words()
 	case "queue":
 		return fmt.Sprintf("did not come to take the request within %s", e.After)
 	case "idle":
@@ -156,6 +156,23 @@ func (e *TimeoutError) wait() string {
 		return fmt.Sprintf("did not finish within %s", e.After)
 	}
 }
+
+// words quotes what a server that did not start has written.
+func (e *TimeoutError) words() (text string) {
+	if len(e.Stderr) > 0 {
+		text += fmt.Sprintf("; its last words: %q", e.Stderr)
+	}
+	if len(e.Stdout) > 0 {
+		text += fmt.Sprintf("; on its standard output, which is for messages of MCP alone, it wrote %q", e.Stdout)
+		if port := webServer.FindString(e.Stdout.String() + " " + e.Stderr.String()); port != "" {
+			text += fmt.Sprintf(`: if it is a web server, start it yourself and write its "url" in place of "command", perhaps %q`, port)
+		}
+	}
+	return text
+}
+
+// webServer finds the address that a web server says it listens at.
+var webServer = regexp.MustCompile(`https?://[A-Za-z0-9.\-\[\]:]+[A-Za-z0-9/]`)
 
 // RPCError is an error reply of a server.
 type RPCError struct {

@@ -8,8 +8,11 @@ import (
 // Explain says why the server is not ready and what becomes of it, in words
 // for who wants to use it; "" if there is nothing to say.
 func (st Status) Explain() string {
-	if st.State == Starting {
+	if st.State.IsStarting() {
 		text := fmt.Sprintf("since %s; calls wait until it is ready", time.Since(st.Since).Round(100*time.Millisecond))
+		if st.State == Installing {
+			text += "; its package is being fetched"
+		}
 		if st.Cause != nil {
 			text += "; it failed before: " + st.Cause.Error()
 		}

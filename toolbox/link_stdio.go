@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcp-workbench/workbench/config"
@@ -23,6 +24,9 @@ type stdioLink struct {
 	max  int
 	out  *wire.Outbox
 	done chan struct{}
+	// fetches is the installation that the child may be in the middle of; nil for one that installs nothing.
+	fetches *fetching
+	spoken  atomic.Bool // a message came from it
 
 	mu    sync.Mutex
 	cause error
@@ -31,10 +35,12 @@ type stdioLink struct {
 // dialStdio starts the child. No context bounds its life: it is ended by Close
 // alone.
 func (s *Server) dialStdio() (link, error) {
+	env := environment(s.cfg, s.box.opts.Environ)
+	fetches := s.fetching(env)
 	proc, err := s.box.opts.Spawn(child.Spec{
 		Command: s.cfg.Command,
 		Args:    s.cfg.Args,
-		Env:     environment(s.cfg, s.box.opts.Environ),
+		Env:     env,
 		Dir:     s.cfg.Cwd,
 		StderrLine: func(line foreign.Text) {
 			s.log.Debug().Stringer(logkey.Stderr, line).Msg("the server wrote to standard error")
@@ -43,7 +49,9 @@ func (s *Server) dialStdio() (link, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &stdioLink{proc: proc, max: s.box.opts.MaxMessage, out: wire.NewOutbox(proc.Stdin(), 0), done: make(chan struct{})}, nil
+	l := &stdioLink{proc: proc, max: s.box.opts.MaxMessage, out: wire.NewOutbox(proc.Stdin(), 0), done: make(chan struct{}), fetches: fetches}
+	s.child.Store(l)
+	return l, nil
 }
 
 func (l *stdioLink) Begin(r receiver) { go l.read(r) }
@@ -107,6 +115,9 @@ func (l *stdioLink) read(r receiver) {
 			if err := wire.Scan(line, &m); err != nil {
 				r.Noise(line, err)
 				continue
+			}
+			if !l.spoken.Load() {
+				l.spoken.Store(true)
 			}
 			r.Receive(&m, 0)
 			continue
@@ -174,6 +185,9 @@ const endOfInput = 750 * time.Millisecond
 // endOfTerm is how long it then has until SIGKILL.
 const endOfTerm = 750 * time.Millisecond
 
+// endOfInstall is how long a package runner has, after SIGTERM, to take back what it has half installed.
+const endOfInstall = 3 * time.Second
+
 func (l *stdioLink) Close(ctx context.Context) error {
 	l.mu.Lock()
 	if l.cause == nil {
@@ -181,10 +195,18 @@ func (l *stdioLink) Close(ctx context.Context) error {
 	}
 	l.mu.Unlock()
 	_ = l.out.Close()
-	err := l.proc.Stop(ctx, child.Grace{EOF: endOfInput, Term: endOfTerm})
+	grace := child.Grace{EOF: endOfInput, Term: endOfTerm}
+	installing := l.installing()
+	if installing {
+		grace = child.Grace{EOF: -1, Term: endOfInstall}
+	}
+	err := l.proc.Stop(ctx, grace)
 	select {
 	case <-l.done:
 	case <-ctx.Done():
+	}
+	if installing {
+		l.fetches.mend()
 	}
 	return err
 }

@@ -113,7 +113,7 @@ func (s *Server) isLate() bool {
 // nothing is known of it: one that hangs is to hold up an open once.
 func (s *Server) noteLate() {
 	s.mu.Lock()
-	first := s.status.State == Starting && !s.late
+	first := s.status.State.IsStarting() && !s.late
 	s.late = s.late || first
 	s.mu.Unlock()
 	c := s.box.opts.Catalogue

@@ -223,6 +223,12 @@ func (s *Server) retry() {
 	}
 }
 
+// Settle waits until the server has started or failed to, and its lists are read, or until ctx ends.
+func (s *Server) Settle(ctx context.Context) {
+	s.settle(ctx)
+	s.settleLists(ctx)
+}
+
 // settle waits until the server has started or failed to, or is retired, after
 // which it does neither.
 func (s *Server) settle(ctx context.Context) {

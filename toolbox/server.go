@@ -34,9 +34,10 @@ type Server struct {
 	account *account.Account // of what is kept because of it
 	counts  counters
 	queue   queue
-	pumps   atomic.Int32         // who pumps, and who came meanwhile
-	holds   atomic.Pointer[Call] // the log level that is waited for, if any
-	remote  *remote              // nil unless the server is one
+	pumps   atomic.Int32              // who pumps, and who came meanwhile
+	holds   atomic.Pointer[Call]      // the log level that is waited for, if any
+	remote  *remote                   // nil unless the server is one
+	child   atomic.Pointer[stdioLink] // the process that was started last, if it is one
 	// strayed is when a request was last given up, in Unix nanoseconds.
 	strayed atomic.Int64
 
@@ -250,6 +251,14 @@ func (s *Server) Hidden() int {
 
 func (s *Server) hiddenLocked() int {
 	return len(s.whole[Tools]) - len(s.lists[Tools]) - len(s.held[Tools])
+}
+
+// LastWords returns the last that the server's process wrote to standard error.
+func (s *Server) LastWords() foreign.Words {
+	if l := s.child.Load(); l != nil {
+		return l.proc.Tail()
+	}
+	return nil
 }
 
 // set changes the state, wakes who waits for it and tells the event listener.

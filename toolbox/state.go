@@ -12,6 +12,7 @@ type State string
 const (
 	Stopped    State = "stopped"      // not asked for, idle (Status.Cause is an *IdleError), or closed
 	Starting   State = "starting"     // process or connection being made, handshake, first lists
+	Installing State = "installing"   // starting, and its package runner fetches what it is to run
 	Ready      State = "ready"        // requests are forwarded
 	Backoff    State = "backoff"      // failed; started again at Status.Next
 	Open       State = "circuit-open" // failed too often; one probe at Status.Next
@@ -19,6 +20,9 @@ const (
 	Failed     State = "failed"       // cannot be started as configured
 	Disabled   State = "disabled"     // switched off in the configuration
 )
+
+// IsStarting reports whether a server is on its way to be ready, installing or not.
+func (s State) IsStarting() bool { return s == Starting || s == Installing }
 
 // Status is what is known of a server at one moment.
 type Status struct {
@@ -36,7 +40,7 @@ type Status struct {
 
 // settled reports whether an open need not wait for the server any longer.
 func (st *Status) settled() bool {
-	return st.State != Starting && (st.State != Stopped || st.asleep())
+	return !st.State.IsStarting() && (st.State != Stopped || st.asleep())
 }
 
 // asleep reports whether the server was stopped for idleness: whoever wants
@@ -48,7 +52,7 @@ func (st *Status) asleep() bool {
 // passing reports whether the server is not there for so short a time that
 // calls wait for it.
 func (st *Status) passing() bool {
-	return st.State == Starting || st.State == Backoff && time.Until(st.Next) <= shortRest
+	return st.State.IsStarting() || st.State == Backoff && time.Until(st.Next) <= shortRest
 }
 
 // Event is a change of one server's state.

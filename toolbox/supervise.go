@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 )
@@ -41,7 +42,7 @@ func (s *Server) run(ctx context.Context) error {
 				return unstopped
 			}
 		} else {
-			if late := (*TimeoutError)(nil); errors.As(err, &late) && late.What == "start" {
+			if late := (*TimeoutError)(nil); errors.As(err, &late) && (late.What == "start" || late.What == "install") {
 				s.noteLate()
 			}
 			err = unsettled(err)
@@ -255,9 +256,8 @@ func (s *Server) start(ctx context.Context) (*conn, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	limit := s.bounds.Load().Start
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, &TimeoutError{What: "start", After: limit})
-	defer cancel()
+	ctx, end := s.bounded(ctx)
+	defer end()
 	c, err := s.attempt(ctx)
 	if errors.Is(err, errProbeEnded) {
 		s.legacy = true
@@ -315,8 +315,11 @@ func (s *Server) attempt(sctx context.Context) (_ *conn, err error) {
 	switch l, child := c.link.(*stdioLink); {
 	case errors.As(c.link.Cause(), &exit) && !errors.Is(err, errProbeEnded):
 		err = exit
-	case child && errors.As(err, &late) && late.What == "start":
-		err = &TimeoutError{What: late.What, After: late.After, Stderr: l.proc.Tail()}
+	case child && errors.As(err, &late) && (late.What == "start" || late.What == "install"):
+		c.mu.Lock()
+		noisy := slices.Clone(c.noisy)
+		c.mu.Unlock()
+		err = &TimeoutError{What: late.What, After: late.After, Stderr: l.proc.Tail(), Stdout: noisy}
 	case errors.As(err, &undone):
 		err = undone.Cause // whoever tells it says of which server
 	}

@@ -91,7 +91,7 @@ func (l *locking) servers(ctx context.Context, env *environment, boxes, servers 
 		for _, b := range made {
 			b.Recall()
 		}
-	} else if closeAll, err = startBoxes(ctx, made, servers, log); err != nil {
+	} else if closeAll, err = env.startBoxes(ctx, made, servers, log); err != nil {
 		return nil, nil, err
 	}
 	defer closeAll()

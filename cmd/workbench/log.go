@@ -137,7 +137,7 @@ func logEvent(log zerolog.Logger) func(toolbox.Event) {
 	return func(e toolbox.Event) {
 		ev := log.Info()
 		switch e.Status.State {
-		case toolbox.Starting:
+		case toolbox.Starting, toolbox.Installing:
 			ev = log.Debug()
 		case toolbox.Backoff, toolbox.Open, toolbox.Failed, toolbox.NeedsLogin:
 			ev = log.Warn()

@@ -157,7 +157,7 @@ func groups(w *status.Workbench) []*group {
 
 // urgency orders states, the most urgent first.
 func urgency(state string) int {
-	order := []toolbox.State{toolbox.Failed, toolbox.NeedsLogin, toolbox.Open, toolbox.Backoff, toolbox.Starting, toolbox.Ready, toolbox.Stopped, toolbox.Disabled}
+	order := []toolbox.State{toolbox.Failed, toolbox.NeedsLogin, toolbox.Open, toolbox.Backoff, toolbox.Starting, toolbox.Installing, toolbox.Ready, toolbox.Stopped, toolbox.Disabled}
 	return slices.Index(order, toolbox.State(state)) // one that is not known is the most urgent
 }
 

@@ -101,12 +101,12 @@ func (e *environment) openServers(ctx context.Context, servers []string, edited 
 	if err != nil {
 		return nil, nil, err
 	}
-	closeAll, err = startBoxes(ctx, boxes, servers, log)
+	closeAll, err = e.startBoxes(ctx, boxes, servers, log)
 	return boxes, closeAll, err
 }
 
 // startBoxes starts the servers of toolboxes and waits for those that are named; nil is all.
-func startBoxes(ctx context.Context, boxes []*toolbox.Toolbox, servers []string, log zerolog.Logger) (closeAll func(), err error) {
+func (e *environment) startBoxes(ctx context.Context, boxes []*toolbox.Toolbox, servers []string, log zerolog.Logger) (closeAll func(), err error) {
 	closeAll = func() {
 		var wg sync.WaitGroup
 		for _, b := range boxes {
@@ -122,7 +122,10 @@ func startBoxes(ctx context.Context, boxes []*toolbox.Toolbox, servers []string,
 	for _, b := range boxes {
 		all.Go(func() error { return b.Start(ctx, servers...) })
 	}
-	if err := all.Wait(); err != nil {
+	shown := e.showStarting(boxes, servers)
+	err = all.Wait()
+	shown()
+	if err != nil {
 		closeAll()
 		return nil, err
 	}

@@ -1,0 +1,210 @@
+package runner
+
+import (
+	"crypto/sha512"
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mcp-workbench/workbench/internal/foreign"
+)
+
+const (
+	// maxLooked is how many entries of caches are looked at each time.
+	maxLooked = 4000
+	// lookDepth is how deep the folders are that are looked at, below the cache.
+	lookDepth = 3
+	// quietTime is how long nothing may have changed in a folder in which nobody installs.
+	quietTime = time.Minute
+	// lockTouch is more than the time within which a living npm touches its lock again.
+	lockTouch = 2500 * time.Millisecond
+)
+
+// A Watch tells whether a runner that was started is installing. It is used by one goroutine.
+type Watch struct {
+	r      *Runner
+	env    map[string]string
+	began  time.Time
+	caches []string
+	stood  map[string]bool // the folders of npx that were whole before it was started
+	seen   bool
+}
+
+// Watch begins to watch a runner that is about to be started with an environment, KEY=VALUE. What an earlier installation of the
+// same package has left torn is taken away.
+func (r *Runner) Watch(environ []string) *Watch {
+	w := &Watch{r: r, env: make(map[string]string, len(environ)), stood: make(map[string]bool)}
+	for _, kv := range environ {
+		if name, value, ok := strings.Cut(kv, "="); ok {
+			w.env[name] = value
+		}
+	}
+	if r.kind.caches != nil {
+		w.caches = slices.DeleteFunc(r.kind.caches(w.env), func(dir string) bool { return dir == "" })
+	}
+	w.clear()
+	if dir := w.npxDir(); dir != "" && isWhole(dir) {
+		w.stood[dir] = true
+	}
+	w.began = time.Now()
+	return w
+}
+
+// Installing reports whether the runner has been seen to install: its cache has changed since it was started, or it writes
+// what it writes then.
+func (w *Watch) Installing(written foreign.Words) bool {
+	if w.seen {
+		return true
+	}
+	w.seen = w.grew() || slices.ContainsFunc(written, func(line foreign.Text) bool { return w.r.kind.says.MatchString(line.String()) })
+	return w.seen
+}
+
+// grew reports whether a folder of the caches has changed since the start. Times of files may be coarse: a change within the
+// second of the start is not counted unless it came after it.
+func (w *Watch) grew() bool {
+	left := maxLooked
+	for _, dir := range w.caches {
+		if w.changed(dir, lookDepth, &left) {
+			return true
+		}
+	}
+	return false
+}
+
+func (w *Watch) changed(dir string, depth int, left *int) bool {
+	if w.stood[dir] {
+		dir, depth = filepath.Join(dir, "node_modules"), 0 // npx writes beside it whenever it only runs what is there
+	}
+	info, err := os.Stat(dir)
+	if err != nil || !info.IsDir() {
+		return false
+	}
+	if info.ModTime().After(w.began) {
+		return true
+	}
+	if depth == 0 {
+		return false
+	}
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		if *left--; *left < 0 {
+			return false
+		}
+		if e.IsDir() && w.changed(filepath.Join(dir, e.Name()), depth-1, left) {
+			return true
+		}
+	}
+	return false
+}
+
+// npxDir is the folder in which npx installs the packages of the command line; "" if that cannot be told.
+func (w *Watch) npxDir() string {
+	packages := packagesOf(w.r.args)
+	if !w.r.kind.npm || len(packages) == 0 {
+		return ""
+	}
+	folder := npxFolder(w.env)
+	if folder == "" {
+		return ""
+	}
+	slices.Sort(packages)
+	sum := sha512.Sum512([]byte(strings.Join(packages, "\n")))
+	return filepath.Join(folder, hex.EncodeToString(sum[:])[:16])
+}
+
+// packagesOf are all packages that npx is asked for.
+func packagesOf(args []string) (packages []string) {
+	for i := 0; i < len(args); i++ {
+		value, with := strings.CutPrefix(args[i], "--package=")
+		switch {
+		case with:
+			packages = append(packages, value)
+		case (args[i] == "-p" || args[i] == "--package") && i+1 < len(args):
+			i++
+			packages = append(packages, args[i])
+		case strings.HasPrefix(args[i], "-"):
+		case len(packages) == 0:
+			return []string{args[i]}
+		default:
+			return packages
+		}
+	}
+	return packages
+}
+
+// Mend takes away what the runner has left torn that was ended in the middle of an installation, so that the next start begins
+// anew. It is called when all processes of the runner are gone, and returns the folder, "" if there was nothing to do. A folder
+// that was whole before, or in which another npx installs, is left alone.
+func (w *Watch) Mend() (string, error) {
+	dir := w.npxDir()
+	if dir == "" || w.stood[dir] || !isTorn(dir) || isTouched(filepath.Join(dir, lockName)) {
+		return "", nil
+	}
+	return dir, os.RemoveAll(dir)
+}
+
+// Torn returns the folders of npx that an installation which did not come to its end has left unusable, by an environment. Those
+// in which something has changed within the last minute are not among them: somebody may be installing there.
+func Torn(environ []string) (dirs []string) {
+	folder := npxFolder((&Runner{kind: new(kind)}).Watch(environ).env)
+	entries, _ := os.ReadDir(folder)
+	for _, e := range entries {
+		if dir := filepath.Join(folder, e.Name()); e.IsDir() && isTorn(dir) && isQuiet(dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
+}
+
+// clear takes away what an earlier installation of the same package has left torn, whoever ended it.
+func (w *Watch) clear() {
+	if dir := w.npxDir(); dir != "" && isTorn(dir) && isQuiet(dir) {
+		_ = os.RemoveAll(dir) // if that fails npx tells what is wrong
+	}
+}
+
+// lockName is what npm keeps in a folder of npx while it reads or installs there, and touches each second.
+const lockName = "concurrency.lock"
+
+// isWhole reports whether npm has finished what it installed in a folder: the last that it writes is the list of it.
+func isWhole(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "node_modules", ".package-lock.json"))
+	return err == nil
+}
+
+// isTorn reports whether a folder of npx holds modules that npm has not finished to install.
+func isTorn(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "node_modules"))
+	return err == nil && !isWhole(dir)
+}
+
+// isQuiet reports whether nothing has changed in a folder of npx for a while.
+func isQuiet(dir string) bool {
+	for _, part := range []string{"", "node_modules", lockName} {
+		if info, err := os.Stat(filepath.Join(dir, part)); err == nil && time.Since(info.ModTime()) < quietTime {
+			return false
+		}
+	}
+	return true
+}
+
+// isTouched reports whether a living npm holds a lock: it touches it each second, unlike one that was killed.
+func isTouched(lock string) bool {
+	began := time.Now()
+	for {
+		info, err := os.Stat(lock)
+		switch {
+		case err != nil:
+			return false
+		case info.ModTime().After(began):
+			return true
+		case time.Since(info.ModTime()) > lockTouch:
+			return false
+		}
+		time.Sleep(lockTouch / 10)
+	}
+}

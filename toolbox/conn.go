@@ -730,13 +730,13 @@ func (w *waiter[T]) Done(m *wire.Message, err error) {
 			w.err = fmt.Errorf("%s: %w", w.method, w.err)
 		}
 	default:
-		w.err = rpcError(w.method, m)
+		w.err = ReplyError(w.method, m)
 	}
 	close(w.done)
 }
 
-// rpcError reads an error reply.
-func rpcError(method string, m *wire.Message) error {
+// ReplyError reads the reply m, a Failure, to a request of a method. It is an *[RPCError].
+func ReplyError(method string, m *wire.Message) error {
 	e := &RPCError{Method: method}
 	var out [3]wire.Span
 	if wire.Find(m.Raw, m.Error, []string{"code", "message", "data"}, out[:]) == nil {

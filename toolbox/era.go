@@ -21,7 +21,7 @@ var errEraChanged = errors.New("the remote server does not speak the protocol ve
 func (l *httpLink) doubt(m *wire.Message) {
 	unsupported := false
 	var refusal *RPCError
-	if err := rpcError("", m); errors.As(err, &refusal) {
+	if err := ReplyError("", m); errors.As(err, &refusal) {
 		unsupported = refusal.Code == eras.UnsupportedVersion
 	}
 	if !unsupported && string(m.Bytes(m.ID)) != "null" {

@@ -261,7 +261,7 @@ func (l *httpLink) single(resp *http.Response, id uint64) error {
 		l.doubt(&m)
 	}
 	if resp.StatusCode >= 300 && id != 0 && string(m.Bytes(m.ID)) == "null" {
-		return rpcError("the request", &m)
+		return ReplyError("the request", &m)
 	}
 	return l.receive(&m, id)
 }

@@ -11,83 +11,197 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcp-workbench/workbench/internal/foreign"
-	"github.com/mcp-workbench/workbench/internal/jsontype"
+	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/argument"
 	"github.com/mcp-workbench/workbench/internal/nearest"
 	"github.com/mcp-workbench/workbench/internal/openfile"
 	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/proxy"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
-func callCommand(env *environment) *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use:   "call TOOLBOX/SERVER/TOOL [JSON | @FILE | - | KEY=VALUE...]",
-		Short: "Call one tool",
-		Long: `Call opens the toolbox, calls the tool and prints the text of its result.
+// callFlags are the flags of call, and of the commands that ask servers for other things than tools.
+type callFlags struct {
+	asJSON bool
+	save   string
+	roots  []string
+}
 
-Arguments are one JSON object, a file that holds one (@FILE, or - for standard
-input), or KEY=VALUE pairs; a value is read as the tool's input schema says, and
-as text where that says nothing. The exit code is 1 if the call fails or the
-tool answers with an error.`,
-		Example: `  workbench call workflows/workflow/workflow_list
+func (f *callFlags) add(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print the whole result as the server sent it")
+	cmd.Flags().StringVar(&f.save, "save", "", "write images, audio and files of the result into this `folder`")
+	cmd.Flags().StringArrayVar(&f.roots, "root", nil, "let the server know of this `folder` as one to work in (roots); may be given several times")
+}
+
+func callCommand(env *environment) *cobra.Command {
+	var flags callFlags
+	cmd := &cobra.Command{
+		Use:   "call TOOLBOX/SERVER/TOOL [KEY=VALUE... | JSON | @FILE | -]",
+		Short: "Call one tool",
+		Long: `Call calls a tool and prints its result: text as it is, JSON in lines on a
+terminal, and a line for each image, audio, file or link in it.
+
+A tool may also be named as agents see it, or by its own name where one server
+alone has it.
+
+Arguments are KEY=VALUE pairs, one JSON object, or a file that holds one (@FILE,
+or - for standard input). A value is read as the input schema says, and as text
+where that says nothing; a list is written a,b,c, a member of an object a.b=1,
+and KEY:=JSON takes JSON as it stands. What the schema does not allow is not sent.
+
+On a terminal progress is shown, and what the server asks of you is asked. The
+exit code is 1 if the call fails or the tool answers with an error, 2 if the
+arguments are wrong, and 130 after an interrupt.`,
+		Example: `  workbench call workflow_list
   workbench call files/filesystem/read_text_file path=README.md
-  workbench call files/filesystem/read_text_file '{"path":"README.md","head":3}'`,
+  workbench call files/filesystem/edit_file path=a.txt edits:='[{"oldText":"a","newText":"b"}]'
+  workbench call web/browser/screenshot url=http://localhost --save .`,
 		Args: between(1, -1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return callTool(cmd.Context(), env, args[0], args[1:], asJSON)
+			return callTool(cmd.Context(), env, args[0], args[1:], &flags)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the whole result as the server sent it")
+	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		return usageError{hinted{err, "an argument of the tool is written KEY=VALUE; workbench call --help lists the flags"}}
+	})
+	flags.add(cmd)
 	return cmd
 }
 
-func callTool(ctx context.Context, env *environment, name string, args []string, asJSON bool) error {
-	parts := strings.SplitN(name, "/", 3)
-	if len(parts) != 3 || parts[0] == "" || parts[1] == "" || parts[2] == "" {
-		return usageError{hinted{fmt.Errorf("%q does not name a tool", name), "write TOOLBOX/SERVER/TOOL, as workbench tools lists them"}}
-	}
-	boxes, closeAll, err := env.openServers(ctx, []string{parts[1]}, nil, parts[0])
+func callTool(ctx context.Context, env *environment, name string, args []string, flags *callFlags) error {
+	found, client, closeAll, err := env.reach(ctx, toolbox.Tools, name, flags)
 	if err != nil {
 		return err
 	}
 	defer closeAll()
-	tool, err := pick(boxes[0], parts[1], parts[2])
+	def := readDefinition(found.Raw)
+	arguments, err := env.arguments(def.InputSchema, args, usageLine(found))
 	if err != nil {
 		return err
 	}
-	arguments, err := env.arguments(tool, args)
+	params := wire.AppendQuote([]byte(`{"name":`), found.Key.Verbatim())
+	params = append(append(params, `,"arguments":`...), arguments...)
+	if def.Execution.TaskSupport == "required" {
+		params = append(params, `,"task":{"ttl":3600000}`...)
+	}
+	result, err := client.call(ctx, found.Server, "tools/call", append(params, '}'))
 	if err != nil {
 		return err
 	}
-	params := wire.AppendQuote([]byte(`{"name":`), tool.Key.Verbatim())
-	params = append(append(append(params, `,"arguments":`...), arguments...), '}')
-	result, err := tool.Server.Request(ctx, "tools/call", params)
-	if gone := new(toolbox.UnavailableError); errors.As(err, &gone) {
-		return absent(gone.Toolbox, gone.Server, gone.Status)
-	}
-	if err != nil {
-		return err
-	}
-	return env.printResult(result, asJSON)
+	return env.printResult(result, flags)
 }
 
-// pick finds a tool of an open toolbox.
-func pick(b *toolbox.Toolbox, server, name string) (toolbox.Item, error) {
+// reach finds what a name means and has its server started. close ends it.
+func (e *environment) reach(ctx context.Context, k toolbox.Kind, name string, flags *callFlags) (found toolbox.Item, client *caller, closeAll func(), err error) {
+	client, err = newCaller(ctx, e, flags)
+	if err != nil {
+		return found, nil, nil, err
+	}
+	box, server, err := e.whose(k, name)
+	if err != nil {
+		return found, nil, nil, err
+	}
+	e.tune = client.tune
+	boxes, closeAll, err := e.openServers(ctx, []string{server}, nil, box)
+	if err != nil {
+		return found, nil, nil, err
+	}
+	if found, err = e.pick(boxes[0], k, server, name); err != nil {
+		closeAll()
+	}
+	return found, client, closeAll, err
+}
+
+// whose says which server a name is about. A full name says that itself; what servers call a thing is looked up in what was
+// seen of them.
+func (e *environment) whose(k toolbox.Kind, name string) (box, server string, err error) {
+	cfg, err := e.loadOnce()
+	if err != nil {
+		return "", "", err
+	}
+	if box, server, ok := proxy.Whose(cfg, name); ok {
+		return box, server, nil
+	}
+	if parts := strings.SplitN(name, "/", 3); len(parts) == 3 {
+		t, ok := cfg.Toolbox(parts[0])
+		if !ok {
+			return "", "", unknownToolbox(cfg, parts[0])
+		}
+		return "", "", unknownServer(t, parts[1])
+	}
+	if _, isBox := cfg.Toolbox(name); isBox {
+		return "", "", usageError{hinted{fmt.Errorf("%q is a toolbox", name), fmt.Sprintf("workbench %s %s lists what can be named", k, name)}}
+	}
+	boxes, _, _, err := e.boxes(nil, nil)
+	if err != nil {
+		return "", "", err
+	}
+	unseen := 0
+	for _, b := range boxes {
+		b.Recall()
+		for _, s := range b.Servers() {
+			if st := s.Status(); st.State == toolbox.Stopped && st.Seen.IsZero() {
+				unseen++
+			}
+		}
+	}
+	it, err := proxy.Meant(cfg, boxes, k, name)
+	if err == nil {
+		return it.Server.Toolbox, it.Server.Name, nil
+	}
+	hint := fmt.Sprintf("write TOOLBOX/SERVER/NAME, as workbench %s lists them", k)
+	if named := new(proxy.NamedError); errors.As(err, &named) && named.Near != nil {
+		hint = "did you mean " + strings.Join(named.Near, " or ") + "?"
+	} else if unseen > 0 {
+		hint += fmt.Sprintf("; %s not been seen yet, and workbench index starts each once", countHave(unseen, "server"))
+	}
+	return "", "", usageError{hinted{err, hint}}
+}
+
+func countHave(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun + " has"
+	}
+	return count(n, noun) + " have"
+}
+
+// unknownServer says that a toolbox has no server of a name.
+func unknownServer(t *config.Toolbox, name string) error {
+	var known []string
+	for _, s := range t.Servers {
+		known = append(known, s.Name)
+	}
+	hint := "its servers are: " + join(known)
+	if near := nearest.Names(name, known, 1); near != nil {
+		hint = fmt.Sprintf("did you mean %q? Its servers are: %s", near[0], join(known))
+	}
+	return usageError{hinted{fmt.Errorf("toolbox %q has no server %q", t.Name, name), hint}}
+}
+
+// isTool reports whether a name is not that of a toolbox, but written as a tool's.
+func (e *environment) isTool(name string) bool {
+	cfg, err := e.loadOnce()
+	if err != nil {
+		return false
+	}
+	_, isBox := cfg.Toolbox(name)
+	_, _, isFull := proxy.Whose(cfg, name)
+	return !isBox && (isFull || strings.Contains(name, "/"))
+}
+
+// pick finds what is named of a server that was waited for.
+func (e *environment) pick(b *toolbox.Toolbox, k toolbox.Kind, server, name string) (toolbox.Item, error) {
+	cfg, err := e.loadOnce()
+	if err != nil {
+		return toolbox.Item{}, err
+	}
+	it, err := proxy.Meant(cfg, []*toolbox.Toolbox{b}, k, name)
+	if err == nil && it.Server.Name == server {
+		return it, nil
+	}
 	srv, ok := b.Server(server)
 	if !ok {
-		var known []string
-		for _, s := range b.Servers() {
-			known = append(known, s.Name)
-		}
-		return toolbox.Item{}, usageError{hinted{fmt.Errorf("toolbox %q has no server %q", b.Name, server), "its servers are: " + join(known)}}
-	}
-	var known []string
-	for _, it := range srv.Items(toolbox.Tools) {
-		if it.Key.Verbatim() == name {
-			return it, nil
-		}
-		known = append(known, it.Key.String())
+		return toolbox.Item{}, fmt.Errorf("server %q of toolbox %q was taken out of the configuration", server, b.Name)
 	}
 	for _, h := range srv.Held(toolbox.Tools) {
 		if h.Key.Verbatim() == name {
@@ -97,84 +211,93 @@ func pick(b *toolbox.Toolbox, server, name string) (toolbox.Item, error) {
 	if st := srv.Status(); st.State != toolbox.Ready {
 		return toolbox.Item{}, absent(b.Name, server, st)
 	}
-	hint := "its tools are: " + join(known)
-	if n := srv.Hidden(); n > 0 {
+	var known []string
+	for _, it := range srv.Items(k) {
+		known = append(known, it.Key.String())
+	}
+	noun := strings.TrimSuffix(string(k), "s")
+	last := name[strings.LastIndexByte(name, '/')+1:]
+	hint := fmt.Sprintf("its %s are: %s", k, join(known[:min(len(known), 50)]))
+	if len(known) == 0 {
+		hint = fmt.Sprintf("it has no %s", k)
+	}
+	if n := srv.Hidden(); n > 0 && k == toolbox.Tools {
 		hint += fmt.Sprintf("; its toolFilters leave out %d more", n)
 	}
-	if near := nearest.Names(name, known, 1); near != nil {
+	if near := nearest.Names(last, known, 1); near != nil {
 		hint = fmt.Sprintf("did you mean %q?", near[0])
 	}
-	return toolbox.Item{}, usageError{hinted{fmt.Errorf("server %q has no tool %q", server, name), hint}}
+	return toolbox.Item{}, usageError{hinted{fmt.Errorf("server %q has no %s %q", server, noun, last), hint}}
 }
 
-// arguments reads a tool's arguments from the command line.
-func (e *environment) arguments(tool toolbox.Item, args []string) ([]byte, error) {
-	if len(args) == 0 {
-		return []byte("{}"), nil
-	}
-	if first := args[0]; len(args) == 1 && !strings.Contains(beforeBrace(first), "=") {
-		data, from, err := e.source(first)
-		if err != nil {
-			return nil, err
-		}
-		var object map[string]json.RawMessage
-		if err := json.Unmarshal(data, &object); err != nil {
-			fault := fmt.Errorf("the arguments %s are not a JSON object", from)
-			if syntax := new(json.SyntaxError); errors.As(err, &syntax) {
-				fault = fmt.Errorf("%w: %w", fault, err)
+// toolDef is what call wants to know of a tool.
+type toolDef struct {
+	Title       string          `json:"title"`
+	Description string          `json:"description"`
+	InputSchema json.RawMessage `json:"inputSchema"`
+	Execution   struct {
+		TaskSupport string `json:"taskSupport"`
+	} `json:"execution"`
+}
+
+// readDefinition reads as much of a definition as has its proper shape.
+func readDefinition(raw []byte) toolDef {
+	var d toolDef
+	_ = json.Unmarshal(raw, &d)
+	return d
+}
+
+// usageLine is the command that shows what a tool takes.
+func usageLine(it toolbox.Item) string {
+	return fmt.Sprintf("workbench tools %s/%s/%s shows what it takes", it.Server.Toolbox, it.Server.Name, it.Key)
+}
+
+// arguments reads a tool's arguments from the command line and checks them.
+func (e *environment) arguments(input []byte, args []string, help string) ([]byte, error) {
+	schema := argument.NewSchema(input)
+	object := []byte("{}")
+	var err error
+	switch {
+	case len(args) == 1 && !argument.IsPair(args[0]):
+		object, err = e.object(args[0])
+	case len(args) > 0:
+		if object, err = schema.Parse(args); err != nil {
+			hint := help
+			if errors.Is(err, argument.ErrForm) {
+				hint = "write KEY=VALUE, KEY:=JSON, or all arguments as one JSON object"
 			}
-			return nil, usageError{hinted{fault, "write '{\"key\": \"value\"}' or key=value"}}
+			err = usageError{hinted{err, hint}}
 		}
-		var b bytes.Buffer
-		if err := json.Compact(&b, data); err != nil {
-			return nil, err
-		}
-		return b.Bytes(), nil
 	}
-	types := propertyTypes(tool)
-	given := make(map[string]bool)
-	object := []byte{'{'}
-	for i, arg := range args {
-		key, value, ok := strings.Cut(arg, "=")
-		if !ok || key == "" {
-			return nil, usageError{hinted{fmt.Errorf("argument %q is not KEY=VALUE", arg), "or give all arguments as one JSON object"}}
-		}
-		if given[key] {
-			return nil, usageError{hinted{fmt.Errorf("argument %s is given twice", key), "a list is written as JSON: key='[1, 2]'"}}
-		}
-		given[key] = true
-		if i > 0 {
-			object = append(object, ',')
-		}
-		object = append(wire.AppendQuote(object, key), ':')
-		v, err := jsontype.Value(value, types[key])
-		if err != nil {
-			return nil, usageError{hinted{fmt.Errorf("argument %s: %w", key, err), "workbench tools --json shows the input schema; values other than text are written as JSON"}}
-		}
-		object = append(object, v...)
+	if err != nil {
+		return nil, err
 	}
-	return append(object, '}'), nil
+	if err := schema.Check(object); err != nil {
+		return nil, usageError{hinted{fmt.Errorf("the arguments do not fit: %w", err), help}}
+	}
+	return object, nil
 }
 
-// propertyTypes reads which types the input schema gives its properties.
-func propertyTypes(tool toolbox.Item) map[string][]string {
-	var def struct {
-		InputSchema map[string]any `json:"inputSchema"`
+// object reads arguments that are one JSON object.
+func (e *environment) object(arg string) ([]byte, error) {
+	data, from, err := e.source(arg)
+	if err != nil {
+		return nil, err
 	}
-	types := make(map[string][]string)
-	if json.Unmarshal(tool.Raw, &def) != nil {
-		return types // a schema of another shape: everything is text
+	var object map[string]json.RawMessage
+	if err := json.Unmarshal(data, &object); err != nil {
+		fault := fmt.Errorf("the arguments %s are not a JSON object", from)
+		if syntax := new(json.SyntaxError); errors.As(err, &syntax) {
+			fault = fmt.Errorf("%w: %w", fault, err)
+		}
+		return nil, usageError{hinted{fault, "write '{\"key\": \"value\"}' or key=value"}}
 	}
-	properties, _ := def.InputSchema["properties"].(map[string]any)
-	for name, p := range properties {
-		types[name] = jsontype.Of(def.InputSchema, p)
+	if object == nil {
+		return []byte("{}"), nil // null
 	}
-	return types
-}
-
-func beforeBrace(s string) string {
-	before, _, _ := strings.Cut(s, "{")
-	return before
+	var b bytes.Buffer
+	err = json.Compact(&b, data)
+	return b.Bytes(), err
 }
 
 // maxArgument is the most bytes that arguments in a file may have.
@@ -184,7 +307,10 @@ const maxArgument = 64 << 20
 func (e *environment) source(arg string) (data []byte, from string, err error) {
 	switch {
 	case arg == "-":
-		data, err = io.ReadAll(e.in)
+		data, err = io.ReadAll(io.LimitReader(e.in, maxArgument+1))
+		if len(data) > maxArgument {
+			err = fmt.Errorf("standard input has more than %d bytes", maxArgument)
+		}
 		return data, "on standard input", err
 	case strings.HasPrefix(arg, "@"):
 		data, _, err = openfile.Read(arg[1:], maxArgument)
@@ -192,37 +318,4 @@ func (e *environment) source(arg string) (data []byte, from string, err error) {
 	default:
 		return []byte(arg), "given", nil
 	}
-}
-
-// printResult prints the text of a result, or all of it.
-func (e *environment) printResult(result []byte, asJSON bool) error {
-	var r struct {
-		Content []struct {
-			Type foreign.Name `json:"type"`
-			Text string       `json:"text"`
-		} `json:"content"`
-		IsError bool `json:"isError"`
-	}
-	if err := json.Unmarshal(result, &r); err != nil {
-		return fmt.Errorf("the result cannot be read: %w", foreign.NewError(err))
-	}
-	if asJSON {
-		var b bytes.Buffer
-		if err := json.Indent(&b, result, "", "  "); err != nil {
-			return err
-		}
-		fmt.Fprintln(e.out, string(foreign.JSON(b.Bytes())))
-	} else {
-		for _, c := range r.Content {
-			if c.Type.Verbatim() == "text" {
-				fmt.Fprintln(e.out, foreign.Block(c.Text))
-			} else {
-				fmt.Fprintf(e.out, "[%s content; --json shows it]\n", c.Type)
-			}
-		}
-	}
-	if r.IsError {
-		return errors.New("the tool answered with an error")
-	}
-	return nil
 }

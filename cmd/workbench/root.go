@@ -16,6 +16,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/child"
 	"github.com/mcp-workbench/workbench/internal/logqueue"
 	"github.com/mcp-workbench/workbench/internal/nearest"
+	"github.com/mcp-workbench/workbench/toolbox"
 )
 
 // Exit codes.
@@ -46,6 +47,9 @@ type environment struct {
 	// overlay changes a configuration that was read; nil leaves it as it is.
 	overlay func(*config.Config) error
 	hangups *hangups
+	loaded  *config.Config // by loadOnce
+	// tune changes what the toolboxes of a command are made with; nil leaves it as it is.
+	tune func(*toolbox.Options)
 }
 
 // lookup reads one of our variables.
@@ -229,6 +233,14 @@ func (e *environment) load() (*config.Config, *sources, error) {
 		fmt.Fprintf(e.err, "workbench: warning: %s\nworkbench: hint: %s\n", cfg.Untrusted, cfg.Untrusted.Hint())
 	}
 	return cfg, from, err
+}
+
+// loadOnce is load for a command that needs the configuration in several places.
+func (e *environment) loadOnce() (cfg *config.Config, err error) {
+	if e.loaded == nil {
+		e.loaded, _, err = e.load()
+	}
+	return e.loaded, err
 }
 
 // loadBy is load with nothing told.

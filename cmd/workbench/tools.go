@@ -4,11 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"sync"
-	"text/tabwriter"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -28,17 +26,19 @@ import (
 func toolsCommand(env *environment) *cobra.Command {
 	var asJSON, offline bool
 	cmd := &cobra.Command{
-		Use:   "tools [TOOLBOX]",
-		Short: "Open toolboxes and list their tools",
+		Use:   "tools [TOOLBOX | TOOLBOX/SERVER/TOOL]",
+		Short: "Open toolboxes and list their tools, or describe one",
 		Long: `Tools opens one toolbox, or all, waits until each server has started or failed
 (timeouts.start), prints what they offer and stops them again. The exit code is 1
 if a server could not be started, or if its toolFilters leave none of its tools.
+Of one tool, named as for call, it prints what it does and takes.
 
 With --offline nothing is started: the tools are those that workbench saw when
 a server last ran, and SEEN says when that was. The exit code is 1 if a server
 was never seen.`,
 		Example: `  workbench tools
   workbench tools workflows --json
+  workbench tools workflows/workflow/workflow_begin
   workbench tools --offline`,
 		Args: between(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -69,12 +69,15 @@ func (e *environment) boxesFor(client toolbox.Client, edited edit, names []strin
 		// What the command prints says enough of servers that come, go and fail.
 		log = log.Level(zerolog.ErrorLevel)
 	}
-	if cfg, _, err = e.load(); err != nil {
+	if cfg, err = e.loadOnce(); err != nil {
 		return nil, nil, log, err
 	}
 	e.desks.use(cfg, "", log)
 	opts := e.toolboxOptions(cfg, log)
 	opts.Client, opts.Peer, opts.Principal = client, loner{}, principal.Principal{Name: principal.Default}
+	if e.tune != nil {
+		e.tune(&opts)
+	}
 	for _, t := range cfg.Toolboxes {
 		if len(names) == 0 || slices.Contains(names, t.Name) {
 			if edited != nil {
@@ -171,6 +174,9 @@ func (loner) Request(a *toolbox.Ask, _ *wire.Message) {
 }
 
 func listTools(ctx context.Context, env *environment, names []string, asJSON, offline bool) error {
+	if len(names) == 1 && env.isTool(names[0]) {
+		return showTool(ctx, env, names[0], asJSON, offline)
+	}
 	get := env.openBoxes
 	if offline {
 		get = env.recallBoxes
@@ -198,7 +204,7 @@ func listTools(ctx context.Context, env *environment, names []string, asJSON, of
 	if !enabled {
 		fmt.Fprintln(env.err, "workbench: warning: there is no server that is not disabled")
 	}
-	if err := list.print(env.out, asJSON); err != nil {
+	if err := list.print(env, asJSON); err != nil {
 		return err
 	}
 	if failed {
@@ -239,7 +245,7 @@ type toolList struct {
 }
 
 // print prints a table, or one JSON array.
-func (l *toolList) print(to io.Writer, asJSON bool) error {
+func (l *toolList) print(env *environment, asJSON bool) error {
 	if asJSON {
 		all := []json.RawMessage{}
 		for _, s := range l.servers {
@@ -251,24 +257,23 @@ func (l *toolList) print(to io.Writer, asJSON bool) error {
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintln(to, string(foreign.JSON(out)))
+		_, err = fmt.Fprintln(env.out, string(foreign.JSON(out)))
 		return err
 	}
-	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
-	row := func(toolbox, server, tool, seen, description string) {
-		if l.seen {
-			tool += "\t" + seen
-		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", toolbox, server, tool, description)
+	t := table{head: []string{"TOOLBOX", "SERVER", "TOOL", "DESCRIPTION"}}
+	if l.seen {
+		t.head = slices.Insert(t.head, 3, "SEEN")
 	}
-	head := sync.OnceFunc(func() { row("TOOLBOX", "SERVER", "TOOL", "SEEN", "DESCRIPTION") })
 	for _, s := range l.servers {
 		for _, it := range s.Items(toolbox.Tools) {
-			head()
-			row(s.Toolbox, s.Name, it.Key.String(), s.Status().LastSeen(), summary(it))
+			row := []string{s.Toolbox, s.Name, it.Key.String(), summary(it)}
+			if l.seen {
+				row = slices.Insert(row, 3, s.Status().LastSeen())
+			}
+			t.add(row...)
 		}
 	}
-	return w.Flush()
+	return t.print(env.out, env.width())
 }
 
 // located is a tool's definition with the toolbox and server it comes from, and
@@ -282,7 +287,7 @@ func located(it toolbox.Item, seen bool) json.RawMessage {
 	return append(append(append(out, `,"definition":`...), it.Raw...), '}')
 }
 
-// summary is the first line of a tool's description, cut to fit.
+// summary is the first line of a tool's description.
 func summary(it toolbox.Item) string {
 	span, err := wire.FindPath(it.Raw, wire.Span{Start: 0, End: len(it.Raw)}, "description")
 	if err != nil || !span.Present() {
@@ -290,9 +295,5 @@ func summary(it toolbox.Item) string {
 	}
 	text, _ := wire.Unquote(it.Raw[span.Start:span.End])
 	line, _, _ := strings.Cut(foreign.NewLines(strings.TrimSpace(text)).String(), "\n")
-	const width = 80
-	if r := []rune(line); len(r) > width {
-		line = string(r[:width-1]) + "…"
-	}
 	return line
 }

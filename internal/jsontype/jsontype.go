@@ -37,7 +37,7 @@ func typesOf(root map[string]any, schema any, depth int) (types []string) {
 		return types
 	}
 	if ref, ok := s["$ref"].(string); ok {
-		return typesOf(root, pointed(root, ref), depth-1)
+		return typesOf(root, Pointed(root, ref), depth-1)
 	}
 	for _, key := range []string{"anyOf", "oneOf"} {
 		several, _ := s[key].([]any)
@@ -48,8 +48,8 @@ func typesOf(root map[string]any, schema any, depth int) (types []string) {
 	return types
 }
 
-// pointed follows a JSON pointer such as #/$defs/name.
-func pointed(root map[string]any, ref string) any {
+// Pointed follows a JSON pointer such as #/$defs/name.
+func Pointed(root map[string]any, ref string) any {
 	path, ok := strings.CutPrefix(ref, "#/")
 	if !ok {
 		return nil

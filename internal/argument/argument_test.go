@@ -1,0 +1,81 @@
+package argument_test
+
+import (
+	"testing"
+
+	"github.com/mcp-workbench/workbench/internal/argument"
+)
+
+const schema = `{"type":"object","properties":{
+	"n":{"type":"integer"},"f":{"type":"number"},"b":{"type":"boolean"},"s":{"type":"string"},"o":{"type":"object"},
+	"l":{"type":"array","items":{"type":"integer"}},"words":{"type":"array","items":{"$ref":"#/$defs/word"}},
+	"a.b":{"type":"integer"},"either":{"type":["array","string"]},
+	"in":{"$ref":"#/$defs/in"},"level":{"enum":["low","high",3]}},
+	"required":["s"],"additionalProperties":false,
+	"$defs":{"word":{"type":"string"},"in":{"type":"object","properties":{"deep":{"type":"object","properties":{"n":{"type":"integer"}}},"x":{"type":"string"}},"required":["x"]}}}`
+
+func TestParse(t *testing.T) {
+	tests := []struct {
+		name  string
+		words []string
+		want  string // or the error
+	}{
+		{"types of the schema", []string{"n=7", "f=1.50", "b=true", `o={"a":1}`, "s=7"}, `{"n":7,"f":1.50,"b":true,"o":{"a":1},"s":"7"}`},
+		{"not in the schema", []string{"other=x=y", "empty="}, `{"other":"x=y","empty":""}`},
+		{"members of objects", []string{"in.deep.n=7", "in.x=7", "free.y=1"}, `{"in":{"deep":{"n":7},"x":"7"},"free":{"y":"1"}}`},
+		{"a key with a dot", []string{"a.b=7"}, `{"a.b":7}`},
+		{"lists", []string{"l=1,2", "words=1,a b"}, `{"l":[1,2],"words":["1","a b"]}`},
+		{"a list as JSON", []string{"l=[1, 2]"}, `{"l":[1, 2]}`},
+		{"an empty list", []string{"l="}, `{"l":[]}`},
+		{"text where a list may be text", []string{"either=a,b"}, `{"either":"a,b"}`},
+		{"JSON", []string{`n:={"any":[18446744073709551615]}`}, `{"n":{"any":[18446744073709551615]}}`},
+		{"no JSON", []string{"n:=x"}, `argument n: got "x", want JSON, as it is written with :=`},
+		{"another type", []string{"n=two"}, `argument n: got "two", want integer`},
+		{"another type in a list", []string{"l=1,x"}, `argument l: got "x", want integer`},
+		{"twice", []string{"n=1", "n=2"}, `argument n is given twice`},
+		{"a value and a member", []string{"o={}", "o.a=1"}, `argument o.a is given twice`},
+		{"a member and a value", []string{"o.a=1", "o={}"}, `argument o is given twice`},
+		{"no key", []string{"=1"}, `argument "=1" is not KEY=VALUE`},
+		{"a member without a name", []string{"a..b=1"}, `argument "a..b=1": no key has this form`},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			out, err := argument.NewSchema([]byte(schema)).Parse(test.words)
+			got := string(out)
+			if err != nil {
+				got = err.Error()
+			}
+			if got != test.want {
+				t.Errorf("got %s, want %s", got, test.want)
+			}
+		})
+	}
+}
+
+func TestCheck(t *testing.T) {
+	tests := []struct{ name, arguments, want string }{
+		{"right", `{"s":"x","n":7.0,"f":1,"level":3,"l":[]}`, ""},
+		{"missing", `{}`, "s is missing (string)"},
+		{"nearly", `{"S":"x","lvel":"low"}`, "s is missing (string); S is not known: did you mean s?; lvel is not known: did you mean level?"},
+		{"not at all", `{"s":"x","zebra":1}`, "zebra is not known; there are: a.b, b, either, f, in, l, level, n, o, s, words"},
+		{"another type", `{"s":1,"n":1.5,"l":{}}`, "l: got an object, want array; n: got a number, want integer; s: got an integer, want string"},
+		{"no value of the enumeration", `{"s":"x","level":"hgh"}`, "level: got hgh, want one of low, high, 3 (did you mean high?)"},
+		{"in an object", `{"s":"x","in":{"deep":{"n":"x"}}}`, "in.x is missing (string); in.deep.n: got a string, want integer"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			got := ""
+			if err := argument.NewSchema([]byte(schema)).Check([]byte(test.arguments)); err != nil {
+				got = err.Error()
+			}
+			if got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+	for _, open := range []string{`{}`, `[]`, `nonsense`, `{"properties":{"anyone":{}},"additionalProperties":true}`, `{"properties":{"zebra":{}}}`, `{"properties":7}`, `{"properties":{"x":{"$ref":"#"}},"$ref":"#"}`} {
+		if err := argument.NewSchema([]byte(open)).Check([]byte(`{"anyon":{"x":1},"any":{"x":1}}`)); err != nil {
+			t.Errorf("schema %s: got %v, want no fault", open, err)
+		}
+	}
+}

@@ -92,6 +92,7 @@ func TestFaultA14_LateAnswer(t *testing.T) {
 	b.fails(b.outcome(id), `"sick"`, "300ms")
 	cancelled := b.begin("sick", "fault", "{}")
 	b.Notify("notifications/cancelled", `{"requestId":`+cancelled+`}`)
+	b.wellAnswers() // so the cancellation was read before the server may answer
 	if err := os.WriteFile(let, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -192,7 +192,27 @@ Without a command it serves on standard input and output, as clients start it.`,
 	f.StringVar(&env.logLevel, "log-level", "info", "what is logged to standard error: debug, info, warn, error or off")
 	f.StringVar(&env.logFile, "log-file", "", "log to this `file` instead of standard error")
 	root.Flags().AddFlag(serve.Flags().Lookup("toolbox")) // the commonest; the others need the command
-	root.AddCommand(serve, checkCommand(env), trustCommand(env), untrustCommand(env), toolsCommand(env), findCommand(env), indexCommand(env), callCommand(env), lockCommand(env), statusCommand(env), workflowCommand(env), loginCommand(env), logoutCommand(env), tokenCommand(env), commandsCommand(env), conversationsCommand(env), demoCommand(env), versionCommand(env))
+	root.AddCommand(
+		serve,
+		checkCommand(env),
+		trustCommand(env),
+		untrustCommand(env),
+		toolsCommand(env),
+		findCommand(env),
+		indexCommand(env),
+		callCommand(env),
+		lockCommand(env),
+		statusCommand(env),
+		workflowCommand(env),
+		loginCommand(env),
+		logoutCommand(env),
+		tokenCommand(env),
+		commandsCommand(env),
+		conversationsCommand(env),
+		demoCommand(env),
+		manCommand(),
+		versionCommand(env),
+	)
 	return root
 }
 

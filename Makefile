@@ -6,7 +6,7 @@
 # older Node.
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test test-under-load servers lint cross bench fuzz chaos adversary soak clean node
+.PHONY: help build demo test test-under-load servers lint cross bench fuzz chaos adversary soak package clean node
 
 # How long `make fuzz` stays on each target and `make soak` and `make adversary` go on, and what `make bench` is told, such as BENCH=--quick.
 FUZZTIME ?= 10s
@@ -79,8 +79,13 @@ adversary: ## let random servers and clients do their worst for DURATION=10m (ne
 soak: ## load it with calls and faults for DURATION=10m, and print how it grows (needs Go and Linux)
 	cd test/chaos && WORKBENCH_SOAK=$(DURATION) go test -count=1 -timeout 0 -run TestSoak
 
+# The version of goreleaser is the last whose own modules are all to be had.
+package: ## build the packages of a release into dist/, publishing nothing (needs Go and Node 20+)
+	go run github.com/goreleaser/goreleaser/v2@v2.14.0 release --snapshot --clean
+	node release/npm/pack.js dist
+
 clean: ## remove what these commands made
-	rm -rf bin $(NPM)/node_modules $(SERVERS)/node_modules
+	rm -rf bin dist dist-man $(NPM)/node_modules $(SERVERS)/node_modules
 
 # One line and exit status 2 when the tests cannot run here; $(error) adds nothing of make's own to it.
 node:

@@ -24,6 +24,7 @@ func openers() map[string]string {
 		"internal/child/link_unix.go":       "the null device",
 		"internal/status/memory_linux.go":   "what the kernel shows in /proc/self",
 		"bench/":                            "it measures, and is no part of the program",
+		"release/":                          "it makes packages, and is no part of the program",
 		"test/":                             "they are tests",
 	}
 }

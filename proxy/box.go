@@ -20,10 +20,8 @@ type box struct {
 	content          atomic.Pointer[content] // all its servers
 	// listed says that its tools are in tools/list: it was opened by the
 	// client, or is marked to be open. settled says that its servers were
-	// waited for once; pinned, that the tools of it that are always listed were
-	// looked for; dormant, that it was made for these alone and is not opened.
-	// All are guarded by the session's mu.
-	listed, settled, pinned, dormant bool
+	// waited for once. Both are guarded by the session's mu.
+	listed, settled bool
 }
 
 // content is what is in a toolbox by one configuration. It is replaced by a
@@ -121,18 +119,14 @@ func (s *session) open() []*box {
 }
 
 func (s *session) openLocked() []*box {
-	return slices.DeleteFunc(s.boxesLocked(), func(b *box) bool { return b.dormant })
-}
-
-// boxesLocked returns those too that were made for their pinned tools.
-func (s *session) boxesLocked() (all []*box) {
+	var open []*box
 	boxes := s.cfg().Toolboxes
 	for i := range boxes {
 		if b := s.boxes[boxes[i].Name]; b != nil {
-			all = append(all, b)
+			open = append(open, b)
 		}
 	}
-	return all
+	return open
 }
 
 // box returns the session's toolbox of that name, making it if there is none.
@@ -177,9 +171,7 @@ func (s *session) marked() []string {
 func (s *session) openMarked(ctx context.Context) {
 	var wg sync.WaitGroup
 	for _, name := range s.unsettled() {
-		if !s.isMarked(name) {
-			wg.Go(func() { s.findPinned(ctx, name) })
-		} else if b, err := s.box(name); err == nil {
+		if b, err := s.box(name); err == nil {
 			// Nothing is announced: the list that waits for this has it.
 			wg.Go(func() { _, _ = s.openBox(ctx, b, false) })
 		}
@@ -190,11 +182,7 @@ func (s *session) openMarked(ctx context.Context) {
 // openingServers returns the servers of the toolboxes that openMarked opens.
 func (s *session) openingServers() (all []*toolbox.Server) {
 	for _, name := range s.unsettled() {
-		if !s.isMarked(name) {
-			if b := s.dormant(name); b != nil {
-				all = append(all, b.Servers()...)
-			}
-		} else if b, err := s.box(name); err == nil {
+		if b, err := s.box(name); err == nil {
 			all = append(all, b.Servers()...)
 		}
 	}
@@ -226,15 +214,14 @@ func (s *session) absent(name string) *toolbox.Server {
 	return nil
 }
 
-// unsettled returns the marked toolboxes that were not opened to the end yet, and those whose pinned tools were not looked for.
+// unsettled returns the marked toolboxes that were not opened to the end yet.
 func (s *session) unsettled() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	names := slices.DeleteFunc(s.marked(), func(name string) bool {
+	return slices.DeleteFunc(s.marked(), func(name string) bool {
 		b := s.boxes[name]
 		return b != nil && b.settled
 	})
-	return append(names, s.unpinnedLocked()...)
 }
 
 // openBox opens a toolbox so that its tools are listed, waits for its servers,
@@ -244,7 +231,6 @@ func (s *session) unsettled() []string {
 func (s *session) openBox(ctx context.Context, b *box, announce bool, names ...string) (listed <-chan struct{}, err error) {
 	s.mu.Lock()
 	s.opening++
-	b.dormant = false
 	s.mu.Unlock()
 	err = b.open(ctx, s.cfg().OpenTimeout, names...)
 	var next chan struct{}

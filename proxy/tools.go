@@ -28,12 +28,8 @@ func (s *session) callTool(c *call) {
 		s.seen(func(h *habits.Habit) { h.Calls = true })
 	}
 	switch {
-	case err == nil && to.dormant:
-		s.wakeAndCall(c, name, to.server)
 	case err == nil:
-		if f := s.take(c); f != nil {
-			f.callAs(c, to)
-		}
+		s.forward(c, to.server, wire.Edit{Span: c.name, New: to.name})
 	case !s.isMeta(name) && (len(s.unsettled()) > 0 || s.installs(name) != nil):
 		s.callUnlisted(c, name)
 	case errors.As(err, new(*heldError)):
@@ -52,29 +48,6 @@ func (s *session) callTool(c *call) {
 		s.tellStatus(c)
 	default:
 		s.useTool(c)
-	}
-}
-
-// callAs sends a call to the tool that is meant, with the arguments that it is to have.
-func (f *flight) callAs(c *call, to route) {
-	name := wire.Edit{Span: c.name, New: to.name}
-	if to.arguments == nil {
-		f.send(c, to.server, name)
-		return
-	}
-	var given []byte
-	if c.args.Present() {
-		given = c.Bytes(c.args)
-	}
-	arguments, err := to.arguments.Merge(given)
-	switch {
-	case err != nil:
-		f.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: "params." + err.Error()})
-	case c.args.Present():
-		f.send(c, to.server, name, wire.Edit{Span: c.args, New: arguments})
-	default:
-		member := append(append([]byte(`"arguments":`), arguments...), ',')
-		f.send(c, to.server, wire.Edit{Span: wire.At(c.Params.Start + 1), New: member}, name)
 	}
 }
 
@@ -118,7 +91,7 @@ func (s *session) callUnlisted(c *call, name string) {
 			f.fail(s.notMeant(toolbox.Tools, name, err))
 			return
 		}
-		f.callAs(later, to)
+		f.send(later, to.server, wire.Edit{Span: later.name, New: to.name})
 	}()
 }
 

@@ -28,10 +28,9 @@ func (t *Toolbox) Recall() {
 	})
 }
 
-// RecallOwn fills the lists of the servers that are not started yet with what
-// they last were for such a client as this, and starts nothing. Those in this
-// process are there at once and need no past.
-func (t *Toolbox) RecallOwn() {
+// recall fills the lists of the servers that are about to be started. Those in
+// this process are there at once and need no past.
+func (t *Toolbox) recall() {
 	if t.opts.Catalogue == nil {
 		return
 	}

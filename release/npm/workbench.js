@@ -1,0 +1,28 @@
+#!/usr/bin/env node
+// Runs the program that npm installed for this machine, in the place of this process's input and output.
+'use strict'
+
+const { spawn } = require('node:child_process')
+const { constants } = require('node:os')
+
+const name = `@mcp-workbench/workbench-${process.platform}-${process.arch}`
+let program
+try {
+  program = require.resolve(`${name}/bin/workbench${process.platform === 'win32' ? '.exe' : ''}`)
+} catch {
+  console.error(`workbench: error: the package ${name} is not installed`)
+  console.error('workbench: hint: install again without --omit=optional; if there is no such package for this machine, ' +
+    'build workbench from its source with Go')
+  process.exit(1)
+}
+
+const child = spawn(program, process.argv.slice(2), { stdio: 'inherit' })
+// A terminal sends its signals to both processes; those that are sent to this one alone are passed on.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+  process.on(signal, () => child.kill(signal))
+}
+child.on('error', (err) => {
+  console.error(`workbench: error: ${program} cannot be started: ${err.message}`)
+  process.exit(1)
+})
+child.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]))

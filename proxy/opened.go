@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcp-workbench/workbench/internal/lock"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
@@ -98,6 +99,7 @@ func (s *session) opened(b *box, q question, modern bool) []byte {
 		offers = append(offers, &offer{server: srv.Name, tools: asked.of(items, exposed), all: len(items), exposed: exposed, detail: q.detail})
 	}
 	r.NotFound = asked.missed()
+	r.audit(b)
 	if example != "" {
 		r.HowToCall = s.howToCall(b, modern, example)
 	}
@@ -132,6 +134,26 @@ func (s *session) opened(b *box, q question, modern bool) []byte {
 
 // howToSeeMore says how to learn more of some tools than an open tells.
 const howToSeeMore = " To see more of some tools, open the toolbox again with tools (of tools, servers or patterns such as *issue*) and, if need be, detail; " + findTool + " finds tools by what they do."
+
+// mostHints is how many oddities of a server are named.
+const mostHints = 3
+
+// audit adds what is odd in what the servers say. The words of servers are not repeated: a model is not to read what is
+// odd about them once more.
+func (r *result) audit(b *box) {
+	hints := make(map[string]int)
+	for _, h := range toolbox.Audit(b.Servers()) {
+		hints[h.Server]++
+		i := slices.IndexFunc(r.Servers, func(s serverResult) bool { return b.Name+"/"+s.Name == h.Server })
+		switch n := hints[h.Server]; {
+		case i < 0 || n > mostHints+1:
+		case n == mostHints+1:
+			r.Servers[i].Notes = append(r.Servers[i].Notes, "more of this kind is said by workbench lock --diff "+lock.Word(b.Name))
+		default:
+			r.Servers[i].Notes = append(r.Servers[i].Notes, "a person should look at "+h.Place+": "+h.Saw)
+		}
+	}
+}
 
 // shorten keeps the reasons and notes of all servers within a number of bytes, or little more.
 func (r *result) shorten(room int) {

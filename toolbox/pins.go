@@ -88,6 +88,9 @@ func (s *Server) sieveLocked(k Kind) {
 	s.lists[k] = offered
 	delete(s.held, k)
 	delete(s.pinned, k)
+	if k == Tools {
+		s.loosened = nil
+	}
 	kind, ok := k.lockKind()
 	if !ok || len(offered) == 0 || s.pins.Mode == "" || s.pins.Mode == lock.Off {
 		return
@@ -105,9 +108,12 @@ func (s *Server) sieveLocked(k Kind) {
 		if changes[i].Now == nil {
 			continue // what is gone is said by drift, and may only not be for this client
 		}
+		if changes[i].Loosens() {
+			s.loosened = append(s.loosened, changes[i].Now.Label())
+		}
 		words := strings.Join(changes[i].Words(false), "; ")
 		why[changes[i].Now.Key()] = words
-		said = append(said, fmt.Sprintf("%q (%s)", changes[i].Now.Name, words))
+		said = append(said, fmt.Sprintf("%s (%s)", lock.Quote(changes[i].Now.Key()), words))
 	}
 	if len(why) == 0 {
 		return

@@ -61,24 +61,26 @@ type Server struct {
 	sizes   map[Kind]int // what its account is charged for the lists
 	// whole are its lists with what the filters and the pins leave out; held is what the pins leave out, and pinned what
 	// they have to say.
-	whole   map[Kind][]Item
-	held    map[Kind][]Held
-	unread  map[Kind]bool // lists that could not be read to their ends
-	pinned  map[Kind]string
-	pins    lock.Pins
-	notes   map[Kind][]string // what is odd about its lists, for the status
-	drifts  map[Kind]*drift   // how its lists have changed since they were first known
-	level   string            // of the log, "" for the server's own; told again after each start
-	before  map[Kind][]Item   // what another program in its place had, until its own lists are read
-	lister  *conn             // the connection that lists are read from
-	readers map[Kind]*listReader
-	watched map[string]bool // uris of resources whose changes are wanted
-	tried   time.Time       // when the last start began that failed
-	late    bool            // an open waited for it in vain; until it is ready, none does again
-	kept    time.Time       // until when it is not idle, whatever is asked of it
-	filters []string        // of tools
-	retired bool            // it takes no more requests
-	heir    *Server         // which takes them instead, if there is one
+	whole  map[Kind][]Item
+	held   map[Kind][]Held
+	unread map[Kind]bool // lists that could not be read to their ends
+	pinned map[Kind]string
+	// loosened are the tools that said they only read when they were agreed to.
+	loosened []string
+	pins     lock.Pins
+	notes    map[Kind][]string // what is odd about its lists, for the status
+	drifts   map[Kind]*drift   // how its lists have changed since they were first known
+	level    string            // of the log, "" for the server's own; told again after each start
+	before   map[Kind][]Item   // what another program in its place had, until its own lists are read
+	lister   *conn             // the connection that lists are read from
+	readers  map[Kind]*listReader
+	watched  map[string]bool // uris of resources whose changes are wanted
+	tried    time.Time       // when the last start began that failed
+	late     bool            // an open waited for it in vain; until it is ready, none does again
+	kept     time.Time       // until when it is not idle, whatever is asked of it
+	filters  []string        // of tools
+	retired  bool            // it takes no more requests
+	heir     *Server         // which takes them instead, if there is one
 	// doubted is the protocol version that the server, asked anew after it had
 	// refused a request for its version, was found to have all the same.
 	doubted string

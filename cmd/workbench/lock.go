@@ -70,16 +70,17 @@ to all that differs of a server.`,
 // lockable is a server that a lock file may have.
 type lockable struct {
 	lock.ID
-	path string // of the lock file
-	now  []lock.Item
-	err  error // why now is not known
+	path   string // of the lock file
+	now    []lock.Item
+	err    error // why now is not known
+	server *toolbox.Server
 }
 
 // servers gives the servers of the named toolboxes, or all, as they are now. Servers is of which of them; nil is all. They
 // are told of a client that can do everything, since some have more tools then.
 func (l *locking) servers(ctx context.Context, env *environment, boxes, servers []string) (all []lockable, cfg *config.Config, err error) {
 	client := toolbox.Client{Capabilities: json.RawMessage(`{"roots":{"listChanged":true},"sampling":{},"elicitation":{}}`)}
-	made, cfg, log, err := env.boxesFor(client, unpinned(servers), boxes)
+	made, cfg, log, err := env.boxesFor(client, l.unpinned(servers), boxes)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -102,7 +103,7 @@ func (l *locking) servers(ctx context.Context, env *environment, boxes, servers 
 			if one.Pins.Path == "" || one.Disabled {
 				continue // it is this program, or not there
 			}
-			it := lockable{ID: one.Pins.ID, path: one.Pins.Path}
+			it := lockable{ID: one.Pins.ID, path: one.Pins.Path, server: s}
 			st := s.Status()
 			if it.now, it.err = s.Lockable(); !l.offline && st.State != toolbox.Ready {
 				it.err = absent(b.Name, s.Name, st)
@@ -114,13 +115,15 @@ func (l *locking) servers(ctx context.Context, env *environment, boxes, servers 
 }
 
 // unpinned has all tools of a toolbox offered, and leaves it the named servers alone; nil is all.
-func unpinned(servers []string) edit {
+func (l *locking) unpinned(servers []string) edit {
 	return func(t *config.Toolbox) config.Toolbox {
 		changed := *t
 		changed.Servers = nil
 		for _, s := range t.Servers {
 			if servers == nil || slices.Contains(servers, s.Name) {
-				s.Pins = lock.Pins{}
+				if s.Pins.Mode = lock.Off; !l.check {
+					s.Pins.Mode = lock.Warn // so that it is known which tools say no more that they only read
+				}
 				changed.Servers = append(changed.Servers, s)
 			}
 		}
@@ -178,10 +181,26 @@ func (l *locking) write(ctx context.Context, env *environment, names []string) e
 		}
 		fmt.Fprintf(env.out, "%s: %s locked\n", path, count(items, "item"))
 	}
+	audit(env, all)
 	if failed {
 		return silentError{exitFault}
 	}
 	return nil
+}
+
+// audit says what is odd in what servers say.
+func audit(env *environment, all []lockable) {
+	var servers []*toolbox.Server
+	for _, s := range all {
+		servers = append(servers, s.server)
+	}
+	hints := toolbox.Audit(servers)
+	for _, h := range hints {
+		fmt.Fprintf(env.out, "look at %s\n", h)
+	}
+	if len(hints) > 0 {
+		fmt.Fprintf(env.out, "%s: what was compared is characters and phrases, so there may be more to see\n", countVerb(len(hints), "place to look at", "places to look at"))
+	}
 }
 
 // configured reports whether a configuration has a server.
@@ -230,6 +249,9 @@ func (l *locking) compare(ctx context.Context, env *environment, names []string)
 				fmt.Fprintf(env.out, "%s is in the lock file and not in the configuration\n", id)
 			}
 		}
+	}
+	if l.diff {
+		audit(env, all)
 	}
 	switch {
 	case differ > 0:

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -125,9 +124,9 @@ func (it *Item) Label() string {
 	case Instructions:
 		return "the server's instructions"
 	case Template:
-		return fmt.Sprintf("resource template %q", it.Name)
+		return "resource template " + Quote(it.Name.Verbatim())
 	}
-	return fmt.Sprintf("%s %q", it.Kind, it.Name)
+	return string(it.Kind) + " " + Quote(it.Name.Verbatim())
 }
 
 // Key is what an item is accepted by: its name, or its kind.

@@ -109,6 +109,9 @@ func (p Pins) AcceptCommand(key string) string {
 // Shown gives the key of an item as it is shown and typed: with what is not to be seen as numbers.
 func Shown(key string) string { return foreign.Visible(key, maxShown) }
 
+// Quote gives the key of an item as it is shown, in quotation marks that it does not close.
+func Quote(key string) string { return `"` + strings.ReplaceAll(Shown(key), `"`, "'") + `"` }
+
 // Word gives an argument of a command as a shell reads it.
 func Word(text string) string {
 	plain := func(r rune) bool {

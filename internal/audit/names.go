@@ -1,0 +1,132 @@
+package audit
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/mcp-workbench/workbench/internal/foreign"
+)
+
+// names are those of the tools of all servers.
+type names struct {
+	orders [256][]string       // by their first bytes
+	owners map[string][]string // by names that are no words of a language: the servers that have such a tool
+	like   map[string][]owned  // by what a name looks like
+}
+
+type owned struct{ name, server string }
+
+func newNames(servers []Server) *names {
+	n := &names{owners: make(map[string][]string), like: make(map[string][]owned)}
+	for _, phrase := range orders() {
+		n.orders[phrase[0]] = append(n.orders[phrase[0]], phrase)
+	}
+	for _, s := range servers {
+		for _, t := range s.Texts {
+			if t.Tool == "" {
+				continue
+			}
+			if len(servers) > 1 && isCoined(t.Tool) && !slices.Contains(n.owners[t.Tool], s.Name) {
+				n.owners[t.Tool] = append(n.owners[t.Tool], s.Name)
+			}
+			look := skeleton(t.Tool)
+			n.like[look] = append(n.like[look], owned{t.Tool, s.Name})
+		}
+	}
+	return n
+}
+
+// leastCoined is how long a name is at least that no text has by chance.
+const leastCoined = 5
+
+// isCoined reports whether a name is one that no text has by chance.
+func isCoined(name string) bool {
+	if len(name) < leastCoined {
+		return false
+	}
+	inner := name[1:]
+	return strings.ContainsAny(inner, "_-") || strings.ToLower(inner) != inner && strings.ToUpper(inner) != inner
+}
+
+// name looks for tools of other servers whose names look the same and are not.
+func (l *look) name(t Text) {
+	if t.Tool == "" {
+		return
+	}
+	var said []string
+	for _, other := range l.names.like[skeleton(t.Tool)] {
+		if of := fmt.Sprintf("tool %q of %s", foreign.Visible(other.name, foreign.MaxName), other.server); other.server != l.server.Name && other.name != t.Tool && !slices.Contains(said, of) {
+			said = append(said, of)
+			l.add(t.Label, "its name looks like that of "+of, foreign.Visible(t.Tool, foreign.MaxName))
+		}
+	}
+}
+
+// skeleton gives what a name looks like: without what nobody sees, in lower case, with one letter for all that look like it.
+func skeleton(name string) string {
+	return strings.Map(func(r rune) rune {
+		if foreign.Hidden(r) {
+			return -1
+		}
+		return alike(unicode.ToLower(r))
+	}, name)
+}
+
+// alike gives the Latin letter, digit or sign that a character of another script looks like, and one for those Latin ones
+// that look like each other.
+func alike(r rune) rune {
+	switch r {
+	case 'а', 'α':
+		return 'a'
+	case 'с', 'ϲ':
+		return 'c'
+	case 'ԁ':
+		return 'd'
+	case 'е', 'ё', 'є':
+		return 'e'
+	case 'ɡ', 'ց':
+		return 'g'
+	case 'һ':
+		return 'h'
+	case 'і', 'ι', 'ı', 'i', '1', '|', 'ӏ':
+		return 'l'
+	case 'ј':
+		return 'j'
+	case 'к', 'κ':
+		return 'k'
+	case 'п':
+		return 'n'
+	case 'о', 'ο', 'օ', '0':
+		return 'o'
+	case 'р', 'ρ':
+		return 'p'
+	case 'ԛ':
+		return 'q'
+	case 'г':
+		return 'r'
+	case 'ѕ':
+		return 's'
+	case 'т', 'τ':
+		return 't'
+	case 'υ', 'ս':
+		return 'u'
+	case 'ν', 'ѵ':
+		return 'v'
+	case 'ԝ', 'ω':
+		return 'w'
+	case 'х', 'χ':
+		return 'x'
+	case 'у', 'γ':
+		return 'y'
+	case '‐', '‑', '–', '—', '－':
+		return '-'
+	case '＿':
+		return '_'
+	}
+	if r >= 'ａ' && r <= 'ｚ' {
+		return alike(r - 'ａ' + 'a')
+	}
+	return r
+}

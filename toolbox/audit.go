@@ -1,0 +1,40 @@
+package toolbox
+
+import (
+	"github.com/mcp-workbench/workbench/internal/audit"
+	"github.com/mcp-workbench/workbench/internal/lock"
+	"github.com/mcp-workbench/workbench/internal/wire"
+)
+
+// Audit says what is odd in what servers say that are offered together, their instructions, tools, prompts and resource
+// templates. It starts nothing.
+func Audit(servers []*Server) []audit.Hint {
+	said := make([]audit.Server, 0, len(servers))
+	for _, s := range servers {
+		said = append(said, s.audited())
+	}
+	return audit.Inspect(said)
+}
+
+// audited gives what a server says.
+func (s *Server) audited() audit.Server {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := audit.Server{Name: s.Toolbox + "/" + s.Name, Loosened: s.loosened}
+	if s.hello != nil {
+		if text, ok := wire.Unquote(s.hello.Instructions); ok && text != "" {
+			all.Texts = append(all.Texts, audit.Text{Label: "its instructions", Raw: s.hello.Instructions})
+		}
+	}
+	for _, k := range []Kind{Tools, Prompts, Templates} {
+		kind, _ := k.lockKind()
+		for _, it := range s.lists[k] {
+			t := audit.Text{Label: string(kind) + " " + lock.Quote(it.Key.Verbatim()), Raw: it.Raw}
+			if k == Tools {
+				t.Tool = it.Key.Verbatim()
+			}
+			all.Texts = append(all.Texts, t)
+		}
+	}
+	return all
+}

@@ -47,11 +47,10 @@ func Find(named string, dir string, lookup func(string) (string, bool)) (p Place
 		return p, nil
 	}
 	p.Project, p.Searched = FindProject(dir)
-	folder := userFolder(lookup)
-	if folder == "" {
+	user := UserFile(lookup)
+	if user == "" {
 		return p, nil
 	}
-	user := filepath.Join(folder, FileName)
 	p.Searched = append(p.Searched, user)
 	info, err := os.Stat(user)
 	switch {
@@ -97,13 +96,15 @@ func projectFolders(dir string) []string {
 	}
 }
 
-// userFolder returns workbench's folder in the user's configuration folder (XDG Base Directory Specification), or "".
-func userFolder(lookup func(string) (string, bool)) string {
+// UserFile returns where the user's own file is, or would be; "" for a user without a home.
+func UserFile(lookup func(string) (string, bool)) string {
 	if base, _ := lookup("XDG_CONFIG_HOME"); filepath.IsAbs(base) {
-		return filepath.Join(base, "workbench")
+		return filepath.Join(base, "workbench", FileName)
 	}
-	if home, _ := lookup("HOME"); home != "" {
-		return filepath.Join(home, ".config", "workbench")
+	for _, name := range []string{"HOME", "USERPROFILE"} {
+		if home, _ := lookup(name); home != "" {
+			return filepath.Join(home, ".config", "workbench", FileName)
+		}
 	}
 	return ""
 }

@@ -194,6 +194,12 @@ Without a command it serves on standard input and output, as clients start it.`,
 	root.Flags().AddFlag(serve.Flags().Lookup("toolbox")) // the commonest; the others need the command
 	root.AddCommand(
 		serve,
+		addCommand(env),
+		removeCommand(env),
+		enableCommand(env),
+		disableCommand(env),
+		moveCommand(env),
+		undoCommand(env),
 		checkCommand(env),
 		trustCommand(env),
 		untrustCommand(env),

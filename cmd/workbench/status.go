@@ -60,7 +60,7 @@ func showStatus(ctx context.Context, env *environment, asJSON bool) error {
 	asked.Wait()
 	sortWorkbenches(all)
 	if asJSON {
-		return printJSON(env.out, document(all))
+		return printJSON(env.out, statusJSON(all))
 	}
 	_, err := fmt.Fprint(env.out, picture(all))
 	return err
@@ -70,8 +70,8 @@ func sortWorkbenches(all []status.Workbench) {
 	slices.SortFunc(all, func(a, b status.Workbench) int { return a.Since.Compare(b.Since) })
 }
 
-// document is what --json prints of workbenches.
-func document(all []status.Workbench) status.List {
+// statusJSON is what --json prints of workbenches.
+func statusJSON(all []status.Workbench) status.List {
 	if all == nil {
 		all = []status.Workbench{}
 	}

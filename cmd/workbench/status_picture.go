@@ -49,7 +49,7 @@ func drawWorkbench(b *strings.Builder, w *status.Workbench) {
 		first, _, _ := strings.Cut(w.ConfigProblem, "\n")
 		fmt.Fprintf(b, "  config  it has a fault, and the one before goes on: %s\n", first)
 	}
-	for _, line := range clients(w) {
+	for _, line := range clientLines(w) {
 		fmt.Fprintf(b, "  client  %s\n", line)
 	}
 	rows := groups(w)
@@ -76,8 +76,8 @@ func where(w *status.Workbench) string {
 	return "standard input and output"
 }
 
-// clients counts the sessions by what their clients call themselves.
-func clients(w *status.Workbench) []string {
+// clientLines counts the sessions by what their clients call themselves.
+func clientLines(w *status.Workbench) []string {
 	counts := make(map[string]int)
 	for _, s := range w.Sessions {
 		name := strings.TrimSpace(s.Client + " " + s.Version)

@@ -21,14 +21,38 @@ type Place struct {
 // ErrUnable says that a file cannot be changed without writing it anew.
 var ErrUnable = errors.New("the file is written in a way that cannot be changed here; change it by hand")
 
-// Set puts a value, an object as JSON, in place of the member's, or a new member behind the others. What is missing on the
-// way to it is made.
+// Set puts a value, as JSON, in place of the member's, or a new member behind the others. What is missing on the way to it is
+// made. What a list or TOML holds is to be an object.
 func Set(data []byte, at Place, value []byte) ([]byte, error) {
 	v := document.ReadSettings("value.json", value, new(document.Faults))
-	if v == nil || v.Kind != document.Object {
+	if v == nil || v.Kind != document.Object && (at.List || at.language() == "toml") {
 		return nil, fmt.Errorf("the value is no object: %.40q", value)
 	}
 	return change(data, at, v)
+}
+
+// Move takes a member to another place, in JSON with the comments in it.
+func Move(data []byte, from, to Place) ([]byte, error) {
+	root, err := tree(data, from)
+	if err != nil {
+		return nil, err
+	}
+	value := member(root, from)
+	if value == nil {
+		return nil, fmt.Errorf("%s: there is no %s", from.File, strings.Join(from.Keys, "."))
+	}
+	out, err := Set(data, to, value.AppendJSON(nil))
+	if err != nil {
+		return nil, err
+	}
+	if from.language() == "json" && len(from.Keys) == len(to.Keys) {
+		if start, end, ok := valueAt(data, from); ok {
+			if first, last, ok := valueAt(out, to); ok {
+				out = splice(out, first, last, string(data[start:end]))
+			}
+		}
+	}
+	return Remove(out, from)
 }
 
 // Remove takes the member away. What is not there is no fault.

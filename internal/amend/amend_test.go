@@ -95,6 +95,25 @@ func TestLineEnds(t *testing.T) {
 	}
 }
 
+// A member that is moved takes its comments along, and a flag is set as one.
+func TestMove(t *testing.T) {
+	text := "{\n  \"a\": {\n    \"x\": {\n      \"y\": 1 // why\n    }\n  },\n  \"b\": {}\n}\n"
+	want := "{\n  \"a\": {},\n  \"b\": {\n    \"x\": {\n      \"y\": 1 // why\n    }\n  }\n}\n"
+	got, err := amend.Move([]byte(text), amend.Place{File: "f.json", Keys: []string{"a", "x"}}, amend.Place{File: "f.json", Keys: []string{"b", "x"}})
+	if err != nil || string(got) != want {
+		t.Errorf("got %v\n%s\nwant\n%s", err, got, want)
+	}
+	got, err = amend.Move([]byte("a:\n  x: {y: 1}\n  z: 2\n"), amend.Place{File: "f.yaml", Keys: []string{"a", "x"}}, amend.Place{File: "f.yaml", Keys: []string{"b", "x"}})
+	if want := "a:\n  z: 2\nb:\n  x:\n    \"y\": 1\n"; err != nil || string(got) != want {
+		t.Errorf("got %v\n%s\nwant\n%s", err, got, want)
+	}
+	for file, want := range map[string]string{"f.json": "{\n  \"a\": true\n}", "f.yaml": "a: true\n"} {
+		if got, err := amend.Set(nil, amend.Place{File: file, Keys: []string{"a"}}, []byte("true")); err != nil || strings.TrimSpace(string(got)) != strings.TrimSpace(want) {
+			t.Errorf("%s: got %q, %v, want %q", file, got, err, want)
+		}
+	}
+}
+
 func TestRefuses(t *testing.T) {
 	for text, at := range map[string]amend.Place{
 		`{"a": `:            {File: "f.json", Keys: []string{"a", "b"}},

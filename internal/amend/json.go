@@ -65,6 +65,25 @@ type jsonEdit struct {
 	nl, unit string // how lines end, and what a level is indented by
 }
 
+// valueAt returns where the value of a member begins and ends in a text of JSON.
+func valueAt(data []byte, at Place) (start, end int, ok bool) {
+	v, err := hujson.Parse(data)
+	if err != nil {
+		return 0, 0, false
+	}
+	found := &v
+	for _, key := range at.Keys {
+		object, isObject := found.Value.(*hujson.Object)
+		if !isObject {
+			return 0, 0, false
+		}
+		if found = find(object, key); found == nil {
+			return 0, 0, false
+		}
+	}
+	return found.StartOffset, found.EndOffset, true
+}
+
 func find(object *hujson.Object, key string) *hujson.Value {
 	for i := range object.Members {
 		if object.Members[i].Name.Value.(hujson.Literal).String() == key {

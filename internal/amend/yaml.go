@@ -140,6 +140,9 @@ func (e yamlEdit) block(keys []string, list bool, value *document.Node, indent i
 		indent += 2
 	}
 	lead := strings.Repeat(" ", indent)
+	if value.Kind != document.Object || len(value.Members) == 0 {
+		return b.String() + lead + yamlKey(keys[len(keys)-1]) + ": " + yamlValue(value) + e.nl
+	}
 	if !list {
 		b.WriteString(lead + yamlKey(keys[len(keys)-1]) + ":" + e.nl)
 	}

@@ -57,12 +57,12 @@ func (c *conversion) program(m document.Member) bool {
 	case "env", "envs", "environment":
 		for _, v := range m.Value.Members {
 			if text, ok := c.text(v.Key, v.Value); ok {
-				s.Env.set(v.Key, text)
+				s.Env.Set(v.Key, text)
 			}
 		}
 	case "env_keys":
 		for _, name := range m.Value.Items {
-			s.Env.set(name.Text(), "${"+name.Text()+"}")
+			s.Env.Set(name.Text(), "${"+name.Text()+"}")
 			c.note(name.Line, "the client keeps %s in its keyring: set the variable of that name", shown(name.Text()))
 		}
 	case "env_vars":
@@ -97,7 +97,7 @@ func (c *conversion) address(m document.Member) bool {
 	case "headers", "http_headers":
 		for _, h := range m.Value.Members {
 			if text, ok := c.text(h.Key, h.Value); ok {
-				s.Headers.set(h.Key, text)
+				s.Headers.Set(h.Key, text)
 			}
 		}
 	case "requestOptions", "requestInit":
@@ -108,13 +108,13 @@ func (c *conversion) address(m document.Member) bool {
 		}
 	case "env_http_headers":
 		for _, h := range m.Value.Members {
-			s.Headers.set(h.Key, "${"+h.Value.Text()+"}")
+			s.Headers.Set(h.Key, "${"+h.Value.Text()+"}")
 		}
 	case "bearer_token_env_var", "bearer_token_env":
-		s.Headers.set("Authorization", "Bearer ${"+m.Value.Text()+"}")
+		s.Headers.Set("Authorization", "Bearer ${"+m.Value.Text()+"}")
 	case "bearer_token":
 		if text, ok := c.text(m.Key, m.Value); ok {
-			s.Headers.set("Authorization", "Bearer "+text)
+			s.Headers.Set("Authorization", "Bearer "+text)
 		}
 	case "oauth", "auth":
 		c.oauth(m)

@@ -7,6 +7,8 @@ import (
 	"path"
 	"strings"
 	"time"
+
+	"github.com/mcp-workbench/workbench/internal/foreign"
 )
 
 // Entry is a server of a file, in workbench's terms.
@@ -105,8 +107,8 @@ func (p Pairs) MarshalJSON() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// set puts a pair in place of the one of that key, or behind the others.
-func (p *Pairs) set(key, value string) {
+// Set puts a pair in place of the one of that key, or behind the others.
+func (p *Pairs) Set(key, value string) {
 	for i := range *p {
 		if (*p)[i].Key == key {
 			(*p)[i].Value = value
@@ -118,6 +120,14 @@ func (p *Pairs) set(key, value string) {
 
 // JSON returns the server as an object on one line.
 func (s Server) JSON() []byte { return quoted(s) }
+
+// Summary says in a line what is run or reached, without variables and headers.
+func (s Server) Summary() string {
+	if s.URL != "" {
+		return foreign.NewText(s.URL).String()
+	}
+	return foreign.NewText(strings.Join(append([]string{s.Command}, s.Args...), " ")).String()
+}
 
 // quoted gives a value as JSON, with < and & as they are.
 func quoted(v any) []byte {

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/workbench/internal/versions"
+)
+
+func undoCommand(env *environment) *cobra.Command {
+	var anyway bool
+	cmd := &cobra.Command{
+		Use:   "undo [FILE]",
+		Short: "Take back the last change that a command made",
+		Long: `Undo brings back what a file was before the last command that changed it: import,
+add, remove, enable, disable, move, connect or disconnect. FILE is your own
+configuration unless it is given, and may be the file of a client. The last five
+versions are kept; undo again goes back further. What was changed by hand since
+is not thrown away.`,
+		Example: `  workbench undo
+  workbench undo ~/.cursor/mcp.json`,
+		Args: between(0, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			path, err := env.editPath()
+			if len(args) > 0 {
+				path, err = filepath.Abs(args[0])
+			}
+			if err != nil {
+				return err
+			}
+			kept, err := env.versions()
+			if err != nil {
+				return err
+			}
+			switch err := kept.Undo(cmd.Context(), path, anyway); {
+			case errors.Is(err, versions.ErrNone):
+				return hinted{fmt.Errorf("%s: %w", path, err), "workbench undo FILE names another file"}
+			case errors.Is(err, versions.ErrChanged):
+				return hinted{fmt.Errorf("%s: %w", path, err), "--anyway throws that away"}
+			case err != nil:
+				return err
+			}
+			_, err = fmt.Fprintf(env.out, "%s: as before the last change\n", path)
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&anyway, "anyway", false, "also if the file was changed by hand since")
+	return cmd
+}

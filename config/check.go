@@ -144,6 +144,7 @@ func (c *checker) config(root *node) *Config {
 		}
 		c.workable(cfg)
 	}
+	c.pins(o, cfg)
 	o.done(func(key string) string {
 		switch key {
 		case "mcpServers", "servers", "mcp": // of Claude and Cursor, VS Code, opencode

@@ -23,6 +23,7 @@ type Config struct {
 	Store       Store         `key:"store"`
 	Models      Models        `key:"models"`
 	HTTP        HTTP          `key:"http"`
+	Pinned      []Pin         `key:"pin"`       // tools that are always offered
 	Toolboxes   []Toolbox     `key:"toolboxes"` // in the order of the file
 
 	given map[string]bool // the keys of the top level that the file has
@@ -84,6 +85,7 @@ type Server struct {
 	Conditions string   `key:"conditions" enum:"strict,lenient"` // "strict" or "lenient", for the built-in workflow server
 
 	ToolFilters []string `key:"toolFilters"` // names and globs of path.Match, "!" in front of those to leave out; nil: every tool
+	Tools       []Tool   `key:"tools"`       // how single tools are offered, in the order of the file
 	Disabled    bool     `key:"disabled"`
 	Shared      bool     `key:"shared"` // one for all clients of a gateway, instead of one for each
 	Timeouts    Timeouts `key:"timeouts"`

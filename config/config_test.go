@@ -187,6 +187,13 @@ func fileOf(cfg *config.Config) any {
 		file = append(file, entry{"http", ordered{{"jwt", ordered{
 			{"issuer", escape(j.Issuer)}, {"audience", escape(j.Audience)}, keys, {"algorithms", j.Algorithms}}}}})
 	}
+	if cfg.Pinned != nil {
+		var pins []string
+		for _, p := range cfg.Pinned {
+			pins = append(pins, escape(p.String()))
+		}
+		file = append(file, entry{"pin", pins})
+	}
 	return append(file, entry{"toolboxes", toolboxes})
 }
 
@@ -240,6 +247,9 @@ func serverFile(s config.Server) ordered {
 	list("workflows", s.Workflows)
 	text("conditions", s.Conditions)
 	list("toolFilters", s.ToolFilters)
+	if s.Tools != nil {
+		file = append(file, entry{"tools", toolsFile(s.Tools)})
+	}
 	if s.Disabled {
 		file = append(file, entry{"disabled", true})
 	}
@@ -272,6 +282,29 @@ func serverFile(s config.Server) ordered {
 		{"start", s.Timeouts.Start.String()},
 		{"callIdle", s.Timeouts.CallIdle.String()},
 		{"callTotal", s.Timeouts.CallTotal.String()}}})
+}
+
+func toolsFile(tools []config.Tool) (file ordered) {
+	for _, tool := range tools {
+		one := ordered{}
+		for _, e := range []struct{ key, value string }{{"rename", tool.Rename}, {"describe", tool.Describe}} {
+			if e.value != "" {
+				one = append(one, entry{e.key, escape(e.value)})
+			}
+		}
+		if tool.Defaults != nil {
+			defaults := ordered{}
+			for _, d := range tool.Defaults {
+				defaults = append(defaults, entry{d.Name, json.RawMessage(escape(string(d.Value)))})
+			}
+			one = append(one, entry{"defaults", defaults})
+		}
+		if tool.Hide != nil {
+			one = append(one, entry{"hide", escapeAll(tool.Hide)})
+		}
+		file = append(file, entry{tool.Name, one})
+	}
+	return file
 }
 
 func oauthKeys(a config.OAuth) (keys ordered) {

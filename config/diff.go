@@ -11,7 +11,7 @@ import (
 
 // Changes says how one configuration differs from another, so that no more is touched than has changed.
 type Changes struct {
-	Settings  []string // the keys of the top level that differ: toolMode, openTimeout, openBudget, maxMessage, store, models, http
+	Settings  []string // the keys of the top level that differ: toolMode, openTimeout, openBudget, maxMessage, store, models, http, pin
 	Added     []string // toolboxes, in the order of the new configuration
 	Removed   []string // toolboxes, in the order of the old one
 	Reordered bool     // the toolboxes that are in both stand in another order
@@ -111,11 +111,11 @@ func (t *Toolbox) Server(name string) (*Server, bool) {
 	return &t.Servers[i], true
 }
 
-// StartedAs is what decides how the server is started and reached: all of it but ToolFilters, Pins, LargeResults and the bounds, which hold
-// for a server that runs, and Shared, which says whose the server is.
+// StartedAs is what decides how the server is started and reached: all of it but ToolFilters, Tools, Pins, LargeResults and the bounds,
+// which hold for a server that runs, and Shared, which says whose the server is.
 func (s *Server) StartedAs() Server {
 	start := *s
-	start.ToolFilters, start.Timeouts, start.IdleTimeout, start.MaxInFlight, start.Shared = nil, Timeouts{}, 0, 0, false
+	start.ToolFilters, start.Tools, start.Timeouts, start.IdleTimeout, start.MaxInFlight, start.Shared = nil, nil, Timeouts{}, 0, 0, false
 	start.LargeResults = LargeResults{}
 	start.Pins, start.Written = lock.Pins{}, nil
 	return start
@@ -134,7 +134,7 @@ func (s *Server) StartsLike(other *Server) bool {
 
 // adjustable is what StartsLike leaves out of a server's own settings.
 func (s *Server) adjustable() Server {
-	return Server{ToolFilters: s.ToolFilters, Timeouts: s.Timeouts, IdleTimeout: s.IdleTimeout, MaxInFlight: s.MaxInFlight, LargeResults: s.LargeResults}
+	return Server{ToolFilters: s.ToolFilters, Tools: s.Tools, Timeouts: s.Timeouts, IdleTimeout: s.IdleTimeout, MaxInFlight: s.MaxInFlight, LargeResults: s.LargeResults}
 }
 
 // settings returns the keys of plain settings that differ between two values of one type, in the order of their fields.

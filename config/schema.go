@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/reshape"
 )
 
 // schema is a JSON Schema as encoding/json writes it, its keys in alphabetical order.
@@ -110,6 +111,12 @@ func typeSchema(t reflect.Type) schema {
 		s["required"] = []string{"issuer", "audience"}
 		s["oneOf"] = []schema{{"required": []string{"jwksUrl"}}, {"required": []string{"keyFile"}}}
 		return s
+	case reflect.TypeFor[[]Tool]():
+		return schema{"type": "object", "patternProperties": commentSchema(), "additionalProperties": objectSchema(reflect.TypeFor[Tool]())}
+	case reflect.TypeFor[[]reshape.Argument]():
+		return schema{"type": "object"}
+	case reflect.TypeFor[[]Pin]():
+		return schema{"type": "array", "items": schema{"type": "string", "pattern": `^[^/]+/[^/]+/.+|\$\{`}}
 	case reflect.TypeFor[[]Toolbox]():
 		return namedSchema("#/$defs/toolbox")
 	case reflect.TypeFor[[]Server]():
@@ -246,6 +253,18 @@ func description(key string) string {
 		return "How the built-in workflow server reads conditions: strict (the default), or lenient with the string operators of older workflow files."
 	case "toolFilters":
 		return `Which tools are offered: names and globs, those with ! in front left out. ["*"] and leaving the key out mean all.`
+	case "tools":
+		return "How single tools are offered, by the names that the server gives them."
+	case "rename":
+		return "The name that clients see instead."
+	case "describe":
+		return "The description that clients see instead."
+	case "defaults":
+		return "Arguments that a call is given which has none of that name. Those that are not hidden are shown to clients."
+	case "hide":
+		return "Parameters that clients neither see nor give; those in defaults are sent with every call."
+	case "pin":
+		return "Tools that clients are always offered, whatever is open: TOOLBOX/SERVER/TOOL."
 	case "disabled":
 		return "Leave the server out without taking its entry away. Default false."
 	case "shared":

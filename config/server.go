@@ -27,6 +27,7 @@ func (c *checker) server(n *node, name, path string) (s Server) {
 	c.remote(o, &s)
 	c.builtin(o, &s)
 	s.ToolFilters = c.toolFilters(o)
+	s.Tools = c.tools(o)
 	if t, tPath, ok := o.take("timeouts"); ok {
 		c.timeouts(t, tPath, &s.Timeouts)
 	}

@@ -20,8 +20,10 @@ type box struct {
 	content          atomic.Pointer[content] // all its servers
 	// listed says that its tools are in tools/list: it was opened by the
 	// client, or is marked to be open. settled says that its servers were
-	// waited for once. Both are guarded by the session's mu.
-	listed, settled bool
+	// waited for once; pinned, that the tools of it that are always listed were
+	// looked for; dormant, that it was made for these alone and is not opened.
+	// All are guarded by the session's mu.
+	listed, settled, pinned, dormant bool
 }
 
 // content is what is in a toolbox by one configuration. It is replaced by a
@@ -119,14 +121,18 @@ func (s *session) open() []*box {
 }
 
 func (s *session) openLocked() []*box {
-	var open []*box
+	return slices.DeleteFunc(s.boxesLocked(), func(b *box) bool { return b.dormant })
+}
+
+// boxesLocked returns those too that were made for their pinned tools.
+func (s *session) boxesLocked() (all []*box) {
 	boxes := s.cfg().Toolboxes
 	for i := range boxes {
 		if b := s.boxes[boxes[i].Name]; b != nil {
-			open = append(open, b)
+			all = append(all, b)
 		}
 	}
-	return open
+	return all
 }
 
 // box returns the session's toolbox of that name, making it if there is none.
@@ -171,7 +177,9 @@ func (s *session) marked() []string {
 func (s *session) openMarked(ctx context.Context) {
 	var wg sync.WaitGroup
 	for _, name := range s.unsettled() {
-		if b, err := s.box(name); err == nil {
+		if !s.isMarked(name) {
+			wg.Go(func() { s.findPinned(ctx, name) })
+		} else if b, err := s.box(name); err == nil {
 			// Nothing is announced: the list that waits for this has it.
 			wg.Go(func() { _, _ = s.openBox(ctx, b, false) })
 		}
@@ -182,7 +190,11 @@ func (s *session) openMarked(ctx context.Context) {
 // openingServers returns the servers of the toolboxes that openMarked opens.
 func (s *session) openingServers() (all []*toolbox.Server) {
 	for _, name := range s.unsettled() {
-		if b, err := s.box(name); err == nil {
+		if !s.isMarked(name) {
+			if b := s.dormant(name); b != nil {
+				all = append(all, b.Servers()...)
+			}
+		} else if b, err := s.box(name); err == nil {
 			all = append(all, b.Servers()...)
 		}
 	}
@@ -214,14 +226,15 @@ func (s *session) absent(name string) *toolbox.Server {
 	return nil
 }
 
-// unsettled returns the marked toolboxes that were not opened to the end yet.
+// unsettled returns the marked toolboxes that were not opened to the end yet, and those whose pinned tools were not looked for.
 func (s *session) unsettled() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.DeleteFunc(s.marked(), func(name string) bool {
+	names := slices.DeleteFunc(s.marked(), func(name string) bool {
 		b := s.boxes[name]
 		return b != nil && b.settled
 	})
+	return append(names, s.unpinnedLocked()...)
 }
 
 // openBox opens a toolbox so that its tools are listed, waits for its servers,
@@ -231,6 +244,7 @@ func (s *session) unsettled() []string {
 func (s *session) openBox(ctx context.Context, b *box, announce bool, names ...string) (listed <-chan struct{}, err error) {
 	s.mu.Lock()
 	s.opening++
+	b.dormant = false
 	s.mu.Unlock()
 	err = b.open(ctx, s.cfg().OpenTimeout, names...)
 	var next chan struct{}

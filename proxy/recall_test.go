@@ -26,6 +26,7 @@ type past struct {
 	dir  string
 	gate string
 	open string // "true" for a toolbox that is open without being asked for
+	pin  string // the tools that are always listed, each a JSON string
 	spec string // what the server offers
 }
 
@@ -53,7 +54,7 @@ func (p *past) closeGate() {
 // run is a workbench and its client, which shook hands if it is a legacy one.
 func (p *past) run(modern bool) *line {
 	p.t.Helper()
-	cfg := readConfig(p.t, fmt.Sprintf(`{"openTimeout": "20s", "toolboxes": {"dev": {"open": %s, "mcpServers": {"a": {"command": "child"}}}}}`, p.open))
+	cfg := readConfig(p.t, fmt.Sprintf(`{"openTimeout": "20s", "pin": [%s], "toolboxes": {"dev": {"open": %s, "mcpServers": {"a": {"command": "child"}}}}}`, p.pin, p.open))
 	cfg.Toolboxes[0].Servers[0].Env[specVariable] = p.spec + " gate=" + p.gate
 	l := connect(p.t, newFrontWith(p.t, cfg, proxy.Options{Toolbox: toolbox.Options{
 		Catalogue: catalogue.New(filepath.Join(p.dir, "catalogue"), zerolog.Nop()),

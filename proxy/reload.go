@@ -85,6 +85,7 @@ func (s *session) reload(v *view) {
 	var staying []*box
 	for name, b := range s.boxes {
 		if _, ok := v.cfg.Toolbox(name); ok {
+			b.pinned = false // others may be
 			staying = append(staying, b)
 			continue
 		}

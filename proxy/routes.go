@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/habits"
+	"github.com/mcp-workbench/workbench/internal/reshape"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
@@ -23,10 +24,14 @@ const (
 // route is where a name leads.
 type route struct {
 	server *toolbox.Server
-	key    string // the server's own name
-	name   []byte // the same as a JSON string token
-	added  bool   // a legacy client has it because a toolbox was opened
-	held   string // why it is not offered: then it leads nowhere
+	key    string // the server's own name, or the one that the configuration gives it
+	name   []byte // what its server calls it, as a JSON string token
+	// arguments says what becomes of those of a tool; nil if they go to the server as they are.
+	arguments *reshape.Arguments
+	added     bool   // a legacy client has it because a toolbox was opened
+	held      string // why it is not offered: then it leads nowhere
+	// dormant says that its toolbox is to be opened first.
+	dormant bool
 }
 
 func (r route) identity() identity { return identity{r.server, r.key} }
@@ -53,19 +58,30 @@ func (s *session) build() *routes {
 	r := &routes{
 		mirrored: make(map[identity]*mcp.Tool),
 	}
-	boxes := s.openLocked()
+	boxes, all := s.openLocked(), s.boxesLocked()
 	tools := gather(boxes, toolbox.Tools)
+	for _, b := range all {
+		if b.dormant {
+			tools = append(tools, s.pinned(b)...)
+		}
+	}
 	r.tools = s.directory(toolbox.Tools, tools, boxes)
 	r.prompts = s.directory(toolbox.Prompts, gather(boxes, toolbox.Prompts), boxes)
 	r.mirror(tools)
 	r.places = newPlaces(s.claims, slices.Concat(gather(boxes, toolbox.Resources), gather(boxes, toolbox.Templates)))
 	for e := range r.lists {
-		shown := func(b *box, k toolbox.Kind) bool { return s.shows(b, k, era(e)) }
+		list := func(k toolbox.Kind, boxes []*box, names map[identity]string) []byte {
+			var items []toolbox.Item
+			for _, b := range boxes {
+				items = append(items, s.offered(b, k, era(e))...)
+			}
+			return s.render(k, items, names)
+		}
 		r.lists[e] = map[toolbox.Kind][]byte{
-			toolbox.Tools:     s.render(boxes, toolbox.Tools, shown, r.tools.shown),
-			toolbox.Prompts:   s.render(boxes, toolbox.Prompts, shown, r.prompts.shown),
-			toolbox.Resources: s.render(boxes, toolbox.Resources, shown, r.places.aliases),
-			toolbox.Templates: s.render(boxes, toolbox.Templates, shown, r.places.aliases),
+			toolbox.Tools:     list(toolbox.Tools, all, r.tools.shown),
+			toolbox.Prompts:   list(toolbox.Prompts, boxes, r.prompts.shown),
+			toolbox.Resources: list(toolbox.Resources, boxes, r.places.aliases),
+			toolbox.Templates: list(toolbox.Templates, boxes, r.places.aliases),
 		}
 	}
 	return r
@@ -80,6 +96,17 @@ func gather(boxes []*box, k toolbox.Kind) []toolbox.Item {
 		}
 	}
 	return all
+}
+
+// offered gives what an era sees of a list of a toolbox.
+func (s *session) offered(b *box, k toolbox.Kind, e era) []toolbox.Item {
+	switch {
+	case !b.dormant && s.shows(b, k, e):
+		return gather([]*box{b}, k)
+	case k == toolbox.Tools:
+		return s.pinned(b)
+	}
+	return nil
 }
 
 // shows reports whether a list of a toolbox is part of what an era sees.
@@ -101,8 +128,12 @@ func (s *session) directory(k toolbox.Kind, items []toolbox.Item, boxes []*box) 
 	marked := s.marked()
 	to := make([]route, 0, len(items))
 	add := func(it *toolbox.Item, held string) {
-		added := !slices.Contains(marked, it.Server.Toolbox)
-		to = append(to, route{it.Server, it.Key.Verbatim(), it.Raw[it.KeySpan.Start:it.KeySpan.End], added, held})
+		b := s.boxes[it.Server.Toolbox]
+		to = append(to, route{
+			server: it.Server, key: it.Key.Verbatim(), name: it.Token(), arguments: it.Arguments(), held: held,
+			added:   !slices.Contains(marked, it.Server.Toolbox) && b.listed,
+			dormant: b.dormant,
+		})
 	}
 	for i := range items {
 		add(&items[i], "")
@@ -188,7 +219,7 @@ func (s *session) mirrored(name []byte) *mcp.Tool {
 
 // render makes the JSON array of one list: the items' own bytes, with the name
 // replaced where the client sees another.
-func (s *session) render(boxes []*box, k toolbox.Kind, shown func(*box, toolbox.Kind) bool, names map[identity]string) []byte {
+func (s *session) render(k toolbox.Kind, items []toolbox.Item, names map[identity]string) []byte {
 	out := []byte{'['}
 	if k == toolbox.Tools {
 		for _, t := range s.view.Load().meta {
@@ -196,30 +227,25 @@ func (s *session) render(boxes []*box, k toolbox.Kind, shown func(*box, toolbox.
 		}
 	}
 	seen := make(map[identity]bool)
-	for _, b := range boxes {
-		if !shown(b, k) {
+	for _, it := range items {
+		id := identity{it.Server, it.Key.Verbatim()}
+		if seen[id] {
 			continue
 		}
-		for _, it := range gather([]*box{b}, k) {
-			id := identity{it.Server, it.Key.Verbatim()}
-			if seen[id] {
-				continue
-			}
-			seen[id] = true
-			out = comma(out)
-			var edits []wire.Edit
-			if name, ok := names[id]; ok && name != it.Key.Verbatim() {
-				edits = append(edits, wire.Edit{Span: it.KeySpan, New: wire.AppendQuote(nil, name)})
-			}
-			if k == toolbox.Tools && previews(it.Server.LargeResults()) {
-				edits = append(edits, withoutOutputSchema(&it)...)
-				slices.SortFunc(edits, func(x, y wire.Edit) int { return x.Span.Start - y.Span.Start })
-			}
-			if edits != nil {
-				out = wire.Splice(out, it.Raw, edits...)
-			} else {
-				out = append(out, it.Raw...)
-			}
+		seen[id] = true
+		out = comma(out)
+		var edits []wire.Edit
+		if name, ok := names[id]; ok && name != it.Key.Verbatim() {
+			edits = append(edits, wire.Edit{Span: it.KeySpan, New: wire.AppendQuote(nil, name)})
+		}
+		if k == toolbox.Tools && previews(it.Server.LargeResults()) {
+			edits = append(edits, withoutOutputSchema(&it)...)
+			slices.SortFunc(edits, func(x, y wire.Edit) int { return x.Span.Start - y.Span.Start })
+		}
+		if edits != nil {
+			out = wire.Splice(out, it.Raw, edits...)
+		} else {
+			out = append(out, it.Raw...)
 		}
 	}
 	return append(out, ']')

@@ -28,8 +28,12 @@ func (s *session) callTool(c *call) {
 		s.seen(func(h *habits.Habit) { h.Calls = true })
 	}
 	switch {
+	case err == nil && to.dormant:
+		s.wakeAndCall(c, name, to.server)
 	case err == nil:
-		s.forward(c, to.server, wire.Edit{Span: c.name, New: to.name})
+		if f := s.take(c); f != nil {
+			f.callAs(c, to)
+		}
 	case !s.isMeta(name) && (len(s.unsettled()) > 0 || s.installs(name) != nil):
 		s.callUnlisted(c, name)
 	case errors.As(err, new(*heldError)):
@@ -48,6 +52,29 @@ func (s *session) callTool(c *call) {
 		s.tellStatus(c)
 	default:
 		s.useTool(c)
+	}
+}
+
+// callAs sends a call to the tool that is meant, with the arguments that it is to have.
+func (f *flight) callAs(c *call, to route) {
+	name := wire.Edit{Span: c.name, New: to.name}
+	if to.arguments == nil {
+		f.send(c, to.server, name)
+		return
+	}
+	var given []byte
+	if c.args.Present() {
+		given = c.Bytes(c.args)
+	}
+	arguments, err := to.arguments.Merge(given)
+	switch {
+	case err != nil:
+		f.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: "params." + err.Error()})
+	case c.args.Present():
+		f.send(c, to.server, name, wire.Edit{Span: c.args, New: arguments})
+	default:
+		member := append(append([]byte(`"arguments":`), arguments...), ',')
+		f.send(c, to.server, wire.Edit{Span: wire.At(c.Params.Start + 1), New: member}, name)
 	}
 }
 
@@ -91,7 +118,7 @@ func (s *session) callUnlisted(c *call, name string) {
 			f.fail(s.notMeant(toolbox.Tools, name, err))
 			return
 		}
-		f.send(later, to.server, wire.Edit{Span: later.name, New: to.name})
+		f.callAs(later, to)
 	}()
 }
 

@@ -162,6 +162,11 @@ func (f *flight) use(c *call, w want, to route) {
 		arguments = c.Bytes(w.arguments)
 	}
 	f.inner = newInner(to, arguments)
+	arguments, err := to.arguments.Merge(arguments)
+	if err != nil {
+		f.fail(err)
+		return
+	}
 	f.send(c, to.server, wire.Edit{Span: c.name, New: to.name}, wire.Edit{Span: c.args, New: arguments})
 }
 

@@ -39,7 +39,8 @@ type Item struct {
 	// Raw is the entry; KeySpan is where the token of Key stands in it.
 	Raw     []byte
 	KeySpan wire.Span
-	mended  bool // the server gave it otherwise, see mended
+	mended  bool      // the server gave it otherwise, see mended
+	as      *reshaped // it is offered otherwise than the server has it; nil if it is not
 }
 
 // method gives the request that lists a kind, and the member that names an item.

@@ -82,8 +82,21 @@ func (s *Server) saysLocked() []lock.Item {
 	return all
 }
 
-// sieveLocked makes of a whole list what is offered of it, by the filters and the pins.
+// sieveLocked makes of a whole list what is offered of it, by the filters and the pins, as the configuration has it offered.
 func (s *Server) sieveLocked(k Kind) {
+	s.judgeLocked(k)
+	if k != Tools || len(s.rules) == 0 {
+		return
+	}
+	s.lists[k], _ = reshapedBy(s.lists[k], s.rules)
+	for i, h := range s.held[k] {
+		one, _ := reshapedBy([]Item{h.Item}, s.rules)
+		s.held[k][i].Item = one[0]
+	}
+}
+
+// judgeLocked leaves out what the filters and the pins do.
+func (s *Server) judgeLocked(k Kind) {
 	offered := s.offeredLocked(k)
 	s.lists[k] = offered
 	delete(s.held, k)

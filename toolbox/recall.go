@@ -28,9 +28,10 @@ func (t *Toolbox) Recall() {
 	})
 }
 
-// recall fills the lists of the servers that are about to be started. Those in
-// this process are there at once and need no past.
-func (t *Toolbox) recall() {
+// RecallOwn fills the lists of the servers that are not started yet with what
+// they last were for such a client as this, and starts nothing. Those in this
+// process are there at once and need no past.
+func (t *Toolbox) RecallOwn() {
 	if t.opts.Catalogue == nil {
 		return
 	}

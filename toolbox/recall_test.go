@@ -521,13 +521,15 @@ func TestFaultH10_HangingServerHoldsUpOneOpen(t *testing.T) {
 
 // Each setting of a server decides by what it is known, but for those that are named here, and values that are secret.
 func TestAllThatDecidesIsInTheKey(t *testing.T) {
-	others := []string{"Name", "ToolFilters", "Disabled", "Shared", "Timeouts", "IdleTimeout", "MaxInFlight", "Pins", "Written", "LargeResults", "Problem"}
+	others := []string{"Name", "ToolFilters", "Tools", "Disabled", "Shared", "Timeouts", "IdleTimeout", "MaxInFlight", "Pins", "Written", "LargeResults", "Problem"}
 	known := toolbox.KeyOf(config.Server{})
 	kind := reflect.TypeFor[config.Server]()
 	for i := range kind.NumField() {
 		var cfg config.Server
 		name, field := kind.Field(i).Name, reflect.ValueOf(&cfg).Elem().Field(i)
 		switch field.Interface().(type) {
+		case []config.Tool:
+			cfg.Tools = []config.Tool{{Name: "x"}}
 		case config.Timeouts:
 			cfg.Timeouts.Start = time.Second
 		case config.LargeResults:

@@ -79,6 +79,7 @@ type Server struct {
 	late     bool            // an open waited for it in vain; until it is ready, none does again
 	kept     time.Time       // until when it is not idle, whatever is asked of it
 	filters  []string        // of tools
+	rules    []config.Tool   // how single tools are offered
 	retired  bool            // it takes no more requests
 	heir     *Server         // which takes them instead, if there is one
 	// doubted is the protocol version that the server, asked anew after it had
@@ -132,7 +133,7 @@ func newServer(box *Toolbox, cfg config.Server) *Server {
 		watched: make(map[string]bool),
 	}
 	s.life, s.quit = context.WithCancelCause(box.ctx)
-	s.queue.server, s.filters = s, cfg.ToolFilters
+	s.queue.server, s.filters, s.rules = s, cfg.ToolFilters, cfg.Tools
 	s.bounds.Store(newBounds(cfg, box.opts.IdleTimeout))
 	if cfg.URL != "" {
 		s.remote = newRemote(s)
@@ -231,6 +232,10 @@ func (s *Server) Notes() []string {
 	}
 	if n := len(s.whole[Tools]); n > 0 && n == s.hiddenLocked() {
 		notes = append(notes, fmt.Sprintf("its toolFilters leave none of its %d tools", n))
+	}
+	if len(s.whole[Tools]) > 0 {
+		_, wrong := reshapedBy(s.offeredLocked(Tools), s.rules)
+		notes = append(notes, wrong...)
 	}
 	c := s.conn
 	s.mu.Unlock()

@@ -232,7 +232,7 @@ func settle(ctx context.Context, servers []*Server) {
 
 // start has the servers started.
 func (t *Toolbox) start() error {
-	t.recall()
+	t.RecallOwn()
 	t.mu.Lock()
 	t.opened = true
 	servers, closed := t.servers, false

@@ -15,7 +15,6 @@ import (
 	"github.com/mcp-workbench/workbench/internal/argument"
 	"github.com/mcp-workbench/workbench/internal/nearest"
 	"github.com/mcp-workbench/workbench/internal/openfile"
-	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
@@ -79,12 +78,14 @@ func callTool(ctx context.Context, env *environment, name string, args []string,
 	if err != nil {
 		return err
 	}
-	params := wire.AppendQuote([]byte(`{"name":`), found.Key.Verbatim())
-	params = append(append(params, `,"arguments":`...), arguments...)
-	if def.Execution.TaskSupport == "required" {
-		params = append(params, `,"task":{"ttl":3600000}`...)
+	params, err := found.CallParams(arguments)
+	if err != nil {
+		return err
 	}
-	result, err := client.call(ctx, found.Server, "tools/call", append(params, '}'))
+	if def.Execution.TaskSupport == "required" {
+		params = append(params[:len(params)-1], `,"task":{"ttl":3600000}}`...)
+	}
+	result, err := client.call(ctx, found.Server, "tools/call", params)
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/logkey"
-	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
 )
@@ -83,7 +82,5 @@ func (c toolCaller) CallTool(ctx context.Context, box, server, tool string, argu
 	if !ok {
 		return nil, fmt.Errorf("toolbox %q has no server %q", box, server)
 	}
-	params := wire.AppendQuote([]byte(`{"name":`), tool)
-	params = append(append(params, `,"arguments":`...), arguments...)
-	return s.Request(ctx, "tools/call", append(params, '}'))
+	return s.CallTool(ctx, tool, arguments)
 }

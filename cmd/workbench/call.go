@@ -55,7 +55,8 @@ arguments are wrong, and 130 after an interrupt.`,
   workbench call files/filesystem/read_text_file path=README.md
   workbench call files/filesystem/edit_file path=a.txt edits:='[{"oldText":"a","newText":"b"}]'
   workbench call web/browser/screenshot url=http://localhost --save .`,
-		Args: between(1, -1),
+		Args:              between(1, -1),
+		ValidArgsFunction: env.offer(func() []string { return env.itemNames(toolbox.Tools) }),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return callTool(cmd.Context(), env, args[0], args[1:], &flags)
 		},

@@ -106,6 +106,9 @@ func serveHTTP(ctx context.Context, env *environment, o *httpFlags, cfg *config.
 	for _, name := range env.desks.served() {
 		opts.Logger.Info().Str(logkey.Toolbox, name).Str(logkey.URL, strings.TrimSuffix(url, "mcp")+"commands/"+neturl.PathEscape(name)+"/").Msg("serving commands")
 	}
+	if isTerminal(env.err) {
+		fmt.Fprint(env.err, entries(url, tokenFile != ""))
+	}
 	defer env.tell(opts.Logger, url, front, reload.problem)()
 	defer reload.follow(withDesks{front, env.desks})()
 	return front.Serve(ctx, ln)
@@ -184,6 +187,20 @@ func (o *httpFlags) url(address net.Addr) string {
 		return "https://" + address.String() + "/mcp"
 	}
 	return "http://" + address.String() + "/mcp"
+}
+
+// entries are what clients need to connect, ready to be pasted.
+func entries(url string, withToken bool) string {
+	bearer, header := "", ""
+	if withToken {
+		bearer = ` --header "Authorization: Bearer $(workbench token)"`
+		header = `, "headers": {"Authorization": "Bearer ${WORKBENCH_TOKEN}"}`
+	}
+	text := fmt.Sprintf("\nClaude Code:\n  claude mcp add --transport http workbench %s%s\nOther clients:\n  {\"mcpServers\": {\"workbench\": {\"type\": \"http\", \"url\": %q%s}}}\n", url, bearer, url, header)
+	if withToken {
+		text += "workbench token prints the token. Ctrl-C ends this.\n\n"
+	}
+	return text
 }
 
 func (o *httpFlags) announce(log zerolog.Logger, url, tokenFile string) {

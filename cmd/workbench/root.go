@@ -178,20 +178,25 @@ Without a command it serves on standard input and output, as clients start it.`,
   workbench tools workflows              # what does a toolbox offer?
   workbench call workflows/workflow/workflow_list
   workbench demo                         # see it work`,
-		Args:              noArgs,
-		RunE:              serve.RunE,
-		SilenceErrors:     true,
-		SilenceUsage:      true,
-		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+		Args:          noArgs,
+		RunE:          serve.RunE,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Version:       version(),
 	}
+	root.SetVersionTemplate(versionLine())
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usageError{hinted{err, fmt.Sprintf("%s --help lists the flags", cmd.CommandPath())}}
 	})
 	f := root.PersistentFlags()
 	f.StringVar(&env.configPath, "config", "", "configuration `file` (default: $WORKBENCH_CONFIG, else $XDG_CONFIG_HOME/workbench/workbench-config.json and the project's own workbench-config.json, once it is trusted)")
 	f.StringVar(&env.logLevel, "log-level", "info", "what is logged to standard error: debug, info, warn, error or off")
+	_ = root.RegisterFlagCompletionFunc("log-level", fixed("debug", "info", "warn", "error", "off")) // fails for unknown flags alone
 	f.StringVar(&env.logFile, "log-file", "", "log to this `file` instead of standard error")
 	root.Flags().AddFlag(serve.Flags().Lookup("toolbox")) // the commonest; the others need the command
+	for _, cmd := range []*cobra.Command{root, serve} {
+		_ = cmd.RegisterFlagCompletionFunc("toolbox", env.offer(env.toolboxNames))
+	}
 	root.AddCommand(
 		serve,
 		addCommand(env),
@@ -207,6 +212,10 @@ Without a command it serves on standard input and output, as clients start it.`,
 		findCommand(env),
 		indexCommand(env),
 		callCommand(env),
+		promptsCommand(env),
+		promptCommand(env),
+		resourcesCommand(env),
+		readCommand(env),
 		lockCommand(env),
 		statusCommand(env),
 		workflowCommand(env),

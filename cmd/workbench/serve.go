@@ -44,8 +44,12 @@ workbench token create makes.`,
 			if err := over.check(cmd); err != nil {
 				return err
 			}
-			if over.address == "" && isTerminal(env.in) {
-				return cmd.Root().Help()
+			switch {
+			case over.address != "" || !isTerminal(env.in):
+			case cmd == cmd.Root():
+				return cmd.Help()
+			default:
+				fmt.Fprint(env.err, servedToNobody)
 			}
 			return serve(cmd, env, direct, &over)
 		},
@@ -54,6 +58,13 @@ workbench token create makes.`,
 	over.add(cmd.Flags())
 	return cmd
 }
+
+// servedToNobody tells a person who has started what clients start.
+const servedToNobody = `Waiting for an MCP client: it speaks JSON, a message a line, and starts workbench by itself. Put this into its configuration:
+  {"mcpServers": {"workbench": {"command": "workbench", "args": ["serve"]}}}
+  claude mcp add workbench -- workbench serve
+For clients over HTTP: workbench serve --http 127.0.0.1:7777. Ctrl-D ends this.
+`
 
 func serve(cmd *cobra.Command, env *environment, direct string, over *httpFlags) error {
 	log, err := env.logger()

@@ -98,6 +98,17 @@ that is running refuses them within a second, and ends the streams that are
 listened to with them within 15 s. Calls that are under way are finished.`,
 		Example: `  workbench token revoke ci`,
 		Args:    between(1, -1),
+		ValidArgsFunction: env.offer(func() (names []string) {
+			path, err := env.tokensPath()
+			if err != nil {
+				return nil
+			}
+			list, _ := tokens.Open(path).List()
+			for _, t := range list {
+				names = append(names, t.Name)
+			}
+			return names
+		}),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path, err := env.tokensPath()
 			if err != nil {

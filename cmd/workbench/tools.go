@@ -41,6 +41,9 @@ was never seen.`,
   workbench tools workflows/workflow/workflow_begin
   workbench tools --offline`,
 		Args: between(0, 1),
+		ValidArgsFunction: env.offer(func() []string {
+			return append(env.toolboxNames(), env.itemNames(toolbox.Tools)...)
+		}),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return listTools(cmd.Context(), env, args, asJSON, offline)
 		},

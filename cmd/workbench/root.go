@@ -199,6 +199,7 @@ Without a command it serves on standard input and output, as clients start it.`,
 	}
 	root.AddCommand(
 		serve,
+		importCommand(env),
 		addCommand(env),
 		removeCommand(env),
 		enableCommand(env),

@@ -58,3 +58,6 @@ func (n *Naming) Meant(box, server, name string) (Named, error) {
 	}
 	return Named{to.server.Toolbox, to.server.Name, to.key}, nil
 }
+
+// For gives the front of those who may use these toolboxes alone.
+func (p *Proxy) For(toolboxes ...string) *Proxy { return p.within(toolboxes) }

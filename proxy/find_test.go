@@ -1,0 +1,110 @@
+package proxy_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rs/zerolog"
+
+	"github.com/mcp-workbench/workbench/internal/catalogue"
+	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/proxy"
+	"github.com/mcp-workbench/workbench/toolbox"
+)
+
+// find asks the finder, and gives its whole reply.
+func (l *line) find(id int, arguments string) string {
+	l.t.Helper()
+	l.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"workbench_find_tools","arguments":%s}}`, id, arguments))
+	reply := l.reply(fmt.Sprint(id))
+	l.forget(reply)
+	return reply
+}
+
+// Who may not use a toolbox finds nothing of it, whatever they ask for and although others have it open and have searched it:
+// no name of its tools and servers, no word of its description, not that it is there.
+func TestFindsNothingOfOthersToolboxes(t *testing.T) {
+	const cfg = `{"pin": ["vault/ledger/zq_transfer"], "toolboxes": {
+		"desk": {"description": "Notes for everybody", "mcpServers": {"notes": {"command": "inside", "args": ["tools=read_note,write_note,send_mail"]}}},
+		"vault": {"description": "Xylograph payments", "mcpServers": {
+			"ledger": {"command": "inside", "args": ["tools=zq_transfer,zq_balance"], "toolFilters": ["!zq_balance"]},
+			"quuxbank": {"command": "inside", "args": ["tools=zq_audit,read_note"], "shared": true}}}}}`
+	root := newFrontWith(t, readConfig(t, cfg), proxy.Options{Toolbox: toolbox.Options{
+		Catalogue: catalogue.New(filepath.Join(t.TempDir(), "catalogue"), zerolog.Nop()),
+	}})
+	all := connect(t, root)
+	all.initialize("2025-11-25", "{}")
+	all.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"workbench_use_tool","arguments":{"toolbox_name":"vault","tool_name":"ledger/zq_transfer"}}}`)
+	all.reply("1")
+	if got := all.find(2, `{"query":"zq transfer"}`); !strings.Contains(got, "zq_transfer") {
+		t.Fatalf("who may use the toolbox: got %s, want zq_transfer", got)
+	}
+
+	some := connect(t, root.For("desk"))
+	some.initialize("2025-11-25", "{}")
+	secrets := []string{"vault", "xylograph", "ledger", "zq_transfer", "zq_balance", "quuxbank", "zq_audit"}
+	words := append([]string{"read", "note", "payment", "transfer", "balance", "audit", "mail", "zq", "xylo", "tool", "*", "/", "vault/ledger", "ledger/zq_transfer"}, secrets...)
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range 10_000 {
+		var asked []string
+		for range 1 + r.IntN(4) {
+			w := []byte(words[r.IntN(len(words))])
+			if r.IntN(4) == 0 {
+				w[r.IntN(len(w))] = byte('a' + r.IntN(26))
+			}
+			asked = append(asked, string(w))
+		}
+		query := strings.Join(asked, " ")
+		arguments := fmt.Sprintf(`{"query":%q,"detail":%q`, query, []string{"names", "signatures", "schemas"}[r.IntN(3)])
+		if r.IntN(10) == 0 {
+			arguments += `,"toolbox":"desk"`
+		}
+		got := strings.ToLower(some.find(10+i, arguments+"}"))
+		// What was asked for may be said again, between quotation marks.
+		got = strings.ReplaceAll(got, strings.ToLower(fmt.Sprintf(`\"%s\"`, query)), "")
+		for _, s := range secrets {
+			if strings.Contains(got, s) {
+				t.Fatalf("query %d, %q: got %s, want nothing of %s", i, query, got, s)
+			}
+		}
+	}
+	if got := some.find(5, `{"query":"x","toolbox":"vault"}`); !strings.Contains(got, `toolbox \"vault\" not found`) {
+		t.Errorf("got %s, want that there is no such toolbox", got)
+	}
+	if got := some.listed("6", ""); got != nil {
+		t.Errorf("got the tools %q listed, want no pinned one of another's toolbox", got)
+	}
+	some.close()
+	all.close()
+	if err := root.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// FuzzFind: whatever the arguments of a search are, it is answered with a message that can be read, of a bounded length.
+func FuzzFind(f *testing.F) {
+	for _, seed := range []string{
+		`{"query":"read files"}`, `{"query":"\u0000\ud800","limit":1}`, `{"query":"x","limit":1e0}`, `{"query":"x","limit":99999999999999999999}`,
+		`{"query":["x"],"toolbox":{}}`, `{"query":"x","detail":"schemas","toolbox":"dev"}`, `{"query":"算八字 ok","limit":-1}`, `[]`, `"x"`, `null`,
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, arguments string) {
+		var m wire.Message
+		request := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"workbench_find_tools","arguments":` + arguments + `}}`
+		if strings.ContainsAny(arguments, "\n\r") || wire.Scan([]byte(request), &m) != nil {
+			return
+		}
+		l := connect(t, newFront(t, readConfig(t, `{"toolboxes": {"dev": {"mcpServers": {"a": {"command": "inside", "args": ["tools=read_file"]}}}}}`), ""))
+		l.send(request)
+		reply := l.reply("1")
+		l.close()
+		if !json.Valid([]byte(reply)) || len(reply) > 16<<10 {
+			t.Errorf("%s: got a reply of %d bytes: %.300s", arguments, len(reply), reply)
+		}
+	})
+}

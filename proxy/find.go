@@ -85,6 +85,12 @@ func (s *session) readFind(c *call) (q findQuery, err error) {
 func (s *session) found(q findQuery, modern bool) []byte {
 	index, servers := s.searchable(q.toolbox)
 	q.State = func(i int) string { return string(servers[i].Status().State) }
+	q.Unknown = func(i int) string {
+		if servers[i].Status().State == toolbox.Disabled {
+			return "it is left out by the configuration"
+		}
+		return ""
+	}
 	answer := index.Answer(q.text, q.Options)
 	type group struct {
 		Toolbox string        `json:"toolbox"`
@@ -103,11 +109,7 @@ func (s *session) found(q findQuery, modern bool) []byte {
 		srv := servers[g.Server]
 		result.Servers = append(result.Servers, group{srv.Toolbox, srv.Name, srv.Status().State, g.Best, g.Names})
 	}
-	for _, srv := range servers {
-		if name := strings.TrimSpace(q.text); srv.LeavesOut(name) {
-			result.LeftOut = append(result.LeftOut, fmt.Sprintf("%s/%s has the tool %q, but toolFilters leave it out", srv.Toolbox, srv.Name, cut(name, maxReason)))
-		}
-	}
+	result.LeftOut = excluded(servers, q.text)
 	var text strings.Builder
 	switch {
 	case answer.Text != "":
@@ -130,6 +132,38 @@ func (s *session) found(q findQuery, modern bool) []byte {
 	out = wire.AppendQuote(out, strings.TrimSuffix(text.String(), "\n"))
 	out = append(append(out, `}],"structuredContent":`...), encode(result)...)
 	return append(out, '}')
+}
+
+const (
+	maxExcluded = 3 // of how many tools an answer says why they are not offered
+	maxNamed    = 8 // how many names a query may have for that
+)
+
+// excluded says of the tools that a query asks for by name, and that are not offered, why. A word of several is a name if it is
+// written as one.
+func excluded(servers []*toolbox.Server, query string) (said []string) {
+	names := []string{strings.TrimSpace(query)}
+	for _, word := range strings.Fields(query) {
+		if len(names) == maxNamed {
+			break
+		}
+		if strings.ContainsAny(word, "/_-") {
+			names = append(names, word[strings.LastIndexByte(word, '/')+1:])
+		}
+	}
+	for _, srv := range servers {
+		for _, name := range names {
+			why := srv.Excluded(name)
+			line := fmt.Sprintf("%s/%s has the tool %q, but %s", srv.Toolbox, srv.Name, cut(name, maxReason), why)
+			if why != "" && !slices.Contains(said, line) {
+				said = append(said, line)
+			}
+		}
+		if len(said) >= maxExcluded {
+			return said[:maxExcluded]
+		}
+	}
+	return said
 }
 
 // searchable gives the index of all toolboxes, or of one.

@@ -173,7 +173,7 @@ func (f *flight) use(c *call, w want, to route) {
 // missing says why a tool is not found: its server is unknown or not there, or
 // has no such tool.
 func missing(b *box, w want) error {
-	var servers, tools, absent []string
+	var servers, tools, absent, left []string
 	schemas := make(map[string][]byte)
 	for _, srv := range b.Servers() {
 		servers = append(servers, srv.Name)
@@ -186,6 +186,9 @@ func missing(b *box, w want) error {
 			if schemas[key] == nil {
 				schemas[key] = definition(&it)[inputSchema]
 			}
+		}
+		if why := srv.Excluded(w.tool); why != "" {
+			left = append(left, fmt.Sprintf("server %q has it, but %s", srv.Name, why))
 		}
 		// Of a server whose tools are known it makes no difference that it is only starting.
 		if st := srv.Status(); st.State != toolbox.Ready && (st.Tools == 0 || !st.State.IsStarting() && st.State != toolbox.Stopped) {
@@ -200,6 +203,9 @@ func missing(b *box, w want) error {
 		where = fmt.Sprintf("server %q of %s", w.server, where)
 	}
 	msg := fmt.Sprintf("tool not found: %q in %s", foreign.NewName(w.tool), where)
+	if left != nil {
+		return errors.New(msg + "; " + strings.Join(left, "; "))
+	}
 	if near := nearest.Names(w.tool, tools, 3); near != nil {
 		for i, name := range near {
 			near[i] = signature.Name(name) + signature.Of(schemas[name])

@@ -1,10 +1,14 @@
 package toolbox_test
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/rs/zerolog"
+
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/catalogue"
 	"github.com/mcp-workbench/workbench/internal/reshape"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
@@ -36,5 +40,32 @@ func TestToolsOfferedOtherwise(t *testing.T) {
 	}
 	if changes := s.Changes(); changes != nil {
 		t.Errorf("got the changes %q, want none: the server's own tools are the same", changes)
+	}
+}
+
+// A tool that is not offered says why, also one of a server that is disabled now.
+func TestExcluded(t *testing.T) {
+	opts := insideOptions()
+	opts.Catalogue = catalogue.New(filepath.Join(t.TempDir(), "catalogue"), zerolog.Nop())
+	cfg := inside("s", "tools=echo,secret")
+	b := open(t, opts, cfg)
+	if got := server(t, b, "s").Excluded("secret"); got != "" {
+		t.Errorf("got %q of a tool that is offered", got)
+	}
+	cfg.ToolFilters = []string{"!secret"}
+	update(b, cfg)
+	if got := server(t, b, "s").Excluded("secret"); !strings.Contains(got, "toolFilters") {
+		t.Errorf("got %q, want that the filters leave it out", got)
+	}
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	cfg.Disabled = true
+	s := toolbox.New(config.Toolbox{Name: "box", Servers: []config.Server{cfg}}, opts).Servers()[0]
+	if got := s.Excluded("echo"); !strings.Contains(got, "disabled") {
+		t.Errorf("got %q, want that the server is disabled", got)
+	}
+	if got := s.Excluded("none"); got != "" {
+		t.Errorf("got %q of a tool that never was", got)
 	}
 }

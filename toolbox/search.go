@@ -2,7 +2,9 @@ package toolbox
 
 import (
 	"fmt"
+	"slices"
 
+	"github.com/mcp-workbench/workbench/internal/account"
 	"github.com/mcp-workbench/workbench/internal/find"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
@@ -38,17 +40,37 @@ func searched(it *Item, kind string) find.Entry {
 	return e
 }
 
-// LeavesOut reports whether the server has a tool of that name which its filters leave out.
-func (s *Server) LeavesOut(tool string) bool {
+// Excluded says why a tool that the server has, or had when it was last seen, is not offered; "" if it is, or if the server is
+// not known to have it. The tool is named as the server names it.
+func (s *Server) Excluded(tool string) string {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if allowed(s.filters, tool) {
-		return false
-	}
+	disabled := s.status.State == Disabled
+	why := ""
 	for i := range s.whole[Tools] {
-		if s.whole[Tools][i].Key.Verbatim() == tool {
-			return true
+		if s.whole[Tools][i].Key.Verbatim() == tool && !allowed(s.filters, tool) {
+			why = "toolFilters leave it out"
 		}
 	}
-	return false
+	for i := range s.held[Tools] {
+		if it := &s.held[Tools][i]; it.Key.Verbatim() == tool {
+			why = "it is held back: " + it.Why
+		}
+	}
+	s.mu.Unlock()
+	if disabled && s.hadTool(tool) {
+		why = `the server has "disabled": true in the configuration`
+	}
+	return why
+}
+
+// hadTool reports whether the server had a tool when it was last seen, whatever it is now.
+func (s *Server) hadTool(tool string) bool {
+	if s.box.opts.Catalogue == nil {
+		return false
+	}
+	e := s.box.opts.Catalogue.Newest(s.key().Server)
+	if e == nil {
+		return false
+	}
+	return slices.ContainsFunc(s.itemsOf(e, Tools, account.Lists), func(it Item) bool { return it.Key.Verbatim() == tool })
 }

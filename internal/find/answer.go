@@ -1,6 +1,7 @@
 package find
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -39,6 +40,8 @@ type Options struct {
 	Budget int                     // in tokens; 0 is DefaultBudget
 	Limit  int                     // how many entries are named at most; 0 is as many as fit
 	State  func(server int) string // where a server stands, in a word; may be nil
+	// Unknown says why nothing is known of what a server offers, where it is not that it never was opened; may be nil.
+	Unknown func(server int) string
 }
 
 // Group is what an answer says of one server.
@@ -205,7 +208,11 @@ func (a *answering) answer() Answer {
 		case names != "":
 			fmt.Fprintf(&b, ": %s\n", names)
 		default:
-			b.WriteString(": its tools are not known before it has been opened once\n")
+			why := ""
+			if a.Unknown != nil {
+				why = a.Unknown(g.Server)
+			}
+			fmt.Fprintf(&b, ": %s\n", cmp.Or(why, "its tools are not known before it has been opened once"))
 		}
 	}
 	out.Text = b.String()

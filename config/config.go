@@ -76,6 +76,7 @@ type Server struct {
 	Cwd        string            `key:"cwd"` // absolute, or "" for the directory workbench runs in
 
 	URL     string            `key:"url"`
+	AnyHTTP bool              // nothing says which remote transport it speaks: a server that refuses TransportHTTP may be one of TransportSSE
 	Headers map[string]string `key:"headers"`
 	OAuth   OAuth             `key:"oauth"` // how the server is logged in to, where it wants that
 

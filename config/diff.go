@@ -115,6 +115,7 @@ func (t *Toolbox) Server(name string) (*Server, bool) {
 // which hold for a server that runs, and Shared, which says whose the server is.
 func (s *Server) StartedAs() Server {
 	start := *s
+	start.AnyHTTP = false // one that was reached is reached in the same way
 	start.ToolFilters, start.Tools, start.Timeouts, start.IdleTimeout, start.MaxInFlight, start.Shared = nil, nil, Timeouts{}, 0, 0, false
 	start.LargeResults = LargeResults{}
 	start.Pins, start.Written = lock.Pins{}, nil

@@ -94,6 +94,9 @@ func TestDiffSettled(t *testing.T) {
 	kind := reflect.TypeFor[config.Server]()
 	for i := range kind.NumField() {
 		field := kind.Field(i)
+		if field.Name == "AnyHTTP" { // a server that was reached is reached in the same way
+			continue
+		}
 		if field.Name == "Name" || field.Name == "Problem" || field.Name == "Written" {
 			continue
 		}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -50,8 +52,30 @@ func jsonFault(data []byte, err error) *Fault {
 	case strings.HasPrefix(text, "invalid literal"):
 		return faultAt(at, "want a JSON value, got a bare word", "strings stand in double quotes")
 	default:
-		return faultAt(at, "want JSON, got an "+text, "")
+		return faultAt(at, "want JSON, got an "+text, quoteHint(text))
 	}
+}
+
+// quoteHint is what to do where a quotation mark stands that JSON does not have.
+func quoteHint(text string) string {
+	for _, mark := range []string{`'\''`, "'`'", "'“'", "'”'", "'„'", "'‘'", "'’'", "'«'"} {
+		if strings.HasPrefix(text, "invalid character "+mark) {
+			return `strings and keys stand in straight double quotes: "`
+		}
+	}
+	return ""
+}
+
+// tomlLine is a line that a file in TOML has, and one in JSON has not.
+var tomlLine = regexp.MustCompile(`(?m)^\s*(\[\[?[A-Za-z0-9_."-]+\]\]?|[A-Za-z0-9_-]+\s*=.*)\s*$`)
+
+// isTOML reports whether a file is one in TOML, as Codex has it.
+func isTOML(name string, data []byte) bool {
+	if strings.EqualFold(filepath.Ext(name), ".toml") {
+		return true
+	}
+	first := bytes.TrimLeft(data, " \t\r\n")
+	return len(first) > 0 && first[0] != '{' && tomlLine.Match(data)
 }
 
 // cursor turns offsets, asked for in rising order, into positions in one pass over the data.

@@ -102,7 +102,11 @@ func parseTree(name string, data []byte) (*node, *Fault) {
 	case ".yaml", ".yml":
 		return parseYAML(data)
 	}
-	return parseJSON(data)
+	root, fault := parseJSON(data)
+	if fault != nil && isTOML(name, data) {
+		return nil, &Fault{Line: 1, Column: 1, Message: "want JSON or YAML, got TOML", Hint: "workbench import reads the files of Codex and other clients"}
+	}
+	return root, fault
 }
 
 // utf8Text refuses what is too big or not UTF-8, and takes a byte order mark away.

@@ -82,6 +82,7 @@ func (c *checker) transport(o *object, s *Server) {
 	}[by[0]]
 	s.Transport = Transport(fitting[0])
 	if !saidOK {
+		s.AnyHTTP = by[0] == "url" && !o.has("transport") && !o.has("type")
 		return
 	}
 	if t := transportOf(said.text); slices.Contains(fitting, string(t)) {
@@ -150,7 +151,9 @@ func (c *checker) stdio(o *object, s *Server) {
 	c.only(o, "command", "args", "env", "inheritEnv", "cwd")
 	if v, ok := o.text("command", false); ok {
 		s.Command = v.text
-		if strings.ContainsRune(v.text, '/') || strings.ContainsRune(v.text, filepath.Separator) {
+		if isLine(v.text) {
+			// The program is not there, and its error says where arguments belong.
+		} else if strings.ContainsRune(v.text, '/') || strings.ContainsRune(v.text, filepath.Separator) {
 			s.Command = c.place(v)
 		} else if v.text == "" {
 			c.reject(v, "want a program", "")
@@ -164,6 +167,12 @@ func (c *checker) stdio(o *object, s *Server) {
 	if v, ok := o.text("cwd", false); ok {
 		s.Cwd = c.place(v)
 	}
+}
+
+// isLine reports whether a command is a line of a shell, "npx -y @x/y", in whose arguments there may be slashes, and no path.
+func isLine(command string) bool {
+	program, _, more := strings.Cut(command, " ")
+	return more && !strings.ContainsAny(program, `/\`)
 }
 
 func (c *checker) env(o *object) map[string]string {

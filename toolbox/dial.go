@@ -2,9 +2,25 @@ package toolbox
 
 import (
 	"context"
+	"errors"
+	"net/http"
 
 	"github.com/mcp-workbench/workbench/config"
 )
+
+// mayBeSSE reports whether a server of which nobody said which remote transport it speaks refused a message as one does that
+// speaks the transport of revision 2024-11-05 (specification 2025-11-25, transports, "Backwards Compatibility").
+func (s *Server) mayBeSSE(err error) bool {
+	var refused *StatusError
+	if !s.cfg.AnyHTTP || s.sse || !errors.As(err, &refused) {
+		return false
+	}
+	switch refused.Status {
+	case http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotAcceptable, http.StatusUnsupportedMediaType:
+		return true
+	}
+	return false
+}
 
 // dial makes the link that the configuration asks for. ctx bounds the making
 // of a connection, never its life.
@@ -14,6 +30,9 @@ func (s *Server) dial(ctx context.Context) (link, error) {
 	}
 	switch s.cfg.Transport {
 	case config.TransportHTTP:
+		if s.sse {
+			return s.dialSSE(ctx)
+		}
 		return s.dialHTTP(), nil
 	case config.TransportSSE:
 		return s.dialSSE(ctx)

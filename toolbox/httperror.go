@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/foreign"
@@ -56,6 +57,16 @@ func statusError(resp *http.Response) *StatusError {
 		e.Advice = `the server wants a login; set its "headers" in the configuration (for example "Authorization": "Bearer ${TOKEN}")`
 	case http.StatusNotFound:
 		e.Advice = "is the url right?"
+	case http.StatusMethodNotAllowed:
+		e.Advice = `the address takes no messages: its url may lack its end, such as /mcp, or it speaks the older transport ("type": "sse")`
+	case http.StatusForbidden:
+		e.Advice = `the server knows who asks and refuses it: the token or key in its "headers" may lack a right, or it refuses this machine`
+	case http.StatusBadRequest:
+		if strings.Contains(e.Text.String(), "HTTPS") { // as web servers say it
+			e.Advice = "it speaks TLS; is its url https and not http?"
+		}
+	case http.StatusProxyAuthRequired:
+		e.Advice = proxyAdvice
 	}
 	return e
 }
@@ -86,6 +97,17 @@ func isUndone(err error) bool {
 	return errors.As(err, new(unreachedError)) || errors.As(err, &status) && (status.Status/100 == 4 || !status.Next.IsZero())
 }
 
+// proxyAdvice is what to do about a proxy.
+const proxyAdvice = "mend HTTPS_PROXY or HTTP_PROXY in the environment of workbench, or name the host in NO_PROXY"
+
+// saysTLS reports whether an error of a request without TLS is what comes of sending it to a server that speaks TLS.
+func saysTLS(failed *url.Error, err error) bool {
+	if failed == nil || !strings.HasPrefix(failed.URL, "http://") {
+		return false
+	}
+	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, io.EOF) || strings.Contains(err.Error(), "malformed HTTP")
+}
+
 // trustAdvice is how an authority comes to be trusted on a system.
 func trustAdvice(goos string) string {
 	if goos == "windows" || goos == "darwin" {
@@ -97,7 +119,8 @@ func trustAdvice(goos string) string {
 // explain words why a request brought no response. The address is left out, for
 // it may hold a secret.
 func explain(err error) error {
-	if failed := (*url.Error)(nil); errors.As(err, &failed) {
+	var failed *url.Error
+	if errors.As(err, &failed) {
 		err = failed.Err
 	}
 	var (
@@ -108,6 +131,8 @@ func explain(err error) error {
 		dial    *net.OpError
 	)
 	switch {
+	case errors.As(err, &dial) && dial.Op == "proxyconnect":
+		return unreachedError{fmt.Errorf("the proxy cannot be reached; %s: %w", proxyAdvice, err)}
 	case errors.As(err, &unknown):
 		return unreachedError{fmt.Errorf("its certificate is not trusted: %w; if it is of an authority of your own, %s", err, trustAdvice(runtime.GOOS))}
 	case errors.As(err, &cert):
@@ -117,10 +142,15 @@ func explain(err error) error {
 	case errors.As(err, &name):
 		return unreachedError{fmt.Errorf("the host %q cannot be found: %w", foreign.NewName(name.Name), err)}
 	case errors.As(err, &dial) && dial.Op == "dial":
-		if dial.Timeout() {
+		switch {
+		case dial.Timeout():
 			return unreachedError{fmt.Errorf("no connection within %s: %w", connectTime, err)}
+		case errors.Is(err, syscall.ECONNREFUSED):
+			return unreachedError{fmt.Errorf("nothing listens at %s: start the server, or mend the port in its url: %w", dial.Addr, err)}
 		}
 		return unreachedError{err}
+	case saysTLS(failed, err):
+		return fmt.Errorf("it broke off the connection; if it speaks TLS, its url is https and not http: %w", err)
 	}
 	return err
 }

@@ -95,6 +95,9 @@ func (r *remote) again(req *http.Request, resp *http.Response, token string) (*h
 	switch {
 	case errors.As(err, &person):
 		refused.Advice = person.Why + "; run " + r.command()
+		if wanted := oauth.ParseChallenge(resp.Header); wanted.Metadata == "" {
+			refused.Advice += `, or, if the server wants a key and names no way to log in, give it in "headers" (for example "Authorization": "Bearer ${TOKEN}")`
+		}
 		return nil, refused
 	case err != nil:
 		return nil, unreachedError{err}

@@ -41,6 +41,8 @@ type Server struct {
 	// strayed is when a request was last given up, in Unix nanoseconds.
 	strayed atomic.Int64
 
+	// sse says that the server was found to speak the transport of revision 2024-11-05. It belongs to the owner goroutine.
+	sse bool
 	// legacy says that the server once ended on server/discover or left it
 	// unanswered. It belongs to the owner goroutine.
 	legacy bool

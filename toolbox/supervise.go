@@ -263,6 +263,14 @@ func (s *Server) start(ctx context.Context) (*conn, error) {
 		s.legacy = true
 		c, err = s.attempt(ctx)
 	}
+	if s.mayBeSSE(err) {
+		s.sse = true
+		if other, sseErr := s.attempt(ctx); sseErr == nil {
+			c, err = other, nil
+		} else {
+			s.sse = false
+		}
+	}
 	if errors.As(err, new(*RPCError)) {
 		s.legacy = false // it refuses initialize now: it is to be asked anew
 	}

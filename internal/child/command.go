@@ -1,6 +1,7 @@
 package child
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -67,6 +68,9 @@ func checkText(spec Spec) error {
 
 // find returns the file that the command names.
 func (c command) find() (string, error) {
+	if program, _, more := strings.Cut(c.name, " "); more && !strings.ContainsAny(program, `/\\`) && filepath.Base(c.name) != c.name {
+		return "", &StartError{c.name, lineReason(c.name), exec.ErrNotFound}
+	}
 	if filepath.Base(c.name) != c.name {
 		path := c.name
 		if !filepath.IsAbs(path) {
@@ -104,9 +108,19 @@ func (c command) find() (string, error) {
 	}
 	hint := "install it, or give its full path"
 	if strings.ContainsAny(c.name, " \t") {
-		hint = "arguments belong in args, not in the command"
+		return "", &StartError{c.name, lineReason(c.name), exec.ErrNotFound}
 	}
 	return "", &StartError{c.name, fmt.Sprintf("not found in PATH (%s); %s", folders(list), hint), exec.ErrNotFound}
+}
+
+// lineReason says how a command is written that stands in one string with its arguments.
+func lineReason(line string) string {
+	words := strings.Fields(line)
+	if len(words) < 2 {
+		return "not found: there are blanks in the name of the program"
+	}
+	args, _ := json.Marshal(words[1:]) // words can always be encoded
+	return fmt.Sprintf(`not found: arguments belong in args, not in the command: "command": %q, "args": %s`, words[0], args)
 }
 
 // someFolders is how many folders of a PATH an error names: all of the short one
@@ -142,6 +156,9 @@ func (c command) explain(err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		reason = c.path + ": the interpreter named in its first line, or its loader, does not exist"
+		if why := scriptFault(c.path); why != "" {
+			reason = c.path + ": " + why
+		}
 	case errors.Is(err, syscall.ENOEXEC):
 		reason = c.path + ": not a program for this machine; a script needs a first line such as #!/bin/sh"
 	case errors.Is(err, syscall.E2BIG):

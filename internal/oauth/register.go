@@ -133,7 +133,7 @@ func (c *Client) register(ctx context.Context, p *place, redirect string) (regis
 	case err == nil && got.Error != "":
 		return registration{}, fmt.Errorf("registration: %w", &refusal{foreign.NewName(got.Error), foreign.NewText(got.Text)})
 	case resp.StatusCode >= 300:
-		return registration{}, fmt.Errorf("registration: the authorization server answered HTTP %d", resp.StatusCode)
+		return registration{}, fmt.Errorf("registration: the authorization server answered HTTP %d: it may let no client register itself, and the server may want a key in its \"headers\" in place of a login; else register a client there and name it in \"oauth\" as clientId", resp.StatusCode)
 	case err != nil:
 		return registration{}, fmt.Errorf("registration: not the JSON that it should be: %w", err)
 	case got.ID == "":

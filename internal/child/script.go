@@ -1,0 +1,66 @@
+package child
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"io/fs"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/openfile"
+)
+
+// Look says, without starting it, why the process of the Spec could not be started; nil if nothing is known against it. Every
+// error is a *StartError.
+func (s Spec) Look() error {
+	path, err := s.Path()
+	if err != nil {
+		return err
+	}
+	if why := scriptFault(path); why != "" {
+		return &StartError{s.Command, path + ": " + why, fs.ErrNotExist}
+	}
+	return nil
+}
+
+// maxFirstLine is how much of a file is read to see the first line of a script.
+const maxFirstLine = 512
+
+// scriptFault says why a script cannot be run by the first line of it; "" if it can, or is no script.
+func scriptFault(path string) string {
+	if runtime.GOOS == "windows" {
+		return "" // which reads no such line
+	}
+	f, _, err := openfile.Open(path)
+	if err != nil {
+		return "" // it may be run all the same
+	}
+	defer f.Close()
+	head, err := io.ReadAll(io.LimitReader(f, maxFirstLine))
+	if err != nil || len(head) == 0 {
+		return ""
+	}
+	rest, isScript := bytes.CutPrefix(head, []byte("#!"))
+	if !isScript {
+		if head[0] != 0x7f && head[0] < 0x80 && !bytes.ContainsRune(head, 0) {
+			return "not a program for this machine; a script needs a first line such as #!/bin/sh"
+		}
+		return ""
+	}
+	line, _, _ := strings.Cut(string(rest), "\n")
+	if strings.HasSuffix(line, "\r") {
+		return `its first line ends in a carriage return, as Windows ends lines, so its interpreter is not found; take them out: sed -i 's/\r$//' and the file`
+	}
+	words := strings.Fields(line)
+	if len(words) == 0 {
+		return "its first line names no interpreter; it needs one such as #!/bin/sh"
+	}
+	if _, err := exec.LookPath(words[0]); err != nil && filepath.IsAbs(words[0]) {
+		return fmt.Sprintf("the interpreter named in its first line, %s, does not exist; install it, or mend that line", foreign.NewName(words[0]))
+	}
+	return ""
+}

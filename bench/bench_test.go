@@ -98,6 +98,8 @@ func TestRun(t *testing.T) {
 	for _, front := range []string{directFront, nameFront, workflowFront} {
 		want[startWhat+"/"+front] = figures{p50: 1, p99: 1}
 	}
+	want[checkWhat+"/"+nameFront] = figures{p50: 1, p99: 1}
+	want[pinsWhat+"/"+nameFront], want[pinsWhat+"/"+holdFront] = perRound, perRound
 	want[idleWhat+"/"+nameFront], want[idleWhat+"/"+workflowFront] = weighed, weighed
 	want[openWhat+"/"+nameFront] = weighed
 	want[activeWhat(3)+"/"+httpFront], want[restingWhat(5)+"/"+httpFront] = crowded, crowded

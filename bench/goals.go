@@ -37,6 +37,8 @@ func goals() []goal {
 		{what: everythingWhat, front: useFront, against: directFront, less: true, limit: 60},
 		{what: startWhat, front: nameFront, column: p99, limit: 20_000},
 		{what: startWhat, front: workflowFront, column: p99, limit: 25_000},
+		{what: checkWhat, front: nameFront, limit: 50_000},
+		{what: pinsWhat, front: holdFront, against: nameFront, limit: 1.05},
 		{what: idleWhat, front: nameFront, column: memory, limit: 25},
 		{what: openWhat, front: nameFront, column: memory, limit: 30},
 		{what: idleWhat, front: workflowFront, column: memory, limit: 25},

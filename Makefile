@@ -6,7 +6,7 @@
 # older Node.
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test test-under-load servers lint cross bench fuzz chaos adversary soak package clean node
+.PHONY: help build demo demo-servers demo-picture test test-under-load servers lint cross bench fuzz chaos adversary soak package clean node
 
 # How long `make fuzz` stays on each target and `make soak` and `make adversary` go on, and what `make bench` is told, such as BENCH=--quick.
 FUZZTIME ?= 10s
@@ -28,9 +28,19 @@ help: ## list these commands
 build: ## build bin/workbench, static, for this machine
 	CGO_ENABLED=0 go build -trimpath -o bin/workbench ./cmd/workbench
 
-# With the configuration that a user starts from; its child process is workbench itself, found in PATH.
-demo: build ## build it and show what it does, step by step (needs Go only)
-	PATH="$(CURDIR)/bin:$$PATH" bin/workbench demo --config workbench-config.json
+# The servers are those of the Go SDK for MCP, of the version that the tests have, and one that lists and reads files.
+SDK_SERVERS := memory sequentialthinking everything
+demo-servers: build
+	@mkdir -p bin/demo
+	@CGO_ENABLED=0 go build -trimpath -o bin/demo/ ./demo/files
+	@CGO_ENABLED=0 go build -C test/sdks/gosdk -trimpath -o $(CURDIR)/bin/demo/ \
+		$(SDK_SERVERS:%=github.com/modelcontextprotocol/go-sdk/examples/server/%)
+
+demo: demo-servers ## build it and show what it does, step by step (needs Go only)
+	@bin/workbench demo --config demo/workbench-config.json
+
+demo-picture: demo-servers ## write docs/demo.svg from what the demo prints
+	bin/workbench demo --config demo/workbench-config.json | go run ./demo/picture > docs/demo.svg
 
 # -count=1: the end-to-end tests build the program themselves, which the cache of test results does not see.
 test: $(NPM_INSTALLED) lint cross ## check everything (needs Go and Node 20+)

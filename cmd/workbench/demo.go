@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy"
 	"github.com/mcp-workbench/workbench/toolbox"
@@ -31,14 +32,14 @@ func demoCommand(env *environment) *cobra.Command {
 	return &cobra.Command{
 		Use:   "demo",
 		Short: "Show workbench at work, with a real client and real servers",
-		Long: `Demo connects a real MCP client to workbench's front over a pipe, opens a toolbox
-with the built-in workflow server and a child process, calls a tool of each,
-kills the child and calls it again. Every line it prints comes from what
-happened; a step that fails ends the demo with exit code 1.
+		Long: `Demo connects a real MCP client to workbench's front over a pipe, opens a toolbox,
+calls a tool of a server, kills the process of that server and calls it again.
+Every line it prints comes from what happened; a step that fails ends the demo
+with exit code 1.
 
-It uses the first toolbox of --config that has a built-in and a stdio server, or
-one of its own.`,
-		Example: "  workbench demo",
+It uses the first toolbox of --config that has a server to start, or one of its
+own.`,
+		Example: "  workbench demo\n  workbench demo --config workbench-config.json",
 		Args:    noArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return demo(cmd.Context(), env) },
 	}
@@ -48,57 +49,88 @@ one of its own.`,
 type demonstration struct {
 	env     *environment
 	out     io.Writer
+	paint   paint
+	pause   time.Duration // after each step, for a person to read it
 	client  *client.Client
 	toolbox string
-	inside  string // the built-in server
-	outside string // the child process
+	others  []string       // toolboxes
+	ready   []openedServer // that run as processes
+	entry   int            // bytes of what the client was told at first
 	changed chan struct{}
 
 	mu   sync.Mutex
 	pids map[string]int // of the servers that are ready
 }
 
+// openedServer is a server as the result of an open has it.
+type openedServer struct {
+	Name, State, Error string
+	Tools              int
+}
+
+// readingTime is how long a person is given for each step.
+const readingTime = 1500 * time.Millisecond
+
 func demo(ctx context.Context, env *environment) error {
 	cfg, err := env.demoConfig()
 	if err != nil {
 		return err
 	}
-	d := &demonstration{env: env, out: env.out, changed: make(chan struct{}, 1), pids: make(map[string]int)}
-	if d.toolbox, d.inside, d.outside, err = demoServers(cfg); err != nil {
-		return err
+	d := &demonstration{env: env, out: env.out, paint: env.paint(env.out), changed: make(chan struct{}, 1), pids: make(map[string]int)}
+	if isTerminal(env.out) {
+		d.pause = readingTime
+	}
+	servers := 0
+	for _, t := range cfg.Toolboxes {
+		servers += len(t.Servers)
+		starts := slices.ContainsFunc(t.Servers, func(s config.Server) bool {
+			return !s.Disabled && s.Problem == nil && s.Transport == config.TransportStdio
+		})
+		if starts && d.toolbox == "" {
+			d.toolbox = t.Name
+		} else {
+			d.others = append(d.others, t.Name)
+		}
+	}
+	if d.toolbox == "" {
+		return errors.New("demo: the configuration has no toolbox with a server to start")
 	}
 	ended, err := d.connect(ctx, cfg)
 	if err != nil {
 		return err
 	}
-	for _, step := range []struct {
+	fmt.Fprintln(d.out, d.paint.bold(fmt.Sprintf("One entry in the client, %s behind it", count(servers, "server"))))
+	for i, step := range []struct {
 		name string
 		do   func(context.Context) error
 	}{
-		{"initialize", d.initialize},
-		{"open the toolbox", d.open},
-		{"call a tool of the built-in server", func(ctx context.Context) error { return d.call(ctx, d.inside) }},
-		{"call a tool of the child process", func(ctx context.Context) error { return d.call(ctx, d.outside) }},
-		{"kill the child and call again", d.kill},
+		{"A client connects, and its agent reads", d.initialize},
+		{"The agent opens " + d.toolbox, d.open},
+		{"It calls a tool", d.call},
+		{"The process is killed, and the next call works", d.kill},
+		{"What that saves in every conversation", d.tokens},
 	} {
-		fmt.Fprintf(d.out, "\n== %s\n", step.name)
+		fmt.Fprintf(d.out, "\n%s\n", d.paint.bold(fmt.Sprintf("%d  %s", i+1, step.name)))
 		sctx, cancel := context.WithTimeout(ctx, demoStep)
 		err := step.do(sctx)
 		cancel()
 		if err != nil {
 			_ = d.client.Close()
 			<-ended
-			return fmt.Errorf("demo: %s: %w", step.name, err)
+			return fmt.Errorf("demo: %s: %w", strings.ToLower(step.name[:1])+step.name[1:], err)
+		}
+		select {
+		case <-time.After(d.pause):
+		case <-ctx.Done():
 		}
 	}
-	fmt.Fprintf(d.out, "\n== close\n")
 	if err := d.client.Close(); err != nil {
 		return fmt.Errorf("demo: close: %w", err)
 	}
 	if err := <-ended; err != nil {
 		return fmt.Errorf("demo: close: %w", err)
 	}
-	fmt.Fprintln(d.out, "the client closed its end; workbench stopped its servers and ended")
+	fmt.Fprintf(d.out, "\nNext: write your servers into workbench-config.json, then %s and %s.\n", d.paint.bold("workbench check"), d.paint.bold("workbench tools"))
 	return nil
 }
 
@@ -115,35 +147,12 @@ func (e *environment) demoConfig() (*config.Config, error) {
 	}
 	text, err := json.Marshal(map[string]any{"toolboxes": map[string]any{"workflows": map[string]any{
 		"description": "Step-by-step workflows for development tasks",
-		"mcpServers": map[string]any{
-			"workflow":       map[string]any{"builtin": "workflow"},
-			"workflow-child": map[string]any{"command": self, "args": []string{"workflow", "serve"}},
-		},
+		"mcpServers":  map[string]any{"workflow": map[string]any{"command": self, "args": []string{"workflow", "serve"}}},
 	}}})
 	if err != nil {
 		return nil, err
 	}
 	return config.Parse("demo.json", text, e.lookup)
-}
-
-// demoServers finds what the demo is shown with.
-func demoServers(cfg *config.Config) (box, inside, outside string, err error) {
-	for _, t := range cfg.Toolboxes {
-		inside, outside = "", ""
-		for _, s := range t.Servers {
-			switch {
-			case s.Disabled || s.Problem != nil:
-			case s.Transport == config.TransportBuiltin && inside == "":
-				inside = s.Name
-			case s.Transport == config.TransportStdio && outside == "":
-				outside = s.Name
-			}
-		}
-		if inside != "" && outside != "" {
-			return t.Name, inside, outside, nil
-		}
-	}
-	return "", "", "", errors.New("demo: the configuration has no toolbox with a built-in and a stdio server")
 }
 
 // connect starts the front on two pipes with a client at their other ends.
@@ -190,9 +199,6 @@ func (d *demonstration) event(e toolbox.Event) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.pids[e.Server] = e.Status.PID
-	if e.Status.State == toolbox.Backoff || e.Status.State == toolbox.Failed {
-		fmt.Fprintf(d.env.err, "server %s: %s: %v\n", e.Server, e.Status.State, e.Status.Cause)
-	}
 }
 
 func (d *demonstration) pid(server string) int {
@@ -200,6 +206,12 @@ func (d *demonstration) pid(server string) int {
 	defer d.mu.Unlock()
 	return d.pids[server]
 }
+
+// maxDemoLines is how many lines of the instructions are shown, and demoWidth how wide a line is.
+const (
+	maxDemoLines = 9
+	demoWidth    = 96
+)
 
 func (d *demonstration) initialize(ctx context.Context) error {
 	var req mcp.InitializeRequest
@@ -209,80 +221,59 @@ func (d *demonstration) initialize(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(d.out, "connected to %s, protocol %s; its instructions:\n\n", res.ServerInfo.Name, res.ProtocolVersion)
-	for line := range strings.Lines(res.Instructions) {
-		fmt.Fprintf(d.out, "    %s", line)
+	lines := slices.DeleteFunc(strings.Split(res.Instructions, "\n"), func(l string) bool { return strings.TrimSpace(l) == "" })
+	for _, line := range lines[:min(len(lines), maxDemoLines)] {
+		fmt.Fprintf(d.out, "   %s\n", d.paint.faint(shorten(line, demoWidth)))
 	}
-	fmt.Fprintln(d.out)
-	names, err := d.tools(ctx)
+	if more := len(lines) - maxDemoLines; more > 0 {
+		fmt.Fprintf(d.out, "   %s\n", d.paint.faint(fmt.Sprintf("… %d lines more", more)))
+	}
+	names, size, err := d.tools(ctx)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(d.out, "\nit lists %s: %s\n", count(len(names), "tool"), join(names))
+	d.entry = size + len(res.Instructions)
+	fmt.Fprintf(d.out, "   it has %s; no server runs yet\n", count(len(names), "tool"))
 	return nil
 }
 
-func (d *demonstration) tools(ctx context.Context) ([]string, error) {
+// tools lists the tools, and says how many bytes their definitions have.
+func (d *demonstration) tools(ctx context.Context) (tools []mcp.Tool, size int, err error) {
 	res, err := d.client.ListTools(ctx, mcp.ListToolsRequest{})
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	var names []string
-	for _, t := range res.Tools {
-		names = append(names, t.Name)
-	}
-	return names, nil
+	raw, err := json.Marshal(res.Tools)
+	return res.Tools, len(raw), err
 }
 
 func (d *demonstration) open(ctx context.Context) error {
-	// A client lists its tools again when it is told that they changed.
-	listed := make(chan error, 1)
-	var names []string
-	go func() {
-		select {
-		case <-d.changed:
-			var err error
-			names, err = d.tools(ctx)
-			listed <- err
-		case <-ctx.Done():
-			listed <- errors.New("no notifications/tools/list_changed came")
-		}
-	}()
 	res, err := d.use(ctx, "workbench_open_toolbox", map[string]any{"toolbox_name": d.toolbox})
 	if err != nil {
 		return err
 	}
-	type server struct {
-		Name, State, Error string
-		Tools              int
-	}
-	var opened struct {
-		Connected int `json:"servers_connected"`
-		Servers   []server
-	}
+	var opened struct{ Servers []openedServer }
 	if err := json.Unmarshal([]byte(res), &opened); err != nil {
 		return err
 	}
-	fmt.Fprintf(d.out, "opened %s: %s connected\n", d.toolbox, count(opened.Connected, "server"))
+	wide := 0
 	for _, s := range opened.Servers {
+		wide = max(wide, len(s.Name))
+	}
+	for _, s := range opened.Servers {
+		if s.State != string(toolbox.Ready) {
+			fmt.Fprintf(d.out, " %s %-*s  %s: %s\n", d.paint.bad("✗"), wide, s.Name, s.State, shorten(s.Error, demoWidth-wide-len(s.State)))
+			continue
+		}
 		where := "inside workbench"
 		if pid := d.pid(s.Name); pid != 0 {
 			where = fmt.Sprintf("process %d", pid)
+			d.ready = append(d.ready, s)
 		}
-		fmt.Fprintf(d.out, "  %s: %s, %s (%s) %s\n", s.Name, s.State, count(s.Tools, "tool"), where, s.Error)
+		fmt.Fprintf(d.out, " %s %-*s  ready, %s, %s\n", d.paint.good("✓"), wide, s.Name, count(s.Tools, "tool"), where)
 	}
-	for _, want := range []string{d.inside, d.outside} {
-		ready := func(s server) bool { return s.Name == want && s.State == string(toolbox.Ready) }
-		if !slices.ContainsFunc(opened.Servers, ready) {
-			return fmt.Errorf("server %q is not ready", want)
-		}
-	}
-	if err := <-listed; err != nil {
-		return err
-	}
-	fmt.Fprintf(d.out, "the client was told that its tools changed, listed again and sees %s:\n", count(len(names), "tool"))
-	for _, name := range names {
-		fmt.Fprintf(d.out, "  %s\n", name)
+	if len(d.ready) == 0 {
+		return errors.New("no server runs")
 	}
 	return nil
 }
@@ -312,32 +303,34 @@ func (d *demonstration) use(ctx context.Context, tool string, arguments map[stri
 	return text.String(), nil
 }
 
-// call lists the workflows through the registered tool of a server.
-func (d *demonstration) call(ctx context.Context, server string) error {
-	name := toolbox.ExposedName(d.toolbox, server, "workflow_list")
-	text, err := d.use(ctx, name, map[string]any{})
+// call calls a tool of the first server.
+func (d *demonstration) call(ctx context.Context) error { return d.callServer(ctx, d.ready[0].Name) }
+
+// callServer calls a tool of a server that needs no arguments.
+func (d *demonstration) callServer(ctx context.Context, server string) error {
+	tools, _, err := d.tools(ctx)
 	if err != nil {
 		return err
 	}
-	var list struct {
-		Workflows []struct{ ID, Name string }
+	prefix := toolbox.ExposedPrefix(d.toolbox, server)
+	i := slices.IndexFunc(tools, func(t mcp.Tool) bool {
+		return strings.HasPrefix(t.Name, prefix) && len(t.InputSchema.Required) == 0
+	})
+	if i < 0 {
+		return fmt.Errorf("server %q has no tool that can be called without arguments", server)
 	}
-	if err := json.Unmarshal([]byte(text), &list); err != nil {
+	text, err := d.use(ctx, tools[i].Name, map[string]any{})
+	if err != nil {
 		return err
 	}
-	if len(list.Workflows) == 0 {
-		return errors.New("no workflows were listed")
-	}
-	fmt.Fprintf(d.out, "%s answered with %s:\n", name, count(len(list.Workflows), "workflow"))
-	for _, w := range list.Workflows {
-		fmt.Fprintf(d.out, "  %s: %s\n", w.ID, w.Name)
-	}
+	fmt.Fprintf(d.out, "   %s\n   → %s\n", tools[i].Name, shorten(strings.Join(strings.Fields(foreign.Block(text)), " "), demoWidth))
 	return nil
 }
 
 // kill ends the child as a crash would and calls it again.
 func (d *demonstration) kill(ctx context.Context) error {
-	old := d.pid(d.outside)
+	server := d.ready[0].Name
+	old := d.pid(server)
 	p, err := os.FindProcess(old)
 	if err != nil {
 		return err
@@ -345,24 +338,46 @@ func (d *demonstration) kill(ctx context.Context) error {
 	if err := p.Kill(); err != nil {
 		return err
 	}
-	fmt.Fprintf(d.out, "killed process %d\n", old)
+	fmt.Fprintf(d.out, "   kill -9 %d (%s)\n", old, server)
 	// A call that meets the dying process is lost, and says so; it is for the
 	// caller to make it again.
 	began := time.Now()
 	for {
-		err = d.call(ctx, d.outside)
+		err = d.callServer(ctx, server)
 		if err == nil || ctx.Err() != nil {
 			break
 		}
-		fmt.Fprintf(d.out, "a call met the dying process: %v\n", err)
+		fmt.Fprintf(d.out, "   a call met the dying process, and was told: %s\n", shorten(err.Error(), demoWidth-45))
 	}
 	if err != nil {
 		return err
 	}
-	now := d.pid(d.outside)
+	now := d.pid(server)
 	if now == old || now == 0 {
 		return fmt.Errorf("the server was not started anew: its process is %d", now)
 	}
-	fmt.Fprintf(d.out, "that was process %d, started by workbench; the answer took %s\n", now, time.Since(began).Round(time.Millisecond))
+	fmt.Fprintf(d.out, "   answered by process %d, which workbench had started, %s after the kill\n", now, time.Since(began).Round(time.Millisecond))
+	return nil
+}
+
+// tokens counts what the definitions of all servers take, and what one entry does.
+func (d *demonstration) tokens(ctx context.Context) error {
+	for _, other := range d.others {
+		if _, err := d.use(ctx, "workbench_open_toolbox", map[string]any{"toolbox_name": other}); err != nil {
+			return err
+		}
+	}
+	tools, _, err := d.tools(ctx)
+	if err != nil {
+		return err
+	}
+	tools = slices.DeleteFunc(tools, func(t mcp.Tool) bool { return !strings.Contains(t.Name, "__") })
+	raw, err := json.Marshal(tools)
+	if err != nil {
+		return err
+	}
+	const bytesPerToken = 4
+	fmt.Fprintf(d.out, "   definitions of all %d tools  %6d tokens\n   the entry of workbench      %6d tokens, until a toolbox is opened\n",
+		len(tools), len(raw)/bytesPerToken, d.entry/bytesPerToken)
 	return nil
 }

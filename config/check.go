@@ -26,6 +26,9 @@ type checker struct {
 	problems *[]Fault
 
 	workedOn []value // what names a toolbox whose tools are to be commands
+
+	sources map[string]SecretSource // where secrets come from
+	unread  string                  // what is to be said of files of variables that could not be read
 }
 
 func (c *checker) fault(at position, path, message, hint string) {
@@ -78,21 +81,23 @@ func (c *checker) text(n *node, path string, secret bool) (value, bool) {
 		return value{}, false
 	}
 	e, err := expand(n.text, c.lookup)
-	v := value{text: e.text, path: path, node: n, varied: e.varied, secret: secret}
+	v := value{text: e.text, path: path, node: n, varied: e.varied, secret: secret, sealed: len(e.secrets) > 0}
 	switch {
 	case errors.Is(err, errTooLong) && e.varied:
 		c.problem(n.at, path, err.Error()+" from its variables", "")
 	case errors.Is(err, errTooLong):
 		c.fault(n.at, path, err.Error(), "")
 	case err != nil:
-		c.fault(n.at, path, err.Error(), "variables are ${NAME} and ${NAME:-default}; a literal ${ is $${")
-	case strings.ContainsRune(v.text, 0):
+		c.fault(n.at, path, err.Error(), "variables are ${NAME} and ${NAME:-default}, secrets ${secret:NAME}; a literal ${ is $${")
+	case v.sealed && !secret:
+		c.fault(n.at, path, "want a string without a secret, got ${secret:"+e.secrets[0]+"}", "what this string holds is shown to people and models; secrets go into args, env, url, headers, oauth.clientSecret, models.apiKey and store.dsn")
+	case strings.Count(v.text, "\x00") != len(e.secrets):
 		c.reject(v, "want a string without a zero byte", "")
 	case len(e.missing) == 0:
 		return v, true
 	}
 	for _, name := range e.missing {
-		c.problem(n.at, path, fmt.Sprintf("want a value for variable %s, got none", name), fmt.Sprintf("set it, or write ${%s:-default}", name))
+		c.problem(n.at, path, fmt.Sprintf("want a value for variable %s, got none", name), fmt.Sprintf("set it, or write ${%s:-default}", name)+c.unread)
 	}
 	return v, false
 }
@@ -122,6 +127,12 @@ func (c *checker) config(root *node) *Config {
 	cfg.given = make(map[string]bool, len(o.members))
 	for key := range o.members {
 		cfg.given[key] = true
+	}
+	cfg.EnvFile = c.envFiles(o)
+	c.borrow(cfg.EnvFile)
+	if n, path, ok := o.take("secrets"); ok {
+		cfg.Secrets = c.secrets(n, path)
+		c.sources = cfg.Secrets
 	}
 	if v, ok := o.choice("toolMode", string(ToolModeAuto), string(ToolModeDynamic), string(ToolModeProxy), string(ToolModeSearch)); ok {
 		cfg.ToolMode = ToolMode(v.text)

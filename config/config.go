@@ -20,11 +20,15 @@ type Config struct {
 	OpenTimeout time.Duration `key:"openTimeout"`
 	OpenBudget  int           `key:"openBudget"` // how much the answer of an open tells unasked, in tokens of four bytes
 	MaxMessage  int           `key:"maxMessage"` // the longest message taken from a client or server, in bytes
+	EnvFile     EnvFiles      `key:"envFile"`    // of variables that the strings of this file may name, where the environment has none of the name
 	Store       Store         `key:"store"`
 	Models      Models        `key:"models"`
 	HTTP        HTTP          `key:"http"`
 	Pinned      []Pin         `key:"pin"`       // tools that are always offered
 	Toolboxes   []Toolbox     `key:"toolboxes"` // in the order of the file
+
+	// Secrets says where secrets come from that are not among those of the user.
+	Secrets map[string]SecretSource `key:"secrets"`
 
 	given map[string]bool // the keys of the top level that the file has
 }
@@ -72,6 +76,7 @@ type Server struct {
 	Command    string            `key:"command"` // absolute, or a name to be found in PATH
 	Args       []string          `key:"args"`
 	Env        map[string]string `key:"env"`
+	EnvFile    EnvFiles          `key:"envFile"` // further variables; those of Env prevail
 	InheritEnv InheritEnv        `key:"inheritEnv"`
 	Cwd        string            `key:"cwd"` // absolute, or "" for the directory workbench runs in
 
@@ -106,6 +111,8 @@ type Server struct {
 	// Problem, when not nil, says why this one server cannot be used: a variable of its strings is not set, or holds what
 	// does not fit. It is an *Error that says where, never a value. What hangs on that variable is not to be used.
 	Problem error
+
+	SecretCommands map[string][]string // of those secrets that its strings want and that a program prints
 }
 
 // OAuth says what a login to a remote server is to know that the server does not say itself. The zero value is for those that

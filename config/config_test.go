@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -170,6 +171,16 @@ func fileOf(cfg *config.Config) any {
 	}
 	file := ordered{{"toolMode", string(cfg.ToolMode)}, {"openTimeout", cfg.OpenTimeout.String()},
 		{"openBudget", cfg.OpenBudget}, {"maxMessage", cfg.MaxMessage}}
+	if cfg.EnvFile != nil {
+		file = append(file, entry{"envFile", escapeAll(cfg.EnvFile)})
+	}
+	if len(cfg.Secrets) > 0 {
+		sources := ordered{}
+		for _, name := range slices.Sorted(maps.Keys(cfg.Secrets)) {
+			sources = append(sources, entry{name, ordered{{"command", escapeAll(cfg.Secrets[name].Command)}}})
+		}
+		file = append(file, entry{"secrets", sources})
+	}
 	switch {
 	case cfg.Store.Path != "":
 		file = append(file, entry{"store", ordered{{"path", escape(cfg.Store.Path)}}})
@@ -232,6 +243,7 @@ func serverFile(s config.Server) ordered {
 	text("command", s.Command)
 	list("args", s.Args)
 	table("env", s.Env)
+	list("envFile", s.EnvFile)
 	if s.InheritEnv.All {
 		file = append(file, entry{"inheritEnv", true})
 	}
@@ -321,7 +333,9 @@ func oauthKeys(a config.OAuth) (keys ordered) {
 	return keys
 }
 
-func escape(s string) string { return strings.ReplaceAll(s, "${", "$${") }
+func escape(s string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(s, "${", "$${"), "\x00$${secret:", "${secret:")
+}
 
 func escapeAll(values []string) []string {
 	escaped := make([]string, len(values))

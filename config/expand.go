@@ -17,10 +17,11 @@ type expansion struct {
 	text    string
 	varied  bool     // a variable had a part in it
 	missing []string // the variables that are not set and have no default, each once
+	secrets []string // the secrets that it wants; in text a mark stands for each
 }
 
 // expand puts variables into s in one pass: ${NAME}, ${NAME:-default when unset or empty}, and $${ for a literal ${. What a
-// variable holds is not looked at again. The error is a reference that cannot be read, or errTooLong.
+// variable holds is not looked at again. For a secret, ${secret:NAME}, a mark is put in. The error is a reference that cannot be read, or errTooLong.
 func expand(s string, lookup func(string) (string, bool)) (expansion, error) {
 	var e expansion
 	if len(s) > maxExpanded {
@@ -58,6 +59,13 @@ func (e *expansion) reference(s string, lookup func(string) (string, bool)) (tex
 	inside, rest, closed := strings.Cut(s, "}")
 	if !closed {
 		return "", "", errors.New("want } behind ${, got none")
+	}
+	if name, ok := strings.CutPrefix(inside, secretKind); ok {
+		if wrong := WrongSecretName(name); wrong != "" {
+			return "", "", errors.New(wrong)
+		}
+		e.secrets = append(e.secrets, name)
+		return secretMark + name + "}", rest, nil
 	}
 	name, fallback, hasFallback := strings.Cut(inside, ":-")
 	switch {

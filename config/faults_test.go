@@ -10,7 +10,6 @@ import (
 // What entries of other clients have and workbench has not is told by what it means.
 func TestFaultU12_EntriesOfOthers(t *testing.T) {
 	for entry, want := range map[string]string{
-		`{"command": "x", "envFile": ".env"}`:              `(its variables belong into "env"; no file of variables is read)`,
 		`{"command": "x", "args": ["${env:HOME}"]}`:        "variables are ${NAME}",
 		`{"command": "x", "env": {"TOKEN": "${input:t}"}}`: "variables are ${NAME}",
 	} {

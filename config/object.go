@@ -26,6 +26,7 @@ type value struct {
 	node   *node
 	varied bool // variables had a part in it
 	secret bool // its text is not told
+	sealed bool // secrets have a part in it, for which marks stand: what it will be is not known
 }
 
 // object starts to read n, which must be an object, and reports keys that occur twice. The second result is false, and the

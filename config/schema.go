@@ -22,7 +22,7 @@ func Schema() []byte {
 	root := objectSchema(reflect.TypeFor[Config]())
 	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	root["title"] = "workbench-config.json"
-	root["description"] = "The toolboxes of MCP servers behind one workbench. Every string may hold variables: ${NAME}, ${NAME:-default}; $${ is a literal ${."
+	root["description"] = "The toolboxes of MCP servers behind one workbench. Every string may hold variables: ${NAME}, ${NAME:-default}; $${ is a literal ${. Strings of args, env, url and headers may hold secrets: ${secret:NAME}."
 	server := objectSchema(reflect.TypeFor[Server]())
 	server["oneOf"] = []schema{
 		{"required": []string{"command"}},
@@ -94,6 +94,21 @@ func typeSchema(t reflect.Type) schema {
 		}}
 	case reflect.TypeFor[InheritEnv]():
 		return schema{"anyOf": []schema{{"type": "boolean"}, typeSchema(reflect.TypeFor[[]string]())}}
+	case reflect.TypeFor[EnvFiles]():
+		return schema{"anyOf": []schema{{"type": "string"}, {"type": "array", "items": schema{"type": "string"}}}}
+	case reflect.TypeFor[SecretSource]():
+		s := objectSchema(t)
+		s["required"] = []string{"command"}
+		s["properties"].(schema)["command"].(schema)["minItems"] = 1
+		s["properties"].(schema)["command"].(schema)["description"] = "A program with its arguments, which prints the secret."
+		return s
+	case reflect.TypeFor[map[string]SecretSource]():
+		return schema{
+			"type":                 "object",
+			"propertyNames":        schema{"pattern": fmt.Sprintf(`^_|^\$schema$|^[A-Za-z0-9_.-]{1,%d}$`, maxSecretName)},
+			"patternProperties":    commentSchema(),
+			"additionalProperties": typeSchema(reflect.TypeFor[SecretSource]()),
+		}
 	case reflect.TypeFor[foreign.Lines]():
 		return schema{"type": "string"}
 	case reflect.TypeFor[Transport]():
@@ -213,6 +228,10 @@ func description(key string) string {
 		return "Variables of the program's environment, besides a small safe list and inheritEnv."
 	case "inheritEnv":
 		return "Which variables of workbench's own environment the program gets: true for all, or their names. Default: a small safe list."
+	case "envFile":
+		return "A file of variables, or several, as Docker and VS Code read them; relative paths start from the folder of this file. Of a server: variables of its program's environment, which env overrides. At the top: variables that strings of this file may name by ${NAME}."
+	case "secrets":
+		return "Where secrets come from that strings name by ${secret:NAME} and that are not kept by workbench secret set: the output of a program."
 	case "cwd":
 		return "The directory the program runs in. A relative one starts from the folder of this file. Default: where workbench runs."
 	case "url":

@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -28,6 +27,11 @@ func (c *checker) server(n *node, name, path string) (s Server) {
 	c.builtin(o, &s)
 	s.ToolFilters = c.toolFilters(o)
 	s.Tools = c.tools(o)
+	for _, secret := range s.Secrets() {
+		if source, ok := c.sources[secret.Name]; ok {
+			s.SecretCommands = withCommand(s.SecretCommands, secret.Name, source.Command)
+		}
+	}
 	if t, tPath, ok := o.take("timeouts"); ok {
 		c.timeouts(t, tPath, &s.Timeouts)
 	}
@@ -44,8 +48,8 @@ func foreignServerKey(key string) string {
 	switch key {
 	case "includeTools", "excludeTools", "enabled_tools", "disabled_tools": // Gemini CLI, Codex
 		return `did you mean "toolFilters"? A filter that begins with ! leaves tools out`
-	case "envFile", "env_file": // VS Code
-		return `its variables belong into "env"; no file of variables is read`
+	case "env_file": // Docker Compose
+		return `did you mean "envFile"?`
 	case "enabled": // opencode
 		return `did you mean "disabled"? It says the opposite`
 	}
@@ -148,19 +152,16 @@ func (c *checker) only(o *object, owner string, keys ...string) {
 }
 
 func (c *checker) stdio(o *object, s *Server) {
-	c.only(o, "command", "args", "env", "inheritEnv", "cwd")
+	c.only(o, "command", "args", "env", "envFile", "inheritEnv", "cwd")
 	if v, ok := o.text("command", false); ok {
-		s.Command = v.text
-		if isLine(v.text) {
-			// The program is not there, and its error says where arguments belong.
-		} else if strings.ContainsRune(v.text, '/') || strings.ContainsRune(v.text, filepath.Separator) {
-			s.Command = c.place(v)
-		} else if v.text == "" {
+		s.Command = c.program(v)
+		if v.text == "" {
 			c.reject(v, "want a program", "")
 		}
 	}
 	s.Args = texts(o.list("args", true))
 	s.Env = c.env(o)
+	s.EnvFile = c.envFiles(o)
 	if n, path, ok := o.take("inheritEnv"); ok {
 		s.InheritEnv = c.inheritEnv(n, path)
 	}
@@ -173,6 +174,17 @@ func (c *checker) stdio(o *object, s *Server) {
 func isLine(command string) bool {
 	program, _, more := strings.Cut(command, " ")
 	return more && !strings.ContainsAny(program, `/\`)
+}
+
+// program returns a command: a name to be found in PATH, or the path that one with a slash in it is.
+func (c *checker) program(v value) string {
+	if isLine(v.text) {
+		return v.text // the program is not there, and its error says where arguments belong
+	}
+	if strings.ContainsRune(v.text, '/') || strings.ContainsRune(v.text, filepath.Separator) {
+		return c.place(v)
+	}
+	return v.text
 }
 
 func (c *checker) env(o *object) map[string]string {
@@ -220,8 +232,7 @@ func (c *checker) remote(o *object, s *Server) {
 	c.only(o, "url", "headers", "oauth")
 	if v, ok := o.text("url", true); ok {
 		s.URL = v.text
-		u, err := url.Parse(v.text)
-		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+		if !v.sealed && !isURL(v.text) {
 			c.reject(v, "want a URL that begins with http:// or https:// and a host", "")
 		}
 	}
@@ -256,8 +267,7 @@ func (c *checker) oauth(n *node, path string) OAuth {
 	}
 	if v, ok := o.text("issuer", false); ok {
 		a.Issuer = v.text
-		u, err := url.Parse(v.text)
-		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+		if !isURL(v.text) {
 			c.reject(v, "want a URL that begins with http:// or https:// and a host", "")
 		}
 	}
@@ -290,7 +300,7 @@ func (c *checker) headers(o *object) map[string]string {
 			c.fault(p.at, p.path, "want a header's name, got "+quote(p.key), "")
 		case twice:
 			c.fault(p.at, p.path, fmt.Sprintf("want each header once whatever its case, got it on line %d and again on line %d", line, p.at.line), "")
-		case strings.ContainsFunc(p.text, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
+		case !p.sealed && strings.ContainsFunc(p.text, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
 			c.reject(p.value, "want a header's value without line ends and control characters", "")
 		}
 		lines[fold] = p.at.line
@@ -305,6 +315,15 @@ func with(m map[string]string, p pair) map[string]string {
 		m = map[string]string{}
 	}
 	m[p.key] = p.text
+	return m
+}
+
+// withCommand puts a command into m, which is made when it is nil.
+func withCommand(m map[string][]string, name string, command []string) map[string][]string {
+	if m == nil {
+		m = map[string][]string{}
+	}
+	m[name] = command
 	return m
 }
 

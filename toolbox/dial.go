@@ -25,8 +25,15 @@ func (s *Server) mayBeSSE(err error) bool {
 // dial makes the link that the configuration asks for. ctx bounds the making
 // of a connection, never its life.
 func (s *Server) dial(ctx context.Context) (link, error) {
-	if s.remote != nil && s.remote.login != nil {
-		s.remote.login.Reload()
+	cfg, err := s.reveal(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if s.remote != nil {
+		s.remote.use(cfg)
+	}
+	if s.remote != nil && s.remote.login() != nil {
+		s.remote.login().Reload()
 	}
 	switch s.cfg.Transport {
 	case config.TransportHTTP:
@@ -39,6 +46,6 @@ func (s *Server) dial(ctx context.Context) (link, error) {
 	case config.TransportBuiltin:
 		return s.dialBuiltin()
 	default:
-		return s.dialStdio()
+		return s.dialStdio(cfg)
 	}
 }

@@ -49,9 +49,10 @@ func (e *StatusError) Error() string {
 }
 
 // statusError reads a response that is no reply.
-func statusError(resp *http.Response) *StatusError {
-	text, _ := io.ReadAll(io.LimitReader(resp.Body, httpErrorBody))
-	e := &StatusError{Status: resp.StatusCode, Kind: foreign.NewName(resp.Header.Get("Content-Type")), Text: foreign.NewText(strings.Join(strings.Fields(string(text)), " "))}
+func (s *Server) statusError(resp *http.Response) *StatusError {
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, httpErrorBody))
+	text := s.hidden.Load().text(strings.Join(strings.Fields(string(body)), " "))
+	e := &StatusError{Status: resp.StatusCode, Kind: foreign.NewName(resp.Header.Get("Content-Type")), Text: foreign.NewText(text)}
 	switch e.Status {
 	case http.StatusUnauthorized:
 		e.Advice = `the server wants a login; set its "headers" in the configuration (for example "Authorization": "Bearer ${TOKEN}")`

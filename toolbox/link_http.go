@@ -139,7 +139,7 @@ func (l *httpLink) judgeLocked(err error) {
 	case status.Status >= 500:
 		l.broken++
 	}
-	if status.Status == http.StatusUnauthorized && l.server.remote.login != nil || l.broken >= brokenMax {
+	if status.Status == http.StatusUnauthorized && l.server.remote.login() != nil || l.broken >= brokenMax {
 		l.retired = err
 	}
 }
@@ -155,7 +155,7 @@ func (l *httpLink) Abandon(id uint64) {
 }
 
 func (l *httpLink) request(ctx context.Context, method string, body []byte) (*http.Request, error) {
-	req, err := l.server.remote.request(ctx, method, l.server.cfg.URL, body)
+	req, err := l.server.remote.request(ctx, method, l.server.remote.url(), body)
 	if err != nil {
 		return nil, err
 	}
@@ -296,7 +296,7 @@ func (l *httpLink) refused(resp *http.Response) error {
 		l.cancel(errSessionEnded)
 		return errSessionEnded
 	}
-	return statusError(resp)
+	return l.server.statusError(resp)
 }
 
 func (l *httpLink) Done() <-chan struct{} { return l.ctx.Done() }

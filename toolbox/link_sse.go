@@ -43,7 +43,7 @@ func (s *Server) dialSSE(ctx context.Context) (_ link, err error) {
 			cancel(err)
 		}
 	}()
-	req, err := s.remote.request(life, http.MethodGet, s.cfg.URL, nil)
+	req, err := s.remote.request(life, http.MethodGet, s.remote.url(), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func (s *Server) dialSSE(ctx context.Context) (_ link, err error) {
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	if resp.StatusCode != http.StatusOK || kind != "text/event-stream" {
 		defer resp.Body.Close()
-		return nil, statusError(resp)
+		return nil, l.server.statusError(resp)
 	}
 	l.events = newEventReader(resp.Body, l.server.box.opts.MaxMessage)
 	for {
@@ -68,7 +68,7 @@ func (s *Server) dialSSE(ctx context.Context) (_ link, err error) {
 		if ev.Type != "endpoint" {
 			continue
 		}
-		if l.post, err = endpoint(s.cfg.URL, string(ev.Data)); err != nil {
+		if l.post, err = endpoint(s.remote.url(), string(ev.Data)); err != nil {
 			_ = resp.Body.Close()
 			return nil, err
 		}
@@ -130,7 +130,7 @@ func (l *sseLink) Send(msg []byte, id uint64) error {
 		err := l.deliver(body)
 		// Before the handshake, the start itself fails with the reason.
 		refused := (*StatusError)(nil)
-		over := errors.As(err, &refused) && refused.Status == http.StatusUnauthorized && l.server.remote.login != nil && l.greeted.Load()
+		over := errors.As(err, &refused) && refused.Status == http.StatusUnauthorized && l.server.remote.login() != nil && l.greeted.Load()
 		if over {
 			l.r.Retired()
 		}
@@ -159,7 +159,7 @@ func (l *sseLink) deliver(body []byte) error {
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode >= 300 {
-		return statusError(resp)
+		return l.server.statusError(resp)
 	}
 	return nil
 }

@@ -34,14 +34,15 @@ type stdioLink struct {
 
 // dialStdio starts the child. No context bounds its life: it is ended by Close
 // alone.
-func (s *Server) dialStdio() (link, error) {
-	env := environment(s.cfg, s.box.opts.Environ)
+func (s *Server) dialStdio(cfg config.Server) (link, error) {
+	env := environment(cfg, s.box.opts.Environ)
 	fetches := s.fetching(env)
 	proc, err := s.box.opts.Spawn(child.Spec{
-		Command: s.cfg.Command,
-		Args:    s.cfg.Args,
+		Command: cfg.Command,
+		Args:    cfg.Args,
 		Env:     env,
-		Dir:     s.cfg.Cwd,
+		Dir:     cfg.Cwd,
+		Hide:    s.hidden.Load().text,
 		StderrLine: func(line foreign.Text) {
 			s.log.Debug().Stringer(logkey.Stderr, line).Msg("the server wrote to standard error")
 		},

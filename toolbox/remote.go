@@ -8,12 +8,15 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/net/http/httpproxy"
 
+	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/oauth"
 	"github.com/mcp-workbench/workbench/internal/wire"
@@ -64,19 +67,55 @@ func proxyOf(environ []string) func(*http.Request) (*url.URL, error) {
 type remote struct {
 	server *Server
 	client *http.Client
-	login  *oauth.Client // nil if there is none to be had
 	gate   gate
+	live   atomic.Pointer[live]
+}
+
+// live is what a remote server is reached by.
+type live struct {
+	cfg   config.Server // with its secrets
+	login *oauth.Client // nil if there is none to be had
 }
 
 func newRemote(s *Server) *remote {
-	opts := s.box.opts
-	return &remote{server: s, client: opts.HTTP, login: NewLogin(s.cfg, opts.Logins, opts.HTTP, opts.Environ)}
+	r := &remote{server: s, client: s.box.opts.HTTP}
+	r.live.Store(new(live))
+	if s.cfg.Secrets() == nil {
+		r.use(s.cfg)
+	}
+	return r
 }
+
+// use has requests be made by a configuration with its secrets. It is called by
+// one goroutine at a time.
+func (r *remote) use(cfg config.Server) {
+	last := r.live.Load()
+	if reflect.DeepEqual(last.cfg, cfg) {
+		return
+	}
+	next := &live{cfg: cfg}
+	if opts := r.server.box.opts; cfg.URL == r.server.cfg.URL { // logins are kept under the url, which is to have no secret then
+		next.login = NewLogin(cfg, opts.Logins, opts.HTTP, opts.Environ)
+	}
+	r.live.Store(next)
+	if last.login != nil {
+		last.login.Close()
+	}
+}
+
+// login returns the login to the server; nil if there is none to be had.
+func (r *remote) login() *oauth.Client { return r.live.Load().login }
+
+// url returns the address of the server.
+func (r *remote) url() string { return r.live.Load().cfg.URL }
 
 // close gives up what is kept for further requests.
 func (r *remote) close() {
-	if r != nil && r.login != nil {
-		r.login.Close()
+	if r == nil {
+		return
+	}
+	if login := r.login(); login != nil {
+		login.Close()
 	}
 }
 
@@ -90,7 +129,7 @@ func (r *remote) request(ctx context.Context, method, address string, body []byt
 	if err != nil {
 		return nil, err
 	}
-	for k, v := range r.server.cfg.Headers {
+	for k, v := range r.live.Load().cfg.Headers {
 		req.Header.Set(k, v)
 	}
 	return req, nil
@@ -109,7 +148,7 @@ func (r *remote) do(req *http.Request) (*http.Response, error) {
 	}
 	if resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode == http.StatusServiceUnavailable && resp.Header.Get("Retry-After") != "" {
 		defer resp.Body.Close()
-		return nil, r.gate.close(statusError(resp), retryAfter(resp.Header))
+		return nil, r.gate.close(r.server.statusError(resp), retryAfter(resp.Header))
 	}
 	r.gate.open()
 	return resp, nil
@@ -119,7 +158,7 @@ func (r *remote) do(req *http.Request) (*http.Response, error) {
 func (r *remote) send(req *http.Request) (*http.Response, error) {
 	resp, err := r.client.Do(req)
 	if err != nil {
-		return nil, explain(err)
+		return nil, r.server.hidden.Load().error(explain(err))
 	}
 	return resp, nil
 }

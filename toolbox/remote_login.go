@@ -45,10 +45,10 @@ func NewLogin(cfg config.Server, store *oauth.Store, client *http.Client, enviro
 
 // authorized sends a request with the token of the login, if there is one.
 func (r *remote) authorized(req *http.Request) (*http.Response, error) {
-	if r.login == nil {
+	if r.login() == nil {
 		return r.send(req)
 	}
-	token, err := r.login.Token(req.Context())
+	token, err := r.login().Token(req.Context())
 	if err != nil {
 		return nil, unreachedError{err}
 	}
@@ -70,13 +70,13 @@ func (r *remote) granted(req *http.Request, resp *http.Response) (*http.Response
 		if resp.StatusCode != http.StatusForbidden || wanted.Error != oauth.InsufficientScope {
 			return resp, nil
 		}
-		refused := statusError(resp)
+		refused := r.server.statusError(resp)
 		_ = resp.Body.Close()
-		if !first || !r.login.Changed() {
+		if !first || !r.login().Changed() {
 			return nil, r.lacks(req.Context(), refused, wanted)
 		}
-		r.login.Reload()
-		token, err := r.login.Token(req.Context())
+		r.login().Reload()
+		token, err := r.login().Token(req.Context())
 		if err != nil {
 			return nil, unreachedError{err}
 		}
@@ -88,9 +88,9 @@ func (r *remote) granted(req *http.Request, resp *http.Response) (*http.Response
 
 // again sends a request once more, whose token was refused.
 func (r *remote) again(req *http.Request, resp *http.Response, token string) (*http.Response, error) {
-	refused := statusError(resp)
+	refused := r.server.statusError(resp)
 	_ = resp.Body.Close()
-	next, err := r.login.Renew(req.Context(), token, oauth.ParseChallenge(resp.Header))
+	next, err := r.login().Renew(req.Context(), token, oauth.ParseChallenge(resp.Header))
 	var person *oauth.LoginError
 	switch {
 	case errors.As(err, &person):
@@ -105,7 +105,7 @@ func (r *remote) again(req *http.Request, resp *http.Response, token string) (*h
 	resp, err = r.send(withToken(req, next))
 	if err == nil && resp.StatusCode == http.StatusUnauthorized {
 		defer resp.Body.Close()
-		refused = statusError(resp)
+		refused = r.server.statusError(resp)
 		refused.Advice = "the server refuses a token that was just got for it; run " + r.command()
 		return nil, refused
 	}
@@ -115,7 +115,7 @@ func (r *remote) again(req *http.Request, resp *http.Response, token string) (*h
 // lacks words that a token is not good for a request.
 func (r *remote) lacks(ctx context.Context, e *StatusError, wanted oauth.Challenge) error {
 	scopes := strings.Fields(wanted.Scope)
-	had := r.login.Scopes()
+	had := r.login().Scopes()
 	missing := slices.DeleteFunc(slices.Clone(scopes), func(s string) bool { return slices.Contains(had, s) })
 	switch {
 	case len(scopes) > 0 && len(missing) == 0:
@@ -126,7 +126,7 @@ func (r *remote) lacks(ctx context.Context, e *StatusError, wanted oauth.Challen
 		return e
 	}
 	e.Advice = fmt.Sprintf("it wants the scope %q; run %s to grant it", wanted.Scope, r.command())
-	if err := r.login.Note(ctx, wanted); err != nil {
+	if err := r.login().Note(ctx, wanted); err != nil {
 		e.Advice += fmt.Sprintf(" (%v)", err)
 	}
 	return e
@@ -134,7 +134,7 @@ func (r *remote) lacks(ctx context.Context, e *StatusError, wanted oauth.Challen
 
 // loggedIn reports whether somebody has logged in to the server since it refused
 // us.
-func (r *remote) loggedIn() bool { return r != nil && r.login != nil && r.login.Changed() }
+func (r *remote) loggedIn() bool { return r != nil && r.login() != nil && r.login().Changed() }
 
 // command is what a person is to run.
 func (r *remote) command() string {

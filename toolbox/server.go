@@ -87,6 +87,7 @@ type Server struct {
 	// doubted is the protocol version that the server, asked anew after it had
 	// refused a request for its version, was found to have all the same.
 	doubted string
+	hidden  atomic.Pointer[hiding] // what its words are to be told without
 }
 
 // bounds are what limits the work of a server. They are replaced and never
@@ -274,7 +275,7 @@ func (s *Server) LastWords() foreign.Words {
 func (s *Server) set(state State, cause error, next time.Time, c *conn) {
 	now := time.Now()
 	if cause != nil {
-		cause = foreign.NewError(cause)
+		cause = foreign.NewError(s.hidden.Load().error(cause))
 	}
 	s.mu.Lock()
 	took := now.Sub(s.status.Since)

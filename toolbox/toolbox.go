@@ -65,6 +65,9 @@ type Options struct {
 	MaxMessage int
 	// Environ is our environment, KEY=VALUE, of which children get a part.
 	Environ []string
+	// Secret looks a secret up that a server wants; nil means that there are none.
+	// The error says what to do.
+	Secret func(ctx context.Context, secret config.Secret) (string, error)
 	// HTTP makes the requests to remote servers; nil means a [RemoteClient] of
 	// its own. Redirects are followed within an origin only, whatever it says.
 	HTTP *http.Client

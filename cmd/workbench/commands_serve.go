@@ -1,19 +1,18 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/envfile"
 	"github.com/mcp-workbench/workbench/internal/foreign"
-	"github.com/mcp-workbench/workbench/internal/openfile"
 )
 
 func commandsServeCommand(env *environment) *cobra.Command {
@@ -111,9 +110,6 @@ func (e *environment) addDesk(cfg *config.Config, box config.Toolbox) error {
 	return nil
 }
 
-// maxVariables is the most bytes that a file of variables may have.
-const maxVariables = 1 << 20
-
 // readVariables adds the variables in files, whose paths stand in variables, to
 // the environment. They go before what is there.
 func (e *environment) readVariables(names ...string) error {
@@ -122,38 +118,16 @@ func (e *environment) readVariables(names ...string) error {
 		if path == "" {
 			continue
 		}
-		text, _, err := openfile.Read(path, maxVariables)
+		vars, err := envfile.Read(path)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		more, err := parseVariables(text)
-		if err != nil {
-			return fmt.Errorf("%s: %s:%w", name, path, err)
+		e.environ = slices.Clip(e.environ)
+		for _, v := range vars {
+			if !v.Inherited {
+				e.environ = append(e.environ, v.Name+"="+v.Value)
+			}
 		}
-		e.environ = append(e.environ[:len(e.environ):len(e.environ)], more...)
 	}
 	return nil
-}
-
-// parseVariables reads lines of KEY=VALUE. Lines that are empty or begin with #
-// are left out, as are the word export and quotes around a value. The error
-// tells the line, and no value.
-func parseVariables(text []byte) (list []string, err error) {
-	lines := bufio.NewScanner(bytes.NewReader(text))
-	for n := 1; lines.Scan(); n++ {
-		line := strings.TrimSpace(lines.Text())
-		if line == "" || strings.HasPrefix(line, "#") {
-			continue
-		}
-		name, value, ok := strings.Cut(strings.TrimPrefix(line, "export "), "=")
-		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
-		if !ok || name == "" || strings.ContainsAny(name, " \t\"'") {
-			return nil, fmt.Errorf("%d: want KEY=VALUE", n)
-		}
-		if len(value) >= 2 && (value[0] == '"' || value[0] == '\'') && value[len(value)-1] == value[0] {
-			value = value[1 : len(value)-1]
-		}
-		list = append(list, name+"="+value)
-	}
-	return list, lines.Err()
 }

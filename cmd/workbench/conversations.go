@@ -48,7 +48,11 @@ func (e *environment) storePath(cfg *config.Config) (string, error) {
 // goes on in spite of.
 func (e *environment) openStore(ctx context.Context, cfg *config.Config, warn func(error)) (*store.Store, error) {
 	if cfg.Store.DSN != "" {
-		return store.OpenPostgres(ctx, cfg.Store.DSN, warn, store.Options{})
+		dsn, err := e.revealed(ctx, cfg, cfg.Store.DSN)
+		if err != nil {
+			return nil, fmt.Errorf("store.dsn: %w", err)
+		}
+		return store.OpenPostgres(ctx, dsn, warn, store.Options{})
 	}
 	path, err := e.storePath(cfg)
 	if err != nil {

@@ -258,7 +258,11 @@ func (d *desks) make(ctx context.Context, cfg *config.Config, log zerolog.Logger
 	}
 	opts := commandsrv.Options{Version: version(), Startup: d.startup, Logger: log, Sampled: sampled}
 	if m := &cfg.Models; m.BaseURL != "" && m.Problem == nil {
-		a, err := newAgent(m, toolbox.RemoteClient(d.env.environ), log)
+		key, err := d.env.revealed(ctx, cfg, m.APIKey)
+		if err != nil {
+			return nil, fmt.Errorf("models.apiKey: %w", err)
+		}
+		a, err := newAgent(m, key, toolbox.RemoteClient(d.env.environ), log)
 		if err != nil {
 			return nil, err
 		}
@@ -279,10 +283,10 @@ func (d *desks) make(ctx context.Context, cfg *config.Config, log zerolog.Logger
 }
 
 // newAgent returns what asks the models of a configuration.
-func newAgent(m *config.Models, client *http.Client, log zerolog.Logger) (*agent.Agent, error) {
+func newAgent(m *config.Models, key string, client *http.Client, log zerolog.Logger) (*agent.Agent, error) {
 	asked, err := model.New(m.BaseURL, model.Options{
 		Models: model.Models{Default: m.Default, Planner: m.Planner, Agent: m.Agent, Assistant: m.Assistant, Summary: m.Summary},
-		Key:    m.APIKey, ReplyTimeout: m.ReplyTimeout, MaxTokens: m.MaxTokens, HTTP: client, Logger: log,
+		Key:    key, ReplyTimeout: m.ReplyTimeout, MaxTokens: m.MaxTokens, HTTP: client, Logger: log,
 	})
 	return agent.New(asked), err
 }

@@ -63,7 +63,7 @@ func (e *environment) login(ctx context.Context, name string, open bool, port in
 	if port < 0 || port > 65535 {
 		return usageError{errors.New("--port must be from 0 to 65535")}
 	}
-	client, err := e.loginClient(name)
+	client, err := e.loginClient(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func (e *environment) login(ctx context.Context, name string, open bool, port in
 }
 
 func (e *environment) logout(ctx context.Context, name string) error {
-	client, err := e.loginClient(name)
+	client, err := e.loginClient(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ func (e *environment) logins() *oauth.Store {
 }
 
 // loginClient finds the server that a name is of, and what logs in to it.
-func (e *environment) loginClient(name string) (*oauth.Client, error) {
+func (e *environment) loginClient(ctx context.Context, name string) (*oauth.Client, error) {
 	cfg, _, err := e.load()
 	if err != nil {
 		return nil, err
@@ -138,7 +138,14 @@ func (e *environment) loginClient(name string) (*oauth.Client, error) {
 	if _, err := e.stateDir(); err != nil {
 		return nil, hinted{fmt.Errorf("there is no place for the login: %w", err), "set HOME or XDG_STATE_HOME"}
 	}
-	client := toolbox.NewLogin(*server, e.logins(), toolbox.RemoteClient(e.environ), e.environ)
+	whole, err := e.revealedServer(ctx, server)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if whole.URL != server.URL {
+		return nil, hinted{fmt.Errorf("%s has a secret in its url, which lets workbench in instead of a login", name), "put the secret into headers, or take it out, to log in"}
+	}
+	client := toolbox.NewLogin(whole, e.logins(), toolbox.RemoteClient(e.environ), e.environ)
 	if client == nil {
 		return nil, hinted{fmt.Errorf("%s has a header Authorization in the configuration, which is sent instead of a login", name), "take it out there to log in"}
 	}

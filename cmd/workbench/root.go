@@ -16,6 +16,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/child"
 	"github.com/mcp-workbench/workbench/internal/logqueue"
 	"github.com/mcp-workbench/workbench/internal/nearest"
+	"github.com/mcp-workbench/workbench/internal/secrets"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
@@ -41,7 +42,8 @@ type environment struct {
 	logLevel   string
 	logFile    string
 	guard      *child.Guard // starts all child processes
-	desks      *desks       // the servers of commands
+	secrets    *secrets.Finder
+	desks      *desks // the servers of commands
 	logs       logs
 	ending     *ending
 	// overlay changes a configuration that was read; nil leaves it as it is.
@@ -100,6 +102,7 @@ func (e *environment) do(ctx context.Context, args []string) error {
 	}
 	defer e.logs.close()
 	e.guard = child.NewGuard([]string{self, guardArg})
+	e.secrets = e.newSecrets()
 	e.ending = newEnding(e.guard)
 	return e.ending.within(ctx, func() error { return e.command(ctx, args) })
 }
@@ -223,6 +226,7 @@ Without a command it serves on standard input and output, as clients start it.`,
 		loginCommand(env),
 		logoutCommand(env),
 		tokenCommand(env),
+		secretCommand(env),
 		commandsCommand(env),
 		conversationsCommand(env),
 		demoCommand(env),

@@ -125,6 +125,7 @@ func (e *environment) toolboxOptions(cfg *config.Config, log zerolog.Logger) too
 	return toolbox.Options{
 		MaxMessage: cfg.MaxMessage,
 		Environ:    e.environ,
+		Secret:     e.secret,
 		HTTP:       toolbox.RemoteClient(e.environ),
 		Logins:     e.logins(),
 		Spawn:      e.guard.Start,

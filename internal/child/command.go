@@ -86,7 +86,7 @@ func (c command) find() (string, error) {
 		return "", &StartError{c.name, path + ": " + cause(err).Error(), err}
 	}
 
-	list, set := getenv(c.env, "PATH")
+	list, set := Getenv(c.env, "PATH")
 	if !set {
 		return "", &StartError{c.name, "not found: its environment has no PATH; give one, or the full path of the command", exec.ErrNotFound}
 	}

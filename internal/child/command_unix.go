@@ -23,8 +23,8 @@ func executable(path string, _ []string) (string, error) {
 	return path, nil
 }
 
-// getenv returns the value that a program given env sees: the first one.
-func getenv(env []string, key string) (string, bool) {
+// Getenv returns the value that a program given env sees: the first one.
+func Getenv(env []string, key string) (string, bool) {
 	for _, kv := range env {
 		if k, v, _ := strings.Cut(kv, "="); k == key {
 			return v, true

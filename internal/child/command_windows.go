@@ -11,7 +11,7 @@ import (
 
 // executable returns the file that path means, trying the extensions of PATHEXT unless it has one of them.
 func executable(path string, env []string) (string, error) {
-	list, set := getenv(env, "PATHEXT")
+	list, set := Getenv(env, "PATHEXT")
 	if !set {
 		list = ".COM;.EXE;.BAT;.CMD"
 	}
@@ -35,8 +35,8 @@ func executable(path string, env []string) (string, error) {
 	return "", &fs.PathError{Op: "exec", Path: path, Err: syscall.ERROR_FILE_NOT_FOUND}
 }
 
-// getenv returns the value of key, in whatever case it is written.
-func getenv(env []string, key string) (string, bool) {
+// Getenv returns the value of key, in whatever case it is written.
+func Getenv(env []string, key string) (string, bool) {
 	for _, kv := range env {
 		if k, v, _ := strings.Cut(kv, "="); strings.EqualFold(k, key) {
 			return v, true

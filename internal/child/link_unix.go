@@ -87,7 +87,7 @@ func newLink(argv []string) (*link, error) {
 	l := &link{
 		process: process,
 		conn:    conn.(*net.UnixConn),
-		stderr:  newTail(nil),
+		stderr:  newTail(nil, nil),
 		over:    make(chan struct{}),
 		remotes: map[uint64]*remote{},
 	}

@@ -75,7 +75,7 @@ func start(spec Spec, begin func(command, []*os.File) (*life, root, error)) (*Pr
 	}
 	p := &Process{
 		stdin: ours[0], stdout: ours[1], stderr: ours[2],
-		tail: newTail(spec.StderrLine),
+		tail: newTail(spec.StderrLine, spec.Hide),
 		root: root, life: life,
 		finished: make(chan struct{}),
 	}

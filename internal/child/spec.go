@@ -16,6 +16,9 @@ type Spec struct {
 	Env     []string // the whole environment as KEY=VALUE; nothing is inherited
 	Dir     string   // working directory; "" is ours
 
+	// Hide, if not nil, takes out of a line of the process's stderr what nobody is to read, such as secrets.
+	Hide func(line string) string
+
 	// StderrLine, if not nil, gets each line of the process's stderr as Tail shows them. It is called from one
 	// goroutine and must not block: while it runs, stderr is not read.
 	StderrLine func(line foreign.Text)

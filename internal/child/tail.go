@@ -17,6 +17,7 @@ const (
 // tail reads stderr to its end and keeps the last lines, tailLines × foreign.MaxText bytes at most.
 type tail struct {
 	each func(foreign.Text) // may be nil
+	hide func(string) string
 	done chan struct{}
 
 	mu     sync.Mutex
@@ -25,8 +26,12 @@ type tail struct {
 	resume bool          // a carriage return was seen: what comes next begins the line again
 }
 
-func newTail(each func(foreign.Text)) *tail {
-	return &tail{each: each, done: make(chan struct{})}
+// newTail hands each line to a function, which may be nil, as hide leaves it, which may be nil too.
+func newTail(each func(foreign.Text), hide func(string) string) *tail {
+	if hide == nil {
+		hide = func(line string) string { return line }
+	}
+	return &tail{each: each, hide: hide, done: make(chan struct{})}
 }
 
 // readFrom reads until f ends, is closed or reaches its deadline.
@@ -82,17 +87,21 @@ func (t *tail) add(b []byte) {
 // endLine keeps the line that was written and hands it on. The lock is not held while each runs.
 func (t *tail) endLine() {
 	t.mu.Lock()
-	line := foreign.NewText(string(t.raw))
+	raw := string(t.raw)
 	t.raw, t.resume = t.raw[:0], false
-	if !line.IsEmpty() {
-		if len(t.lines) == tailLines {
-			copy(t.lines, t.lines[1:])
-			t.lines = t.lines[:tailLines-1]
-		}
-		t.lines = append(t.lines, line)
-	}
 	t.mu.Unlock()
-	if !line.IsEmpty() && t.each != nil {
+	line := foreign.NewText(t.hide(raw))
+	if line.IsEmpty() {
+		return
+	}
+	t.mu.Lock()
+	if len(t.lines) == tailLines {
+		copy(t.lines, t.lines[1:])
+		t.lines = t.lines[:tailLines-1]
+	}
+	t.lines = append(t.lines, line)
+	t.mu.Unlock()
+	if t.each != nil {
 		t.each(line)
 	}
 }
@@ -100,9 +109,9 @@ func (t *tail) endLine() {
 // last returns a copy of what is kept.
 func (t *tail) last() foreign.Words {
 	t.mu.Lock()
-	defer t.mu.Unlock()
-	lines := slices.Clone(t.lines)
-	if line := foreign.NewText(string(t.raw)); !line.IsEmpty() {
+	lines, raw := slices.Clone(t.lines), string(t.raw)
+	t.mu.Unlock()
+	if line := foreign.NewText(t.hide(raw)); !line.IsEmpty() {
 		lines = append(lines, line)
 	}
 	return lines[max(0, len(lines)-tailLines):]

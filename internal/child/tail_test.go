@@ -35,7 +35,7 @@ func TestTailLines(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			tail := newTail(nil)
+			tail := newTail(nil, nil)
 			for _, s := range test.written {
 				tail.write([]byte(s))
 			}
@@ -47,7 +47,7 @@ func TestTailLines(t *testing.T) {
 }
 
 func TestTailKeepsTheLast(t *testing.T) {
-	tail := newTail(nil)
+	tail := newTail(nil, nil)
 	for _, c := range "abcdefghijklmnopqrstuvwxyz" {
 		tail.write([]byte(string(c) + "\n"))
 	}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+func secretProtectCommand(env *environment) *cobra.Command {
+	return &cobra.Command{
+		Use:   "passphrase",
+		Short: "Set the passphrase of the encrypted file",
+		Long: `Passphrase asks for a passphrase and encrypts the key of the encrypted file with
+it; an empty one leaves the key in clear again. A key with a passphrase is
+unlocked once after each login, with workbench secret unlock.`,
+		Example: `  workbench secret passphrase`,
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := env.keepsSecret("passphrase"); err != nil {
+				return err
+			}
+			passphrase, err := env.readSecret(cmd.Context(), "New passphrase: ")
+			if err != nil {
+				return err
+			}
+			if isTerminal(env.in) {
+				again, err := env.readSecret(cmd.Context(), "Once more: ")
+				if err != nil {
+					return err
+				}
+				if again != passphrase {
+					return errors.New("the two passphrases differ; the key is as it was")
+				}
+			}
+			if err := env.secretFile().Protect(cmd.Context(), passphrase); err != nil {
+				return err
+			}
+			fmt.Fprintln(env.err, "The passphrase is set.")
+			return nil
+		},
+	}
+}
+
+func secretUnlockCommand(env *environment) *cobra.Command {
+	return &cobra.Command{
+		Use:   "unlock",
+		Short: "Unlock the encrypted file until you log out",
+		Long: `Unlock asks for the passphrase of the encrypted file, and keeps its key in
+$XDG_RUNTIME_DIR, which is in memory and ends when you log out.`,
+		Example: `  workbench secret unlock`,
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			file := env.secretFile()
+			if err := file.Locked(); err != nil {
+				return err
+			}
+			passphrase, err := env.readSecret(cmd.Context(), "Passphrase: ")
+			if err != nil {
+				return err
+			}
+			if err := file.Unlock(passphrase); err != nil {
+				return err
+			}
+			fmt.Fprintln(env.err, "The secrets are unlocked until you log out.")
+			return nil
+		},
+	}
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/workbench/config"
+)
+
+func secretListCommand(env *environment) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the names of secrets, and who gets them",
+		Long: `List prints the names of the secrets that are kept and of those that the
+configuration names, with where they are and which servers get them. It prints
+no values, and asks neither the keychain nor the commands of the configuration.`,
+		Example: `  workbench secret list
+  workbench secret list --json`,
+		Args: noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			list, err := env.listSecrets()
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return printJSON(env.out, list)
+			}
+			w := tabwriter.NewWriter(env.out, 0, 0, 2, ' ', 0)
+			if len(list) > 0 {
+				fmt.Fprintln(w, "NAME\tWHERE\tFOR")
+			}
+			for _, s := range list {
+				fmt.Fprintf(w, "%s\t%s\t%s\n", s.Name, s.Where, strings.Join(s.For, ", "))
+			}
+			if err := w.Flush(); err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(env.out, count(len(list), "secret"))
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON array")
+	return cmd
+}
+
+// Where a secret is.
+const (
+	inFile     = "file"
+	inKeychain = "keychain"
+	inCommand  = "command"
+	inNone     = "not set"
+)
+
+// shownSecret is a secret in a list.
+type shownSecret struct {
+	Name  string   `json:"name"`
+	Where string   `json:"where"`
+	For   []string `json:"for"` // the servers that get it, and keys of the configuration
+}
+
+// listSecrets gathers what is known of secrets.
+func (e *environment) listSecrets() ([]shownSecret, error) {
+	cfg, _, err := e.load()
+	if err != nil {
+		return nil, err
+	}
+	all := make(map[string]*shownSecret)
+	add := func(name, where string) *shownSecret {
+		if all[name] == nil {
+			all[name] = &shownSecret{Name: name, Where: where, For: []string{}}
+		}
+		return all[name]
+	}
+	for name := range cfg.Secrets {
+		add(name, inCommand)
+	}
+	inside, err := e.secretFile().Names()
+	if err != nil {
+		fmt.Fprintf(e.err, "workbench: warning: the encrypted file: %v\n", err)
+	}
+	for _, name := range inside {
+		add(name, inFile)
+	}
+	kept, err := e.keychain().Names()
+	if err != nil {
+		fmt.Fprintf(e.err, "workbench: warning: the names of the keychain's secrets: %v\n", err)
+	}
+	for _, name := range kept {
+		add(name, inKeychain)
+	}
+	use := func(wanted []config.Secret, by string) {
+		for _, s := range wanted {
+			shown := add(s.Name, inNone)
+			shown.For = append(shown.For, by)
+		}
+	}
+	for _, t := range cfg.Toolboxes {
+		for i := range t.Servers {
+			use(t.Servers[i].Secrets(), t.Name+"/"+t.Servers[i].Name)
+		}
+	}
+	use(cfg.SecretsOf(cfg.Models.APIKey), "models.apiKey")
+	use(cfg.SecretsOf(cfg.Store.DSN), "store.dsn")
+	list := make([]shownSecret, 0, len(all))
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		list = append(list, *all[name])
+	}
+	return list, nil
+}

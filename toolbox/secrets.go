@@ -1,0 +1,125 @@
+package toolbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+
+	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/child"
+	"github.com/mcp-workbench/workbench/internal/envfile"
+)
+
+// reveal returns the configuration of the server with its secrets and files of
+// variables put in. They are looked up for each start, and nobody but that start
+// is given them.
+func (s *Server) reveal(ctx context.Context) (config.Server, error) {
+	cfg, env, err := s.cfg, map[string]string(nil), error(nil)
+	if env, err = fileVariables(cfg.EnvFile, s.box.opts.Environ); err != nil {
+		return cfg, err
+	}
+	values := make(map[string]string)
+	for _, secret := range cfg.Secrets() {
+		if s.box.opts.Secret == nil {
+			return cfg, fmt.Errorf("secret %s: %w", secret.Name, errors.ErrUnsupported)
+		}
+		if values[secret.Name], err = s.box.opts.Secret(ctx, secret); err != nil {
+			return cfg, err
+		}
+	}
+	if cfg, err = cfg.Reveal(values); err != nil {
+		return cfg, err
+	}
+	s.hidden.Store(newHiding(values, env))
+	if env != nil {
+		maps.Copy(env, cfg.Env)
+		cfg.Env = env
+	}
+	return cfg, nil
+}
+
+// fileVariables reads files of variables; nil if there are none.
+func fileVariables(files config.EnvFiles, environ []string) (map[string]string, error) {
+	if len(files) == 0 {
+		return nil, nil
+	}
+	values := make(map[string]string)
+	for _, file := range files {
+		vars, err := envfile.Read(file)
+		if err != nil {
+			return nil, fmt.Errorf("envFile: %w", err)
+		}
+		for _, v := range vars {
+			if !v.Inherited {
+				values[v.Name] = v.Value
+			} else if own, ok := child.Getenv(environ, v.Name); ok {
+				values[v.Name] = own
+			}
+		}
+	}
+	return values, nil
+}
+
+// leastHidden is how long a secret is at least that is looked for in what others
+// say: a short one occurs by chance.
+const leastHidden = 6
+
+// hiding takes the secrets of a server out of what it says.
+type hiding struct {
+	replacer *strings.Replacer
+	values   []string
+}
+
+// newHiding makes what hides secrets and variables of files, by their names.
+func newHiding(secrets, variables map[string]string) *hiding {
+	var h hiding
+	var pairs []string
+	add := func(value, as string) {
+		// A key of several lines is written one line at a time.
+		for line := range strings.Lines(value) {
+			if line = strings.TrimSpace(line); len(line) >= leastHidden {
+				h.values = append(h.values, line)
+				pairs = append(pairs, line, as)
+			}
+		}
+	}
+	for name, value := range secrets {
+		add(value, "${secret:"+name+"}")
+	}
+	for name, value := range variables {
+		add(value, "${"+name+"}")
+	}
+	h.replacer = strings.NewReplacer(pairs...)
+	return &h
+}
+
+// text returns a text without the secrets.
+func (h *hiding) text(s string) string {
+	if h == nil || h.values == nil {
+		return s
+	}
+	return h.replacer.Replace(s)
+}
+
+// error returns an error whose text has no secrets.
+func (h *hiding) error(err error) error {
+	if h == nil || h.values == nil || err == nil {
+		return err
+	}
+	if text := err.Error(); h.text(text) != text {
+		return hiddenError{err, h.text(text)}
+	}
+	return err
+}
+
+// hiddenError is an error that is told without the secrets in it.
+type hiddenError struct {
+	error
+	text string
+}
+
+func (e hiddenError) Error() string { return e.text }
+
+func (e hiddenError) Unwrap() error { return e.error }

@@ -1,0 +1,87 @@
+package toolbox_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/toolbox"
+)
+
+// secretServer is the entry of a server, read from a file as a user writes it.
+func secretServer(t *testing.T, entry map[string]any) config.Server {
+	t.Helper()
+	data, err := json.Marshal(map[string]any{"toolboxes": map[string]any{"box": map[string]any{"mcpServers": map[string]any{"far": entry}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := config.Parse("c.json", data, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cfg.Toolboxes[0].Servers[0]
+}
+
+// A remote server gets the secrets of its url and headers, looked up at each start; an answer that repeats them is told
+// without them.
+func TestRemoteSecrets(t *testing.T) {
+	for _, transport := range []config.Transport{config.TransportHTTP, config.TransportSSE} {
+		t.Run(string(transport), func(t *testing.T) {
+			var mu sync.Mutex
+			current, lookups := "first-canary", 0
+			r := newFarServer(t, &farServer{deaf: true})
+			r.before = func(w http.ResponseWriter, req *http.Request, _ *wire.Message) bool {
+				if key := req.Header.Get("X-Key"); key != "second-canary" {
+					http.Error(w, "the key "+key+" is not known here, "+req.URL.String(), http.StatusForbidden)
+					return true
+				}
+				return false
+			}
+			base := r.config(transport)
+			cfg := secretServer(t, map[string]any{"transport": string(transport), "url": base.URL + "?k=${secret:K}", "headers": map[string]string{"X-Key": "${secret:K}"}})
+			var events []string
+			b := open(t, toolbox.Options{
+				HTTP: r.Client(),
+				Event: func(e toolbox.Event) {
+					mu.Lock()
+					defer mu.Unlock()
+					events = append(events, fmt.Sprint(e.Status.Cause))
+				},
+				Secret: func(_ context.Context, s config.Secret) (string, error) {
+					mu.Lock()
+					defer mu.Unlock()
+					lookups++
+					if s.Name != "K" {
+						return "", errors.New("another secret was asked for")
+					}
+					return current, nil
+				},
+			}, cfg)
+			s := server(t, b, "far")
+			_, err := callTool(t, s, "echo", "{}")
+			if st := s.Status(); !strings.Contains(st.Explain(), "the key ${secret:K} is not known") || strings.Contains(st.Explain()+fmt.Sprint(err), "canary") {
+				t.Fatalf("got %v, %v, want the answer without the secret", st.Explain(), err)
+			}
+			mu.Lock()
+			current = "second-canary"
+			mu.Unlock()
+			_ = b.Open(t.Context(), 10*time.Second) // tries again at once
+			if got, err := callTool(t, s, "echo", "{}"); err != nil {
+				t.Errorf("with the right secret: got %s, %v, want a result", got, err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if lookups < 2 || strings.Contains(strings.Join(events, " "), "canary") {
+				t.Errorf("got %d look-ups and events %q, want one a start and no secret", lookups, events)
+			}
+		})
+	}
+}

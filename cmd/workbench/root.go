@@ -203,6 +203,8 @@ Without a command it serves on standard input and output, as clients start it.`,
 	root.AddCommand(
 		serve,
 		importCommand(env),
+		connectCommand(env),
+		disconnectCommand(env),
 		addCommand(env),
 		removeCommand(env),
 		enableCommand(env),

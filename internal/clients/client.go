@@ -48,7 +48,6 @@ type Form struct {
 	Command  string // default "command"
 	Array    bool   // the command is one array with its arguments
 	URL      string // default "url"
-	Headers  string // default "headers"; "-" where none can be written
 	TokenVar string // names the variable that holds the bearer token, where none is to be written
 	NoHTTP   bool   // an address cannot be entered into the file
 	Fixed    []Fixed

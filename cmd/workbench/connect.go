@@ -1,0 +1,280 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/diff"
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/workbench/internal/amend"
+	"github.com/mcp-workbench/workbench/internal/clients"
+	"github.com/mcp-workbench/workbench/internal/document"
+	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/nearest"
+	"github.com/mcp-workbench/workbench/internal/openfile"
+)
+
+// connecting is what the flags of connect say.
+type connecting struct {
+	url, token  string
+	yes, dryRun bool
+}
+
+func connectCommand(env *environment) *cobra.Command {
+	var c connecting
+	cmd := &cobra.Command{
+		Use:   "connect [CLIENT]…",
+		Short: "Enter workbench into the files of MCP clients",
+		Long: `Connect writes the one entry of workbench into the files of MCP clients: those
+that are named, or all whose files are there. It shows what will be different and
+asks first. The rest of a file stays as it is; workbench disconnect takes the
+entry out again, and workbench undo FILE brings the earlier file back.
+
+The entry starts this program by its full path, with the --config of this call if
+there is one. With --http it holds the address and a token of the gateway that
+workbench serve --http runs.
+
+The servers that a client has of its own stay in its file; workbench import takes
+them over.`,
+		Example: `  workbench connect
+  workbench connect claude-code cursor
+  workbench connect vscode --http http://127.0.0.1:7777/mcp`,
+		RunE:              func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), env, args) },
+		ValidArgsFunction: completeClients,
+	}
+	f := cmd.Flags()
+	f.StringVar(&c.url, "http", "", "enter the `address` of a gateway instead of a program")
+	f.StringVar(&c.token, "token", "", "the `token` for it, as workbench token create makes them (default: that of workbench token)")
+	f.BoolVar(&c.dryRun, "dry-run", false, "show what would be different, and write nothing")
+	f.BoolVarP(&c.yes, "yes", "y", false, "do not ask")
+	return cmd
+}
+
+// written is the file of a client that is to be changed.
+type written struct {
+	client   clients.Client
+	path     string
+	old, new []byte
+}
+
+func (c connecting) run(ctx context.Context, env *environment, args []string) error {
+	own, err := c.own(env)
+	if err != nil {
+		return err
+	}
+	chosen, err := env.chosen(args)
+	if err != nil {
+		return err
+	}
+	var todo []written
+	for _, w := range chosen {
+		entry := w.client.OwnEntry(own)
+		switch {
+		case entry == nil && len(args) == 0:
+			fmt.Fprintf(env.err, "%s: an address cannot be entered into its file; left out\n", w.client.Title)
+			continue
+		case entry == nil:
+			return hinted{fmt.Errorf("%s: an address cannot be entered into its file", w.client.Title), "connect it without --http, or use the settings of the client"}
+		}
+		if w.new, err = amend.Set(w.old, w.client.OwnPlace(w.old), entry); err != nil {
+			fmt.Fprintf(env.err, "%s: left out: %v\n", shown(w.path), foreign.NewError(err))
+			continue
+		}
+		if bytes.Equal(w.old, w.new) || sameEntry(w, entry) {
+			fmt.Fprintf(env.out, "%s: connected already (%s)\n", w.client.Title, shown(w.path))
+			continue
+		}
+		todo = append(todo, w)
+	}
+	if err := env.rewrite(ctx, todo, own.Token, c.dryRun, c.yes); err != nil || c.dryRun {
+		return err
+	}
+	for _, w := range todo {
+		fmt.Fprintf(env.out, "%s: connected (%s)\n", w.client.Title, shown(w.path))
+		if own.URL != "" && w.client.Form.TokenVar != "" {
+			fmt.Fprintf(env.err, "%s reads the token from the variable %s: set it to that of workbench token.\n", w.client.Title, clients.TokenVariable)
+		}
+	}
+	if len(todo) > 0 {
+		fmt.Fprintln(env.err, "Start the clients again to have them see it; workbench disconnect takes it back.")
+	}
+	return nil
+}
+
+// sameEntry reports whether the entry is there already, written in another way.
+func sameEntry(w written, entry []byte) bool {
+	at := w.client.OwnPlace(w.old)
+	n := document.ReadSettings(at.File, w.old, new(document.Faults))
+	for _, key := range at.Keys[:len(at.Keys)-1] {
+		n = n.Get(key)
+	}
+	if at.List || n == nil {
+		return false
+	}
+	n = n.Get(clients.OwnName)
+	return n != nil && string(n.AppendJSON(nil)) == string(entry)
+}
+
+// own is how clients are to reach this workbench.
+func (c connecting) own(env *environment) (clients.Own, error) {
+	if c.url == "" {
+		program, err := env.program()
+		if err != nil {
+			return clients.Own{}, err
+		}
+		own := clients.Own{Command: program, Args: []string{"serve"}}
+		named := env.configPath
+		if named == "" {
+			named, _ = env.lookup("WORKBENCH_CONFIG")
+		}
+		if named != "" {
+			if named, err = filepath.Abs(named); err != nil {
+				return clients.Own{}, err
+			}
+			own.Args = []string{"serve", "--config", named}
+		}
+		return own, nil
+	}
+	if !strings.HasPrefix(c.url, "http://") && !strings.HasPrefix(c.url, "https://") {
+		return clients.Own{}, usageError{hinted{fmt.Errorf("--http: %q is no address", c.url), "as in --http http://127.0.0.1:7777/mcp"}}
+	}
+	own := clients.Own{URL: c.url, Token: c.token}
+	if own.Token == "" {
+		path, err := env.tokenPath("")
+		if err != nil {
+			return own, err
+		}
+		if own.Token, err = loadToken(path); err != nil {
+			return own, err
+		}
+	}
+	return own, nil
+}
+
+// program is the path of this program: the one in PATH where that is it, since that stays when a newer version comes.
+func (e *environment) program() (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("the path of this program is unknown: %w", err)
+	}
+	if found, err := exec.LookPath("workbench"); err == nil {
+		if found, err = filepath.Abs(found); err == nil {
+			a, errA := os.Stat(found)
+			b, errB := os.Stat(self)
+			if errA == nil && errB == nil && os.SameFile(a, b) {
+				return found, nil
+			}
+		}
+	}
+	return self, nil
+}
+
+// chosen are the files of the clients that are named, or of all that have one.
+func (e *environment) chosen(args []string) ([]written, error) {
+	sys := clients.System{GOOS: runtime.GOOS, Lookup: e.lookup}
+	var names []string
+	for _, c := range clients.All() {
+		names = append(names, c.Name)
+	}
+	for _, arg := range args {
+		if !slices.Contains(names, arg) {
+			hint := "the clients are " + strings.Join(names, ", ")
+			if near := nearest.Names(arg, names, 1); near != nil {
+				hint = fmt.Sprintf("did you mean %q?", near[0])
+			}
+			return nil, usageError{hinted{fmt.Errorf("there is no client %q", arg), hint}}
+		}
+	}
+	var all []written
+	for _, c := range clients.All() {
+		if len(args) > 0 && !slices.Contains(args, c.Name) {
+			continue
+		}
+		w, err := fileOf(c, sys.UserPaths(c))
+		switch {
+		case err != nil && len(args) == 0:
+			fmt.Fprintf(e.err, "%s: left out: %v\n", c.Title, foreign.NewError(err))
+		case err != nil:
+			return nil, err
+		case w.path == "":
+			return nil, hinted{fmt.Errorf("there is no place for the file of %s: HOME is not set", c.Title), "set it"}
+		case w.old != nil || len(args) > 0:
+			all = append(all, w)
+		}
+	}
+	if len(all) == 0 {
+		return nil, hinted{errors.New("no files of clients were found"), "name a client, as in workbench connect claude-code"}
+	}
+	return all, nil
+}
+
+// fileOf is the file of a client that is written: the first that is there, or else the first.
+func fileOf(c clients.Client, paths []string) (written, error) {
+	w := written{client: c}
+	for _, path := range paths {
+		if strings.Contains(path, "*") {
+			continue
+		}
+		data, _, err := openfile.Read(path, document.MaxSettings)
+		switch {
+		case err == nil:
+			return written{client: c, path: path, old: append([]byte{}, data...)}, nil
+		case !errors.Is(err, fs.ErrNotExist):
+			return w, err
+		case w.path == "":
+			w.path = path
+		}
+	}
+	return w, nil
+}
+
+// rewrite shows what will be different, asks, and writes.
+func (e *environment) rewrite(ctx context.Context, todo []written, secret string, dryRun, yes bool) error {
+	for _, w := range todo {
+		fmt.Fprintf(e.out, "%s\n", shown(w.path))
+		for line := range bytes.Lines(diff.Diff("a", w.old, "b", w.new)) {
+			text := string(line)
+			if (text[0] != '+' && text[0] != '-') || strings.HasPrefix(text, "+++") || strings.HasPrefix(text, "---") {
+				continue
+			}
+			if secret != "" {
+				text = strings.ReplaceAll(text, secret, "…")
+			}
+			fmt.Fprintln(e.out, "  "+foreign.Block(strings.TrimRight(text, "\r\n")))
+		}
+	}
+	if len(todo) == 0 || dryRun {
+		return nil
+	}
+	if !yes {
+		if err := e.agreed(ctx, "Write this?"); err != nil {
+			return err
+		}
+	}
+	kept, err := e.versions()
+	if err != nil {
+		return err
+	}
+	for _, w := range todo {
+		err := kept.Change(ctx, w.path, func(old []byte) ([]byte, error) {
+			if !bytes.Equal(old, w.old) {
+				return nil, hinted{fmt.Errorf("%s was changed meanwhile", w.path), "do it again"}
+			}
+			return w.new, nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,81 @@
+package clients
+
+import (
+	"bytes"
+
+	"github.com/mcp-workbench/workbench/internal/amend"
+	"github.com/mcp-workbench/workbench/internal/document"
+)
+
+// OwnName is what workbench is called in clients' files.
+const OwnName = "workbench"
+
+// TokenVariable is the variable that holds the token of the gateway for clients that want no token in their file.
+const TokenVariable = "WORKBENCH_TOKEN"
+
+// Own is how clients start workbench, or with a URL reach its gateway.
+type Own struct {
+	Command string
+	Args    []string
+	URL     string
+	Token   string
+}
+
+// OwnEntry returns the entry of workbench as the client's file has it, as JSON. It is nil where an address cannot be entered.
+func (c Client) OwnEntry(own Own) []byte {
+	f := c.Form
+	var out bytes.Buffer
+	put := func(key string, value []byte) {
+		separator := ","
+		if out.Len() == 0 {
+			separator = "{"
+		}
+		out.WriteString(separator)
+		out.Write(quoted(key))
+		out.WriteByte(':')
+		out.Write(value)
+	}
+	if f.Named {
+		put("name", quoted(OwnName))
+	}
+	kind := f.Stdio
+	if own.URL != "" {
+		kind = f.HTTP
+	}
+	if kind != "" {
+		put(f.TypeKey, quoted(kind))
+	}
+	switch {
+	case own.URL == "" && f.Array:
+		put(or(f.Command, "command"), quoted(append([]string{own.Command}, own.Args...)))
+	case own.URL == "":
+		put(or(f.Command, "command"), quoted(own.Command))
+		put("args", quoted(own.Args))
+	case f.NoHTTP:
+		return nil
+	default:
+		put(or(f.URL, "url"), quoted(own.URL))
+		if f.TokenVar != "" {
+			put(f.TokenVar, quoted(TokenVariable))
+		} else {
+			put("headers", quoted(Pairs{{"Authorization", "Bearer " + own.Token}}))
+		}
+	}
+	for _, fixed := range f.Fixed {
+		put(fixed.Key, []byte(fixed.JSON))
+	}
+	out.WriteByte('}')
+	return out.Bytes()
+}
+
+// OwnPlace returns where the entry of workbench stands, or is to stand, in a file of the client.
+func (c Client) OwnPlace(data []byte) amend.Place {
+	at := amend.Place{File: "file." + map[Format]string{JSON: "json", TOML: "toml", YAML: "yaml"}[c.Format], List: c.Form.List}
+	at.Keys = append(at.Keys, c.Key...)
+	root := document.ReadSettings(at.File, data, new(document.Faults))
+	if servers := root.Get(c.Key[0]); len(c.Key) == 1 && servers != nil && inner(c.Key[0], servers) != servers {
+		at.Keys = append(at.Keys, "servers")
+	}
+	at.Keys = append(at.Keys, OwnName)
+	return at
+}

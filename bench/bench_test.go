@@ -195,7 +195,11 @@ func TestChild(t *testing.T) {
 	ask := func(o childOptions, lines ...string) []string {
 		t.Helper()
 		var out bytes.Buffer
-		if err := newChild(o).serve(strings.NewReader(strings.Join(lines, "\n")+"\n"), &out); err != nil {
+		c, err := newChild(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.serve(strings.NewReader(strings.Join(lines, "\n")+"\n"), &out); err != nil {
 			t.Fatal(err)
 		}
 		return strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")

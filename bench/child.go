@@ -15,6 +15,7 @@ type childOptions struct {
 	tools int    // further tools in its list, so that it is long
 	mark  string // a directory that gets a file when the child starts
 	mute  bool   // it never answers
+	list  string // the file with the result of tools/list; its tools all answer alike
 }
 
 // answer is a tool of the child, whose text takes size bytes as it stands in the message.
@@ -40,8 +41,14 @@ type child struct {
 	list    []byte            // the result of tools/list
 }
 
-func newChild(o childOptions) *child {
-	return &child{options: o, answers: make(map[string][]byte), list: toolList(o.tools)}
+func newChild(o childOptions) (*child, error) {
+	c := &child{options: o, answers: make(map[string][]byte), list: toolList(o.tools)}
+	if o.list == "" {
+		return c, nil
+	}
+	var err error
+	c.list, err = os.ReadFile(o.list)
+	return c, err
 }
 
 // toolList makes a result of tools/list, with entries of the length that those of real servers have.
@@ -127,6 +134,9 @@ func (c *child) answer(w *bufio.Writer, line []byte) error {
 		rest, ok := c.answers[string(tool)]
 		if !ok {
 			rest = resultOf(string(tool))
+			if c.options.list != "" && bytes.Contains(line, []byte(`"tools/call"`)) {
+				rest = []byte(`,"result":{"content":[{"type":"text","text":"done"}]}}` + "\n")
+			}
 			c.answers[string(tool)] = rest
 		}
 		if rest != nil {

@@ -14,6 +14,12 @@
 // come in a crowd, and CPU is that of the front's process alone. "allocs" are counted with the front inside the driver's
 // process. At the end the goals of the project are compared with what was measured.
 //
+// The command find measures the finder: how much of what tasks need stands in its answers and what these cost in tokens, how
+// it ranks the tools of public sets beside plain BM25, what an index costs, and what one task costs a client with 1,000 tools
+// behind 50 toolboxes:
+//
+//	go run ./bench find --set metatool=CHECKOUT
+//
 // The commands child, relay and typed are the other sides of the pipes; they are started by the driver.
 package main
 
@@ -70,10 +76,17 @@ func dispatch(ctx context.Context, args []string, in io.Reader, out, errs io.Wri
 		f.IntVar(&o.tools, "tools", 0, "")
 		f.StringVar(&o.mark, "mark", "", "")
 		f.BoolVar(&o.mute, "mute", false, "")
+		f.StringVar(&o.list, "list", "", "")
 		if err := f.Parse(args[1:]); err != nil {
 			return flagError{err}
 		}
-		return newChild(o).serve(in, out)
+		c, err := newChild(o)
+		if err != nil {
+			return err
+		}
+		return c.serve(in, out)
+	case "find":
+		return measureFind(ctx, args[1:], out, errs)
 	case "relay", "typed":
 		f := flag.NewFlagSet(command, flag.ContinueOnError)
 		f.SetOutput(errs)

@@ -36,6 +36,8 @@ func TestUsage(t *testing.T) {
 		{"unknown command", []string{"measure"}, 2, `there is no command "measure"`},
 		{"unknown flag", []string{"--fast"}, 2, "flag provided but not defined: -fast"},
 		{"bad expression", []string{"--only", "("}, 2, "missing closing )"},
+		{"an unknown set", []string{"find", "--set", "x=y"}, 2, "want SET=CHECKOUT"},
+		{"no such data", []string{"find", "--data", "/nowhere/at/all"}, 1, "/nowhere/at/all"},
 		{"relay of nothing", []string{"relay"}, 2, "relay needs the command of a server"},
 		{"typed of nothing", []string{"typed", "--http", ":0"}, 2, "typed needs the command of a server"},
 		{"relay of no program", []string{"relay", "--", "/nowhere/at/all"}, 1, "/nowhere/at/all"},

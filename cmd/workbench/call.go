@@ -205,10 +205,9 @@ func (e *environment) pick(b *toolbox.Toolbox, k toolbox.Kind, server, name stri
 	if !ok {
 		return toolbox.Item{}, fmt.Errorf("server %q of toolbox %q was taken out of the configuration", server, b.Name)
 	}
-	for _, h := range srv.Held(toolbox.Tools) {
-		if h.Key.Verbatim() == name {
-			return toolbox.Item{}, fmt.Errorf("tool %q of server %q is held back: %s", h.Key, server, h.Why)
-		}
+	last := name[strings.LastIndexByte(name, '/')+1:]
+	if why := srv.Excluded(last); why != "" && k == toolbox.Tools {
+		return toolbox.Item{}, fmt.Errorf("server %q has the tool %q, but %s", server, last, why)
 	}
 	if st := srv.Status(); st.State != toolbox.Ready {
 		return toolbox.Item{}, absent(b.Name, server, st)
@@ -218,7 +217,6 @@ func (e *environment) pick(b *toolbox.Toolbox, k toolbox.Kind, server, name stri
 		known = append(known, it.Key.String())
 	}
 	noun := strings.TrimSuffix(string(k), "s")
-	last := name[strings.LastIndexByte(name, '/')+1:]
 	hint := fmt.Sprintf("its %s are: %s", k, join(known[:min(len(known), 50)]))
 	if len(known) == 0 {
 		hint = fmt.Sprintf("it has no %s", k)

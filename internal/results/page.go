@@ -18,7 +18,7 @@ const (
 	context    = 120  // bytes on either side of what grep found in a long line
 	maxPattern = 1 << 10
 	window     = 64 << 10 // bytes that are searched at once
-	patience   = 2 * time.Second
+	patience   = 10 * time.Second
 )
 
 // Query says what of a kept result is wanted: of Lines, Path and Grep at most one, and all of the text if there is none.

@@ -16,7 +16,7 @@ func (p *patterns) secrets(e *Entry, n *document.Node) {
 		}
 		name := Variable(or(key, e.Name+"_SECRET"))
 		e.Notes = append(e.Notes, Note{File: e.File, Line: lineOf(n, value, e.Line), Server: shown(e.Name), Secret: true,
-			Message: fmt.Sprintf("%s holds a secret in clear: put it into a variable and write ${%s}", where, name)})
+			Message: fmt.Sprintf("%s holds a secret in clear: workbench secret set %s keeps it, and ${secret:%[2]s} stands for it", where, name)})
 	}
 	for _, v := range s.Env {
 		tell("env "+shown(v.Key), v.Key, v.Value)

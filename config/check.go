@@ -139,6 +139,7 @@ func (c *checker) config(root *node) *Config {
 	}
 	o.duration("openTimeout", &cfg.OpenTimeout)
 	o.count("openBudget", &cfg.OpenBudget)
+	o.flag("codeMode", &cfg.CodeMode)
 	o.count("maxMessage", &cfg.MaxMessage)
 	if n, path, ok := o.take("store"); ok {
 		c.store(n, path, &cfg.Store)

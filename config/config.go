@@ -19,6 +19,7 @@ type Config struct {
 	ToolMode    ToolMode      `key:"toolMode" enum:"auto,dynamic,proxy,search"`
 	OpenTimeout time.Duration `key:"openTimeout"`
 	OpenBudget  int           `key:"openBudget"` // how much the answer of an open tells unasked, in tokens of four bytes
+	CodeMode    bool          `key:"codeMode"`   // scripts that call tools may be run
 	MaxMessage  int           `key:"maxMessage"` // the longest message taken from a client or server, in bytes
 	EnvFile     EnvFiles      `key:"envFile"`    // of variables that the strings of this file may name, where the environment has none of the name
 	Store       Store         `key:"store"`

@@ -181,6 +181,9 @@ func fileOf(cfg *config.Config) any {
 		}
 		file = append(file, entry{"secrets", sources})
 	}
+	if cfg.CodeMode {
+		file = append(file, entry{"codeMode", true})
+	}
 	switch {
 	case cfg.Store.Path != "":
 		file = append(file, entry{"store", ordered{{"path", escape(cfg.Store.Path)}}})

@@ -178,6 +178,8 @@ func description(key string) string {
 		return "How much the answer of opening a toolbox tells of its tools unasked, in tokens of four bytes: their definitions if these fit, else their parameters, else their names, else how many there are. Default 2000."
 	case "maxMessage":
 		return "The longest message taken from a client or a server, in bytes. Default 16777216."
+	case "codeMode":
+		return "Offer workbench_run_script, which runs JavaScript that calls tools, in a process of its own without any other input or output. Default false."
 	case "prefix":
 		return "What stands before the names of the tools: the toolbox and the server (toolbox, the default), or nothing where that is unambiguous (none)."
 	case "pins":

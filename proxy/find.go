@@ -113,7 +113,7 @@ func (s *session) found(q findQuery, modern bool) []byte {
 	var text strings.Builder
 	switch {
 	case answer.Text != "":
-		result.HowToCall = "Call a tool through " + useTool + " with toolbox_name and tool_name SERVER/TOOL; " + openTool + " with tools tells more of some."
+		result.HowToCall = "Call a tool through " + useTool + " with toolbox_name and tool_name SERVER/TOOL; " + openTool + " with tools tells more of some." + s.inScript("")
 		fmt.Fprintf(&text, "%s\n%s", result.HowToCall, answer.Text)
 	default:
 		for _, t := range s.cfg().Toolboxes {

@@ -3,6 +3,7 @@ package proxy
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -24,24 +25,23 @@ const linksSince = "2025-06-18"
 // previews reports whether large results are to be kept.
 func previews(l config.LargeResults) bool { return l.Do == config.LargePreview }
 
-// resultTools gives the meta tools that a client has where large results of some server are kept.
-func resultTools(toolboxes []config.Toolbox) []metaTool {
-	for i := range toolboxes {
-		for j := range toolboxes[i].Servers {
-			if previews(toolboxes[i].Servers[j].LargeResults) {
-				return []metaTool{define(readTool, "Read result",
-					"Read on in a result that was too large to be shown: some lines, what a JSONPath leads to, or what a regular expression finds; a page at a time.",
-					map[string]any{
-						"id":    map[string]any{"type": "string", "description": "As the preview of the result says"},
-						"lines": map[string]any{"type": "string", "description": "Such as 10-20, 10- or 10"},
-						"path":  map[string]any{"type": "string", "description": "JSONPath, such as $.items[0:10].name or $.items[?@.state=='open'].title"},
-						"grep":  map[string]any{"type": "string", "description": "Regular expression (RE2); (?i) at its beginning ignores case"},
-						"page":  map[string]any{"type": "integer", "minimum": 1},
-					}, []string{"id"}, readHints())}
-			}
-		}
+// resultTools gives the meta tool that a client has where large results are kept, of scripts or of some server.
+func resultTools(scripts bool, toolboxes []config.Toolbox) []metaTool {
+	keeps := func(t config.Toolbox) bool {
+		return slices.ContainsFunc(t.Servers, func(s config.Server) bool { return previews(s.LargeResults) })
 	}
-	return nil
+	if !scripts && !slices.ContainsFunc(toolboxes, keeps) {
+		return nil
+	}
+	return []metaTool{define(readTool, "Read result",
+		"Read on in a result that was too large to be shown: some lines, what a JSONPath leads to, or what a regular expression finds; a page at a time.",
+		map[string]any{
+			"id":    map[string]any{"type": "string", "description": "As the preview of the result says"},
+			"lines": map[string]any{"type": "string", "description": "Such as 10-20, 10- or 10"},
+			"path":  map[string]any{"type": "string", "description": "JSONPath, such as $.items[0:10].name or $.items[?@.state=='open'].title"},
+			"grep":  map[string]any{"type": "string", "description": "Regular expression (RE2); (?i) at its beginning ignores case"},
+			"page":  map[string]any{"type": "integer", "minimum": 1},
+		}, []string{"id"}, readHints())}
 }
 
 // shortened keeps a result that is too large for a model's window, if its server is configured so, and gives the message with
@@ -49,8 +49,8 @@ func resultTools(toolboxes []config.Toolbox) []metaTool {
 func (f *flight) shortened(m *wire.Message) *wire.Message {
 	srv := f.server.Load()
 	large := srv.LargeResults()
-	if !previews(large) {
-		return m
+	if _, scripted := f.out.(*scriptCall); scripted || !previews(large) {
+		return m // a script has the whole
 	}
 	name := srv.Toolbox + "/" + srv.Name
 	if f.inner.server != nil {

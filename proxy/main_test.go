@@ -5,10 +5,12 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
 	"github.com/mcp-workbench/workbench/internal/mcptest"
+	"github.com/mcp-workbench/workbench/internal/script"
 )
 
 // asServer makes the test binary the child process of its own tests: a server
@@ -19,7 +21,13 @@ const (
 	specVariable = "WORKBENCH_TEST_SPEC"
 )
 
+// asScript makes it the process of a script.
+const asScript = "WORKBENCH_TEST_SCRIPT"
+
 func TestMain(m *testing.M) {
+	if os.Getenv(asScript) != "" {
+		os.Exit(script.Serve(os.Stdin, os.Stdout, time.Minute))
+	}
 	if os.Getenv(asServer) == "" {
 		goleak.VerifyTestMain(m)
 		return

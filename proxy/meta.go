@@ -19,6 +19,7 @@ const (
 	statusTool    = "workbench_status"
 	findTool      = "workbench_find_tools"
 	readTool      = results.Tool
+	scriptTool    = "workbench_run_script"
 	openToolLater = "open_toolbox"
 	useToolLater  = "use_tool"
 	findToolLater = "find_tools"
@@ -144,7 +145,7 @@ func (s *session) isMeta(name string) bool {
 // have.
 func isMetaName(name string) bool {
 	switch name {
-	case openTool, useTool, findTool, statusTool, readTool, openToolLater, useToolLater, findToolLater:
+	case openTool, useTool, findTool, statusTool, readTool, scriptTool, openToolLater, useToolLater, findToolLater:
 		return true
 	}
 	return false

@@ -101,7 +101,7 @@ func (s *session) opened(b *box, q question, modern bool) []byte {
 	r.NotFound = asked.missed()
 	r.audit(b)
 	if example != "" {
-		r.HowToCall = s.howToCall(b, modern, example)
+		r.HowToCall = s.howToCall(b, modern, example) + s.inScript(b.Name)
 	}
 	budget := s.cfg().OpenBudget * bytesPerToken
 	r.shorten(budget / 2)

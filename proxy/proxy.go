@@ -15,6 +15,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/habits"
 	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/results"
+	"github.com/mcp-workbench/workbench/internal/script"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
@@ -39,6 +40,9 @@ type Options struct {
 	// Results keeps large results of the servers that are configured so. nil
 	// means that there is no folder for them, and that they are passed on.
 	Results *results.Store
+	// Scripts runs scripts, if the configuration allows them. nil means that
+	// there are none.
+	Scripts *script.Host
 	// Logger takes what goes wrong in the front itself. The zero value is
 	// silent.
 	Logger zerolog.Logger

@@ -79,6 +79,8 @@ type session struct {
 
 	finder finder
 	shelf  *results.Shelf // large results
+
+	scripts atomic.Uint64 // calls that scripts have made
 }
 
 var errClosed = errors.New("the session is closed")

@@ -46,6 +46,8 @@ func (s *session) callTool(c *call) {
 		s.openToolbox(c)
 	case name == findTool || name == findToolLater:
 		s.findTools(c)
+	case name == scriptTool:
+		s.runScript(c)
 	case name == readTool:
 		s.readResult(c)
 	case name == statusTool:

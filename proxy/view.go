@@ -31,7 +31,7 @@ func (p *Proxy) newView(cfg *config.Config, commons map[string]*toolbox.Toolbox)
 	v := &view{cfg: cfg, commons: commons}
 	if !p.direct() {
 		v.spaces = newSpaces(false, cfg.Toolboxes)
-		v.meta = append(metaTools(cfg), resultTools(cfg.Toolboxes)...)
+		v.meta = slices.Concat(metaTools(cfg), scriptTools(cfg), resultTools(cfg.CodeMode, cfg.Toolboxes))
 		text := Instructions(cfg)
 		if p.deniesAll(cfg) {
 			text = denied + "."
@@ -44,7 +44,7 @@ func (p *Proxy) newView(cfg *config.Config, commons map[string]*toolbox.Toolbox)
 	if t, ok := cfg.Toolbox(p.opts.Direct); ok {
 		v.direct, text, served = t, directInstructions(cfg, t), []config.Toolbox{*t}
 	}
-	v.meta = resultTools(served)
+	v.meta = resultTools(false, served)
 	v.spaces = newSpaces(true, served)
 	v.control = newControl(p.opts.Version, text, served)
 	return v

@@ -16,6 +16,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/child"
 	"github.com/mcp-workbench/workbench/internal/logqueue"
 	"github.com/mcp-workbench/workbench/internal/nearest"
+	"github.com/mcp-workbench/workbench/internal/script"
 	"github.com/mcp-workbench/workbench/internal/secrets"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
@@ -81,12 +82,18 @@ func (h hinted) Unwrap() error { return h.error }
 // and ends the child processes of another one. It is not for people.
 const guardArg = "__guard"
 
+// scriptArg, alone on the command line, makes this program run the script that it reads. It is not for people.
+const scriptArg = "__script"
+
 // run is the program.
 func run(ctx context.Context, args []string, std streams, environ []string) int {
 	if len(args) == 1 && args[0] == guardArg {
 		return child.RunGuard()
 	}
 	child.Conceal()
+	if len(args) == 1 && args[0] == scriptArg {
+		return script.Serve(std.in, std.out, script.MaxTime)
+	}
 	env := &environment{streams: std, environ: environ, hangups: newHangups()}
 	env.hangups.reopen = env.logs.reopen
 	return env.report(env.do(ctx, args))

@@ -101,6 +101,7 @@ func serve(cmd *cobra.Command, env *environment, direct string, over *httpFlags)
 		Toolbox: env.toolboxOptions(cfg, log),
 		Clients: env.seenClients(log),
 		Results: results.New(env.runtimeDirs()),
+		Scripts: env.scripts(),
 		Logger:  log,
 		Tracer:  tracer,
 	}

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"context"
+	"os"
+
+	"github.com/mcp-workbench/workbench/internal/child"
+	"github.com/mcp-workbench/workbench/internal/script"
+)
+
+// scripts runs the scripts of models, each in a process of this program with an empty environment.
+func (e *environment) scripts() *script.Host {
+	return &script.Host{Start: func() (script.Process, error) {
+		self, err := os.Executable()
+		if err != nil {
+			return nil, err
+		}
+		p, err := e.guard.Start(child.Spec{Command: self, Args: []string{scriptArg}, Dir: os.TempDir()})
+		if err != nil {
+			return nil, err
+		}
+		return scriptProcess{p}, nil
+	}}
+}
+
+// scriptProcess is the process of a script.
+type scriptProcess struct{ *child.Process }
+
+func (p scriptProcess) Read(b []byte) (int, error)  { return p.Stdout().Read(b) }
+func (p scriptProcess) Write(b []byte) (int, error) { return p.Stdin().Write(b) }
+
+// End implements script.Process. A process that has ended is not asked to.
+func (p scriptProcess) End() (int, error) {
+	err := p.Stop(context.Background(), child.Grace{EOF: -1, Term: -1})
+	return p.Exit().Code, err
+}

@@ -1,0 +1,165 @@
+package script
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Request is a call of a tool that a script makes.
+type Request struct {
+	Toolbox, Server, Tool string
+	Args                  json.RawMessage // an object
+}
+
+// Call makes a call and gives its answer as JSON. The error is what the script catches.
+type Call func(ctx context.Context, r Request) (json.RawMessage, error)
+
+// Process is one that runs [Serve].
+type Process interface {
+	io.Reader // what it writes
+	io.Writer // what it reads
+	// End ends the process, waits for that, and gives its exit status. It may be called several times.
+	End() (status int, err error)
+}
+
+// Host runs scripts.
+type Host struct {
+	// Start starts a process.
+	Start func() (Process, error)
+}
+
+// Outcome is how a script ended.
+type Outcome struct {
+	Value   json.RawMessage // nil if it is undefined
+	Fault   string          // why it did not end well; "" if it did
+	Console string
+	Calls   int // that were made
+}
+
+// patience is how long a script may take whatever it waits for.
+const patience = 15 * time.Minute
+
+// Run runs a script to its end. The error says why it could not be run at all, or that ctx has ended.
+func (h *Host) Run(ctx context.Context, code string, call Call) (*Outcome, error) {
+	if len(code) > MaxCode {
+		return nil, fmt.Errorf("a script has at most %d bytes", MaxCode)
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("the script took longer than %s", patience))
+	defer cancel()
+	p, err := h.Start()
+	if err != nil {
+		return nil, fmt.Errorf("the script's process could not be started: %w", err)
+	}
+	r := &run{process: p, call: call, places: make(chan struct{}, AtATime)}
+	stop := context.AfterFunc(ctx, func() { _, _ = p.End() }) // reading ends with it
+	r.send(toScript{Code: code})
+	ended := r.read(ctx)
+	stop()
+	cancel() // of calls that nobody waits for
+	status, err := p.End()
+	r.calls.Wait()
+	switch {
+	case ended:
+		return &r.outcome, nil
+	case status == outOfTime:
+		r.outcome.Fault = errTime.Error()
+	case context.Cause(ctx) != nil && !errors.Is(context.Cause(ctx), context.Canceled):
+		return nil, context.Cause(ctx)
+	case r.fault != "":
+		r.outcome.Fault = r.fault
+	default:
+		r.outcome.Fault = fmt.Sprintf("the script's process ended early, with exit status %d", status)
+		if err != nil {
+			r.outcome.Fault += ": " + err.Error()
+		}
+	}
+	return &r.outcome, nil
+}
+
+// run is one script.
+type run struct {
+	process Process
+	call    Call
+	places  chan struct{}
+	calls   sync.WaitGroup
+	outcome Outcome
+	fault   string
+
+	mu sync.Mutex // held while a line is written
+}
+
+// read takes what the process writes until the script has ended; it reports whether it has.
+func (r *run) read(ctx context.Context) bool {
+	lines := bufio.NewScanner(r.process)
+	lines.Buffer(nil, MaxMessage)
+	var console strings.Builder
+	defer func() { r.outcome.Console = console.String() }()
+	for lines.Scan() {
+		var m fromScript
+		switch err := json.Unmarshal(lines.Bytes(), &m); {
+		case err != nil:
+			r.fault = "the script's process wrote what is no message"
+			return false
+		case m.Done:
+			r.outcome.Value, r.outcome.Fault = m.Value, m.Fault
+			return true
+		case m.Log != nil:
+			if room := MaxConsole - console.Len(); room > 0 {
+				text := *m.Log + "\n"
+				if len(text) > room {
+					text = strings.ToValidUTF8(text[:room], "") + "… (the console has no more room)\n"
+				}
+				console.WriteString(text)
+			}
+		case r.outcome.Calls == MaxCalls:
+			r.fault = errCalls.Error()
+			return false
+		default:
+			r.outcome.Calls++
+			r.take(ctx, m)
+		}
+	}
+	if errors.Is(lines.Err(), bufio.ErrTooLong) {
+		r.fault = fmt.Sprintf("the script wrote a message of more than %d bytes", MaxMessage)
+	}
+	return false
+}
+
+// take makes a call, when there is a place for it.
+func (r *run) take(ctx context.Context, m fromScript) {
+	r.calls.Go(func() {
+		select {
+		case r.places <- struct{}{}:
+			defer func() { <-r.places }()
+		case <-ctx.Done():
+			return
+		}
+		value, err := r.call(ctx, Request{m.Toolbox, m.Server, m.Tool, m.Args})
+		a := toScript{Call: m.Call, Value: value}
+		switch {
+		case err != nil:
+			a = toScript{Call: m.Call, Fault: err.Error()}
+		case len(value) > MaxMessage/2:
+			a = toScript{Call: m.Call, Fault: fmt.Sprintf("the answer has %d bytes; a script takes at most %d", len(value), MaxMessage/2)}
+		}
+		r.send(a)
+	})
+}
+
+// send writes a line. A process that does not read it is gone, or ends.
+func (r *run) send(a toScript) {
+	line, err := json.Marshal(a)
+	if err != nil {
+		line, _ = json.Marshal(toScript{Call: a.Call, Fault: "the answer is no JSON"})
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	_, _ = r.process.Write(append(line, '\n'))
+}

@@ -1,0 +1,75 @@
+(() => {
+  "use strict";
+  const { __call: call, __log: log, __done: done } = globalThis;
+  for (const name of ["__call", "__log", "__done"]) delete globalThis[name];
+  const { parse, stringify } = JSON;
+  const text = String;
+  const waiting = new Map();
+  let last = 0;
+
+  // A call that is not made yet: tools, tools.toolbox, tools.toolbox.server, tools.toolbox.server.tool.
+  const names = (path) => new Proxy(function () {}, {
+    get: (_, name) => typeof name !== "string" || name === "then" || path.length === 3 ? undefined : names([...path, name]),
+    set: () => { throw new TypeError("tools cannot be changed"); },
+    apply: (_, self, args) => {
+      if (path.length !== 3) throw new TypeError(["tools", ...path].join(".") + " is no tool: call tools.TOOLBOX.SERVER.TOOL(arguments)");
+      const given = args.length === 0 || args[0] === undefined ? {} : args[0];
+      if (args.length > 1 || typeof given !== "object" || given === null || Array.isArray(given))
+        throw new TypeError(["tools", ...path].join(".") + " takes one object: {name: value}");
+      const json = stringify(given);
+      return new Promise((resolve, reject) => {
+        waiting.set(++last, [resolve, reject]);
+        call(last, path[0], path[1], path[2], json);
+      });
+    },
+  });
+
+  const shown = (v) => {
+    if (typeof v === "string") return v;
+    if (v instanceof Error) return text(v);
+    try {
+      const json = stringify(v);
+      if (json !== undefined) return json;
+    } catch {}
+    return text(v);
+  };
+  const fault = (e) => {
+    try {
+      if (e === null) return "out of memory (or null was thrown)"; // the engine has no room for an error then
+      if (!(e instanceof Error)) return "threw " + shown(e);
+      const at = /<input>:(\d+)/.exec(text(e.stack));
+      return text(e) + (at ? " (line " + text(Math.max(1, at[1] - 2)) + ")" : "");
+    } catch {
+      return "threw something that cannot be shown";
+    }
+  };
+  const console = {};
+  for (const level of ["log", "info", "warn", "error", "debug"])
+    console[level] = (...what) => { log(what.map(shown).join(" ").slice(0, 4096)); };
+  Object.defineProperty(globalThis, "tools", { value: names([]), enumerable: true });
+  globalThis.console = console;
+
+  const AsyncFunction = (async () => {}).constructor;
+  const run = async (code) => {
+    let f;
+    try {
+      f = new AsyncFunction("return (" + code + "\n)"); // an expression, as that of an async function
+    } catch {
+      f = new AsyncFunction(code);
+    }
+    let value = await f();
+    if (typeof value === "function") value = await value();
+    return value === undefined ? undefined : stringify(value);
+  };
+  return {
+    run: (code) => { run(code).then((v) => done(true, v === undefined ? "" : v), (e) => done(false, fault(e))); },
+    settle: (id, ok, said) => {
+      const [resolve, reject] = waiting.get(id);
+      waiting.delete(id);
+      if (!ok) return reject(new Error(said));
+      let value;
+      try { value = parse(said); } catch (e) { return reject(e); }
+      resolve(value);
+    },
+  };
+})()

@@ -1,0 +1,253 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+
+	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/results"
+	"github.com/mcp-workbench/workbench/internal/script"
+	"github.com/mcp-workbench/workbench/internal/wire"
+)
+
+// scriptTools gives the meta tool that a client has where scripts are allowed.
+func scriptTools(cfg *config.Config) []metaTool {
+	if !cfg.CodeMode {
+		return nil
+	}
+	return []metaTool{define(scriptTool, "Run script",
+		"Run JavaScript that calls tools, and see only what it returns and writes to console: for many calls, or for results of which little is needed. "+
+			"The code is the body of an async function. await tools.TOOLBOX.SERVER.TOOL({parameter: value}) gives the tool's structured content, else its text, parsed if that is a JSON object or array, else its content; a tool that fails throws. "+
+			"Names that are no identifiers stand in brackets: tools['my-box'].server['do-it'](). Calls may run side by side (Promise.all). There is no other input or output. "+
+			"Example: const issues = await tools.dev.github.list_issues({repo: 'a/b'}); return issues.filter(i => i.open).map(i => i.title)",
+		map[string]any{
+			"code": map[string]any{"type": "string", "description": "JavaScript (ES2023), with return for the answer"},
+		}, []string{"code"}, useHints())}
+}
+
+// inScript says how the tools of a toolbox are called in a script; "" where there are none.
+func (s *session) inScript(toolbox string) string {
+	if !s.isMeta(scriptTool) {
+		return ""
+	}
+	of := "tools.TOOLBOX.SERVER.TOOL"
+	if toolbox != "" {
+		of = "tools" + member(toolbox) + ".SERVER.TOOL"
+	}
+	return " In " + scriptTool + ": await " + of + "({parameter: value})."
+}
+
+// member is how a member of that name is written in a script.
+func member(name string) string {
+	for i, c := range name {
+		if !(c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || i > 0 && '0' <= c && c <= '9') {
+			return "[" + string(wire.AppendQuote(nil, name)) + "]"
+		}
+	}
+	return "." + name
+}
+
+// runScript answers workbench_run_script.
+func (s *session) runScript(c *call) {
+	f := s.own(c)
+	if f == nil {
+		return
+	}
+	var out [1]wire.Span
+	if !c.args.Present() || wire.Find(c.Raw, c.args, []string{"code"}, out[:]) != nil || !out[0].Present() {
+		f.fail(fmt.Errorf("%s needs arguments with code: JavaScript that calls tools", scriptTool))
+		return
+	}
+	code, ok := wire.Unquote(c.Bytes(out[0]))
+	switch {
+	case !ok:
+		f.fail(fmt.Errorf("%s needs code, a string", scriptTool))
+		return
+	case s.p.root.opts.Scripts == nil:
+		f.fail(errors.New("scripts cannot be run here"))
+		return
+	}
+	r := &scriptRun{f: f, meta: bytes.Clone(c.Bytes(c.meta)), token: bytes.Clone(c.Bytes(c.token))}
+	go func() {
+		outcome, err := s.p.root.opts.Scripts.Run(f.ctx, code, r.call)
+		if err != nil {
+			f.fail(err)
+			return
+		}
+		f.reply(s.scriptResult(outcome, f.modern != nil))
+	}()
+}
+
+// scriptResult is what the client gets of a script: its value and its console, or a preview of what is too large.
+func (s *session) scriptResult(o *script.Outcome, modern bool) []byte {
+	out := []byte{'{'}
+	if modern {
+		out = append(out, `"resultType":"complete",`...)
+	}
+	out = append(out, `"content":[`...)
+	text, isText := wire.Unquote(o.Value)
+	switch {
+	case o.Fault != "":
+		text = "the script failed: " + o.Fault
+	case o.Value == nil:
+		text = "the script returned nothing"
+	case !isText:
+		text = string(o.Value)
+	}
+	out = append(wire.AppendQuote(append(out, `{"type":"text","text":`...), text), '}')
+	if o.Console != "" {
+		out = append(wire.AppendQuote(append(out, `,{"type":"text","text":`...), "console:\n"+o.Console), '}')
+	}
+	out = append(out, ']')
+	if o.Fault != "" {
+		out = append(out, `,"isError":true`...)
+	}
+	out = append(out, '}')
+	short, err := s.shelf.Preview(out, wire.Span{Start: 0, End: len(out)}, results.Wish{Over: config.DefaultLargeResult, Name: "the script", Links: s.knowsLinks()})
+	switch {
+	case err != nil:
+		return toolError(fmt.Sprintf("what the script returned is too large to be shown (%d bytes): return less", len(out)), modern)
+	case short != nil:
+		return short
+	}
+	return out
+}
+
+// scriptRun is a script that a client has asked for.
+type scriptRun struct {
+	f     *flight
+	meta  []byte // of the client's request; its calls have the same
+	token []byte // of the progress that the client wants to hear of
+
+	mu   sync.Mutex // held while progress is told
+	done int        // calls
+}
+
+// scriptScope begins the scopes of the calls of scripts, which no exchange has.
+const scriptScope = 1 << 63
+
+// call makes a call of the script, as workbench_use_tool makes one.
+func (r *scriptRun) call(ctx context.Context, q script.Request) (json.RawMessage, error) {
+	if len(q.Args) == 0 || q.Args[0] != '{' {
+		return nil, errors.New("the arguments of a tool are an object")
+	}
+	s := r.f.s
+	key := flightKey{scope: scriptScope | s.scripts.Add(1), id: "1"}
+	raw := []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + useTool + `","arguments":{"tool":{"toolbox":`)
+	raw = wire.AppendQuote(raw, q.Toolbox)
+	raw = wire.AppendQuote(append(raw, `,"server":`...), q.Server)
+	raw = wire.AppendQuote(append(raw, `,"name":`...), q.Tool)
+	raw = append(append(append(raw, `},"arguments":`...), q.Args...), '}')
+	if r.meta != nil {
+		raw = append(append(raw, `,"_meta":`...), r.meta...)
+	}
+	raw = append(raw, `}}`...)
+	m := new(wire.Message)
+	if err := wire.Scan(raw, m); err != nil {
+		return nil, fmt.Errorf("the arguments of the tool are refused: %s", text(err))
+	}
+	out := &scriptCall{to: r.f.out, answer: make(chan []byte, 1)}
+	c := &call{Message: m, out: out, scope: key.scope, method: "tools/call"}
+	if err := s.read(c); err != nil {
+		return nil, err
+	}
+	s.useTool(c)
+	select {
+	case reply := <-out.answer:
+		r.tell()
+		return answerOf(reply)
+	case <-ctx.Done():
+		s.abandon(key)
+		return nil, context.Cause(ctx)
+	}
+}
+
+// tell tells the client how many calls were made, if it wants to hear of progress.
+func (r *scriptRun) tell() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.done++
+	if r.token == nil || r.f.over.Load() || r.f.out.behind() {
+		return
+	}
+	note := append([]byte(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":`), r.token...)
+	note = strconv.AppendInt(append(note, `,"progress":`...), int64(r.done), 10)
+	r.f.out.message(append(note, `}}`...))
+}
+
+// scriptCall is the outlet of a call of a script. What a server asks meanwhile goes to the client.
+type scriptCall struct {
+	to     outlet
+	answer chan []byte // nil if the request ended without one
+}
+
+func (o *scriptCall) message(msg []byte) {
+	var m wire.Message
+	if wire.Scan(msg, &m) == nil && !m.IsMethod("notifications/progress") { // of which the script tells
+		o.to.message(msg)
+	}
+}
+
+func (o *scriptCall) behind() bool { return o.to.behind() }
+
+func (o *scriptCall) finish(reply []byte) { o.answer <- bytes.Clone(reply) }
+
+// answerOf gives what a script gets of the reply to a call.
+func answerOf(reply []byte) (json.RawMessage, error) {
+	if reply == nil {
+		return nil, errors.New("the call was cancelled")
+	}
+	var m wire.Message
+	if err := wire.Scan(reply, &m); err != nil {
+		return nil, err
+	}
+	if m.Kind == wire.Failure {
+		at, _ := wire.FindPath(m.Raw, m.Error, "message")
+		said, _ := wire.Unquote(m.Bytes(at))
+		return nil, errors.New(foreign.NewLines(said).String())
+	}
+	var out [4]wire.Span
+	if err := wire.Find(m.Raw, m.Result, []string{"structuredContent", "content", "isError", "resultType"}, out[:]); err != nil {
+		return nil, err
+	}
+	if out[3].Present() && string(m.Bytes(out[3])) != `"complete"` {
+		return nil, errors.New("the tool asks its user for input, which a script has not: call it by itself")
+	}
+	said, isText := textOf(&m, out[1])
+	switch {
+	case string(m.Bytes(out[2])) == "true":
+		return nil, errors.New(foreign.NewLines(said).String())
+	case out[0].Present():
+		return bytes.Clone(m.Bytes(out[0])), nil
+	case !isText && out[1].Present():
+		return bytes.Clone(m.Bytes(out[1])), nil
+	}
+	if value := bytes.TrimSpace([]byte(said)); len(value) > 0 && (value[0] == '{' || value[0] == '[') && wire.Valid(value) {
+		return value, nil
+	}
+	return wire.AppendQuote(nil, said), nil
+}
+
+// textOf gives the texts of a result's content, a line between two of them; isText reports whether there is nothing else in it.
+func textOf(m *wire.Message, content wire.Span) (said string, isText bool) {
+	var all []byte
+	isText = content.Present()
+	for at := range wire.Elements(m.Raw, content) {
+		var out [2]wire.Span
+		if wire.Find(m.Raw, at, []string{"type", "text"}, out[:]) != nil || string(m.Bytes(out[0])) != `"text"` {
+			isText = false
+			continue
+		}
+		if all != nil {
+			all = append(all, '\n')
+		}
+		all, _ = wire.AppendUnquote(all, m.Bytes(out[1]))
+	}
+	return string(all), isText
+}

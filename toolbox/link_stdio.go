@@ -35,7 +35,7 @@ type stdioLink struct {
 // dialStdio starts the child. No context bounds its life: it is ended by Close
 // alone.
 func (s *Server) dialStdio(cfg config.Server) (link, error) {
-	env := environment(cfg, s.box.opts.Environ)
+	env := Environment(cfg, s.box.opts.Environ)
 	fetches := s.fetching(env)
 	proc, err := s.box.opts.Spawn(child.Spec{
 		Command: cfg.Command,
@@ -57,9 +57,9 @@ func (s *Server) dialStdio(cfg config.Server) (link, error) {
 
 func (l *stdioLink) Begin(r receiver) { go l.read(r) }
 
-// environment is the whole of what a child gets: a small safe list, what the
-// configuration lets through, and what it declares, which prevails.
-func environment(cfg config.Server, ours []string) []string {
+// Environment is the whole of what the process of a server gets of ours: a small safe list, what the configuration lets
+// through, and what it declares, which prevails.
+func Environment(cfg config.Server, ours []string) []string {
 	if cfg.InheritEnv.All {
 		return declare(ours, cfg.Env)
 	}

@@ -179,7 +179,7 @@ func (s *Server) program() (path, state string) {
 	if s.cfg.Transport != config.TransportStdio {
 		return "", ""
 	}
-	spec := child.Spec{Command: s.cfg.Command, Env: environment(s.cfg, s.box.opts.Environ), Dir: s.cfg.Cwd}
+	spec := child.Spec{Command: s.cfg.Command, Env: Environment(s.cfg, s.box.opts.Environ), Dir: s.cfg.Cwd}
 	path, err := spec.Path()
 	if err != nil {
 		return "", ""

@@ -1,28 +1,74 @@
 package main
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/diagnosis"
+	"github.com/mcp-workbench/workbench/internal/foreign"
 )
 
+// checking is what check and doctor are asked for.
+type checking struct {
+	start, fix, asJSON bool
+}
+
 func checkCommand(env *environment) *cobra.Command {
-	return &cobra.Command{
+	var c checking
+	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "Check the configuration; start nothing",
 		Long: `Check reads the configuration, expands its variables and reports every fault
-with its place. It starts no server. The exit code is 0 if all is well, else 1.`,
+with its place. Then it looks for what would keep each server from working:
+programs and folders that are not there, scripts that cannot be run, what a shell
+would have filled in, placeholders, filters that match nothing, ports nobody
+listens at. It starts no server. The exit code is 0 if there is no fault, else 1;
+a warning is no fault.
+
+With --start it does what workbench doctor does.`,
 		Example: `  workbench check
-  workbench check --config ~/team/workbench-config.json`,
+  workbench check --config ~/team/workbench-config.json
+  workbench check --start --json`,
 		Args: noArgs,
-		RunE: func(*cobra.Command, []string) error { return check(env) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return c.check(cmd.Context(), env) },
 	}
+	cmd.Flags().BoolVar(&c.start, "start", false, "start each server once, and look at the clients of this machine")
+	cmd.Flags().BoolVar(&c.fix, "fix", false, "mend what can be mended without a risk")
+	cmd.Flags().BoolVar(&c.asJSON, "json", false, "print one JSON object")
+	return cmd
 }
 
-func check(env *environment) error {
+func doctorCommand(env *environment) *cobra.Command {
+	c := checking{start: true}
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Find out what does not work, and what to do",
+		Long: `Doctor does what check does, then starts each server once, all beside each
+other, and tells how it stands, how long it took, and what the definitions of its
+tools cost in tokens. It looks at the clients of this machine: whether workbench is
+in their files, once, as a program that is there. A server that has not answered
+after 7 seconds is told of as late, unless its package is being installed.
+
+Each finding has its remedy. With --fix doctor does those that are safe: it lets a
+file be run that is named as a program, and removes what an interrupted npx has
+left torn. The exit code is 0 if there is no fault, else 1.`,
+		Example: `  workbench doctor
+  workbench doctor --fix
+  workbench doctor --json`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return c.check(cmd.Context(), env) },
+	}
+	cmd.Flags().BoolVar(&c.fix, "fix", false, "mend what can be mended without a risk")
+	cmd.Flags().BoolVar(&c.asJSON, "json", false, "print one JSON object")
+	return cmd
+}
+
+func (c checking) check(ctx context.Context, env *environment) error {
 	cfg, from, err := env.loadBy((*config.Source).Parse)
 	if err == nil && cfg.Untrusted != nil && cfg.Untrusted.Digest == "" {
 		// A fault of what is not used is one all the same: it is what is asked for.
@@ -32,64 +78,170 @@ func check(env *environment) error {
 	}
 	var faults *config.Error
 	if errors.As(err, &faults) {
-		for _, f := range faults.Faults {
-			fmt.Fprintln(env.out, f.String())
+		if err := c.faulty(env, faults); err != nil || !c.start {
+			return err
 		}
-		fmt.Fprintf(env.out, "%s\n", count(len(faults.Faults), "fault"))
-		return silentError{exitFault}
+		// What can be used of the file is looked at all the same.
+		if cfg, from, err = env.loadBy((*config.Source).ParseUsable); err != nil {
+			return silentError{exitFault}
+		}
 	}
 	if err != nil {
 		return err
 	}
-	if cfg.Path == "" && cfg.Untrusted != nil {
-		fmt.Fprintln(env.out, "no configuration that may be used; the built-in one is")
-	} else if cfg.Path == "" {
-		fmt.Fprintf(env.out, "no configuration found (looked for %s); the built-in one is used\n", join(from.places.Searched))
+	x := env.examine(ctx, cfg)
+	if c.start {
+		env.clients(x, cfg)
+		if err := x.start(ctx, env); err != nil {
+			return err
+		}
+	}
+	if c.fix {
+		x.mend()
+	}
+	if cfg.Models.Problem != nil {
+		x.Findings = append(x.Findings, diagnosis.Finding{Level: diagnosis.Fault, Message: "models: " + cfg.Models.Problem.Error()})
+	}
+	if c.asJSON {
+		if err := json.NewEncoder(env.out).Encode(x); err != nil {
+			return err
+		}
 	} else {
-		fmt.Fprintf(env.out, "%s\n", cfg.Path)
+		c.print(env, x, cfg, from)
+	}
+	if x.count(diagnosis.Fault) > 0 || faults != nil {
+		return silentError{exitFault}
+	}
+	return nil
+}
+
+// faulty tells the faults of the file. The error is how check ends.
+func (c checking) faulty(env *environment, faults *config.Error) error {
+	if c.asJSON {
+		x := examined{Servers: []examinedServer{}}
+		for _, f := range faults.Faults {
+			x.Findings = append(x.Findings, diagnosis.Finding{Level: diagnosis.Fault, Message: f.String()})
+		}
+		if err := json.NewEncoder(env.out).Encode(x); err != nil {
+			return err
+		}
+		return silentError{exitFault}
+	}
+	for _, f := range faults.Faults {
+		fmt.Fprintln(env.out, f.String())
+	}
+	fmt.Fprintf(env.out, "%s\n", count(len(faults.Faults), "fault"))
+	if c.start {
+		return nil
+	}
+	return silentError{exitFault}
+}
+
+// print tells a person what was found.
+func (c checking) print(env *environment, x *examined, cfg *config.Config, from *sources) {
+	out := env.out
+	switch {
+	case cfg.Path == "" && cfg.Untrusted != nil:
+		fmt.Fprintln(out, "no configuration that may be used; the built-in one is")
+	case cfg.Path == "":
+		fmt.Fprintf(out, "no configuration found (looked for %s); the built-in one is used\n", join(from.places.Searched))
+	default:
+		fmt.Fprintf(out, "%s\n", cfg.Path)
 	}
 	both := cfg.Project != "" && cfg.Project != cfg.Path
 	if both {
-		fmt.Fprintf(env.out, "%s, beside it\n", cfg.Project)
+		fmt.Fprintf(out, "%s, beside it\n", cfg.Project)
 	}
 	for _, note := range cfg.Notes {
-		fmt.Fprintf(env.out, "  note: %s\n", note)
+		fmt.Fprintf(out, "  note: %s\n", note)
 	}
 	if cfg.Doubt != "" {
-		fmt.Fprintf(env.out, "  warning: %s\n", cfg.Doubt)
+		fmt.Fprintf(out, "  warning: %s\n", cfg.Doubt)
 	}
+	i := 0
 	for _, t := range cfg.Toolboxes {
-		fmt.Fprintf(env.out, "  %s: %s", t.Name, count(len(t.Servers), "server"))
+		fmt.Fprintf(out, "  %s: %s", t.Name, count(len(t.Servers), "server"))
 		if both {
-			fmt.Fprintf(env.out, " (%s)", t.File)
+			fmt.Fprintf(out, " (%s)", t.File)
 		}
-		fmt.Fprintln(env.out)
-		for _, s := range t.Servers {
-			state := "ok"
-			switch {
-			case s.Disabled:
-				state = "disabled"
-			case s.Problem != nil:
-				state = "failed: " + s.Problem.Error()
-			}
-			fmt.Fprintf(env.out, "    %-20s %-8s %s\n", s.Name, s.Transport, state)
+		fmt.Fprintln(out)
+		x.tell(env, "    ", t.Name, "", "")
+		for range t.Servers {
+			s := x.Servers[i]
+			i++
+			fmt.Fprintf(out, "    %-20s %-8s %s\n", s.Server, s.Transport, s.stands(c.start))
+			x.tell(env, "      ", s.Toolbox, s.Server, "")
 		}
 	}
-	if cfg.Models.Problem != nil {
-		fmt.Fprintf(env.out, "  models: failed: %v\n", cfg.Models.Problem)
+	if len(x.Clients) > 0 {
+		fmt.Fprintln(out, "  clients:")
 	}
+	for _, one := range x.Clients {
+		fmt.Fprintf(out, "    %-20s %-8s %s\n", one.Client, one.Entry, one.File)
+		x.tell(env, "      ", "", "", one.Client)
+	}
+	x.tell(env, "  ", "", "", "")
 	if u := cfg.Untrusted; u != nil {
-		fmt.Fprintf(env.out, "%s\n  %s\n", u, u.Hint())
+		fmt.Fprintf(out, "%s\n  %s\n", u, u.Hint())
 	}
-	n := len(cfg.Problems())
-	if n > 0 {
+	c.sum(env, x, cfg)
+}
+
+// sum is the last lines.
+func (c checking) sum(env *environment, x *examined, cfg *config.Config) {
+	if n := len(cfg.Problems()); n > 0 {
 		fmt.Fprintf(env.out, "%s cannot be used; the others can\n", count(n, "server"))
 	}
-	if n > 0 || cfg.Models.Problem != nil {
-		return silentError{exitFault}
+	faults, warnings, fixable, fixed := x.count(diagnosis.Fault), x.count(diagnosis.Warning), 0, 0
+	for _, f := range x.Findings {
+		switch {
+		case f.Fixed:
+			fixed++
+		case f.Fix != nil:
+			fixable++
+		}
 	}
-	fmt.Fprintln(env.out, "all is well")
-	return nil
+	if fixed > 0 {
+		fmt.Fprintf(env.out, "%s mended\n", count(fixed, "finding"))
+	}
+	switch {
+	case faults+warnings == 0:
+		fmt.Fprintln(env.out, "all is well")
+	case warnings == 0:
+		fmt.Fprintln(env.out, count(faults, "fault"))
+	case faults == 0:
+		fmt.Fprintln(env.out, count(warnings, "warning"))
+	default:
+		fmt.Fprintf(env.out, "%s, %s\n", count(faults, "fault"), count(warnings, "warning"))
+	}
+	if fixable > 0 && !c.fix {
+		fmt.Fprintf(env.out, "workbench doctor --fix mends %d of them\n", fixable)
+	}
+}
+
+// stands words where a server stands.
+func (s *examinedServer) stands(started bool) string {
+	if !started || s.State != "ready" {
+		return s.State
+	}
+	return fmt.Sprintf("ready in %.1f s, %s, about %d tokens", s.Seconds, count(s.Tools, "tool"), s.Tokens)
+}
+
+// tell prints the findings of a toolbox, a server or a client; those of a server and a client are the server's.
+func (x *examined) tell(env *environment, indent, toolbox, server, client string) {
+	for _, f := range x.Findings {
+		if f.Toolbox != toolbox || f.Server != server || f.Client != client && f.Server == "" {
+			continue
+		}
+		level := string(f.Level)
+		if f.Fixed {
+			level = "mended"
+		}
+		fmt.Fprintf(env.out, "%s%s: %s\n", indent, level, foreign.NewLines(f.Message))
+		if f.Remedy != "" && !f.Fixed {
+			fmt.Fprintf(env.out, "%s  remedy: %s\n", indent, f.Remedy)
+		}
+	}
 }
 
 func count(n int, noun string) string {

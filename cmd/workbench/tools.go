@@ -113,17 +113,7 @@ func (e *environment) openServers(ctx context.Context, servers []string, edited 
 
 // startBoxes starts the servers of toolboxes and waits for those that are named; nil is all.
 func (e *environment) startBoxes(ctx context.Context, boxes []*toolbox.Toolbox, servers []string, log zerolog.Logger) (closeAll func(), err error) {
-	closeAll = func() {
-		var wg sync.WaitGroup
-		for _, b := range boxes {
-			wg.Go(func() {
-				if err := b.Close(); err != nil {
-					log.Error().AnErr(logkey.Err, err).Str(logkey.Toolbox, b.Name).Msg("closing")
-				}
-			})
-		}
-		wg.Wait()
-	}
+	closeAll = func() { closeBoxes(boxes, log) }
 	var all errgroup.Group
 	for _, b := range boxes {
 		all.Go(func() error { return b.Start(ctx, servers...) })
@@ -136,6 +126,19 @@ func (e *environment) startBoxes(ctx context.Context, boxes []*toolbox.Toolbox, 
 		return nil, err
 	}
 	return closeAll, nil
+}
+
+// closeBoxes ends the servers of toolboxes.
+func closeBoxes(boxes []*toolbox.Toolbox, log zerolog.Logger) {
+	var wg sync.WaitGroup
+	for _, b := range boxes {
+		wg.Go(func() {
+			if err := b.Close(); err != nil {
+				log.Error().AnErr(logkey.Err, err).Str(logkey.Toolbox, b.Name).Msg("closing")
+			}
+		})
+	}
+	wg.Wait()
 }
 
 // recallBoxes gives the named toolboxes, or all, with what was last seen of

@@ -341,7 +341,7 @@ func attacks() []attack {
 		beside("a toolbox of that name in another case", "DEV"),
 		// What else reads a configuration.
 		cli("tools"), cli("tools", "evil"), cli("call", "evil/x/y"), cli("find", "anything"), cli("index"),
-		cli("lock"), cli("check"), cli("status"), cli("workflow", "list"), cli("login", "evil/x"),
+		cli("lock"), cli("check"), cli("doctor", "--fix"), cli("status"), cli("workflow", "list"), cli("login", "evil/x"),
 		cli("commands", "check", "evil/x"), cli("serve", "--toolbox", "evil"), cli("trust", "--list"),
 	}
 }

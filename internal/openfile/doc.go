@@ -8,7 +8,8 @@
 //     Only what the caller of the program has handed over as an open descriptor, as the <(…) of a shell does, may be a pipe.
 //   - Reading is bounded in size and in time, so that neither a file that grows nor a disk that hangs holds anything up.
 //   - What decides which programs are run is read by ReadTrusted alone, which asks who else can write it.
-//   - A file gets its mode when it is made. The mode of a file that was there is never changed: it may be another's.
+//   - A file gets its mode when it is made. The mode of a file that was there is never changed, for it may be
+//     another's, but by LetRun, when a person asks for it.
 //
 // A test reads the source and fails where files are opened past this package.
 package openfile

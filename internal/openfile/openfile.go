@@ -52,6 +52,17 @@ func MakeNew(path string, mode fs.FileMode) (*os.File, error) {
 // MakeFolder makes what is missing of a folder, with that mode: 0700 is for this user alone.
 func MakeFolder(path string, mode fs.FileMode) error { return os.MkdirAll(path, mode) }
 
+// LetRun has a file that belongs to the user be one that may be run by whoever may read it.
+func LetRun(path string) error {
+	f, info, err := Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	mode := info.Mode().Perm()
+	return f.Chmod(mode | mode>>2&0o111)
+}
+
 // Read reads a whole file of at most so many bytes, as Open opens it. It gives up a file that is not read within ten
 // seconds, or a minute if it is a pipe.
 func Read(path string, most int64) ([]byte, fs.FileInfo, error) {

@@ -1,0 +1,331 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/diagnosis"
+	"github.com/mcp-workbench/workbench/toolbox"
+)
+
+// examined is what check and doctor have found.
+type examined struct {
+	Config   string              `json:"config,omitempty"`
+	Servers  []examinedServer    `json:"servers"`
+	Clients  []examinedClient    `json:"clients,omitempty"`
+	Findings []diagnosis.Finding `json:"findings"`
+}
+
+// examinedServer is where a server stands; of one that was not started, only how it is reached.
+type examinedServer struct {
+	Toolbox   string           `json:"toolbox"`
+	Server    string           `json:"server"`
+	Transport config.Transport `json:"transport"`
+	State     string           `json:"state"` // "ok", "fault" or "disabled", or the state of a server that was started
+	Seconds   float64          `json:"seconds,omitempty"`
+	Tools     int              `json:"tools,omitempty"`
+	Tokens    int              `json:"tokens,omitempty"` // what the definitions of its tools cost, reckoned
+}
+
+// bytesPerToken is what tokens are reckoned at.
+const bytesPerToken = 4
+
+// examine looks at all servers of a configuration. Nothing is started.
+func (e *environment) examine(ctx context.Context, cfg *config.Config) *examined {
+	x := &examined{Config: cfg.Path, Findings: []diagnosis.Finding{}, Servers: []examinedServer{}}
+	found := make([][]diagnosis.Finding, 0)
+	var all errgroup.Group
+	all.SetLimit(32)
+	for _, t := range cfg.Toolboxes {
+		for _, s := range t.Servers {
+			i := len(x.Servers)
+			x.Servers = append(x.Servers, examinedServer{Toolbox: t.Name, Server: s.Name, Transport: s.Transport, State: "ok"})
+			found = append(found, nil)
+			switch {
+			case s.Disabled:
+				x.Servers[i].State = "disabled"
+			case s.Problem != nil:
+				found[i] = []diagnosis.Finding{{Level: diagnosis.Fault, Message: s.Problem.Error()}}
+			case s.Transport != config.TransportBuiltin:
+				all.Go(func() error { found[i] = e.look(s); return ctx.Err() })
+			}
+		}
+	}
+	_ = all.Wait() // whoever asked hears of the end of ctx
+	for i := range found {
+		x.add(i, found[i]...)
+	}
+	x.relations(cfg)
+	e.recalled(x, cfg)
+	x.Findings = append(x.Findings, diagnosis.Torn(e.environ)...)
+	return x
+}
+
+// look looks at one server.
+func (e *environment) look(s config.Server) []diagnosis.Finding {
+	return diagnosis.Server{Command: s.Command, Args: s.Args, Env: toolbox.Environment(s, e.environ), Given: s.Env, Cwd: s.Cwd, URL: s.URL, Headers: s.Headers}.Look()
+}
+
+// add notes what was found of a server.
+func (x *examined) add(i int, found ...diagnosis.Finding) {
+	for _, f := range found {
+		f.Toolbox, f.Server = x.Servers[i].Toolbox, x.Servers[i].Server
+		if f.Level == diagnosis.Fault && x.Servers[i].State == "ok" {
+			x.Servers[i].State = "fault"
+		}
+		x.Findings = append(x.Findings, f)
+	}
+}
+
+// relations finds what is wrong with servers beside each other: the same one twice, and toolboxes that offer nothing.
+func (x *examined) relations(cfg *config.Config) {
+	first := make(map[string]string)
+	for _, t := range cfg.Toolboxes {
+		enabled := false
+		for _, s := range t.Servers {
+			enabled = enabled || !s.Disabled
+			if s.Disabled || s.Transport == config.TransportBuiltin {
+				continue
+			}
+			name := t.Name + "/" + s.Name
+			same := strings.Join(append([]string{s.Command, s.URL, s.Cwd, fmt.Sprint(s.ToolFilters), fmt.Sprint(s.Env), fmt.Sprint(s.Headers)}, s.Args...), "\x00")
+			if other := first[same]; other != "" {
+				x.Findings = append(x.Findings, diagnosis.Finding{Level: diagnosis.Warning, Toolbox: t.Name, Server: s.Name,
+					Message: "it is the same as " + other, Remedy: "take one of the two out: each costs a process and the tokens of its tools"})
+				continue
+			}
+			first[same] = name
+		}
+		if !enabled && len(t.Servers) > 0 {
+			x.Findings = append(x.Findings, diagnosis.Finding{Level: diagnosis.Warning, Toolbox: t.Name,
+				Message: "all its servers are disabled", Remedy: `take "disabled" out of one, or take the toolbox out`})
+		}
+	}
+}
+
+// recalled finds filters that match none of the tools that were seen when a server last ran.
+func (e *environment) recalled(x *examined, cfg *config.Config) {
+	unfiltered := func(t *config.Toolbox) config.Toolbox {
+		open := *t
+		open.Servers = slices.Clone(t.Servers)
+		for i := range open.Servers {
+			open.Servers[i].ToolFilters = nil
+		}
+		return open
+	}
+	boxes, _, err := e.recallBoxes(context.Background(), unfiltered)
+	if err != nil {
+		return // which is told elsewhere
+	}
+	for _, b := range boxes {
+		of, ok := cfg.Toolbox(b.Name)
+		if !ok {
+			continue
+		}
+		for _, s := range of.Servers {
+			if srv, ok := b.Server(s.Name); ok && !s.Disabled {
+				x.Findings = append(x.Findings, idleFilters(srv, s.ToolFilters)...)
+			}
+		}
+	}
+}
+
+// idleFilters finds filters that match no tool of a server.
+func idleFilters(srv *toolbox.Server, filters []string) (found []diagnosis.Finding) {
+	tools := srv.Items(toolbox.Tools)
+	if len(tools) == 0 {
+		return nil // they were never seen
+	}
+	for _, f := range filters {
+		pattern := strings.TrimPrefix(f, "!")
+		if slices.ContainsFunc(tools, func(it toolbox.Item) bool { return toolbox.Matches(pattern, it.Key.Verbatim()) }) {
+			continue
+		}
+		found = append(found, diagnosis.Finding{Level: diagnosis.Warning, Toolbox: srv.Toolbox, Server: srv.Name,
+			Message: fmt.Sprintf("its filter %q matches none of its %d tools", f, len(tools)), Remedy: fmt.Sprintf("workbench tools %s lists them", srv.Toolbox)})
+	}
+	return found
+}
+
+// doctorTime is how long servers may take to start before they are told of as late. A package that is being installed is waited for.
+const doctorTime = 7 * time.Second
+
+// start starts each server once, all beside each other, and tells how they stand.
+func (x *examined) start(ctx context.Context, e *environment) error {
+	boxes, _, log, err := e.boxes(nil, nil)
+	if err != nil {
+		return err
+	}
+	defer closeBoxes(boxes, log)
+	shown := e.showStarting(boxes, nil)
+	began := time.Now()
+	var all errgroup.Group
+	took := make([]float64, len(x.Servers))
+	for i, one := range x.Servers {
+		b := boxes[slices.IndexFunc(boxes, func(b *toolbox.Toolbox) bool { return b.Name == one.Toolbox })]
+		all.Go(func() error {
+			late, cancel := context.WithTimeout(ctx, doctorTime)
+			defer cancel()
+			if err := b.Start(late, one.Server); err != nil && late.Err() == nil {
+				return err
+			}
+			srv, _ := b.Server(one.Server)
+			if srv.Status().State == toolbox.Installing {
+				srv.Settle(ctx)
+			}
+			took[i] = time.Since(began).Seconds()
+			return nil
+		})
+	}
+	err = all.Wait()
+	shown()
+	if err == nil {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	for i, one := range x.Servers {
+		b := boxes[slices.IndexFunc(boxes, func(b *toolbox.Toolbox) bool { return b.Name == one.Toolbox })]
+		if srv, ok := b.Server(one.Server); ok {
+			x.Servers[i].Seconds = took[i]
+			x.stood(i, srv)
+		}
+	}
+	return nil
+}
+
+// stood notes how a server that was started stands.
+func (x *examined) stood(i int, srv *toolbox.Server) {
+	one := &x.Servers[i]
+	st := srv.Status()
+	if st.State == toolbox.Disabled {
+		return
+	}
+	one.State = string(st.State)
+	items := srv.Items(toolbox.Tools)
+	one.Tools = len(items)
+	for _, it := range items {
+		one.Tokens += len(it.Raw) / bytesPerToken
+	}
+	told := slices.ContainsFunc(x.Findings, func(f diagnosis.Finding) bool {
+		return f.Toolbox == one.Toolbox && f.Server == one.Server && f.Level == diagnosis.Fault
+	})
+	switch {
+	case st.State == toolbox.Ready:
+	case told: // why it could not be started was seen before
+	case st.State == toolbox.NeedsLogin:
+		x.add(i, diagnosis.Finding{Level: diagnosis.Fault, Message: st.Cause.Error(), Remedy: fmt.Sprintf("workbench login %s/%s, or its headers", one.Toolbox, one.Server)})
+	case st.State.IsStarting():
+		f := diagnosis.Finding{Level: diagnosis.Fault, Message: fmt.Sprintf("it has not answered for %s", doctorTime), Remedy: "workbench tools waits for all of timeouts.start; a server that hangs at each start has to be mended"}
+		if words := srv.LastWords(); len(words) > 0 {
+			f.Message += fmt.Sprintf("; its last words: %q", words)
+		}
+		x.add(i, f)
+	case st.Cause != nil:
+		x.add(i, diagnosis.Finding{Level: diagnosis.Fault, Message: st.Cause.Error(), Remedy: "mend what that says, then workbench tools " + one.Toolbox})
+	}
+	if st.State != toolbox.Ready {
+		return
+	}
+	if srv.Hidden() > 0 && len(items) == 0 {
+		x.add(i, diagnosis.Finding{Level: diagnosis.Fault, Message: fmt.Sprintf("its toolFilters leave none of its %d tools", srv.Hidden()), Remedy: "mend them, or take them out"})
+	} else if len(items) == 0 {
+		x.add(i, diagnosis.Finding{Level: diagnosis.Warning, Message: "it has no tools", Remedy: "look whether it wants other arguments, or a key"})
+	}
+	for _, change := range srv.Changes() {
+		x.add(i, diagnosis.Finding{Level: diagnosis.Warning, Message: "it has changed since it last ran: " + change, Remedy: "look whether you want that; workbench lock agrees to it"})
+	}
+}
+
+// mend does what may be done without a risk.
+func (x *examined) mend() {
+	for i := range x.Findings {
+		f := &x.Findings[i]
+		if f.Fix == nil {
+			continue
+		}
+		if err := f.Fix(); err != nil {
+			f.Remedy += fmt.Sprintf(" (tried: %v)", err)
+			continue
+		}
+		f.Fixed = true
+		for j := range x.Servers {
+			if s := &x.Servers[j]; s.Toolbox == f.Toolbox && s.Server == f.Server && s.State == "fault" {
+				s.State = "ok"
+			}
+		}
+	}
+}
+
+// count counts the findings of a level that were not mended.
+func (x *examined) count(level diagnosis.Level) (n int) {
+	for _, f := range x.Findings {
+		if f.Level == level && !f.Fixed {
+			n++
+		}
+	}
+	return n
+}
+
+// desktopPath is the PATH of programs that are started from a desktop.
+func desktopPath(goos string) string {
+	if goos == "darwin" {
+		return "/usr/bin:/bin:/usr/sbin:/sbin"
+	}
+	return "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+}
+
+// beyondDesktop finds programs that a client which is started from a desktop would not find.
+func (e *environment) beyondDesktop(x *examined, cfg *config.Config, client, path string) {
+	for _, t := range cfg.Toolboxes {
+		for _, s := range t.Servers {
+			if _, own := s.Env["PATH"]; own || s.Disabled || s.Command == "" || filepath.Base(s.Command) != s.Command {
+				continue
+			}
+			found := e.found(s, "")
+			if found != "" && e.found(s, path) == "" {
+				x.Findings = append(x.Findings, diagnosis.Finding{Level: diagnosis.Warning, Toolbox: t.Name, Server: s.Name, Client: client,
+					Message: fmt.Sprintf("%s is in %s, which is not in the PATH of programs started from a desktop, as %s is", s.Command, filepath.Dir(found), client),
+					Remedy:  fmt.Sprintf(`write "command": %q, or give "PATH" in its "env"`, found)})
+			}
+		}
+	}
+}
+
+// found finds the program of a server in a PATH; "" is the one of the server.
+func (e *environment) found(s config.Server, path string) string {
+	env := maps.Clone(s.Env)
+	if path != "" {
+		if env == nil {
+			env = make(map[string]string)
+		}
+		env["PATH"] = path
+	}
+	s.Env = env
+	file, err := programOf(s, e.environ)
+	if err != nil {
+		return ""
+	}
+	return file
+}
+
+// ourselves reports whether a path is that of this program.
+func ourselves(path string) bool {
+	self, err := os.Executable()
+	if err != nil {
+		return false
+	}
+	a, errA := os.Stat(self)
+	b, errB := os.Stat(path)
+	return errA == nil && errB == nil && os.SameFile(a, b)
+}

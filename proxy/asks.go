@@ -95,7 +95,7 @@ func (s *session) carrier(srv *toolbox.Server, belongs toolbox.CallHandler) (new
 			newest = p.first
 		}
 	}
-	return newest, !s.many || len(works) == 1 && !srv.Strays()
+	return newest, !s.many && s.hosts == 0 || len(works) == 1 && !srv.Strays()
 }
 
 // put sends a server's request to a legacy client.

@@ -67,6 +67,7 @@ type Proxy struct {
 	quit    context.CancelFunc
 	work    sync.WaitGroup // shared servers that are leaving
 	tallies tallies
+	guests  atomic.Uint64 // requests of guests so far
 
 	reloading sync.Mutex // held by Reload
 

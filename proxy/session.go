@@ -36,6 +36,8 @@ type session struct {
 	// many says that several programs may be its client: what a server says goes
 	// to none of them if it may be another's.
 	many bool
+	// hosts is how many requests of guests are under way; guarded by mu.
+	hosts int
 
 	since time.Time
 

@@ -24,6 +24,7 @@ type callFlags struct {
 	asJSON bool
 	save   string
 	roots  []string
+	own    bool // servers of this call's own are started, whatever runs
 }
 
 func (f *callFlags) add(cmd *cobra.Command) {
@@ -48,6 +49,9 @@ or - for standard input). A value is read as the input schema says, and as text
 where that says nothing; a list is written a,b,c, a member of an object a.b=1,
 and KEY:=JSON takes JSON as it stands. What the schema does not allow is not sent.
 
+If a workbench runs here for a client that has the server open, the call goes to
+that server; else it is started for the call.
+
 On a terminal progress is shown, and what the server asks of you is asked. The
 exit code is 1 if the call fails or the tool answers with an error, 2 if the
 arguments are wrong, and 130 after an interrupt.`,
@@ -65,32 +69,56 @@ arguments are wrong, and 130 after an interrupt.`,
 		return usageError{hinted{err, "an argument of the tool is written KEY=VALUE; workbench call --help lists the flags"}}
 	})
 	flags.add(cmd)
+	cmd.Flags().BoolVar(&flags.own, "new", false, "start the server, whether or not a workbench runs that has it")
 	return cmd
 }
 
 func callTool(ctx context.Context, env *environment, name string, args []string, flags *callFlags) error {
-	found, client, closeAll, err := env.reach(ctx, toolbox.Tools, name, flags)
+	client, err := newCaller(ctx, env, flags)
+	if err != nil {
+		return err
+	}
+	box, server, err := env.whose(toolbox.Tools, name)
+	if err != nil {
+		return err
+	}
+	to, found, closeAll, err := env.lineTo(ctx, client, box, server, name, flags)
 	if err != nil {
 		return err
 	}
 	defer closeAll()
 	def := readDefinition(found.Raw)
-	arguments, err := env.arguments(def.InputSchema, args, usageLine(found))
+	arguments, err := env.arguments(def.InputSchema, args, fmt.Sprintf("workbench tools %s/%s/%s shows what it takes", box, server, found.Key))
 	if err != nil {
 		return err
 	}
-	params, err := found.CallParams(arguments)
+	params, err := to.params(found, arguments)
 	if err != nil {
 		return err
 	}
 	if def.Execution.TaskSupport == "required" {
 		params = append(params[:len(params)-1], `,"task":{"ttl":3600000}}`...)
 	}
-	result, err := client.call(ctx, found.Server, "tools/call", params)
+	result, err := client.call(ctx, to, "tools/call", params)
 	if err != nil {
 		return err
 	}
 	return env.printResult(result, flags)
+}
+
+// lineTo finds a tool of a server of the workbench that runs, or of one that is started.
+func (e *environment) lineTo(ctx context.Context, client *caller, box, server, name string, flags *callFlags) (to toolLine, found toolbox.Item, closeAll func(), err error) {
+	cfg, err := e.loadOnce()
+	if err != nil {
+		return nil, found, nil, err
+	}
+	if !flags.own && flags.roots == nil {
+		if guest, found := e.running(ctx, cfg, box, server, name); guest != nil {
+			return guest, found, func() {}, nil
+		}
+	}
+	found, closeAll, err = e.start(ctx, client, toolbox.Tools, box, server, name)
+	return ownLine{found.Server}, found, closeAll, err
 }
 
 // reach finds what a name means and has its server started. close ends it.
@@ -103,15 +131,21 @@ func (e *environment) reach(ctx context.Context, k toolbox.Kind, name string, fl
 	if err != nil {
 		return found, nil, nil, err
 	}
+	found, closeAll, err = e.start(ctx, client, k, box, server, name)
+	return found, client, closeAll, err
+}
+
+// start starts a server and finds what a name means there.
+func (e *environment) start(ctx context.Context, client *caller, k toolbox.Kind, box, server, name string) (found toolbox.Item, closeAll func(), err error) {
 	e.tune = client.tune
 	boxes, closeAll, err := e.openServers(ctx, []string{server}, nil, box)
 	if err != nil {
-		return found, nil, nil, err
+		return found, nil, err
 	}
 	if found, err = e.pick(boxes[0], k, server, name); err != nil {
 		closeAll()
 	}
-	return found, client, closeAll, err
+	return found, closeAll, err
 }
 
 // whose says which server a name is about. A full name says that itself; what servers call a thing is looked up in what was
@@ -245,11 +279,6 @@ func readDefinition(raw []byte) toolDef {
 	var d toolDef
 	_ = json.Unmarshal(raw, &d)
 	return d
-}
-
-// usageLine is the command that shows what a tool takes.
-func usageLine(it toolbox.Item) string {
-	return fmt.Sprintf("workbench tools %s/%s/%s shows what it takes", it.Server.Toolbox, it.Server.Name, it.Key)
 }
 
 // arguments reads a tool's arguments from the command line and checks them.

@@ -190,8 +190,29 @@ func (w *waiting) Done(m *wire.Message, err error) {
 	close(w.done)
 }
 
-// request makes one request of a server and waits for its result.
-func (c *caller) request(ctx context.Context, srv *toolbox.Server, method string, params []byte) ([]byte, error) {
+// line leads to a server: to one of this process, or of a workbench that runs.
+type line interface {
+	name() string
+	// request makes one request and waits for its result, or what is in its place.
+	request(ctx context.Context, c *caller, method string, params []byte) ([]byte, error)
+}
+
+// toolLine is a line by which tools are called, in params of its own.
+type toolLine interface {
+	line
+	params(found toolbox.Item, arguments []byte) ([]byte, error)
+}
+
+// ownLine leads to a server of this process.
+type ownLine struct{ *toolbox.Server }
+
+func (l ownLine) name() string { return l.Name }
+
+func (l ownLine) params(found toolbox.Item, arguments []byte) ([]byte, error) {
+	return found.CallParams(arguments)
+}
+
+func (l ownLine) request(ctx context.Context, c *caller, method string, params []byte) ([]byte, error) {
 	raw := append(wire.AppendQuote([]byte(`{"jsonrpc":"2.0","id":0,"method":`), method), `,"params":`...)
 	raw = append(append(raw, params...), '}')
 	var m wire.Message
@@ -207,7 +228,7 @@ func (c *caller) request(ctx context.Context, srv *toolbox.Server, method string
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", method, err)
 	}
-	srv.Send(call)
+	l.Send(call)
 	select {
 	case <-w.done:
 	case <-ctx.Done():
@@ -234,13 +255,13 @@ const maxRounds = 20
 
 // call makes a request and follows it to its result: what the server wants to know first is answered (multi round-trip
 // requests, 2026-07-28), and a task is waited for.
-func (c *caller) call(ctx context.Context, srv *toolbox.Server, method string, params []byte) ([]byte, error) {
+func (c *caller) call(ctx context.Context, to line, method string, params []byte) ([]byte, error) {
 	defer c.line.end()
 	if c.shows {
 		params = append([]byte(`{"_meta":{"progressToken":0},`), params[1:]...)
 	}
 	for range maxRounds {
-		result, err := c.request(ctx, srv, method, params)
+		result, err := to.request(ctx, c, method, params)
 		if err != nil {
 			return nil, err
 		}
@@ -253,7 +274,7 @@ func (c *caller) call(ctx context.Context, srv *toolbox.Server, method string, p
 		_ = json.Unmarshal(result, &kind) // of another shape it is the result
 		switch {
 		case kind.ResultType == "input_required":
-			responses, err := c.responses(srv.Name, kind.InputRequests)
+			responses, err := c.responses(to.name(), kind.InputRequests)
 			if err != nil {
 				return nil, err
 			}
@@ -263,9 +284,9 @@ func (c *caller) call(ctx context.Context, srv *toolbox.Server, method string, p
 			if err := json.Unmarshal(result, &t); err != nil {
 				return nil, fmt.Errorf("the task cannot be read: %w", foreign.NewError(err))
 			}
-			return c.follow(ctx, srv, &t, true)
+			return c.follow(ctx, to, &t, true)
 		case kind.Task != nil && kind.Task.ID != "" && method == "tools/call":
-			return c.follow(ctx, srv, kind.Task, false)
+			return c.follow(ctx, to, kind.Task, false)
 		default:
 			return result, nil
 		}
@@ -349,13 +370,13 @@ func (t *task) pause() time.Duration {
 }
 
 // follow waits for the result of a task, and cancels it if ctx ends first.
-func (c *caller) follow(ctx context.Context, srv *toolbox.Server, t *task, modern bool) (result []byte, err error) {
+func (c *caller) follow(ctx context.Context, to line, t *task, modern bool) (result []byte, err error) {
 	about := append(wire.AppendQuote([]byte(`{"taskId":`), t.ID), '}')
 	defer func() {
 		if ctx.Err() != nil {
 			late, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelTime)
 			defer cancel()
-			_, _ = c.request(late, srv, "tasks/cancel", about)
+			_, _ = to.request(late, c, "tasks/cancel", about)
 		}
 	}()
 	for {
@@ -365,18 +386,18 @@ func (c *caller) follow(ctx context.Context, srv *toolbox.Server, t *task, moder
 		switch t.Status.Verbatim() {
 		case "completed", "failed", "cancelled":
 			if !modern {
-				return c.request(ctx, srv, "tasks/result", about)
+				return to.request(ctx, c, "tasks/result", about)
 			}
 			return t.outcome()
 		case "input_required":
 			if !modern { // it asks while its result is waited for
-				return c.request(ctx, srv, "tasks/result", about)
+				return to.request(ctx, c, "tasks/result", about)
 			}
-			responses, err := c.responses(srv.Name, t.InputRequests)
+			responses, err := c.responses(to.name(), t.InputRequests)
 			if err != nil {
 				return nil, err
 			}
-			if _, err := c.request(ctx, srv, "tasks/update", withMembers(about, responses, nil)); err != nil {
+			if _, err := to.request(ctx, c, "tasks/update", withMembers(about, responses, nil)); err != nil {
 				return nil, err
 			}
 		}
@@ -385,7 +406,7 @@ func (c *caller) follow(ctx context.Context, srv *toolbox.Server, t *task, moder
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		}
-		got, err := c.request(ctx, srv, "tasks/get", about)
+		got, err := to.request(ctx, c, "tasks/get", about)
 		if err != nil {
 			return nil, err
 		}

@@ -109,7 +109,7 @@ func serveHTTP(ctx context.Context, env *environment, o *httpFlags, cfg *config.
 	if isTerminal(env.err) {
 		fmt.Fprint(env.err, entries(url, tokenFile != ""))
 	}
-	defer env.tell(opts.Logger, url, front, reload.problem)()
+	defer env.tell(opts.Logger, url, front, nil, reload.problem)()
 	defer reload.follow(withDesks{front, env.desks})()
 	return front.Serve(ctx, ln)
 }

@@ -114,7 +114,7 @@ func getPrompt(ctx context.Context, env *environment, name string, args []string
 	}
 	params := wire.AppendQuote([]byte(`{"name":`), found.Key.Verbatim())
 	params = append(append(append(params, `,"arguments":`...), object...), '}')
-	result, err := client.call(ctx, found.Server, "prompts/get", params)
+	result, err := client.call(ctx, ownLine{found.Server}, "prompts/get", params)
 	if err != nil {
 		return err
 	}
@@ -221,7 +221,7 @@ func readResource(ctx context.Context, env *environment, of, uri string, flags *
 	if st := srv.Status(); st.State != toolbox.Ready {
 		return absent(box, server, st)
 	}
-	result, err := client.call(ctx, srv, "resources/read", append(wire.AppendQuote([]byte(`{"uri":`), uri), '}'))
+	result, err := client.call(ctx, ownLine{srv}, "resources/read", append(wire.AppendQuote([]byte(`{"uri":`), uri), '}'))
 	if err != nil {
 		return err
 	}

@@ -114,7 +114,7 @@ func serve(cmd *cobra.Command, env *environment, direct string, over *httpFlags)
 		return usageError{fmt.Errorf("--toolbox: %w", err)}
 	}
 	defer front.Close()
-	defer env.tell(log, "", front, reload.problem)()
+	defer env.tell(log, "", front, front.Guests(), reload.problem)()
 	defer reload.follow(withDesks{front, env.desks})()
 	in, out, restore := pollable(env.in, env.out)
 	defer restore()

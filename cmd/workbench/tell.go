@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"net/http"
 	"os"
 	"sync"
 	"time"
@@ -24,11 +25,12 @@ type teller interface {
 }
 
 // tell answers workbench status, and readers of metrics, on a local socket until
-// stop is called; problem says what is wrong with the configuration file. That it cannot be made harms nobody.
-func (e *environment) tell(log zerolog.Logger, url string, front teller, problem func() string) (stop func()) {
+// stop is called, and others by guests, if that is not nil; problem says what is wrong with the configuration file. That it cannot be made harms nobody.
+func (e *environment) tell(log zerolog.Logger, url string, front teller, guests http.Handler, problem func() string) (stop func()) {
 	began := time.Now()
+	dir, _ := os.Getwd() // that of no project is not known
 	now := func() status.Workbench {
-		return status.Workbench{PID: os.Getpid(), Version: version(), Since: began.Round(0), Address: url, RSS: status.RSS(), ConfigProblem: problem(), Front: front.Status()}
+		return status.Workbench{PID: os.Getpid(), Dir: dir, Version: version(), Since: began.Round(0), Address: url, RSS: status.RSS(), ConfigProblem: problem(), Front: front.Status()}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var work sync.WaitGroup
@@ -40,7 +42,7 @@ func (e *environment) tell(log zerolog.Logger, url string, front teller, problem
 		}
 		ln, err := status.Listen(ctx, e.runtimeDirs())
 		if err == nil {
-			err = status.Serve(ctx, ln, now, metrics.Handler(version(), front.Status, front.TimeCalls))
+			err = status.Serve(ctx, ln, now, metrics.Handler(version(), front.Status, front.TimeCalls), guests)
 		}
 		if err != nil {
 			log.Debug().AnErr(logkey.Err, err).Msg("no status socket")

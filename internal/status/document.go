@@ -15,6 +15,7 @@ type List struct {
 type Workbench struct {
 	PID     int       `json:"pid"`
 	Version string    `json:"version"`
+	Dir     string    `json:"dir,omitempty"` // its working directory
 	Since   time.Time `json:"since"`
 	Address string    `json:"address,omitempty"`   // URL of its HTTP front; "" on standard input and output
 	RSS     int64     `json:"rss_bytes,omitempty"` // memory in use; 0 where that is not known

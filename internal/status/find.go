@@ -1,6 +1,7 @@
 package status
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -74,13 +75,29 @@ func read(d *json.Decoder, w *Workbench) error {
 	return nil
 }
 
+// ErrNone says that a workbench does not have what was asked for.
+var ErrNone = errors.New("the workbench does not have that")
+
+// Visit makes a request of what a workbench answers guests, a POST if there is a body, and has the answer read.
+func (p Peer) Visit(ctx context.Context, resource string, body []byte, read func(io.Reader) error) error {
+	return p.ask(ctx, "/guests"+resource, body, read)
+}
+
 // get reads one resource.
 func (p Peer) get(ctx context.Context, resource string, read func(io.Reader) error) error {
+	return p.ask(ctx, resource, nil, read)
+}
+
+func (p Peer) ask(ctx context.Context, resource string, body []byte, read func(io.Reader) error) error {
 	dialer := net.Dialer{Timeout: dialTime}
 	transport := &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return dialer.DialContext(ctx, "unix", p.path)
 	}}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://workbench"+resource, nil)
+	method := http.MethodGet
+	if body != nil {
+		method = http.MethodPost
+	}
+	req, err := http.NewRequestWithContext(ctx, method, "http://workbench"+resource, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
@@ -92,7 +109,11 @@ func (p Peer) get(ctx context.Context, resource string, read func(io.Reader) err
 		return fmt.Errorf("%s: %w", p.path, err)
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
+	switch resp.StatusCode {
+	case http.StatusOK, http.StatusAccepted:
+	case http.StatusNotFound:
+		return ErrNone
+	default:
 		return fmt.Errorf("%s: got status %d", p.path, resp.StatusCode)
 	}
 	if err := read(resp.Body); err != nil {

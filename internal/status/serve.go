@@ -18,8 +18,9 @@ const (
 )
 
 // Serve answers on ln, which it closes, until ctx ends. now is asked at each
-// request; metrics answers /metrics.
-func Serve(ctx context.Context, ln net.Listener, now func() Workbench, metrics http.Handler) error {
+// request; metrics answers /metrics, and guests, if it is not nil, what begins with
+// /guests/.
+func Serve(ctx context.Context, ln net.Listener, now func() Workbench, metrics, guests http.Handler) error {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /status", func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Has("watch") {
@@ -30,6 +31,9 @@ func Serve(ctx context.Context, ln net.Listener, now func() Workbench, metrics h
 		_ = json.NewEncoder(w).Encode(now())
 	})
 	mux.Handle("GET /metrics", metrics)
+	if guests != nil {
+		mux.Handle("/guests/", http.StripPrefix("/guests", guests))
+	}
 	srv := &http.Server{
 		Handler:           mux,
 		ReadHeaderTimeout: headerTime,

@@ -46,7 +46,7 @@ func serve(t *testing.T, ln net.Listener, now func() status.Workbench) (stop fun
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- status.Serve(ctx, ln, now, http.NotFoundHandler()) }()
+	go func() { ended <- status.Serve(ctx, ln, now, http.NotFoundHandler(), nil) }()
 	stopped := false
 	stop = func() {
 		cancel()

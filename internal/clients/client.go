@@ -31,6 +31,7 @@ type Client struct {
 //	CFG     where the system has applications keep settings: %APPDATA%, ~/Library/Application Support, $XDG_CONFIG_HOME
 //	DATA    where the system has applications keep data: the same, but $XDG_DATA_HOME
 //	LOCAL   %LOCALAPPDATA%
+//	XDG     $XDG_CONFIG_HOME or ~/.config, on every system
 //
 // and may hold a * for a name that is not known, in paths that are only read.
 type Places struct {

@@ -32,7 +32,10 @@ type Note struct {
 
 // String returns the note with its place.
 func (n Note) String() string {
-	text := fmt.Sprintf("%s:%d: ", n.File, n.Line)
+	text := n.File + ": "
+	if n.Line > 0 {
+		text = fmt.Sprintf("%s:%d: ", n.File, n.Line)
+	}
 	if n.Server != "" {
 		text += n.Server + ": "
 	}

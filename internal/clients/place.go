@@ -60,6 +60,8 @@ func (s System) root(part string) string {
 	switch {
 	case part == "~":
 		return home
+	case part == "XDG":
+		return either("XDG_CONFIG_HOME", ".config")
 	case part == "LOCAL":
 		return either("LOCALAPPDATA", "AppData/Local")
 	case s.GOOS == "windows":

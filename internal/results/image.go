@@ -46,7 +46,7 @@ func scaled(raw []byte, it *item) []byte {
 	} else {
 		err = png.Encode(&out, smaller(from))
 	}
-	if err != nil || out.Len() >= len(data) {
+	if err != nil {
 		return whole
 	}
 	piece := append([]byte(`{"type":"image","mimeType":"`), mime...)
@@ -59,7 +59,7 @@ func smaller(from image.Image) image.Image {
 	b := from.Bounds()
 	long := max(b.Dx(), b.Dy())
 	w, h := max(b.Dx()*longSide/long, 1), max(b.Dy()*longSide/long, 1)
-	to := image.NewRGBA64(image.Rect(0, 0, w, h))
+	to := image.NewRGBA(image.Rect(0, 0, w, h))
 	for y := range h {
 		y0, y1 := b.Min.Y+y*b.Dy()/h, b.Min.Y+(y+1)*b.Dy()/h
 		for x := range w {
@@ -72,7 +72,7 @@ func smaller(from image.Image) image.Image {
 				}
 			}
 			n := uint64((y1 - y0) * (x1 - x0))
-			to.SetRGBA64(x, y, color.RGBA64{R: uint16(sum[0] / n), G: uint16(sum[1] / n), B: uint16(sum[2] / n), A: uint16(sum[3] / n)})
+			to.SetRGBA(x, y, color.RGBA{R: uint8(sum[0] / n >> 8), G: uint8(sum[1] / n >> 8), B: uint8(sum[2] / n >> 8), A: uint8(sum[3] / n >> 8)})
 		}
 	}
 	return to

@@ -2,8 +2,11 @@ package results_test
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"image"
+	"image/png"
 	"strings"
 	"testing"
 	"time"
@@ -176,5 +179,126 @@ func BenchmarkPreview(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// picture makes an image in base64.
+func picture(t *testing.T, w, h int) string {
+	img := image.NewGray(image.Rect(0, 0, w, h))
+	for i := range img.Pix {
+		img.Pix[i] = byte(i * i >> 3)
+	}
+	var b bytes.Buffer
+	if err := png.Encode(&b, img); err != nil {
+		t.Fatal(err)
+	}
+	return base64.StdEncoding.EncodeToString(b.Bytes())
+}
+
+// Images of large results stay, are made smaller, or are linked to; what cannot be read as one stays.
+func TestImages(t *testing.T) {
+	large, small := picture(t, 2000, 1000), picture(t, 20, 10)
+	item := func(data string) string { return `{"type":"image","mimeType":"image/png","data":"` + data + `"}` }
+	noise := strings.Repeat("QUJD", 3000)
+	result := []byte(`{"content":[{"type":"text","text":"short"},` + item(large) + `,` + item(small) + `,` + item(noise) + `,` + item("%%") + `],"structuredContent":{"a":1}}`)
+	in := wire.Span{End: len(result)}
+	s := shelf(t)
+	if out, err := s.Preview(result, in, results.Wish{Over: 2000}); out != nil || err != nil {
+		t.Errorf("pass: got %.100s, %v, want the result as it is", out, err)
+	}
+	out, err := s.Preview(result, in, results.Wish{Over: 2000, Images: results.ScaleImages, Links: true})
+	var got struct {
+		Content []struct{ Type, Text, Data, URI string }
+	}
+	if err != nil || json.Unmarshal(out, &got) != nil || len(got.Content) != 5 || !bytes.HasSuffix(out, []byte(`"structuredContent":{"a":1}}`)) {
+		t.Fatalf("scale: got %.300s, %v, want all pieces", out, err)
+	}
+	data, err := base64.StdEncoding.DecodeString(got.Content[1].Data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, err := png.DecodeConfig(bytes.NewReader(data)); err != nil || info.Width != 1024 || info.Height != 512 {
+		t.Errorf("scale: got %d×%d, %v, want 1024×512", info.Width, info.Height, err)
+	}
+	if c := got.Content; c[0].Text != "short" || c[2].Data != small || c[3].Data != noise || c[4].Data != "%%" {
+		t.Error("scale: the other pieces are not as they were")
+	}
+
+	linked, id := preview(t, s, result, results.Wish{Over: 2000, Images: results.LinkImages, Links: true})
+	if strings.Contains(linked, small) || strings.Count(linked, "resource_link") != 5 {
+		t.Errorf("link: got %s, want links to the result and to four images", linked)
+	}
+	whole, err := s.Read(results.Prefix + id + ".3")
+	if err != nil || !strings.Contains(string(whole), `"blob":"`+small+`"`) || strings.Count(string(whole), `"uri"`) != 1 {
+		t.Errorf("got %.200s, %v, want the third piece", whole, err)
+	}
+	if _, err := s.Read(results.Prefix + id + ".9"); err == nil {
+		t.Error("got a piece that is not there")
+	}
+}
+
+// What is odd about a result is no reason to lose it: it is passed on, or kept as it is.
+func TestOddResults(t *testing.T) {
+	big := strings.Repeat("x", 9000)
+	for name, result := range map[string]string{
+		"no content":      `{"x":"` + big + `"}`,
+		"content no list": `{"content":"` + big + `"}`,
+		"no object":       `"` + big + `"`,
+		"task":            `{"task":{"taskId":"` + big + `"}}`,
+	} {
+		if out, err := shelf(t).Preview([]byte(result), wire.Span{End: len(result)}, results.Wish{Over: 2000}); out != nil || err != nil {
+			t.Errorf("%s: got %.100s, %v, want it passed on", name, out, err)
+		}
+	}
+	deep := strings.Repeat("[", 500) + strings.Repeat("]", 500)
+	for name, result := range map[string]string{
+		"pieces that are none": `{"content":[1,null,"x",[],{},{"type":5},{"type":"text"},{"type":"text","text":5},{"type":"resource","resource":7},{"type":"resource","resource":{"text":"` + big + `"}}]}`,
+		"structured alone":     `{"content":[],"structuredContent":{"a":"` + big + `"}}`,
+		"deep":                 `{"content":[{"type":"text","text":"` + deep + `"}],"structuredContent":{"a":[` + strings.Repeat("[],", 4000) + `1]}}`,
+		"many keys":            `{"content":[{"type":"text","text":"{` + strings.Repeat(`\"k\":{\"k\":[{}]},`, 1000) + `\"z\":1}"}]}`,
+		"control characters":   `{"content":[{"type":"text","text":"` + strings.Repeat(`\u0001\u2028`, 3000) + `"}]}`,
+		"surrogates":           `{"content":[{"type":"text","text":"` + strings.Repeat(`\ud800x`, 3000) + `"}]}`,
+		"many pieces":          `{"content":[` + strings.Repeat(`{"type":"resource_link","uri":"a:b","name":"n"},`, 500) + `{"type":"text","text":"` + big + `"}]}`,
+	} {
+		result = strings.ReplaceAll(result, `\\`, `\`)
+		if !json.Valid([]byte(result)) {
+			t.Fatalf("%s: the test is wrong", name)
+		}
+		s := shelf(t)
+		out, id := preview(t, s, []byte(result), results.Wish{Over: 2000, Links: true})
+		if len(out) > 12000 {
+			t.Errorf("%s: the preview has %d bytes", name, len(out))
+		}
+		if whole, err := s.Read(results.Prefix + id); err != nil || !json.Valid(whole) {
+			t.Errorf("%s: got %.200s, %v", name, whole, err)
+		}
+		for _, q := range []results.Query{{}, {Grep: "."}, {Grep: "(a|b|x*)*$"}, {Lines: "1"}} {
+			if _, page, err := s.Page(id, q); err != nil || len(page) > 8000 {
+				t.Errorf("%s: %+v: got %d bytes, %v", name, q, len(page), err)
+			}
+		}
+		_, _, _ = s.Page(id, results.Query{Path: "$..*..*..*"}) // it ends
+	}
+}
+
+// What is kept is bounded: the oldest make room, what is larger than all the room is refused, and nothing is left at the end.
+func TestBounds(t *testing.T) {
+	s := shelf(t)
+	result := content(strings.Repeat("x", 9000))
+	_, first := preview(t, s, result, results.Wish{Over: 2000})
+	for range 64 {
+		preview(t, s, result, results.Wish{Over: 2000})
+	}
+	if _, _, err := s.Page(first, results.Query{}); err == nil {
+		t.Error("the oldest of 65 results is still there")
+	}
+	s.Close()
+	if _, err := s.Preview(result, wire.Span{End: len(result)}, results.Wish{Over: 2000}); err == nil {
+		t.Error("a closed shelf takes a result")
+	}
+	for name, dirs := range map[string][]string{"no folder": nil, "a file": {"/dev/null/x"}} {
+		if _, err := results.New(dirs).Shelf().Preview(result, wire.Span{End: len(result)}, results.Wish{Over: 2000}); err == nil {
+			t.Errorf("%s: got no error", name)
+		}
 	}
 }

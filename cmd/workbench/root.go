@@ -209,6 +209,7 @@ Without a command it serves on standard input and output, as clients start it.`,
 	}
 	root.AddCommand(
 		serve,
+		initCommand(env),
 		importCommand(env),
 		connectCommand(env),
 		disconnectCommand(env),

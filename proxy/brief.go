@@ -9,6 +9,16 @@ import (
 
 // What a client is told at once in toolMode "search" costs few tokens, however many toolboxes and tools there are.
 
+// AtOnce gives how many bytes a client is told before its first call where no toolbox is open without being asked for: the
+// instructions, and the definitions of workbench's own tools.
+func AtOnce(cfg *config.Config) int {
+	size := len(Instructions(cfg))
+	for _, t := range ownTools(cfg) {
+		size += len(t.definition) + len(",")
+	}
+	return size + len("[]") - len(",")
+}
+
 // maxBrief is how long the instructions are then, in bytes.
 const maxBrief = 1600
 

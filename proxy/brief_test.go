@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/mcp-workbench/workbench/proxy"
 )
 
 // toldAtOnce gives what a client is told before its first call: the instructions and the definitions of the tools.
@@ -44,7 +46,11 @@ func TestFixedTokensOfSearch(t *testing.T) {
 				boxes = append(boxes, fmt.Sprintf(`"box-%04d": {"description": %q, "mcpServers": {"s": {"command": "inside", "args": ["tools=x"]}}}`,
 					i, strings.Repeat("words ", c.words)))
 			}
-			instructions, tools := toldAtOnce(t, `{"toolMode": "search", "toolboxes": {`+strings.Join(boxes, ",")+`}}`)
+			config := `{"toolMode": "search", "toolboxes": {` + strings.Join(boxes, ",") + `}}`
+			instructions, tools := toldAtOnce(t, config)
+			if got, want := proxy.AtOnce(readConfig(t, config)), len(instructions)+len(tools); got != want {
+				t.Errorf("got %d bytes told at once, want the %d that a client got", got, want)
+			}
 			t.Logf("%d toolboxes: instructions of %d tokens, tools of %d", c.boxes, len(instructions)/4, len(tools)/4)
 			if got := len(instructions) + len(tools); got > most {
 				t.Errorf("got %d bytes, want at most %d\n%s\n%s", got, most, instructions, tools)

@@ -36,6 +36,11 @@ type metaTool struct {
 // cut them.
 const maxDescription = 1900
 
+// ownTools makes the definitions of all tools of workbench's own for a configuration.
+func ownTools(cfg *config.Config) []metaTool {
+	return slices.Concat(metaTools(cfg), scriptTools(cfg), resultTools(cfg.CodeMode, cfg.Toolboxes))
+}
+
 // metaTools makes the definitions for a configuration. They name the
 // toolboxes, because some clients do not show the instructions to the model.
 func metaTools(cfg *config.Config) []metaTool {

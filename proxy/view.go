@@ -31,7 +31,7 @@ func (p *Proxy) newView(cfg *config.Config, commons map[string]*toolbox.Toolbox)
 	v := &view{cfg: cfg, commons: commons}
 	if !p.direct() {
 		v.spaces = newSpaces(false, cfg.Toolboxes)
-		v.meta = slices.Concat(metaTools(cfg), scriptTools(cfg), resultTools(cfg.CodeMode, cfg.Toolboxes))
+		v.meta = ownTools(cfg)
 		text := Instructions(cfg)
 		if p.deniesAll(cfg) {
 			text = denied + "."

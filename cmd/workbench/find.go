@@ -10,7 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/find"
+	"github.com/mcp-workbench/workbench/proxy"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
@@ -208,6 +210,16 @@ func indexServers(ctx context.Context, env *environment, names []string) error {
 	}
 	if err := w.Flush(); err != nil {
 		return err
+	}
+	if cfg, err := env.loadOnce(); err == nil && len(names) == 0 {
+		all, told := 0, proxy.AtOnce(cfg)
+		for _, r := range rows {
+			all += r.bytes
+			if t, ok := cfg.Toolbox(r.toolbox); ok && t.Open && cfg.ToolMode != config.ToolModeSearch {
+				told += r.bytes
+			}
+		}
+		fmt.Fprintf(env.out, "\nall definitions are %d tokens; a client is told %d at once (toolMode %s)\n", all/4, told/4, cfg.ToolMode)
 	}
 	if failed {
 		return silentError{exitFault}

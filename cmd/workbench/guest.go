@@ -69,6 +69,9 @@ func (e *environment) running(ctx context.Context, cfg *config.Config, box, serv
 		var def struct {
 			Name string `json:"name"`
 		}
+		if def := readDefinition(raw); def.Execution.TaskSupport == "required" {
+			continue // tasks are followed with the server alone
+		}
 		if json.Unmarshal(raw, &def) == nil && (strings.EqualFold(name, box+"/"+server+"/"+def.Name) && strings.HasSuffix(name, def.Name) ||
 			name == toolbox.ExposedName(box, server, def.Name) || name == def.Name) {
 			return best, toolbox.Item{Raw: raw, Key: foreign.NewName(def.Name)}

@@ -17,7 +17,7 @@ import (
 // is given them.
 func (s *Server) reveal(ctx context.Context) (config.Server, error) {
 	cfg, env, err := s.cfg, map[string]string(nil), error(nil)
-	if env, err = fileVariables(cfg.EnvFile, s.box.opts.Environ); err != nil {
+	if env, err = FileVariables(cfg.EnvFile, s.box.opts.Environ); err != nil {
 		return cfg, err
 	}
 	values := make(map[string]string)
@@ -40,8 +40,8 @@ func (s *Server) reveal(ctx context.Context) (config.Server, error) {
 	return cfg, nil
 }
 
-// fileVariables reads files of variables; nil if there are none.
-func fileVariables(files config.EnvFiles, environ []string) (map[string]string, error) {
+// FileVariables reads files of variables, some of which come from our environment; nil if there are none.
+func FileVariables(files config.EnvFiles, environ []string) (map[string]string, error) {
 	if len(files) == 0 {
 		return nil, nil
 	}

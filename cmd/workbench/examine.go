@@ -72,7 +72,29 @@ func (e *environment) examine(ctx context.Context, cfg *config.Config) *examined
 
 // look looks at one server.
 func (e *environment) look(s config.Server) []diagnosis.Finding {
+	s, err := e.plain(s)
+	if err != nil {
+		return []diagnosis.Finding{{Level: diagnosis.Fault, Message: err.Error(), Remedy: "mend the entry, or what it names"}}
+	}
 	return diagnosis.Server{Command: s.Command, Args: s.Args, Env: toolbox.Environment(s, e.environ), Given: s.Env, Cwd: s.Cwd, URL: s.URL, Headers: s.Headers}.Look()
+}
+
+// plain returns a server with its files of variables read. Secrets are not looked up: something stands in their place.
+func (e *environment) plain(s config.Server) (config.Server, error) {
+	secrets := make(map[string]string)
+	for _, secret := range s.Secrets() {
+		secrets[secret.Name] = "secret"
+	}
+	plain, err := s.Reveal(secrets)
+	if err != nil {
+		return s, nil // a url that is made of a secret is not looked at
+	}
+	env, err := toolbox.FileVariables(s.EnvFile, e.environ)
+	if env != nil {
+		maps.Copy(env, plain.Env)
+		plain.Env = env
+	}
+	return plain, err
 }
 
 // add notes what was found of a server.
@@ -304,6 +326,7 @@ func (e *environment) beyondDesktop(x *examined, cfg *config.Config, client, pat
 
 // found finds the program of a server in a PATH; "" is the one of the server.
 func (e *environment) found(s config.Server, path string) string {
+	s, _ = e.plain(s)
 	env := maps.Clone(s.Env)
 	if path != "" {
 		if env == nil {

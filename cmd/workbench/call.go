@@ -78,7 +78,7 @@ func callTool(ctx context.Context, env *environment, name string, args []string,
 	if err != nil {
 		return err
 	}
-	box, server, err := env.whose(toolbox.Tools, name)
+	box, server, name, err := env.whose(toolbox.Tools, name)
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func (e *environment) reach(ctx context.Context, k toolbox.Kind, name string, fl
 	if err != nil {
 		return found, nil, nil, err
 	}
-	box, server, err := e.whose(k, name)
+	box, server, name, err := e.whose(k, name)
 	if err != nil {
 		return found, nil, nil, err
 	}
@@ -148,29 +148,30 @@ func (e *environment) start(ctx context.Context, client *caller, k toolbox.Kind,
 	return found, closeAll, err
 }
 
-// whose says which server a name is about. A full name says that itself; what servers call a thing is looked up in what was
-// seen of them.
-func (e *environment) whose(k toolbox.Kind, name string) (box, server string, err error) {
+// whose says which server a name is about, and gives the name in full if it said no more than that. A full name says its
+// server itself; what servers call a thing is looked up in what was seen of them.
+func (e *environment) whose(k toolbox.Kind, name string) (box, server, full string, err error) {
 	cfg, err := e.loadOnce()
 	if err != nil {
-		return "", "", err
+		return "", "", "", err
 	}
-	if box, server, ok := proxy.Whose(cfg, name); ok {
-		return box, server, nil
+	full = completed(cfg, name)
+	if box, server, ok := proxy.Whose(cfg, full); ok {
+		return box, server, full, nil
 	}
 	if parts := strings.SplitN(name, "/", 3); len(parts) == 3 {
 		t, ok := cfg.Toolbox(parts[0])
 		if !ok {
-			return "", "", unknownToolbox(cfg, parts[0])
+			return "", "", "", unknownToolbox(cfg, parts[0])
 		}
-		return "", "", unknownServer(t, parts[1])
+		return "", "", "", unknownServer(t, parts[1])
 	}
 	if _, isBox := cfg.Toolbox(name); isBox {
-		return "", "", usageError{hinted{fmt.Errorf("%q is a toolbox", name), fmt.Sprintf("workbench %s %s lists what can be named", k, name)}}
+		return "", "", "", usageError{hinted{fmt.Errorf("%q is a toolbox", name), fmt.Sprintf("workbench %s %s lists what can be named", k, name)}}
 	}
 	boxes, _, _, err := e.boxes(nil, nil)
 	if err != nil {
-		return "", "", err
+		return "", "", "", err
 	}
 	unseen := 0
 	for _, b := range boxes {
@@ -183,7 +184,7 @@ func (e *environment) whose(k toolbox.Kind, name string) (box, server string, er
 	}
 	it, err := proxy.Meant(cfg, boxes, k, name)
 	if err == nil {
-		return it.Server.Toolbox, it.Server.Name, nil
+		return it.Server.Toolbox, it.Server.Name, name, nil
 	}
 	hint := fmt.Sprintf("write TOOLBOX/SERVER/NAME, as workbench %s lists them", k)
 	if named := new(proxy.NamedError); errors.As(err, &named) && named.Near != nil {
@@ -191,7 +192,28 @@ func (e *environment) whose(k toolbox.Kind, name string) (box, server string, er
 	} else if unseen > 0 {
 		hint += fmt.Sprintf("; %s not been seen yet, and workbench index starts each once", countHave(unseen, "server"))
 	}
-	return "", "", usageError{hinted{err, hint}}
+	return "", "", "", usageError{hinted{err, hint}}
+}
+
+// completed writes SERVER/NAME as TOOLBOX/SERVER/NAME where one toolbox alone has a server of that name, and TOOLBOX/NAME where the
+// toolbox has one server alone. Any other name stays as it is.
+func completed(cfg *config.Config, name string) string {
+	first, rest, ok := strings.Cut(name, "/")
+	if !ok || strings.Contains(rest, "/") {
+		return name
+	}
+	var full []string
+	for _, t := range cfg.Toolboxes {
+		for _, s := range t.Servers {
+			if strings.EqualFold(s.Name, first) || strings.EqualFold(t.Name, first) && len(t.Servers) == 1 {
+				full = append(full, t.Name+"/"+s.Name+"/"+rest)
+			}
+		}
+	}
+	if len(full) != 1 {
+		return name
+	}
+	return full[0]
 }
 
 func countHave(n int, noun string) string {

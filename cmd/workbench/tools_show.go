@@ -15,7 +15,7 @@ import (
 
 // showTool prints one tool as a person reads it.
 func showTool(ctx context.Context, env *environment, name string, asJSON, offline bool) error {
-	box, server, err := env.whose(toolbox.Tools, name)
+	box, server, name, err := env.whose(toolbox.Tools, name)
 	if err != nil {
 		return err
 	}

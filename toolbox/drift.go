@@ -116,7 +116,7 @@ func few(names []foreign.Name) string {
 }
 
 // Changes returns how the definitions of the server have changed since they were
-// first known: what was agreed to may not be what is there now.
+// first known, and how they differ from what was agreed to.
 func (s *Server) Changes() (changes []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -125,7 +125,7 @@ func (s *Server) Changes() (changes []string) {
 			changes = append(changes, text)
 		}
 	}
-	return changes
+	return append(changes, s.pinNotesLocked()...)
 }
 
 // noteDriftLocked notes how a list differs from the one before it. What it returns

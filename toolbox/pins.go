@@ -126,7 +126,11 @@ func (s *Server) judgeLocked(k Kind) {
 		}
 		words := strings.Join(changes[i].Words(false), "; ")
 		why[changes[i].Now.Key()] = words
-		said = append(said, fmt.Sprintf("%s (%s)", lock.Quote(changes[i].Now.Key()), words))
+		name := "…"
+		if lock.IsPlain(changes[i].Now.Key()) {
+			name = lock.Quote(changes[i].Now.Key())
+		}
+		said = append(said, fmt.Sprintf("%s (%s)", name, words))
 	}
 	if len(why) == 0 {
 		return
@@ -181,10 +185,8 @@ func (s *Server) holdLocked(k Kind, offered []Item, why map[string]string) {
 	}
 }
 
-// pinNotes says what is not as was agreed to.
-func (s *Server) pinNotes() (notes []string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+// pinNotesLocked says what is not as was agreed to.
+func (s *Server) pinNotesLocked() (notes []string) {
 	if s.pins.Mode == "" || s.pins.Mode == lock.Off || s.hello == nil {
 		return nil
 	}

@@ -228,7 +228,7 @@ func (s *Server) Strays() bool { return time.Now().UnixNano()-s.strayed.Load() <
 // Notes returns what is odd about the server: definitions that have changed, lists
 // that could not be read, lines on stdout that are not messages.
 func (s *Server) Notes() []string {
-	notes := append(s.Changes(), s.pinNotes()...)
+	notes := s.Changes()
 	s.mu.Lock()
 	for _, k := range []Kind{Tools, Resources, Templates, Prompts} {
 		notes = append(notes, s.notes[k]...)

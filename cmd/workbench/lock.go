@@ -84,9 +84,6 @@ func (l *locking) servers(ctx context.Context, env *environment, boxes, servers 
 	if err != nil {
 		return nil, nil, err
 	}
-	if cfg.Path == "" {
-		return nil, nil, hinted{errors.New("there is no configuration, beside which a lock file would be"), "name one with --config"}
-	}
 	closeAll := func() {}
 	if l.offline {
 		for _, b := range made {
@@ -110,6 +107,9 @@ func (l *locking) servers(ctx context.Context, env *environment, boxes, servers 
 			}
 			all = append(all, it)
 		}
+	}
+	if all == nil && servers == nil {
+		return nil, nil, hinted{errors.New("there is no server to lock"), "those inside workbench need no lock, and a configuration that is no file has no place for one"}
 	}
 	return all, cfg, nil
 }
@@ -143,7 +143,7 @@ func (f lockFiles) file(path string) (*lock.File, error) {
 	if source := lock.Open(path); source != nil {
 		read, err := source.File()
 		if err != nil {
-			return nil, hinted{fmt.Errorf("%s: %w", path, err), "bring back the version that was agreed to, or remove the file and lock anew"}
+			return nil, hinted{err, "bring back the version that was agreed to, or remove the file and lock anew"}
 		}
 		f[path] = read
 	}
@@ -328,6 +328,11 @@ func (t target) of(changes []lock.Change) (found []lock.Change) {
 	return nil
 }
 
+// among reports whether the target is about one of the items.
+func (t target) among(items []lock.Item) bool {
+	return t.key == "" || slices.ContainsFunc(items, func(it lock.Item) bool { return it.Key() == t.key || lock.Shown(it.Key()) == t.key })
+}
+
 // agree takes what there is now of some items for agreed to.
 func (l *locking) agree(ctx context.Context, env *environment) error {
 	l.diff = true
@@ -354,6 +359,10 @@ func (l *locking) agree(ctx context.Context, env *environment) error {
 		locked, _ := file.Items(s.ID)
 		changes := lock.Compare(locked, s.now)
 		found := t.of(changes)
+		if found == nil && t.among(s.now) {
+			fmt.Fprintf(env.out, "%s is as it was agreed to\n", text)
+			continue
+		}
 		if found == nil {
 			return hinted{fmt.Errorf("nothing of %s that differs from the lock file is called %q", s.ID, text), "workbench lock --diff " + lock.Word(t.Toolbox) + " says what differs"}
 		}

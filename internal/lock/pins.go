@@ -25,6 +25,7 @@ const (
 
 // Source is a lock file that is read when a configuration is, and parsed when something is first compared with it.
 type Source struct {
+	path  string
 	data  []byte
 	fault error
 	parse sync.Once
@@ -41,14 +42,16 @@ func Open(path string) *Source {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return &Source{data: data, fault: err}
+	return &Source{path: path, data: data, fault: err}
 }
 
 // File gives what is in the file.
 func (s *Source) File() (*File, error) {
 	s.parse.Do(func() {
 		if s.fault == nil {
-			s.file, s.fault = Parse(s.data)
+			if s.file, s.fault = Parse(s.data); s.fault != nil {
+				s.fault = fmt.Errorf("%s: %w", s.path, s.fault)
+			}
 		}
 		s.data = nil
 	})
@@ -92,7 +95,7 @@ func (p Pins) Judge(k Kind, now []Item) ([]Change, error) {
 	}
 	file, err := p.Source.File()
 	if err != nil {
-		return nil, fmt.Errorf("%s cannot be used: %w", Name, err)
+		return nil, fmt.Errorf("the lock file cannot be used: %w", err)
 	}
 	locked, ok := file.Items(p.ID)
 	if !ok {
@@ -101,8 +104,12 @@ func (p Pins) Judge(k Kind, now []Item) ([]Change, error) {
 	return Compare(slices.DeleteFunc(slices.Clone(locked), func(it Item) bool { return it.Kind != k }), now), nil
 }
 
-// AcceptCommand is what a person types to agree to an item of the server.
+// AcceptCommand is what a person types to agree to an item of the server. Of one whose name could be a sentence it is what
+// shows the name.
 func (p Pins) AcceptCommand(key string) string {
+	if !IsPlain(key) {
+		return "workbench lock --accept, by the name that workbench lock --diff " + Word(p.ID.Toolbox) + " shows,"
+	}
 	return "workbench lock --accept " + Word(p.ID.String()+"/"+Shown(key))
 }
 

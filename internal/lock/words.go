@@ -29,7 +29,7 @@ func (c *Change) Words(values bool) []string {
 	case Removed:
 		return []string{"it is gone"}
 	case Renamed:
-		return []string{fmt.Sprintf("it is new, and defined as %s was, which is gone: it may have been renamed", c.Was.Label())}
+		return []string{"it is new, and defined as " + c.Was.Label() + " was, which is gone: it may have been renamed"}
 	}
 	w := words{values: values}
 	if c.Now.Kind.counted() == nil && c.Now.Text[0] == '"' {
@@ -56,12 +56,26 @@ func (w *words) say(text string, at []string) {
 		return
 	}
 	if at != nil {
-		text = place(at) + " " + text
+		steps := slices.Clone(at)
+		for i := range steps {
+			if !w.values && !IsPlain(steps[i]) {
+				steps[i] = "…"
+			}
+		}
+		text = place(steps) + " " + text
 	}
 	if slices.Equal(at, []string{"annotations", "readOnlyHint"}) {
 		text += ": it is what says whether the tool only reads"
 	}
 	w.said = append(w.said, text)
+}
+
+// IsPlain reports whether a name is one that cannot be read as a sentence: what a model is told of things that nobody has
+// agreed to has no other names of a server's choice.
+func IsPlain(name string) bool {
+	return name != "" && len(name) <= 64 && strings.IndexFunc(name, func(r rune) bool {
+		return !(r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || strings.ContainsRune("_-.:/$#{}", r))
+	}) < 0
 }
 
 // value compares two values at a place, in canonical form.

@@ -53,6 +53,9 @@ func member(name string) string {
 	return "." + name
 }
 
+// maxScripts is how many scripts, each of which is a process, run for a session at a time.
+const maxScripts = 4
+
 // runScript answers workbench_run_script.
 func (s *session) runScript(c *call) {
 	f := s.own(c)
@@ -74,7 +77,13 @@ func (s *session) runScript(c *call) {
 		return
 	}
 	r := &scriptRun{f: f, meta: bytes.Clone(c.Bytes(c.meta)), token: bytes.Clone(c.Bytes(c.token))}
+	if s.scriptsRunning.Add(1) > maxScripts {
+		s.scriptsRunning.Add(-1)
+		f.fail(fmt.Errorf("%d scripts run for this client already: wait for one to end", maxScripts))
+		return
+	}
 	go func() {
+		defer s.scriptsRunning.Add(-1)
 		outcome, err := s.p.root.opts.Scripts.Run(f.ctx, code, r.call)
 		if err != nil {
 			f.fail(err)

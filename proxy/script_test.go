@@ -219,3 +219,19 @@ func TestScriptsOff(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 }
+
+// A client that asks for many scripts at once gets a few.
+func TestScriptsAtATime(t *testing.T) {
+	l := connect(t, scriptFront(t))
+	l.initialize("2025-11-25", "{}")
+	for id := range 4 {
+		l.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"workbench_run_script","arguments":{"code":"await tools.dev.a.hang()"}}}`, id))
+	}
+	if got := l.run("10", "1"); !got.IsError || !strings.Contains(got.Content[0].Text, "4 scripts run for this client already") {
+		t.Errorf("got %+v, want a refusal", got)
+	}
+	for id := range 4 {
+		l.send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, id))
+	}
+	l.close()
+}

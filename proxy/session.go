@@ -82,7 +82,8 @@ type session struct {
 	finder finder
 	shelf  *results.Shelf // large results
 
-	scripts atomic.Uint64 // calls that scripts have made
+	scripts        atomic.Uint64 // calls that scripts have made
+	scriptsRunning atomic.Int32
 }
 
 var errClosed = errors.New("the session is closed")

@@ -9,6 +9,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -33,7 +34,12 @@ type Process interface {
 type Host struct {
 	// Start starts a process.
 	Start func() (Process, error)
+
+	running atomic.Int32
 }
+
+// maxRunning is how many scripts run at a time.
+const maxRunning = 32
 
 // Outcome is how a script ended.
 type Outcome struct {
@@ -51,6 +57,11 @@ func (h *Host) Run(ctx context.Context, code string, call Call) (*Outcome, error
 	if len(code) > MaxCode {
 		return nil, fmt.Errorf("a script has at most %d bytes", MaxCode)
 	}
+	if h.running.Add(1) > maxRunning {
+		h.running.Add(-1)
+		return nil, fmt.Errorf("%d scripts run already: wait for one to end", maxRunning)
+	}
+	defer h.running.Add(-1)
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("the script took longer than %s", patience))
 	defer cancel()
 	p, err := h.Start()

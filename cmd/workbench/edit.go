@@ -132,6 +132,11 @@ func (ed *editing) became(data []byte, err error) error {
 
 // put adds a server, or replaces it, and makes its toolbox if there is none.
 func (ed *editing) put(box clients.Kind, name string, server []byte) error {
+	for _, key := range []string{box.Name, name} {
+		if strings.HasPrefix(key, "_") {
+			return usageError{hinted{fmt.Errorf("%q would be a comment: keys that begin with _ are", key), "give a name without the underscore in front"}}
+		}
+	}
 	if ed.root.Get("toolboxes").Get(box.Name) == nil {
 		text := document.Node{Kind: document.Text, Value: box.Description}
 		if err := ed.set(text.AppendJSON(nil), "toolboxes", box.Name, "description"); err != nil {

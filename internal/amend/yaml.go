@@ -184,13 +184,22 @@ func anewYAML(data []byte, at Place, value *document.Node) ([]byte, error) {
 	if err := yaml.Unmarshal(data, &doc); err != nil || len(doc.Content) == 0 {
 		return nil, ErrUnable
 	}
-	holder := doc.Content[0]
-	for _, key := range at.Keys[:len(at.Keys)-1] {
-		_, next := pair(holder, key)
-		if next == nil {
+	holder, above := doc.Content[0], doc.Content[0]
+	for i, key := range at.Keys[:len(at.Keys)-1] {
+		name, next := pair(holder, key)
+		if next == nil && (value == nil || holder.Kind != yaml.MappingNode) {
 			return nil, ErrUnable
 		}
-		holder = next
+		if next == nil {
+			next = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null"} // made what it is to be below
+			if i < len(at.Keys)-2 {
+				*next = yaml.Node{Kind: yaml.MappingNode}
+			}
+			name = &yaml.Node{Kind: yaml.ScalarNode, Value: key}
+			unfold(holder, above)
+			holder.Content = append(holder.Content, name, next)
+		}
+		holder, above = next, name
 	}
 	var made yaml.Node
 	if value != nil {
@@ -208,16 +217,50 @@ func anewYAML(data []byte, at Place, value *document.Node) ([]byte, error) {
 		*holder = yaml.Node{Kind: kind}
 	}
 	if value != nil {
-		holder.Style &^= yaml.FlowStyle
+		unfold(holder, above)
 	}
 	holder.Content = edited(holder, at, &made, value != nil)
+	said := comments(&doc) // but for those of what is taken out
 	var out bytes.Buffer
 	enc := yaml.NewEncoder(&out)
 	enc.SetIndent(2)
 	if err := enc.Encode(&doc); err != nil {
 		return nil, err
 	}
-	return out.Bytes(), enc.Close()
+	if err := enc.Close(); err != nil {
+		return nil, err
+	}
+	for _, comment := range said {
+		if !bytes.Contains(out.Bytes(), []byte(comment)) {
+			return nil, ErrUnable
+		}
+	}
+	return out.Bytes(), nil
+}
+
+// unfold has a mapping of one line have several; the comment behind it then stands above its key.
+func unfold(n, key *yaml.Node) {
+	if n.Style&yaml.FlowStyle != 0 && n.LineComment != "" {
+		key.HeadComment = strings.TrimPrefix(key.HeadComment+"\n"+n.LineComment, "\n")
+		n.LineComment = ""
+	}
+	n.Style &^= yaml.FlowStyle
+}
+
+// comments returns the lines of all comments.
+func comments(n *yaml.Node) []string {
+	var all []string
+	for _, text := range []string{n.HeadComment, n.LineComment, n.FootComment} {
+		for line := range strings.SplitSeq(text, "\n") {
+			if line != "" {
+				all = append(all, line)
+			}
+		}
+	}
+	for _, part := range n.Content {
+		all = append(all, comments(part)...)
+	}
+	return all
 }
 
 // edited returns what a holder holds once a member is put in or taken out.

@@ -79,7 +79,8 @@ type Server struct {
 	Env        map[string]string `key:"env"`
 	EnvFile    EnvFiles          `key:"envFile"` // further variables; those of Env prevail
 	InheritEnv InheritEnv        `key:"inheritEnv"`
-	Cwd        string            `key:"cwd"` // absolute, or "" for the directory workbench runs in
+	Cwd        string            `key:"cwd"`     // absolute, or "" for the directory workbench runs in
+	Sandbox    Sandbox           `key:"sandbox"` // what the program may do
 
 	URL     string            `key:"url"`
 	AnyHTTP bool              // nothing says which remote transport it speaks: a server that refuses TransportHTTP may be one of TransportSSE

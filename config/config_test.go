@@ -252,6 +252,20 @@ func serverFile(s config.Server) ordered {
 	}
 	list("inheritEnv", s.InheritEnv.Names)
 	text("cwd", s.Cwd)
+	if b := s.Sandbox; b.Preset != "" {
+		var network any = b.Network.All
+		if b.Network.To != nil {
+			network = b.Network.To
+		}
+		box := ordered{{"preset", string(b.Preset)}, {"network", network}, {"bestEffort", b.BestEffort}}
+		if b.Read != nil {
+			box = append(box, entry{"read", escapeAll(b.Read)})
+		}
+		if b.Write != nil {
+			box = append(box, entry{"write", escapeAll(b.Write)})
+		}
+		file = append(file, entry{"sandbox", box})
+	}
 	text("url", s.URL)
 	table("headers", s.Headers)
 	if a := s.OAuth; !reflect.DeepEqual(a, config.OAuth{}) {

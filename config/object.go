@@ -114,7 +114,16 @@ func (o *object) text(key string, secret bool) (value, bool) {
 
 // choice reads a string that must be one of the options.
 func (o *object) choice(key string, options ...string) (value, bool) {
-	v, ok := o.text(key, false)
+	n, path, ok := o.take(key)
+	if !ok {
+		return value{}, false
+	}
+	return o.choiceOf(n, path, options...)
+}
+
+// choiceOf reads a string that must be one of the options, of a key that was asked for.
+func (o *object) choiceOf(n *node, path string, options ...string) (value, bool) {
+	v, ok := o.c.text(n, path, false)
 	if !ok {
 		return v, false
 	}

@@ -96,6 +96,10 @@ func typeSchema(t reflect.Type) schema {
 		return schema{"anyOf": []schema{{"type": "boolean"}, typeSchema(reflect.TypeFor[[]string]())}}
 	case reflect.TypeFor[EnvFiles]():
 		return schema{"anyOf": []schema{{"type": "string"}, {"type": "array", "items": schema{"type": "string"}}}}
+	case reflect.TypeFor[Sandbox]():
+		return schema{"anyOf": []schema{choiceSchema([]string{string(SandboxWorkspace), string(SandboxStrict)}), objectSchema(t)}}
+	case reflect.TypeFor[Network]():
+		return schema{"anyOf": []schema{{"type": "boolean"}, {"type": "array", "items": schema{"type": "string", "pattern": `:[0-9]+$|\$\{`}}}}
 	case reflect.TypeFor[SecretSource]():
 		s := objectSchema(t)
 		s["required"] = []string{"command"}
@@ -230,6 +234,18 @@ func description(key string) string {
 		return "Variables of the program's environment, besides a small safe list and inheritEnv."
 	case "inheritEnv":
 		return "Which variables of workbench's own environment the program gets: true for all, or their names. Default: a small safe list."
+	case "sandbox":
+		return "What the program may do: workspace (change its working directory and use the network), strict (neither), or an object with what it may do besides. Both give it a home of its own. Default: all that the user may do."
+	case "preset":
+		return "What the sandbox begins with: strict (the default of an object) or workspace."
+	case "read":
+		return "Files and folders that the program may read besides. Relative ones start from the folder of this file."
+	case "write":
+		return "Files and folders that the program may change besides. Relative ones start from the folder of this file."
+	case "network":
+		return "What the program may reach: all (true), nothing (false), or the array of \"host:port\" that it may connect to by TCP, where only *:port can be enforced. Default: nothing, or all with the preset workspace."
+	case "bestEffort":
+		return "Start the program also where the system cannot enforce all of its sandbox. Default false."
 	case "envFile":
 		return "A file of variables, or several, as Docker and VS Code read them; relative paths start from the folder of this file. Of a server: variables of its program's environment, which env overrides. At the top: variables that strings of this file may name by ${NAME}."
 	case "secrets":

@@ -152,7 +152,7 @@ func (c *checker) only(o *object, owner string, keys ...string) {
 }
 
 func (c *checker) stdio(o *object, s *Server) {
-	c.only(o, "command", "args", "env", "envFile", "inheritEnv", "cwd")
+	c.only(o, "command", "args", "env", "envFile", "inheritEnv", "cwd", "sandbox")
 	if v, ok := o.text("command", false); ok {
 		s.Command = c.program(v)
 		if v.text == "" {
@@ -168,6 +168,7 @@ func (c *checker) stdio(o *object, s *Server) {
 	if v, ok := o.text("cwd", false); ok {
 		s.Cwd = c.place(v)
 	}
+	s.Sandbox = c.sandbox(o)
 }
 
 // isLine reports whether a command is a line of a shell, "npx -y @x/y", in whose arguments there may be slashes, and no path.

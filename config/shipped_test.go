@@ -110,6 +110,14 @@ func TestDocument(t *testing.T) {
 func properties(schema map[string]any) map[string]bool {
 	found := map[string]bool{}
 	for key, value := range schema {
+		if alternatives, ok := value.([]any); ok {
+			for _, alternative := range alternatives {
+				if inner, ok := alternative.(map[string]any); ok {
+					maps.Copy(found, properties(inner))
+				}
+			}
+			continue
+		}
 		inner, ok := value.(map[string]any)
 		if !ok {
 			continue

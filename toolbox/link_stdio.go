@@ -37,7 +37,7 @@ type stdioLink struct {
 func (s *Server) dialStdio(cfg config.Server) (link, error) {
 	env := Environment(cfg, s.box.opts.Environ)
 	fetches := s.fetching(env)
-	proc, err := s.box.opts.Spawn(child.Spec{
+	spec := child.Spec{
 		Command: cfg.Command,
 		Args:    cfg.Args,
 		Env:     env,
@@ -46,7 +46,11 @@ func (s *Server) dialStdio(cfg config.Server) (link, error) {
 		StderrLine: func(line foreign.Text) {
 			s.log.Debug().Stringer(logkey.Stderr, line).Msg("the server wrote to standard error")
 		},
-	})
+	}
+	if err := s.confine(&spec, cfg); err != nil {
+		return nil, err
+	}
+	proc, err := s.box.opts.Spawn(spec)
 	if err != nil {
 		return nil, err
 	}

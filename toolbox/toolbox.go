@@ -65,6 +65,9 @@ type Options struct {
 	MaxMessage int
 	// Environ is our environment, KEY=VALUE, of which children get a part.
 	Environ []string
+	// Sandboxes is the folder in which sandboxed servers have folders of their own;
+	// "" if there is none, and those cannot start.
+	Sandboxes string
 	// Secret looks a secret up that a server wants; nil means that there are none.
 	// The error says what to do.
 	Secret func(ctx context.Context, secret config.Secret) (string, error)

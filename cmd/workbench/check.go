@@ -166,11 +166,12 @@ func (c checking) print(env *environment, x *examined, cfg *config.Config, from 
 		}
 		fmt.Fprintln(out)
 		x.tell(env, "    ", t.Name, "", "")
-		for range t.Servers {
+		for _, entry := range t.Servers {
 			s := x.Servers[i]
 			i++
 			fmt.Fprintf(out, "    %-20s %-8s %s\n", s.Server, s.Transport, s.stands(c.start))
 			x.tell(env, "      ", s.Toolbox, s.Server, "")
+			env.printSandbox(t.Name, entry)
 		}
 	}
 	if len(x.Clients) > 0 {

@@ -30,7 +30,10 @@ it, and only that server gets it. One that is not set fails that server alone.`,
 
 // secretFile is the file of secrets.
 func (e *environment) secretFile() *secrets.File {
-	dir, _ := e.stateDir() // without HOME nothing is found at the paths below, which commands that write say first
+	dir, err := e.stateDir()
+	if err != nil {
+		return secrets.NewFile(secrets.Paths{}) // commands that write say why before
+	}
 	paths := secrets.Paths{
 		Secrets: filepath.Join(dir, "secrets.age"),
 		Key:     filepath.Join(dir, "secrets.key"),
@@ -47,7 +50,10 @@ func (e *environment) secretFile() *secrets.File {
 
 // keychain is the keychain of the system.
 func (e *environment) keychain() secrets.Keychain {
-	dir, _ := e.stateDir()
+	dir, err := e.stateDir()
+	if err != nil {
+		return secrets.Keychain{}
+	}
 	return secrets.Keychain{Index: filepath.Join(dir, "secrets.names")}
 }
 

@@ -127,6 +127,7 @@ func (e *environment) toolboxOptions(cfg *config.Config, log zerolog.Logger) too
 		MaxMessage: cfg.MaxMessage,
 		Environ:    e.environ,
 		Secret:     e.secret,
+		Sandboxes:  e.sandboxes(),
 		HTTP:       toolbox.RemoteClient(e.environ),
 		Logins:     e.logins(),
 		Spawn:      e.guard.Start,

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/mcp-workbench/workbench/internal/sandbox"
 )
 
 // command is a Spec that was checked, with the file to run.
@@ -20,6 +22,8 @@ type command struct {
 	env  []string // never nil
 	dir  string   // absolute
 	name string   // Spec.Command, for errors
+
+	rules *sandbox.Rules // nil if there are none
 }
 
 // resolve finds what the Spec means. It looks before starting because the system's own answer to a missing command,
@@ -29,6 +33,8 @@ func resolve(spec Spec) (command, error) {
 		argv: append([]string{spec.Command}, spec.Args...),
 		env:  append([]string{}, spec.Env...),
 		name: spec.Command,
+
+		rules: spec.Sandbox,
 	}
 	if err := checkText(spec); err != nil {
 		return cmd, &StartError{spec.Command, err.Error(), syscall.EINVAL}

@@ -23,7 +23,7 @@ type frame struct {
 type frameKind byte
 
 const (
-	frameStart   frameKind = iota + 1 // to the guard: mark, length of argv; path, dir, argv…, env…; with three files
+	frameStart   frameKind = iota + 1 // to the guard: mark, length of argv; path, dir, rules, argv…, env…; with three files
 	frameStop                         // to the guard: grace.EOF, grace.Term
 	frameHurry                        // to the guard
 	frameHasten                       // to the guard, about all processes: grace.EOF, grace.Term

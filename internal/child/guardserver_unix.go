@@ -3,6 +3,7 @@
 package child
 
 import (
+	"encoding/json"
 	"fmt"
 	"net"
 	"os"
@@ -127,7 +128,7 @@ func (g *guard) take(f frame) {
 // start starts a process and reports it, and later its exit and that it is gone.
 func (g *guard) start(f frame, files []*os.File) {
 	mark, argc := uint64(f.number(0)), int(f.number(1))
-	if argc < 1 || len(f.texts) < 2+argc {
+	if argc < 1 || len(f.texts) < 3+argc {
 		g.refuse(f.id, unix.EINVAL)
 		return
 	}
@@ -135,7 +136,11 @@ func (g *guard) start(f frame, files []*os.File) {
 		g.refuse(f.id, unix.EMFILE)
 		return
 	}
-	cmd := command{path: f.texts[0], dir: f.texts[1], argv: f.texts[2 : 2+argc], env: f.texts[2+argc:]}
+	cmd := command{path: f.texts[0], dir: f.texts[1], argv: f.texts[3 : 3+argc], env: f.texts[3+argc:]}
+	if rules := f.texts[2]; rules != "" && json.Unmarshal([]byte(rules), &cmd.rules) != nil {
+		g.refuse(f.id, unix.EINVAL)
+		return
+	}
 	t := newTree(&g.list, mark)
 	t.group = g.groups.add(f.id)
 	g.mu.Lock()

@@ -42,6 +42,8 @@ func helper(mode string, args []string) int {
 		forever()
 	case "echo":
 		io.Copy(os.Stdout, os.Stdin)
+	case "attempts":
+		attempts(args)
 	case "env":
 		fmt.Print(strings.Join(os.Environ(), "\n"))
 	case "args":

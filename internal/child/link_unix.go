@@ -3,6 +3,7 @@
 package child
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -109,10 +110,18 @@ func (l *link) begin(cmd command, files []*os.File) (*remote, error) {
 	if err := l.add(r); err != nil {
 		return nil, err
 	}
+	rules := ""
+	if cmd.rules != nil {
+		text, err := json.Marshal(cmd.rules)
+		if err != nil {
+			return nil, err
+		}
+		rules = string(text)
+	}
 	l.send(frame{
 		kind: frameStart, id: r.id,
 		numbers: []int64{int64(mark), int64(len(cmd.argv))},
-		texts:   append(append([]string{cmd.path, cmd.dir}, cmd.argv...), cmd.env...),
+		texts:   append(append([]string{cmd.path, cmd.dir, rules}, cmd.argv...), cmd.env...),
 	}, files)
 	late := l.killAfter(startMax)
 	defer late.Stop()

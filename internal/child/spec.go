@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/sandbox"
 )
 
 // Spec says which process to start. Nothing in it is changed or kept after Start, except StderrLine.
@@ -15,6 +16,9 @@ type Spec struct {
 	Args    []string // what follows the command in argv; there is no shell
 	Env     []string // the whole environment as KEY=VALUE; nothing is inherited
 	Dir     string   // working directory; "" is ours
+
+	// Sandbox, if not nil, is what the process and its descendants may do. What the system cannot enforce of it is left out.
+	Sandbox *sandbox.Rules
 
 	// Hide, if not nil, takes out of a line of the process's stderr what nobody is to read, such as secrets.
 	Hide func(line string) string

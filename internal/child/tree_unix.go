@@ -74,15 +74,20 @@ func (t *tree) begin(cmd command, files []*os.File, dies syscall.Signal) error {
 		fds[i] = f.Fd() // this makes them blocking, as a child expects its descriptors to be
 	}
 	attr := &syscall.ProcAttr{Dir: cmd.dir, Env: cmd.env, Files: fds, Sys: sysProcAttr(dies)}
-	done := t.group.enter(attr.Sys)
-	pid, err := syscall.ForkExec(cmd.path, cmd.argv, attr)
-	done()
-	if err != nil && t.group != "" { // a sandbox may forbid to start anything in a group
-		t.group.remove()
-		t.group = ""
-		attr.Sys = sysProcAttr(dies)
-		pid, err = syscall.ForkExec(cmd.path, cmd.argv, attr)
-	}
+	var pid int
+	err := t.confined(cmd.rules, func() (err error) {
+		path, argv := wrapped(cmd)
+		done := t.group.enter(attr.Sys)
+		pid, err = syscall.ForkExec(path, argv, attr)
+		done()
+		if err != nil && t.group != "" { // a sandbox may forbid to start anything in a group
+			t.group.remove()
+			t.group = ""
+			attr.Sys = sysProcAttr(dies)
+			pid, err = syscall.ForkExec(path, argv, attr)
+		}
+		return err
+	})
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ import (
 
 // Paths say where the file of secrets is, and the key to it.
 type Paths struct {
-	Secrets  string // the file, encrypted by age
+	Secrets  string // the file, encrypted by age; "" if there is no place for one, and nothing is in it
 	Key      string // its identity, as age-keygen writes one, in clear or encrypted with a passphrase
 	Unlocked string // the identity in clear, where it is not kept longer than a login; "" if there is no such place
 	Turns    string // a folder for locks
@@ -90,6 +90,9 @@ func (f *File) Remove(ctx context.Context, name string) error {
 // read returns what is in the file; nothing if there is none.
 func (f *File) read() (map[string]string, error) {
 	all := make(map[string]string)
+	if f.paths.Secrets == "" {
+		return all, nil
+	}
 	data, _, err := openfile.Read(f.paths.Secrets, maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return all, nil

@@ -26,6 +26,7 @@ var ErrNoKeychain = errors.New("no keychain of the system can be reached")
 // Windows.
 type Keychain struct {
 	// Index is a file with the names of the secrets that Set has kept: a keychain cannot be asked for them.
+	// "" is none.
 	Index string
 }
 
@@ -72,6 +73,9 @@ func (k Keychain) Remove(ctx context.Context, name string) error {
 
 // Names returns the names of the secrets that Set has kept, sorted.
 func (k Keychain) Names() ([]string, error) {
+	if k.Index == "" {
+		return nil, nil
+	}
 	data, _, err := openfile.Read(k.Index, maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

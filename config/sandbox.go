@@ -1,0 +1,100 @@
+package config
+
+import (
+	"net"
+	"strconv"
+)
+
+// Sandbox says what a stdio server may do. The zero value sets no bounds.
+type Sandbox struct {
+	Preset  SandboxPreset `key:"preset" enum:"workspace,strict"`
+	Read    []string      `key:"read"`    // absolute paths of what it may read besides
+	Write   []string      `key:"write"`   // absolute paths of what it may change besides
+	Network Network       `key:"network"` // what it may reach
+	// BestEffort has the server started where the system cannot enforce all of it.
+	BestEffort bool `key:"bestEffort"`
+}
+
+// SandboxPreset is what a sandbox begins with. The zero value is no sandbox.
+type SandboxPreset string
+
+// The presets. Both let a program read what it needs for running, and give it a home and temporary files of its own.
+const (
+	SandboxWorkspace SandboxPreset = "workspace" // it may change its working directory, and use the network unless Network says otherwise
+	SandboxStrict    SandboxPreset = "strict"    // no more
+)
+
+// Network is what a server may reach: all, the destinations, or (the zero value) nothing.
+type Network struct {
+	All bool
+	To  []string // "host:port"; a host is * for all
+}
+
+// sandbox reads a preset, or an object.
+func (c *checker) sandbox(o *object) (s Sandbox) {
+	n, path, ok := o.take("sandbox")
+	if !ok {
+		return s
+	}
+	presets := []string{string(SandboxWorkspace), string(SandboxStrict)}
+	if n.kind == kindString {
+		if v, ok := o.choiceOf(n, path, presets...); ok {
+			s.Preset = SandboxPreset(v.text)
+			s.Network.All = s.Preset == SandboxWorkspace
+		}
+		return s
+	}
+	if n.kind != kindObject {
+		c.fault(n.at, path, `want "workspace", "strict" or an object, got `+n.got(false), "")
+		return s
+	}
+	in, ok := c.object(n, path)
+	if !ok {
+		return s
+	}
+	s.Preset = SandboxStrict
+	if v, ok := in.choice("preset", presets...); ok {
+		s.Preset = SandboxPreset(v.text)
+	}
+	s.Read = c.places(in, "read")
+	s.Write = c.places(in, "write")
+	s.Network.All = s.Preset == SandboxWorkspace
+	if n, path, ok := in.take("network"); ok {
+		s.Network = c.network(n, path)
+	}
+	in.flag("bestEffort", &s.BestEffort)
+	in.done(func(key string) string {
+		if key == "env" {
+			return `which variables a server gets is said by "env" and "inheritEnv" beside "sandbox"`
+		}
+		return ""
+	})
+	return s
+}
+
+// places reads an array of paths.
+func (c *checker) places(o *object, key string) []string {
+	var paths []string
+	for _, v := range o.list(key, false) {
+		paths = append(paths, c.place(v))
+	}
+	return paths
+}
+
+func (c *checker) network(n *node, path string) (to Network) {
+	switch n.kind {
+	case kindBool:
+		return Network{All: n.text == "true"}
+	case kindArray:
+		for _, v := range c.list(n, path, false) {
+			_, port, err := net.SplitHostPort(v.text)
+			if number, numErr := strconv.ParseUint(port, 10, 16); err != nil || numErr != nil || number == 0 {
+				c.reject(v, `want "host:port"`, `such as "*:443"`)
+			}
+			to.To = append(to.To, v.text)
+		}
+		return to
+	}
+	c.fault(n.at, path, `want true, false or an array of "host:port", got `+n.got(false), "")
+	return to
+}

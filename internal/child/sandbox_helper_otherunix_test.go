@@ -1,0 +1,5 @@
+//go:build unix && !linux
+
+package child_test
+
+func attempts([]string) {}

@@ -1,0 +1,81 @@
+package e2e
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// The official servers work in a sandbox, and reach nothing outside of it.
+func TestOfficialServersInASandbox(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the rules of this test are those of Landlock")
+	}
+	modules, err := filepath.Abs("../npm/node_modules/@modelcontextprotocol")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	work := filepath.Join(dir, "work")
+	for name, text := range map[string]string{"work/notes.txt": "allowed-text", "outside/outside.txt": "outside-text"} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	server := func(name string, args ...string) map[string]any {
+		script := filepath.Join(modules, "server-"+name, "dist", "index.js")
+		if _, err := os.Stat(script); err != nil {
+			t.Skipf("the packages of test/npm are not installed: %v", err)
+		}
+		return map[string]any{"command": "node", "args": append([]string{script}, args...), "cwd": work, "sandbox": "workspace"}
+	}
+	memory := server("memory")
+	memory["env"] = map[string]string{"MEMORY_FILE_PATH": filepath.Join(work, "memory.jsonl")}
+	config, err := json.Marshal(map[string]any{"toolboxes": map[string]any{"t": map[string]any{"mcpServers": map[string]any{
+		"files": server("filesystem", work, filepath.Join(dir, "outside")), "memory": memory, "everything": server("everything"), // files is told that it may use what is outside too
+	}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "workbench-config.json")
+	if err := os.WriteFile(file, config, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command(os.Getenv(binaryVariable), "check", "--config", file).CombinedOutput(); err != nil || strings.Contains(string(out), "not enforced") {
+		t.Skipf("the kernel cannot enforce the sandbox: %v\n%s", err, out)
+	}
+	for _, tt := range []struct {
+		tool string
+		args map[string]any
+		want string
+	}{
+		{"files/read_text_file", map[string]any{"path": filepath.Join(work, "notes.txt")}, "allowed-text"},
+		{"files/write_file", map[string]any{"path": filepath.Join(work, "new.txt"), "content": "x"}, "Successfully wrote"},
+		{"files/read_text_file", map[string]any{"path": filepath.Join(dir, "outside", "outside.txt")}, "EACCES"},
+		{"files/write_file", map[string]any{"path": filepath.Join(dir, "outside", "new.txt"), "content": "x"}, "EACCES"},
+		{"memory/create_entities", map[string]any{"entities": []any{map[string]any{"name": "a", "entityType": "b", "observations": []string{"c"}}}}, "entityType"},
+		{"everything/echo", map[string]any{"message": "hello"}, "Echo: hello"},
+	} {
+		args, err := json.Marshal(tt.args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, _ := exec.Command(os.Getenv(binaryVariable), "call", "--config", file, "t/"+tt.tool, string(args)).CombinedOutput()
+		if !strings.Contains(string(out), tt.want) || strings.Contains(string(out), "outside-text") {
+			t.Errorf("%s %s: got %s, want %q", tt.tool, args, out, tt.want)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(work, "memory.jsonl")); err != nil {
+		t.Errorf("the server memory has written nothing: %v", err)
+	}
+}

@@ -1,0 +1,89 @@
+package toolbox
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/catalogue"
+	"github.com/mcp-workbench/workbench/internal/child"
+	"github.com/mcp-workbench/workbench/internal/sandbox"
+)
+
+// UnenforcedError says that a server does not start because its sandbox would have gaps.
+type UnenforcedError struct {
+	Parts []string // what cannot be enforced
+}
+
+func (e *UnenforcedError) Error() string {
+	return fmt.Sprintf(`its sandbox cannot be enforced here: %s; to start it all the same, write "bestEffort": true into "sandbox"`, strings.Join(e.Parts, "; "))
+}
+
+// Sandbox is what the sandbox of a server comes to on this system.
+type Sandbox struct {
+	Rules   sandbox.Rules
+	Missing []string // what of it cannot be enforced
+
+	request sandbox.Request
+	env     []string
+}
+
+// PlanSandbox says what the sandbox of a server of a toolbox comes to; nil if it has none. environ is the environment of
+// workbench, and folder the one that the folders of the servers' own are in. Nothing is made or changed.
+func PlanSandbox(box string, cfg config.Server, environ []string, folder string) (*Sandbox, error) {
+	if cfg.Sandbox.Preset == "" {
+		return nil, nil
+	}
+	dir := cfg.Cwd
+	if dir == "" {
+		var err error
+		if dir, err = os.Getwd(); err != nil {
+			return nil, fmt.Errorf("sandbox: %w", err)
+		}
+	}
+	if folder == "" {
+		return nil, fmt.Errorf("sandbox: there is no place for files of the server's own: HOME is not set")
+	}
+	env := Environment(cfg, environ)
+	program, err := child.Spec{Command: cfg.Command, Env: env, Dir: cfg.Cwd}.Path()
+	if err != nil {
+		return nil, err
+	}
+	home, _ := child.Getenv(environ, "HOME")
+	q := sandbox.Request{
+		Program: program, Args: cfg.Args, Dir: dir, Env: env, Home: home,
+		Own:       filepath.Join(folder, catalogue.Digest([]byte(strings.Join([]string{box, cfg.Name, dir}, "\x00")))[:16]),
+		Workspace: cfg.Sandbox.Preset == config.SandboxWorkspace,
+		Read:      cfg.Sandbox.Read, Write: cfg.Sandbox.Write,
+		Network: cfg.Sandbox.Network.All, To: cfg.Sandbox.Network.To,
+	}
+	plan, err := sandbox.NewPlan(q)
+	if err != nil {
+		return nil, err
+	}
+	return &Sandbox{
+		Rules:   plan.Rules,
+		Missing: slices.Concat(plan.Rules.Missing(), plan.Beyond),
+		request: q,
+		env:     declare(plan.Env, cfg.Env),
+	}, nil
+}
+
+// confine has a process be started in the sandbox of the server, if it has one.
+func (s *Server) confine(spec *child.Spec, cfg config.Server) error {
+	box, err := PlanSandbox(s.Toolbox, cfg, s.box.opts.Environ, s.box.opts.Sandboxes)
+	if box == nil || err != nil {
+		return err
+	}
+	if len(box.Missing) > 0 && !cfg.Sandbox.BestEffort {
+		return &UnenforcedError{box.Missing}
+	}
+	if err := box.request.Prepare(); err != nil {
+		return fmt.Errorf("sandbox: %w", err)
+	}
+	spec.Sandbox, spec.Env = &box.Rules, box.env
+	return nil
+}

@@ -62,7 +62,7 @@ func (s *Server) dialStdio(cfg config.Server) (link, error) {
 func (l *stdioLink) Begin(r receiver) { go l.read(r) }
 
 // Environment is the whole of what the process of a server gets of ours: a small safe list, what the configuration lets
-// through, and what it declares, which prevails.
+// through, and what it declares, which prevails. Secrets that were not put in stand there as references.
 func Environment(cfg config.Server, ours []string) []string {
 	if cfg.InheritEnv.All {
 		return declare(ours, cfg.Env)
@@ -94,7 +94,7 @@ func declare(env []string, declarations map[string]string) []string {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(declarations)) {
-		kvs = append(kvs, name+"="+declarations[name])
+		kvs = append(kvs, name+"="+config.Shown(declarations[name]))
 	}
 	return kvs
 }

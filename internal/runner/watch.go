@@ -17,6 +17,8 @@ const (
 	maxLooked = 4000
 	// lookDepth is how deep the folders are that are looked at, below the cache.
 	lookDepth = 3
+	// coarseTime is how much earlier than it was a file system may say that something changed.
+	coarseTime = 20 * time.Millisecond
 	// quietTime is how long nothing may have changed in a folder in which nobody installs.
 	quietTime = time.Minute
 	// lockTouch is more than the time within which a living npm touches its lock again.
@@ -49,7 +51,7 @@ func (r *Runner) Watch(environ []string) *Watch {
 	if dir := w.npxDir(); dir != "" && isWhole(dir) {
 		w.stood[dir] = true
 	}
-	w.began = time.Now()
+	w.began = time.Now().Add(-coarseTime)
 	return w
 }
 

@@ -528,6 +528,8 @@ func TestAllThatDecidesIsInTheKey(t *testing.T) {
 		var cfg config.Server
 		name, field := kind.Field(i).Name, reflect.ValueOf(&cfg).Elem().Field(i)
 		switch field.Interface().(type) {
+		case config.EnvFiles:
+			cfg.EnvFile = config.EnvFiles{"x"}
 		case []config.Tool:
 			cfg.Tools = []config.Tool{{Name: "x"}}
 		case config.Timeouts:

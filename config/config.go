@@ -94,6 +94,8 @@ type Server struct {
 
 	ToolFilters []string `key:"toolFilters"` // names and globs of path.Match, "!" in front of those to leave out; nil: every tool
 	Tools       []Tool   `key:"tools"`       // how single tools are offered, in the order of the file
+	ReadOnly    bool     `key:"readOnly"`    // tools that do not say that they only read are left out
+	Approve     Approve  `key:"approve"`     // before which calls a person is asked
 	Disabled    bool     `key:"disabled"`
 	Shared      bool     `key:"shared"` // one for all clients of a gateway, instead of one for each
 	Timeouts    Timeouts `key:"timeouts"`

@@ -111,13 +111,13 @@ func (t *Toolbox) Server(name string) (*Server, bool) {
 	return &t.Servers[i], true
 }
 
-// StartedAs is what decides how the server is started and reached: all of it but ToolFilters, Tools, Pins, LargeResults and the bounds,
-// which hold for a server that runs, and Shared, which says whose the server is.
+// StartedAs is what decides how the server is started and reached: all of it but ToolFilters, Tools, ReadOnly,
+// Approve, Pins, LargeResults and the bounds, which hold for a server that runs, and Shared, which says whose the server is.
 func (s *Server) StartedAs() Server {
 	start := *s
 	start.AnyHTTP = false // one that was reached is reached in the same way
 	start.ToolFilters, start.Tools, start.Timeouts, start.IdleTimeout, start.MaxInFlight, start.Shared = nil, nil, Timeouts{}, 0, 0, false
-	start.LargeResults = LargeResults{}
+	start.ReadOnly, start.Approve, start.LargeResults = false, nil, LargeResults{}
 	start.Pins, start.Written = lock.Pins{}, nil
 	return start
 }
@@ -135,7 +135,7 @@ func (s *Server) StartsLike(other *Server) bool {
 
 // adjustable is what StartsLike leaves out of a server's own settings.
 func (s *Server) adjustable() Server {
-	return Server{ToolFilters: s.ToolFilters, Tools: s.Tools, Timeouts: s.Timeouts, IdleTimeout: s.IdleTimeout, MaxInFlight: s.MaxInFlight, LargeResults: s.LargeResults}
+	return Server{ToolFilters: s.ToolFilters, Tools: s.Tools, ReadOnly: s.ReadOnly, Approve: s.Approve, Timeouts: s.Timeouts, IdleTimeout: s.IdleTimeout, MaxInFlight: s.MaxInFlight, LargeResults: s.LargeResults}
 }
 
 // settings returns the keys of plain settings that differ between two values of one type, in the order of their fields.

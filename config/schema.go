@@ -136,6 +136,9 @@ func typeSchema(t reflect.Type) schema {
 		return schema{"type": "object"}
 	case reflect.TypeFor[[]Pin]():
 		return schema{"type": "array", "items": schema{"type": "string", "pattern": `^[^/]+/[^/]+/.+|\$\{`}}
+	case reflect.TypeFor[Approve]():
+		when := choiceSchema(approveChoices())
+		return schema{"anyOf": append(when["anyOf"].([]schema), schema{"type": "object", "additionalProperties": when})}
 	case reflect.TypeFor[[]Toolbox]():
 		return namedSchema("#/$defs/toolbox")
 	case reflect.TypeFor[[]Server]():
@@ -302,6 +305,10 @@ func description(key string) string {
 		return "Parameters that clients neither see nor give; those in defaults are sent with every call."
 	case "pin":
 		return "Tools that clients are always offered, whatever is open: TOOLBOX/SERVER/TOOL."
+	case "readOnly":
+		return "Leave out the tools that do not say of themselves that they only read (readOnlyHint). Default false."
+	case "approve":
+		return `Before which calls a person is asked: "never" (the default), "writes" (of tools that do not say that they only read) or "always"; or an object of these by names of tools and globs, of which the first that fits counts.`
 	case "disabled":
 		return "Leave the server out without taking its entry away. Default false."
 	case "shared":

@@ -32,6 +32,8 @@ func (c *checker) server(n *node, name, path string) (s Server) {
 			s.SecretCommands = withCommand(s.SecretCommands, secret.Name, source.Command)
 		}
 	}
+	o.flag("readOnly", &s.ReadOnly)
+	s.Approve = c.approve(o)
 	if t, tPath, ok := o.take("timeouts"); ok {
 		c.timeouts(t, tPath, &s.Timeouts)
 	}

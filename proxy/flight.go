@@ -60,11 +60,12 @@ type flight struct {
 	id        []byte // the token of the client's id
 	token     []byte // of its progress token, if any
 	modern    *modern
-	tool      bool  // a tools/call: what goes wrong is told to the model
-	inner     inner // what workbench_use_tool was asked to call
-	cached    bool  // it is of a method whose results may be kept by modern clients
-	augmented bool  // it asks for a task
-	size      int   // what the session's account is charged for it; guarded by s.mu
+	tool      bool   // a tools/call: what goes wrong is told to the model
+	inner     inner  // what workbench_use_tool was asked to call
+	cached    bool   // it is of a method whose results may be kept by modern clients
+	augmented bool   // it asks for a task
+	granted   uint64 // the digest of what a person agreed to, of a modern client
+	size      int    // what the session's account is charged for it; guarded by s.mu
 	over      atomic.Bool
 	began     time.Duration // when it was forwarded, as tallies.clock has it; 0 if nobody wants to know
 
@@ -357,6 +358,9 @@ func (f *flight) deliver(m *wire.Message, err error) {
 	}
 	if f.tool && m.Kind == wire.Result && len(m.Raw) > smallResult {
 		m = f.shortened(m)
+	}
+	if f.granted != 0 {
+		f.grant(m)
 	}
 	modern := f.serverIsModern()
 	if modern && f.modern == nil && f.ask(m) {

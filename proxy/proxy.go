@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/account"
+	"github.com/mcp-workbench/workbench/internal/approval"
 	"github.com/mcp-workbench/workbench/internal/habits"
 	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/results"
@@ -34,6 +35,9 @@ type Options struct {
 	// Toolbox is what toolboxes are made with; Client and Peer are set for
 	// each session.
 	Toolbox toolbox.Options
+	// Approvals is where calls wait that a person is to agree to; nil means that
+	// the client alone can ask.
+	Approvals *approval.Register
 	// Clients remembers from one session to the next how clients take changed
 	// lists; nil means that each session finds out for itself.
 	Clients *habits.Memory
@@ -99,6 +103,9 @@ func New(cfg *config.Config, opts Options) (*Proxy, error) {
 }
 
 func newProxy(opts Options) *Proxy {
+	if opts.Approvals == nil {
+		opts.Approvals = approval.New("")
+	}
 	p := &Proxy{opts: opts, seal: newSealer()}
 	p.bufs.New = func() any { b := make([]byte, 0, 4096); return &b }
 	return p

@@ -53,20 +53,22 @@ type session struct {
 	leaving chan struct{}
 	leave   func()
 
-	mu      sync.Mutex
-	closed  bool
-	client  *toolbox.Client // nil before the client said who it is
-	legacy  bool            // it did so by initialize
-	level   string          // that it set by logging/setLevel
-	boxes   map[string]*box
-	flights map[flightKey]*flight
-	asks    map[string]*ask
-	parks   map[uint64]*parked
-	held    []held          // requests of servers that no call can carry yet
-	watched map[string]bool // resources that a legacy client subscribed to
-	tasks   *tasks
-	listens map[*flight]*subscription
-	arrears map[arrear]struct{} // what a client that is behind gets later
+	mu       sync.Mutex
+	closed   bool
+	client   *toolbox.Client // nil before the client said who it is
+	legacy   bool            // it did so by initialize
+	level    string          // that it set by logging/setLevel
+	boxes    map[string]*box
+	flights  map[flightKey]*flight
+	asks     map[string]*ask
+	parks    map[uint64]*parked
+	consents map[uint64]*consent // of modern clients, numbered as parks are
+	grants   map[uint64]int      // by the digests of requests, how often they go on without being asked about anew
+	held     []held              // requests of servers that no call can carry yet
+	watched  map[string]bool     // resources that a legacy client subscribed to
+	tasks    *tasks
+	listens  map[*flight]*subscription
+	arrears  map[arrear]struct{} // what a client that is behind gets later
 
 	lastFlight, lastAsk, lastPark uint64
 	routes                        *routes
@@ -90,22 +92,24 @@ var errClosed = errors.New("the session is closed")
 
 func newSession(p *Proxy, who principal.Principal, user *account.Account, send func([]byte)) *session {
 	s := &session{
-		p:       p,
-		who:     who,
-		account: account.New(account.Client, user),
-		send:    send,
-		since:   time.Now(),
-		boxes:   make(map[string]*box),
-		flights: make(map[flightKey]*flight),
-		asks:    make(map[string]*ask),
-		parks:   make(map[uint64]*parked),
-		watched: make(map[string]bool),
-		tasks:   newTasks(),
-		listens: make(map[*flight]*subscription),
-		arrears: make(map[arrear]struct{}),
-		listed:  make(chan struct{}),
-		leaving: make(chan struct{}),
-		shelf:   p.opts.Results.Shelf(),
+		p:        p,
+		who:      who,
+		account:  account.New(account.Client, user),
+		send:     send,
+		since:    time.Now(),
+		boxes:    make(map[string]*box),
+		flights:  make(map[flightKey]*flight),
+		asks:     make(map[string]*ask),
+		parks:    make(map[uint64]*parked),
+		consents: make(map[uint64]*consent),
+		grants:   make(map[uint64]int),
+		watched:  make(map[string]bool),
+		tasks:    newTasks(),
+		listens:  make(map[*flight]*subscription),
+		arrears:  make(map[arrear]struct{}),
+		listed:   make(chan struct{}),
+		leaving:  make(chan struct{}),
+		shelf:    p.opts.Results.Shelf(),
 	}
 	s.leave = sync.OnceFunc(func() { close(s.leaving) })
 	s.ctx, s.cancel = context.WithCancelCause(context.Background())
@@ -183,6 +187,7 @@ func (s *session) Close(ctx context.Context) error {
 	}
 	wg.Wait()
 	<-answered
+	s.endConsents()
 	s.work.Wait()
 	s.tasks.close()
 	s.shelf.Close()
@@ -199,7 +204,7 @@ func (s *session) Close(ctx context.Context) error {
 func (s *session) busy() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.flights) > 0 || len(s.parks) > 0
+	return len(s.flights) > 0 || len(s.parks) > 0 || len(s.consents) > 0
 }
 
 // ended reports whether the session is closed.

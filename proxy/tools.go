@@ -30,6 +30,8 @@ func (s *session) callTool(c *call) {
 	switch {
 	case err == nil && to.dormant:
 		s.wakeAndCall(c, name, to.server)
+	case err == nil && to.server.Asks(to.name):
+		s.callApproved(c, to)
 	case err == nil:
 		if f := s.take(c); f != nil {
 			f.callAs(c, to)
@@ -57,8 +59,17 @@ func (s *session) callTool(c *call) {
 	}
 }
 
-// callAs sends a call to the tool that is meant, with the arguments that it is to have.
+// callAs sends a call to the tool that is meant, once a person has agreed to it if the configuration wants that.
 func (f *flight) callAs(c *call, to route) {
+	if to.server.Asks(to.name) {
+		f.approve(c, to, c.Bytes(c.args), (*flight).callNow)
+		return
+	}
+	f.callNow(c, to)
+}
+
+// callNow sends a call to the tool that is meant, with the arguments that it is to have.
+func (f *flight) callNow(c *call, to route) {
 	name := wire.Edit{Span: c.name, New: to.name}
 	if to.arguments == nil {
 		f.send(c, to.server, name)

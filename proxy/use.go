@@ -97,7 +97,7 @@ func (s *session) useTool(c *call) {
 		return
 	}
 	if b.Opened() {
-		if to, err := s.meant(toolbox.Tools, w); err == nil {
+		if to, err := s.meant(toolbox.Tools, w); err == nil && !to.server.Asks(to.name) {
 			if f := s.take(c); f != nil {
 				f.use(c, w, to)
 			}
@@ -155,8 +155,17 @@ func (s *session) whole(w want) want {
 	return w
 }
 
-// use sends the inner call in place of the outer one.
+// use makes the inner call, once a person has agreed to it if the configuration wants that.
 func (f *flight) use(c *call, w want, to route) {
+	if to.server.Asks(to.name) {
+		f.approve(c, to, c.Bytes(w.arguments), useAgain)
+		return
+	}
+	f.useNow(c, w, to)
+}
+
+// useNow sends the inner call in place of the outer one.
+func (f *flight) useNow(c *call, w want, to route) {
 	arguments := []byte("{}")
 	if w.arguments.Present() {
 		arguments = c.Bytes(w.arguments)

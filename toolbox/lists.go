@@ -126,7 +126,7 @@ func sameItem(a, b Item) bool { return bytes.Equal(a.Raw, b.Raw) }
 // offeredLocked gives a list without what the filters leave out.
 func (s *Server) offeredLocked(k Kind) []Item {
 	if k == Tools {
-		return filtered(s.whole[k], s.filters)
+		return filtered(s.whole[k], s.filters, s.readOnly)
 	}
 	return s.whole[k]
 }

@@ -63,7 +63,7 @@ func (s *Server) recall(e *catalogue.Entry) {
 		for k := range e.Lists {
 			s.before[Kind(k)] = s.itemsOf(e, Kind(k), account.Lists)
 		}
-		s.before[Tools] = filtered(s.before[Tools], s.filters)
+		s.before[Tools] = filtered(s.before[Tools], s.filters, s.readOnly)
 		if len(e.Lists) == 0 {
 			clear(s.before)
 		}

@@ -521,7 +521,7 @@ func TestFaultH10_HangingServerHoldsUpOneOpen(t *testing.T) {
 
 // Each setting of a server decides by what it is known, but for those that are named here, and values that are secret.
 func TestAllThatDecidesIsInTheKey(t *testing.T) {
-	others := []string{"Name", "ToolFilters", "Tools", "Disabled", "Shared", "Timeouts", "IdleTimeout", "MaxInFlight", "Pins", "Written", "LargeResults", "Problem"}
+	others := []string{"Name", "ToolFilters", "Tools", "Disabled", "Shared", "Timeouts", "IdleTimeout", "MaxInFlight", "Pins", "Written", "LargeResults", "ReadOnly", "Approve", "Problem"}
 	known := toolbox.KeyOf(config.Server{})
 	kind := reflect.TypeFor[config.Server]()
 	for i := range kind.NumField() {
@@ -536,6 +536,8 @@ func TestAllThatDecidesIsInTheKey(t *testing.T) {
 			cfg.Timeouts.Start = time.Second
 		case config.LargeResults:
 			cfg.LargeResults.Over = 1
+		case config.Approve:
+			cfg.Approve = config.Approve{{Tools: "*", When: config.ApproveAlways}}
 		case config.InheritEnv:
 			cfg.InheritEnv.All = true
 		case config.OAuth:

@@ -47,8 +47,13 @@ func (s *Server) Excluded(tool string) string {
 	disabled := s.status.State == Disabled
 	why := ""
 	for i := range s.whole[Tools] {
-		if s.whole[Tools][i].Key.Verbatim() == tool && !allowed(s.filters, tool) {
+		it := &s.whole[Tools][i]
+		switch {
+		case it.Key.Verbatim() != tool:
+		case !allowed(s.filters, tool):
 			why = "toolFilters leave it out"
+		case s.readOnly && !it.onlyReads():
+			why = `the server has "readOnly": true in the configuration, and the tool does not say that it only reads`
 		}
 	}
 	for i := range s.held[Tools] {

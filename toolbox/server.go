@@ -82,6 +82,7 @@ type Server struct {
 	kept     time.Time       // until when it is not idle, whatever is asked of it
 	filters  []string        // of tools
 	rules    []config.Tool   // how single tools are offered
+	readOnly bool            // tools that do not say that they only read are left out
 	retired  bool            // it takes no more requests
 	heir     *Server         // which takes them instead, if there is one
 	// doubted is the protocol version that the server, asked anew after it had
@@ -97,12 +98,13 @@ type bounds struct {
 	maxInFlight int64
 	idle        time.Duration // after which it is stopped; 0: it is not
 	large       config.LargeResults
+	approve     config.Approve
 }
 
 // newBounds takes the bounds from a configuration; idle is for one that does not
 // say when its server is idle, and concerns no server of this process.
 func newBounds(cfg config.Server, idle time.Duration) *bounds {
-	b := &bounds{cfg.Timeouts, int64(cmp.Or(cfg.MaxInFlight, config.DefaultMaxInFlight)), cfg.IdleTimeout, cfg.LargeResults}
+	b := &bounds{cfg.Timeouts, int64(cmp.Or(cfg.MaxInFlight, config.DefaultMaxInFlight)), cfg.IdleTimeout, cfg.LargeResults, cfg.Approve}
 	if b.idle == 0 && cfg.Transport != config.TransportBuiltin {
 		b.idle = idle
 	}
@@ -136,7 +138,7 @@ func newServer(box *Toolbox, cfg config.Server) *Server {
 		watched: make(map[string]bool),
 	}
 	s.life, s.quit = context.WithCancelCause(box.ctx)
-	s.queue.server, s.filters, s.rules = s, cfg.ToolFilters, cfg.Tools
+	s.queue.server, s.filters, s.rules, s.readOnly = s, cfg.ToolFilters, cfg.Tools, cfg.ReadOnly
 	s.bounds.Store(newBounds(cfg, box.opts.IdleTimeout))
 	if cfg.URL != "" {
 		s.remote = newRemote(s)

@@ -98,7 +98,7 @@ func (s *Server) adjust(cfg config.Server) {
 	default:
 	}
 	s.mu.Lock()
-	s.filters, s.rules, s.pins = cfg.ToolFilters, cfg.Tools, cfg.Pins
+	s.filters, s.rules, s.readOnly, s.pins = cfg.ToolFilters, cfg.Tools, cfg.ReadOnly, cfg.Pins
 	for k := range s.whole {
 		s.sieveLocked(k)
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/approval"
 	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/toolbox"
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
@@ -81,6 +82,11 @@ func (c toolCaller) CallTool(ctx context.Context, box, server, tool string, argu
 	s, ok := b.Server(server)
 	if !ok {
 		return nil, fmt.Errorf("toolbox %q has no server %q", box, server)
+	}
+	if s.AsksBefore(tool) {
+		if err := c.desks.env.approvals.Ask(ctx, approval.NewCall(box, server, tool, arguments)); err != nil {
+			return nil, err
+		}
 	}
 	return s.CallTool(ctx, tool, arguments)
 }

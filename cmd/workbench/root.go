@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/approval"
 	"github.com/mcp-workbench/workbench/internal/child"
 	"github.com/mcp-workbench/workbench/internal/logqueue"
 	"github.com/mcp-workbench/workbench/internal/nearest"
@@ -53,6 +54,8 @@ type environment struct {
 	loaded  *config.Config // by loadOnce
 	// tune changes what the toolboxes of a command are made with; nil leaves it as it is.
 	tune func(*toolbox.Options)
+	// approvals are the calls that wait for a person.
+	approvals *approval.Register
 }
 
 // lookup reads one of our variables.
@@ -94,7 +97,7 @@ func run(ctx context.Context, args []string, std streams, environ []string) int 
 	if len(args) == 1 && args[0] == scriptArg {
 		return script.Serve(std.in, std.out, script.MaxTime)
 	}
-	env := &environment{streams: std, environ: environ, hangups: newHangups()}
+	env := &environment{streams: std, environ: environ, hangups: newHangups(), approvals: approval.New(fmt.Sprintf("%d-", os.Getpid()))}
 	env.hangups.reopen = env.logs.reopen
 	return env.report(env.do(ctx, args))
 }
@@ -222,6 +225,7 @@ Without a command it serves on standard input and output, as clients start it.`,
 		checkCommand(env), doctorCommand(env),
 		trustCommand(env),
 		untrustCommand(env),
+		approveCommand(env),
 		toolsCommand(env),
 		findCommand(env),
 		indexCommand(env),

@@ -96,14 +96,15 @@ func serve(cmd *cobra.Command, env *environment, direct string, over *httpFlags)
 	defer stopTracing()
 	env.desks.use(cfg, direct, log)
 	opts := proxy.Options{
-		Version: version(),
-		Direct:  direct,
-		Toolbox: env.toolboxOptions(cfg, log),
-		Clients: env.seenClients(log),
-		Results: results.New(env.runtimeDirs()),
-		Scripts: env.scripts(),
-		Logger:  log,
-		Tracer:  tracer,
+		Version:   version(),
+		Direct:    direct,
+		Toolbox:   env.toolboxOptions(cfg, log),
+		Clients:   env.seenClients(log),
+		Approvals: env.approvals,
+		Results:   results.New(env.runtimeDirs()),
+		Scripts:   env.scripts(),
+		Logger:    log,
+		Tracer:    tracer,
 	}
 	reload := newReloader(log, cfg, from, direct)
 	if over.address != "" {

@@ -42,7 +42,7 @@ func (e *environment) tell(log zerolog.Logger, url string, front teller, guests 
 		}
 		ln, err := status.Listen(ctx, e.runtimeDirs())
 		if err == nil {
-			err = status.Serve(ctx, ln, now, metrics.Handler(version(), front.Status, front.TimeCalls), guests)
+			err = status.Serve(ctx, ln, now, metrics.Handler(version(), front.Status, front.TimeCalls), guests, e.approvals)
 		}
 		if err != nil {
 			log.Debug().AnErr(logkey.Err, err).Msg("no status socket")

@@ -1,10 +1,10 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -146,21 +146,37 @@ func (e *environment) agreed(ctx context.Context, question string) error {
 	if !isTerminal(e.in) {
 		return usageError{hinted{errors.New("nobody can be asked: standard input is no terminal"), "read what is shown above, then add --yes"}}
 	}
+	yes, err := e.asked(ctx, question)
+	if err == nil && !yes {
+		err = errors.New("not agreed; nothing was changed")
+	}
+	return err
+}
+
+// asked asks the person at the terminal. Nobody waits for an answer after ctx.
+func (e *environment) asked(ctx context.Context, question string) (yes bool, err error) {
 	fmt.Fprintf(e.out, "%s [y/N] ", question)
 	answer := make(chan string, 1)
-	go func() {
-		line, _ := bufio.NewReader(e.in).ReadString('\n')
-		answer <- strings.ToLower(strings.TrimSpace(line))
-	}()
+	go func() { answer <- readLine(e.in) }()
 	select {
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return false, context.Cause(ctx)
 	case text := <-answer:
-		if text == "y" || text == "yes" {
-			return nil
-		}
-		return errors.New("not agreed; nothing was changed")
+		text = strings.ToLower(strings.TrimSpace(text))
+		return text == "y" || text == "yes", nil
 	}
+}
+
+// readLine reads to the end of a line and no further: the next question is answered by the next line.
+func readLine(in io.Reader) string {
+	var line []byte
+	for b := make([]byte, 1); len(line) < 1000; {
+		if n, err := in.Read(b); n == 0 || err != nil || b[0] == '\n' {
+			break
+		}
+		line = append(line, b[0])
+	}
+	return string(line)
 }
 
 func untrustProject(env *environment, named string) error {

@@ -60,3 +60,9 @@ func AppendQuestionToModern(dst []byte, m *wire.Message) []byte {
 	}
 	return append(dst, '}')
 }
+
+// WithoutAnswers gives the edits that take out of a request's params what a modern client puts into them when it makes the
+// request again.
+func WithoutAnswers(raw []byte, params wire.Span) []wire.Edit {
+	return without(raw, params, nil, "requestState", "inputResponses")
+}

@@ -9,9 +9,11 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"time"
 
+	"github.com/mcp-workbench/workbench/internal/approval"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 )
 
@@ -88,6 +90,27 @@ func (p Peer) get(ctx context.Context, resource string, read func(io.Reader) err
 	return p.ask(ctx, resource, nil, read)
 }
 
+// Approvals asks the workbench which calls wait for a person.
+func (p Peer) Approvals(ctx context.Context) (calls []approval.Call, err error) {
+	ctx, cancel := context.WithTimeout(ctx, getTime)
+	defer cancel()
+	err = p.get(ctx, "/approvals", func(body io.Reader) error {
+		if err := json.NewDecoder(body).Decode(&calls); err != nil {
+			return foreign.NewError(err)
+		}
+		return nil
+	})
+	return calls, err
+}
+
+// Answer answers a call that waits. It returns [ErrNone] if it waits no longer.
+func (p Peer) Answer(ctx context.Context, id string, agree bool) error {
+	ctx, cancel := context.WithTimeout(ctx, getTime)
+	defer cancel()
+	resource := fmt.Sprintf("/approvals/%s?agree=%t", url.PathEscape(id), agree)
+	return p.ask(ctx, resource, []byte("{}"), func(io.Reader) error { return nil })
+}
+
 func (p Peer) ask(ctx context.Context, resource string, body []byte, read func(io.Reader) error) error {
 	dialer := net.Dialer{Timeout: dialTime}
 	transport := &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -110,7 +133,7 @@ func (p Peer) ask(ctx context.Context, resource string, body []byte, read func(i
 	}
 	defer resp.Body.Close()
 	switch resp.StatusCode {
-	case http.StatusOK, http.StatusAccepted:
+	case http.StatusOK, http.StatusAccepted, http.StatusNoContent:
 	case http.StatusNotFound:
 		return ErrNone
 	default:

@@ -18,9 +18,9 @@ const (
 )
 
 // Serve answers on ln, which it closes, until ctx ends. now is asked at each
-// request; metrics answers /metrics, and guests, if it is not nil, what begins with
-// /guests/.
-func Serve(ctx context.Context, ln net.Listener, now func() Workbench, metrics, guests http.Handler) error {
+// request; metrics answers /metrics, guests, if it is not nil, what begins with
+// /guests/, and approvals what begins with /approvals.
+func Serve(ctx context.Context, ln net.Listener, now func() Workbench, metrics, guests, approvals http.Handler) error {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /status", func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Has("watch") {
@@ -34,6 +34,8 @@ func Serve(ctx context.Context, ln net.Listener, now func() Workbench, metrics, 
 	if guests != nil {
 		mux.Handle("/guests/", http.StripPrefix("/guests", guests))
 	}
+	mux.Handle("GET /approvals", approvals)
+	mux.Handle("POST /approvals/{id}", approvals)
 	srv := &http.Server{
 		Handler:           mux,
 		ReadHeaderTimeout: headerTime,

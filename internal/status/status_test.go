@@ -15,6 +15,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/mcp-workbench/workbench/internal/approval"
 	"github.com/mcp-workbench/workbench/internal/status"
 )
 
@@ -46,7 +47,7 @@ func serve(t *testing.T, ln net.Listener, now func() status.Workbench) (stop fun
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- status.Serve(ctx, ln, now, http.NotFoundHandler(), nil) }()
+	go func() { ended <- status.Serve(ctx, ln, now, http.NotFoundHandler(), nil, approval.New("")) }()
 	stopped := false
 	stop = func() {
 		cancel()

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/workbench/internal/approval"
+	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/status"
+)
+
+func approveCommand(env *environment) *cobra.Command {
+	var refuse bool
+	cmd := &cobra.Command{
+		Use:   "approve [ID...]",
+		Short: "Agree to calls that wait for a person",
+		Long: `Approve lists the calls of tools that wait for a person, in all workbenches of
+this user: those of servers with "approve" in the configuration, whose client
+cannot ask. On a terminal it asks about each. With ids it agrees to these, or
+refuses them with --refuse.`,
+		Example: `  workbench approve
+  workbench approve 4711-1
+  workbench approve --refuse 4711-2`,
+		Args: between(0, -1),
+		RunE: func(cmd *cobra.Command, ids []string) error {
+			if len(ids) == 0 && refuse {
+				return usageError{hinted{errors.New("--refuse needs the ids of calls"), "workbench approve lists them"}}
+			}
+			return approve(cmd.Context(), env, ids, !refuse)
+		},
+	}
+	cmd.Flags().BoolVar(&refuse, "refuse", false, "refuse the calls")
+	return cmd
+}
+
+// waitingAt is a call that waits, and who answers for it.
+type waitingAt struct {
+	approval.Call
+	peer status.Peer
+}
+
+func approve(ctx context.Context, env *environment, ids []string, agree bool) error {
+	var all []waitingAt
+	for _, p := range status.Find(env.runtimeDirs()) {
+		calls, err := p.Approvals(ctx)
+		if err != nil && !isGone(err) {
+			fmt.Fprintf(env.err, "workbench: warning: a workbench does not answer: %v\n", err)
+		}
+		for _, c := range calls {
+			all = append(all, waitingAt{c, p})
+		}
+	}
+	if len(ids) == 0 {
+		return askAll(ctx, env, all)
+	}
+	for _, id := range ids {
+		found := false
+		for _, c := range all {
+			if found = c.ID == id; found {
+				if err := answerCall(ctx, env, c, agree); err != nil {
+					return err
+				}
+				break
+			}
+		}
+		if !found {
+			return hinted{fmt.Errorf("no call %q waits", id), "workbench approve lists those that do"}
+		}
+	}
+	return nil
+}
+
+// askAll shows all calls and asks about each, if somebody can be asked.
+func askAll(ctx context.Context, env *environment, all []waitingAt) error {
+	if len(all) == 0 {
+		fmt.Fprintln(env.out, "no call waits")
+		return nil
+	}
+	for _, c := range all {
+		from := ""
+		if c.Client != "" {
+			from = " from " + foreign.NewName(c.Client).String()
+		}
+		fmt.Fprintf(env.out, "%s%s, for %s more\n  %s\n", foreign.NewName(c.ID), from, time.Until(c.Until).Round(time.Second), foreign.Block(c.Text()))
+		if !isTerminal(env.in) {
+			continue
+		}
+		yes, err := env.asked(ctx, "Make this call?")
+		if err == nil {
+			err = answerCall(ctx, env, c, yes)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func answerCall(ctx context.Context, env *environment, c waitingAt, agree bool) error {
+	err := c.peer.Answer(ctx, c.ID, agree)
+	if isGone(err) || errors.Is(err, status.ErrNone) {
+		return fmt.Errorf("call %s waits no longer", c.ID)
+	}
+	if err == nil {
+		fmt.Fprintf(env.out, "%s %s\n", c.ID, map[bool]string{true: "agreed", false: "refused"}[agree])
+	}
+	return err
+}

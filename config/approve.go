@@ -1,0 +1,66 @@
+package config
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// Approve says before which calls of a server's tools a person is asked, by the names of the tools.
+type Approve []ApproveRule
+
+// ApproveRule is what holds for the tools that a name or glob fits.
+type ApproveRule struct {
+	Tools string
+	When  ApproveWhen
+}
+
+// ApproveWhen says when a person is asked before a call.
+type ApproveWhen string
+
+// When a person is asked.
+const (
+	ApproveNever  ApproveWhen = "never"
+	ApproveWrites ApproveWhen = "writes" // before calls of tools that do not say that they only read
+	ApproveAlways ApproveWhen = "always"
+)
+
+func approveChoices() []string {
+	return []string{string(ApproveNever), string(ApproveWrites), string(ApproveAlways)}
+}
+
+// approve reads when a person is asked: one word for all tools, or one by names and globs, of which the first that fits counts.
+func (c *checker) approve(o *object) Approve {
+	n, at, ok := o.take("approve")
+	switch {
+	case !ok:
+		return nil
+	case n.kind == kindString:
+		return c.approveRule(nil, "*", n, at)
+	case n.kind != kindObject:
+		c.fault(n.at, at, "want "+oneOf(approveChoices())+", or an object of these by names of tools, got "+n.got(false), "")
+		return nil
+	}
+	var rules Approve
+	members, _ := c.members(n, at, func(string) bool { return false })
+	for _, m := range members {
+		if _, err := path.Match(m.key, ""); err != nil || m.key == "" || strings.HasPrefix(m.key, "!") {
+			c.fault(m.at, join(at, m.key), "want the name of a tool or a glob of *, ? and [a-z], got "+quote(m.key), "the first that fits counts")
+		}
+		rules = c.approveRule(rules, m.key, m.value, join(at, m.key))
+	}
+	return rules
+}
+
+func (c *checker) approveRule(rules Approve, tools string, n *node, at string) Approve {
+	v, ok := c.text(n, at, false)
+	if !ok {
+		// Who wanted to be asked is not to be left unasked.
+		return append(rules, ApproveRule{tools, ApproveAlways})
+	}
+	if !slices.Contains(approveChoices(), v.text) {
+		c.reject(v, "want "+oneOf(approveChoices()), didYouMean(v.text, approveChoices()))
+		return append(rules, ApproveRule{tools, ApproveAlways})
+	}
+	return append(rules, ApproveRule{tools, ApproveWhen(v.text)})
+}

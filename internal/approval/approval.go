@@ -1,0 +1,188 @@
+// Package approval holds calls of tools until a person has agreed to them.
+//
+// Whoever wants to make such a call puts a [Call] into the [Register] of the process and waits. The first answer counts,
+// wherever it comes from: the client in which the person works, or workbench approve, which reads and answers the register
+// over the local socket of the process.
+package approval
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mcp-workbench/workbench/internal/foreign"
+)
+
+// Patience is how long a call waits for a person.
+const Patience = 5 * time.Minute
+
+// maxShown is how many bytes of the arguments of a call are shown.
+const maxShown = 4000
+
+// maxWaiting is how many calls wait in one process.
+const maxWaiting = 256
+
+// Call is what a person is asked about.
+type Call struct {
+	ID        string    `json:"id"`
+	Toolbox   string    `json:"toolbox"`
+	Server    string    `json:"server"`
+	Tool      string    `json:"tool"`
+	Arguments string    `json:"arguments"` // JSON on one line, whose hidden characters can be seen; its beginning, of long ones
+	Bytes     int       `json:"bytes"`     // of all arguments
+	Client    string    `json:"client,omitempty"`
+	Until     time.Time `json:"until"`
+}
+
+// NewCall makes the Call of a tool with arguments, a JSON value. The register gives it its id.
+func NewCall(toolbox, server, tool string, arguments []byte) Call {
+	shown := arguments[:min(len(arguments), maxShown)]
+	return Call{Toolbox: toolbox, Server: server, Tool: foreign.NewName(tool).String(), Bytes: len(arguments),
+		Arguments: oneLine(foreign.JSON(shown))}
+}
+
+// Name is the full name of the tool.
+func (c *Call) Name() string { return c.Toolbox + "/" + c.Server + "/" + c.Tool }
+
+// Text says what is to be called.
+func (c *Call) Text() string {
+	text := fmt.Sprintf("%s %s", c.Name(), c.Arguments)
+	if c.Bytes > maxShown {
+		text += fmt.Sprintf(" … (the beginning of %d bytes)", c.Bytes)
+	}
+	return text
+}
+
+// Waiting is a call that waits for its answer.
+type Waiting struct {
+	Call
+	Done   chan struct{} // closed when it is answered
+	agreed bool          // read after Done
+}
+
+// Agreed reports whether the answer is yes. It is called after Done was closed.
+func (w *Waiting) Agreed() bool { return w.agreed }
+
+// Register has the calls of one process that wait. It is safe for use by several goroutines.
+type Register struct {
+	prefix string
+
+	mu      sync.Mutex
+	last    int
+	waiting map[string]*Waiting
+}
+
+// New returns an empty register, which begins its ids with prefix.
+func New(prefix string) *Register {
+	return &Register{prefix: prefix, waiting: make(map[string]*Waiting)}
+}
+
+// Add puts a call into the register, until it is answered or taken away; nil if too many wait.
+func (r *Register) Add(c Call) *Waiting {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.waiting) >= maxWaiting {
+		return nil
+	}
+	r.last++
+	c.ID = fmt.Sprint(r.prefix, r.last)
+	c.Until = time.Now().Add(Patience).Round(0)
+	w := &Waiting{Call: c, Done: make(chan struct{})}
+	r.waiting[c.ID] = w
+	return w
+}
+
+// Answer answers a call; it reports false if that does not wait any more.
+func (r *Register) Answer(id string, agree bool) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	w := r.waiting[id]
+	if w == nil {
+		return false
+	}
+	delete(r.waiting, id)
+	w.agreed = agree
+	close(w.Done)
+	return true
+}
+
+// Remove takes a call away that nobody waits for any more; an answer that came before stands.
+func (r *Register) Remove(id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.waiting, id)
+}
+
+// List returns the calls that wait, the oldest first.
+func (r *Register) List() []Call {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := []Call{}
+	for _, w := range r.waiting {
+		all = append(all, w.Call)
+	}
+	slices.SortFunc(all, func(a, b Call) int { return a.Until.Compare(b.Until) })
+	return all
+}
+
+// Refused is why a call was not made.
+type Refused struct {
+	Call
+	Late bool // nobody answered
+}
+
+func (r *Refused) Error() string {
+	if r.Late {
+		return fmt.Sprintf("nobody agreed to the call of %s within %s, and it was not made: tell the user that \"workbench approve\""+
+			" shows such calls while they wait, and make it again only if the user wants it", r.Name(), Patience)
+	}
+	return fmt.Sprintf("the user refused the call of %s, and it was not made: do not make it again unless the user asks for it", r.Name())
+}
+
+// Ask waits until somebody has answered, elsewhere, for as long as ctx lasts. nil is a yes.
+func (r *Register) Ask(ctx context.Context, c Call) error {
+	w := r.Add(c)
+	if w == nil {
+		return ErrMany
+	}
+	defer r.Remove(w.ID)
+	late := time.NewTimer(Patience)
+	defer late.Stop()
+	select {
+	case <-w.Done:
+		if w.agreed {
+			return nil
+		}
+		return &Refused{Call: w.Call}
+	case <-late.C:
+		return &Refused{Call: w.Call, Late: true}
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// ErrMany refuses a call while too many wait.
+var ErrMany = fmt.Errorf("%d calls wait for the user's agreement already; this one was not made: wait until they are answered", maxWaiting)
+
+// ServeHTTP answers GET /approvals with what waits, and POST /approvals/ID?agree=true or false with what became of it.
+func (r *Register) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	switch id := req.PathValue("id"); {
+	case req.Method == http.MethodGet:
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(r.List())
+	case !r.Answer(id, req.URL.Query().Get("agree") == "true"):
+		http.Error(w, "no such call waits", http.StatusNotFound)
+	default:
+		w.WriteHeader(http.StatusNoContent)
+	}
+}
+
+// oneLine gives JSON without the line ends between its values; those in strings are escaped.
+func oneLine(text []byte) string {
+	return strings.ToValidUTF8(strings.NewReplacer("\r", " ", "\n", " ", "\t", " ").Replace(string(text)), "")
+}

@@ -70,7 +70,7 @@ left torn. The exit code is 0 if there is no fault, else 1.`,
 
 func (c checking) check(ctx context.Context, env *environment) error {
 	cfg, from, err := env.loadBy((*config.Source).Parse)
-	if err == nil && cfg.Untrusted != nil && cfg.Untrusted.Digest == "" {
+	if err == nil && cfg.Untrusted != nil {
 		// A fault of what is not used is one all the same: it is what is asked for.
 		if src, readErr := config.Read(cfg.Untrusted.Path); readErr == nil {
 			_, err = src.Parse(env.lookup)

@@ -128,7 +128,7 @@ func (s *sources) project(read parser) (*config.Config, *config.Untrusted, error
 		}
 		return cfg, nil, err
 	}
-	untrusted := describe(s.env, path, src, entry, why)
+	untrusted := describe(path, src, entry, why)
 	if s.kept == nil || s.kept.Path != path || s.digest != entry.Digest {
 		return nil, untrusted, nil
 	}
@@ -160,18 +160,19 @@ func (s *sources) judge(path string) (src *config.Source, entry trust.Entry, why
 }
 
 // describe says what a person is to know of a file that is not trusted.
-func describe(e *environment, path string, src *config.Source, entry trust.Entry, why string) *config.Untrusted {
+func describe(path string, src *config.Source, entry trust.Entry, why string) *config.Untrusted {
 	u := &config.Untrusted{Path: path, Why: why}
+	var err error
 	if src == nil {
 		return u
 	}
-	if _, err := src.ParseUsable(e.lookup); err != nil {
+	// It is not parsed: that would read the files of variables that it names.
+	if u.Shown, err = src.Review(); err != nil {
 		u.Why += ", and it has a fault: " + err.Error()
 		return u
 	}
 	u.Digest = trust.Digest(src.Data)
 	u.Refused = entry.Refused == u.Digest
-	u.Shown, _ = src.Review() // it can be, since it was read
 	if entry.Digest != "" {
 		u.Changes = trust.Changes(entry.Shown, u.Shown)
 	}

@@ -109,9 +109,8 @@ func trustProject(ctx context.Context, env *environment, named string, yes bool)
 	if src == nil {
 		return fmt.Errorf("%s cannot be trusted: %s", shown(path), why)
 	}
-	u := describe(env, path, src, entry, why)
-	if u.Digest == "" {
-		_, err := src.ParseUsable(env.lookup)
+	u := describe(path, src, entry, why)
+	if _, err := src.ParseUsable(env.lookup); err != nil {
 		return hinted{fmt.Errorf("%s cannot be trusted before it is mended: %w", shown(path), err), "workbench check lists all that is wrong"}
 	}
 	fmt.Fprintf(env.out, "%s\n%s", shown(path), explained(u))

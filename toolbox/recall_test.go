@@ -530,6 +530,8 @@ func TestAllThatDecidesIsInTheKey(t *testing.T) {
 		switch field.Interface().(type) {
 		case config.EnvFiles:
 			cfg.EnvFile = config.EnvFiles{"x"}
+		case config.Sandbox:
+			cfg.Sandbox.Preset = config.SandboxStrict
 		case []config.Tool:
 			cfg.Tools = []config.Tool{{Name: "x"}}
 		case config.Timeouts:

@@ -521,7 +521,7 @@ func TestFaultH10_HangingServerHoldsUpOneOpen(t *testing.T) {
 
 // Each setting of a server decides by what it is known, but for those that are named here, and values that are secret.
 func TestAllThatDecidesIsInTheKey(t *testing.T) {
-	others := []string{"Name", "ToolFilters", "Tools", "Disabled", "Shared", "Timeouts", "IdleTimeout", "MaxInFlight", "Pins", "Written", "LargeResults", "ReadOnly", "Approve", "Problem"}
+	others := []string{"Name", "ToolFilters", "Tools", "Disabled", "Shared", "Timeouts", "IdleTimeout", "MaxInFlight", "Pins", "Written", "LargeResults", "ReadOnly", "Approve", "AnyHTTP", "Problem"}
 	known := toolbox.KeyOf(config.Server{})
 	kind := reflect.TypeFor[config.Server]()
 	for i := range kind.NumField() {
@@ -548,6 +548,8 @@ func TestAllThatDecidesIsInTheKey(t *testing.T) {
 			cfg.Pins.Mode = lock.Hold
 		case json.RawMessage:
 			field.Set(reflect.ValueOf(json.RawMessage("{}")))
+		case map[string][]string:
+			cfg.SecretCommands = map[string][]string{"x": {"y"}}
 		case map[string]string:
 			field.Set(reflect.ValueOf(map[string]string{"A": "1"}))
 		case []string:

@@ -199,32 +199,38 @@ func (k *finder) forget() {
 // known gives the servers of all toolboxes, or of one, with what is known of them.
 func (s *session) known(only string) (servers []*toolbox.Server, searched []find.Server) {
 	v := s.view.Load()
-	open := make(map[string]*box)
+	boxes := make(map[string]*box)
 	for _, b := range s.open() {
-		open[b.Name] = b
+		boxes[b.Name] = b
 	}
+	var cfgs []*config.Toolbox
+	var closed []*toolbox.Toolbox
 	for i := range v.cfg.Toolboxes {
 		cfg := &v.cfg.Toolboxes[i]
 		if only != "" && cfg.Name != only {
 			continue
 		}
-		of := s.seenServers(v, cfg, open[cfg.Name])
+		cfgs = append(cfgs, cfg)
+		if boxes[cfg.Name] == nil {
+			b := s.seenBox(v, cfg)
+			boxes[cfg.Name] = b
+			closed = append(closed, b.Toolbox)
+		}
+	}
+	toolbox.Recall(closed...)
+	for _, cfg := range cfgs {
+		of := boxes[cfg.Name].Servers()
 		servers = append(servers, of...)
 		searched = append(searched, toolbox.Search(of, cfg.Description)...)
 	}
 	return servers, searched
 }
 
-// seenServers gives the servers of a toolbox that is open, or those of one that is not as they were last seen.
-func (s *session) seenServers(v *view, cfg *config.Toolbox, open *box) []*toolbox.Server {
-	if open != nil {
-		return open.Servers()
-	}
+// seenBox makes a toolbox that is not to be opened, to tell what was seen of its servers.
+func (s *session) seenBox(v *view, cfg *config.Toolbox) *box {
 	opts := s.p.opts.Toolbox
 	opts.Peer, opts.Principal, opts.Event = s, s.who, nil
-	own := toolbox.New(part(cfg, false), opts)
-	own.Recall()
-	b := &box{Toolbox: own}
+	b := &box{Toolbox: toolbox.New(part(cfg, false), opts)}
 	b.fill(v, cfg)
-	return b.Servers()
+	return b
 }

@@ -9,6 +9,12 @@ import (
 // KeyOf is by what a server of that configuration is known in the catalogue.
 func KeyOf(cfg config.Server) string { return (&Server{cfg: cfg, box: &Toolbox{}}).key().Server }
 
+// ProgramOf is what tells the file that is started from another in its place.
+func ProgramOf(cfg config.Server) string {
+	_, state := (&Server{cfg: cfg, box: &Toolbox{}}).program()
+	return state
+}
+
 // Failures is how a server's failures are counted.
 type Failures struct{ backoff }
 

@@ -18,14 +18,24 @@ import (
 )
 
 // Recall fills the lists of the servers with what was last seen of them,
-// whichever client that was for, and starts nothing. It is for a toolbox that is
-// not opened.
-func (t *Toolbox) Recall() {
-	t.eachServer(func(s *Server) {
-		if t.opts.Catalogue != nil && s.Status().State == Stopped {
-			s.recall(t.opts.Catalogue.Newest(s.key().Server))
+// whichever client that was for, and starts nothing. It is for toolboxes that are
+// not opened; their catalogue is listed once for all of them.
+func Recall(toolboxes ...*Toolbox) {
+	listings := make(map[*catalogue.Catalogue]*catalogue.Listing)
+	for _, t := range toolboxes {
+		c := t.opts.Catalogue
+		if c == nil {
+			continue
 		}
-	})
+		if listings[c] == nil {
+			listings[c] = c.List()
+		}
+		t.eachServer(func(s *Server) {
+			if s.Status().State == Stopped {
+				s.recall(listings[c].Newest(s.key().Server))
+			}
+		})
+	}
 }
 
 // RecallOwn fills the lists of the servers that are not started yet with what

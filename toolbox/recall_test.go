@@ -281,7 +281,7 @@ func TestFaultG11_ReplacedProgram(t *testing.T) {
 	see(t, opts, s)
 	known := func() int {
 		b := toolbox.New(config.Toolbox{Name: "box", Servers: []config.Server{s}}, opts)
-		b.Recall()
+		toolbox.Recall(b)
 		return len(b.Servers()[0].Items(toolbox.Tools))
 	}
 	if got := known(); got != 1 {
@@ -390,7 +390,7 @@ func TestRecall(t *testing.T) {
 		Catalogue: opts.Catalogue, Peer: newPeer(),
 		Spawn: func(child.Spec) (*child.Process, error) { t.Error("a process was started"); return nil, io.EOF },
 	})
-	b.Recall()
+	toolbox.Recall(b)
 	for name, want := range map[string][]string{"s": {"a", "b"}, "off": nil, "other": nil} {
 		s := server(t, b, name)
 		if got := keys(s.Items(toolbox.Tools)); !slices.Equal(got, want) {

@@ -73,7 +73,7 @@ func (s *Server) hadTool(tool string) bool {
 	if s.box.opts.Catalogue == nil {
 		return false
 	}
-	e := s.box.opts.Catalogue.Newest(s.key().Server)
+	e := s.box.opts.Catalogue.List().Newest(s.key().Server)
 	if e == nil {
 		return false
 	}

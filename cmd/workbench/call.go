@@ -174,8 +174,8 @@ func (e *environment) whose(k toolbox.Kind, name string) (box, server, full stri
 		return "", "", "", err
 	}
 	unseen := 0
+	toolbox.Recall(boxes...)
 	for _, b := range boxes {
-		b.Recall()
 		for _, s := range b.Servers() {
 			if st := s.Status(); st.State == toolbox.Stopped && st.Seen.IsZero() {
 				unseen++

@@ -42,8 +42,8 @@ func (e *environment) itemNames(k toolbox.Kind) (names []string) {
 	if err != nil {
 		return nil
 	}
+	toolbox.Recall(boxes...)
 	for _, b := range boxes {
-		b.Recall()
 		for _, s := range b.Servers() {
 			for _, it := range s.Items(k) {
 				names = append(names, s.Toolbox+"/"+s.Name+"/"+it.Key.String())

@@ -65,8 +65,8 @@ func (s searching) run(env *environment) error {
 	}
 	var servers []*toolbox.Server
 	var searched []find.Server
+	toolbox.Recall(boxes...)
 	for _, b := range boxes {
-		b.Recall()
 		of, _ := cfg.Toolbox(b.Name)
 		servers = append(servers, b.Servers()...)
 		searched = append(searched, toolbox.Search(b.Servers(), of.Description)...)
@@ -192,8 +192,8 @@ func indexServers(ctx context.Context, env *environment, names []string) error {
 	if err != nil {
 		return err
 	}
+	toolbox.Recall(kept...)
 	for _, b := range kept {
-		b.Recall()
 		for _, srv := range b.Servers() {
 			at := slices.IndexFunc(rows, func(r indexed) bool { return r.toolbox == b.Name && r.server == srv.Name })
 			if st := srv.Status(); at >= 0 && rows[at].tools > 0 && st.State == toolbox.Stopped && st.Seen.IsZero() {

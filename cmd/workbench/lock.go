@@ -86,9 +86,7 @@ func (l *locking) servers(ctx context.Context, env *environment, boxes, servers 
 	}
 	closeAll := func() {}
 	if l.offline {
-		for _, b := range made {
-			b.Recall()
-		}
+		toolbox.Recall(made...)
 	} else if closeAll, err = env.startBoxes(ctx, made, servers, log); err != nil {
 		return nil, nil, err
 	}

@@ -148,9 +148,7 @@ func (e *environment) recallBoxes(_ context.Context, edited edit, names ...strin
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, b := range boxes {
-		b.Recall()
-	}
+	toolbox.Recall(boxes...)
 	return boxes, func() {}, nil
 }
 

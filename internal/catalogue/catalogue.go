@@ -73,20 +73,6 @@ func (c *Catalogue) Get(k Key) *Entry {
 	return e
 }
 
-// Newest returns the entry of a server that was put last, for whatever client;
-// nil if there is none.
-func (c *Catalogue) Newest(server string) *Entry {
-	paths, _ := filepath.Glob(filepath.Join(c.dir, server+"-*"+suffix))
-	var newest *Entry
-	for _, path := range paths {
-		_, client, _ := strings.Cut(strings.TrimSuffix(filepath.Base(path), suffix), "-")
-		if e := c.Get(Key{server, client}); e != nil && !e.Late && (newest == nil || e.Seen.After(newest.Seen)) {
-			newest = e
-		}
-	}
-	return newest
-}
-
 func (c *Catalogue) read(k Key) (*Entry, error) {
 	path := c.path(k)
 	data, info, err := openfile.Read(path, maxFile)

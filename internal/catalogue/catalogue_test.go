@@ -80,7 +80,7 @@ func TestEntriesComeBackAsTheyWere(t *testing.T) {
 
 func TestNewestOfAnyClient(t *testing.T) {
 	c := catalogue.New(t.TempDir(), zerolog.Nop())
-	if got := c.Newest(key().Server); got != nil {
+	if got := c.List().Newest(key().Server); got != nil {
 		t.Errorf("empty folder: got %+v, want nothing", got)
 	}
 	for i, client := range []string{"one", "two", "three"} {
@@ -90,8 +90,43 @@ func TestNewestOfAnyClient(t *testing.T) {
 		c.Put(catalogue.Key{Server: key().Server, Client: catalogue.Digest([]byte(client))}, e)
 	}
 	c.Put(catalogue.Key{Server: catalogue.Digest([]byte("another")), Client: key().Client}, entry())
-	if got := c.Newest(key().Server); got == nil || string(got.Instructions) != `"two"` {
+	if got := c.List().Newest(key().Server); got == nil || string(got.Instructions) != `"two"` {
 		t.Errorf("got %+v, want that of client two", got)
+	}
+}
+
+// A listing has many servers from one look at the folder, and takes nothing for an entry that is none.
+func TestListingLooksOnce(t *testing.T) {
+	dir := t.TempDir()
+	c := catalogue.New(dir, zerolog.Nop())
+	server := func(i int) string { return catalogue.Digest([]byte(strconv.Itoa(i))) }
+	put := func(i int) { c.Put(catalogue.Key{Server: server(i), Client: key().Client}, entry()) }
+	for i := range 3 {
+		put(i)
+	}
+	for _, name := range []string{server(5) + "-" + key().Client, server(5) + ".mcp", "-.mcp", ".mcp"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("none"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(dir, server(6)+"-"+key().Client+".mcp"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	list := c.List()
+	for i, want := range []bool{true, true, true, false, false, false, false} {
+		if got := list.Newest(server(i)); (got != nil) != want {
+			t.Errorf("server %d: got %+v, want an entry: %t", i, got, want)
+		}
+	}
+	if got := list.Newest(""); got != nil {
+		t.Errorf("no server: got %+v, want nothing", got)
+	}
+	put(3)
+	if got := list.Newest(server(3)); got != nil {
+		t.Errorf("put after the first question: got %+v, want nothing: the folder was read again", got)
+	}
+	if got := c.List().Newest(server(3)); got == nil {
+		t.Error("a listing made later: got nothing, want the entry")
 	}
 }
 

@@ -14,7 +14,6 @@ type Untrusted struct {
 	Digest  string   // of what was read; "" if it cannot be trusted as it is
 	Shown   []string // what it would start, line by line, for a person
 	Changes []string // the same, with how it differs from what was trusted; nil if nothing was
-	Refused bool     // a person was asked about it as it is now, and does not want it
 	Before  bool     // meanwhile it is used as it was when it was trusted
 }
 

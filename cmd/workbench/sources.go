@@ -172,7 +172,6 @@ func describe(path string, src *config.Source, entry trust.Entry, why string) *c
 		return u
 	}
 	u.Digest = trust.Digest(src.Data)
-	u.Refused = entry.Refused == u.Digest
 	if entry.Digest != "" {
 		u.Changes = trust.Changes(entry.Shown, u.Shown)
 	}

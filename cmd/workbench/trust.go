@@ -190,11 +190,11 @@ func untrustProject(env *environment, named string) error {
 	if path == "" { // what is gone may still be trusted
 		path = searched[0]
 	}
-	entry, _, err := store.Get(path)
+	_, trusted, err := store.Get(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		fmt.Fprintf(env.err, "workbench: warning: %v\n", err)
 	}
-	if err == nil && entry.Digest == "" {
+	if err == nil && !trusted {
 		return hinted{fmt.Errorf("%s is not trusted", shown(path)), "workbench trust --list shows what is"}
 	}
 	if _, err := store.Remove(path); err != nil {
@@ -211,9 +211,6 @@ func listTrusted(env *environment) error {
 	}
 	all, err := store.List()
 	for _, e := range all {
-		if e.Digest == "" {
-			continue // refused alone
-		}
 		state := "as it is"
 		switch _, now, why := (&sources{env: env}).judge(e.Path); {
 		case why != "" && now.Digest != "":

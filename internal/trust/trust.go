@@ -30,13 +30,12 @@ type Store struct{ folder string }
 // New returns the store in a folder, which is made when there is something to keep.
 func New(folder string) *Store { return &Store{folder} }
 
-// Entry is what the user has decided about a file.
+// Entry says that the user trusts a file.
 type Entry struct {
-	Path    string    `json:"path"`
-	Digest  string    `json:"sha256,omitempty"` // of the content that is trusted; "" if none is
-	Since   time.Time `json:"since,omitzero"`
-	Shown   []string  `json:"shown,omitempty"`          // what the user saw of it, line by line
-	Refused string    `json:"refused_sha256,omitempty"` // of the content that the user was asked about last and does not want
+	Path   string    `json:"path"`
+	Digest string    `json:"sha256"` // of the content that is trusted
+	Since  time.Time `json:"since,omitzero"`
+	Shown  []string  `json:"shown,omitempty"` // what the user saw of it, line by line
 }
 
 // Digest is what content is known by.

@@ -23,7 +23,7 @@ func TestStore(t *testing.T) {
 		t.Errorf("empty: got %t, %v", ok, err)
 	}
 	want := trust.Entry{Path: "/b", Digest: trust.Digest([]byte("x")), Since: time.Now().Round(0), Shown: []string{"one", "two"}}
-	for _, e := range []trust.Entry{want, {Path: "/a", Refused: "y"}} {
+	for _, e := range []trust.Entry{want, {Path: "/a", Digest: "y"}} {
 		if err := s.Put(e); err != nil {
 			t.Fatal(err)
 		}

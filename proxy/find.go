@@ -151,16 +151,13 @@ func excluded(servers []*toolbox.Server, query string) (said []string) {
 			names = append(names, word[strings.LastIndexByte(word, '/')+1:])
 		}
 	}
-	for _, srv := range servers {
-		for _, name := range names {
-			why := srv.Excluded(name)
-			line := fmt.Sprintf("%s/%s has the tool %q, but %s", srv.Toolbox, srv.Name, cut(name, maxReason), why)
-			if why != "" && !slices.Contains(said, line) {
-				said = append(said, line)
-			}
+	for x := range toolbox.Excluded(servers, names...) {
+		line := fmt.Sprintf("%s/%s has the tool %q, but %s", x.Server.Toolbox, x.Server.Name, cut(x.Tool, maxReason), x.Why)
+		if !slices.Contains(said, line) {
+			said = append(said, line)
 		}
-		if len(said) >= maxExcluded {
-			return said[:maxExcluded]
+		if len(said) == maxExcluded {
+			break
 		}
 	}
 	return said

@@ -196,8 +196,8 @@ func missing(b *box, w want) error {
 				schemas[key] = definition(&it)[inputSchema]
 			}
 		}
-		if why := srv.Excluded(w.tool); why != "" {
-			left = append(left, fmt.Sprintf("server %q has it, but %s", srv.Name, why))
+		for x := range toolbox.Excluded([]*toolbox.Server{srv}, w.tool) {
+			left = append(left, fmt.Sprintf("server %q has it, but %s", srv.Name, x.Why))
 		}
 		// Of a server whose tools are known it makes no difference that it is only starting.
 		if st := srv.Status(); st.State != toolbox.Ready && (st.Tools == 0 || !st.State.IsStarting() && st.State != toolbox.Stopped) {

@@ -21,21 +21,28 @@ import (
 // whichever client that was for, and starts nothing. It is for toolboxes that are
 // not opened; their catalogue is listed once for all of them.
 func Recall(toolboxes ...*Toolbox) {
-	listings := make(map[*catalogue.Catalogue]*catalogue.Listing)
+	seen := make(listings)
 	for _, t := range toolboxes {
-		c := t.opts.Catalogue
-		if c == nil {
+		if t.opts.Catalogue == nil {
 			continue
 		}
-		if listings[c] == nil {
-			listings[c] = c.List()
-		}
+		list := seen.of(t.opts.Catalogue)
 		t.eachServer(func(s *Server) {
 			if s.Status().State == Stopped {
-				s.recall(listings[c].Newest(s.key().Server))
+				s.recall(list.Newest(s.key().Server))
 			}
 		})
 	}
+}
+
+// listings are one of each catalogue, for all servers that are asked for at one time.
+type listings map[*catalogue.Catalogue]*catalogue.Listing
+
+func (l listings) of(c *catalogue.Catalogue) *catalogue.Listing {
+	if l[c] == nil {
+		l[c] = c.List()
+	}
+	return l[c]
 }
 
 // RecallOwn fills the lists of the servers that are not started yet with what

@@ -12,10 +12,9 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
-// BenchmarkRecall is what the first search of a session does with the catalogue: 378 servers in 54 toolboxes, of 9 tools each.
-func BenchmarkRecall(b *testing.B) {
-	seen := catalogueIn(b.TempDir())
-	var boxes []config.Toolbox
+// manySeen are 378 servers in 54 toolboxes, of which 9 tools each were seen.
+func manySeen(b *testing.B) (boxes []config.Toolbox, seen *catalogue.Catalogue) {
+	seen = catalogueIn(b.TempDir())
 	for i := range 54 {
 		box := config.Toolbox{Name: fmt.Sprint("box", i)}
 		for j := range 7 {
@@ -37,6 +36,12 @@ func BenchmarkRecall(b *testing.B) {
 		}
 		boxes = append(boxes, box)
 	}
+	return boxes, seen
+}
+
+// BenchmarkRecall is what the first search of a session does with the catalogue.
+func BenchmarkRecall(b *testing.B) {
+	boxes, seen := manySeen(b)
 	for b.Loop() {
 		tools := 0
 		var recalled []*toolbox.Toolbox
@@ -51,6 +56,28 @@ func BenchmarkRecall(b *testing.B) {
 		}
 		if tools != 54*7*9 {
 			b.Fatalf("got %d tools, want %d", tools, 54*7*9)
+		}
+	}
+}
+
+// BenchmarkExcluded is what each search does that has three names in it, where every tenth server is disabled.
+func BenchmarkExcluded(b *testing.B) {
+	boxes, seen := manySeen(b)
+	var servers []*toolbox.Server
+	for _, cfg := range boxes {
+		for i := range cfg.Servers {
+			cfg.Servers[i].Disabled = len(servers)%10 == 0
+			t := toolbox.New(config.Toolbox{Name: cfg.Name, Servers: cfg.Servers[i : i+1]}, toolbox.Options{Catalogue: seen})
+			servers = append(servers, t.Servers()...)
+		}
+	}
+	for b.Loop() {
+		n := 0
+		for range toolbox.Excluded(servers, "read_file_8", "read_file", "read-file") {
+			n++
+		}
+		if n != 38 {
+			b.Fatalf("got %d tools, want one of each disabled server: 38", n)
 		}
 	}
 }

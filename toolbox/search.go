@@ -2,6 +2,7 @@ package toolbox
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/mcp-workbench/workbench/internal/account"
@@ -40,12 +41,37 @@ func searched(it *Item, kind string) find.Entry {
 	return e
 }
 
-// Excluded says why a tool that the server has, or had when it was last seen, is not offered; "" if it is, or if the server is
-// not known to have it. The tool is named as the server names it.
-func (s *Server) Excluded(tool string) string {
+// Exclusion is a tool that a server has, or had when it was last seen, and that is not offered.
+type Exclusion struct {
+	Server *Server
+	Tool   string // as the server names it
+	Why    string
+}
+
+// Excluded gives those of the tools, named as servers name them, that the servers are known to have and that are not offered. Of
+// disabled servers it reads what was seen of them.
+func Excluded(servers []*Server, tools ...string) iter.Seq[Exclusion] {
+	return func(yield func(Exclusion) bool) {
+		seen := make(listings)
+		for _, s := range servers {
+			had := s.lastTools(seen)
+			for _, tool := range tools {
+				why := s.leftOut(tool)
+				if slices.ContainsFunc(had, func(it Item) bool { return it.Key.Verbatim() == tool }) {
+					why = `the server has "disabled": true in the configuration`
+				}
+				if why != "" && !yield(Exclusion{s, tool, why}) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// leftOut says why a tool that the server has is not offered; "" if it is, or if the server does not have it.
+func (s *Server) leftOut(tool string) (why string) {
 	s.mu.Lock()
-	disabled := s.status.State == Disabled
-	why := ""
+	defer s.mu.Unlock()
 	for i := range s.whole[Tools] {
 		it := &s.whole[Tools][i]
 		switch {
@@ -61,21 +87,18 @@ func (s *Server) Excluded(tool string) string {
 			why = "it is held back: " + it.Why
 		}
 	}
-	s.mu.Unlock()
-	if disabled && s.hadTool(tool) {
-		why = `the server has "disabled": true in the configuration`
-	}
 	return why
 }
 
-// hadTool reports whether the server had a tool when it was last seen, whatever it is now.
-func (s *Server) hadTool(tool string) bool {
-	if s.box.opts.Catalogue == nil {
-		return false
+// lastTools gives the tools that a disabled server had when it was last seen.
+func (s *Server) lastTools(seen listings) []Item {
+	c := s.box.opts.Catalogue
+	if c == nil || s.Status().State != Disabled {
+		return nil
 	}
-	e := s.box.opts.Catalogue.List().Newest(s.key().Server)
+	e := seen.of(c).Newest(s.key().Server)
 	if e == nil {
-		return false
+		return nil
 	}
-	return slices.ContainsFunc(s.itemsOf(e, Tools, account.Lists), func(it Item) bool { return it.Key.Verbatim() == tool })
+	return s.itemsOf(e, Tools, account.Lists)
 }

@@ -262,8 +262,10 @@ func (e *environment) pick(b *toolbox.Toolbox, k toolbox.Kind, server, name stri
 		return toolbox.Item{}, fmt.Errorf("server %q of toolbox %q was taken out of the configuration", server, b.Name)
 	}
 	last := name[strings.LastIndexByte(name, '/')+1:]
-	if why := srv.Excluded(last); why != "" && k == toolbox.Tools {
-		return toolbox.Item{}, fmt.Errorf("server %q has the tool %q, but %s", server, last, why)
+	if k == toolbox.Tools {
+		for x := range toolbox.Excluded([]*toolbox.Server{srv}, last) {
+			return toolbox.Item{}, fmt.Errorf("server %q has the tool %q, but %s", server, x.Tool, x.Why)
+		}
 	}
 	if st := srv.Status(); st.State != toolbox.Ready {
 		return toolbox.Item{}, absent(b.Name, server, st)

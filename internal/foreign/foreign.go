@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -94,27 +95,48 @@ func (n *Name) UnmarshalText(raw []byte) error {
 	return nil
 }
 
+// maxError is how many lines one error may take.
+const maxError = 2 * MaxWords
+
 // separator stands between the lines of Words.
 const separator = " | "
 
 // Words are the last lines that a program wrote, the oldest first.
 type Words []Text
 
-// String gives the last [MaxWords] lines in one, each with its share of [MaxText]. Where none of them names an error and one before them does, as when a
-// stack ends the output, the lines from that one on are given.
+// String gives the last [MaxWords] lines in one, each with its share of [MaxText]. Where none of them names an error and one
+// before them does, as when a stack ends the output, or where the error takes more lines, the lines from where it begins are
+// given. What npm adds to any failure is left out.
 func (w Words) String() string {
-	from := max(0, len(w)-MaxWords)
-	for i := len(w) - 1; i >= 0; i-- {
-		if strings.Contains(strings.ToLower(w[i].clean), "error") {
-			from = min(from, i)
-			break
+	said := slices.DeleteFunc(slices.Clone(w), isAside)
+	from := max(0, len(said)-MaxWords)
+	last := len(said) - 1
+	for last >= 0 && !namesError(said[last]) {
+		last--
+	}
+	if last >= 0 {
+		first := last
+		for first > 0 && namesError(said[first-1]) {
+			first--
 		}
+		if last-first >= maxError { // many errors, of which the last counts
+			first = last
+		}
+		from = min(from, first)
 	}
 	var lines []string
-	for _, line := range w[from:min(len(w), from+MaxWords)] {
+	for _, line := range said[from:min(len(said), from+MaxWords)] {
 		lines = append(lines, cut(line.clean, MaxText/MaxWords-len(separator)))
 	}
 	return strings.Join(lines, separator)
+}
+
+func namesError(line Text) bool { return strings.Contains(strings.ToLower(line.clean), "error") }
+
+// isAside reports whether a line is one of npm that says nothing of what went wrong.
+func isAside(line Text) bool {
+	return strings.HasPrefix(line.clean, "npm notice") || line.clean == "npm error" ||
+		strings.HasPrefix(line.clean, "npm error A complete log of this run")
 }
 
 // Format prints the lines as String gives them, or with %q their quotation.

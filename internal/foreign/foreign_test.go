@@ -122,6 +122,13 @@ func TestWords(t *testing.T) {
 		{"the last", words("a", "b", "c", "d", "e", "f"), "c | d | e | f"},
 		{"an error among the last", words("a", "b", "c", "d", "Error: e", "f"), "c | d | Error: e | f"},
 		{"an error before them", words("a", "TypeError: b", " at c", " at d", " at e", "}", "v22"), "TypeError: b |  at c |  at d |  at e"},
+		{"what npm says of a package that there is not", words("npm error code E404", "npm error 404 Not Found - GET https://example.com/x",
+			"npm error 404", "npm error 404  The requested resource 'x@*' could not be found", "npm error 404", "npm error 404 Note that you can also install from a",
+			"npm error 404 tarball, folder, http url, or git url.", "npm notice", "npm notice New minor version of npm available!",
+			"npm error A complete log of this run can be found in: x.log"),
+			"npm error code E404 | npm error 404 Not Found - GET https://example.com/x | npm error 404 | npm error 404  The requested resource 'x@*' could not be found"},
+		{"many errors", words("error 1", "error 2", "error 3", "error 4", "error 5", "error 6", "error 7", "error 8", "error 9", "error 10"),
+			"error 7 | error 8 | error 9 | error 10"},
 	} {
 		if got := test.w.String(); got != test.want {
 			t.Errorf("%s: got %q, want %q", test.name, got, test.want)

@@ -33,7 +33,9 @@ func demoCommand(env *environment) *cobra.Command {
 		Use:   "demo",
 		Short: "Show workbench at work, with a real client and real servers",
 		Long: `Demo connects a real MCP client to workbench's front over a pipe, opens a toolbox,
-calls a tool of a server, kills the process of that server and calls it again.
+calls a tool of a server, kills the process of that server and calls it again. In
+a temporary folder it then finds a project's file that nobody has trusted, and
+calls a tool that was changed since it was agreed to.
 Every line it prints comes from what happened; a step that fails ends the demo
 with exit code 1.
 
@@ -108,6 +110,8 @@ func demo(ctx context.Context, env *environment) error {
 		{"The agent opens " + d.toolbox, d.open},
 		{"It calls a tool", d.call},
 		{"The process is killed, and the next call works", d.kill},
+		{"A project's file that nobody has trusted is not run", d.stranger},
+		{"A tool that changed since it was agreed to is held", d.held},
 		{"What that saves in every conversation", d.tokens},
 	} {
 		fmt.Fprintf(d.out, "\n%s\n", d.paint.bold(fmt.Sprintf("%d  %s", i+1, step.name)))
@@ -209,15 +213,12 @@ func (d *demonstration) pid(server string) int {
 
 // maxDemoLines is how many lines of the instructions are shown, and demoWidth how wide a line is.
 const (
-	maxDemoLines = 9
+	maxDemoLines = 3
 	demoWidth    = 96
 )
 
 func (d *demonstration) initialize(ctx context.Context) error {
-	var req mcp.InitializeRequest
-	req.Params.ProtocolVersion = mcp.LATEST_LEGACY_PROTOCOL_VERSION
-	req.Params.ClientInfo = mcp.Implementation{Name: "workbench-demo", Version: version()}
-	res, err := d.client.Initialize(ctx, req)
+	res, err := greet(ctx, d.client)
 	if err != nil {
 		return err
 	}
@@ -237,6 +238,13 @@ func (d *demonstration) initialize(ctx context.Context) error {
 	return nil
 }
 
+func greet(ctx context.Context, c *client.Client) (*mcp.InitializeResult, error) {
+	var req mcp.InitializeRequest
+	req.Params.ProtocolVersion = mcp.LATEST_LEGACY_PROTOCOL_VERSION
+	req.Params.ClientInfo = mcp.Implementation{Name: "workbench-demo", Version: version()}
+	return c.Initialize(ctx, req)
+}
+
 // tools lists the tools, and says how many bytes their definitions have.
 func (d *demonstration) tools(ctx context.Context) (tools []mcp.Tool, size int, err error) {
 	res, err := d.client.ListTools(ctx, mcp.ListToolsRequest{})
@@ -248,7 +256,7 @@ func (d *demonstration) tools(ctx context.Context) (tools []mcp.Tool, size int, 
 }
 
 func (d *demonstration) open(ctx context.Context) error {
-	res, err := d.use(ctx, "workbench_open_toolbox", map[string]any{"toolbox_name": d.toolbox})
+	res, err := use(ctx, d.client, "workbench_open_toolbox", map[string]any{"toolbox_name": d.toolbox})
 	if err != nil {
 		return err
 	}
@@ -279,11 +287,11 @@ func (d *demonstration) open(ctx context.Context) error {
 }
 
 // use calls a tool of the front and returns the structured content of its result, or its text if there is none.
-func (d *demonstration) use(ctx context.Context, tool string, arguments map[string]any) (string, error) {
+func use(ctx context.Context, c *client.Client, tool string, arguments map[string]any) (string, error) {
 	var req mcp.CallToolRequest
 	req.Params.Name = tool
 	req.Params.Arguments = arguments
-	res, err := d.client.CallTool(ctx, req)
+	res, err := c.CallTool(ctx, req)
 	if err != nil {
 		return "", err
 	}
@@ -304,27 +312,30 @@ func (d *demonstration) use(ctx context.Context, tool string, arguments map[stri
 }
 
 // call calls a tool of the first server.
-func (d *demonstration) call(ctx context.Context) error { return d.callServer(ctx, d.ready[0].Name) }
+func (d *demonstration) call(ctx context.Context) error {
+	tool, text, err := d.callServer(ctx, d.ready[0].Name)
+	if err == nil {
+		text = strings.Join(strings.Fields(foreign.Block(text)), " ")
+		fmt.Fprintf(d.out, "   %s\n   → %s\n", tool, shorten(text, demoWidth))
+	}
+	return err
+}
 
 // callServer calls a tool of a server that needs no arguments.
-func (d *demonstration) callServer(ctx context.Context, server string) error {
+func (d *demonstration) callServer(ctx context.Context, server string) (tool, text string, err error) {
 	tools, _, err := d.tools(ctx)
 	if err != nil {
-		return err
+		return "", "", err
 	}
 	prefix := toolbox.ExposedPrefix(d.toolbox, server)
 	i := slices.IndexFunc(tools, func(t mcp.Tool) bool {
 		return strings.HasPrefix(t.Name, prefix) && len(t.InputSchema.Required) == 0
 	})
 	if i < 0 {
-		return fmt.Errorf("server %q has no tool that can be called without arguments", server)
+		return "", "", fmt.Errorf("server %q has no tool that can be called without arguments", server)
 	}
-	text, err := d.use(ctx, tools[i].Name, map[string]any{})
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(d.out, "   %s\n   → %s\n", tools[i].Name, shorten(strings.Join(strings.Fields(foreign.Block(text)), " "), demoWidth))
-	return nil
+	text, err = use(ctx, d.client, tools[i].Name, map[string]any{})
+	return tools[i].Name, text, err
 }
 
 // kill ends the child as a crash would and calls it again.
@@ -343,7 +354,7 @@ func (d *demonstration) kill(ctx context.Context) error {
 	// caller to make it again.
 	began := time.Now()
 	for {
-		err = d.callServer(ctx, server)
+		_, _, err = d.callServer(ctx, server)
 		if err == nil || ctx.Err() != nil {
 			break
 		}
@@ -363,7 +374,7 @@ func (d *demonstration) kill(ctx context.Context) error {
 // tokens counts what the definitions of all servers take, and what one entry does.
 func (d *demonstration) tokens(ctx context.Context) error {
 	for _, other := range d.others {
-		if _, err := d.use(ctx, "workbench_open_toolbox", map[string]any{"toolbox_name": other}); err != nil {
+		if _, err := use(ctx, d.client, "workbench_open_toolbox", map[string]any{"toolbox_name": other}); err != nil {
 			return err
 		}
 	}

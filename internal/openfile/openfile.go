@@ -52,6 +52,9 @@ func MakeNew(path string, mode fs.FileMode) (*os.File, error) {
 // MakeFolder makes what is missing of a folder, with that mode: 0700 is for this user alone.
 func MakeFolder(path string, mode fs.FileMode) error { return os.MkdirAll(path, mode) }
 
+// MakeTemporary makes a folder for temporary files that nobody else may read. Who made it removes it.
+func MakeTemporary(name string) (path string, err error) { return os.MkdirTemp("", name) }
+
 // LetRun has a file that belongs to the user be one that may be run by whoever may read it.
 func LetRun(path string) error {
 	f, info, err := Open(path)

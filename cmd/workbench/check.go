@@ -49,10 +49,11 @@ func doctorCommand(env *environment) *cobra.Command {
 		Use:   "doctor",
 		Short: "Find out what does not work, and what to do",
 		Long: `Doctor does what check does, then starts each server once, all beside each
-other, and tells how it stands, how long it took, and what the definitions of its
-tools cost in tokens. It looks at the clients of this machine: whether workbench is
-in their files, once, as a program that is there. A server that has not answered
-after 7 seconds is told of as late, unless its package is being installed.
+other, and tells how it stands, how long it took, what the definitions of its
+tools cost in tokens, and what is odd in what it says, as a note that is no fault.
+It looks at the clients of this machine: whether workbench is in their files, once,
+as a program that is there. A server that has not answered after 7 seconds is told
+of as late, unless its package is being installed.
 
 Each finding has its remedy. With --fix doctor does those that are safe: it lets a
 file be run that is named as a program, and removes what an interrupted npx has
@@ -204,6 +205,9 @@ func (c checking) sum(env *environment, x *examined, cfg *config.Config) {
 	}
 	if fixed > 0 {
 		fmt.Fprintf(env.out, "%s mended\n", count(fixed, "finding"))
+	}
+	if n := x.count(diagnosis.Note); n > 0 {
+		fmt.Fprintln(env.out, placesToSee(n))
 	}
 	switch {
 	case faults+warnings == 0:

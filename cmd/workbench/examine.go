@@ -223,7 +223,23 @@ func (x *examined) start(ctx context.Context, e *environment) error {
 			x.stood(i, srv)
 		}
 	}
+	x.audit(boxes)
 	return nil
+}
+
+// audit notes what is odd in what servers say.
+func (x *examined) audit(boxes []*toolbox.Toolbox) {
+	var servers []*toolbox.Server
+	for _, b := range boxes {
+		servers = append(servers, b.Servers()...)
+	}
+	for _, h := range toolbox.Audit(servers) {
+		for i, one := range x.Servers {
+			if one.Toolbox+"/"+one.Server == h.Server {
+				x.add(i, diagnosis.Finding{Level: diagnosis.Note, Message: "look at " + h.String()})
+			}
+		}
+	}
 }
 
 // stood notes how a server that was started stands.

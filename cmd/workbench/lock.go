@@ -197,8 +197,13 @@ func audit(env *environment, all []lockable) {
 		fmt.Fprintf(env.out, "look at %s\n", h)
 	}
 	if len(hints) > 0 {
-		fmt.Fprintf(env.out, "%s: what was compared is characters and phrases, so there may be more to see\n", countVerb(len(hints), "place to look at", "places to look at"))
+		fmt.Fprintln(env.out, placesToSee(len(hints)))
 	}
+}
+
+// placesToSee says how many hints there are, and what they are worth.
+func placesToSee(n int) string {
+	return countVerb(n, "place to look at", "places to look at") + ": what was compared is characters and phrases, so there may be more to see"
 }
 
 // configured reports whether a configuration has a server.

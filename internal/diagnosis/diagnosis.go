@@ -26,9 +26,10 @@ type Level string
 const (
 	Fault   Level = "fault"   // it will not work
 	Warning Level = "warning" // it may not do what is wanted
+	Note    Level = "note"    // a person should look at it; nothing need be wrong
 )
 
-// A Finding is one thing that is wrong.
+// A Finding is one thing that is wrong, or that a person should look at.
 type Finding struct {
 	Level   Level  `json:"level"`
 	Toolbox string `json:"toolbox,omitempty"`

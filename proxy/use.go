@@ -183,6 +183,7 @@ func (f *flight) useNow(c *call, w want, to route) {
 // has no such tool.
 func missing(b *box, w want) error {
 	var servers, tools, absent, left []string
+	var meant []*toolbox.Server
 	schemas := make(map[string][]byte)
 	for _, srv := range b.Servers() {
 		servers = append(servers, srv.Name)
@@ -196,13 +197,14 @@ func missing(b *box, w want) error {
 				schemas[key] = definition(&it)[inputSchema]
 			}
 		}
-		for x := range toolbox.Excluded([]*toolbox.Server{srv}, w.tool) {
-			left = append(left, fmt.Sprintf("server %q has it, but %s", srv.Name, x.Why))
-		}
+		meant = append(meant, srv)
 		// Of a server whose tools are known it makes no difference that it is only starting.
 		if st := srv.Status(); st.State != toolbox.Ready && (st.Tools == 0 || !st.State.IsStarting() && st.State != toolbox.Stopped) {
 			absent = append(absent, (&toolbox.UnavailableError{Toolbox: b.Name, Server: srv.Name, Status: st}).Error())
 		}
+	}
+	for x := range toolbox.Excluded(meant, w.tool) {
+		left = append(left, fmt.Sprintf("server %q has it, but %s", x.Server.Name, x.Why))
 	}
 	if _, ok := b.Server(w.server); w.server != "" && !ok {
 		return fmt.Errorf("toolbox %q has no server %q; its servers: %s", b.Name, foreign.NewName(w.server), strings.Join(servers, ", "))

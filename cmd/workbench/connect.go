@@ -238,19 +238,64 @@ func fileOf(c clients.Client, paths []string) (written, error) {
 	return w, nil
 }
 
+// longLine is from how many bytes on a line is shown around what is different in it alone: a client may write all that it keeps,
+// tokens and history included, into one line.
+const (
+	longLine   = 160
+	aroundLine = 24 // how many bytes are shown before and after that
+)
+
+// changedLines returns the lines that are gone, behind a -, and those that are new, behind a +.
+func changedLines(old, changed []byte) (lines []string) {
+	for line := range bytes.Lines(diff.Diff("a", old, "b", changed)) {
+		text := strings.TrimRight(string(line), "\r\n")
+		if !strings.HasPrefix(text, "+") && !strings.HasPrefix(text, "-") || strings.HasPrefix(text, "+++") || strings.HasPrefix(text, "---") {
+			continue
+		}
+		lines = append(lines, text)
+	}
+	for i := range lines {
+		if i+1 < len(lines) && lines[i][0] == '-' && lines[i+1][0] == '+' && max(len(lines[i]), len(lines[i+1])) > longLine {
+			lines[i], lines[i+1] = different(lines[i], lines[i+1])
+		}
+	}
+	return lines
+}
+
+// different leaves out of two lines what both begin and end with, but for a little. The first byte is not compared.
+func different(a, b string) (string, string) {
+	most := min(len(a), len(b)) - 1
+	front := 0
+	for front < most && a[1+front] == b[1+front] {
+		front++
+	}
+	back := 0
+	for back < most-front && a[len(a)-1-back] == b[len(b)-1-back] {
+		back++
+	}
+	cut := func(text string) string {
+		from, to := 1+max(0, front-aroundLine), len(text)-max(0, back-aroundLine)
+		begin, end := "", ""
+		if from > 1 {
+			begin = "…"
+		}
+		if to < len(text) {
+			end = "…"
+		}
+		return text[:1] + begin + strings.ToValidUTF8(text[from:to], "") + end
+	}
+	return cut(a), cut(b)
+}
+
 // rewrite shows what will be different, asks, and writes.
 func (e *environment) rewrite(ctx context.Context, todo []written, secret string, dryRun, yes bool) error {
 	for _, w := range todo {
 		fmt.Fprintf(e.out, "%s\n", shown(w.path))
-		for line := range bytes.Lines(diff.Diff("a", w.old, "b", w.new)) {
-			text := string(line)
-			if (text[0] != '+' && text[0] != '-') || strings.HasPrefix(text, "+++") || strings.HasPrefix(text, "---") {
-				continue
-			}
+		for _, text := range changedLines(w.old, w.new) {
 			if secret != "" {
 				text = strings.ReplaceAll(text, secret, "…")
 			}
-			fmt.Fprintln(e.out, "  "+foreign.Block(strings.TrimRight(text, "\r\n")))
+			fmt.Fprintln(e.out, "  "+foreign.Block(text))
 		}
 	}
 	if len(todo) == 0 || dryRun {

@@ -170,7 +170,7 @@ func (l *locking) write(ctx context.Context, env *environment, names []string) e
 	}
 	for path, file := range files {
 		for _, id := range file.Servers() {
-			if !configured(cfg, id) && len(names) == 0 {
+			if !configured(cfg, path, id) && len(names) == 0 {
 				file.Remove(id)
 			}
 		}
@@ -206,8 +206,14 @@ func placesToSee(n int) string {
 	return countVerb(n, "place to look at", "places to look at") + ": what was compared is characters and phrases, so there may be more to see"
 }
 
-// configured reports whether a configuration has a server.
-func configured(cfg *config.Config, id lock.ID) bool {
+// configured reports whether a configuration has a server of a lock file. One whose toolbox a project's stands in the place
+// of is taken to be there: it is not looked at, and is elsewhere as it was.
+func configured(cfg *config.Config, path string, id lock.ID) bool {
+	if slices.ContainsFunc(cfg.Toolboxes, func(t config.Toolbox) bool {
+		return strings.EqualFold(t.Name, id.Toolbox) && lock.Beside(t.File) != path
+	}) {
+		return true
+	}
 	t, ok := cfg.Toolbox(id.Toolbox)
 	if ok {
 		_, ok = t.Server(id.Server)
@@ -245,9 +251,9 @@ func (l *locking) compare(ctx context.Context, env *environment, names []string)
 			l.print(env, s.ID, changes)
 		}
 	}
-	for _, file := range files {
+	for path, file := range files {
 		for _, id := range file.Servers() {
-			if !configured(cfg, id) && (len(names) == 0 || slices.Contains(names, id.Toolbox)) {
+			if !configured(cfg, path, id) && (len(names) == 0 || slices.Contains(names, id.Toolbox)) {
 				differ++
 				fmt.Fprintf(env.out, "%s is in the lock file and not in the configuration\n", id)
 			}

@@ -206,6 +206,13 @@ func (c checking) sum(env *environment, x *examined, cfg *config.Config) {
 	if fixed > 0 {
 		fmt.Fprintf(env.out, "%s mended\n", count(fixed, "finding"))
 	}
+	if c.start {
+		sizes := make(map[string]int)
+		for _, s := range x.Servers {
+			sizes[s.Toolbox] += s.size
+		}
+		fmt.Fprintln(env.out, costs(cfg, sizes))
+	}
 	if n := x.count(diagnosis.Note); n > 0 {
 		fmt.Fprintln(env.out, placesToSee(n))
 	}

@@ -34,6 +34,8 @@ type examinedServer struct {
 	Seconds   float64          `json:"seconds,omitempty"`
 	Tools     int              `json:"tools,omitempty"`
 	Tokens    int              `json:"tokens,omitempty"` // what the definitions of its tools cost, reckoned
+
+	size int // of these definitions, in bytes
 }
 
 // bytesPerToken is what tokens are reckoned at.
@@ -253,8 +255,9 @@ func (x *examined) stood(i int, srv *toolbox.Server) {
 	items := srv.Items(toolbox.Tools)
 	one.Tools = len(items)
 	for _, it := range items {
-		one.Tokens += len(it.Raw) / bytesPerToken
+		one.size += len(it.Raw)
 	}
+	one.Tokens = one.size / bytesPerToken
 	told := slices.ContainsFunc(x.Findings, func(f diagnosis.Finding) bool {
 		return f.Toolbox == one.Toolbox && f.Server == one.Server && f.Level == diagnosis.Fault
 	})

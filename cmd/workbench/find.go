@@ -212,17 +212,26 @@ func indexServers(ctx context.Context, env *environment, names []string) error {
 		return err
 	}
 	if cfg, err := env.loadOnce(); err == nil && len(names) == 0 {
-		all, told := 0, proxy.AtOnce(cfg)
+		sizes := make(map[string]int)
 		for _, r := range rows {
-			all += r.bytes
-			if t, ok := cfg.Toolbox(r.toolbox); ok && t.Open && cfg.ToolMode != config.ToolModeSearch {
-				told += r.bytes
-			}
+			sizes[r.toolbox] += r.bytes
 		}
-		fmt.Fprintf(env.out, "\nall definitions are %d tokens; a client is told %d at once (toolMode %s)\n", all/4, told/4, cfg.ToolMode)
+		fmt.Fprintf(env.out, "\n%s\n", costs(cfg, sizes))
 	}
 	if failed {
 		return silentError{exitFault}
 	}
 	return nil
+}
+
+// costs says what the definitions of tools cost whose sizes are given for each toolbox.
+func costs(cfg *config.Config, sizes map[string]int) string {
+	all, told := 0, proxy.AtOnce(cfg)
+	for name, size := range sizes {
+		all += size
+		if t, ok := cfg.Toolbox(name); ok && t.Open && cfg.ToolMode != config.ToolModeSearch {
+			told += size
+		}
+	}
+	return fmt.Sprintf("all definitions are %d tokens; a client is told %d at once (toolMode %s)", all/bytesPerToken, told/bytesPerToken, cfg.ToolMode)
 }

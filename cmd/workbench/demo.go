@@ -121,6 +121,9 @@ func demo(ctx context.Context, env *environment) error {
 		if err != nil {
 			_ = d.client.Close()
 			<-ended
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
 			return fmt.Errorf("demo: %s: %w", strings.ToLower(step.name[:1])+step.name[1:], err)
 		}
 		select {

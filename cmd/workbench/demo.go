@@ -26,7 +26,7 @@ import (
 )
 
 // demoStep bounds each step of the demo.
-const demoStep = 30 * time.Second
+const demoStep = 2 * time.Minute
 
 func demoCommand(env *environment) *cobra.Command {
 	return &cobra.Command{

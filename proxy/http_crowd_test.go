@@ -63,6 +63,10 @@ func TestHTTPCrowd(t *testing.T) {
 				if err != nil {
 					return fmt.Errorf("client %d call %d: %w", c, id, err)
 				}
+				// While its server starts, a call with a progress token hears so.
+				for len(got) > 1 && strings.Contains(got[0], fmt.Sprintf(`"progressToken":%d,`, id)) && strings.Contains(got[0], " is starting, ") {
+					got = got[1:]
+				}
 				switch {
 				case len(got) != 1 || strings.Count(got[0], fmt.Sprintf(`"id":%d,`, id)) != 1:
 					return fmt.Errorf("client %d call %d: got %q, want one reply", c, id, got)

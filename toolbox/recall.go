@@ -114,10 +114,15 @@ func (s *Server) itemsOf(e *catalogue.Entry, k Kind, room int) (items []Item) {
 }
 
 // known reports whether the server can be spoken of before it has started, and
-// nothing speaks against that it starts.
+// nothing speaks against that it starts. One of which a list was not read to its end is spoken of once that is.
 func (s *Server) known() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	for _, unread := range s.unread {
+		if unread {
+			return false
+		}
+	}
 	return !s.status.Seen.IsZero() && s.status.Cause == nil
 }
 

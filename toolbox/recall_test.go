@@ -402,6 +402,16 @@ func TestRecall(t *testing.T) {
 	}
 }
 
+// A server of which a list could not be read when it was seen, as when its client left meanwhile, is waited for.
+func TestServerKnownInPart(t *testing.T) {
+	opts := toolbox.Options{Catalogue: catalogueIn(t.TempDir())}
+	see(t, opts, spec("tools=a prompts=p refuse=prompts/list"))
+	b := open(t, opts, spec("tools=a prompts=p"))
+	if got := keys(server(t, b, "s").Items(toolbox.Prompts)); !slices.Equal(got, []string{"p"}) {
+		t.Errorf("got prompts %v of the server that was opened, want p", got)
+	}
+}
+
 // Nothing that is secret reaches the disk.
 func TestNoSecretsInTheCatalogue(t *testing.T) {
 	dir := t.TempDir()

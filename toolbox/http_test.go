@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -544,6 +545,31 @@ func TestHTTPListens(t *testing.T) {
 		if strings.Contains(got, `\"id\":99,\"error\"`) {
 			break
 		}
+	}
+}
+
+// A server that answers the GET at once has the stream before it is asked anything, so nothing that it says is lost.
+func TestHTTPListensFirst(t *testing.T) {
+	var mu sync.Mutex
+	var got []string
+	r := newFarServer(t, &farServer{})
+	r.before = func(w http.ResponseWriter, req *http.Request, m *wire.Message) bool {
+		line := "GET"
+		if req.Method == http.MethodGet {
+			time.Sleep(20 * time.Millisecond) // in which all else would overtake it
+		} else {
+			line = string(m.Bytes(m.Method))
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		got = append(got, line)
+		return false
+	}
+	r.open(config.TransportHTTP, toolbox.Options{})
+	mu.Lock()
+	defer mu.Unlock()
+	if at := slices.Index(got, "GET"); at < 1 || got[at-1] != "notifications/initialized" || slices.Index(got, "tools/list") < at {
+		t.Errorf("got %q, want the GET between notifications/initialized and tools/list", got)
 	}
 }
 

@@ -33,6 +33,7 @@ type httpLink struct {
 	tasks  tasks
 	order  order
 	mirror mirrors
+	attend sync.Once // the stream is opened after the first notification, which is notifications/initialized
 
 	mu      sync.Mutex
 	session string
@@ -59,7 +60,7 @@ func (s *Server) dialHTTP() link {
 
 func (l *httpLink) Begin(r receiver) { l.r = r }
 
-// Handshaken opens the stream on which a legacy server speaks unasked.
+// Handshaken notes what was agreed on; the notification that follows opens the stream.
 func (l *httpLink) Handshaken(version string) {
 	l.server.greeted(version)
 	l.mu.Lock()
@@ -67,11 +68,7 @@ func (l *httpLink) Handshaken(version string) {
 	if mcp.IsModernProtocol(version) {
 		l.session = "" // revision 2026-07-28 has no sessions
 	}
-	stateful := l.session != ""
 	l.mu.Unlock()
-	if stateful {
-		l.tasks.begin(l.listen)
-	}
 }
 
 // Send posts a message on a goroutine of its own: the answer to it is the
@@ -96,6 +93,9 @@ func (l *httpLink) Send(msg []byte, id uint64) error {
 		err := error(unreachedError{retired})
 		if retired == nil {
 			err = l.post(ctx, body, id)
+		}
+		if id == 0 {
+			l.attend.Do(l.open)
 		}
 		l.finish(id, err)
 	}) {

@@ -5,13 +5,40 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-// listen keeps the GET stream open. A server that has none answers 405.
-func (l *httpLink) listen() {
+// streamWait bounds how long the opening of the GET stream holds up what comes
+// after it: some servers answer the GET when they have something to say.
+const streamWait = 2 * time.Second
+
+// open opens the stream on which a legacy server with sessions speaks unasked,
+// and returns when the server has it: what the server says to what it is sent
+// next would be lost otherwise, a changed list as well as a log line.
+func (l *httpLink) open() {
+	if !l.hasSession() {
+		return
+	}
+	opened := make(chan struct{})
+	if !l.tasks.begin(func() { l.listen(sync.OnceFunc(func() { close(opened) })) }) {
+		return
+	}
+	wait := time.NewTimer(streamWait)
+	defer wait.Stop()
+	select {
+	case <-opened:
+	case <-wait.C:
+	case <-l.ctx.Done():
+	}
+}
+
+// listen keeps the GET stream open. A server that has none answers 405. It calls
+// answered when the server has answered for the first time, or will not.
+func (l *httpLink) listen(answered func()) {
+	defer answered()
 	last := ""
 	wait := time.Second
 	for l.ctx.Err() == nil {
@@ -23,6 +50,7 @@ func (l *httpLink) listen() {
 			req.Header.Set("Last-Event-ID", last)
 		}
 		resp, err := l.server.remote.do(req)
+		answered()
 		if errors.As(err, new(*StatusError)) {
 			return
 		}

@@ -38,6 +38,9 @@ type Options struct {
 	// Approvals is where calls wait that a person is to agree to; nil means that
 	// the client alone can ask.
 	Approvals *approval.Register
+	// Trust has the configuration of a project used as it was shown to the user.
+	// nil means that no client's user is asked about it.
+	Trust func(*config.Untrusted) error
 	// Clients remembers from one session to the next how clients take changed
 	// lists; nil means that each session finds out for itself.
 	Clients *habits.Memory

@@ -109,6 +109,7 @@ func (s *session) reload(v *view) {
 		retire()
 	}
 	s.openNew()
+	s.begin(s.consider)
 }
 
 // dueLocked reports whether the news of a reload are to be told now, and notes

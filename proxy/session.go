@@ -81,8 +81,9 @@ type session struct {
 	habit                         habits.Habit
 	recalled                      bool // habit has what other sessions saw
 
-	finder finder
-	shelf  *results.Shelf // large results
+	finder     finder
+	considered considered
+	shelf      *results.Shelf // large results
 
 	scripts        atomic.Uint64 // calls that scripts have made
 	scriptsRunning atomic.Int32
@@ -441,6 +442,7 @@ func (s *session) notification(m *wire.Message, scope uint64) {
 	switch string(m.Bytes(m.Method)) {
 	case "notifications/initialized":
 		s.begin(s.openMarked)
+		s.begin(s.consider)
 	case "notifications/cancelled":
 		s.cancelled(m, scope)
 	case "notifications/progress":

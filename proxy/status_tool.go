@@ -59,12 +59,17 @@ func (s *session) tellStatus(c *call) {
 	if f == nil {
 		return
 	}
+	said, answered := s.considerIn(f, c)
+	if answered {
+		return
+	}
 	reports := s.report()
 	body := encode(struct {
 		Toolboxes []boxReport      `json:"toolboxes"`
 		Untrusted *untrustedReport `json:"untrusted_configuration,omitempty"`
 	}{reports, s.reportUntrusted()})
 	var lines strings.Builder
+	lines.WriteString(said)
 	for i := range reports {
 		reports[i].write(&lines)
 	}

@@ -110,6 +110,7 @@ func serve(cmd *cobra.Command, env *environment, direct string, over *httpFlags)
 	if over.address != "" {
 		return serveHTTP(cmd.Context(), env, over, cfg, opts, reload)
 	}
+	opts.Trust = from.trustShown
 	front, err := proxy.New(cfg, opts)
 	if err != nil {
 		return usageError{fmt.Errorf("--toolbox: %w", err)}

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/lock"
@@ -176,6 +177,30 @@ func describe(path string, src *config.Source, entry trust.Entry, why string) *c
 		u.Changes = trust.Changes(entry.Shown, u.Shown)
 	}
 	return u
+}
+
+// trustShown trusts a file as it was shown to the user, who was asked by a client. It is read once more, so that one with
+// faults is not trusted.
+func (s *sources) trustShown(u *config.Untrusted) error {
+	src, err := config.Read(u.Path)
+	if err != nil {
+		return err
+	}
+	if trust.Digest(src.Data) != u.Digest {
+		return errors.New("it was changed while its user read it")
+	}
+	if _, err := src.ParseUsable(s.env.lookup); err != nil {
+		return err
+	}
+	store, err := s.env.trusted()
+	if err != nil {
+		return err
+	}
+	return keepTrust(store, u)
+}
+
+func keepTrust(store *trust.Store, u *config.Untrusted) error {
+	return store.Put(trust.Entry{Path: u.Path, Digest: u.Digest, Since: time.Now().Round(0), Shown: u.Shown})
 }
 
 // trusted is what the user has decided about files of projects.

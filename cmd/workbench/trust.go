@@ -15,7 +15,6 @@ import (
 
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/foreign"
-	"github.com/mcp-workbench/workbench/internal/trust"
 )
 
 func trustCommand(env *environment) *cobra.Command {
@@ -119,7 +118,7 @@ func trustProject(ctx context.Context, env *environment, named string, yes bool)
 			return err
 		}
 	}
-	if err := store.Put(trust.Entry{Path: path, Digest: u.Digest, Since: time.Now().Round(0), Shown: u.Shown}); err != nil {
+	if err := keepTrust(store, u); err != nil {
 		return err
 	}
 	fmt.Fprintln(env.out, "trusted, as long as it is not changed")

@@ -1,0 +1,135 @@
+package proxy
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/approval"
+	"github.com/mcp-workbench/workbench/internal/eras"
+	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/logkey"
+	"github.com/mcp-workbench/workbench/internal/wire"
+)
+
+// What is put to a person in a client, who cannot scroll everywhere, is bounded; longer files are for workbench trust.
+const (
+	maxConsidered      = 40      // lines
+	maxConsideredBytes = 4 << 10 // of all lines
+)
+
+// considered notes which file of a project the user was asked about: each content of it once in a session.
+type considered struct {
+	mu     sync.Mutex
+	digest string
+}
+
+// consider asks the user of a legacy client whether the configuration of the project is to be used, where the client shows
+// forms. No answer, and any other than yes, leaves it as it is.
+func (s *session) consider(context.Context) {
+	u := s.considerable()
+	if u == nil || !s.canFill() || !s.considered.first(u) {
+		return
+	}
+	k := &ask{answer: func(m *wire.Message) {
+		if m.Kind == wire.Result && chosen(m.Raw, m.Result, "decision", "trust") {
+			s.begin(func(context.Context) { _ = s.trust(u) }) // which is in the log
+		}
+	}}
+	s.enter(k)
+	s.send(eras.AppendQuestionToLegacy(nil, []byte(k.id), "elicitation/create", considerParams(u)))
+}
+
+// considerIn asks the user of a modern client, in the answer to a call of workbench_status. It reports whether the call is
+// answered; else said is what the answer is to begin with.
+func (s *session) considerIn(f *flight, c *call) (said string, answered bool) {
+	u := s.considerable()
+	if u == nil || c.modern == nil || !canFill(c.modern.capabilities) {
+		return "", false
+	}
+	digest, file := s.p.seal.digest(c), fileNumber(u)
+	if c.state.Present() {
+		state, _ := wire.Unquote(c.Bytes(c.state))
+		number, sealed, err := s.p.seal.open(state)
+		answer, found := wire.FindPath(c.Raw, c.responses, "trust")
+		switch {
+		case err != nil || sealed != digest || found != nil || !answer.Present() || !chosen(c.Raw, answer, "decision", "trust"):
+			return "", false
+		case number != file:
+			return "The project's configuration was changed while its user read it, so it was not trusted.\n", false
+		}
+		if err := s.trust(u); err != nil {
+			return fmt.Sprintf("The project's configuration could not be trusted: %s\n", foreign.NewError(err)), false
+		}
+		return "The project's configuration is trusted, and its toolboxes are there in a moment.\n", false
+	}
+	if !s.considered.first(u) {
+		return "", false
+	}
+	result := append([]byte(`{"resultType":"input_required","inputRequests":{"trust":{"method":"elicitation/create","params":`), considerParams(u)...)
+	result = append(result, `}},"requestState":`...)
+	f.reply(append(wire.AppendQuote(result, s.p.seal.close(file, digest, time.Now().Add(approval.Patience))), '}'))
+	return "", true
+}
+
+// considerable is the configuration of the project that the user of this client may be asked about; nil if there is none.
+func (s *session) considerable() *config.Untrusted {
+	u := s.cfg().Untrusted
+	if u == nil || u.Digest == "" || s.p.opts.Trust == nil {
+		return nil
+	}
+	lines := considerLines(u)
+	if len(lines) > maxConsidered || len(strings.Join(lines, "\n")) > maxConsideredBytes {
+		return nil
+	}
+	return u
+}
+
+func considerLines(u *config.Untrusted) []string {
+	if u.Changes != nil {
+		return u.Changes
+	}
+	return u.Shown
+}
+
+func considerParams(u *config.Untrusted) []byte {
+	what := "It would start, reach and read"
+	if u.Changes != nil {
+		what = "It was changed since you trusted it (- is gone, + is new)"
+	}
+	msg := fmt.Sprintf("Workbench asks: the project of this folder has a configuration of its own, %s. %s:\n\n%s\n\nIs it to be used? Say yes only if you know who wrote it.",
+		foreign.NewText(u.Path), what, strings.Join(considerLines(u), "\n"))
+	return formParams(msg, "decision", [2]string{"trust", "refuse"}, [2]string{"Trust it as it is now", "Do not use it"})
+}
+
+// trust has what the user saw used.
+func (s *session) trust(u *config.Untrusted) error {
+	err := s.p.opts.Trust(u)
+	log := s.p.opts.Logger
+	if err != nil {
+		log.Warn().AnErr(logkey.Err, err).Msg("the project's configuration could not be trusted")
+		return err
+	}
+	log.Info().Str(logkey.Detail, u.Path).Msg("the user trusted the project's configuration in the client")
+	return nil
+}
+
+// first reports whether the user has not been asked about this content, and notes that it happens.
+func (n *considered) first(u *config.Untrusted) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	was := n.digest
+	n.digest = u.Digest
+	return was != u.Digest
+}
+
+// fileNumber stands for the content of a file in the state of a request.
+func fileNumber(u *config.Untrusted) uint64 {
+	sum, _ := hex.DecodeString(u.Digest) // ours
+	return binary.BigEndian.Uint64(append(sum, make([]byte, 8)...))
+}

@@ -6,15 +6,18 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
 // Answer goes on with a question that waits, given what the user replied: the
 // words, or the JSON object of Pending.Form. A reply that answers nothing has
-// the question asked again; abort gives it up, and so does a command with a
-// slash before its name, which is then carried out. Where a command is to be
-// chosen, the name or an utterance of another one is enough for that.
+// the question asked again, with what was wrong; abort gives it up, and so does a
+// command with a slash before its name, which is then carried out. Where a command
+// is to be chosen, the name or an utterance of another one is enough for that.
+// Where a value is asked for, all of the reply is the value, unless it begins with
+// the name of a parameter, as in name: value.
 func (e *Engine) Answer(ctx context.Context, p Path, pending Pending, reply string, opts CallOptions) (*Outcome, error) {
 	t, err := e.turn(ctx, p, reply, opts)
 	if err != nil {
@@ -79,7 +82,7 @@ func (t *turn) again(pending Pending, question string) *Outcome {
 
 func (t *turn) confirmed(pending Pending, agreed, known bool) (*Outcome, error) {
 	if !known {
-		return t.again(pending, "Shall "+pending.Action.CommandName+" run? Answer yes or no."), nil
+		return t.again(pending, "“"+clip(shown(t.raw), maxInline)+"” is neither yes nor no. Shall "+pending.Action.CommandName+" run? Answer yes or no; abort gives it up."), nil
 	}
 	if !agreed {
 		return t.giveUp(), nil
@@ -111,42 +114,53 @@ func (t *turn) chosen(pending Pending, said string) (*Outcome, error) {
 	if _, uttered := other.uttered(); exact || uttered {
 		return t.Assist(t.ctx, t.path, t.raw, t.opts)
 	}
-	return t.again(pending, "Which one: "+strings.Join(pending.Candidates, ", ")+"? Answer with its number or name, or none."), nil
+	return t.again(pending, "“"+clip(shown(t.raw), maxInline)+"” is none of them. Which one: "+strings.Join(pending.Candidates, ", ")+"? Answer with its number or name, or none."), nil
 }
 
-// supplied adds the values that were asked for.
+// supplied adds the value that was asked for, and others that the reply names.
 func (t *turn) supplied(pending Pending, reply string, form arguments, isForm bool) (*Outcome, error) {
 	v, problem := t.w.resolve(t.path, pending.Action.CommandName)
-	if problem != nil {
+	if problem != nil || len(pending.Missing) == 0 {
 		return t.action(pending.Action) // which says so
 	}
+	c, asked := v.command, pending.Missing[0]
 	args := arguments{}
 	_ = json.Unmarshal(pending.Action.Arguments, &args)
 	problem = &Problem{}
+	if isForm && c.Param(asked) != nil && !c.hasAny(form) && len(form) > 0 {
+		isForm = false // an object that is the value
+	}
 	if isForm {
 		for name, value := range form {
 			args[name] = wire.Compact(nil, value)
 			// What no form has a field for was asked for as text.
-			p := v.command.Param(name)
+			p := c.Param(name)
 			if text, isText := wire.Unquote(value); isText && p != nil && len(p.Types) > 0 && !slices.Contains(p.Types, "string") {
-				if read, err := p.read(v.command.schema, []string{text}); err == nil {
+				if read, err := p.read(c.schema, []string{text}); err == nil {
 					args[name] = read
 				}
 			}
 		}
 		return t.run(v, args, problem)
 	}
-	texts := positional(v.command, pending.Missing, reply)
-	if len(texts) == 0 {
-		q := question(v.command, pending.Missing, problem)
-		return t.again(pending, q), nil
+	if o, err, is := t.aside(pending, reply); is {
+		return o, err
+	}
+	texts := map[string]string{asked: unquoted(reply)}
+	if named := findPairs(reply, c.paramNames()); len(named) > 0 && named[0].start == 0 {
+		clear(texts)
+		for _, p := range named {
+			texts[p.name] = p.value
+			t.inferred = t.inferred || p.joined
+		}
+	} else if p := c.Param(asked); p != nil {
+		texts[asked] = t.meant(c, p, texts[asked], problem)
 	}
 	for _, name := range sortedKeys(texts) {
-		p := v.command.Param(name)
-		if p == nil {
+		if problem.about(name) {
 			continue
 		}
-		value, err := p.read(v.command.schema, []string{texts[name]})
+		value, err := c.Param(name).read(c.schema, []string{texts[name]})
 		if err != nil {
 			problem.invalid(name, wire.AppendQuote(nil, texts[name]), err.Error())
 			continue
@@ -156,27 +170,70 @@ func (t *turn) supplied(pending Pending, reply string, form arguments, isForm bo
 	return t.run(v, args, problem)
 }
 
-// positional reads a reply in words: the whole of it for one value, pairs of
-// name and value, or as many values between commas as were asked for.
-func positional(c *Command, wanted []string, reply string) map[string]string {
-	texts := map[string]string{}
-	for _, name := range wanted {
-		if value, _, ok := findPair(reply, name); ok {
-			texts[name] = value
+// hasAny reports whether one of the values is that of a parameter.
+func (c *Command) hasAny(form arguments) bool {
+	for name := range form {
+		if c.Param(name) != nil {
+			return true
 		}
 	}
-	if len(texts) > 0 {
-		return texts
+	return false
+}
+
+// meant is the value of a parameter that a reply in words gives. Where the reply
+// may say something else as well, what it leads to is confirmed.
+func (t *turn) meant(c *Command, p *Param, reply string, problem *Problem) string {
+	agreed, known := affirmed(normal(reply))
+	switch {
+	case known && slices.Contains(p.Types, "boolean"):
+		return strconv.FormatBool(agreed)
+	case known && !slices.Contains(enumTexts(p.schema), reply):
+		problem.invalid(p.Name, wire.AppendQuote(nil, reply), "is asked for, not whether to go on (write "+p.Name+": "+reply+" if that is the value; abort gives it up)")
+		return reply
+	case !p.fits(reply, new(time.Duration)):
+		// A value among other words.
+		found := extract(&Command{Params: []Param{*p}, schema: c.schema, byName: map[string]*Param{p.Name: p}}, reply, map[string]bool{}, nil)
+		if value, ok := found.args[p.Name]; ok && !p.takesText() {
+			t.inferred = true
+			return plain(value)
+		}
+	case t.orders(reply) && !slices.Contains(enumTexts(p.schema), reply):
+		t.inferred = true
 	}
-	if len(wanted) == 1 && reply != "" {
-		return map[string]string{wanted[0]: reply}
+	return reply
+}
+
+// orders reports whether a reply could be an instruction of its own.
+func (t *turn) orders(reply string) bool {
+	other := *t
+	other.query = reply
+	_, _, exact := other.exact(false)
+	_, uttered := other.uttered()
+	_, worded := other.worded()
+	return exact || uttered || worded
+}
+
+// aside carries out a question of the user's own about where they are and what
+// can be done, and leaves that of the command waiting.
+func (t *turn) aside(pending Pending, reply string) (*Outcome, error, bool) {
+	other := *t
+	other.query = reply
+	v, _, ok := other.exact(false)
+	if !ok {
+		v, ok = other.uttered()
 	}
-	parts := strings.Split(reply, ",")
-	if len(parts) != len(wanted) {
-		return nil
+	switch {
+	case !ok || !v.command.core:
+		return nil, nil, false
+	case v.command.Name == Abort:
+		return t.giveUp(), nil, true
+	case v.command.Effect != Read:
+		return nil, nil, false
 	}
-	for i, part := range parts {
-		texts[wanted[i]] = strings.TrimSpace(part)
+	o, err := t.run(v, arguments{}, &Problem{})
+	if err == nil {
+		asked := t.w.commands[pending.Action.CommandName]
+		o.Status, o.Question, o.Pending = AwaitingUser, question(asked, pending.Missing, &Problem{}), &pending
 	}
-	return texts
+	return o, err, true
 }

@@ -5,31 +5,35 @@ import (
 	"strings"
 )
 
-// ask returns the problem, and the question for what is missing.
+// ask returns the problem, and the question for what is missing: for one value at
+// a time, and first for one that was given and cannot be.
 func (t *turn) ask(c *Command, args arguments, problem *Problem) *Outcome {
 	o := t.refuse(c, args, problem, problem.words(c))
-	wanted := slices.Clone(problem.Missing)
+	var wanted []string
 	for _, bad := range problem.Invalid {
-		if c.Param(bad.Name) != nil {
+		delete(args, bad.Name)
+		if c.Param(bad.Name) != nil && !slices.Contains(wanted, bad.Name) {
 			wanted = append(wanted, bad.Name)
-			delete(args, bad.Name)
 		}
 	}
+	wanted = append(wanted, problem.Missing...)
 	if t.query == "" || len(wanted) == 0 {
 		return o // an exact command is corrected and sent again
 	}
 	o.Status, o.Question = AwaitingUser, question(c, wanted, problem)
-	o.Pending = &Pending{Kind: AskValues, Query: t.query, Missing: wanted, Inferred: t.inferred, Form: c.form(wanted),
+	o.Pending = &Pending{Kind: AskValues, Query: t.query, Missing: wanted, Inferred: t.inferred, Form: c.form(wanted[0], problem.choices[wanted[0]]),
 		Action: Action{CommandName: c.Name, Arguments: args.json(c)}}
 	return o
 }
 
 // confirm returns the question whether the command may run.
-func (t *turn) confirm(c *Command, args arguments) *Outcome {
-	q := "Run " + c.Name + t.describe(args, c) + " at " + t.w.Title(t.path) + "?"
+func (t *turn) confirm(c *Command, args arguments, at Path) *Outcome {
+	inline, below := describe(c, args, at)
+	q := "Run " + c.Name + inline + " at " + t.w.Title(t.path) + "?"
 	if c.Description != "" {
 		q += " It does this: " + summary(c.Description)
 	}
+	q += below
 	o := t.outcome(c, args, false, CommandResponse{Response: q})
 	o.Status, o.Question = AwaitingUser, q
 	o.Pending = &Pending{Kind: AskConfirm, Query: t.query, Inferred: t.inferred, Action: Action{CommandName: c.Name, Arguments: args.json(c)}, Form: confirmForm()}
@@ -37,32 +41,42 @@ func (t *turn) confirm(c *Command, args arguments) *Outcome {
 	return o
 }
 
-// describe shows the values that a command would run with.
-func (t *turn) describe(args arguments, c *Command) string {
-	var parts []string
-	for _, p := range c.Params {
-		if v, ok := args[p.Name]; ok {
-			parts = append(parts, p.Name+" "+clip(string(v), 60))
-		}
-	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return " with " + strings.Join(parts, ", ")
-}
+// maxChoices is how many choices a question names.
+const maxChoices = 20
 
-// question asks for the named parameters of a command.
+// question asks for the first of the named parameters of a command. It says what
+// was wrong with the value that was given, and what the choices are.
 func question(c *Command, names []string, problem *Problem) string {
-	var parts []string
-	for _, name := range names {
-		part := spaced(name)
-		if p := c.Param(name); p != nil && p.Description != "" {
-			part += " (" + strings.TrimSuffix(p.Description, ".") + ")"
+	name, p := names[0], c.Param(names[0])
+	var b strings.Builder
+	for _, bad := range problem.Invalid {
+		if bad.Name == name {
+			b.WriteString(shown(strings.TrimSpace(spaced(name)+" "+bad.Reason+", got "+clip(string(bad.Value), maxInline))) + ". ")
+			break
 		}
-		if values := problem.Suggestions[name]; len(values) > 0 {
-			part += ", for example " + strings.Join(values[:min(3, len(values))], ", ")
-		}
-		parts = append(parts, part)
 	}
-	return "For " + c.Name + ", what is the " + strings.Join(parts, "; and the ") + "?"
+	b.WriteString("For " + c.Name + ", what is the " + spaced(name))
+	if p.Description != "" {
+		b.WriteString(" (" + strings.TrimSuffix(p.Description, ".") + ")")
+	}
+	all := enumTexts(p.schema)
+	if len(all) == 0 {
+		all = problem.choices[name]
+	}
+	switch likely := problem.Suggestions[name]; {
+	case len(all) > 0 && len(all) <= maxChoices:
+		b.WriteString(", one of " + strings.Join(all, ", "))
+	case len(likely) > 0:
+		b.WriteString(", for example " + strings.Join(likely[:min(3, len(likely))], ", "))
+	case len(p.Examples) > 0:
+		b.WriteString(", for example " + plain(p.Examples[0]))
+	}
+	if more := names[1:]; len(more) > 0 {
+		spacedNames := make([]string, len(more))
+		for i, name := range more {
+			spacedNames[i] = spaced(name)
+		}
+		return b.String() + "? The " + strings.Join(spacedNames, ", then the ") + " is asked for after it."
+	}
+	return b.String() + "?"
 }

@@ -150,8 +150,7 @@ func (t *turn) worded() (visible, bool) {
 	if len(found) != 1 {
 		return visible{}, false
 	}
-	_, left := t.extract(found[0])
-	return found[0], left == ""
+	return found[0], t.extract(found[0]).left == ""
 }
 
 // corrected finds what the user has said that the instruction means.
@@ -199,27 +198,28 @@ func (t *turn) explicit(v visible, rest string) (*Outcome, error) {
 		}
 		return t.run(v, args, problem)
 	}
-	args, left := extract(v.command, rest, nil, t.path[:v.depth])
-	if left != "" {
+	found := extract(v.command, rest, nil, t.path[:v.depth])
+	if found.left != "" {
 		t.traceIn(v.command, nil)
-		return t.refuse(v.command, nil, problem, v.command.Name+" was not run: none of its parameters takes “"+clip(left, 80)+"” by itself; write name=value"), nil
+		return t.refuse(v.command, nil, problem, v.command.Name+" was not run: none of its parameters takes “"+clip(found.left, 80)+"” by itself; write name=value"), nil
 	}
-	return t.run(v, args, problem)
+	t.inferred = t.inferred || !found.whole
+	return t.run(v, found.args, found.problem)
 }
 
 // guess runs a command that was found, with the parameters that the
 // instruction gives. Where it gives any the command counts as inferred, even if
 // there was no doubt about which is meant.
 func (t *turn) guess(v visible) (*Outcome, error) {
-	args, left := t.extract(v)
-	t.inferred = t.inferred || len(args) > 0 || left != ""
-	return t.run(v, args, &Problem{})
+	found := t.extract(v)
+	t.inferred = t.inferred || len(found.args) > 0 || found.left != ""
+	return t.run(v, found.args, found.problem)
 }
 
 // extract reads the parameters of a command out of the instruction. What is
 // left is a value of which nobody knows what it was to say: "show order 44830"
 // is not for the command that shows this order.
-func (t *turn) extract(v visible) (args arguments, left string) {
+func (t *turn) extract(v visible) extracted {
 	return extract(v.command, t.query, t.vocabulary(v.command), t.path[:v.depth])
 }
 
@@ -248,7 +248,7 @@ func (t *turn) likely() (*Outcome, error) {
 		return t.choose(found[:min(len(found), chooseCandidates)])
 	}
 	if v, sure := surely(found); sure {
-		if _, left := t.extract(v); left == "" {
+		if t.extract(v).left == "" {
 			return t.guess(v)
 		}
 	}

@@ -79,7 +79,7 @@ func TestAssist(t *testing.T) {
 		{name: "about something else", say: "what is the weather in Lisbon", status: command.Completed},
 		{name: "nothing", say: " / ", status: command.Completed},
 		{name: "to be confirmed, however it was called", say: "cancel_order reason=late", at: order(), status: command.AwaitingUser, asks: "Run Order/cancel_order with"},
-		{name: "missing", say: "open_order", status: command.AwaitingUser, asks: "For open_order, what is the order id (The number of the order, five digits), for example 44821, 44817?"},
+		{name: "missing", say: "open_order", status: command.AwaitingUser, asks: "For open_order, what is the order id (The number of the order, five digits), one of 44821, 44817?"},
 		{name: "a correction", say: "the usual", fixes: []command.Correction{{Utterance: "The usual!", Command: "list_orders"}}, ran: `list_orders {}`},
 		{name: "a correction, and what it would write is inferred", say: "drop it, late", at: order(), fixes: []command.Correction{{Utterance: "drop it, late", Command: "Order/add_note"}},
 			status: command.AwaitingUser, asks: `Run Order/add_note with order_id "44821", note "drop it, late"`},
@@ -140,7 +140,18 @@ func TestAnswer(t *testing.T) {
 		{"another command", "open_order", nil, []string{"/list_orders"}, `list_orders {}`, command.Completed},
 		{"a value", "open_order", nil, []string{"44821"}, `open_order {"order_id":"44821"}`, command.Completed},
 		{"a value that cannot be, and one that can", "open_order", nil, []string{"abc", "44821"}, `open_order {"order_id":"44821"}`, command.Completed},
-		{"two values", "place_order", nil, []string{"Tom Hale, Emma"}, `place_order {"customer":"Tom Hale","book":"Emma","copies":1}`, command.Completed},
+		{"two values, one at a time", "place_order", nil, []string{"Tom Hale", "Emma"}, `place_order {"customer":"Tom Hale","book":"Emma","copies":1}`, command.Completed},
+		{"a value with a comma", "place_order", nil, []string{"Hale, Tom", "Emma"}, `place_order {"customer":"Hale, Tom","book":"Emma","copies":1}`, command.Completed},
+		{"two values by name, of several words", "place a new order", nil, []string{"customer: Tom Hale, book: Emma"}, `place_order {"customer":"Tom Hale","book":"Emma","copies":1}`, command.Completed},
+		{"two values by name, joined by a word", "place a new order", nil, []string{"customer: Tom Hale and book: Emma", "yes"}, `place_order {"customer":"Tom Hale","book":"Emma","copies":1}`, command.Completed},
+		{"a name with blanks", "open_order", nil, []string{"order id: 44821"}, `open_order {"order_id":"44821"}`, command.Completed},
+		{"a value among other words", "open_order", nil, []string{"the 44821 please", "yes"}, `open_order {"order_id":"44821"}`, command.Completed},
+		{"a value that names the parameter", "add a note", order(), []string{"Please note: fragile goods inside"}, `Order/add_note {"order_id":"44821","note":"Please note: fragile goods inside"}`, command.Completed},
+		{"a value by the name of the parameter", "add a note", order(), []string{"note: fragile goods, and glass"}, `Order/add_note {"order_id":"44821","note":"fragile goods, and glass"}`, command.Completed},
+		{"a value that could be an instruction", "add a note", order(), []string{"cancel this order", "yes"}, `Order/add_note {"order_id":"44821","note":"cancel this order"}`, command.Completed},
+		{"yes is no value", "place_order", nil, []string{"yes"}, "", command.AwaitingUser},
+		{"yes is a value where it is said to be", "add a note", order(), []string{"note: yes"}, `Order/add_note {"order_id":"44821","note":"yes"}`, command.Completed},
+		{"never mind", "open_order", nil, []string{"Never mind!"}, "", command.Cancelled},
 		{"two values by name", "place_order", nil, []string{`book: Emma customer: "Tom Hale"`}, `place_order {"customer":"Tom Hale","book":"Emma","copies":1}`, command.Completed},
 		{"two values, one reply", "place_order", nil, []string{"Emma"}, "", command.AwaitingUser},
 		{"two values by a form", "place_order", nil, []string{`{"customer":"Tom","book":"Emma"}`}, `place_order {"customer":"Tom","book":"Emma","copies":1}`, command.Completed},
@@ -186,6 +197,97 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
+// What a user gives by name is kept to the last word, and what may be less, or
+// other, than was meant is not written unasked.
+func TestValuesAreWhole(t *testing.T) {
+	w := books(t)
+	tests := []struct {
+		name, say string
+		ran, asks string
+	}{
+		{"a colon", "/add_note note: Call her back tomorrow", `Order/add_note {"order_id":"44821","note":"Call her back tomorrow"}`, ""},
+		{"an equals sign", "add_note note=Call her, then wait; tomorrow.", `Order/add_note {"order_id":"44821","note":"Call her, then wait; tomorrow."}`, ""},
+		{"the name again", "/add_note note: Please note: fragile", `Order/add_note {"order_id":"44821","note":"Please note: fragile"}`, ""},
+		{"quotes", `/add_note note: "Call her" order_id: 44830`, `Order/add_note {"order_id":"44830","note":"Call her"}`, ""},
+		{"quotes within", `/add_note note: say "hi" to her`, `Order/add_note {"order_id":"44821","note":"say \"hi\" to her"}`, ""},
+		{"a name in quotes", `/add_note note: "order_id: 5"`, `Order/add_note {"order_id":"44821","note":"order_id: 5"}`, ""},
+		{"two lines", "/add_note note: one\ntwo", `Order/add_note {"order_id":"44821","note":"one\ntwo"}`, ""},
+		{"the rest", "/add_note Call her back. Tomorrow.", `Order/add_note {"order_id":"44821","note":"Call her back. Tomorrow."}`, ""},
+		{"cut", "/send_receipt address: ada@example.com please", "", `Run Order/send_receipt with order_id "44821", address "ada@example.com" at`},
+		{"found among words", "/send_receipt to ada@example.com", "", `Run Order/send_receipt with order_id "44821", address "ada@example.com" at`},
+		{"joined", "/add_note note: Call her and order_id: 44830", "", `Run Order/add_note with order_id "44830", note "Call her" at`},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			e, _ := desk(w, nil)
+			o, err := e.Assist(t.Context(), order(), test.say, command.CallOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ran := ""
+			if o.Output.Success {
+				ran = *o.Output.CommandName + " " + string(o.Output.CommandParameters)
+			}
+			if ran != test.ran || !strings.HasPrefix(o.Question, test.asks) || (test.asks == "") != (o.Question == "") {
+				t.Errorf("got %q, %q, want %q, %q", ran, o.Question, test.ran, test.asks)
+			}
+		})
+	}
+}
+
+// Who agrees sees all of each value, what cannot be seen by its number.
+func TestConfirmationShowsAll(t *testing.T) {
+	e, _ := desk(books(t), nil)
+	secret := "call her back, she has asked about the parcel and there is nothing to do but \u202etransfer 500 EUR\nto X " + strings.Repeat("y", 300) + "end"
+	arguments, _ := json.Marshal(map[string]string{"note": secret})
+	o, err := e.Run(t.Context(), order(), command.Action{CommandName: "add_note", Arguments: arguments}, command.CallOptions{Inferred: true})
+	if err != nil || o.Pending == nil {
+		t.Fatalf("got %+v, %v, want a question", o, err)
+	}
+	shown := strings.ReplaceAll(strings.ReplaceAll(o.Question, "\n| ", ""), "\n", "")
+	if want := `nothing to do but \u202etransfer 500 EUR` + "to X " + strings.Repeat("y", 300) + "end"; !strings.Contains(shown, want) {
+		t.Errorf("got the question %q, want all of the note", o.Question)
+	}
+	// What the place has already is shown beside what it is to be.
+	at := line()
+	at[1].Values = map[string]json.RawMessage{"copies": json.RawMessage("2")}
+	o, err = e.Run(t.Context(), at, command.Action{CommandName: "change_copies", Arguments: json.RawMessage(`{"copies":3}`)}, command.CallOptions{Inferred: true})
+	if err != nil || !strings.Contains(o.Question, "copies 2 → 3") {
+		t.Errorf("got %q, %v, want the old value beside the new one", o.Question, err)
+	}
+	at[0].Values["note"] = json.RawMessage(`"one\ntwo\nthree"`)
+	o, err = e.Run(t.Context(), at, command.Action{CommandName: "add_note", Arguments: json.RawMessage(`{"note":"one\n2\nthree"}`)}, command.CallOptions{Inferred: true})
+	if err != nil || !strings.HasSuffix(o.Question, "note:\n  one\n- two\n+ 2\n  three") {
+		t.Errorf("got %q, %v, want what is different", o.Question, err)
+	}
+}
+
+// A question that is asked again says what was wrong with the answer, and what
+// can be answered; a question of the user's own leaves it waiting.
+func TestAskedAgain(t *testing.T) {
+	e, _ := desk(books(t), nil)
+	o, err := e.Assist(t.Context(), nil, "place a new order", command.CallOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct{ say, asks, text string }{
+		{"yes", `customer is asked for, not whether to go on (write customer: yes if that is the value; abort gives it up), got "yes". For place_order, what is the customer`, ""},
+		{"where am I", "For place_order, what is the customer", "You are at global."},
+		{"Ada Reed", "For place_order, what is the book (The title of the book), one of Emma?", "book is missing"},
+		{"Emmma", `book does not exist, got "Emmma". For place_order, what is the book (The title of the book), one of Emma?`, ""},
+	} {
+		if o, err = e.Answer(t.Context(), o.Path, *o.Pending, step.say, command.CallOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if o.Pending == nil || !strings.HasPrefix(o.Question, step.asks) || !strings.Contains(o.Text(), step.text) {
+			t.Fatalf("got %q, %q to %q, want %q, %q", o.Question, o.Text(), step.say, step.asks, step.text)
+		}
+	}
+	if form := string(o.Pending.Form); !strings.Contains(form, `"enum":["Emma"]`) || strings.Contains(form, "customer") {
+		t.Errorf("got the form %s, want the one value that is asked for with its choices", form)
+	}
+}
+
 // A scripted chooser stands in for a model.
 type scripted struct {
 	chosen command.Chosen
@@ -212,7 +314,7 @@ func TestChooser(t *testing.T) {
 		{"a write is confirmed", command.Chosen{Command: "place_order", Arguments: json.RawMessage(`{"customer":"Tom","book":"Emma"}`)}, "Tom wants to order Emma", "", command.AwaitingUser, "Run place_order"},
 		{"none", command.Chosen{}, "order some book for the orders", "", command.AwaitingUser, "Which of these"},
 		{"one that does not exist", command.Chosen{Command: "drop_tables"}, "order some book", "", command.AwaitingUser, "Which of these"},
-		{"arguments of a wrong type", command.Chosen{Command: "search_books", Arguments: json.RawMessage(`{"words":5}`)}, "books please", "", command.AwaitingUser, "For search_books, what is the words"},
+		{"arguments of a wrong type", command.Chosen{Command: "search_books", Arguments: json.RawMessage(`{"words":5}`)}, "books please", "", command.AwaitingUser, "words must be string, got 5. For search_books, what is the words"},
 		{"arguments that are none", command.Chosen{Command: "search_books", Arguments: json.RawMessage(`"x"`)}, "books please", "", command.AwaitingUser, "Which of these"},
 		{"arguments that are null", command.Chosen{Command: "list_orders", Arguments: json.RawMessage(`null`)}, "orders please", "", command.AwaitingUser, "Which of these"},
 		{"arguments of none that are cut", command.Chosen{Command: "list_orders", Arguments: json.RawMessage(`{"cust`)}, "orders please", "", command.AwaitingUser, "Which of these"},

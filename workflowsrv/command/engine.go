@@ -170,7 +170,7 @@ func (t *turn) run(v visible, args arguments, problem *Problem) (*Outcome, error
 		return t.ask(c, args, problem), nil
 	}
 	if !t.opts.Confirmed && (c.Confirm || t.inferred && c.Effect != Read || t.opts.Inferred && c.Effect != Read && c.Effect != Navigate) {
-		return t.confirm(c, args), nil
+		return t.confirm(c, args, at), nil
 	}
 	if c.core {
 		return t.runCore(c, args), nil

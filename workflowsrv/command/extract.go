@@ -36,23 +36,47 @@ func (s span) word() string {
 // the surest sign to the weakest: name=value and name: value; a member of an
 // enum; what has the pattern, the format or the type that only one parameter
 // asks for; and, for the one required text that is left, the rest. vocabulary
-// are stems that belong to the command and not to a value; nil is none. left is
-// a value that no parameter takes, such as a number or a path, or of which
-// nobody knows which one does, "" for none; one that may be a text which is asked
-// for is not left.
-func extract(c *Command, text string, vocabulary map[string]bool, at Path) (_ arguments, left string) {
-	args := arguments{}
-	x := &extraction{c: c, args: args, at: at, vocabulary: vocabulary}
+// are stems that belong to the command and not to a value; nil is none, and then
+// all of the text is values.
+func extract(c *Command, text string, vocabulary map[string]bool, at Path) extracted {
+	x := &extraction{c: c, args: arguments{}, at: at, vocabulary: vocabulary, problem: &Problem{}}
 	rest := x.pairs(text)
+	given := len(x.args)
 	x.split(rest)
 	x.enums(rest)
 	x.shapes()
 	x.remainder()
+	found := extracted{args: x.args, problem: x.problem, whole: !x.cut && (rest == "" || len(x.args) == given+1 && x.isValue(rest))}
 	i := slices.IndexFunc(x.spans, func(s span) bool { return !s.used && (s.doubt || isValue(s.text)) })
-	if i < 0 || slices.ContainsFunc(c.Params, func(p Param) bool { return p.Required && x.wants(&p) && p.takesText() }) {
-		return args, ""
+	if i >= 0 && !slices.ContainsFunc(c.Params, func(p Param) bool { return p.Required && x.wants(&p) && p.takesText() }) {
+		found.left = x.spans[i].text
 	}
-	return args, x.spans[i].text
+	return found
+}
+
+// extracted are the parameters found in an instruction.
+type extracted struct {
+	args    arguments
+	problem *Problem // what was given by its name and cannot be
+	// whole says that the values are all there is, as it was written: nothing
+	// was left out, and nobody had to tell one value from another.
+	whole bool
+	// left is a value that no parameter takes, such as a number or a path, or of
+	// which nobody knows which one does, "" for none; one that may be a text
+	// which is asked for is not left.
+	left string
+}
+
+// isValue reports whether a text is one of the values, but for its quotes and the
+// case of letters.
+func (x *extraction) isValue(text string) bool {
+	said := normal(text)
+	for _, v := range x.args {
+		if normal(plain(v)) == said {
+			return true
+		}
+	}
+	return false
 }
 
 type extraction struct {
@@ -63,6 +87,8 @@ type extraction struct {
 	text       string // the instruction without its pairs
 	spans      []span
 	matching   time.Duration // spent on patterns
+	cut        bool          // a value is less than what was given by its name
+	problem    *Problem
 }
 
 // hasTag reports whether a text holds a tag of one of the command's parameters.
@@ -72,69 +98,7 @@ func hasTag(c *Command, text string) bool {
 
 // hasPair reports whether a text holds name=value or name: value for one of
 // the command's parameters.
-func hasPair(c *Command, text string) bool {
-	return slices.ContainsFunc(c.Params, func(p Param) bool { _, _, ok := findPair(text, p.Name); return ok })
-}
-
-// pairs takes name=value and name: value and returns the text without them.
-func (x *extraction) pairs(text string) string {
-	for i := range x.c.Params {
-		p := &x.c.Params[i]
-		value, rest, ok := findPair(text, p.Name)
-		if ok && x.take(p, value) {
-			text = rest
-		}
-	}
-	return text
-}
-
-// findPair finds the value that a text gives to a name, and the text without
-// both. A value with blanks stands in quotes.
-func findPair(text, name string) (value, rest string, ok bool) {
-	low, want := strings.ToLower(text), strings.ToLower(name)
-	if len(low) != len(text) {
-		return "", "", false // letters that change their length: places would not fit
-	}
-	for from := 0; ; {
-		i := strings.Index(low[from:], want)
-		if i < 0 || want == "" {
-			return "", "", false
-		}
-		start := from + i
-		end := start + len(want)
-		from = end
-		if start > 0 && !strings.ContainsRune(space+",;(", rune(text[start-1])) {
-			continue
-		}
-		after := strings.TrimLeft(text[end:], " ")
-		if after == "" || after[0] != '=' && after[0] != ':' {
-			continue
-		}
-		after = strings.TrimLeft(after[1:], " ")
-		value, tail := firstValue(after)
-		if value == "" {
-			continue
-		}
-		return value, text[:start] + tail, true
-	}
-}
-
-// firstValue takes a quoted text or a word off the front.
-func firstValue(text string) (value, rest string) {
-	if text == "" {
-		return "", ""
-	}
-	if quote := text[0]; quote == '"' || quote == '\'' {
-		if body, rest, ok := strings.Cut(text[1:], string(quote)); ok {
-			return body, rest
-		}
-	}
-	end := strings.IndexAny(text, space+",;")
-	if end < 0 {
-		return text, ""
-	}
-	return text[:end], text[end:]
-}
+func hasPair(c *Command, text string) bool { return len(findPairs(text, c.paramNames())) > 0 }
 
 // split cuts the rest into words, and what stands in quotes into one.
 func (x *extraction) split(text string) {
@@ -239,6 +203,7 @@ func (x *extraction) contested(p *Param, word string) bool {
 // place.
 func (x *extraction) wants(p *Param) bool {
 	_, given := x.args[p.Name]
+	given = given || x.problem.about(p.Name)
 	_, known := x.at.lookup(p.FromContext)
 	return !given && (p.FromContext == "" || !known)
 }
@@ -322,6 +287,14 @@ func (x *extraction) remainder() {
 			continue
 		}
 		left = append(left, s)
+	}
+	if x.vocabulary == nil && len(left) > 0 && len(left) == len(x.spans) {
+		if x.take(open, unquoted(x.text)) {
+			for _, s := range left {
+				s.used = true
+			}
+		}
+		return
 	}
 	if len(left) == 0 || !x.take(open, x.between(left)) {
 		return

@@ -6,30 +6,28 @@ import (
 	"slices"
 )
 
-// form is a JSON Schema of the named parameters, as flat as elicitation wants
-// it (MCP 2025-06-18, "Elicitation"): texts, numbers, truth values and enums.
-// Anything else is asked for as text, which is read as JSON.
-func (c *Command) form(names []string) json.RawMessage {
-	properties := map[string]any{}
-	for _, name := range names {
-		p := c.Param(name)
-		if p == nil {
-			continue
-		}
-		field := map[string]any{"type": "string", "title": spaced(name)}
-		if p.Description != "" {
-			field["description"] = p.Description
-		}
-		if enum := enumTexts(p.schema); len(enum) > 0 {
-			field["enum"] = enum
-		} else if len(p.Types) == 1 && slices.Contains([]string{"integer", "number", "boolean"}, p.Types[0]) {
-			field["type"] = p.Types[0]
-		} else if part, ok := p.schema.(map[string]any); ok && slices.Contains([]any{"email", "uri", "date", "date-time"}, part["format"]) {
-			field["format"] = part["format"]
-		}
-		properties[name] = field
+// form is a JSON Schema of a parameter, as flat as elicitation wants it (MCP
+// 2025-06-18, "Elicitation"): a text, a number, a truth value or an enum.
+// Anything else is asked for as text, which is read as JSON. choices are all its
+// values, as far as they are known.
+func (c *Command) form(name string, choices []string) json.RawMessage {
+	p := c.Param(name)
+	field := map[string]any{"type": "string", "title": spaced(name)}
+	if p.Description != "" {
+		field["description"] = p.Description
 	}
-	return formOf(properties, names)
+	enum := enumTexts(p.schema)
+	if len(enum) == 0 && len(choices) <= maxChoices {
+		enum = choices
+	}
+	if len(enum) > 0 {
+		field["enum"] = enum
+	} else if len(p.Types) == 1 && slices.Contains([]string{"integer", "number", "boolean"}, p.Types[0]) {
+		field["type"] = p.Types[0]
+	} else if part, ok := p.schema.(map[string]any); ok && slices.Contains([]any{"email", "uri", "date", "date-time"}, part["format"]) {
+		field["format"] = part["format"]
+	}
+	return formOf(map[string]any{name: field}, []string{name})
 }
 
 func confirmForm() json.RawMessage {

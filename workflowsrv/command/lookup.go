@@ -13,7 +13,7 @@ import (
 func (t *turn) lookUp(c *Command, args arguments, problem *Problem) {
 	for _, p := range c.Params {
 		v, given := args[p.Name]
-		bad := slices.ContainsFunc(problem.Invalid, func(i Invalid) bool { return i.Name == p.Name })
+		bad := problem.about(p.Name)
 		missing := slices.Contains(problem.Missing, p.Name)
 		if p.Lookup == nil || bad || !given && !missing {
 			continue
@@ -28,6 +28,7 @@ func (t *turn) lookUp(c *Command, args arguments, problem *Problem) {
 		case given:
 			problem.invalid(p.Name, v, "does not exist")
 		}
+		problem.offer(p.Name, values)
 		problem.suggest(p.Name, near(plain(v), values[:min(len(values), maxLookup)]))
 	}
 }

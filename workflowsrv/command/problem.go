@@ -3,6 +3,7 @@ package command
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mcp-workbench/workbench/internal/nearest"
@@ -18,6 +19,8 @@ type Problem struct {
 	// AvailableFrom are commands that tell the value, by parameter, or lead to
 	// the context that is missing, under "context".
 	AvailableFrom map[string][]string `json:"available_from,omitempty"`
+
+	choices map[string][]string // all the values there are, by parameter, where a lookup told them
 }
 
 // Invalid is a value that a parameter cannot have.
@@ -31,6 +34,11 @@ func (p *Problem) invalid(name string, value json.RawMessage, reason string) {
 	p.Invalid = append(p.Invalid, Invalid{Name: name, Value: value, Reason: reason})
 }
 
+// about reports whether a parameter has a value that it cannot have.
+func (p *Problem) about(name string) bool {
+	return slices.ContainsFunc(p.Invalid, func(i Invalid) bool { return i.Name == name })
+}
+
 // maxSuggestions is how many values are suggested for a parameter.
 const maxSuggestions = 10
 
@@ -40,6 +48,14 @@ func near(text string, values []string) []string {
 		return found
 	}
 	return values[:min(len(values), maxSuggestions)]
+}
+
+// offer notes all the values that a parameter can have.
+func (p *Problem) offer(name string, values []string) {
+	if p.choices == nil {
+		p.choices = map[string][]string{}
+	}
+	p.choices[name] = values
 }
 
 func (p *Problem) suggest(name string, values []string) {
@@ -91,7 +107,11 @@ func (p *Problem) words(c *Command) string {
 	}
 	for _, bad := range p.Invalid {
 		line := fmt.Sprintf("%s %s, got %s", bad.Name, bad.Reason, clip(string(bad.Value), 60))
-		lines = append(lines, strings.TrimSpace(line)+p.hints(bad.Name, "did you mean")+".")
+		line = strings.TrimSpace(line) + p.hints(bad.Name, "did you mean")
+		if !strings.HasSuffix(line, "?") {
+			line += "."
+		}
+		lines = append(lines, line)
 	}
 	return fmt.Sprintf("%s was not run. %s", c.Name, strings.Join(lines, " "))
 }
@@ -100,12 +120,12 @@ func (p *Problem) hints(name, lead string) string {
 	var text string
 	if values := p.Suggestions[name]; len(values) > 0 {
 		text = "; " + lead + " " + strings.Join(values, ", ")
-		if lead == "did you mean" {
-			text += "?"
-		}
 	}
 	if from := p.AvailableFrom[name]; len(from) > 0 {
-		text += "; " + strings.Join(from, " or ") + " tells it"
+		return text + "; " + strings.Join(from, " or ") + " tells it"
+	}
+	if lead == "did you mean" && text != "" {
+		text += "?"
 	}
 	return strings.TrimSuffix(text, ".")
 }

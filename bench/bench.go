@@ -39,7 +39,7 @@ type bench struct {
 
 // run measures everything that is asked for.
 func (b *bench) run(ctx context.Context) error {
-	for _, section := range []func(context.Context) error{b.calls, b.allocations, b.list, b.everything, b.starts, b.lock, b.memory, b.sessions, b.store} {
+	for _, section := range []func(context.Context) error{b.calls, b.allocations, b.list, b.everything, b.starts, b.lock, b.sandboxed, b.memory, b.sessions, b.store} {
 		if err := section(ctx); err != nil {
 			return err
 		}

@@ -100,6 +100,9 @@ func TestRun(t *testing.T) {
 	}
 	want[checkWhat+"/"+nameFront] = figures{p50: 1, p99: 1}
 	want[pinsWhat+"/"+nameFront], want[pinsWhat+"/"+holdFront] = perRound, perRound
+	if runtime.GOOS == "linux" {
+		want[openedWhat+"/"+nameFront], want[openedWhat+"/"+sandboxFront] = figures{p50: 1, p99: 1}, figures{p50: 1, p99: 1}
+	}
 	want[idleWhat+"/"+nameFront], want[idleWhat+"/"+workflowFront] = weighed, weighed
 	want[openWhat+"/"+nameFront] = weighed
 	want[activeWhat(3)+"/"+httpFront], want[restingWhat(5)+"/"+httpFront] = crowded, crowded

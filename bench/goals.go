@@ -39,6 +39,7 @@ func goals() []goal {
 		{what: startWhat, front: workflowFront, column: p99, limit: 25_000},
 		{what: checkWhat, front: nameFront, limit: 50_000},
 		{what: pinsWhat, front: holdFront, against: nameFront, limit: 1.05},
+		{what: openedWhat, front: sandboxFront, against: nameFront, less: true, limit: 5000},
 		{what: idleWhat, front: nameFront, column: memory, limit: 25},
 		{what: openWhat, front: nameFront, column: memory, limit: 30},
 		{what: idleWhat, front: workflowFront, column: memory, limit: 25},

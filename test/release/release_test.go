@@ -182,7 +182,7 @@ func works(t *testing.T, program string) {
 	var told strings.Builder
 	command.Stderr = &told
 	out, err := command.Output()
-	if err != nil || !strings.Contains(string(out), `"Available Toolboxes:\n`) && !strings.Contains(string(out), "own") {
+	if err != nil || !strings.Contains(string(out), `"instructions":"Available Toolboxes:\n`) || !strings.Contains(string(out), "own (1 servers)") {
 		t.Errorf("the installed program answered %s, %v\n%s", out, err, told.String())
 	}
 }

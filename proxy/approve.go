@@ -304,14 +304,15 @@ func (s *session) canFill() bool {
 // clientName is what the client calls itself.
 func (s *session) clientName() string {
 	s.mu.Lock()
-	client := s.client
-	s.mu.Unlock()
-	if client == nil {
-		return ""
-	}
-	var info struct{ Name foreign.Name }
-	_ = json.Unmarshal(client.Info, &info) // a client that does not say has no name
-	return info.Name.String()
+	defer s.mu.Unlock()
+	return s.label
+}
+
+// nameIn is the name in what a client says of itself.
+func nameIn(info []byte) string {
+	var said struct{ Name foreign.Name }
+	_ = json.Unmarshal(info, &said) // a client that does not say has no name
+	return said.Name.String()
 }
 
 // endConsents forgets all questions of a session that ends.

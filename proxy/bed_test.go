@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"io"
+	"maps"
 	"os"
 	"strings"
 	"sync"
@@ -48,7 +49,9 @@ func withFakes(t testing.TB, cfg *config.Config) *config.Config {
 			case "child":
 				s.Command = self
 				// A child built with -race would sleep a second when it exits.
-				s.Env = map[string]string{asServer: "yes", "GORACE": "atexit_sleep_ms=0"}
+				env := map[string]string{asServer: "yes", "GORACE": "atexit_sleep_ms=0"}
+				maps.Copy(env, s.Env)
+				s.Env = env
 			}
 		}
 	}

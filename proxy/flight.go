@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/account"
+	"github.com/mcp-workbench/workbench/internal/calls"
 	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
@@ -69,15 +70,17 @@ type flight struct {
 	over      atomic.Bool
 	began     time.Duration // when it was forwarded, as tallies.clock has it; 0 if nobody wants to know
 
-	call     toolbox.Call             // where it is forwarded
-	narrator atomic.Pointer[narrator] // tells the client what it waits for; nil for nobody
-	server   atomic.Pointer[toolbox.Server]
-	level    string                       // of the log lines that a legacy client wants
-	span     *span                        // its part of a trace, if there is to be one
-	again    *request                     // what is sent again if a modern server asks a legacy client
-	repeat   atomic.Pointer[toolbox.Call] // and how it was sent the last time
-	asking   atomic.Pointer[round]        // what the client is asked for it, or was the last time
-	parked   atomic.Pointer[parked]       // where a legacy server asked a modern client
+	call      toolbox.Call             // where it is forwarded
+	narrator  atomic.Pointer[narrator] // tells the client what it waits for; nil for nobody
+	server    atomic.Pointer[toolbox.Server]
+	level     string     // of the log lines that a legacy client wants
+	record    calls.Call // what is kept of it, and how much
+	recording calls.Mode
+	span      *span                        // its part of a trace, if there is to be one
+	again     *request                     // what is sent again if a modern server asks a legacy client
+	repeat    atomic.Pointer[toolbox.Call] // and how it was sent the last time
+	asking    atomic.Pointer[round]        // what the client is asked for it, or was the last time
+	parked    atomic.Pointer[parked]       // where a legacy server asked a modern client
 
 	ctx    context.Context
 	cancel context.CancelFunc // where it is worked on here
@@ -89,6 +92,7 @@ func (s *session) take(c *call) *flight {
 	f.tool, f.cached = c.method == "tools/call", eras.Cacheable(c.method)
 	f.key = flightKey{c.scope, string(f.id)}
 	f.size = 2*len(f.id) + account.Each
+	f.recording = s.p.root.opts.Calls.Mode()
 	s.mu.Lock()
 	_, twice := s.flights[f.key]
 	closed := s.closed
@@ -97,10 +101,14 @@ func (s *session) take(c *call) *flight {
 		s.lastFlight++
 		f.number = s.lastFlight
 		f.level = s.level
+		f.record.Client = s.label
 		s.flights[f.key] = f
 		s.owed.Add(1)
 	}
 	s.mu.Unlock()
+	if ok && f.records() {
+		f.noteAsked(c)
+	}
 	switch {
 	case twice:
 		c.out.finish(errorReply(f.id, &wire.Error{Code: wire.CodeInvalidRequest, Message: "a request with this id is in progress"}))
@@ -135,13 +143,14 @@ func (s *session) own(c *call) *flight {
 	f := s.take(c)
 	if f != nil {
 		f.ctx, f.cancel = context.WithCancel(s.ctx)
+		f.noteBegun(c)
 	}
 	return f
 }
 
-// end takes the flight out of the table and counts it; it reports whether this
-// call did.
-func (f *flight) end(o outcome) bool {
+// end takes the flight out of the table, counts and records it, with its reply if
+// it has one; it reports whether this call did.
+func (f *flight) end(o outcome, reply []byte) bool {
 	if !f.over.CompareAndSwap(false, true) {
 		return false
 	}
@@ -152,6 +161,7 @@ func (f *flight) end(o outcome) bool {
 			f.span.finish(o)
 		}
 	}
+	f.noteEnded(o, reply)
 	f.s.mu.Lock()
 	delete(f.s.flights, f.key)
 	if f.again != nil {
@@ -174,7 +184,7 @@ func (f *flight) end(o outcome) bool {
 
 // finish ends the flight with a reply.
 func (f *flight) finish(reply []byte, o outcome) {
-	if f.end(o) {
+	if f.end(o, reply) {
 		f.out.finish(reply)
 		f.s.owed.Done()
 	}
@@ -225,7 +235,7 @@ func toolError(text string, modern bool) []byte {
 // is its notification, if it sent one, and id the span of the id in it) or is
 // gone.
 func (f *flight) abandon(raw []byte, id wire.Span) {
-	if f.end(cancelled) {
+	if f.end(cancelled, nil) {
 		if again := f.repeat.Load(); again != nil {
 			again.Cancel(raw, id)
 		}
@@ -260,21 +270,23 @@ func (s *session) cancelled(m *wire.Message, scope uint64) {
 }
 
 // forward sends the client's request to a server with the given edits, which
-// need live only during the call.
-func (s *session) forward(c *call, srv *toolbox.Server, edits ...wire.Edit) {
+// need live only during the call. target is what it asks for, by the server's own
+// name.
+func (s *session) forward(c *call, srv *toolbox.Server, target string, edits ...wire.Edit) {
 	if f := s.take(c); f != nil {
-		f.send(c, srv, edits...)
+		f.send(c, srv, target, edits...)
 	}
 }
 
 // send forwards a request that is registered. A retry of a request that is
 // parked resumes it instead.
-func (f *flight) send(c *call, srv *toolbox.Server, edits ...wire.Edit) {
+func (f *flight) send(c *call, srv *toolbox.Server, target string, edits ...wire.Edit) {
 	f.augmented = c.augment.Present()
 	f.began = f.s.p.root.tallies.clock() // before server, by which end knows that it was forwarded
 	if t := f.s.p.opts.Tracer; t != nil {
 		f.span = f.newSpan(t, c, srv, edits)
 	}
+	f.noteSent(c, srv, target)
 	f.server.Store(srv)
 	if c.modern != nil {
 		f.digest = f.s.p.seal.digest(c)

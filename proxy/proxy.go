@@ -13,7 +13,9 @@ import (
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/account"
 	"github.com/mcp-workbench/workbench/internal/approval"
+	"github.com/mcp-workbench/workbench/internal/calls"
 	"github.com/mcp-workbench/workbench/internal/habits"
+	"github.com/mcp-workbench/workbench/internal/mask"
 	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/results"
 	"github.com/mcp-workbench/workbench/internal/script"
@@ -41,6 +43,8 @@ type Options struct {
 	// Trust has the configuration of a project used as it was shown to the user.
 	// nil means that no client's user is asked about it.
 	Trust func(*config.Untrusted) error
+	// Calls records what clients ask for; nil means that nothing is recorded.
+	Calls *calls.Log
 	// Clients remembers from one session to the next how clients take changed
 	// lists; nil means that each session finds out for itself.
 	Clients *habits.Memory
@@ -70,11 +74,12 @@ type Proxy struct {
 
 	// The rest is the root's. life is that of the shared servers, which is
 	// longer than any request.
-	life    context.Context
-	quit    context.CancelFunc
-	work    sync.WaitGroup // shared servers that are leaving
-	tallies tallies
-	guests  atomic.Uint64 // requests of guests so far
+	life      context.Context
+	quit      context.CancelFunc
+	work      sync.WaitGroup // shared servers that are leaving
+	tallies   tallies
+	guests    atomic.Uint64 // requests of guests so far
+	connected atomic.Uint64 // sessions so far
 
 	reloading sync.Mutex // held by Reload
 
@@ -131,6 +136,9 @@ func (p *Proxy) connect(who principal.Principal, user *account.Account, send fun
 
 // direct reports whether the session lists its tools without the meta tools.
 func (p *Proxy) direct() bool { return p.opts.Direct != "" }
+
+// masks take secrets out of what is kept.
+func (p *Proxy) masks() *mask.Set { return p.opts.Toolbox.Masks }
 
 func (p *Proxy) buffer() *[]byte { return p.bufs.Get().(*[]byte) }
 

@@ -31,7 +31,7 @@ func (s *session) resource(c *call) {
 	}
 	srv, own, err := s.locate(uri)
 	if err != nil {
-		c.fail(noResource(uri, err, c.modern != nil))
+		s.refuse(c, uri, noResource(uri, err, c.modern != nil))
 		return
 	}
 	if watch {
@@ -48,10 +48,10 @@ func (s *session) resource(c *call) {
 		}
 	}
 	if own == uri {
-		s.forward(c, srv)
+		s.forward(c, srv, own)
 		return
 	}
-	s.forward(c, srv, wire.Edit{Span: c.uri, New: wire.AppendQuote(nil, own)})
+	s.forward(c, srv, own, wire.Edit{Span: c.uri, New: wire.AppendQuote(nil, own)})
 }
 
 // watchFor notes what a legacy client wants to hear of; it reports whether any
@@ -138,10 +138,10 @@ func (s *session) getPrompt(c *call) {
 	}
 	to, err := s.meant(toolbox.Prompts, want{tool: name})
 	if err != nil {
-		c.fail(s.notMeant(toolbox.Prompts, name, err))
+		s.refuse(c, name, s.notMeant(toolbox.Prompts, name, err))
 		return
 	}
-	s.forward(c, to.server, wire.Edit{Span: c.name, New: to.name})
+	s.forward(c, to.server, to.key, wire.Edit{Span: c.name, New: to.name})
 }
 
 // complete forwards a request for completions to the server of the prompt or
@@ -158,7 +158,7 @@ func (s *session) complete(c *call) {
 			c.fail(s.notMeant(toolbox.Prompts, name, err))
 			return
 		}
-		s.forward(c, to.server, wire.Edit{Span: out[0], New: to.name})
+		s.forward(c, to.server, to.key, wire.Edit{Span: out[0], New: to.name})
 		return
 	}
 	uri, _ := wire.Unquote(c.Bytes(out[1]))
@@ -167,5 +167,5 @@ func (s *session) complete(c *call) {
 		c.fail(noResource(uri, err, c.modern != nil))
 		return
 	}
-	s.forward(c, srv, wire.Edit{Span: out[1], New: wire.AppendQuote(nil, own)})
+	s.forward(c, srv, own, wire.Edit{Span: out[1], New: wire.AppendQuote(nil, own)})
 }

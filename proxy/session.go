@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -39,7 +40,8 @@ type session struct {
 	// hosts is how many requests of guests are under way; guarded by mu.
 	hosts int
 
-	since time.Time
+	since  time.Time
+	number string // tells it from the other sessions of the process
 
 	// ctx is the session's life. It is kept because the work begun by one
 	// message goes on after Receive returned.
@@ -56,6 +58,7 @@ type session struct {
 	mu       sync.Mutex
 	closed   bool
 	client   *toolbox.Client // nil before the client said who it is
+	label    string          // its name
 	legacy   bool            // it did so by initialize
 	level    string          // that it set by logging/setLevel
 	boxes    map[string]*box
@@ -98,6 +101,7 @@ func newSession(p *Proxy, who principal.Principal, user *account.Account, send f
 		account:  account.New(account.Client, user),
 		send:     send,
 		since:    time.Now(),
+		number:   strconv.FormatUint(p.root.connected.Add(1), 10),
 		boxes:    make(map[string]*box),
 		flights:  make(map[flightKey]*flight),
 		asks:     make(map[string]*ask),
@@ -271,7 +275,7 @@ func (s *session) introduce(c toolbox.Client, legacy bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.client == nil || legacy && !s.legacy {
-		s.client, s.legacy = &c, legacy
+		s.client, s.legacy, s.label = &c, legacy, nameIn(c.Info)
 	}
 }
 

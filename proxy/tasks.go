@@ -314,9 +314,9 @@ func (s *session) taskRequest(c *call) {
 	case !eras.Has(t.server.IsModern(), c.method):
 		c.fail(&wire.Error{Code: wire.CodeMethodNotFound, Message: c.method + " is not of the protocol revision of the server that has the task"})
 	case t.id == id:
-		s.forward(c, t.server)
+		s.forward(c, t.server, t.id)
 	default:
-		s.forward(c, t.server, wire.Edit{Span: c.taskID, New: wire.AppendQuote(nil, t.id)})
+		s.forward(c, t.server, t.id, wire.Edit{Span: c.taskID, New: wire.AppendQuote(nil, t.id)})
 	}
 }
 

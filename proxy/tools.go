@@ -39,11 +39,9 @@ func (s *session) callTool(c *call) {
 	case !s.isMeta(name) && (len(s.unsettled()) > 0 || s.installs(name) != nil):
 		s.callUnlisted(c, name)
 	case errors.As(err, new(*heldError)):
-		if f := s.take(c); f != nil {
-			f.fail(err)
-		}
+		s.refuse(c, name, err)
 	case !s.isMeta(name):
-		c.fail(s.notMeant(toolbox.Tools, name, err))
+		s.refuse(c, name, s.notMeant(toolbox.Tools, name, err))
 	case name == openTool || name == openToolLater:
 		s.openToolbox(c)
 	case name == findTool || name == findToolLater:
@@ -72,7 +70,7 @@ func (f *flight) callAs(c *call, to route) {
 func (f *flight) callNow(c *call, to route) {
 	name := wire.Edit{Span: c.name, New: to.name}
 	if to.arguments == nil {
-		f.send(c, to.server, name)
+		f.send(c, to.server, to.key, name)
 		return
 	}
 	var given []byte
@@ -84,10 +82,10 @@ func (f *flight) callNow(c *call, to route) {
 	case err != nil:
 		f.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: "params." + err.Error()})
 	case c.args.Present():
-		f.send(c, to.server, name, wire.Edit{Span: c.args, New: arguments})
+		f.send(c, to.server, to.key, name, wire.Edit{Span: c.args, New: arguments})
 	default:
 		member := append(append([]byte(`"arguments":`), arguments...), ',')
-		f.send(c, to.server, wire.Edit{Span: wire.At(c.Params.Start + 1), New: member}, name)
+		f.send(c, to.server, to.key, wire.Edit{Span: wire.At(c.Params.Start + 1), New: member}, name)
 	}
 }
 

@@ -91,9 +91,7 @@ func (s *session) useTool(c *call) {
 		b, err = s.box(w.toolbox)
 	}
 	if err != nil {
-		if f := s.take(c); f != nil {
-			f.fail(err)
-		}
+		s.refuse(c, w.tool, err)
 		return
 	}
 	if b.Opened() {
@@ -171,12 +169,13 @@ func (f *flight) useNow(c *call, w want, to route) {
 		arguments = c.Bytes(w.arguments)
 	}
 	f.inner = newInner(to, arguments)
+	f.keepArguments(arguments)
 	arguments, err := to.arguments.Merge(arguments)
 	if err != nil {
 		f.fail(err)
 		return
 	}
-	f.send(c, to.server, wire.Edit{Span: c.name, New: to.name}, wire.Edit{Span: c.args, New: arguments})
+	f.send(c, to.server, to.key, wire.Edit{Span: c.name, New: to.name}, wire.Edit{Span: c.args, New: arguments})
 }
 
 // missing says why a tool is not found: its server is unknown or not there, or

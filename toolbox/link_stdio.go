@@ -44,6 +44,7 @@ func (s *Server) dialStdio(cfg config.Server) (link, error) {
 		Dir:     cfg.Cwd,
 		Hide:    s.hidden.Load().text,
 		StderrLine: func(line foreign.Text) {
+			s.wrote(line)
 			s.log.Debug().Stringer(logkey.Stderr, line).Msg("the server wrote to standard error")
 		},
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/child"
 	"github.com/mcp-workbench/workbench/internal/envfile"
+	"github.com/mcp-workbench/workbench/internal/mask"
 )
 
 // reveal returns the configuration of the server with its secrets and files of
@@ -33,6 +34,7 @@ func (s *Server) reveal(ctx context.Context) (config.Server, error) {
 		return cfg, err
 	}
 	s.hidden.Store(newHiding(values, env))
+	s.mask(&cfg, values, env)
 	if env != nil {
 		maps.Copy(env, cfg.Env)
 		cfg.Env = env
@@ -64,7 +66,7 @@ func FileVariables(files config.EnvFiles, environ []string) (map[string]string, 
 
 // leastHidden is how long a secret is at least that is looked for in what others
 // say: a short one occurs by chance.
-const leastHidden = 6
+const leastHidden = mask.Least
 
 // hiding takes the secrets of a server out of what it says.
 type hiding struct {
@@ -123,3 +125,31 @@ type hiddenError struct {
 func (e hiddenError) Error() string { return e.text }
 
 func (e hiddenError) Unwrap() error { return e.error }
+
+// mask has the secrets of the server masked in what is kept of calls: those that the configuration names as such, what
+// stands in its headers, and variables whose names say that they are some.
+func (s *Server) mask(cfg *config.Server, secrets, variables map[string]string) {
+	masks := s.box.opts.Masks
+	for name, value := range secrets {
+		masks.Add(value, "${secret:"+name+"}")
+	}
+	for name, value := range variables {
+		masks.Add(value, "${"+name+"}")
+	}
+	for name, value := range cfg.Headers {
+		switch strings.ToLower(name) {
+		case "accept", "accept-language", "content-type", "user-agent":
+			continue
+		}
+		masks.Add(value, mask.Masked)
+		if _, credentials, ok := strings.Cut(value, " "); ok { // Bearer, Basic
+			masks.Add(credentials, mask.Masked)
+		}
+	}
+	for name, value := range cfg.Env {
+		if mask.IsSecretName(name) {
+			masks.Add(value, "${"+name+"}")
+		}
+	}
+	masks.Add(cfg.OAuth.ClientSecret, mask.Masked)
+}

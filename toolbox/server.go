@@ -13,9 +13,11 @@ import (
 
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/account"
+	"github.com/mcp-workbench/workbench/internal/calls"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/lock"
 	"github.com/mcp-workbench/workbench/internal/logkey"
+	"github.com/mcp-workbench/workbench/internal/ring"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
@@ -31,7 +33,8 @@ type Server struct {
 	log  zerolog.Logger
 	poke chan struct{} // an open found the server resting: try now
 
-	account *account.Account // of what is kept because of it
+	account *account.Account       // of what is kept because of it
+	lines   *ring.Ring[calls.Line] // what it wrote to standard error, and how it fared
 	counts  counters
 	queue   queue
 	pumps   atomic.Int32              // who pumps, and who came meanwhile
@@ -137,6 +140,7 @@ func newServer(box *Toolbox, cfg config.Server) *Server {
 		readers: map[Kind]*listReader{Tools: {}, Resources: {}, Prompts: {}},
 		watched: make(map[string]bool),
 	}
+	s.lines = ring.New[calls.Line](maxLines, maxLineBytes, s.account)
 	s.life, s.quit = context.WithCancelCause(box.ctx)
 	s.queue.server, s.filters, s.rules, s.readOnly = s, cfg.ToolFilters, cfg.Tools, cfg.ReadOnly
 	s.bounds.Store(newBounds(cfg, box.opts.IdleTimeout))
@@ -301,6 +305,7 @@ func (s *Server) set(state State, cause error, next time.Time, c *conn) {
 	st.Tools = len(s.lists[Tools])
 	s.wakeLocked()
 	s.mu.Unlock()
+	s.noteState(&st)
 	if event := s.box.opts.Event; event != nil {
 		event(Event{Toolbox: s.Toolbox, Server: s.Name, Status: st, Took: took})
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/account"
 	"github.com/mcp-workbench/workbench/internal/catalogue"
 	"github.com/mcp-workbench/workbench/internal/child"
+	"github.com/mcp-workbench/workbench/internal/mask"
 	"github.com/mcp-workbench/workbench/internal/oauth"
 	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/wire"
@@ -84,6 +85,9 @@ type Options struct {
 	// started again when they are wanted, whose configuration does not say;
 	// 0 means never. It does not concern servers in this process.
 	IdleTimeout time.Duration
+	// Masks are told the secrets of servers, so that they are taken out of what is kept of calls and of what servers
+	// write; nil means that nothing is.
+	Masks *mask.Set
 	// Event hears of each change of a server's state; nil means nobody does.
 	Event func(Event)
 	// Logger takes what servers write to stderr, at debug. The zero value is

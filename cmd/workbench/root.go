@@ -16,6 +16,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/approval"
 	"github.com/mcp-workbench/workbench/internal/child"
 	"github.com/mcp-workbench/workbench/internal/logqueue"
+	"github.com/mcp-workbench/workbench/internal/mask"
 	"github.com/mcp-workbench/workbench/internal/nearest"
 	"github.com/mcp-workbench/workbench/internal/script"
 	"github.com/mcp-workbench/workbench/internal/secrets"
@@ -56,6 +57,8 @@ type environment struct {
 	tune func(*toolbox.Options)
 	// approvals are the calls that wait for a person.
 	approvals *approval.Register
+	// masks are the secrets that are taken out of what is kept of calls.
+	masks *mask.Set
 }
 
 // lookup reads one of our variables.
@@ -97,7 +100,7 @@ func run(ctx context.Context, args []string, std streams, environ []string) int 
 	if len(args) == 1 && args[0] == scriptArg {
 		return script.Serve(std.in, std.out, script.MaxTime)
 	}
-	env := &environment{streams: std, environ: environ, hangups: newHangups(), approvals: approval.New(fmt.Sprintf("%d-", os.Getpid()))}
+	env := &environment{streams: std, environ: environ, hangups: newHangups(), masks: new(mask.Set), approvals: approval.New(fmt.Sprintf("%d-", os.Getpid()))}
 	env.hangups.reopen = env.logs.reopen
 	return env.report(env.do(ctx, args))
 }

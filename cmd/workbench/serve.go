@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/calls"
 	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/results"
 	"github.com/mcp-workbench/workbench/internal/slots"
@@ -99,6 +100,7 @@ func serve(cmd *cobra.Command, env *environment, direct string, over *httpFlags)
 		Version:   version(),
 		Direct:    direct,
 		Toolbox:   env.toolboxOptions(cfg, log),
+		Calls:     calls.New(calls.Meta),
 		Clients:   env.seenClients(log),
 		Approvals: env.approvals,
 		Results:   results.New(env.runtimeDirs()),
@@ -134,6 +136,7 @@ func (e *environment) toolboxOptions(cfg *config.Config, log zerolog.Logger) too
 		Logins:     e.logins(),
 		Spawn:      e.guard.Start,
 		Turn:       e.turn(),
+		Masks:      e.masks,
 		Event:      logEvent(log),
 		Catalogue:  e.seenServers(log),
 		Logger:     log,

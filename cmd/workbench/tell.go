@@ -9,6 +9,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/mcp-workbench/workbench/internal/calls"
 	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/metrics"
 	"github.com/mcp-workbench/workbench/internal/status"
@@ -22,6 +23,7 @@ const tellDelay = 200 * time.Millisecond
 type teller interface {
 	Status() status.Front
 	TimeCalls()
+	Calls() *calls.Log
 }
 
 // tell answers workbench status, and readers of metrics, on a local socket until
@@ -42,7 +44,12 @@ func (e *environment) tell(log zerolog.Logger, url string, front teller, guests 
 		}
 		ln, err := status.Listen(ctx, e.runtimeDirs())
 		if err == nil {
-			err = status.Serve(ctx, ln, now, metrics.Handler(version(), front.Status, front.TimeCalls), guests, e.approvals)
+			err = status.Serve(ctx, ln, now, status.Answers{
+				Metrics:   metrics.Handler(version(), front.Status, front.TimeCalls),
+				Guests:    guests,
+				Approvals: e.approvals,
+				Calls:     front.Calls(),
+			})
 		}
 		if err != nil {
 			log.Debug().AnErr(logkey.Err, err).Msg("no status socket")

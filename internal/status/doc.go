@@ -7,6 +7,7 @@
 //	GET /status        a Workbench
 //	GET /status?watch  the same, then again at each change, one on a line
 //	GET /metrics       what Prometheus reads
+//	GET /calls         the record of calls, as package calls has it
 //	/guests/…          calls of other programs, which the front answers (proxy.Guests)
 //
 // [Listen] makes the socket and [Serve] answers on it; [Find] gives the

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/approval"
+	"github.com/mcp-workbench/workbench/internal/calls"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 )
 
@@ -109,6 +110,50 @@ func (p Peer) Answer(ctx context.Context, id string, agree bool) error {
 	defer cancel()
 	resource := fmt.Sprintf("/approvals/%s?agree=%t", url.PathEscape(id), agree)
 	return p.ask(ctx, resource, []byte("{}"), func(io.Reader) error { return nil })
+}
+
+// Calls asks the workbench for the calls that a filter wants.
+func (p Peer) Calls(ctx context.Context, f calls.Filter) ([]calls.Call, error) {
+	ctx, cancel := context.WithTimeout(ctx, getTime)
+	defer cancel()
+	var list calls.List
+	err := p.get(ctx, "/calls?"+f.Query().Encode(), func(body io.Reader) error { return decode(json.NewDecoder(body), &list) })
+	return list.Calls, err
+}
+
+// Call asks the workbench for one call. It returns [ErrNone] if that is not kept.
+func (p Peer) Call(ctx context.Context, id string) (c calls.Call, err error) {
+	ctx, cancel := context.WithTimeout(ctx, getTime)
+	defer cancel()
+	err = p.get(ctx, "/calls/"+url.PathEscape(id), func(body io.Reader) error { return decode(json.NewDecoder(body), &c) })
+	return c, err
+}
+
+// FollowCalls hands on each call that ends, or how many were missed, until ctx or the workbench ends, or said returns an
+// error. ready, if it is not nil, is called when no call is missed any more.
+func (p Peer) FollowCalls(ctx context.Context, f calls.Filter, ready func(), said func(calls.Said) error) error {
+	return p.get(ctx, "/calls?follow&"+f.Query().Encode(), func(body io.Reader) error {
+		if ready != nil {
+			ready()
+		}
+		for d := json.NewDecoder(body); ; {
+			var s calls.Said
+			if decode(d, &s) != nil {
+				return ErrGone
+			}
+			if err := said(s); err != nil {
+				return err
+			}
+		}
+	})
+}
+
+// decode reads one document. What another process says is cleaned where it is shown.
+func decode(d *json.Decoder, to any) error {
+	if err := d.Decode(to); err != nil {
+		return foreign.NewError(err)
+	}
+	return nil
 }
 
 func (p Peer) ask(ctx context.Context, resource string, body []byte, read func(io.Reader) error) error {

@@ -17,10 +17,18 @@ const (
 	lookPeriod = 500 * time.Millisecond
 )
 
+// Answers are what a workbench answers with, besides where it stands. What is nil
+// is not found.
+type Answers struct {
+	Metrics   http.Handler // /metrics
+	Guests    http.Handler // what begins with /guests/
+	Approvals http.Handler // what begins with /approvals
+	Calls     http.Handler // what begins with /calls
+}
+
 // Serve answers on ln, which it closes, until ctx ends. now is asked at each
-// request; metrics answers /metrics, guests, if it is not nil, what begins with
-// /guests/, and approvals what begins with /approvals.
-func Serve(ctx context.Context, ln net.Listener, now func() Workbench, metrics, guests, approvals http.Handler) error {
+// request.
+func Serve(ctx context.Context, ln net.Listener, now func() Workbench, answers Answers) error {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /status", func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Has("watch") {
@@ -30,12 +38,20 @@ func Serve(ctx context.Context, ln net.Listener, now func() Workbench, metrics, 
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(now())
 	})
-	mux.Handle("GET /metrics", metrics)
-	if guests != nil {
-		mux.Handle("/guests/", http.StripPrefix("/guests", guests))
+	for pattern, h := range map[string]http.Handler{
+		"GET /metrics":         answers.Metrics,
+		"GET /approvals":       answers.Approvals,
+		"POST /approvals/{id}": answers.Approvals,
+		"GET /calls":           answers.Calls,
+		"GET /calls/{id}":      answers.Calls,
+	} {
+		if h != nil {
+			mux.Handle(pattern, h)
+		}
 	}
-	mux.Handle("GET /approvals", approvals)
-	mux.Handle("POST /approvals/{id}", approvals)
+	if answers.Guests != nil {
+		mux.Handle("/guests/", http.StripPrefix("/guests", answers.Guests))
+	}
 	srv := &http.Server{
 		Handler:           mux,
 		ReadHeaderTimeout: headerTime,

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -47,7 +46,7 @@ func serve(t *testing.T, ln net.Listener, now func() status.Workbench) (stop fun
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- status.Serve(ctx, ln, now, http.NotFoundHandler(), nil, approval.New("")) }()
+	go func() { ended <- status.Serve(ctx, ln, now, status.Answers{Approvals: approval.New("")}) }()
 	stopped := false
 	stop = func() {
 		cancel()

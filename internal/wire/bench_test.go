@@ -2,7 +2,10 @@ package wire_test
 
 import (
 	"bytes"
+	"encoding/base64"
 	"fmt"
+	"math/rand/v2"
+	"os"
 	"strings"
 	"testing"
 
@@ -33,6 +36,60 @@ func tools(n int) []byte {
 	return append(b, "]}}"...)
 }
 
+// source is some Go.
+func source(tb testing.TB) string {
+	text, err := os.ReadFile("scan.go")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return string(text)
+}
+
+// mixed returns n words of a text in no order, so that a processor cannot learn it.
+func mixed(text string, n int) string {
+	words, r := strings.Fields(text), rand.New(rand.NewPCG(1, 2))
+	var b strings.Builder
+	for range n {
+		b.WriteString(words[r.IntN(len(words))] + " ")
+	}
+	return b.String()
+}
+
+// described returns a tools/list result whose n tools are not alike.
+func described(n int) []byte {
+	words, r := strings.Fields(mixed(prose, 1000)), rand.New(rand.NewPCG(3, 4))
+	some := func(n int) string { at := r.IntN(len(words) - n); return strings.Join(words[at:at+n], " ") }
+	b := []byte(`{"jsonrpc":"2.0","id":7,"result":{"tools":[{"name":"first"}`)
+	for i := range n {
+		b = fmt.Appendf(b, `,{"name":"tool_%d","description":"%s","inputSchema":{"type":"object","properties":{`, i, some(3+r.IntN(25)))
+		for k := range 1 + r.IntN(6) {
+			b = fmt.Appendf(b, `"p%d":{"type":"string","description":"%s","minLength":%d,"x":%v},`, k, some(1+r.IntN(10)), r.IntN(1000), r.IntN(2) == 0)
+		}
+		b = append(b, `"last":{}},"required":["last"]}}`...)
+	}
+	return append(b, "]}}"...)
+}
+
+// numbers returns a result of n numbers in arrays of some.
+func numbers(n int) []byte {
+	r := rand.New(rand.NewPCG(5, 6))
+	b := []byte(`{"jsonrpc":"2.0","id":7,"result":{"structuredContent":[[0`)
+	for range n {
+		if r.IntN(8) == 0 {
+			b = append(b, "],[0"...)
+		}
+		switch r.IntN(3) {
+		case 0:
+			b = fmt.Appendf(b, ",%d", r.IntN(100_000)-50_000)
+		case 1:
+			b = fmt.Appendf(b, ",%v", r.Float64())
+		case 2:
+			b = fmt.Appendf(b, ",%.2f", 1000*r.Float64())
+		}
+	}
+	return append(b, "]]}}"...)
+}
+
 const (
 	prose   = "The quick brown fox jumps over the lazy dog, again and again. "
 	lines   = "func main() {\n\tfmt.Println(\"hello\")\n}\n\n"
@@ -46,9 +103,12 @@ func BenchmarkScan(b *testing.B) {
 	}{
 		{"call200B", call(200)},
 		{"text100KB", result(100<<10, prose)},
-		{"code100KB", result(100<<10, lines)},
-		{"foreign100KB", result(100<<10, foreign)},
+		{"code100KB", result(100<<10, source(b))},
+		{"foreign100KB", result(100<<10, mixed(foreign+" ελληνικά, 한국어 문장, हिन्दी में पाठ, 中文字符测试数据", 2000))},
 		{"tools1000", tools(1000)},
+		{"described100KB", described(250)},
+		{"numbers100KB", numbers(10_000)},
+		{"base64100KB", result(100<<10, base64.StdEncoding.EncodeToString([]byte(mixed(foreign, 100))))},
 	} {
 		b.Run(bb.name, func(b *testing.B) {
 			var m wire.Message

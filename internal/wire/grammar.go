@@ -61,6 +61,17 @@ func space(b []byte, i int) int {
 // value checks the value that starts at i, depth levels below the top. It
 // returns where the value ends or where its fault lies.
 func value(b []byte, i, depth int) (int, fault) {
+	if i < len(b) && (b[i] == '{' || b[i] == '[') {
+		if end, ok := blocks(b, i, depth); ok {
+			return end, faultNone
+		}
+	}
+	return walk(b, i, depth)
+}
+
+// walk is value, byte by byte, on any processor. It is what decides: what blocks does
+// not take is judged here, and a test holds blocks to it.
+func walk(b []byte, i, depth int) (int, fault) {
 	var objects [MaxDepth / 64]uint64 // a bit per level: whether an object is open there
 	var f fault
 	base := depth

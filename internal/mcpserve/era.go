@@ -69,7 +69,7 @@ func readAnswer(m *wire.Message) *Answer {
 
 // append appends the answer of a call.
 func (s *Server) append(id []byte, r Result, e era) []byte {
-	dst := make([]byte, 0, len(r.Text)+len(r.Structured)+len(id)+256)
+	dst := make([]byte, 0, len(r.Text)+len(r.More)+len(r.Structured)+len(id)+256)
 	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
 	dst = append(dst, id...)
 	if q := r.Question; q != nil {
@@ -81,8 +81,8 @@ func (s *Server) append(id []byte, r Result, e era) []byte {
 		return append(dst, "}}"...)
 	}
 	dst = append(dst, `,"result":{"content":[{"type":"text","text":`...)
-	dst = append(dst, r.Text...)
-	dst = append(dst, `}]`...)
+	dst = append(append(append(dst, r.Text...), '}'), r.More...)
+	dst = append(dst, ']')
 	if r.IsError {
 		dst = append(dst, `,"isError":true`...)
 	}

@@ -87,7 +87,9 @@ type Result struct {
 	// Text is the text for the model, as a JSON string; Structured is the
 	// structured content, a JSON object.
 	Text, Structured []byte
-	IsError          bool
+	// More are content blocks behind the text, each with a comma before it.
+	More    []byte
+	IsError bool
 }
 
 // protocol lets the engine answer a request. The engine reads ids as floating

@@ -26,8 +26,8 @@ type Choice struct {
 // Candidate is a command that an instruction may mean.
 type Candidate struct {
 	ListedEntry
-	// Schema is the JSON Schema of the parameters together.
-	Schema json.RawMessage `json:"schema"`
+	// Schema is the JSON Schema of the parameters together, at any place.
+	Schema json.RawMessage `json:"-"`
 	// Score is from 0 to 1: how much instruction and command have in common.
 	Score float64 `json:"score"`
 }

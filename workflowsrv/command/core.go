@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
 // The core commands, which every workflow has at every place.
@@ -92,8 +94,14 @@ type ListedEntry struct {
 	Description string        `json:"description"`
 	Effect      Effect        `json:"effect"`
 	Parameters  []ListedParam `json:"parameters"`
-	// Examples are command strings and, behind them, things people say.
-	Examples []string `json:"examples"`
+	// InputSchema is the JSON Schema of the parameters together. What the place
+	// knows is not required.
+	InputSchema json.RawMessage `json:"input_schema"`
+	// Confirm says that the user is asked before, however it is called.
+	Confirm bool `json:"confirm,omitempty"`
+	// Examples are command strings, and Utterances things people say.
+	Examples   []string `json:"examples"`
+	Utterances []string `json:"utterances,omitempty"`
 }
 
 // ListedParam is a parameter in a [Listing].
@@ -102,6 +110,8 @@ type ListedParam struct {
 	Type          string            `json:"type"`
 	Required      bool              `json:"required"`
 	Description   string            `json:"description"`
+	Choices       []string          `json:"choices,omitempty"` // the texts that it can be
+	Default       json.RawMessage   `json:"default,omitempty"`
 	Examples      []json.RawMessage `json:"examples,omitempty"`
 	AvailableFrom []string          `json:"available_from,omitempty"`
 }
@@ -125,25 +135,54 @@ func (w *Workflow) Describe(p Path) Listing {
 
 // listed shows the command at a place, which may have some of its values.
 func (c *Command) listed(at Path) ListedEntry {
-	entry := ListedEntry{Name: c.Name, Description: c.Description, Effect: c.Effect, Parameters: []ListedParam{}}
+	entry := ListedEntry{Name: c.Name, Description: c.Description, Effect: c.Effect, Confirm: c.Confirm, Parameters: []ListedParam{}, Utterances: c.Utterances}
 	example := c.Name
+	needed, fewer := []string{}, false
 	for _, p := range c.Params {
-		required := p.Required
-		if _, known := at.lookup(p.FromContext); p.FromContext != "" && known {
-			required = false
-		}
+		required := p.needed(at)
 		kind := strings.Join(p.Types, " or ")
 		if kind == "" {
 			kind = "any"
 		}
-		entry.Parameters = append(entry.Parameters, ListedParam{Name: p.Name, Type: kind, Required: required,
-			Description: p.Description, Examples: p.Examples, AvailableFrom: p.AvailableFrom})
+		entry.Parameters = append(entry.Parameters, ListedParam{Name: p.Name, Type: kind, Required: required, Description: p.Description,
+			Choices: enumTexts(p.schema), Default: p.fallback(), Examples: p.Examples, AvailableFrom: p.AvailableFrom})
 		if required {
+			needed = append(needed, p.Name)
 			example += " <" + p.Name + ">" + escape(p.sample()) + "</" + p.Name + ">"
 		}
+		fewer = fewer || p.Required && !required
 	}
-	entry.Examples = append([]string{example}, c.Utterances...)
+	entry.InputSchema = c.Schema
+	if fewer {
+		entry.InputSchema = requiring(c.Schema, needed)
+	}
+	entry.Examples = []string{example}
 	return entry
+}
+
+// fallback is the value that stands in for an absent one, be it of our giving or
+// the tool's; nil is none.
+func (p *Param) fallback() json.RawMessage {
+	part, _ := p.schema.(map[string]any)
+	v, ok := part["default"]
+	if p.Default != nil || !ok {
+		return p.Default
+	}
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return nil
+	}
+	return raw
+}
+
+// requiring gives a schema with other members required.
+func requiring(schema json.RawMessage, names []string) json.RawMessage {
+	var at [1]wire.Span
+	list, err := json.Marshal(names)
+	if err != nil || wire.Find(schema, wire.Span{End: len(schema)}, []string{"required"}, at[:]) != nil || !at[0].Present() {
+		return schema
+	}
+	return wire.Splice(nil, schema, wire.Edit{Span: at[0], New: list})
 }
 
 // sample is a value that shows what the parameter takes.

@@ -92,6 +92,17 @@ func (e *Engine) Run(ctx context.Context, p Path, a Action, opts CallOptions) (*
 	return t.action(a)
 }
 
+// Names reports whether a text begins with the name of a command that is there
+// where a path ends.
+func (e *Engine) Names(p Path, text string) bool {
+	name, _, err := ParseName(text)
+	if err != nil {
+		return false
+	}
+	_, problem := e.w.resolve(p, name)
+	return problem == nil
+}
+
 // A turn is one call of the engine.
 type turn struct {
 	*Engine

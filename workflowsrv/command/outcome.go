@@ -2,6 +2,7 @@ package command
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -28,9 +29,11 @@ func (t *turn) conclude(c *Command, args arguments, at Path, r result) *Outcome 
 		}
 	}
 	if success {
-		response.Recommendations = t.recommend(c)
+		response.Recommendations, response.NextActions = t.recommend(c)
 	}
-	return t.outcome(c, args, success, response)
+	o := t.outcome(c, args, success, response)
+	o.Content, o.Structured = r.given, r.data
+	return o
 }
 
 // goTo enters the place that a command leads to.
@@ -65,18 +68,28 @@ func (t *turn) goTo(c *Command, get values, response *CommandResponse) bool {
 // session.
 const maxRecommended = 5
 
-// recommend names what can be done at a new place.
-func (t *turn) recommend(c *Command) []string {
-	var list []string
+// recommend names what can be done at a new place, and gives as actions what can
+// be done there at once.
+func (t *turn) recommend(c *Command) (names []string, actions []Action) {
 	if c.enter == nil {
-		return nil
+		return nil, nil
 	}
 	for _, next := range t.w.CommandsAt(t.path) {
-		if next.Context == c.enter.context.Name && len(list) < maxRecommended {
-			list = append(list, next.Name)
+		if next.Context != c.enter.context.Name || len(names) == maxRecommended {
+			continue
+		}
+		names = append(names, next.Name)
+		if !slices.ContainsFunc(next.Params, func(p Param) bool { return p.needed(t.path) }) {
+			actions = append(actions, Action{CommandName: next.Name, Arguments: json.RawMessage("{}")})
 		}
 	}
-	return list
+	return names, actions
+}
+
+// needed reports whether a call at a place has to give the parameter.
+func (p *Param) needed(at Path) bool {
+	_, known := at.lookup(p.FromContext)
+	return p.Required && (p.FromContext == "" || !known)
 }
 
 // refuse returns an outcome without success. c is nil for an unknown command.

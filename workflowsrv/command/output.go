@@ -55,12 +55,15 @@ type TraceEvent struct {
 	Success      *bool           `json:"success"`
 }
 
-// ExecuteResult is the result of the tool execute_command.
+// ExecuteResult is the result of the tools execute_command and run_command.
 type ExecuteResult struct {
 	ResponseText string `json:"response_text"`
 	Success      bool   `json:"success"`
 	*Problem
-	Traces []TraceEvent `json:"traces,omitempty"`
+	Artifacts       map[string]json.RawMessage `json:"artifacts,omitempty"`
+	NextActions     []Action                   `json:"next_actions,omitempty"`
+	Recommendations []string                   `json:"recommendations,omitempty"`
+	Traces          []TraceEvent               `json:"traces,omitempty"`
 }
 
 // Status says whether a turn is over.
@@ -89,6 +92,9 @@ type Outcome struct {
 	// Inferred says that the command was not named, but found by what was
 	// said, or that its parameters were.
 	Inferred bool
+	// Content and Structured are what a tool has returned, as it gave them: an
+	// array of content blocks, and data. They are nil where there is none.
+	Content, Structured json.RawMessage
 }
 
 // Text is all that the commands answered.
@@ -102,7 +108,14 @@ func (o *Outcome) Text() string {
 
 // Result gives the outcome as execute_command returns it.
 func (o *Outcome) Result() ExecuteResult {
-	return ExecuteResult{ResponseText: o.Text(), Success: o.Output.Success, Problem: o.Problem, Traces: o.Output.Traces}
+	r := ExecuteResult{ResponseText: o.Text(), Success: o.Output.Success, Problem: o.Problem, Traces: o.Output.Traces}
+	for _, response := range o.Output.CommandResponses {
+		if o.Problem == nil { // whose members stand beside
+			r.Artifacts = response.Artifacts
+		}
+		r.NextActions, r.Recommendations = response.NextActions, response.Recommendations
+	}
+	return r
 }
 
 // Pending is a question that waits for an answer. It is plain data with a

@@ -15,6 +15,7 @@ type result struct {
 	text   string
 	data   json.RawMessage // structured, nil for none
 	extra  json.RawMessage // content that is no text, an array; nil for none
+	given  json.RawMessage // all the content as the tool gave it, an array; nil for none
 	failed bool
 }
 
@@ -25,20 +26,28 @@ func failure(format string, args ...any) result {
 // readToolResult takes a result of tools/call apart.
 func readToolResult(raw json.RawMessage) result {
 	var reply struct {
-		Content           []json.RawMessage `json:"content"`
-		StructuredContent json.RawMessage   `json:"structuredContent"`
-		IsError           bool              `json:"isError"`
+		Content           json.RawMessage `json:"content"`
+		StructuredContent json.RawMessage `json:"structuredContent"`
+		IsError           bool            `json:"isError"`
 	}
-	if err := json.Unmarshal(raw, &reply); err != nil {
+	var content []json.RawMessage
+	err := json.Unmarshal(raw, &reply)
+	if err == nil && reply.Content != nil {
+		err = json.Unmarshal(reply.Content, &content)
+	}
+	if err != nil {
 		return failure("the result of the tool cannot be read: %v", err)
 	}
 	r := result{failed: reply.IsError}
+	if len(content) > 0 {
+		r.given = reply.Content
+	}
 	if string(reply.StructuredContent) != "null" {
 		r.data = reply.StructuredContent
 	}
 	var texts []string
 	var other []json.RawMessage
-	for _, item := range reply.Content {
+	for _, item := range content {
 		var text struct {
 			Type string  `json:"type"`
 			Text *string `json:"text"`

@@ -74,8 +74,11 @@ func bedAt(t *testing.T, file string, change func(*commandsrv.Options)) *bed {
 	return b
 }
 
-// A gate is the shop whose search for "slow" waits until it is let through, and
-// whose search for "panic" is a fault of ours.
+// pictured is what a search for "picture" finds.
+const pictured = `[{"type":"text","text":"A picture."},{"type":"image","data":"aGVsbG8=","mimeType":"image/png"},{"type":"resource_link","uri":"file:///a.png","name":"a","_meta":{"x":1}}]`
+
+// A gate is the shop whose search for "slow" waits until it is let through,
+// whose search for "panic" is a fault of ours, and whose search for "picture" finds one.
 type gate struct {
 	command.Caller
 	came chan struct{}
@@ -93,6 +96,8 @@ func (g *gate) CallTool(ctx context.Context, toolbox, server, tool string, argum
 	switch {
 	case strings.Contains(string(arguments), `"panic"`):
 		panic("a search for panic")
+	case strings.Contains(string(arguments), `"picture"`):
+		return json.RawMessage(`{"content":` + pictured + `}`), nil
 	case strings.Contains(string(arguments), `"slow"`):
 		g.mu.Lock()
 		open := g.open

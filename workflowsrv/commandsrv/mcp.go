@@ -75,14 +75,14 @@ func (d *door) call(ctx context.Context, call mcpserve.Call) mcpserve.Result {
 	}
 	c.sample = sampler(call.Sample)
 	o := d.s.operations[call.Tool]
-	if call.Answer != nil && o.name == kindAssistant {
+	if call.Answer != nil && o.turn() {
 		c.answer = readReply(call.Answer)
 	}
 	result, f := d.s.call(ctx, o, c, call.Arguments)
 	if f != nil {
 		return mcpserve.Result{Text: wire.AppendQuote(nil, f.Error()), Structured: encode(f), IsError: true}
 	}
-	if call.Asked && o.name == kindAssistant {
+	if call.Asked && o.turn() {
 		if q := asks(result); q != nil {
 			return mcpserve.Result{Question: q}
 		}
@@ -92,7 +92,38 @@ func (d *door) call(ctx context.Context, call mcpserve.Call) mcpserve.Result {
 		d.session = c.session
 		d.mu.Unlock()
 	}
-	return mcpserve.Result{Text: wire.AppendQuote(nil, string(result)), Structured: result}
+	var more []byte
+	if o.name == kindRun {
+		result, more = apart(result)
+	}
+	return mcpserve.Result{Text: wire.AppendQuote(nil, string(result)), Structured: result, More: more}
+}
+
+// turn reports whether the operation is a turn, whose result may ask.
+func (o *operation) turn() bool {
+	return o.name == kindAssistant || o.name == kindAgent || o.name == kindCommand || o.name == kindRun
+}
+
+// apart takes what is no text out of the content in a result: it becomes content
+// of the result over MCP, where a client shows it and a model sees it.
+func apart(result json.RawMessage) (rest json.RawMessage, more []byte) {
+	var at [1]wire.Span
+	var items []json.RawMessage
+	if wire.Find(result, wire.Span{End: len(result)}, []string{"content"}, at[:]) != nil || !at[0].Present() || json.Unmarshal(result[at[0].Start:at[0].End], &items) != nil {
+		return result, nil
+	}
+	texts := []json.RawMessage{}
+	for _, item := range items {
+		var block struct {
+			Type string `json:"type"`
+		}
+		if json.Unmarshal(item, &block) == nil && block.Type == "text" {
+			texts = append(texts, item)
+			continue
+		}
+		more = append(append(more, ','), item...)
+	}
+	return wire.Splice(nil, result, wire.Edit{Span: at[0], New: encode(texts)}), more
 }
 
 // A reply is what the user answered to the question of an earlier turn.

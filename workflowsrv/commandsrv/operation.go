@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/logkey"
+	"github.com/mcp-workbench/workbench/workflowsrv/command"
 )
 
 // An operation is one thing that a client can ask for: a tool over MCP, a
@@ -86,8 +87,11 @@ func (s *Server) asked(ctx context.Context, c *caller, a arguments, read func(a 
 		return at, request{}, f
 	}
 	r := read(a)
+	if r.action != nil {
+		r.text = s.engine.Workflow().Format(*r.action)
+	}
 	if c.answer != nil {
-		r.text, r.answers = c.answer.text, c.answer.turn
+		r.text, r.answers, r.action = c.answer.text, c.answer.turn, nil
 	}
 	if r.kind == kindAgent {
 		if s.agentFor(c) == nil {
@@ -97,7 +101,7 @@ func (s *Server) asked(ctx context.Context, c *caller, a arguments, read func(a 
 			return at, r, invalid("user_query is empty: say what you want").about(at)
 		}
 	}
-	if r.kind != kindCommand && len(r.text) > maxQuery {
+	if (r.kind == kindAssistant || r.kind == kindAgent) && len(r.text) > maxQuery {
 		return at, r, invalid("user_query is longer than %d bytes: say it in fewer words", maxQuery).about(at)
 	}
 	return at, r, nil
@@ -109,6 +113,10 @@ func waitOf(a arguments) time.Duration {
 
 func commandRequest(a arguments) request {
 	return request{kind: kindCommand, text: a.text("command"), confirmed: a.flag("confirmed")}
+}
+
+func runRequest(a arguments) request {
+	return request{kind: kindRun, action: &command.Action{CommandName: a.text("name"), Arguments: a.raw("arguments")}, confirmed: a.flag("confirmed")}
 }
 
 func assistantRequest(a arguments) request {

@@ -50,6 +50,14 @@ func operationTable() []*operation {
 				{name: "confirmed", kinds: []string{"boolean"}, fallback: "false", about: "Say that the user agrees to a command that asks to be confirmed."}, wait},
 			output: executeOutput, run: runTurn(commandRequest),
 		}, {
+			name: kindRun, title: "Run a command", method: http.MethodPost, path: "/run_command", openWorld: true,
+			description: "Runs a command by its name, with its parameters as a JSON object that its input_schema in get_commands describes. Nothing is guessed. " +
+				"The result has what the command returned as it gave it, images and other content too. An entry of next_actions is such a call.",
+			params: []param{inSession, {name: "name", kinds: []string{"string"}, required: true, about: "The name of the command, as get_commands lists it."},
+				{name: "arguments", kinds: []string{"object", "null"}, about: "The parameters by name."},
+				{name: "confirmed", kinds: []string{"boolean"}, fallback: "false", about: "Say that the user agrees to a command that asks to be confirmed."}, wait},
+			output: runOutput, run: runTurn(runRequest),
+		}, {
 			name: "new_conversation", title: "Begin a new conversation", method: http.MethodPost, path: "/new_conversation",
 			description: "Ends the conversation with a topic and a summary, and begins a new one at the top of the workflow. One without turns is gone on with.",
 			params:      []param{inSession}, output: newConversationOutput, run: runNewConversation,
@@ -95,16 +103,20 @@ const (
 	infoOutput     = infoObject
 	commandsOutput = `{"type":"object","properties":{"display_text":{"type":"string"},"commands":{"type":"array","items":{"type":"object","properties":{` +
 		`"name":{"type":"string"},"description":{"type":"string"},"effect":{"type":"string"},"parameters":{"type":"array","items":{"type":"object","properties":{` +
-		`"name":{"type":"string"},"type":{"type":"string"},"required":{"type":"boolean"},"description":{"type":"string"},"examples":{"type":"array"},"available_from":` + stringList + `},` +
-		`"required":["name","type","required","description"]}},"examples":` + stringList + `},"required":["name","description","parameters","examples"]}}},` +
+		`"name":{"type":"string"},"type":{"type":"string"},"required":{"type":"boolean"},"description":{"type":"string"},"choices":` + stringList + `,"default":{},"examples":{"type":"array"},"available_from":` + stringList + `},` +
+		`"required":["name","type","required","description"]}},"input_schema":{"type":"object"},"confirm":{"type":"boolean"},"examples":` + stringList + `,"utterances":` + stringList + `},"required":["name","description","parameters","input_schema","examples"]}}},` +
 		`"required":["display_text","commands"]}`
 	turnOutput = `{"type":"object","properties":{` + turnMembers + `,"workflow_name":{"type":["string","null"]},"command_name":{"type":["string","null"]},` +
 		`"command_parameters":{"type":["object","null"]},"command_responses":{"type":"array","items":{"type":"object","properties":{` +
 		`"response":{"type":["string","null"]},"artifacts":{"type":["object","null"]},"next_actions":{"type":["array","null"],"items":` + actionObject + `},` +
 		`"recommendations":{"type":["array","null"],"items":{"type":"string"}}},"required":["response","artifacts","next_actions","recommendations"]}}},` +
 		`"required":["turn_key","status","success","workflow_name","context","command_name","command_parameters","command_responses"]}`
-	executeOutput = `{"type":"object","properties":{` + turnMembers + `,"response_text":{"type":"string"}},` +
+	executeMembers = turnMembers + `,"response_text":{"type":"string"},"artifacts":{"type":"object"},"next_actions":{"type":"array","items":` + actionObject + `},"recommendations":` + stringList
+	executeOutput  = `{"type":"object","properties":{` + executeMembers + `},` +
 		`"required":["turn_key","status","response_text","success","context"]}`
+	runOutput = `{"type":"object","properties":{` + executeMembers + `,"command_name":{"type":["string","null"]},"command_parameters":{"type":["object","null"]},` +
+		`"structured_content":{},"content":{"type":"array","items":{"type":"object"}}},` +
+		`"required":["turn_key","status","response_text","success","context","command_name","command_parameters"]}`
 	newConversationOutput = `{"type":"object","properties":{"status":{"const":"ok"},"new_conversation_id":{"type":"string"},"topic":{"type":"string"},"summary":{"type":"string"}},` +
 		`"required":["status","new_conversation_id"]}`
 	listOutput = `{"type":"object","properties":{"conversations":{"type":"array","items":{"type":"object","properties":{` +

@@ -212,7 +212,7 @@ func routes() map[string][2]string {
 	return map[string][2]string{
 		"initialize": {"POST", "/initialize"}, "get_workflow_info": {"GET", "/workflow_info"}, "get_commands": {"GET", "/commands"},
 		"invoke_agent": {"POST", "/invoke_agent"}, "invoke_agent_stream": {"POST", "/invoke_agent_stream"}, "invoke_assistant": {"POST", "/invoke_assistant"},
-		"execute_command": {"POST", "/execute_command"}, "new_conversation": {"POST", "/new_conversation"}, "list_conversations": {"GET", "/conversations"},
+		"execute_command": {"POST", "/execute_command"}, "run_command": {"POST", "/run_command"}, "new_conversation": {"POST", "/new_conversation"}, "list_conversations": {"GET", "/conversations"},
 		"activate_conversation": {"POST", "/activate_conversation"}, "post_feedback": {"POST", "/post_feedback"},
 	}
 }

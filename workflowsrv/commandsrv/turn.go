@@ -20,6 +20,7 @@ import (
 const (
 	kindStartup   = "startup"
 	kindCommand   = "execute_command"
+	kindRun       = "run_command"
 	kindAssistant = "invoke_assistant"
 	kindAgent     = "invoke_agent"
 )
@@ -34,6 +35,7 @@ const (
 // A request is what a turn is to do.
 type request struct {
 	kind, text string
+	action     *command.Action // of run_command, in place of text
 	confirmed  bool
 	answers    string // the turn whose question text answers, if that is known
 }
@@ -41,7 +43,11 @@ type request struct {
 // digest tells the request from others of the session.
 func (r request) digest(at session) string {
 	h := sha256.New()
-	for _, part := range []string{at.owner, at.place.session, r.kind, r.text, r.answers} {
+	var run command.Action
+	if r.action != nil {
+		run = *r.action
+	}
+	for _, part := range []string{at.owner, at.place.session, r.kind, r.text, r.answers, run.CommandName, string(run.Arguments)} {
 		fmt.Fprintf(h, "%d:%s", len(part), part)
 	}
 	return hex.EncodeToString(append(h.Sum(nil)[:16], strconv.FormatBool(r.confirmed)[0]))

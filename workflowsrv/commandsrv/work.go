@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -23,6 +24,16 @@ type commandResult struct {
 	Form     json.RawMessage `json:"form,omitempty"`
 }
 
+// runResult is the result of run_command, without its traces.
+type runResult struct {
+	commandResult
+	CommandName       *string         `json:"command_name"`
+	CommandParameters json.RawMessage `json:"command_parameters"`
+	// StructuredContent and Content are what a tool has returned, as it gave them.
+	StructuredContent json.RawMessage `json:"structured_content,omitempty"`
+	Content           json.RawMessage `json:"content,omitempty"`
+}
+
 // turnResult is the result of invoke_assistant and invoke_agent, without its traces.
 type turnResult struct {
 	TurnKey string         `json:"turn_key"`
@@ -31,6 +42,29 @@ type turnResult struct {
 	*command.Problem
 	Question string          `json:"question,omitempty"`
 	Form     json.RawMessage `json:"form,omitempty"`
+}
+
+// resultOf is the result of an operation that carries out a command or an instruction.
+func (s *Server) resultOf(t *turn, o *command.Outcome, form json.RawMessage) any {
+	if t.request.kind == kindAssistant || t.request.kind == kindAgent {
+		return turnResult{t.name(), o.Status, o.Output, o.Problem, o.Question, form}
+	}
+	r := commandResult{t.name(), o.Status, o.Output.Context, o.Result(), o.Question, form}
+	if o.Status == command.AwaitingUser && o.Pending != nil && o.Pending.Kind == command.AskConfirm {
+		r.ResponseText += "\nAnswer yes, by any operation that takes words, or send this again with confirmed true."
+	}
+	if t.request.kind != kindRun {
+		return r
+	}
+	// What is there as the tool gave it is not there once more.
+	if o.Content != nil {
+		r.Artifacts = maps.Clone(r.Artifacts)
+		delete(r.Artifacts, "content")
+	}
+	if o.Output.CommandName != nil && len(s.engine.Workflow().Command(*o.Output.CommandName).Outputs) == 0 && o.Structured != nil {
+		r.Artifacts = nil
+	}
+	return runResult{r, o.Output.CommandName, o.Output.CommandParameters, o.Structured, o.Content}
 }
 
 // work does what a turn is for, from where its conversation stands.
@@ -45,54 +79,74 @@ func (s *Server) work(ctx context.Context, t *turn) (store.Turn, *Fault) {
 	if t.request.answers != "" && t.request.answers != now.Asked {
 		return store.Turn{}, faultf(http.StatusConflict, "the question that this answers waits no longer; the conversation has gone on")
 	}
-	if t.request.kind == kindAgent {
+	answers := s.answers(t, now)
+	if t.request.kind == kindAgent && now.Pending == nil || answers && now.Agent != nil {
 		return s.plan(ctx, t, now)
 	}
-	o, err := s.command(ctx, t, now)
+	o, err := s.command(ctx, t, now, answers)
 	if err != nil {
 		return store.Turn{}, faultOf(err)
 	}
 	after := standing{Path: o.Path, Question: o.Question, Pending: o.Pending}
-	if o.Pending != nil {
-		after.Asked = t.name()
-	}
-	var output any
 	form := json.RawMessage(nil)
-	if o.Pending != nil {
-		form = o.Pending.Form
+	switch {
+	case o.Pending != nil:
+		after.Asked, form = t.name(), o.Pending.Form
+	case !answers && samePath(now.Path, o.Path) && !now.about(o.Output.CommandName):
+		after = now // what is named exactly leaves a question as it is, unless it has gone elsewhere
 	}
-	if t.request.kind == kindAssistant {
-		output = turnResult{t.name(), o.Status, o.Output, o.Problem, o.Question, form}
-	} else {
-		output = commandResult{t.name(), o.Status, o.Output.Context, o.Result(), o.Question, form}
-		// An exact command leaves nothing behind to be answered, and a question
-		// that waits as it is, unless it has gone elsewhere.
-		after = standing{Path: o.Path}
-		if samePath(now.Path, o.Path) {
-			after = now
-		}
+	return store.Turn{Status: string(o.Status), Summary: clip(o.Text()), Output: encode(s.resultOf(t, o, form)), State: encode(after)}, nil
+}
+
+// answers reports whether a turn is to answer the question that waits, whoever
+// asked it and by which operation. What names a command and is to be exact does
+// not.
+func (s *Server) answers(t *turn, now standing) bool {
+	if now.Question == "" {
+		return false
 	}
-	return store.Turn{Status: string(o.Status), Summary: clip(o.Text()), Output: encode(output), State: encode(after)}, nil
+	slashed := strings.HasPrefix(strings.TrimSpace(t.request.text), "/")
+	switch t.request.kind {
+	case kindAgent:
+		return true
+	case kindAssistant:
+		return now.Pending != nil || !slashed || t.request.answers != ""
+	}
+	return t.request.answers != "" || t.request.kind == kindCommand && !t.request.confirmed && !slashed &&
+		!strings.Contains(t.request.text, "<") && !s.engine.Names(now.Path, t.request.text)
+}
+
+// about reports whether the question that waits is about a command.
+func (now standing) about(name *string) bool {
+	return now.Pending != nil && name != nil && now.Pending.Action.CommandName == *name
 }
 
 func samePath(a, b command.Path) bool {
 	return slices.EqualFunc(a, b, func(a, b command.Place) bool { return string(encode(a)) == string(encode(b)) })
 }
 
-// command carries out an exact command or an instruction.
-func (s *Server) command(ctx context.Context, t *turn, now standing) (*command.Outcome, error) {
+// command carries out a command or an instruction, or answers a question.
+func (s *Server) command(ctx context.Context, t *turn, now standing, answers bool) (*command.Outcome, error) {
 	opts := command.CallOptions{Confirmed: t.request.confirmed, Trace: t.note}
-	if t.request.kind != kindAssistant {
-		return s.engine.Execute(ctx, now.Path, t.request.text, opts)
-	}
-	opts.Corrections = s.corrections(ctx, t)
 	var o *command.Outcome
 	var err error
-	if now.Pending != nil {
-		o, err = s.answer(ctx, t, now.Path, *now.Pending, t.request.text, opts)
-	} else {
+	switch {
+	case answers:
+		pending := *now.Pending
+		if t.request.kind == kindCommand && t.request.answers == "" {
+			pending.Inferred = true // it may be a command that was mistyped
+		}
+		opts.Corrections = s.corrections(ctx, t)
+		o, err = s.answer(ctx, t, now.Path, pending, t.request.text, opts)
+	case t.request.kind == kindAssistant:
+		opts.Corrections = s.corrections(ctx, t)
 		o, err = s.engine.Assist(ctx, now.Path, t.request.text, opts)
+	case t.request.action != nil:
+		o, err = s.engine.Run(ctx, now.Path, *t.request.action, opts)
+	default:
+		o, err = s.engine.Execute(ctx, now.Path, t.request.text, opts)
 	}
+	opts.Confirmed = false
 	for range maxAsked {
 		if err != nil || o.Status != command.AwaitingUser || t.ask == nil {
 			break
@@ -145,6 +199,9 @@ func (s *Server) corrections(ctx context.Context, t *turn) []command.Correction 
 
 // plan leaves the turn to the agent.
 func (s *Server) plan(ctx context.Context, t *turn, now standing) (store.Turn, *Fault) {
+	if t.agent == nil {
+		return store.Turn{}, faultf(http.StatusConflict, "the question that waits was asked by the agent, which needs a model, and there is none here; name a command with a / before it to do something else")
+	}
 	said, err := s.said(ctx, t.at, remembered)
 	if err != nil {
 		return store.Turn{}, faultOf(err)
@@ -155,14 +212,13 @@ func (s *Server) plan(ctx context.Context, t *turn, now standing) (store.Turn, *
 		f.Code = max(f.Code, http.StatusInternalServerError) // commands may have run
 		return store.Turn{}, f
 	}
-	text := ""
-	for _, response := range r.Output.CommandResponses {
-		text += response.Response
-	}
 	r.Output.Traces = nil
-	output := turnResult{TurnKey: t.name(), Status: r.Status, CommandOutput: r.Output, Question: r.Question, Form: r.Form}
-	return store.Turn{Status: string(r.Status), Summary: clip(text), Output: encode(output),
-		State: encode(standing{Path: r.Path, Question: r.Question, Agent: r.State})}, nil
+	o := &command.Outcome{Status: r.Status, Output: r.Output, Path: r.Path, Question: r.Question}
+	after := standing{Path: r.Path, Question: r.Question, Agent: r.State}
+	if r.Question != "" {
+		after.Asked = t.name()
+	}
+	return store.Turn{Status: string(r.Status), Summary: clip(o.Text()), Output: encode(s.resultOf(t, o, r.Form)), State: encode(after)}, nil
 }
 
 // remembered is how many turns back an agent is told what was said.

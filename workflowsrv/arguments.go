@@ -14,10 +14,10 @@ import (
 // Arguments are the arguments of a call by name, still encoded.
 type arguments map[string]json.RawMessage
 
-// parseArguments reads the arguments of t. Absent, null and [] are no
+// parseArguments reads the arguments of a tool that has those known. Absent, null and [] are no
 // arguments, and a JSON string that holds an object is that object: agents and
 // clients send all of these.
-func parseArguments(raw []byte, t *tool) (arguments, *fault) {
+func parseArguments(raw []byte, tool string, known []string) (arguments, *fault) {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) > 0 && raw[0] == '"' {
 		if text, ok := wire.Unquote(raw); ok {
@@ -33,13 +33,12 @@ func parseArguments(raw []byte, t *tool) (arguments, *fault) {
 	}
 	stranger := "" // the first by name, so that the answer is always the same
 	for name := range a {
-		known := name == "_meta" || slices.Contains(t.arguments, name)
-		if !known && (stranger == "" || name < stranger) {
+		if name != "_meta" && !slices.Contains(known, name) && (stranger == "" || name < stranger) {
 			stranger = name
 		}
 	}
 	if stranger != "" {
-		return nil, invalidParams(t.unknown(stranger))
+		return nil, invalidParams(unknown(stranger, tool, known))
 	}
 	return a, nil
 }
@@ -50,15 +49,15 @@ func isEmptyArray(raw []byte) bool {
 }
 
 // unknown says that the tool has no argument of that name.
-func (t *tool) unknown(name string) string {
+func unknown(name, tool string, known []string) string {
 	details := "unknown argument " + strconv.Quote(short(name))
-	if near := nearest.Names(name, t.arguments, 1); len(near) > 0 {
+	if near := nearest.Names(name, known, 1); len(near) > 0 {
 		return details + "; did you mean " + strconv.Quote(near[0]) + "?"
 	}
-	if len(t.arguments) == 0 {
-		return details + "; " + t.name + " takes none"
+	if len(known) == 0 {
+		return details + "; " + tool + " takes none"
 	}
-	return details + "; known are " + strings.Join(t.arguments, ", ")
+	return details + "; known are " + strings.Join(known, ", ")
 }
 
 // has reports whether the argument is there and not null.
@@ -139,6 +138,21 @@ func (a arguments) object(name string) (map[string]any, *fault) {
 		return nil, invalidParams(name + " must be an object")
 	}
 	return m, nil
+}
+
+// raw returns an argument that is an object or a list, still encoded; nil if it is absent or empty.
+func (a arguments) raw(name, first, what string) (json.RawMessage, *fault) {
+	if !a.has(name) {
+		return nil, nil
+	}
+	raw := a.unwrapped(name, first)
+	if len(raw) == 0 || strings.IndexByte(first, raw[0]) < 0 || !json.Valid(raw) {
+		return nil, invalidParams(name + " must be " + what)
+	}
+	if raw = wire.Compact(nil, raw); len(raw) == 2 {
+		return nil, nil
+	}
+	return raw, nil
 }
 
 // strings returns an argument that lists strings, nil if it is absent.

@@ -92,6 +92,9 @@ func (s *bareSession) carryOut(r bareRequest) ([]byte, *fault) {
 		return s.initialize(r.params)
 	}
 	t := s.door.server.tools[r.method]
+	if t != nil && t.run == nil {
+		t = nil // It is about runs, which the bare form does not have.
+	}
 	if t == nil && r.method != "tools/list" {
 		return nil, &fault{code: wire.CodeMethodNotFound, data: appendObject(nil, "method", short(r.method))}
 	}
@@ -101,7 +104,7 @@ func (s *bareSession) carryOut(r bareRequest) ([]byte, *fault) {
 	if t == nil {
 		return s.door.list(), nil
 	}
-	result, f := s.door.server.call(context.Background(), t, r.params)
+	result, f := s.door.server.call(context.Background(), t, r.params, nil)
 	return result.json, f
 }
 
@@ -145,6 +148,9 @@ func (s *bareSession) fail(id []byte, f *fault) {
 func bareList() []byte {
 	dst := []byte(`{"tools":[`)
 	for i, t := range toolTable() {
+		if t.run == nil {
+			continue
+		}
 		if i > 0 {
 			dst = append(dst, ',')
 		}

@@ -4,25 +4,34 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
+	"slices"
 
 	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/nearest"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
+	"github.com/mcp-workbench/workbench/workflowsrv/runs"
 )
 
-// call carries out a tool. Both doors lead here.
+// call carries out a tool. Both doors lead here; who is nil for the bare one, which knows no runs.
 // A panic costs this call only: the server goes on for all the others.
-func (s *Server) call(ctx context.Context, t *tool, raw []byte) (r result, f *fault) {
+func (s *Server) call(ctx context.Context, t *tool, raw []byte, who *runs.Caller) (r result, f *fault) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.opts.Logger.Error().Str(logkey.Tool, t.name).Interface(logkey.Panic, p).Bytes(logkey.Stack, debug.Stack()).Msg("a call failed within")
 			r, f = result{}, &fault{code: wire.CodeInternal, advice: "this is a fault of the server; its log says more"}
 		}
 	}()
-	a, f := parseArguments(raw, t)
+	known := t.arguments
+	if who != nil {
+		known = append(slices.Clip(known), t.more...)
+	}
+	a, f := parseArguments(raw, t.name, known)
 	if f != nil {
 		return result{}, f
+	}
+	if t.keep != nil && (t.run == nil || a.has("run")) {
+		return t.keep(ctx, s, a, *who)
 	}
 	return t.run(ctx, s, a)
 }

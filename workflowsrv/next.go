@@ -76,6 +76,11 @@ func stateFault(workflowID string, err error) *fault {
 	return f
 }
 
+// isStepping reports whether an error is about a state or a variable that a workflow cannot go on with.
+func isStepping(err error) bool {
+	return errors.As(err, new(*stepping.LoopError)) || errors.As(err, new(*stepping.StateError)) || errors.As(err, new(*criteria.UndecidedError))
+}
+
 // appendJSON appends a value of ours, whose types can always be encoded.
 func appendJSON(dst []byte, v any) []byte {
 	b := bytes.NewBuffer(dst)

@@ -1,6 +1,7 @@
 package workflowsrv
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -13,8 +14,8 @@ import (
 )
 
 // instructions are what clients show their model at the start.
-const instructions = "This server leads through tested workflows. Call workflow_list to see them, then workflow_next with the id of one " +
-	"and follow its steps one at a time; workflow_validate checks what a step produced."
+const instructions = "This server leads through tested workflows. Call workflow_list to see them, workflow_start to begin one, and workflow_next " +
+	"with its run after each step; workflow_resume goes on with a run of an earlier conversation."
 
 // newEngine returns the MCP engine, which answers what is no tool call.
 func newEngine(table []tool) *mcpserver.MCPServer {
@@ -26,11 +27,17 @@ func newEngine(table []tool) *mcpserver.MCPServer {
 		mcpserver.WithCacheHints(int64(3600*1000), mcp.CacheScopePublic),
 	)
 	yes, no := true, false
+	kept := func(t tool) *bool {
+		if t.changes {
+			return &no
+		}
+		return &yes
+	}
 	for _, t := range table {
 		engine.AddTool(mcp.Tool{
 			Name: t.name, Title: t.title, Description: t.description,
-			RawInputSchema: json.RawMessage(t.input), RawOutputSchema: withFault(t.output),
-			Annotations: mcp.ToolAnnotation{Title: t.title, ReadOnlyHint: &yes, DestructiveHint: &no, IdempotentHint: &yes, OpenWorldHint: &no},
+			RawInputSchema: json.RawMessage(cmp.Or(t.keptInput, t.input)), RawOutputSchema: withFault(cmp.Or(t.keptOutput, t.output)),
+			Annotations: mcp.ToolAnnotation{Title: t.title, ReadOnlyHint: kept(t), DestructiveHint: &no, IdempotentHint: kept(t), OpenWorldHint: &no},
 		}, nil) // calls do not go through the engine
 	}
 	return engine
@@ -48,6 +55,9 @@ func withFault(output string) json.RawMessage {
 // content, or the fault, as the text for the model and as data.
 func toolResult(r result, f *fault) mcpserve.Result {
 	if f == nil {
+		if q := r.question; q != nil {
+			return mcpserve.Result{Question: &mcpserve.Question{Message: q.Message, Form: q.Form, State: q.State}}
+		}
 		text := r.quoted
 		if text == nil {
 			text = appendQuotedJSON(nil, r.json)

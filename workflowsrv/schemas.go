@@ -83,3 +83,42 @@ const validateJSONInput = `{"type":"object","properties":{` +
 	`"required":["workflowJson"],"additionalProperties":false}`
 
 const schemaOutput = `{"type":"object","properties":{"schema":{"type":"object"},"example":{"type":"object"}},"required":["schema"]}`
+
+// The schemas of what runs add, which the bare form does not have.
+
+const startInput = `{"type":"object","properties":{` +
+	`"workflowId":{"type":"string","description":"The workflow ID",` + idProperty + `},` +
+	`"goal":{"type":"string","description":"What the run is for, in a sentence","maxLength":4096},` +
+	`"context":{"type":"object","description":"Variables that the conditions of the workflow test, as far as you know them","additionalProperties":true}},` +
+	`"required":["workflowId"],"additionalProperties":false}`
+
+const resumeInput = `{"type":"object","properties":{` +
+	`"query":{"type":"string","description":"Words of the goal, notes, workflow, repository or branch; leave it out to see all runs"},` +
+	`"run":{"type":"string","description":"The run, where it is known"}},"required":[],"additionalProperties":false}`
+
+const keptNextInput = `{"type":"object","properties":{` +
+	`"run":{"type":"string","description":"The run, as workflow_start or workflow_resume gave it"},` +
+	`"step":{"type":"string","description":"With run: the step that is done"},` +
+	`"output":{"type":"string","description":"With run: what the step produced, which is checked"},` +
+	`"notes":{"type":"string","description":"With run: what came of the step, for who goes on later"},` +
+	`"artifacts":{"type":"array","description":"With run: objects with a kind, where the step asks for them","items":{"type":"object"}},` +
+	`"code":{"type":"string","description":"With run: a one-time code that the person gave you"},` +
+	`"workflowId":{"type":"string","description":"Without run: the workflow ID",` + idProperty + `},` +
+	`"currentStep":{"type":"string","description":"Without run: current step ID (optional)",` + idProperty + `},` +
+	`"completedSteps":{"type":"array","description":"Without run: completed step IDs","items":{"type":"string"},"uniqueItems":true},` +
+	`"context":{"type":"object","description":"The variables that the conditions of the workflow test; with run only those that changed","additionalProperties":true},` +
+	`"state":{"type":"string","description":"Without run: the state of the last answer, if it had one"}},` +
+	`"required":[],"additionalProperties":false}`
+
+const stepSummary = `"step":{"type":["object","null"]},"isComplete":{"type":"boolean"},"warnings":{"type":"array","items":{"type":"string"}},` +
+	`"missing":{"type":"array","items":{"type":"object"}},"loop":{"type":"object"}`
+
+const runMembers = stepSummary + `,"run":{"type":"string"},"workflowId":{"type":"string"},` +
+	`"state":{"type":"string"},"modelHint":{"type":"string"},"blocked":{"type":"array","items":{"type":"object"}},` +
+	`"done":{"type":"integer"},"event":{"type":"integer"}`
+
+const runOutput = `{"type":"object","properties":{` + runMembers + `},"required":["run","state","isComplete"]}`
+
+const resumeOutput = `{"type":"object","properties":{` + runMembers + `,"runs":{"type":"array","items":{"type":"object"}}},"required":[]}`
+
+const keptNextOutput = `{"type":"object","properties":{` + runMembers + `,"guidance":{"type":"object"}},"required":["isComplete"]}`

@@ -4,13 +4,16 @@ import (
 	"context"
 	"sync"
 
+	mcpserver "github.com/mark3labs/mcp-go/server"
 	"github.com/rs/zerolog"
 
 	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/mcpserve"
+	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/workflowsrv/criteria"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
+	"github.com/mcp-workbench/workbench/workflowsrv/runs"
 )
 
 // The identity of the server, which the published handshake fixes.
@@ -38,6 +41,10 @@ type Options struct {
 	// MaxOutput bounds the output that workflow_validate takes, in bytes; 0 is
 	// DefaultMaxOutput.
 	MaxOutput int
+	// Runs opens where runs are kept; it is called when the first is wanted. nil: they are kept in memory.
+	Runs func(ctx context.Context) (runs.Log, error)
+	// Where says which repository and branch is worked on, "" where that is not known; nil: it never is.
+	Where func() (repository, branch string)
 }
 
 // A Server answers the calls of any number of sessions.
@@ -46,7 +53,10 @@ type Server struct {
 	store  *definition.Store
 	parser *definition.Parser
 	tools  map[string]*tool
-	door   *mcpserve.Server
+	table  []tool
+	runs   *runs.Engine
+	engine *mcpserver.MCPServer
+	own    wire.Endpoint
 	lists  listCache
 
 	mu       sync.Mutex // guards what follows
@@ -75,27 +85,48 @@ func New(opts Options) *Server {
 		parser: new(definition.Parser),
 		tools:  map[string]*tool{},
 	}
-	table := toolTable()
-	for i := range table {
-		s.tools[table[i].name] = &table[i]
+	s.table = toolTable()
+	for i := range s.table {
+		s.tools[s.table[i].name] = &s.table[i]
 	}
-	s.door = &mcpserve.Server{
-		Name: serverName, Version: serverVersion, Engine: newEngine(table), Methods: []string{"tools/list"},
-		Knows: func(tool string) bool { return s.tools[tool] != nil },
-		Call:  s.carryOut, Closed: s.leave,
-	}
+	s.engine = newEngine(s.table)
+	s.own = s.For(principal.Default)
+	s.runs = runs.NewEngine(runs.Options{
+		Find: s.find, Log: opts.Runs, Where: opts.Where,
+		Criteria: criteria.Options{Mode: opts.Mode, AssertFormat: opts.AssertFormat},
+	})
 	return s
 }
 
-// Connect begins an MCP session. Its calls are worked on side by side.
-func (s *Server) Connect(send func(msg []byte)) wire.Session {
-	s.enter()
-	return s.door.Connect(send)
+// Runs returns what carries out the runs of the server.
+func (s *Server) Runs() *runs.Engine { return s.runs }
+
+// Connect begins an MCP session of who works with workbench alone. Its calls are worked on side by side.
+func (s *Server) Connect(send func(msg []byte)) wire.Session { return s.own.Connect(send) }
+
+// For returns the MCP door of a principal, who sees his own runs only.
+func (s *Server) For(principal string) wire.Endpoint {
+	return door{s, &mcpserve.Server{
+		Name: serverName, Version: serverVersion, Engine: s.engine, Methods: []string{"tools/list"},
+		Knows: func(tool string) bool { return s.tools[tool] != nil },
+		Call: func(ctx context.Context, c mcpserve.Call) mcpserve.Result {
+			who := caller(principal, c)
+			return toolResult(s.call(ctx, s.tools[c.Tool], c.Arguments, &who))
+		},
+		Closed: s.leave,
+	}}
 }
 
-// carryOut is the tools of the MCP door.
-func (s *Server) carryOut(ctx context.Context, c mcpserve.Call) mcpserve.Result {
-	return toolResult(s.call(ctx, s.tools[c.Tool], c.Arguments))
+// A door makes the MCP sessions of a principal.
+type door struct {
+	server *Server
+	mcp    *mcpserve.Server
+}
+
+// Connect begins a session.
+func (d door) Connect(send func(msg []byte)) wire.Session {
+	d.server.enter()
+	return d.mcp.Connect(send)
 }
 
 // Bare returns the door of the bare JSON-RPC form. Its sessions answer a

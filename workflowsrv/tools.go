@@ -1,6 +1,10 @@
 package workflowsrv
 
-import "context"
+import (
+	"context"
+
+	"github.com/mcp-workbench/workbench/workflowsrv/runs"
+)
 
 // A tool is one operation, the same through both doors.
 type tool struct {
@@ -16,13 +20,24 @@ type tool struct {
 	// arguments are the names it knows, aliases included.
 	arguments []string
 	run       func(ctx context.Context, s *Server, a arguments) (result, *fault)
+
+	// keep is what the tool does with runs, which the bare form does not know: nil if nothing. Where there is run, too, keep is
+	// for calls that name a run. more are the arguments that it knows besides, and keptInput and keptOutput the schemas with
+	// them, "" for those above.
+	keep                  func(ctx context.Context, s *Server, a arguments, who runs.Caller) (result, *fault)
+	more                  []string
+	keptInput, keptOutput string
+	// changes says that the tool changes what is kept.
+	changes bool
 }
 
 // A result is what a tool gives: a JSON object.
 type result struct {
 	json []byte
-	// quoted is json as a JSON string where that is kept ready, or nil.
+	// quoted is the text for the model as a JSON string, or nil: the text is then json.
 	quoted []byte
+	// question takes the place of both where it is not nil.
+	question *runs.Question
 }
 
 // toolTable is in the order in which the tools are listed.
@@ -46,12 +61,17 @@ func toolTable() []tool {
 		},
 		{
 			name: "workflow_next", title: "Next step", short: "Gets the next step guidance based on workflow state",
-			description: "Returns the next step of a workflow. Do what guidance.prompt says, then call again with the step's id added to " +
-				"completedSteps, the context with what you have learned, and the state of the last answer if it had one. " +
+			description: "Gives the next step of a run that workflow_start began: call it with the run, the step that is done, and output or notes " +
+				"that say what came of it; context takes only variables that changed. With the run alone it says where that is. " +
+				"Output is checked before the next step is given; some steps wait for a person. " +
+				"Without a run, nothing is kept: do what guidance.prompt says, then call again with workflowId, the step's id added to " +
+				"completedSteps, the whole context, and the state of the last answer if it had one. " +
 				"While isComplete is false and step is null, the answer names the context variables to set.",
 			input: nextInput, output: nextOutput, example: nextExample,
 			arguments: []string{"workflowId", "id", "completedSteps", "currentStep", "context", "state"},
 			run:       runNext,
+			keep:      keepNext, more: []string{"run", "step", "output", "artifacts", "notes", "code"}, changes: true,
+			keptInput: keptNextInput, keptOutput: keptNextOutput,
 		},
 		{
 			name: "workflow_validate", title: "Validate an output", short: "Validates step output against workflow requirements",
@@ -74,6 +94,20 @@ func toolTable() []tool {
 			description: "Returns the JSON Schema of workflow definitions and a small example, for writing one of your own.",
 			input:       emptyInput, output: schemaOutput,
 			run: runGetSchema,
+		},
+		{
+			name: "workflow_start", title: "Start a workflow",
+			description: "Begins a run of a workflow, which is kept: it survives the end of this conversation. Returns the run and its first step. " +
+				"Say in goal what it is for, so that workflow_resume finds it.",
+			keptInput: startInput, keptOutput: runOutput, changes: true,
+			keep: keepStart, more: []string{"workflowId", "id", "goal", "context"},
+		},
+		{
+			name: "workflow_resume", title: "Resume a run",
+			description: "Finds a run of a workflow by words of its goal, notes, workflow, repository or branch, also one of an earlier conversation, " +
+				"and gives what was done and the step where it is. Several that fit are listed.",
+			keptInput: resumeInput, keptOutput: resumeOutput, changes: true,
+			keep: keepResume, more: []string{"query", "run"},
 		},
 	}
 }

@@ -268,18 +268,31 @@ func (d *desks) make(ctx context.Context, cfg *config.Config, log zerolog.Logger
 		}
 		opts.Agent, opts.Summarizer, with.Chooser = a, a, a
 	}
+	kept, err := d.kept(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return commandsrv.New(command.New(w, with), kept, opts), nil
+}
+
+// kept opens the store, if it is not open yet: all share it.
+func (d *desks) kept(ctx context.Context) (*store.Store, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.closed {
+	switch {
+	case d.closed:
 		return nil, errors.New("workbench is shutting down")
+	case d.store != nil:
+		return d.store, nil
+	case d.cfg == nil:
+		return nil, errors.New("there is no configuration that says where to keep anything")
 	}
-	if d.store == nil {
-		warn := func(err error) { log.Warn().AnErr(logkey.Err, err).Msg("the store of conversations") }
-		if d.store, err = d.env.openStore(ctx, cfg, warn); err != nil {
-			return nil, err
-		}
+	log := d.log
+	opened, err := d.env.openStore(ctx, d.cfg, func(err error) { log.Warn().AnErr(logkey.Err, err).Msg("the store of conversations") })
+	if err == nil {
+		d.store = opened
 	}
-	return commandsrv.New(command.New(w, with), d.store, opts), nil
+	return opened, err
 }
 
 // newAgent returns what asks the models of a configuration.

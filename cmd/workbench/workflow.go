@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"os"
 	"runtime"
@@ -12,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/checkout"
 	"github.com/mcp-workbench/workbench/internal/nearest"
 	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/wire"
@@ -20,6 +23,7 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv/criteria"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 	"github.com/mcp-workbench/workbench/workflowsrv/library"
+	"github.com/mcp-workbench/workbench/workflowsrv/runs"
 )
 
 func workflowCommand(env *environment) *cobra.Command {
@@ -54,7 +58,11 @@ func (e *environment) workflowOptions(dirs []string, conditions string, log zero
 	}
 	path, _ := e.lookup("WORKFLOW_STORAGE_PATH")
 	layers := definition.Layers{Embedded: library.Files(), Home: home, Project: project, Path: path, Dirs: dirs}
-	opts := workflowsrv.Options{Logger: log, Sources: layers.Sources()}
+	opts := workflowsrv.Options{
+		Logger: log, Sources: layers.Sources(),
+		Runs:  func(ctx context.Context) (runs.Log, error) { return e.desks.kept(ctx) },
+		Where: func() (repository, branch string) { return checkout.Of(project) },
+	}
 	if conditions == "lenient" {
 		opts.Mode = criteria.Lenient
 	}
@@ -62,24 +70,24 @@ func (e *environment) workflowOptions(dirs []string, conditions string, log zero
 }
 
 // workflowServers gives the workflow server of a part of the configuration. All
-// sessions have the same: it keeps nothing of them, and the workflows it has
-// read are many times what a session takes.
+// sessions have the same, each principal through a door of his own: the
+// workflows it has read are many times what a session takes.
 func (e *environment) workflowServers(log zerolog.Logger) toolbox.Builtin {
 	var mu sync.Mutex
-	made := make(map[string]wire.Endpoint)
-	return func(_ principal.Principal, s config.Server) (wire.Endpoint, error) {
+	made := make(map[string]*workflowsrv.Server)
+	return func(who principal.Principal, s config.Server) (wire.Endpoint, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		key := fmt.Sprintf("%q %q", s.Conditions, s.Workflows)
 		if srv, ok := made[key]; ok {
-			return srv, nil
+			return srv.For(cmp.Or(who.Name, principal.Default)), nil
 		}
 		opts, err := e.workflowOptions(s.Workflows, s.Conditions, log)
 		if err != nil {
 			return nil, err
 		}
 		made[key] = workflowsrv.New(opts)
-		return made[key], nil
+		return made[key].For(cmp.Or(who.Name, principal.Default)), nil
 	}
 }
 
@@ -93,6 +101,7 @@ func (e *environment) configured(toolbox string, log zerolog.Logger) (workflowsr
 	if _, ok := cfg.Toolbox(toolbox); !ok && toolbox != "" {
 		return workflowsrv.Options{}, unknownToolbox(cfg, toolbox)
 	}
+	e.desks.use(cfg, "", log)
 	var dirs []string
 	conditions := ""
 	for _, t := range cfg.Toolboxes {

@@ -9,6 +9,9 @@ func tables() map[string]string {
 		"sessions":           `principal, id, client, workflow, conversation, created, used`,
 		"last_conversations": `principal, client, workflow, conversation`,
 		"corrections":        correctionColumns,
+		"runs":               runColumns + `, held`,
+		"run_events":         `principal, run, seq, body, sum`,
+		"definitions":        `digest, body`,
 	}
 }
 
@@ -91,6 +94,35 @@ CREATE TABLE corrections (
 	made      BIGINT NOT NULL,
 	sum       BIGINT NOT NULL,
 	PRIMARY KEY (principal, workflow, version, utterance, command)
+);
+`, `
+CREATE TABLE runs (
+	principal TEXT NOT NULL,
+	id        TEXT NOT NULL,
+	workflow  TEXT NOT NULL,
+	digest    TEXT NOT NULL,
+	created   BIGINT NOT NULL,
+	updated   BIGINT NOT NULL,
+	events    BIGINT NOT NULL,
+	held      BIGINT NOT NULL,
+	head      BYTEA NOT NULL,
+	sum       BIGINT NOT NULL,
+	PRIMARY KEY (principal, id)
+);
+CREATE INDEX runs_updated ON runs (principal, updated, id);
+CREATE INDEX runs_digest ON runs (digest);
+CREATE TABLE run_events (
+	principal TEXT NOT NULL,
+	run       TEXT NOT NULL,
+	seq       BIGINT NOT NULL,
+	body      BYTEA NOT NULL,
+	sum       BIGINT NOT NULL,
+	PRIMARY KEY (principal, run, seq),
+	FOREIGN KEY (principal, run) REFERENCES runs (principal, id) ON DELETE CASCADE
+);
+CREATE TABLE definitions (
+	digest TEXT NOT NULL PRIMARY KEY,
+	body   BYTEA NOT NULL
 );
 `}
 }

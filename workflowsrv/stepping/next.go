@@ -20,6 +20,8 @@ type Request struct {
 	Context map[string]any
 	// Mode says how conditions compare.
 	Mode criteria.Mode
+	// Kept says that the caller keeps the state: the agent is not told to send it.
+	Kept bool
 }
 
 // An Answer says what to do next.

@@ -41,6 +41,9 @@ func (k *walker) prompt(c *choice) (string, error) {
 	}
 	if c.pass != nil {
 		loopContext(&b, c)
+		if !k.request.Kept {
+			b.WriteString("\n- When this step is done, call workflow_next with the \"state\" of this answer.")
+		}
 	}
 	return b.String(), nil
 }
@@ -167,7 +170,6 @@ func loopContext(b *strings.Builder, c *choice) {
 			fmt.Fprintf(b, "\n- %s: %s", l.ItemVar, item)
 		}
 	}
-	b.WriteString("\n- When this step is done, call workflow_next with the \"state\" of this answer.")
 }
 
 // A value longer than maxValue is not written into a prompt, and not more than

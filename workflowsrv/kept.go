@@ -1,0 +1,140 @@
+package workflowsrv
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"github.com/mcp-workbench/workbench/internal/mcpserve"
+	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/workflowsrv/definition"
+	"github.com/mcp-workbench/workbench/workflowsrv/runs"
+)
+
+// caller says who makes a call about runs, and how the person there can be asked.
+func caller(principal string, c mcpserve.Call) runs.Caller {
+	who := runs.Caller{Principal: principal, Client: c.Client, Asks: c.Asked}
+	if a := c.Answer; a != nil {
+		who.Reply = &runs.Reply{State: a.State, Action: a.Action, Form: a.Form}
+	}
+	if c.Elicit != nil {
+		who.Ask = func(ctx context.Context, q runs.Question) (runs.Reply, error) {
+			params := wire.AppendQuote([]byte(`{"message":`), q.Message)
+			params = append(append(append(params, `,"requestedSchema":`...), q.Form...), '}')
+			text, err := c.Elicit(ctx, params)
+			if err != nil {
+				return runs.Reply{}, err
+			}
+			var reply struct {
+				Action  string          `json:"action"`
+				Content json.RawMessage `json:"content"`
+			}
+			err = json.Unmarshal(text, &reply)
+			return runs.Reply{State: q.State, Action: reply.Action, Form: reply.Content}, err
+		}
+	}
+	return who
+}
+
+// find is entry for runs, which pass its fault on.
+func (s *Server) find(id string) (*definition.Entry, error) {
+	e, f := s.entry(id)
+	if f != nil {
+		return nil, faultError{f}
+	}
+	return e, nil
+}
+
+// A faultError is a fault on its way through the runs.
+type faultError struct{ fault *fault }
+
+func (e faultError) Error() string { return e.fault.message() + ": " + e.fault.advice }
+
+// kept gives what came of a call about a run.
+func kept(workflowID string, a runs.Answer, err error) (result, *fault) {
+	var known faultError
+	var told *runs.Error
+	switch {
+	case err == nil:
+		return result{json: a.Data, quoted: wire.AppendQuote(nil, a.Text), question: a.Question}, nil
+	case errors.As(err, &known):
+		return result{}, known.fault
+	case errors.As(err, &told):
+		return result{}, &fault{code: codeState, data: appendObject(nil, "details", err.Error()), advice: err.Error()}
+	case isStepping(err):
+		return result{}, stateFault(workflowID, err)
+	}
+	return result{}, &fault{code: codeStorage, data: appendObject(nil, "details", err.Error()), advice: err.Error()}
+}
+
+func keepStart(ctx context.Context, s *Server, a arguments, who runs.Caller) (result, *fault) {
+	id, f := a.id("workflowId", "id")
+	if f != nil {
+		return result{}, f
+	}
+	goal, f := a.text("goal")
+	if f != nil {
+		return result{}, f
+	}
+	variables, f := a.raw("context", "{", "an object")
+	if f != nil {
+		return result{}, f
+	}
+	answer, err := s.runs.Start(ctx, who, id, goal, variables)
+	return kept(id, answer, err)
+}
+
+func keepResume(ctx context.Context, s *Server, a arguments, who runs.Caller) (result, *fault) {
+	query, f := a.text("query")
+	if f != nil {
+		return result{}, f
+	}
+	run, f := a.text("run")
+	if f != nil {
+		return result{}, f
+	}
+	answer, err := s.runs.Resume(ctx, who, query, run)
+	return kept("", answer, err)
+}
+
+func keepNext(ctx context.Context, s *Server, a arguments, who runs.Caller) (result, *fault) {
+	for _, name := range []string{"completedSteps", "state", "currentStep"} {
+		if a.has(name) {
+			return result{}, invalidParams(name + " is for calls without a run: the run knows where it is")
+		}
+	}
+	var step runs.Step
+	for _, text := range []struct {
+		name string
+		to   *string
+	}{{"run", &step.Run}, {"step", &step.ID}, {"notes", &step.Notes}, {"code", &step.Code}} {
+		var f *fault
+		if *text.to, f = a.text(text.name); f != nil {
+			return result{}, f
+		}
+	}
+	var f *fault
+	if a.has("output") && string(a["output"]) != `""` {
+		if step.Output, f = s.output(a); f != nil {
+			return result{}, f
+		}
+	}
+	if step.Context, f = a.raw("context", "{", "an object"); f != nil {
+		return result{}, f
+	}
+	list, f := a.raw("artifacts", "[{", "an array of objects")
+	if f != nil {
+		return result{}, f
+	}
+	if len(list) > 0 && list[0] == '{' {
+		list = slices.Concat([]byte("["), list, []byte("]")) // One alone is meant as a list of one.
+	}
+	if len(list) > 0 {
+		if err := json.Unmarshal(list, &step.Artifacts); err != nil {
+			return result{}, invalidParams("artifacts must be an array of objects")
+		}
+	}
+	answer, err := s.runs.Next(ctx, who, step)
+	return kept("", answer, err)
+}

@@ -1,0 +1,244 @@
+package runs
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/workflowsrv/criteria"
+	"github.com/mcp-workbench/workbench/workflowsrv/definition"
+)
+
+// The kinds of artifacts that mean something.
+const (
+	loopControl    = "wr.loop_control"
+	assessmentKind = "wr.assessment"
+	contractPrefix = "wr.contracts."
+)
+
+// demands are what a step wants besides its validationCriteria, as its file says.
+type demands struct {
+	NotesOptional  bool `json:"notesOptional"`
+	OutputContract *struct {
+		Ref      string `json:"contractRef"`
+		Required *bool  `json:"required"`
+	} `json:"outputContract"`
+	Assessments  []string `json:"assessmentRefs"`
+	Consequences []struct {
+		When struct {
+			Level string `json:"anyEqualsLevel"`
+			For   string `json:"forAssessment"`
+		} `json:"when"`
+		Effect struct {
+			Guidance string `json:"guidance"`
+		} `json:"effect"`
+	} `json:"assessmentConsequences"`
+	Criteria json.RawMessage `json:"validationCriteria"`
+}
+
+// An assessment rates dimensions by levels.
+type assessment struct {
+	ID         string `json:"id"`
+	Dimensions []struct {
+		ID       string   `json:"id"`
+		Levels   []string `json:"levels"`
+		Required *bool    `json:"required"`
+	} `json:"dimensions"`
+}
+
+// A submission is what an agent says of a step that it has done.
+type submission struct {
+	output, notes string
+	artifacts     []json.RawMessage
+}
+
+// A refusal is why a submission does not do, with what would.
+type refusal struct {
+	reasons   []Reason
+	output    string   // that would do, "" if none is known
+	artifacts []string // that are lacking, as JSON
+}
+
+func (r *refusal) add(what, why string) { r.reasons = append(r.reasons, Reason{what, why}) }
+
+// judge says why a submission does not do; a refusal without reasons means that it does.
+func judge(ctx context.Context, w *definition.Workflow, s *definition.Step, loop string, sub submission, variables map[string]any, opts criteria.Options) refusal {
+	var d demands
+	_ = json.Unmarshal(s.JSON, &d) // The definition was checked when it was read.
+	var r refusal
+	if s.Criteria != nil {
+		r.judgeOutput(ctx, s, d, sub, variables, opts)
+	}
+	r.judgeArtifacts(w, d, loop, sub)
+	if len(r.reasons) == 0 && !d.NotesOptional && strings.TrimSpace(sub.notes+sub.output) == "" && len(sub.artifacts) == 0 {
+		r.add("nothing says what came of the step", "whoever goes on with this run later reads it")
+		r.output = ""
+	}
+	return r
+}
+
+func (r *refusal) judgeOutput(ctx context.Context, s *definition.Step, d demands, sub submission, variables map[string]any, opts criteria.Options) {
+	verdict := s.Criteria.Check(ctx, sub.output, variables, opts)
+	if verdict.Valid() {
+		return
+	}
+	if strings.TrimSpace(sub.output) == "" {
+		r.add("output is required: it is checked before the next step", "")
+	}
+	why := strings.Join(verdict.Suggestions[min(1, len(verdict.Suggestions)):], " ")
+	for i, issue := range verdict.Issues() {
+		if i > 0 {
+			why = ""
+		}
+		r.add(issue, why)
+	}
+	if sample := sampleFor(d.Criteria); sample != "" && s.Criteria.Check(ctx, sample, variables, opts).Valid() {
+		r.output = sample
+	}
+}
+
+// judgeArtifacts wants those of the contract and of the assessments of a step.
+func (r *refusal) judgeArtifacts(w *definition.Workflow, d demands, loop string, sub submission) {
+	byKind := map[string][]json.RawMessage{}
+	for i, text := range sub.artifacts {
+		var a struct {
+			Kind string `json:"kind"`
+		}
+		if json.Unmarshal(text, &a) != nil || a.Kind == "" {
+			r.add(fmt.Sprintf(`artifact %d has no "kind"`, i+1), "an artifact is an object, whose kind says what it is")
+			continue
+		}
+		byKind[a.Kind] = append(byKind[a.Kind], text)
+	}
+	for _, text := range byKind[loopControl] {
+		var a struct{ LoopID, Decision string }
+		if err := json.Unmarshal(text, &a); err != nil || a.Decision != "continue" && a.Decision != "stop" {
+			r.add(`the artifact `+loopControl+` needs a "decision", "continue" or "stop"`, "it decides whether the loop goes round once more")
+			r.artifacts = append(r.artifacts, loopSample(loop))
+		} else if a.LoopID != "" && !isLoop(w, a.LoopID) {
+			r.add(fmt.Sprintf("the artifact %s names the loop %q, which this workflow does not have", loopControl, short(a.LoopID)), "")
+			r.artifacts = append(r.artifacts, loopSample(loop))
+		}
+	}
+	if c := d.OutputContract; c != nil && (c.Required == nil || *c.Required) {
+		kind := "wr." + strings.TrimPrefix(c.Ref, contractPrefix)
+		if len(byKind[kind]) == 0 {
+			r.add("an artifact of the kind "+kind+" is lacking", "the contract "+c.Ref+" of this step wants it")
+			sample := fmt.Sprintf(`{"kind":%q}`, kind)
+			if kind == loopControl {
+				sample = loopSample(loop)
+			}
+			r.artifacts = append(r.artifacts, sample)
+		}
+	}
+	if len(d.Assessments) > 0 {
+		r.judgeAssessments(w, d, byKind[assessmentKind])
+	}
+}
+
+func isLoop(w *definition.Workflow, id string) bool {
+	s := w.Step(id)
+	return s != nil && s.Loop != nil
+}
+
+func loopSample(loop string) string {
+	return fmt.Sprintf(`{"kind":%q,"loopId":%q,"decision":"continue"}`, loopControl, loop)
+}
+
+// A rating is an artifact that rates by an assessment.
+type rating struct {
+	AssessmentID string            `json:"assessmentId"`
+	Dimensions   map[string]string `json:"dimensions"`
+}
+
+func (r *refusal) judgeAssessments(w *definition.Workflow, d demands, artifacts []json.RawMessage) {
+	var file struct {
+		Assessments []assessment `json:"assessments"`
+	}
+	_ = json.Unmarshal(w.JSON, &file)
+	var ratings []rating
+	for _, text := range artifacts {
+		var one rating
+		if err := json.Unmarshal(text, &one); err != nil {
+			r.add("an artifact of the kind "+assessmentKind+" cannot be read", `"dimensions" gives each dimension its level, as text`)
+		}
+		ratings = append(ratings, one)
+	}
+	for _, ref := range d.Assessments {
+		i := slices.IndexFunc(file.Assessments, func(a assessment) bool { return a.ID == ref })
+		if i < 0 {
+			continue
+		}
+		a := file.Assessments[i]
+		at := slices.IndexFunc(ratings, func(one rating) bool { return one.AssessmentID == ref })
+		if at < 0 && len(d.Assessments) == 1 {
+			at = slices.IndexFunc(ratings, func(one rating) bool { return one.AssessmentID == "" })
+		}
+		if at < 0 {
+			r.add(fmt.Sprintf("the assessment %q is lacking", ref), "this step is rated before the next one")
+			r.artifacts = append(r.artifacts, ratingSample(a))
+			continue
+		}
+		for _, dim := range a.Dimensions {
+			level, ok := ratings[at].Dimensions[dim.ID]
+			if !ok && dim.Required != nil && !*dim.Required || slices.Contains(dim.Levels, level) {
+				continue
+			}
+			r.add(fmt.Sprintf("the assessment %q needs for %q one of: %s", ref, dim.ID, strings.Join(dim.Levels, ", ")), "")
+			r.artifacts = append(r.artifacts, ratingSample(a))
+		}
+		for _, c := range d.Consequences {
+			if c.When.For != "" && c.When.For != ref {
+				continue
+			}
+			for dim, level := range ratings[at].Dimensions {
+				if level == c.When.Level {
+					r.add(fmt.Sprintf("the assessment %q has %q at %q", ref, short(dim), level), c.Effect.Guidance)
+					break
+				}
+			}
+		}
+	}
+}
+
+func ratingSample(a assessment) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, `{"kind":%q,"assessmentId":%q,"dimensions":{`, assessmentKind, a.ID)
+	for i, dim := range a.Dimensions {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		level := ""
+		if len(dim.Levels) > 0 {
+			level = dim.Levels[len(dim.Levels)-1]
+		}
+		fmt.Fprintf(&b, `%q:%q`, dim.ID, level)
+	}
+	b.WriteString("}}")
+	return b.String()
+}
+
+// short cuts what an agent chose, so that answers stay small.
+func short(s string) string {
+	const most = 80
+	if runes := []rune(s); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return s
+}
+
+// template words what would do, as arguments of workflow_next; "" if nothing is known.
+func (r refusal) template() string {
+	var parts []string
+	if r.output != "" {
+		parts = append(parts, `"output":`+string(wire.AppendQuote(nil, r.output)))
+	}
+	if len(r.artifacts) > 0 {
+		list := slices.Compact(slices.Clone(r.artifacts))
+		parts = append(parts, `"artifacts":[`+strings.Join(list, ",")+`]`)
+	}
+	return strings.Join(parts, ",")
+}

@@ -1,0 +1,85 @@
+package runs
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+)
+
+// Kind says what an event is.
+type Kind string
+
+// The kinds of events.
+const (
+	Started    Kind = "started"    // of Workflow, for Goal, with Context
+	Noted      Kind = "noted"      // variables of Context, by the agent
+	Done       Kind = "done"       // Step, with Output, Artifacts, Notes and Context
+	Blocked    Kind = "blocked"    // the output of Step did not do: Reasons
+	Asked      Kind = "asked"      // a person is asked about Step: Text
+	Coded      Kind = "coded"      // a person has got a one-time code, of digest Hash, for Answer about Step
+	Refused    Kind = "refused"    // somebody tried to answer for the person: Text says how
+	Answered   Kind = "answered"   // the person gave Answer about Step
+	Intended   Kind = "intended"   // the tool of Step is about to be called, or the waiting begins
+	Returned   Kind = "returned"   // the tool of Step gave Result, or failed: Text
+	Checkpoint Kind = "checkpoint" // a place with a name, Text
+	Rewound    Kind = "rewound"    // the run goes on from event To
+	Forked     Kind = "forked"     // the events before this one are those of the run From
+	Rebased    Kind = "rebased"    // the run goes by another definition, of digest Digest
+	Abandoned  Kind = "abandoned"  // for the reason Text
+	Finished   Kind = "finished"
+)
+
+// By whom an event is. A person is person:HOW, such as person:terminal; an agent agent:CLIENT.
+const (
+	byWorkbench = "workbench"
+	byAgent     = "agent:"
+	byPerson    = "person:"
+)
+
+// An Event is one thing that happened in a run. It does not change.
+type Event struct {
+	Kind Kind      `json:"kind"`
+	At   time.Time `json:"at"`
+	By   string    `json:"by"`
+
+	Step string          `json:"step,omitempty"`
+	Loop string          `json:"loop,omitempty"` // that Step is in
+	Pass int             `json:"pass,omitempty"` // of that loop, from 1
+	Item json.RawMessage `json:"item,omitempty"` // of that pass
+
+	Workflow   string `json:"workflow,omitempty"`
+	Digest     string `json:"digest,omitempty"`
+	Goal       string `json:"goal,omitempty"`
+	Repository string `json:"repository,omitempty"`
+	Branch     string `json:"branch,omitempty"`
+
+	Context   json.RawMessage   `json:"context,omitempty"` // the variables that changed
+	Output    string            `json:"output,omitempty"`
+	Notes     string            `json:"notes,omitempty"`
+	Artifacts []json.RawMessage `json:"artifacts,omitempty"`
+	// State is the place in the loops after Step, as the stateless API has it.
+	State string `json:"state,omitempty"`
+
+	Reasons []Reason `json:"reasons,omitempty"`
+	Text    string   `json:"text,omitempty"`
+	Answer  string   `json:"answer,omitempty"`
+	Hash    string   `json:"hash,omitempty"`
+
+	Tool      string          `json:"tool,omitempty"` // TOOLBOX/SERVER/TOOL
+	Arguments json.RawMessage `json:"arguments,omitempty"`
+	Attempt   int             `json:"attempt,omitempty"`
+	Until     *time.Time      `json:"until,omitempty"` // when a waiting is over
+	Result    json.RawMessage `json:"result,omitempty"`
+
+	To   int    `json:"to,omitempty"`
+	From string `json:"from,omitempty"`
+}
+
+// A Reason is why the output of a step does not do.
+type Reason struct {
+	What string `json:"what"`          // is wrong
+	Why  string `json:"why,omitempty"` // what the workflow wants it for
+}
+
+// byAPerson reports whether an event is of a person.
+func (e Event) byAPerson() bool { return strings.HasPrefix(e.By, byPerson) }

@@ -1,0 +1,151 @@
+package runs
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/mcp-workbench/workbench/internal/store"
+)
+
+// A Log keeps runs. A *store.Store is one that lasts.
+type Log interface {
+	StartRun(ctx context.Context, principal string, r store.Run, definition []byte, events ...json.RawMessage) error
+	ChangeRun(ctx context.Context, principal, id string, c store.RunChange) error
+	HoldRun(ctx context.Context, principal, id string, events int, hold time.Duration) error
+	Run(ctx context.Context, principal, id string, after int) (store.Run, []json.RawMessage, error)
+	Runs(ctx context.Context, principal string, limit int) ([]store.OwnedRun, error)
+	Definition(ctx context.Context, digest string) ([]byte, error)
+}
+
+var _ Log = (*store.Store)(nil)
+
+// maxMemory is how many bytes of events and definitions are kept in memory.
+const maxMemory = 64 << 20
+
+// A memory keeps runs as long as the program runs.
+type memory struct {
+	mu          sync.Mutex // guards what follows
+	runs        map[store.Key]*memoryRun
+	definitions map[string][]byte
+	bytes       int
+}
+
+type memoryRun struct {
+	run    store.Run
+	events []json.RawMessage
+}
+
+// NewMemory returns a log that is gone when the program ends.
+func NewMemory() Log {
+	return &memory{runs: map[store.Key]*memoryRun{}, definitions: map[string][]byte{}}
+}
+
+// StartRun implements Log.
+func (m *memory) StartRun(_ context.Context, principal string, r store.Run, definition []byte, events ...json.RawMessage) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	key := store.Key{Principal: principal, ID: r.ID}
+	if there := m.runs[key]; there != nil {
+		return &store.StaleError{Has: len(there.events)}
+	}
+	r.Digest = store.Digest(definition)
+	if err := m.takeLocked(r.Digest, definition, events); err != nil {
+		return err
+	}
+	r.Created, r.Events = time.Now(), len(events)
+	r.Updated = r.Created
+	m.runs[key] = &memoryRun{r, slices.Clone(events)}
+	return nil
+}
+
+// takeLocked keeps a definition and makes room for events; it needs mu.
+func (m *memory) takeLocked(digest string, definition []byte, events []json.RawMessage) error {
+	size := 0
+	for _, e := range events {
+		size += len(e)
+	}
+	if m.definitions[digest] == nil {
+		size += len(definition)
+	}
+	if m.bytes+size > maxMemory {
+		return &store.InvalidError{What: fmt.Sprintf("runs take more than the %d MiB that are kept in memory; give workbench a folder to keep them in", maxMemory>>20)}
+	}
+	m.bytes += size
+	if definition != nil {
+		m.definitions[digest] = definition
+	}
+	return nil
+}
+
+// ChangeRun implements Log.
+func (m *memory) ChangeRun(_ context.Context, principal, id string, c store.RunChange) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.runs[store.Key{Principal: principal, ID: id}]
+	switch {
+	case r == nil:
+		return store.ErrNotFound
+	case len(r.events) != c.After:
+		return &store.StaleError{Has: len(r.events), Want: c.After}
+	}
+	digest := r.run.Digest
+	if c.Definition != nil {
+		digest = store.Digest(c.Definition)
+	}
+	if err := m.takeLocked(digest, c.Definition, c.Events); err != nil {
+		return err
+	}
+	r.run.Digest, r.run.Head, r.run.Updated, r.run.Held = digest, c.Head, time.Now(), time.Now().Add(c.Hold)
+	r.events = append(r.events, c.Events...)
+	r.run.Events = len(r.events)
+	return nil
+}
+
+// HoldRun implements Log.
+func (m *memory) HoldRun(_ context.Context, principal, id string, events int, hold time.Duration) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if r := m.runs[store.Key{Principal: principal, ID: id}]; r != nil && len(r.events) == events {
+		r.run.Held = time.Now().Add(hold)
+	}
+	return nil
+}
+
+// Run implements Log.
+func (m *memory) Run(_ context.Context, principal, id string, after int) (store.Run, []json.RawMessage, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.runs[store.Key{Principal: principal, ID: id}]
+	if r == nil {
+		return store.Run{}, nil, store.ErrNotFound
+	}
+	return r.run, slices.Clone(r.events[min(after, len(r.events)):]), nil
+}
+
+// Runs implements Log.
+func (m *memory) Runs(_ context.Context, principal string, limit int) ([]store.OwnedRun, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var list []store.OwnedRun
+	for key, r := range m.runs {
+		if key.Principal == principal || principal == "" {
+			list = append(list, store.OwnedRun{Principal: key.Principal, Run: r.run})
+		}
+	}
+	slices.SortFunc(list, func(a, b store.OwnedRun) int { return b.Updated.Compare(a.Updated) })
+	return list[:min(limit, len(list))], nil
+}
+
+// Definition implements Log.
+func (m *memory) Definition(_ context.Context, digest string) ([]byte, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if body := m.definitions[digest]; body != nil {
+		return body, nil
+	}
+	return nil, store.ErrNotFound
+}

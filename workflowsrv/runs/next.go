@@ -1,0 +1,265 @@
+package runs
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/mcp-workbench/workbench/internal/nearest"
+	"github.com/mcp-workbench/workbench/workflowsrv/definition"
+)
+
+// A Step is what an agent says when it calls workflow_next about a run. With the run alone it asks where that is.
+type Step struct {
+	Run string
+	// ID is the step that is done; "" is the one where the run is, if anything is said of it.
+	ID        string
+	Output    string
+	Notes     string
+	Artifacts []json.RawMessage
+	Context   json.RawMessage // the variables that changed
+	// Code is a one-time code that a person has given the agent.
+	Code string
+}
+
+// says reports whether anything is said of a step.
+func (s Step) says() bool {
+	return s.ID != "" || s.Output != "" || s.Notes != "" || len(s.Artifacts) > 0
+}
+
+// Next takes what an agent has done, and says what is next.
+func (e *Engine) Next(ctx context.Context, who Caller, s Step) (Answer, error) {
+	if err := s.check(); err != nil {
+		return Answer{}, err
+	}
+	if a, err := e.reply(ctx, who); a != nil || err != nil {
+		return value(a), err
+	}
+	t, err := e.open(ctx, who, s.Run)
+	if err != nil {
+		return Answer{}, err
+	}
+	defer t.done()
+	if t.r.Status.Over() {
+		return t.over(), nil
+	}
+	if s.Code != "" {
+		if err := t.useCode(ctx, s.Code); err != nil {
+			return Answer{}, err
+		}
+		return t.goOn(ctx)
+	}
+	if !s.says() {
+		if len(s.Context) > 0 {
+			if err := t.learn(s.Context); err != nil {
+				return Answer{}, err
+			}
+		}
+		return t.goOn(ctx)
+	}
+	if again, err := t.repeated(s); again || err != nil {
+		if err != nil {
+			return Answer{}, err
+		}
+		return t.goOn(ctx)
+	}
+	return t.take(ctx, s)
+}
+
+func value(a *Answer) Answer {
+	if a == nil {
+		return Answer{}
+	}
+	return *a
+}
+
+func (s Step) check() error {
+	size := 0
+	for _, a := range s.Artifacts {
+		size += len(a)
+	}
+	switch {
+	case len(s.Notes) > maxNotes:
+		return tooMuch("notes", len(s.Notes), maxNotes)
+	case size > maxArtifacts:
+		return tooMuch("artifacts", size, maxArtifacts)
+	case len(s.Context) > maxContext:
+		return tooMuch("context", len(s.Context), maxContext)
+	}
+	return nil
+}
+
+// over is the answer about a run that has ended.
+func (t *turn) over() Answer {
+	text := fmt.Sprintf("%s is finished: every step that applies is done. Workflow complete.", t.r.ID)
+	switch t.r.Status {
+	case StatusAbandoned:
+		text = fmt.Sprintf("%s was abandoned%s. To go on all the same, call workflow_run with action rewind and the event to go back to.",
+			t.r.ID, because(t.r.Events[len(t.r.Events)-1].Text))
+	case StatusExpired:
+		text = fmt.Sprintf("%s has expired: it was idle for longer than the configuration keeps runs, and its record was dropped. Start it anew with workflow_start.", t.r.ID)
+	}
+	return t.answer(string(t.r.Status), text)
+}
+
+func because(reason string) string {
+	if reason == "" {
+		return ""
+	}
+	return ": " + strings.TrimSuffix(reason, ".")
+}
+
+// repeated reports whether a call tells of a step that was kept already: its answer was lost, or it was sent twice. A step
+// that is neither done nor the one where the run is, is an error.
+func (t *turn) repeated(s Step) (bool, error) {
+	last := t.r.last
+	same := last.Step != "" && last.Output == s.Output && last.Notes == s.Notes && reflect.DeepEqual(last.Artifacts, s.Artifacts)
+	here := t.next.Step
+	switch {
+	case s.ID == "" && same && s.Output+s.Notes != "":
+		t.warn("this was kept already, as what came of the step %s", last.Step)
+		return true, nil
+	case s.ID == "":
+		return false, nil
+	case here != nil && here.ID == s.ID:
+		// In a loop the same step comes again; the same words about it are the last pass told twice.
+		if last.Step == s.ID && same && s.Output+s.Notes != "" && t.next.Loop != nil && last.Pass > 0 && last.Pass == t.next.Loop.Iteration-1 {
+			t.warn("this was kept already, as what came of the step %s in pass %d; say something of pass %d", s.ID, last.Pass, t.next.Loop.Iteration)
+			return true, nil
+		}
+		return false, nil
+	case t.r.wasDone(s.ID):
+		t.warn("the step %s was done before, and nothing of this call was kept", s.ID)
+		return true, nil
+	}
+	at := "waits for variables"
+	if here != nil {
+		at = fmt.Sprintf("is at the step %q", here.ID)
+	}
+	if t.w.Step(s.ID) == nil {
+		hint := ""
+		if near := nearest.Names(s.ID, t.w.StepIDs(), 1); len(near) > 0 {
+			hint = fmt.Sprintf("; did you mean %q?", near[0])
+		}
+		return false, &Error{fmt.Sprintf("the workflow %s has no step %q%s; the run %s", t.r.Workflow, short(s.ID), hint, at), "call workflow_next with the run alone to see it"}
+	}
+	return false, &Error{fmt.Sprintf("the step %q is not the next one: the run %s", s.ID, at), "do that one first; workflow_next with the run alone shows it"}
+}
+
+// wasDone reports whether a step was done on the line where the run is, in any pass.
+func (r *Run) wasDone(id string) bool {
+	for at := range r.doneAt {
+		if strings.HasPrefix(at, id+"#") {
+			return true
+		}
+	}
+	return false
+}
+
+// learn keeps variables that came without a step.
+func (t *turn) learn(text json.RawMessage) error {
+	changed, err := t.changes(text)
+	if err != nil || len(changed) == 0 {
+		return err
+	}
+	t.note(Event{Kind: Noted, By: t.who.agent(), Context: changed})
+	return t.settle()
+}
+
+// changes returns those of the variables that are other than what is kept; nil if none is.
+func (t *turn) changes(text json.RawMessage) (json.RawMessage, error) {
+	sent := decode(text)
+	changed := map[string]any{}
+	for name, value := range sent {
+		if had, ok := t.r.context[name]; ok && reflect.DeepEqual(had, value) {
+			continue
+		}
+		if t.holds(name, value) {
+			t.warn("the loop %s goes on with the list %s that it has; items can be added behind those that were done, not taken away or moved",
+				t.next.Loop.ID, name)
+			continue
+		}
+		changed[name] = value
+	}
+	if len(changed) == 0 {
+		return nil, nil
+	}
+	all := maps.Clone(t.r.context)
+	maps.Copy(all, changed)
+	if whole, err := encode(all); err != nil {
+		return nil, err
+	} else if len(whole) > maxContext {
+		return nil, tooMuch("the context of the run", len(whole), maxContext)
+	}
+	return encode(changed)
+}
+
+// holds reports whether the loop that is under way keeps a list as it is: another one would lose its place.
+func (t *turn) holds(name string, value any) bool {
+	if t.next.Loop == nil {
+		return false
+	}
+	l := t.w.Step(t.next.Loop.ID)
+	if l == nil || l.Loop == nil || l.Loop.Kind != definition.ForEach || l.Loop.ItemsVar != name {
+		return false
+	}
+	had, _ := t.r.context[name].([]any)
+	list, ok := value.([]any)
+	n := t.next.Loop.Iteration
+	return !ok || len(list) < n || len(had) < n || !reflect.DeepEqual(had[:n], list[:n])
+}
+
+// take keeps what an agent says of the step where the run is, if that will do.
+func (t *turn) take(ctx context.Context, s Step) (Answer, error) {
+	here := t.next.Step
+	if here == nil {
+		if err := t.learn(s.Context); err != nil {
+			return Answer{}, err
+		}
+		if t.next.Step == nil {
+			t.warn("what was said of a step was not kept: the run is at none")
+		}
+		return t.goOn(ctx)
+	}
+	if t.next.RequiresConfirmation && !t.agreed() {
+		// It is not the agent's to say that the person agreed.
+		t.note(Event{Kind: Refused, By: t.who.agent(), Step: here.ID, Text: "the agent said that the step was done"})
+		t.warn("nothing of this call was kept: a person has to agree to the step %s first", here.ID)
+		return t.goOn(ctx)
+	}
+	changed, err := t.changes(s.Context)
+	if err != nil {
+		return Answer{}, err
+	}
+	variables := t.r.context
+	if len(changed) > 0 {
+		variables = maps.Clone(variables)
+		maps.Copy(variables, decode(changed))
+	}
+	if l := t.next.Loop; l != nil {
+		variables = maps.Clone(variables)
+		maps.Copy(variables, l.Variables)
+	}
+	done := t.at(Done)
+	done.By, done.Output, done.Notes, done.Artifacts, done.Context, done.State =
+		t.who.agent(), s.Output, s.Notes, slices.Clone(s.Artifacts), changed, t.next.State
+	r := judge(ctx, t.w, here, done.Loop, submission{s.Output, s.Notes, s.Artifacts}, variables, t.e.opts.Criteria)
+	if len(r.reasons) > 0 {
+		blocked := t.at(Blocked)
+		blocked.By, blocked.Reasons = t.who.agent(), r.reasons
+		t.note(blocked)
+		if err := t.flush(ctx, 0, nil); err != nil {
+			return Answer{}, err
+		}
+		return t.answer(stateBlocked, t.refused(r), r.reasons...), nil
+	}
+	t.note(done)
+	if err := t.settle(); err != nil {
+		return Answer{}, err
+	}
+	return t.goOn(ctx)
+}

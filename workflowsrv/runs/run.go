@@ -1,0 +1,258 @@
+package runs
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mcp-workbench/workbench/internal/store"
+)
+
+// Status says whether a run goes on.
+type Status string
+
+// The statuses of runs.
+const (
+	StatusOpen      Status = "open"      // the agent is at a step
+	StatusPerson    Status = "person"    // a person is asked
+	StatusFinished  Status = "finished"  // the last step is done
+	StatusAbandoned Status = "abandoned" // given up
+	StatusExpired   Status = "expired"   // its events were dropped, because it was idle for too long
+)
+
+// Over reports whether the run is at its end.
+func (s Status) Over() bool { return s == StatusFinished || s == StatusAbandoned || s == StatusExpired }
+
+// A Head is what is known of a run without its events.
+type Head struct {
+	Status     Status `json:"status"`
+	Goal       string `json:"goal,omitempty"`
+	Name       string `json:"name,omitempty"` // of the workflow
+	Repository string `json:"repository,omitempty"`
+	Branch     string `json:"branch,omitempty"`
+	Client     string `json:"client,omitempty"` // where it was started
+	Step       string `json:"step,omitempty"`   // the one it is at
+	Done       int    `json:"done"`             // how many steps were done
+	// Words are the last notes and outputs, for finding the run.
+	Words string `json:"words,omitempty"`
+	Bytes int    `json:"bytes"` // of its events
+}
+
+// A Run is a run with its events, and what follows from them.
+type Run struct {
+	Head
+	ID       string
+	Workflow string
+	Digest   string // of the definition that it goes by
+	Created  time.Time
+	Updated  time.Time
+	Held     time.Time // until when a process is at work on it
+	Events   []Event   // all, also those of branches that were left
+
+	place
+}
+
+// A place is where the line of events leads that a run is on.
+type place struct {
+	completed []string       // ids of steps at the top
+	state     string         // the place in the loops
+	context   map[string]any // never changed, only replaced
+	stops     map[string]int // the pass in which an artifact ended the loop
+	answers   map[string]Event
+	asked     map[string]Event
+	codes     map[string]Event
+	wrong     map[string]int    // codes tried in vain
+	intents   map[string]Event  // without a result
+	failures  map[string]int    // of tools
+	doneAt    map[string]string // by whom a step was done, by gate
+	last      Event             // the last step that was done
+}
+
+func newPlace() place {
+	return place{
+		context: map[string]any{}, stops: map[string]int{}, answers: map[string]Event{}, asked: map[string]Event{}, codes: map[string]Event{},
+		wrong: map[string]int{}, intents: map[string]Event{}, failures: map[string]int{}, doneAt: map[string]string{},
+	}
+}
+
+// gate names a step in a pass, which a person may have to agree to.
+func gate(step string, pass int) string { return step + "#" + strconv.Itoa(pass) }
+
+// Open reads a run from what a log keeps.
+func Open(kept store.Run, events []json.RawMessage) (*Run, error) {
+	r := &Run{ID: kept.ID, Workflow: kept.Workflow, Digest: kept.Digest, Created: kept.Created, Updated: kept.Updated, Held: kept.Held, place: newPlace()}
+	if err := json.Unmarshal(kept.Head, &r.Head); err != nil {
+		return nil, fmt.Errorf("run %s: %w", kept.ID, err)
+	}
+	return r, r.read(events)
+}
+
+// read adds events that the log has.
+func (r *Run) read(raw []json.RawMessage) error {
+	for _, text := range raw {
+		var e Event
+		if err := json.Unmarshal(text, &e); err != nil {
+			return fmt.Errorf("run %s, event %d: %w", r.ID, len(r.Events)+1, err)
+		}
+		r.add(e)
+	}
+	return nil
+}
+
+// add adds an event and what follows from it.
+func (r *Run) add(e Event) {
+	r.Events = append(r.Events, e)
+	if e.Kind == Rewound {
+		r.place = newPlace()
+		for _, i := range r.Line() {
+			r.apply(r.Events[i])
+		}
+	} else {
+		r.apply(e)
+	}
+	r.summarize(e)
+}
+
+// Line returns the indices of the events that led to where the run is: without those of branches that were left.
+func (r *Run) Line() []int {
+	var line []int
+	for i := len(r.Events) - 1; i >= 0; {
+		line = append(line, i)
+		if e := r.Events[i]; e.Kind == Rewound && e.To >= 0 && e.To <= i {
+			i = e.To - 1
+		} else {
+			i--
+		}
+	}
+	slices.Reverse(line)
+	return line
+}
+
+// apply changes the place by an event.
+func (p *place) apply(e Event) {
+	at := gate(e.Step, e.Pass)
+	switch e.Kind {
+	case Started, Noted:
+		p.learn(e.Context)
+	case Done:
+		p.learn(e.Context)
+		p.state, p.last = e.State, e
+		p.doneAt[at] = e.By
+		if e.Pass == 0 {
+			p.completed = append(slices.Clip(p.completed), e.Step)
+		}
+		for _, loop := range stopped(e) {
+			p.stops[loop] = max(e.Pass, 1)
+		}
+		delete(p.intents, at)
+		delete(p.failures, at)
+		delete(p.asked, at)
+	case Asked:
+		p.asked[at] = e
+	case Coded:
+		p.codes[at] = e
+		delete(p.wrong, at)
+	case Refused:
+		p.wrong[at]++
+	case Answered:
+		p.answers[at] = e
+		delete(p.codes, at)
+		delete(p.asked, at)
+		delete(p.intents, at)
+		delete(p.failures, at)
+	case Intended:
+		p.intents[at] = e
+	case Returned:
+		delete(p.intents, at)
+		if e.Text != "" {
+			p.failures[at]++
+		}
+	}
+}
+
+// learn takes variables of the context.
+func (p *place) learn(text json.RawMessage) {
+	if more := decode(text); len(more) > 0 {
+		all := maps.Clone(p.context)
+		maps.Copy(all, more)
+		p.context = all
+	}
+}
+
+// decode reads an object with its numbers as they are written; nil for anything else.
+func decode(text json.RawMessage) map[string]any {
+	if len(text) == 0 {
+		return nil
+	}
+	var m map[string]any
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	if d.Decode(&m) != nil {
+		return nil
+	}
+	return m
+}
+
+// maxWords bounds what a run can be found by besides its head.
+const maxWords = 4 << 10
+
+// summarize brings the head up to date, but for the step that the run is at.
+func (r *Run) summarize(e Event) {
+	switch e.Kind {
+	case Started:
+		r.Goal, r.Repository, r.Branch = e.Goal, e.Repository, e.Branch
+		r.Client = strings.TrimPrefix(e.By, byAgent)
+		r.Status = StatusOpen
+	case Asked:
+		r.Status = StatusPerson
+	case Finished:
+		r.Status = StatusFinished
+	case Abandoned:
+		r.Status = StatusAbandoned
+	case Rewound:
+		r.Status, r.Done = StatusOpen, 0
+		for _, i := range r.Line() {
+			if r.Events[i].Kind == Done {
+				r.Done++
+			}
+		}
+	case Done:
+		r.Status = StatusOpen
+		r.Done++
+	case Answered:
+		r.Status = StatusOpen
+	}
+	if text := strings.TrimSpace(e.Notes + " " + e.Output + " " + e.Answer); text != "" {
+		r.Words = tail(r.Words+" "+text, maxWords)
+	}
+}
+
+// tail returns the end of a text, in whole characters.
+func tail(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[len(text)-most:], "")
+}
+
+// stopped names the loops that the artifacts of a step end.
+func stopped(e Event) []string {
+	var loops []string
+	for _, text := range e.Artifacts {
+		var a struct {
+			Kind     string `json:"kind"`
+			LoopID   string `json:"loopId"`
+			Decision string `json:"decision"`
+		}
+		if json.Unmarshal(text, &a) == nil && a.Kind == loopControl && a.Decision == "stop" {
+			loops = append(loops, cmp.Or(a.LoopID, e.Loop))
+		}
+	}
+	return loops
+}

@@ -1,0 +1,69 @@
+package runs
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/mcp-workbench/workbench/internal/store"
+)
+
+// Start begins a run of a workflow.
+func (e *Engine) Start(ctx context.Context, who Caller, workflow, goal string, variables json.RawMessage) (Answer, error) {
+	if len(goal) > maxGoal {
+		return Answer{}, &Error{fmt.Sprintf("the goal has %d bytes, which is more than %d", len(goal), maxGoal), "say it in a few sentences"}
+	}
+	if len(variables) > maxContext {
+		return Answer{}, tooMuch("context", len(variables), maxContext)
+	}
+	if a, err := e.reply(ctx, who); a != nil || err != nil {
+		return value(a), err
+	}
+	entry, err := e.opts.Find(workflow)
+	if err != nil {
+		return Answer{}, err
+	}
+	log, fault := e.keeper(ctx)
+	t := &turn{e: e, log: log, who: who, w: entry.Workflow}
+	t.r = &Run{ID: newID(), Workflow: entry.ID, Digest: e.digest(entry.Workflow), Head: Head{Name: entry.Name}, place: newPlace()}
+	if fault != nil {
+		t.warn("this run is kept in memory and is gone when workbench ends: %v", fault)
+	} else if log == e.memory {
+		t.warn("this run is kept in memory and is gone when workbench ends")
+	}
+	started := Event{Kind: Started, By: who.agent(), Workflow: entry.ID, Digest: t.r.Digest, Goal: strings.TrimSpace(goal), Context: variables}
+	if e.opts.Where != nil {
+		started.Repository, started.Branch = e.opts.Where()
+	}
+	t.note(started)
+	if err := t.settle(); err != nil {
+		return Answer{}, err
+	}
+	first, err := encode(t.r.Events[0])
+	if err != nil {
+		return Answer{}, err
+	}
+	t.r.Bytes = len(first)
+	head, err := encode(t.r.Head)
+	if err != nil {
+		return Answer{}, err
+	}
+	kept := store.Run{ID: t.r.ID, Workflow: entry.ID, Head: head}
+	if err := log.StartRun(context.WithoutCancel(ctx), who.Principal, kept, entry.JSON, first); err != nil {
+		return Answer{}, err
+	}
+	t.pending = nil
+	t.r.Created, t.r.Updated = time.Now(), time.Now()
+	defer t.done()
+	a, err := t.goOn(ctx)
+	if err == nil && a.Question == nil {
+		a.Text = rules(t.w, a.Text) + a.Text
+	}
+	return a, err
+}
+
+func tooMuch(what string, has, most int) error {
+	return &Error{fmt.Sprintf("%s has %d bytes, which is more than %d", what, has, most), "send less, and keep the rest in a file"}
+}

@@ -196,7 +196,7 @@ func (s *Server) pinNotesLocked() (notes []string) {
 			break // each list says so
 		}
 		for i := range changes {
-			notes = append(notes, fmt.Sprintf("%s is not as was agreed to (%s)", it.Label(), strings.Join(changes[i].Words(false), "; ")))
+			notes = append(notes, fmt.Sprintf("%s: changed since the lock file was agreed to (%s)", it.Label(), strings.Join(changes[i].Words(false), "; ")))
 		}
 	}
 	for _, k := range []Kind{Tools, Prompts, Templates} {

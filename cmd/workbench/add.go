@@ -17,25 +17,31 @@ type adding struct {
 	toolbox, description, transport, cwd string
 	env, headers, inherit                []string
 	replace                              bool
+	published                            publishing
 }
 
 func addCommand(env *environment) *cobra.Command {
 	var a adding
 	cmd := &cobra.Command{
-		Use:   "add NAME -- COMMAND [ARGUMENT]… | add NAME URL",
+		Use:   "add NAME -- COMMAND [ARGUMENT]… | add NAME URL | add registry:SERVER [NAME] | add FILE.mcpb [NAME]",
 		Short: "Add a server to the configuration",
 		Long: `Add enters a server into your own configuration, or into the one that --config
 names, and makes the file if there is none. Comments and order stay as they are;
 workbench undo takes it back. A workbench that is running takes it up at once.
 
-The server is a program, with what starts it behind --, or a URL.
+The server is a program, with what starts it behind --, or a URL, or one that
+the registry of MCP servers knows, or a bundle. Of the last two it is shown what
+is going to be run or reached, and you are asked. The registry is the official
+one, or that at WORKBENCH_REGISTRY.
 
 Without --toolbox the server goes into a toolbox for its kind. Arguments that are
 paths of this folder (. and what begins with ./ or ../) are written as full
 paths, since a client starts workbench in another one. Variables are written
 '${NAME}'.`,
 		Example: `  workbench add filesystem -- npx -y @modelcontextprotocol/server-filesystem ~/projects
-  workbench add github https://api.githubcopilot.com/mcp/ --header 'Authorization: Bearer ${GITHUB_TOKEN}'`,
+  workbench add github https://api.githubcopilot.com/mcp/ --header 'Authorization: Bearer ${GITHUB_TOKEN}'
+  workbench add registry:io.github.example/weather --set city=Berlin
+  workbench add ./files.mcpb`,
 		Args: between(1, -1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return add(cmd.Context(), env, a, args, cmd.ArgsLenAtDash())
@@ -52,11 +58,15 @@ paths, since a client starts workbench in another one. Variables are written
 	f.StringSliceVar(&a.inherit, "inherit", nil, "a `variable` that the program gets from workbench's environment; may be given more than once")
 	f.StringVar(&a.cwd, "cwd", "", "the `folder` that the program runs in")
 	f.StringVar(&a.transport, "transport", "", "how a URL is spoken to: http (the default) or sse")
+	a.published.flags(f)
 	f.BoolVar(&a.replace, "replace", false, "replace the server of that name")
 	return cmd
 }
 
 func add(ctx context.Context, env *environment, a adding, args []string, dash int) error {
+	if isPublished(args, dash) {
+		return a.publish(ctx, env, args)
+	}
 	name, server, err := a.server(env, args, dash)
 	if err != nil {
 		return err
@@ -83,7 +93,7 @@ func (a adding) server(env *environment, args []string, dash int) (name string, 
 	case dash < 0 && len(args) > 1:
 		return "", s, usageError{hinted{errors.New("the command of a server stands behind --"), fmt.Sprintf("workbench add %s -- %s", args[0], strings.Join(args[1:], " "))}}
 	}
-	return "", s, usageError{hinted{errors.New("want a name, and a command behind -- or a URL"), "workbench add NAME -- COMMAND [ARGUMENT]…, or workbench add NAME URL"}}
+	return "", s, usageError{hinted{errors.New("want a name, and a command behind -- or a URL"), "workbench add NAME -- COMMAND [ARGUMENT]…, workbench add NAME URL, or workbench add registry:SERVER"}}
 }
 
 // fullPaths writes paths of this folder as full ones.

@@ -69,7 +69,7 @@ func fakeServer() {
 const scripts = "testdata/script"
 
 // TestScripts runs the program as a user does. Besides the commands of
-// testscript there are "exits CODE COMMAND…", for exact exit codes, "tear FOLDER",
+// testscript there are those of add_published_test.go, "exits CODE COMMAND…", for exact exit codes, "tear FOLDER",
 // which cuts its files in half, and "printed stdout|stderr FILE", which compares
 // with $WORK for the directory of the script. In a test with -race the program and
 // the server of a script are built without it, for it makes each start four times as
@@ -84,7 +84,7 @@ func playScripts(t *testing.T, which testscript.Params) {
 		Files:               which.Files,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "printed": printed, "tear": tear},
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "printed": printed, "tear": tear, "packed": packed, "registry": registry},
 		Setup: func(env *testscript.Env) error {
 			// A program built with -race would sleep a second when it exits.
 			env.Setenv("GORACE", "atexit_sleep_ms=0")

@@ -109,10 +109,17 @@ func TestKeychainIsSilent(t *testing.T) {
 	defer os.RemoveAll(dir)
 	silent(t, filepath.Join(dir, "bus"))
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path="+filepath.Join(dir, "bus"))
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-	defer cancel()
-	if _, err := secrets.New(secrets.NewFile(paths(t)), secrets.Keychain{}, nil).Find(ctx, "A", nil); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("got error %v, want that it took too long", err)
+	s := secrets.New(secrets.NewFile(paths(t)), secrets.Keychain{}, nil)
+	for {
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		_, err := s.Find(ctx, "A", nil)
+		cancel()
+		switch {
+		case errors.Is(err, context.DeadlineExceeded):
+			return
+		case err == nil || !strings.Contains(err.Error(), "EOF"): // the bus of another test has just ended
+			t.Fatalf("got error %v, want that it took too long", err)
+		}
 	}
 }
 

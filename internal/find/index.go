@@ -24,6 +24,7 @@ type Entry struct {
 	Kind                     string // such as prompt; empty for a tool
 	Name, Title, Description string
 	Schema                   json.RawMessage // of the arguments; empty if there is none
+	Said                     []string        // what people say when they want it
 }
 
 // Label is the entry's name as it is shown.
@@ -44,6 +45,7 @@ const (
 	server
 	about
 	parameters
+	said
 	fields
 )
 
@@ -57,6 +59,7 @@ var weights = [fields]struct {
 	server:      {"server", 1, .3},
 	about:       {"server's description", .5, .75},
 	parameters:  {"parameters", .3, .75},
+	said:        {"what people say", .3, .5},
 }
 
 // doc is one entry.
@@ -131,6 +134,9 @@ func (b *building) doc(s *Server, e *Entry) {
 	b.read(server, s.Title)
 	b.read(about, s.Description)
 	parameterTexts(e.Schema, func(text string) { b.read(parameters, text) })
+	for _, text := range e.Said {
+		b.read(said, text)
+	}
 	slices.Sort(b.tokens)
 	b.stream = binary.AppendUvarint(b.stream, uint64(len(b.tokens)))
 	for f, n := range b.lengths {

@@ -182,3 +182,6 @@ func labels(set uint8) (out []string) {
 	}
 	return out
 }
+
+// unknown is the rarity of a word that no entry has.
+func (x *Index) unknown() float64 { return math.Log(1 + (float64(len(x.docs))+.5)/.5) }

@@ -31,12 +31,12 @@ func TestChoose(t *testing.T) {
 		{"a command that reads", modeltest.Calls("search_books", `{"words":"Woolf"}`), command.Completed, "The Waves"},
 		{"a command that writes", modeltest.Calls("place_order", `{"customer":"Tom","book":"Emma"}`), command.AwaitingUser, `Run place_order with customer "Tom", book "Emma", copies 1 at global?`},
 		{"parameters missing", modeltest.Calls("search_books", `{}`), command.AwaitingUser, "words is missing"},
-		{"parameters malformed", modeltest.Calls("search_books", `{"words"`), command.AwaitingUser, "Which of these is meant?"},
+		{"parameters malformed", modeltest.Calls("search_books", `{"words"`), command.AwaitingUser, "Do you mean place_order?"},
 		{"no parameters at all", modeltest.Calls("list_orders", ""), command.Completed, "44821"},
-		{"none", modeltest.Calls("none_of_these", `{}`), command.AwaitingUser, "Which of these is meant?"},
-		{"words", modeltest.Text("I would search."), command.AwaitingUser, "Which of these is meant?"},
-		{"an unknown one", modeltest.Calls("burn_books", `{}`), command.AwaitingUser, "Which of these is meant?"},
-		{"two", modeltest.Calls("search_books", `{"words":"x"}`, "list_orders", `{}`), command.AwaitingUser, "Which of these is meant?"},
+		{"none", modeltest.Calls("none_of_these", `{}`), command.AwaitingUser, "Do you mean place_order?"},
+		{"words", modeltest.Text("I would search."), command.AwaitingUser, "Do you mean place_order?"},
+		{"an unknown one", modeltest.Calls("burn_books", `{}`), command.AwaitingUser, "Do you mean place_order?"},
+		{"two", modeltest.Calls("search_books", `{"words":"x"}`, "list_orders", `{}`), command.AwaitingUser, "Do you mean place_order?"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			d := assisted(t, tt.answer)

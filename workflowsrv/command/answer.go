@@ -98,7 +98,7 @@ func (t *turn) chosen(pending Pending, said string) (*Outcome, error) {
 		return t.giveUp(), nil
 	}
 	if agreed, _ := affirmed(said); agreed && len(pending.Candidates) == 1 {
-		said = "1" // "Which of these is meant?" of one is answered by yes
+		said = "1" // "Do you mean" of one is answered by yes
 	}
 	for i, name := range pending.Candidates {
 		v, problem := t.w.resolve(t.path, name)
@@ -113,6 +113,9 @@ func (t *turn) chosen(pending Pending, said string) (*Outcome, error) {
 	_, _, exact := other.exact(false)
 	if _, uttered := other.uttered(); exact || uttered {
 		return t.Assist(t.ctx, t.path, t.raw, t.opts)
+	}
+	if len(pending.Candidates) == 1 {
+		return t.again(pending, "Do you mean "+pending.Candidates[0]+"? Answer yes or no."), nil
 	}
 	return t.again(pending, "“"+clip(shown(t.raw), maxInline)+"” is none of them. Which one: "+strings.Join(pending.Candidates, ", ")+"? Answer with its number or name, or none."), nil
 }

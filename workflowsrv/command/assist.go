@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -19,17 +18,13 @@ type Correction struct {
 	Wrong     bool   `json:"wrong,omitempty"`
 }
 
-// What an inferred command needs to be run, or proposed, without a model: the
+// What an inferred command needs to be run without a model: the
 // score of the best, and what it has before the second. See TestQuality for
 // where they come from.
 const (
-	sureScore  = 0.5
-	sureMargin = 0.2
-	// weakScore is what a candidate needs to be shown.
-	weakScore = 0.12
-
-	shownCandidates  = 3
-	chooseCandidates = 8
+	sureScore        = 0.5
+	sureMargin       = 0.2
+	chooseCandidates = 64 // shown to a model
 )
 
 // Assist carries out an instruction in words, from where the path ends. It
@@ -65,6 +60,10 @@ func (e *Engine) Assist(ctx context.Context, p Path, query string, opts CallOpti
 		return t.guess(v)
 	}
 	t.inferred = true
+	if forbids(t.query) {
+		t.traceIn(nil, nil)
+		return t.outcome(nil, nil, true, CommandResponse{Response: "Nothing was run, as it was said what not to do. Say what is to be done."}), nil
+	}
 	if v, ok := t.misspelt(); ok {
 		return t.explicit(v, "")
 	}
@@ -143,7 +142,7 @@ func (t *turn) worded() (visible, bool) {
 	var found []visible
 	for _, v := range t.w.visibleAt(t.path) {
 		texts := append([]string{spaced(v.command.Leaf)}, v.command.Utterances...)
-		if said != "" && !t.wrong(v.command.Name) && slices.ContainsFunc(texts, func(text string) bool { return gist(text) == said }) {
+		if said != "" && !t.wrong(v.command.Name) && slices.ContainsFunc(texts, func(text string) bool { return gist(text) == said && !otherNumber(t.query, text) }) {
 			found = append(found, v)
 		}
 	}
@@ -235,7 +234,23 @@ func (t *turn) vocabulary(c *Command) map[string]bool {
 	return words
 }
 
-// likely looks for words in common.
+// forbids reports whether an instruction says what is not to be done.
+func forbids(query string) bool {
+	words := strings.Fields(normal(query))
+	for len(words) > 1 && polite(words[0]) {
+		words = words[1:]
+	}
+	said := strings.Join(words, " ")
+	for _, not := range []string{"do not ", "don t ", "dont ", "never ", "not "} {
+		if rest, ok := strings.CutPrefix(said, not); ok && !strings.HasPrefix(rest, "forget") && !strings.HasPrefix(rest, "mind") {
+			return true
+		}
+	}
+	return false
+}
+
+// likely looks for what the instruction may mean by all that is known of the
+// commands.
 func (t *turn) likely() (*Outcome, error) {
 	var among []visible
 	for _, v := range t.w.visibleAt(t.path) {
@@ -243,16 +258,26 @@ func (t *turn) likely() (*Outcome, error) {
 			among = append(among, v)
 		}
 	}
-	found := t.w.words().find(t.query, among)
-	if t.Engine.opts.Chooser != nil && len(found) > 0 {
-		return t.choose(found[:min(len(found), chooseCandidates)])
+	found := t.w.words().find(t.query, t.path, among)
+	if t.Engine.opts.Chooser != nil && len(among) > 0 {
+		return t.choose(choices(found, among))
 	}
-	if v, sure := surely(found); sure {
-		if t.extract(v).left == "" {
-			return t.guess(v)
+	if v, sure := surely(found); sure && t.extract(v).left == "" {
+		return t.guess(v)
+	}
+	return t.offer(found)
+}
+
+// choices are the commands that a [Chooser] chooses among: those that were
+// found, the best first, and then the rest.
+func choices(found []candidate, among []visible) []candidate {
+	list := slices.Clone(found)
+	for _, v := range among {
+		if !slices.ContainsFunc(found, func(f candidate) bool { return f.command == v.command }) && v.command.Name != Abort {
+			list = append(list, candidate{visible: v})
 		}
 	}
-	return t.offer(found), nil
+	return list[:min(len(list), chooseCandidates)]
 }
 
 // surely gives the best candidate if there is no doubt about it.
@@ -264,31 +289,4 @@ func surely(found []candidate) (visible, bool) {
 		return visible{}, false
 	}
 	return found[0].visible, true
-}
-
-// offer returns the likeliest commands, with the question which one is meant.
-func (t *turn) offer(found []candidate) *Outcome {
-	var list []Candidate
-	var shown []string
-	for _, f := range found {
-		if f.score >= weakScore && len(list) < shownCandidates {
-			list = append(list, Candidate{f.command.listed(t.path[:f.depth]), f.command.Schema, f.score})
-			shown = append(shown, f.command.Name)
-		}
-	}
-	t.traceIn(nil, nil)
-	if len(list) == 0 {
-		return t.refuse(nil, nil, &Problem{}, "No command at "+t.w.Title(t.path)+" does that. what_can_i_do lists the commands.")
-	}
-	var b strings.Builder
-	b.WriteString("Which of these is meant?")
-	for i, c := range list {
-		fmt.Fprintf(&b, "\n%d. %s: %s", i+1, c.Name, summary(c.Description))
-	}
-	problem := &Problem{Suggestions: map[string][]string{onCommand: shown}}
-	o := t.refuse(nil, nil, problem, b.String())
-	o.Output.CommandResponses[0].Artifacts = artifacts("candidates", list)
-	o.Status, o.Question = AwaitingUser, b.String()
-	o.Pending = &Pending{Kind: AskChoice, Query: t.query, Candidates: shown, Form: choiceForm(shown)}
-	return o
 }

@@ -52,6 +52,7 @@ func TestAssist(t *testing.T) {
 		ran       string // the command with its parameters, "" for none
 		status    command.Status
 		asks      string // what the question is about
+		said      string // what the answer begins with, if that matters
 	}{
 		{name: "an exact name", say: "list_orders", ran: `list_orders {}`},
 		{name: "a slash", say: "//list_orders", ran: `list_orders {}`},
@@ -77,6 +78,10 @@ func TestAssist(t *testing.T) {
 		{name: "an utterance with another value", say: "go to the order 44821", status: command.AwaitingUser, asks: `Run open_order with order_id "44821"`},
 		{name: "not likely enough", say: "orders and books", status: command.AwaitingUser, asks: "Which of these is meant?\n1. "},
 		{name: "about something else", say: "what is the weather in Lisbon", status: command.Completed},
+		{name: "a single candidate with its value", say: "I would like to see order 44821", status: command.AwaitingUser, asks: `Run open_order with order_id "44821" at global?`},
+		{name: "what is not to be done", say: "please don't cancel this order", at: order(), status: command.Completed, said: "Nothing was run, as it was said what not to do."},
+		{name: "a core command", say: "what can you do?", status: command.AwaitingUser, asks: "Run what_can_i_do at global?"},
+		{name: "a core command that leads away", say: "up one level please", at: line(), status: command.AwaitingUser, asks: "Run go_up at line 2"},
 		{name: "nothing", say: " / ", status: command.Completed},
 		{name: "to be confirmed, however it was called", say: "cancel_order reason=late", at: order(), status: command.AwaitingUser, asks: "Run Order/cancel_order with"},
 		{name: "missing", say: "open_order", status: command.AwaitingUser, asks: "For open_order, what is the order id (The number of the order, five digits), one of 44821, 44817?"},
@@ -85,7 +90,7 @@ func TestAssist(t *testing.T) {
 			status: command.AwaitingUser, asks: `Run Order/add_note with order_id "44821", note "drop it, late"`},
 		{name: "the last correction counts", say: "the usual", status: command.Completed,
 			fixes: []command.Correction{{Utterance: "the usual", Command: "list_orders"}, {Utterance: "the usual", Command: "list_orders", Wrong: true}}},
-		{name: "a veto", say: "list all orders", status: command.Completed,
+		{name: "a veto", say: "list all orders", status: command.AwaitingUser, asks: "Which of these is meant?\n1. open_order",
 			fixes: []command.Correction{{Utterance: "list all orders", Command: "list_orders", Wrong: true}}},
 		{name: "a correction for what is not there", say: "call it off please", status: command.Completed, fixes: []command.Correction{{Utterance: "call it off please", Command: "Order/cancel_order"}}},
 	}
@@ -105,6 +110,9 @@ func TestAssist(t *testing.T) {
 			}
 			if ran != test.ran || o.Status != test.status || !strings.HasPrefix(o.Question, test.asks) || (test.asks == "") != (o.Question == "") {
 				t.Errorf("got %q, %s, %q (%s), want %q, %s, %q", ran, o.Status, o.Question, o.Text(), test.ran, test.status, test.asks)
+			}
+			if !strings.HasPrefix(o.Text(), test.said) {
+				t.Errorf("got the answer %q, want %q", o.Text(), test.said)
 			}
 			if (o.Pending != nil) != (o.Status == command.AwaitingUser) {
 				t.Errorf("got pending %v with the status %s", o.Pending, o.Status)
@@ -158,7 +166,7 @@ func TestAnswer(t *testing.T) {
 		{"a choice by number", "orders and books", nil, []string{"2"}, "?", command.Completed},
 		{"a choice by name", "orders please", nil, []string{"list_orders"}, `list_orders {}`, command.Completed},
 		{"a choice by a form", "orders please", nil, []string{`{"command":"list_orders"}`}, `list_orders {}`, command.Completed},
-		{"the only choice", "cancel this order, no longer needed", order(), []string{"yes", "yes"}, `Order/cancel_order {"order_id":"44821","reason":"no longer needed"}`, command.Completed},
+		{"a proposal with its values", "cancel this order, no longer needed", order(), []string{"yes"}, `Order/cancel_order {"order_id":"44821","reason":"no longer needed"}`, command.Completed},
 		{"yes to several", "orders please", nil, []string{"yes"}, "", command.AwaitingUser},
 		{"no choice", "orders please", nil, []string{"none"}, "", command.Cancelled},
 		{"an inferred write is asked for values, then for agreement", "write down a note", order(), []string{"call her", "yes"}, `Order/add_note {"order_id":"44821","note":"call her"}`, command.Completed},
@@ -312,10 +320,10 @@ func TestChooser(t *testing.T) {
 	}{
 		{"a read runs", command.Chosen{Command: "search_books", Arguments: json.RawMessage(`{"words":"sea"}`)}, "got anything on the sea, books I mean", `search_books {"words":"sea"}`, command.Completed, ""},
 		{"a write is confirmed", command.Chosen{Command: "place_order", Arguments: json.RawMessage(`{"customer":"Tom","book":"Emma"}`)}, "Tom wants to order Emma", "", command.AwaitingUser, "Run place_order"},
-		{"none", command.Chosen{}, "order some book for the orders", "", command.AwaitingUser, "Which of these"},
-		{"one that does not exist", command.Chosen{Command: "drop_tables"}, "order some book", "", command.AwaitingUser, "Which of these"},
+		{"none", command.Chosen{}, "order some book for the orders", "", command.AwaitingUser, "Do you mean place_order?"},
+		{"one that does not exist", command.Chosen{Command: "drop_tables"}, "order some book", "", command.AwaitingUser, "Do you mean place_order?"},
 		{"arguments of a wrong type", command.Chosen{Command: "search_books", Arguments: json.RawMessage(`{"words":5}`)}, "books please", "", command.AwaitingUser, "words must be string, got 5. For search_books, what is the words"},
-		{"arguments that are none", command.Chosen{Command: "search_books", Arguments: json.RawMessage(`"x"`)}, "books please", "", command.AwaitingUser, "Which of these"},
+		{"arguments that are none", command.Chosen{Command: "search_books", Arguments: json.RawMessage(`"x"`)}, "books please", "", command.AwaitingUser, "Do you mean search_books?"},
 		{"arguments that are null", command.Chosen{Command: "list_orders", Arguments: json.RawMessage(`null`)}, "orders please", "", command.AwaitingUser, "Which of these"},
 		{"arguments of none that are cut", command.Chosen{Command: "list_orders", Arguments: json.RawMessage(`{"cust`)}, "orders please", "", command.AwaitingUser, "Which of these"},
 		{"a copied example", command.Chosen{Command: "search_books", Arguments: json.RawMessage(`{"words":"moby dick"}`)}, "books please", "", command.AwaitingUser, "For search_books"},

@@ -44,7 +44,7 @@ type Chosen struct {
 func (t *turn) choose(found []candidate) (*Outcome, error) {
 	c := Choice{Query: t.query, Context: t.w.Trail(t.path)}
 	for _, f := range found {
-		c.Candidates = append(c.Candidates, Candidate{f.command.listed(t.path[:f.depth]), f.command.Schema, f.score})
+		c.Candidates = append(c.Candidates, f.shown(t.path))
 	}
 	chosen, err := t.Engine.opts.Chooser.Choose(t.ctx, c)
 	if err != nil {
@@ -52,12 +52,12 @@ func (t *turn) choose(found []candidate) (*Outcome, error) {
 	}
 	i := slices.IndexFunc(found, func(f candidate) bool { return f.command.Name == chosen.Command })
 	if i < 0 {
-		return t.offer(found[:min(len(found), shownCandidates)]), nil
+		return t.offer(found)
 	}
 	v := found[i].visible
 	args := arguments{}
 	if len(chosen.Arguments) > 0 && (json.Unmarshal(chosen.Arguments, &args) != nil || args == nil) {
-		return t.offer(found[:min(len(found), shownCandidates)]), nil // nobody knows what it was to be run with
+		return t.offer(found) // nobody knows what it was to be run with
 	}
 	v.command.dropParroted(args, t.query)
 	return t.run(v, args, &Problem{})

@@ -112,6 +112,7 @@ type turn struct {
 	opts     CallOptions
 	traces   []TraceEvent
 	inferred bool
+	proposed bool   // only proposed: it waits for a yes, whatever it does
 	query    string // the instruction, for what Assist does
 }
 
@@ -180,7 +181,7 @@ func (t *turn) run(v visible, args arguments, problem *Problem) (*Outcome, error
 		problem.sources(c)
 		return t.ask(c, args, problem), nil
 	}
-	if !t.opts.Confirmed && (c.Confirm || t.inferred && c.Effect != Read || t.opts.Inferred && c.Effect != Read && c.Effect != Navigate) {
+	if !t.opts.Confirmed && (t.proposed || c.Confirm || t.inferred && c.Effect != Read || t.opts.Inferred && c.Effect != Read && c.Effect != Navigate) {
 		return t.confirm(c, args, at), nil
 	}
 	if c.core {

@@ -5,23 +5,29 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/mcp-workbench/workbench/internal/find"
 )
 
-// An index finds the commands that an instruction has words in common with. It
-// knows two measures, both from 0 to 1, and weighs them:
+// An index finds the commands that an instruction may mean. What it knows
+// counts together, each from 0 to 1:
 //
 // How much of what the instruction says is in the name, the description, the
-// parameters and the utterances of the command, each word by how rare it is
-// (BM25 against the most that could be reached). A word that no command has
-// counts as a rare one, so that an instruction about something else stays low.
+// parameters and the utterances of the command, each word by how rare it is:
+// the score of the finder of tools ([find.Index.Fit]), which is told what else
+// words and phrases are said for. A word that no command has counts as a rare
+// one, so that an instruction about something else stays low.
 //
 // How like the nearest of its utterances and names the command is in letters:
 // the cosine of sequences of three and four of them (TF-IDF), which survives
 // slips and endings.
+//
+// Whether what is wanted done is what the command does, and whether the values
+// that stand in the instruction are such as it takes.
 type index struct {
-	docs map[*Command]*doc
-	df   map[string]int // commands that have the word
-	mean float64        // words a command
+	docs    map[*Command]*doc
+	said    *find.Index
+	meaning *meaning
 
 	seeds  int                     // how many there are
 	grams  map[string]float64      // the weight of each sequence of letters
@@ -31,8 +37,10 @@ type index struct {
 
 // A doc is a command as the index sees it.
 type doc struct {
-	words       map[string]float64
-	size        float64
+	at          int    // among what the finder was given
+	does        action // what it does
+	name        []string
+	deprecated  bool
 	first, last int // its seeds: those from first to before last
 }
 
@@ -43,28 +51,39 @@ type occurrence struct {
 }
 
 func newIndex(w *Workflow) *index {
-	ix := &index{docs: map[*Command]*doc{}, df: map[string]int{}, grams: map[string]float64{}, within: map[string][]occurrence{}}
+	ix := &index{docs: map[*Command]*doc{}, grams: map[string]float64{}, within: map[string][]occurrence{}, meaning: newMeaning()}
 	var seeds [][]string
-	weights := partWeights()
-	for _, c := range w.Commands {
-		d := &doc{words: map[string]float64{}, first: len(seeds)}
-		for i, part := range c.prose() {
-			for _, word := range wordsOf(part) {
-				d.words[word] += weights[i]
-				d.size += weights[i]
+	var servers []find.Server
+	n := 0
+	add := func(context string, list []*Command) {
+		s := find.Server{Name: spaced(context)}
+		if at := w.contexts[context]; at != nil {
+			s.Description = at.Description
+		}
+		for _, c := range list {
+			s.Entries = append(s.Entries, find.Entry{Name: spaced(c.Leaf), Description: c.Description, Schema: c.Schema, Said: append(c.enums(), c.Utterances...)})
+			d := &doc{at: n, first: len(seeds), does: ix.meaning.done(c),
+				name: find.Words(spaced(c.Leaf)), deprecated: strings.Contains(strings.ToLower(summary(c.Description)), "deprecated")}
+			n++
+			for _, text := range c.seeds() {
+				seeds = append(seeds, wordsOf(text))
 			}
+			d.last = len(seeds)
+			ix.docs[c] = d
 		}
-		for word := range d.words {
-			ix.df[word]++
-		}
-		for _, text := range c.seeds() {
-			seeds = append(seeds, wordsOf(text))
-		}
-		d.last = len(seeds)
-		ix.docs[c] = d
-		ix.mean += d.size
+		servers = append(servers, s)
 	}
-	ix.mean /= max(1, float64(len(w.Commands)))
+	for _, context := range sortedKeys(w.own) {
+		if len(w.own[context]) > 0 {
+			add(context, w.own[context])
+		}
+	}
+	var core []*Command
+	for _, name := range coreNames() {
+		core = append(core, w.commands[name])
+	}
+	add("", core)
+	ix.said = find.New(servers)
 	ix.sow(seeds)
 	return ix
 }
@@ -93,68 +112,67 @@ func (c *Command) seeds() []string {
 	return append([]string{spaced(c.Leaf), summary(c.Description)}, c.Utterances...)
 }
 
-// prose is everything that is said about the command: its name, description,
-// utterances and parameters.
-func (c *Command) prose() [4]string {
-	var params []string
-	for _, p := range c.Params {
-		params = append(params, spaced(p.Name), p.Description, strings.Join(enumTexts(p.schema), " "))
+// enums are the values that parameters of the command are limited to.
+func (c *Command) enums() []string {
+	var list []string
+	for i := range c.Params {
+		list = append(list, enumTexts(c.Params[i].schema)...)
 	}
-	return [4]string{spaced(c.Name), c.Description, strings.Join(c.Utterances, "\n"), strings.Join(params, "\n")}
+	return list
 }
-
-// What a word counts in each part of the prose. A name and a description are
-// chosen to tell commands apart; utterances repeat what all have in common.
-func partWeights() [4]float64 { return [4]float64{3, 2, 0.75, 0.5} }
 
 // A candidate is a command with how well it fits, from 0 to 1.
 type candidate struct {
 	visible
 	score float64
+	named float64 // how much of its name the instruction says
 }
 
+// What each of the measures counts for; see TestQuality for where they come from.
+const (
+	bySaid   = 0.6
+	byAlike  = 0.2
+	byAction = 0.06
+	byValues = 0.15
+	byName   = 0.07
+	byForm   = 0.06
+	// of the score of a core command and of one that says it is not to be used
+	// any more
+	ofCore       = 0.75
+	ofDeprecated = 0.8
+)
+
 // find gives the commands among those that are there which fit best, the best first.
-func (ix *index) find(query string, among []visible) []candidate {
-	words := ix.known(query)
-	like := ix.alike(words)
+func (ix *index) find(query string, at Path, among []visible) []candidate {
+	terms := ix.meaning.terms(query, ix.said.Knows)
+	fit := ix.said.Fit(terms)
+	like := ix.alike(ix.known(query))
+	wanted, values := ix.meaning.wanted(query), readGiven(query)
 	var list []candidate
 	for _, a := range among {
 		d := ix.docs[a.command]
-		if d == nil {
-			continue // core commands do not compete
+		if d == nil || a.command.Name == Abort {
+			continue // giving up is said by its name
 		}
-		score := byWords*ix.covered(words, d) + (1-byWords)*slices.Max(like[d.first:d.last])
+		named := nameSaid(d.name, terms)
+		score := bySaid*fit[d.at] + byAlike*slices.Max(like[d.first:d.last])
+		if score > 0 {
+			score += byAction*agree(wanted, d.does) + byValues*values.evidence(a.command, at[:a.depth]) +
+				byName*named + byForm*sameForm(query, a.command.Leaf, d.does)
+		}
+		if a.command.core {
+			score *= ofCore
+		}
+		if d.deprecated {
+			score *= ofDeprecated
+		}
 		// Sums over a map differ in their last digits from one call to the next.
 		if score = math.Round(score*1000) / 1000; score > 0 {
-			list = append(list, candidate{a, score})
+			list = append(list, candidate{a, score, named})
 		}
 	}
 	slices.SortStableFunc(list, func(a, b candidate) int { return cmp.Compare(b.score, a.score) })
 	return list
-}
-
-// The usual parameters of BM25, and how much of the score is its.
-const (
-	k1      = 1.2
-	kb      = 0.75
-	byWords = 0.7
-)
-
-func (ix *index) covered(words []string, d *doc) float64 {
-	var got, most float64
-	n := float64(len(ix.docs))
-	for _, word := range telling(words) {
-		df := float64(ix.df[word])
-		idf := math.Log(1 + (n-df+0.5)/(df+0.5))
-		most += idf * (k1 + 1)
-		if tf := d.words[word]; tf > 0 {
-			got += idf * tf * (k1 + 1) / (tf + k1*(1-kb+kb*d.size/ix.mean))
-		}
-	}
-	if most == 0 {
-		return 0
-	}
-	return got / most
 }
 
 // alike says how like each seed the words are in letters.
@@ -206,7 +224,7 @@ func (ix *index) known(query string) []string {
 	var list []string
 	for _, field := range strings.Fields(query) {
 		for _, word := range wordsOf(field) {
-			if !isValue(field) || ix.df[word] > 0 {
+			if !isValue(field) || ix.said.Knows(word) {
 				list = append(list, word)
 			}
 		}

@@ -1,15 +1,21 @@
 package command_test
 
 import (
-	"context"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"maps"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 	"testing/fstest"
 
 	"gopkg.in/yaml.v3"
 
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
+	"github.com/mcp-workbench/workbench/workflowsrv/command/example"
 )
 
 // said is what testdata/quality.yaml holds.
@@ -41,71 +47,192 @@ func (s said) workflow(t *testing.T, without string, bare bool) *command.Workflo
 	return w
 }
 
-// The measure of finding a command by words in common. Each utterance is tried
-// against an index that does not have it; what is about something else, against
-// all. The bounds are loose: they notice a break, not a wobble.
-func TestQuality(t *testing.T) {
-	data, err := os.ReadFile("testdata/quality.yaml")
+// A measure is how often a command was found.
+type measure struct{ all, first, third, ran, wrong int }
+
+func (m measure) String() string {
+	return fmt.Sprintf("%d said, the right one first %.2f, in three %.2f; run %d, wrongly %d", m.all, float64(m.first)/float64(m.all), float64(m.third)/float64(m.all), m.ran, m.wrong)
+}
+
+// say says something to a workflow, from where the path ends.
+func (m *measure) say(t *testing.T, w *command.Workflow, at command.Path, text string, means ...string) {
+	t.Helper()
+	found := command.Find(w, at, text)
+	i := slices.IndexFunc(found, func(name string) bool { return slices.Contains(means, name) })
+	m.all++
+	if i == 0 {
+		m.first++
+	}
+	if i >= 0 && i < 3 {
+		m.third++
+	}
+	r := &recorder{}
+	o, err := command.New(w, command.Options{Caller: r}).Assist(t.Context(), at, text, command.CallOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var s said
-	if err := yaml.Unmarshal(data, &s); err != nil {
-		t.Fatal(err)
+	if !o.Output.Success || o.Output.CommandName == nil {
+		return // what was called only looked values up
 	}
+	m.ran++
+	if !slices.Contains(means, *o.Output.CommandName) {
+		m.wrong++
+		t.Logf("%q ran %q", text, r.calls)
+	}
+}
+
+// want tells the measure and compares it with what is asked for.
+func (m measure) want(t *testing.T, of string, first, third float64) {
+	t.Helper()
+	t.Logf("%s: %v", of, m)
+	if float64(m.first) < first*float64(m.all) || float64(m.third) < third*float64(m.all) || m.wrong > 0 {
+		t.Errorf("%s: got %v, want first %.2f, in three %.2f, none run wrongly", of, m, first, third)
+	}
+}
+
+// The measure of finding a command in words. Each utterance of a help desk and
+// of the example is tried against an index that does not have it; what is about
+// something else, against all.
+func TestQuality(t *testing.T) {
+	s := read[said](t, "testdata/quality.yaml")
 	for _, bare := range []bool{false, true} {
-		var all, first, third, sure, sureRight int
+		var m measure
 		w := s.workflow(t, "", bare)
-		for name, c := range s.Commands {
-			for _, u := range c.Utterances {
+		for _, name := range slices.Sorted(maps.Keys(s.Commands)) {
+			for _, u := range s.Commands[name].Utterances {
 				if !bare {
 					w = s.workflow(t, u, false)
 				}
-				found := command.Find(w, u)
-				all++
-				if len(found) > 0 && found[0] == name {
-					first++
-				}
-				if slices.Contains(found[:min(3, len(found))], name) {
-					third++
-				}
-				if got, ok := command.Surely(w, u); ok {
-					sure++
-					if got == name {
-						sureRight++
-					}
-				}
+				m.say(t, w, nil, u, name)
 			}
 		}
-		astray := 0
-		w = s.workflow(t, "", bare)
-		for _, u := range s.Elsewhere {
-			if _, ok := command.Surely(w, u); ok {
-				astray++
-			}
-		}
-		t.Logf("without utterances %v: of %d the first is right %.2f, one of three %.2f; sure of %d, right %d; of %d about something else sure of %d",
-			bare, all, float64(first)/float64(all), float64(third)/float64(all), sure, sureRight, len(s.Elsewhere), astray)
-		wantFirst, wantThird := 0.42, 0.6
-		if float64(first)/float64(all) < wantFirst || float64(third)/float64(all) < wantThird {
-			t.Errorf("got %.2f and %.2f, want at least %.2f and %.2f", float64(first)/float64(all), float64(third)/float64(all), wantFirst, wantThird)
-		}
-		if sure > 0 && float64(sureRight)/float64(sure) < 0.9 || astray > 1 {
-			t.Errorf("sure and right %d of %d, astray %d: a guess that runs must be right", sureRight, sure, astray)
-		}
-		if !bare && sure < 5 {
-			t.Errorf("sure of %d only: nothing is ever run", sure)
+		m.want(t, fmt.Sprintf("the help desk, bare %v", bare), 0.75, 0.9)
+		if m.ran < 5 {
+			t.Errorf("ran %d only: nothing is ever run", m.ran)
 		}
 	}
-	// What is about something else runs nothing.
-	r := &recorder{}
-	e := command.New(s.workflow(t, "", false), command.Options{Caller: r})
-	for _, u := range s.Elsewhere {
-		if _, err := e.Assist(context.Background(), nil, u, command.CallOptions{}); err != nil {
+	var m measure
+	for _, c := range books(t).Commands {
+		for _, u := range c.Utterances {
+			at := command.Path(nil)
+			switch c.Context {
+			case "Order":
+				at = order()
+			case "Line":
+				at = line()
+			}
+			m.say(t, booksWithout(t, u), at, u, c.Name)
+		}
+	}
+	m.want(t, "the example", 0.75, 0.9)
+}
+
+// booksWithout is the example without one utterance.
+func booksWithout(t *testing.T, utterance string) *command.Workflow {
+	t.Helper()
+	f := fstest.MapFS{}
+	err := fs.WalkDir(example.Files(), ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := fs.ReadFile(example.Files(), path)
+		f[path] = &fstest.MapFile{Data: []byte(strings.Replace(string(data), "  - "+utterance+"\n", "", 1))}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := command.Load(f, command.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// What people say to the tools of three npm servers, which have no utterances.
+func TestQualityToolbox(t *testing.T) {
+	w := threeServers(t)
+	type line struct {
+		Say   string
+		Means []string
+	}
+	lines := read[map[string][]line](t, "testdata/toolbox.yaml")
+	offered, all := 0, 0
+	for _, part := range []string{"blind", "seen"} {
+		var m measure
+		for _, l := range lines[part] {
+			m.say(t, w, nil, l.Say, l.Means...)
+			s := &scripted{}
+			if _, err := command.New(w, command.Options{Caller: &recorder{}, Chooser: s}).Assist(t.Context(), nil, l.Say, command.CallOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			// What never comes to a choice was found by its name.
+			all++
+			if len(s.asked) == 0 || slices.ContainsFunc(s.asked[0].Candidates, func(c command.Candidate) bool { return slices.Contains(l.Means, c.Name) }) {
+				offered++
+			}
+		}
+		m.want(t, part, 0.75, 0.9)
+	}
+	t.Logf("a model is offered the right one in %d of %d", offered, all)
+	if float64(offered) < 0.98*float64(all) {
+		t.Errorf("a model is offered the right command in %d of %d, want .98", offered, all)
+	}
+}
+
+func threeServers(t *testing.T) *command.Workflow {
+	t.Helper()
+	data, err := os.ReadFile("testdata/toolbox.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tools []command.Tool
+	for line := range bytes.Lines(data) {
+		var entry struct {
+			Server string
+			Tool   json.RawMessage
+		}
+		if err := json.Unmarshal(line, &entry); err != nil {
 			t.Fatal(err)
 		}
+		tools = append(tools, command.Tool{Toolbox: "dev", Server: entry.Server, Raw: entry.Tool})
 	}
-	if len(r.calls) > 1 {
-		t.Errorf("got calls %q for what no command does", r.calls)
+	return command.Project("dev", "d", tools)
+}
+
+// What is about something else runs nothing, and is seldom offered anything.
+func TestElsewhere(t *testing.T) {
+	s := read[said](t, "testdata/quality.yaml")
+	for name, w := range map[string]*command.Workflow{"help desk": s.workflow(t, "", false), "toolbox": threeServers(t), "example": books(t)} {
+		offered := 0
+		e := command.New(w, command.Options{Caller: &recorder{}})
+		for _, u := range append(s.Elsewhere, "what is 5 times 7", "what time is it") {
+			o, err := e.Assist(t.Context(), nil, u, command.CallOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if o.Status == command.AwaitingUser {
+				offered++
+			}
+			if o.Output.CommandName != nil && o.Output.Success {
+				t.Errorf("%s: %q ran %s", name, u, *o.Output.CommandName)
+			}
+		}
+		t.Logf("%s: %d of %d are offered something", name, offered, len(s.Elsewhere)+2)
+		if offered > len(s.Elsewhere)*2/5 {
+			t.Errorf("%s: got %d offers for what no command does", name, offered)
+		}
 	}
+}
+
+func read[T any](t *testing.T, file string) (v T) {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.Unmarshal(data, &v); err != nil {
+		t.Fatal(err)
+	}
+	return v
 }

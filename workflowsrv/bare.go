@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"strings"
 	"sync"
 
 	"github.com/mcp-workbench/workbench/internal/wire"
@@ -11,6 +12,12 @@ import (
 
 // bareVersion is the protocol version of the bare form, the only one.
 const bareVersion = "2024-11-05"
+
+// bareKey marks the context of a call of the bare form, which keeps the rule
+// of the published API for steps that lack a variable.
+type bareKey struct{}
+
+func isBare(ctx context.Context) bool { return ctx.Value(bareKey{}) != nil }
 
 // bareDoor makes sessions of the bare form.
 type bareDoor struct {
@@ -104,7 +111,8 @@ func (s *bareSession) carryOut(r bareRequest) ([]byte, *fault) {
 	if t == nil {
 		return s.door.list(), nil
 	}
-	result, f := s.door.server.call(context.Background(), t, r.params, nil)
+	ctx := context.WithValue(context.Background(), bareKey{}, true)
+	result, f := s.door.server.call(ctx, t, r.params, nil)
 	return result.json, f
 }
 
@@ -155,7 +163,8 @@ func bareList() []byte {
 			dst = append(dst, ',')
 		}
 		dst = appendObject(dst, "name", t.name, "description", t.short)
-		dst = append(dst[:len(dst)-1], `,"inputSchema":`+t.input+`,"outputSchema":`...)
+		input := strings.ReplaceAll(t.input, idProperty, seedIDProperty)
+		dst = append(dst[:len(dst)-1], `,"inputSchema":`+input+`,"outputSchema":`...)
 		if t.bareOutput != "" {
 			dst = append(dst, t.bareOutput...)
 		} else {

@@ -9,7 +9,7 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv/stepping"
 )
 
-func runGet(_ context.Context, s *Server, a arguments) (result, *fault) {
+func runGet(ctx context.Context, s *Server, a arguments) (result, *fault) {
 	id, f := a.id("id", "workflowId")
 	if f != nil {
 		return result{}, f
@@ -31,7 +31,7 @@ func runGet(_ context.Context, s *Server, a arguments) (result, *fault) {
 	dst := appendMetadata(nil, e)
 	if mode == "preview" {
 		dst = append(dst[:len(dst)-1], `,"firstStep":`...)
-		dst = append(append(dst, firstStep(e.Workflow, s)...), '}')
+		dst = append(append(dst, firstStep(ctx, e.Workflow, s)...), '}')
 	}
 	return result{json: dst}, nil
 }
@@ -62,8 +62,8 @@ func appendMetadata(dst []byte, e *definition.Entry) []byte {
 }
 
 // firstStep is what an empty context leads to, or null.
-func firstStep(w *definition.Workflow, s *Server) []byte {
-	answer, err := stepping.Next(w, stepping.Request{Mode: s.opts.Mode})
+func firstStep(ctx context.Context, w *definition.Workflow, s *Server) []byte {
+	answer, err := stepping.Next(ctx, w, stepping.Request{Mode: s.opts.Mode})
 	if err != nil || answer.Step == nil {
 		return []byte("null")
 	}

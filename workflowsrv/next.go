@@ -11,7 +11,7 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv/stepping"
 )
 
-func runNext(_ context.Context, s *Server, a arguments) (result, *fault) {
+func runNext(ctx context.Context, s *Server, a arguments) (result, *fault) {
 	id, f := a.id("workflowId", "id")
 	if f != nil {
 		return result{}, f
@@ -24,14 +24,15 @@ func runNext(_ context.Context, s *Server, a arguments) (result, *fault) {
 	if f != nil {
 		return result{}, f
 	}
-	answer, err := stepping.Next(e.Workflow, r)
+	r.PassOver = isBare(ctx)
+	answer, err := stepping.Next(ctx, e.Workflow, r)
 	if err != nil {
 		return result{}, stateFault(id, err)
 	}
 	if text, ok := displacement(e); ok {
 		answer.Warnings = append(answer.Warnings, text)
 	}
-	return result{json: answer.AppendJSON(nil)}, nil
+	return result{json: answer.AppendJSON(nil), more: answer.AppendAdvice(nil)}, nil
 }
 
 // request reads the arguments of workflow_next beside the workflow.
@@ -68,8 +69,12 @@ func stateFault(workflowID string, err error) *fault {
 		return f
 	}
 	f.data = appendObject(nil, "workflowId", workflowID, "details", err.Error())
-	if errors.As(err, &undecided) {
+	var state *stepping.StateError
+	switch {
+	case errors.As(err, &undecided):
 		f.advice += "; shorten the variable, or leave it out"
+		return f
+	case !errors.As(err, &state):
 		return f
 	}
 	f.advice += "; leave state out to begin again at the first step that is not completed"
@@ -78,7 +83,7 @@ func stateFault(workflowID string, err error) *fault {
 
 // isStepping reports whether an error is about a state or a variable that a workflow cannot go on with.
 func isStepping(err error) bool {
-	return errors.As(err, new(*stepping.LoopError)) || errors.As(err, new(*stepping.StateError)) || errors.As(err, new(*criteria.UndecidedError))
+	return errors.As(err, new(*stepping.LoopError)) || errors.As(err, new(*stepping.StateError)) || errors.As(err, new(*criteria.UndecidedError)) || errors.As(err, new(*stepping.TurnsError))
 }
 
 // appendJSON appends a value of ours, whose types can always be encoded.

@@ -58,6 +58,9 @@ func toolResult(r result, f *fault) mcpserve.Result {
 		if q := r.question; q != nil {
 			return mcpserve.Result{Question: &mcpserve.Question{Message: q.Message, Form: q.Form, State: q.State}}
 		}
+		if r.more != nil {
+			r.json = append(append(r.json[:len(r.json)-1], ','), r.more[1:]...)
+		}
 		text := r.quoted
 		if text == nil {
 			text = appendQuotedJSON(nil, r.json)

@@ -24,6 +24,9 @@ const listExample = `{"request":{"method":"workflow_list","params":{}},"response
 
 const idProperty = `"pattern":"^[a-zA-Z0-9._-]+$","minLength":3,"maxLength":64`
 
+// seedIDProperty is what the published API says of ids, for the bare form.
+const seedIDProperty = `"pattern":"^[a-z0-9-]+$","minLength":3,"maxLength":64`
+
 const getInput = `{"type":"object","properties":{` +
 	`"id":{"type":"string","description":"The workflow ID to retrieve",` + idProperty + `},` +
 	`"mode":{"type":"string","enum":["full","metadata","preview"],"default":"full","description":"How much to return"}},` +
@@ -41,7 +44,7 @@ const getExample = `{"request":{"method":"workflow_get","params":{"id":"ai-task-
 const nextInput = `{"type":"object","properties":{` +
 	`"workflowId":{"type":"string","description":"The workflow ID",` + idProperty + `},` +
 	`"currentStep":{"type":"string","description":"Current step ID (optional)",` + idProperty + `},` +
-	`"completedSteps":{"type":"array","description":"Array of completed step IDs","items":{"type":"string"},"uniqueItems":true},` +
+	`"completedSteps":{"type":"array","description":"Array of completed step IDs","items":{"type":"string",` + idProperty + `},"uniqueItems":true},` +
 	`"context":{"type":"object","description":"Additional context for step guidance: the variables that the conditions of the workflow test","additionalProperties":true},` +
 	`"state":{"type":"string","description":"The state of the last answer, if it had one: the place in a loop"}},` +
 	`"required":["workflowId","completedSteps"],"additionalProperties":false}`
@@ -54,6 +57,9 @@ const nextOutput = `{"type":"object","properties":{` +
 	`"missing":{"type":"array","items":{"type":"object","properties":{"variable":{"type":"string"},` +
 	`"tests":{"type":"array","items":{"type":"object","properties":{"operator":{"type":"string"},"value":{}},"required":["operator"]}},` +
 	`"steps":{"type":"array","items":{"type":"string"}}},"required":["variable","tests","steps"]}},` +
+	`"waiting":{"type":"array","items":{"type":"object"}},"confirmation":{"type":"string"},` +
+	`"preconditions":{"type":"array","items":{"type":"string"}},"questions":{"type":"array","items":{"type":"string"}},` +
+	`"rules":{"type":"array","items":{"type":"string"}},` +
 	`"loop":{"type":"object","properties":{"id":{"type":"string"},"title":{"type":"string"},"type":{"type":"string"},"iteration":{"type":"integer"},` +
 	`"maxIterations":{"type":"integer"},"total":{"type":"integer"},"variables":{"type":"object"}},` +
 	`"required":["id","title","type","iteration","maxIterations","variables"]},` +

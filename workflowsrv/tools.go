@@ -34,6 +34,9 @@ type tool struct {
 // A result is what a tool gives: a JSON object.
 type result struct {
 	json []byte
+	// more are members that only the MCP door adds: what helps an agent to do
+	// better.
+	more []byte
 	// quoted is the text for the model as a JSON string, or nil: the text is then json.
 	quoted []byte
 	// question takes the place of both where it is not nil.
@@ -65,7 +68,7 @@ func toolTable() []tool {
 				"that say what came of it; context takes only variables that changed. With the run alone it says where that is. " +
 				"Output is checked before the next step is given; some steps wait for a person. " +
 				"Without a run, nothing is kept: do what guidance.prompt says, then call again with workflowId, the step's id added to " +
-				"completedSteps, the whole context, and the state of the last answer if it had one. " +
+				"completedSteps, the whole context, and the state of the last answer if it had one; ask the user first where confirmation says so. " +
 				"While isComplete is false and step is null, the answer names the context variables to set.",
 			input: nextInput, output: nextOutput, example: nextExample,
 			arguments: []string{"workflowId", "id", "completedSteps", "currentStep", "context", "state"},

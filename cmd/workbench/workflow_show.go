@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -158,12 +159,12 @@ as text otherwise.`,
   workbench workflow next my-first-workflow --done understand --context size=large`,
 		Args:              oneID,
 		ValidArgsFunction: env.completeWorkflow,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			context, err := contextOf(variables)
 			if err != nil {
 				return err
 			}
-			return nextStep(env, args[0], stepping.Request{Completed: done, State: state, Context: context}, variables, asJSON)
+			return nextStep(cmd.Context(), env, args[0], stepping.Request{Completed: done, State: state, Context: context}, variables, asJSON)
 		},
 	}
 	f := cmd.Flags()
@@ -193,7 +194,7 @@ func contextOf(variables []string) (map[string]any, error) {
 	return context, nil
 }
 
-func nextStep(env *environment, id string, r stepping.Request, variables []string, asJSON bool) error {
+func nextStep(ctx context.Context, env *environment, id string, r stepping.Request, variables []string, asJSON bool) error {
 	c, opts, err := env.catalogue()
 	if err != nil {
 		return err
@@ -203,7 +204,7 @@ func nextStep(env *environment, id string, r stepping.Request, variables []strin
 		return err
 	}
 	r.Mode = opts.Mode
-	a, err := stepping.Next(e.Workflow, r)
+	a, err := stepping.Next(ctx, e.Workflow, r)
 	if err != nil {
 		return err
 	}
@@ -224,9 +225,9 @@ func printAnswer(out io.Writer, a stepping.Answer) {
 	if a.Step != nil {
 		fmt.Fprintf(out, "%s: %s\n\n", a.Step.ID, a.Step.Title)
 	}
-	fmt.Fprint(out, wrap(a.Prompt, "  ", 100))
-	if a.RequiresConfirmation {
-		fmt.Fprintln(out, "\nThe user must agree before this step.")
+	fmt.Fprint(out, wrap(a.Text(), "  ", 100))
+	for _, m := range a.Waiting {
+		fmt.Fprintf(out, "\nnot yet: %s, until %s is set\n", strings.Join(m.Steps, ", "), m.Variable)
 	}
 	if len(a.ValidationCriteria) > 0 {
 		fmt.Fprintln(out, "\nThe output is checked for:")

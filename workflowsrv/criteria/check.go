@@ -34,7 +34,7 @@ func (c *Criteria) Check(ctx context.Context, output string, variables map[strin
 	m := &meter{ctx: ctx}
 	j := &judge{
 		output: asUTF8(output),
-		scope:  &scope{context: variables, mode: opt.Mode, meter: m},
+		scope:  &Scope{context: variables, mode: opt.Mode, meter: m},
 		opt:    opt,
 		meter:  m,
 	}
@@ -74,7 +74,7 @@ func limit(list []string) []string {
 // judge is the work of one Check.
 type judge struct {
 	output   string
-	scope    *scope // for the conditions of rules
+	scope    *Scope // for the conditions of rules
 	opt      Options
 	meter    *meter
 	warnings []string
@@ -89,7 +89,7 @@ func (j *judge) judge(r *rule) *Node {
 		return j.combine(r)
 	}
 	n := &Node{Kind: r.kind, Message: r.text()}
-	if holds, err := r.condition.holds(j.scope); err != nil {
+	if holds, err := r.condition.Holds(j.scope); err != nil {
 		n.giveUp(fmt.Errorf("whether the rule applies: %w", err))
 		return n
 	} else if !holds {
@@ -118,7 +118,7 @@ func (j *judge) judge(r *rule) *Node {
 // one that passed.
 func (j *judge) warnUnset(r *rule) {
 	var names []string
-	unset, _ := r.condition.missing(j.scope) // for a word more; the condition itself is decided
+	unset, _ := r.condition.Unset(j.scope) // for a word more; the condition itself is decided
 	for _, t := range unset {
 		if !slices.Contains(names, t.Name) {
 			names = append(names, t.Name)

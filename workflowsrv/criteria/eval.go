@@ -1,5 +1,7 @@
 package criteria
 
+import "context"
+
 // Mode says how forgiving the comparisons of a condition are.
 type Mode int
 
@@ -12,31 +14,57 @@ const (
 	Lenient
 )
 
-// Eval reports whether the condition holds. A variable that the context does not have is null; names are literal,
-// so "a.b" is one name, and nothing is found in a context but what was put there.
+// A Scope is what the conditions of one call are judged in: the variables, how they are compared, and the time that
+// all matches of the call may take together. It is for one goroutine.
+type Scope struct {
+	context map[string]any
+	over    map[string]any // stands before context
+	mode    Mode
+	meter   *meter
+}
+
+// NewScope returns a scope with the variables of context. When ctx is done, nothing more is judged in it.
+func NewScope(ctx context.Context, variables map[string]any, mode Mode) *Scope {
+	return &Scope{context: variables, mode: mode, meter: &meter{ctx: ctx}}
+}
+
+// With returns a scope in which the variables of over stand before those of s. It shares the time of s.
+func (s *Scope) With(over map[string]any) *Scope {
+	return &Scope{context: s.context, over: over, mode: s.mode, meter: s.meter}
+}
+
+// Value is the value of a variable, nil for one that is absent. Names are literal, so "a.b" is one name, and nothing
+// is found but what was put there.
+func (s *Scope) Value(name string) any {
+	v, _ := s.lookUp(name)
+	return v
+}
+
+func (s *Scope) lookUp(name string) (v any, ok bool) {
+	if v, ok = s.over[name]; !ok {
+		v, ok = s.context[name]
+	}
+	return v, ok
+}
+
+// Holds reports whether the condition holds. A variable that is absent is null.
 //
 // The error is an *[UndecidedError]: a test that could not be made in time would have decided. The condition then
 // neither holds nor does not, and whoever asked can go neither way.
-func (c *Condition) Eval(context map[string]any, mode Mode) (bool, error) {
-	return c.holds(&scope{context: context, mode: mode, meter: newMeter()})
-}
-
-func (c *Condition) holds(s *scope) (bool, error) {
+func (c *Condition) Holds(s *Scope) (bool, error) {
 	if c == nil || c.root == nil {
 		return true, nil
 	}
 	return c.root.eval(s)
 }
 
-// scope is what the tests of one evaluation share.
-type scope struct {
-	context map[string]any
-	mode    Mode
-	meter   *meter
+// Eval is Holds for a condition that stands alone.
+func (c *Condition) Eval(variables map[string]any, mode Mode) (bool, error) {
+	return c.Holds(NewScope(context.Background(), variables, mode))
 }
 
 // eval evaluates the test. Of a combination the children that are known decide where they can.
-func (t *test) eval(s *scope) (bool, error) {
+func (t *test) eval(s *Scope) (bool, error) {
 	switch t.op {
 	case opNot:
 		holds, err := t.children[0].eval(s)
@@ -53,5 +81,5 @@ func (t *test) eval(s *scope) (bool, error) {
 		}
 		return undecided == nil && t.op == opAnd, undecided
 	}
-	return t.holds(t, s.context[t.name], s)
+	return t.holds(t, s.Value(t.name), s)
 }

@@ -1,5 +1,10 @@
 package criteria
 
+import (
+	"context"
+	"slices"
+)
+
 // A VarTest is one test that a condition makes of a variable.
 type VarTest struct {
 	Name  string // the variable
@@ -27,18 +32,26 @@ func (t *test) vars(list []VarTest) []VarTest {
 
 func (t *test) combines() bool { return t.op == opAnd || t.op == opOr || t.op == opNot }
 
-func (t *test) varTest() VarTest { return VarTest{Name: t.name, Op: t.op, Value: clone(t.operand)} }
-
-// Missing gives the tests that stand between the condition and the opposite verdict for want of a variable: those
-// whose variable is absent from the context (or null) and that, answered otherwise, could turn the verdict. It is
-// empty when variables that are present have decided. mode is the one Eval is called with.
-//
-// For a condition that does not hold it is thus what the caller has to be asked for. The error is that of Eval.
-func (c *Condition) Missing(context map[string]any, mode Mode) ([]VarTest, error) {
-	return c.missing(&scope{context: context, mode: mode, meter: newMeter()})
+// aboutNull reports whether the test compares with null, so that null is a value like others for it.
+func (t *test) aboutNull() bool {
+	list, _ := t.operand.([]any)
+	return t.op != opTruth && t.operand == nil || t.op == "in" && slices.Contains(list, nil)
 }
 
-func (c *Condition) missing(s *scope) ([]VarTest, error) {
+func (t *test) varTest() VarTest { return VarTest{Name: t.name, Op: t.op, Value: clone(t.operand)} }
+
+// Missing is Unset for a condition that stands alone.
+func (c *Condition) Missing(variables map[string]any, mode Mode) ([]VarTest, error) {
+	return c.Unset(NewScope(context.Background(), variables, mode))
+}
+
+// Unset gives the tests that stand between the condition and the opposite verdict for want of a variable: those
+// whose variable is absent from the scope (or null) and that, answered otherwise, could turn the verdict. It is
+// empty when variables that are present have decided. A variable that is null and not absent is an answer to a test
+// that compares it with null.
+//
+// For a condition that does not hold it is thus what the caller has to be asked for. The error is that of Holds.
+func (c *Condition) Unset(s *Scope) ([]VarTest, error) {
 	if c == nil || c.root == nil {
 		return nil, nil
 	}
@@ -48,10 +61,11 @@ func (c *Condition) missing(s *scope) ([]VarTest, error) {
 
 // missing gives the tests on absent variables that could turn the verdict of t, none if it is decided, and the
 // verdict as it stands.
-func (t *test) missing(s *scope) (list []VarTest, verdict bool, err error) {
+func (t *test) missing(s *Scope) (list []VarTest, verdict bool, err error) {
 	if !t.combines() {
-		verdict, err = t.holds(t, s.context[t.name], s)
-		if s.context[t.name] == nil {
+		value, present := s.lookUp(t.name)
+		verdict, err = t.holds(t, value, s)
+		if value == nil && !(present && t.aboutNull()) {
 			list = []VarTest{t.varTest()}
 		}
 		return list, verdict, err

@@ -15,19 +15,19 @@ type operator struct {
 }
 
 // A comparison reports whether a test holds for the value of its variable. The error says that nobody knows.
-type comparison func(t *test, value any, s *scope) (bool, error)
+type comparison func(t *test, value any, s *Scope) (bool, error)
 
 // operators are in the order in which they are looked for. Where a condition carries more than one only the first
 // decides, as in the system the format comes from; the others are in Ignored.
 func operators() []operator {
 	return []operator{
-		{"equals", anyOperand, func(t *test, value any, s *scope) (bool, error) { return equal(value, t.operand, s.mode), nil }},
-		{"not_equals", anyOperand, func(t *test, value any, s *scope) (bool, error) { return !equal(value, t.operand, s.mode), nil }},
+		{"equals", anyOperand, func(t *test, value any, s *Scope) (bool, error) { return equal(value, t.operand, s.mode), nil }},
+		{"not_equals", anyOperand, func(t *test, value any, s *Scope) (bool, error) { return !equal(value, t.operand, s.mode), nil }},
 		{"gt", needsNumber, ordered(func(order int) bool { return order > 0 })},
 		{"gte", needsNumber, ordered(func(order int) bool { return order >= 0 })},
 		{"lt", needsNumber, ordered(func(order int) bool { return order < 0 })},
 		{"lte", needsNumber, ordered(func(order int) bool { return order <= 0 })},
-		{"in", needsArray, func(t *test, value any, s *scope) (bool, error) {
+		{"in", needsArray, func(t *test, value any, s *Scope) (bool, error) {
 			return contains(t.operand.([]any), value, s.mode), nil
 		}},
 		{"contains", needsString, containing},
@@ -79,15 +79,16 @@ func needsPattern(t *test) string {
 	if t.folded, err = t.pattern.ignoringCase(); err != nil {
 		return err.Error()
 	}
+	t.pattern.re.MatchTimeout, t.folded.re.MatchTimeout = testTimeout, testTimeout
 	return ""
 }
 
 // isTrue is the comparison of a variable that stands alone.
-func isTrue(_ *test, value any, _ *scope) (bool, error) { return truth(value), nil }
+func isTrue(_ *test, value any, _ *Scope) (bool, error) { return truth(value), nil }
 
 // ordered compares numbers.
 func ordered(fits func(order int) bool) comparison {
-	return func(t *test, value any, _ *scope) (bool, error) {
+	return func(t *test, value any, _ *Scope) (bool, error) {
 		n, ok := toNumber(value)
 		if !ok {
 			return false, nil
@@ -108,7 +109,7 @@ func textOf(value any, mode Mode) (str string, ok bool) {
 
 // ofText compares texts.
 func ofText(fits func(text, operand string) bool) comparison {
-	return func(t *test, value any, s *scope) (bool, error) {
+	return func(t *test, value any, s *Scope) (bool, error) {
 		operand := t.operand.(string)
 		str, ok := textOf(value, s.mode)
 		if s.mode == Lenient {
@@ -119,14 +120,14 @@ func ofText(fits func(text, operand string) bool) comparison {
 }
 
 // containing finds a part of a text, and also an item of an array.
-func containing(t *test, value any, s *scope) (bool, error) {
+func containing(t *test, value any, s *Scope) (bool, error) {
 	if list, ok := value.([]any); ok && contains(list, t.operand, s.mode) {
 		return true, nil
 	}
 	return ofText(strings.Contains)(t, value, s)
 }
 
-func matching(t *test, value any, s *scope) (bool, error) {
+func matching(t *test, value any, s *Scope) (bool, error) {
 	str, ok := textOf(value, s.mode)
 	if !ok {
 		return false, nil

@@ -45,6 +45,7 @@ func compilePattern(source, flags string) (*pattern, error) {
 	if err != nil {
 		return nil, fmt.Errorf("invalid regex pattern in validationCriteria: %s: %w", source, err)
 	}
+	setTick()
 	re.MatchTimeout = matchTimeout
 	return &pattern{source: rest, flags: flags, re: re}, nil
 }
@@ -59,8 +60,8 @@ func (p *pattern) ignoringCase() (*pattern, error) {
 	return compilePattern(p.source, p.flags+"i")
 }
 
-// find gives the first match as a range of text, -1 if there is none. The error is errSlow, errSpent or the cause of
-// the meter's context.
+// find gives the first match as a range of text, -1 if there is none. The error says that the match took too long, or
+// is errSpent or the cause of the meter's context.
 func (p *pattern) find(text []rune, m *meter) (start, end int, err error) {
 	if err := m.check(); err != nil {
 		return -1, -1, err
@@ -68,7 +69,7 @@ func (p *pattern) find(text []rune, m *meter) (start, end int, err error) {
 	match, err := p.re.FindRunesMatch(text)
 	switch {
 	case err != nil:
-		return -1, -1, errSlow
+		return -1, -1, fmt.Errorf("the match took longer than %d ms and was given up", p.re.MatchTimeout.Milliseconds())
 	case match == nil:
 		return -1, -1, nil
 	}

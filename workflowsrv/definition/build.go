@@ -60,6 +60,7 @@ func (b *builder) workflow(doc *document.Node) *Workflow {
 	b.checkReach()
 	b.checkFunctions()
 	b.checkVariables(doc)
+	b.noteMentions()
 	b.nameParts(doc)
 	return w
 }

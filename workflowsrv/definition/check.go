@@ -164,6 +164,25 @@ func (b *builder) checkVariables(doc *document.Node) {
 	}
 }
 
+// noteMentions tells each step which of the tested variables its texts name.
+func (b *builder) noteMentions() {
+	for _, p := range b.steps {
+		var text strings.Builder
+		for _, m := range p.node.Members {
+			if m.Key != "body" {
+				collectTexts(&document.Node{Kind: document.Object, Members: []document.Member{m}}, &text)
+			}
+		}
+		has := words(text.String())
+		p.step.words = map[string]bool{}
+		for _, name := range b.varList {
+			if has[name] || !isWord(name) && strings.Contains(text.String(), name) {
+				p.step.words[name] = true
+			}
+		}
+	}
+}
+
 // words is the set of the identifiers in text.
 func words(text string) map[string]bool {
 	set := map[string]bool{}

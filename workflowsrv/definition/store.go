@@ -239,6 +239,9 @@ func (s *Store) parse(f *file, name string, data []byte) {
 	var bad *Error
 	if errors.As(err, &bad) {
 		f.finding.id, f.finding.cause, f.finding.faults = bad.ID, Malformed, bad.Faults
+		if bad.ID == "" {
+			f.finding.id = baseName(name)
+		}
 		return
 	}
 	f.finding.workflow = w
@@ -263,13 +266,18 @@ func (source Source) place(name string) Place {
 // unreadable notes why a file could not be read. Its name has to stand for the
 // id that nobody knows.
 func (f *file) unreadable(err error) {
-	base := filepath.Base(f.finding.place.File)
-	f.finding.id = strings.TrimSuffix(base, filepath.Ext(base))
+	f.finding.id = baseName(f.finding.place.File)
 	f.finding.cause = Unreadable
 	if leadsOutside(err) {
 		f.finding.cause = Outside
 	}
 	f.finding.faults = []Fault{{Message: reason(err)}}
+}
+
+// baseName is the name of a file without its folder and its extension.
+func baseName(file string) string {
+	base := filepath.Base(file)
+	return strings.TrimSuffix(base, filepath.Ext(base))
 }
 
 // leadsOutside tells the error of a root that refuses a link, which package

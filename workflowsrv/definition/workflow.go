@@ -1,6 +1,8 @@
 package definition
 
 import (
+	"iter"
+
 	"github.com/mcp-workbench/workbench/workflowsrv/criteria"
 )
 
@@ -43,15 +45,30 @@ func (w *Workflow) Step(id string) *Step { return w.byID[id] }
 // loop bodies after their loop.
 func (w *Workflow) StepIDs() []string {
 	var ids []string
-	for _, s := range w.Steps {
+	for s := range w.All() {
 		ids = append(ids, s.ID)
-		if s.Loop != nil && !s.Loop.Referenced {
+	}
+	return ids
+}
+
+// All goes through all steps in the order of the file, the loops themselves
+// and those of their bodies after them.
+func (w *Workflow) All() iter.Seq[*Step] {
+	return func(yield func(*Step) bool) {
+		for _, s := range w.Steps {
+			if !yield(s) {
+				return
+			}
+			if s.Loop == nil || s.Loop.Referenced {
+				continue
+			}
 			for _, b := range s.Loop.Body {
-				ids = append(ids, b.ID)
+				if !yield(b) {
+					return
+				}
 			}
 		}
 	}
-	return ids
 }
 
 // A Step is one step, or a loop over steps.
@@ -91,7 +108,13 @@ type Step struct {
 
 	// JSON is the step as it stands in the file, as compact JSON.
 	JSON []byte
+
+	words map[string]bool // of the texts, those that are tested variables
 }
+
+// Mentions reports whether a text of the step names the variable, which some
+// condition of the workflow tests.
+func (s *Step) Mentions(variable string) bool { return s.words[variable] }
 
 // Confirmation says when the user must agree before a step.
 type Confirmation struct {

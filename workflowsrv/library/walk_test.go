@@ -185,7 +185,7 @@ func lead(t *testing.T, w *definition.Workflow, sets map[string][]string) (steps
 	visits := map[string]int{}
 	var ids, asked []string
 	for range 100 {
-		a, err := stepping.Next(w, request)
+		a, err := stepping.Next(t.Context(), w, request)
 		if err != nil {
 			t.Fatalf("after %q: %v", ids, err)
 		}

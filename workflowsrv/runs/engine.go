@@ -244,7 +244,7 @@ func (e *Engine) open(ctx context.Context, who Caller, id string) (*turn, error)
 		t.warn("the file of the workflow %s has changed since; this run goes on by the definition that it has. To take the new one, "+
 			"call workflow_run with action rebase", r.Workflow)
 	}
-	return t, t.settle()
+	return t, t.settle(ctx)
 }
 
 func (t *turn) warn(format string, args ...any) {
@@ -284,13 +284,13 @@ func (t *turn) gate() string {
 }
 
 // settle finds where the run is.
-func (t *turn) settle() error {
+func (t *turn) settle(ctx context.Context) error {
 	if t.r.Status.Over() {
 		return nil
 	}
 	request := stepping.Request{Completed: t.r.completed, State: t.r.state, Context: t.r.context, Mode: t.e.opts.Criteria.Mode, Kept: true}
 	for {
-		a, err := stepping.Next(t.w, request)
+		a, err := stepping.Next(ctx, t.w, request)
 		if err != nil {
 			return err
 		}

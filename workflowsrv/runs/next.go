@@ -55,7 +55,7 @@ func (e *Engine) Next(ctx context.Context, who Caller, s Step) (Answer, error) {
 	}
 	if !s.says() {
 		if len(s.Context) > 0 {
-			if err := t.learn(s.Context); err != nil {
+			if err := t.learn(ctx, s.Context); err != nil {
 				return Answer{}, err
 			}
 		}
@@ -161,13 +161,13 @@ func (r *Run) wasDone(id string) bool {
 }
 
 // learn keeps variables that came without a step.
-func (t *turn) learn(text json.RawMessage) error {
+func (t *turn) learn(ctx context.Context, text json.RawMessage) error {
 	changed, err := t.changes(text)
 	if err != nil || len(changed) == 0 {
 		return err
 	}
 	t.note(Event{Kind: Noted, By: t.who.agent(), Context: changed})
-	return t.settle()
+	return t.settle(ctx)
 }
 
 // changes returns those of the variables that are other than what is kept; nil if none is.
@@ -217,7 +217,7 @@ func (t *turn) holds(name string, value any) bool {
 func (t *turn) take(ctx context.Context, s Step) (Answer, error) {
 	here := t.next.Step
 	if here == nil {
-		if err := t.learn(s.Context); err != nil {
+		if err := t.learn(ctx, s.Context); err != nil {
 			return Answer{}, err
 		}
 		if t.next.Step == nil {
@@ -258,7 +258,7 @@ func (t *turn) take(ctx context.Context, s Step) (Answer, error) {
 		return t.answer(stateBlocked, t.refused(r), r.reasons...), nil
 	}
 	t.note(done)
-	if err := t.settle(); err != nil {
+	if err := t.settle(ctx); err != nil {
 		return Answer{}, err
 	}
 	return t.goOn(ctx)

@@ -148,7 +148,7 @@ func (t *turn) replied(ctx context.Context, reply Reply) (Answer, error) {
 		answer = yes
 	}
 	t.decide(byPerson+"elicitation at "+strings.TrimPrefix(t.who.agent(), byAgent), answer, form.Reason)
-	if err := t.settle(); err != nil {
+	if err := t.settle(ctx); err != nil {
 		return Answer{}, err
 	}
 	if answer == no {
@@ -207,7 +207,7 @@ func (t *turn) useCode(ctx context.Context, code string) error {
 		return &Error{fmt.Sprintf("that is not the code; %d more may be tried", maxWrong-t.r.wrong[at]), "ask the person for it"}
 	}
 	t.decide(byPerson+"code", coded.Answer, coded.Text)
-	return t.settle()
+	return t.settle(ctx)
 }
 
 // hashCode is what is kept of a code.

@@ -1,6 +1,7 @@
 package stepping_test
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
@@ -14,17 +15,17 @@ func ExampleNext() {
 		return
 	}
 	done := []string{"understand", "carry-out", "check"}
-	for _, context := range []map[string]any{nil, {"size": "large"}, {"size": "small"}} {
-		a, err := stepping.Next(w, stepping.Request{Completed: done, Context: context})
+	for _, variables := range []map[string]any{nil, {"size": "large"}, {"size": "small"}} {
+		a, err := stepping.Next(context.Background(), w, stepping.Request{Completed: done, Context: variables})
 		switch {
 		case err != nil:
 			fmt.Println(err)
 		case a.Step != nil:
-			fmt.Println(context, "leads to", a.Step.ID)
+			fmt.Println(variables, "leads to", a.Step.ID)
 		case a.IsComplete:
-			fmt.Println(context, "completes the workflow")
+			fmt.Println(variables, "completes the workflow")
 		default:
-			fmt.Println(context, "lacks", a.Missing[0].Variable)
+			fmt.Println(variables, "lacks", a.Missing[0].Variable)
 		}
 	}
 	// Output:

@@ -3,6 +3,7 @@ package stepping
 import (
 	"encoding/json"
 	"fmt"
+	"hash/crc32"
 	"math"
 	"slices"
 	"strings"
@@ -28,7 +29,7 @@ func (e *LoopError) Error() string {
 func (k *walker) runLoop(s *definition.Step) (*choice, error) {
 	resumed := k.at.Loop == s.ID
 	if !resumed {
-		k.at.Loop, k.at.Pass, k.at.Next, k.at.Skipped = s.ID, 1, 0, nil
+		k.at.enter(s.ID)
 	}
 	entered := k.at
 	for k.at.Pass <= s.Loop.MaxIterations && !k.completed[s.ID] {
@@ -46,18 +47,24 @@ func (k *walker) runLoop(s *definition.Step) (*choice, error) {
 		}
 		// A caller that knows no state still tells what it did in the first pass.
 		stateless := !resumed && k.at.Pass == 1
+		opens := k.at.Next == 0
 		found, err := k.bodyStep(s, pass, stateless)
 		if err != nil {
 			return nil, err
 		}
 		if found != nil {
 			found.first = !resumed && k.at.Pass == 1 && !k.anyDone(s.Loop.Body)
+			found.opens = opens
+			if !resumed && k.at.Pass > 1 {
+				k.warn(fmt.Sprintf("the loop %q stands in pass %d because its steps are completed and no state was sent: send the state of each answer "+
+					"with the next call, or add %q to the completed steps to end it", s.ID, k.at.Pass, s.ID))
+			}
 			return found, nil
 		}
 		if k.missing.any() {
 			return nil, nil
 		}
-		k.at.Pass, k.at.Next, k.at.Skipped = k.at.Pass+1, 0, nil
+		k.at.Pass, k.at.Next, k.at.Skipped, k.at.Item = k.at.Pass+1, 0, nil, 0
 	}
 	k.noteLimit(s)
 	k.at.leave()
@@ -71,7 +78,7 @@ func (k *walker) noteLimit(s *definition.Step) {
 		return
 	}
 	if pass, err := k.openPass(s); pass != nil || err != nil {
-		k.warnings = append(k.warnings, fmt.Sprintf("the loop %q ended at its limit, maxIterations %d, although it would have gone on", s.ID, s.Loop.MaxIterations))
+		k.warn(fmt.Sprintf("the loop %q ended at its limit, maxIterations %d, although it would have gone on", s.ID, s.Loop.MaxIterations))
 	}
 	k.missing = missingList{}
 }
@@ -97,15 +104,15 @@ func (k *walker) openPass(s *definition.Step) (*LoopPass, error) {
 	if l.Condition == nil || k.at.Next > 0 || len(k.at.Skipped) > 0 {
 		return pass, nil
 	}
-	context := with(k.request.Context, pass.Variables)
-	holds, err := k.holds(s, l.Condition, context)
+	scope := k.scope.With(pass.Variables)
+	holds, err := k.holds(s, l.Condition, scope)
 	if err != nil {
 		return nil, err
 	}
 	if holds == (l.Kind == definition.While) {
 		return pass, nil
 	}
-	unset, err := k.unset(s, l.Condition, context)
+	unset, err := k.unset(s, l.Condition, scope)
 	k.missing.addTests(s.ID, unset)
 	return nil, err
 }
@@ -143,10 +150,19 @@ func (k *walker) openItem(s *definition.Step, pass *LoopPass) (*LoopPass, error)
 	if !ok {
 		return nil, &LoopError{s.ID, l.ItemsVar, "an array", describe(v)}
 	}
-	if k.at.Pass > len(items) {
+	if len(items) < k.at.Items {
+		return nil, &LoopError{s.ID, l.ItemsVar, fmt.Sprintf("the whole list of %d items with which the loop began, in every call", k.at.Items),
+			fmt.Sprintf("%s of %d items", describe(v), len(items))}
+	}
+	if k.at.Items = len(items); k.at.Pass > len(items) {
 		return nil, nil
 	}
 	item := items[k.at.Pass-1]
+	sum := crc32.ChecksumIEEE([]byte(asText(item)))
+	if k.at.Item != 0 && k.at.Item != sum && k.at.Next > 0 {
+		k.warn(fmt.Sprintf("item %d of %q is another one than when pass %d of the loop %q began", k.at.Pass, l.ItemsVar, k.at.Pass, s.ID))
+	}
+	k.at.Item = sum
 	if _, isObject := item.(map[string]any); !isObject && usesFields(l) {
 		return nil, &LoopError{s.ID, l.ItemsVar, fmt.Sprintf("an array of objects, because the prompts name fields of %s", l.ItemVar),
 			"an array with " + describe(item)}
@@ -170,47 +186,49 @@ func usesFields(l *definition.Loop) bool {
 }
 
 // bodyStep looks for the next step of the pass and moves k.at behind it. A
-// step that is passed over for want of a variable is looked at again at the
-// end of the pass; only then is the variable missing.
+// step that is passed over for want of a variable that a later step is to
+// learn is looked at again at the end of the pass.
 func (k *walker) bodyStep(loop *definition.Step, pass *LoopPass, stateless bool) (*choice, error) {
 	body := loop.Loop.Body
-	context := with(k.request.Context, pass.Variables)
+	scope := k.scope.With(pass.Variables)
 	take := func(s *definition.Step) *choice {
-		return &choice{step: s, context: context, loop: loop, pass: pass}
+		return &choice{step: s, scope: scope, loop: loop, pass: pass}
 	}
-	for i := k.at.Next; i < len(body); i++ {
-		s := body[i]
+	for ; k.at.Next < len(body); k.at.Next++ {
+		s := body[k.at.Next]
 		if stateless && k.completed[s.ID] {
 			continue
 		}
-		holds, err := k.holds(s, s.RunCondition, context)
+		waiting := k.waiting
+		k.waiting = missingList{}
+		eligible, err := k.eligible(s, loop, scope)
+		waits := k.waiting.any()
+		k.waiting.add(waiting)
+		switch {
+		case err != nil || k.missing.any():
+			return nil, err
+		case eligible:
+			k.at.Next++
+			return take(s), nil
+		case waits:
+			k.at.Skipped = append(k.at.Skipped, k.at.Next)
+		}
+	}
+	for len(k.at.Skipped) > 0 {
+		s := body[k.at.Skipped[0]]
+		holds, err := k.holds(s, s.RunCondition, scope)
 		if err != nil {
 			return nil, err
 		}
 		if holds {
-			k.at.Next = i + 1
-			return take(s), nil
-		}
-		unset, err := k.unset(s, s.RunCondition, context)
-		if err != nil {
-			return nil, err
-		}
-		if len(unset) > 0 {
-			k.at.Skipped = append(k.at.Skipped, i)
-		}
-	}
-	k.at.Next = len(body)
-	for len(k.at.Skipped) > 0 {
-		s := body[k.at.Skipped[0]]
-		eligible, err := k.eligible(s, context)
-		switch {
-		case err != nil:
-			return nil, err
-		case eligible:
 			k.at.Skipped = k.at.Skipped[1:]
+			k.warn(fmt.Sprintf("the step %q comes at the end of its pass, although it stands before others: its condition did not hold before", s.ID))
 			return take(s), nil
-		case k.missing.any():
-			return nil, nil
+		}
+		unset, err := k.unset(s, s.RunCondition, scope)
+		if len(unset) > 0 || err != nil {
+			k.missing.addTests(s.ID, unset)
+			return nil, err
 		}
 		k.at.Skipped = k.at.Skipped[1:]
 	}
@@ -245,10 +263,14 @@ func describe(v any) string {
 	case map[string]any:
 		kind = "an object"
 	}
+	return kind + ": " + cut(asText(v))
+}
+
+// cut shortens a text that a caller chose.
+func cut(s string) string {
 	const most = 60
-	text := []rune(asText(v))
-	if len(text) > most {
-		text = append(text[:most], '…')
+	if text := []rune(s); len(text) > most {
+		return string(text[:most]) + "…"
 	}
-	return kind + ": " + string(text)
+	return s
 }

@@ -20,16 +20,27 @@ func (l *missingList) addTests(stepID string, tests []criteria.VarTest) {
 		if op == "" {
 			op = truthTest
 		}
-		l.add(stepID, t.Name, Test{Operator: op, Value: t.Value})
+		l.note(stepID, t.Name, Test{Operator: op, Value: t.Value})
 	}
 }
 
 // addType notes a variable of which the step needs a type, such as "a number".
 func (l *missingList) addType(stepID, name, want string) {
-	l.add(stepID, name, Test{Operator: typeTest, Value: want})
+	l.note(stepID, name, Test{Operator: typeTest, Value: want})
 }
 
-func (l *missingList) add(stepID, name string, t Test) {
+// add notes all that stands in other.
+func (l *missingList) add(other missingList) {
+	for _, m := range other.list {
+		for _, id := range m.Steps {
+			for _, t := range m.Tests {
+				l.note(id, m.Variable, t)
+			}
+		}
+	}
+}
+
+func (l *missingList) note(stepID, name string, t Test) {
 	i := slices.IndexFunc(l.list, func(m Missing) bool { return m.Variable == name })
 	if i < 0 {
 		i = len(l.list)
@@ -48,16 +59,47 @@ func (l *missingList) add(stepID, name string, t Test) {
 func (l *missingList) prompt() string {
 	var b strings.Builder
 	b.WriteString("No eligible step due to unmet conditions. Please update context:")
-	tested := false
 	for _, m := range l.list {
 		b.WriteString("\n- " + m.sentence())
-		tested = tested || m.Tests[0].Operator != typeTest
-	}
-	if tested {
-		b.WriteString("\nA condition that does not apply is answered with any other value, such as false or \"none\".")
 	}
 	b.WriteString("\nThen call workflow_next again.")
 	return b.String()
+}
+
+// otherwise gives a value for which none of the tests holds, for a variable
+// that does not apply; ok is false where there is none at hand.
+func (m Missing) otherwise() (text string, ok bool) {
+	values := []any{false, "none", "not applicable", nil}
+	for _, t := range m.Tests {
+		if t.Operator == "not_equals" {
+			values = append([]any{t.Value}, values...)
+		}
+	}
+	for _, v := range values {
+		null := false // which is an answer only to a comparison with null
+		fails := !slices.ContainsFunc(m.Tests, func(t Test) bool {
+			null = null || t.Operator == "not_equals" && t.Value == nil
+			return t.holds(m.Variable, v)
+		})
+		if fails && (v != nil || null) {
+			return asText(v), true
+		}
+	}
+	return "", false
+}
+
+// holds reports whether the test holds for the value, or nobody knows.
+func (t Test) holds(name string, v any) bool {
+	test := map[string]any{"var": name}
+	if t.Operator != truthTest {
+		test[t.Operator] = t.Value
+	}
+	c, err := criteria.ParseCondition(test)
+	if err != nil {
+		return true
+	}
+	holds, err := c.Eval(map[string]any{name: v}, criteria.Lenient)
+	return holds || err != nil
 }
 
 func (m Missing) sentence() string {
@@ -77,7 +119,7 @@ func (m Missing) sentence() string {
 	tests := strings.Join(others, ", ")
 	switch {
 	case len(values) == 0:
-		return "Provide a value for '" + m.Variable + "' (tested for: " + tests + ")" + m.needed()
+		return "Provide a value for '" + m.Variable + "' (tested for: " + tests + ")" + m.apart() + m.needed()
 	case len(values) == 1:
 		values[0] = " to " + values[0]
 	default:
@@ -87,7 +129,21 @@ func (m Missing) sentence() string {
 	if tests != "" {
 		text += " (also tested for: " + tests + ")"
 	}
-	return text + m.needed()
+	return text + m.apart() + m.needed()
+}
+
+// apart says how to answer that the variable does not apply, if a test can
+// be answered so and its own values do not show it.
+func (m Missing) apart() string {
+	shown := []string{truthTest, "gt", "gte", "lt", "lte"}
+	if slices.ContainsFunc(m.Tests, func(t Test) bool { return slices.Contains(shown, t.Operator) }) {
+		return ""
+	}
+	v, ok := m.otherwise()
+	if !ok {
+		return ""
+	}
+	return ", or to " + v + " if that does not apply"
 }
 
 func (m Missing) needed() string { return " (for: " + strings.Join(m.Steps, ", ") + ")" }

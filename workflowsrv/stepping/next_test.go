@@ -2,6 +2,7 @@ package stepping_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -52,7 +53,7 @@ func (w *walk) next(m move) (stepping.Answer, error) {
 	if m.Lenient {
 		r.Mode = criteria.Lenient
 	}
-	a, err := stepping.Next(w.w, *r)
+	a, err := stepping.Next(context.Background(), w.w, *r)
 	if err == nil {
 		w.last = a
 	}
@@ -168,7 +169,10 @@ func describe(b *strings.Builder, a stepping.Answer, err error) {
 		}
 		b.WriteByte('\n')
 	}
-	for line := range strings.Lines(a.Prompt) {
+	for _, m := range a.Waiting {
+		fmt.Fprintf(b, "waiting %s\n", asJSON(m))
+	}
+	for line := range strings.Lines(a.Text()) {
 		b.WriteString("    | " + strings.TrimSuffix(line, "\n") + "\n")
 	}
 }
@@ -189,16 +193,16 @@ func TestStateIsSealed(t *testing.T) {
 	w := parse(t, "w.yaml", []byte(text))
 	other := parse(t, "w.yaml", []byte(strings.Replace(text, "id: abc", "id: xyz", 1)))
 	changed := parse(t, "w.yaml", []byte(strings.Replace(text, "id: rounds", "id: laps", 1)))
-	shorter := parse(t, "w.yaml", []byte(strings.Replace(text, ", {id: two, title: t, prompt: p}", "", 1)))
-	first, err := stepping.Next(w, stepping.Request{})
+	another := parse(t, "w.yaml", []byte(strings.ReplaceAll(strings.ReplaceAll(text, "id: one", "id: eins"), "id: two", "id: zwei")))
+	first, err := stepping.Next(t.Context(), w, stepping.Request{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := stepping.Next(w, stepping.Request{State: first.State})
+	second, err := stepping.Next(t.Context(), w, stepping.Request{State: first.State})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again, err := stepping.Next(w, stepping.Request{State: first.State}); err != nil || again.Step != second.Step || again.State != second.State {
+	if again, err := stepping.Next(t.Context(), w, stepping.Request{State: first.State}); err != nil || again.Step != second.Step || again.State != second.State {
 		t.Errorf("the same state again: got %v %v, want the same answer", again.Step, err)
 	}
 	for _, c := range []struct {
@@ -209,15 +213,15 @@ func TestStateIsSealed(t *testing.T) {
 	}{
 		{"no state at all", w, "next", "not a state that workflow_next has returned"},
 		{"cut", w, second.State[:len(second.State)-1], "damaged"},
-		{"altered", w, strings.Replace(second.State, "s1.e", "s1.f", 1), "damaged"},
+		{"altered", w, strings.Replace(second.State, "s2.e", "s2.f", 1), "damaged"},
 		{"another version", w, "s9" + second.State[2:], "not a state"},
 		{"of another workflow", other, second.State, "of another workflow"},
 		{"the loop is gone", changed, second.State, `no loop "rounds"`},
-		{"the loop is shorter", shorter, second.State, "has changed since"},
+		{"the steps are others", another, first.State, "has changed since"},
 		{"long", w, strings.Repeat("x.", 1_000_000), "not a state"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := stepping.Next(c.w, stepping.Request{State: c.state})
+			_, err := stepping.Next(t.Context(), c.w, stepping.Request{State: c.state})
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want an error with %q", err, c.want)
 			}
@@ -231,7 +235,7 @@ func TestLongValues(t *testing.T) {
 	guidance := strings.Repeat(`"{{a}}{{b}}",`, 5000)
 	w := parse(t, "w.json", []byte(`{"id":"long-values","name":"n","description":"d","version":"1.0.0","steps":[{"id":"one","title":"t","prompt":"{{a}} {{b}} {{c.d}}","guidance":[`+
 		strings.TrimSuffix(guidance, ",")+`]}]}`))
-	a, err := stepping.Next(w, stepping.Request{Context: map[string]any{
+	a, err := stepping.Next(t.Context(), w, stepping.Request{Context: map[string]any{
 		"a": strings.Repeat("x", 1<<20), "b": strings.Repeat("y", 4000), "c": map[string]any{"d": "short"},
 	}})
 	if err != nil {

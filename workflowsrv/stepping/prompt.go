@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mcp-workbench/workbench/workflowsrv/criteria"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 )
 
@@ -16,23 +17,23 @@ func (k *walker) prompt(c *choice) (string, error) {
 	var b strings.Builder
 	s := c.step
 	if s.AgentRole != "" {
-		b.WriteString("## Agent Role Instructions\n" + fill(s.AgentRole, c.context) + "\n\n")
+		b.WriteString("## Agent Role Instructions\n" + fill(s.AgentRole, c.scope) + "\n\n")
 	}
 	if len(s.Guidance) > 0 {
-		b.WriteString("## Step Guidance\n- " + fill(strings.Join(s.Guidance, "\n- "), c.context) + "\n\n")
+		b.WriteString("## Step Guidance\n- " + fill(strings.Join(s.Guidance, "\n- "), c.scope) + "\n\n")
 	}
 	text, err := body(s, k, c)
 	if err != nil {
 		return "", err
 	}
-	b.WriteString(fill(text, c.context))
+	b.WriteString(fill(text, c.scope))
 	for _, f := range s.Fragments {
-		applies, err := k.holds(s, f.When, c.context)
+		applies, err := k.holds(s, f.When, c.scope)
 		if err != nil {
 			return "", err
 		}
 		if applies {
-			b.WriteString("\n\n" + fill(f.Text, c.context))
+			b.WriteString("\n\n" + fill(f.Text, c.scope))
 		}
 	}
 	k.functions(&b, c)
@@ -62,7 +63,7 @@ func body(s *definition.Step, k *walker, c *choice) (string, error) {
 	var b strings.Builder
 	b.WriteString(s.Title + "\n\nRun these workflows, side by side if you can:")
 	for _, d := range s.Delegations {
-		applies, err := k.holds(s, d.When, c.context)
+		applies, err := k.holds(s, d.When, c.scope)
 		if err != nil {
 			return "", err
 		}
@@ -166,7 +167,7 @@ func loopContext(b *strings.Builder, c *choice) {
 		fmt.Fprintf(b, " of %d", *c.pass.Total)
 	}
 	if l.Kind == definition.ForEach {
-		if item := value(c.context[l.ItemVar]); len(item) <= maxValue {
+		if item := value(c.scope.Value(l.ItemVar)); len(item) <= maxValue {
 			fmt.Fprintf(b, "\n- %s: %s", l.ItemVar, item)
 		}
 	}
@@ -183,7 +184,7 @@ const (
 // fill puts the values of context variables in place of {{name}},
 // {{name.field}} and {{name + 1}}. What names no variable, or a long one,
 // stays as it is.
-func fill(text string, context map[string]any) string {
+func fill(text string, scope *criteria.Scope) string {
 	if !strings.Contains(text, "{{") {
 		return text
 	}
@@ -200,7 +201,7 @@ func fill(text string, context map[string]any) string {
 			return b.String()
 		}
 		insert, ok := "", false
-		if v, found := lookUp(strings.TrimSpace(inner), context); found && filled < maxFilled {
+		if v, found := lookUp(strings.TrimSpace(inner), scope); found && filled < maxFilled {
 			insert = value(v)
 			ok = len(insert) <= maxValue
 		}
@@ -228,8 +229,8 @@ func placeholders(text string) []string {
 }
 
 // lookUp finds a variable, a field below it, or a number with a summand.
-func lookUp(name string, context map[string]any) (any, bool) {
-	if v, ok := path(name, context); ok {
+func lookUp(name string, scope *criteria.Scope) (any, bool) {
+	if v, ok := path(name, scope); ok {
 		return v, true
 	}
 	for _, op := range []string{"+", "-"} {
@@ -238,7 +239,7 @@ func lookUp(name string, context map[string]any) (any, bool) {
 			continue
 		}
 		summand, err := strconv.Atoi(strings.TrimSpace(right))
-		v, found := path(strings.TrimSpace(left), context)
+		v, found := path(strings.TrimSpace(left), scope)
 		number, isNumber := toFloat(v)
 		if err != nil || !found || !isNumber {
 			continue
@@ -251,12 +252,12 @@ func lookUp(name string, context map[string]any) (any, bool) {
 	return nil, false
 }
 
-func path(name string, context map[string]any) (any, bool) {
-	if v, ok := context[name]; ok && v != nil {
+func path(name string, scope *criteria.Scope) (any, bool) {
+	if v := scope.Value(name); v != nil {
 		return v, true
 	}
 	first, rest, ok := strings.Cut(name, ".")
-	for v := context[first]; ok; {
+	for v := scope.Value(first); ok; {
 		m, isObject := v.(map[string]any)
 		if !isObject {
 			return nil, false

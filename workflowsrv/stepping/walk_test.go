@@ -1,6 +1,7 @@
 package stepping_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -200,17 +201,23 @@ func reach(w *definition.Workflow, top, target *definition.Step, values map[stri
 	}
 	names := slices.Sorted(maps.Keys(relevant))
 	for range 20_000 {
-		context := map[string]any{}
+		variables := map[string]any{}
 		for _, name := range names {
 			if list := values[name]; len(list) > 0 && random.IntN(8) > 0 {
-				context[name] = list[random.IntN(len(list))]
+				variables[name] = list[random.IntN(len(list))]
 			}
 		}
-		r := stepping.Request{Completed: others, Context: context}
+		r := stepping.Request{Completed: others, Context: variables}
 		for range 64 { // a few passes of a loop
-			a, err := stepping.Next(w, r)
-			if err != nil || a.Step == nil {
+			a, err := stepping.Next(context.Background(), w, r)
+			if err != nil || a.IsComplete {
 				break
+			}
+			// What a step before it asks for is answered somehow.
+			for _, m := range a.Missing {
+				if list := values[m.Variable]; len(list) > 0 {
+					variables[m.Variable] = list[random.IntN(len(list))]
+				}
 			}
 			if a.Step == target {
 				return true
@@ -237,7 +244,7 @@ func TestHostileContext(t *testing.T) {
 			for name := range candidates(w) {
 				context[name] = v
 			}
-			a, err := stepping.Next(w, stepping.Request{Context: context})
+			a, err := stepping.Next(t.Context(), w, stepping.Request{Context: context})
 			if err == nil && a.Prompt == "" {
 				t.Errorf("%s: got an answer without a prompt", w.ID)
 			}

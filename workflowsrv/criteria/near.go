@@ -1,0 +1,124 @@
+package criteria
+
+import (
+	"slices"
+	"strings"
+)
+
+// A Near is a variable that all but has the value that a condition tests it for. The comparison is right, and yet the
+// caller hardly meant what follows from it.
+type Near struct {
+	Name string // the variable
+	Got  any    // its value
+	Want any    // the value it is tested for, or the number or truth value that Got spells
+}
+
+// Nears gives the variables whose value differs from what the condition tests them for in case, in white space or
+// separators, in number (bug and bugs) or in type alone ("5" and 5), and that would turn the verdict if it did not.
+func (c *Condition) Nears(s *Scope) []Near {
+	if c == nil || c.root == nil {
+		return nil
+	}
+	verdict, err := c.root.eval(s)
+	if err != nil {
+		return nil
+	}
+	var list []Near
+	for _, t := range c.Vars() {
+		value := s.Value(t.Name)
+		want, ok := t.near(value)
+		if !ok || slices.ContainsFunc(list, func(n Near) bool { return n.Name == t.Name }) {
+			continue
+		}
+		over := map[string]any{t.Name: want}
+		for name, v := range s.over {
+			if name != t.Name {
+				over[name] = v
+			}
+		}
+		if other, err := c.root.eval(s.With(over)); err == nil && other != verdict {
+			list = append(list, Near{t.Name, value, want})
+		}
+	}
+	return list
+}
+
+// near gives the value that the test is about and that value was meant to be.
+func (t VarTest) near(value any) (want any, ok bool) {
+	if value == nil {
+		return nil, false
+	}
+	text, isText := value.(string)
+	switch t.Op {
+	case opTruth:
+		spelt, named := truthOf(text)
+		return spelt, isText && named && !spelt
+	case "gt", "gte", "lt", "lte":
+		n, isNumber := parseNumber(strings.TrimSpace(text))
+		if !isText || !isNumber {
+			return nil, false
+		}
+		if n.integer {
+			return n.i, true
+		}
+		return n.f, true
+	case "equals", "not_equals":
+		return t.Value, alike(value, t.Value)
+	case "in":
+		list, _ := t.Value.([]any)
+		if contains(list, value, Strict) {
+			return nil, false
+		}
+		if i := slices.IndexFunc(list, func(item any) bool { return alike(value, item) }); i >= 0 {
+			return list[i], true
+		}
+	}
+	return nil, false
+}
+
+// truthOf reads a word that names a truth value.
+func truthOf(text string) (truth, ok bool) {
+	switch strings.ToLower(strings.TrimSpace(text)) {
+	case "true", "yes":
+		return true, true
+	case "false", "no":
+		return false, true
+	}
+	return false, false
+}
+
+// alike reports whether two values differ, but in their writing only.
+func alike(value, want any) bool {
+	if equalScalar(value, want) {
+		return false
+	}
+	if list, ok := value.([]any); ok && len(list) == 1 {
+		_, nested := want.([]any)
+		return !nested && (equalScalar(list[0], want) || alike(list[0], want))
+	}
+	a, aText := value.(string)
+	b, bText := want.(string)
+	switch {
+	case aText && bText:
+		return bare(a) == bare(b) || plural(bare(a), bare(b)) || plural(bare(b), bare(a))
+	case aText || bText:
+		return equalLenient(value, want)
+	}
+	return false
+}
+
+// bare drops case and what stands between words.
+func bare(s string) string {
+	return strings.Map(func(c rune) rune {
+		if c == ' ' || c == '-' || c == '_' || c == '\t' || c == '\n' || c == '\r' {
+			return -1
+		}
+		return c
+	}, strings.ToLower(s))
+}
+
+// plural reports whether many is the plural of one, as English mostly has it.
+func plural(one, many string) bool {
+	stem, isY := strings.CutSuffix(one, "y")
+	return one != "" && (many == one+"s" || many == one+"es" || isY && many == stem+"ies")
+}

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"testing"
-	"time"
 
 	"github.com/mcp-workbench/workbench/test/wiretest"
 )
@@ -209,7 +208,7 @@ func TestProgress(t *testing.T) {
 // TestLargeResults: megabytes arrive whole, both ways.
 func TestLargeResults(t *testing.T) {
 	b := newBed(t)
-	c := b.workbench(b.config("auto"), wiretest.Options{Limit: time.Minute})
+	c := b.workbench(b.config("auto"), wiretest.Options{})
 	c.Initialize(wiretest.Legacy, noCapabilities)
 	opened := open(t, c.Client, "spare")
 	message := make([]byte, 4<<20)

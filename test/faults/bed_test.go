@@ -40,6 +40,7 @@ type setup struct {
 	level   string   // of the log; "" means debug
 	more    int      // servers of the toolbox "more", which are well
 	unready bool     // the sick server does not become ready
+	again   bool     // the test has had a bed before
 }
 
 // newBed starts the program with a sick server, of that fault with its arguments, and opens the toolbox.
@@ -56,7 +57,9 @@ func newBed(t *testing.T, fault string, how setup) *bed {
 // newClosedBed is newBed without opening the toolbox.
 func newClosedBed(t *testing.T, fault string, how setup) *bed {
 	t.Helper()
-	t.Parallel()
+	if !how.again {
+		t.Parallel()
+	}
 	b := &bed{t: t, mark: wiretest.Mark(t), canary: "canary-" + fmt.Sprintf("%x", t.Name()), folder: t.TempDir(), runtime: shortDir(t)}
 	sick := b.server(strings.Fields(fault)...)
 	if how.sick["url"] != nil {

@@ -128,8 +128,8 @@ func TestFaultG47_PipesForWhatIsRemembered(t *testing.T) {
 // A client that does not read the program's standard error keeps neither the servers nor the program from what they do.
 func TestFaultG48_StandardErrorIsNotRead(t *testing.T) {
 	for name, end := range map[string]func(*bed){
-		"end of input": func(b *bed) { b.CloseInput(); b.endsSoon(0) },
-		"SIGTERM":      func(b *bed) { b.signal(syscall.SIGTERM); b.endsSoon(0) },
+		"end of input": func(b *bed) { b.CloseInput() },
+		"SIGTERM":      func(b *bed) { b.signal(syscall.SIGTERM) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			fifo := filepath.Join(t.TempDir(), "stderr")
@@ -141,29 +141,35 @@ func TestFaultG48_StandardErrorIsNotRead(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer unread.Close()
-			b := newBed(t, "stderr", setup{
-				wrap:  []string{"/bin/sh", "-c", `exec "$@" 2>` + fifo, "sh"},
-				flags: []string{"--log-file", ""},
+			inTime(t, func(again bool) *bed {
+				b := newBed(t, "stderr", setup{
+					wrap:  []string{"/bin/sh", "-c", `exec "$@" 2>` + fifo, "sh"},
+					flags: []string{"--log-file", ""},
+					again: again,
+				})
+				b.answers(b.fault(), "done") // after 100 MB of standard error, each line of which is logged
+				if got := b.open().state("sick"); got != "ready" {
+					t.Errorf("got the server %s, want it ready", got)
+				}
+				b.works()
+				end(b)
+				return b
 			})
-			b.answers(b.fault(), "done") // after 100 MB of standard error, each line of which is logged
-			if got := b.open().state("sick"); got != "ready" {
-				t.Errorf("got the server %s, want it ready", got)
-			}
-			b.works()
-			end(b)
 		})
 	}
 }
 
-// endsSoon is ends within the two seconds that the end takes at most, and what a machine takes that is busy with tests.
-func (b *bed) endsSoon(status int) {
-	b.t.Helper()
+// inTime wants an end within the two seconds that it takes at most, in which the program did not give up waiting. The machine
+// may be busy with other tests: one of three ends is to be so.
+func inTime(t *testing.T, prepare func(again bool) *bed) {
+	t.Helper()
 	const most = 2500 * time.Millisecond
-	began := time.Now()
-	b.ends(status)
-	if took := time.Since(began); took > most {
-		b.t.Errorf("the end took %v, want %v at most", took, most)
+	for n := range 3 {
+		if took, gaveUp := prepare(n > 0).ends(0); took <= most && !gaveUp {
+			return
+		}
 	}
+	t.Error("none of three ends was in time")
 }
 
 // The end is there in two seconds, whatever servers do, and nothing is left then.
@@ -196,10 +202,12 @@ func TestFaultG30_EndIsInTime(t *testing.T) {
 			"SIGTERM":      func(b *bed) { b.signal(syscall.SIGTERM) },
 		} {
 			t.Run(tt.name+", "+name, func(t *testing.T) {
-				b := newBed(t, tt.fault, setup{level: "info", more: 5})
-				tt.before(b)
-				end(b)
-				b.endsSoon(0)
+				inTime(t, func(again bool) *bed {
+					b := newBed(t, tt.fault, setup{level: "info", more: 5, again: again})
+					tt.before(b)
+					end(b)
+					return b
+				})
 			})
 		}
 	}
@@ -218,7 +226,11 @@ func parent(t *testing.T, pid int) int {
 
 // Over HTTP the end is as soon, where no call is under way.
 func TestFaultG30_EndOverHTTP(t *testing.T) {
-	b := newClosedBed(t, "ignoreterm", setup{flags: []string{"--http", "127.0.0.1:0", "--no-token"}, modern: true, level: "info"})
+	inTime(t, func(again bool) *bed { return endingOverHTTP(t, again) })
+}
+
+func endingOverHTTP(t *testing.T, again bool) *bed {
+	b := newClosedBed(t, "ignoreterm", setup{flags: []string{"--http", "127.0.0.1:0", "--no-token"}, modern: true, level: "info", again: again})
 	url := b.url()
 	session := b.stream(url, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}`)
 	opened := b.stream(url, wiretest.Request("1", "tools/call", `{"name":"workbench_open_toolbox","arguments":{"toolbox_name":"box"}}`),
@@ -227,5 +239,5 @@ func TestFaultG30_EndOverHTTP(t *testing.T) {
 		t.Fatalf("open: got %.300q, %v", text, err)
 	}
 	b.signal(syscall.SIGTERM)
-	b.endsSoon(0)
+	return b
 }

@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/mcp-workbench/workbench/test/wiretest"
 )
@@ -128,7 +127,7 @@ func (b *bed) workbench(tb testing.TB, config string) *wiretest.Process {
 	cmd := exec.Command(os.Getenv(binaryVariable), "serve", "--config", path)
 	cmd.Env = append(os.Environ(), b.mark, "HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_STATE_HOME="+home, "XDG_CACHE_HOME="+home,
 		"WORKBENCH_CONFIG=")
-	return wiretest.Start(tb, cmd, wiretest.Options{Answer: b.answer, Limit: 2 * time.Minute})
+	return wiretest.Start(tb, cmd, wiretest.Options{Answer: b.answer})
 }
 
 // answer is what the client in front says to a server.

@@ -52,7 +52,7 @@ func (b *bed) start(tb testing.TB, s server) *direct {
 		tb.Fatal(err)
 	}
 	d.out = &protocol{lines: bufio.NewReader(out), ended: make(chan struct{})}
-	d.peer = peer{Client: wiretest.New(tb, in, d.out, wiretest.Options{Answer: b.answer, Limit: time.Minute}), bed: b}
+	d.peer = peer{Client: wiretest.New(tb, in, d.out, wiretest.Options{Answer: b.answer}), bed: b}
 	tb.Cleanup(d.leave)
 	return d
 }

@@ -25,7 +25,7 @@ type Options struct {
 	// Answer replies to what the other side asks: roots/list, sampling/createMessage, elicitation/create.
 	// Nil refuses with -32601. It runs on a goroutine of its own for each request; ping does not reach it.
 	Answer Answer
-	// Limit bounds each single wait; zero means 30 seconds.
+	// Limit bounds each single wait; zero means two minutes.
 	Limit time.Duration
 }
 
@@ -68,7 +68,7 @@ func New(tb testing.TB, out io.WriteCloser, in io.Reader, opts Options) *Client 
 func newClient(tb testing.TB, out io.WriteCloser, opts Options) *Client {
 	limit := opts.Limit
 	if limit == 0 {
-		limit = 30 * time.Second
+		limit = 2 * time.Minute
 	}
 	return &Client{tb: tb, link: &link{out: out, answer: opts.Answer, limit: limit, changed: make(chan struct{})}}
 }

@@ -27,6 +27,9 @@ const maxHeld = 16
 // one, which cannot be asked, gets it as the answer to the call that the
 // server is working on.
 func (s *session) Request(a *toolbox.Ask, m *wire.Message) {
+	if s.askInTask(a, m) {
+		return
+	}
 	m, err := attributed(a.Server, s.withTasks(a.Server, m))
 	if err != nil {
 		a.Refuse(wire.CodeInvalidRequest, err.Error())
@@ -152,6 +155,7 @@ func (s *session) Withdraw(a *toolbox.Ask, m *wire.Message) {
 	s.held = slices.DeleteFunc(s.held, func(h held) bool { return h.ask == a })
 	closed := s.closed
 	s.mu.Unlock()
+	s.tasks.withdraw(a)
 	if k == nil || closed {
 		return
 	}
@@ -194,6 +198,9 @@ func (s *session) clientProgress(m *wire.Message) {
 // Notification passes on what a server says of its own accord: to a legacy
 // client all of it, to a modern one what it asked for.
 func (s *session) Notification(srv *toolbox.Server, m *wire.Message) {
+	if s.taskNews(srv, m) {
+		return
+	}
 	m = s.withTasks(srv, m)
 	s.mu.Lock()
 	closed, legacy := s.closed, s.legacy

@@ -3,12 +3,14 @@ package proxy
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strconv"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
@@ -31,7 +33,14 @@ func newControl(version, instructions string, toolboxes []config.Toolbox) *contr
 		server.WithLogging(),
 		server.WithCompletions(),
 		server.WithTaskCapabilities(true, true, true),
+		server.WithExtensions(extensions()),
 	)}
+}
+
+// extensions are those that servers behind workbench may have, with their settings. None is started when a client asks, so
+// that all are declared.
+func extensions() map[string]any {
+	return map[string]any{eras.Tasks: struct{}{}}
 }
 
 // answer gives the reply to a request, with the client's own id. The engine
@@ -55,7 +64,14 @@ func (c *control) answer(m *wire.Message, peer *enginePeer) []byte {
 		message, _ := wire.Unquote(raw[out[1].Start:out[1].End])
 		return wire.AppendError(nil, id, code, foreign.NewText(message).String(), nil)
 	}
-	return wire.Splice(nil, raw, wire.Edit{Span: reply.ID, New: id})
+	edits := []wire.Edit{{Span: reply.ID, New: id}}
+	if m.IsMethod("server/discover") {
+		// In revision 2026-07-28 tasks are an extension, and a server that declares what they were before has not got it.
+		capabilities, _ := wire.FindPath(raw, reply.Result, "capabilities")
+		edits = append(edits, eras.Without(raw, capabilities, "tasks")...)
+	}
+	slices.SortFunc(edits, func(x, y wire.Edit) int { return x.Span.Start - y.Span.Start })
+	return wire.Splice(nil, raw, edits...)
 }
 
 // enginePeer is a session as mcp-go wants it. What the client says of itself

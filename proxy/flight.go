@@ -53,22 +53,23 @@ type flightKey struct {
 // flight is one request of the client that is not answered yet: forwarded to a
 // server, or worked on here.
 type flight struct {
-	s         *session
-	out       outlet
-	key       flightKey
-	number    uint64 // later ones have higher numbers
-	digest    uint64 // of a modern client's request
-	id        []byte // the token of the client's id
-	token     []byte // of its progress token, if any
-	modern    *modern
-	tool      bool   // a tools/call: what goes wrong is told to the model
-	inner     inner  // what workbench_use_tool was asked to call
-	cached    bool   // it is of a method whose results may be kept by modern clients
-	augmented bool   // it asks for a task
-	granted   uint64 // the digest of what a person agreed to, of a modern client
-	size      int    // what the session's account is charged for it; guarded by s.mu
-	over      atomic.Bool
-	began     time.Duration // when it was forwarded, as tallies.clock has it; 0 if nobody wants to know
+	s       *session
+	out     outlet
+	key     flightKey
+	number  uint64 // later ones have higher numbers
+	digest  uint64 // of a modern client's request
+	id      []byte // the token of the client's id
+	token   []byte // of its progress token, if any
+	modern  *modern
+	tool    bool   // a tools/call: what goes wrong is told to the model
+	inner   inner  // what workbench_use_tool was asked to call
+	cached  bool   // it is of a method whose results may be kept by modern clients
+	tasks   bool   // it is for a tool of a legacy server that may make a task of it
+	made    bool   // its result is a task
+	granted uint64 // the digest of what a person agreed to, of a modern client
+	size    int    // what the session's account is charged for it; guarded by s.mu
+	over    atomic.Bool
+	began   time.Duration // when it was forwarded, as tallies.clock has it; 0 if nobody wants to know
 
 	call      toolbox.Call             // where it is forwarded
 	narrator  atomic.Pointer[narrator] // tells the client what it waits for; nil for nobody
@@ -281,13 +282,13 @@ func (s *session) forward(c *call, srv *toolbox.Server, target string, edits ...
 // send forwards a request that is registered. A retry of a request that is
 // parked resumes it instead.
 func (f *flight) send(c *call, srv *toolbox.Server, target string, edits ...wire.Edit) {
-	f.augmented = c.augment.Present()
 	f.began = f.s.p.root.tallies.clock() // before server, by which end knows that it was forwarded
 	if t := f.s.p.opts.Tracer; t != nil {
 		f.span = f.newSpan(t, c, srv, edits)
 	}
 	f.noteSent(c, srv, target)
 	f.server.Store(srv)
+	f.call.Tasks = f.takesTasks(c, srv)
 	if c.modern != nil {
 		f.digest = f.s.p.seal.digest(c)
 		if c.state.Present() && f.resume(c, srv) {
@@ -377,6 +378,9 @@ func (f *flight) deliver(m *wire.Message, err error) {
 	modern := f.serverIsModern()
 	if modern && f.modern == nil && f.ask(m) {
 		return // the server wants more of the client first
+	}
+	if modern && f.modern == nil && f.call.Tasks && !f.made && m.Kind == wire.Result {
+		m = f.madeTask(m)
 	}
 	b := f.s.p.buffer()
 	defer f.s.p.release(b)

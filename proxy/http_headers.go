@@ -25,7 +25,7 @@ type exchange struct {
 	wire.Message
 	header       http.Header
 	method       string
-	name         wire.Span // params.name or params.uri
+	name         wire.Span // params.name, params.uri or params.taskId
 	version      string    // in params._meta; "" for none
 	versioned    bool      // there is one
 	capabilities bool      // params._meta has the client's capabilities
@@ -41,9 +41,9 @@ func (x *exchange) read(header http.Header) error {
 		x.method = method(m)
 	}
 	if m.Params.Present() {
-		key := "name"
-		if x.method == "resources/read" {
-			key = "uri"
+		key := eras.NameMember(x.method)
+		if key == "" {
+			key = "name"
 		}
 		var out [2]wire.Span
 		if err := wire.Find(m.Raw, m.Params, []string{key, "_meta"}, out[:]); err != nil {
@@ -147,8 +147,11 @@ func (x *exchange) checkStandard() error {
 	if x.header.Get(mcp.HeaderMethod) == x.method {
 		name, _ := wire.Unquote(x.Bytes(x.name))
 		given := x.header.Get(mcp.HeaderName)
-		if !mcp.MethodRequiresNameHeader(mcp.MCPMethod(x.method)) || name != "" && given == name && !strings.HasPrefix(name, "=?") {
+		if eras.NameMember(x.method) == "" || name != "" && given == name && !strings.HasPrefix(name, "=?") {
 			return nil
+		}
+		if eras.IsOfTasks(x.method) {
+			return x.checkTaskName(given, name)
 		}
 	}
 	params := []byte("{}")
@@ -160,6 +163,19 @@ func (x *exchange) checkStandard() error {
 		params = append(append([]byte(key), x.Bytes(x.name)...), '}')
 	}
 	return asMismatch(mcp.ValidateStandardHeaders(x.header.Get, x.version, mcp.MCPMethod(x.method), params))
+}
+
+// checkTaskName compares Mcp-Name with the id of a task, of which mcp-go does not know. A request without an id is refused
+// for that by those who look for the task.
+func (x *exchange) checkTaskName(given, id string) error {
+	decoded, ok := mcp.DecodeHeaderValue(given)
+	switch {
+	case !x.name.Present() || ok && given != "" && decoded == id:
+		return nil
+	case given == "":
+		return mismatch("%s is missing: it repeats params.taskId in a request of %s", mcp.HeaderName, x.method)
+	}
+	return mismatch("%s is %q, but params.taskId says otherwise", mcp.HeaderName, given)
 }
 
 // isPlainASCII reports whether a header value has only characters that RFC 9110

@@ -19,6 +19,7 @@ const maxWatched = 1000
 type subscription struct {
 	tools, prompts, resources bool
 	uris                      []string
+	tasks                     []task
 	size                      int // what the session's account is charged for them
 	told                      map[toolbox.Kind][]byte
 }
@@ -29,13 +30,16 @@ func (s *session) listen(c *call) {
 		c.fail(&wire.Error{Code: wire.CodeMethodNotFound, Message: "subscriptions/listen belongs to revision 2026-07-28; this session was opened with initialize"})
 		return
 	}
-	sub, err := readSubscription(c)
+	sub, err := s.readSubscription(c)
 	if err != nil {
 		c.fail(err)
 		return
 	}
 	for _, uri := range sub.uris {
 		sub.size += watchSize(uri)
+	}
+	for _, t := range sub.tasks {
+		sub.size += watchSize(t.shown)
 	}
 	if !s.account.Charge(sub.size) {
 		c.fail(errMuch)
@@ -61,6 +65,21 @@ func (s *session) listen(c *call) {
 	for _, uri := range sub.uris {
 		s.watch(uri, true)
 	}
+	for _, t := range sub.tasks {
+		t.server.WatchTask(t.id, true)
+	}
+}
+
+// listeners are the subscriptions to a task that the client sees under an id.
+func (s *session) listeners(shown string) (to []*flight) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for f, sub := range s.listens {
+		if slices.ContainsFunc(sub.tasks, func(t task) bool { return t.shown == shown }) {
+			to = append(to, f)
+		}
+	}
+	return to
 }
 
 // endListen forgets a subscription; its resources are unwatched if no other
@@ -81,6 +100,11 @@ func (s *session) endListen(f *flight) {
 	s.mu.Unlock()
 	for _, uri := range gone {
 		s.watch(uri, false)
+	}
+	if sub != nil {
+		for _, t := range sub.tasks {
+			t.server.WatchTask(t.id, false)
+		}
 	}
 }
 
@@ -181,6 +205,13 @@ func (sub *subscription) acknowledgement(id []byte) []byte {
 	if len(sub.uris) > 0 {
 		filter["resourceSubscriptions"] = sub.uris
 	}
+	if len(sub.tasks) > 0 {
+		var ids []string
+		for _, t := range sub.tasks {
+			ids = append(ids, t.shown)
+		}
+		filter["taskIds"] = ids
+	}
 	return append(append(msg, encode(filter)...), "}}"...)
 }
 
@@ -238,7 +269,8 @@ func tagged(m *wire.Message, edits []wire.Edit, id []byte) []byte {
 	return wire.Splice(nil, m.Raw, edits...)
 }
 
-func readSubscription(c *call) (*subscription, error) {
+// readSubscription reads what the client wants to hear of. Of tasks that it has not, it hears nothing.
+func (s *session) readSubscription(c *call) (*subscription, error) {
 	filter, err := wire.FindPath(c.Raw, c.Params, "notifications")
 	if err != nil {
 		return nil, err
@@ -246,15 +278,25 @@ func readSubscription(c *call) (*subscription, error) {
 	if !filter.Present() || c.Raw[filter.Start] != '{' {
 		return nil, &wire.Error{Code: wire.CodeInvalidParams, Message: "params.notifications is missing or not an object"}
 	}
-	var out [4]wire.Span
-	if err := wire.Find(c.Raw, filter, []string{"toolsListChanged", "promptsListChanged", "resourcesListChanged", "resourceSubscriptions"}, out[:]); err != nil {
+	var out [5]wire.Span
+	members := []string{"toolsListChanged", "promptsListChanged", "resourcesListChanged", "resourceSubscriptions", "taskIds"}
+	if err := wire.Find(c.Raw, filter, members, out[:]); err != nil {
 		return nil, err
+	}
+	if out[4].Present() && !eras.HasExtension(c.modern.capabilities, eras.Tasks) {
+		return nil, lacks(eras.Tasks)
 	}
 	is := func(i int) bool { return string(c.Bytes(out[i])) == "true" }
 	sub := &subscription{tools: is(0), prompts: is(1), resources: is(2)}
 	for e := range wire.Elements(c.Raw, out[3]) {
 		if uri, ok := wire.Unquote(c.Bytes(e)); ok && len(sub.uris) < maxWatched {
 			sub.uris = append(sub.uris, uri)
+		}
+	}
+	for e := range wire.Elements(c.Raw, out[4]) {
+		id, _ := wire.Unquote(c.Bytes(e))
+		if t, ok := s.tasks.find(id); ok && len(sub.tasks) < maxWatched {
+			sub.tasks = append(sub.tasks, t)
 		}
 	}
 	return sub, nil

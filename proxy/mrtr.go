@@ -162,7 +162,7 @@ func (r *round) again() {
 		f.fail(fmt.Errorf("the request cannot be made again: %w", err))
 		return
 	}
-	next := &toolbox.Call{Raw: raw, ID: m.ID, Params: m.Params, LogLevel: f.level, Handler: f}
+	next := &toolbox.Call{Raw: raw, ID: m.ID, Params: m.Params, LogLevel: f.level, Tasks: f.call.Tasks, Handler: f}
 	next.Meta, _ = wire.FindPath(raw, m.Params, "_meta")
 	next.Token, _ = wire.FindPath(raw, m.Params, "_meta", "progressToken")
 	f.repeat.Store(next)

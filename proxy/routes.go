@@ -7,6 +7,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/habits"
 	"github.com/mcp-workbench/workbench/internal/reshape"
 	"github.com/mcp-workbench/workbench/internal/wire"
@@ -28,8 +29,10 @@ type route struct {
 	name   []byte // what its server calls it, as a JSON string token
 	// arguments says what becomes of those of a tool; nil if they go to the server as they are.
 	arguments *reshape.Arguments
-	added     bool   // a legacy client has it because a toolbox was opened
-	held      string // why it is not offered: then it leads nowhere
+	added     bool // a legacy client has it because a toolbox was opened
+	// tasks says that its server is of the legacy era and may make a task of a call, mustTask that it makes one of each.
+	tasks, mustTask bool
+	held            string // why it is not offered: then it leads nowhere
 	// dormant says that its toolbox is to be opened first.
 	dormant bool
 }
@@ -129,7 +132,9 @@ func (s *session) directory(k toolbox.Kind, items []toolbox.Item, boxes []*box) 
 	to := make([]route, 0, len(items))
 	add := func(it *toolbox.Item, held string) {
 		b := s.boxes[it.Server.Toolbox]
+		may, must := tasksOf(it)
 		to = append(to, route{
+			tasks: may, mustTask: must,
 			server: it.Server, key: it.Key.Verbatim(), name: it.Token(), arguments: it.Arguments(), held: held,
 			added:   !slices.Contains(marked, it.Server.Toolbox) && b.listed,
 			dormant: b.dormant,
@@ -146,6 +151,14 @@ func (s *session) directory(k toolbox.Kind, items []toolbox.Item, boxes []*box) 
 		}
 	}
 	return newDirectory(k, s.spaces, s.claims, to, s.plain)
+}
+
+// tasksOf reports whether a legacy server's tool may make tasks of calls, and whether it must.
+func tasksOf(it *toolbox.Item) (may, must bool) {
+	if !bytes.Contains(it.Raw, []byte(`"taskSupport"`)) || it.Server.IsModern() {
+		return false, false
+	}
+	return eras.TaskSupport(it.Raw)
 }
 
 // meant says who is meant by the name of a tool or prompt.

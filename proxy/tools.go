@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/habits"
 	"github.com/mcp-workbench/workbench/internal/nearest"
@@ -68,6 +69,9 @@ func (f *flight) callAs(c *call, to route) {
 
 // callNow sends a call to the tool that is meant, with the arguments that it is to have.
 func (f *flight) callNow(c *call, to route) {
+	if !f.mayCall(c, to) {
+		return
+	}
 	name := wire.Edit{Span: c.name, New: to.name}
 	if to.arguments == nil {
 		f.send(c, to.server, to.key, name)
@@ -87,6 +91,17 @@ func (f *flight) callNow(c *call, to route) {
 		member := append(append([]byte(`"arguments":`), arguments...), ',')
 		f.send(c, to.server, to.key, wire.Edit{Span: wire.At(c.Params.Start + 1), New: member}, name)
 	}
+}
+
+// mayCall notes whether the tool may make a task of the call, and refuses the call of one that must where the client takes
+// none.
+func (f *flight) mayCall(c *call, to route) bool {
+	f.tasks = to.tasks
+	if to.mustTask && c.modern != nil && !eras.HasExtension(c.modern.capabilities, eras.Tasks) {
+		f.fail(lacks(eras.Tasks))
+		return false
+	}
+	return true
 }
 
 // notMeant words why the name of a tool or prompt leads nowhere.

@@ -168,6 +168,9 @@ func (f *flight) useNow(c *call, w want, to route) {
 	if w.arguments.Present() {
 		arguments = c.Bytes(w.arguments)
 	}
+	if !f.mayCall(c, to) {
+		return
+	}
 	f.inner = newInner(to, arguments)
 	f.keepArguments(arguments)
 	arguments, err := to.arguments.Merge(arguments)

@@ -24,8 +24,8 @@ type CallHandler interface {
 
 // maxEdits is how many places of a message change at most: id, progress token,
 // name or uri, arguments, and what an era has of its own: four members of _meta
-// and their place, and two members of params.
-const maxEdits = 11
+// and their place, three members of params and theirs.
+const maxEdits = 13
 
 // Call is one request on its way to a server. The caller fills the exported
 // fields and gives it to [Server.Send] once; no field may be changed after.
@@ -44,7 +44,10 @@ type Call struct {
 	// lines, "" for none. A server of revision 2026-07-28, which no
 	// logging/setLevel reaches, is told it with each request.
 	LogLevel string
-	Handler  CallHandler
+	// Tasks says that the client takes a task for an answer, or that the request
+	// is about one. A server of the other era is told that in its own terms.
+	Tasks   bool
+	Handler CallHandler
 
 	edits  edits
 	number uint64

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/account"
+	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/wire"
@@ -689,7 +690,7 @@ func consult[T any](ctx context.Context, c *conn, method string, params []byte, 
 		return taken, fmt.Errorf("%s: %w", method, err)
 	}
 	w := &waiter[T]{method: method, take: take, done: make(chan struct{})}
-	call := &Call{Raw: raw, ID: m.ID, Params: m.Params, Handler: w}
+	call := &Call{Raw: raw, ID: m.ID, Params: m.Params, Tasks: eras.IsOfTasks(method), Handler: w}
 	if call.Meta, err = wire.FindPath(raw, m.Params, "_meta"); err != nil {
 		return taken, fmt.Errorf("%s: %w", method, err)
 	}

@@ -65,9 +65,17 @@ func (c *conn) translated(call *Call) []wire.Edit {
 	case c.hello.Version == "" || c.hello.Modern && call.Modern:
 		return nil
 	case c.hello.Modern:
-		return eras.ToModern(call.Raw, call.Params, call.Meta, eraMembers(c.server.box.opts.Client, call.LogLevel))
+		client := c.server.box.opts.Client
+		if call.Tasks {
+			client.Capabilities = eras.WithExtension(client.capabilities(), eras.Tasks)
+		}
+		return eras.ToModern(call.Raw, call.Params, call.Meta, eraMembers(client, call.LogLevel))
+	case call.Modern && call.Tasks:
+		return eras.ToLegacy(call.Raw, call.Params, call.Meta, eras.Ask)
+	case call.Modern:
+		return eras.ToLegacy(call.Raw, call.Params, call.Meta, eras.Drop)
 	default:
-		return eras.ToLegacy(call.Raw, call.Params, call.Meta)
+		return eras.ToLegacy(call.Raw, call.Params, call.Meta, eras.Keep)
 	}
 }
 
@@ -79,7 +87,7 @@ func (c *conn) ofEra(raw []byte, edit wire.Edit) []wire.Edit {
 		return []wire.Edit{edit}
 	}
 	meta, _ := wire.FindPath(raw, m.Params, "_meta")
-	edits := append(eras.ToLegacy(raw, m.Params, meta), edit)
+	edits := append(eras.ToLegacy(raw, m.Params, meta, eras.Keep), edit)
 	slices.SortStableFunc(edits, func(a, b wire.Edit) int { return a.Span.Start - b.Span.Start })
 	return edits
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
@@ -194,6 +195,13 @@ func (l *httpLink) standardHeaders(req *http.Request, version string, body []byt
 	}
 	for k, v := range mcp.StandardHeaders(version, mcp.MCPMethod(method), m.Bytes(m.Params)) {
 		req.Header.Set(k, v)
+	}
+	if name := eras.NameMember(method); name == "taskId" {
+		id, _ := wire.FindPath(m.Raw, m.Params, name)
+		text, _ := wire.Unquote(m.Bytes(id))
+		if encoded, ok := mcp.EncodeHeaderValue(text); ok {
+			req.Header.Set(mcp.HeaderName, encoded)
+		}
 	}
 	if method == "tools/call" {
 		for k, v := range l.mirror.headers(&m) {

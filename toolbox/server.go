@@ -80,14 +80,16 @@ type Server struct {
 	lister   *conn             // the connection that lists are read from
 	readers  map[Kind]*listReader
 	watched  map[string]bool // uris of resources whose changes are wanted
-	tried    time.Time       // when the last start began that failed
-	late     bool            // an open waited for it in vain; until it is ready, none does again
-	kept     time.Time       // until when it is not idle, whatever is asked of it
-	filters  []string        // of tools
-	rules    []config.Tool   // how single tools are offered
-	readOnly bool            // tools that do not say that they only read are left out
-	retired  bool            // it takes no more requests
-	heir     *Server         // which takes them instead, if there is one
+	// watchedTasks says how often each task is wanted to be heard of.
+	watchedTasks map[string]int
+	tried        time.Time     // when the last start began that failed
+	late         bool          // an open waited for it in vain; until it is ready, none does again
+	kept         time.Time     // until when it is not idle, whatever is asked of it
+	filters      []string      // of tools
+	rules        []config.Tool // how single tools are offered
+	readOnly     bool          // tools that do not say that they only read are left out
+	retired      bool          // it takes no more requests
+	heir         *Server       // which takes them instead, if there is one
 	// doubted is the protocol version that the server, asked anew after it had
 	// refused a request for its version, was found to have all the same.
 	doubted string
@@ -139,6 +141,8 @@ func newServer(box *Toolbox, cfg config.Server) *Server {
 		level:   box.level,
 		readers: map[Kind]*listReader{Tools: {}, Resources: {}, Prompts: {}},
 		watched: make(map[string]bool),
+
+		watchedTasks: make(map[string]int),
 	}
 	s.lines = ring.New[calls.Line](maxLines, maxLineBytes, s.account)
 	s.life, s.quit = context.WithCancelCause(box.ctx)

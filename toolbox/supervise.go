@@ -182,7 +182,7 @@ func (s *Server) keptFor(idle time.Duration) time.Duration {
 			return idle / 8
 		}
 	}
-	if len(s.watched) > 0 {
+	if len(s.watched)+len(s.watchedTasks) > 0 {
 		return idle
 	}
 	return time.Until(s.kept)

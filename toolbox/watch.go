@@ -46,6 +46,28 @@ func (s *Server) Watch(uri string, on bool) {
 	}
 }
 
+// WatchTask notes that a client wants to hear of a task, or that one does no
+// longer; it is called with false as often as with true. A server of the legacy
+// era tells of all tasks by itself.
+func (s *Server) WatchTask(id string, on bool) {
+	s.mu.Lock()
+	before := s.watchedTasks[id]
+	switch {
+	case on:
+		s.watchedTasks[id]++
+	case before > 1:
+		s.watchedTasks[id]--
+	default:
+		delete(s.watchedTasks, id)
+	}
+	changed := (before > 0) != (s.watchedTasks[id] > 0)
+	c := s.conn
+	s.mu.Unlock()
+	if c != nil && c.hello.Modern && changed {
+		s.listen(c)
+	}
+}
+
 // watchAgain asks a server that has just become ready for what was wanted of
 // the one before it.
 func (s *Server) watchAgain(c *conn) {
@@ -76,25 +98,17 @@ const listenPause = 5 * time.Second
 // of the one before it.
 func (s *Server) listen(c *conn) {
 	s.mu.Lock()
-	uris := slices.Sorted(maps.Keys(s.watched))
+	uris, tasks := slices.Sorted(maps.Keys(s.watched)), slices.Sorted(maps.Keys(s.watchedTasks))
 	s.mu.Unlock()
 	raw := []byte(`{"jsonrpc":"2.0","id":0,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true`)
-	if len(uris) > 0 {
-		raw = append(raw, `,"resourceSubscriptions":[`...)
-		for i, uri := range uris {
-			if i > 0 {
-				raw = append(raw, ',')
-			}
-			raw = wire.AppendQuote(raw, uri)
-		}
-		raw = append(raw, ']')
-	}
+	raw = appendStrings(raw, `,"resourceSubscriptions":`, uris)
+	raw = appendStrings(raw, `,"taskIds":`, tasks)
 	raw = append(raw, "}}}"...)
 	var m wire.Message
 	if err := wire.Scan(raw, &m); err != nil {
 		panic("our own message cannot be read: " + err.Error())
 	}
-	call := &Call{Raw: raw, ID: m.ID, Params: m.Params, open: true}
+	call := &Call{Raw: raw, ID: m.ID, Params: m.Params, Tasks: len(tasks) > 0, open: true}
 	call.Handler = &listener{server: s, conn: c, call: call}
 	c.mu.Lock()
 	old := c.listening
@@ -106,6 +120,21 @@ func (s *Server) listen(c *conn) {
 	if err := c.send(call); err != nil {
 		return // the connection is ending; the next one is asked anew
 	}
+}
+
+// appendStrings appends a member that is a list of strings, unless there are none.
+func appendStrings(raw []byte, member string, list []string) []byte {
+	if len(list) == 0 {
+		return raw
+	}
+	raw = append(append(raw, member...), '[')
+	for i, text := range list {
+		if i > 0 {
+			raw = append(raw, ',')
+		}
+		raw = wire.AppendQuote(raw, text)
+	}
+	return append(raw, ']')
 }
 
 // listener makes a subscription again that the server ended.

@@ -49,25 +49,34 @@ func Has(modern bool, method string) bool {
 
 // ToLegacy gives the edits that make a request or a notification to a server
 // one of the legacy era. params and meta are where its params and their _meta
-// stand, if it has them.
-func ToLegacy(raw []byte, params, meta wire.Span) []wire.Edit {
-	edits := without(raw, params, nil, "inputResponses", "requestState")
+// stand, if it has them; task says what becomes of the params' member of that name.
+func ToLegacy(raw []byte, params, meta wire.Span, task Augment) []wire.Edit {
+	names := []string{"inputResponses", "requestState", "task"}
+	var add []byte
+	switch task {
+	case Keep:
+		names = names[:2]
+	case Ask:
+		add = []byte(`"task":{}`)
+	}
+	edits := without(raw, params, add, names...)
 	edits = append(edits, without(raw, meta, nil, Version, Info, Capabilities, LogLevel)...)
 	return sorted(edits)
 }
 
 // ToModern gives the edits that make a request to a server one of the modern
 // era: members are what its _meta is to say of the client, in place of what it
-// says.
+// says. Whether there is to be a task is for a modern server to say, so that a request does not ask for one.
 func ToModern(raw []byte, params, meta wire.Span, members []byte) []wire.Edit {
 	object := append(append([]byte(`"_meta":{`), members...), '}')
 	switch {
 	case isObject(raw, meta):
-		return without(raw, meta, members, Version, Info, Capabilities, LogLevel)
+		edits := without(raw, meta, members, Version, Info, Capabilities, LogLevel)
+		return sorted(append(edits, without(raw, params, nil, "task")...))
 	case meta.Present():
-		return []wire.Edit{{Span: meta, New: object[len(`"_meta":`):]}}
+		return sorted(append(without(raw, params, nil, "task"), wire.Edit{Span: meta, New: object[len(`"_meta":`):]}))
 	case params.Present():
-		return without(raw, params, object)
+		return without(raw, params, object, "task")
 	default:
 		return []wire.Edit{{Span: wire.At(len(raw) - 1), New: append(append([]byte(`,"params":{`), object...), '}')}}
 	}

@@ -52,7 +52,7 @@ func TestRequests(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			raw := request(test.params)
 			m, meta := scan(t, raw)
-			if got, want := string(wire.Splice(nil, m.Raw, eras.ToLegacy(m.Raw, m.Params, meta)...)), request(test.legacy); got != want {
+			if got, want := string(wire.Splice(nil, m.Raw, eras.ToLegacy(m.Raw, m.Params, meta, eras.Drop)...)), request(test.legacy); got != want {
 				t.Errorf("to a legacy server: got %s want %s", got, want)
 			}
 			if got, want := string(wire.Splice(nil, m.Raw, eras.ToModern(m.Raw, m.Params, meta, []byte(own))...)), request(test.modern); got != want {

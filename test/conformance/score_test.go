@@ -26,7 +26,7 @@ func (r revision) args() []string {
 
 // isExtension tells of a scenario that nothing requires and that the fixture has nothing for. It is run and not counted.
 func isExtension(name string) bool {
-	return strings.HasPrefix(name, "tasks-") || strings.HasPrefix(name, "sep-2640-")
+	return strings.HasPrefix(name, "sep-2640-")
 }
 
 // scores is the table of what passed. It may be filled by several goroutines.

@@ -1,0 +1,139 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/mcp-workbench/workbench/internal/eras"
+	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/toolbox"
+)
+
+// taskQuestions are what a legacy server wants to know of a modern client for a task.
+type taskQuestions struct {
+	mu       sync.Mutex
+	last     int
+	asked    []taskQuestion
+	fetching bool
+}
+
+type taskQuestion struct {
+	key string
+	held
+}
+
+// add takes a question; it reports false if there are too many.
+func (q *taskQuestions) add(h held) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.asked) == maxHeld {
+		return false
+	}
+	q.last++
+	q.asked = append(q.asked, taskQuestion{fmt.Sprintf("r%d", q.last), h})
+	return true
+}
+
+// take gives the questions that are chosen, and forgets them.
+func (q *taskQuestions) take(chosen func(taskQuestion) bool) (taken []taskQuestion) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	left := q.asked[:0]
+	for _, one := range q.asked {
+		if chosen(one) {
+			taken = append(taken, one)
+		} else {
+			left = append(left, one)
+		}
+	}
+	clear(q.asked[len(left):])
+	q.asked = left
+	return taken
+}
+
+// open gives the questions that wait for the client, "" for none. What it cannot be asked is refused.
+func (q *taskQuestions) open(client *modern) string {
+	for _, one := range q.take(func(one taskQuestion) bool { return client != nil && !client.can(methodOf(one.raw)) }) {
+		one.ask.Refuse(wire.CodeMethodNotFound, fmt.Sprintf("the client does not offer %s", foreign.NewName(methodOf(one.raw))))
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.asked) == 0 {
+		return ""
+	}
+	text := []byte{'{'}
+	for i, one := range q.asked {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		m := scanned(one.raw)
+		if edits := eras.WithoutRelatedTask(m.Raw, m.Params); edits != nil {
+			m = scanned(wire.Splice(nil, m.Raw, edits...))
+		}
+		text = eras.AppendQuestionToModern(append(wire.AppendQuote(text, one.key), ':'), m)
+	}
+	return string(append(text, '}'))
+}
+
+func methodOf(raw []byte) string {
+	m := scanned(raw)
+	return string(m.Bytes(m.Method))
+}
+
+// answer hands on the answers of a request of tasks/update. Those to nothing that is asked are ignored.
+func (q *taskQuestions) answer(c *call) {
+	for key, value := range wire.Members(c.Raw, c.responses) {
+		name, _ := wire.Unquote(c.Bytes(key))
+		for _, one := range q.take(func(one taskQuestion) bool { return one.key == name }) {
+			raw := append(append([]byte(`{"jsonrpc":"2.0","id":0,"result":`), c.Bytes(value)...), '}')
+			var m wire.Message
+			if wire.Scan(raw, &m) == nil {
+				one.ask.Reply(raw, m.ID)
+			}
+		}
+	}
+}
+
+// fetch asks the server for the result of the task, unless that is being done: while it waits, a legacy server asks what it
+// wants to know.
+func (q *taskQuestions) fetch(s *session, b *taskBridge) {
+	q.mu.Lock()
+	begin := !q.fetching
+	q.fetching = true
+	q.mu.Unlock()
+	if !begin {
+		return
+	}
+	s.begin(func(ctx context.Context) {
+		_, _ = b.request(ctx, "tasks/result", "") // the client asks for it once the task has ended
+		q.mu.Lock()
+		q.fetching = false
+		q.mu.Unlock()
+	})
+}
+
+// askInTask keeps what a legacy server wants to know for a task that a modern client has; it reports whether that is so.
+func (s *session) askInTask(a *toolbox.Ask, m *wire.Message) bool {
+	span, err := wire.FindPath(m.Raw, m.Params, "_meta", eras.RelatedTask, "taskId")
+	if err != nil || !span.Present() || s.greeted() {
+		return false
+	}
+	id, _ := taskID(m.Bytes(span))
+	t, ok := s.tasks.of(a.Server, id)
+	if !ok {
+		return false
+	}
+	m, err = attributed(a.Server, m)
+	switch {
+	case err != nil:
+		a.Refuse(wire.CodeInvalidRequest, err.Error())
+	case !eras.Asks(string(m.Bytes(m.Method))):
+		a.Refuse(wire.CodeMethodNotFound, "a client of revision 2026-07-28 is asked nothing of this kind")
+	case !a.Hold(len(m.Raw)) || !t.asked.add(held{a, bytes.Clone(m.Raw)}):
+		a.Refuse(wire.CodeInternal, "too much that this server asked for is unanswered")
+	}
+	return true
+}

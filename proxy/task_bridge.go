@@ -1,0 +1,321 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/mcp-workbench/workbench/internal/eras"
+	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/toolbox"
+)
+
+// Between a client and a server of different eras a request about a task is not forwarded: it is answered here, after what
+// the server of the task answers to requests of its own era.
+
+// How often a modern task is looked at on behalf of a legacy client that waits for its result, where the server does not
+// say it, and the bounds of what a server may say.
+const (
+	pollEach  = time.Second
+	pollLeast = 100 * time.Millisecond
+	pollMost  = 10 * time.Second
+)
+
+// bridgeTask answers a request about a task of a server of the other era, or about one that workbench made.
+func (s *session) bridgeTask(c *call, t task) {
+	f := s.own(c)
+	if f == nil {
+		return
+	}
+	b := taskBridge{f: f, task: t}
+	method := c.method
+	switch {
+	case t.done != nil:
+		b.answerDone(method)
+	case c.modern != nil:
+		later := c.own()
+		go b.askLegacy(method, later)
+	default:
+		go b.askModern(method)
+	}
+}
+
+// taskBridge answers one request about a task.
+type taskBridge struct {
+	f    *flight
+	task task
+}
+
+// request asks the server of the task about it; more are further members of the params.
+func (b *taskBridge) request(ctx context.Context, method, more string) ([]byte, error) {
+	params := append(wire.AppendQuote([]byte(`{"taskId":`), b.task.id), more...)
+	raw, err := b.task.server.Request(ctx, method, append(params, '}'))
+	var refusal *toolbox.RPCError
+	if errors.As(err, &refusal) {
+		return nil, &wire.Error{Code: refusal.Code, Message: refusal.Text.String(), Data: refusal.Data}
+	}
+	return raw, err
+}
+
+// shown gives what a server said of the task with the id that the client sees.
+func (b *taskBridge) shown(raw []byte) []byte {
+	if b.task.shown == b.task.id {
+		return raw
+	}
+	span, err := wire.FindPath(raw, all(raw), "taskId")
+	if err != nil || !span.Present() {
+		return raw
+	}
+	return wire.Splice(nil, raw, wire.Edit{Span: span, New: wire.AppendQuote(nil, b.task.shown)})
+}
+
+func all(raw []byte) wire.Span { return wire.Span{Start: 0, End: len(raw)} }
+
+// textAt gives a member that is a string.
+func textAt(raw []byte, name string) string {
+	span, err := wire.FindPath(raw, all(raw), name)
+	if err != nil {
+		return ""
+	}
+	text, _ := wire.Unquote(raw[span.Start:span.End])
+	return text
+}
+
+// isOver reports whether a task in that status stays in it.
+func isOver(status string) bool {
+	return status == "completed" || status == "failed" || status == "cancelled"
+}
+
+// askLegacy answers a modern client about a task of a legacy server.
+func (b *taskBridge) askLegacy(method string, c *call) {
+	var reply []byte
+	var err error
+	switch method {
+	case "tasks/get":
+		if reply, err = b.detailed(b.f.ctx, c.modern); err == nil {
+			reply = append(append([]byte(`{"resultType":"complete",`), reply...), '}')
+		}
+	case "tasks/update":
+		b.task.asked.answer(c)
+		reply = []byte(`{"resultType":"complete"}`)
+	case "tasks/cancel":
+		reply = []byte(`{"resultType":"complete"}`)
+		if _, err = b.request(b.f.ctx, method, ""); err != nil {
+			// A task that has ended cannot be cancelled in the legacy era; a modern client need not know that it has.
+			if raw, gone := b.request(b.f.ctx, "tasks/get", ""); gone == nil && isOver(textAt(raw, "status")) {
+				err = nil
+			}
+		}
+	}
+	if err != nil {
+		b.f.fail(err)
+		return
+	}
+	b.f.reply(reply)
+}
+
+// detailed gives the members of the modern task: with its result, its error, or what its server wants to know of the client.
+func (b *taskBridge) detailed(ctx context.Context, client *modern) ([]byte, error) {
+	raw, err := b.request(ctx, "tasks/get", "")
+	if err != nil {
+		return nil, err
+	}
+	status, payload := textAt(raw, "status"), ""
+	switch status {
+	case "completed", "failed":
+		status, payload, err = b.outcome(ctx)
+		if err != nil {
+			return nil, err
+		}
+	case "cancelled":
+	default:
+		status = "working"
+		if questions := b.task.asked.open(client); questions != "" {
+			status, payload = "input_required", `"inputRequests":`+questions
+		}
+		// What a legacy server wants to know comes while it is asked for the result.
+		b.task.asked.fetch(b.f.s, b)
+	}
+	return eras.TaskToModern(b.shown(raw), all(b.shown(raw)), status, payload), nil
+}
+
+// outcome gives what a task ended with: in the modern era only an error of JSON-RPC is a failure.
+func (b *taskBridge) outcome(ctx context.Context) (status, payload string, err error) {
+	raw, err := b.request(ctx, "tasks/result", "")
+	var refusal *wire.Error
+	switch {
+	case errors.As(err, &refusal):
+		failure := append(strconv.AppendInt([]byte(`"error":{"code":`), int64(refusal.Code), 10), `,"message":`...)
+		failure = wire.AppendQuote(failure, refusal.Message)
+		if refusal.Data != nil {
+			failure = append(append(failure, `,"data":`...), refusal.Data...)
+		}
+		return "failed", string(append(failure, '}')), nil
+	case err != nil:
+		return "", "", err
+	}
+	return "completed", string(wire.Splice([]byte(`"result":`), raw, eras.WithoutRelatedTask(raw, all(raw))...)), nil
+}
+
+// askModern answers a legacy client about a task of a modern server.
+func (b *taskBridge) askModern(method string) {
+	raw, err := b.modern(method)
+	if err != nil {
+		b.f.fail(err)
+		return
+	}
+	b.f.reply(raw)
+}
+
+func (b *taskBridge) modern(method string) ([]byte, error) {
+	ctx := b.f.ctx
+	switch method {
+	case "tasks/result":
+		return b.await(ctx)
+	case "tasks/cancel":
+		if _, err := b.request(ctx, method, ""); err != nil {
+			return nil, err
+		}
+	}
+	raw, err := b.request(ctx, "tasks/get", "")
+	if err != nil {
+		return nil, err
+	}
+	return eras.TaskToLegacy(b.shown(raw), all(b.shown(raw))), nil
+}
+
+// await looks at a modern task until it has ended, asks the client meanwhile what its server wants to know, and gives its
+// result.
+func (b *taskBridge) await(ctx context.Context) ([]byte, error) {
+	asked := make(map[string]bool)
+	for {
+		raw, err := b.request(ctx, "tasks/get", "")
+		if err != nil {
+			return nil, err
+		}
+		switch status := textAt(raw, "status"); status {
+		case "completed":
+			result, err := wire.FindPath(raw, all(raw), "result")
+			if err != nil || !result.Present() {
+				return nil, errors.New("the server says that the task is completed, but gives no result")
+			}
+			text := bytes.Clone(raw[result.Start:result.End])
+			text = wire.Splice(nil, text, eras.ResultToLegacy(text, all(text), false)...)
+			return wire.Splice(nil, text, eras.WithRelatedTask(text, all(text), wire.AppendQuote(nil, b.task.shown))...), nil
+		case "failed":
+			return nil, failureOf(raw)
+		case "cancelled":
+			return nil, &wire.Error{Code: wire.CodeInvalidParams, Message: "the task was cancelled"}
+		case "input_required":
+			if err := b.ask(ctx, raw, asked); err != nil {
+				return nil, err
+			}
+		}
+		if err := pause(ctx, raw); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// failureOf gives the error of a modern task that failed.
+func failureOf(raw []byte) error {
+	var out [3]wire.Span
+	span, err := wire.FindPath(raw, all(raw), "error")
+	if err != nil || wire.Find(raw, span, []string{"code", "message", "data"}, out[:]) != nil {
+		return errors.New("the server says that the task failed, but not how")
+	}
+	code, err := strconv.Atoi(string(raw[out[0].Start:out[0].End]))
+	if err != nil {
+		code = wire.CodeInternal
+	}
+	message, _ := wire.Unquote(raw[out[1].Start:out[1].End])
+	failure := &wire.Error{Code: code, Message: foreign.NewText(message).String()}
+	if out[2].Present() {
+		failure.Data = bytes.Clone(raw[out[2].Start:out[2].End])
+	}
+	return failure
+}
+
+// pause waits for as long as the server wants its task to be left alone.
+func pause(ctx context.Context, raw []byte) error {
+	each := pollEach
+	if span, err := wire.FindPath(raw, all(raw), "pollIntervalMs"); err == nil && span.Present() {
+		if ms, err := strconv.ParseFloat(string(raw[span.Start:span.End]), 64); err == nil {
+			each = time.Duration(min(max(ms, 0), 1e6) * float64(time.Millisecond))
+		}
+	}
+	wait := time.NewTimer(min(max(each, pollLeast), pollMost))
+	defer wait.Stop()
+	select {
+	case <-wait.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// ask puts to a legacy client what the server of a modern task wants to know, each question once, and hands the answers on.
+func (b *taskBridge) ask(ctx context.Context, raw []byte, asked map[string]bool) error {
+	questions, err := wire.FindPath(raw, all(raw), "inputRequests")
+	if err != nil {
+		return err
+	}
+	for key, value := range wire.Members(raw, questions) {
+		token := string(raw[key.Start:key.End])
+		if asked[token] {
+			continue
+		}
+		if len(asked) == maxQuestions {
+			return fmt.Errorf("the server asked for more than %d inputs for one task", maxQuestions)
+		}
+		asked[token] = true
+		method, params, err := eras.Question(raw, value)
+		if err != nil {
+			return fmt.Errorf("the server asked for input that no client can give: %w", err)
+		}
+		if len(params) == 0 {
+			params = []byte("{}")
+		}
+		params = wire.Splice(nil, params, eras.WithRelatedTask(params, all(params), wire.AppendQuote(nil, b.task.shown))...)
+		answer, err := b.f.putQuestion(ctx, method, params)
+		if err != nil {
+			return err
+		}
+		if _, err := b.request(ctx, "tasks/update", fmt.Sprintf(`,"inputResponses":{%s:%s}`, token, answer)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// putQuestion asks a legacy client something on behalf of a request that is worked on here.
+func (f *flight) putQuestion(ctx context.Context, method string, params []byte) (answer []byte, err error) {
+	answered := make(chan *wire.Message, 1)
+	k := &ask{carrier: f, answer: func(m *wire.Message) { answered <- scanned(bytes.Clone(m.Raw)) }}
+	f.s.enter(k)
+	defer f.s.forgetAsk(k)
+	f.out.message(eras.AppendQuestionToLegacy(nil, []byte(k.id), method, params))
+	wait := time.NewTimer(parkTime)
+	defer wait.Stop()
+	select {
+	case m := <-answered:
+		if m.Kind == wire.Failure {
+			return nil, toolbox.ReplyError(method, m)
+		}
+		return m.Bytes(m.Result), nil
+	case <-wait.C:
+		return nil, fmt.Errorf("the client did not answer within %v what the server asked", parkTime)
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+func (s *session) forgetAsk(k *ask) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.asks, k.id)
+}

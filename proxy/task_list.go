@@ -1,0 +1,92 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/mcp-workbench/workbench/internal/account"
+	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/toolbox"
+)
+
+const (
+	// listTasksWait bounds what a server that does not answer tasks/list takes from the lists of the others.
+	listTasksWait = 5 * time.Second
+	// maxTaskPages bounds the pages of one such list.
+	maxTaskPages = 100
+)
+
+// listTasks answers with the tasks of all open servers that have a list.
+func (s *session) listTasks(c *call) {
+	f := s.own(c)
+	if f == nil {
+		return
+	}
+	go func() {
+		var servers []*toolbox.Server
+		for _, b := range s.open() {
+			for _, srv := range b.Servers() {
+				// A server that is not there has no tasks of this session.
+				if srv.Status().State == toolbox.Ready && bytes.Contains(srv.Capabilities(), []byte(`tasks"`)) {
+					servers = append(servers, srv)
+				}
+			}
+		}
+		lists := make([][]byte, len(servers))
+		var all sync.WaitGroup
+		for i, srv := range servers {
+			all.Go(func() { lists[i] = s.tasksOf(f.ctx, srv) })
+		}
+		all.Wait()
+		lists = slices.DeleteFunc(lists, func(l []byte) bool { return len(l) == 0 })
+		f.reply(append(append([]byte(`{"tasks":[`), bytes.Join(lists, []byte(","))...), "]}"...))
+	}()
+}
+
+// tasksOf gives the entries of a server's list, with commas between. A server of
+// this session alone has no others' tasks, so that all of them become known; of
+// one that is shared the client gets those that were made for it.
+func (s *session) tasksOf(ctx context.Context, srv *toolbox.Server) (entries []byte) {
+	ctx, cancel := context.WithTimeout(ctx, listTasksWait)
+	defer cancel()
+	shared := s.p.isShared(srv)
+	var params []byte
+	for range maxTaskPages {
+		raw, err := srv.Request(ctx, "tasks/list", params)
+		var page [2]wire.Span
+		if err != nil || wire.Find(raw, wire.Span{Start: 0, End: len(raw)}, []string{"tasks", "nextCursor"}, page[:]) != nil {
+			return entries
+		}
+		for e := range wire.Elements(raw, page[0]) {
+			span, err := wire.FindPath(raw, e, "taskId")
+			id, ok := taskID(raw[span.Start:span.End])
+			if err != nil || !ok || len(entries)+e.End-e.Start > account.Lists {
+				continue
+			}
+			shown, known := s.tasks.shownAs(srv, id)
+			switch {
+			case !known && shared:
+				continue
+			case !known:
+				shown = s.tasks.learn(srv, id)
+			}
+			entry := raw[e.Start:e.End]
+			if shown != id {
+				edit := wire.Edit{Span: wire.Span{Start: span.Start - e.Start, End: span.End - e.Start}, New: wire.AppendQuote(nil, shown)}
+				entry = wire.Splice(nil, entry, edit)
+			}
+			if entries != nil {
+				entries = append(entries, ',')
+			}
+			entries = append(entries, entry...)
+		}
+		if !page[1].Present() || raw[page[1].Start] != '"' {
+			return entries
+		}
+		params = append(append([]byte(`{"cursor":`), raw[page[1].Start:page[1].End]...), '}')
+	}
+	return entries
+}

@@ -1,0 +1,42 @@
+package proxy
+
+import (
+	"context"
+
+	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/toolbox"
+)
+
+// taskNews passes on what a server says of a task to the modern clients that have subscribed to it: the whole task. It reports
+// whether nobody else is to be told; what a legacy server says is passed to a legacy client as it is.
+func (s *session) taskNews(srv *toolbox.Server, m *wire.Message) bool {
+	modern := m.IsMethod("notifications/tasks")
+	if !modern && !m.IsMethod("notifications/tasks/status") {
+		return false
+	}
+	span, err := wire.FindPath(m.Raw, m.Params, "taskId")
+	if err != nil || !span.Present() {
+		return modern
+	}
+	id, _ := taskID(m.Bytes(span))
+	t, known := s.tasks.of(srv, id)
+	if !known {
+		return modern // whose it is cannot be known
+	}
+	for _, f := range s.listeners(t.shown) {
+		if modern {
+			s.spare(srv, f, tagged(s.withTasks(srv, m), nil, f.id))
+			continue
+		}
+		s.begin(func(ctx context.Context) {
+			b := taskBridge{f: f, task: t}
+			detailed, err := b.detailed(ctx, f.modern)
+			if err != nil {
+				return // the client has the task still to ask for
+			}
+			raw := append(append([]byte(`{"jsonrpc":"2.0","method":"notifications/tasks","params":{`), detailed...), "}}"...)
+			s.spare(srv, f, tagged(scanned(raw), nil, f.id))
+		})
+	}
+	return modern
+}

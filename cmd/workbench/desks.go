@@ -301,12 +301,12 @@ func newAgent(m *config.Models, key string, client *http.Client, log zerolog.Log
 		Models: model.Models{Default: m.Default, Planner: m.Planner, Agent: m.Agent, Assistant: m.Assistant, Summary: m.Summary},
 		Key:    key, ReplyTimeout: m.ReplyTimeout, MaxTokens: m.MaxTokens, HTTP: client, Logger: log,
 	})
-	return agent.New(asked), err
+	return agent.New(asked, agent.Options{}), err
 }
 
 // sampled returns an agent that asks the model of a client.
 func sampled(create func(ctx context.Context, params []byte) ([]byte, error)) commandsrv.Agent {
-	return agent.New(model.NewSampled(create))
+	return agent.New(model.NewSampled(create), agent.Options{})
 }
 
 // workflow loads what a configuration names, and says what its commands run

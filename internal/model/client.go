@@ -207,5 +207,9 @@ func (c *Client) ask(ctx context.Context, name string, req Request) (*Reply, err
 	if len(data) > maxReply {
 		return nil, fmt.Errorf("model %q: %w: it went on after %d bytes", name, ErrTooLong, maxReply)
 	}
-	return c.decode(name, data)
+	reply, err := c.decode(name, data)
+	if err == nil {
+		reply.callInWords(req)
+	}
+	return reply, err
 }

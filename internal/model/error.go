@@ -76,6 +76,13 @@ func (e *Error) passing() bool {
 	return e.Status == http.StatusTooManyRequests || e.Status >= 500 || e.garbled || e.Status == 0 && !e.Timeout
 }
 
+// noTools reports whether the endpoint says that the model is not given tools.
+func (e *Error) noTools() bool {
+	text := strings.ToLower(e.Text)
+	return (e.Status == http.StatusBadRequest || e.Status == http.StatusNotFound || e.Status == http.StatusUnprocessableEntity) &&
+		strings.Contains(text, "tool") && (strings.Contains(text, "support") || strings.Contains(text, "enable"))
+}
+
 // Overflow reports whether the messages were more than the model can take.
 func (e *Error) Overflow() bool {
 	return e.Status == http.StatusRequestEntityTooLarge || e.Code == "context_length_exceeded" ||

@@ -59,6 +59,9 @@ type Call struct {
 type Reply struct {
 	Text  string
 	Calls []Call
+	// Tokens are those of the request and the reply together, as the endpoint
+	// counts them; 0 where it does not say.
+	Tokens int
 }
 
 // Message returns the reply as a part of the dialogue.
@@ -67,7 +70,7 @@ func (r *Reply) Message() Message {
 }
 
 // params are those of a request that some models refuse.
-type params struct{ maxTokens, temperature, mustCall bool }
+type params struct{ maxTokens, temperature, mustCall, tools bool }
 
 // without returns what the model has refused.
 func (c *Client) without(name string) params {
@@ -84,12 +87,17 @@ func (c *Client) refuse(name string, e *Error) bool {
 	p := c.refused[name]
 	before := p
 	switch e.Param {
+	case "tools":
+		p.tools = true
 	case "max_tokens":
 		p.maxTokens = true
 	case "temperature":
 		p.temperature = true
 	case "tool_choice":
 		p.mustCall = true
+	}
+	if e.noTools() {
+		p.tools = true
 	}
 	c.refused[name] = p
 	return p != before
@@ -135,6 +143,9 @@ type (
 
 // encode writes the request for a model, without what that has refused.
 func (r *Request) encode(model string, maxTokens int, without params) (io.Reader, error) {
+	if without.tools {
+		r = r.inWords()
+	}
 	w := wireRequest{Model: model, MaxTokens: maxTokens}
 	if without.maxTokens {
 		w.MaxTokens, w.MaxCompletionTokens = 0, maxTokens
@@ -191,6 +202,9 @@ func (c *Client) decode(name string, data []byte) (*Reply, error) {
 			} `json:"message"`
 			Finish string `json:"finish_reason"`
 		} `json:"choices"`
+		Usage struct {
+			Total int `json:"total_tokens"`
+		} `json:"usage"`
 		Error json.RawMessage `json:"error"`
 	}
 	if err := json.Unmarshal(data, &completion); err != nil {
@@ -207,7 +221,7 @@ func (c *Client) decode(name string, data []byte) (*Reply, error) {
 	if choice.Finish == "length" {
 		return nil, fmt.Errorf("model %q: %w: it had not ended after %d tokens, which is maxTokens under models in the configuration", name, ErrTooLong, c.opts.MaxTokens)
 	}
-	r := &Reply{Text: words(choice.Message.Content)}
+	r := &Reply{Text: words(choice.Message.Content), Tokens: completion.Usage.Total}
 	if r.Text == "" {
 		r.Text = choice.Message.Refusal
 	}

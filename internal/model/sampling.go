@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -80,27 +81,53 @@ func (s *Sampled) Complete(ctx context.Context, r Request) (*Reply, error) {
 		content = bytes.Join([][]byte{{'['}, content, {']'}}, nil)
 	}
 	reply := &Reply{Text: words(content)}
-	if called, ok := callIn(reply.Text); ok && len(r.Tools) > 0 {
-		reply = &Reply{Calls: []Call{{ID: fmt.Sprintf("call_%d", len(r.Messages)), Name: called.Tool, Arguments: argumentsOf(called.Arguments)}}}
-	}
+	reply.callInWords(r)
 	return reply, nil
 }
 
-// sample puts a request into words.
+// callInWords makes a call of a reply that is one in words, of a tool that was
+// offered.
+func (reply *Reply) callInWords(r Request) {
+	if len(reply.Calls) > 0 {
+		return
+	}
+	called, ok := callIn(reply.Text)
+	if !ok || !slices.ContainsFunc(r.Tools, func(t Tool) bool { return t.Name == called.Tool }) {
+		return
+	}
+	reply.Text, reply.Calls = "", []Call{{ID: fmt.Sprintf("call_%d", len(r.Messages)), Name: called.Tool, Arguments: argumentsOf(called.Arguments)}}
+}
+
+// sample puts a request into the words of sampling.
 func sample(r Request) createMessage {
 	m := createMessage{MaxTokens: defaultMaxTokens}
-	names := map[string]string{}
-	say := func(from From, text string) {
-		if n := len(m.Messages); n > 0 && m.Messages[n-1].Role == from {
-			m.Messages[n-1].Content.Text += "\n\n" + text
+	for _, message := range r.inWords().Messages {
+		if message.From == FromSystem {
+			m.SystemPrompt = message.Text
 		} else {
-			m.Messages = append(m.Messages, sampledMessage{from, sampledOfText{"text", text}})
+			m.Messages = append(m.Messages, sampledMessage{message.From, sampledOfText{"text", message.Text}})
+		}
+	}
+	return m
+}
+
+// inWords is the request without tools: they stand in the instructions, and
+// calls and results in the dialogue.
+func (r *Request) inWords() *Request {
+	out := &Request{Role: r.Role}
+	names := map[string]string{}
+	var system string
+	say := func(from From, text string) {
+		if n := len(out.Messages); n > 0 && out.Messages[n-1].From == from {
+			out.Messages[n-1].Text += "\n\n" + text
+		} else {
+			out.Messages = append(out.Messages, Message{From: from, Text: text})
 		}
 	}
 	for _, message := range r.Messages {
 		switch message.From {
 		case FromSystem:
-			m.SystemPrompt += message.Text + "\n\n"
+			system += message.Text + "\n\n"
 		case FromTool:
 			say(FromUser, "The result of "+names[message.CallID]+":\n"+message.Text)
 		case FromModel:
@@ -116,17 +143,19 @@ func sample(r Request) createMessage {
 		}
 	}
 	if len(r.Tools) > 0 {
-		m.SystemPrompt += samplingPrompt
+		system += samplingPrompt
 		if r.MustCall {
-			m.SystemPrompt += "\nYou have to call a tool; do not answer in words.\n"
+			system += "\nYou have to call a tool; do not answer in words.\n"
 		}
-		m.SystemPrompt += "\nThe tools:\n"
+		system += "\nThe tools:\n"
 	}
 	for _, t := range r.Tools {
-		m.SystemPrompt += "\n" + t.Name + ": " + t.Description + "\nSchema of the arguments: " + string(t.Schema) + "\n"
+		system += "\n" + t.Name + ": " + t.Description + "\nSchema of the arguments: " + string(t.Schema) + "\n"
 	}
-	m.SystemPrompt = strings.TrimSpace(m.SystemPrompt)
-	return m
+	if system = strings.TrimSpace(system); system != "" {
+		out.Messages = append([]Message{{From: FromSystem, Text: system}}, out.Messages...)
+	}
+	return out
 }
 
 // inWords writes a call as the model is told to.

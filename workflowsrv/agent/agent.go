@@ -1,11 +1,13 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/mcp-workbench/workbench/internal/model"
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
@@ -18,7 +20,19 @@ type Model interface {
 }
 
 // Agent works workflows by a model. Any number of goroutines may use it.
-type Agent struct{ model Model }
+type Agent struct {
+	model Model
+	opts  Options
+}
+
+// Options bound what one instruction may cost; see [Agent.Run]. Zero is the
+// default of each.
+type Options struct {
+	Tokens int              // of all requests and replies together; 1,000,000
+	Calls  int              // of commands; 60
+	Time   time.Duration    // until it ends, without what the user takes to answer a later call; 15 minutes
+	Now    func() time.Time // the clock; time.Now
+}
 
 var (
 	_ commandsrv.Agent      = (*Agent)(nil)
@@ -27,7 +41,13 @@ var (
 )
 
 // New returns an agent that asks m.
-func New(m Model) *Agent { return &Agent{m} }
+func New(m Model, opts Options) *Agent {
+	opts.Tokens, opts.Calls, opts.Time = cmp.Or(opts.Tokens, 1_000_000), cmp.Or(opts.Calls, 60), cmp.Or(opts.Time, 15*time.Minute)
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	return &Agent{m, opts}
+}
 
 //go:embed prompts
 var prompts embed.FS
@@ -62,7 +82,7 @@ const (
 // Run works on a request until it is done, or has to be asked about. See
 // [commandsrv.Agent].
 func (a *Agent) Run(ctx context.Context, r commandsrv.AgentRequest) (*commandsrv.AgentResult, error) {
-	t := &run{model: a.model, ctx: ctx, request: r, w: r.Engine.Workflow(), path: r.Path}
+	t := &run{model: a.model, opts: a.opts, began: a.opts.Now(), ctx: ctx, request: r, w: r.Engine.Workflow(), path: r.Path}
 	if r.State == nil {
 		t.Query, t.stale = r.Query, true
 		return t.work()

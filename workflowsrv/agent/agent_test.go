@@ -45,7 +45,7 @@ func worked(t *testing.T, e *command.Engine, script ...modeltest.Answer) *desk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &desk{T: t, engine: e, agent: agent.New(c), model: s}
+	return &desk{T: t, engine: e, agent: agent.New(c, agent.Options{}), model: s}
 }
 
 func (d *desk) request(query string) commandsrv.AgentRequest {
@@ -114,7 +114,7 @@ func done() modeltest.Answer { return modeltest.Text("That is done.") }
 func TestRun(t *testing.T) {
 	d := newDesk(t, plan(), modeltest.Calls("list_orders", `{"status":"open"}`, "open_order", `{"order_id":"44821"}`), modeltest.Calls("Order__show_order", `{}`), done())
 	r := d.request("What is in the order of Ada Reed?")
-	r.History = []commandsrv.Exchange{{Query: "hello", Answer: "hello yourself"}}
+	r.History = []commandsrv.Exchange{{Query: "hello", Answer: "hello yourself", Own: true}}
 	got := d.run(r)
 	d.want(got, command.Completed, true, "That is done.")
 	if got.Output.Context != "Order 44821 of Ada Reed" || len(got.Path) != 1 {
@@ -277,7 +277,7 @@ func TestAskLater(t *testing.T) {
 	}
 	r := d.request("that of Ines")
 	r.State = got.State
-	r.History = []commandsrv.Exchange{{Query: "hello", Answer: "hello yourself"}, {Query: "open an order", Answer: "Which order?"}}
+	r.History = []commandsrv.Exchange{{Query: "hello", Answer: "hello yourself", Own: true}, {Query: "open an order", Answer: "Which order?"}}
 	d.want(d.run(r), command.Completed, true, "That is done.")
 	asked := d.model.Requests()
 	last := asked[len(asked)-1].Messages
@@ -428,7 +428,7 @@ func TestModelFails(t *testing.T) {
 		r := d.request("cancel it")
 		r.Ask = asks(t, "yes")
 		got := d.run(r)
-		d.want(got, command.Completed, false, "The work was broken off: model \"worker\": HTTP 400 Bad Request: out of order. Done before that: Order/cancel_order.")
+		d.want(got, command.Completed, false, "The work was broken off: model \"worker\": HTTP 400 Bad Request: out of order. Some of it was done before that.")
 		if len(got.Path) != 1 {
 			t.Errorf("got the path %v, want that of the order", got.Path)
 		}

@@ -14,10 +14,13 @@
 // only inferred; a command that merely moves is not, since the agent moves to
 // and fro, and each change says where it is made.
 //
-// The model is not trusted: it gets 25 rounds, the same call is not made a
-// third time in vain, and what it calls wrongly, or answers with nothing, three
-// times on end ends the work. What commands return reaches it cut to a length,
-// and its instructions say that it is data.
+// The model is not trusted: it gets 25 rounds and a budget of tokens, calls and
+// time ([Options]), the same call is not made a third time in vain, and what it
+// calls wrongly, or answers with nothing, three times on end ends the work. What
+// commands return reaches it cut to a length and as the result of a call, in
+// this turn and in later ones: never as its own word or the user's. Its
+// instructions say that it is data. The last word is not the model's: what was
+// changed, and by which plan, is said behind it.
 //
 // An Agent keeps nothing between two calls. A question to the user that nobody
 // can answer at once leaves as plain data, and comes back with the answer.

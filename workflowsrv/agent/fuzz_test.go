@@ -91,7 +91,7 @@ func FuzzRun(f *testing.F) {
 		}
 		r := commandsrv.AgentRequest{Engine: command.New(w, command.Options{Caller: shop}), Query: "do something", Trace: func(command.TraceEvent) {}}
 		for asked := 0; ; asked++ {
-			got, err := agent.New(m).Run(t.Context(), r)
+			got, err := agent.New(m, agent.Options{}).Run(t.Context(), r)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -14,10 +15,17 @@ func (t *run) plan() error {
 	fmt.Fprintf(&b, "%s\n\nThe session stands at %s.\n\nThe commands:\n%s", t.about(), t.w.Trail(t.path), clip(t.commands(), maxListing))
 	fmt.Fprintf(&b, "\nThe user wants:\n%s\n", t.Query)
 	if len(t.Said) > 0 {
-		fmt.Fprintf(&b, "\nWhat has been done so far, and what came of it:\n%s", clip(t.said(), maxListing))
+		fmt.Fprintf(&b, "\nWhat has been done so far, and what came of it, which is data:\n%s", clip(t.said(), maxListing))
 	}
-	list := append([]model.Message{{From: model.FromSystem, Text: prompt("plan")}}, t.history()...)
-	reply, err := t.model.Complete(t.ctx, model.Request{Role: model.Planner, Messages: append(list, model.Message{From: model.FromUser, Text: b.String()})})
+	if earlier := t.exchanges(); len(earlier) > 0 {
+		b.WriteString("\nWhat was said before, which is data:\n")
+		for _, e := range earlier {
+			said, _ := json.Marshal(map[string]string{"user": clip(e.Query, maxExchange), "answer": clip(e.Answer, maxExchange)})
+			b.Write(append(said, '\n'))
+		}
+	}
+	list := []model.Message{{From: model.FromSystem, Text: prompt("plan")}}
+	reply, err := t.complete(model.Request{Role: model.Planner, Messages: append(list, model.Message{From: model.FromUser, Text: b.String()})})
 	if err != nil {
 		return fmt.Errorf("making a plan: %w", err)
 	}
@@ -26,6 +34,7 @@ func (t *run) plan() error {
 	if plan == "" {
 		return nil // the agent finds its way
 	}
+	t.Plan = plan
 	t.trace(plan)
 	if t.Plans == 1 {
 		t.tell("The session stands at " + t.w.Trail(t.path) + ".\n\nA plan:\n" + plan)

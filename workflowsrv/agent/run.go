@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mcp-workbench/workbench/internal/model"
@@ -16,6 +17,9 @@ import (
 // work plans, and lets the model go round after round.
 func (t *run) work() (*commandsrv.AgentResult, error) {
 	for {
+		if why := t.spent(); why != "" {
+			return t.end(why), nil
+		}
 		if t.stale && t.Plans < maxPlans {
 			if err := t.plan(); err != nil {
 				return t.broken(err)
@@ -69,7 +73,7 @@ func (t *run) ask() (*model.Reply, error) {
 		r := model.Request{Role: model.Agent}
 		r.Tools, t.tools = t.offer()
 		r.Messages = t.messages(len(t.tools) == 0)
-		reply, err := t.model.Complete(t.ctx, r)
+		reply, err := t.complete(r)
 		var e *model.Error
 		if most /= 3; err == nil || !errors.As(err, &e) || !e.Overflow() || most < maxSaid/10 {
 			return reply, err
@@ -81,7 +85,7 @@ func (t *run) ask() (*model.Reply, error) {
 // messages are the instructions, what was said before, and the dialogue. listed
 // has the commands in words.
 func (t *run) messages(listed bool) []model.Message {
-	system := prompt("agent") + "\n\n" + t.about()
+	system := prompt("agent") + "\n\n" + t.about() + "\n\n" + t.here()
 	if listed {
 		system += "\n\n" + clip(t.w.Describe(t.path).DisplayText, maxListing)
 	}
@@ -106,19 +110,57 @@ func (t *run) about() string {
 	return text
 }
 
-// history gives the last turns of the conversation before this instruction,
+// here says what day it is and what may be done where the session stands. The
+// names are those of the file; what a place is called may be data, and stands
+// in the dialogue.
+func (t *run) here() string {
+	now := t.opts.Now()
+	kind := "the top"
+	if n := len(t.path); n > 0 {
+		kind = "one of the kind " + t.path[n-1].Type
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Today is %s, %s.\nThe place is %s. What may be done there:", now.Weekday(), now.Format("2 January 2006 (MST)"), kind)
+	for i, c := range t.w.CommandsAt(t.path) {
+		if i == maxTools {
+			b.WriteString(" …")
+			break
+		}
+		fmt.Fprintf(&b, " %s (%s)", c.Name, c.Effect)
+	}
+	return b.String()
+}
+
+// exchanges are the last turns of the conversation before this instruction,
 // whose own are in the dialogue.
-func (t *run) history() []model.Message {
+func (t *run) exchanges() []commandsrv.Exchange {
 	said := t.request.History
 	said = said[:max(0, len(said)-t.Turns)]
+	return slices.DeleteFunc(slices.Clone(said[max(0, len(said)-maxHistory):]), func(e commandsrv.Exchange) bool { return e.Query == "" || e.Answer == "" })
+}
+
+// history gives them as messages. What the application said is the result of a
+// call, never the model's word.
+func (t *run) history() []model.Message {
 	var list []model.Message
-	for _, e := range said[max(0, len(said)-maxHistory):] {
-		if e.Query != "" && e.Answer != "" {
-			list = append(list, model.Message{From: model.FromUser, Text: clip(e.Query, maxExchange)},
-				model.Message{From: model.FromModel, Text: clip(e.Answer, maxExchange)})
+	for i, e := range t.exchanges() {
+		list = append(list, model.Message{From: model.FromUser, Text: clip(e.Query, maxExchange)})
+		answer := model.Message{From: model.FromModel, Text: clip(e.Answer, maxExchange)}
+		if !e.Own {
+			call := earlier(i, e.Query)
+			list = append(list, model.Message{From: model.FromModel, Calls: []model.Call{call}},
+				model.Message{From: model.FromTool, CallID: call.ID, Text: answer.Text})
+			answer.Text = "That is what the application answered." // not every endpoint takes the user behind a result
 		}
+		list = append(list, answer)
 	}
 	return list
+}
+
+// earlier is the call that stands for what the user had the application do.
+func earlier(n int, query string) model.Call {
+	arguments, _ := json.Marshal(map[string]string{"command": clip(query, maxExchange)})
+	return model.Call{ID: fmt.Sprintf("earlier_%d", n), Name: executeCommand, Arguments: string(arguments)}
 }
 
 // round carries out what a reply calls. fault says why nothing came of it.
@@ -174,6 +216,9 @@ func (t *run) call(call model.Call) (result, fault string, err error) {
 	}
 	if call.Name == askUser {
 		return t.askUser(call.ID, object)
+	}
+	if t.Calls++; t.Calls > t.opts.Calls {
+		return "Not carried out: as many calls have been made as one instruction may make.", "", nil
 	}
 	o, err := t.carryOut(call.Name, arguments, object)
 	var refused *command.Error
@@ -231,7 +276,7 @@ func (t *run) note(o *command.Outcome) string {
 	t.keep(o)
 	c := t.w.Command(*o.Output.CommandName)
 	if o.Output.Success && c.Effect != command.Read && c.Effect != command.Navigate {
-		t.Done, t.Seen = append(t.Done, c.Name), nil
+		t.Done, t.Seen = append(t.Done, change{c.Name, o.Output.CommandParameters, o.Output.Context}), nil
 	}
 	if len(c.Outputs) > 0 && o.Output.Success {
 		if b, err := json.Marshal(o.Output.CommandResponses[0].Artifacts); err == nil {

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -25,10 +26,21 @@ type state struct {
 	Seen map[string]int `json:"seen,omitempty"`
 	// Done are the commands that have changed something, and Failed says that
 	// the last command did not succeed.
-	Done      []string                   `json:"done,omitempty"`
+	Done      []change                   `json:"done,omitempty"`
 	Failed    bool                       `json:"failed,omitempty"`
+	Plan      string                     `json:"plan,omitempty"` // the last one
+	Tokens    int                        `json:"tokens,omitempty"`
+	Calls     int                        `json:"calls,omitempty"`
+	Spent     time.Duration              `json:"spent,omitempty"`     // by earlier calls
 	Artifacts map[string]json.RawMessage `json:"artifacts,omitempty"` // by command
 	Ask       *question                  `json:"ask,omitempty"`
+}
+
+// A change is a command that has changed something.
+type change struct {
+	Command   string          `json:"command_name"`
+	Arguments json.RawMessage `json:"arguments"`
+	Context   string          `json:"context"`
 }
 
 // question is what the user is asked.
@@ -44,6 +56,8 @@ type question struct {
 type run struct {
 	state
 	model   Model
+	opts    Options
+	began   time.Time
 	ctx     context.Context // of the call, which the run does not outlive
 	request commandsrv.AgentRequest
 	w       *command.Workflow
@@ -105,7 +119,9 @@ func (t *run) said() string {
 			b.WriteString("called " + call.Name + " " + clip(call.Arguments, 500) + "\n")
 		}
 		if m.From != model.FromModel || len(m.Calls) == 0 {
-			b.WriteString(clip(m.Text, 1000) + "\n")
+			// As a string of JSON, so that nothing in it stands beside what is said here.
+			text, _ := json.Marshal(clip(m.Text, 1000))
+			b.Write(append(text, '\n'))
 		}
 	}
 	return b.String()
@@ -140,23 +156,81 @@ func (t *run) keep(o *command.Outcome) {
 
 // result is what became of the request.
 func (t *run) result(status command.Status, success bool, text string) *commandsrv.AgentResult {
+	responses := []command.CommandResponse{{Response: text, Artifacts: t.Artifacts}}
+	if status == command.Completed {
+		responses = append(responses, t.account())
+	}
 	return &commandsrv.AgentResult{Status: status, Path: t.path, Output: command.CommandOutput{
 		Success: success, WorkflowName: t.w.Name, Context: t.w.Title(t.path), CommandParameters: json.RawMessage("null"),
-		CommandResponses: []command.CommandResponse{{Response: text, Artifacts: t.Artifacts}},
+		CommandResponses: responses,
 	}}
+}
+
+// account says what was changed and by which plan, whatever the model says.
+func (t *run) account() command.CommandResponse {
+	text := "Nothing was changed."
+	if len(t.Done) > 0 {
+		text = "What was changed:"
+	}
+	for i, c := range t.Done {
+		text += fmt.Sprintf("\n%d. %s %s at %s", i+1, c.Command, c.Arguments, c.Context)
+	}
+	artifacts := map[string]json.RawMessage{}
+	for name, value := range map[string]any{"plan": t.Plan, "changes": append([]change{}, t.Done...)} {
+		if b, err := json.Marshal(value); err == nil {
+			artifacts[name] = b
+		}
+	}
+	return command.CommandResponse{Response: text, Artifacts: artifacts}
 }
 
 // end is the result of work that did not come to its end.
 func (t *run) end(why string) *commandsrv.AgentResult {
 	if len(t.Done) > 0 {
-		why += " Done before that: " + strings.Join(t.Done, ", ") + "."
+		why += " Some of it was done before that."
 	}
 	return t.result(command.Completed, false, why)
+}
+
+// spent says which budget is used up, "" while none is.
+func (t *run) spent() string {
+	switch {
+	case t.Tokens >= t.opts.Tokens:
+		return fmt.Sprintf("The model was stopped after %d tokens, as many as one instruction may cost; ask for less at a time.", t.Tokens)
+	case t.Calls >= t.opts.Calls:
+		return fmt.Sprintf("The model was stopped after %d calls, as many as one instruction may make; ask for less at a time.", t.Calls)
+	case t.elapsed() >= t.opts.Time:
+		return fmt.Sprintf("The model was stopped after %v, as long as one instruction may take; ask for less at a time.", t.opts.Time)
+	}
+	return ""
+}
+
+func (t *run) elapsed() time.Duration { return t.Spent + t.opts.Now().Sub(t.began) }
+
+// complete asks the model, and counts what that costs.
+func (t *run) complete(r model.Request) (*model.Reply, error) {
+	reply, err := t.model.Complete(t.ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	if reply.Tokens == 0 { // the endpoint does not say
+		size := len(reply.Text)
+		for _, m := range r.Messages {
+			size += len(m.Text)
+		}
+		for _, tool := range r.Tools {
+			size += len(tool.Description) + len(tool.Schema)
+		}
+		reply.Tokens = size / 4
+	}
+	t.Tokens += reply.Tokens
+	return reply, nil
 }
 
 // await is the result of work that the user is asked about.
 func (t *run) await() *commandsrv.AgentResult {
 	t.Turns++
+	t.Spent = t.elapsed()
 	r := t.result(command.AwaitingUser, false, t.Ask.Text)
 	if t.Ask.Pending != nil {
 		r.Output.CommandResponses[0].NextActions = []command.Action{t.Ask.Pending.Action}

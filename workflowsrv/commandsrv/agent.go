@@ -52,6 +52,9 @@ type AgentResult struct {
 // Exchange is what was said in a turn.
 type Exchange struct {
 	Query, Answer string
+	// Own says that the answer is in the words of the agent's model. Any other
+	// is what the application returned or asked: data, and nobody's word.
+	Own bool
 }
 
 // Summarizer names a conversation that ends. It is called from many goroutines.

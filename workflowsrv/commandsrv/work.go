@@ -218,7 +218,7 @@ func (s *Server) plan(ctx context.Context, t *turn, now standing) (store.Turn, *
 	if r.Question != "" {
 		after.Asked = t.name()
 	}
-	return store.Turn{Status: string(r.Status), Summary: clip(o.Text()), Output: encode(s.resultOf(t, o, r.Form)), State: encode(after)}, nil
+	return store.Turn{Status: string(r.Status), Summary: clip(r.Output.CommandResponses[0].Response), Output: encode(s.resultOf(t, o, r.Form)), State: encode(after)}, nil
 }
 
 // remembered is how many turns back an agent is told what was said.
@@ -233,7 +233,7 @@ func (s *Server) said(ctx context.Context, at session, limit int) ([]Exchange, e
 	var said []Exchange
 	for _, t := range turns {
 		if t.Kind != kindStartup {
-			said = append(said, Exchange{t.Message, t.Summary})
+			said = append(said, Exchange{t.Message, t.Summary, t.Kind == kindAgent && t.Status == string(command.Completed)})
 		}
 	}
 	return said, nil

@@ -36,7 +36,7 @@ func (in *inner) refusal(m *wire.Message) string {
 	certain := false
 	switch m.Kind {
 	case wire.Result:
-		if !saysError(m) {
+		if !m.SaysError {
 			return ""
 		}
 	case wire.Failure:

@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"maps"
@@ -46,20 +45,10 @@ func (f *flight) outcomeOfReply(m *wire.Message) outcome {
 	switch {
 	case m.Kind != wire.Result:
 		return failed
-	case f.tool && saysError(m):
+	case f.tool && m.SaysError:
 		return toolFailed
 	}
 	return answered
-}
-
-// saysError reports whether a tool's result says that it failed. Few results
-// have the member at all, and in a text it would have its quotes escaped.
-func saysError(m *wire.Message) bool {
-	if !bytes.Contains(m.Bytes(m.Result), []byte(`"isError"`)) {
-		return false
-	}
-	span, err := wire.FindPath(m.Raw, m.Result, "isError")
-	return err == nil && string(m.Bytes(span)) == "true"
 }
 
 // place is a server of the configuration, whichever session it runs for.

@@ -127,6 +127,8 @@ func FuzzScan(f *testing.F) {
 	for _, tt := range refused() {
 		f.Add([]byte(tt.raw))
 	}
+	f.Add([]byte(`{"jsonrpc":"2.0","id":1,"result":{"isError":true,"a":{"isError":true}}}`))
+	f.Add([]byte(`{"jsonrpc":"2.0","id":1,"result":{"isError":true,"isError":false}}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		var m wire.Message
 		err := wire.Scan(raw, &m)
@@ -145,6 +147,9 @@ func FuzzScan(f *testing.F) {
 			t.Fatalf("%q: got %v, want code %d (0: none)", raw, err, code)
 		case err == nil && describe(&m) != want:
 			t.Fatalf("%q:\ngot  %s\nwant %s", raw, describe(&m), want)
+		}
+		if said, ferr := wire.FindPath(raw, m.Result, "isError"); err == nil && m.SaysError != (ferr == nil && string(m.Bytes(said)) == "true") {
+			t.Fatalf("%q says that it is an error: %v, and its member is %s, %v", raw, m.SaysError, m.Bytes(said), ferr)
 		}
 		if err == nil && m.Kind == wire.Request {
 			spliceID(t, &m)

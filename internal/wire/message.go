@@ -55,6 +55,10 @@ type Message struct {
 
 	// Params is an object where present. Result is any value, Error an object.
 	Params, Result, Error Span
+
+	// SaysError is whether Result is an object in which isError is true, once and
+	// written like this: the result of a tool that failed.
+	SaysError bool
 }
 
 // Bytes returns the bytes of s, which share memory with m.Raw, or nil if s is

@@ -31,6 +31,7 @@ type Reader struct {
 	small  []byte
 	large  *[]byte
 	unused weak.Pointer[[]byte] // the last large buffer
+	wanted int                  // how long it is to be for another message like the last that needed one
 }
 
 // NewReader returns a Reader of messages of at most max bytes, the newline not
@@ -83,6 +84,9 @@ func (r *Reader) Next() ([]byte, error) {
 func (r *Reader) take(n, newline int) []byte {
 	line := r.buf[r.start : r.start+n : r.start+n]
 	r.start += n + newline
+	if r.large != nil {
+		r.wanted = n + n/8
+	}
 	return line
 }
 
@@ -147,12 +151,14 @@ func (r *Reader) grow() {
 	}
 	r.large = r.unused.Value()
 	if r.large == nil || len(*r.large) <= len(old) {
-		// In larger steps later, so that all of them together stay near the longest.
+		// In larger steps later, so that all of them together stay near the longest,
+		// and at once to what the last message needed.
 		limit := max(r.max+1, smallBuffer)
 		size := 2 * len(old)
 		if size > 1<<20 {
 			size *= 2
 		}
+		size = max(size, r.wanted)
 		if size > limit/2 {
 			size = limit
 		}

@@ -33,7 +33,7 @@ func Scan(raw []byte, m *Message) error {
 		return scanOther(raw, i)
 	}
 	var e envelope
-	i, f := e.scan(raw, i+1)
+	i, f := e.scan(raw, i)
 	m.ID, m.Method, m.Params = e.spans[partID], e.spans[partMethod], e.spans[partParams]
 	m.Result, m.Error = e.spans[partResult], e.spans[partError]
 	if err := ended(raw, i, f, e.id(raw)); err != nil {
@@ -46,7 +46,7 @@ func Scan(raw []byte, m *Message) error {
 	if m.Method.Present() {
 		m.Method = inside(m.Method)
 	}
-	m.Kind = kind
+	m.Kind, m.SaysError = kind, e.saysError
 	return nil
 }
 
@@ -134,12 +134,42 @@ type envelope struct {
 	spans  [parts]Span
 	twice  [parts]bool
 	broken string
+
+	ofError, saysError bool // the result has a member isError; it has one, and that is true
 }
 
-// scan reads the members from behind the opening brace, and returns where the
-// object ends or where its fault lies.
+// scan reads the object at i, and returns where it ends or where its fault lies.
 func (e *envelope) scan(raw []byte, i int) (int, fault) {
-	i = space(raw, i)
+	return members(raw, i, func(name Span, next int) (end int, f fault) {
+		if string(raw[name.Start:name.End]) == "result" && next < len(raw) && raw[next] == '{' {
+			end, f = e.scanResult(raw, next)
+		} else {
+			end, f = value(raw, next, 1)
+		}
+		if f == faultNone {
+			e.member(raw, name, Span{next, end})
+		}
+		return end, f
+	})
+}
+
+// scanResult does the same for a result that is an object.
+func (e *envelope) scanResult(raw []byte, i int) (int, fault) {
+	return members(raw, i, func(name Span, next int) (int, fault) {
+		end, f := value(raw, next, 2)
+		if like := compareKey(raw[name.Start:name.End], "isError"); like != keyDiffers && f == faultNone {
+			e.saysError = like == keyEqual && !e.ofError && string(raw[next:end]) == "true"
+			e.ofError = true
+		}
+		return end, f
+	})
+}
+
+// members checks the object at i, but for the values of its members, of which check
+// is given the text of the name and where the value starts: it returns what members
+// does, which is where it ends or where the fault lies.
+func members(raw []byte, i int, check func(name Span, next int) (int, fault)) (int, fault) {
+	i = space(raw, i+1)
 	if i < len(raw) && raw[i] == '}' {
 		return i + 1, faultNone
 	}
@@ -148,11 +178,9 @@ func (e *envelope) scan(raw []byte, i int) (int, fault) {
 		if f != faultNone {
 			return next, f
 		}
-		name := inside(Span{i, end})
-		if end, f = value(raw, next, 1); f != faultNone {
+		if end, f = check(inside(Span{i, end}), next); f != faultNone {
 			return end, f
 		}
-		e.member(raw, name, Span{next, end})
 		if i = space(raw, end); i == len(raw) {
 			return i, faultEnd
 		}

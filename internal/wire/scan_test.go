@@ -202,6 +202,32 @@ func describe(m *wire.Message) string {
 	return b.String()
 }
 
+func TestScanSaysError(t *testing.T) {
+	for result, want := range map[string]bool{
+		`{"content":[],"isError":true}`:                   true,
+		`{ "isError" : true , "content":[{"isError":1}]}`: true,
+		`{"is\u0045rror":true}`:                           true,
+		`{}`:                                              false,
+		`{"isError":false}`:                               false,
+		`{"isError":"true"}`:                              false,
+		`{"isError":true,"isError":true}`:                 false,
+		`{"isError":true,"iserror":false}`:                false,
+		`{"ISERROR":true}`:                                false,
+		`{"content":[{"isError":true}],"_meta":{"isError":true}}`: false,
+		`[{"isError":true}]`: false,
+		`"isError"`:          false,
+	} {
+		var m wire.Message
+		if err := wire.Scan([]byte(`{"jsonrpc":"2.0","isError":true,"id":1,"result":`+result+`}`), &m); err != nil || m.SaysError != want {
+			t.Errorf("%s: got %v, %v, want %v", result, m.SaysError, err, want)
+		}
+	}
+	var m wire.Message
+	if err := wire.Scan([]byte(`{"jsonrpc":"2.0","id":1,"error":{"isError":true}}`), &m); err != nil || m.SaysError {
+		t.Errorf("an error: got %v, %v, want false", m.SaysError, err)
+	}
+}
+
 func TestScanRefuses(t *testing.T) {
 	for _, tt := range refused() {
 		t.Run(tt.name, func(t *testing.T) {

@@ -11,13 +11,15 @@ const crowdWidth = 64
 
 // plan says how long everything is measured.
 type plan struct {
-	rounds   int    // of calls, the fronts taking turns
-	sequence effort // of one call at a time
-	crowd    effort // of many
-	width    int    // how many calls a crowd is
-	series   int    // rounds of starts
-	starts   int    // starts in a round
-	counted  int    // calls of which the allocations are counted
+	rounds int // of calls, the fronts taking turns
+	// kindRounds are those of calls with each kind of result.
+	kindRounds int
+	sequence   effort // of one call at a time
+	crowd      effort // of many
+	width      int    // how many calls a crowd is
+	series     int    // rounds of starts
+	starts     int    // starts in a round
+	counted    int    // calls of which the allocations are counted
 
 	active, resting int // sessions over HTTP
 
@@ -39,7 +41,7 @@ type bench struct {
 
 // run measures everything that is asked for.
 func (b *bench) run(ctx context.Context) error {
-	for _, section := range []func(context.Context) error{b.calls, b.allocations, b.list, b.everything, b.starts, b.lock, b.sandboxed, b.memory, b.sessions, b.store} {
+	for _, section := range []func(context.Context) error{b.calls, b.kinds, b.allocations, b.list, b.everything, b.starts, b.lock, b.sandboxed, b.memory, b.sessions, b.store} {
 		if err := section(ctx); err != nil {
 			return err
 		}

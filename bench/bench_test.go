@@ -60,7 +60,7 @@ func bounded(t *testing.T) context.Context {
 func small(p programs, only string) *bench {
 	return &bench{
 		programs: p,
-		plan:     plan{rounds: 2, sequence: effort{calls: 2}, crowd: effort{calls: 3}, width: 2, series: 1, starts: 2, counted: 8, active: 3, resting: 5, turns: 3, conversations: 5, tools: 50},
+		plan:     plan{rounds: 2, kindRounds: 2, sequence: effort{calls: 2}, crowd: effort{calls: 3}, width: 2, series: 1, starts: 2, counted: 8, active: 3, resting: 5, turns: 3, conversations: 5, tools: 50},
 		only:     regexp.MustCompile(only),
 		say:      func(string) {},
 	}
@@ -90,6 +90,14 @@ func TestRun(t *testing.T) {
 		want[a.label+"/"+typedHTTPFront], want[a.label+"/"+httpFront] = call, call
 		for _, front := range []string{relayFront, typedFront, nameFront, useFront} {
 			want[a.label+"/"+front] = counted
+		}
+	}
+	kind := figures{p50: 2, p99: 2}
+	kind[cpu] = call[cpu]
+	for _, k := range kinds() {
+		for _, s := range kindSizes() {
+			_, what := kindCall(k.name, s.label)
+			want[what+"/"+relayFront], want[what+"/"+nameFront], want[what+"/"+useFront] = kind, kind, kind
 		}
 	}
 	for _, front := range []string{directFront, relayFront, typedFront, nameFront, markedFront, typedHTTPFront, httpFront, peer} {

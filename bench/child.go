@@ -15,6 +15,7 @@ type childOptions struct {
 	tools int    // further tools in its list, so that it is long
 	mark  string // a directory that gets a file when the child starts
 	mute  bool   // it never answers
+	kinds bool   // it has a tool for each kind of result in each size too
 	list  string // the file with the result of tools/list; its tools all answer alike
 }
 
@@ -43,6 +44,9 @@ type child struct {
 
 func newChild(o childOptions) (*child, error) {
 	c := &child{options: o, answers: make(map[string][]byte), list: toolList(o.tools)}
+	if o.kinds {
+		c.list = toolList(0, kindTools()...)
+	}
 	if o.list == "" {
 		return c, nil
 	}
@@ -52,11 +56,14 @@ func newChild(o childOptions) (*child, error) {
 }
 
 // toolList makes a result of tools/list, with entries of the length that those of real servers have.
-func toolList(more int) []byte {
+func toolList(more int, named ...string) []byte {
 	var b bytes.Buffer
 	b.WriteString(`{"tools":[`)
 	for _, a := range answers() {
 		fmt.Fprintf(&b, `{"name":%q,"description":"Answers with %s of text.","inputSchema":{"type":"object","properties":{"query":{"type":"string"}}}},`, a.tool, a.label)
+	}
+	for _, name := range named {
+		fmt.Fprintf(&b, `{"name":%q,"description":"Answers.","inputSchema":{"type":"object"}},`, name)
 	}
 	for i := range more {
 		fmt.Fprintf(&b, `{"name":"tool_%04d","title":"Tool %d","description":"Searches the records of collection %d and returns those that match the query, newest first, with their identifiers.",`+
@@ -121,6 +128,9 @@ func resultOf(tool string) []byte {
 		if a.tool == tool {
 			return fmt.Appendf(nil, `,"result":{"content":[{"type":"text","text":"%s"}]}}`+"\n", logText(a.size))
 		}
+	}
+	if result, _ := kindResult(tool); result != nil {
+		return fmt.Appendf(nil, `,"result":%s}`+"\n", result)
 	}
 	return nil
 }

@@ -8,6 +8,9 @@
 //
 //	driver ── pipe ── front ── pipe ── child
 //
+// Results of several kinds (text, code, text of other scripts, base64, lists of tools, numbers) are called for in sizes from
+// 200 B to 1 MB, and told as multiples of the relay's times: the quartiles of what the rounds gave.
+//
 // The driver writes requests and reads answers, each of which it checks. The fronts take turns in rounds, because the
 // machine is not the same from one minute to the next; a figure of the table is the median of its rounds. In "p50" and
 // "p99" one call is under way at a time; of fewer than a hundred calls, p99 is the longest. The calls of "calls/s" and "CPU"
@@ -76,6 +79,7 @@ func dispatch(ctx context.Context, args []string, in io.Reader, out, errs io.Wri
 		f.IntVar(&o.tools, "tools", 0, "")
 		f.StringVar(&o.mark, "mark", "", "")
 		f.BoolVar(&o.mute, "mute", false, "")
+		f.BoolVar(&o.kinds, "kinds", false, "")
 		f.StringVar(&o.list, "list", "", "")
 		if err := f.Parse(args[1:]); err != nil {
 			return flagError{err}
@@ -111,8 +115,8 @@ func dispatch(ctx context.Context, args []string, in io.Reader, out, errs io.Wri
 // fullPlan takes under six minutes.
 func fullPlan() plan {
 	return plan{
-		tools:    1000,
-		rounds:   11,
+		tools:  1000,
+		rounds: 11, kindRounds: 11,
 		sequence: effort{20, 400 * time.Millisecond},
 		crowd:    effort{1, 400 * time.Millisecond},
 		width:    crowdWidth,
@@ -125,8 +129,8 @@ func fullPlan() plan {
 // quickPlan takes under one.
 func quickPlan() plan {
 	return plan{
-		tools:    1000,
-		rounds:   3,
+		tools:  1000,
+		rounds: 3, kindRounds: 11,
 		sequence: effort{10, 100 * time.Millisecond},
 		crowd:    effort{1, 100 * time.Millisecond},
 		width:    crowdWidth,
@@ -170,13 +174,17 @@ func measure(ctx context.Context, args []string, out, errs io.Writer) error {
 	}
 	defer clean()
 	b.programs = p
-	machine := fmt.Sprintf("%s %s/%s, %d CPUs%s at the start", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), load())
+	machine := fmt.Sprintf("%s %s/%s, %d CPUs%s at the start%s", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), load(), bandwidth())
 	if err := b.run(ctx); err != nil {
 		return err
 	}
 	b.say("done")
 	fmt.Fprintf(out, "%s\n\n", machine)
 	if err := b.report.print(out); err != nil {
+		return err
+	}
+	fmt.Fprintln(out)
+	if err := printRatios(out, &b.report); err != nil {
 		return err
 	}
 	fmt.Fprintln(out)

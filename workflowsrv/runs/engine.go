@@ -169,6 +169,10 @@ func (e *Engine) take(ctx context.Context, log Log, principal, id string) (*Run,
 		after = len(r.Events)
 	}
 	kept, events, err := log.Run(ctx, principal, id, after)
+	if r != nil && (err != nil || !kept.Created.Equal(r.Created)) { // It was deleted, and may have been imported again.
+		r = nil
+		kept, events, err = log.Run(ctx, principal, id, 0)
+	}
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, &Error{fmt.Sprintf("there is no run %q", short(id)), "workflow_resume finds runs by words, also by none"}
 	}
@@ -178,11 +182,7 @@ func (e *Engine) take(ctx context.Context, log Log, principal, id string) (*Run,
 	if r == nil {
 		return Open(kept, events)
 	}
-	if err := r.read(events); err != nil {
-		return nil, err
-	}
-	r.Digest, r.Updated, r.Held = kept.Digest, kept.Updated, kept.Held
-	return r, json.Unmarshal(kept.Head, &r.Head)
+	return r, r.read(kept, events)
 }
 
 // give lets the next caller have a run without reading it again.

@@ -86,21 +86,22 @@ func gate(step string, pass int) string { return step + "#" + strconv.Itoa(pass)
 
 // Open reads a run from what a log keeps.
 func Open(kept store.Run, events []json.RawMessage) (*Run, error) {
-	r := &Run{ID: kept.ID, Workflow: kept.Workflow, Digest: kept.Digest, Created: kept.Created, Updated: kept.Updated, Held: kept.Held, place: newPlace()}
-	if err := json.Unmarshal(kept.Head, &r.Head); err != nil {
-		return nil, fmt.Errorf("run %s: %w", kept.ID, err)
-	}
-	return r, r.read(events)
+	r := &Run{ID: kept.ID, Workflow: kept.Workflow, Created: kept.Created, place: newPlace()}
+	return r, r.read(kept, events)
 }
 
-// read adds events that the log has.
-func (r *Run) read(raw []json.RawMessage) error {
+// read adds events that the log has, with what it has of the run besides.
+func (r *Run) read(kept store.Run, raw []json.RawMessage) error {
 	for _, text := range raw {
 		var e Event
 		if err := json.Unmarshal(text, &e); err != nil {
 			return fmt.Errorf("run %s, event %d: %w", r.ID, len(r.Events)+1, err)
 		}
 		r.add(e)
+	}
+	r.Digest, r.Updated, r.Held, r.Head = kept.Digest, kept.Updated, kept.Held, Head{}
+	if err := json.Unmarshal(kept.Head, &r.Head); err != nil {
+		return fmt.Errorf("run %s: %w", r.ID, err)
 	}
 	return nil
 }

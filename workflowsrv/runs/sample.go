@@ -23,7 +23,7 @@ func sampleFor(text json.RawMessage) string {
 	}
 	out := strings.Join(s.lines, "\n")
 	for len([]rune(out)) < s.least {
-		out += " …"
+		out = strings.TrimSpace(out + " what you found")
 	}
 	return out
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/mcp-workbench/workbench/internal/store"
 )
@@ -54,8 +53,10 @@ func (e *Engine) Start(ctx context.Context, who Caller, workflow, goal string, v
 	if err := log.StartRun(context.WithoutCancel(ctx), who.Principal, kept, entry.JSON, first); err != nil {
 		return Answer{}, err
 	}
+	if t.r, err = e.take(ctx, log, who.Principal, t.r.ID); err != nil {
+		return Answer{}, err
+	}
 	t.pending = nil
-	t.r.Created, t.r.Updated = time.Now(), time.Now()
 	defer t.done()
 	a, err := t.goOn(ctx)
 	if err == nil && a.Question == nil {

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/store"
+	"github.com/mcp-workbench/workbench/workflowsrv"
+	"github.com/mcp-workbench/workbench/workflowsrv/runs"
+)
+
+// runner returns what carries out the runs that are kept here, and the store they are in.
+func (e *environment) runner(ctx context.Context) (*runs.Engine, *store.Store, error) {
+	opts, err := e.configured("", zerolog.Nop())
+	if err != nil {
+		return nil, nil, err
+	}
+	cfg, _ := e.desks.now()
+	if cfg.Store.DSN == "" {
+		path, err := e.storePath(cfg)
+		if err != nil {
+			return nil, nil, err
+		}
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			return nil, nil, hinted{fmt.Errorf("no runs have been kept: %s is not there", path), `if they are elsewhere, say so in the configuration: "store": {"path": "…"}`}
+		}
+	}
+	s, err := e.desks.kept(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	return workflowsrv.New(opts).Runs(), s, nil
+}
+
+func runsAnswerCommand(env *environment) *cobra.Command {
+	var user, reason string
+	var code bool
+	cmd := &cobra.Command{
+		Use:   "answer RUN [ANSWER]",
+		Short: "Answer for yourself what a run asks a person",
+		Long: `Answer shows what a run asks a person and takes the answer, which the record then
+has as one given at a terminal. It is for people, so it needs a terminal: the
+tools of an agent have none. With --code it prints a one-time code that stands
+for the answer, to be given to the agent in a chat; the code counts for this step
+alone, for 15 minutes.`,
+		Example: `  workbench runs answer run-7k3q9x2m4a
+  workbench runs answer run-7k3q9x2m4a no --reason "not on a Friday"
+  workbench runs answer run-7k3q9x2m4a --code`,
+		Args: between(1, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !isTerminal(env.in) {
+				return hinted{errors.New("an answer is a person's: standard input is no terminal"), "run the command in a terminal of your own"}
+			}
+			o := runs.Opinion{Run: args[0], Reason: reason, How: "terminal", Code: code}
+			if len(args) == 2 {
+				o.Answer = args[1]
+			}
+			return answerRun(cmd.Context(), env, user, o, len(args) == 2)
+		},
+	}
+	addRunUser(cmd, &user)
+	cmd.Flags().StringVar(&reason, "reason", "", "`why`, which the agent is told")
+	cmd.Flags().BoolVar(&code, "code", false, "print a one-time code that stands for the answer")
+	return cmd
+}
+
+func answerRun(ctx context.Context, env *environment, user string, o runs.Opinion, given bool) error {
+	engine, s, err := env.runner(ctx)
+	if err != nil {
+		return err
+	}
+	r, err := oneRun(ctx, s, user, o.Run)
+	if err != nil {
+		return err
+	}
+	question, err := engine.Pending(ctx, r.Principal, o.Run)
+	if err != nil {
+		return noQuestion(o.Run, err)
+	}
+	if !given {
+		fmt.Fprintf(env.out, "%s\n", foreign.Block(question))
+		agreed, err := env.asked(ctx, "Agree?")
+		if err != nil {
+			return err
+		}
+		if !agreed {
+			o.Answer = "no"
+		}
+	}
+	code, err := engine.Say(ctx, r.Principal, o)
+	switch {
+	case err != nil:
+		return noQuestion(o.Run, err)
+	case code != "":
+		fmt.Fprintf(env.out, "code %s: give it to the agent\n", code)
+	default:
+		fmt.Fprintf(env.out, "%s is answered; the agent goes on with workflow_next\n", o.Run)
+	}
+	return nil
+}
+
+func noQuestion(run string, err error) error {
+	if errors.Is(err, runs.ErrNoQuestion) {
+		return hinted{fmt.Errorf("%s: %w", foreign.NewText(run), err), "workbench runs show " + run + " says where it is"}
+	}
+	return err
+}

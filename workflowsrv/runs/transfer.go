@@ -1,0 +1,96 @@
+package runs
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/mcp-workbench/workbench/internal/store"
+)
+
+// A record is a run as it is exported, a line of JSON.
+type record struct {
+	User       string            `json:"user_id"`
+	Run        string            `json:"run"`
+	Workflow   string            `json:"workflow"`
+	Created    time.Time         `json:"created_at"`
+	Updated    time.Time         `json:"updated_at"`
+	Head       json.RawMessage   `json:"head"`
+	Definition json.RawMessage   `json:"definition"`
+	Events     []json.RawMessage `json:"events"`
+}
+
+// Export writes runs with their events and definitions, a line of JSON each.
+func Export(ctx context.Context, log Log, w io.Writer, list []store.OwnedRun) error {
+	out := json.NewEncoder(w)
+	out.SetEscapeHTML(false)
+	for _, owned := range list {
+		r, events, err := log.Run(ctx, owned.Principal, owned.ID, 0)
+		if errors.Is(err, store.ErrNotFound) {
+			continue // deleted in between
+		}
+		if err != nil {
+			return fmt.Errorf("run %s: %w", owned.ID, err)
+		}
+		definition, err := log.Definition(ctx, r.Digest)
+		if err != nil {
+			return fmt.Errorf("the definition of run %s: %w", owned.ID, err)
+		}
+		if err := out.Encode(record{owned.Principal, r.ID, r.Workflow, r.Created, r.Updated, r.Head, definition, events}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// maxRecord is the longest line that Import reads.
+const maxRecord = 256 << 20
+
+// Import keeps what Export has written, for a user or, with "", for whom each run was. Runs that are there already are left
+// as they are. The error names the line; what came before it has been kept.
+func Import(ctx context.Context, log Log, in io.Reader, user string) (kept, left int, err error) {
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, maxRecord)
+	for n := 1; lines.Scan(); n++ {
+		if len(lines.Bytes()) == 0 {
+			continue
+		}
+		var stale *store.StaleError
+		err := importOne(ctx, log, lines.Bytes(), user)
+		switch {
+		case errors.As(err, &stale):
+			left++
+		case err != nil:
+			return kept, left, fmt.Errorf("line %d: %w", n, err)
+		default:
+			kept++
+		}
+	}
+	return kept, left, lines.Err()
+}
+
+func importOne(ctx context.Context, log Log, line []byte, user string) error {
+	var in record
+	if err := json.Unmarshal(line, &in); err != nil {
+		return &store.InvalidError{What: "want a line of JSON as export writes it: " + err.Error()}
+	}
+	if in.Run == "" || len(in.Events) == 0 || len(in.Definition) == 0 {
+		return &store.InvalidError{What: "want a run with its definition and events, as export writes them"}
+	}
+	if user != "" {
+		in.User = user
+	}
+	kept := store.Run{ID: in.Run, Workflow: in.Workflow, Head: in.Head, Events: len(in.Events), Created: in.Created, Updated: in.Updated}
+	r, err := Open(kept, in.Events)
+	if err != nil {
+		return &store.InvalidError{What: err.Error()}
+	}
+	if r.Events[0].Kind != Started && r.Events[0].Kind != Forked {
+		return &store.InvalidError{What: "the first event of a run is that it was started"}
+	}
+	return log.StartRun(ctx, in.User, kept, in.Definition, in.Events...)
+}

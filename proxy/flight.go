@@ -369,9 +369,20 @@ func (f *flight) deliver(m *wire.Message, err error) {
 	if f.span != nil {
 		f.span.note(m)
 	}
-	if f.tool && m.Kind == wire.Result && len(m.Raw) > smallResult {
-		m = f.shortened(m)
+	switch {
+	case !f.tool || m.Kind != wire.Result || len(m.Raw) <= smallResult || !f.mayShorten():
+		f.answer(m)
+	case f.hold(len(m.Raw)): // it takes time, for which the server's other replies would wait
+		kept := *m
+		kept.Raw = bytes.Clone(m.Raw)
+		go func() { f.answer(f.shortened(&kept)) }()
+	default:
+		f.answer(f.shortened(m))
 	}
+}
+
+// answer gives the client a reply as it is to see it.
+func (f *flight) answer(m *wire.Message) {
 	if f.granted != 0 {
 		f.grant(m)
 	}

@@ -44,14 +44,17 @@ func resultTools(scripts bool, toolboxes []config.Toolbox) []metaTool {
 		}, []string{"id"}, readHints())}
 }
 
-// shortened keeps a result that is too large for a model's window, if its server is configured so, and gives the message with
-// a preview in its place. A result that cannot be kept is passed on whole, and the log says why.
+// mayShorten reports whether a large result of the call is to be kept. A script has the whole.
+func (f *flight) mayShorten() bool {
+	_, scripted := f.out.(*scriptCall)
+	return !scripted && previews(f.server.Load().LargeResults())
+}
+
+// shortened keeps a result that is too large for a model's window, and gives the message with a preview in its place. A result
+// that cannot be kept is passed on whole, and the log says why.
 func (f *flight) shortened(m *wire.Message) *wire.Message {
 	srv := f.server.Load()
 	large := srv.LargeResults()
-	if _, scripted := f.out.(*scriptCall); scripted || !previews(large) {
-		return m // a script has the whole
-	}
 	name := srv.Toolbox + "/" + srv.Name
 	if f.inner.server != nil {
 		name += "/" + foreign.NewName(f.inner.tool).String()

@@ -167,7 +167,7 @@ func excluded(servers []*toolbox.Server, query string) (said []string) {
 func (s *session) searchable(only string) (*find.Index, []*toolbox.Server) {
 	if only != "" {
 		servers, searched := s.known(only)
-		return find.New(searched), servers
+		return s.p.root.indexes.Of(searched), servers
 	}
 	k := &s.finder
 	k.mu.Lock()
@@ -177,7 +177,7 @@ func (s *session) searchable(only string) (*find.Index, []*toolbox.Server) {
 	s.mu.Unlock()
 	if k.routes != now {
 		servers, searched := s.known("")
-		k.routes, k.index, k.servers = now, find.New(searched), servers
+		k.routes, k.index, k.servers = now, s.p.root.indexes.Of(searched), servers
 	}
 	if k.expiry == nil {
 		k.expiry = time.AfterFunc(keepIndex, k.forget)

@@ -14,6 +14,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/account"
 	"github.com/mcp-workbench/workbench/internal/approval"
 	"github.com/mcp-workbench/workbench/internal/calls"
+	"github.com/mcp-workbench/workbench/internal/find"
 	"github.com/mcp-workbench/workbench/internal/habits"
 	"github.com/mcp-workbench/workbench/internal/mask"
 	"github.com/mcp-workbench/workbench/internal/principal"
@@ -78,6 +79,7 @@ type Proxy struct {
 	quit      context.CancelFunc
 	work      sync.WaitGroup // shared servers that are leaving
 	tallies   tallies
+	indexes   find.Shared   // that sessions search
 	guests    atomic.Uint64 // requests of guests so far
 	connected atomic.Uint64 // sessions so far
 

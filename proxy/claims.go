@@ -18,6 +18,9 @@ func exposedNames(k toolbox.Kind) scope { return scope{list: string(k)} }
 func uris() scope                       { return scope{list: "uris"} }
 func origins() scope                    { return scope{list: "origins"} }
 
+// appNames is the scope of what pages of servers call the tools of these.
+func appNames() scope { return scope{list: "apps"} }
+
 // bareNames is the scope of what servers call their tools in a toolbox.
 func bareNames(toolbox string) scope { return scope{"bare", toolbox} }
 

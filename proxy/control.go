@@ -40,7 +40,11 @@ func newControl(version, instructions string, toolboxes []config.Toolbox) *contr
 // extensions are those that servers behind workbench may have, with their settings. None is started when a client asks, so
 // that all are declared.
 func extensions() map[string]any {
-	return map[string]any{eras.Tasks: struct{}{}}
+	return map[string]any{
+		eras.Tasks:  struct{}{},
+		eras.Apps:   struct{}{},
+		eras.Skills: map[string]bool{"directoryRead": true},
+	}
 }
 
 // answer gives the reply to a request, with the client's own id. The engine

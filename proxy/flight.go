@@ -66,6 +66,7 @@ type flight struct {
 	cached  bool   // it is of a method whose results may be kept by modern clients
 	tasks   bool   // it is for a tool of a legacy server that may make a task of it
 	made    bool   // its result is a task
+	alias   bool   // its client knows the skill that it is about by other uris than the server
 	granted uint64 // the digest of what a person agreed to, of a modern client
 	size    int    // what the session's account is charged for it; guarded by s.mu
 	over    atomic.Bool
@@ -365,6 +366,9 @@ func (f *flight) deliver(m *wire.Message, err error) {
 				return
 			}
 		}
+	}
+	if m.Kind == wire.Result {
+		m = f.withPlaces(m)
 	}
 	if f.span != nil {
 		f.span.note(m)

@@ -1,6 +1,8 @@
 package proxy
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"net/url"
 	"slices"
@@ -11,6 +13,57 @@ import (
 
 // aliasScheme begins the uris that say whose a resource is.
 const aliasScheme = "workbench://"
+
+// sameSchemes are those that clients know by their scheme: pages of apps and files of skills keep it. Whose they are stands in
+// their authority.
+func sameSchemes() []string { return []string{"ui://", "skill://"} }
+
+func keepsScheme(uri string) bool {
+	return slices.ContainsFunc(sameSchemes(), func(scheme string) bool { return strings.HasPrefix(uri, scheme) })
+}
+
+// mark is the authority that says whose a uri of one of the sameSchemes is.
+func mark(srv *toolbox.Server) string {
+	sum := sha256.Sum256([]byte(srv.Toolbox + "\x00" + srv.Name))
+	return "wb-" + hex.EncodeToString(sum[:markBytes])
+}
+
+const markBytes = 8
+
+// isMarked reports whether a uri has such an authority.
+func isMarked(uri string) bool {
+	for _, scheme := range sameSchemes() {
+		rest, is := strings.CutPrefix(uri, scheme+"wb-")
+		digits, _, ok := strings.Cut(rest, "/")
+		if _, err := hex.DecodeString(digits); is && ok && err == nil && len(digits) == 2*markBytes {
+			return true
+		}
+	}
+	return false
+}
+
+// placeURI is the uri by which a client reaches a server's resource where the uri does not lead there by itself.
+func placeURI(srv *toolbox.Server, uri string) string {
+	for _, scheme := range sameSchemes() {
+		if rest, ok := strings.CutPrefix(uri, scheme); ok {
+			return scheme + mark(srv) + "/" + rest
+		}
+	}
+	return aliasURI(srv, uri)
+}
+
+// ownURI is what the server calls a resource that a client names by a uri which says whose it is, if it is this server's.
+func ownURI(srv *toolbox.Server, uri string) (own string, ok bool) {
+	if own, ok := strings.CutPrefix(uri, aliasURI(srv, "")); ok {
+		return own, true
+	}
+	for _, scheme := range sameSchemes() {
+		if rest, ok := strings.CutPrefix(uri, scheme+mark(srv)+"/"); ok {
+			return scheme + rest, true
+		}
+	}
+	return "", false
+}
 
 func aliasURI(srv *toolbox.Server, uri string) string {
 	return aliasScheme + url.PathEscape(srv.Toolbox) + "/" + url.PathEscape(srv.Name) + "/" + uri
@@ -24,6 +77,7 @@ func aliasURI(srv *toolbox.Server, uri string) string {
 // nowhere, and what led to a server leads to no other until the session ends.
 type places struct {
 	claims  *claims
+	pages   []identity                   // of apps
 	owners  map[string][]*toolbox.Server // of uris and templates, as servers list them
 	aliases map[identity]string          // under what those are listed that do not lead to their server by themselves
 	origins map[string][]*toolbox.Server // that list something of a scheme and authority
@@ -31,7 +85,9 @@ type places struct {
 	wide    map[string][]*toolbox.Server // that have a template of any authority of a scheme
 }
 
-func newPlaces(c *claims, items []toolbox.Item) *places {
+// newPlaces makes the places of uris and templates. The uris of a group, of one server, lead to it by themselves together or
+// not at all.
+func newPlaces(c *claims, items []identity, groups [][]identity) *places {
 	p := &places{
 		claims:  c,
 		owners:  make(map[string][]*toolbox.Server),
@@ -40,23 +96,42 @@ func newPlaces(c *claims, items []toolbox.Item) *places {
 		schemes: make(map[string][]*toolbox.Server),
 		wide:    make(map[string][]*toolbox.Server),
 	}
+	items = slices.Concat(append(groups, items)...)
 	for _, it := range items {
-		uri := it.Key.Verbatim()
-		at := originOf(uri)
-		add(p.owners, uri, it.Server)
-		add(p.schemes, at.scheme, it.Server)
+		at := originOf(it.key)
+		add(p.owners, it.key, it.server)
+		add(p.schemes, at.scheme, it.server)
 		if at.wide {
-			add(p.wide, at.scheme, it.Server)
+			add(p.wide, at.scheme, it.server)
 		} else {
-			add(p.origins, at.origin, it.Server)
+			add(p.origins, at.origin, it.server)
 		}
 	}
 	for _, it := range items {
-		if uri := it.Key.Verbatim(); !p.leads(it.Server, uri) {
-			p.aliases[identity{it.Server, uri}] = aliasURI(it.Server, uri)
+		if !p.leads(it.server, it.key) {
+			p.aliases[it] = placeURI(it.server, it.key)
+		}
+	}
+	for _, group := range groups {
+		if slices.ContainsFunc(group, func(it identity) bool { return p.aliases[it] != "" }) {
+			for _, it := range group {
+				p.aliases[it] = placeURI(it.server, it.key)
+			}
 		}
 	}
 	return p
+}
+
+// shown is the uri by which a client knows a server's resource.
+func (p *places) shown(srv *toolbox.Server, uri string) string {
+	if alias, ok := p.aliases[identity{srv, uri}]; ok {
+		return alias
+	}
+	around := p.around(originOf(uri))
+	if slices.Contains(p.owners[uri], srv) || len(p.owners[uri]) == 0 && len(around) == 1 && around[0] == srv {
+		return uri
+	}
+	return placeURI(srv, uri)
 }
 
 func add(to map[string][]*toolbox.Server, key string, srv *toolbox.Server) {
@@ -68,8 +143,13 @@ func add(to map[string][]*toolbox.Server, key string, srv *toolbox.Server) {
 // leads reports whether a uri that a server lists, or what is made of a template, leads there by itself.
 func (p *places) leads(srv *toolbox.Server, uri string) bool {
 	of, at := addressOf(srv), originOf(uri)
+	holder, held := p.claims.holder(uris(), uri)
 	switch {
-	case len(p.owners[uri]) > 1 || isAlias(uri):
+	case isAlias(uri):
+		return false
+	case held && holder == of && keepsScheme(uri):
+		return true // it did before another server came that has the same
+	case len(p.owners[uri]) > 1:
 		return false
 	case !p.claims.free(uris(), uri, of) || p.claims.another(origins(), at.origin, of):
 		return false
@@ -93,6 +173,20 @@ func (p *places) give() bool {
 	return ok
 }
 
+// givePages notes that a client is given the uris of pages in the definitions of tools, as give does for lists of resources.
+func (p *places) givePages() bool { return p.holdAll(p.pages) }
+
+// holdAll notes that a client is given uris.
+func (p *places) holdAll(items []identity) bool {
+	ok := true
+	for _, it := range items {
+		if p.aliases[it] == "" {
+			ok = p.claims.hold(uris(), it.key, addressOf(it.server)) && ok
+		}
+	}
+	return ok
+}
+
 // around returns the servers that list something where a uri is.
 func (p *places) around(at site) []*toolbox.Server {
 	found := slices.Clone(p.origins[at.origin])
@@ -110,6 +204,11 @@ func (p *places) find(uri string, others []*toolbox.Server) (*toolbox.Server, er
 	at := originOf(uri)
 	found := p.owners[uri]
 	in, name := uris(), uri
+	if holder, held := p.claims.holder(in, uri); held && keepsScheme(uri) {
+		if i := slices.IndexFunc(found, func(srv *toolbox.Server) bool { return addressOf(srv) == holder }); i >= 0 {
+			return found[i], nil
+		}
+	}
 	if len(found) == 0 {
 		found = p.around(at)
 		in, name = origins(), at.origin
@@ -160,7 +259,7 @@ func (p *places) knows(srv *toolbox.Server, uri string) bool {
 
 // isAlias reports whether a uri says whose it is. That is for workbench to say, so no server has such uris.
 func isAlias(uri string) bool {
-	return len(uri) >= len(aliasScheme) && strings.EqualFold(uri[:len(aliasScheme)], aliasScheme)
+	return isMarked(uri) || len(uri) >= len(aliasScheme) && strings.EqualFold(uri[:len(aliasScheme)], aliasScheme)
 }
 
 // site is where a uri is, or what is made of a template.

@@ -69,6 +69,7 @@ type directory struct {
 	claimed map[string][]route  // by servers' own names, where clients see these
 	bare    map[bareName][]route
 	items   map[fullName]route
+	apps    map[string][]route // of servers that have apps, by the servers' own names
 }
 
 // bareName is what servers call a tool, in one toolbox.

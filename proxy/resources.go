@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/mcp-workbench/workbench/internal/account"
 	"github.com/mcp-workbench/workbench/internal/eras"
@@ -109,7 +108,7 @@ func (s *session) locate(uri string) (srv *toolbox.Server, own string, err error
 	}
 	if isAlias(uri) {
 		for _, srv := range all {
-			if own, ok := strings.CutPrefix(uri, aliasURI(srv, "")); ok {
+			if own, ok := ownURI(srv, uri); ok {
 				return srv, own, nil
 			}
 		}
@@ -122,7 +121,7 @@ func (s *session) locate(uri string) (srv *toolbox.Server, own string, err error
 // namesOfLocked are the uris by which the client may know a resource of a server: its own, if that may lead there, and
 // the one that says whose it is.
 func (s *session) namesOfLocked(srv *toolbox.Server, own string) []string {
-	names := []string{aliasURI(srv, own)}
+	names := []string{placeURI(srv, own)}
 	if s.routes.places.knows(srv, own) {
 		names = append(names, own)
 	}

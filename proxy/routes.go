@@ -71,14 +71,26 @@ func (s *session) build() *routes {
 	r.tools = s.directory(toolbox.Tools, tools, boxes)
 	r.prompts = s.directory(toolbox.Prompts, gather(boxes, toolbox.Prompts), boxes)
 	r.mirror(tools)
-	r.places = newPlaces(s.claims, slices.Concat(gather(boxes, toolbox.Resources), gather(boxes, toolbox.Templates)))
+	ofApps, apps := pages(gather(boxes, toolbox.Tools))
+	located := slices.Clone(ofApps)
+	for _, it := range slices.Concat(gather(boxes, toolbox.Resources), gather(boxes, toolbox.Templates)) {
+		located = append(located, identity{it.Server, it.Key.Verbatim()})
+	}
+	var groups [][]identity
+	for srv := range s.skills {
+		groups = append(groups, s.skillURIsLocked(srv)...)
+	}
+	r.places = newPlaces(s.claims, located, groups)
+	r.places.pages = ofApps
+	r.tools.ofApps(apps)
+	s.sharePages.Store(len(apps) > 1)
 	for e := range r.lists {
 		list := func(k toolbox.Kind, boxes []*box, names map[identity]string) []byte {
 			var items []toolbox.Item
 			for _, b := range boxes {
 				items = append(items, s.offered(b, k, era(e))...)
 			}
-			return s.render(k, items, names)
+			return s.render(r.places, k, items, names)
 		}
 		r.lists[e] = map[toolbox.Kind][]byte{
 			toolbox.Tools:     list(toolbox.Tools, all, r.tools.shown),
@@ -183,7 +195,8 @@ func (s *session) giveLocked(k toolbox.Kind, box string) {
 func (r *routes) give(k toolbox.Kind, box string) bool {
 	switch k {
 	case toolbox.Tools:
-		return r.tools.give(box)
+		given := r.places.givePages()
+		return r.tools.give(box) && given
 	case toolbox.Prompts:
 		return r.prompts.give("")
 	default:
@@ -232,7 +245,7 @@ func (s *session) mirrored(name []byte) *mcp.Tool {
 
 // render makes the JSON array of one list: the items' own bytes, with the name
 // replaced where the client sees another.
-func (s *session) render(k toolbox.Kind, items []toolbox.Item, names map[identity]string) []byte {
+func (s *session) render(p *places, k toolbox.Kind, items []toolbox.Item, names map[identity]string) []byte {
 	out := []byte{'['}
 	if k == toolbox.Tools {
 		for _, t := range s.view.Load().meta {
@@ -254,6 +267,12 @@ func (s *session) render(k toolbox.Kind, items []toolbox.Item, names map[identit
 		if k == toolbox.Tools && previews(it.Server.LargeResults()) {
 			edits = append(edits, withoutOutputSchema(&it)...)
 			slices.SortFunc(edits, func(x, y wire.Edit) int { return x.Span.Start - y.Span.Start })
+		}
+		if k == toolbox.Tools {
+			if pages := p.pageEdits(it.Server, it.Raw, all(it.Raw)); pages != nil {
+				edits = append(edits, pages...)
+				slices.SortFunc(edits, func(x, y wire.Edit) int { return x.Span.Start - y.Span.Start })
+			}
 		}
 		if edits != nil {
 			out = wire.Splice(out, it.Raw, edits...)

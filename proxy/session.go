@@ -70,6 +70,7 @@ type session struct {
 	held     []held              // requests of servers that no call can carry yet
 	watched  map[string]bool     // resources that a legacy client subscribed to
 	tasks    *tasks
+	skills   map[*toolbox.Server]*serverSkills // of servers whose skills were listed
 	listens  map[*flight]*subscription
 	arrears  map[arrear]struct{} // what a client that is behind gets later
 
@@ -84,6 +85,8 @@ type session struct {
 	habit                         habits.Habit
 	recalled                      bool // habit has what other sessions saw
 
+	// sharePages says that several servers have apps, so that the pages which results name may be one for another.
+	sharePages atomic.Bool
 	finder     finder
 	considered considered
 	shelf      *results.Shelf // large results
@@ -110,6 +113,7 @@ func newSession(p *Proxy, who principal.Principal, user *account.Account, send f
 		grants:   make(map[uint64]int),
 		watched:  make(map[string]bool),
 		tasks:    newTasks(),
+		skills:   make(map[*toolbox.Server]*serverSkills),
 		listens:  make(map[*flight]*subscription),
 		arrears:  make(map[arrear]struct{}),
 		listed:   make(chan struct{}),
@@ -201,6 +205,10 @@ func (s *session) Close(ctx context.Context) error {
 		s.account.Credit(watchSize(uri))
 	}
 	clear(s.watched)
+	for _, kept := range s.skills {
+		kept.close()
+	}
+	clear(s.skills)
 	s.mu.Unlock()
 	return errors.Join(errs...)
 }
@@ -329,6 +337,8 @@ func (s *session) request(m *wire.Message, out outlet, scope uint64) {
 		s.complete(&c)
 	case "subscriptions/listen":
 		s.listen(&c)
+	case "skills/list", "skills/get", "resources/directory/read":
+		s.skillMethod(&c)
 	default:
 		s.taskMethod(&c)
 	}

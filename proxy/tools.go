@@ -41,6 +41,7 @@ func (s *session) callTool(c *call) {
 		s.callUnlisted(c, name)
 	case errors.As(err, new(*heldError)):
 		s.refuse(c, name, err)
+	case !s.isMeta(name) && s.callFromApp(c, name):
 	case !s.isMeta(name):
 		s.refuse(c, name, s.notMeant(toolbox.Tools, name, err))
 	case name == openTool || name == openToolLater:

@@ -140,7 +140,7 @@ func ErrorToModern(raw []byte, failure wire.Span) []wire.Edit {
 // long they may be kept.
 func Cacheable(method string) bool {
 	switch method {
-	case "resources/read", "tools/list", "prompts/list", "resources/list", "resources/templates/list":
+	case "resources/read", "tools/list", "prompts/list", "resources/list", "resources/templates/list", "skills/list", "skills/get":
 		return true
 	}
 	return false

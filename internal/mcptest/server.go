@@ -26,6 +26,8 @@ type Server struct {
 	// Tools, Resources, Templates and Prompts are the entries of the lists;
 	// nil Tools means DefaultTools. Lists that are nil are not offered.
 	Tools, Resources, Templates, Prompts []string
+	// Skills are the names of skills, whose uris are skill://NAME/SKILL.md.
+	Skills []string
 	// PageSize cuts the lists into pages; 0 means one page.
 	PageSize int
 	// Capabilities replaces the capabilities object; "" means what fits.
@@ -210,6 +212,8 @@ func (s *session) request(m *wire.Message) {
 		s.tool(m)
 	case "tasks/get", "tasks/cancel", "tasks/update", "tasks/result":
 		s.task(m, method)
+	case "skills/list", "skills/get", "resources/directory/read":
+		s.skills(m, method)
 	case "tasks/list":
 		s.mu.Lock()
 		tasks := append([]string(nil), s.tasks...)
@@ -275,6 +279,27 @@ func (s *session) task(m *wire.Message, method string) {
 	s.reply(m, fmt.Sprintf(`{"method":%q,"by":%q,"taskId":%s,"status":"working"}`, method, s.server.name(), m.Bytes(id)))
 }
 
+// skills answers a request about skills; but for the list, it says who answers.
+func (s *session) skills(m *wire.Message, method string) {
+	const entry = `{ "uri":"skill://%[1]s/SKILL.md","frontmatter":{"name":%[1]q,"description":"of %[2]s"},"resources":[` +
+		`{"uri":"skill://%[1]s/SKILL.md","digest":"sha256:%[2]s","size":1.0},{"uri":"skill://%[1]s/refs/a.md","digest":"x","size":2}],"x":1e400}`
+	span, _ := wire.FindPath(m.Raw, m.Params, "uri")
+	uri, _ := wire.Unquote(m.Bytes(span))
+	switch method {
+	case "skills/list":
+		var entries []string
+		for _, name := range s.server.Skills {
+			entries = append(entries, fmt.Sprintf(entry, name, s.server.name()))
+		}
+		s.page(m, "skills", entries)
+	case "skills/get":
+		name := strings.TrimSuffix(strings.TrimPrefix(uri, "skill://"), "/SKILL.md")
+		s.reply(m, fmt.Sprintf(`{"skill":`+entry+`,"by":%[2]q}`, name, s.server.name()))
+	default:
+		s.reply(m, fmt.Sprintf(`{"resources":[{"uri":%s}],"by":%q}`, wire.AppendQuote(nil, uri+"/a.md"), s.server.name()))
+	}
+}
+
 func (s *session) capabilities() string {
 	if s.server.Capabilities != "" {
 		return s.server.Capabilities
@@ -285,6 +310,9 @@ func (s *session) capabilities() string {
 	}
 	if s.server.Prompts != nil {
 		caps = append(caps, `"prompts":{}`, `"completions":{}`)
+	}
+	if s.server.Skills != nil {
+		caps = append(caps, `"extensions":{"io.modelcontextprotocol/skills":{"directoryRead":true}}`)
 	}
 	return "{" + strings.Join(caps, ",") + "}"
 }

@@ -15,6 +15,7 @@ import (
 //	prompts=greet        prompts of these names
 //	resources=a:1,a:2    resources of these uris
 //	templates=a:{n}      resource templates
+//	skills=git,mail      skills of these names, each of two files
 //	page=3               pages of three entries
 //	name=fs              the name that it gives itself, where it says who answers
 //	capabilities={…}     the capabilities object
@@ -41,6 +42,8 @@ func New(specs ...string) (*Server, error) {
 			s.Resources = each(values, `{"name":"one","uri":%q}`)
 		case "templates":
 			s.Templates = each(values, `{"name":"some","uriTemplate":%q}`)
+		case "skills":
+			s.Skills = values
 		case "page":
 			n, err := strconv.Atoi(value)
 			if err != nil {

@@ -1,0 +1,296 @@
+package proxy
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mcp-workbench/workbench/internal/account"
+	"github.com/mcp-workbench/workbench/internal/eras"
+	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/toolbox"
+)
+
+const (
+	// skillsWait bounds what a server that does not answer skills/list takes from the lists of the others.
+	skillsWait = 5 * time.Second
+	// maxSkillPages bounds the pages of one such list.
+	maxSkillPages = 100
+	// maxSkillFiles is how many files of a server's skills are remembered.
+	maxSkillFiles = 20_000
+)
+
+// skill is an entry of the list of a server, and the uris in it: of its manifest, and of its files and their folders.
+type skill struct {
+	raw  []byte
+	uris []string
+}
+
+// serverSkills are the uris of a server's skills when they were last listed, a slice for each.
+type serverSkills struct {
+	uris    [][]string
+	size    int
+	account *account.Account // that is charged for them: the server may be replaced
+}
+
+func (k *serverSkills) close() { k.account.Credit(k.size) }
+
+// hasSkills reports whether a server has the extension.
+func hasSkills(srv *toolbox.Server) bool { return eras.HasExtension(srv.Capabilities(), eras.Skills) }
+
+// skillMethod answers a request of the extension skills, or for the content of a folder.
+func (s *session) skillMethod(c *call) {
+	f := s.own(c)
+	if f == nil {
+		return
+	}
+	later := c.own()
+	go func() {
+		s.openMarked(f.ctx)
+		if later.method == "skills/list" {
+			f.reply(s.listSkills(f))
+			return
+		}
+		s.aboutSkill(f, later)
+	}()
+}
+
+// skillServers are the servers with skills in the open toolboxes.
+func (s *session) skillServers() (servers []*toolbox.Server) {
+	for _, b := range s.open() {
+		for _, srv := range b.Servers() {
+			if hasSkills(srv) {
+				servers = append(servers, srv)
+			}
+		}
+	}
+	return servers
+}
+
+// listSkills gives the skills of all servers, in the order of the configuration, on one page.
+func (s *session) listSkills(f *flight) []byte {
+	servers := s.skillServers()
+	lists := make([][]skill, len(servers))
+	var wait sync.WaitGroup
+	for i, srv := range servers {
+		wait.Go(func() { lists[i] = skillsOf(f.ctx, srv) })
+	}
+	wait.Wait()
+	s.keepSkills(servers, lists)
+	s.mu.Lock()
+	places := s.routes.places
+	for _, srv := range servers {
+		for _, group := range s.skillURIsLocked(srv) {
+			places.holdAll(group)
+		}
+	}
+	s.mu.Unlock()
+	reply := []byte(`{"skills":[`)
+	if f.modern != nil {
+		reply = []byte(`{"resultType":"complete","ttlMs":0,"cacheScope":"private","skills":[`)
+	}
+	for i, srv := range servers {
+		for _, k := range lists[i] {
+			reply = wire.Splice(comma(reply), k.raw, places.skillEdits(srv, k.raw, all(k.raw))...)
+		}
+	}
+	return append(reply, "]}"...)
+}
+
+// skillURIsLocked gives the uris of a server's skills, as far as they are known, a slice for each skill. s.mu must be held.
+func (s *session) skillURIsLocked(srv *toolbox.Server) (groups [][]identity) {
+	kept := s.skills[srv]
+	if kept == nil {
+		return nil
+	}
+	for _, uris := range kept.uris {
+		group := make([]identity, len(uris))
+		for i, uri := range uris {
+			group[i] = identity{srv, uri}
+		}
+		groups = append(groups, group)
+	}
+	return groups
+}
+
+// keepSkills remembers whose the uris of skills are, and makes the routes by that.
+func (s *session) keepSkills(servers []*toolbox.Server, lists [][]skill) {
+	s.update(func() bool {
+		for srv, old := range s.skills {
+			if i := slices.Index(servers, srv); i < 0 || lists[i] != nil {
+				old.close()
+				delete(s.skills, srv)
+			}
+		}
+		for i, srv := range servers {
+			kept := &serverSkills{account: srv.Account()}
+			for _, k := range lists[i] {
+				kept.uris = append(kept.uris, k.uris)
+				for _, uri := range k.uris {
+					kept.size += len(uri) + account.Each
+				}
+			}
+			if lists[i] != nil && !s.closed && kept.account.Charge(kept.size) {
+				s.skills[srv] = kept
+			}
+		}
+		return false
+	})
+}
+
+// skillsOf reads the list of a server, as far as it is within bounds; nil if the server does not give it.
+func skillsOf(ctx context.Context, srv *toolbox.Server) (skills []skill) {
+	ctx, cancel := context.WithTimeout(ctx, skillsWait)
+	defer cancel()
+	var params []byte
+	room, files := account.Lists, maxSkillFiles
+	for range maxSkillPages {
+		raw, err := srv.Request(ctx, "skills/list", params)
+		var page [2]wire.Span
+		if err != nil || wire.Find(raw, all(raw), []string{"skills", "nextCursor"}, page[:]) != nil {
+			return skills
+		}
+		if skills == nil {
+			skills = []skill{}
+		}
+		for e := range wire.Elements(raw, page[0]) {
+			k := newSkill(raw[e.Start:e.End])
+			if room -= len(k.raw); room < 0 {
+				return skills
+			}
+			if files -= len(k.uris); files < 0 {
+				return skills
+			}
+			skills = append(skills, k)
+		}
+		if !page[1].Present() || raw[page[1].Start] != '"' {
+			return skills
+		}
+		params = append(append([]byte(`{"cursor":`), raw[page[1].Start:page[1].End]...), '}')
+	}
+	return skills
+}
+
+func newSkill(raw []byte) skill {
+	k := skill{raw: raw}
+	add := func(uri string) {
+		if !slices.Contains(k.uris, uri) {
+			k.uris = append(k.uris, uri)
+		}
+	}
+	root := ""
+	for _, span := range skillPlaces(raw, all(raw)) {
+		uri, _ := wire.Unquote(raw[span.Start:span.End])
+		if add(uri); root == "" { // the first is that of the manifest
+			root, _, _ = cutLast(uri)
+			add(root)
+			continue
+		}
+		for folder, _, ok := cutLast(uri); ok && len(folder) > len(root) && strings.HasPrefix(folder, root+"/"); folder, _, ok = cutLast(folder) {
+			add(folder)
+		}
+	}
+	return k
+}
+
+// cutLast cuts a uri before its last slash.
+func cutLast(uri string) (folder, name string, ok bool) {
+	i := strings.LastIndexByte(uri, '/')
+	if i < 0 {
+		return uri, "", false
+	}
+	return uri[:i], uri[i+1:], true
+}
+
+// skillPlaces finds the uris in the entry of a skill, or in the list of a folder, at in.
+func skillPlaces(raw []byte, in wire.Span) (found []wire.Span) {
+	var out [2]wire.Span
+	if wire.Find(raw, in, []string{"uri", "resources"}, out[:]) != nil {
+		return nil
+	}
+	if out[0].Present() && raw[out[0].Start] == '"' {
+		found = append(found, out[0])
+	}
+	for e := range wire.Elements(raw, out[1]) {
+		if uri, err := wire.FindPath(raw, e, "uri"); err == nil && uri.Present() && raw[uri.Start] == '"' {
+			found = append(found, uri)
+		}
+	}
+	return found
+}
+
+// skillEdits gives the edits that put the uris by which the client knows a server's resources into the entry of a skill.
+func (p *places) skillEdits(srv *toolbox.Server, raw []byte, in wire.Span) (edits []wire.Edit) {
+	for _, span := range skillPlaces(raw, in) {
+		uri, _ := wire.Unquote(raw[span.Start:span.End])
+		if alias, ok := p.aliases[identity{srv, uri}]; ok {
+			edits = append(edits, wire.Edit{Span: span, New: wire.AppendQuote(nil, alias)})
+		}
+	}
+	slices.SortFunc(edits, func(x, y wire.Edit) int { return x.Span.Start - y.Span.Start })
+	return edits
+}
+
+// aboutSkill forwards a request that names a skill or a folder by its uri to the server that has it.
+func (s *session) aboutSkill(f *flight, c *call) {
+	uri, ok := wire.Unquote(c.Bytes(c.uri))
+	if !ok {
+		f.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: "params.uri is missing or not a string"})
+		return
+	}
+	srv, own, err := s.locateSkill(f, uri)
+	if err != nil {
+		f.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: fmt.Sprintf("%s: %s: %v", c.method, foreign.NewText(uri), err)})
+		return
+	}
+	var edits []wire.Edit
+	if own != uri {
+		f.alias = true
+		edits = append(edits, wire.Edit{Span: c.uri, New: wire.AppendQuote(nil, own)})
+	}
+	f.send(c, srv, own, edits...)
+}
+
+// locateSkill finds the server of a skill, or of a folder. Where the skills were not listed in this session they are: what a
+// client knows from before need not be listed first.
+func (s *session) locateSkill(f *flight, uri string) (srv *toolbox.Server, own string, err error) {
+	servers := s.skillServers()
+	if len(servers) == 0 {
+		return nil, "", fmt.Errorf("no open toolbox has a server with skills")
+	}
+	s.mu.Lock()
+	listed := len(s.skills) > 0
+	s.mu.Unlock()
+	if !listed && len(servers) > 1 && !isAlias(uri) {
+		s.listSkills(f)
+	}
+	srv, own, err = s.locate(strings.TrimSuffix(uri, "/"))
+	switch {
+	case err == nil && hasSkills(srv):
+		return srv, own, nil
+	case len(servers) == 1 && !isAlias(uri):
+		return servers[0], uri, nil
+	case err == nil || err == errUnknown:
+		err = fmt.Errorf("no server with skills has it")
+	}
+	return nil, "", err
+}
+
+// withSkills returns a result about a skill that the client knows by other uris than its server with these.
+func (f *flight) withSkills(m *wire.Message) *wire.Message {
+	srv := f.server.Load()
+	in := m.Result
+	if entry, err := wire.FindPath(m.Raw, m.Result, "skill"); err == nil && entry.Present() {
+		in = entry
+	}
+	var edits []wire.Edit
+	for _, span := range skillPlaces(m.Raw, in) {
+		uri, _ := wire.Unquote(m.Raw[span.Start:span.End])
+		edits = append(edits, wire.Edit{Span: span, New: wire.AppendQuote(nil, placeURI(srv, uri))})
+	}
+	return edited(m, edits)
+}

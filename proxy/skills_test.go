@@ -1,0 +1,62 @@
+package proxy_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// The skills of all servers are listed, those of the same uri told apart as a whole, and each is read from its server.
+func TestFaultA2_SkillsOfTheSameURI(t *testing.T) {
+	const toolboxes = `{"toolboxes":{"dev":{"open":true,"mcpServers":{
+		"one":{"command":"inside","args":["name=one","skills=git,mine","page=1","resources=x:1"]},
+		"two":{"command":"inside","args":["name=two","modern","skills=git","resources=x:2"]},
+		"none":{"command":"inside","args":["name=none","resources=skill://git/SKILL.md"]},
+		"mute":{"command":"inside","args":["name=mute","skills=mute","lack=skills/list"]}}}}}`
+	k := newTasker(t, toolboxes)
+	entry := func(uri, name, by string) string {
+		root := strings.TrimSuffix(uri, "/SKILL.md")
+		return `{ "uri":"` + uri + `","frontmatter":{"name":"` + name + `","description":"of ` + by + `"},"resources":[` +
+			`{"uri":"` + uri + `","digest":"sha256:` + by + `","size":1.0},{"uri":"` + root + `/refs/a.md","digest":"x","size":2}],"x":1e400}`
+	}
+	reply := k.ask("skills/list", `"x":1`)
+	var list struct {
+		Result struct{ Skills []struct{ URI string } }
+	}
+	if err := json.Unmarshal([]byte(strings.ReplaceAll(reply, "1e400", "1")), &list); err != nil || len(list.Result.Skills) != 3 {
+		t.Fatalf("got %s (%v), want three skills", reply, err)
+	}
+	one, mine, two := list.Result.Skills[0].URI, list.Result.Skills[1].URI, list.Result.Skills[2].URI
+	k.wants(reply, `"result":{"skills":[`+entry(one, "git", "one")+","+entry("skill://mine/SKILL.md", "mine", "one")+","+entry(two, "git", "two")+"]}")
+	if one == two || !strings.HasPrefix(one, "skill://wb-") || !strings.HasSuffix(two, "/git/SKILL.md") || mine != "skill://mine/SKILL.md" {
+		t.Errorf("got uris %q, %q and %q, want the equal ones told apart", one, mine, two)
+	}
+	for uri, by := range map[string]string{one: "one", two: "two", mine: "one"} {
+		own := mine
+		if uri != mine {
+			own = "skill://git/SKILL.md"
+		}
+		k.wants(k.ask("skills/get", `"uri":"`+uri+`"`), `"by":"`+by+`"`, `"uri":"`+uri+`"`, `"digest":"sha256:`+by+`"`)
+		k.wants(k.ask("resources/read", `"uri":"`+uri+`"`), `"by":"`+by+`"`, `"uri":"`+own+`"`)
+		folder := strings.TrimSuffix(uri, "SKILL.md") + "refs"
+		k.wants(k.ask("resources/directory/read", `"uri":"`+folder+`"`), `"by":"`+by+`"`, `{"resources":[{"uri":"`+folder+`/a.md"}]`)
+		k.wants(k.ask("resources/read", `"uri":"`+folder+`/a.md"`), `"by":"`+by+`"`)
+	}
+	for _, uri := range []string{"skill://git/SKILL.md", "skill://wb-0123456789abcdef/git/SKILL.md", "skill://nowhere/SKILL.md"} {
+		k.wants(k.ask("skills/get", `"uri":"`+uri+`"`), `"code":-32602`)
+	}
+	k.wants(k.ask("skills/get", `"uri":3`), `"code":-32602`)
+}
+
+// A client that knows a skill from before need not list it, and a modern client is told how long the list holds.
+func TestSkillsUnlisted(t *testing.T) {
+	k := newTasker(t, `{"toolboxes":{"dev":{"open":true,"mcpServers":{
+		"one":{"command":"inside","args":["name=one","skills=a"]},"two":{"command":"inside","args":["name=two","skills=b"]}}}}}`)
+	k.wants(k.ask("skills/get", `"uri":"skill://b/SKILL.md"`), `"by":"two"`)
+	k.meta = `,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`
+	k.wants(k.ask("skills/list", `"x":1`), `{"resultType":"complete","ttlMs":0,"cacheScope":"private","skills":[{ "uri":"skill://a/SKILL.md"`)
+	k.wants(k.ask("skills/get", `"uri":"skill://a/SKILL.md"`), `"by":"one"`, `"ttlMs":0`, `"cacheScope":"private"`)
+	none := newTasker(t, `{"toolboxes":{"dev":{"open":true,"mcpServers":{"one":{"command":"inside"}}}}}`)
+	none.wants(none.ask("skills/list", `"x":1`), `"result":{"skills":[]}`)
+	none.wants(none.ask("skills/get", `"uri":"skill://a/SKILL.md"`), `"code":-32602`, "no open toolbox has a server with skills")
+}

@@ -49,6 +49,9 @@ type HTTPOptions struct {
 	// there, and starts nothing.
 	Commands      http.Handler
 	CommandsProbe func(w http.ResponseWriter, r *http.Request) bool
+	// Page serves what is at /ui and below; it asks for the viewer's token
+	// itself. nil means that there is nothing.
+	Page http.Handler
 
 	MaxBody     int           // longest body of a request, in bytes; 0 = 4 MiB
 	MaxSessions int           // sessions at a time; 0 = 1024
@@ -134,6 +137,8 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.serveMetrics(w, r)
 	case commands:
 		h.serveCommands(w, r)
+	case h.opts.Page != nil && (r.URL.Path == "/ui" || strings.HasPrefix(r.URL.Path, "/ui/")):
+		h.opts.Page.ServeHTTP(w, r)
 	case h.metadata != nil && h.metadata.paths[r.URL.Path]:
 		h.metadata.serve(w, r)
 	default:

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/internal/account"
 	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/status"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
@@ -54,6 +55,9 @@ func (s *session) status() status.Session {
 	unread := s.unread
 	boxes := s.openLocked()
 	s.mu.Unlock()
+	if s.who.Name != principal.Default {
+		one.User = foreign.NewName(s.who.Name).String()
+	}
 	one.Kept, one.Unread = kept(s.account), unread.Kept()
 	if client != nil {
 		var info struct{ Name, Version foreign.Name }

@@ -17,6 +17,7 @@ import (
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/metrics"
+	"github.com/mcp-workbench/workbench/internal/page"
 	"github.com/mcp-workbench/workbench/internal/status"
 	"github.com/mcp-workbench/workbench/internal/tokens"
 	"github.com/mcp-workbench/workbench/proxy"
@@ -97,11 +98,19 @@ func serveHTTP(ctx context.Context, env *environment, o *httpFlags, cfg *config.
 	var front *proxy.HTTP
 	over.Metrics = metrics.Handler(opts.Version, func() status.Front { return front.Status() }, func() { front.TimeCalls() })
 	over.Commands, over.CommandsProbe = env.desks, env.desks.probe
+	way := page.ByToken
+	if o.noToken {
+		way = page.Open
+	}
+	view := newViewing(env, way, over.TLS != nil)
+	over.Page = view.page
 	front, err = proxy.NewHTTP(cfg, opts, over)
 	if err != nil {
 		return usageError{errors.Join(err, ln.Close())}
 	}
 	url := o.url(ln.Addr())
+	view.front, view.own = front, stateOf(url, front, reload.problem)
+	defer context.AfterFunc(ctx, view.page.Close)()
 	o.announce(opts.Logger, url, tokenFile)
 	for _, name := range env.desks.served() {
 		opts.Logger.Info().Str(logkey.Toolbox, name).Str(logkey.URL, strings.TrimSuffix(url, "mcp")+"commands/"+neturl.PathEscape(name)+"/").Msg("serving commands")

@@ -96,18 +96,8 @@ func serve(cmd *cobra.Command, env *environment, direct string, over *httpFlags)
 	}
 	defer stopTracing()
 	env.desks.use(cfg, direct, log)
-	opts := proxy.Options{
-		Version:   version(),
-		Direct:    direct,
-		Toolbox:   env.toolboxOptions(cfg, log),
-		Calls:     calls.New(calls.Meta),
-		Clients:   env.seenClients(log),
-		Approvals: env.approvals,
-		Results:   results.New(env.runtimeDirs()),
-		Scripts:   env.scripts(),
-		Logger:    log,
-		Tracer:    tracer,
-	}
+	opts := env.frontOptions(cfg, direct, log)
+	opts.Tracer = tracer
 	reload := newReloader(log, cfg, from, direct)
 	if over.address != "" {
 		return serveHTTP(cmd.Context(), env, over, cfg, opts, reload)
@@ -123,6 +113,21 @@ func serve(cmd *cobra.Command, env *environment, direct string, over *httpFlags)
 	in, out, restore := pollable(env.in, env.out)
 	defer restore()
 	return stopped(wire.Serve(cmd.Context(), in, out, front, wire.ServeOptions{MaxMessage: cfg.MaxMessage, Ending: env.ending.begin}))
+}
+
+// frontOptions are what a front gets from this program.
+func (e *environment) frontOptions(cfg *config.Config, direct string, log zerolog.Logger) proxy.Options {
+	return proxy.Options{
+		Version:   version(),
+		Direct:    direct,
+		Toolbox:   e.toolboxOptions(cfg, log),
+		Calls:     calls.New(calls.Meta),
+		Clients:   e.seenClients(log),
+		Approvals: e.approvals,
+		Results:   results.New(e.runtimeDirs()),
+		Scripts:   e.scripts(),
+		Logger:    log,
+	}
 }
 
 // toolboxOptions are what toolboxes get from this program, whoever opens them.

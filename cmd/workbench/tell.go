@@ -26,14 +26,19 @@ type teller interface {
 	Calls() *calls.Log
 }
 
+// stateOf gives what says where this process stands.
+func stateOf(url string, front teller, problem func() string) func() status.Workbench {
+	began := time.Now()
+	dir, _ := os.Getwd() // that of no project is not known
+	return func() status.Workbench {
+		return status.Workbench{PID: os.Getpid(), Dir: dir, Version: version(), Since: began.Round(0), Address: url, RSS: status.RSS(), ConfigProblem: problem(), Front: front.Status()}
+	}
+}
+
 // tell answers workbench status, and readers of metrics, on a local socket until
 // stop is called, and others by guests, if that is not nil; problem says what is wrong with the configuration file. That it cannot be made harms nobody.
 func (e *environment) tell(log zerolog.Logger, url string, front teller, guests http.Handler, problem func() string) (stop func()) {
-	began := time.Now()
-	dir, _ := os.Getwd() // that of no project is not known
-	now := func() status.Workbench {
-		return status.Workbench{PID: os.Getpid(), Dir: dir, Version: version(), Since: began.Round(0), Address: url, RSS: status.RSS(), ConfigProblem: problem(), Front: front.Status()}
-	}
+	now := stateOf(url, front, problem)
 	ctx, cancel := context.WithCancel(context.Background())
 	var work sync.WaitGroup
 	work.Go(func() {

@@ -41,6 +41,7 @@ type Session struct {
 	Client    string    `json:"client"` // its name, "" before it said so
 	Version   string    `json:"client_version,omitempty"`
 	Revision  string    `json:"revision"`         // of the protocol
+	User      string    `json:"user,omitempty"`   // whose it is; "" on standard input and output, and of who has the token of the front
 	Direct    string    `json:"direct,omitempty"` // the one toolbox it is served
 	Since     time.Time `json:"since"`
 	InFlight  int       `json:"in_flight"` // its requests that are not answered

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/mcp-workbench/workbench/internal/page"
+	"github.com/mcp-workbench/workbench/internal/principal"
+	"github.com/mcp-workbench/workbench/internal/status"
+	"github.com/mcp-workbench/workbench/proxy"
+)
+
+// viewing is what the page of this process shows and does. Most of it is what commands of this program print as JSON.
+type viewing struct {
+	env  *environment
+	page *page.Page
+	key  *page.Key // lets in the user of this machine, to see all their workbenches; nil on a gateway, where tokens do
+
+	// Both are set before the page is served.
+	front *proxy.HTTP // by which the page calls tools
+	own   func() status.Workbench
+}
+
+// newViewing makes the page, for which way says how one comes in.
+func newViewing(env *environment, way string, secure bool) *viewing {
+	v := &viewing{env: env}
+	if way == page.ByKey {
+		v.key = page.NewKey()
+	}
+	v.page = page.New(page.Options{Enter: v.enter, Stays: v.stays, Way: way, Secure: secure, Actions: v.actions()})
+	return v
+}
+
+// enter says who a credential stands for.
+func (v *viewing) enter(ctx context.Context, credential string) (page.Viewer, error) {
+	if v.key != nil {
+		if !v.key.Use(credential) {
+			return page.Viewer{}, &page.Refusal{Reason: errors.New("this address has been used, or is not whole"), Hint: "run workbench ui again: it prints a new one"}
+		}
+		return page.Viewer{Principal: principal.Principal{Name: principal.Default, Admin: true}}, nil
+	}
+	who, err := v.front.Admit(ctx, credential)
+	return page.Viewer{Principal: who, Token: credential}, err
+}
+
+// stays reports whether who came in with a token still would.
+func (v *viewing) stays(ctx context.Context, of page.Viewer) error {
+	if v.key != nil {
+		return nil
+	}
+	_, err := v.front.Admit(ctx, of.Token)
+	if denied := new(principal.DeniedError); errors.As(err, &denied) {
+		return page.ErrOut
+	}
+	return err
+}
+
+// actions are all that the page can ask for.
+func (v *viewing) actions() map[string]page.Action {
+	return map[string]page.Action{
+		"watch":         {Do: v.watch},
+		"toolboxes":     {Do: v.toolboxes},
+		"tools":         {Do: v.tools},
+		"open":          {Do: v.open},
+		"call":          {Do: v.call},
+		"retry":         {Do: v.retry},
+		"able":          {Admin: true, Do: v.able},
+		"login":         {Admin: true, Do: v.login},
+		"answer":        {Admin: true, Do: v.answer},
+		"config":        {Admin: true, Do: v.config},
+		"workflows":     {Admin: true, Do: v.printed("workflow", "list", "--json")},
+		"workflow":      {Admin: true, Do: v.printedOf("workflow", "show", "--json")},
+		"conversations": {Do: v.conversations},
+		"conversation":  {Do: v.conversation},
+	}
+}
+
+// aside runs a command of this program as the user would, and gives what it writes to out. That a command has printed all
+// there is to say and ends with another code than 0 is no error.
+func (e *environment) aside(ctx context.Context, out io.Writer, args ...string) error {
+	sub := e.beside(out)
+	defer sub.desks.Close()
+	defer sub.logs.close()
+	root := rootCommand(sub)
+	sub.configPath = e.configPath // the flag has its default
+	root.SetArgs(append([]string{"--log-level", "off"}, args...))
+	root.SetOut(io.Discard)
+	root.SetErr(io.Discard)
+	err := root.ExecuteContext(ctx)
+	var silent silentError
+	var advised hinted
+	switch {
+	case errors.As(err, &silent):
+		return nil
+	case errors.As(err, &advised):
+		return &page.Refusal{Reason: err, Hint: advised.hint}
+	}
+	return err
+}
+
+// beside is an environment for one more command in this process, which reads nothing, and logs nothing.
+func (e *environment) beside(out io.Writer) *environment {
+	sub := &environment{streams: streams{strings.NewReader(""), out, io.Discard}, environ: e.environ, configPath: e.configPath, logLevel: "off",
+		guard: e.guard, secrets: e.secrets, ending: e.ending, hangups: e.hangups, approvals: e.approvals}
+	sub.desks = newDesks(sub)
+	return sub
+}
+
+// json runs a command that prints JSON.
+func (v *viewing) json(ctx context.Context, args ...string) (json.RawMessage, error) {
+	var out bytes.Buffer
+	if err := v.env.aside(ctx, &out, args...); err != nil {
+		return nil, err
+	}
+	return json.RawMessage(bytes.TrimSpace(out.Bytes())), nil
+}
+
+// printed is an action that gives what a command prints.
+func (v *viewing) printed(args ...string) func(context.Context, *page.Query) (any, error) {
+	return func(ctx context.Context, _ *page.Query) (any, error) { return v.json(ctx, args...) }
+}
+
+// printedOf is printed for a command about one thing, which the query names.
+func (v *viewing) printedOf(args ...string) func(context.Context, *page.Query) (any, error) {
+	return func(ctx context.Context, q *page.Query) (any, error) {
+		var asked struct {
+			ID string `json:"id"`
+		}
+		if err := read(q, &asked); err != nil {
+			return nil, err
+		}
+		return v.json(ctx, about(args, asked.ID)...)
+	}
+}
+
+// about adds to the arguments of a command what is not one of its flags, whatever it looks like.
+func about(args []string, names ...string) []string {
+	return append(append(args[:len(args):len(args)], "--"), names...)
+}
+
+// read reads what a query says.
+func read(q *page.Query, to any) error {
+	if err := json.Unmarshal(q.Body, to); err != nil {
+		return fmt.Errorf("the request is not understood: %w", err)
+	}
+	return nil
+}
+
+// conversations are those of the viewer, or of all if the viewer may act for others.
+func (v *viewing) conversations(ctx context.Context, q *page.Query) (any, error) {
+	list, err := v.json(ctx, v.whose(q, "conversations", "list", "--json")...)
+	if errors.Is(err, errNoneKept) {
+		return []any{}, nil
+	}
+	return list, err
+}
+
+func (v *viewing) conversation(ctx context.Context, q *page.Query) (any, error) {
+	return v.printedOf(v.whose(q, "conversations", "show", "--json")...)(ctx, q)
+}
+
+// whose keeps a command about conversations to those of the viewer.
+func (v *viewing) whose(q *page.Query, args ...string) []string {
+	if q.Admin {
+		return args
+	}
+	return append(args, "--user="+q.Name)
+}

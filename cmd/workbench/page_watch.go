@@ -1,0 +1,126 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mcp-workbench/workbench/internal/approval"
+	"github.com/mcp-workbench/workbench/internal/page"
+	"github.com/mcp-workbench/workbench/internal/principal"
+	"github.com/mcp-workbench/workbench/internal/status"
+)
+
+// watchPeriod is how often the page is told of what has changed.
+const watchPeriod = 300 * time.Millisecond
+
+// seen is what the page is told of at once and then at each change.
+type seen struct {
+	Kind string `json:"kind"` // "status" or "approvals"
+	Data any    `json:"data"`
+}
+
+// watch tells where the workbenches of the viewer stand and which calls wait for an answer, until the viewer goes away.
+func (v *viewing) watch(ctx context.Context, q *page.Query) (any, error) {
+	last := make(map[string][]byte)
+	tell := func(kind string, now any, data any) error {
+		text, err := json.Marshal(now)
+		if err != nil || bytes.Equal(text, last[kind]) {
+			return err
+		}
+		last[kind] = text
+		return q.Note(seen{kind, data})
+	}
+	tick := time.NewTicker(watchPeriod)
+	defer tick.Stop()
+	for {
+		all, calls := v.look(ctx, q.Principal)
+		still := slices.Clone(all)
+		for i := range still {
+			still[i].RSS = 0 // it is never the same twice
+		}
+		if err := tell("status", still, all); err != nil {
+			return nil, err
+		}
+		if err := tell("approvals", calls, calls); err != nil {
+			return nil, err
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil, nil
+		}
+	}
+}
+
+// look asks the workbenches that the viewer may see: of the user of this machine all, on a gateway the gateway.
+func (v *viewing) look(ctx context.Context, who principal.Principal) ([]status.Workbench, []approval.Call) {
+	own := v.own()
+	all, calls := []status.Workbench{own}, v.env.approvals.List()
+	if v.key == nil {
+		if !who.Admin {
+			return []status.Workbench{seenBy(own, who)}, []approval.Call{}
+		}
+		return all, calls
+	}
+	var mu sync.Mutex // of all and calls
+	var asked sync.WaitGroup
+	for _, p := range status.Find(v.env.runtimeDirs()) {
+		asked.Go(func() {
+			w, err := p.Get(ctx)
+			if err != nil || w.PID == own.PID {
+				return
+			}
+			waiting, _ := p.Approvals(ctx) // one that has just ended has none
+			mu.Lock()
+			defer mu.Unlock()
+			all, calls = append(all, w), append(calls, waiting...)
+		})
+	}
+	asked.Wait()
+	sortWorkbenches(all)
+	slices.SortFunc(calls, func(a, b approval.Call) int { return strings.Compare(a.ID, b.ID) })
+	return all, calls
+}
+
+// seenBy leaves of a gateway what somebody may see who does not act for others.
+func seenBy(w status.Workbench, who principal.Principal) status.Workbench {
+	may := func(boxes []status.Toolbox) []status.Toolbox {
+		return slices.DeleteFunc(slices.Clone(boxes), func(b status.Toolbox) bool { return !who.May(b.Name) })
+	}
+	seen := status.Workbench{Version: w.Version, Since: w.Since, Address: w.Address}
+	seen.Shared = may(w.Shared)
+	seen.Sessions = []status.Session{}
+	for _, s := range w.Sessions {
+		if s.User == who.Name {
+			s.Toolboxes = may(s.Toolboxes)
+			seen.Sessions = append(seen.Sessions, s)
+		}
+	}
+	seen.Calls = slices.DeleteFunc(slices.Clone(w.Calls), func(c status.Calls) bool { return !who.May(c.Toolbox) })
+	return seen
+}
+
+// answer answers a call that waits.
+func (v *viewing) answer(ctx context.Context, q *page.Query) (any, error) {
+	var asked struct {
+		ID    string `json:"id"`
+		Agree bool   `json:"agree"`
+	}
+	if err := read(q, &asked); err != nil {
+		return nil, err
+	}
+	if v.env.approvals.Answer(asked.ID, asked.Agree) {
+		return nil, nil
+	}
+	args := []string{"approve"}
+	if !asked.Agree {
+		args = append(args, "--refuse")
+	}
+	var out bytes.Buffer
+	return nil, v.env.aside(ctx, &out, about(args, asked.ID)...)
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/page"
+	"github.com/mcp-workbench/workbench/proxy"
+)
+
+func uiCommand(env *environment) *cobra.Command {
+	var port int
+	var noOpen bool
+	cmd := &cobra.Command{
+		Use:   "ui",
+		Short: "Show the workbenches that run, and call tools, in a browser",
+		Long: `Ui serves a page on this machine and opens it in the browser, until it is
+interrupted. The page shows the workbenches of this user that run, where their
+servers stand and what to do about those that are not well, what each toolbox
+costs, and what the configuration has; tools are called by forms, and calls that
+wait for a person are answered there.
+
+The address that is printed lets in once, the first browser that opens it. The
+page is in English, needs no network, and works by the keyboard: ? shows the keys.
+
+The HTTP gateway has the same page at /ui/, where a token lets in.`,
+		Example: `  workbench ui
+  workbench ui --no-open --port 8080`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if port < 0 || port > 65535 {
+				return usageError{errors.New("--port must be from 0 to 65535")}
+			}
+			return serveUI(cmd.Context(), env, port, !noOpen)
+		},
+	}
+	cmd.Flags().IntVar(&port, "port", 0, "the `port` of http://127.0.0.1:PORT/ui/ (0: any that is free)")
+	cmd.Flags().BoolVar(&noOpen, "no-open", false, "print the address and open no browser")
+	return cmd
+}
+
+// serveUI serves the page until ctx ends.
+func serveUI(ctx context.Context, env *environment, port int, open bool) error {
+	log, err := env.logger()
+	if err != nil {
+		return err
+	}
+	cfg, from, err := env.loadBy((*config.Source).ParseUsable)
+	if err != nil {
+		return err
+	}
+	env.desks.use(cfg, "", log)
+	opts := env.frontOptions(cfg, "", log)
+	opts.Toolbox.IdleTimeout = idleTimeout
+	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+	ln, err := net.Listen("tcp", address)
+	if err != nil {
+		return hinted{fmt.Errorf("--port %d: %w", port, err), "leave out --port to have any that is free"}
+	}
+	view := newViewing(env, page.ByKey, false)
+	url := "http://" + ln.Addr().String() + "/ui/"
+	at := url + "#key=" + view.key.String()
+	fmt.Fprint(env.err, "Open this address in a browser of this machine. It lets in once. Ctrl-C ends the page.\n\n")
+	if _, err := fmt.Fprintln(env.out, at); err != nil {
+		return errors.Join(err, ln.Close())
+	}
+	// The token is told to nobody: of this front the page alone is for use.
+	front, err := proxy.NewHTTP(cfg, opts, proxy.HTTPOptions{Addr: ln.Addr(), Token: rand.Text(), Page: view.page, Drain: drainTime})
+	if err != nil {
+		return errors.Join(err, ln.Close())
+	}
+	reload := newReloader(log, cfg, from, "")
+	view.front, view.own = front, stateOf(url, front, reload.problem)
+	defer context.AfterFunc(ctx, view.page.Close)()
+	defer env.tell(log, url, front, nil, reload.problem)()
+	defer reload.follow(withDesks{front, env.desks})()
+	var browser sync.WaitGroup
+	defer browser.Wait()
+	serving, stop := context.WithCancel(ctx)
+	defer stop()
+	if open {
+		browser.Go(func() {
+			if err := env.browse(serving, at); err != nil {
+				fmt.Fprintf(env.err, "workbench: %s\n", strings.TrimSpace(err.Error())) // the address can still be opened by hand
+			}
+		})
+	}
+	return front.Serve(ctx, ln)
+}

@@ -1,0 +1,96 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/mcp-workbench/workbench/internal/principal"
+	"github.com/mcp-workbench/workbench/internal/wire"
+)
+
+// Admit says who a token stands for. A *principal.DeniedError says that it stands for nobody.
+func (h *HTTP) Admit(ctx context.Context, token string) (principal.Principal, error) {
+	r := &http.Request{Header: http.Header{}}
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	c, no := h.admit(r.WithContext(ctx))
+	switch {
+	case no == nil:
+		return c.Principal, nil
+	case no.status == http.StatusUnauthorized:
+		return principal.Principal{}, &principal.DeniedError{Reason: no.error.Message}
+	}
+	return principal.Principal{}, errors.New(no.error.Message)
+}
+
+// Ask makes a request of revision 2026-07-28 for somebody who was let in, beside the requests that come over the wire, and
+// waits for its reply. What comes before the reply is given to message. The request is cancelled when ctx ends.
+func (h *HTTP) Ask(ctx context.Context, who principal.Principal, raw []byte, message func([]byte)) ([]byte, error) {
+	m := new(wire.Message)
+	if err := wire.Scan(raw, m); err != nil {
+		return nil, err
+	}
+	v := visit{caller: caller{Principal: who}}
+	if v.front = h.front(&v.caller, ""); v.front == nil {
+		return nil, &refuse(http.StatusNotFound, fmt.Sprintf("there is no toolbox %q here", h.root.opts.Direct)).error
+	}
+	c, no := h.clients.share(&v)
+	if no != nil {
+		return nil, &no.error
+	}
+	defer h.clients.release(c)
+	c.openFirst(ctx, string(m.Bytes(m.Method)))
+	out := &insider{notes: make(chan []byte, notesKept), done: make(chan []byte, 1)}
+	scope := h.scopes.Add(1)
+	c.handle(m, out, scope)
+	for {
+		select {
+		case note := <-out.notes:
+			message(note)
+		case reply := <-out.done:
+			if reply == nil {
+				return nil, errClosed
+			}
+			return reply, nil
+		case <-ctx.Done():
+			c.abandon(flightKey{scope, string(m.Bytes(m.ID))})
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// Retry has a server tried again at once, if it waits after a failure, for somebody who has it open; for who may act for
+// others, for all. It reports false if it is not open.
+func (h *HTTP) Retry(who principal.Principal, toolbox, server string) bool {
+	return who.May(toolbox) && h.root.retry(toolbox, server, func(s *session) bool { return who.Admin || s.who.Name == who.Name })
+}
+
+// notesKept is how many messages wait for one who asks from within; more are left out.
+const notesKept = 64
+
+// insider is the outlet of a request that was made within this process.
+type insider struct {
+	notes, done chan []byte
+}
+
+func (i *insider) message(msg []byte) {
+	select {
+	case i.notes <- append([]byte(nil), msg...):
+	default: // it is progress, of which the next tells more
+	}
+}
+
+func (i *insider) behind() bool { return len(i.notes) == cap(i.notes) }
+
+func (i *insider) finish(reply []byte) {
+	if reply != nil {
+		reply = append([]byte(nil), reply...)
+	}
+	select {
+	case i.done <- reply:
+	default: // it has one
+	}
+}

@@ -1,0 +1,106 @@
+//go:build linux
+
+package page
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"context"
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+)
+
+// The address lets in once: it is gone from the address line, a stolen one is of no use, and the tab that came in goes on
+// after it was loaded anew.
+func TestTheAddressLetsInOnce(t *testing.T) {
+	w := newWorld(t, configOf(map[string]any{"one": server("tools=echo")}))
+	address := w.ui()
+	first := w.visit(address)
+	first.sees("main h1", "Servers")
+	if now := eval[string](first, "location.href"); strings.Contains(now, "key") {
+		t.Errorf("the key stands in the address line: %s", now)
+	}
+	first.do(chromedp.Reload())
+	first.sees("main h1", "Servers")
+
+	// Another browser: one without the secrets of the first.
+	stolen := w.visit("about:blank")
+	stolen.do(chromedp.Func(func(ctx context.Context, tg *chromedp.Target) error {
+		_, err := cdp.Call(ctx, tg, network.ClearBrowserCookies, cdp.Empty{})
+		return err
+	}), chromedp.Navigate(address))
+	stolen.sees("main", "this address has been used")
+	first.do(chromedp.Reload())
+	first.sees("main", "workbench ui")
+}
+
+// A page of another site gets nothing done, whatever it sends, and shows no part of the page in a frame.
+func TestOtherSitesAreKeptOut(t *testing.T) {
+	w := newWorld(t, "")
+	w.write(configOf(map[string]any{"one": server("tools=echo")}))
+	address := w.ui()
+	at := origin(t, address)
+	tb := w.visit(address)
+	tb.sees("main h1", "Servers")
+	secret := eval[string](tb, "localStorage.getItem('workbench.secret')")
+	evil := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		rw.Header().Set("Content-Type", "text/html")
+		fmt.Fprintf(rw, `<title>evil</title><iframe src="%s/ui/"></iframe>`, at)
+	}))
+	defer evil.Close()
+	other := w.visit(evil.URL)
+	other.wait("the frame has loaded", "document.readyState === 'complete'")
+	for name, with := range map[string]string{
+		"a form":               `mode: "no-cors", headers: {"Content-Type": "text/plain"}`,
+		"its secret":           `mode: "cors", headers: {"Content-Type": "application/json", "X-Workbench-Secret": "` + secret + `"}`,
+		"a request for itself": `mode: "no-cors"`,
+	} {
+		got := eval[string](other, fmt.Sprintf(`fetch("%s/ui/api/able", {method: "POST", credentials: "include", body: '{"toolbox":"box","server":"one","enabled":false}', %s}).then((r) => r.type + r.status, (e) => "failed")`, at, with))
+		if got != "failed" && got != "opaque0" {
+			t.Errorf("%s: the other page reads %q, want nothing", name, got)
+		}
+	}
+	tb.do(chromedp.Reload())
+	tb.sees(`tr[data-server="box/one"]`, "stopped")
+
+	client := &http.Client{}
+	for name, tc := range map[string]struct {
+		header map[string]string
+		want   int
+	}{
+		"no secret":      {map[string]string{}, 401},
+		"another origin": {map[string]string{"Origin": "https://evil.example", "X-Workbench-Secret": secret}, 403},
+		"another host":   {map[string]string{"Host": "evil.example", "X-Workbench-Secret": secret}, 403},
+		"no cookie":      {map[string]string{"X-Workbench-Secret": secret}, 401},
+	} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, at+"/ui/api/hello", strings.NewReader("{}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/json")
+		for k, v := range tc.header {
+			req.Header.Set(k, v)
+		}
+		req.Host = tc.header["Host"]
+		resp, err := client.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		if resp.StatusCode != tc.want {
+			t.Errorf("%s: got %d, want %d", name, resp.StatusCode, tc.want)
+		}
+		if policy := resp.Header.Get("Content-Security-Policy"); resp.StatusCode != 403 && !strings.Contains(policy, "frame-ancestors 'none'") {
+			t.Errorf("%s: got the policy %q, want one against frames", name, policy)
+		}
+	}
+	client.CloseIdleConnections()
+	if frames := eval[int](other, "[...document.querySelectorAll('iframe')].filter((f) => { try { return f.contentDocument.querySelector('main') } catch { return false } }).length"); frames != 0 {
+		t.Error("the page is shown in a frame of another site")
+	}
+}

@@ -1,0 +1,65 @@
+//go:build linux
+
+package page
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// A server that fails is shown with its cause, and once that is mended a button has it tried again at once. A workbench that
+// ends goes from the page, and one that comes is there, without a new look.
+func TestAFailingServerIsMended(t *testing.T) {
+	w := newWorld(t, "")
+	fails := server("tools=echo", "needs="+w.path("database"))
+	fails["env"] = map[string]string{"LAST_WORDS": "cannot reach the database"}
+	w.write(configOf(map[string]any{"good": server("tools=echo,pid"), "bad": fails}))
+	client := w.client()
+	tb := w.visit(w.ui())
+	tb.sees(`.trouble[data-server="box/bad"] .cause`, "cannot reach the database")
+	tb.sees(`.trouble[data-server="box/bad"]`, "circuit-open") // it is not tried again for a while
+	tb.sees(`tr[data-server="box/good"]`, "ready")
+	tb.sees(`nav a[data-path="servers"] .badge`, "1")
+	for scheme, width := range map[string]int64{"light": 1280, "dark": 1280} {
+		tb.look(scheme, width)
+		tb.shot(scheme)
+	}
+	tb.look("light", 390)
+	tb.shot("phone")
+	if wide := eval[bool](tb, "document.documentElement.scrollWidth > innerWidth"); wide {
+		t.Error("the page is wider than a phone")
+	}
+	tb.look("light", 1280)
+	if err := os.WriteFile(w.path("database"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	// It may be tried again by itself meanwhile.
+	const retry = `document.querySelector('button[aria-label="Retry box/bad now"]')`
+	tb.wait("it can be tried again", retry+` || !document.querySelector('.trouble')`)
+	eval[any](tb, `const b = `+retry+`; b && b.click()`)
+	tb.wait("it is well", `!document.querySelector('.trouble')`)
+	tb.sees(`tr[data-server="box/bad"]`, "ready")
+
+	client.CloseInput()
+	tb.wait("the workbench goes from the page", `!document.querySelector('tr[data-server="box/good"] [data-state="ready"]')`)
+	w.client()
+	tb.sees(`tr[data-server="box/good"]`, "ready")
+}
+
+// A server is disabled and enabled in the configuration, which the workbench that runs follows.
+func TestAServerIsDisabledAndEnabled(t *testing.T) {
+	w := newWorld(t, "")
+	w.write(configOf(map[string]any{"one": server("tools=echo"), "two": server("tools=pid")}))
+	w.client()
+	tb := w.visit(w.ui())
+	tb.sees(`tr[data-server="box/one"]`, "ready")
+	tb.press("Disable box/one")
+	tb.sees(`tr[data-server="box/one"]`, "disabled")
+	text, err := os.ReadFile(w.config)
+	if err != nil || !strings.Contains(string(text), `"disabled"`) {
+		t.Errorf("got %v and the configuration %s, want it to say that the server is disabled", err, text)
+	}
+	tb.press("Enable box/one")
+	tb.sees(`tr[data-server="box/one"]`, "ready")
+}

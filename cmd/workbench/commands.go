@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os/exec"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -114,7 +115,7 @@ func checkCommands(ctx context.Context, env *environment, dir string, offline, a
 // knownTools gives the tools of the toolboxes that a folder mentions. A server
 // that does not tell its own is noted in the verdict.
 func (e *environment) knownTools(ctx context.Context, folder fs.FS, offline bool, v *folderVerdict) (command.LoadOptions, error) {
-	opts := command.LoadOptions{Tools: []command.Tool{}}
+	opts := command.LoadOptions{Tools: []command.Tool{}, LookupEnv: e.lookup, LookPath: exec.LookPath}
 	cfg, _, err := e.load()
 	if err != nil {
 		return opts, err

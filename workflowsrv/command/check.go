@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"net"
 	"slices"
 	"strings"
@@ -330,8 +331,20 @@ func (l *loader) checkStartup(s *source) {
 		}
 		return
 	}
-	if _, err := Parse(text, rest, c.paramNames()); err != nil {
+	tags, err := Parse(text, rest, c.paramNames())
+	if err != nil {
 		l.fault(s.file, n, "/startup", "%v", err)
+		return
+	}
+	problem := &Problem{}
+	args, err := c.read(tags, problem)
+	if err != nil {
+		l.fault(s.file, n, "/startup", "%v", err)
+		return
+	}
+	c.complete(args, nil)
+	if c.check(context.Background(), args, problem); !problem.empty() {
+		l.fault(s.file, n, "/startup", "%s", problem.words(c))
 	}
 }
 

@@ -36,6 +36,10 @@ type LoadOptions struct {
 	// are not among Tools because they could not be asked: bindings to them are
 	// taken at their word.
 	Unlisted []string
+	// LookupEnv and LookPath know the variables and the programs that commands
+	// need when they run; nil means that they are not known.
+	LookupEnv func(name string) (string, bool)
+	LookPath  func(program string) (string, error)
 }
 
 // Load reads a workflow from a folder. One on the disk is given as that of an
@@ -51,6 +55,7 @@ func Load(fsys fs.FS, opts LoadOptions) (*Workflow, error) {
 	l := newLoader(fsys, opts)
 	l.readAll()
 	l.resolve()
+	l.lint()
 	warnings := l.sorted(l.warnings)
 	if len(l.faults) > 0 {
 		return nil, &FolderError{l.sorted(l.faults), warnings}

@@ -24,6 +24,8 @@ type definedTool struct {
 	description           string
 	schema                json.RawMessage
 	effect                Effect
+	destroys              bool           // the server says so
+	output                map[string]any // the schema of its result, nil for none
 }
 
 // read takes apart what a workflow needs of a tool; ok is false for an entry
@@ -34,16 +36,18 @@ func (t Tool) read() (d *definedTool, ok bool) {
 		Title       string          `json:"title"`
 		Description string          `json:"description"`
 		InputSchema json.RawMessage `json:"inputSchema"`
+		Output      map[string]any  `json:"outputSchema"`
 		Annotations struct {
 			Title     string `json:"title"`
 			ReadOnly  *bool  `json:"readOnlyHint"`
 			OpenWorld *bool  `json:"openWorldHint"`
+			Destroys  bool   `json:"destructiveHint"`
 		} `json:"annotations"`
 	}
 	if err := json.Unmarshal(t.Raw, &def); err != nil || def.Name == "" {
 		return nil, false
 	}
-	d = &definedTool{toolbox: t.Toolbox, server: t.Server, name: def.Name, schema: def.InputSchema, effect: Unknown}
+	d = &definedTool{toolbox: t.Toolbox, server: t.Server, name: def.Name, schema: def.InputSchema, effect: Unknown, output: def.Output, destroys: def.Annotations.Destroys}
 	d.description = cmp.Or(def.Description, def.Title, def.Annotations.Title)
 	switch a := def.Annotations; {
 	case a.ReadOnly != nil && *a.ReadOnly:

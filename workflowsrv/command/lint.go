@@ -1,0 +1,371 @@
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/mcp-workbench/workbench/internal/document"
+	"github.com/mcp-workbench/workbench/internal/nearest"
+)
+
+// lint looks for what keeps to the form and still goes wrong when it runs.
+func (l *loader) lint() {
+	l.lintRoot()
+	for _, s := range l.sources {
+		switch {
+		case s.command != nil:
+			l.lintEffect(s)
+			l.lintParams(s)
+			l.lintArguments(s)
+			l.lintResult(s)
+			l.lintEnter(s)
+			l.lintSurroundings(s)
+		case s.context != nil:
+			l.lintContext(s)
+		}
+	}
+	l.lintUtterances()
+	l.lintCase()
+}
+
+// lintRoot tells folders whose names are nearly those that are read.
+func (l *loader) lintRoot() {
+	for _, entry := range l.list(".") {
+		name := entry.Name()
+		if name == "commands" || name == "contexts" || !l.isDir(name, entry) {
+			continue
+		}
+		if near := nearest.Names(strings.ToLower(name), []string{"commands", "contexts"}, 1); len(near) > 0 {
+			l.fault(name, nil, "", "this folder is not read; did you mean %q?", near[0])
+		}
+	}
+}
+
+// lintEffect holds the effect against what the command is bound to.
+func (l *loader) lintEffect(s *source) {
+	c, n := s.command, s.doc.Get("effect")
+	if n == nil || c.Effect != Read && c.Effect != Navigate {
+		return
+	}
+	if b := c.Bind.Tool; b != nil {
+		if def := l.tools[toolKey(b.Toolbox, b.Server, b.Tool)]; def != nil && (def.effect == Write || def.effect == External) {
+			note := l.warn
+			if def.destroys {
+				note = l.fault
+			}
+			note(s.file, n, "/effect", "%s, but the server says that %s changes something: it would run without being asked about", c.Effect, b.Tool)
+		}
+	}
+	if b := c.Bind.HTTP; b != nil && b.Method != "GET" {
+		l.warn(s.file, n, "/effect", "%s, but a %s request may change something: it runs without being asked about", c.Effect, b.Method)
+	}
+	if c.Effect == Navigate && c.enter == nil && s.doc.Get("enter") == nil {
+		l.warn(s.file, n, "/effect", `navigate, but there is no "enter": the command leads nowhere`)
+	}
+}
+
+// lintParams holds defaults and examples against the parameters, and looks for
+// those that nothing uses.
+func (l *loader) lintParams(s *source) {
+	c, used := s.command, s.command.uses()
+	for i := range c.Params {
+		p := &c.Params[i]
+		n := s.doc.Get("params").Get(p.Name)
+		if n == nil {
+			continue
+		}
+		at := "/params" + document.Pointer(p.Name)
+		if p.Default != nil && !c.takes(p.Name, p.Default) {
+			l.fault(s.file, n.Get("default"), at+"/default", "is no value that the parameter can have")
+		}
+		for _, example := range p.Examples {
+			if !c.takes(p.Name, example) {
+				l.warn(s.file, n.Get("examples"), at+"/examples", "%s is no value that the parameter can have", clip(string(example), 80))
+			}
+		}
+		if len(p.Types) == 0 && len(enumTexts(p.schema)) == 0 {
+			l.warn(s.file, n, at, `"type" is missing: any value is taken, and none is recognised in words`)
+		}
+		if p.Description == "" && p.FromContext == "" {
+			l.warn(s.file, n, at, `"description" is missing: nobody is told what the value is`)
+		}
+		if used != nil && !slices.Contains(used, p.Name) {
+			l.warn(s.file, n, at, "nothing uses the parameter")
+		}
+	}
+}
+
+// takes reports whether a parameter can have a value.
+func (c *Command) takes(name string, value json.RawMessage) bool {
+	problem := &Problem{}
+	c.check(context.Background(), arguments{name: value}, problem)
+	return !slices.ContainsFunc(problem.Invalid, func(i Invalid) bool { return i.Name == name })
+}
+
+// uses are the names that the command fills in anywhere; nil means that all its
+// parameters are passed on.
+func (c *Command) uses() []string {
+	var list []string
+	switch b := c.Bind; {
+	case b.Tool != nil && b.Tool.arguments != nil:
+		list = b.Tool.arguments.names()
+	case b.HTTP != nil:
+		list = append(b.HTTP.url.names(), b.HTTP.body.names()...)
+		for _, m := range b.HTTP.header {
+			list = append(list, m.text.names()...)
+		}
+	case b.Process != nil && b.Process.stdin != nil:
+		list = b.Process.stdin.names()
+		for _, t := range b.Process.argv {
+			list = append(list, t.names()...)
+		}
+		for _, m := range b.Process.env {
+			list = append(list, m.text.names()...)
+		}
+	default:
+		return nil
+	}
+	list = append(list, c.reply.names()...)
+	if c.enter != nil {
+		for _, m := range append(slices.Clone(c.enter.key), c.enter.values...) {
+			list = append(list, m.text.names()...)
+		}
+	}
+	for _, p := range c.Params {
+		if p.Lookup != nil {
+			list = append(list, p.Lookup.Tool.arguments.names()...)
+		}
+	}
+	return append(list, "")
+}
+
+// lintArguments holds what a command passes to a tool against the tool's schema.
+func (l *loader) lintArguments(s *source) {
+	c := s.command
+	b := c.Bind.Tool
+	if b == nil || s.doc.Get("tool") == nil {
+		return
+	}
+	def := l.tools[toolKey(b.Toolbox, b.Server, b.Tool)]
+	if def == nil {
+		return
+	}
+	target := def.command()
+	for _, p := range target.Params {
+		given := c.Param(p.Name)
+		at := s.doc.Get("tool")
+		if b.arguments != nil {
+			part := b.arguments.object[p.Name]
+			if part == nil {
+				continue
+			}
+			if n := at.Get("arguments").Get(p.Name); n != nil {
+				at = n
+			}
+			if len(part.names()) == 0 {
+				if v, ok := part.append(nil, func(string) (json.RawMessage, bool) { return nil, false }); ok && !target.takes(p.Name, v) {
+					l.fault(s.file, at, "/tool/arguments"+document.Pointer(p.Name), "%s is no value that the tool %s takes", clip(string(v), 80), b.Tool)
+				}
+				continue
+			}
+			given = nil
+			if part.text != nil && len(part.text.pieces) == 1 {
+				given = c.Param(part.text.pieces[0].name)
+			}
+		}
+		if given != nil && apart(given.Types, p.Types) {
+			l.fault(s.file, at, "/tool", "the tool %s wants %s as %s, and the parameter %q is %s", b.Tool, p.Name, strings.Join(p.Types, " or "), given.Name, strings.Join(given.Types, " or "))
+		}
+	}
+}
+
+// apart reports whether no value is of both types.
+func apart(a, b []string) bool {
+	if len(a) == 0 || len(b) == 0 {
+		return false
+	}
+	return !slices.ContainsFunc(a, func(t string) bool {
+		return slices.Contains(b, t) || t == "integer" && slices.Contains(b, "number") || t == "number" && slices.Contains(b, "integer")
+	})
+}
+
+// lintResult holds pointers into results against what tools say of theirs.
+func (l *loader) lintResult(s *source) {
+	c := s.command
+	if b := c.Bind.Tool; b != nil {
+		for _, out := range c.Outputs {
+			if n := s.doc.Get("outputs").Get(out.Name); n != nil {
+				l.lintPointer(s, n, "/outputs"+document.Pointer(out.Name), b, out.Pointer)
+			}
+		}
+	}
+	for _, p := range c.Params {
+		if n := s.doc.Get("params").Get(p.Name).Get("lookup"); n != nil && p.Lookup != nil {
+			l.lintPointer(s, n.Get("values"), "/params"+document.Pointer(p.Name)+"/lookup/values", &p.Lookup.Tool, p.Lookup.Values)
+		}
+	}
+}
+
+// lintPointer follows a pointer through the schema of a tool's result.
+func (l *loader) lintPointer(s *source, n *document.Node, path string, b *ToolCall, pointer string) {
+	def := l.tools[toolKey(b.Toolbox, b.Server, b.Tool)]
+	if def == nil || def.output == nil {
+		return
+	}
+	here := def.output
+	for _, token := range document.Tokens(pointer) {
+		if items, ok := here["items"].(map[string]any); ok {
+			here = items
+			continue
+		}
+		properties, ok := here["properties"].(map[string]any)
+		if !ok {
+			return // it does not say
+		}
+		next, ok := properties[token].(map[string]any)
+		if !ok {
+			note := l.warn
+			if here["additionalProperties"] == false || len(nearest.Names(token, sortedKeys(properties), 1)) > 0 {
+				note = l.fault
+			}
+			note(s.file, n, path, "the result of %s has no %q%s", b.Tool, token, document.Faults{}.DidYouMean(token, sortedKeys(properties)))
+			return
+		}
+		here = next
+	}
+}
+
+// lintEnter looks for what tells the key of the place that a command leads to.
+func (l *loader) lintEnter(s *source) {
+	c := s.command
+	if c.enter == nil {
+		return
+	}
+	for _, m := range c.enter.key {
+		for _, name := range m.text.names() {
+			if c.Param(name) != nil || name == textValue || slices.ContainsFunc(c.Outputs, func(o Output) bool { return o.Name == name }) {
+				continue
+			}
+			own := l.w.contexts[c.Context]
+			if own != nil && !own.group() && l.learns(c.Context, name) {
+				continue // the place where it runs knows
+			}
+			if !l.around(c, name) {
+				continue // which is a fault of its own
+			}
+			if len(c.Outputs) == 0 && l.mayTell(c, name) {
+				continue
+			}
+			l.fault(s.file, s.doc.Get("enter"), "/enter", "nothing tells the %s of the %s to go to: no parameter and no output is called so", name, c.enter.context.Name)
+		}
+	}
+}
+
+// mayTell reports whether the result of a command may have a member, as far as
+// is known.
+func (l *loader) mayTell(c *Command, name string) bool {
+	b := c.Bind.Tool
+	if b == nil || l.tools == nil {
+		return true
+	}
+	def := l.tools[toolKey(b.Toolbox, b.Server, b.Tool)]
+	if def == nil || def.output == nil {
+		return def == nil
+	}
+	properties, ok := def.output["properties"].(map[string]any)
+	_, has := properties[name]
+	return !ok || has
+}
+
+// lintSurroundings looks for programs and variables that are not there.
+func (l *loader) lintSurroundings(s *source) {
+	variables := func(t *template, n *document.Node, path string) {
+		if t == nil || l.opts.LookupEnv == nil {
+			return
+		}
+		for _, p := range t.pieces {
+			if _, set := l.opts.LookupEnv(p.name); p.env && !set {
+				l.warn(s.file, n, path, "the variable %s is not set", p.name)
+			}
+		}
+	}
+	if b := s.command.Bind.HTTP; b != nil {
+		for _, m := range b.header {
+			variables(m.text, s.doc.Get("http").Get("headers").Get(m.name), "/http/headers"+document.Pointer(m.name))
+		}
+	}
+	b := s.command.Bind.Process
+	if b == nil {
+		return
+	}
+	for _, m := range b.env {
+		variables(m.text, s.doc.Get("process").Get("env").Get(m.name), "/process/env"+document.Pointer(m.name))
+	}
+	if len(b.argv) > 0 && l.opts.LookPath != nil && len(b.argv[0].names()) == 0 {
+		program := b.argv[0].text(func(string) (json.RawMessage, bool) { return nil, false })
+		if _, err := l.opts.LookPath(program); err != nil {
+			l.warn(s.file, s.doc.Get("process").Get("argv"), "/process/argv", "the program %s is not there", program)
+		}
+	}
+}
+
+// lintContext looks for places that nobody goes to.
+func (l *loader) lintContext(s *source) {
+	c := s.context
+	if c.group() || l.vague || slices.ContainsFunc(sortedKeys(l.w.contexts), func(other string) bool { return slices.Contains(l.w.contexts[other].Bases, c.Name) }) {
+		return
+	}
+	for _, command := range l.w.commands {
+		if command.enter != nil && command.enter.context.Name == c.Name {
+			return
+		}
+	}
+	l.warn(s.file, s.doc, "", "no command leads to this context")
+}
+
+// lintUtterances looks for an utterance of two commands that are seen together.
+func (l *loader) lintUtterances() {
+	said := map[string]*source{}
+	for _, s := range l.sources {
+		if s.command == nil {
+			continue
+		}
+		for i, u := range s.command.Utterances {
+			key := normal(u)
+			other := said[key]
+			if other == nil {
+				said[key] = s
+				continue
+			}
+			if n := s.doc.Get("utterances"); n != nil && i < len(n.Items) && other.command != s.command && l.together(s.command, other.command) {
+				l.warn(s.file, n.Items[i], "/utterances", "%q is an utterance of %s, too, so that it is asked which is meant", u, other.command.Name)
+			}
+		}
+	}
+}
+
+// together reports whether two commands are there at one place.
+func (l *loader) together(a, b *Command) bool {
+	return l.w.everywhere(a) || l.w.everywhere(b) || l.within(a.Context, b.Context) || l.within(b.Context, a.Context)
+}
+
+// lintCase looks for names that are told apart by capital letters alone.
+func (l *loader) lintCase() {
+	seen := map[string]string{}
+	for _, name := range append(sortedKeys(l.w.commands), sortedKeys(l.w.contexts)...) {
+		key := strings.ToLower(name)
+		if other := seen[key]; other != "" && other != name && path.Dir(name) == path.Dir(other) {
+			file := name + ".yaml"
+			for _, s := range l.sources {
+				if s.command != nil && s.command.Name == name || s.context != nil && s.context.Name == name {
+					file = s.file
+				}
+			}
+			l.warn(file, nil, "", "only capital letters tell %s from %s", name, other)
+		}
+		seen[key] = name
+	}
+}

@@ -57,9 +57,6 @@ const nextOutput = `{"type":"object","properties":{` +
 	`"missing":{"type":"array","items":{"type":"object","properties":{"variable":{"type":"string"},` +
 	`"tests":{"type":"array","items":{"type":"object","properties":{"operator":{"type":"string"},"value":{}},"required":["operator"]}},` +
 	`"steps":{"type":"array","items":{"type":"string"}}},"required":["variable","tests","steps"]}},` +
-	`"waiting":{"type":"array","items":{"type":"object"}},"confirmation":{"type":"string"},` +
-	`"preconditions":{"type":"array","items":{"type":"string"}},"questions":{"type":"array","items":{"type":"string"}},` +
-	`"rules":{"type":"array","items":{"type":"string"}},` +
 	`"loop":{"type":"object","properties":{"id":{"type":"string"},"title":{"type":"string"},"type":{"type":"string"},"iteration":{"type":"integer"},` +
 	`"maxIterations":{"type":"integer"},"total":{"type":"integer"},"variables":{"type":"object"}},` +
 	`"required":["id","title","type","iteration","maxIterations","variables"]},` +

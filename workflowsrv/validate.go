@@ -94,7 +94,7 @@ func runValidateJSON(_ context.Context, s *Server, a arguments) (result, *fault)
 	if strings.TrimSpace(text) == "" {
 		return result{}, invalidParams("workflowJson is required")
 	}
-	w, err := s.parser.Parse("workflow", []byte(text))
+	w, err := s.parser.ParseWith("workflow", []byte(text), s.catalogue().Routines())
 	if err == nil {
 		verdict := criteria.Accept()
 		for _, warning := range w.Warnings {

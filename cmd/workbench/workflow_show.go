@@ -97,6 +97,9 @@ func showStep(out io.Writer, s *definition.Step, mark string) {
 	if s.Criteria != nil {
 		notes = append(notes, "output is checked")
 	}
+	if s.From.Routine != "" {
+		notes = append(notes, "from "+s.From.String())
+	}
 	fmt.Fprintf(out, "%s%s: %s\n", mark, s.ID, s.Title)
 	if len(notes) > 0 {
 		fmt.Fprintf(out, "%s%s\n", strings.Repeat(" ", len(mark)), strings.Join(notes, "; "))

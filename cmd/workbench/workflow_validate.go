@@ -6,7 +6,9 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"slices"
 
+	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/workbench/internal/openfile"
@@ -45,11 +47,15 @@ type verdict struct {
 }
 
 func validateFiles(env *environment, files []string, asJSON bool) error {
+	routines, err := env.routines(files)
+	if err != nil {
+		return err
+	}
 	var parser definition.Parser
 	verdicts := make([]verdict, len(files))
 	invalid := 0
 	for i, file := range files {
-		verdicts[i] = validateFile(env, &parser, file)
+		verdicts[i] = validateFile(env, &parser, routines, file)
 		if !verdicts[i].Valid {
 			invalid++
 		}
@@ -67,7 +73,26 @@ func validateFiles(env *environment, files []string, asJSON bool) error {
 	return nil
 }
 
-func validateFile(env *environment, parser *definition.Parser, file string) verdict {
+// routines are those that lie beside the files, in folders named routines
+// there, and in the places of workflows.
+func (e *environment) routines(files []string) (definition.Routines, error) {
+	var dirs []string
+	for _, file := range files {
+		dir := filepath.Dir(file)
+		for _, dir := range []string{dir, filepath.Join(dir, "routines")} {
+			if !slices.Contains(dirs, dir) {
+				dirs = append(dirs, dir)
+			}
+		}
+	}
+	opts, err := e.workflowOptions(dirs, "", zerolog.Nop())
+	if err != nil {
+		return nil, err
+	}
+	return definition.NewStore(opts.Sources).Catalogue().Routines(), nil
+}
+
+func validateFile(env *environment, parser *definition.Parser, routines definition.Routines, file string) verdict {
 	v := verdict{File: file, Faults: []definition.Fault{}, Warnings: []definition.Fault{}}
 	var data []byte
 	var err error
@@ -80,7 +105,7 @@ func validateFile(env *environment, parser *definition.Parser, file string) verd
 		v.Faults = append(v.Faults, definition.Fault{Message: unreadable(err)})
 		return v
 	}
-	w, err := parser.Parse(file, data)
+	w, err := parser.ParseWith(file, data, routines)
 	var bad *definition.Error
 	if errors.As(err, &bad) {
 		v.ID, v.Faults = bad.ID, bad.Faults

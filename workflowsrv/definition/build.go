@@ -23,7 +23,11 @@ type builder struct {
 	shared  map[*Step]bool  // steps at the top that loops refer to
 
 	guidance map[string]bool // the words of metaGuidance
-	trials   int             // comparisons that checkReach has made
+	routines Routines
+	from     map[*document.Node]Taken
+	added    feature           // to every prompt in parts
+	slots    map[string]string // what fills the extension points
+	trials   int               // comparisons that checkReach has made
 }
 
 // placedAt is a node with its JSON Pointer.
@@ -40,20 +44,31 @@ type placed struct {
 func (b *builder) workflow(doc *document.Node) *Workflow {
 	b.nodes, b.vars = map[*Step]placedAt{}, map[string]placedAt{}
 	b.given, b.shared = map[string]bool{}, map[*Step]bool{}
+	b.from, b.slots = map[*document.Node]Taken{}, map[string]string{}
 	w := &Workflow{
 		ID: doc.Str("id"), Name: doc.Str("name"), Description: doc.Str("description"), Version: doc.Str("version"),
 		Category: doc.Str("category"), Tags: doc.Strs("tags"), About: doc.Str("about"), Examples: doc.Strs("examples"),
 		Preconditions: doc.Strs("preconditions"), ClarificationPrompts: doc.Strs("clarificationPrompts"),
 		MetaGuidance: doc.Strs("metaGuidance"), ModelTier: doc.Str("modelTier"),
 		Functions: functions(doc), References: references(doc),
-		JSON: doc.AppendJSON(nil), byID: map[string]*Step{},
+		Assessments: assessments(doc), MetricsProfile: doc.Str("metricsProfile"), Figures: figures(doc.Str("metricsProfile")),
+		Preferences: preferences(doc.Get("recommendedPreferences").Str("recommendedAutonomy"), doc.Get("recommendedPreferences").Str("recommendedRiskPolicy")),
+		JSON:        doc.AppendJSON(nil), byID: map[string]*Step{},
+	}
+	if isRoutine(w.ID) {
+		w.routine = doc
 	}
 	if w.Category == "" {
 		w.Category = "default"
 	}
 	b.w, b.guidance = w, words(strings.Join(w.MetaGuidance, "\n"))
+	b.features(doc)
+	b.extensions(doc)
 	for i, n := range doc.Get("steps").Items {
-		w.Steps = append(w.Steps, b.step(n, document.Pointer("steps", strconv.Itoa(i)), false))
+		path := document.Pointer("steps", strconv.Itoa(i))
+		for _, n := range b.expanded(n, path) {
+			w.Steps = append(w.Steps, b.step(n, path, false))
+		}
 	}
 	b.index()
 	b.resolveBodies()
@@ -61,18 +76,18 @@ func (b *builder) workflow(doc *document.Node) *Workflow {
 	b.checkFunctions()
 	b.checkVariables(doc)
 	b.noteMentions()
-	b.nameParts(doc)
+	b.checkPlaceholders(doc)
 	return w
 }
 
 // step builds one step, and the steps in it if it is a loop.
 func (b *builder) step(n *document.Node, path string, inLoop bool) *Step {
 	s := &Step{
-		ID: n.Str("id"), Title: n.Str("title"), Prompt: n.Str("prompt"), AgentRole: n.Str("agentRole"),
+		ID: n.Str("id"), Title: n.Str("title"), Prompt: b.bound(n.Str("prompt")), AgentRole: n.Str("agentRole"),
 		Guidance: n.Strs("guidance"), AskForFiles: n.Truth("askForFiles"), HasValidation: n.Truth("hasValidation"),
 		ModelTier: n.Str("modelTier"), Functions: functions(n), InLoop: inLoop,
-		Template: n.Get("templateCall").Str("templateId"), Synthesis: n.Get("synthesis").Str("prompt"),
-		Blocks: blocks(n.Get("promptBlocks")), JSON: n.AppendJSON(nil),
+		From: b.from[n], Synthesis: n.Get("synthesis").Str("prompt"),
+		Blocks: b.blocks(n.Get("promptBlocks"), path+"/promptBlocks"), JSON: n.AppendJSON(nil),
 	}
 	for _, ref := range n.Strs("functionReferences") {
 		s.FunctionRefs = append(s.FunctionRefs, strings.TrimSuffix(ref, "()"))
@@ -86,6 +101,8 @@ func (b *builder) step(n *document.Node, path string, inLoop bool) *Step {
 	s.Confirm = b.confirmation(n.Get("requireConfirmation"), path+"/requireConfirmation")
 	s.Criteria = b.criteria(n.Get("validationCriteria"), path+"/validationCriteria")
 	b.fragments(s, n.Get("promptFragments"), path+"/promptFragments")
+	b.checkFragments(n.Get("promptFragments"), path+"/promptFragments")
+	b.duties(s, n, path)
 	b.delegations(s, n.Get("parallelDelegations"), path+"/parallelDelegations")
 	at := placedAt{n, path}
 	b.steps, b.nodes[s] = append(b.steps, placed{s, at}), at
@@ -125,7 +142,18 @@ func (b *builder) delegations(s *Step, n *document.Node, path string) {
 	}
 	for i, item := range n.Items {
 		when := b.condition(item.Get("runCondition"), path+document.Pointer(strconv.Itoa(i), "runCondition"))
-		s.Delegations = append(s.Delegations, Delegation{item.Str("workflowId"), item.Str("goal"), when})
+		d := Delegation{WorkflowID: item.Str("workflowId"), Goal: item.Str("goal"), When: when, ModelTier: item.Str("modelTier"), AllowedTools: item.Strs("allowedTools")}
+		if args := item.Get("args"); args != nil {
+			for _, m := range args.Members {
+				d.Args = append(d.Args, Argument{m.Key, m.Value.Decoded()})
+			}
+		}
+		if mapping := item.Get("contextMapping"); mapping != nil {
+			for _, m := range mapping.Members {
+				d.Mapping = append(d.Mapping, Mapping{m.Key, m.Value.Text()})
+			}
+		}
+		s.Delegations = append(s.Delegations, d)
 	}
 }
 
@@ -226,47 +254,4 @@ func references(doc *document.Node) []Reference {
 		list = append(list, Reference{r.Str("title"), r.Str("source"), r.Str("purpose"), r.Truth("authoritative")})
 	}
 	return list
-}
-
-// blocks reads promptBlocks. A part that refers to a text kept elsewhere shows
-// as the id of that text in brackets.
-func blocks(n *document.Node) *Blocks {
-	if n == nil {
-		return nil
-	}
-	b := &Blocks{Goal: joined(n.Get("goal")), Constraints: joinedAll(n.Get("constraints")),
-		Procedure: joinedAll(n.Get("procedure")), Verify: joinedAll(n.Get("verify"))}
-	if required := n.Get("outputRequired"); required != nil {
-		for _, m := range required.Members {
-			b.Required = append(b.Required, Deliverable{m.Key, joined(m.Value)})
-		}
-	}
-	return b
-}
-
-func joinedAll(n *document.Node) []string {
-	if n == nil {
-		return nil
-	}
-	var list []string
-	for _, item := range n.Items {
-		list = append(list, joined(item))
-	}
-	return list
-}
-
-// joined gives a string or an array of parts as one text.
-func joined(n *document.Node) string {
-	if n == nil || n.Kind == document.Text {
-		return n.Text()
-	}
-	var b strings.Builder
-	for _, part := range n.Items {
-		if part.Str("kind") == "ref" {
-			b.WriteString("[" + part.Str("refId") + "]")
-		} else {
-			b.WriteString(part.Str("text"))
-		}
-	}
-	return b.String()
 }

@@ -84,6 +84,15 @@ type SourceState struct {
 // Entry returns the workflow in effect with the given id, or nil.
 func (c *Catalogue) Entry(id string) *Entry { return c.byID[id] }
 
+// Routines are those of the workflows in effect.
+func (c *Catalogue) Routines() Routines {
+	routines := Routines{}
+	for _, e := range c.Entries {
+		routines.Add(e.Workflow, e.File)
+	}
+	return routines
+}
+
 // IDs returns the ids of all workflows in effect, in order.
 func (c *Catalogue) IDs() []string {
 	ids := make([]string, len(c.Entries))

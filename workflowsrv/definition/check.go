@@ -2,12 +2,18 @@ package definition
 
 import (
 	"math"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 
 	"github.com/mcp-workbench/workbench/internal/document"
+	"github.com/mcp-workbench/workbench/internal/nearest"
 )
+
+// placeholder is the name of a variable in a text, with what follows it.
+var placeholder = regexp.MustCompile(`\{\{\s*([A-Za-z_]\w*)[^{}]*\}\}`)
 
 // loop builds the loop of the step at n.
 func (b *builder) loop(n *document.Node, path string) *Loop {
@@ -28,13 +34,19 @@ func (b *builder) loop(n *document.Node, path string) *Loop {
 	if source := config.Get("conditionSource"); source != nil && l.Condition == nil {
 		l.Condition = b.condition(source.Get("condition"), at+"/conditionSource/condition")
 		if l.Condition == nil {
-			b.warnings.Add(source, at+"/conditionSource", "decisions by artifacts are not carried out: the loop goes on until "+
-				"%q is among the completed steps, or for %d passes", n.Str("id"), l.MaxIterations)
+			l.ByArtifact = true
+			b.contract(source, at+"/conditionSource")
+			if ref := source.Str("contractRef"); ref != loopControl && slices.Contains(knownContracts(), ref) {
+				b.faults.Add(source.Get("contractRef"), at+"/conditionSource/contractRef", "%q decides no loop; only %q does", ref, loopControl)
+			}
 		}
 	}
 	body := n.Get("body")
 	for i, item := range body.Items {
-		l.Body = append(l.Body, b.step(item, path+document.Pointer("body", strconv.Itoa(i)), true))
+		at := path + document.Pointer("body", strconv.Itoa(i))
+		for _, item := range b.expanded(item, at) {
+			l.Body = append(l.Body, b.step(item, at, true))
+		}
 	}
 	return l
 }
@@ -220,57 +232,37 @@ func collectTexts(n *document.Node, b *strings.Builder) {
 	}
 }
 
-// nameParts warns of every part that is read but not carried out.
-func (b *builder) nameParts(doc *document.Node) {
-	for _, m := range doc.Members {
-		if note := unsupported(m.Key); note != "" {
-			b.warnings.Add(doc.KeyOf(m.Key), document.Pointer(m.Key), "%s", note)
-		}
+// checkPlaceholders warns of {{names}} that stand for nothing and are near to
+// a variable: the agent would be shown them as they are.
+func (b *builder) checkPlaceholders(doc *document.Node) {
+	var texts strings.Builder
+	collectTexts(doc, &texts)
+	mentioned := words(placeholder.ReplaceAllString(texts.String(), " "))
+	known := slices.Clone(b.varList)
+	for name := range b.given {
+		known = append(known, name)
 	}
+	slices.Sort(known)
+	told := map[string]bool{}
 	for _, p := range b.steps {
 		for _, m := range p.node.Members {
-			if note := unsupportedInStep(m.Key); note != "" {
-				b.warnings.Add(p.node.KeyOf(m.Key), p.path+document.Pointer(m.Key), "%s", note)
+			if m.Key == "body" {
+				continue
+			}
+			var text strings.Builder
+			collectTexts(&document.Node{Kind: document.Object, Members: []document.Member{m}}, &text)
+			for _, found := range placeholder.FindAllStringSubmatch(text.String(), -1) {
+				name := found[1]
+				if told[name] || mentioned[name] || slices.Contains(known, name) {
+					continue
+				}
+				if near := nearest.Names(name, known, 1); len(near) > 0 {
+					told[name] = true
+					b.warnings.Add(m.Value, p.path+document.Pointer(m.Key), "{{%s}} stands for no variable; did you mean {{%s}}?", name, near[0])
+				}
 			}
 		}
-		if p.node.Str("type") == "parallel" {
-			b.warnings.Add(p.node, p.path, "parallel steps are not carried out: the agent is told which workflows to run, and workbench starts none")
-		}
-		if kind := p.step.Confirm.Gate; kind == "coordinator_eval" {
-			b.warnings.Add(p.node.KeyOf("requireConfirmation"), p.path+"/requireConfirmation",
-				"an evaluation by a coordinator is not carried out: the user is asked instead")
-		}
 	}
-}
-
-func unsupported(key string) string {
-	switch key {
-	case "assessments":
-		return "assessments are not carried out: ratings are neither asked for nor checked"
-	case "extensionPoints":
-		return "extension points are not carried out: the steps run as they are written"
-	case "features":
-		return "engine features are not carried out: nothing is added to the prompts"
-	case "recommendedPreferences":
-		return "preferences are not carried out: the client decides how freely the agent acts"
-	case "metricsProfile":
-		return "metrics are not gathered"
-	}
-	return ""
-}
-
-func unsupportedInStep(key string) string {
-	switch key {
-	case "assessmentRefs", "assessmentConsequences":
-		return "assessments are not carried out: ratings are neither asked for nor checked"
-	case "outputContract":
-		return "output contracts are not carried out: the output is checked by validationCriteria only"
-	case "templateCall":
-		return "templates are not expanded: the agent is told the name and the arguments of the template"
-	case "audit", "verification":
-		return key + " is not carried out"
-	}
-	return ""
 }
 
 func orDefault(s, byDefault string) string {

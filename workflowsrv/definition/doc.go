@@ -19,7 +19,7 @@
 //	Source → file → Parser → *Error ───┤→ Catalogue
 //	Source → fs.FS (embedded) ─────────┘
 //
-// The format is that of the published workflow schemas 0.0.4, v0.1.0 and
-// v0.2.0. Files of v0.3.0 load as well; the parts of them that are not
-// carried out are named in [Workflow.Warnings].
+// The format is that of the published workflow schemas 0.0.4 to v0.3.0. A
+// workflow can take over the steps of another, a routine ([Routines]): a Store
+// knows those of all its sources.
 package definition

@@ -18,9 +18,12 @@ const (
 type Loop struct {
 	Kind LoopKind
 	// Condition is that of while and until. It is nil for the other kinds, and
-	// where the file leaves the decision to an artifact: such a loop goes
-	// round until maxIterations or until the loop is named as completed.
+	// where the file leaves the decision to an artifact of the kind
+	// wr.loop_control: such a loop goes round until maxIterations, or until it
+	// is named as completed.
 	Condition *criteria.Condition
+	// ByArtifact says that the file leaves the decision to an artifact.
+	ByArtifact bool
 	// ItemsVar names the context variable with the array of forEach.
 	ItemsVar string
 	// Count is the number of passes of a for loop, unless CountVar names the

@@ -18,8 +18,14 @@ type Parser struct {
 
 // Parse reads one file. The name decides the language: .yaml and .yml are
 // YAML, .json is JSON, and with any other name the first character does. The
-// name is not opened. The error is an [*Error] with every fault found.
+// name is not opened. A call of a routine is a fault. The error is an
+// [*Error] with every fault found.
 func (p *Parser) Parse(name string, data []byte) (*Workflow, error) {
+	return p.ParseWith(name, data, nil)
+}
+
+// ParseWith is Parse for files that may call routines.
+func (p *Parser) ParseWith(name string, data []byte, routines Routines) (*Workflow, error) {
 	var fs document.Faults
 	doc := document.Read(name, data, &fs)
 	if doc == nil {
@@ -39,7 +45,7 @@ func (p *Parser) Parse(name string, data []byte) (*Workflow, error) {
 		// What follows trusts the shapes that the schema has promised.
 		return nil, &Error{File: name, ID: doc.Str("id"), Faults: fs.Sorted()}
 	}
-	b := &builder{faults: &fs, warnings: new(document.Faults)}
+	b := &builder{faults: &fs, warnings: new(document.Faults), routines: routines}
 	w := b.workflow(doc)
 	if len(fs) > 0 {
 		return nil, &Error{File: name, ID: w.ID, Faults: fs.Sorted()}

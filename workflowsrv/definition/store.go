@@ -1,6 +1,7 @@
 package definition
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -68,6 +69,10 @@ type file struct {
 	read    time.Time
 	sum     [sha256.Size]byte
 	finding finding
+	// data is the content of a file that calls routines, and routines the sum
+	// of those that it was read with.
+	data     []byte
+	routines [sha256.Size]byte
 }
 
 // unchanged reports whether info is that of the file that was read.
@@ -116,6 +121,10 @@ func (s *Store) lookLocked() {
 	hash := sha256.New()
 	for i, source := range s.sources {
 		states[i], found[i] = s.readSource(source, seen)
+	}
+	sum := s.takeRoutines(found)
+	hash.Write(sum[:])
+	for i, source := range s.sources {
 		fmt.Fprintf(hash, "%d %v %q\n", i, states[i].Present, states[i].Err)
 		for _, f := range found[i] {
 			sum := s.files[key(source, f.place.File)].sum
@@ -131,6 +140,33 @@ func (s *Store) lookLocked() {
 		s.signature = sum
 		s.current.Store(newCatalogue(states, found))
 	}
+}
+
+// takeRoutines reads the files once more that call routines, with those that
+// were found, and returns the sum of these.
+func (s *Store) takeRoutines(found [][]finding) [sha256.Size]byte {
+	routines, hash := Routines{}, sha256.New()
+	for i := range found {
+		for _, f := range found[i] {
+			if f.workflow != nil && f.workflow.routine != nil {
+				routines.Add(f.workflow, f.place.File)
+				fmt.Fprintf(hash, "%q %x\n", f.place.File, s.files[key(s.sources[i], f.place.File)].sum)
+			}
+		}
+	}
+	sum := [sha256.Size]byte(hash.Sum(nil))
+	for i := range found {
+		for j := range found[i] {
+			f := s.files[key(s.sources[i], found[i][j].place.File)]
+			if f.data == nil || f.routines == sum {
+				continue
+			}
+			f.routines = sum
+			s.parse(f, filepath.Base(found[i][j].place.File), f.data, routines)
+			found[i][j] = f.finding
+		}
+	}
+	return sum
 }
 
 // key names a file in Store.files.
@@ -226,16 +262,20 @@ func (s *Store) readFile(source Source, fsys fs.FS, name string, left *allowance
 		f.sum = sha256.Sum256(data)
 	}
 	if known != nil && known.sum == f.sum {
-		f.finding = known.finding
+		f.finding, f.data, f.routines = known.finding, known.data, known.routines
 	} else if err == nil {
-		s.parse(f, name, data)
+		if bytes.Contains(data, []byte("templateCall")) {
+			f.data = data
+		}
+		s.parse(f, name, data, nil)
 	}
 	s.files[key(source, place.File)] = f
 	return f, nil
 }
 
-func (s *Store) parse(f *file, name string, data []byte) {
-	w, err := s.parser.Parse(name, data)
+func (s *Store) parse(f *file, name string, data []byte, routines Routines) {
+	w, err := s.parser.ParseWith(name, data, routines)
+	f.finding = finding{place: f.finding.place}
 	var bad *Error
 	if errors.As(err, &bad) {
 		f.finding.id, f.finding.cause, f.finding.faults = bad.ID, Malformed, bad.Faults

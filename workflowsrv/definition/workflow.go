@@ -3,6 +3,7 @@ package definition
 import (
 	"iter"
 
+	"github.com/mcp-workbench/workbench/internal/document"
 	"github.com/mcp-workbench/workbench/workflowsrv/criteria"
 )
 
@@ -22,20 +23,26 @@ type Workflow struct {
 	MetaGuidance         []string
 	References           []Reference
 	Functions            []Function
+	Assessments          []Assessment
 	// ModelTier is lightweight, mid, heavy or "".
 	ModelTier string
+	// Preferences say how freely the author wants the work done, as sentences.
+	Preferences []string
+	// MetricsProfile names the kind of the work, and Figures says what is to be
+	// told of it at the end, "" for none.
+	MetricsProfile, Figures string
 
 	// Steps are in the order of the file; loops hold their own.
 	Steps []*Step
 
-	// Warnings name what is doubtful, and every part of the file that is read
-	// but not carried out.
+	// Warnings name what is doubtful.
 	Warnings []Fault
 	// JSON is the whole definition as compact JSON, keys in the order of the
 	// file.
 	JSON []byte
 
-	byID map[string]*Step
+	byID    map[string]*Step
+	routine *document.Node // of a routine: its file, for those that call it
 }
 
 // Step returns the step with the given id, at the top or in a loop, or nil.
@@ -78,11 +85,13 @@ type Step struct {
 	Prompt    string
 	Blocks    *Blocks
 	Fragments []Fragment
-	// Delegations are those of a parallel step, and Template the id of the
-	// template that a step calls: both are told to the agent, not carried out.
+	// Delegations are those of a parallel step, and Synthesis is what to do
+	// with their results.
 	Delegations []Delegation
 	Synthesis   string
-	Template    string
+	// From is the routine that the step was taken from; the zero value for a
+	// step that stands in the file itself.
+	From Taken
 
 	AgentRole   string
 	Guidance    []string
@@ -100,6 +109,17 @@ type Step struct {
 	RunCondition *criteria.Condition
 	// Criteria is nil for a step whose output need only not be blank.
 	Criteria *criteria.Criteria
+
+	// Contract names the kind of artifact that the step owes, "" for none.
+	Contract string
+	// Assessments are the ratings that the step asks for.
+	Assessments  []*Assessment
+	Consequences []Consequence
+	// Audit and Verification say how the result is looked at once more.
+	Audit, Verification string
+	Rubric              []string
+	Command             string
+	NotesOptional       bool
 
 	// Loop is nil for an ordinary step.
 	Loop *Loop
@@ -147,7 +167,22 @@ type Fragment struct {
 type Delegation struct {
 	WorkflowID, Goal string
 	When             *criteria.Condition // nil: always
+	// Args and Mapping give the variables it begins with.
+	Args      []Argument
+	Mapping   []Mapping
+	ModelTier string
+	// AllowedTools are those that it may use; nil for all.
+	AllowedTools []string
 }
+
+// An Argument is a variable with its value.
+type Argument struct {
+	Name  string
+	Value any
+}
+
+// A Mapping hands the value of a variable on under another name.
+type Mapping struct{ From, To string }
 
 // A Reference is a document that the agent should know.
 type Reference struct {

@@ -77,7 +77,8 @@ func (a Answer) parts() []part {
 	var all []part
 	if a.Opening != nil {
 		all = []part{{"preconditions", "Before you begin, make sure that", a.Opening.Preconditions},
-			{"questions", "Settle these questions first", a.Opening.Questions}}
+			{"questions", "Settle these questions first", a.Opening.Questions},
+			{"preferences", "How the author wants it done, unless the user says otherwise", a.Opening.Preferences}}
 	}
 	all = append(all, part{"rules", "Rules that hold throughout", a.Rules})
 	return slices.DeleteFunc(all, func(p part) bool { return len(p.texts) == 0 })

@@ -98,7 +98,7 @@ type LoopPass struct {
 }
 
 // An Opening is what holds before the first step.
-type Opening struct{ Preconditions, Questions []string }
+type Opening struct{ Preconditions, Questions, Preferences []string }
 
 // maxTurns bounds the conditions that one call looks at.
 const maxTurns = 100_000
@@ -359,8 +359,8 @@ func (k *walker) present(a *Answer, c *choice) (err error) {
 		a.ValidationCriteria = c.step.Criteria.Messages()
 	}
 	begins := len(k.completed) == 0 && k.request.State == ""
-	if begins && len(k.w.Preconditions)+len(k.w.ClarificationPrompts) > 0 {
-		a.Opening = &Opening{k.w.Preconditions, k.w.ClarificationPrompts}
+	if begins && len(k.w.Preconditions)+len(k.w.ClarificationPrompts)+len(k.w.Preferences) > 0 {
+		a.Opening = &Opening{k.w.Preconditions, k.w.ClarificationPrompts, k.w.Preferences}
 	}
 	const often = 10
 	if begins || c.opens || c.pass == nil && len(k.completed)%often == 0 {

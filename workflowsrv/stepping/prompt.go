@@ -36,6 +36,7 @@ func (k *walker) prompt(c *choice) (string, error) {
 			b.WriteString("\n\n" + fill(f.Text, c.scope))
 		}
 	}
+	k.duties(&b, c)
 	k.functions(&b, c)
 	if len(k.completed) == 0 && k.request.State == "" {
 		references(&b, k.w.References)
@@ -56,28 +57,122 @@ func body(s *definition.Step, k *walker, c *choice) (string, error) {
 		return s.Prompt, nil
 	case s.Blocks != nil:
 		return blocks(s.Blocks), nil
-	case s.Template != "":
-		return s.Title + "\n\nThis step is written elsewhere, as the template " + strconv.Quote(s.Template) +
-			". Templates are not expanded here; do what the title says, with the arguments in the step.", nil
 	}
+	return k.parallel(c)
+}
+
+// parallel says which workflows to run side by side, and with what.
+func (k *walker) parallel(c *choice) (string, error) {
 	var b strings.Builder
-	b.WriteString(s.Title + "\n\nRun these workflows, side by side if you can:")
+	s := c.step
+	b.WriteString(s.Title)
+	found := 0
 	for _, d := range s.Delegations {
 		applies, err := k.holds(s, d.When, c.scope)
 		if err != nil {
 			return "", err
 		}
-		if applies {
-			b.WriteString("\n- " + d.WorkflowID)
-			if d.Goal != "" {
-				b.WriteString(": " + d.Goal)
-			}
+		if !applies {
+			continue
 		}
+		if found++; found == 1 {
+			b.WriteString("\n\nRun these workflows, side by side if other agents can be had, and otherwise one after the other:")
+		}
+		b.WriteString("\n- " + d.WorkflowID)
+		if d.Goal != "" {
+			b.WriteString(": " + d.Goal)
+		}
+		if variables := handed(d, c.scope); len(variables) > 0 {
+			b.WriteString("\n  context: " + asText(variables))
+		}
+		if len(d.AllowedTools) > 0 {
+			b.WriteString("\n  tools: only " + strings.Join(d.AllowedTools, ", "))
+		}
+		if hint := modelHint(d.ModelTier); hint != "" {
+			b.WriteString("\n  model: " + hint)
+		}
+	}
+	if found == 0 {
+		b.WriteString("\n\nNone of the workflows of this step applies.")
 	}
 	if s.Synthesis != "" {
 		b.WriteString("\n\nThen: " + s.Synthesis)
 	}
 	return b.String(), nil
+}
+
+// handed are the variables with which a workflow begins that is run beside.
+func handed(d definition.Delegation, scope *criteria.Scope) map[string]any {
+	variables := map[string]any{}
+	for _, a := range d.Args {
+		variables[a.Name] = a.Value
+		if text, ok := a.Value.(string); ok {
+			variables[a.Name] = fill(text, scope)
+		}
+	}
+	for _, m := range d.Mapping {
+		if v := scope.Value(m.From); v != nil && len(asText(v)) <= maxValue {
+			variables[m.To] = v
+		}
+	}
+	return variables
+}
+
+// duties says what the step owes beside its text.
+func (k *walker) duties(b *strings.Builder, c *choice) {
+	s := c.step
+	if s.Audit != "" || len(s.Rubric) > 0 {
+		b.WriteString("\n\n## Look at it once more\n" + s.Audit)
+		for _, line := range s.Rubric {
+			b.WriteString("\n- " + line)
+		}
+	}
+	if s.Verification != "" || s.Command != "" {
+		b.WriteString("\n\n## Verify\n" + s.Verification)
+		if s.Command != "" {
+			b.WriteString("\nRun: " + s.Command)
+		}
+	}
+	for i, a := range s.Assessments {
+		if i == 0 {
+			b.WriteString("\n\n## Rate your result")
+		}
+		b.WriteString("\n- " + a.ID)
+		if a.Purpose != "" {
+			b.WriteString(": " + a.Purpose)
+		}
+		for _, d := range a.Dimensions {
+			b.WriteString("\n  - " + d.ID + " (" + strings.Join(d.Levels, ", ") + ")")
+			if d.Purpose != "" {
+				b.WriteString(": " + d.Purpose)
+			}
+		}
+	}
+	for _, q := range s.Consequences {
+		b.WriteString("\n- If it is " + q.Level)
+		if q.For != "" {
+			b.WriteString(" in " + q.For)
+		}
+		b.WriteString(": " + q.Guidance)
+	}
+	if s.Contract != "" && !k.request.Kept {
+		b.WriteString("\n\n## Deliver\nPut out the result as JSON of the kind " + strings.Replace(s.Contract, ".contracts.", ".", 1) + ".")
+	}
+	if c.loop != nil && c.loop.Loop.ByArtifact && !k.request.Kept {
+		fmt.Fprintf(b, "\n\n## The end of the loop\nThe loop goes on until you decide to stop it: add %q to completedSteps then.", c.loop.ID)
+	}
+	if k.w.Figures != "" && k.isLast(c) {
+		b.WriteString("\n\n## At the end\nTell also: " + k.w.Figures + ".")
+	}
+}
+
+// isLast reports whether no step stands behind the one of c in the file.
+func (k *walker) isLast(c *choice) bool {
+	var last *definition.Step
+	for s := range k.w.All() {
+		last = s
+	}
+	return c.step == last
 }
 
 func blocks(p *definition.Blocks) string {

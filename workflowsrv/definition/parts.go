@@ -1,0 +1,226 @@
+package definition
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mcp-workbench/workbench/internal/document"
+)
+
+// An Assessment is a rating by levels that steps ask for.
+type Assessment struct {
+	ID, Purpose string
+	Dimensions  []Dimension
+}
+
+// A Dimension is one thing that an assessment rates.
+type Dimension struct {
+	ID, Purpose string
+	Levels      []string
+	Optional    bool
+}
+
+// A Consequence is what follows from a rating.
+type Consequence struct {
+	// Level is the rating that has it, For the assessment, "" for any of the step.
+	Level, For string
+	// Guidance says what to do, before the step counts as done.
+	Guidance string
+}
+
+func assessments(doc *document.Node) []Assessment {
+	var list []Assessment
+	for _, n := range items(doc.Get("assessments")) {
+		a := Assessment{ID: n.Str("id"), Purpose: n.Str("purpose")}
+		for _, d := range items(n.Get("dimensions")) {
+			required := d.Get("required")
+			a.Dimensions = append(a.Dimensions, Dimension{d.Str("id"), d.Str("purpose"), d.Strs("levels"), required != nil && required.Value == "false"})
+		}
+		list = append(list, a)
+	}
+	return list
+}
+
+// items are those of an array, none where there is no array.
+func items(n *document.Node) []*document.Node {
+	if n == nil {
+		return nil
+	}
+	return n.Items
+}
+
+// duties reads what a step owes beside its text.
+func (b *builder) duties(s *Step, n *document.Node, path string) {
+	s.Audit, s.Rubric = n.Get("audit").Str("prompt"), n.Get("audit").Strs("rubric")
+	s.Verification, s.Command = n.Get("verification").Str("prompt"), n.Get("verification").Str("command")
+	s.NotesOptional = n.Truth("notesOptional")
+	owner, at := n, path
+	if synthesis := n.Get("synthesis"); synthesis != nil {
+		owner, at = synthesis, path+"/synthesis"
+	}
+	if contract := owner.Get("outputContract"); contract != nil {
+		s.Contract = contract.Str("contractRef")
+		b.contract(contract, at+"/outputContract")
+	}
+	for i, ref := range items(n.Get("assessmentRefs")) {
+		at := path + document.Pointer("assessmentRefs", strconv.Itoa(i))
+		a := b.w.assessment(ref.Value)
+		if a == nil {
+			b.unknown(ref, at, "assessment", ref.Value, b.w.assessmentIDs())
+			continue
+		}
+		s.Assessments = append(s.Assessments, a)
+	}
+	for i, item := range items(n.Get("assessmentConsequences")) {
+		b.consequence(s, item, path+document.Pointer("assessmentConsequences", strconv.Itoa(i)))
+	}
+}
+
+// contract reports a contract that nobody knows.
+func (b *builder) contract(n *document.Node, path string) {
+	if ref := n.Str("contractRef"); !slices.Contains(knownContracts(), ref) {
+		b.unknown(n.Get("contractRef"), path+"/contractRef", "output contract", ref, knownContracts())
+	}
+}
+
+// unknown reports a name that stands for nothing.
+func (b *builder) unknown(n *document.Node, path, what, name string, known []string) {
+	b.faults.Add(n, path, "there is no %s %q%s", what, name, b.faults.DidYouMean(name, known))
+}
+
+func (b *builder) consequence(s *Step, n *document.Node, path string) {
+	c := Consequence{n.Get("when").Str("anyEqualsLevel"), n.Get("when").Str("forAssessment"), n.Get("effect").Str("guidance")}
+	s.Consequences = append(s.Consequences, c)
+	if len(s.Assessments) == 0 {
+		b.faults.Add(n, path, "follows from no assessment: the step has no assessmentRefs")
+		return
+	}
+	var ids, levels []string
+	for _, a := range s.Assessments {
+		ids = append(ids, a.ID)
+		if c.For != "" && c.For != a.ID {
+			continue
+		}
+		for _, d := range a.Dimensions {
+			levels = append(levels, d.Levels...)
+		}
+	}
+	switch {
+	case c.For != "" && !slices.Contains(ids, c.For):
+		b.unknown(n.Get("when").Get("forAssessment"), path+"/when/forAssessment", "assessment of this step", c.For, ids)
+	case !slices.Contains(levels, c.Level):
+		b.unknown(n.Get("when").Get("anyEqualsLevel"), path+"/when/anyEqualsLevel", "level of its assessments", c.Level, levels)
+	}
+}
+
+func (w *Workflow) assessment(id string) *Assessment {
+	for i := range w.Assessments {
+		if w.Assessments[i].ID == id {
+			return &w.Assessments[i]
+		}
+	}
+	return nil
+}
+
+func (w *Workflow) assessmentIDs() []string {
+	var ids []string
+	for _, a := range w.Assessments {
+		ids = append(ids, a.ID)
+	}
+	return ids
+}
+
+// features reads what is added to every prompt in parts.
+func (b *builder) features(doc *document.Node) {
+	known := knownFeatures()
+	for i, n := range items(doc.Get("features")) {
+		f, ok := known[n.Value]
+		if !ok {
+			b.unknown(n, document.Pointer("features", strconv.Itoa(i)), "feature", n.Value, names(known))
+			continue
+		}
+		b.added.constraints = append(b.added.constraints, f.constraints...)
+		b.added.procedure = append(b.added.procedure, f.procedure...)
+		b.added.verify = append(b.added.verify, f.verify...)
+	}
+}
+
+// blocks reads promptBlocks, with the texts that its parts refer to and what
+// the features of the workflow add.
+func (b *builder) blocks(n *document.Node, path string) *Blocks {
+	if n == nil {
+		return nil
+	}
+	all := func(key string, more []string) []string {
+		var list []string
+		for i, item := range items(n.Get(key)) {
+			list = append(list, b.joined(item, path+document.Pointer(key, strconv.Itoa(i))))
+		}
+		return append(list, more...)
+	}
+	p := &Blocks{Goal: b.joined(n.Get("goal"), path+"/goal"), Constraints: all("constraints", b.added.constraints),
+		Procedure: all("procedure", b.added.procedure), Verify: all("verify", b.added.verify)}
+	if required := n.Get("outputRequired"); required != nil {
+		for _, m := range required.Members {
+			p.Required = append(p.Required, Deliverable{m.Key, b.joined(m.Value, path+document.Pointer("outputRequired", m.Key))})
+		}
+	}
+	return p
+}
+
+// joined gives a string or an array of parts as one text.
+func (b *builder) joined(n *document.Node, path string) string {
+	if n == nil || n.Kind == document.Text {
+		return b.bound(n.Text())
+	}
+	var text strings.Builder
+	known := knownRefs()
+	for i, part := range n.Items {
+		if part.Str("kind") != "ref" {
+			text.WriteString(part.Str("text"))
+			continue
+		}
+		ref, ok := known[part.Str("refId")]
+		if !ok {
+			b.unknown(part, path+document.Pointer(strconv.Itoa(i), "refId"), "text", part.Str("refId"), names(known))
+		}
+		text.WriteString(ref)
+	}
+	return b.bound(text.String())
+}
+
+// bound puts the defaults of extension points in the places that name them.
+func (b *builder) bound(text string) string {
+	for slot, byDefault := range b.slots {
+		text = strings.ReplaceAll(text, "{{wr.bindings."+slot+"}}", byDefault)
+	}
+	return text
+}
+
+// extensions reads the extension points. What fills them is their default.
+func (b *builder) extensions(doc *document.Node) {
+	for i, n := range items(doc.Get("extensionPoints")) {
+		if n.Get("default") == nil {
+			b.warnings.Add(n, document.Pointer("extensionPoints", strconv.Itoa(i)), "has no default: nothing fills the place %q", n.Str("slotId"))
+			continue
+		}
+		b.slots[n.Str("slotId")] = n.Str("default")
+	}
+}
+
+// checkFragments reports fragments that cannot be told apart, or that want
+// what is there only when a file is read.
+func (b *builder) checkFragments(n *document.Node, path string) {
+	seen := map[string]bool{}
+	for i, item := range items(n) {
+		id, at := item.Str("id"), path+document.Pointer(strconv.Itoa(i))
+		if id != "" && seen[id] {
+			b.faults.Add(item.Get("id"), at+"/id", "the fragment %q stands twice in the step", id)
+		}
+		seen[id] = true
+		if strings.Contains(item.Str("text"), "{{wr.") {
+			b.faults.Add(item.Get("text"), at+"/text", "{{wr.…}} is filled in when the file is read, before it is known which fragments apply; put it into the prompt")
+		}
+	}
+}

@@ -91,6 +91,7 @@ type HTTP struct {
 	clients  clients
 	scopes   atomic.Uint64 // the last one given to an exchange
 	timers   sync.Pool     // of *time.Timer
+	commands errands
 	log      zerolog.Logger
 }
 
@@ -193,7 +194,13 @@ func (h *HTTP) serveCommands(w http.ResponseWriter, r *http.Request) {
 		err.writePlain(w, r)
 		return
 	}
-	h.opts.Commands.ServeHTTP(w, r.WithContext(principal.With(r.Context(), c.Principal)))
+	ctx, done, ok := h.commands.begin(r.Context())
+	if !ok {
+		refuse(http.StatusServiceUnavailable, "shutting down").writePlain(w, r)
+		return
+	}
+	defer done()
+	h.opts.Commands.ServeHTTP(w, r.WithContext(principal.With(ctx, c.Principal)))
 }
 
 func (h *HTTP) serveMCP(w http.ResponseWriter, r *http.Request, toolbox string) {

@@ -59,7 +59,10 @@ func (h *HTTP) Serve(ctx context.Context, ln net.Listener) error {
 	_ = ln.Close() // no new connection while the old ones are served
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), h.opts.Drain)
 	defer cancel()
+	var answering sync.WaitGroup
+	answering.Go(func() { h.commands.shut(drain) })
 	h.clients.shut(drain)
+	answering.Wait()
 	// What was given up is told to its clients, if they read.
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lingerTime)
 	defer cancel()

@@ -104,7 +104,19 @@ func introduction(toolboxes []config.Toolbox) (title, description string) {
 // directInstructions is for a client that was given one toolbox.
 func directInstructions(cfg *config.Config, t *config.Toolbox) string {
 	return fmt.Sprintf("Toolbox %s (%d servers)\n  Description: %s\n\nIts tools are listed; call them by their names.",
-		t.Name, len(t.Servers), describe(t.Description)) + unusable([]config.Toolbox{*t}) + untrusted(cfg)
+		t.Name, len(t.Servers), describe(t.Description)) + commands(t) + unusable([]config.Toolbox{*t}) + untrusted(cfg)
+}
+
+// commands says how to begin where a toolbox has a server of commands, whose tools are of no use in another order.
+func commands(t *config.Toolbox) string {
+	for _, s := range t.Servers {
+		if s.Builtin == "commands" && !s.Disabled && s.Problem == nil {
+			return "\n\nCall initialize first and give its session_id in every other call. get_commands lists what can be done where the session stands; " +
+				"run_command does it by name with JSON, execute_command as a string, invoke_assistant from an instruction in words. " +
+				"Commands may move the session to another context, which has other commands."
+		}
+	}
+	return ""
 }
 
 func describe(d foreign.Lines) string {

@@ -85,8 +85,16 @@ func deskToolbox(workflow string) (config.Toolbox, error) {
 		}
 		workflow, name = dir, filepath.Base(dir)
 	}
+	about := "The commands of " + name
+	w, err := knownDesk(workflow)
+	if err != nil {
+		return config.Toolbox{}, hinted{fmt.Errorf("the commands of %s cannot be served: %w", name, err), "workbench commands check " + workflow + " shows more"}
+	}
+	if w != nil {
+		about = w.Name + ": " + w.Description
+	}
 	server := config.Server{Name: "commands", Transport: config.TransportBuiltin, Builtin: commandsBuiltin, Commands: workflow, Timeouts: config.DefaultTimeouts()}
-	return config.Toolbox{Name: name, Prefix: config.PrefixNone, Description: foreign.NewLines("The commands of " + name), Servers: []config.Server{server}}, nil
+	return config.Toolbox{Name: name, Prefix: config.PrefixNone, Description: foreign.NewLines(about), Servers: []config.Server{server}}, nil
 }
 
 // addDesk adds the toolbox to a configuration.

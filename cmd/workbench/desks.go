@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/http"
 	"strings"
 	"sync"
@@ -17,7 +16,6 @@ import (
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/model"
-	"github.com/mcp-workbench/workbench/internal/openfile"
 	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/store"
 	"github.com/mcp-workbench/workbench/internal/wire"
@@ -49,6 +47,7 @@ type desks struct {
 	closed bool
 
 	pulse pulse
+	owed  sync.WaitGroup // what is looked at beside
 }
 
 // A desk is one server of commands. Its mutex is held while it is made.
@@ -56,6 +55,7 @@ type desk struct {
 	mu     sync.Mutex
 	server *commandsrv.Server
 	failed atomic.Bool // it could not be made when it was wanted last
+	told   string      // why, as the log has it; guarded by mu
 }
 
 func newDesks(env *environment) *desks {
@@ -102,6 +102,7 @@ type withDesks struct {
 
 func (w withDesks) Reload(cfg *config.Config) {
 	w.desks.Reload(cfg)
+	w.desks.report()
 	w.front.Reload(cfg)
 }
 
@@ -129,8 +130,6 @@ func (d *desks) told(who principal.Principal, err error) error {
 	if who.Admin || who.Name == principal.Default {
 		return err
 	}
-	_, log := d.now()
-	log.Warn().AnErr(logkey.Err, err).Msg("commands cannot be served")
 	return errors.New("its commands cannot be served at present; the log of workbench says why")
 }
 
@@ -205,7 +204,7 @@ func (d *desks) checks(ctx context.Context) commandsrv.Checks {
 		failed = failed && one.failed.Load()
 	}
 	d.mu.Unlock()
-	return commandsrv.Checks{"workflow": !failed, "store": st == nil || commandsrv.StoreAnswers(ctx, st), "open": open}
+	return commandsrv.Checks{"workflow": !failed, "store": st == nil || st.Try(ctx) == nil, "open": open}
 }
 
 // A pulse is felt at most once a second, however many ask: anybody may.
@@ -247,6 +246,10 @@ func (d *desks) get(ctx context.Context, source string) (*commandsrv.Server, err
 	var err error
 	one.server, err = d.make(ctx, cfg, log, source)
 	one.failed.Store(err != nil && ctx.Err() == nil)
+	if one.failed.Load() && one.told != err.Error() {
+		one.told = err.Error()
+		log.Error().AnErr(logkey.Err, err).Msg("commands cannot be served")
+	}
 	return one.server, err
 }
 
@@ -341,11 +344,8 @@ func (d *desks) workflow(ctx context.Context, cfg *config.Config, log zerolog.Lo
 // folder loads a workflow from a folder, which may make requests and run
 // programs: the operator has named it.
 func (d *desks) folder(ctx context.Context, cfg *config.Config, log zerolog.Logger, dir string) (*command.Workflow, error) {
-	root, err := openfile.OpenFolder(dir)
+	root, err := openWorkflow(dir)
 	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("there is no folder %s", dir)
-		}
 		return nil, err
 	}
 	defer root.Close()
@@ -390,6 +390,7 @@ func (d *desks) Close() {
 		})
 	}
 	all.Wait()
+	d.owed.Wait()
 	for _, box := range boxes {
 		all.Go(func() { _ = box.Close() })
 	}

@@ -57,6 +57,8 @@ func (e *environment) examine(ctx context.Context, cfg *config.Config) *examined
 				x.Servers[i].State = "disabled"
 			case s.Problem != nil:
 				found[i] = []diagnosis.Finding{{Level: diagnosis.Fault, Message: s.Problem.Error()}}
+			case s.Builtin == commandsBuiltin:
+				all.Go(func() error { found[i] = lookAtDesk(s); return ctx.Err() })
 			case s.Transport != config.TransportBuiltin:
 				all.Go(func() error { found[i] = e.look(s); return ctx.Err() })
 			}

@@ -96,6 +96,7 @@ func serve(cmd *cobra.Command, env *environment, direct string, over *httpFlags)
 	}
 	defer stopTracing()
 	env.desks.use(cfg, direct, log)
+	env.desks.report()
 	opts := env.frontOptions(cfg, direct, log)
 	opts.Tracer = tracer
 	reload := newReloader(log, cfg, from, direct)

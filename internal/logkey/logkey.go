@@ -16,6 +16,11 @@ const (
 	Dur     = "dur"     // time taken, in milliseconds
 	Err     = "err"     // what went wrong
 
+	Session      = "session"      // of a command workflow, as its caller knows it
+	User         = "user"         // whom it is for
+	Conversation = "conversation" // of that user
+	Turn         = "turn"         // of that conversation, its turn_key
+
 	URL       = "url"        // where clients find us
 	TokenFile = "token_file" // path of the file with the token
 	Searched  = "searched"   // paths at which there was no configuration

@@ -27,6 +27,9 @@ func TestFaultE1_DiskFull(t *testing.T) {
 		return sqlite3.SQLITE_OK
 	})
 	var full *store.WriteError
+	if err := s.Try(t.Context()); !errors.As(err, &full) {
+		t.Errorf("got %v from a try, want that nothing can be kept", err)
+	}
 	_, err := sayAs(t.Context(), s, "alice", c, "k", "during")
 	if !errors.As(err, &full) || !strings.Contains(err.Error(), "free space on the disk") {
 		t.Errorf("got %v, want an error that says what to do", err)
@@ -35,6 +38,9 @@ func TestFaultE1_DiskFull(t *testing.T) {
 		t.Errorf("got %q and %v, want what was there", messages(turns), err)
 	}
 	tr.failing(nil)
+	if err := s.Try(t.Context()); err != nil {
+		t.Errorf("got %v from a try, want that there is room again", err)
+	}
 	if _, err := sayAs(t.Context(), s, "alice", c, "k", "after"); err != nil {
 		t.Error(err)
 	}

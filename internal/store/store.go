@@ -97,6 +97,18 @@ func (s *Store) Close() error {
 	return s.db.close()
 }
 
+// Try changes something and takes it back, to see whether changes are kept. The error says why they are not.
+func (s *Store) Try(ctx context.Context) error {
+	return s.db.write(ctx, func(ctx context.Context, q querier) error {
+		mark := NewID()
+		if _, err := q.ExecContext(ctx, `INSERT INTO corrections (`+correctionColumns+`) VALUES ('', '', '', $1, '', 0, 0, 0)`, mark); err != nil {
+			return err
+		}
+		_, err := q.ExecContext(ctx, `DELETE FROM corrections WHERE principal = '' AND workflow = '' AND version = '' AND utterance = $1`, mark)
+		return err
+	})
+}
+
 // now is the time in milliseconds, which is what is kept of it.
 func (s *Store) now() int64 { return s.opts.now().UnixMilli() }
 

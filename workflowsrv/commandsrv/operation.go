@@ -52,12 +52,24 @@ func (s *Server) carryOn(ctx context.Context, o *operation, c *caller, a argumen
 	}()
 	value, f := o.run(ctx, s, c, a)
 	if f != nil {
+		s.failed(o.name, f)
 		return nil, f
 	}
 	if done, ok := value.(json.RawMessage); ok {
 		return done, nil
 	}
 	return encode(value), nil
+}
+
+// failed logs a fault that is not the caller's. Turns log theirs themselves, once
+// for all who wait for them.
+func (s *Server) failed(tool string, f *Fault) {
+	if o := s.operations[tool]; f.Code < http.StatusInternalServerError || f.Code == http.StatusGatewayTimeout || o != nil && o.turn() {
+		return
+	}
+	at := session{place: place{owner: f.Data.UserID}, handle: f.Data.SessionID}
+	at.Conversation = f.Data.ConversationID
+	s.concerning(tool, at, f.Data.TurnKey).AnErr(logkey.Err, f).Msg("an operation failed")
 }
 
 // runTurn gives the run of an operation that is a turn; read takes the request

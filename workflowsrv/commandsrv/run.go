@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/store"
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
@@ -76,6 +78,7 @@ func (s *Server) run(t *turn) {
 	}
 	if err := s.finish(flight, end); err != nil {
 		t.output, t.fault = nil, faultOf(fmt.Errorf("the turn is over, but it could not be kept: %w", err))
+		t.fault.Data.TurnKey = t.name()
 		return
 	}
 	kept = true
@@ -87,14 +90,20 @@ func (s *Server) blame(t *turn) {
 	if t.fault.Code < http.StatusInternalServerError {
 		return
 	}
-	s.opts.Logger.Error().Str(logkey.Tool, t.request.kind).AnErr(logkey.Err, t.fault).Msg("a turn failed")
+	s.concerning(t.request.kind, t.at, t.name()).AnErr(logkey.Err, t.fault).Msg("a turn failed")
+}
+
+// concerning begins a line of the log about a turn, or with key "" about a session.
+func (s *Server) concerning(tool string, at session, key string) *zerolog.Event {
+	return s.opts.Logger.Error().Str(logkey.Tool, tool).Str(logkey.User, at.owner).Str(logkey.Session, at.handle).
+		Str(logkey.Conversation, at.Conversation).Str(logkey.Turn, key)
 }
 
 // attempt is work of which a panic costs this turn alone.
 func (s *Server) attempt(ctx context.Context, t *turn) (end store.Turn, f *Fault) {
 	defer func() {
 		if p := recover(); p != nil {
-			s.opts.Logger.Error().Str(logkey.Tool, t.request.kind).Interface(logkey.Panic, p).Bytes(logkey.Stack, debug.Stack()).Msg("a turn failed within")
+			s.concerning(t.request.kind, t.at, t.name()).Interface(logkey.Panic, p).Bytes(logkey.Stack, debug.Stack()).Msg("a turn failed within")
 			end, f = store.Turn{}, faultf(http.StatusInternalServerError, "this is a fault of the server; its log says more")
 		}
 	}()

@@ -203,6 +203,9 @@ func (s *Server) await(ctx context.Context, c *caller, t *turn) (json.RawMessage
 				<-t.started // so that GET turns/KEY finds it
 			}
 			f := faultf(http.StatusGatewayTimeout, "the turn takes longer than the time to wait; it goes on: send the same request again to wait for it, or over HTTP GET turns/%s", t.name()).about(t.at)
+			if cause := context.Cause(ctx); cause != errWait && !errors.Is(cause, context.Canceled) {
+				f.Code, f.Message = http.StatusServiceUnavailable, fmt.Sprintf("%s; what the turn has done by then is told by GET turns/%s, or by the same request", cause, t.name())
+			}
 			f.Data.TurnKey = t.name()
 			return nil, f
 		}

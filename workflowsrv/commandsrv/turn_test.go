@@ -1,8 +1,10 @@
 package commandsrv_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -10,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/rs/zerolog"
 
 	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/store"
@@ -102,6 +106,35 @@ func TestLeave(t *testing.T) {
 	status, first := b.post(t, "alice", "/execute_command", request)
 	if status != http.StatusOK || first["success"] != true || b.gate.searches() != 1 {
 		t.Errorf("got %d, %v after %d searches, want the result of the one", status, first, b.gate.searches())
+	}
+}
+
+// A line of the log about a failure says whose it is.
+func TestFailuresAreLogged(t *testing.T) {
+	var log bytes.Buffer
+	b := newBed(t, func(o *commandsrv.Options) {
+		o.Logger, o.Agent, o.Summarizer = zerolog.New(&log), planner{}, namer{errors.New("no model")}
+	})
+	id := b.begin(t, "alice")
+	_, failed := b.post(t, "alice", "/invoke_agent", fmt.Sprintf(`{"session_id":%q,"user_query":"list_orders; fail"}`, id))
+	data := failed["data"].(map[string]any)
+	b.post(t, "alice", "/new_conversation", fmt.Sprintf(`{"session_id":%q}`, id))
+	lines := strings.Split(strings.TrimSpace(log.String()), "\n")
+	if len(lines) != 2 {
+		t.Fatalf("got %q, want a line for each failure", lines)
+	}
+	for i, tool := range []string{"invoke_agent", "new_conversation"} {
+		line := object(t, []byte(lines[i]))
+		if line["tool"] != tool || line["user"] != "alice" || line["session"] != id || line["conversation"] != data["conversation_id"] || i == 0 && line["turn"] != data["turn_key"] {
+			t.Errorf("got %v, want whose it is", line)
+		}
+	}
+	// What a caller did wrong is not the operator's concern.
+	log.Reset()
+	b.post(t, "alice", "/execute_command", fmt.Sprintf(`{"session_id":%q,"command":"<"}`, id))
+	b.post(t, "alice", "/execute_command", `{"session_id":"none","command":"x"}`)
+	if log.Len() > 0 {
+		t.Errorf("got %s, want nothing", log.String())
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"sync"
@@ -43,8 +44,12 @@ type Session struct {
 // A runningCall is a call that is being worked on.
 type runningCall struct {
 	ctx    context.Context // to see, once it is done, whether it was cancelled
-	cancel context.CancelFunc
+	cancel context.CancelCauseFunc
 }
+
+// ErrCancelled is the cause of the end of a call's context where the client has
+// cancelled it, as against gone away.
+var ErrCancelled = errors.New("the client cancelled the call")
 
 // Connect begins a session of the server.
 func (s *Server) Connect(send func(msg []byte)) *Session {
@@ -199,7 +204,7 @@ func (s *Session) begin(id []byte) (context.Context, bool) {
 	if s.calls[string(id)] != nil || s.listens[string(id)] || s.closed {
 		return nil, false
 	}
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancelCause(context.Background())
 	s.calls[string(id)] = &runningCall{ctx, cancel}
 	s.working.Add(1)
 	return ctx, true
@@ -213,7 +218,7 @@ func (s *Session) end(id []byte) bool {
 	defer s.mu.Unlock()
 	call := s.calls[string(id)]
 	delete(s.calls, string(id))
-	defer call.cancel()
+	defer call.cancel(nil)
 	if call.ctx.Err() != nil {
 		return false
 	}
@@ -230,7 +235,7 @@ func (s *Session) cancel(m *wire.Message) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if call := s.calls[string(m.Bytes(id))]; call != nil {
-		call.cancel()
+		call.cancel(ErrCancelled)
 	}
 	delete(s.listens, string(m.Bytes(id)))
 }
@@ -272,7 +277,7 @@ func (s *Session) Close(ctx context.Context) error {
 		err = context.Cause(ctx)
 		s.mu.Lock()
 		for _, call := range s.calls {
-			call.cancel()
+			call.cancel(nil)
 		}
 		s.mu.Unlock()
 		// A call that hangs on a disk is left behind; it sends nothing.

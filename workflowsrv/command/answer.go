@@ -67,7 +67,7 @@ func affirmed(said string) (agreed, known bool) {
 // giveUp ends a question without doing anything.
 func (t *turn) giveUp() *Outcome {
 	t.traceIn(nil, nil)
-	o := t.outcome(nil, nil, true, CommandResponse{Response: "Nothing was run."})
+	o := t.outcome(nil, nil, false, CommandResponse{Response: "Nothing was run."})
 	o.Status = Cancelled
 	return o
 }

@@ -84,6 +84,10 @@ func (s *Server) route(r *http.Request) http.HandlerFunc {
 		serve = func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, s.openAPI()) }
 	case path == pathStream:
 		method, serve = http.MethodPost, s.serveStream
+	case isTurn && strings.HasSuffix(key, "/events") && strings.Count(key, "/") == 1:
+		serve = func(w http.ResponseWriter, r *http.Request) { s.serveEvents(w, r, strings.TrimSuffix(key, "/events")) }
+	case isTurn && key != "" && !strings.Contains(key, "/") && r.Method == http.MethodDelete:
+		method, serve = r.Method, func(w http.ResponseWriter, r *http.Request) { s.stopTurn(w, r, key) }
 	case isTurn && key != "" && !strings.Contains(key, "/"):
 		serve = func(w http.ResponseWriter, r *http.Request) { s.serveTurn(w, r, key) }
 	default:
@@ -208,23 +212,10 @@ type turnState struct {
 
 // serveTurn tells the owner of a turn what has become of it.
 func (s *Server) serveTurn(w http.ResponseWriter, r *http.Request, key string) {
-	c := callerOf(r)
-	owner := c.who.Name
-	if handle := r.URL.Query().Get("session_id"); handle != "" {
-		// It says for whom an administrator acts; the session itself may be over.
-		if named, _, ok := ownerOf(c.who, handle); ok {
-			owner = named
-		}
-	}
+	owner := ownerIn(callerOf(r), r)
 	found, err := s.result(r.Context(), owner, key)
 	if err != nil {
-		f := faultOf(err)
-		if errors.Is(err, store.ErrNotFound) {
-			f.Message = "there is no such turn, or it ended too long ago"
-		}
-		f.Data = FaultData{UserID: owner, TurnKey: key}
-		s.failed("get_turn", f)
-		writeFault(w, f)
+		s.noTurn(w, owner, key, err)
 		return
 	}
 	t := found.Turn
@@ -240,6 +231,17 @@ func (s *Server) serveTurn(w http.ResponseWriter, r *http.Request, key string) {
 		state.Output = withTraces(output, encode(append([]json.RawMessage{}, t.Traces...)))
 	}
 	writeJSON(w, http.StatusOK, encode(state))
+}
+
+// noTurn says why nothing can be told of a turn.
+func (s *Server) noTurn(w http.ResponseWriter, owner, key string, err error) {
+	f := faultOf(err)
+	if errors.Is(err, store.ErrNotFound) {
+		f.Message = "there is no such turn, or it ended too long ago"
+	}
+	f.Data = FaultData{UserID: owner, TurnKey: key}
+	s.failed("get_turn", f)
+	writeFault(w, f)
 }
 
 // result finds a turn of a conversation with this workflow: those with others

@@ -2,6 +2,7 @@ package commandsrv
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"strconv"
 )
@@ -26,6 +27,11 @@ func (s *Server) openAPI() json.RawMessage {
 		"responses": responses(text(`{"type":"object","properties":{"turn_key":{"type":"string"},"conversation_id":{"type":"string"},"exec_state":{"enum":["running","done","lost"]},`+
 			`"kind":{"type":"string"},"started_at":{"type":"integer"},"ended_at":{"type":"integer"},"output":{"type":"object"},"error":`+faultObject+`},`+
 			`"required":["turn_key","conversation_id","exec_state","kind","started_at"]}`), []int{http.StatusUnauthorized, http.StatusNotFound, http.StatusInternalServerError}, "application/json")}}
+	paths[pathTurns+"{turn_key}"]["delete"] = stopped(paths[pathTurns+"{turn_key}"]["get"])
+	followed := map[string]any{"operationId": "follow_turn", "summary": "Follow a turn", "description": "Tells of a turn from its beginning, while it goes on and after it, as invoke_agent_stream does.",
+		"parameters": paths[pathTurns+"{turn_key}"]["get"].(map[string]any)["parameters"],
+		"responses":  responses(event, []int{http.StatusUnauthorized, http.StatusNotFound, http.StatusInternalServerError}, "application/x-ndjson", "text/event-stream")}
+	paths[pathTurns+"{turn_key}/events"] = map[string]any{"get": followed}
 	open := []any{} // needs no token
 	paths[pathAlive] = map[string]any{"get": map[string]any{"operationId": "liveness", "summary": "Whether the server runs", "security": open,
 		"responses": responses(text(`{"type":"object","properties":{"status":{"const":"alive"}},"required":["status"]}`), nil, "application/json")}}
@@ -42,6 +48,17 @@ func (s *Server) openAPI() json.RawMessage {
 		"paths":      paths,
 		"components": map[string]any{"securitySchemes": map[string]any{"token": map[string]any{"type": "http", "scheme": "bearer"}}, "schemas": map[string]any{"Error": json.RawMessage(faultObject)}},
 	})
+}
+
+// stopped describes the operation that stops a turn, which returns what the one
+// given does.
+func stopped(get any) map[string]any {
+	m := maps.Clone(get.(map[string]any))
+	m["operationId"], m["summary"] = "stop_turn", "Stop a turn"
+	m["description"] = "Stops a turn that is under way, the call of a tool included, and tells what has become of it. What was done before is not taken back; a turn that is over stays as it is."
+	m["responses"] = maps.Clone(m["responses"].(map[string]any))
+	m["responses"].(map[string]any)["409"] = map[string]any{"description": "Another process works on it", "content": content(json.RawMessage(`{"$ref":"#/components/schemas/Error"}`), "application/json")}
+	return m
 }
 
 func verb(method string) string {

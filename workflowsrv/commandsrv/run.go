@@ -49,19 +49,18 @@ func (s *Server) run(t *turn) {
 			s.release(flight)
 		}
 	}()
-	ctx, stop := context.WithCancelCause(s.life)
-	defer stop(nil)
+	defer t.stop(nil)
 	lost := make(chan struct{})
 	defer close(lost)
 	go func() {
 		select {
 		case <-flight.Lost():
-			stop(store.ErrLost)
+			t.stop(store.ErrLost)
 		case <-lost:
 		}
 	}()
 	var end store.Turn
-	end, t.fault = s.attempt(ctx, t)
+	end, t.fault = s.attempt(t.ctx, t)
 	if t.fault != nil && t.fault.Code < http.StatusInternalServerError {
 		return // nothing was done
 	}
@@ -108,10 +107,13 @@ func (s *Server) attempt(ctx context.Context, t *turn) (end store.Turn, f *Fault
 		}
 	}()
 	end, f = s.work(ctx, t)
-	if f != nil && f.Code >= http.StatusInternalServerError && ctx.Err() != nil {
-		f = faultOf(context.Cause(ctx)) // which says more than that it was cancelled
+	switch {
+	case f == nil || f.Code < http.StatusInternalServerError || ctx.Err() == nil:
+		return end, f
+	case t.stopped():
+		return s.halted(t)
 	}
-	return end, f
+	return end, faultOf(context.Cause(ctx)) // which says more than that it was cancelled
 }
 
 const (

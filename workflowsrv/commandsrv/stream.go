@@ -18,6 +18,10 @@ type stream struct {
 	begun   bool
 }
 
+func newStream(w http.ResponseWriter, r *http.Request) *stream {
+	return &stream{w: w, control: http.NewResponseController(w), sse: strings.Contains(r.Header.Get("Accept"), "text/event-stream")}
+}
+
 // serveStream is invoke_agent as a stream. What is wrong before the first event
 // has a status of its own.
 func (s *Server) serveStream(w http.ResponseWriter, r *http.Request) {
@@ -36,7 +40,7 @@ func (s *Server) serveStream(w http.ResponseWriter, r *http.Request) {
 		writeFault(w, f)
 		return
 	}
-	st := &stream{w: w, control: http.NewResponseController(w), sse: strings.Contains(r.Header.Get("Accept"), "text/event-stream")}
+	st := newStream(w, r)
 	c.trace = func(ev command.TraceEvent) { st.send("trace", encode(ev)) }
 	patient(w, a)
 	output, f := s.carryOut(r.Context(), c, at, asked, waitOf(a))

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcp-workbench/workbench/internal/mcpserve"
 	"github.com/mcp-workbench/workbench/internal/store"
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
 )
@@ -62,6 +63,9 @@ type turn struct {
 	ask     asker // of the caller that began it
 	agent   Agent // that serves it, nil where there is none
 
+	ctx  context.Context // of its work, which outlives the calls that wait for it
+	stop context.CancelCauseFunc
+
 	started chan struct{} // closed when the store knows it, or it is over
 	done    chan struct{} // closed when it is over; then output and fault stand
 	output  json.RawMessage
@@ -73,6 +77,7 @@ type turn struct {
 	events []command.TraceEvent
 	more   chan struct{} // closed and replaced when there are more events
 	heard  bool          // a caller got the result
+	waits  int           // callers that wait for it
 }
 
 // note takes an event of the turn.
@@ -112,7 +117,7 @@ func (t *turn) over() bool {
 func (t *turn) owes(digest string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.digest == digest && !t.heard
+	return t.digest == digest && !t.heard && !(t.over() && t.stopped())
 }
 
 // begin begins a turn, or joins the one that the same request has begun.
@@ -125,6 +130,10 @@ func (s *Server) begin(c *caller, at session, r request) (*turn, *Fault) {
 		if last.owes(digest) {
 			return last, nil
 		}
+		if !last.over() && r.aborts() {
+			last.stop(errStopped)
+			return last, nil
+		}
 		if !last.over() {
 			f := faultOf(&store.BusyError{Key: last.name()})
 			return nil, f.about(at)
@@ -135,6 +144,7 @@ func (s *Server) begin(c *caller, at session, r request) (*turn, *Fault) {
 	}
 	t := &turn{key: store.NewID(), digest: digest, at: at, request: r, ask: c.ask, agent: s.agentFor(c),
 		started: make(chan struct{}), done: make(chan struct{}), more: make(chan struct{})}
+	t.ctx, t.stop = context.WithCancelCause(s.life)
 	s.turns[at.place] = t
 	s.owed.Go(func() { s.run(t) })
 	return t, nil
@@ -180,12 +190,34 @@ var errWait = errors.New("the time to wait is over")
 
 // await waits for the result of a turn, handing on its events.
 func (s *Server) await(ctx context.Context, c *caller, t *turn) (json.RawMessage, *Fault) {
-	told := 0
-	for {
+	t.wait(1)
+	defer t.wait(-1)
+	if t.watch(ctx, c.trace) {
+		return s.deliver(ctx, c, t)
+	}
+	cause := context.Cause(ctx)
+	if errors.Is(cause, mcpserve.ErrCancelled) && t.wait(0) == 1 {
+		t.stop(errStopped) // nobody else waits
+	}
+	if cause == errWait {
+		<-t.started // so that GET turns/KEY finds it
+	}
+	f := faultf(http.StatusGatewayTimeout, "the turn takes longer than the time to wait; it goes on: send the same request again to wait for it, or over HTTP GET turns/%s", t.name()).about(t.at)
+	if cause != errWait && !errors.Is(cause, context.Canceled) {
+		f.Code, f.Message = http.StatusServiceUnavailable, fmt.Sprintf("%s; what the turn has done by then is told by GET turns/%s, or by the same request", cause, t.name())
+	}
+	f.Data.TurnKey = t.name()
+	return nil, f
+}
+
+// watch hands on the events of a turn from its beginning to its end, and reports
+// whether it is over; trace may be nil. It ends with ctx, too.
+func (t *turn) watch(ctx context.Context, trace func(command.TraceEvent)) bool {
+	for told := 0; ; {
 		events, more := t.since(told)
 		for _, ev := range events {
-			if c.trace != nil {
-				c.trace(ev)
+			if trace != nil {
+				trace(ev)
 			}
 		}
 		told += len(events)
@@ -193,23 +225,23 @@ func (s *Server) await(ctx context.Context, c *caller, t *turn) (json.RawMessage
 			if rest, _ := t.since(told); len(rest) > 0 {
 				continue
 			}
-			return s.deliver(ctx, c, t)
+			return true
 		}
 		select {
 		case <-more:
 		case <-t.done:
 		case <-ctx.Done():
-			if context.Cause(ctx) == errWait {
-				<-t.started // so that GET turns/KEY finds it
-			}
-			f := faultf(http.StatusGatewayTimeout, "the turn takes longer than the time to wait; it goes on: send the same request again to wait for it, or over HTTP GET turns/%s", t.name()).about(t.at)
-			if cause := context.Cause(ctx); cause != errWait && !errors.Is(cause, context.Canceled) {
-				f.Code, f.Message = http.StatusServiceUnavailable, fmt.Sprintf("%s; what the turn has done by then is told by GET turns/%s, or by the same request", cause, t.name())
-			}
-			f.Data.TurnKey = t.name()
-			return nil, f
+			return false
 		}
 	}
+}
+
+// wait counts the callers that wait for the turn.
+func (t *turn) wait(more int) int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.waits += more
+	return t.waits
 }
 
 // deliver gives the result of a turn that is over.

@@ -92,6 +92,8 @@ func (s *Server) work(ctx context.Context, t *turn) (store.Turn, *Fault) {
 	switch {
 	case o.Pending != nil:
 		after.Asked, form = t.name(), o.Pending.Form
+	case o.Status == command.Cancelled:
+		after.Question = ""
 	case !answers && samePath(now.Path, o.Path) && !now.about(o.Output.CommandName):
 		after = now // what is named exactly leaves a question as it is, unless it has gone elsewhere
 	}

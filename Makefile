@@ -64,8 +64,9 @@ cross: ## compile and vet for Windows and macOS
 	CGO_ENABLED=0 GOOS=darwin go vet ./...
 	CGO_ENABLED=0 GOOS=darwin go build -o bin/cross/ ./cmd/workbench
 
-bench: ## measure workbench beside a bare relay and others (BENCH=--quick: under a minute; BENCH=--help)
-	go run ./bench $(BENCH)
+bench: ## measure workbench beside a bare relay and others, and draw bin/bench.svg (BENCH=--quick: under a minute; BENCH=--help)
+	@mkdir -p bin
+	go run ./bench --plot bin/bench.svg $(BENCH)
 
 fuzz: ## fuzz every target, each for FUZZTIME=10s, and draw a million hostile names
 	WORKBENCH_DRAWS=1000000 go test -count=1 -run TestHostileNames ./proxy

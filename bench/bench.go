@@ -26,6 +26,9 @@ type plan struct {
 	turns         int // turns and lists in a round of the store
 	conversations int // that it has
 
+	// servers, growTools and growSessions are how many there are of each where it is measured how cost grows.
+	servers, growTools, growSessions []int
+
 	tools int // in a list: 1,000, as its row says, but for tests
 }
 
@@ -41,7 +44,7 @@ type bench struct {
 
 // run measures everything that is asked for.
 func (b *bench) run(ctx context.Context) error {
-	for _, section := range []func(context.Context) error{b.calls, b.kinds, b.allocations, b.list, b.everything, b.starts, b.lock, b.sandboxed, b.memory, b.sessions, b.store} {
+	for _, section := range []func(context.Context) error{b.calls, b.kinds, b.allocations, b.list, b.everything, b.starts, b.lock, b.sandboxed, b.memory, b.sessions, b.growth, b.store} {
 		if err := section(ctx); err != nil {
 			return err
 		}

@@ -60,9 +60,10 @@ func bounded(t *testing.T) context.Context {
 func small(p programs, only string) *bench {
 	return &bench{
 		programs: p,
-		plan:     plan{rounds: 2, kindRounds: 2, sequence: effort{calls: 2}, crowd: effort{calls: 3}, width: 2, series: 1, starts: 2, counted: 8, active: 3, resting: 5, turns: 3, conversations: 5, tools: 50},
-		only:     regexp.MustCompile(only),
-		say:      func(string) {},
+		plan: plan{rounds: 2, kindRounds: 2, sequence: effort{calls: 2}, crowd: effort{calls: 3}, width: 2, series: 1, starts: 2, counted: 8, active: 3, resting: 5, turns: 3, conversations: 5, tools: 50,
+			servers: []int{1, 150}, growTools: []int{5, 20}, growSessions: []int{2, 5}},
+		only: regexp.MustCompile(only),
+		say:  func(string) {},
 	}
 }
 
@@ -98,6 +99,16 @@ func TestRun(t *testing.T) {
 		for _, s := range kindSizes() {
 			_, what := kindCall(k.name, s.label)
 			want[what+"/"+relayFront], want[what+"/"+nameFront], want[what+"/"+useFront] = kind, kind, kind
+		}
+	}
+	for _, d := range b.dimensions() {
+		for _, n := range d.ns {
+			for _, step := range steps() {
+				want[growthWhat(d, n, step)+"/"+nameFront] = figures{p50: 1}
+			}
+			called := figures{p50: 1, p99: 1}
+			called[memory] = crowded[memory]
+			want[growthWhat(d, n, "call")+"/"+nameFront] = called
 		}
 	}
 	for _, front := range []string{directFront, relayFront, typedFront, nameFront, markedFront, typedHTTPFront, httpFront, peer} {

@@ -9,7 +9,8 @@
 //	driver ── pipe ── front ── pipe ── child
 //
 // Results of several kinds (text, code, text of other scripts, base64, lists of tools, numbers) are called for in sizes from
-// 200 B to 1 MB, and told as multiples of the relay's times: the quartiles of what the rounds gave.
+// 200 B to 1 MB, and told as multiples of the relay's times: the quartiles of what the rounds gave. How cost grows with
+// servers, tools and sessions is measured too, and drawn by --plot.
 //
 // The driver writes requests and reads answers, each of which it checks. The fronts take turns in rounds, because the
 // machine is not the same from one minute to the next; a figure of the table is the median of its rounds. In "p50" and
@@ -27,6 +28,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -123,6 +125,7 @@ func fullPlan() plan {
 		series:   3, starts: 100, counted: 200,
 		active: 1000, resting: 10_000,
 		turns: 500, conversations: 100_000,
+		servers: []int{1, 100, 10_000}, growTools: []int{10, 1000, 10_000}, growSessions: []int{2, 100, 10_000},
 	}
 }
 
@@ -137,6 +140,7 @@ func quickPlan() plan {
 		series:   1, starts: 100, counted: 50,
 		active: 100, resting: 1000,
 		turns: 200, conversations: 10_000,
+		servers: []int{1, 100, 10_000}, growTools: []int{10, 1000, 10_000}, growSessions: []int{2, 100, 1000},
 	}
 }
 
@@ -145,6 +149,7 @@ func measure(ctx context.Context, args []string, out, errs io.Writer) error {
 	b := &bench{plan: fullPlan(), only: regexp.MustCompile("")}
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
 	f.SetOutput(errs)
+	picture := f.String("plot", "", "write how cost grows to this `file`, as SVG")
 	quick := f.Bool("quick", false, "measure for under a minute")
 	f.Func("only", "measure only the rows whose what/front matches this `regexp`, such as '200 B/|idle'", func(s string) (err error) {
 		b.only, err = regexp.Compile(s)
@@ -177,6 +182,15 @@ func measure(ctx context.Context, args []string, out, errs io.Writer) error {
 	machine := fmt.Sprintf("%s %s/%s, %d CPUs%s at the start%s", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), load(), bandwidth())
 	if err := b.run(ctx); err != nil {
 		return err
+	}
+	if *picture != "" {
+		var svg bytes.Buffer
+		if err := plot(&svg, &b.report, b.dimensions()); err != nil {
+			return err
+		}
+		if err := os.WriteFile(*picture, svg.Bytes(), 0o644); err != nil {
+			return err
+		}
 	}
 	b.say("done")
 	fmt.Fprintf(out, "%s\n\n", machine)

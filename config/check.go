@@ -156,6 +156,7 @@ func (c *checker) config(root *node) *Config {
 		}
 		c.workable(cfg)
 	}
+	cfg.Record = c.record(o)
 	c.pins(o, cfg)
 	o.done(func(key string) string {
 		switch key {

@@ -25,6 +25,7 @@ type Config struct {
 	Store       Store         `key:"store"`
 	Models      Models        `key:"models"`
 	HTTP        HTTP          `key:"http"`
+	Record      Record        `key:"record"`    // how much is kept of calls
 	Pinned      []Pin         `key:"pin"`       // tools that are always offered
 	Toolboxes   []Toolbox     `key:"toolboxes"` // in the order of the file
 
@@ -227,6 +228,7 @@ func Default() *Config {
 		ToolMode:    ToolModeAuto,
 		OpenTimeout: DefaultOpenTimeout,
 		OpenBudget:  DefaultOpenBudget,
+		Record:      Record{Mode: RecordMeta, MaxSize: DefaultRecordSize},
 		MaxMessage:  DefaultMaxMessage,
 		Toolboxes: []Toolbox{{
 			Name:        "workflows",

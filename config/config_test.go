@@ -184,6 +184,16 @@ func fileOf(cfg *config.Config) any {
 	if cfg.CodeMode {
 		file = append(file, entry{"codeMode", true})
 	}
+	record := ordered{{"mode", cfg.Record.Mode}}
+	if cfg.Record.Dir != "" {
+		record = append(record, entry{"dir", escape(cfg.Record.Dir)}, entry{"maxSize", cfg.Record.MaxSize})
+	}
+	if cfg.Record.MaxAge != 0 {
+		record = append(record, entry{"maxAge", cfg.Record.MaxAge.String()})
+	}
+	if cfg.Record != (config.Record{Mode: config.RecordMeta, MaxSize: config.DefaultRecordSize}) {
+		file = append(file, entry{"record", record})
+	}
 	switch {
 	case cfg.Store.Path != "":
 		file = append(file, entry{"store", ordered{{"path", escape(cfg.Store.Path)}}})

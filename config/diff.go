@@ -11,7 +11,7 @@ import (
 
 // Changes says how one configuration differs from another, so that no more is touched than has changed.
 type Changes struct {
-	Settings  []string // the keys of the top level that differ: toolMode, openTimeout, openBudget, maxMessage, envFile, store, models, http, secrets, pin
+	Settings  []string // the keys of the top level that differ: toolMode, openTimeout, openBudget, maxMessage, envFile, store, models, http, record, secrets, pin
 	Added     []string // toolboxes, in the order of the new configuration
 	Removed   []string // toolboxes, in the order of the old one
 	Reordered bool     // the toolboxes that are in both stand in another order

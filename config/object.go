@@ -153,6 +153,8 @@ func bounds(key string) (least, most int, of string) {
 		return 1, 10000, "requests"
 	case "over":
 		return 2000, 1 << 28, "tokens"
+	case "maxSize":
+		return 1 << 20, 2_000_000_000, "bytes"
 	case "maxTokens", "openBudget":
 		return 1, 1 << 20, "tokens"
 	}
@@ -172,10 +174,19 @@ func (o *object) count(key string, count *int) {
 	}
 }
 
+// longest is the longest duration that a key takes.
+func longest(key string) time.Duration {
+	if key == "maxAge" {
+		return 366 * 24 * time.Hour
+	}
+	return 24 * time.Hour
+}
+
 // duration reads a duration into d: a string such as "30s" or a number of seconds.
 func (o *object) duration(key string, d *time.Duration) {
-	const least, most = time.Millisecond, 24 * time.Hour
-	const want = `want a duration from 1ms to 24h such as "30s", or a number of seconds`
+	const least = time.Millisecond
+	most := longest(key)
+	want := fmt.Sprintf(`want a duration from 1ms to %.0fh such as "30s", or a number of seconds`, most.Hours())
 	n, path, ok := o.take(key)
 	switch {
 	case !ok:

@@ -77,7 +77,9 @@ func property(key string, t reflect.Type, enum string) schema {
 		s["items"], s["minItems"] = choiceSchema(signatures()), 1
 	case "idleTimeout":
 		s["anyOf"] = append(s["anyOf"].([]schema), schema{"const": false})
-	case "maxMessage", "maxInFlight", "maxTokens", "openBudget", "over":
+	case "maxAge":
+		s["anyOf"].([]schema)[1]["maximum"] = longest(key).Seconds()
+	case "maxMessage", "maxInFlight", "maxSize", "maxTokens", "openBudget", "over":
 		s["minimum"], s["maximum"], _ = bounds(key)
 	}
 	s["description"] = description(key)
@@ -98,6 +100,8 @@ func typeSchema(t reflect.Type) schema {
 		return schema{"anyOf": []schema{{"type": "string"}, {"type": "array", "items": schema{"type": "string"}}}}
 	case reflect.TypeFor[Sandbox]():
 		return schema{"anyOf": []schema{choiceSchema([]string{string(SandboxWorkspace), string(SandboxStrict)}), objectSchema(t)}}
+	case reflect.TypeFor[Record]():
+		return schema{"anyOf": []schema{choiceSchema([]string{RecordOff, RecordMeta, RecordFull}), objectSchema(t)}}
 	case reflect.TypeFor[Network]():
 		return schema{"anyOf": []schema{{"type": "boolean"}, {"type": "array", "items": schema{"type": "string", "pattern": `:[0-9]+$|\$\{`}}}}
 	case reflect.TypeFor[SecretSource]():
@@ -193,6 +197,16 @@ func description(key string) string {
 		return "What becomes of tools and prompts that are not as workbench-lock.json has them: they are offered (off), offered and said (warn, the default where there is such a file), or not offered until somebody agrees to them (hold)."
 	case "store":
 		return "Where conversations are kept: in the file at path, or in the PostgreSQL database of dsn. Default: conversations.db in $XDG_STATE_HOME/workbench or ~/.local/state/workbench."
+	case "record":
+		return "How much is kept of calls: meta (the default) is all but their arguments and results, full is these too, off is nothing; or an object that says so and has them kept on disk."
+	case "mode":
+		return "How much is kept: off, meta (the default) or full."
+	case "dir":
+		return "A folder for files of calls, one on a line as JSON, made if there is none. A relative path starts from the folder of this file."
+	case "maxSize":
+		return "How many bytes all files together may have; the oldest give way. Default 67108864."
+	case "maxAge":
+		return "After how long a file that nothing was written to is removed, such as \"720h\". Default: never."
 	case "path":
 		return "A SQLite file, made if there is none. A relative path starts from the folder of this file."
 	case "dsn":

@@ -38,7 +38,7 @@ func (f *flight) keepArguments(arguments []byte) {
 	if !left {
 		kept, masked = f.s.p.clean(arguments)
 	}
-	f.s.p.root.opts.Calls.Note(&f.record, func(r *calls.Call) { r.Arguments, r.Masked, r.Left = kept, masked, left })
+	f.s.p.root.opts.Calls.Note(&f.record, func(r *calls.Call) { r.Arguments, r.Masked, r.ArgumentsLeft = kept, masked, left })
 }
 
 // clean gives a JSON value of its own, without secrets, and reports whether there were any.
@@ -55,6 +55,7 @@ func (f *flight) noteAsked(c *call) {
 	if _, ok := f.out.(*guest); ok {
 		f.record.Client = guestName
 	}
+	f.record.Full = f.recording == calls.Full
 	f.record.Method, f.record.In, f.record.Request = c.method, len(c.Raw), calls.Cut(f.key.id)
 	if isCall(c.method) {
 		f.keepArguments(c.Bytes(c.args))
@@ -156,7 +157,7 @@ func (f *flight) noteEnded(o outcome, reply []byte) {
 			result = m.Bytes(m.Error)
 		}
 		if len(result) > calls.MaxValue {
-			r.Left = true
+			r.ResultLeft = true
 			return
 		}
 		r.Result, _ = f.s.p.clean(result)

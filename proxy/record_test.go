@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -153,7 +154,7 @@ func TestTheRecordIsBounded(t *testing.T) {
 	}
 	l.send(`{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"dev__a__echo","arguments":{"a":"` + long + `"}}}`)
 	l.reply(`"a"`)
-	if got := last(t, log); got.Arguments != nil || got.Result != nil || !got.Left || got.In < 3<<20 {
+	if got := last(t, log); got.Arguments != nil || got.Result != nil || !got.ArgumentsLeft || !got.ResultLeft || got.In < 3<<20 {
 		t.Errorf("got arguments and a result of %d and %d bytes, want neither, and that they are left out", len(got.Arguments), len(got.Result))
 	}
 	if n := log.Bytes(); n > 128<<10 {
@@ -197,5 +198,42 @@ func TestCallsAreFollowed(t *testing.T) {
 	cancel()
 	if err := <-stopped; err != context.Canceled {
 		t.Errorf("got %v at the end", err)
+	}
+}
+
+// A server that is restarted loses the calls that it has, says so, and takes the next one; what it wrote before is there still.
+func TestRestart(t *testing.T) {
+	front := newFront(t, readConfig(t, `{"toolboxes": {"dev": {"mcpServers": {"a": {"command": "child", "args": ["tools=hang,pid"]}}}}}`), "")
+	l := connect(t, front)
+	l.initialize("2025-11-25", "{}")
+	l.direct("open", "dev")
+	ask := func(method, resource string) *httptest.ResponseRecorder {
+		w := httptest.NewRecorder()
+		front.Servers().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), method, resource, nil))
+		return w
+	}
+	if got := ask("POST", "/servers/restart?server=b"); got.Code != 404 {
+		t.Errorf("got %d for a server that is not there", got.Code)
+	}
+	pid := func(id string) string {
+		l.send(`{"jsonrpc":"2.0","id":` + id + `,"method":"tools/call","params":{"name":"dev__a__pid"}}`)
+		_, text, _ := strings.Cut(l.reply(id), `"text":"`)
+		return text
+	}
+	before := pid("1")
+	l.send(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"dev__a__hang"}}`)
+	l.send(`{"jsonrpc":"2.0","id":3,"method":"ping"}`)
+	l.reply("3")
+	if got := ask("POST", "/servers/restart?server=a&toolbox=dev").Body.String(); !strings.Contains(got, `"before":"ready"`) || strings.Contains(got, "error") {
+		t.Errorf("got %s", got)
+	}
+	if got := l.reply("2"); !strings.Contains(got, "started anew (workbench restart)") || !strings.Contains(got, "isError") {
+		t.Errorf("got %s, want a call that says why it is lost", got)
+	}
+	if after := pid("4"); after == before || after == "" {
+		t.Errorf("got process %s, want another than before", after)
+	}
+	if got := ask("GET", "/servers/lines?server=a").Body.String(); strings.Count(got, `"server starting"`) != 2 || strings.Count(got, `"server ready"`) != 2 {
+		t.Errorf("got %s, want two starts", got)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/mask"
 	"github.com/mcp-workbench/workbench/internal/oauth"
 )
 
@@ -52,7 +53,7 @@ func (r *remote) authorized(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, unreachedError{err}
 	}
-	resp, err := r.send(withToken(req, token))
+	resp, err := r.send(r.withToken(req, token))
 	if err == nil && resp.StatusCode == http.StatusUnauthorized {
 		resp, err = r.again(req, resp, token)
 	}
@@ -80,7 +81,7 @@ func (r *remote) granted(req *http.Request, resp *http.Response) (*http.Response
 		if err != nil {
 			return nil, unreachedError{err}
 		}
-		if resp, err = r.send(withToken(req, token)); err != nil {
+		if resp, err = r.send(r.withToken(req, token)); err != nil {
 			return nil, err
 		}
 	}
@@ -102,7 +103,7 @@ func (r *remote) again(req *http.Request, resp *http.Response, token string) (*h
 	case err != nil:
 		return nil, unreachedError{err}
 	}
-	resp, err = r.send(withToken(req, next))
+	resp, err = r.send(r.withToken(req, next))
 	if err == nil && resp.StatusCode == http.StatusUnauthorized {
 		defer resp.Body.Close()
 		refused = r.server.statusError(resp)
@@ -153,7 +154,8 @@ func shellWord(s string) string {
 }
 
 // withToken returns a request of its own, so that the same may be sent twice.
-func withToken(req *http.Request, token string) *http.Request {
+func (r *remote) withToken(req *http.Request, token string) *http.Request {
+	r.server.box.opts.Masks.Add(token, mask.Masked)
 	if token == "" {
 		return req
 	}

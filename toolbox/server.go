@@ -307,9 +307,9 @@ func (s *Server) set(state State, cause error, next time.Time, c *conn) {
 	}
 	st := s.status
 	st.Tools = len(s.lists[Tools])
+	s.noteState(&st) // before anybody can ask what the server wrote since
 	s.wakeLocked()
 	s.mu.Unlock()
-	s.noteState(&st)
 	if event := s.box.opts.Event; event != nil {
 		event(Event{Toolbox: s.Toolbox, Server: s.Name, Status: st, Took: took})
 	}

@@ -54,6 +54,8 @@ func (s *Server) run(ctx context.Context) error {
 		case errors.As(err, new(*IdleError)):
 			last = nil
 			on = s.sleep(ctx)
+		case errors.Is(err, ErrRestarted):
+			last, on = nil, true
 		default:
 			on = s.rest(ctx, &rest, err, served)
 		}

@@ -36,6 +36,20 @@ func (e *environment) toolboxNames() (names []string) {
 	return names
 }
 
+// serverNames are those of the configuration, with their toolboxes.
+func (e *environment) serverNames() (names []string) {
+	cfg, _, err := e.loadBy((*config.Source).ParseUsable)
+	if err != nil {
+		return nil
+	}
+	for _, t := range cfg.Toolboxes {
+		for _, s := range t.Servers {
+			names = append(names, t.Name+"/"+s.Name)
+		}
+	}
+	return names
+}
+
 // itemNames are the full names of what was seen of the servers.
 func (e *environment) itemNames(k toolbox.Kind) (names []string) {
 	boxes, _, _, err := e.boxes(nil, nil)

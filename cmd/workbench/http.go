@@ -75,7 +75,7 @@ const idleTimeout = 15 * time.Minute
 const drainTime = 10 * time.Second
 
 // serveHTTP serves until ctx ends.
-func serveHTTP(ctx context.Context, env *environment, o *httpFlags, cfg *config.Config, opts proxy.Options, reload *reloader) error {
+func serveHTTP(ctx context.Context, env *environment, o *httpFlags, cfg *config.Config, opts proxy.Options, reload *reloader, record *recorder) error {
 	over := proxy.HTTPOptions{Hosts: o.hosts, Origins: o.origins, MaxBody: o.maxBody, MaxSessions: o.maxOpen, Drain: drainTime}
 	env.ending.allow(drainTime + time.Second) // of which the last is for those who read what they were told
 	address, err := o.resolve()
@@ -119,7 +119,7 @@ func serveHTTP(ctx context.Context, env *environment, o *httpFlags, cfg *config.
 		fmt.Fprint(env.err, entries(url, tokenFile != ""))
 	}
 	defer env.tell(opts.Logger, url, front, nil, reload.problem)()
-	defer reload.follow(withDesks{front, env.desks})()
+	defer reload.follow(withRecord{record, withDesks{front, env.desks}})()
 	return front.Serve(ctx, ln)
 }
 

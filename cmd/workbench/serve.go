@@ -99,9 +99,11 @@ func serve(cmd *cobra.Command, env *environment, direct string, over *httpFlags)
 	env.desks.report()
 	opts := env.frontOptions(cfg, direct, log)
 	opts.Tracer = tracer
+	record := newRecorder(opts.Calls, cfg, log)
+	defer record.close()
 	reload := newReloader(log, cfg, from, direct)
 	if over.address != "" {
-		return serveHTTP(cmd.Context(), env, over, cfg, opts, reload)
+		return serveHTTP(cmd.Context(), env, over, cfg, opts, reload, record)
 	}
 	opts.Trust = from.trustShown
 	front, err := proxy.New(cfg, opts)
@@ -110,7 +112,7 @@ func serve(cmd *cobra.Command, env *environment, direct string, over *httpFlags)
 	}
 	defer front.Close()
 	defer env.tell(log, "", front, front.Guests(), reload.problem)()
-	defer reload.follow(withDesks{front, env.desks})()
+	defer reload.follow(withRecord{record, withDesks{front, env.desks}})()
 	in, out, restore := pollable(env.in, env.out)
 	defer restore()
 	return stopped(wire.Serve(cmd.Context(), in, out, front, wire.ServeOptions{MaxMessage: cfg.MaxMessage, Ending: env.ending.begin}))
@@ -122,7 +124,7 @@ func (e *environment) frontOptions(cfg *config.Config, direct string, log zerolo
 		Version:   version(),
 		Direct:    direct,
 		Toolbox:   e.toolboxOptions(cfg, log),
-		Calls:     calls.New(calls.Meta),
+		Calls:     calls.New(calls.Mode(cfg.Record.Mode)),
 		Clients:   e.seenClients(log),
 		Approvals: e.approvals,
 		Results:   results.New(e.runtimeDirs()),

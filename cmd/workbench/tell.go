@@ -24,6 +24,7 @@ type teller interface {
 	Status() status.Front
 	TimeCalls()
 	Calls() *calls.Log
+	Servers() http.Handler
 }
 
 // stateOf gives what says where this process stands.
@@ -54,6 +55,7 @@ func (e *environment) tell(log zerolog.Logger, url string, front teller, guests 
 				Guests:    guests,
 				Approvals: e.approvals,
 				Calls:     front.Calls(),
+				Servers:   front.Servers(),
 			})
 		}
 		if err != nil {

@@ -82,7 +82,9 @@ func serveUI(ctx context.Context, env *environment, port int, open bool) error {
 	view.front, view.own = front, stateOf(url, front, reload.problem)
 	defer context.AfterFunc(ctx, view.page.Close)()
 	defer env.tell(log, url, front, nil, reload.problem)()
-	defer reload.follow(withDesks{front, env.desks})()
+	record := newRecorder(opts.Calls, cfg, log)
+	defer record.close()
+	defer reload.follow(withRecord{record, withDesks{front, env.desks}})()
 	var browser sync.WaitGroup
 	defer browser.Wait()
 	serving, stop := context.WithCancel(ctx)

@@ -67,7 +67,10 @@ type Call struct {
 	Arguments json.RawMessage `json:"arguments,omitempty"`
 	Result    json.RawMessage `json:"result,omitempty"` // or the error of the reply
 	Masked    bool            `json:"masked,omitempty"` // secrets were taken out of the arguments
-	Left      bool            `json:"left_out,omitempty"`
+	Full      bool            `json:"full,omitempty"`   // arguments and result are kept, unless they are left out
+	// What is too long to be kept.
+	ArgumentsLeft bool `json:"arguments_left_out,omitempty"`
+	ResultLeft    bool `json:"result_left_out,omitempty"`
 
 	number uint64
 	began  time.Time // with the monotonic clock

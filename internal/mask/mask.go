@@ -37,6 +37,12 @@ func (s *Set) Add(value, as string) {
 	if s == nil {
 		return
 	}
+	s.mu.RLock()
+	_, known := s.values[value]
+	s.mu.RUnlock()
+	if known {
+		return
+	}
 	for line := range strings.Lines(value) {
 		if line = strings.TrimSpace(line); len(line) >= Least {
 			for _, form := range forms(line) {

@@ -1,6 +1,7 @@
 package status
 
 import (
+	"github.com/mcp-workbench/workbench/internal/calls"
 	"iter"
 	"slices"
 	"time"
@@ -77,6 +78,29 @@ type Server struct {
 	Unknown  uint64 `json:"unknown,omitempty"` // replies to what was never asked
 	Noise    uint64 `json:"noise,omitempty"`   // lines that were not messages
 	Dropped  uint64 `json:"dropped,omitempty"` // notifications left out because there were too many
+}
+
+// Line is a line that a server wrote to standard error, or that is said of it.
+type Line struct {
+	calls.Line
+	Session string `json:"session,omitempty"` // whose server it is; "" if sessions share it
+	Toolbox string `json:"toolbox"`
+	Server  string `json:"server"`
+	Missed  uint64 `json:"missed,omitempty"` // lines in the place of this one that came too fast
+}
+
+// Restarts says what became of a restart.
+type Restarts struct {
+	Restarts []Restart `json:"restarts"`
+}
+
+// Restart is that of one server.
+type Restart struct {
+	Session string `json:"session,omitempty"`
+	Toolbox string `json:"toolbox"`
+	Server  string `json:"server"`
+	Before  string `json:"before"`          // the state that it was in
+	Error   string `json:"error,omitempty"` // why it is not started anew
 }
 
 // Kept is what is kept because of a server or a client, which its account allows.

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strconv"
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/approval"
@@ -146,6 +147,39 @@ func (p Peer) FollowCalls(ctx context.Context, f calls.Filter, ready func(), sai
 			}
 		}
 	})
+}
+
+// Lines hands on what servers of a name wrote to standard error, the oldest first, the last n of each workbench if n is not 0,
+// and where follow says so each line that is written then, until ctx or the workbench ends. It returns [ErrNone] if the
+// workbench has no such server.
+func (p Peer) Lines(ctx context.Context, toolbox, server string, n int, follow bool, said func(Line) error) error {
+	q := url.Values{"toolbox": {toolbox}, "server": {server}, "n": {strconv.Itoa(n)}}
+	if follow {
+		q.Set("follow", "")
+	}
+	return p.get(ctx, "/servers/lines?"+q.Encode(), func(body io.Reader) error {
+		for d := json.NewDecoder(body); ; {
+			var l Line
+			if err := d.Decode(&l); err == io.EOF {
+				return nil
+			} else if err != nil {
+				return ErrGone
+			}
+			if err := said(l); err != nil {
+				return err
+			}
+		}
+	})
+}
+
+// Restart has servers of a name started anew. It returns [ErrNone] if the workbench has no such server.
+func (p Peer) Restart(ctx context.Context, toolbox, server string) (done []Restart, err error) {
+	ctx, cancel := context.WithTimeout(ctx, getTime)
+	defer cancel()
+	var all Restarts
+	q := url.Values{"toolbox": {toolbox}, "server": {server}}
+	err = p.ask(ctx, "/servers/restart?"+q.Encode(), []byte("{}"), func(body io.Reader) error { return decode(json.NewDecoder(body), &all) })
+	return all.Restarts, err
 }
 
 // decode reads one document. What another process says is cleaned where it is shown.

@@ -24,6 +24,7 @@ type Answers struct {
 	Guests    http.Handler // what begins with /guests/
 	Approvals http.Handler // what begins with /approvals
 	Calls     http.Handler // what begins with /calls
+	Servers   http.Handler // what begins with /servers/
 }
 
 // Serve answers on ln, which it closes, until ctx ends. now is asked at each
@@ -42,6 +43,7 @@ func Serve(ctx context.Context, ln net.Listener, now func() Workbench, answers A
 		"GET /metrics":         answers.Metrics,
 		"GET /approvals":       answers.Approvals,
 		"POST /approvals/{id}": answers.Approvals,
+		"/servers/":            answers.Servers,
 		"GET /calls":           answers.Calls,
 		"GET /calls/{id}":      answers.Calls,
 	} {

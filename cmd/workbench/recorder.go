@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/calls"
+	"github.com/mcp-workbench/workbench/internal/logkey"
+)
+
+// recorder keeps the record of calls as the configuration says, on disk where it wants that.
+type recorder struct {
+	calls *calls.Log
+	log   zerolog.Logger
+
+	mu   sync.Mutex
+	cfg  config.Record
+	stop func() // ends the writing to disk
+}
+
+// newRecorder has the record of the calls of this process kept.
+func newRecorder(kept *calls.Log, cfg *config.Config, log zerolog.Logger) *recorder {
+	r := &recorder{calls: kept, log: log, stop: func() {}}
+	r.Reload(cfg)
+	return r
+}
+
+// recordEnd is how long the end waits for a disk that calls are written to.
+const recordEnd = 300 * time.Millisecond
+
+// Reload has the record kept as a configuration says.
+func (r *recorder) Reload(cfg *config.Config) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.calls.SetMode(calls.Mode(cfg.Record.Mode))
+	old := r.cfg
+	r.cfg = cfg.Record
+	old.Mode, r.cfg.Mode = "", ""
+	if old == r.cfg {
+		return
+	}
+	r.stop()
+	r.stop = func() {}
+	if r.cfg.Dir == "" {
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	files := calls.Files{Dir: r.cfg.Dir, MaxSize: r.cfg.MaxSize, MaxAge: r.cfg.MaxAge, Failed: func(err error) {
+		r.log.Warn().AnErr(logkey.Err, err).Msg("calls cannot be kept on disk")
+	}}
+	last := r.calls.Last()
+	go func() {
+		defer close(done)
+		files.Write(ctx, r.calls, last)
+	}()
+	r.stop = func() {
+		cancel()
+		select {
+		case <-done:
+		case <-time.After(recordEnd): // the disk hangs
+		}
+	}
+}
+
+// close has what was recorded written, if that does not take long.
+func (r *recorder) close() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.stop()
+}
+
+// withRecord is the record and what makes the calls, which are reloaded together.
+type withRecord struct {
+	record *recorder
+	rest   withDesks
+}
+
+func (w withRecord) Reload(cfg *config.Config) {
+	w.record.Reload(cfg)
+	w.rest.Reload(cfg)
+}

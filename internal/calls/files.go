@@ -1,0 +1,177 @@
+package calls
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mcp-workbench/workbench/internal/openfile"
+)
+
+// Files says where calls are kept on disk, one on a line as JSON, in files that nobody else may read.
+type Files struct {
+	Dir     string        // made if it is not there
+	MaxSize int           // of all files in it together, in bytes
+	MaxAge  time.Duration // of a file, since it was last written to; 0 means any
+	// Failed hears why calls cannot be written, once until they can again.
+	Failed func(error)
+}
+
+// shares is into how many files at least what may be kept is divided, so that what is removed is the oldest part of it.
+const shares = 8
+
+// retryTime is how long nothing is written after a disk has refused it.
+const retryTime = 10 * time.Second
+
+// name is how the names of the files begin, and how they end.
+const (
+	fileBegins = "calls-"
+	fileEnds   = ".jsonl"
+)
+
+// Write writes each call that ends after that of the number until ctx ends, and then those that have ended by then. Nobody
+// waits for it: what a disk is too slow for is missed, and a line says how many calls those are.
+func (f *Files) Write(ctx context.Context, l *Log, last uint64) {
+	w := &writer{Files: f}
+	defer w.close()
+	to := func(c *Call, missed uint64) error {
+		w.put(Said{c, missed})
+		return nil
+	}
+	_ = l.Follow(ctx, last, Filter{}, func(c *Call, missed uint64) error {
+		last += max(missed, 1)
+		return to(c, missed)
+	})
+	calls, _, missed := l.ended.After(last)
+	if missed > 0 {
+		_ = to(nil, missed)
+	}
+	for _, c := range calls {
+		c = l.named(c)
+		_ = to(&c, 0)
+	}
+}
+
+// writer has the file that is written to.
+type writer struct {
+	*Files
+	file   *os.File
+	path   string
+	size   int
+	failed time.Time // when the disk has refused something; zero if it has not
+	missed uint64    // calls since then
+}
+
+func (w *writer) put(s Said) {
+	if !w.failed.IsZero() && time.Since(w.failed) < retryTime {
+		w.missed += max(s.Missed, 1)
+		return
+	}
+	var line []byte
+	if w.missed > 0 {
+		line = w.line(Said{Missed: w.missed})
+	}
+	line = append(line, w.line(s)...)
+	if err := w.write(line); err != nil {
+		if w.failed.IsZero() && w.Failed != nil {
+			w.Failed(err)
+		}
+		w.failed = time.Now()
+		w.missed += max(s.Missed, 1)
+		w.close() // what was written in part stays the end of its file
+		return
+	}
+	w.failed, w.missed = time.Time{}, 0
+}
+
+// line is a call as it is, or what is missed.
+func (w *writer) line(s Said) []byte {
+	var line []byte
+	if s.Call != nil {
+		line, _ = json.Marshal(s.Call)
+	} else {
+		line, _ = json.Marshal(s)
+	}
+	return append(line, '\n')
+}
+
+func (w *writer) write(line []byte) error {
+	if w.file != nil {
+		if _, err := os.Lstat(w.path); err != nil || w.size+len(line) > w.MaxSize/shares {
+			w.close()
+		}
+	}
+	if w.file == nil {
+		if err := w.open(); err != nil {
+			return err
+		}
+	}
+	n, err := w.file.Write(line)
+	w.size += n
+	return err
+}
+
+// open makes a new file, and room for it.
+func (w *writer) open() error {
+	if err := openfile.MakeFolder(w.Dir, 0o700); err != nil {
+		return err
+	}
+	w.tidy()
+	now := time.Now().UTC().Format("20060102T150405.000")
+	for i := range 100 {
+		path := filepath.Join(w.Dir, fmt.Sprintf("%s%s-%d-%d%s", fileBegins, now, os.Getpid(), i, fileEnds))
+		file, err := openfile.MakeNew(path, 0o600)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		w.file, w.path, w.size = file, path, 0
+		return nil
+	}
+	return fs.ErrExist
+}
+
+// tidy removes what is too old, and the oldest of what is too much.
+func (w *writer) tidy() {
+	type found struct {
+		path string
+		size int64
+		at   time.Time
+	}
+	var all []found
+	entries, _ := os.ReadDir(w.Dir) // what cannot be read shows when a file is made
+	total := int64(w.MaxSize / shares)
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), fileBegins) || !strings.HasSuffix(e.Name(), fileEnds) || !e.Type().IsRegular() {
+			continue
+		}
+		if info, err := e.Info(); err == nil {
+			all = append(all, found{filepath.Join(w.Dir, e.Name()), info.Size(), info.ModTime()})
+			total += info.Size()
+		}
+	}
+	slices.SortFunc(all, func(a, b found) int { return cmp.Or(a.at.Compare(b.at), strings.Compare(a.path, b.path)) })
+	for _, f := range all {
+		if total > int64(w.MaxSize) || w.MaxAge > 0 && time.Since(f.at) > w.MaxAge {
+			_ = os.Remove(f.path)
+			total -= f.size
+		}
+	}
+}
+
+func (w *writer) close() {
+	if w.file != nil {
+		_ = w.file.Close()
+		w.file = nil
+	}
+}

@@ -86,7 +86,10 @@ func (r *reloader) run(ctx context.Context, hangups <-chan struct{}) {
 		// The watches first, so that nothing is missed after it was read.
 		w.renew()
 		r.reload(ctx, asked)
-		w.paths = r.from.watched()
+		if paths := r.from.watched(); !slices.Equal(paths, w.paths) {
+			w.paths = paths
+			w.postpone() // what is watched only from now on may have changed
+		}
 	}
 }
 

@@ -385,3 +385,42 @@ func TestReloadOfTheLockFile(t *testing.T) {
 		t.Fatalf("the front was not told; the log says\n%s", f.logged())
 	}
 }
+
+// A file of variables that the configuration borrows from is followed as the configuration is.
+func TestReloadOfTheEnvFile(t *testing.T) {
+	dir := t.TempDir()
+	path, variables := filepath.Join(dir, "c.json"), filepath.Join(dir, "variables.env")
+	write := func(to, text string) {
+		t.Helper()
+		if err := os.WriteFile(to, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(variables, "WORKBENCH_TEST_NAME=one\n")
+	write(path, `{"envFile": "variables.env", "toolboxes": {"a": {"mcpServers": {"s": {"command": "x", "args": ["${WORKBENCH_TEST_NAME}"]}}}}}`)
+	f := followFile(t, path)
+	f.becomesArgument("two", func() { write(variables, "WORKBENCH_TEST_NAME=two\n") })
+	other := filepath.Join(dir, "below", "other.env")
+	if err := os.Mkdir(filepath.Dir(other), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write(path, `{"envFile": "below/other.env", "toolboxes": {"a": {"mcpServers": {"s": {"command": "x", "args": ["${WORKBENCH_TEST_NAME:-none}"]}}}}}`)
+	f.becomesArgument("three", func() { write(other, "WORKBENCH_TEST_NAME=three\n") })
+}
+
+// becomesArgument waits until the one argument of the one server is want, after a change.
+func (f *followed) becomesArgument(want string, change func()) {
+	f.t.Helper()
+	change()
+	timeout := time.After(late)
+	for {
+		select {
+		case cfg := <-f.told:
+			if cfg.Toolboxes[0].Servers[0].Args[0] == want {
+				return
+			}
+		case <-timeout:
+			f.t.Fatalf("the front was not told of the argument %s; the log says\n%s", want, f.logged())
+		}
+	}
+}

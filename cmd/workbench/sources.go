@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/mcp-workbench/workbench/config"
@@ -24,6 +25,7 @@ type sources struct {
 	places config.Places
 	kept   *config.Config // what the project's file said when it was last read and trusted
 	digest string         // of the file then
+	lent   []string       // the files of variables that they had when they were last read
 }
 
 // sources looks for the files.
@@ -59,9 +61,9 @@ func (s *sources) again() error {
 // watched are the paths that decide what load returns: of configurations, of their lock files, and of what is trusted.
 func (s *sources) watched() []string {
 	if s.places.Named != "" {
-		return []string{s.places.Named, lock.Beside(s.places.Named)}
+		return append([]string{s.places.Named, lock.Beside(s.places.Named)}, s.lent...)
 	}
-	paths := append([]string(nil), s.places.Searched...)
+	paths := append(slices.Clone(s.places.Searched), s.lent...)
 	for _, path := range s.places.Searched {
 		paths = append(paths, lock.Beside(path))
 	}
@@ -96,6 +98,12 @@ func (s *sources) load(read parser) (cfg *config.Config, err error) {
 	project, untrusted, err := s.project(read)
 	if err != nil {
 		return nil, err
+	}
+	s.lent = nil
+	for _, c := range []*config.Config{cfg, project} {
+		if c != nil {
+			s.lent = append(s.lent, c.EnvFile...)
+		}
 	}
 	switch {
 	case cfg != nil && project != nil:

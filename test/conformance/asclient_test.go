@@ -1,13 +1,17 @@
 package conformance
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
 	"os/exec"
+	"reflect"
 	"strings"
 	"testing"
+
+	"gopkg.in/yaml.v3"
 
 	"github.com/mcp-workbench/workbench/test/wiretest"
 )
@@ -77,10 +81,52 @@ func (c *client) play(scenario string) {
 	case "request-metadata":
 		c.result("tools/list", "")
 		c.result("server/discover", "")
+	case "sep-2640-client-no-prefetch":
+		c.skills()
+	case "sep-2640-client-verify-digest", "sep-2640-client-verify-size", "sep-2640-client-verify-frontmatter":
+		c.loadSkill()
 	case "initialize", "json-schema-ref-no-deref":
 		c.result("tools/list", "")
 	default:
 		c.callAll()
+	}
+}
+
+// skillEntry is an entry of the list of skills.
+type skillEntry struct {
+	URI         string
+	Frontmatter map[string]any
+	Resources   []struct {
+		URI, Digest string
+		Size        int
+	}
+}
+
+func (c *client) skills() []skillEntry {
+	c.t.Helper()
+	var list struct{ Skills []skillEntry }
+	c.decode(c.result("skills/list", ""), &list)
+	return list.Skills
+}
+
+// loadSkill loads a skill as a host does: it reads the manifest, and of a skill that is what its entry says all files.
+func (c *client) loadSkill() {
+	c.t.Helper()
+	for _, k := range c.skills() {
+		for i, file := range k.Resources {
+			var got struct{ Contents []struct{ Text string } }
+			c.decode(c.result("resources/read", fmt.Sprintf(`{"uri":%q}`, file.URI)), &got)
+			text := got.Contents[0].Text
+			if len(text) != file.Size || fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(text))) != file.Digest {
+				return
+			}
+			_, rest, _ := strings.Cut(text, "---\n")
+			front, _, _ := strings.Cut(rest, "---\n")
+			var stated map[string]any
+			if err := yaml.Unmarshal([]byte(front), &stated); i == 0 && (err != nil || !reflect.DeepEqual(stated, k.Frontmatter)) {
+				return
+			}
+		}
 	}
 }
 

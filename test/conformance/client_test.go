@@ -1,10 +1,14 @@
 package conformance
 
 import (
+	"fmt"
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+
+	"github.com/mcp-workbench/workbench/test/wiretest"
 )
 
 // TestClient: the server of the suite, behind workbench, sees a conforming client.
@@ -43,7 +47,11 @@ func TestClient(t *testing.T) {
 			"http-invalid-tool-headers", "json-schema-ref-no-deref", "json-schema-2020-12-preservation"})},
 	}
 	env := []string{roleVariable + "=client", "GORACE=" + noSleep}
+	skills := []string{"sep-2640-client-no-prefetch", "sep-2640-client-verify-digest", "sep-2640-client-verify-size",
+		"sep-2640-client-verify-frontmatter"}
 	var table scores
+	var unscored []string
+	var mu sync.Mutex
 	t.Run("scenarios", func(t *testing.T) {
 		for _, test := range tests {
 			t.Run(test.revision.name, func(t *testing.T) {
@@ -55,16 +63,38 @@ func TestClient(t *testing.T) {
 					}
 				}
 				var ran []scenario
+				if test.revision.name == wiretest.ModernOnly {
+					test.scenarios = append(test.scenarios, skills...)
+				}
 				for _, name := range test.scenarios {
 					args := []string{"--scenario", name, "--spec-version", test.revision.name, "--command", self + " -test.run=^TestAsClient$"}
-					if strings.HasPrefix(name, "auth/client-credentials-") {
+					if strings.HasPrefix(name, "auth/client-credentials-") || slices.Contains(skills, name) {
 						args = append(args, "--force") // an extension, which is of no revision
 					}
 					ran = append(ran, s.run(t, env, "client", args...)...)
 				}
 				table.judge(t, "over stdio", test.revision, required, ran)
+				if !test.revision.listed {
+					return
+				}
+				names := s.unscored(t, test.revision, "client")
+				if test.revision.name == wiretest.ModernOnly {
+					names = append(names, skills...)
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				for _, name := range names {
+					outcome := "not run"
+					for _, sc := range ran {
+						if sc.Name == name && sc.ok() {
+							outcome = "passes"
+						}
+					}
+					unscored = append(unscored, fmt.Sprintf("| %s | `%s` | %s |", test.revision.name, name, outcome))
+				}
 			})
 		}
 	})
+	inDocument(t, unscored)
 	t.Logf("scenarios of clients that passed:\n%s", table.String())
 }

@@ -29,6 +29,7 @@ func TestServer(t *testing.T) {
 		{name: "modern server, legacy client", path: "/mcp", era: "modern", revisions: all[1:3]},
 	}
 	var table scores
+	var unscored outcomes
 	t.Run("beds", func(t *testing.T) {
 		for _, bed := range beds {
 			t.Run(bed.name, func(t *testing.T) {
@@ -41,10 +42,30 @@ func TestServer(t *testing.T) {
 				for _, r := range bed.revisions {
 					ran := s.run(t, nil, "server", append(r.args(), "--url", url)...)
 					table.judge(t, bed.name, r, s.required(t, r, "server"), ran)
+					if bed.path == "/mcp" && bed.era == "both" && !bed.neighbours && r.listed {
+						unscored.note(through, r, s.unscored(t, r, "server"), ran)
+					}
 				}
 			})
 		}
+		t.Run("not scored", func(t *testing.T) {
+			t.Parallel()
+			url := directly(t)
+			gateway := serve(t, writeConfig(t, map[string]entry{"fixture": fixtureEntry(t, "both")})) + "/mcp"
+			try := func(column int, url string, r revision, names []string) {
+				for _, name := range names {
+					ran := s.run(t, nil, "server", "--scenario", name, "--spec-version", r.name, "--force", "--url", url)
+					unscored.note(column, r, names, ran)
+				}
+			}
+			for _, r := range all[2:] {
+				try(unaided, url, r, s.unscored(t, r, "server"))
+			}
+			try(unaided, url, all[3], skillScenarios())
+			try(through, gateway, all[3], skillScenarios())
+		})
 	})
+	unscored.check(t)
 	t.Logf("scenarios of servers that passed:\n%s", table.String())
 }
 

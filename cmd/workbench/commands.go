@@ -19,15 +19,17 @@ import (
 func commandsCommand(env *environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "commands",
-		Short: "Serve and check command workflows",
+		Short: "Make, check, try and serve command workflows",
 		Long: `A command workflow is a folder of YAML files that makes an application of tools:
 contexts are the places where one can stand, commands what can be done there.`,
-		Example: `  workbench commands serve example --http 127.0.0.1:7777
-  workbench commands check ./orders`,
+		Example: `  workbench commands new notes --from toolbox:dev
+  workbench commands check notes
+  workbench commands chat notes
+  workbench commands serve example --http 127.0.0.1:7777`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(commandsServeCommand(env), commandsCheckCommand(env))
+	cmd.AddCommand(commandsNewCommand(env), commandsCheckCommand(env), commandsChatCommand(env), commandsTestCommand(env), commandsServeCommand(env))
 	return cmd
 }
 

@@ -296,6 +296,11 @@ func (x *extraction) remainder() {
 		}
 		return
 	}
+	// Of "what does notes.txt say" the path is one word.
+	values := slices.DeleteFunc(slices.Clone(left), func(s *span) bool { return !isValue(s.text) })
+	if isPath(open.Name) && len(values) == 1 {
+		left = values
+	}
 	if len(left) == 0 || !x.take(open, x.between(left)) {
 		return
 	}

@@ -57,6 +57,9 @@ func empty(stem string) bool {
 	return false
 }
 
+// Spaced writes a name as words, as people would say it.
+func Spaced(name string) string { return normal(name) }
+
 // spaced writes a name as words: cancelOrder and cancel_order are "cancel order".
 func spaced(name string) string {
 	var b strings.Builder

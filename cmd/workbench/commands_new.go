@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"gopkg.in/yaml.v3"
+
+	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/openfile"
+	"github.com/mcp-workbench/workbench/toolbox"
+	"github.com/mcp-workbench/workbench/workflowsrv/command"
+)
+
+func commandsNewCommand(env *environment) *cobra.Command {
+	var from string
+	cmd := &cobra.Command{
+		Use:   "new DIR",
+		Short: "Make the folder of a command workflow",
+		Long: `New makes a folder with workflow.yaml and the files of commands. With --from
+toolbox:NAME there is a file for each tool of the toolbox, whose servers are
+started for that: its description, its effect, and an utterance to which others
+are to be added. A command whose file is deleted stays as the server has it.
+
+Without --from there is one command, which runs a program. Nothing that is there
+is changed.`,
+		Example: `  workbench commands new notes --from toolbox:dev
+  workbench commands new hello`,
+		Args: between(1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return newCommands(cmd.Context(), env, args[0], from)
+		},
+	}
+	cmd.Flags().StringVar(&from, "from", "", "begin with the tools of `toolbox:NAME`")
+	return cmd
+}
+
+// newFile is the file of a command, as its author goes on with it.
+type newFile struct {
+	Description string         `yaml:"description"`
+	Effect      command.Effect `yaml:"effect"`
+	Utterances  []string       `yaml:"utterances,flow"`
+	Process     map[string]any `yaml:"process,omitempty"`
+}
+
+func newCommands(ctx context.Context, env *environment, dir, from string) error {
+	files := map[string]any{}
+	name := filepath.Base(filepath.Clean(dir))
+	workflow := map[string]string{"name": name, "description": "Say here what the workflow is for"}
+	if from == "" {
+		files["commands/version.yaml"] = newFile{"Say which workbench this is", command.Read, []string{"which version is this", "what workbench do I have"},
+			map[string]any{"argv": []string{"workbench", "version"}}}
+	} else {
+		box, ok := strings.CutPrefix(from, config.CommandsToolbox)
+		if !ok || box == "" {
+			return usageError{fmt.Errorf("--from: %q is not toolbox:NAME", from)}
+		}
+		workflow["extends"] = from
+		w, err := env.projected(ctx, box)
+		if err != nil {
+			return err
+		}
+		for _, c := range w.Commands {
+			description, _, _ := strings.Cut(strings.TrimSpace(c.Description), "\n")
+			files["commands/"+c.Name+".yaml"] = newFile{Description: description, Effect: c.Effect, Utterances: []string{command.Spaced(c.Leaf)}}
+		}
+	}
+	files["workflow.yaml"] = workflow
+	if _, err := os.Lstat(filepath.Join(dir, "workflow.yaml")); !errors.Is(err, fs.ErrNotExist) {
+		return hinted{fmt.Errorf("%s has a workflow.yaml already", dir), "name another folder"}
+	}
+	var written []string
+	for file, content := range files {
+		path := filepath.Join(dir, filepath.FromSlash(file))
+		if !filepath.IsLocal(filepath.FromSlash(file)) {
+			return fmt.Errorf("the command %s cannot be a file", file)
+		}
+		data, err := yaml.Marshal(content)
+		if err != nil {
+			return err
+		}
+		if err := openfile.MakeFolder(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		if err := openfile.PutNew(path, data); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		written = append(written, path)
+	}
+	slices.Sort(written)
+	for _, path := range written {
+		fmt.Fprintln(env.out, path)
+	}
+	fmt.Fprintf(env.out, "Next: workbench commands check %s, and workbench commands chat %s\n", dir, dir)
+	return nil
+}
+
+// projected is a toolbox as a workflow, with its servers started for that.
+func (e *environment) projected(ctx context.Context, name string) (*command.Workflow, error) {
+	boxes, closeAll, err := e.openBoxes(ctx, withoutDesks, name)
+	if err != nil {
+		return nil, err
+	}
+	defer closeAll()
+	var tools []command.Tool
+	for _, b := range boxes {
+		for _, s := range b.Servers() {
+			if err := missing(b, s, false); err != nil {
+				return nil, err
+			}
+			for _, it := range s.Items(toolbox.Tools) {
+				tools = append(tools, command.Tool{Toolbox: name, Server: s.Name, Raw: it.Raw})
+			}
+		}
+	}
+	if len(tools) == 0 {
+		return nil, hinted{fmt.Errorf("the toolbox %s has no tools", name), "try: workbench tools " + name}
+	}
+	return command.Project(name, name, tools), nil
+}

@@ -7,14 +7,15 @@ import (
 	"slices"
 
 	"github.com/mcp-workbench/workbench/internal/mcpserve"
+	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 	"github.com/mcp-workbench/workbench/workflowsrv/runs"
 )
 
 // caller says who makes a call about runs, and how the person there can be asked.
-func caller(principal string, c mcpserve.Call) runs.Caller {
-	who := runs.Caller{Principal: principal, Client: c.Client, Asks: c.Asked}
+func caller(p principal.Principal, c mcpserve.Call) runs.Caller {
+	who := runs.Caller{Principal: p.Name, May: p.May, Client: c.Client, Asks: c.Asked}
 	if a := c.Answer; a != nil {
 		who.Reply = &runs.Reply{State: a.State, Action: a.Action, Form: a.Form}
 	}

@@ -174,7 +174,7 @@ func TestRun(t *testing.T) {
 
 	// A person does.
 	engine := keeping(t, path, files).Runs()
-	question, err := engine.Pending(t.Context(), "default_user", run)
+	question, _, err := engine.Pending(t.Context(), "default_user", run)
 	if err != nil || !strings.Contains(question, "Publish") || !strings.Contains(question, "Repair the login") {
 		t.Errorf("got the question %q and %v", question, err)
 	}

@@ -45,6 +45,9 @@ type Options struct {
 	Runs func(ctx context.Context) (runs.Log, error)
 	// Where says which repository and branch is worked on, "" where that is not known; nil: it never is.
 	Where func() (repository, branch string)
+	// Tools are what steps of runs call; nil: they call none. Dir is where relative paths of files that they wait for begin.
+	Tools runs.Tools
+	Dir   string
 }
 
 // A Server answers the calls of any number of sessions.
@@ -90,9 +93,9 @@ func New(opts Options) *Server {
 		s.tools[s.table[i].name] = &s.table[i]
 	}
 	s.engine = newEngine(s.table)
-	s.own = s.For(principal.Default)
+	s.own = s.For(principal.Principal{Name: principal.Default})
 	s.runs = runs.NewEngine(runs.Options{
-		Find: s.find, Log: opts.Runs, Where: opts.Where,
+		Find: s.find, Log: opts.Runs, Where: opts.Where, Tools: opts.Tools, Dir: opts.Dir,
 		Criteria: criteria.Options{Mode: opts.Mode, AssertFormat: opts.AssertFormat},
 	})
 	return s
@@ -105,12 +108,12 @@ func (s *Server) Runs() *runs.Engine { return s.runs }
 func (s *Server) Connect(send func(msg []byte)) wire.Session { return s.own.Connect(send) }
 
 // For returns the MCP door of a principal, who sees his own runs only.
-func (s *Server) For(principal string) wire.Endpoint {
+func (s *Server) For(p principal.Principal) wire.Endpoint {
 	return door{s, &mcpserve.Server{
 		Name: serverName, Version: serverVersion, Engine: s.engine, Methods: []string{"tools/list"},
 		Knows: func(tool string) bool { return s.tools[tool] != nil },
 		Call: func(ctx context.Context, c mcpserve.Call) mcpserve.Result {
-			who := caller(principal, c)
+			who := caller(p, c)
 			return toolResult(s.call(ctx, s.tools[c.Tool], c.Arguments, &who))
 		},
 		Closed: s.leave,

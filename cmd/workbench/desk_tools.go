@@ -3,14 +3,17 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/approval"
 	"github.com/mcp-workbench/workbench/internal/logkey"
+	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
+	"github.com/mcp-workbench/workbench/workflowsrv/runs"
 )
 
 // withoutDesks is a toolbox without its servers of commands: commands call the
@@ -73,8 +76,28 @@ func (d *desks) tools(ctx context.Context, name string) (tools []command.Tool, u
 // A toolCaller calls tools for commands.
 type toolCaller struct{ desks *desks }
 
-// CallTool implements command.Caller.
+// CallTool implements command.Caller. Of a call that was certainly not made, or that the server has refused, the error is a
+// *runs.NotMadeError.
 func (c toolCaller) CallTool(ctx context.Context, box, server, tool string, arguments json.RawMessage) (json.RawMessage, error) {
+	s, err := c.server(ctx, box, server)
+	if err != nil {
+		return nil, &runs.NotMadeError{Err: err}
+	}
+	if s.AsksBefore(tool) {
+		if err := c.desks.env.approvals.Ask(ctx, approval.NewCall(box, server, tool, arguments)); err != nil {
+			return nil, &runs.NotMadeError{Err: err}
+		}
+	}
+	result, err := s.CallTool(ctx, tool, arguments)
+	if errors.As(err, new(*toolbox.RPCError)) || errors.As(err, new(*toolbox.RefusedError)) || errors.As(err, new(*toolbox.UnavailableError)) ||
+		errors.As(err, new(*toolbox.UndoneError)) {
+		err = &runs.NotMadeError{Err: err}
+	}
+	return result, err
+}
+
+// server finds a server in a toolbox of the desks' own.
+func (c toolCaller) server(ctx context.Context, box, server string) (*toolbox.Server, error) {
 	b, err := c.desks.box(ctx, box)
 	if err != nil {
 		return nil, err
@@ -83,10 +106,23 @@ func (c toolCaller) CallTool(ctx context.Context, box, server, tool string, argu
 	if !ok {
 		return nil, fmt.Errorf("toolbox %q has no server %q", box, server)
 	}
-	if s.AsksBefore(tool) {
-		if err := c.desks.env.approvals.Ask(ctx, approval.NewCall(box, server, tool, arguments)); err != nil {
-			return nil, err
+	return s, nil
+}
+
+// Hints implements runs.Tools: what a tool says of itself.
+func (c toolCaller) Hints(ctx context.Context, box, server, tool string) (readOnly, idempotent bool) {
+	s, err := c.server(ctx, box, server)
+	if err != nil {
+		return false, false
+	}
+	for _, it := range s.Items(toolbox.Tools) {
+		if it.Key.Verbatim() == tool {
+			says := func(hint string) bool {
+				at, err := wire.FindPath(it.Raw, wire.Span{Start: 0, End: len(it.Raw)}, "annotations", hint)
+				return err == nil && at.Present() && string(it.Raw[at.Start:at.End]) == "true"
+			}
+			return says("readOnlyHint"), says("idempotentHint")
 		}
 	}
-	return s.CallTool(ctx, tool, arguments)
+	return false, false
 }

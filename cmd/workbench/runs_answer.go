@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
@@ -80,18 +82,14 @@ func answerRun(ctx context.Context, env *environment, user string, o runs.Opinio
 	if err != nil {
 		return err
 	}
-	question, err := engine.Pending(ctx, r.Principal, o.Run)
+	question, answers, err := engine.Pending(ctx, r.Principal, o.Run)
 	if err != nil {
 		return noQuestion(o.Run, err)
 	}
 	if !given {
 		fmt.Fprintf(env.out, "%s\n", foreign.Block(question))
-		agreed, err := env.asked(ctx, "Agree?")
-		if err != nil {
+		if o.Answer, err = env.answered(ctx, answers); err != nil {
 			return err
-		}
-		if !agreed {
-			o.Answer = "no"
 		}
 	}
 	code, err := engine.Say(ctx, r.Principal, o)
@@ -104,6 +102,26 @@ func answerRun(ctx context.Context, env *environment, user string, o runs.Opinio
 		fmt.Fprintf(env.out, "%s is answered; the agent goes on with workflow_next\n", o.Run)
 	}
 	return nil
+}
+
+// answered reads the answer of the person at the terminal.
+func (e *environment) answered(ctx context.Context, answers []string) (string, error) {
+	if slices.Equal(answers, []string{"yes", "no"}) {
+		agreed, err := e.asked(ctx, "Agree?")
+		return map[bool]string{true: "yes", false: "no"}[agreed], err
+	}
+	if len(answers) > 0 {
+		fmt.Fprintf(e.out, "%s ", strings.Join(answers, " / "))
+	}
+	fmt.Fprint(e.out, "> ")
+	text := make(chan string, 1)
+	go func() { text <- readLine(e.in) }()
+	select {
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	case answer := <-text:
+		return answer, nil
+	}
 }
 
 func noQuestion(run string, err error) error {

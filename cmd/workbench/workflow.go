@@ -61,6 +61,7 @@ func (e *environment) workflowOptions(dirs []string, conditions string, log zero
 	opts := workflowsrv.Options{
 		Logger: log, Sources: layers.Sources(),
 		Runs:  func(ctx context.Context) (runs.Log, error) { return e.desks.kept(ctx) },
+		Dir:   project,
 		Where: func() (repository, branch string) { return checkout.Of(project) },
 	}
 	if conditions == "lenient" {
@@ -76,18 +77,20 @@ func (e *environment) workflowServers(log zerolog.Logger) toolbox.Builtin {
 	var mu sync.Mutex
 	made := make(map[string]*workflowsrv.Server)
 	return func(who principal.Principal, s config.Server) (wire.Endpoint, error) {
+		who.Name = cmp.Or(who.Name, principal.Default)
 		mu.Lock()
 		defer mu.Unlock()
 		key := fmt.Sprintf("%q %q", s.Conditions, s.Workflows)
 		if srv, ok := made[key]; ok {
-			return srv.For(cmp.Or(who.Name, principal.Default)), nil
+			return srv.For(who), nil
 		}
 		opts, err := e.workflowOptions(s.Workflows, s.Conditions, log)
 		if err != nil {
 			return nil, err
 		}
+		opts.Tools = toolCaller{e.desks}
 		made[key] = workflowsrv.New(opts)
-		return made[key].For(cmp.Or(who.Name, principal.Default)), nil
+		return made[key].For(who), nil
 	}
 }
 

@@ -109,6 +109,7 @@ func (b *builder) step(n *document.Node, path string, inLoop bool) *Step {
 	if n.Str("type") == "loop" {
 		s.Loop = b.loop(n, path)
 	}
+	b.act(s, n, path)
 	b.countSources(s, at)
 	return s
 }

@@ -224,7 +224,7 @@ func collectTexts(n *document.Node, b *strings.Builder) {
 	case document.Object:
 		for _, m := range n.Members {
 			switch m.Key {
-			case "runCondition", "requireConfirmation", "condition", "conditionSource", "when", "loop", "id":
+			case "runCondition", "requireConfirmation", "condition", "conditionSource", "when", "loop", "id", "expect":
 			default:
 				collectTexts(m.Value, b)
 			}

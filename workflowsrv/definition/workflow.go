@@ -121,6 +121,8 @@ type Step struct {
 	Command             string
 	NotesOptional       bool
 
+	// Act is nil for a step of the agent.
+	Act *Act
 	// Loop is nil for an ordinary step.
 	Loop *Loop
 	// InLoop says that the step is handed out by a loop and not by itself.

@@ -19,11 +19,12 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv/runs"
 )
 
-// round has a rule, a loop and a variable.
+// round has a rule, a loop, and a step that calls a tool which must not be called twice.
 const round = `{"id":"round","name":"Round","description":"d","version":"1.0.0","steps":[
 {"id":"one","title":"One","prompt":"p"},
 {"id":"two","title":"Two","prompt":"p","validationCriteria":[{"type":"contains","value":"done","message":"m"}]},
 {"id":"each","type":"loop","title":"Each","loop":{"type":"forEach","items":"list","maxIterations":9},"body":[{"id":"item","title":"Item","prompt":"p"}]},
+{"id":"act","type":"tool","title":"Act","tool":"box/server/append","arguments":{"line":"{{mark}}"},"result":"written"},
 {"id":"end","title":"End","prompt":"p"}]}`
 
 // walkForEver walks runs, four at a time, and prints what it was told after it was told it.
@@ -33,7 +34,7 @@ func walkForEver(path string) error {
 		return err
 	}
 	find := func(string) (*definition.Entry, error) { return &definition.Entry{Workflow: w}, nil }
-	e := runs.NewEngine(runs.Options{Find: find, Log: in(path)})
+	e := runs.NewEngine(runs.Options{Find: find, Log: in(path), Tools: appender(path + ".lines")}.Holding(100 * time.Millisecond))
 	failed := make(chan error)
 	for range 4 {
 		go func() {
@@ -47,10 +48,28 @@ func walkForEver(path string) error {
 	return <-failed
 }
 
+// An appender has one tool, which appends a line to the file of that name and answers after a while.
+type appender string
+
+func (a appender) CallTool(_ context.Context, _, _, _ string, arguments json.RawMessage) (json.RawMessage, error) {
+	f, err := os.OpenFile(string(a), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	_, err = f.WriteString(string(arguments) + "\n")
+	time.Sleep(rand.N(10 * time.Millisecond)) // for the kill to come in between
+	return json.RawMessage(`{"content":[{"type":"text","text":"written"}]}`), err
+}
+
+func (appender) Hints(context.Context, string, string, string) (readOnly, idempotent bool) {
+	return false, false
+}
+
 // walk walks one run to its end.
 func walk(e *runs.Engine, heard func(told)) error {
 	who := runs.Caller{Principal: "alice", Client: "walker"}
-	a, err := e.Start(context.Background(), who, "round", "walk", json.RawMessage(`{"list":[1,2,3]}`))
+	a, err := e.Start(context.Background(), who, "round", "walk", json.RawMessage(`{"list":[1,2,3],"mark":"`+store.NewID()+`"}`))
 	for n := 0; err == nil; n++ {
 		d, bad := read(a)
 		if bad != nil {
@@ -103,7 +122,9 @@ func TestKilledAtWrites(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer log.(*store.Store).Close()
-	e := runs.NewEngine(runs.Options{Find: finder(t, round), Log: func(context.Context) (runs.Log, error) { return log, nil }})
+	e := runs.NewEngine(runs.Options{Find: finder(t, round), Log: func(context.Context) (runs.Log, error) { return log, nil },
+		Tools: appender(path + ".lines")}.Holding(100 * time.Millisecond))
+	unknown := 0
 	list, err := log.Runs(t.Context(), "alice", 1_000_000)
 	if err != nil || len(list) < len(last) {
 		t.Fatalf("got %d runs and %v, want the %d that were told of", len(list), err, len(last))
@@ -124,10 +145,31 @@ func TestKilledAtWrites(t *testing.T) {
 				t.Fatalf("run %s: got %s and %v after %d calls, want an end", r.ID, a.Data, bad, n)
 			}
 			if d.IsComplete {
-				if d.Done != 6 {
-					t.Errorf("run %s: got %d steps, want each of the 6 once", r.ID, d.Done)
+				if d.Done != 7 {
+					t.Errorf("run %s: got %d steps, want each of the 7 once", r.ID, d.Done)
 				}
 				break
+			}
+			if d.State == "waiting" { // until it shows that nobody makes the call any more
+				n--
+				a, err = e.Next(t.Context(), who, runs.Step{Run: r.ID})
+				continue
+			}
+			if d.State == "person" { // who looks, and says what was done
+				unknown++
+				question, _, err := e.Pending(t.Context(), "alice", r.ID)
+				if err != nil {
+					t.Fatal(err)
+				}
+				answer := "again"
+				if lines, err := os.ReadFile(path + ".lines"); err == nil && strings.Contains(string(lines), markIn(t, question)) {
+					answer = "done"
+				}
+				if _, err := e.Say(t.Context(), "alice", runs.Opinion{Run: r.ID, Answer: answer, How: "test"}); err != nil {
+					t.Fatal(err)
+				}
+				a, err = e.Next(t.Context(), who, runs.Step{Run: r.ID})
+				continue
 			}
 			a, err = e.Next(t.Context(), who, runs.Step{Run: r.ID, ID: d.Step.ID, Output: fmt.Sprint("done again ", n)})
 		}
@@ -135,7 +177,25 @@ func TestKilledAtWrites(t *testing.T) {
 			t.Errorf("run %s: %v", r.ID, err)
 		}
 	}
-	t.Logf("%d kills, %d runs, %d of them told of", times, len(list), len(last))
+	lines, err := os.ReadFile(path + ".lines")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(lines), "\n"); n != len(list) {
+		t.Errorf("got %d calls of the tool in %d runs, want one in each", n, len(list))
+	}
+	t.Logf("%d kills, %d runs, %d of them told of, %d with a call of which nobody knew", times, len(list), len(last), unknown)
+}
+
+// markIn is what the arguments in a question have.
+func markIn(t *testing.T, question string) string {
+	t.Helper()
+	_, rest, ok := strings.Cut(question, `{"line":"`)
+	mark, _, closed := strings.Cut(rest, `"`)
+	if !ok || !closed {
+		t.Fatalf("got the question %q, want the arguments in it", question)
+	}
+	return mark
 }
 
 // Of several processes that go on with one run, each step is done by one, and the others are told so.
@@ -148,10 +208,10 @@ func TestSeveralOnOneRun(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer log.(*store.Store).Close()
-		engines = append(engines, runs.NewEngine(runs.Options{Find: finder(t, round), Log: func(context.Context) (runs.Log, error) { return log, nil }}))
+		engines = append(engines, runs.NewEngine(runs.Options{Find: finder(t, round), Log: func(context.Context) (runs.Log, error) { return log, nil }, Tools: appender(path + ".lines")}))
 	}
 	who := runs.Caller{Principal: "alice", Client: "walker"}
-	a, err := engines[0].Start(t.Context(), who, "round", "", json.RawMessage(`{"list":[1,2,3]}`))
+	a, err := engines[0].Start(t.Context(), who, "round", "", json.RawMessage(`{"list":[1,2,3],"mark":"m"}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,6 +234,9 @@ func TestSeveralOnOneRun(t *testing.T) {
 				}
 				if d.IsComplete {
 					return
+				}
+				if d.State == "waiting" { // for the call that another one makes
+					continue
 				}
 				_, err = e.Next(context.Background(), who, runs.Step{Run: first.Run, ID: d.Step.ID, Output: fmt.Sprintf("done by %d, %d", i, n)})
 				if err != nil && !strings.Contains(err.Error(), "somebody else") && !strings.Contains(err.Error(), "not the next one") {
@@ -200,7 +263,10 @@ func TestSeveralOnOneRun(t *testing.T) {
 			done += fmt.Sprintf("%s%d ", e.Step, e.Pass)
 		}
 	}
-	if done != "one0 two0 item1 item2 item3 end0 " {
+	if done != "one0 two0 item1 item2 item3 act0 end0 " {
 		t.Errorf("got %s, want each step once and in order", done)
+	}
+	if lines, err := os.ReadFile(path + ".lines"); err != nil || string(lines) != `{"line":"m"}`+"\n" {
+		t.Errorf("got %q and %v, want one call of the tool", lines, err)
 	}
 }

@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -28,6 +29,14 @@ type Options struct {
 	Where func() (repository, branch string)
 	// Criteria say how outputs are judged.
 	Criteria criteria.Options
+	// Tools are what steps call; nil: they call none.
+	Tools Tools
+	// Dir is where relative paths of files that are waited for begin.
+	Dir string
+
+	hold time.Duration // how long a process has a run to itself while it calls a tool, unless it says so again; 0: 15 seconds
+	// patience is how long one call of workflow_next waits for a time or a file; 0: 20 seconds, since clients wait a minute.
+	patience time.Duration
 }
 
 // Bounds of what is kept of one run.
@@ -55,6 +64,7 @@ type Engine struct {
 
 // NewEngine returns an engine. It opens nothing.
 func NewEngine(opts Options) *Engine {
+	opts.hold, opts.patience = cmp.Or(opts.hold, 15*time.Second), cmp.Or(opts.patience, 20*time.Second)
 	return &Engine{
 		opts: opts, parser: new(definition.Parser), memory: NewMemory(),
 		cached: map[store.Key]*Run{}, pinned: map[string]*definition.Workflow{}, digests: map[*definition.Workflow]string{},
@@ -65,6 +75,8 @@ func NewEngine(opts Options) *Engine {
 type Caller struct {
 	Principal string
 	Client    string // the name of the agent's program
+	// May reports whether the principal may use a toolbox; nil: every one.
+	May func(toolbox string) bool
 	// Ask asks the person at the client; nil: the client cannot.
 	Ask func(ctx context.Context, q Question) (Reply, error)
 	// Asks says that a Question may be the answer; Reply is what came of one.

@@ -225,10 +225,21 @@ func (t *turn) take(ctx context.Context, s Step) (Answer, error) {
 		}
 		return t.goOn(ctx)
 	}
-	if t.next.RequiresConfirmation && !t.agreed() {
-		// It is not the agent's to say that the person agreed.
-		t.note(Event{Kind: Refused, By: t.who.agent(), Step: here.ID, Text: "the agent said that the step was done"})
-		t.warn("nothing of this call was kept: a person has to agree to the step %s first", here.ID)
+	switch why := t.asks(ctx); {
+	case why != askNothing: // It is not the agent's to say what the person says.
+		e := t.at(Refused)
+		e.By, e.Text = t.who.agent(), "the agent said that the step was done"
+		t.note(e)
+		t.warn("nothing of this call was kept: a person has to answer at the step %s first", here.ID)
+		return t.goOn(ctx)
+	case here.Act != nil:
+		if here.Act.Kind == definition.ActTool && t.r.failures[t.gate()] > 0 {
+			again := t.at(Noted)
+			again.By, again.Text = t.who.agent(), "call the tool again"
+			t.note(again)
+			return t.goOn(ctx)
+		}
+		t.warn("nothing of this call was kept: workbench carries out the step %s by itself", here.ID)
 		return t.goOn(ctx)
 	}
 	changed, err := t.changes(s.Context)

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/store"
+	"github.com/mcp-workbench/workbench/workflowsrv/definition"
+	"github.com/mcp-workbench/workbench/workflowsrv/stepping"
 )
 
 // What a person answers where a step is to be agreed to.
@@ -28,65 +30,116 @@ const (
 	maxWrong = 5
 )
 
+// An asking is why a person is asked.
+type asking string
+
+const (
+	askNothing asking = ""
+	askAgree   asking = "agree"   // whether the step may begin: yes or no
+	askAnswer  asking = "answer"  // what the step itself asks
+	askUnknown asking = "unknown" // whether a call that may have been made was: again or done
+	askLate    asking = "late"    // whether to go on without what was waited for: yes or no
+)
+
+// What a person answers of a call of which nobody knows whether it was made.
+const (
+	callAgain = "again"
+	wasMade   = "done"
+)
+
+// asks says what a person is asked before the run goes on.
+func (t *turn) asks(ctx context.Context) asking {
+	if t.r.Status.Over() || t.next.Step == nil {
+		return askNothing
+	}
+	act := t.next.Step.Act
+	switch {
+	case t.unknown():
+		if !t.harmless(ctx) {
+			return askUnknown
+		}
+	case act != nil && act.Kind == definition.ActAsk:
+		return askAnswer
+	case act != nil && act.Kind == definition.ActWait && t.late():
+		return askLate
+	case (t.next.RequiresConfirmation || t.unsought(ctx)) && !t.agreed():
+		return askAgree
+	}
+	return askNothing
+}
+
 // goOn carries the run on until it is somebody else's turn, and keeps what was noted.
 func (t *turn) goOn(ctx context.Context) (Answer, error) {
-	if t.next.IsComplete {
-		if !t.r.Status.Over() {
-			t.note(Event{Kind: Finished})
+	for {
+		if t.next.IsComplete {
+			if !t.r.Status.Over() {
+				t.note(Event{Kind: Finished})
+			}
+			if err := t.flush(ctx, 0, nil); err != nil {
+				return Answer{}, err
+			}
+			return t.over(), nil
 		}
-		if err := t.flush(ctx, 0, nil); err != nil {
-			return Answer{}, err
+		if t.next.Step == nil {
+			if err := t.flush(ctx, 0, nil); err != nil {
+				return Answer{}, err
+			}
+			text := strings.Replace(t.next.Prompt, "Then call workflow_next again.", "", 1)
+			return t.answer(stateMissing, fmt.Sprintf("%s: %s\nSend them with workflow_next {\"run\":%q,\"context\":{…}}.", t.r.ID, strings.TrimSpace(text), t.r.ID)), nil
 		}
-		return t.over(), nil
-	}
-	if t.next.Step == nil {
-		if err := t.flush(ctx, 0, nil); err != nil {
-			return Answer{}, err
+		if why := t.asks(ctx); why != askNothing {
+			return t.askPerson(ctx, why)
 		}
-		text := strings.Replace(t.next.Prompt, "Then call workflow_next again.", "", 1)
-		return t.answer(stateMissing, fmt.Sprintf("%s: %s\nSend them with workflow_next {\"run\":%q,\"context\":{…}}.", t.r.ID, strings.TrimSpace(text), t.r.ID)), nil
+		if t.next.Step.Act == nil {
+			if err := t.flush(ctx, 0, nil); err != nil {
+				return Answer{}, err
+			}
+			return t.answer(stateStep, ""), nil
+		}
+		if a, err := t.act(ctx); a != nil || err != nil {
+			return value(a), err
+		}
 	}
-	if t.next.RequiresConfirmation && !t.agreed() {
-		return t.askPerson(ctx)
-	}
-	if err := t.flush(ctx, 0, nil); err != nil {
-		return Answer{}, err
-	}
-	return t.answer(stateStep, ""), nil
 }
 
 // agreed reports whether a person has agreed to the step where the run is.
-func (t *turn) agreed() bool { return t.r.answers[t.gate()].Answer == yes }
+func (t *turn) agreed() bool {
+	switch t.r.answers[t.gate()].Answer {
+	case yes, callAgain:
+		return true
+	}
+	return false
+}
 
 // askPerson asks the person about the step where the run is.
-func (t *turn) askPerson(ctx context.Context) (Answer, error) {
+func (t *turn) askPerson(ctx context.Context, why asking) (Answer, error) {
 	at := t.gate()
 	asked, ok := t.r.asked[at]
 	if !ok {
 		asked = t.at(Asked)
-		asked.Text, asked.Hash = t.question(), store.NewID()
+		asked.Text, asked.Hash = t.question(ctx, why), store.NewID()
 		t.note(asked)
 	}
 	if err := t.flush(ctx, 0, nil); err != nil {
 		return Answer{}, err
 	}
-	q := Question{Message: asked.Text, Form: t.form(), State: t.r.ID + "/" + asked.Hash}
+	q := Question{Message: asked.Text, Form: t.form(why), State: t.r.ID + "/" + asked.Hash}
 	if reply := t.who.Reply; reply != nil && reply.State == q.State {
 		t.who.Reply = nil
-		return t.replied(ctx, *reply)
+		return t.replied(ctx, why, *reply)
 	}
 	switch {
 	case t.who.Ask != nil:
 		reply, err := t.who.Ask(ctx, q)
 		if err != nil {
 			t.warn("the person could not be asked at this client: %v", err)
-			return t.waiting(), nil
+			return t.waiting(why), nil
 		}
-		return t.replied(ctx, reply)
+		return t.replied(ctx, why, reply)
 	case t.who.Asks:
 		return Answer{Question: &q}, nil
 	}
-	return t.waiting(), nil
+	return t.waiting(why), nil
 }
 
 // reply goes on with the run whose question a person has replied to: the call was made again with that, whatever call it is.
@@ -110,10 +163,29 @@ func (e *Engine) reply(ctx context.Context, who Caller) (*Answer, error) {
 }
 
 // question is what the person is asked about the step where the run is.
-func (t *turn) question() string {
-	text := fmt.Sprintf("The workflow %s comes to the step %q. Shall it go on?", t.r.Workflow, t.next.Step.Title)
+func (t *turn) question(ctx context.Context, why asking) string {
+	step, act := t.next.Step, t.next.Step.Act
+	workflow := "The workflow " + t.r.Workflow
 	if t.r.Goal != "" {
-		text = fmt.Sprintf("The workflow %s, which runs for %q, comes to the step %q. Shall it go on?", t.r.Workflow, short(t.r.Goal), t.next.Step.Title)
+		workflow += fmt.Sprintf(", which runs for %q,", short(t.r.Goal))
+	}
+	switch why {
+	case askAnswer:
+		text, _, unknown := stepping.Fill(act.Question, t.scope(ctx))
+		if unknown != "" {
+			text = act.Question
+		}
+		return text
+	case askUnknown:
+		e := t.r.intents[t.gate()]
+		return fmt.Sprintf("%s was about to call %s with %s when workbench ended, and nobody knows whether it did. Look, then answer %q if the call "+
+			"was made, or %q to make it now.", workflow, e.Tool, short(string(e.Arguments)), wasMade, callAgain)
+	case askLate:
+		return fmt.Sprintf("%s has waited for the file %s in vain. Shall it go on without?", workflow, act.File)
+	}
+	text := fmt.Sprintf("%s comes to the step %q. Shall it go on?", workflow, step.Title)
+	if act != nil && act.Kind == definition.ActTool {
+		text = fmt.Sprintf("%s comes to the step %q, which calls %s with %s. Shall it go on?", workflow, step.Title, toolName(act), short(string(act.Arguments)))
 	}
 	if word := brief(t.r.last); word != "" {
 		text += "\nThe step before it ended with: " + word
@@ -121,59 +193,137 @@ func (t *turn) question() string {
 	return text
 }
 
+// choices are the answers there are to choose from; nil: any text.
+func (t *turn) choices(why asking) []string {
+	switch why {
+	case askAnswer:
+		return t.next.Step.Act.Answers
+	case askUnknown:
+		return []string{wasMade, callAgain}
+	}
+	return []string{yes, no}
+}
+
 // form is what the person fills in.
-func (t *turn) form() []byte {
-	return []byte(`{"type":"object","properties":{"agree":{"type":"boolean","title":"Go on with this step?"},` +
-		`"reason":{"type":"string","title":"If not, why?"}},"required":["agree"]}`)
+func (t *turn) form(why asking) []byte {
+	if why == askAgree || why == askLate {
+		return []byte(`{"type":"object","properties":{"agree":{"type":"boolean","title":"Go on?"},` +
+			`"reason":{"type":"string","title":"If not, why?"}},"required":["agree"]}`)
+	}
+	field := `{"type":"string","title":"Answer"`
+	if list := t.choices(why); len(list) > 0 {
+		if text, err := encode(list); err == nil {
+			field += `,"enum":` + string(text)
+		}
+	}
+	return []byte(`{"type":"object","properties":{"answer":` + field + `}},"required":["answer"]}`)
 }
 
 // replied takes what the person replied at the client.
-func (t *turn) replied(ctx context.Context, reply Reply) (Answer, error) {
+func (t *turn) replied(ctx context.Context, why asking, reply Reply) (Answer, error) {
 	var form struct {
 		Agree  bool   `json:"agree"`
+		Answer string `json:"answer"`
 		Reason string `json:"reason"`
 	}
+	plain := why == askAgree || why == askLate
 	switch reply.Action {
 	case "accept":
 		if err := json.Unmarshal(reply.Form, &form); err != nil {
 			t.warn("the client's reply could not be read")
-			return t.waiting(), nil
+			return t.waiting(why), nil
 		}
 	case "decline":
+		if !plain {
+			return t.waiting(why), nil
+		}
 	default:
-		return t.waiting(), nil
+		return t.waiting(why), nil
 	}
-	answer := no
-	if form.Agree {
-		answer = yes
+	answer := form.Answer
+	if plain {
+		answer = no
+		if form.Agree {
+			answer = yes
+		}
 	}
-	t.decide(byPerson+"elicitation at "+strings.TrimPrefix(t.who.agent(), byAgent), answer, form.Reason)
+	answer, err := t.fits(why, answer)
+	if err != nil {
+		t.warn("%v", err)
+		return t.waiting(why), nil
+	}
+	t.decide(why, byPerson+"elicitation at "+strings.TrimPrefix(t.who.agent(), byAgent), answer, form.Reason)
 	if err := t.settle(ctx); err != nil {
 		return Answer{}, err
 	}
-	if answer == no {
+	if plain && answer == no {
 		if err := t.flush(ctx, 0, nil); err != nil {
 			return Answer{}, err
 		}
-		return t.waiting(), nil
+		return t.waiting(why), nil
 	}
 	return t.goOn(ctx)
 }
 
-// decide notes what a person has answered about the step where the run is.
-func (t *turn) decide(by, answer, reason string) {
+// fits returns an answer as it is meant, or says what there is to choose from.
+func (t *turn) fits(why asking, answer string) (string, error) {
+	answer = strings.TrimSpace(answer)
+	list := t.choices(why)
+	if why == askAgree || why == askLate {
+		switch strings.ToLower(answer) {
+		case "", "y":
+			answer = yes
+		case "n":
+			answer = no
+		}
+	}
+	if len(list) == 0 && answer != "" {
+		return answer, nil
+	}
+	for _, choice := range list {
+		if strings.EqualFold(choice, answer) {
+			return choice, nil
+		}
+	}
+	if len(list) == 0 {
+		return "", &Error{"the answer is empty", "say something"}
+	}
+	return "", &Error{fmt.Sprintf("the answer to this question is one of %s, not %q", strings.Join(list, ", "), short(answer)), "say one of them"}
+}
+
+// decide notes what a person has answered about the step where the run is, and what follows for the step itself.
+func (t *turn) decide(why asking, by, answer, reason string) {
 	e := t.at(Answered)
 	e.By, e.Answer, e.Text = by, answer, strings.TrimSpace(reason)
+	done := t.at(Done)
+	done.By, done.State = by, t.next.State
 	t.note(e)
+	switch {
+	case why == askAnswer:
+		done.Output = answer
+		if name := t.next.Step.Act.Result; name != "" {
+			if text, err := encode(map[string]string{name: answer}); err == nil {
+				done.Context = text
+			}
+		}
+	case why == askUnknown && answer == wasMade, why == askLate && answer == yes:
+		done.Notes = "a person said so"
+	default:
+		return
+	}
+	t.note(done)
 }
 
 // waiting says that a person has to answer, and how.
-func (t *turn) waiting() Answer {
+func (t *turn) waiting(why asking) Answer {
 	var b strings.Builder
+	if why == askAnswer || why == askUnknown {
+		fmt.Fprintf(&b, "%s asks a person: %s\n\n", t.r.ID, t.r.asked[t.gate()].Text)
+	}
 	if last := t.r.answers[t.gate()]; last.Answer == no {
 		fmt.Fprintf(&b, "The person did not agree to the step %q of %s%s. Do not go on with it.\n\n", t.next.Step.Title, t.r.ID, because(last.Text))
 	}
-	fmt.Fprintf(&b, "%s waits for a person before the step %q. You cannot answer for the person. Tell the person, who answers at a terminal with\n"+
+	fmt.Fprintf(&b, "%s waits for a person at the step %q. You cannot answer for the person. Tell the person, who answers at a terminal with\n"+
 		"  workbench runs answer %s\n"+
 		"or has workbench runs answer %s --code print a one-time code, and gives you that: workflow_next {\"run\":%q,\"code\":\"…\"}.\n"+
 		"Then call workflow_next {\"run\":%q}.", t.r.ID, t.next.Step.Title, t.r.ID, t.r.ID, t.r.ID, t.r.ID)
@@ -199,16 +349,19 @@ func (t *turn) useCode(ctx context.Context, code string) error {
 	}
 	if subtle.ConstantTimeCompare([]byte(coded.Hash), []byte(hashCode(t.r.ID, at, code))) != 1 {
 		e := t.at(Refused)
-		e.By, e.Text = t.who.agent(), "a wrong code"
+		e.By, e.Text = t.who.agent(), wrongCode
 		t.note(e)
 		if err := t.flush(ctx, 0, nil); err != nil {
 			return err
 		}
 		return &Error{fmt.Sprintf("that is not the code; %d more may be tried", maxWrong-t.r.wrong[at]), "ask the person for it"}
 	}
-	t.decide(byPerson+"code", coded.Answer, coded.Text)
+	t.decide(t.asks(ctx), byPerson+"code", coded.Answer, coded.Text)
 	return t.settle(ctx)
 }
+
+// wrongCode is the text of an event of that.
+const wrongCode = "a wrong code"
 
 // hashCode is what is kept of a code.
 func hashCode(run, at, code string) string {
@@ -229,22 +382,18 @@ type Opinion struct {
 // ErrNoQuestion says that a run waits for no person.
 var ErrNoQuestion = errors.New("the run waits for no person")
 
-// Pending returns what a person is asked about a run.
-func (e *Engine) Pending(ctx context.Context, principal, run string) (question string, err error) {
+// Pending returns what a person is asked about a run, and the answers there are to choose from; nil: any text.
+func (e *Engine) Pending(ctx context.Context, principal, run string) (question string, answers []string, err error) {
 	t, err := e.open(ctx, Caller{Principal: principal}, run)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	defer t.done()
-	if !t.waits() {
-		return "", ErrNoQuestion
+	why := t.asks(ctx)
+	if why == askNothing {
+		return "", nil, ErrNoQuestion
 	}
-	return t.question(), nil
-}
-
-// waits reports whether the run waits for a person.
-func (t *turn) waits() bool {
-	return !t.r.Status.Over() && t.next.Step != nil && t.next.RequiresConfirmation && !t.agreed()
+	return t.question(ctx, why), t.choices(why), nil
 }
 
 // Say takes what a person says of a run that waits. It must be called for a person only. The code is "" unless one was
@@ -255,21 +404,22 @@ func (e *Engine) Say(ctx context.Context, principal string, o Opinion) (code str
 		return "", err
 	}
 	defer t.done()
-	if !t.waits() {
+	why := t.asks(ctx)
+	if why == askNothing {
 		return "", ErrNoQuestion
 	}
-	answer := strings.ToLower(strings.TrimSpace(o.Answer))
-	switch answer {
-	case "", "y":
-		answer = yes
-	case "n":
-		answer = no
-	}
-	if answer != yes && answer != no {
-		return "", &Error{fmt.Sprintf("the answer to this question is yes or no, not %q", short(o.Answer)), "say one of them"}
+	answer, err := t.fits(why, o.Answer)
+	if err != nil {
+		return "", err
 	}
 	if !o.Code {
-		t.decide(byPerson+o.How, answer, o.Reason)
+		t.decide(why, byPerson+o.How, answer, o.Reason)
+		if err := t.settle(ctx); err != nil {
+			return "", err
+		}
+		if t.next.IsComplete {
+			t.note(Event{Kind: Finished})
+		}
 		return "", t.flush(ctx, 0, nil)
 	}
 	number, err := rand.Int(rand.Reader, big.NewInt(100_000_000))

@@ -70,6 +70,7 @@ type place struct {
 	wrong     map[string]int    // codes tried in vain
 	intents   map[string]Event  // without a result
 	failures  map[string]int    // of tools
+	until     map[string]Event  // waits that have begun
 	doneAt    map[string]string // by whom a step was done, by gate
 	last      Event             // the last step that was done
 }
@@ -77,7 +78,7 @@ type place struct {
 func newPlace() place {
 	return place{
 		context: map[string]any{}, stops: map[string]int{}, answers: map[string]Event{}, asked: map[string]Event{}, codes: map[string]Event{},
-		wrong: map[string]int{}, intents: map[string]Event{}, failures: map[string]int{}, doneAt: map[string]string{},
+		wrong: map[string]int{}, intents: map[string]Event{}, failures: map[string]int{}, until: map[string]Event{}, doneAt: map[string]string{},
 	}
 }
 
@@ -141,6 +142,7 @@ func (p *place) apply(e Event) {
 	switch e.Kind {
 	case Started, Noted:
 		p.learn(e.Context)
+		delete(p.failures, at)
 	case Done:
 		p.learn(e.Context)
 		p.state, p.last = e.State, e
@@ -160,15 +162,22 @@ func (p *place) apply(e Event) {
 		p.codes[at] = e
 		delete(p.wrong, at)
 	case Refused:
-		p.wrong[at]++
+		if e.Text == wrongCode {
+			p.wrong[at]++
+		}
 	case Answered:
 		p.answers[at] = e
 		delete(p.codes, at)
 		delete(p.asked, at)
 		delete(p.intents, at)
+		delete(p.until, at)
 		delete(p.failures, at)
 	case Intended:
-		p.intents[at] = e
+		if e.Tool != "" {
+			p.intents[at] = e
+		} else {
+			p.until[at] = e
+		}
 	case Returned:
 		delete(p.intents, at)
 		if e.Text != "" {

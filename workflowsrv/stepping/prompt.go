@@ -276,6 +276,21 @@ const (
 	maxFilled = 64 << 10
 )
 
+// Fill puts the values of context variables in place of {{name}} in a text, as in prompts. bare is the value where the text is
+// nothing but {{name}}, and unknown the first that names no variable.
+func Fill(text string, scope *criteria.Scope) (filled string, bare any, unknown string) {
+	for _, name := range placeholders(text) {
+		v, ok := lookUp(name, scope)
+		if !ok {
+			return "", nil, name
+		}
+		if strings.TrimSpace(text) == text && strings.HasPrefix(text, "{{") && strings.Index(text, "}}") == len(text)-2 {
+			bare = v
+		}
+	}
+	return fill(text, scope), bare, ""
+}
+
 // fill puts the values of context variables in place of {{name}},
 // {{name.field}} and {{name + 1}}. What names no variable, or a long one,
 // stays as it is.

@@ -1,0 +1,174 @@
+package runs_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcp-workbench/workbench/workflowsrv/definition"
+	"github.com/mcp-workbench/workbench/workflowsrv/runs"
+)
+
+// acting has steps that are not the agent's.
+const acting = `{"id":"acting","name":"Acting","description":"d","version":"1.0.0","steps":[
+{"id":"count","type":"tool","title":"Count","tool":"box/calc/add","arguments":{"a":"{{n}}","list":["x {{n}}"]},"result":"sum","expect":{"var":"sum","gt":3},"retries":1},
+{"id":"which","type":"ask","title":"Which","prompt":"Which of {{n}}?","answers":["red","blue"],"result":"colour"},
+{"id":"await","type":"wait","title":"Await","file":"{{colour}}.txt"},
+{"id":"pause","type":"wait","title":"Pause","seconds":0.1},
+{"id":"tell","title":"Tell","prompt":"Tell {{sum}} and {{colour}}."}]}`
+
+// A desk calls tools for a test.
+type desk struct {
+	calls    []string
+	results  []string // of the calls, one after the other; "" fails as if the server had gone
+	readOnly bool
+}
+
+func (d *desk) CallTool(_ context.Context, toolbox, server, tool string, arguments json.RawMessage) (json.RawMessage, error) {
+	d.calls = append(d.calls, fmt.Sprintf("%s/%s/%s %s", toolbox, server, tool, arguments))
+	result := d.results[0]
+	d.results = d.results[1:]
+	switch result {
+	case "":
+		return nil, errors.New("the server has gone")
+	case "refused":
+		return nil, &runs.NotMadeError{Err: errors.New("the server refused")}
+	}
+	return json.RawMessage(result), nil
+}
+
+func (d *desk) Hints(context.Context, string, string, string) (readOnly, idempotent bool) {
+	return d.readOnly, false
+}
+
+// at checks where an answer says that a run is.
+func at(t *testing.T, a runs.Answer, err error, want string) told {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := read(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := d.State
+	if d.Step != nil {
+		got += " " + d.Step.ID
+	}
+	if got != want {
+		t.Fatalf("got %s (%s), want %s", got, a.Text, want)
+	}
+	return d
+}
+
+// A run calls tools, waits and asks by itself, with the variables that it has.
+func TestActs(t *testing.T) {
+	dir := t.TempDir()
+	d := &desk{results: []string{"refused", `{"content":[],"structuredContent":3}`, `{"content":[{"type":"text","text":"no"}],"isError":true}`, `{"content":[],"structuredContent":4}`}}
+	e := runs.NewEngine(runs.Options{Find: finder(t, acting), Tools: d, Dir: dir}.Patient(time.Nanosecond))
+	who := runs.Caller{Principal: "alice", Client: "c"}
+	a, err := e.Start(t.Context(), who, "acting", "", json.RawMessage(`{"n":3}`))
+	run := at(t, a, err, "failed count").Run // twice: refused, and less than expected
+	if !strings.Contains(a.Text, "not what the step expects") {
+		t.Errorf("got %s, want why it failed", a.Text)
+	}
+	a, err = e.Next(t.Context(), who, runs.Step{Run: run, ID: "count", Output: "the sum is 4"})
+	at(t, a, err, "person which")
+	if want := `box/calc/add {"a":3,"list":["x 3"]}`; len(d.calls) != 4 || d.calls[3] != want {
+		t.Errorf("got %q, want four of %s", d.calls, want)
+	}
+	a, err = e.Next(t.Context(), who, runs.Step{Run: run, ID: "which", Output: "red"})
+	at(t, a, err, "person which")
+	question, answers, err := e.Pending(t.Context(), "alice", run)
+	if err != nil || question != "Which of 3?" || len(answers) != 2 {
+		t.Errorf("got %q, %q and %v", question, answers, err)
+	}
+	if _, err := e.Say(t.Context(), "alice", runs.Opinion{Run: run, Answer: "green", How: "test"}); err == nil {
+		t.Error("got an answer taken that is none of those to choose from")
+	}
+	if _, err := e.Say(t.Context(), "alice", runs.Opinion{Run: run, Answer: "Blue", How: "test"}); err != nil {
+		t.Fatal(err)
+	}
+	a, err = e.Next(t.Context(), who, runs.Step{Run: run})
+	at(t, a, err, "waiting await")
+	if err := os.WriteFile(filepath.Join(dir, "blue.txt"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if a, err = e.Next(t.Context(), who, runs.Step{Run: run}); err != nil || !strings.Contains(string(a.Data), `"waiting"`) {
+			break
+		}
+	}
+	at(t, a, err, "step tell")
+	if !strings.Contains(a.Text, "Tell 4 and blue.") {
+		t.Errorf("got %s, want the results in the prompt", a.Text)
+	}
+}
+
+// A call whose server has gone is not made again by itself unless the tool only reads; a person says what was done.
+func TestUnknownCall(t *testing.T) {
+	const good = `{"content":[],"structuredContent":5}`
+	who := runs.Caller{Principal: "alice", Client: "c"}
+	for _, tt := range []struct {
+		answer string
+		calls  int
+	}{{"done", 1}, {"again", 2}} {
+		d := &desk{results: []string{"", good}}
+		e := runs.NewEngine(runs.Options{Find: finder(t, acting), Tools: d})
+		a, err := e.Start(t.Context(), who, "acting", "", json.RawMessage(`{"n":3}`))
+		run := at(t, a, err, "person count").Run
+		a, err = e.Next(t.Context(), who, runs.Step{Run: run, ID: "count", Output: "again"})
+		at(t, a, err, "person count")
+		if _, err := e.Say(t.Context(), "alice", runs.Opinion{Run: run, Answer: tt.answer, How: "test"}); err != nil {
+			t.Fatal(err)
+		}
+		a, err = e.Next(t.Context(), who, runs.Step{Run: run})
+		if at(t, a, err, "person which"); len(d.calls) != tt.calls {
+			t.Errorf("%s: got %d calls, want %d", tt.answer, len(d.calls), tt.calls)
+		}
+	}
+	d := &desk{results: []string{"", good}, readOnly: true}
+	e := runs.NewEngine(runs.Options{Find: finder(t, acting), Tools: d})
+	a, err := e.Start(t.Context(), who, "acting", "", json.RawMessage(`{"n":3}`))
+	if at(t, a, err, "person which"); len(d.calls) != 2 {
+		t.Errorf("got %d calls of a tool that only reads, want 2", len(d.calls))
+	}
+}
+
+// A workflow that came with a project calls no tool that may change something before a person agrees; one that may not use
+// the toolbox calls none.
+func TestUnsoughtCalls(t *testing.T) {
+	find := finder(t, acting)
+	project := func(id string) (*definition.Entry, error) {
+		e, err := find(id)
+		if err == nil {
+			e = &definition.Entry{Workflow: e.Workflow, Place: definition.Place{Origin: definition.Project}}
+		}
+		return e, err
+	}
+	d := &desk{results: []string{`{"content":[],"structuredContent":5}`}}
+	e := runs.NewEngine(runs.Options{Find: project, Tools: d})
+	who := runs.Caller{Principal: "alice", Client: "c"}
+	a, err := e.Start(t.Context(), who, "acting", "", json.RawMessage(`{"n":3}`))
+	run := at(t, a, err, "person count").Run
+	if len(d.calls) > 0 {
+		t.Errorf("got %q, want no call before a person agrees", d.calls)
+	}
+	if _, err := e.Say(t.Context(), "alice", runs.Opinion{Run: run, Answer: "yes", How: "test"}); err != nil {
+		t.Fatal(err)
+	}
+	a, err = e.Next(t.Context(), who, runs.Step{Run: run})
+	at(t, a, err, "person which")
+	who.May = func(string) bool { return false }
+	e = runs.NewEngine(runs.Options{Find: find, Tools: d})
+	a, err = e.Start(t.Context(), who, "acting", "", json.RawMessage(`{"n":3}`))
+	if at(t, a, err, "failed count"); len(d.calls) != 1 {
+		t.Errorf("got %q, want no call for who may not", d.calls)
+	}
+}

@@ -201,14 +201,16 @@ func (t *turn) returned(ctx context.Context, a *definition.Act, raw json.RawMess
 			event.Text = "the result is not what the step expects"
 		}
 	}
-	failure = event.Text
+	if failure = event.Text; failure == "" && a.Result != "" {
+		event.Result = nil // It becomes a variable, which the next event has.
+	}
 	ctx = context.WithoutCancel(ctx)
 	done := t.at(Done)
 	t.note(event)
 	if failure != "" {
 		return false, t.flush(ctx, 0, nil)
 	}
-	done.By, done.State, done.Result = byWorkbench, t.next.State, nil
+	done.By, done.State = byWorkbench, t.next.State
 	if a.Result != "" {
 		text, err := encode(map[string]json.RawMessage{a.Result: result})
 		if err != nil {
@@ -217,10 +219,10 @@ func (t *turn) returned(ctx context.Context, a *definition.Act, raw json.RawMess
 		done.Context = text
 	}
 	t.note(done)
-	if err := t.flush(ctx, 0, nil); err != nil {
+	if err := t.settle(ctx); err != nil {
 		return false, err
 	}
-	return true, t.settle(ctx)
+	return true, t.flush(ctx, 0, nil)
 }
 
 // resultOf gives what a result says: its structured content, or its text. failure is the text of one with isError.

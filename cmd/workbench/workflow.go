@@ -42,7 +42,8 @@ the configuration names; a later place replaces what an earlier one has.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(workflowListCommand(env), workflowSourcesCommand(env), workflowShowCommand(env), workflowNextCommand(env),
-		workflowValidateCommand(env), workflowInitCommand(env), workflowSchemaCommand(env), workflowServeCommand(env))
+		workflowWalkCommand(env), workflowValidateCommand(env), workflowTestCommand(env), workflowJudgeCommand(env), workflowGraphCommand(env),
+		workflowVariablesCommand(env), workflowFmtCommand(env), workflowInitCommand(env), workflowSchemaCommand(env), workflowServeCommand(env))
 	return cmd
 }
 

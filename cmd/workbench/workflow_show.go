@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcp-workbench/workbench/workflowsrv/criteria"
+	"github.com/mcp-workbench/workbench/workflowsrv/author"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 	"github.com/mcp-workbench/workbench/workflowsrv/stepping"
 )
@@ -83,16 +83,20 @@ func showWorkflow(out io.Writer, e *definition.Entry) {
 func showStep(out io.Writer, s *definition.Step, mark string) {
 	var notes []string
 	if l := s.Loop; l != nil {
-		notes = append(notes, loopNote(l))
+		note := author.LoopText(l)
+		if l.Referenced {
+			note += ", of the step " + l.Body[0].ID
+		}
+		notes = append(notes, note)
 	}
-	if tests := testNote(s.RunCondition); tests != "" {
-		notes = append(notes, "depends on "+tests)
+	if s.RunCondition != nil {
+		notes = append(notes, "if "+s.RunCondition.String())
 	}
 	switch {
 	case s.Confirm.Always:
 		notes = append(notes, "asks the user")
 	case s.Confirm.When != nil:
-		notes = append(notes, "asks the user depending on "+testNote(s.Confirm.When))
+		notes = append(notes, "asks the user if "+s.Confirm.When.String())
 	}
 	if s.Criteria != nil {
 		notes = append(notes, "output is checked")
@@ -104,48 +108,6 @@ func showStep(out io.Writer, s *definition.Step, mark string) {
 	if len(notes) > 0 {
 		fmt.Fprintf(out, "%s%s\n", strings.Repeat(" ", len(mark)), strings.Join(notes, "; "))
 	}
-}
-
-func loopNote(l *definition.Loop) string {
-	note := "at most " + passes(l.MaxIterations)
-	switch {
-	case l.ItemsVar != "":
-		note = "for each of " + l.ItemsVar + ", " + note
-	case l.CountVar != "":
-		note = l.CountVar + " times, " + note
-	case l.Kind == definition.For:
-		note = passes(l.Count)
-	case l.Condition != nil:
-		note = string(l.Kind) + " " + testNote(l.Condition) + ", " + note
-	}
-	if l.Referenced {
-		note += ", of the step " + l.Body[0].ID
-	}
-	return note
-}
-
-func passes(n int) string {
-	if n == 1 {
-		return "1 pass"
-	}
-	return fmt.Sprintf("%d passes", n)
-}
-
-// testNote names what a condition tests.
-func testNote(c *criteria.Condition) string {
-	var list []string
-	for _, v := range c.Vars() {
-		text := v.Name
-		if v.Op != "" {
-			value, err := json.Marshal(v.Value)
-			if err != nil {
-				continue
-			}
-			text += " " + v.Op + " " + string(value)
-		}
-		list = append(list, text)
-	}
-	return strings.Join(list, ", ")
 }
 
 func workflowNextCommand(env *environment) *cobra.Command {

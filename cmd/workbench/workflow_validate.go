@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
@@ -18,11 +20,12 @@ import (
 func workflowValidateCommand(env *environment) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "validate FILE...",
+		Use:   "validate FILE|DIR...",
 		Short: "Check workflow files",
 		Long: `Validate checks workflow files in JSON or YAML and prints every fault with its
-line and column, and then what is doubtful. "-" is standard input. The exit code
-is 1 if any file is not valid.`,
+line and column, and then what is doubtful. Of a directory the workflow files in
+it are checked. "-" is standard input. The exit code is 1 if any file is not
+valid.`,
 		Example: `  workbench workflow validate my-workflow.json
   workbench workflow validate workflows/*.yaml --json`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -46,7 +49,11 @@ type verdict struct {
 	Warnings []definition.Fault `json:"warnings"`
 }
 
-func validateFiles(env *environment, files []string, asJSON bool) error {
+func validateFiles(env *environment, names []string, asJSON bool) error {
+	files, err := workflowFiles(names)
+	if err != nil {
+		return err
+	}
 	routines, err := env.routines(files)
 	if err != nil {
 		return err
@@ -71,6 +78,33 @@ func validateFiles(env *environment, files []string, asJSON bool) error {
 		return silentError{exitFault}
 	}
 	return nil
+}
+
+// workflowFiles puts the workflow files of a directory in its place.
+func workflowFiles(names []string) ([]string, error) {
+	var files []string
+	for _, name := range names {
+		info, err := os.Stat(name)
+		if err != nil || !info.IsDir() {
+			files = append(files, name)
+			continue
+		}
+		entries, err := os.ReadDir(name)
+		if err != nil {
+			return nil, err
+		}
+		found := 0
+		for _, entry := range entries {
+			if !entry.IsDir() && !strings.HasPrefix(entry.Name(), ".") && isWorkflowFile(entry.Name()) {
+				files = append(files, filepath.Join(name, entry.Name()))
+				found++
+			}
+		}
+		if found == 0 {
+			return nil, hinted{fmt.Errorf("there is no workflow file in %s", name), "their names end in .json, .yaml or .yml"}
+		}
+	}
+	return files, nil
 }
 
 // routines are those that lie beside the files, in folders named routines
@@ -155,49 +189,6 @@ func at(file string, f definition.Fault) string {
 func body(f definition.Fault) string {
 	f.Line, f.Column = 0, 0
 	return f.String()
-}
-
-func workflowInitCommand(env *environment) *cobra.Command {
-	return &cobra.Command{
-		Use:   "init [FILE]",
-		Short: "Write a sample workflow to begin with",
-		Long: `Init writes a small workflow that is valid as it stands, to the file, or to
-workflows/my-first-workflow.json, where it is found at once. "-" is standard
-output. An existing file is left alone.`,
-		Example: `  workbench workflow init
-  workbench workflow init ~/.workbench/workflows/release.json`,
-		Args: between(0, 1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			file := filepath.Join("workflows", "my-first-workflow.json")
-			if len(args) == 1 {
-				file = args[0]
-			}
-			return initWorkflow(env, file)
-		},
-	}
-}
-
-func initWorkflow(env *environment, file string) error {
-	if file == "-" {
-		_, err := env.out.Write(definition.Sample())
-		return err
-	}
-	if err := openfile.MakeFolder(filepath.Dir(file), 0o755); err != nil {
-		return err
-	}
-	f, err := openfile.MakeNew(file, 0o644)
-	if errors.Is(err, fs.ErrExist) {
-		return hinted{fmt.Errorf("%s exists already", file), "name another file"}
-	}
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(definition.Sample())
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	fmt.Fprintf(env.out, "wrote %s\ncheck it:  workbench workflow validate %s\nfollow it: workbench workflow next my-first-workflow\n", file, file)
-	return nil
 }
 
 func workflowSchemaCommand(env *environment) *cobra.Command {

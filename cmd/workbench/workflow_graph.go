@@ -1,0 +1,76 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/workbench/workflowsrv/author"
+)
+
+func workflowGraphCommand(env *environment) *cobra.Command {
+	var svg bool
+	cmd := &cobra.Command{
+		Use:   "graph ID|FILE",
+		Short: "Draw the steps and branches of a workflow",
+		Long: `Graph prints a flow chart of a workflow: its steps, the conditions under which
+they are taken, and its loops. It is text for mermaid.js, which many sites and
+editors show as a picture; with --svg it is a picture itself.`,
+		Example: `  workbench workflow graph my-first-workflow
+  workbench workflow graph workflows/release.yaml --svg > release.svg`,
+		Args:              oneID,
+		ValidArgsFunction: env.completeWorkflow,
+		RunE: func(_ *cobra.Command, args []string) error {
+			w, _, _, err := env.workflow(args[0])
+			if err != nil {
+				return err
+			}
+			text := author.Mermaid(w)
+			if svg {
+				text = author.SVG(w)
+			}
+			_, err = fmt.Fprint(env.out, text)
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&svg, "svg", false, "print a picture in SVG")
+	return cmd
+}
+
+func workflowVariablesCommand(env *environment) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "variables ID|FILE",
+		Short: "Show who sets and who tests each variable of a workflow",
+		Long: `Variables prints a table of the context variables that conditions and loops need:
+the steps whose texts name a variable, so that the agent can set it, and those
+that depend on it, with what they test.`,
+		Example:           "  workbench workflow variables my-first-workflow",
+		Args:              oneID,
+		ValidArgsFunction: env.completeWorkflow,
+		RunE: func(_ *cobra.Command, args []string) error {
+			w, _, _, err := env.workflow(args[0])
+			if err != nil {
+				return err
+			}
+			list := author.Variables(w)
+			if asJSON {
+				return printJSON(env.out, list)
+			}
+			if len(list) == 0 {
+				_, err := fmt.Fprintln(env.out, "No step depends on a variable.")
+				return err
+			}
+			table := tabwriter.NewWriter(env.out, 0, 0, 2, ' ', 0)
+			fmt.Fprintln(table, "VARIABLE\tSET IN\tTESTED IN\tFOR")
+			for _, v := range list {
+				fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", v.Name, orWhen(strings.Join(v.Set, ", "), "nowhere"), strings.Join(v.Tested, ", "), strings.Join(v.Tests, ", "))
+			}
+			return table.Flush()
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
+	return cmd
+}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/workbench/workflowsrv/definition"
+	"github.com/mcp-workbench/workbench/workflowsrv/stepping"
+)
+
+func workflowWalkCommand(env *environment) *cobra.Command {
+	var variables []string
+	cmd := &cobra.Command{
+		Use:   "walk ID|FILE",
+		Short: "Follow a workflow by hand, step by step",
+		Long: `Walk shows one step after the other, as an agent is given them. After each, an
+empty line goes on; name=value sets a context variable, where the value is read
+as JSON if it is JSON; "back" returns to the step before, "context" shows the
+variables, and "quit" or the end of the input ends the walk.`,
+		Example:           "  workbench workflow walk my-first-workflow",
+		Args:              oneID,
+		ValidArgsFunction: env.completeWorkflow,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			w, _, opts, err := env.workflow(args[0])
+			if err != nil {
+				return err
+			}
+			context, err := contextOf(variables)
+			if err != nil {
+				return err
+			}
+			return env.walk(cmd.Context(), w, stepping.Request{Context: context, Mode: opts.Mode, Kept: true})
+		},
+	}
+	cmd.Flags().StringArrayVar(&variables, "context", nil, "a context variable as `name=value`; may be repeated")
+	return cmd
+}
+
+// What a line of a walk wants.
+const (
+	walkOn   = "on"
+	walkBack = "back"
+	walkQuit = "quit"
+)
+
+func (e *environment) walk(ctx context.Context, w *definition.Workflow, r stepping.Request) error {
+	lines := bufio.NewScanner(e.in)
+	var before []stepping.Request
+	for {
+		a, err := stepping.Next(ctx, w, r)
+		if err != nil {
+			fmt.Fprintf(e.out, "not possible: %v\n", err)
+		} else {
+			printAnswer(e.out, a)
+		}
+		if a.IsComplete {
+			return nil
+		}
+		wanted, err := e.hear(lines, r.Context)
+		switch {
+		case err != nil || wanted == walkQuit:
+			return err
+		case wanted == walkBack && len(before) > 0:
+			r, before = before[len(before)-1], before[:len(before)-1]
+		case wanted == walkOn && a.Step != nil:
+			here := r
+			here.Context = maps.Clone(r.Context)
+			before = append(before, here)
+			r.Completed, r.State = append(slices.Clone(r.Completed), a.Step.ID), a.State
+		}
+	}
+}
+
+// hear reads lines, which set variables, until one wants to move.
+func (e *environment) hear(lines *bufio.Scanner, variables map[string]any) (wanted string, err error) {
+	for {
+		fmt.Fprint(e.out, "\n> ")
+		if !lines.Scan() {
+			fmt.Fprintln(e.out)
+			return walkQuit, lines.Err()
+		}
+		line := strings.TrimSpace(lines.Text())
+		switch {
+		case line == "":
+			fmt.Fprintln(e.out)
+			return walkOn, nil
+		case line == walkQuit, line == "q":
+			return walkQuit, nil
+		case line == walkBack:
+			fmt.Fprintln(e.out)
+			return walkBack, nil
+		case line == "context":
+			if err := printJSON(e.out, variables); err != nil {
+				return walkQuit, err
+			}
+		case strings.Contains(line, "="):
+			set, err := contextOf([]string{line})
+			if err != nil {
+				fmt.Fprintln(e.out, err)
+				continue
+			}
+			maps.Copy(variables, set)
+		default:
+			fmt.Fprintln(e.out, "an empty line goes on; or write name=value, context, back or quit")
+		}
+	}
+}

@@ -1,0 +1,116 @@
+package author_test
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/mcp-workbench/workbench/workflowsrv/author"
+	"github.com/mcp-workbench/workbench/workflowsrv/definition"
+	"github.com/mcp-workbench/workbench/workflowsrv/library"
+)
+
+// everyWorkflow gives those that are part of the program and the sample, as
+// files.
+func everyWorkflow(t *testing.T) map[string][]byte {
+	t.Helper()
+	files := map[string][]byte{"sample.json": definition.Sample()}
+	err := fs.WalkDir(library.Files(), ".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".json" {
+			return err
+		}
+		files[path], err = fs.ReadFile(library.Files(), path)
+		return err
+	})
+	if err != nil || len(files) < 5 {
+		t.Fatalf("got %d workflows, %v", len(files), err)
+	}
+	return files
+}
+
+// TestPictures draws every workflow: each step stands in the picture, and SVG
+// is XML.
+func TestPictures(t *testing.T) {
+	for name, data := range everyWorkflow(t) {
+		w, err := new(definition.Parser).Parse(name, data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		chart, picture := author.Mermaid(w), author.SVG(w)
+		for _, id := range w.StepIDs() {
+			if !strings.Contains(chart, id+":") || !strings.Contains(picture, id+":") {
+				t.Errorf("%s: the step %s is missing in a picture", name, id)
+			}
+		}
+		dec := xml.NewDecoder(strings.NewReader(picture))
+		for {
+			if _, err := dec.Token(); errors.Is(err, io.EOF) {
+				break
+			} else if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+		}
+	}
+}
+
+// TestHostilePictures draws a workflow whose texts are made to break out.
+func TestHostilePictures(t *testing.T) {
+	w, err := new(definition.Parser).Parse("w.yaml", []byte("id: abc\nname: 'n\"]; <script>x</script>'\ndescription: d\nversion: 1.0.0\n"+
+		"steps: [{id: one, title: 'a\"] --> b', prompt: p, runCondition: {var: '</text>', equals: '\"'}}]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := author.Mermaid(w); strings.Contains(got, "<script>") || strings.Count(got, `"`) != 8 {
+		t.Errorf("got a label that ends early:\n%s", got)
+	}
+	if got := author.SVG(w); strings.Contains(got, "<script>") || strings.Count(got, "</text>") != strings.Count(got, "<text") {
+		t.Errorf("got a text that ends early:\n%s", got)
+	}
+}
+
+// TestLayout lays files out anew: what they say stays, and a second time
+// changes nothing.
+func TestLayout(t *testing.T) {
+	for name, data := range everyWorkflow(t) {
+		asYAML, err := author.ToYAML(data)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for _, c := range []struct {
+			isYAML bool
+			file   string
+			data   []byte
+		}{{false, name, data}, {true, name + ".yaml", asYAML}} {
+			once, err := author.Format(c.isYAML, c.data)
+			if err != nil {
+				t.Fatalf("%s: %v", c.file, err)
+			}
+			twice, err := author.Format(c.isYAML, once)
+			if err != nil || !bytes.Equal(once, twice) {
+				t.Errorf("%s: the second time gives something else, %v", c.file, err)
+			}
+			before, err := new(definition.Parser).Parse(name, data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			after, err := new(definition.Parser).Parse(c.file, once)
+			if err != nil || !bytes.Equal(before.JSON, after.JSON) {
+				t.Errorf("%s: it says something else, %v", c.file, err)
+			}
+		}
+	}
+	const commented = "# head\nid: abc # why\nlist:\n    - a\n"
+	if got, err := author.Format(true, []byte(commented)); err != nil || string(got) != "# head\nid: abc # why\nlist:\n  - a\n" {
+		t.Errorf("got %q %v, want the comments in their places", got, err)
+	}
+	for _, broken := range []string{"{", "", "a: 1\n---\nb: 1\n", "a: *x\n"} {
+		if got, err := author.Format(true, []byte(broken)); err == nil {
+			t.Errorf("%q: got %q, want an error", broken, got)
+		}
+	}
+}

@@ -12,6 +12,8 @@ package mcpserve
 import (
 	"context"
 	"encoding/json"
+	"slices"
+	"strconv"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
@@ -106,7 +108,13 @@ func (s *Server) protocol(m *wire.Message) (msg []byte, ok bool) {
 	if err != nil {
 		return wire.AppendError(nil, id, wire.CodeInternal, "Internal error", nil), false
 	}
-	return wire.Splice(nil, answer, wire.Edit{Span: a.ID, New: id}), a.Kind == wire.Result
+	edits := []wire.Edit{{Span: a.ID, New: id}}
+	if code, err := wire.FindPath(answer, a.Error, "code"); m.IsMethod("prompts/get") && a.Kind != wire.Result && err == nil && code.Present() {
+		// A prompt refuses its arguments alone, for which the engine has no code.
+		edits = append(edits, wire.Edit{Span: code, New: strconv.AppendInt(nil, wire.CodeInvalidParams, 10)})
+		slices.SortFunc(edits, func(a, b wire.Edit) int { return a.Span.Start - b.Span.Start })
+	}
+	return wire.Splice(nil, answer, edits...), a.Kind == wire.Result
 }
 
 // A peer is a session as the engine needs to see one. It holds nothing of a

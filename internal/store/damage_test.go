@@ -255,3 +255,32 @@ func TestDamagedWhileOpen(t *testing.T) {
 		t.Errorf("got %v and %v after all had closed it, want it set aside", err, warned)
 	}
 }
+
+// A damaged turn costs itself alone: those around it are read, exported and gone on with, and the error says which it is.
+func TestOneDamagedTurn(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "store.db")
+	s := openFile(t, path, store.Options{})
+	at := begin(t, s)
+	for _, message := range []string{"one", "two", "three"} {
+		say(t, s, at.Conversation, message)
+	}
+	rawExec(t, raw(t, path), `UPDATE turns SET body = CAST(replace(CAST(body AS TEXT), '"two"', '"owt"') AS BLOB) WHERE seq = 2`)
+	turns, err := s.Turns(t.Context(), "alice", at.Conversation, 0)
+	if err != nil || len(turns) != 3 || turns[1].Status != store.StatusDamaged || turns[1].Message != "" || turns[2].Message != "three" {
+		t.Fatalf("got %+v, %v, want the turns around it", turns, err)
+	}
+	var out bytes.Buffer
+	counts, err := s.Export(t.Context(), &out, store.Selection{})
+	var corrupt *store.CorruptError
+	if !errors.As(err, &corrupt) || !strings.Contains(err.Error(), "turn 2 of conversation") || strings.Contains(err.Error(), "start again") || counts.Turns != 3 {
+		t.Errorf("got %+v and %v, want all turns, and which is damaged", counts, err)
+	}
+	other := openFile(t, filepath.Join(t.TempDir(), "store.db"), store.Options{})
+	if counts, err := other.Import(t.Context(), &out, ""); err != nil || counts.Turns != 3 {
+		t.Errorf("got %+v and %v from the import, want all turns", counts, err)
+	}
+	if _, err := s.Rotate(t.Context(), "alice", at.ID, "topic", "summary"); err != nil {
+		t.Errorf("got %v from a rotation, want none", err)
+	}
+}

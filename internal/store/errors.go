@@ -40,11 +40,14 @@ func (e *InvalidError) Error() string { return e.What }
 type CorruptError struct {
 	Path     string // the file, "" for a database server
 	SetAside string // where the file is now; "" if it is where it was
+	Part     bool   // it is one entry, named by Cause, and all else is whole
 	Cause    error
 }
 
 func (e *CorruptError) Error() string {
 	switch {
+	case e.Part:
+		return fmt.Sprintf("%v, and is lost; all else in the store is as it was", e.Cause)
 	case e.SetAside != "":
 		return fmt.Sprintf("the store %s was damaged (%v); it was moved to %s, and an empty one took its place", e.Path, e.Cause, e.SetAside)
 	case e.Path != "":

@@ -76,7 +76,7 @@ type Counts struct {
 
 // Export writes conversations with their turns, corrections, and what clients were in last, as lines of JSON. Sessions and
 // turns under way are left out. It reads one conversation after the other, each as it is at one time, and holds nobody up. A damaged
-// conversation is left out; the others are written, and the error says which.
+// conversation is left out, and of a damaged turn only its key and its end are written; the error says which they are.
 func (s *Store) Export(ctx context.Context, w io.Writer, sel Selection) (Counts, error) {
 	var counts Counts
 	out := json.NewEncoder(w)
@@ -94,6 +94,10 @@ func (s *Store) Export(ctx context.Context, w io.Writer, sel Selection) (Counts,
 		switch {
 		case errors.As(err, &corrupt):
 			damaged = append(damaged, err)
+			if turns > 0 { // of which others are damaged
+				counts.Conversations++
+				counts.Turns += turns
+			}
 		case errors.Is(err, ErrNotFound) && sel.IDs == nil: // deleted in between
 		case err != nil:
 			return counts, err
@@ -117,11 +121,12 @@ func (s *Store) Export(ctx context.Context, w io.Writer, sel Selection) (Counts,
 func (s *Store) exportOne(ctx context.Context, out *json.Encoder, at Key) (int, error) {
 	var c Conversation
 	var turns []Turn
+	var damaged error
 	err := s.db.read(ctx, func(ctx context.Context, q querier) (err error) {
 		if c, err = getConversation(ctx, q, at.Principal, at.ID); err != nil {
 			return err
 		}
-		turns, err = lastTurns(ctx, q, at.Principal, at.ID, math.MaxInt32)
+		turns, damaged, err = lastTurns(ctx, q, at.Principal, at.ID, math.MaxInt32)
 		return err
 	})
 	if err != nil {
@@ -136,7 +141,7 @@ func (s *Store) exportOne(ctx context.Context, out *json.Encoder, at Key) (int, 
 			return 0, err
 		}
 	}
-	return len(turns), nil
+	return len(turns), damaged
 }
 
 // exportRest writes corrections and what clients were in last, and returns the number of corrections.

@@ -57,8 +57,51 @@ func getLease(ctx context.Context, q querier, by, principal, value string) (leas
 }
 
 // held reports whether a lease counts for one who has the lock of its conversation: where locks end with their process, its
-// holder is gone.
-func (s *Store) held(l lease) bool { return !s.db.locks() && l.expires > s.now() }
+// holder is gone. A lease that ends later than any can that was renewed by the clock there is now is one of before that was set
+// back: its holder is gone if it does not renew it.
+func (s *Store) held(l lease) bool {
+	switch left := l.expires - s.now(); {
+	case s.db.locks() || left <= 0:
+		return false
+	case left > s.opts.lease.Milliseconds():
+		return s.quiet.lasts(l) <= s.opts.lease
+	}
+	return true
+}
+
+// evicted takes the lock of a conversation from a process that has it, and is there, but has not renewed its lease: it hangs. It
+// reports whether that is so. The process, if it goes on, has lost the turn.
+func (s *Store) evicted(ctx context.Context, principal, conversation string) (bool, error) {
+	if !s.db.locks() {
+		return false, nil
+	}
+	var l lease
+	err := s.db.read(ctx, func(ctx context.Context, q querier) (err error) {
+		l, err = getLease(ctx, q, `conversation`, principal, conversation)
+		return err
+	})
+	if err != nil || s.quiet.lasts(l) <= s.opts.lease {
+		return false, ignore(err, ErrNotFound)
+	}
+	return true, s.db.evict(ctx, lockNumber(principal, conversation))
+}
+
+// lockOf takes the lock of a conversation. unlock is nil if another turn has it.
+func (s *Store) lockOf(ctx context.Context, principal, conversation string) (unlock func(), err error) {
+	ok, unlock, err := s.db.lock(ctx, lockNumber(principal, conversation))
+	if err != nil || ok {
+		return unlock, err
+	}
+	if gone, err := s.evicted(ctx, principal, conversation); err != nil || !gone {
+		return nil, err
+	}
+	// The server ends the connection in its own time; who asks again finds it done.
+	ok, unlock, err = s.db.lock(ctx, lockNumber(principal, conversation))
+	if err != nil || !ok {
+		return nil, err
+	}
+	return unlock, nil
+}
 
 // dead reports whether the process behind a lease is gone.
 func (s *Store) dead(ctx context.Context, principal string, l lease) (bool, error) {
@@ -112,11 +155,11 @@ func (s *Store) idle(ctx context.Context, principal, conversation string, do fun
 
 // idleLocked is idle that keeps the lock of the conversation.
 func (s *Store) idleLocked(ctx context.Context, principal, conversation string, do func(context.Context, querier) error) (unlock func(), err error) {
-	ok, unlock, err := s.db.lock(ctx, lockNumber(principal, conversation))
+	unlock, err = s.lockOf(ctx, principal, conversation)
 	if err != nil {
 		return nil, err
 	}
-	if !ok {
+	if unlock == nil {
 		return nil, s.busy(ctx, principal, conversation)
 	}
 	err = s.db.write(ctx, func(ctx context.Context, q querier) error {

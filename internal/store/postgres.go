@@ -21,6 +21,8 @@ const (
 	migrationLock = 0x776f726b62656e63
 	// maxTries is how often a transaction is made that others get in the way of.
 	maxTries = 12
+	// idleConns is how many connections rest.
+	idleConns = 4
 )
 
 // postgresDB is a store in a PostgreSQL database, in its schema "workbench".
@@ -49,7 +51,7 @@ func OpenPostgres(ctx context.Context, dsn string, warn func(error), opts Option
 	config.RuntimeParams["search_path"] = "workbench"
 	d := &postgresDB{db: stdlib.OpenDB(*config), locking: &pgLocks{config: config, held: make(map[int64]bool)}}
 	d.db.SetMaxOpenConns(opts.pgConns)
-	d.db.SetMaxIdleConns(4)
+	d.db.SetMaxIdleConns(idleConns)
 	d.db.SetConnMaxIdleTime(5 * time.Minute)
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
@@ -101,7 +103,7 @@ func (d *postgresDB) migrate(ctx context.Context) error {
 func (d *postgresDB) read(ctx context.Context, do func(context.Context, querier) error) error {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
-	return snapshot(ctx, d.db, sql.LevelRepeatableRead, do)
+	return d.reaching(ctx, func() error { return snapshot(ctx, d.db, sql.LevelRepeatableRead, do) })
 }
 
 // write makes a transaction anew that another one got in the way of: it was rolled back whole.
@@ -112,7 +114,17 @@ func (d *postgresDB) write(ctx context.Context, do func(context.Context, querier
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
 	for try := 1; ; try++ {
-		err := d.transact(ctx, do)
+		var unknown *WriteError // that of a commit, which may have taken effect
+		err := d.reaching(ctx, func() error {
+			err := d.transact(ctx, do)
+			if errors.As(err, &unknown) {
+				return nil
+			}
+			return err
+		})
+		if unknown != nil {
+			return unknown
+		}
 		if err == nil || try == maxTries || !conflicts(err) {
 			return err
 		}
@@ -130,7 +142,7 @@ func (d *postgresDB) transact(ctx context.Context, do func(context.Context, quer
 	// What a transaction has read and goes by must not have changed when it writes.
 	tx, err := d.db.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead})
 	if err != nil {
-		return &WriteError{Next: "nothing was kept; look at the database server and try again", Cause: err}
+		return err
 	}
 	if err := do(ctx, tx); err != nil {
 		_ = tx.Rollback() // The first error is the one to tell.
@@ -156,6 +168,20 @@ func (d *postgresDB) lock(ctx context.Context, number int64) (bool, func(), erro
 }
 
 func (d *postgresDB) locks() bool { return true }
+
+// evict ends the connection on which another process has a lock. That process notices when it goes on, and has lost its locks.
+func (d *postgresDB) evict(ctx context.Context, number int64) error {
+	if d.locking.has(number) {
+		return nil // it is ours
+	}
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	_, err := d.db.ExecContext(ctx, `SELECT pg_terminate_backend(pid) FROM pg_locks
+		WHERE locktype = 'advisory' AND granted AND objsubid = 1 AND classid::bigint = $1 AND objid::bigint = $2
+			AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+		int64(uint64(number)>>32), int64(uint64(number)&0xffffffff))
+	return err
+}
 
 func (d *postgresDB) alive(ctx context.Context) error { return d.locking.alive(ctx) }
 
@@ -196,10 +222,21 @@ func (l *pgLocks) lock(ctx context.Context, number int64) (bool, func(), error) 
 		// The connection may have broken since it was used last. With no lock on it, another one is as good.
 		idle := len(l.held) == 0
 		l.dropLocked()
-		if !idle || try == 2 {
-			return false, nil, fmt.Errorf("the lock of the conversation: %w", err)
+		if idle && try < 2 {
+			continue
 		}
+		if unreachable(err) {
+			return false, nil, &UnreachableError{err}
+		}
+		return false, nil, fmt.Errorf("the lock of the conversation: %w", err)
 	}
+}
+
+// has reports whether the lock is taken by this process.
+func (l *pgLocks) has(number int64) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.held[number]
 }
 
 // tryLocked needs mu.

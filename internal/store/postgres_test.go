@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/mcp-workbench/workbench/internal/store"
 )
 
@@ -70,5 +72,18 @@ func TestFaultE16_ReplicaKilled(t *testing.T) {
 	s := openDatabase(t, dsn, store.Options{})
 	for range rounds(5, 60) {
 		expect(t, s, killed(t, actor(t, "append", "postgres:"+dsn), 1+rand.IntN(30), 20*time.Second))
+	}
+}
+
+// endConnections ends those of everybody else to a database.
+func endConnections(t *testing.T, dsn string) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.WithoutCancel(t.Context()))
+	if _, err := conn.Exec(t.Context(), `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -500,6 +500,9 @@ func (d *sqliteDB) explain(err error) error {
 	d.presence.suspect()
 	var known *CorruptError
 	if errors.As(err, &known) {
+		if known.Part {
+			return err
+		}
 		err = known.Cause
 	}
 	return &CorruptError{Path: d.path, Cause: err}
@@ -519,6 +522,8 @@ func (d *sqliteDB) nonsense(err error) bool {
 func (d *sqliteDB) lock(context.Context, int64) (bool, func(), error) { return true, func() {}, nil }
 
 func (d *sqliteDB) locks() bool { return false }
+
+func (d *sqliteDB) evict(context.Context, int64) error { return nil }
 
 func (d *sqliteDB) alive(context.Context) error { return nil }
 

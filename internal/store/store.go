@@ -30,6 +30,7 @@ type Store struct {
 	opts   Options
 	holder string // names this Store among those that hold conversations
 	keeper keeper
+	quiet  silence
 }
 
 // database is what SQLite and PostgreSQL do differently.
@@ -42,6 +43,8 @@ type database interface {
 	// lock takes the lock of that number, which ends with this process, in whatever way it ends. ok is false if it is taken.
 	// A database without such locks always gives it, and leases then expire.
 	lock(ctx context.Context, number int64) (ok bool, unlock func(), err error)
+	// evict takes a lock from another process that has it and hangs.
+	evict(ctx context.Context, number int64) error
 	// locks reports whether it has such locks.
 	locks() bool
 	// alive returns nil as long as the locks taken are held for certain.

@@ -15,7 +15,7 @@ type Turn struct {
 	Key      string            `json:"turn_key"` // of the caller's making, once for each principal
 	Kind     string            `json:"kind,omitempty"`
 	Message  string            `json:"message"` // what was asked for
-	Status   string            `json:"status"`  // such as completed, awaiting_user or failed; StatusLost is the store's own
+	Status   string            `json:"status"`  // such as completed, awaiting_user or failed; StatusLost and StatusDamaged are the store's own
 	Summary  string            `json:"summary,omitempty"`
 	Output   json.RawMessage   `json:"output,omitempty"`
 	Traces   []json.RawMessage `json:"traces,omitempty"`
@@ -27,6 +27,9 @@ type Turn struct {
 
 // StatusLost is the status of a turn whose process ended before the turn did. What the turn has done is unknown.
 const StatusLost = "lost"
+
+// StatusDamaged is the status of a turn of which nothing can be read but its key and its end.
+const StatusDamaged = "damaged"
 
 // Feedback is what a user thinks of a turn. At least one of Score and Text is not nil.
 type Feedback struct {
@@ -56,11 +59,14 @@ func scanTurn(row interface{ Scan(...any) error }, principal string, front ...an
 	} else if err != nil {
 		return r, err
 	}
+	damaged := Turn{Key: key, Status: StatusDamaged, Started: fromMillis(ended), Ended: fromMillis(ended)}
 	if sum != checksum(principal, r.conversation, r.seq, key, ended, body) {
-		return r, &CorruptError{Cause: fmt.Errorf("turn %d of conversation %q does not match its checksum", r.seq, r.conversation)}
+		r.turn = damaged
+		return r, &CorruptError{Part: true, Cause: fmt.Errorf("turn %d of conversation %q does not match its checksum", r.seq, r.conversation)}
 	}
 	if err := json.Unmarshal(body, &r.turn); err != nil {
-		return r, &CorruptError{Cause: fmt.Errorf("turn %d of conversation %q: %w", r.seq, r.conversation, err)}
+		r.turn = damaged
+		return r, &CorruptError{Part: true, Cause: fmt.Errorf("turn %d of conversation %q cannot be read: %w", r.seq, r.conversation, err)}
 	}
 	return r, nil
 }
@@ -99,14 +105,15 @@ func turnByKey(ctx context.Context, q querier, principal, key string) (turnRow, 
 	return scanTurn(q.QueryRowContext(ctx, `SELECT `+turnColumns+` FROM turns t WHERE principal = $1 AND turn_key = $2`, principal, key), principal)
 }
 
-// Turns returns the last turns of a conversation in the order they ended; limit 0 means all.
+// Turns returns the last turns of a conversation in the order they ended; limit 0 means all. A damaged one is there with
+// StatusDamaged.
 func (s *Store) Turns(ctx context.Context, principal, conversation string, limit int) ([]Turn, error) {
 	if limit <= 0 {
 		limit = math.MaxInt32
 	}
 	var turns []Turn
 	err := s.db.read(ctx, func(ctx context.Context, q querier) (err error) {
-		turns, err = lastTurns(ctx, q, principal, conversation, limit)
+		turns, _, err = lastTurns(ctx, q, principal, conversation, limit)
 		return err
 	})
 	if err != nil {
@@ -115,49 +122,53 @@ func (s *Store) Turns(ctx context.Context, principal, conversation string, limit
 	return turns, nil
 }
 
-func lastTurns(ctx context.Context, q querier, principal, conversation string, limit int) ([]Turn, error) {
+// lastTurns is Turns; damaged says which of them are.
+func lastTurns(ctx context.Context, q querier, principal, conversation string, limit int) (turns []Turn, damaged, _ error) {
 	// One statement sees one state: the count and the turns belong together.
 	rows, err := q.QueryContext(ctx, `SELECT c.turns, `+turnColumns+` FROM conversations c
 		JOIN turns t ON t.principal = c.principal AND t.conversation = c.id
 		WHERE c.principal = $1 AND c.id = $2 ORDER BY t.seq DESC LIMIT $3`, principal, conversation, limit)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer rows.Close()
-	var turns []Turn
 	var next int64
 	for rows.Next() {
 		var count int64
 		r, err := scanTurn(rows, principal, &count)
-		if err != nil {
-			return nil, err
+		var part *CorruptError
+		switch {
+		case errors.As(err, &part) && part.Part:
+			damaged = errors.Join(damaged, err)
+		case err != nil:
+			return nil, nil, err
 		}
 		if turns == nil {
 			next = count
 		}
 		if r.seq != next {
-			return nil, missingTurn(conversation, next)
+			return nil, nil, missingTurn(conversation, next)
 		}
 		next--
 		turns = append(turns, r.turn)
 	}
 	if err := rows.Err(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if turns == nil {
 		c, err := getConversation(ctx, q, principal, conversation)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		next = int64(c.Turns)
 	}
 	if next > 0 && len(turns) < limit {
-		return nil, missingTurn(conversation, next)
+		return nil, nil, missingTurn(conversation, next)
 	}
 	for i, j := 0, len(turns)-1; i < j; i, j = i+1, j-1 {
 		turns[i], turns[j] = turns[j], turns[i]
 	}
-	return turns, nil
+	return turns, damaged, nil
 }
 
 func missingTurn(conversation string, seq int64) error {

@@ -47,6 +47,8 @@ func faultOf(err error) *Fault {
 		value     *store.InvalidError
 		readOnly  *store.ReadOnlyError
 		unwritten *store.WriteError
+		away      *store.UnreachableError
+		newer     *store.SchemaError
 	)
 	switch {
 	case errors.As(err, &fault):
@@ -63,7 +65,8 @@ func faultOf(err error) *Fault {
 		return faultf(http.StatusNotFound, "there is no such session, conversation or turn")
 	case errors.Is(err, store.ErrNoTurn):
 		return invalid("the conversation has no turn yet that feedback could be about")
-	case errors.Is(err, store.ErrLost), errors.Is(err, store.ErrClosed), errors.As(err, &readOnly), errors.As(err, &unwritten), errors.Is(err, errClosed):
+	case errors.Is(err, store.ErrLost), errors.Is(err, store.ErrClosed), errors.As(err, &readOnly), errors.As(err, &unwritten), errors.As(err, &away),
+		errors.As(err, &newer), errors.Is(err, errClosed):
 		return faultf(http.StatusServiceUnavailable, "%s", err)
 	case errors.Is(err, context.DeadlineExceeded):
 		return faultf(http.StatusInternalServerError, "it took too long: %s", err)

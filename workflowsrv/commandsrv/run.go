@@ -129,7 +129,8 @@ func (s *Server) finish(flight *store.Flight, end store.Turn) error {
 	for {
 		_, err := flight.Finish(ctx, end)
 		var unwritten *store.WriteError
-		if !errors.As(err, &unwritten) {
+		var away *store.UnreachableError
+		if !errors.As(err, &unwritten) && !errors.As(err, &away) {
 			return err
 		}
 		select {

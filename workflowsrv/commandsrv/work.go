@@ -234,7 +234,7 @@ func (s *Server) said(ctx context.Context, at session, limit int) ([]Exchange, e
 	}
 	var said []Exchange
 	for _, t := range turns {
-		if t.Kind != kindStartup {
+		if t.Kind != kindStartup && t.Status != store.StatusDamaged {
 			said = append(said, Exchange{t.Message, t.Summary, t.Kind == kindAgent && t.Status == string(command.Completed)})
 		}
 	}

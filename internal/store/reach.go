@@ -1,0 +1,55 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// UnreachableError says that the database server does not answer, or has ended the connection. Whoever asks again is served
+// when it is back.
+type UnreachableError struct{ Cause error }
+
+func (e *UnreachableError) Error() string {
+	return fmt.Sprintf("the store cannot be reached: %v; look at the database server, and try again", e.Cause)
+}
+
+func (e *UnreachableError) Unwrap() error { return e.Cause }
+
+// unreachable reports whether an error is that of a connection and not of what was asked.
+func unreachable(err error) bool {
+	var refused *pgconn.PgError
+	var connecting *pgconn.ConnectError
+	var network net.Error
+	switch {
+	case errors.As(err, &refused):
+		// operator_intervention but for query_canceled, connection_exception, too_many_connections
+		return strings.HasPrefix(refused.Code, "57P") || strings.HasPrefix(refused.Code, "08") || refused.Code == "53300"
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return errors.As(err, &connecting)
+	}
+	return errors.As(err, &connecting) || errors.As(err, &network) || errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) ||
+		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || pgconn.SafeToRetry(err)
+}
+
+// reaching does what has no effect when it fails. Connections that the server has ended are noticed when they are used: they are given up
+// and it is done once more, on a new one.
+func (d *postgresDB) reaching(ctx context.Context, do func() error) error {
+	err := do()
+	if !unreachable(err) || ctx.Err() != nil {
+		return err
+	}
+	d.db.SetMaxIdleConns(0) // closes those that rest
+	d.db.SetMaxIdleConns(idleConns)
+	if err = do(); unreachable(err) {
+		return &UnreachableError{err}
+	}
+	return err
+}

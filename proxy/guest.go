@@ -21,7 +21,6 @@ const guestScopes = 1 << 63
 //	POST /call?toolbox=B&server=S   a tools/call of revision 2026-07-28; the messages that belong to it, each on a line,
 //	                                the reply the last; hanging up cancels it
 //	POST /answer                    the response to a question of the server among these
-//	POST /retry?toolbox=B&server=S  has the server tried again at once, if it waits after a failure; 404 if it is not open
 //
 // What a server asks during such a call is asked of the guest alone. Nothing is opened or started for a guest, so that
 // the client sees nothing of it.
@@ -42,13 +41,6 @@ func (p *Proxy) Guests() http.Handler {
 	})
 	mux.HandleFunc("POST /call", p.guestCall)
 	mux.HandleFunc("POST /answer", p.guestAnswer)
-	mux.HandleFunc("POST /retry", func(w http.ResponseWriter, r *http.Request) {
-		if !p.retry(r.FormValue("toolbox"), r.FormValue("server"), func(*session) bool { return true }) {
-			http.NotFound(w, r)
-			return
-		}
-		w.WriteHeader(http.StatusNoContent)
-	})
 	return mux
 }
 
@@ -67,32 +59,6 @@ func (p *Proxy) host(r *http.Request) (*session, *toolbox.Server) {
 		}
 	}
 	return nil, nil
-}
-
-// retry has the servers of a name tried again at once that the sessions have open which are meant, and that all share. It
-// reports false if there is none.
-func (p *Proxy) retry(name, server string, meant func(*session) bool) (found bool) {
-	boxes := []*toolbox.Toolbox{p.root.view.Load().commons[name]}
-	for _, s := range p.live() {
-		if !meant(s) {
-			continue
-		}
-		s.mu.Lock()
-		if b := s.boxes[name]; b != nil {
-			boxes = append(boxes, b.Toolbox)
-		}
-		s.mu.Unlock()
-	}
-	for _, b := range boxes {
-		if b == nil || !b.Opened() {
-			continue
-		}
-		if srv, ok := b.Server(server); ok {
-			found = true
-			srv.Retry()
-		}
-	}
-	return found
 }
 
 // guestMessage reads the one message of a request.

@@ -62,10 +62,16 @@ func (h *HTTP) Ask(ctx context.Context, who principal.Principal, raw []byte, mes
 	}
 }
 
-// Retry has a server tried again at once, if it waits after a failure, for somebody who has it open; for who may act for
-// others, for all. It reports false if it is not open.
-func (h *HTTP) Retry(who principal.Principal, toolbox, server string) bool {
-	return who.May(toolbox) && h.root.retry(toolbox, server, func(s *session) bool { return who.Admin || s.who.Name == who.Name })
+// Restart has a server started anew that somebody has open; for who may act for others, wherever it is open. It reports false
+// if that is nowhere, and the error says why it is not started.
+func (h *HTTP) Restart(who principal.Principal, toolbox, server string) (found bool, err error) {
+	for _, srv := range h.root.opened(toolbox, server) {
+		if who.Admin || who.May(toolbox) && srv.session != "" && srv.user == who.Name {
+			found = true
+			err = errors.Join(err, srv.Restart())
+		}
+	}
+	return found, err
 }
 
 // notesKept is how many messages wait for one who asks from within; more are left out.

@@ -34,20 +34,25 @@ func (h *HTTP) Servers() http.Handler { return h.root.Servers() }
 // running is a server of a session; session is "" if sessions share it.
 type running struct {
 	session string
+	user    string // whose session it is
 	*toolbox.Server
 }
 
 // named finds the servers of open toolboxes that a request means.
-func (p *Proxy) named(r *http.Request) (all []running) {
-	box, name := r.FormValue("toolbox"), r.FormValue("server")
-	add := func(session string, b *toolbox.Toolbox) {
+func (p *Proxy) named(r *http.Request) []running {
+	return p.opened(r.FormValue("toolbox"), r.FormValue("server"))
+}
+
+// opened finds the servers of a name in open toolboxes, or in those of one name.
+func (p *Proxy) opened(box, name string) (all []running) {
+	add := func(session, user string, b *toolbox.Toolbox) {
 		if box != "" && b.Name != box {
 			return
 		}
 		for _, srv := range b.Servers() {
 			known := slices.ContainsFunc(all, func(one running) bool { return one.Server == srv })
 			if srv.Name == name && !known && (session == "" || !p.isShared(srv)) {
-				all = append(all, running{session, srv})
+				all = append(all, running{session, user, srv})
 			}
 		}
 	}
@@ -55,12 +60,12 @@ func (p *Proxy) named(r *http.Request) (all []running) {
 	slices.SortFunc(sessions, func(a, b *session) int { return a.since.Compare(b.since) })
 	for _, s := range sessions {
 		for _, b := range s.open() {
-			add(s.number, b.Toolbox)
+			add(s.number, s.who.Name, b.Toolbox)
 		}
 	}
 	for _, b := range p.root.view.Load().commons {
 		if b.Opened() {
-			add("", b)
+			add("", "", b)
 		}
 	}
 	return all

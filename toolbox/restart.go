@@ -24,7 +24,7 @@ func (s *Server) Restart() error {
 	case st.State == Stopped && !st.asleep():
 		return errors.New("its toolbox is not open")
 	default:
-		s.Retry()
+		s.retry()
 	}
 	return nil
 }

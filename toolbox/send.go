@@ -105,7 +105,7 @@ func (s *Server) pumpOnce() {
 				}
 			}
 		case c == nil && s.wakes(st):
-			s.Retry()
+			s.retry()
 			return
 		case c == nil && !st.passing():
 			tried = time.Now() // nothing is waited for
@@ -189,7 +189,7 @@ func (s *Server) await(ctx context.Context) (*conn, error) {
 		case retired:
 			return nil, s.gone()
 		case s.wakes(st):
-			s.Retry()
+			s.retry()
 			continue
 		case !st.passing():
 			return nil, &UnavailableError{Toolbox: s.Toolbox, Server: s.Name, Status: st}
@@ -209,8 +209,8 @@ func (s *Server) wakes(st Status) bool { return st.asleep() || s.admits(st) }
 // admits reports whether somebody has logged in to a server that waited for it.
 func (s *Server) admits(st Status) bool { return st.State == NeedsLogin && s.remote.loggedIn() }
 
-// Retry has a server started at once that rests after a failure or was idle.
-func (s *Server) Retry() {
+// retry has a server started at once that rests after a failure or was idle.
+func (s *Server) retry() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.status.State != Backoff && s.status.State != Open && s.status.State != NeedsLogin && !s.status.asleep() {

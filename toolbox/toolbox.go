@@ -181,7 +181,7 @@ func (t *Toolbox) Open(ctx context.Context, wait time.Duration, names ...string)
 	}
 	if !first {
 		for _, s := range t.Servers() {
-			s.Retry()
+			s.retry()
 		}
 	}
 	t.Await(ctx, wait, names...)
@@ -199,7 +199,7 @@ func (t *Toolbox) Await(ctx context.Context, wait time.Duration, names ...string
 	var unknown []*Server
 	for _, s := range t.Servers() {
 		if s.admits(s.Status()) {
-			s.Retry()
+			s.retry()
 		}
 		named := slices.Contains(names, s.Name)
 		if !s.known() && (named || len(names) == 0 && !s.isLate()) {

@@ -40,7 +40,7 @@ func (s *Server) Watch(uri string, on bool) {
 	s.mu.Unlock()
 	switch {
 	case on && asleep:
-		s.Retry()
+		s.retry()
 	case c != nil && c.hello.Modern && !same:
 		s.listen(c)
 	}

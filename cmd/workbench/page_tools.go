@@ -109,7 +109,39 @@ func (v *viewing) tools(ctx context.Context, q *page.Query) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return v.json(ctx, about([]string{"tools", "--offline", "--json"}, name)...)
+	seen, err := v.json(ctx, about([]string{"tools", "--offline", "--json"}, name)...)
+	if err != nil {
+		return nil, err
+	}
+	var all []json.RawMessage
+	if err := json.Unmarshal(seen, &all); err != nil {
+		return nil, err
+	}
+	built, err := v.builtin(ctx, name)
+	return append(all, built...), err
+}
+
+// builtin gives the definitions of the tools of servers that are part of this program: they are there at once, and not kept.
+func (v *viewing) builtin(ctx context.Context, name string) (all []json.RawMessage, err error) {
+	sub := v.env.beside(io.Discard)
+	defer sub.desks.Close()
+	boxes, closeAll, err := sub.openBoxes(ctx, func(t *config.Toolbox) config.Toolbox {
+		kept := *t
+		kept.Servers = slices.DeleteFunc(slices.Clone(t.Servers), func(s config.Server) bool { return s.Transport != config.TransportBuiltin })
+		return kept
+	}, name)
+	if err != nil {
+		return nil, err
+	}
+	defer closeAll()
+	for _, b := range boxes {
+		for _, srv := range b.Servers() {
+			for _, it := range srv.Items(toolbox.Tools) {
+				all = append(all, json.RawMessage(foreign.JSON(located(it, false))))
+			}
+		}
+	}
+	return all, nil
 }
 
 // box gives the toolbox that a query names, which the viewer must be allowed to use.
@@ -256,8 +288,8 @@ func (v *viewing) login(ctx context.Context, q *page.Query) (any, error) {
 	return nil, <-ended
 }
 
-// retry has a server tried again at once in the workbench that the query names.
-func (v *viewing) retry(ctx context.Context, q *page.Query) (any, error) {
+// restart has a server started anew, or tried at once, in the workbench that the query names.
+func (v *viewing) restart(ctx context.Context, q *page.Query) (any, error) {
 	var asked struct {
 		PID    int    `json:"pid"`
 		Server string `json:"server"`
@@ -271,19 +303,24 @@ func (v *viewing) retry(ctx context.Context, q *page.Query) (any, error) {
 	}
 	gone := fmt.Errorf("%s/%s is not open there any more", box, foreign.NewName(asked.Server))
 	if v.key == nil || asked.PID == os.Getpid() {
-		if !v.front.Retry(q.Principal, box, asked.Server) {
-			return nil, gone
+		found, err := v.front.Restart(q.Principal, box, asked.Server)
+		if !found {
+			err = gone
 		}
-		return nil, nil
+		return nil, err
 	}
-	for _, p := range status.Find(v.env.runtimeDirs()) {
+	for _, p := range v.others() {
 		if w, err := p.Get(ctx); err != nil || w.PID != asked.PID {
 			continue
 		}
-		line := guestLine{peer: p, box: box, server: asked.Server}
-		err := p.Visit(ctx, "/retry?"+line.query(), []byte("{}"), func(io.Reader) error { return nil })
+		done, err := p.Restart(ctx, box, asked.Server)
 		if errors.Is(err, status.ErrNone) {
-			err = gone
+			return nil, gone
+		}
+		for _, one := range done {
+			if one.Error != "" {
+				err = errors.Join(err, errors.New(foreign.NewText(one.Error).String()))
+			}
 		}
 		return nil, err
 	}

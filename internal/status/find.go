@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strconv"
 	"time"
 
@@ -223,3 +224,6 @@ func (p Peer) ask(ctx context.Context, resource string, body []byte, read func(i
 	}
 	return nil
 }
+
+// Own reports whether the socket is that of this process.
+func (p Peer) Own() bool { return filepath.Base(p.path) == fmt.Sprint(os.Getpid(), suffix) }

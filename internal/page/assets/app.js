@@ -1,13 +1,21 @@
 // The page: who comes in, which view is shown, and the keys.
 
-import { ask, enter, follow, leave, live, Problem } from "./api.js";
+import { enter, follow, leave, live, Problem } from "./api.js";
 import { button, fault, h, icon, show, toast } from "./dom.js";
 import { servers, troubled } from "./servers.js";
 import { approvals } from "./approvals.js";
+import { calls } from "./calls.js";
+import { tools } from "./tools.js";
+import { config, conversations, workflows } from "./read.js";
 
 const views = [
   { path: "servers", name: "Servers", key: "s", draw: servers, badge: () => troubled(live.status).length, bad: true },
+  { path: "calls", name: "Calls", key: "c", draw: calls },
+  { path: "tools", name: "Tools", key: "t", draw: tools },
   { path: "approvals", name: "Approvals", key: "a", draw: approvals, badge: () => live.approvals.length, admin: true },
+  { path: "workflows", name: "Workflows", key: "w", draw: workflows, admin: true },
+  { path: "conversations", name: "Conversations", key: "v", draw: conversations },
+  { path: "config", name: "Configuration", key: "o", draw: config, admin: true },
 ];
 
 const app = document.getElementById("app");

@@ -95,9 +95,15 @@ function buttons({ w, box, s }, me, load) {
   }
   if (["backoff", "circuit-open", "needs-login"].includes(s.state)) {
     list.push(button("Retry now", async () => {
-      await ask("retry", { pid: w.pid, toolbox: box.name, server: s.name });
+      await ask("restart", { pid: w.pid, toolbox: box.name, server: s.name });
       toast(`${name} is tried again`);
     }, { symbol: "retry", "aria-label": "Retry " + name + " now" }));
+  }
+  if (s.state === "ready" && (me.admin || w.sessions.length > 0)) {
+    list.push(button("Restart", async () => {
+      await ask("restart", { pid: w.pid, toolbox: box.name, server: s.name });
+      toast(`${name} is started anew`);
+    }, { "aria-label": "Restart " + name, title: s.in_flight > 0 ? "The calls that it has are lost" : undefined }));
   }
   if (me.admin && s.state === "disabled") {
     list.push(button("Enable", () => able(box.name, s.name, true, load), { "aria-label": "Enable " + name }));

@@ -1,0 +1,294 @@
+// A form made from a JSON schema. Each field has el, its element, and value(), which gives undefined where nothing was said,
+// and throws where what was said makes no sense.
+
+import { h, show } from "./dom.js";
+
+let last = 0;
+
+export function form(schema, value) {
+  const root = field(schema || {}, { root: schema || {}, depth: 0 }, value === undefined ? {} : value, { top: true, required: true });
+  return { el: root.el, value: () => root.value() ?? {} };
+}
+
+// resolve follows references within the schema, and takes what allOf adds.
+function resolve(schema, ctx) {
+  if (schema === true || typeof schema !== "object" || schema === null) return {};
+  let s = schema;
+  for (let i = 0; s.$ref && i < 20; i++) {
+    if (!s.$ref.startsWith("#")) return { ...s, $ref: undefined };
+    let at = ctx.root;
+    for (const part of s.$ref.slice(1).split("/").filter(Boolean)) at = at?.[decodeURIComponent(part).replace(/~1/g, "/").replace(/~0/g, "~")];
+    s = { ...(at || {}), ...s, $ref: at?.$ref };
+  }
+  for (const part of Array.isArray(s.allOf) ? s.allOf : []) {
+    const more = resolve(part, ctx);
+    s = { ...more, ...s, properties: { ...more.properties, ...s.properties }, required: [...(more.required || []), ...(s.required || [])] };
+  }
+  return s;
+}
+
+function types(s) {
+  if (s.type) return Array.isArray(s.type) ? s.type : [s.type];
+  if (s.properties || s.additionalProperties) return ["object"];
+  if (s.items || s.prefixItems) return ["array"];
+  return [];
+}
+
+const kind = (v) => (v === null ? "null" : Array.isArray(v) ? "array" : typeof v);
+
+function initial(s, value) {
+  return value !== undefined ? value : s.default;
+}
+
+function field(schema, ctx, value, opts = {}) {
+  const s = resolve(schema, ctx);
+  value = initial(s, value);
+  const inner = { ...ctx, depth: ctx.depth + 1 };
+  const choices = s.oneOf || s.anyOf;
+  if ("const" in s) return fixed(s, opts);
+  if (Array.isArray(s.enum)) return choose(s, value, opts);
+  if (ctx.depth > 12) return raw(s, value, opts);
+  if (Array.isArray(choices) && choices.length > 0) return variants(s, choices, inner, value, opts);
+  const t = types(s).filter((one) => one !== "null");
+  if (t.length > 1) return variants(s, types(s).map((type) => ({ ...s, type, title: type, description: undefined })), inner, value, opts);
+  switch (t[0]) {
+    case "object": return object(s, inner, value, opts);
+    case "array": return array(s, inner, value, opts);
+    case "boolean": return bool(s, value, opts);
+    case "integer":
+    case "number": return numeric(s, t[0], value, opts);
+    case "string": return text(s, value, opts);
+  }
+  if (types(s)[0] === "null") return { el: labelled("null", s, opts, h("span", { class: "hint" }, "null")), value: () => null };
+  return raw(s, value, opts);
+}
+
+function labelled(id, s, opts, control, ...more) {
+  const hint = s.description && h("p", { class: "hint", id: id + "-hint" }, s.description);
+  if (hint) control.setAttribute("aria-describedby", hint.id);
+  return h("div", { class: "field" },
+    h("label", { for: id }, h("span", { class: "key" }, opts.name || s.title || "value"), opts.required && h("span", { class: "must", title: "required" }, "*"), h("span", { class: "type" }, describe(s))),
+    control, ...more, hint);
+}
+
+function describe(s) {
+  const list = [types(s).join(" or ")];
+  if (s.format) list.push(s.format);
+  if (s.minimum !== undefined || s.maximum !== undefined) list.push(`${s.minimum ?? "…"} to ${s.maximum ?? "…"}`);
+  if (s.pattern) list.push("like " + s.pattern);
+  return list.filter(Boolean).join(", ");
+}
+
+function complain(el, message) {
+  el.setAttribute("aria-invalid", "true");
+  const err = new Error(message);
+  err.field = el;
+  throw err;
+}
+
+function fixed(s, opts) {
+  const id = "f" + ++last;
+  return { el: labelled(id, s, opts, h("output", { id, class: "mono" }, JSON.stringify(s.const))), value: () => s.const };
+}
+
+function choose(s, value, opts) {
+  const id = "f" + ++last;
+  const at = s.enum.findIndex((v) => JSON.stringify(v) === JSON.stringify(value));
+  const el = h("select", { id, required: opts.required, onchange: () => el.removeAttribute("aria-invalid") },
+    h("option", { value: "" }, opts.required ? "Choose…" : "–"),
+    s.enum.map((v, i) => h("option", { value: String(i) }, (s.enumNames && s.enumNames[i]) || (typeof v === "string" ? v : JSON.stringify(v)))));
+  el.value = at < 0 ? "" : String(at);
+  return {
+    el: labelled(id, s, opts, el),
+    value: () => el.value === "" ? opts.required ? complain(el, `${opts.name || "a value"}: choose one`) : undefined : s.enum[Number(el.value)],
+  };
+}
+
+function bool(s, value, opts) {
+  const id = "f" + ++last;
+  const el = h("select", { id }, h("option", { value: "" }, opts.required ? "Choose…" : "–"), h("option", { value: "true" }, "true"), h("option", { value: "false" }, "false"));
+  el.value = value === undefined ? "" : String(value);
+  return {
+    el: labelled(id, s, opts, el),
+    value: () => el.value === "" ? opts.required ? complain(el, `${opts.name || "a value"}: true or false`) : undefined : el.value === "true",
+  };
+}
+
+function numeric(s, type, value, opts) {
+  const id = "f" + ++last;
+  const el = h("input", { id, type: "text", inputmode: type === "integer" ? "numeric" : "decimal", autocomplete: "off", spellcheck: "false", required: opts.required, oninput: () => el.removeAttribute("aria-invalid") });
+  el.value = value === undefined || value === null ? "" : String(value);
+  return {
+    el: labelled(id, s, opts, el),
+    value() {
+      const said = el.value.trim();
+      if (said === "") return opts.required ? complain(el, `${opts.name || "a value"} is needed`) : undefined;
+      const n = Number(said);
+      if (!Number.isFinite(n) || (type === "integer" && !Number.isInteger(n))) complain(el, `${opts.name || "a value"}: ${said} is no ${type}`);
+      if (Number.isInteger(n) && !Number.isSafeInteger(n)) complain(el, `${opts.name || "a value"}: ${said} is too large for this form; write it as JSON in workbench call`);
+      return n;
+    },
+  };
+}
+
+const inputs = { date: "date", time: "time", email: "email", uri: "url", url: "url", password: "password" };
+
+function text(s, value, opts) {
+  const id = "f" + ++last;
+  const touched = { yes: false };
+  const act = () => { touched.yes = true; el.removeAttribute("aria-invalid"); grow(el); };
+  const el = s.format === "date-time"
+    ? h("input", { id, type: "text", placeholder: "2026-01-31T12:00:00Z", autocomplete: "off", required: opts.required, oninput: act })
+    : inputs[s.format]
+      ? h("input", { id, type: inputs[s.format], autocomplete: "off", required: opts.required, oninput: act })
+      : h("textarea", { id, rows: "1", spellcheck: "false", autocomplete: "off", required: opts.required, oninput: act, placeholder: Array.isArray(s.examples) && s.examples.length > 0 ? String(s.examples[0]) : undefined });
+  el.value = value === undefined || value === null ? "" : String(value);
+  if (value !== undefined) touched.yes = true;
+  queueMicrotask(() => grow(el));
+  return {
+    el: labelled(id, s, opts, el),
+    value() {
+      if (el.value === "" && !opts.required && !(touched.yes && value !== undefined && value === "")) return undefined;
+      if (el.value === "" && opts.required && s.minLength > 0) complain(el, `${opts.name || "a value"} is needed`);
+      return el.value;
+    },
+  };
+}
+
+function grow(el) {
+  if (el.tagName !== "TEXTAREA" || !el.isConnected) return;
+  el.style.height = "auto";
+  el.style.height = Math.min(el.scrollHeight + 2, 400) + "px";
+}
+
+function raw(s, value, opts) {
+  const id = "f" + ++last;
+  const el = h("textarea", { id, class: "code", rows: "3", spellcheck: "false", placeholder: "JSON", oninput: () => el.removeAttribute("aria-invalid") });
+  el.value = value === undefined ? "" : JSON.stringify(value, null, 2);
+  return {
+    el: labelled(id, { ...s, type: "JSON" }, opts, el),
+    value() {
+      if (el.value.trim() === "") return opts.required ? complain(el, `${opts.name || "a value"} is needed`) : undefined;
+      try {
+        return JSON.parse(el.value);
+      } catch (err) {
+        return complain(el, `${opts.name || "a value"} is not JSON: ${err.message}`);
+      }
+    },
+  };
+}
+
+// group is what holds others. One that need not be there is folded, and said nothing of until it is opened.
+function group(s, opts, body) {
+  if (opts.top) return { el: h("div", { class: "fields" }, body), on: () => true };
+  const head = [h("span", { class: "key" }, opts.name || s.title || "value"), opts.required && h("span", { class: "must", title: "required" }, "*"), h("span", { class: "type" }, describe(s))];
+  const hint = s.description && h("p", { class: "hint" }, s.description);
+  if (opts.required) return { el: h("fieldset", {}, h("legend", {}, head), hint, body), on: () => true };
+  const el = h("details", { class: "group", open: opts.filled }, h("summary", {}, head), hint, body);
+  return { el, on: () => el.open };
+}
+
+function object(s, ctx, value, opts) {
+  const own = kind(value) === "object" ? value : {};
+  const names = Object.keys(s.properties || {});
+  const must = new Set(s.required || []);
+  const fields = names.map((name) => [name, field(s.properties[name], ctx, own[name], { name, required: must.has(name) })]);
+  const body = fields.map(([, f]) => f.el);
+  const extra = s.additionalProperties !== false && (names.length === 0 || (s.additionalProperties && s.additionalProperties !== true)) && pairs(s, ctx, own, names);
+  if (extra) body.push(extra.el);
+  if (names.length === 0 && !extra) body.push(h("p", { class: "hint" }, "It takes no arguments."));
+  const box = group(s, { ...opts, filled: value !== undefined }, body);
+  return {
+    el: box.el,
+    value() {
+      if (!box.on()) return undefined;
+      const out = {};
+      for (const [name, f] of fields) {
+        const v = f.value();
+        if (v !== undefined) Object.defineProperty(out, name, { value: v, enumerable: true, configurable: true, writable: true });
+      }
+      return Object.assign(out, extra ? extra.value() : {});
+    },
+  };
+}
+
+// pairs are members whose names the schema leaves open.
+function pairs(s, ctx, own, known) {
+  const of = typeof s.additionalProperties === "object" ? s.additionalProperties : {};
+  const rows = [];
+  const list = h("div", { class: "items" });
+  const put = (name, value) => {
+    const id = "f" + ++last;
+    const key = h("input", { id, type: "text", value: name, "aria-label": "Name", placeholder: "name", spellcheck: "false", autocomplete: "off" });
+    const row = { key, field: field(of, ctx, value, { name: "value" }) };
+    row.el = h("div", { class: "item" }, h("div", { class: "grow" }, key, row.field.el), drop("Remove", () => { rows.splice(rows.indexOf(row), 1); row.el.remove(); }));
+    rows.push(row);
+    list.append(row.el);
+  };
+  for (const [name, value] of Object.entries(own)) if (!known.includes(name)) put(name, value);
+  return {
+    el: h("div", {}, list, h("button", { type: "button", class: "add", onclick: () => put("", undefined) }, "+ Add a member")),
+    value() {
+      const out = {};
+      for (const row of rows) {
+        const v = row.field.value();
+        if (row.key.value !== "" && v !== undefined) Object.defineProperty(out, row.key.value, { value: v, enumerable: true, configurable: true, writable: true });
+      }
+      return out;
+    },
+  };
+}
+
+function drop(name, act) {
+  return h("button", { type: "button", class: "quiet", "aria-label": name, title: name, onclick: act }, "✕");
+}
+
+function array(s, ctx, value, opts) {
+  const rows = [];
+  const list = h("div", { class: "items" });
+  const of = (i) => (Array.isArray(s.prefixItems) && s.prefixItems[i]) || (Array.isArray(s.items) ? s.items[i] || {} : s.items || {});
+  const put = (v) => {
+    const n = rows.length;
+    const row = { field: field(of(n), ctx, v, { name: `${opts.name || "item"} ${n + 1}`, required: true }) };
+    row.el = h("div", { class: "item" }, h("div", { class: "grow" }, row.field.el), drop(`Remove ${opts.name || "item"} ${n + 1}`, () => { rows.splice(rows.indexOf(row), 1); row.el.remove(); }));
+    rows.push(row);
+    list.append(row.el);
+    return row;
+  };
+  const start = Array.isArray(value) ? value : Array.from({ length: opts.required ? Math.min(s.minItems || 0, 20) : 0 });
+  for (const v of start) put(v);
+  const add = h("button", {
+    type: "button", class: "add", onclick() {
+      const first = put(undefined).el.querySelector("input, textarea, select");
+      if (first) first.focus();
+    },
+  }, `+ Add to ${opts.name || "the list"}`);
+  const box = group(s, { ...opts, top: false, filled: value !== undefined }, [list, add]);
+  return { el: box.el, value: () => (box.on() && (rows.length > 0 || opts.required || value !== undefined) ? rows.map((row) => row.field.value()) : undefined) };
+}
+
+// variants offers one of several schemas.
+function variants(s, choices, ctx, value, opts) {
+  const id = "f" + ++last;
+  const { oneOf, anyOf, ...base } = s;
+  const merged = choices.map((one) => {
+    const v = resolve(one, ctx);
+    return base.properties ? { ...base, ...v, properties: { ...base.properties, ...v.properties }, required: [...(base.required || []), ...(v.required || [])], default: undefined } : v;
+  });
+  const fits = (v) => value !== undefined && (types(v).length === 0 || types(v).includes(kind(value)) || (types(v).includes("integer") && Number.isInteger(value))) &&
+    Object.entries(v.properties || {}).every(([k, p]) => !("const" in (p || {})) || (value && value[k] === p.const)) && (!v.enum || v.enum.includes(value)) && (!("const" in v) || v.const === value);
+  let at = value === undefined ? (opts.required ? 0 : -1) : merged.findIndex(fits);
+  let now = null;
+  const body = h("div", { class: "variant" });
+  const pick = (v) => {
+    now = at < 0 ? null : field(merged[at], ctx, v, { name: opts.name, required: true, top: types(merged[at])[0] === "object" });
+    show(body);
+    if (now) body.append(now.el);
+  };
+  const name = (v, i) => v.title || ("const" in v ? JSON.stringify(v.const) : Object.values(v.properties || {}).map((p) => p && p.const).find((c) => c !== undefined)) || types(v).join(" or ") || `form ${i + 1}`;
+  const el = h("select", { id, onchange: () => { at = Number(el.value); pick(undefined); } },
+    !opts.required && h("option", { value: "-1" }, "–"), merged.map((v, i) => h("option", { value: String(i) }, String(name(v, i)))));
+  el.value = String(at);
+  pick(value);
+  return { el: labelled(id, { description: s.description, title: s.title }, opts, el, body), value: () => (now ? now.value() : undefined) };
+}

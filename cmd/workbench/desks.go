@@ -255,6 +255,10 @@ func (d *desks) get(ctx context.Context, source string) (*commandsrv.Server, err
 
 // make makes the server of what a configuration names.
 func (d *desks) make(ctx context.Context, cfg *config.Config, log zerolog.Logger, source string) (*commandsrv.Server, error) {
+	print := ""
+	if isFolderSource(source) {
+		print = footprint(source) // before it is read: an edit meanwhile is seen later
+	}
 	w, with, err := d.workflow(ctx, cfg, log, source)
 	if err != nil {
 		return nil, fmt.Errorf("the commands %s cannot be served: %w", source, err)
@@ -275,7 +279,15 @@ func (d *desks) make(ctx context.Context, cfg *config.Config, log zerolog.Logger
 	if err != nil {
 		return nil, err
 	}
+	if isFolderSource(source) {
+		opts.Refresh = (&editedFolder{desks: d, dir: source, name: w.Name, with: with, at: time.Now(), print: print}).engine
+	}
 	return commandsrv.New(command.New(w, with), kept, opts), nil
+}
+
+// isFolderSource reports whether what a server of commands serves is a folder.
+func isFolderSource(source string) bool {
+	return source != config.CommandsExample && !strings.HasPrefix(source, config.CommandsToolbox)
 }
 
 // kept opens the store, if it is not open yet: all share it.

@@ -202,7 +202,7 @@ func elicit(ask mcpserve.Asker) asker {
 
 // newMCPEngine returns the engine that answers what is no tool call.
 func (s *Server) newMCPEngine() *mcpserver.MCPServer {
-	info := s.engine.Workflow().Info()
+	info := s.engine().Workflow().Info()
 	engine := mcpserver.NewMCPServer(serverName, s.opts.Version,
 		mcpserver.WithToolCapabilities(false), mcpserver.WithPromptCapabilities(false),
 		mcpserver.WithDescription("Commands of the workflow "+info.WorkflowName),

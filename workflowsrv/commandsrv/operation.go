@@ -50,6 +50,7 @@ func (s *Server) carryOn(ctx context.Context, o *operation, c *caller, a argumen
 			result, f = nil, faultf(http.StatusInternalServerError, "this is a fault of the server; its log says more")
 		}
 	}()
+	s.refresh(ctx)
 	value, f := o.run(ctx, s, c, a)
 	if f != nil {
 		s.failed(o.name, f)
@@ -100,7 +101,7 @@ func (s *Server) asked(ctx context.Context, c *caller, a arguments, read func(a 
 	}
 	r := read(a)
 	if r.action != nil {
-		r.text = s.engine.Workflow().Format(*r.action)
+		r.text = s.engine().Workflow().Format(*r.action)
 	}
 	if c.answer != nil {
 		r.text, r.answers, r.action = c.answer.text, c.answer.turn, nil
@@ -145,7 +146,7 @@ func runWorkflowInfo(ctx context.Context, s *Server, c *caller, a arguments) (an
 	if _, f := s.find(ctx, c, a); f != nil {
 		return nil, f
 	}
-	return s.engine.Workflow().Info(), nil
+	return s.engine().Workflow().Info(), nil
 }
 
 func runGetCommands(ctx context.Context, s *Server, c *caller, a arguments) (any, *Fault) {
@@ -157,5 +158,5 @@ func runGetCommands(ctx context.Context, s *Server, c *caller, a arguments) (any
 	if err != nil {
 		return nil, faultOf(err).about(at)
 	}
-	return s.engine.Workflow().Describe(s.standing(conversation).Path), nil
+	return s.engine().Workflow().Describe(s.standing(conversation).Path), nil
 }

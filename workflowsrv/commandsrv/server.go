@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	mcpserver "github.com/mark3labs/mcp-go/server"
@@ -37,6 +38,10 @@ type Options struct {
 	// MaxTurn is how long a turn may take, whoever waits for it; 0 is half an
 	// hour.
 	MaxTurn time.Duration
+	// Refresh is asked before each operation and returns what is to be served
+	// from then on, nil for what was. The name of its workflow is the same.
+	// nil means that nothing changes.
+	Refresh func(ctx context.Context) *command.Engine
 	// Logger receives what concerns the operator; the zero value is silent.
 	Logger zerolog.Logger
 }
@@ -44,15 +49,13 @@ type Options struct {
 // A Server serves one workflow to any number of clients. What it is asked for
 // is done for a principal, who sees nothing of others.
 type Server struct {
-	engine *command.Engine
-	store  *store.Store
-	// workflow is what its conversations are kept under, and version tells
-	// whether its commands are the same as before.
-	workflow, version string
-	opts              Options
-	operations        map[string]*operation
-	table             []*operation
-	engineForMCP      func() *mcpserver.MCPServer // made once, when it is wanted
+	served       atomic.Pointer[served]
+	store        *store.Store
+	workflow     string // what its conversations are kept under
+	opts         Options
+	operations   map[string]*operation
+	table        []*operation
+	engineForMCP func() *mcpserver.MCPServer // made once, when it is wanted
 
 	// life is that of the turns, which outlive the calls that began them.
 	life   context.Context
@@ -64,6 +67,25 @@ type Server struct {
 	swept  time.Time
 }
 
+// served is what a server serves at a time.
+type served struct {
+	engine  *command.Engine
+	version string // whether its commands are the same as before
+}
+
+// engine is what runs the commands now.
+func (s *Server) engine() *command.Engine { return s.served.Load().engine }
+
+// refresh takes over a workflow that was edited.
+func (s *Server) refresh(ctx context.Context) {
+	if s.opts.Refresh == nil {
+		return
+	}
+	if engine := s.opts.Refresh(ctx); engine != nil {
+		s.served.Store(&served{engine, version(engine.Workflow())})
+	}
+}
+
 var errClosed = errors.New("the server is shutting down")
 
 // New returns a server of the workflow that the engine runs. Its conversations
@@ -72,8 +94,8 @@ func New(engine *command.Engine, st *store.Store, opts Options) *Server {
 	if opts.MaxTurn == 0 {
 		opts.MaxTurn = 30 * time.Minute
 	}
-	s := &Server{engine: engine, store: st, workflow: engine.Workflow().Name, version: version(engine.Workflow()), opts: opts,
-		operations: map[string]*operation{}, turns: map[place]*turn{}}
+	s := &Server{store: st, workflow: engine.Workflow().Name, opts: opts, operations: map[string]*operation{}, turns: map[place]*turn{}}
+	s.served.Store(&served{engine, version(engine.Workflow())})
 	s.life, s.end = context.WithCancelCause(context.Background())
 	s.engineForMCP = sync.OnceValue(s.newMCPEngine)
 	s.table = operationTable()

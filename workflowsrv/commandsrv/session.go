@@ -156,15 +156,15 @@ func runInitialize(ctx context.Context, s *Server, c *caller, a arguments) (any,
 		return nil, faultOf(err).about(at)
 	}
 	r := initialized{SessionID: at.handle, UserID: owner, ConversationID: begun.Conversation, Restored: conversation.Turns > 0,
-		WorkflowInfo: s.engine.Workflow().Info()}
-	if startup := cmp.Or(s.opts.Startup, s.engine.Workflow().Startup); startup != "" && !r.Restored {
+		WorkflowInfo: s.engine().Workflow().Info()}
+	if startup := cmp.Or(s.opts.Startup, s.engine().Workflow().Startup); startup != "" && !r.Restored {
 		r.StartupOutput, r.StartupError = s.carryOut(ctx, c, at, request{kind: kindStartup, text: startup}, defaultWait)
 		if conversation, err = s.store.Conversation(ctx, owner, begun.Conversation); err != nil {
 			return nil, faultOf(err).about(at)
 		}
 	}
 	now := s.standing(conversation)
-	r.Context, r.Question = s.engine.Workflow().Title(now.Path), now.Question
+	r.Context, r.Question = s.engine().Workflow().Title(now.Path), now.Question
 	c.session = at.handle
 	return r, nil
 }
@@ -187,7 +187,7 @@ func (s *Server) standing(c store.Conversation) standing {
 	if len(c.State) > 0 && json.Unmarshal(c.State, &now) != nil {
 		return standing{} // of another workbench: at the top one can go on
 	}
-	kept, whole := s.engine.Workflow().Resume(now.Path)
+	kept, whole := s.engine().Workflow().Resume(now.Path)
 	if !whole {
 		return standing{Path: kept}
 	}

@@ -56,7 +56,7 @@ func (s *Server) halted(t *turn) (store.Turn, *Fault) {
 		text += " " + under + " was under way; whether it was carried out is not known."
 	}
 	o := &command.Outcome{Status: command.Cancelled, Path: now.Path, Output: command.CommandOutput{
-		WorkflowName: s.engine.Workflow().Name, Context: s.engine.Workflow().Title(now.Path), CommandParameters: json.RawMessage("null"),
+		WorkflowName: s.engine().Workflow().Name, Context: s.engine().Workflow().Title(now.Path), CommandParameters: json.RawMessage("null"),
 		CommandResponses: []command.CommandResponse{{Response: text}}}}
 	return store.Turn{Status: string(o.Status), Summary: clip(text), Output: encode(s.resultOf(t, o, nil)), State: encode(standing{Path: now.Path})}, nil
 }

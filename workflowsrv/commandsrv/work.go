@@ -61,7 +61,7 @@ func (s *Server) resultOf(t *turn, o *command.Outcome, form json.RawMessage) any
 		r.Artifacts = maps.Clone(r.Artifacts)
 		delete(r.Artifacts, "content")
 	}
-	if o.Output.CommandName != nil && len(s.engine.Workflow().Command(*o.Output.CommandName).Outputs) == 0 && o.Structured != nil {
+	if o.Output.CommandName != nil && len(s.engine().Workflow().Command(*o.Output.CommandName).Outputs) == 0 && o.Structured != nil {
 		r.Artifacts = nil
 	}
 	return runResult{r, o.Output.CommandName, o.Output.CommandParameters, o.Structured, o.Content}
@@ -115,7 +115,7 @@ func (s *Server) answers(t *turn, now standing) bool {
 		return now.Pending != nil || !slashed || t.request.answers != ""
 	}
 	return t.request.answers != "" || t.request.kind == kindCommand && !t.request.confirmed && !slashed &&
-		!strings.Contains(t.request.text, "<") && !s.engine.Names(now.Path, t.request.text)
+		!strings.Contains(t.request.text, "<") && !s.engine().Names(now.Path, t.request.text)
 }
 
 // about reports whether the question that waits is about a command.
@@ -142,11 +142,11 @@ func (s *Server) command(ctx context.Context, t *turn, now standing, answers boo
 		o, err = s.answer(ctx, t, now.Path, pending, t.request.text, opts)
 	case t.request.kind == kindAssistant:
 		opts.Corrections = s.corrections(ctx, t)
-		o, err = s.engine.Assist(ctx, now.Path, t.request.text, opts)
+		o, err = s.engine().Assist(ctx, now.Path, t.request.text, opts)
 	case t.request.action != nil:
-		o, err = s.engine.Run(ctx, now.Path, *t.request.action, opts)
+		o, err = s.engine().Run(ctx, now.Path, *t.request.action, opts)
 	default:
-		o, err = s.engine.Execute(ctx, now.Path, t.request.text, opts)
+		o, err = s.engine().Execute(ctx, now.Path, t.request.text, opts)
 	}
 	opts.Confirmed = false
 	for range maxAsked {
@@ -172,13 +172,13 @@ const maxAsked = 5
 // answer goes on with a question, and keeps what was learnt of the
 // instruction that led to it.
 func (s *Server) answer(ctx context.Context, t *turn, at command.Path, pending command.Pending, reply string, opts command.CallOptions) (*command.Outcome, error) {
-	o, err := s.engine.Answer(ctx, at, pending, reply, opts)
+	o, err := s.engine().Answer(ctx, at, pending, reply, opts)
 	if err != nil || o.Status != command.Completed || o.Output.CommandName == nil || pending.Query == "" || strings.HasPrefix(strings.TrimSpace(reply), "/") {
 		return o, err
 	}
 	if pending.Kind == command.AskChoice || pending.Kind == command.AskConfirm && pending.Inferred {
 		learnt := store.Correction{Utterance: pending.Query, Command: *o.Output.CommandName}
-		if err := s.store.SaveCorrection(ctx, t.at.owner, s.workflow, s.version, learnt); err != nil {
+		if err := s.store.SaveCorrection(ctx, t.at.owner, s.workflow, s.served.Load().version, learnt); err != nil {
 			s.opts.Logger.Warn().AnErr(logkey.Err, err).Msg("what a user has confirmed was not kept")
 		}
 	}
@@ -188,7 +188,7 @@ func (s *Server) answer(ctx context.Context, t *turn, at command.Path, pending c
 // corrections are what the user has confirmed before. Without them an
 // instruction is only understood less well.
 func (s *Server) corrections(ctx context.Context, t *turn) []command.Correction {
-	kept, err := s.store.Corrections(ctx, t.at.owner, s.workflow, s.version)
+	kept, err := s.store.Corrections(ctx, t.at.owner, s.workflow, s.served.Load().version)
 	if err != nil {
 		s.opts.Logger.Warn().AnErr(logkey.Err, err).Msg("what a user has confirmed cannot be read")
 	}
@@ -208,7 +208,7 @@ func (s *Server) plan(ctx context.Context, t *turn, now standing) (store.Turn, *
 	if err != nil {
 		return store.Turn{}, faultOf(err)
 	}
-	r, err := t.agent.Run(ctx, AgentRequest{Engine: s.engine, Path: now.Path, Query: t.request.text, State: now.Agent, History: said, Trace: t.note, Ask: t.ask})
+	r, err := t.agent.Run(ctx, AgentRequest{Engine: s.engine(), Path: now.Path, Query: t.request.text, State: now.Agent, History: said, Trace: t.note, Ask: t.ask})
 	if err != nil {
 		f := faultOf(err)
 		f.Code = max(f.Code, http.StatusInternalServerError) // commands may have run

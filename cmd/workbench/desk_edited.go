@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io/fs"
+	"sync"
+	"time"
+
+	"github.com/mcp-workbench/workbench/internal/logkey"
+	"github.com/mcp-workbench/workbench/internal/openfile"
+	"github.com/mcp-workbench/workbench/workflowsrv/command"
+)
+
+// An edited folder is looked at when its commands are wanted, at most once in
+// this time.
+const lookAgain = time.Second
+
+// An editedFolder notices that the folder of a workflow was edited.
+type editedFolder struct {
+	desks *desks
+	dir   string
+	name  string // of the workflow, which its conversations are kept under
+	with  command.Options
+
+	mu    sync.Mutex // held while the folder is read
+	at    time.Time
+	print string // of the folder as it was read last
+}
+
+// engine runs the workflow as it now is, if that is another one than before and
+// can be used; otherwise it is nil, and what was served goes on.
+func (e *editedFolder) engine(ctx context.Context) *command.Engine {
+	if !e.mu.TryLock() {
+		return nil
+	}
+	defer e.mu.Unlock()
+	if time.Since(e.at) < lookAgain {
+		return nil
+	}
+	e.at = time.Now()
+	print := footprint(e.dir)
+	if print == e.print {
+		return nil
+	}
+	cfg, log := e.desks.now()
+	w, err := e.desks.folder(context.WithoutCancel(ctx), cfg, log, e.dir)
+	e.print = print
+	if err == nil && w.Name != e.name {
+		err = fmt.Errorf("its name is %q now, and was %q, under which conversations are kept; start workbench again for that", w.Name, e.name)
+	}
+	if err != nil {
+		log.Error().AnErr(logkey.Err, err).Str(logkey.Detail, e.dir).Msg("edited commands cannot be served")
+		return nil
+	}
+	log.Info().Str(logkey.Detail, e.dir).Msg("edited commands are served")
+	return command.New(w, e.with)
+}
+
+// footprint tells a folder from what it was, by its files' names, sizes and times.
+func footprint(dir string) string {
+	root, err := openfile.OpenFolder(dir)
+	if err != nil {
+		return err.Error()
+	}
+	defer root.Close()
+	h, files := sha256.New(), 0
+	for _, part := range []string{"workflow.yaml", "workflow.yml", "contexts", "commands"} {
+		_ = fs.WalkDir(root.FS(), part, func(path string, d fs.DirEntry, err error) error {
+			if err != nil {
+				return nil // what is not there has no footprint
+			}
+			if files++; files > maxFootprint {
+				return fs.SkipAll
+			}
+			if info, err := fs.Stat(root.FS(), path); err == nil && !info.IsDir() {
+				fmt.Fprintf(h, "%s\x00%d\x00%d\x00", path, info.Size(), info.ModTime().UnixNano())
+			}
+			return nil
+		})
+	}
+	return fmt.Sprintf("%x", h.Sum(nil))
+}
+
+// maxFootprint is more than a folder may have.
+const maxFootprint = 10_000

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/mcp-workbench/workbench/config"
+)
+
+// A folder that is edited is served anew, also to sessions that are under way;
+// a broken edit changes nothing and is said.
+func TestEditedFolder(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "mine")
+	write := func(file, text string) {
+		t.Helper()
+		path := filepath.Join(dir, file)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	one := "description: Say %s\neffect: read\nprocess: {argv: [echo, hello]}\n"
+	write("workflow.yaml", "name: Mine\ndescription: Mine\n")
+	write("commands/first.yaml", fmt.Sprintf(one, "the first"))
+	environ := []string{"XDG_STATE_HOME=" + t.TempDir(), "XDG_CONFIG_HOME=" + t.TempDir()}
+	s := runForTest(t, environ, "commands", "serve", dir, "--http", "127.0.0.1:0")
+	d := deskOf(t, s, environ, "mine")
+	d.begin()
+	write("commands/second.yaml", fmt.Sprintf(one, "the second"))
+	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		status, commands := d.send("GET", "/commands?session_id="+d.session, "")
+		if status != 200 || !strings.Contains(commands, "Say the first") {
+			t.Fatalf("got %d %s", status, commands)
+		}
+		if strings.Contains(commands, "Say the second") {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("the edit is not seen: %s", commands)
+		}
+	}
+
+	var log bytes.Buffer
+	desks := newDesks(&environment{})
+	desks.use(&config.Config{}, "", zerolog.New(&log))
+	e := &editedFolder{desks: desks, dir: dir, name: "Mine", print: footprint(dir)}
+	for _, step := range []struct {
+		name, file, text string
+		served           bool
+		logged           string
+	}{
+		{name: "nothing"},
+		{"an edit", "commands/first.yaml", fmt.Sprintf(one, "it better"), true, "edited commands are served"},
+		{"a broken edit", "commands/first.yaml", "description: [\n", false, "edited commands cannot be served"},
+		{name: "nothing more"},
+		{"another name", "workflow.yaml", "name: Yours\ndescription: Mine\n", false, "commands/first.yaml"},
+		{"a mended edit", "commands/first.yaml", fmt.Sprintf(one, "it well"), false, "its name is"},
+		{"the name again", "workflow.yaml", "name: Mine\ndescription: Mine, again\n", true, "edited commands are served"},
+		{"another file", "tests/first.yaml", "turns: []\n", false, ""},
+	} {
+		log.Reset()
+		if step.file != "" {
+			write(step.file, step.text)
+		}
+		e.at = time.Time{}
+		got := e.engine(t.Context())
+		if (got != nil) != step.served || !strings.Contains(log.String(), step.logged) || step.logged == "" && log.Len() > 0 {
+			t.Errorf("%s: got an engine %v and the log %q, want %v and %q", step.name, got != nil, log.String(), step.served, step.logged)
+		}
+	}
+}

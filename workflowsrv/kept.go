@@ -139,3 +139,21 @@ func keepNext(ctx context.Context, s *Server, a arguments, who runs.Caller) (res
 	answer, err := s.runs.Next(ctx, who, step)
 	return kept("", answer, err)
 }
+
+func keepManage(ctx context.Context, s *Server, a arguments, who runs.Caller) (result, *fault) {
+	var o runs.Order
+	for _, text := range []struct {
+		name string
+		to   *string
+	}{{"run", &o.Run}, {"action", &o.Action}, {"name", &o.Name}, {"reason", &o.Reason}} {
+		var f *fault
+		if *text.to, f = a.text(text.name); f != nil {
+			return result{}, f
+		}
+	}
+	if a.has("to") && json.Unmarshal(a["to"], &o.To) != nil {
+		return result{}, invalidParams("to must be the number of an event")
+	}
+	answer, err := s.runs.Manage(ctx, who, o)
+	return kept("", answer, err)
+}

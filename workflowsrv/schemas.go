@@ -95,6 +95,13 @@ const startInput = `{"type":"object","properties":{` +
 	`"context":{"type":"object","description":"Variables that the conditions of the workflow test, as far as you know them","additionalProperties":true}},` +
 	`"required":["workflowId"],"additionalProperties":false}`
 
+const manageInput = `{"type":"object","properties":{` +
+	`"run":{"type":"string","description":"The run"},` +
+	`"action":{"type":"string","enum":["checkpoint","rewind","fork","abandon","rebase"]},` +
+	`"name":{"type":"string","description":"The checkpoint that is set, or gone back to"},` +
+	`"to":{"type":"integer","minimum":1,"description":"The event to go back to, where no checkpoint is named"},` +
+	`"reason":{"type":"string"}},"required":["run","action"],"additionalProperties":false}`
+
 const resumeInput = `{"type":"object","properties":{` +
 	`"query":{"type":"string","description":"Words of the goal, notes, workflow, repository or branch; leave it out to see all runs"},` +
 	`"run":{"type":"string","description":"The run, where it is known"}},"required":[],"additionalProperties":false}`

@@ -112,5 +112,12 @@ func toolTable() []tool {
 			keptInput: resumeInput, keptOutput: resumeOutput, changes: true,
 			keep: keepResume, more: []string{"query", "run"},
 		},
+		{
+			name: "workflow_run", title: "Manage a run",
+			description: "checkpoint gives the place of a run a name; rewind goes back to a checkpoint or an event, and what came after stays in the record; " +
+				"fork begins another run from there; abandon gives the run up; rebase takes the present file of the workflow.",
+			keptInput: manageInput, keptOutput: runOutput, changes: true,
+			keep: keepManage, more: []string{"run", "action", "name", "to", "reason"},
+		},
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/mcp-workbench/workbench/workflowsrv/criteria"
@@ -78,14 +79,14 @@ func (t *turn) harmless(ctx context.Context) bool {
 	return readOnly || idempotent
 }
 
-// unsought reports whether the step calls a tool that may change something for a workflow that came with a project: that
-// somebody has fetched the project does not mean that he wants its calls made.
+// unsought reports whether the step calls a tool that may change something, and nobody can be taken to want that: the workflow
+// came with a project, or the call was made before the agent rewound the run.
 func (t *turn) unsought(ctx context.Context) bool {
 	a := t.next.Step.Act
 	if a == nil || a.Kind != definition.ActTool {
 		return false
 	}
-	if e, err := t.e.opts.Find(t.r.Workflow); err == nil && e.Origin != definition.Project && t.e.digest(e.Workflow) == t.r.Digest {
+	if e, err := t.e.opts.Find(t.r.Workflow); !t.calledBefore() && err == nil && e.Origin != definition.Project && t.e.digest(e.Workflow) == t.r.Digest {
 		return false
 	}
 	if t.e.opts.Tools == nil {
@@ -93,6 +94,21 @@ func (t *turn) unsought(ctx context.Context) bool {
 	}
 	readOnly, _ := t.e.opts.Tools.Hints(ctx, a.Toolbox, a.Server, a.Tool)
 	return !readOnly
+}
+
+// calledBefore reports whether the tool of the step was called in a branch that the run has left by a rewind.
+func (t *turn) calledBefore() bool {
+	line := t.r.Line()
+	if len(line) == len(t.r.Events) {
+		return false
+	}
+	at := t.gate()
+	for i, e := range t.r.Events {
+		if e.Kind == Intended && e.Tool != "" && gate(e.Step, e.Pass) == at && !slices.Contains(line, i) {
+			return true
+		}
+	}
+	return false
 }
 
 // act carries out the step where the run is, which is not the agent's. An answer means that the run does not go on yet.

@@ -42,6 +42,8 @@ const (
 	statePerson  = "person"  // a person has to answer
 	stateWaiting = "waiting" // for a time or a file
 	stateFailed  = "failed"  // the tool of the step
+
+	stateCheckpoint = "checkpoint" // the place has a name now
 )
 
 // data is Answer.Data before it is encoded.

@@ -246,9 +246,6 @@ func (e *Engine) open(ctx context.Context, who Caller, id string) (*turn, error)
 		return nil, err
 	}
 	t := &turn{e: e, log: log, who: who, r: r}
-	if r.Status == StatusExpired {
-		return t, nil
-	}
 	if t.w, t.now, err = e.definition(ctx, log, r); err != nil {
 		return nil, err
 	}
@@ -265,13 +262,16 @@ func (t *turn) warn(format string, args ...any) {
 
 // note adds an event to the run; flush keeps it.
 func (t *turn) note(e Event) {
-	e.At = time.Now().UTC().Truncate(time.Millisecond)
+	e.At = now()
 	if e.By == "" {
 		e.By = byWorkbench
 	}
 	t.pending = append(t.pending, e)
 	t.r.add(e)
 }
+
+// now is the time as events have it.
+func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 
 // at is an event about the step where the run is.
 func (t *turn) at(kind Kind) Event {
@@ -300,7 +300,9 @@ func (t *turn) settle(ctx context.Context) error {
 	if t.r.Status.Over() {
 		return nil
 	}
-	request := stepping.Request{Completed: t.r.completed, State: t.r.state, Context: t.r.context, Mode: t.e.opts.Criteria.Mode, Kept: true}
+	// The definition may be another one than that by which they were done.
+	completed := slices.DeleteFunc(slices.Clone(t.r.completed), func(id string) bool { return t.w.Step(id) == nil })
+	request := stepping.Request{Completed: completed, State: t.r.state, Context: t.r.context, Mode: t.e.opts.Criteria.Mode, Kept: true}
 	for {
 		a, err := stepping.Next(ctx, t.w, request)
 		if err != nil {

@@ -96,12 +96,9 @@ func (s Step) check() error {
 // over is the answer about a run that has ended.
 func (t *turn) over() Answer {
 	text := fmt.Sprintf("%s is finished: every step that applies is done. Workflow complete.", t.r.ID)
-	switch t.r.Status {
-	case StatusAbandoned:
+	if t.r.Status == StatusAbandoned {
 		text = fmt.Sprintf("%s was abandoned%s. To go on all the same, call workflow_run with action rewind and the event to go back to.",
 			t.r.ID, because(t.r.Events[len(t.r.Events)-1].Text))
-	case StatusExpired:
-		text = fmt.Sprintf("%s has expired: it was idle for longer than the configuration keeps runs, and its record was dropped. Start it anew with workflow_start.", t.r.ID)
 	}
 	return t.answer(string(t.r.Status), text)
 }

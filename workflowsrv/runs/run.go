@@ -23,11 +23,10 @@ const (
 	StatusPerson    Status = "person"    // a person is asked
 	StatusFinished  Status = "finished"  // the last step is done
 	StatusAbandoned Status = "abandoned" // given up
-	StatusExpired   Status = "expired"   // its events were dropped, because it was idle for too long
 )
 
 // Over reports whether the run is at its end.
-func (s Status) Over() bool { return s == StatusFinished || s == StatusAbandoned || s == StatusExpired }
+func (s Status) Over() bool { return s == StatusFinished || s == StatusAbandoned }
 
 // A Head is what is known of a run without its events.
 type Head struct {

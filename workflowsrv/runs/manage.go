@@ -1,0 +1,219 @@
+package runs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/mcp-workbench/workbench/internal/nearest"
+	"github.com/mcp-workbench/workbench/internal/store"
+	"github.com/mcp-workbench/workbench/workflowsrv/stepping"
+)
+
+// An Order changes a run otherwise than by a step.
+type Order struct {
+	Run    string
+	Action string // one of actions
+	// Name is that of a checkpoint, which is set or gone back to.
+	Name string
+	// To is the number of the event to go back to or to fork from, where no checkpoint is named; 0: the last.
+	To int
+	// Reason is why a run is abandoned.
+	Reason string
+}
+
+// The actions of orders.
+const (
+	actionCheckpoint = "checkpoint" // gives the place where the run is a name
+	actionRewind     = "rewind"     // goes back; what came after stays in the record
+	actionFork       = "fork"       // begins another run from a place of this one
+	actionAbandon    = "abandon"    // gives the run up
+	actionRebase     = "rebase"     // takes the present definition of the workflow
+)
+
+func actions() []string {
+	return []string{actionCheckpoint, actionRewind, actionFork, actionAbandon, actionRebase}
+}
+
+// Manage carries out an order.
+func (e *Engine) Manage(ctx context.Context, who Caller, o Order) (Answer, error) {
+	if a, err := e.reply(ctx, who); a != nil || err != nil {
+		return value(a), err
+	}
+	t, err := e.open(ctx, who, o.Run)
+	if err != nil {
+		return Answer{}, err
+	}
+	defer t.done()
+	switch o.Action {
+	case actionCheckpoint:
+		return t.checkpoint(ctx, o.Name)
+	case actionRewind:
+		return t.rewind(ctx, o)
+	case actionFork:
+		return t.fork(ctx, o)
+	case actionAbandon:
+		if t.r.Status.Over() {
+			return t.over(), nil
+		}
+		t.note(Event{Kind: Abandoned, By: who.agent(), Text: short(o.Reason)})
+		if err := t.flush(ctx, 0, nil); err != nil {
+			return Answer{}, err
+		}
+		return t.over(), nil
+	case actionRebase:
+		return t.rebase(ctx)
+	}
+	hint := "known are " + strings.Join(actions(), ", ")
+	if near := nearest.Names(o.Action, actions(), 1); len(near) > 0 {
+		hint = fmt.Sprintf("did you mean %q? %s", near[0], hint)
+	}
+	return Answer{}, &Error{fmt.Sprintf("there is no action %q", short(o.Action)), hint}
+}
+
+func (t *turn) checkpoint(ctx context.Context, name string) (Answer, error) {
+	name = short(strings.TrimSpace(name))
+	if name == "" {
+		name = fmt.Sprintf("checkpoint %d", len(t.r.Events)+1)
+	}
+	if t.r.Status.Over() {
+		return t.over(), nil
+	}
+	t.note(Event{Kind: Checkpoint, By: t.who.agent(), Text: name})
+	if err := t.flush(ctx, 0, nil); err != nil {
+		return Answer{}, err
+	}
+	return t.answer(stateCheckpoint, fmt.Sprintf("%s has the checkpoint %q, event %d. To come back to it: workflow_run {\"run\":%q,\"action\":\"rewind\",\"name\":%s}.",
+		t.r.ID, name, len(t.r.Events), t.r.ID, quoted(name))), nil
+}
+
+// place finds the event that an order names.
+func (t *turn) place(o Order) (int, error) {
+	if o.Name == "" {
+		switch {
+		case o.To == 0 && o.Action == actionFork:
+			return len(t.r.Events), nil
+		case o.To < 1 || o.To > len(t.r.Events):
+			return 0, &Error{fmt.Sprintf("run %s has the events 1 to %d, not %d", t.r.ID, len(t.r.Events), o.To),
+				"answers say the number of the last event, and workbench runs show lists them"}
+		}
+		return o.To, nil
+	}
+	var names []string
+	for i := len(t.r.Events) - 1; i >= 0; i-- {
+		if e := t.r.Events[i]; e.Kind == Checkpoint {
+			if e.Text == o.Name {
+				return i + 1, nil
+			}
+			names = append(names, strconv.Quote(e.Text))
+		}
+	}
+	return 0, &Error{fmt.Sprintf("run %s has no checkpoint %q", t.r.ID, short(o.Name)), "it has " + orNone(names)}
+}
+
+func orNone(names []string) string {
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}
+
+func (t *turn) rewind(ctx context.Context, o Order) (Answer, error) {
+	to, err := t.place(o)
+	if err != nil {
+		return Answer{}, err
+	}
+	if t.held() {
+		return Answer{}, &Error{fmt.Sprintf("run %s calls a tool at this time", t.r.ID), "try again when that has ended"}
+	}
+	t.note(Event{Kind: Rewound, By: t.who.agent(), To: to, Text: short(o.Reason)})
+	if err := t.settle(ctx); err != nil {
+		return Answer{}, err
+	}
+	a, err := t.goOn(ctx)
+	if err == nil && a.Question == nil {
+		a.Text = t.recap() + "\n\n" + a.Text
+	}
+	return a, err
+}
+
+// fork begins another run with the events that led to a place of this one.
+func (t *turn) fork(ctx context.Context, o Order) (Answer, error) {
+	to, err := t.place(o)
+	if err != nil {
+		return Answer{}, err
+	}
+	upto := &Run{Events: t.r.Events[:to:to]}
+	fresh := &Run{ID: newID(), Workflow: t.r.Workflow, Head: Head{Name: t.r.Name}, place: newPlace()}
+	var events []json.RawMessage
+	add := func(e Event) error {
+		fresh.add(e)
+		text, err := encode(e)
+		fresh.Bytes += len(text)
+		events = append(events, text)
+		return err
+	}
+	for _, i := range upto.Line() {
+		e := upto.Events[i]
+		if e.Kind == Rewound || e.Kind == Finished || e.Kind == Abandoned {
+			continue // The line is straight in the fork, and goes on.
+		}
+		if err := add(e); err != nil {
+			return Answer{}, err
+		}
+	}
+	forked := Event{Kind: Forked, By: t.who.agent(), From: t.r.ID, To: to, At: now()}
+	if err := add(forked); err != nil {
+		return Answer{}, err
+	}
+	fresh.Status = StatusOpen
+	head, err := encode(fresh.Head)
+	if err != nil {
+		return Answer{}, err
+	}
+	definition, err := t.log.Definition(ctx, t.r.Digest)
+	if err != nil {
+		return Answer{}, err
+	}
+	if err := t.log.StartRun(context.WithoutCancel(ctx), t.who.Principal, store.Run{ID: fresh.ID, Workflow: fresh.Workflow, Head: head}, definition, events...); err != nil {
+		return Answer{}, err
+	}
+	f, err := t.e.open(ctx, t.who, fresh.ID)
+	if err != nil {
+		return Answer{}, err
+	}
+	defer f.done()
+	a, err := f.goOn(ctx)
+	if err == nil && a.Question == nil {
+		a.Text = fmt.Sprintf("%s was forked from %s at event %d.\n\n%s", fresh.ID, t.r.ID, to, a.Text)
+	}
+	return a, err
+}
+
+// rebase has the run go by the present definition of its workflow. What was done stays done, by the ids of the steps.
+func (t *turn) rebase(ctx context.Context) (Answer, error) {
+	if t.now == nil {
+		return Answer{}, &Error{fmt.Sprintf("run %s goes by the present definition of %s already", t.r.ID, t.r.Workflow), "call workflow_next to go on"}
+	}
+	if t.r.Status.Over() {
+		return t.over(), nil
+	}
+	t.w, t.warnings = t.now.Workflow, nil
+	t.note(Event{Kind: Rebased, By: t.who.agent(), Digest: t.e.digest(t.w)})
+	if err := t.settle(ctx); err != nil {
+		var state *stepping.StateError
+		if errors.As(err, &state) {
+			return Answer{}, &Error{fmt.Sprintf("run %s is in a loop that the present definition of %s does not have like this: %v", t.r.ID, t.r.Workflow, err),
+				"rewind to an event before the loop, then rebase"}
+		}
+		return Answer{}, err
+	}
+	if err := t.flush(ctx, 0, t.w.JSON); err != nil {
+		return Answer{}, err
+	}
+	t.now = nil
+	return t.goOn(ctx)
+}

@@ -110,6 +110,7 @@ $(NPM_INSTALLED): $(NPM)/package.json $(NPM)/package-lock.json $(NPM)/.npmrc | n
 	cd $(NPM) && npm ci --loglevel=error
 	@touch $@
 
+# Not npm ci, which wants the packages of every system in the lock file, those of agents that cannot be had here too.
 $(SERVERS_INSTALLED): $(SERVERS)/package.json $(SERVERS)/package-lock.json $(SERVERS)/.npmrc | node
-	cd $(SERVERS) && npm ci --loglevel=error
+	cd $(SERVERS) && npm install --no-save --loglevel=error
 	@touch $@

@@ -91,6 +91,7 @@ func (e *environment) hear(lines *bufio.Scanner, variables map[string]any) (want
 			fmt.Fprintln(e.out)
 			return walkOn, nil
 		case line == walkQuit, line == "q":
+			fmt.Fprintln(e.out)
 			return walkQuit, nil
 		case line == walkBack:
 			fmt.Fprintln(e.out)

@@ -20,6 +20,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/results"
 	"github.com/mcp-workbench/workbench/internal/script"
+	"github.com/mcp-workbench/workbench/internal/taskbook"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
@@ -49,6 +50,9 @@ type Options struct {
 	// Clients remembers from one session to the next how clients take changed
 	// lists; nil means that each session finds out for itself.
 	Clients *habits.Memory
+	// Tasks is where it is kept which server made which task, for other
+	// connections and runs; nil keeps nothing.
+	Tasks *taskbook.Book
 	// Results keeps large results of the servers that are configured so. nil
 	// means that there is no folder for them, and that they are passed on.
 	Results *results.Store

@@ -60,10 +60,11 @@ func newTasks() *tasks {
 }
 
 // learn remembers a task and returns the id that the client is to see.
-func (t *tasks) learn(srv *toolbox.Server, id string) string { return t.keep(srv, id, nil) }
+func (t *tasks) learn(srv *toolbox.Server, id string) string { return t.keep(srv, id, "", nil) }
 
-// keep is learn of a task that has its result already, if done is not nil.
-func (t *tasks) keep(srv *toolbox.Server, id string, done []byte) string {
+// keep is learn of a task that the client knows by an id already, unless that is "", and that has its result, if done is not
+// nil.
+func (t *tasks) keep(srv *toolbox.Server, id, known string, done []byte) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	of := t.servers[addressOf(srv)]
@@ -72,10 +73,10 @@ func (t *tasks) keep(srv *toolbox.Server, id string, done []byte) string {
 		t.servers[addressOf(srv)] = of
 	}
 	if e := of.byID[id]; e != nil {
-		known := e.Value.(*task)
-		known.server = srv
+		old := e.Value.(*task)
+		old.server = srv
 		of.order.MoveToBack(e)
-		return known.shown
+		return old.shown
 	}
 	if len(t.shown) >= maxTasks {
 		t.forgetLocked(t.mostLocked())
@@ -83,6 +84,9 @@ func (t *tasks) keep(srv *toolbox.Server, id string, done []byte) string {
 	shown := id
 	if _, taken := t.shown[id]; taken || strings.HasPrefix(id, aliasScheme) {
 		shown = aliasURI(srv, id)
+	}
+	if _, taken := t.shown[known]; known != "" && !taken {
+		shown = known
 	}
 	made := &task{server: srv, id: id, shown: shown, account: srv.Account(), asked: new(taskQuestions), done: done}
 	for !made.account.Charge(made.size()) {

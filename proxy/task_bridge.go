@@ -26,11 +26,7 @@ const (
 )
 
 // bridgeTask answers a request about a task of a server of the other era, or about one that workbench made.
-func (s *session) bridgeTask(c *call, t task) {
-	f := s.own(c)
-	if f == nil {
-		return
-	}
+func (f *flight) bridgeTask(c *call, t task) {
 	b := taskBridge{f: f, task: t}
 	method := c.method
 	switch {

@@ -15,7 +15,7 @@ import (
 func (f *flight) madeTask(m *wire.Message) *wire.Message {
 	result := bytes.Clone(m.Bytes(m.Result))
 	result = wire.Splice(nil, result, eras.ResultToLegacy(result, all(result), false)...)
-	id := f.s.tasks.keep(f.server.Load(), "workbench-"+rand.Text(), result)
+	id := f.s.tasks.keep(f.server.Load(), "workbench-"+rand.Text(), "", result)
 	return withResult(m, append(append([]byte(`{"task":`), doneTask(id)...), '}'))
 }
 

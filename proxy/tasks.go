@@ -1,13 +1,16 @@
 package proxy
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/taskbook"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
@@ -131,24 +134,27 @@ func (f *flight) learnTask(srv *toolbox.Server, m *wire.Message, at []string) bo
 	}
 	id, ok := taskID(m.Bytes(out[0]))
 	if ok {
-		srv.Keep(taskLife(m.Bytes(out[1]), m.Bytes(out[2])))
-		f.s.tasks.learn(srv, id)
+		life := taskLife(m.Bytes(out[1]), m.Bytes(out[2]))
+		srv.Keep(min(life, 24*time.Hour))
+		shown := f.s.tasks.learn(srv, id)
+		f.s.begin(func(context.Context) {
+			f.s.p.opts.Tasks.Put(f.s.who.Name, shown, taskbook.Server{Toolbox: srv.Toolbox, Name: srv.Name}, time.Now().Add(life))
+		})
 	}
 	return ok
 }
 
-// taskLife is for how long a server is to keep a task, by either name of that;
-// a task without an end is kept for a day.
+// taskLife is for how long a server has a task, by either name of that.
 func taskLife(ttl, ttlMs []byte) time.Duration {
 	for _, text := range [][]byte{ttl, ttlMs} {
 		if ms, err := strconv.ParseFloat(string(text), 64); err == nil && ms >= 0 {
-			return time.Duration(min(ms*float64(time.Millisecond), float64(24*time.Hour)))
+			return time.Duration(min(ms*float64(time.Millisecond), float64(taskbook.MaxAge)))
 		}
 	}
-	return 24 * time.Hour
+	return taskbook.MaxAge
 }
 
-// taskRequest forwards a request about a task to the server that has it.
+// taskRequest answers a request about a task after the server that has it.
 func (s *session) taskRequest(c *call) {
 	if c.modern != nil && !eras.HasExtension(c.modern.capabilities, eras.Tasks) {
 		c.fail(lacks(eras.Tasks))
@@ -159,17 +165,69 @@ func (s *session) taskRequest(c *call) {
 		c.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: "params.taskId is missing or not a string"})
 		return
 	}
-	t, ok := s.tasks.find(id)
-	switch {
-	case !ok:
-		c.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: fmt.Sprintf("task not found: %q was not made in this session", foreign.NewName(id))})
-	case !eras.Has(c.modern != nil, c.method):
+	if !eras.Has(c.modern != nil, c.method) {
 		c.fail(&wire.Error{Code: wire.CodeMethodNotFound, Message: c.method + " is not of the protocol revision of this session"})
-	case t.done != nil || c.modern != nil != t.server.IsModern():
-		s.bridgeTask(c, t)
-	case t.id == id:
-		s.forward(c, t.server, t.id)
-	default:
-		s.forward(c, t.server, t.id, wire.Edit{Span: c.taskID, New: wire.AppendQuote(nil, t.id)})
+		return
 	}
+	f := s.own(c)
+	if f == nil {
+		return
+	}
+	if t, ok := s.tasks.find(id); ok {
+		f.askOf(c, t)
+		return
+	}
+	later := c.own()
+	go func() {
+		t, ok := f.recallTask(id)
+		if !ok {
+			f.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: fmt.Sprintf("task not found: %q was not made in this session,"+
+				" and is not kept from another one", foreign.NewName(id))})
+			return
+		}
+		f.askOf(later, t)
+	}()
+}
+
+// askOf asks the server of a task about it.
+func (f *flight) askOf(c *call, t task) {
+	switch {
+	case t.done != nil || c.modern != nil != t.server.IsModern():
+		f.bridgeTask(c, t)
+	case t.id == t.shown:
+		f.send(c, t.server, t.id)
+	default:
+		f.send(c, t.server, t.id, wire.Edit{Span: c.taskID, New: wire.AppendQuote(nil, t.id)})
+	}
+}
+
+// recallTask finds a task that was made for the same user on another connection, or before workbench was started, and opens the
+// toolbox of its server.
+func (f *flight) recallTask(shown string) (task, bool) {
+	of, ok := f.s.p.opts.Tasks.Get(f.s.who.Name, shown)
+	if !ok || !f.s.who.May(of.Toolbox) {
+		return task{}, false
+	}
+	b, err := f.s.box(of.Toolbox)
+	if err != nil {
+		return task{}, false
+	}
+	srv, ok := b.Server(of.Name)
+	if !ok {
+		return task{}, false
+	}
+	if !b.Opened() {
+		if _, err := f.s.openBox(f.ctx, b, true, of.Name); err != nil {
+			return task{}, false
+		}
+	}
+	srv.Settle(f.ctx)
+	id := shown
+	if own, renamed := strings.CutPrefix(shown, aliasURI(srv, "")); renamed {
+		id = own
+	}
+	if f.s.tasks.keep(srv, id, shown, nil) != shown {
+		return task{}, false // another server's has the id in this session
+	}
+	return f.s.tasks.find(shown)
 }

@@ -2,8 +2,14 @@ package proxy_test
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/rs/zerolog"
+
+	"github.com/mcp-workbench/workbench/internal/taskbook"
+	"github.com/mcp-workbench/workbench/proxy"
 )
 
 // taskServers is a toolbox "dev" of two servers that make tasks as they are told.
@@ -161,6 +167,35 @@ func TestFaultG7_ManyTasks(t *testing.T) {
 	} {
 		k.wants(k.ask("tasks/get", `"taskId":"`+id+`"`), want)
 	}
+}
+
+// A task is found again by another session, after a restart and with its toolbox closed, under the id that the client knows;
+// nobody else finds it, and an id that nobody was given leads nowhere.
+func TestTaskOutlivesItsConnection(t *testing.T) {
+	book := taskbook.New(filepath.Join(t.TempDir(), "tasks"), zerolog.Nop())
+	begin := func(config string) *tasker {
+		k := &tasker{line: connect(t, newFrontWith(t, readConfig(t, config), proxy.Options{Tasks: book}))}
+		k.initialize("2025-11-25", `{"tasks":{}}`)
+		return k
+	}
+	k := begin(taskServers)
+	k.ask("tools/list", `"x":1`)
+	const made = `{"task":{"status":"working","taskId":"task-1","ttl":600000}}`
+	k.wants(k.result("bank", made, augment), `"taskId":"task-1"`)
+	k.wants(k.result("evil", made, augment), `"taskId":"workbench://dev/evil/task-1"`)
+	k.wants(k.result("bank", `{"task":{"taskId":"short","ttl":0}}`, augment), `"taskId":"short"`)
+	k.close()
+
+	closed := strings.Replace(taskServers, `"open":true,`, "", 1)
+	k = begin(closed)
+	// The other way round than they were made.
+	k.wants(k.ask("tasks/get", `"taskId":"workbench://dev/evil/task-1"`), `"by":"evil"`, `"taskId":"workbench://dev/evil/task-1"`)
+	k.wants(k.ask("tasks/get", `"taskId":"task-1"`), `"by":"bank"`, `"taskId":"task-1"`)
+	for _, id := range []string{"short", "task-2", "workbench://dev/bank/task-1", ""} {
+		k.wants(k.ask("tasks/get", fmt.Sprintf(`"taskId":%q`, id)), `"code":-32602`, "was not made in this session")
+	}
+	k = begin(strings.Replace(closed, `"bank":{`, `"bank":{"disabled":true,`, 1))
+	k.wants(k.ask("tasks/get", `"taskId":"task-1"`), `"error"`)
 }
 
 // A list of a server that several share has the tasks of who asks for it.

@@ -8,6 +8,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/catalogue"
 	"github.com/mcp-workbench/workbench/internal/habits"
 	"github.com/mcp-workbench/workbench/internal/logkey"
+	"github.com/mcp-workbench/workbench/internal/taskbook"
 )
 
 // seenServers is where it is kept what was seen of servers; nil if there is no
@@ -19,6 +20,16 @@ func (e *environment) seenServers(log zerolog.Logger) *catalogue.Catalogue {
 		return nil
 	}
 	return catalogue.New(filepath.Join(dir, "catalogue"), log)
+}
+
+// tasks is where it is kept which server made which task; nil if there is no place for it.
+func (e *environment) tasks(log zerolog.Logger) *taskbook.Book {
+	dir, err := e.stateDir()
+	if err != nil {
+		log.Debug().AnErr(logkey.Err, err).Msg("there is no place for tasks")
+		return nil
+	}
+	return taskbook.New(filepath.Join(dir, "tasks"), log)
 }
 
 // seenClients is where it is kept what was seen of clients; nil if there is no place

@@ -126,6 +126,7 @@ func (e *environment) frontOptions(cfg *config.Config, direct string, log zerolo
 		Toolbox:   e.toolboxOptions(cfg, log),
 		Calls:     calls.New(calls.Mode(cfg.Record.Mode)),
 		Clients:   e.seenClients(log),
+		Tasks:     e.tasks(log),
 		Approvals: e.approvals,
 		Results:   results.New(e.runtimeDirs()),
 		Scripts:   e.scripts(),

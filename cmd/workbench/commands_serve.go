@@ -1,8 +1,10 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +15,7 @@ import (
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/envfile"
 	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
 func commandsServeCommand(env *environment) *cobra.Command {
@@ -30,7 +33,7 @@ output. NAME is example, the last part of the folder, or NAME-commands.
 
 Variables of the environment: WORKFLOW_PATH stands for WORKFLOW; STARTUP_COMMAND
 is the command that a session begins with in a conversation without turns, in
-place of the workflow's; ENV_FILE_PATH and PASSWORDS_FILE_PATH are files with
+place of the workflow's, and STARTUP_ACTION the same as an action in JSON; ENV_FILE_PATH and PASSWORDS_FILE_PATH are files with
 more variables, KEY=VALUE a line; SPEEDDICT_FOLDERNAME is the folder that
 conversations are kept in, where the configuration does not say.`,
 		Example: `  workbench commands serve example --http 127.0.0.1:7777
@@ -59,12 +62,55 @@ conversations are kept in, where the configuration does not say.`,
 				return err
 			}
 			env.overlay = func(cfg *config.Config) error { return env.addDesk(cfg, box) }
-			env.desks.startup, _ = env.lookup("STARTUP_COMMAND")
+			if env.desks.startup, err = env.startup(); err != nil {
+				return err
+			}
 			return serve(cmd, env, box.Name, &over)
 		},
 	}
 	over.add(cmd.Flags())
 	return cmd
+}
+
+// startup is the command that sessions begin with by the variables of the
+// environment, "" for none. Variables of the specification that mean nothing
+// here are refused, so that nobody relies on them.
+func (e *environment) startup() (string, error) {
+	for name, instead := range map[string]string{
+		"CONTEXT":            "what a place knows comes from the commands that lead to it; begin with one of them by STARTUP_ACTION",
+		"PROJECT_FOLDERPATH": "name programs and their files by full paths",
+	} {
+		if v, _ := e.lookup(name); v != "" {
+			return "", hinted{fmt.Errorf("the variable %s is set, which workbench has no use for", name), instead + ", and unset " + name}
+		}
+	}
+	text, _ := e.lookup("STARTUP_COMMAND")
+	raw, _ := e.lookup("STARTUP_ACTION")
+	if raw == "" {
+		return text, nil
+	}
+	if text != "" {
+		return "", errors.New("STARTUP_COMMAND and STARTUP_ACTION are both set; a session begins with one of them")
+	}
+	var action struct {
+		Name       string                     `json:"command_name"`
+		Arguments  map[string]json.RawMessage `json:"arguments"`
+		Parameters map[string]json.RawMessage `json:"parameters"`
+	}
+	if err := json.Unmarshal([]byte(raw), &action); err != nil || action.Name == "" {
+		return "", hinted{errors.New("STARTUP_ACTION is no action in JSON"), `write it as {"command_name": "open_order", "arguments": {"order_id": "44821"}}`}
+	}
+	text = action.Name
+	for _, values := range []map[string]json.RawMessage{action.Arguments, action.Parameters} {
+		for _, name := range slices.Sorted(maps.Keys(values)) {
+			value, isText := wire.Unquote(values[name])
+			if !isText {
+				value = string(values[name])
+			}
+			text += fmt.Sprintf(" <%s>%s</%s>", name, strings.NewReplacer("&", "&amp;", "<", "&lt;").Replace(value), name)
+		}
+	}
+	return text, nil
 }
 
 // deskToolbox is a toolbox that has a server of commands alone.

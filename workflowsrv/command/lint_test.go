@@ -127,6 +127,8 @@ func TestLint(t *testing.T) {
 		{name: "no description", file: "commands/open_person.yaml", old: ", description: The name", new: "", want: `/params/person: "description" is missing`},
 		{name: "a parameter that nothing uses", file: "commands/find.yaml", old: "tool:", new: "  extra: {type: string, description: e, optional: true}\ntool:", want: "/params/extra: nothing uses the parameter"},
 		{name: "a context that nobody leads to", file: "contexts/Team.yaml", new: "description: A team\nkey: [team]\n", want: "Team.yaml:1:1: no command leads to this context"},
+		{name: "leave with enter", file: "commands/open_person.yaml", old: "enter: Person", new: "enter: Person\nleave: true", fault: true, want: `/leave: a command with "enter" goes there`},
+		{name: "leave from nowhere", file: "commands/find.yaml", old: "effect: read", new: "effect: read\nleave: true", fault: true, want: "/leave: there is no place to leave"},
 		{name: "navigate without enter", file: "commands/open_person.yaml", old: "enter: Person\n", new: "", want: `/effect: navigate, but there is no "enter"`},
 		{name: "names in capitals", file: "commands/Find.yaml", new: "description: x\neffect: read\nprocess: {argv: [report]}\n", want: "only capital letters tell find from Find"},
 	} {
@@ -157,5 +159,31 @@ func TestLint(t *testing.T) {
 				t.Errorf("got a fault %v:\n%s\nwant a fault %v with %q", err != nil, got, tt.fault, tt.want)
 			}
 		})
+	}
+}
+
+// A command with leave goes up when it has succeeded.
+func TestLeave(t *testing.T) {
+	folder := fstest.MapFS{}
+	for name, text := range tracker() {
+		if name == "commands/Issue/close.yaml" {
+			text += "leave: true\n"
+		}
+		folder[name] = &fstest.MapFile{Data: []byte(text)}
+	}
+	w, err := command.Load(folder, trackerOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := command.Path{{Type: "Issue", Key: map[string]json.RawMessage{"issue": json.RawMessage(`"PRT-1"`)}}}
+	for fails, want := range map[bool]int{false: 0, true: 1} {
+		r := &recorder{}
+		if fails {
+			r.result = map[string]string{"delete_entities": `{"isError":true,"content":[{"type":"text","text":"no"}]}`}
+		}
+		o, err := command.New(w, command.Options{Caller: r}).Execute(t.Context(), at, "close", command.CallOptions{Confirmed: true})
+		if err != nil || o.Output.Success == fails || len(o.Path) != want {
+			t.Errorf("got %+v, %v, want a path of %d", o, err, want)
+		}
 	}
 }

@@ -48,6 +48,15 @@ func (l *loader) command(file, context, name string, doc *document.Node) {
 		c.Effect = Effect(v.Value)
 	}
 	c.Confirm = doc.Truth("confirm")
+	if c.Leave = doc.Truth("leave"); c.Leave {
+		at := l.w.contexts[context]
+		switch {
+		case doc.Get("enter") != nil:
+			l.fault(file, doc.Get("leave"), "/leave", `a command with "enter" goes there; it cannot leave as well`)
+		case at == nil || at.group() && !l.unsound[context]:
+			l.fault(file, doc.Get("leave"), "/leave", "there is no place to leave: the command is not one of a context with a key")
+		}
+	}
 	l.binding(c, doc, base != nil)
 	l.params(c, doc, base)
 	l.outputs(c, doc)

@@ -24,6 +24,9 @@ func (t *turn) conclude(c *Command, args arguments, at Path, r result) *Outcome 
 		if c.enter != nil {
 			success = t.goTo(c, get, &response)
 		}
+		if c.Leave && len(at) > 0 {
+			t.path = at[: len(at)-1 : len(at)-1]
+		}
 		if len(missing) > 0 {
 			response.Response += "\n(the result has no " + strings.Join(missing, ", ") + ")"
 		}

@@ -56,6 +56,8 @@ type Command struct {
 	Effect     Effect
 	// Confirm says that the user is asked before it runs, however it was called.
 	Confirm bool
+	// Leave says that the place of its context is left when it has succeeded.
+	Leave bool
 	// Params are in the order of the file; Schema is the JSON Schema of all of
 	// them together, an object.
 	Params []Param

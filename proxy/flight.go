@@ -47,7 +47,18 @@ func (c connection) finish(reply []byte) {
 // unique, else the number of the one exchange that the id belongs to.
 type flightKey struct {
 	scope uint64
-	id    string
+	short [16]byte // the token of the id, if it fits, so that nothing is allocated for it
+	long  string   // otherwise
+}
+
+func keyOf[token string | []byte](scope uint64, id token) flightKey {
+	key := flightKey{scope: scope}
+	if len(id) > len(key.short) {
+		key.long = string(id)
+	} else {
+		copy(key.short[:], id)
+	}
+	return key
 }
 
 // flight is one request of the client that is not answered yet: forwarded to a
@@ -61,14 +72,16 @@ type flight struct {
 	id      []byte // the token of the client's id
 	token   []byte // of its progress token, if any
 	modern  *modern
-	tool    bool   // a tools/call: what goes wrong is told to the model
-	inner   inner  // what workbench_use_tool was asked to call
-	cached  bool   // it is of a method whose results may be kept by modern clients
-	tasks   bool   // it is for a tool of a legacy server that may make a task of it
-	made    bool   // its result is a task
-	alias   bool   // its client knows the skill that it is about by other uris than the server
-	granted uint64 // the digest of what a person agreed to, of a modern client
-	size    int    // what the session's account is charged for it; guarded by s.mu
+	tool    bool      // a tools/call: what goes wrong is told to the model
+	inner   inner     // what workbench_use_tool was asked to call
+	cached  bool      // it is of a method whose results may be kept by modern clients
+	tasks   bool      // it is for a tool of a legacy server that may make a task of it
+	made    bool      // its result is a task
+	alias   bool      // its client knows the skill that it is about by other uris than the server
+	granted uint64    // the digest of what a person agreed to, of a modern client
+	size    int       // what the session's account is charged for it; guarded by s.mu
+	room    [192]byte // for copies of what is short of the request, so that nothing is allocated for them
+	kept    int       // how much of room is taken
 	over    atomic.Bool
 	began   time.Duration // when it was forwarded, as tallies.clock has it; 0 if nobody wants to know
 
@@ -88,11 +101,25 @@ type flight struct {
 	cancel context.CancelFunc // where it is worked on here
 }
 
+// keep copies a part of the request, which is valid only until it is forwarded. Only the goroutine that forwards the
+// request calls keep.
+func (f *flight) keep(part []byte) []byte {
+	end := f.kept + len(part)
+	if end > len(f.room) {
+		return bytes.Clone(part)
+	}
+	copied := f.room[f.kept:end:end]
+	copy(copied, part)
+	f.kept = end
+	return copied
+}
+
 // take registers a request; nil if its id is in use, which is then answered.
 func (s *session) take(c *call) *flight {
-	f := &flight{s: s, out: c.out, id: bytes.Clone(c.Bytes(c.ID)), modern: c.modern}
+	f := &flight{s: s, out: c.out, modern: c.modern}
+	f.id = f.keep(c.Bytes(c.ID))
 	f.tool, f.cached = c.method == "tools/call", eras.Cacheable(c.method)
-	f.key = flightKey{c.scope, string(f.id)}
+	f.key = keyOf(c.scope, f.id)
 	f.size = 2*len(f.id) + account.Each
 	f.recording = s.p.root.opts.Calls.Mode()
 	s.mu.Lock()
@@ -264,7 +291,7 @@ func (s *session) cancelled(m *wire.Message, scope uint64) {
 		return
 	}
 	s.mu.Lock()
-	f := s.flights[flightKey{scope, string(m.Bytes(id))}]
+	f := s.flights[keyOf(scope, m.Bytes(id))]
 	s.mu.Unlock()
 	if f != nil {
 		f.abandon(m.Raw, id)
@@ -302,7 +329,7 @@ func (f *flight) send(c *call, srv *toolbox.Server, target string, edits ...wire
 	f.call.Raw, f.call.ID, f.call.Params, f.call.Meta = c.Raw, c.ID, c.Params, c.meta
 	f.call.Modern, f.call.LogLevel, f.call.Handler = c.modern != nil, f.level, f
 	if c.token.Present() {
-		f.call.Token, f.token = c.token, bytes.Clone(c.Bytes(c.token))
+		f.call.Token, f.token = c.token, f.keep(c.Bytes(c.token))
 	}
 	for _, e := range edits {
 		f.call.Edit(e.Span, e.New)

@@ -107,7 +107,7 @@ func (p *Proxy) guestCall(w http.ResponseWriter, r *http.Request) {
 	select {
 	case <-out.done:
 	case <-r.Context().Done():
-		s.abandon(flightKey{scope, string(m.Bytes(m.ID))})
+		s.abandon(keyOf(scope, m.Bytes(m.ID)))
 		return
 	}
 	_ = box.Flush(r.Context())

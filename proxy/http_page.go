@@ -56,7 +56,7 @@ func (h *HTTP) Ask(ctx context.Context, who principal.Principal, raw []byte, mes
 			}
 			return reply, nil
 		case <-ctx.Done():
-			c.abandon(flightKey{scope, string(m.Bytes(m.ID))})
+			c.abandon(keyOf(scope, m.Bytes(m.ID)))
 			return nil, context.Cause(ctx)
 		}
 	}

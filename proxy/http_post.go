@@ -158,7 +158,7 @@ func (h *HTTP) postModern(w http.ResponseWriter, r *http.Request, p *post, x *ex
 	p.handled()
 	switch h.respond(w, r, p) {
 	case responseBroken:
-		c.abandon(flightKey{scope, id})
+		c.abandon(keyOf(scope, id))
 	case responseNone:
 		return h.unanswered(w, c)
 	}

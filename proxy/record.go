@@ -56,7 +56,7 @@ func (f *flight) noteAsked(c *call) {
 		f.record.Client = guestName
 	}
 	f.record.Full = f.recording == calls.Full
-	f.record.Method, f.record.In, f.record.Request = c.method, len(c.Raw), calls.Cut(f.key.id)
+	f.record.Method, f.record.In, f.record.Request = c.method, len(c.Raw), calls.Cut(string(f.id))
 	if isCall(c.method) {
 		f.keepArguments(c.Bytes(c.args))
 	}

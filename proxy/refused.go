@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"bytes"
 	"fmt"
 
 	"github.com/mcp-workbench/workbench/internal/signature"
@@ -21,10 +20,10 @@ type inner struct {
 }
 
 // newInner keeps what a call of workbench_use_tool asks for.
-func newInner(to route, arguments []byte) inner {
+func (f *flight) newInner(to route, arguments []byte) inner {
 	in := inner{server: to.server, tool: to.key}
 	if len(arguments) <= maxArguments {
-		in.arguments = bytes.Clone(arguments)
+		in.arguments = f.keep(arguments)
 	}
 	return in
 }

@@ -147,7 +147,7 @@ func (r *scriptRun) call(ctx context.Context, q script.Request) (json.RawMessage
 		return nil, errors.New("the arguments of a tool are an object")
 	}
 	s := r.f.s
-	key := flightKey{scope: scriptScope | s.scripts.Add(1), id: "1"}
+	key := keyOf(scriptScope|s.scripts.Add(1), "1")
 	raw := []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + useTool + `","arguments":{"tool":{"toolbox":`)
 	raw = wire.AppendQuote(raw, q.Toolbox)
 	raw = wire.AppendQuote(append(raw, `,"server":`...), q.Server)

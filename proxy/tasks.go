@@ -63,16 +63,16 @@ func edited(m *wire.Message, edits []wire.Edit) *wire.Message {
 // the result then has it: a server with a handshake makes one where the request
 // says so, one of revision 2026-07-28 of its own accord, if both sides have
 // declared the extension.
-func (f *flight) makesTasks() (at []string, may bool) {
+func (f *flight) makesTasks() (at string, may bool) {
 	switch {
 	case !f.serverIsModern():
-		return []string{"task"}, f.call.Tasks
+		return "task", f.call.Tasks
 	case !eras.HasExtension(f.server.Load().Capabilities(), eras.Tasks):
-		return nil, false
+		return "", false
 	case f.modern == nil:
-		return nil, f.call.Tasks
+		return "", f.call.Tasks
 	}
-	return nil, eras.HasExtension(f.modern.capabilities, eras.Tasks)
+	return "", eras.HasExtension(f.modern.capabilities, eras.Tasks)
 }
 
 // takesTasks reports whether a task is an answer to a request: a client with a handshake asks for one; a modern client
@@ -104,7 +104,7 @@ func (f *flight) noteTask(m *wire.Message) *wire.Message {
 	case modern:
 		return withResult(m, eras.CreatedToLegacy(m.Raw, m.Result))
 	}
-	task, _ := wire.FindPath(m.Raw, m.Result, at...)
+	task, _ := wire.FindPath(m.Raw, m.Result, at)
 	return withResult(m, eras.CreatedToModern(m.Raw, m.Result, task))
 }
 
@@ -121,15 +121,18 @@ func taskID(token []byte) (string, bool) {
 	return wire.Unquote(token)
 }
 
-// learnTask remembers the task that a result has at a path, and reports whether it has one there.
-func (f *flight) learnTask(srv *toolbox.Server, m *wire.Message, at []string) bool {
-	in, err := wire.FindPath(m.Raw, m.Result, at...)
+// learnTask remembers the task that a result is, or has as a member, and reports whether there is one.
+func (f *flight) learnTask(srv *toolbox.Server, m *wire.Message, at string) bool {
+	in, err := m.Result, error(nil)
+	if at != "" {
+		in, err = wire.FindPath(m.Raw, m.Result, at)
+	}
 	var out [4]wire.Span
 	if err != nil || !in.Present() || m.Raw[in.Start] != '{' ||
 		wire.Find(m.Raw, in, []string{"taskId", "ttl", "ttlMs", "resultType"}, out[:]) != nil {
 		return false
 	}
-	if kind, _ := wire.Unquote(m.Bytes(out[3])); at == nil && kind != "task" {
+	if kind, _ := wire.Unquote(m.Bytes(out[3])); at == "" && kind != "task" {
 		return false
 	}
 	id, ok := taskID(m.Bytes(out[0]))

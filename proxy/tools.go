@@ -16,7 +16,7 @@ import (
 // callTool routes a tools/call: to the server whose exposed name it is, or to
 // a meta tool.
 func (s *session) callTool(c *call) {
-	name, ok := wire.Unquote(c.Bytes(c.name))
+	name, ok := toolName(c.Bytes(c.name))
 	if !ok {
 		c.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: "params.name is missing or not a string"})
 		return
@@ -39,7 +39,7 @@ func (s *session) callTool(c *call) {
 		}
 	case !s.isMeta(name) && (len(s.unsettled()) > 0 || s.installs(name) != nil):
 		s.callUnlisted(c, name)
-	case errors.As(err, new(*heldError)):
+	case isHeld(err):
 		s.refuse(c, name, err)
 	case !s.isMeta(name) && s.callFromApp(c, name):
 	case !s.isMeta(name):
@@ -57,6 +57,19 @@ func (s *session) callTool(c *call) {
 	default:
 		s.useTool(c)
 	}
+}
+
+// toolName reads the name of a tool. For the one that most calls name nothing is allocated.
+func toolName(token []byte) (string, bool) {
+	if string(token) == `"`+useTool+`"` {
+		return useTool, true
+	}
+	return wire.Unquote(token)
+}
+
+func isHeld(err error) bool {
+	_, held := errors.AsType[*heldError](err)
+	return held
 }
 
 // callAs sends a call to the tool that is meant, once a person has agreed to it if the configuration wants that.

@@ -171,7 +171,7 @@ func (f *flight) useNow(c *call, w want, to route) {
 	if !f.mayCall(c, to) {
 		return
 	}
-	f.inner = newInner(to, arguments)
+	f.inner = f.newInner(to, arguments)
 	f.keepArguments(arguments)
 	arguments, err := to.arguments.Merge(arguments)
 	if err != nil {

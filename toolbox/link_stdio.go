@@ -115,26 +115,24 @@ func (l *stdioLink) read(r receiver) {
 	var m wire.Message
 	for {
 		line, err := in.Next()
-		var long *wire.TooLongError
-		switch {
-		case err == nil:
-			if err := wire.Scan(line, &m); err != nil {
-				r.Noise(line, err)
+		if err != nil {
+			if long, ok := errors.AsType[*wire.TooLongError](err); ok {
+				r.TooLong(long)
 				continue
 			}
-			if !l.spoken.Load() {
-				l.spoken.Store(true)
-			}
-			r.Receive(&m, 0)
-			continue
-		case errors.As(err, &long):
-			r.TooLong(long)
+			break
+		}
+		if err := wire.Scan(line, &m); err != nil {
+			r.Noise(line, err)
 			continue
 		}
-		l.outlives("output", r)
-		l.ended()
-		return
+		if !l.spoken.Load() {
+			l.spoken.Store(true)
+		}
+		r.Receive(&m, 0)
 	}
+	l.outlives("output", r)
+	l.ended()
 }
 
 // exitAfterEOF is how long a child may take to exit after its input or output

@@ -93,6 +93,11 @@ func TestRun(t *testing.T) {
 			want[a.label+"/"+front] = counted
 		}
 	}
+	passed := figures{p50: 2, p99: 2, rate: 2}
+	want[throughWhat+"/"+directFront], want[throughWhat+"/"+httpFront] = passed, passed
+	if b.report.find(throughWhat, nginxFront) != nil { // where it is installed
+		want[throughWhat+"/"+nginxFront] = passed
+	}
 	kind := figures{p50: 2, p99: 2}
 	kind[cpu] = call[cpu]
 	for _, k := range kinds() {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 )
 
 // childOptions say how the child behaves.
@@ -16,6 +17,7 @@ type childOptions struct {
 	mark  string // a directory that gets a file when the child starts
 	mute  bool   // it never answers
 	kinds bool   // it has a tool for each kind of result in each size too
+	http  string // where it serves HTTP; "" for standard input and output
 	list  string // the file with the result of tools/list; its tools all answer alike
 }
 
@@ -40,6 +42,7 @@ type child struct {
 	options childOptions
 	answers map[string][]byte // by tool, once it was called: the message from behind the id on
 	list    []byte            // the result of tools/list
+	mu      sync.Mutex        // held over HTTP, where calls come at once
 }
 
 func newChild(o childOptions) (*child, error) {

@@ -31,6 +31,7 @@ func goals() []goal {
 		{what: "200 B", front: nameFront, column: allocs, limit: 4},
 		{what: "200 B", front: useFront, column: allocs, limit: 4},
 		{what: "200 B", front: httpFront, column: rate, least: true, limit: 20_000},
+		{what: throughWhat, front: httpFront, column: rate, against: nginxFront, least: true, limit: 0.6},
 		{what: "100 KB", front: httpFront, column: rate, against: typedHTTPFront, least: true, limit: 10},
 		{what: listWhat, front: nameFront, limit: 1000},
 		{what: listWhat, front: markedFront, limit: 1000},

@@ -10,7 +10,8 @@
 //
 // Results of several kinds (text, code, text of other scripts, base64, lists of tools, numbers) are called for in sizes from
 // 200 B to 1 MB, and told as multiples of the relay's times: the quartiles of what the rounds gave. How cost grows with
-// servers, tools and sessions is measured too, and drawn by --plot.
+// servers, tools and sessions is measured too, and drawn by --plot. Before a server over HTTP workbench stands beside nginx,
+// where that is installed.
 //
 // The driver writes requests and reads answers, each of which it checks. The fronts take turns in rounds, because the
 // machine is not the same from one minute to the next; a figure of the table is the median of its rounds. In "p50" and
@@ -83,12 +84,16 @@ func dispatch(ctx context.Context, args []string, in io.Reader, out, errs io.Wri
 		f.BoolVar(&o.mute, "mute", false, "")
 		f.BoolVar(&o.kinds, "kinds", false, "")
 		f.StringVar(&o.list, "list", "", "")
+		f.StringVar(&o.http, "http", "", "")
 		if err := f.Parse(args[1:]); err != nil {
 			return flagError{err}
 		}
 		c, err := newChild(o)
 		if err != nil {
 			return err
+		}
+		if o.http != "" {
+			return c.serveHTTP(o.http, in)
 		}
 		return c.serve(in, out)
 	case "find":

@@ -79,7 +79,7 @@ func printList(out io.Writer, c *definition.Catalogue, tags []string) error {
 	if n > 0 || len(c.Invalid) > 0 {
 		fmt.Fprintln(out)
 	}
-	_, err := fmt.Fprintf(out, "%s, %s that are not valid\n", count(n, "workflow"), count(len(c.Invalid), "file"))
+	_, err := fmt.Fprintf(out, "%s, %s\n", count(n, "workflow"), count(len(c.Invalid), "invalid file"))
 	return err
 }
 

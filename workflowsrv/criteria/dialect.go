@@ -54,6 +54,11 @@ const (
 	lineEnds    = `\n\r\u2028\u2029`
 	startOfLine = `(?<![^` + lineEnds + `])`
 	endOfLine   = `(?![^` + lineEnds + `])`
+
+	// The words of JavaScript have the letters of ASCII only.
+	letters   = `[0-9A-Za-z_]`
+	atWord    = `(?:(?<=` + letters + `)(?!` + letters + `)|(?<!` + letters + `)(?=` + letters + `))`
+	notAtWord = `(?:(?<=` + letters + `)(?=` + letters + `)|(?<!` + letters + `)(?!` + letters + `))`
 )
 
 // translate writes an ECMAScript pattern in the words of regexp2, whose own ECMAScript mode differs: its . ^ $ do
@@ -89,7 +94,7 @@ func (t *translator) next() error {
 	t.pos++
 	switch c {
 	case '\\':
-		return t.escape()
+		return t.escape(false)
 	case '[':
 		return t.class()
 	case '(':
@@ -192,7 +197,7 @@ func (t *translator) class() error {
 			t.out.WriteByte(']')
 			return nil
 		case c == '\\':
-			if err := t.escape(); err != nil {
+			if err := t.escape(true); err != nil {
 				return err
 			}
 		case c == '[', c == '-' && t.classEscapeNext():
@@ -210,8 +215,8 @@ func (t *translator) classEscapeNext() bool {
 	return t.pos+1 < len(t.in) && t.in[t.pos] == '\\' && strings.ContainsRune("dDwWsSpP", t.in[t.pos+1])
 }
 
-// escape translates what follows a backslash.
-func (t *translator) escape() error {
+// escape translates what follows a backslash, in a class or out of it.
+func (t *translator) escape(inClass bool) error {
 	if t.pos == len(t.in) {
 		return errors.New(`a \ stands at the end`)
 	}
@@ -220,6 +225,12 @@ func (t *translator) escape() error {
 	switch {
 	case c == 'u' || c == 'x' || c == 'c':
 		t.codePoint(c)
+	case c == 'b' && !inClass:
+		t.out.WriteString(atWord)
+	case c == 'B' && !inClass:
+		t.out.WriteString(notAtWord)
+	case (c == 'p' || c == 'P') && (t.pos == len(t.in) || t.in[t.pos] != '{'):
+		t.literal(c) // a letter like others, where no property is named
 	case strings.ContainsRune("bBdDwWsSpPkfnrtv", c), c >= '0' && c <= '9':
 		t.out.WriteByte('\\')
 		t.out.WriteRune(c)

@@ -198,11 +198,24 @@ func (b *builder) criteria(n *document.Node, path string) *criteria.Criteria {
 		return nil
 	}
 	c, err := criteria.Parse(n.Decoded())
-	if err != nil {
-		b.broken(err, n, path)
-		return nil
+	if err == nil {
+		return c
 	}
-	return c
+	// Every rule of a list is named that is broken, not only the first.
+	named := 0
+	for i, item := range n.Items {
+		if item.Kind != document.Object {
+			continue
+		}
+		if _, err := criteria.Parse(item.Decoded()); err != nil {
+			b.broken(err, item, path+document.Pointer(strconv.Itoa(i)))
+			named++
+		}
+	}
+	if named == 0 {
+		b.broken(err, n, path)
+	}
+	return nil
 }
 
 // broken adds the fault of a condition or of criteria at the place it names.

@@ -121,3 +121,14 @@ func TestUnknownNames(t *testing.T) {
 		}
 	}
 }
+
+// TestEveryBrokenRule breaks two rules of one list.
+func TestEveryBrokenRule(t *testing.T) {
+	_, err := new(definition.Parser).Parse("w.json", []byte(`{"id":"abc","name":"n","description":"d","version":"1.0.0","steps":[{"id":"one","title":"t","prompt":"p",
+"validationCriteria":[{"type":"regex","pattern":"(","message":"m"},{"type":"length","min":1,"message":"m"},{"type":"regex","pattern":"[","message":"m"}]}]}`))
+	for _, want := range []string{"/steps/0/validationCriteria/0/pattern", "/steps/0/validationCriteria/2/pattern"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want a fault at %s", err, want)
+		}
+	}
+}

@@ -18,30 +18,26 @@ import (
 func workflowShowCommand(env *environment) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:               "show ID",
+		Use:               "show ID|FILE",
 		Short:             "Show a workflow",
 		Long:              "Show prints what a workflow is for and its steps, with the conditions under which they are taken.",
 		Example:           "  workbench workflow show my-first-workflow",
 		Args:              oneID,
 		ValidArgsFunction: env.completeWorkflow,
 		RunE: func(_ *cobra.Command, args []string) error {
-			c, _, err := env.catalogue()
-			if err != nil {
-				return err
-			}
-			e, err := findWorkflow(c, args[0])
+			w, file, _, err := env.workflow(args[0])
 			if err != nil {
 				return err
 			}
 			if asJSON {
 				var b bytes.Buffer
-				if err := json.Indent(&b, e.JSON, "", "  "); err != nil {
+				if err := json.Indent(&b, w.JSON, "", "  "); err != nil {
 					return err
 				}
 				_, err := fmt.Fprintln(env.out, b.String())
 				return err
 			}
-			showWorkflow(env.out, e)
+			showWorkflow(env.out, w, orWhen(file, "part of workbench"))
 			return nil
 		},
 	}
@@ -49,8 +45,8 @@ func workflowShowCommand(env *environment) *cobra.Command {
 	return cmd
 }
 
-func showWorkflow(out io.Writer, e *definition.Entry) {
-	fmt.Fprintf(out, "%s (%s %s), %s\n\n%s", e.Name, e.ID, e.Version, place(e.Place), wrap(e.Description, "", 100))
+func showWorkflow(out io.Writer, e *definition.Workflow, place string) {
+	fmt.Fprintf(out, "%s (%s %s), %s\n\n%s", e.Name, e.ID, e.Version, place, wrap(e.Description, "", 100))
 	for _, list := range []struct {
 		title string
 		texts []string
@@ -115,7 +111,7 @@ func workflowNextCommand(env *environment) *cobra.Command {
 	var done, variables []string
 	var state string
 	cmd := &cobra.Command{
-		Use:   "next ID",
+		Use:   "next ID|FILE",
 		Short: "Walk through a workflow in the terminal",
 		Long: `Next prints the step that an agent would be given, and the command that asks for
 the one after it. Values of --context are read as JSON where they are JSON, and
@@ -160,16 +156,12 @@ func contextOf(variables []string) (map[string]any, error) {
 }
 
 func nextStep(ctx context.Context, env *environment, id string, r stepping.Request, variables []string, asJSON bool) error {
-	c, opts, err := env.catalogue()
-	if err != nil {
-		return err
-	}
-	e, err := findWorkflow(c, id)
+	w, _, opts, err := env.workflow(id)
 	if err != nil {
 		return err
 	}
 	r.Mode = opts.Mode
-	a, err := stepping.Next(ctx, e.Workflow, r)
+	a, err := stepping.Next(ctx, w, r)
 	if err != nil {
 		return err
 	}
@@ -204,7 +196,7 @@ func printAnswer(out io.Writer, a stepping.Answer) {
 
 // nextCall is the command that asks for the step after this one.
 func nextCall(id string, r stepping.Request, a stepping.Answer, variables []string) string {
-	call := "workbench workflow next " + id + " --done " + strings.Join(append(r.Completed, a.Step.ID), ",")
+	call := "workbench workflow next " + quoteWord(id) + " --done " + strings.Join(append(r.Completed, a.Step.ID), ",")
 	for _, v := range variables {
 		call += " --context " + quoteWord(v)
 	}

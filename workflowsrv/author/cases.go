@@ -40,8 +40,17 @@ func ParseCases(name string, data []byte, w *definition.Workflow) ([]Case, error
 	r := &caseReader{w: w, fs: &fs}
 	var cases []Case
 	if len(fs) == 0 {
-		for i, n := range doc.Get("cases").Items {
-			cases = append(cases, r.read(n, fmt.Sprintf("/cases/%d", i)))
+		list := doc.Get("cases")
+		if len(list.Items) == 0 {
+			fs.Add(list, "/cases", "must be a list with at least one case")
+		}
+		for i, n := range list.Items {
+			at := fmt.Sprintf("/cases/%d", i)
+			if n.Kind != document.Object {
+				fs.Add(n, at, "a case is an object")
+				continue
+			}
+			cases = append(cases, r.read(n, at))
 		}
 	}
 	if len(fs) > 0 {

@@ -140,6 +140,7 @@ func (c *chat) lines(ctx context.Context) func() (string, error) {
 	in, isFile := c.env.in.(*os.File)
 	if !isFile || !isTerminal(c.env.in) || !isTerminal(c.env.out) {
 		scanner := bufio.NewScanner(c.env.in)
+		scanner.Buffer(nil, maxLine)
 		return func() (string, error) {
 			if !scanner.Scan() {
 				if err := scanner.Err(); err != nil {
@@ -179,6 +180,10 @@ func (c *chat) lines(ctx context.Context) func() (string, error) {
 		return t.ReadLine()
 	}
 }
+
+// maxLine is how long a line may be that is not typed, in bytes; an instruction
+// has less.
+const maxLine = 4 << 20
 
 // completeLine is a line as far as it can be completed, and the choices where
 // there are several: the command first, then its parameters and their values.

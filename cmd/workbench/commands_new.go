@@ -52,7 +52,11 @@ type newFile struct {
 
 func newCommands(ctx context.Context, env *environment, dir, from string) error {
 	files := map[string]any{}
-	name := filepath.Base(filepath.Clean(dir))
+	whole, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	name := filepath.Base(whole)
 	workflow := map[string]string{"name": name, "description": "Say here what the workflow is for"}
 	if from == "" {
 		files["commands/version.yaml"] = newFile{"Say which workbench this is", command.Read, []string{"which version is this", "what workbench do I have"},

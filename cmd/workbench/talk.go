@@ -97,7 +97,7 @@ func (e *environment) newTalk(ctx context.Context, workflow string, change func(
 	e.desks.use(cfg, "", log)
 	t := new(talk)
 	if t.server, err = e.desks.get(ctx, box.Servers[0].Commands); err != nil {
-		return nil, hinted{err, "try: workbench commands check " + workflow}
+		return nil, err
 	}
 	return t, t.begin(ctx)
 }

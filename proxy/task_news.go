@@ -35,7 +35,9 @@ func (s *session) taskNews(srv *toolbox.Server, m *wire.Message) bool {
 				return // the client has the task still to ask for
 			}
 			raw := append(append([]byte(`{"jsonrpc":"2.0","method":"notifications/tasks","params":{`), detailed...), "}}"...)
-			s.spare(srv, f, tagged(scanned(raw), nil, f.id))
+			if news := new(wire.Message); wire.Scan(raw, news) == nil { // it may be nested too deep
+				s.spare(srv, f, tagged(news, nil, f.id))
+			}
 		})
 	}
 	return modern

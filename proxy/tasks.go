@@ -108,9 +108,14 @@ func (f *flight) noteTask(m *wire.Message) *wire.Message {
 	return withResult(m, eras.CreatedToModern(m.Raw, m.Result, task))
 }
 
-// withResult returns a message with another result.
+// withResult returns a message with another result. Where that is none, since what a server nested as deep as it may would
+// be nested deeper in it, the message stays as it is.
 func withResult(m *wire.Message, result []byte) *wire.Message {
-	return scanned(wire.AppendResult(nil, m.Bytes(m.ID), result))
+	other := new(wire.Message)
+	if wire.Scan(wire.AppendResult(nil, m.Bytes(m.ID), result), other) != nil {
+		return m
+	}
+	return other
 }
 
 // taskID reads the id of a task that may be remembered.

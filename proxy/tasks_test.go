@@ -198,6 +198,19 @@ func TestTaskOutlivesItsConnection(t *testing.T) {
 	k.wants(k.ask("tasks/get", `"taskId":"task-1"`), `"error"`)
 }
 
+// A server that nests what it says of a task as deep as it may is no reason to end: in the other era's terms it would be
+// nested deeper.
+func TestDeepTask(t *testing.T) {
+	for deep := 505; deep <= 510; deep++ { // with the message and its result 512 levels, which is as deep as may be
+		k := newTasker(t, modernTaskServers)
+		k.result("bank", `{"resultType":"task","taskId":"task-1"}`, augment)
+		k.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":90,"method":"tools/call","params":{"name":"dev__bank__result","arguments":{"result":`+
+			`{"resultType":"task","taskId":"task-2","statusMessage":"DEEP"},"n":%d}%s}}`, deep, augment))
+		k.reply("90")
+		k.wants(k.ask("tasks/get", `"taskId":"task-1"`), `"taskId":"task-1"`)
+	}
+}
+
 // A list of a server that several share has the tasks of who asks for it.
 func TestFaultG8_TasksOfOthers(t *testing.T) {
 	w := newWeb(t, `{"toolboxes":{"dev":{"open":true,"mcpServers":{"all":{"command":"inside","shared":true,

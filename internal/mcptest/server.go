@@ -401,7 +401,9 @@ func (s *session) tool(m *wire.Message) {
 		}
 		s.text(m, "said"+strings.Repeat("x", args.N))
 	case "result":
-		s.result(m, args.Result)
+		// What is nested deep would not come through as an argument.
+		nested := strings.Repeat("[", args.N) + strings.Repeat("]", args.N)
+		s.result(m, bytes.ReplaceAll(args.Result, []byte(`"DEEP"`), []byte(nested)))
 	case "heard":
 		s.mu.Lock()
 		defer s.mu.Unlock()

@@ -30,7 +30,7 @@ func (s *Server) call(ctx context.Context, t *tool, raw []byte, who *runs.Caller
 	if f != nil {
 		return result{}, f
 	}
-	if t.keep != nil && (t.run == nil || a.has("run")) {
+	if t.keep != nil && (t.run == nil || slices.ContainsFunc(t.more, a.has)) {
 		return t.keep(ctx, s, a, *who)
 	}
 	return t.run(ctx, s, a)

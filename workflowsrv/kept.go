@@ -105,6 +105,9 @@ func keepNext(ctx context.Context, s *Server, a arguments, who runs.Caller) (res
 			return result{}, invalidParams(name + " is for calls without a run: the run knows where it is")
 		}
 	}
+	if !a.has("run") {
+		return result{}, invalidParams("run is required beside step, output, notes, artifacts and code; workflow_start begins one")
+	}
 	var step runs.Step
 	for _, text := range []struct {
 		name string

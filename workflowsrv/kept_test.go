@@ -248,3 +248,25 @@ func TestRunElicitation(t *testing.T) {
 		}
 	}
 }
+
+// The list is narrowed by words and by a tag; what belongs to a run is refused without one.
+func TestNarrowedList(t *testing.T) {
+	other := strings.Replace(strings.Replace(gated, `"id":"gated"`, `"id":"other","tags":["night"]`, 1), `"name":"Gated"`, `"name":"Other"`, 1)
+	p := greeted(t, workflowsrv.New(workflowsrv.Options{Sources: memory(map[string]string{"g.json": gated, "o.json": other})}))
+	for i, tt := range []struct{ arguments, want, not string }{
+		{`{"query":"GATED"}`, "gated: d", "other"},
+		{`{"tag":"night"}`, "other: d", "gated"},
+		{`{"query":"gated","tag":"night"}`, "No workflow fits", "other"},
+	} {
+		var arguments map[string]any
+		if err := json.Unmarshal([]byte(tt.arguments), &arguments); err != nil {
+			t.Fatal(err)
+		}
+		if got := p.ask(call(i, "workflow_list", arguments)); !strings.Contains(got, tt.want) || strings.Contains(got, tt.not) {
+			t.Errorf("%s: got %s, want %s and not %s", tt.arguments, got, tt.want, tt.not)
+		}
+	}
+	if got := p.ask(call(9, "workflow_next", map[string]any{"workflowId": "gated", "notes": "n"})); !strings.Contains(got, "run is required") {
+		t.Errorf("got %s, want to be told that the run is lacking", got)
+	}
+}

@@ -2,9 +2,13 @@ package workflowsrv
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"sync/atomic"
 
+	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
+	"github.com/mcp-workbench/workbench/workflowsrv/runs"
 )
 
 // maxReasons bounds how many faults of one file an answer names.
@@ -27,6 +31,37 @@ func runList(_ context.Context, s *Server, _ arguments) (result, *fault) {
 	fresh := &cachedList{catalogue: c, result: result{json: text, quoted: appendQuotedJSON(nil, text)}}
 	s.lists.last.Store(fresh)
 	return fresh.result, nil
+}
+
+// searchList gives the workflows that have all the words of a query and a tag: to programs as workflow_list does, without what is
+// wrong with files, and to the model a line each.
+func searchList(_ context.Context, s *Server, a arguments, _ runs.Caller) (result, *fault) {
+	query, f := a.text("query")
+	if f != nil {
+		return result{}, f
+	}
+	tag, f := a.text("tag")
+	if f != nil {
+		return result{}, f
+	}
+	c := s.catalogue()
+	found := &definition.Catalogue{}
+	var lines strings.Builder
+	for _, e := range c.Entries {
+		text := strings.ToLower(strings.Join(append([]string{e.ID, e.Name, e.Description, e.Category}, e.Tags...), " "))
+		fits := tag == "" || e.Category == tag || slices.Contains(e.Tags, tag)
+		for _, word := range strings.Fields(strings.ToLower(query)) {
+			fits = fits && strings.Contains(text, word)
+		}
+		if fits {
+			found.Entries = append(found.Entries, e)
+			lines.WriteString(e.ID + ": " + e.Description + "\n")
+		}
+	}
+	if len(found.Entries) == 0 {
+		lines.WriteString("No workflow fits; workflow_list without arguments shows all.")
+	}
+	return result{json: appendList(nil, found), quoted: wire.AppendQuote(nil, strings.TrimSpace(lines.String()))}, nil
 }
 
 func appendList(dst []byte, c *definition.Catalogue) []byte {

@@ -89,6 +89,10 @@ const schemaOutput = `{"type":"object","properties":{"schema":{"type":"object"},
 
 // The schemas of what runs add, which the bare form does not have.
 
+const listInput = `{"type":"object","properties":{` +
+	`"query":{"type":"string","description":"Words of the id, name, description, category or tags"},` +
+	`"tag":{"type":"string","description":"A tag, or the category"}},"required":[],"additionalProperties":false}`
+
 const startInput = `{"type":"object","properties":{` +
 	`"workflowId":{"type":"string","description":"The workflow ID",` + idProperty + `},` +
 	`"goal":{"type":"string","description":"What the run is for, in a sentence","maxLength":4096},` +

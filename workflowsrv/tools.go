@@ -21,8 +21,8 @@ type tool struct {
 	arguments []string
 	run       func(ctx context.Context, s *Server, a arguments) (result, *fault)
 
-	// keep is what the tool does with runs, which the bare form does not know: nil if nothing. Where there is run, too, keep is
-	// for calls that name a run. more are the arguments that it knows besides, and keptInput and keptOutput the schemas with
+	// keep is what the tool does that the bare form does not know: nil if nothing. Where there is run, too, keep is for calls
+	// with one of the arguments in more. These are the arguments that it knows besides, and keptInput and keptOutput the schemas with
 	// them, "" for those above.
 	keep                  func(ctx context.Context, s *Server, a arguments, who runs.Caller) (result, *fault)
 	more                  []string
@@ -50,9 +50,11 @@ func toolTable() []tool {
 			name: "workflow_list", title: "List workflows", short: "Lists all available workflows",
 			description: "Lists the workflows that can be followed here, with what each is for. " +
 				"Look here first when a task has several steps: a tested workflow beats an improvised plan. " +
-				"Each entry says where it comes from and what it replaces; broken files are listed with their faults.",
+				"Each entry says where it comes from and what it replaces; broken files are listed with their faults. " +
+				"query narrows the list to those with words, tag to those with a tag.",
 			input: emptyInput, output: listOutput, example: listExample,
-			run: runList,
+			run:  runList,
+			keep: searchList, more: []string{"query", "tag"}, keptInput: listInput,
 		},
 		{
 			name: "workflow_get", title: "Get a workflow", short: "Retrieves a specific workflow by ID",

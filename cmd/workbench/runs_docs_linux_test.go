@@ -70,6 +70,34 @@ func TestRunsInFiveMinutes(t *testing.T) {
 	if run1 == "" {
 		t.Error("the page starts no run")
 	}
+	// What is exported comes back as it was.
+	workbench := func(args ...string) string {
+		t.Helper()
+		out := new(syncBuffer)
+		if code := run(t.Context(), args, streams{strings.NewReader(""), out, out}, environ); code != 0 {
+			t.Errorf("workbench %q: got exit code %d and %s", args, code, out)
+		}
+		return out.String()
+	}
+	shown := workbench("runs", "show", run1)
+	if got := workbench("runs", "export", "--output", "runs.jsonl"); got != "1 run in runs.jsonl\n" {
+		t.Errorf("got %q from the export", got)
+	}
+	workbench("runs", "delete", run1)
+	if got := workbench("runs", "list"); got != "0 runs\n" {
+		t.Errorf("got %q, want no runs", got)
+	}
+	for _, want := range []string{"1 run kept, 0 left as they were\n", "0 runs kept, 1 left as they were\n"} {
+		if got := workbench("runs", "import", "runs.jsonl"); got != want {
+			t.Errorf("got %q from the import, want %q", got, want)
+		}
+	}
+	if got := workbench("runs", "show", run1); got != shown {
+		t.Errorf("got %s, want %s", got, shown)
+	}
+	if got := workbench("runs", "list", "shop", "--json"); !strings.Contains(got, run1) || !strings.Contains(got, `"finished"`) {
+		t.Errorf("got %s, want the run", got)
+	}
 	if code := run(t.Context(), []string{"runs", "answer", run1}, streams{strings.NewReader("y\n"), new(syncBuffer), new(syncBuffer)}, environ); code != exitFault {
 		t.Errorf("got exit code %d from an answer that is typed on no terminal, want %d", code, exitFault)
 	}

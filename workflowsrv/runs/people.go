@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/store"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 	"github.com/mcp-workbench/workbench/workflowsrv/stepping"
@@ -167,7 +168,7 @@ func (t *turn) question(ctx context.Context, why asking) string {
 	step, act := t.next.Step, t.next.Step.Act
 	workflow := "The workflow " + t.r.Workflow
 	if t.r.Goal != "" {
-		workflow += fmt.Sprintf(", which runs for %q,", short(t.r.Goal))
+		workflow += fmt.Sprintf(", which runs for %q,", foreign.NewText(short(t.r.Goal)))
 	}
 	switch why {
 	case askAnswer:
@@ -188,7 +189,7 @@ func (t *turn) question(ctx context.Context, why asking) string {
 		text = fmt.Sprintf("%s comes to the step %q, which calls %s with %s. Shall it go on?", workflow, step.Title, toolName(act), short(string(act.Arguments)))
 	}
 	if word := brief(t.r.last); word != "" {
-		text += "\nThe step before it ended with: " + word
+		text += fmt.Sprintf("\nThe step before it ended with: %q", foreign.NewText(word))
 	}
 	return text
 }

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/mcp-workbench/workbench/internal/document"
 )
@@ -27,7 +28,7 @@ func masked(path string, data []byte) string {
 	if len(faults) > 0 || root == nil {
 		return ""
 	}
-	m := masking{starts: lineStarts(data)}
+	m := masking{data: data, starts: lineStarts(data)}
 	m.visit(root, "", false)
 	m.marks = append(m.marks, len(data))
 	slices.Sort(m.marks)
@@ -50,6 +51,7 @@ func masked(path string, data []byte) string {
 
 // masking finds the secrets of a document.
 type masking struct {
+	data    []byte
 	starts  []int // of the lines
 	marks   []int // where keys and values begin
 	secrets []int
@@ -83,10 +85,14 @@ func (m *masking) visit(n *document.Node, key string, secret bool) {
 	}
 }
 
-// at gives a place as an offset. Columns are characters, of which those before a value in its line are nearly always
-// of one byte; where one is not, the offset is too small, and more is left out.
+// at gives a place as an offset; columns are characters.
 func (m *masking) at(line, column int) int {
-	return m.starts[min(max(line, 1), len(m.starts))-1] + max(column, 1) - 1
+	from := m.starts[min(max(line, 1), len(m.starts))-1]
+	for ; column > 1 && from < len(m.data); column-- {
+		_, size := utf8.DecodeRune(m.data[from:])
+		from += size
+	}
+	return from
 }
 
 // end gives where a value ends that begins at from: at its quotation mark, or else before what comes next.

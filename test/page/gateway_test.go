@@ -1,0 +1,140 @@
+//go:build linux
+
+package page
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/mcp-workbench/workbench/test/wiretest"
+)
+
+// asked has the page ask for an action, as its scripts do, and gives the status and the answer.
+func (tb *tab) asked(action, body string) string {
+	tb.t.Helper()
+	return eval[string](tb, fmt.Sprintf(`fetch("api/%s", {method: "POST", body: %s, headers: {"Content-Type": "application/json",
+		"X-Workbench-Secret": localStorage.getItem("workbench.secret")}}).then(async (r) => r.status + " " + await r.text())`, action, wiretest.JSON(body)))
+}
+
+// comeIn shows a token to a gateway.
+func (tb *tab) comeIn(token string) {
+	tb.t.Helper()
+	tb.wait("a token is asked for", `document.querySelector("#token")`)
+	eval[any](tb, fmt.Sprintf(`document.querySelector("#token").value = %s, 1`, wiretest.JSON(token)))
+	tb.press("Log in")
+}
+
+// On a gateway those with admin rights see all of it, and others what their token is for; whose token is revoked is out.
+func TestTheGatewayKeepsUsersApart(t *testing.T) {
+	w := newWorld(t, "")
+	one := wiretest.JSON(map[string]any{"mcpServers": map[string]any{"one": server("tools=echo")}})
+	two := wiretest.JSON(map[string]any{"mcpServers": map[string]any{"two": server("tools=pid")}})
+	w.write(`{"toolboxes": {"open": ` + one + `, "closed": ` + two + `}}`)
+	token := w.run("token", "create", "ann", "--toolbox", "open")
+	address := w.gateway()
+
+	tb := w.visit(address)
+	tb.comeIn("wrong")
+	tb.sees("main .fault", "token")
+	tb.comeIn(token)
+	tb.sees("main h1", "Servers")
+	tb.sees(`tr[data-server="open/one"]`, "stopped")
+	tb.show("tools")
+	tb.press("Start open/one to see its tools")
+	tb.sees(".tools a", "echo")
+	tb.show("tools/open/one/echo")
+	tb.press("Call")
+	tb.sees(".outcome", "answered")
+	if text := eval[string](tb, "document.body.innerText"); strings.Contains(text, "closed") || strings.Contains(text, "Configuration") {
+		t.Errorf("the user sees more than the token is for:\n%s", text)
+	}
+	for action, body := range map[string]string{
+		"config": `{}`, "able": `{"toolbox":"open","server":"one"}`, "answer": `{"id":"1"}`, "workflows": `{}`, "login": `{"toolbox":"open","server":"one"}`,
+		"tools": `{"toolbox":"closed"}`, "open": `{"toolbox":"closed"}`, "restart": `{"toolbox":"closed","server":"two"}`,
+		"call": `{"toolbox":"closed","server":"two","tool":"pid"}`, "recorded": `{"id":"1-1"}`, "nothing": `{}`,
+	} {
+		if got := tb.asked(action, body); !strings.Contains(got, `"error"`) {
+			t.Errorf("%s %s: got %s, want a refusal", action, body, got)
+		}
+	}
+	if got := tb.asked("toolboxes", `{}`); strings.Contains(got, "closed") {
+		t.Errorf("the user is told of a toolbox that is not theirs: %s", got)
+	}
+
+	w.run("token", "revoke", "ann")
+	tb.wait("whose token is revoked is out", `document.querySelector("#token")`)
+
+	tb.comeIn(w.run("token"))
+	tb.sees("nav", "Configuration")
+	tb.show("config")
+	tb.sees("main", "workbench-config.json")
+	tb.show("servers")
+	tb.sees(`tr[data-server="closed/two"]`, "stopped")
+	tb.press("Log out")
+	tb.wait("it is logged out", `document.querySelector("#token")`)
+}
+
+// rules are the least that a page owes to those who do not see it; each gives the elements that break it.
+const rules = `(() => {
+	const seen = (e) => e.getClientRects().length > 0;
+	const name = (e) => (e.getAttribute("aria-label") || e.textContent || e.title || "").trim() || [...(e.labels || [])].map((l) => l.textContent).join("");
+	const bad = (what, list) => list.filter(seen).map((e) => what + ": " + e.outerHTML.slice(0, 160));
+	const all = (s) => [...document.querySelectorAll(s)];
+	const ids = all("[id]").map((e) => e.id);
+	const light = (c) => { const p = c.match(/[\d.]+/g).map(Number); const f = (v) => (v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; return 0.2126 * f(p[0]) + 0.7152 * f(p[1]) + 0.0722 * f(p[2]); };
+	const behind = (e) => { for (; e; e = e.parentElement) { const c = getComputedStyle(e).backgroundColor; if (!/, 0\)$|transparent/.test(c)) return c; } return "rgb(255, 255, 255)"; };
+	const contrast = (e) => { const a = light(getComputedStyle(e).color), b = light(behind(e)); return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05); };
+	return [
+		...bad("no name", all("button, a, input, select, textarea, summary, nav, dialog, [role=table]").filter((e) => !name(e))),
+		...bad("a picture without a text", all("img").filter((e) => !e.hasAttribute("alt"))),
+		...bad("the id is there twice", all("[id]").filter((e) => ids.indexOf(e.id) !== ids.lastIndexOf(e.id))),
+		...bad("it scrolls and the keyboard does not reach it", all("pre").filter((e) => e.scrollHeight > e.clientHeight + 2 && e.tabIndex < 0)),
+		...bad("too pale", all("p, h1, h2, h3, span, a, button, td, th, label, dt, dd, code, pre").filter((e) => [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim()) && !e.closest("[aria-busy], :disabled") && contrast(e) < 4.5)),
+		...(document.documentElement.lang ? [] : ["no language"]), ...(document.title ? [] : ["no title"]), ...(all("main").length === 1 && all("h1").length === 1 ? [] : ["not one main and one h1"]),
+	].join("\n");
+})()`
+
+// Each view can be used by all, in both themes and on a phone, and is steered by the keyboard.
+func TestEachViewIsForAll(t *testing.T) {
+	w := newWorld(t, "")
+	w.write(`{"toolboxes": {"box": {"mcpServers": {"one": ` + wiretest.JSON(server("tools=echo,iserror")) + `, "bad": {"command": "sh", "args": ["-c", "exit 7"]}}},
+		"flows": {"mcpServers": {"workflow": {"builtin": "workflow"}}}}}`)
+	client := w.client()
+	for range 3 {
+		client.Call("tools/call", `{"name":"workbench_use_tool","arguments":{"toolbox_name":"box","tool_name":"iserror","arguments":{}}}`)
+	}
+	tb := w.visit(w.ui())
+	for _, look := range []struct {
+		scheme string
+		width  int64
+	}{{"light", 1280}, {"dark", 1280}, {"light", 390}} {
+		tb.look(look.scheme, look.width)
+		for view, has := range map[string]string{"servers": "exit status 7", "calls": "", "tools/box/one/echo": "", "tools/flows/workflow/workflow_list": "Call", "approvals": "No call waits", "workflows": "workflow", "conversations": "No conversations", "config": "mcpServers"} {
+			tb.show(view)
+			tb.sees("main", has)
+			if view == "calls" && look.width > 1000 {
+				tb.sees(".call", "iserror")
+			}
+			if broken := eval[string](tb, rules); broken != "" {
+				t.Errorf("%s, %s, %d wide:\n%s", view, look.scheme, look.width, broken)
+			}
+			if wide := eval[bool](tb, "document.documentElement.scrollWidth > innerWidth"); wide {
+				t.Errorf("%s is wider than %d", view, look.width)
+			}
+			tb.shot(strings.ReplaceAll(fmt.Sprint(view, look.scheme, look.width), "/", "-"))
+		}
+	}
+	tb.look("light", 1280)
+	tb.show("approvals")
+	for want, plant := range map[string]string{"no name": `createElement("button")`, "too pale": `createElement("p"), {textContent: "pale", style: "color: rgb(200, 200, 200)"}`} {
+		eval[any](tb, `document.querySelector("main").append(Object.assign(document.`+plant+`)), 1`)
+		if broken := eval[string](tb, rules); !strings.Contains(broken, want) {
+			t.Errorf("got %q of a page that breaks a rule, want %q", broken, want)
+		}
+	}
+	eval[any](tb, `for (const key of ["g", "c"]) document.body.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true})); 1`)
+	tb.sees("main h1", "Calls")
+	eval[any](tb, `document.body.dispatchEvent(new KeyboardEvent("keydown", {key: "?", bubbles: true})), 1`)
+	tb.wait("the keys are shown", `document.querySelector("dialog[open]")`)
+}

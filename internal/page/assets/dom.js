@@ -77,11 +77,13 @@ function same(old, next) {
     return;
   }
   for (const { name } of [...old.attributes]) {
-    if (!next.hasAttribute(name) && !(name === "open" && old.nodeName === "DETAILS")) old.removeAttribute(name);
+    if (name !== "style" && !next.hasAttribute(name) && !(name === "open" && old.nodeName === "DETAILS")) old.removeAttribute(name);
   }
   for (const { name, value } of [...next.attributes]) {
-    if (old.getAttribute(name) !== value && !(name === "open" && old.nodeName === "DETAILS")) old.setAttribute(name, value);
+    if (name !== "style" && old.getAttribute(name) !== value && !(name === "open" && old.nodeName === "DETAILS")) old.setAttribute(name, value);
   }
+  // The policy of the page forbids the attribute, and not what it stands for.
+  if (next.style.cssText !== "" && old.style.cssText !== next.style.cssText) old.style.cssText = next.style.cssText;
   for (const name of handlers) if (old[name] !== next[name]) old[name] = next[name];
   morph(old, next);
 }

@@ -1,6 +1,7 @@
 package criteria
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
@@ -19,28 +20,29 @@ func (c *Condition) Nears(s *Scope) []Near {
 	if c == nil || c.root == nil {
 		return nil
 	}
+	var list []Near
+	for _, t := range c.Vars() {
+		value := s.Value(t.Name)
+		if want, ok := t.near(value); ok && !slices.ContainsFunc(list, func(n Near) bool { return n.Name == t.Name }) {
+			list = append(list, Near{t.Name, value, want})
+		}
+	}
+	if len(list) == 0 {
+		return nil // as nearly always, and nothing was judged again
+	}
 	verdict, err := c.root.eval(s)
 	if err != nil {
 		return nil
 	}
-	var list []Near
-	for _, t := range c.Vars() {
-		value := s.Value(t.Name)
-		want, ok := t.near(value)
-		if !ok || slices.ContainsFunc(list, func(n Near) bool { return n.Name == t.Name }) {
-			continue
+	return slices.DeleteFunc(list, func(n Near) bool {
+		over := maps.Clone(s.over)
+		if over == nil {
+			over = map[string]any{}
 		}
-		over := map[string]any{t.Name: want}
-		for name, v := range s.over {
-			if name != t.Name {
-				over[name] = v
-			}
-		}
-		if other, err := c.root.eval(s.With(over)); err == nil && other != verdict {
-			list = append(list, Near{t.Name, value, want})
-		}
-	}
-	return list
+		over[n.Name] = n.Want
+		other, err := c.root.eval(s.With(over))
+		return err != nil || other == verdict
+	})
 }
 
 // near gives the value that the test is about and that value was meant to be.

@@ -11,6 +11,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/logkey"
+	"github.com/mcp-workbench/workbench/internal/trail"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
@@ -85,6 +86,7 @@ func (f *flight) await(c *call, to route, w *approval.Waiting, made func(*flight
 			f.conclude(c, to, w, made)
 			return
 		case <-late.C:
+			f.trail(w, "late")
 			f.fail(&approval.Refused{Call: w.Call, Late: true})
 			return
 		case <-f.s.leaving:
@@ -97,8 +99,17 @@ func (f *flight) await(c *call, to route, w *approval.Waiting, made func(*flight
 	}
 }
 
+// trail notes what became of the question whether a call is to be made.
+func (f *flight) trail(w *approval.Waiting, answer string) {
+	if tell := f.s.p.root.opts.Trail; tell != nil {
+		tell(trail.Event{Event: trail.Approval, User: f.s.who.Name, Client: w.Client, Session: f.s.number, Address: f.record.Address,
+			Call: w.ID, Toolbox: w.Toolbox, Server: w.Server, Tool: w.Tool, Outcome: answer})
+	}
+}
+
 // conclude does what was answered.
 func (f *flight) conclude(c *call, to route, w *approval.Waiting, made func(*flight, *call, route)) {
+	f.trail(w, map[bool]string{true: "agreed", false: "refused"}[w.Agreed()])
 	switch {
 	case !w.Agreed():
 		f.fail(&approval.Refused{Call: w.Call})

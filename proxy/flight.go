@@ -186,6 +186,7 @@ func (f *flight) end(o outcome, reply []byte) bool {
 	f.hush()
 	if srv := f.server.Load(); srv != nil {
 		f.s.p.root.tallies.add(srv, o, f.began)
+		f.s.counted[o].Add(1)
 		if f.span != nil {
 			f.span.finish(o)
 		}

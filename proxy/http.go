@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/netip"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -37,6 +38,9 @@ type HTTPOptions struct {
 	// Resource is told to clients that ask where to log in; nil means that there
 	// is no such place.
 	Resource *Resource
+	// Proxies are those that are believed when they say whom a request is from
+	// (X-Forwarded-For).
+	Proxies []netip.Prefix
 	// TLS makes Serve speak HTTPS; nil means HTTP.
 	TLS *tls.Config
 	// Metrics answers GET /metrics to those with admin rights; nil means that
@@ -118,6 +122,7 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if strings.HasPrefix(r.RequestURI, "/") && h.probe(w, r, commands) {
 		return
 	}
+	r = h.known(r)
 	if err := h.guard.check(r); err != nil {
 		if commands {
 			err.writePlain(w, r)
@@ -209,7 +214,7 @@ func (h *HTTP) serveMCP(w http.ResponseWriter, r *http.Request, toolbox string) 
 		err.write(w, r)
 		return
 	}
-	v := visit{c, h.front(&c, toolbox)}
+	v := visit{c, h.front(&c, toolbox), visitorOf(r).address}
 	if v.front == nil {
 		refuse(http.StatusNotFound, fmt.Sprintf("there is no toolbox %q here", foreign.NewName(toolbox))).write(w, r)
 		return

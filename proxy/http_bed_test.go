@@ -16,8 +16,10 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/calls"
 	"github.com/mcp-workbench/workbench/internal/mcptest"
 	"github.com/mcp-workbench/workbench/internal/principal"
+	"github.com/mcp-workbench/workbench/internal/trail"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy"
 	"github.com/mcp-workbench/workbench/toolbox"
@@ -37,6 +39,7 @@ type webOptions struct {
 	http   proxy.HTTPOptions
 	direct string
 	log    io.Writer
+	trail  func(trail.Event)
 	listen func() net.Listener // nil means a free port
 	inside toolbox.Builtin     // nil means mcptest.New of the args
 }
@@ -60,9 +63,14 @@ func newWeb(t testing.TB, cfg string, opts webOptions) *web {
 	if opts.log != nil {
 		log = zerolog.New(opts.log).Level(zerolog.DebugLevel)
 	}
+	var record *calls.Log
+	if opts.trail != nil {
+		record = calls.New(calls.Off)
+		record.Tell(func(c *calls.Call) { opts.trail(trail.OfCall(c)) })
+	}
 	ln := opts.listen()
 	opts.http.Addr = ln.Addr()
-	front, err := proxy.NewHTTP(readConfig(t, cfg), proxy.Options{Version: "test", Direct: opts.direct, Logger: log, Toolbox: toolbox.Options{
+	front, err := proxy.NewHTTP(readConfig(t, cfg), proxy.Options{Version: "test", Direct: opts.direct, Logger: log, Calls: record, Trail: opts.trail, Toolbox: toolbox.Options{
 		Environ:  []string{"PATH=/usr/bin:/bin"},
 		Builtins: map[string]toolbox.Builtin{inside: opts.inside},
 	}}, opts.http)

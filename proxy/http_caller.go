@@ -29,7 +29,8 @@ type caller struct {
 // visit is a caller at an endpoint.
 type visit struct {
 	caller
-	front *Proxy
+	front   *Proxy
+	address string // of the client
 }
 
 func (v *visit) party() party { return party{v.front, v.Name, v.Admin} }

@@ -43,6 +43,9 @@ func (no *refusal) writePlain(w http.ResponseWriter, r *http.Request) {
 }
 
 func (no *refusal) send(w http.ResponseWriter, r *http.Request, body []byte) {
+	if v := visitorOf(r); v != nil && no.status >= http.StatusBadRequest {
+		v.refused(r, no)
+	}
 	h := w.Header()
 	if no.header[0] != "" {
 		h.Set(no.header[0], no.header[1])

@@ -64,6 +64,9 @@ func (h *HTTP) authorize(r *http.Request) (caller, *refusal) {
 	c, no := h.admit(r)
 	if no == nil {
 		welcome(r.Context())
+		if v := visitorOf(r); v != nil {
+			v.user = c.Name
+		}
 	}
 	if no != nil && no.status == http.StatusUnauthorized && h.metadata != nil {
 		no.header[1] += `, resource_metadata="` + h.metadata.address + `"`

@@ -21,6 +21,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/results"
 	"github.com/mcp-workbench/workbench/internal/script"
 	"github.com/mcp-workbench/workbench/internal/taskbook"
+	"github.com/mcp-workbench/workbench/internal/trail"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
@@ -47,6 +48,9 @@ type Options struct {
 	Trust func(*config.Untrusted) error
 	// Calls records what clients ask for; nil means that nothing is recorded.
 	Calls *calls.Log
+	// Trail hears of what somebody may want to account for; nil means nobody
+	// does.
+	Trail func(trail.Event)
 	// Clients remembers from one session to the next how clients take changed
 	// lists; nil means that each session finds out for itself.
 	Clients *habits.Memory

@@ -55,6 +55,9 @@ func (f *flight) noteAsked(c *call) {
 	if _, ok := f.out.(*guest); ok {
 		f.record.Client = guestName
 	}
+	if p, ok := f.out.(*post); ok {
+		f.record.Address = p.address
+	}
 	f.record.Full = f.recording == calls.Full
 	f.record.Method, f.record.In, f.record.Request = c.method, len(c.Raw), calls.Cut(string(f.id))
 	if isCall(c.method) {

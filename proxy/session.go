@@ -29,6 +29,7 @@ type session struct {
 	who     principal.Principal
 	send    func(msg []byte) // what belongs to no request
 	account *account.Account // of what is kept because of the client
+	counted *people          // what became of the calls of the user
 	// behind reports whether the client has much of that still to read. It is
 	// set before the first message; nil means that it never has.
 	behind func() bool
@@ -104,6 +105,7 @@ func newSession(p *Proxy, who principal.Principal, user *account.Account, send f
 		account:  account.New(account.Client, user),
 		send:     send,
 		since:    time.Now(),
+		counted:  p.root.tallies.user(who.Name),
 		number:   strconv.FormatUint(p.root.connected.Add(1), 10),
 		boxes:    make(map[string]*box),
 		flights:  make(map[flightKey]*flight),

@@ -17,6 +17,7 @@ func (p *Proxy) Status() status.Front {
 	p = p.root
 	now := p.view.Load()
 	front := status.Front{Config: now.cfg.Path, Sessions: []status.Session{}, Calls: p.tallies.calls()}
+	front.Users, front.Refused = p.tallies.readPeople()
 	if now.cfg.Project != now.cfg.Path {
 		front.Project = now.cfg.Project
 	}

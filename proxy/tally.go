@@ -61,6 +61,9 @@ type tallies struct {
 	timed atomic.Bool // durations are wanted
 	mu    sync.Mutex  // of those who add one
 	all   atomic.Pointer[map[place]*tally]
+
+	users   map[string]*people // guarded by mu
+	refused map[int]uint64     // requests over HTTP that were turned away, by status; guarded by mu
 }
 
 // clock is the time, or 0 if nobody wants to know how long calls take.
@@ -79,6 +82,64 @@ type tally struct {
 
 	mu      sync.Mutex
 	changes map[string]uint64 // how often a server came into each state
+}
+
+// people count what became of the calls of a user.
+type people [outcomes]atomic.Uint64
+
+// maxUsers is how many users are counted each for themselves; all others are one, whatever names tokens have.
+const maxUsers = 100
+
+// otherUsers is what those are called.
+const otherUsers = "(others)"
+
+// user gives the counts of a user.
+func (ts *tallies) user(name string) *people {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	if ts.users == nil {
+		ts.users = make(map[string]*people)
+	}
+	if ts.users[name] == nil && len(ts.users) >= maxUsers {
+		name = otherUsers
+	}
+	if ts.users[name] == nil {
+		ts.users[name] = new(people)
+	}
+	return ts.users[name]
+}
+
+// refuse counts a request that is turned away.
+func (ts *tallies) refuse(status int) {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	if ts.refused == nil {
+		ts.refused = make(map[int]uint64)
+	}
+	ts.refused[status]++
+}
+
+// readPeople gives the counts of users, and those of refusals.
+func (ts *tallies) readPeople() (map[string]status.Outcomes, map[int]uint64) {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	users := make(map[string]status.Outcomes)
+	for name, n := range ts.users {
+		users[name] = outcomesOf((*[outcomes]atomic.Uint64)(n))
+	}
+	return users, maps.Clone(ts.refused)
+}
+
+// outcomesOf reads counts.
+func outcomesOf(n *[outcomes]atomic.Uint64) status.Outcomes {
+	return status.Outcomes{
+		OK:        n[answered].Load(),
+		ToolError: n[toolFailed].Load(),
+		Error:     n[failed].Load(),
+		Refused:   n[refused].Load(),
+		Lost:      n[lost].Load(),
+		Cancelled: n[cancelled].Load(),
+	}
 }
 
 // of gives the tally of a server. It takes no lock but the first time.
@@ -158,14 +219,7 @@ func (ts *tallies) calls() []status.Calls {
 }
 
 func (t *tally) read(at place) status.Calls {
-	c := status.Calls{Toolbox: at.toolbox, Server: at.server, Outcomes: status.Outcomes{
-		OK:        t.ended[answered].Load(),
-		ToolError: t.ended[toolFailed].Load(),
-		Error:     t.ended[failed].Load(),
-		Refused:   t.ended[refused].Load(),
-		Lost:      t.ended[lost].Load(),
-		Cancelled: t.ended[cancelled].Load(),
-	}}
+	c := status.Calls{Toolbox: at.toolbox, Server: at.server, Outcomes: outcomesOf(&t.ended)}
 	c.Durations.Counts = make(map[float64]uint64)
 	for i, b := range durationBounds() {
 		c.Durations.Count += t.durations[i].Load()

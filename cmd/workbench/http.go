@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	neturl "net/url"
 	"strings"
 	"syscall"
@@ -15,11 +16,13 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/calls"
 	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/metrics"
 	"github.com/mcp-workbench/workbench/internal/page"
 	"github.com/mcp-workbench/workbench/internal/status"
 	"github.com/mcp-workbench/workbench/internal/tokens"
+	"github.com/mcp-workbench/workbench/internal/trail"
 	"github.com/mcp-workbench/workbench/proxy"
 )
 
@@ -32,6 +35,8 @@ type httpFlags struct {
 	tlsCert, tlsKey  string
 	insecure         bool
 	maxBody, maxOpen int
+	auditLog         string
+	proxies          []string
 }
 
 func (o *httpFlags) add(f *pflag.FlagSet) {
@@ -43,6 +48,8 @@ func (o *httpFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&o.tlsCert, "tls-cert", "", "HTTP: speak HTTPS with the certificate in this `file` (PEM)")
 	f.StringVar(&o.tlsKey, "tls-key", "", "HTTP: `file` with the key of the certificate (PEM)")
 	f.BoolVar(&o.insecure, "insecure", false, "HTTP: allow an address that others can reach without TLS; they can read the token and everything else")
+	f.StringVar(&o.auditLog, "audit-log", "", "HTTP: append a line of JSON to this `file` for each call, each request that is refused, and each answer to an approval; SIGHUP opens it again")
+	f.StringSliceVar(&o.proxies, "trusted-proxy", nil, "HTTP: believe this `address`, or network such as 10.0.0.0/8, when it says in X-Forwarded-For whom a request is from")
 	f.IntVar(&o.maxBody, "max-body", 4<<20, "HTTP: longest message accepted, in `bytes`")
 	f.IntVar(&o.maxOpen, "max-sessions", 1024, "HTTP: `number` of sessions at a time")
 }
@@ -85,6 +92,17 @@ func serveHTTP(ctx context.Context, env *environment, o *httpFlags, cfg *config.
 	if over.TLS, err = o.certificate(opts.Logger); err != nil {
 		return err
 	}
+	if over.Proxies, err = o.trustedProxies(); err != nil {
+		return err
+	}
+	tell, err := env.trail(o.auditLog, opts.Logger)
+	if err != nil {
+		return err
+	}
+	if tell != nil {
+		opts.Trail = tell
+		opts.Calls.Tell(func(c *calls.Call) { tell(trail.OfCall(c)) })
+	}
 	tokenFile, err := o.letIn(env, cfg.HTTP.JWT, &over)
 	if err != nil {
 		return err
@@ -112,6 +130,12 @@ func serveHTTP(ctx context.Context, env *environment, o *httpFlags, cfg *config.
 	view.front, view.own = front, stateOf(url, front, reload.problem)
 	defer context.AfterFunc(ctx, view.page.Close)()
 	o.announce(opts.Logger, url, tokenFile)
+	opts.Logger.Info().Str(logkey.Detail, startedAs(cfg)).Msg("workbench has started")
+	defer func() { opts.Logger.Info().Msg("workbench has ended") }()
+	if tell != nil {
+		tell(trail.Event{Event: trail.Start, Version: version(), Config: cfg.Path, URL: url})
+		defer func() { tell(trail.Event{Event: trail.Stop, URL: url}) }()
+	}
 	for _, name := range env.desks.served() {
 		opts.Logger.Info().Str(logkey.Toolbox, name).Str(logkey.URL, strings.TrimSuffix(url, "mcp")+"commands/"+neturl.PathEscape(name)+"/").Msg("serving commands")
 	}
@@ -148,6 +172,45 @@ func (o *httpFlags) letIn(env *environment, jwt config.JWT, over *proxy.HTTPOpti
 	}
 	over.Tokens = known
 	return tokenFile, nil
+}
+
+// startedAs says what has started.
+func startedAs(cfg *config.Config) string {
+	text := "version " + version()
+	if cfg.Path != "" {
+		text += ", configuration " + cfg.Path
+	}
+	return text
+}
+
+// trustedProxies reads whom X-Forwarded-For is believed of.
+func (o *httpFlags) trustedProxies() (all []netip.Prefix, err error) {
+	for _, text := range o.proxies {
+		p, err := netip.ParsePrefix(text)
+		if at, wrong := netip.ParseAddr(text); wrong == nil {
+			p, err = netip.PrefixFrom(at.Unmap(), at.Unmap().BitLen()), nil
+		}
+		if err != nil {
+			return nil, hinted{usageError{fmt.Errorf("--trusted-proxy: got %q", text)}, "write an address such as 10.0.0.7, or a network such as 10.0.0.0/8"}
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+// trail opens the file that events are appended to; nil if there is none.
+func (e *environment) trail(path string, log zerolog.Logger) (func(trail.Event), error) {
+	if path == "" {
+		return nil, nil
+	}
+	file := &logFile{path: path, log: log}
+	if err := file.reopen(); err != nil {
+		return nil, fmt.Errorf("--audit-log: %w", err)
+	}
+	e.logs.mu.Lock()
+	e.logs.files = append(e.logs.files, file)
+	e.logs.mu.Unlock()
+	return trail.Writer(e.logs.to(file)), nil
 }
 
 // resolve checks where is to be listened, and that it is safe to.

@@ -47,6 +47,7 @@ type Call struct {
 	Duration Millis `json:"duration_ms"` // so far, of one that is under way
 	User     string `json:"user,omitempty"`
 	Client   string `json:"client,omitempty"`
+	Address  string `json:"address,omitempty"` // of the client, over HTTP
 	Session  string `json:"session,omitempty"` // number of the client's session in this process
 	Toolbox  string `json:"toolbox,omitempty"`
 	Server   string `json:"server,omitempty"` // "" if it went to none

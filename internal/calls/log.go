@@ -25,6 +25,7 @@ type Log struct {
 	mode   atomic.Pointer[Mode]
 	prefix string
 	ended  *ring.Ring[Call]
+	told   func(*Call) // hears of each call that ends; nil for nobody
 
 	mu      sync.Mutex
 	last    uint64
@@ -41,12 +42,20 @@ func New(mode Mode) *Log {
 // SetMode changes how much is kept of the calls that begin from now on.
 func (l *Log) SetMode(mode Mode) { l.mode.Store(&mode) }
 
-// Mode is how much is kept of the calls that begin now.
+// Tell has a function hear of each call that ends, also of those that are not kept. It must not block. Tell is called before
+// the first call begins.
+func (l *Log) Tell(told func(*Call)) { l.told = told }
+
+// Mode is how much is wanted of the calls that begin now.
 func (l *Log) Mode() Mode {
 	if l == nil {
 		return Off
 	}
-	return *l.mode.Load()
+	mode := *l.mode.Load()
+	if mode == Off && l.told != nil {
+		return Meta
+	}
+	return mode
 }
 
 // Note has a call seen as one that is under way, from the first time on, and notes what else has become known of it. Between
@@ -78,7 +87,13 @@ func (l *Log) End(c *Call, note func(c *Call)) {
 	note(c)
 	c.Duration, c.Time = Millis(took), Time{c.began.Round(0)}
 	c.Tokens = c.Out / 4
-	l.ended.Add(*c, c.size())
+	if *l.mode.Load() != Off {
+		l.ended.Add(*c, c.size())
+	}
+	if l.told != nil {
+		named := l.named(*c)
+		l.told(&named)
+	}
 }
 
 // Filter says which calls are wanted. The zero Filter wants all.

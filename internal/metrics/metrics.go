@@ -7,6 +7,7 @@ package metrics
 
 import (
 	"net/http"
+	"strconv"
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -37,6 +38,7 @@ type collector struct {
 	info, sessions, inFlight          *prometheus.Desc
 	servers, waiting, queued, changes *prometheus.Desc
 	kept, calls, durations            *prometheus.Desc
+	users, refused                    *prometheus.Desc
 }
 
 func newCollector(version string, now func() status.Front) *collector {
@@ -55,13 +57,15 @@ func newCollector(version string, now func() status.Front) *collector {
 		kept:      desc("server_kept_bytes", "What is kept because of the server.", "toolbox", "server"),
 		changes:   desc("server_changes_total", "How often a server came into this state.", "toolbox", "server", "state"),
 		calls:     desc("calls_total", "Requests of clients to the server, by what became of them.", "toolbox", "server", "outcome"),
+		users:     desc("user_calls_total", "Requests of a user to servers, by what became of them; users beyond a hundred are (others).", "user", "outcome"),
+		refused:   desc("http_refused_total", "Requests over HTTP that were turned away, by status.", "status"),
 		durations: desc("call_duration_seconds", "Time from a request of a client to its end, since the metrics were first read.", "toolbox", "server"),
 	}
 }
 
 // Describe implements prometheus.Collector.
 func (c *collector) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{c.info, c.sessions, c.inFlight, c.servers, c.waiting, c.queued, c.kept, c.changes, c.calls, c.durations} {
+	for _, d := range []*prometheus.Desc{c.info, c.sessions, c.inFlight, c.servers, c.waiting, c.queued, c.kept, c.changes, c.calls, c.durations, c.users, c.refused} {
 		to <- d
 	}
 }
@@ -89,6 +93,14 @@ func (c *collector) Collect(to chan<- prometheus.Metric) {
 		gauge(c.waiting, p.inFlight, at.toolbox, at.server)
 		gauge(c.queued, p.queued, at.toolbox, at.server)
 		gauge(c.kept, p.kept, at.toolbox, at.server)
+	}
+	for user, n := range f.Users {
+		for outcome, times := range n.ByName() {
+			count(c.users, times, user, outcome)
+		}
+	}
+	for code, times := range f.Refused {
+		count(c.refused, times, strconv.Itoa(code))
 	}
 	for _, n := range f.Calls {
 		for outcome, times := range n.ByName() {

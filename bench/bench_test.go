@@ -16,6 +16,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/mcp-workbench/workbench/internal/calls"
 )
 
 // compiled is what the first test that needs it has built for all; TestMain removes it.
@@ -328,9 +330,14 @@ func BenchmarkInProcess(b *testing.B) {
 		b.Fatal(err)
 	}
 	p := programs{self: self, dir: b.TempDir()}
-	for _, name := range []string{nameFront, useFront} {
+	for _, run := range []struct {
+		name   string
+		record calls.Mode
+	}{{nameFront, calls.Off}, {nameFront, calls.Meta}, {nameFront, calls.Full}, {useFront, calls.Off}, {useFront, calls.Meta}, {useFront, calls.Full}} {
+		name, p := run.name, p
+		p.record = run.record
 		for _, a := range answers() {
-			b.Run(name+"/"+a.label, func(b *testing.B) {
+			b.Run(name+"/"+a.label+"/record="+string(run.record), func(b *testing.B) {
 				c, f, err := p.beginHere(b.Context(), name, p.child())
 				if err != nil {
 					b.Fatal(err)

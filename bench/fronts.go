@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/mcp-workbench/workbench/internal/calls"
 )
 
 // The fronts, as the table names them.
@@ -87,8 +89,9 @@ func (c *conversation) fault(err error) error {
 type programs struct {
 	self      string // this program
 	workbench string
-	root      string // the module's folder
-	dir       string // for configurations and marks, removed at the end
+	root      string     // the module's folder
+	dir       string     // for configurations and marks, removed at the end
+	record    calls.Mode // of workbench in this process; "" means the default
 }
 
 // build compiles workbench as it is released.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,8 @@ import (
 	"runtime"
 
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/calls"
+	"github.com/mcp-workbench/workbench/internal/mask"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy"
 	"github.com/mcp-workbench/workbench/toolbox"
@@ -51,7 +54,8 @@ func (p programs) here(name string, argv []string) (front, serveFunc, error) {
 		f.way = useTool
 	}
 	return f, func(ctx context.Context, in io.Reader, out io.Writer) error {
-		workbench, err := proxy.New(cfg, proxy.Options{Version: "bench", Toolbox: toolbox.Options{Environ: os.Environ()}})
+		opts := proxy.Options{Version: "bench", Calls: calls.New(cmp.Or(p.record, calls.Meta)), Toolbox: toolbox.Options{Environ: os.Environ(), Masks: new(mask.Set)}}
+		workbench, err := proxy.New(cfg, opts)
 		if err != nil {
 			return err
 		}

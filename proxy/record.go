@@ -145,8 +145,11 @@ func (f *flight) noteEnded(o outcome, reply []byte) {
 		if srv != nil && bad {
 			r.Stderr = srv.WroteSince(r.Began())
 		}
-		var m wire.Message
-		if reply == nil || !bad && f.recording != calls.Full || wire.Scan(reply, &m) != nil {
+		if reply == nil || !bad && f.recording != calls.Full {
+			return
+		}
+		var m wire.Message // not before: most calls need none
+		if wire.Scan(reply, &m) != nil {
 			return
 		}
 		if bad {

@@ -28,8 +28,20 @@ func isSecretName(name string) bool {
 	if len(name) > 32 {
 		return false
 	}
-	name = strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(name))
-	switch name {
+	var plain [32]byte
+	n := 0
+	for i := range len(name) {
+		c := name[i]
+		if c == '_' || c == '-' {
+			continue
+		}
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		plain[n] = c
+		n++
+	}
+	switch string(plain[:n]) {
 	case "password", "passwd", "passphrase", "secret", "token", "apikey", "apitoken", "apisecret", "accesstoken", "refreshtoken",
 		"idtoken", "authtoken", "bearertoken", "clientsecret", "secretkey", "secretaccesskey", "privatekey", "authorization",
 		"cookie", "setcookie", "sessiontoken", "connectionstring":
@@ -44,8 +56,8 @@ type prefix struct {
 	least int // how many bytes follow at least
 }
 
-func prefixes() []prefix {
-	return []prefix{
+func prefixes() [32]prefix {
+	return [...]prefix{
 		{"sk-", 16}, {"sk_live_", 16}, {"sk_test_", 16}, {"rk_live_", 16}, // OpenAI, Anthropic, Stripe
 		{"ghp_", 20}, {"gho_", 20}, {"ghu_", 20}, {"ghs_", 20}, {"ghr_", 20}, {"github_pat_", 20}, {"glpat-", 16},
 		{"xoxb-", 16}, {"xoxp-", 16}, {"xoxa-", 16}, {"xoxs-", 16}, {"xapp-", 16}, // Slack

@@ -188,15 +188,6 @@ func measure(ctx context.Context, args []string, out, errs io.Writer) error {
 	if err := b.run(ctx); err != nil {
 		return err
 	}
-	if *picture != "" {
-		var svg bytes.Buffer
-		if err := plot(&svg, &b.report, b.dimensions()); err != nil {
-			return err
-		}
-		if err := os.WriteFile(*picture, svg.Bytes(), 0o644); err != nil {
-			return err
-		}
-	}
 	b.say("done")
 	fmt.Fprintf(out, "%s\n\n", machine)
 	if err := b.report.print(out); err != nil {
@@ -207,5 +198,12 @@ func measure(ctx context.Context, args []string, out, errs io.Writer) error {
 		return err
 	}
 	fmt.Fprintln(out)
-	return printGoals(out, &b.report)
+	if err := printGoals(out, &b.report); err != nil || *picture == "" {
+		return err
+	}
+	var svg bytes.Buffer
+	if err := plot(&svg, &b.report, b.dimensions()); err != nil {
+		return err
+	}
+	return os.WriteFile(*picture, svg.Bytes(), 0o644)
 }

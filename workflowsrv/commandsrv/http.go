@@ -103,6 +103,9 @@ func (s *Server) route(r *http.Request) http.HandlerFunc {
 			Refuse(w, http.StatusNotFound, fmt.Sprintf("there is nothing at %s; GET %s describes what there is", clipName(path), pathOpenAPI))
 		}
 	case r.Method != method && !(r.Method == http.MethodHead && method == http.MethodGet):
+		if strings.HasPrefix(path, pathTurns) && !strings.HasSuffix(path, "/events") {
+			method += ", " + http.MethodDelete
+		}
 		return func(w http.ResponseWriter, _ *http.Request) { refuseMethod(w, path, method) }
 	}
 	return serve

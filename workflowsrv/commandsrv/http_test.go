@@ -49,9 +49,11 @@ func TestBadRequests(t *testing.T) {
 			}
 		})
 	}
-	w := httptest.NewRecorder()
-	b.ServeHTTP(w, httptest.NewRequest("DELETE", "/initialize", nil))
-	if w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != "POST" {
-		t.Errorf("got %d with Allow %q for DELETE, want 405 with POST", w.Code, w.Header().Get("Allow"))
+	for path, allowed := range map[string]string{"/initialize": "POST", "/turns/x": "GET, DELETE", "/turns/x/events": "GET"} {
+		w := httptest.NewRecorder()
+		b.ServeHTTP(w, httptest.NewRequest("PATCH", path, nil))
+		if w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != allowed {
+			t.Errorf("got %d with Allow %q for PATCH %s, want 405 with %s", w.Code, w.Header().Get("Allow"), path, allowed)
+		}
 	}
 }

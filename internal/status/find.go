@@ -23,6 +23,9 @@ import (
 // getTime bounds the answer of a workbench, which has it at hand.
 const getTime = 3 * time.Second
 
+// recordTime bounds an answer that may have 16 MiB of calls in it, and one that many servers are restarted for.
+const recordTime = 10 * time.Second
+
 // Peer is the socket of a workbench.
 type Peer struct{ path string }
 
@@ -116,7 +119,7 @@ func (p Peer) Answer(ctx context.Context, id string, agree bool) error {
 
 // Calls asks the workbench for the calls that a filter wants.
 func (p Peer) Calls(ctx context.Context, f calls.Filter) ([]calls.Call, error) {
-	ctx, cancel := context.WithTimeout(ctx, getTime)
+	ctx, cancel := context.WithTimeout(ctx, recordTime)
 	defer cancel()
 	var list calls.List
 	err := p.get(ctx, "/calls?"+f.Query().Encode(), func(body io.Reader) error { return decode(json.NewDecoder(body), &list) })
@@ -125,7 +128,7 @@ func (p Peer) Calls(ctx context.Context, f calls.Filter) ([]calls.Call, error) {
 
 // Call asks the workbench for one call. It returns [ErrNone] if that is not kept.
 func (p Peer) Call(ctx context.Context, id string) (c calls.Call, err error) {
-	ctx, cancel := context.WithTimeout(ctx, getTime)
+	ctx, cancel := context.WithTimeout(ctx, recordTime)
 	defer cancel()
 	err = p.get(ctx, "/calls/"+url.PathEscape(id), func(body io.Reader) error { return decode(json.NewDecoder(body), &c) })
 	return c, err
@@ -175,7 +178,7 @@ func (p Peer) Lines(ctx context.Context, toolbox, server string, n int, follow b
 
 // Restart has servers of a name started anew. It returns [ErrNone] if the workbench has no such server.
 func (p Peer) Restart(ctx context.Context, toolbox, server string) (done []Restart, err error) {
-	ctx, cancel := context.WithTimeout(ctx, getTime)
+	ctx, cancel := context.WithTimeout(ctx, recordTime)
 	defer cancel()
 	var all Restarts
 	q := url.Values{"toolbox": {toolbox}, "server": {server}}

@@ -21,10 +21,11 @@ func (s *session) callTool(c *call) {
 		c.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: "params.name is missing or not a string"})
 		return
 	}
-	s.mu.Lock()
-	to, err := s.routes.tools.meant(want{tool: name})
-	first := to.added && c.modern == nil && !s.habit.Calls
-	s.mu.Unlock()
+	to, first, err := s.named(c, name)
+	waits := err != nil && !s.isMeta(name) && (len(s.unsettled()) > 0 || s.installs(name) != nil)
+	if err != nil && !waits { // it may have come just now
+		to, first, err = s.named(c, name)
+	}
 	if first {
 		s.seen(func(h *habits.Habit) { h.Calls = true })
 	}
@@ -37,7 +38,7 @@ func (s *session) callTool(c *call) {
 		if f := s.take(c); f != nil {
 			f.callAs(c, to)
 		}
-	case !s.isMeta(name) && (len(s.unsettled()) > 0 || s.installs(name) != nil):
+	case waits:
 		s.callUnlisted(c, name)
 	case isHeld(err):
 		s.refuse(c, name, err)
@@ -70,6 +71,15 @@ func toolName(token []byte) (string, bool) {
 func isHeld(err error) bool {
 	_, held := errors.AsType[*heldError](err)
 	return held
+}
+
+// named gives the tool of a name, and reports whether the client is seen for the first time to call one that was added to
+// its list.
+func (s *session) named(c *call, name string) (to route, first bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	to, err = s.routes.tools.meant(want{tool: name})
+	return to, to.added && c.modern == nil && !s.habit.Calls, err
 }
 
 // callAs sends a call to the tool that is meant, once a person has agreed to it if the configuration wants that.

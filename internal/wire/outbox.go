@@ -42,7 +42,6 @@ type Outbox struct {
 	err      error
 	queue    [][]byte      // chunks, all full but the last
 	spare    []byte        // a written chunk, for use again
-	full     sync.Pool     // of *[chunkSize]byte: the same, of large messages
 	in, out  int64         // bytes that entered and left the queue, ever
 	draining bool          // the goroutine lives
 	changed  chan struct{} // closed when out grows; nil while nobody waits
@@ -119,11 +118,6 @@ func (o *Outbox) appendLocked(p []byte) {
 	for len(p) > 0 {
 		last := len(o.queue) - 1
 		if last < 0 || len(o.queue[last]) == chunkSize {
-			if o.spare == nil {
-				if full, ok := o.full.Get().(*[chunkSize]byte); ok {
-					o.spare = full[:0]
-				}
-			}
 			o.queue = append(o.queue, o.spare)
 			o.spare = nil
 			last++
@@ -155,11 +149,7 @@ func (o *Outbox) drain() {
 			o.unread.Credit(len(chunk))
 		}
 		o.out += int64(len(chunk))
-		if o.spare != nil && cap(chunk) >= chunkSize {
-			o.full.Put((*[chunkSize]byte)(chunk[:chunkSize]))
-		} else {
-			o.spare = chunk[:0]
-		}
+		o.spare = chunk[:0]
 		if o.changed != nil {
 			close(o.changed)
 			o.changed = nil

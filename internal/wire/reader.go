@@ -158,9 +158,11 @@ func (r *Reader) grow() {
 		if size > 1<<20 {
 			size *= 2
 		}
-		size = max(size, r.wanted)
 		if size > limit/2 {
 			size = limit
+		}
+		if r.wanted > len(old) {
+			size = min(r.wanted, limit)
 		}
 		buf := make([]byte, size)
 		r.large = &buf

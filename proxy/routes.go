@@ -351,8 +351,13 @@ func (s *session) tell(method string) {
 }
 
 // Changed is the toolbox's word that a list of a server is other than before.
-func (s *session) Changed(*toolbox.Server, toolbox.Kind) {
-	s.refresh()
+func (s *session) Changed(srv *toolbox.Server, _ toolbox.Kind) {
+	s.update(func() bool {
+		if b := s.boxes[srv.Toolbox]; b != nil && b.listed {
+			return s.dueLocked() // no part of an opening, whose end may tell nothing
+		}
+		return s.opening == 0
+	})
 }
 
 // list answers a request for a list. The toolboxes that are open without being

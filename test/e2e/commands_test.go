@@ -97,10 +97,10 @@ func TestProjectedCommands(t *testing.T) {
 		{say: "read the text file " + notes, ran: "filesystem/read_text_file"},
 		{say: "list the directory " + b.files, ran: "filesystem/list_directory"},
 		{say: "search nodes for milk", ran: "memory/search_nodes"},
-		{say: "print the environment variables", asks: "everything/get-env"},
-		{say: "which directories am I allowed to use", asks: "1. filesystem/list_allowed_directories"},
+		{say: "print the environment variables", ran: "everything/get-env"},
+		{say: "which directories am I allowed to use", asks: "Run filesystem/list_allowed_directories"},
 		{say: "move " + notes + " to " + notes + ".old", asks: "filesystem/move_file"},
-		{say: "write the file " + notes, asks: "For filesystem/write_file, what is the path; and the content?"},
+		{say: "write the file " + notes, asks: "For filesystem/write_file, what is the path?"},
 	}
 	for _, test := range words {
 		o, err := e.Assist(context.Background(), nil, test.say, command.CallOptions{})

@@ -159,19 +159,6 @@ func TestFaultG48_StandardErrorIsNotRead(t *testing.T) {
 	}
 }
 
-// inTime wants an end within the two seconds that it takes at most, in which the program did not give up waiting. The machine
-// may be busy with other tests: one of three ends is to be so.
-func inTime(t *testing.T, prepare func(again bool) *bed) {
-	t.Helper()
-	const most = 2500 * time.Millisecond
-	for n := range 3 {
-		if took, gaveUp := prepare(n > 0).ends(0); took <= most && !gaveUp {
-			return
-		}
-	}
-	t.Error("none of three ends was in time")
-}
-
 // The end is there in two seconds, whatever servers do, and nothing is left then.
 func TestFaultG30_EndIsInTime(t *testing.T) {
 	for _, tt := range []struct {

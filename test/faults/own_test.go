@@ -75,6 +75,19 @@ func (b *bed) ends(status int) (took time.Duration, gaveUp bool) {
 	return took, gaveUp
 }
 
+// inTime wants an end within the two seconds that it takes at most, in which the program did not give up waiting. The machine
+// may be busy with other tests: one of three ends is to be so.
+func inTime(t *testing.T, prepare func(again bool) *bed) {
+	t.Helper()
+	const most = 2500 * time.Millisecond
+	for n := range 3 {
+		if took, gaveUp := prepare(n > 0).ends(0); took <= most && !gaveUp {
+			return
+		}
+	}
+	t.Error("none of three ends was in time")
+}
+
 func TestFaultB2_ClientIsGone(t *testing.T) {
 	p := newPlain(t, "hang")
 	p.say(wiretest.Request("2", "tools/call", callOf("sick", "fault", "{}")))
@@ -309,8 +322,11 @@ func TestFaultB14_CancelStorm(t *testing.T) {
 // Without descriptors no more servers are started, which is said; those that run go on.
 func TestFaultB16_OutOfDescriptors(t *testing.T) {
 	b := newBed(t, "hang", setup{more: 40, wrap: []string{"/bin/sh", "-c", `ulimit -n 64; exec "$@"`, "sh"}})
-	got := b.Result("tools/call", `{"name":"workbench_open_toolbox","arguments":{"toolbox_name":"more"}}`)
-	if !strings.Contains(string(got), "too many open files") {
+	var got []byte
+	if !eventually(func() bool { // an open does not wait for all that are being started
+		got = b.Result("tools/call", `{"name":"workbench_open_toolbox","arguments":{"toolbox_name":"more"}}`)
+		return strings.Contains(string(got), "too many open files")
+	}) {
 		t.Errorf("got %s, want it to say what is missing", wiretest.Clip(string(got)))
 	}
 	if !strings.Contains(string(got), `"state":"ready"`) {

@@ -32,9 +32,24 @@ import (
 // served is the program serving over HTTP.
 type served struct {
 	url   string
-	lines []string // of the log
 	ended chan int
 	stop  func()
+
+	mu    sync.Mutex
+	lines []string // of the log
+}
+
+// log is what was logged up to now.
+func (s *served) log() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return strings.Join(s.lines, "\n")
+}
+
+func (s *served) note(line string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lines = append(s.lines, line)
 }
 
 // serveForTest runs serve --http and waits for the address that it logs.
@@ -56,7 +71,7 @@ func runForTest(t *testing.T, environ []string, args ...string) *served {
 	}()
 	log := bufio.NewScanner(read)
 	for log.Scan() {
-		s.lines = append(s.lines, log.Text())
+		s.note(log.Text())
 		var line struct{ URL, Message string }
 		if json.Unmarshal(log.Bytes(), &line) == nil && line.URL != "" {
 			s.url = line.URL
@@ -64,13 +79,13 @@ func runForTest(t *testing.T, environ []string, args ...string) *served {
 		}
 	}
 	if s.url == "" {
-		t.Fatalf("it did not log its address, but %q, and ended with %d", s.lines, <-s.ended)
+		t.Fatalf("it did not log its address, but %q, and ended with %d", s.log(), <-s.ended)
 	}
 	drained := make(chan struct{})
 	go func() {
 		defer close(drained)
 		for log.Scan() {
-			s.lines = append(s.lines, log.Text())
+			s.note(log.Text())
 		}
 	}()
 	t.Cleanup(func() {
@@ -130,7 +145,7 @@ func TestServeHTTP(t *testing.T) {
 	if got, body := s.post(t, client, token); got != 200 || !strings.Contains(body, "serverInfo") {
 		t.Errorf("with the token that workbench token prints: got %d %s, want 200", got, body)
 	}
-	if log := strings.Join(s.lines, "\n"); strings.Contains(log, token) || !strings.Contains(log, `"token_file":`) {
+	if log := s.log(); strings.Contains(log, token) || !strings.Contains(log, `"token_file":`) {
 		t.Errorf("the log must say where the token is, and not what it is:\n%s", log)
 	}
 	address := strings.TrimSuffix(strings.TrimPrefix(s.url, "http://"), "/mcp")
@@ -387,7 +402,7 @@ func TestServeHTTPTokens(t *testing.T) {
 		t.Errorf("got %s, want it to say that it may have been revoked", body)
 	}
 	until(400, token())
-	if log := strings.Join(s.lines, "\n"); strings.Contains(log, ci) {
+	if log := s.log(); strings.Contains(log, ci) {
 		t.Errorf("the log holds the token:\n%s", log)
 	}
 }

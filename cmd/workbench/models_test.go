@@ -33,7 +33,7 @@ func TestModels(t *testing.T) {
 	environ := []string{"XDG_STATE_HOME=" + t.TempDir(), "WORKBENCH_CONFIG=" + config, "KEY=" + key}
 	var s *served
 	t.Cleanup(func() { // when it has ended
-		log := strings.Join(s.lines, "\n")
+		log := s.log()
 		if strings.Contains(log, "canary") || !strings.Contains(log, "a model was asked") {
 			t.Errorf("the log must tell of the model and not its key:\n%s", log)
 		}

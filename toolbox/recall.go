@@ -67,9 +67,14 @@ func (t *Toolbox) eachServer(f func(*Server)) {
 	all.Wait()
 }
 
-// recall takes over what was seen; nil is nothing. The server was not started.
+// recall takes over what was seen, if the server was not started meanwhile; nil is nothing. A start waits for it.
 func (s *Server) recall(e *catalogue.Entry) {
 	if e == nil {
+		return
+	}
+	s.recalling.Lock()
+	defer s.recalling.Unlock()
+	if s.Status().State != Stopped {
 		return
 	}
 	_, program := s.program()

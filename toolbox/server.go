@@ -49,6 +49,8 @@ type Server struct {
 	// legacy says that the server once ended on server/discover or left it
 	// unanswered. It belongs to the owner goroutine.
 	legacy bool
+	// recalling is held while what was seen of the server is taken over.
+	recalling sync.Mutex
 
 	// life is within that of the toolbox: quit ends it for a server that is
 	// retired. The context is kept because it outlasts all requests.

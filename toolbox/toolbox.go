@@ -273,6 +273,8 @@ func (t *Toolbox) begin(s *Server) bool {
 // supervise owns one server. Its trouble ends no other; what would not stop is
 // kept for Close.
 func (t *Toolbox) supervise(s *Server) {
+	s.recalling.Lock() // what is being recalled comes before what it says now
+	s.recalling.Unlock()
 	err := s.run(s.life)
 	s.remote.close()
 	if err != nil {

@@ -79,7 +79,7 @@ const (
 // the tool. Of an exposed name it returns the server whose prefix the name has.
 func (n *spaces) read(box, name string) (of address, key string, f form) {
 	if head, rest, ok := strings.Cut(name, "/"); ok {
-		if server, key, ok := strings.Cut(rest, "/"); ok && strings.ToLower(head) == strings.ToLower(box) {
+		if server, key, ok := strings.Cut(rest, "/"); ok && strings.EqualFold(head, box) {
 			if of, ok := n.find(box, server); ok {
 				return of, key, parts
 			}

@@ -262,7 +262,9 @@ func (t *Toolbox) start() error {
 // begin gives a server its owner. Whoever asks for it from now on waits for it
 // to start. It reports false if the toolbox was closed.
 func (t *Toolbox) begin(s *Server) bool {
+	s.recalling.Lock() // what is being recalled comes before what it says now
 	s.expect(Stopped, Starting)
+	s.recalling.Unlock()
 	if t.tasks.begin(func() { t.supervise(s) }) {
 		return true
 	}
@@ -273,8 +275,6 @@ func (t *Toolbox) begin(s *Server) bool {
 // supervise owns one server. Its trouble ends no other; what would not stop is
 // kept for Close.
 func (t *Toolbox) supervise(s *Server) {
-	s.recalling.Lock() // what is being recalled comes before what it says now
-	s.recalling.Unlock()
 	err := s.run(s.life)
 	s.remote.close()
 	if err != nil {

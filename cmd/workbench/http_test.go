@@ -276,8 +276,10 @@ func TestCertificateIsReplaced(t *testing.T) {
 	}
 	next, nextKey, _ := certificate(t)
 	do(t, os.Rename(next, cert))
-	if get() != first || get() != first {
-		t.Error("a pair that does not fit was taken")
+	for range 2 {
+		if get() != first {
+			t.Error("a pair that does not fit was taken")
+		}
 	}
 	if got := strings.Count(log.String(), "cannot be read anew"); got != 1 {
 		t.Errorf("it was said %d times, want 1: %s", got, &log)

@@ -20,7 +20,7 @@ func showTool(ctx context.Context, env *environment, name string, asJSON, offlin
 		return err
 	}
 	var boxes []*toolbox.Toolbox
-	closeAll := func() {}
+	var closeAll func()
 	if offline {
 		boxes, closeAll, err = env.recallBoxes(ctx, nil, box)
 	} else {

@@ -75,9 +75,9 @@ func TestSeen(t *testing.T) {
 // What is ordinary is not odd.
 func TestNotSeen(t *testing.T) {
 	for name, text := range map[string]audit.Text{
-		"pictures":  tool("a", "Sends ❤️ and 👩‍💻 1️⃣ ✔︎"),
-		"Persian":   tool("a", "می‌خواهم"),
-		"Hindi":     tool("a", "क्‍ष"),
+		"pictures":  tool("a", "Sends ❤️ and 👩\u200d💻 1️⃣ ✔︎"),
+		"Persian":   tool("a", "می\u200cخواهم"),
+		"Hindi":     tool("a", "क्\u200dष"),
 		"lines":     tool("a", `One.\n\n\t- two\r\n`),
 		"own tools": tool("get_a", "Use after get_b"),
 		"meta":      {Label: "tool", Tool: "m", Raw: []byte(`{"name":"m","_meta":{"x":"\u200b"},"icons":[{"src":"\u200b"}]}`)},

@@ -128,7 +128,7 @@ func (s Server) handedOn() (found []Finding) {
 			name := s.Args[i+1]
 			if !strings.Contains(name, "=") && !slices.ContainsFunc(s.Env, func(kv string) bool { return strings.HasPrefix(kv, name+"=") }) {
 				found = append(found, Finding{Level: Warning, Message: fmt.Sprintf("%s is to be handed on by -e, and is not in the environment of the server", foreign.NewName(name)),
-					Remedy: fmt.Sprintf(`add it to "env", or its name to "inheritEnv"`)})
+					Remedy: `add it to "env", or its name to "inheritEnv"`})
 			}
 		}
 	}

@@ -20,7 +20,8 @@ type direct struct {
 	noWait   bool                  // the mode does not matter, because each call asks not to wait
 	try      func(fd uintptr) bool // tryOnce, bound once to save allocating it
 	widened  bool                  // the pipe was asked to hold more, once
-	line     []byte                // where systems without gathering write put a line together
+	//lint:ignore U1000 systems without gathering write put a line together here
+	line []byte
 
 	// Passed to and from tryOnce.
 	msg []byte

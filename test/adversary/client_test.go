@@ -391,7 +391,7 @@ func (c *client) give(d *draw, nonce string) {
 func (c *client) callEvil(d *draw, server string) {
 	target := fmt.Sprintf(`,"name":"workbench_use_tool","arguments":{"tool":{"toolbox":"box","server":%q,"name":"evil"},"arguments":%s}`, server, d.object(3, 3))
 	if d.chance(20) {
-		target = fmt.Sprintf(`,"name":"workbench_open_toolbox","arguments":{"toolbox_name":"box"}`)
+		target = `,"name":"workbench_open_toolbox","arguments":{"toolbox_name":"box"}`
 	}
 	began := time.Now()
 	c.mu.Lock()

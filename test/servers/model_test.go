@@ -134,9 +134,7 @@ func (m *model) messages(w http.ResponseWriter, r *http.Request) {
 			Content json.RawMessage
 		}
 		_ = json.Unmarshal(msg.Content, &pieces) // a string has no results
-		for _, name := range hidden.FindAllString(texts(msg.Content), -1) {
-			t.hidden = append(t.hidden, name)
-		}
+		t.hidden = append(t.hidden, hidden.FindAllString(texts(msg.Content), -1)...)
 		for _, p := range pieces {
 			if p.Type == "tool_result" {
 				t.results[p.ID] = texts(p.Content)

@@ -17,6 +17,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -114,21 +115,16 @@ func failures(out []byte) []string {
 
 // spin keeps n processors busy until it is told to end.
 func spin(n int) (end func()) {
-	ended := make(chan struct{})
+	var ended atomic.Bool
 	runtime.GOMAXPROCS(n + 1)
 	for range n {
 		go func() {
 			runtime.LockOSThread()
-			for {
-				select {
-				case <-ended:
-					return
-				default:
-				}
+			for !ended.Load() {
 			}
 		}()
 	}
-	return func() { close(ended) }
+	return func() { ended.Store(true) }
 }
 
 // slowed is the first argument of this program where it becomes a command whose syncs are slow.

@@ -9,7 +9,6 @@ import (
 // given counts the values in an instruction by what they look like.
 type given struct {
 	numbers, files, mails int
-	single                bool // a thing is named by its number, "issue 12"
 }
 
 func readGiven(query string) given {

@@ -2,7 +2,6 @@ package runs
 
 import (
 	"encoding/json"
-	"strings"
 	"time"
 )
 
@@ -80,6 +79,3 @@ type Reason struct {
 	What string `json:"what"`          // is wrong
 	Why  string `json:"why,omitempty"` // what the workflow wants it for
 }
-
-// byAPerson reports whether an event is of a person.
-func (e Event) byAPerson() bool { return strings.HasPrefix(e.By, byPerson) }

@@ -16,6 +16,7 @@ import (
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/principal"
+	"github.com/mcp-workbench/workbench/internal/servercard"
 )
 
 // HTTPOptions are what serving over HTTP needs besides [Options].
@@ -83,8 +84,8 @@ func set[T int | time.Duration](to *T, value T) {
 }
 
 // HTTP is the front over streamable HTTP, for both eras: all toolboxes behind
-// the meta tools at /mcp, one of them directly at /mcp/{toolbox}, and /healthz,
-// /readyz and /metrics for whoever supervises the program. It may serve many requests at
+// the meta tools at /mcp, one of them directly at /mcp/{toolbox}, the cards of
+// these, and /healthz, /readyz and /metrics for whoever supervises the program. It may serve many requests at
 // once. Nothing of it may be used after Serve returned.
 type HTTP struct {
 	opts     HTTPOptions
@@ -131,14 +132,19 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		err.write(w, r)
 		return
 	}
+	card, isCard := cardOf(r)
 	name, mcp := "", r.URL.Path == "/mcp"
 	if !mcp {
 		name, mcp = strings.CutPrefix(r.URL.Path, "/mcp/")
 		mcp = mcp && name != ""
 	}
 	switch {
+	case isCard:
+		h.serveCard(w, r, card)
 	case mcp:
 		h.serveMCP(w, r, name)
+	case r.URL.Path == servercard.CatalogPath:
+		h.serveCatalog(w, r)
 	case r.URL.Path == "/metrics" && h.opts.Metrics != nil:
 		h.serveMetrics(w, r)
 	case commands:

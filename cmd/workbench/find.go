@@ -134,7 +134,11 @@ func (s searching) printWhy(env *environment, index *find.Index, searched []find
 			if word.Found != word.Query {
 				text += " as " + word.Found
 			}
-			why = append(why, fmt.Sprintf("%s in its %s (%.1f)", text, strings.Join(word.Fields, ", "), word.Score))
+			best := ""
+			if word.Best {
+				best = ", of the clause that fits best"
+			}
+			why = append(why, fmt.Sprintf("%s in its %s (%.1f%s)", text, strings.Join(word.Fields, ", "), word.Score, best))
 		}
 		if why == nil {
 			why = append(why, "other tools of its server")

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -47,6 +48,8 @@ func TestSearch(t *testing.T) {
 		{"writing without spaces", "算八字", "bazi/getChart"},
 		{"a server that was never seen", "weather forecast", "weather/"},
 		{"an e-mail", "mail somebody", "mail/send_email"},
+		{"one wish of several", "list a message of the team. search files by pattern, then send", "files/search_files"},
+		{"clauses without spaces", "合并分支。计算八字，请", "bazi/getChart"},
 		{"nothing near", "zzzz qqqq", ""},
 		{"common words alone", "what is the", ""},
 		{"nothing", "", ""},
@@ -69,15 +72,28 @@ func TestSearch(t *testing.T) {
 
 func TestWhy(t *testing.T) {
 	x := find.New(small())
-	hit := x.Search("open tickets")[0]
-	why := x.Why("open tickets", hit)
-	var got []string
-	for _, w := range why {
-		got = append(got, fmt.Sprintf("%s→%s in %s", w.Query, w.Found, strings.Join(w.Fields, "+")))
-	}
-	want := []string{"open→open in description", "ticket→issu in name+description+server's description"}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("got %q, want %q", got, want)
+	for query, want := range map[string][]string{
+		"open tickets":                       {"open→open in description", "ticket→issu in name+description+server's description"},
+		"Some repository. Open tickets, now": {"open→open in description, best", "repository→repository in description+server's description", "ticket→issu in name+description+server's description, best"},
+	} {
+		i := slices.IndexFunc(x.Search(query), func(h find.Hit) bool { return h.Server == 0 && h.Entry == 0 })
+		hit := x.Search(query)[i]
+		var got []string
+		sum := 0.0
+		for _, w := range x.Why(query, hit) {
+			line := fmt.Sprintf("%s→%s in %s", w.Query, w.Found, strings.Join(w.Fields, "+"))
+			if w.Best {
+				line += ", best"
+			}
+			got = append(got, line)
+			sum += w.Score
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: got %q, want %q", query, got, want)
+		}
+		if sum <= 0 || sum > hit.Score {
+			t.Errorf("%s: the words add %.2f to a score of %.2f", query, sum, hit.Score)
+		}
 	}
 }
 

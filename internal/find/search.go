@@ -19,12 +19,14 @@ type Word struct {
 	Found  string   // the word that stands there: the same, one that means the same, or one with nearly its letters
 	Fields []string // where it stands
 	Score  float64
+	Best   bool // it is of the clause of the query that the entry answers best, and counts more for that
 }
 
 const (
 	otherWord  = .3 // what a word of the same meaning counts for
 	nearWord   = .3 // what a word of nearly the same letters counts for
 	fromServer = .4 // what the score of a server adds to each of its entries
+	bestClause = .6 // what the best clause of a query adds once more
 )
 
 // reading is a word of the index that a word of the query is taken for.
@@ -117,26 +119,53 @@ func (x *Index) Search(query string) []Hit {
 	return hits
 }
 
-// scores gives what the words of a query add to each doc.
+// scores gives what a query adds to each doc: what its words add, and where it has several clauses, a share of what the best of
+// them adds once more. What answers one clause whole is better than what has a word of each.
 func (x *Index) scores(query string) []float32 {
+	clauses := queryClauses(query)
+	several := len(clauses) > 1
 	scores := make([]float32, len(x.docs))
 	best := make([]float32, len(x.docs)) // of one word of the query
+	var part, top []float32              // of one clause, and of the best one
+	if several {
+		part, top = make([]float32, len(x.docs)), make([]float32, len(x.docs))
+	}
+	meant := make(map[string][]reading)
 	var touched []int32
-	for _, w := range queryWords(query) {
-		touched = touched[:0]
-		for _, r := range x.readings(w) {
-			rarity := x.rarity(r.number)
-			x.each(r.number, func(p posting) {
-				if best[p.doc] == 0 {
-					touched = append(touched, p.doc)
+	for _, words := range clauses {
+		for _, w := range words {
+			readings, again := meant[w]
+			if !again {
+				readings = x.readings(w)
+				meant[w] = readings
+			}
+			touched = touched[:0]
+			for _, r := range readings {
+				rarity := x.rarity(r.number)
+				x.each(r.number, func(p posting) {
+					if best[p.doc] == 0 {
+						touched = append(touched, p.doc)
+					}
+					best[p.doc] = max(best[p.doc], float32(r.score(rarity, p)))
+				})
+			}
+			for _, d := range touched {
+				if !again {
+					scores[d] += best[d]
 				}
-				best[p.doc] = max(best[p.doc], float32(r.score(rarity, p)))
-			})
+				if several {
+					part[d] += best[d]
+				}
+				best[d] = 0
+			}
 		}
-		for _, d := range touched {
-			scores[d] += best[d]
-			best[d] = 0
+		for d, s := range part {
+			top[d] = max(top[d], s)
 		}
+		clear(part)
+	}
+	for d, s := range top {
+		scores[d] += bestClause * s
 	}
 	return scores
 }
@@ -144,34 +173,46 @@ func (x *Index) scores(query string) []float32 {
 // Why says which words of a query an entry was found by, the one that counts most first.
 func (x *Index) Why(query string, h Hit) []Word {
 	at := x.of[h.Server][0] + int32(max(0, h.Entry))
+	clauses := queryClauses(query)
 	var why []Word
-	for _, w := range queryWords(query) {
-		var best Word
-		for _, r := range x.readings(w) {
-			rarity := x.rarity(r.number)
-			x.each(r.number, func(p posting) {
-				if s := r.score(rarity, p); p.doc == at && s > best.Score {
-					best = Word{Query: w, Found: string(x.words.at(r.number)), Fields: labels(p.fields), Score: s}
-				}
-			})
+	in := make(map[string]int) // where in why a word is
+	top, bestOf := 0.0, -1
+	for i, words := range clauses {
+		sum := 0.0
+		for _, w := range words {
+			found := x.adds(w, at)
+			if sum += found.Score; found.Score > 0 && !slices.ContainsFunc(why, func(v Word) bool { return v.Query == w }) {
+				in[w] = len(why)
+				why = append(why, found)
+			}
 		}
-		if best.Score > 0 {
-			why = append(why, best)
+		if sum > top {
+			top, bestOf = sum, i
+		}
+	}
+	if len(clauses) > 1 && bestOf >= 0 {
+		for _, w := range clauses[bestOf] {
+			if i, ok := in[w]; ok {
+				why[i].Best = true
+				why[i].Score *= 1 + bestClause
+			}
 		}
 	}
 	slices.SortStableFunc(why, func(a, b Word) int { return cmp.Compare(b.Score, a.Score) })
 	return why
 }
 
-// queryWords are the words of a query, each once.
-func queryWords(query string) []string {
-	var out []string
-	new(reader).words(query, maxQuery, func(w []byte) {
-		if !slices.Contains(out, string(w)) {
-			out = append(out, string(w))
-		}
-	})
-	return out
+// adds says what a word of a query adds to a doc.
+func (x *Index) adds(w string, doc int32) (best Word) {
+	for _, r := range x.readings(w) {
+		rarity := x.rarity(r.number)
+		x.each(r.number, func(p posting) {
+			if s := r.score(rarity, p); p.doc == doc && s > best.Score {
+				best = Word{Query: w, Found: string(x.words.at(r.number)), Fields: labels(p.fields), Score: s}
+			}
+		})
+	}
+	return best
 }
 
 func labels(set uint8) (out []string) {

@@ -2,14 +2,17 @@ package find
 
 import (
 	"bytes"
+	"slices"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
 const (
-	maxText  = 8 << 10 // bytes of one field that are read
-	maxQuery = 1 << 10 // bytes of a query that are read
-	maxWord  = 32      // characters of one word
+	maxText    = 8 << 10 // bytes of one field that are read
+	maxQuery   = 1 << 10 // bytes of a query that are read
+	maxWord    = 32      // characters of one word
+	maxClauses = 16      // of a query; what is behind them belongs to the last one
 )
 
 // class is what a character is to the cutting of a text.
@@ -78,6 +81,49 @@ func (r *reader) words(text string, limit int, add func(word []byte)) {
 		}
 	}
 	r.end(of, add)
+}
+
+// queryWords are the words of a query, each once.
+func queryWords(query string) []string {
+	var out []string
+	new(reader).words(query, maxQuery, func(w []byte) {
+		if !slices.Contains(out, string(w)) {
+			out = append(out, string(w))
+		}
+	})
+	return out
+}
+
+// queryClauses are the words of each clause of a query that has any, each once in it.
+func queryClauses(query string) (clauses [][]string) {
+	query = query[:min(len(query), maxQuery)]
+	for query != "" {
+		clause := query
+		if len(clauses) < maxClauses-1 {
+			clause = query[:clauseEnd(query)]
+		}
+		query = query[len(clause):]
+		if words := queryWords(clause); words != nil {
+			clauses = append(clauses, words)
+		}
+	}
+	return clauses
+}
+
+// clauseEnd is where the first clause of a text ends: behind a mark with a space after it, such as no file name has, or one of
+// writing that puts no spaces there.
+func clauseEnd(text string) int {
+	marked := false
+	for i, c := range text {
+		switch {
+		case c == '\n', marked && unicode.IsSpace(c):
+			return i + utf8.RuneLen(c)
+		case strings.ContainsRune("。，、；：！？", c):
+			return i + utf8.RuneLen(c)
+		}
+		marked = strings.ContainsRune(".,;:!?", c)
+	}
+	return len(text)
 }
 
 func (r *reader) reset() { r.run, r.count, r.last = r.run[:0], 0, 0 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcp-workbench/workbench/internal/openfile"
 	"github.com/mcp-workbench/workbench/toolbox"
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
 )
@@ -72,7 +71,7 @@ type folderVerdict struct {
 }
 
 func checkCommands(ctx context.Context, env *environment, dir string, offline, asJSON bool) error {
-	root, err := openfile.OpenFolder(dir)
+	root, err := openWorkflow(dir)
 	if err != nil {
 		why := unreadable(err)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -82,7 +81,7 @@ func checkCommands(ctx context.Context, env *environment, dir string, offline, a
 	}
 	defer root.Close()
 	v := folderVerdict{Folder: dir, Faults: []command.Fault{}, Warnings: []command.Fault{}, Unknown: []string{}}
-	opts, err := env.knownTools(ctx, root.FS(), offline, &v)
+	opts, err := env.knownTools(ctx, root, offline, &v)
 	if err != nil {
 		return err
 	}
@@ -116,14 +115,15 @@ func checkCommands(ctx context.Context, env *environment, dir string, offline, a
 
 // knownTools gives the tools of the toolboxes that a folder mentions. A server
 // that does not tell its own is noted in the verdict.
-func (e *environment) knownTools(ctx context.Context, folder fs.FS, offline bool, v *folderVerdict) (command.LoadOptions, error) {
-	opts := command.LoadOptions{Tools: []command.Tool{}, LookupEnv: e.lookup, LookPath: exec.LookPath}
+func (e *environment) knownTools(ctx context.Context, folder *workflowFolder, offline bool, v *folderVerdict) (command.LoadOptions, error) {
+	opts := folder.options()
+	opts.Tools, opts.LookupEnv, opts.LookPath = []command.Tool{}, e.lookup, exec.LookPath
 	cfg, _, err := e.load()
 	if err != nil {
 		return opts, err
 	}
 	wanted := map[string]bool{}
-	for _, name := range command.Toolboxes(folder) {
+	for _, name := range command.Toolboxes(folder.FS(), opts) {
 		wanted[name] = true
 	}
 	var names []string

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/logkey"
-	"github.com/mcp-workbench/workbench/internal/openfile"
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
 )
 
@@ -58,30 +57,39 @@ func (e *editedFolder) engine(ctx context.Context) *command.Engine {
 	return command.New(w, e.with)
 }
 
-// footprint tells a folder from what it was, by its files' names, sizes and times.
+// footprint tells a workflow from what it was, by the names, sizes and times of
+// the files in its folder and in those that it extends.
 func footprint(dir string) string {
-	root, err := openfile.OpenFolder(dir)
+	root, err := openWorkflow(dir)
 	if err != nil {
 		return err.Error()
 	}
 	defer root.Close()
-	h, files := sha256.New(), 0
-	for _, part := range []string{"workflow.yaml", "workflow.yml", "contexts", "commands"} {
-		_ = fs.WalkDir(root.FS(), part, func(path string, d fs.DirEntry, err error) error {
-			if err != nil {
-				return nil // what is not there has no footprint
+	h, seen := sha256.New(), 0
+	for _, folder := range command.Folders(root.FS(), root.options()) {
+		files := root.FS()
+		if folder != "." {
+			if files, err = root.open(folder); err != nil {
+				continue // Folders has just read it: the next look tells
 			}
-			if files++; files > maxFootprint {
-				return fs.SkipAll
-			}
-			if info, err := fs.Stat(root.FS(), path); err == nil && !info.IsDir() {
-				fmt.Fprintf(h, "%s\x00%d\x00%d\x00", path, info.Size(), info.ModTime().UnixNano())
-			}
-			return nil
-		})
+		}
+		for _, part := range []string{"workflow.yaml", "workflow.yml", "contexts", "commands"} {
+			_ = fs.WalkDir(files, part, func(path string, d fs.DirEntry, err error) error {
+				if err != nil {
+					return nil // what is not there has no footprint
+				}
+				if seen++; seen > maxFootprint {
+					return fs.SkipAll
+				}
+				if info, err := fs.Stat(files, path); err == nil && !info.IsDir() {
+					fmt.Fprintf(h, "%s\x00%s\x00%d\x00%d\x00", folder, path, info.Size(), info.ModTime().UnixNano())
+				}
+				return nil
+			})
+		}
 	}
 	return fmt.Sprintf("%x", h.Sum(nil))
 }
 
-// maxFootprint is more than a folder may have.
+// maxFootprint is more than a workflow may have.
 const maxFootprint = 10_000

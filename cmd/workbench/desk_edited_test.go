@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -66,6 +67,10 @@ func TestEditedFolder(t *testing.T) {
 		{"a mended edit", "commands/first.yaml", fmt.Sprintf(one, "it well"), false, "its name is"},
 		{"the name again", "workflow.yaml", "name: Mine\ndescription: Mine, again\n", true, "edited commands are served"},
 		{"another file", "tests/first.yaml", "turns: []\n", false, ""},
+		{"a folder that is not there", "workflow.yaml", "name: Mine\ndescription: Mine\nextends: ../base\n", false, "../base: "},
+		{"the folder", "../base/workflow.yaml", "name: Base\ndescription: Base\n", true, "edited commands are served"},
+		{"an edit there", "../base/commands/third.yaml", fmt.Sprintf(one, "the third"), true, "edited commands are served"},
+		{"a broken edit there", "../base/commands/third.yaml", "description: [\n", false, "../base/commands/third.yaml:1:1"},
 	} {
 		log.Reset()
 		if step.file != "" {
@@ -76,5 +81,49 @@ func TestEditedFolder(t *testing.T) {
 		if (got != nil) != step.served || !strings.Contains(log.String(), step.logged) || step.logged == "" && log.Len() > 0 {
 			t.Errorf("%s: got an engine %v and the log %q, want %v and %q", step.name, got != nil, log.String(), step.served, step.logged)
 		}
+	}
+}
+
+// A link out of the folder that holds a workflow's is not followed to one that
+// it would extend; one within is.
+func TestExtendedLinks(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("making links needs a right there")
+	}
+	outside, dir := t.TempDir(), t.TempDir()
+	writeFiles(t, outside, map[string]string{"workflow.yaml": "name: Secret\ndescription: d\n", "commands/secret.yaml": "description: s\neffect: read\nprocess: {argv: [x]}\n"})
+	writeFiles(t, dir, map[string]string{
+		"desk/workflow.yaml":      "name: Desk\ndescription: d\nextends: ../base\n",
+		"common/workflow.yaml":    "name: Common\ndescription: d\n",
+		"common/commands/do.yaml": "description: d\neffect: read\nprocess: {argv: [\"${WORKFLOW_DIR}/do\"]}\n",
+	})
+	base := filepath.Join(dir, "base")
+	for _, tt := range []struct {
+		to, want string
+		fails    bool
+	}{
+		{outside, "workflow.yaml:3:10: /extends: ../base: ", true},
+		{"../../", "workflow.yaml:3:10: /extends: ../base: ", true},
+		{"nowhere", "workflow.yaml:3:10: /extends: ../base: ", true},
+		{"desk/workflow.yaml", "workflow.yaml:3:10: /extends: ../base: ", true},
+		{"desk", "../base/workflow.yaml:3:10: /extends: the folder extends itself", true},
+		{"common", "", false},
+	} {
+		_ = os.Remove(base)
+		if err := os.Symlink(tt.to, base); err != nil {
+			t.Fatal(err)
+		}
+		w, err := readFolder(filepath.Join(dir, "desk"))
+		if (err != nil) != tt.fails || err != nil && !strings.Contains(err.Error(), tt.want) || err == nil && w.Command("do") == nil {
+			t.Errorf("a link to %s: got %+v, %v, want %q", tt.to, w, err, tt.want)
+		}
+	}
+	// What is served by a link has the folders beside its own.
+	link := filepath.Join(outside, "desk")
+	if err := os.Symlink(filepath.Join(dir, "desk"), link); err != nil {
+		t.Fatal(err)
+	}
+	if w, err := readFolder(link); err != nil || w.Command("do") == nil {
+		t.Errorf("got %+v, %v, want the folder that the link leads to with what is beside it", w, err)
 	}
 }

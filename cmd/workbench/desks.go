@@ -358,11 +358,12 @@ func (d *desks) workflow(ctx context.Context, cfg *config.Config, log zerolog.Lo
 func (d *desks) folder(ctx context.Context, cfg *config.Config, log zerolog.Logger, dir string) (*command.Workflow, error) {
 	root, err := openWorkflow(dir)
 	if err != nil {
-		return nil, err
+		return nil, cannotOpen(dir, err)
 	}
 	defer root.Close()
-	load := command.LoadOptions{Tools: []command.Tool{}}
-	for _, name := range command.Toolboxes(root.FS()) {
+	load := root.options()
+	load.Tools = []command.Tool{}
+	for _, name := range command.Toolboxes(root.FS(), load) {
 		if _, ok := cfg.Toolbox(name); !ok {
 			continue // the folder's fault, which loading it tells
 		}

@@ -82,6 +82,17 @@ func (n *Node) Strs(key string) []string {
 	return list
 }
 
+// List is the items of an array, or else the node alone; of nil there is none.
+func (n *Node) List() []*Node {
+	switch {
+	case n == nil:
+		return nil
+	case n.Kind == Array:
+		return n.Items
+	}
+	return []*Node{n}
+}
+
 // Truth reports whether the value under key is true.
 func (n *Node) Truth(key string) bool {
 	v := n.Get(key)

@@ -22,6 +22,15 @@ func OpenFolder(path string) (*Folder, error) {
 	return &Folder{root}, nil
 }
 
+// OpenFolder opens a folder inside of this one.
+func (f *Folder) OpenFolder(path string) (*Folder, error) {
+	root, err := f.root.OpenRoot(path)
+	if err != nil {
+		return nil, err
+	}
+	return &Folder{root}, nil
+}
+
 // FS returns the files of the folder. It is of use until Close.
 func (f *Folder) FS() fs.FS { return folderFS{f.root} }
 

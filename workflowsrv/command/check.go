@@ -42,7 +42,10 @@ func (l *loader) checkContext(s *source) {
 		}
 	}
 	for i, base := range c.Bases {
-		n := s.doc.Get("bases").Items[i]
+		var n *document.Node
+		if said := s.doc.Get("bases"); said != nil {
+			n = said.Items[i]
+		}
 		switch {
 		case l.w.contexts[base] == nil:
 			l.fault(s.file, n, "/bases", "there is no context %q%s", base, document.Faults{}.DidYouMean(base, known))

@@ -33,13 +33,15 @@ func (l *loader) lint() {
 
 // lintRoot tells folders whose names are nearly those that are read.
 func (l *loader) lintRoot() {
-	for _, entry := range l.list(".") {
-		name := entry.Name()
-		if name == "commands" || name == "contexts" || !l.isDir(name, entry) {
-			continue
-		}
-		if near := nearest.Names(strings.ToLower(name), []string{"commands", "contexts"}, 1); len(near) > 0 {
-			l.fault(name, nil, "", "this folder is not read; did you mean %q?", near[0])
+	for _, l.in = range l.made {
+		for _, entry := range l.list(".") {
+			name := entry.Name()
+			if name == "commands" || name == "contexts" || !l.isDir(name, entry) {
+				continue
+			}
+			if near := nearest.Names(strings.ToLower(name), []string{"commands", "contexts"}, 1); len(near) > 0 {
+				l.fault(l.in.name(name), nil, "", "this folder is not read; did you mean %q?", near[0])
+			}
 		}
 	}
 }
@@ -315,7 +317,7 @@ func (l *loader) lintSurroundings(s *source) {
 // lintContext looks for places that nobody goes to.
 func (l *loader) lintContext(s *source) {
 	c := s.context
-	if c.group() || l.vague || slices.ContainsFunc(sortedKeys(l.w.contexts), func(other string) bool { return slices.Contains(l.w.contexts[other].Bases, c.Name) }) {
+	if c.group() || l.vague || l.w.contexts[c.Name] != c || slices.ContainsFunc(sortedKeys(l.w.contexts), func(other string) bool { return slices.Contains(l.w.contexts[other].Bases, c.Name) }) {
 		return
 	}
 	for _, command := range l.w.commands {
@@ -340,7 +342,7 @@ func (l *loader) lintUtterances() {
 				said[key] = s
 				continue
 			}
-			if n := s.doc.Get("utterances"); n != nil && i < len(n.Items) && other.command != s.command && l.together(s.command, other.command) {
+			if n := s.doc.Get("utterances"); n != nil && i < len(n.Items) && other.command.Name != s.command.Name && l.together(s.command, other.command) {
 				l.warn(s.file, n.Items[i], "/utterances", "%q is an utterance of %s, too, so that it is asked which is meant", u, other.command.Name)
 			}
 		}

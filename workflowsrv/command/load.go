@@ -40,6 +40,12 @@ type LoadOptions struct {
 	// need when they run; nil means that they are not known.
 	LookupEnv func(name string) (string, bool)
 	LookPath  func(program string) (string, error)
+	// Dir is where the folder is, which ${WORKFLOW_DIR} stands for; "" means
+	// that it is not on a disk.
+	Dir string
+	// Folder opens a folder that the workflow extends, by its path as seen from
+	// the workflow's own: ../base. nil means that there are no others.
+	Folder func(path string) (fs.FS, error)
 }
 
 // Load reads a workflow from a folder. One on the disk is given as that of an
@@ -50,10 +56,11 @@ type LoadOptions struct {
 //	commands/NAME.yaml              a command that is there everywhere
 //	commands/CONTEXT/NAME.yaml      a command of a context
 //
-// The error is a [*FolderError] with every fault of every file.
+// Those of the folders that it extends are read before, so that its own files
+// change what they say. The error is a [*FolderError] with every fault of every file.
 func Load(fsys fs.FS, opts LoadOptions) (*Workflow, error) {
-	l := newLoader(fsys, opts)
-	l.readAll()
+	l := newLoader(opts)
+	l.readAll(fsys)
 	l.resolve()
 	l.lint()
 	warnings := l.sorted(l.warnings)
@@ -65,29 +72,41 @@ func Load(fsys fs.FS, opts LoadOptions) (*Workflow, error) {
 	return l.w, nil
 }
 
-// Toolboxes names the toolboxes that the files of a folder mention, in the
-// order of their names, whatever is wrong with them: those whose tools
-// LoadOptions should have.
-func Toolboxes(fsys fs.FS) []string {
-	l := newLoader(fsys, LoadOptions{})
-	l.readAll()
+// Toolboxes names the toolboxes that the files of a folder and of those that it
+// extends mention, in the order of their names, whatever is wrong with them:
+// those whose tools LoadOptions should have. Of opts it takes Folder alone.
+func Toolboxes(fsys fs.FS, opts LoadOptions) []string {
+	l := newLoader(LoadOptions{Dir: opts.Dir, Folder: opts.Folder})
+	l.readAll(fsys)
 	return sortedKeys(l.boxes)
+}
+
+// Folders are the paths of the folders that a workflow is made of, those that it
+// extends before its own, ".", whatever is wrong with them.
+func Folders(fsys fs.FS, opts LoadOptions) []string {
+	l := newLoader(LoadOptions{Folder: opts.Folder})
+	l.folders(fsys)
+	var list []string
+	for _, f := range l.made {
+		list = append(list, f.dir)
+	}
+	return list
 }
 
 func newWorkflow() *Workflow {
 	return &Workflow{contexts: map[string]*Context{}, commands: map[string]*Command{}}
 }
 
-// A loader reads one folder.
+// A loader reads one workflow.
 type loader struct {
-	fsys  fs.FS
 	opts  LoadOptions
 	tools map[string]*definedTool
 	w     *Workflow
 
 	files    int
-	toolbox  string          // that bindings mean where they name none
-	extends  string          // the toolbox whose tools are commands, "" for none
+	made     []*folder       // what the workflow is made of, in the order in which it is read
+	in       *folder         // that is being read
+	extended []string        // the toolboxes whose tools are commands
 	boxes    map[string]bool // toolboxes that are mentioned
 	unknown  map[string]bool // contexts of servers whose tools are not known
 	unsound  map[string]bool // contexts whose files have faults of form
@@ -105,16 +124,20 @@ type source struct {
 	command *Command
 }
 
-func newLoader(fsys fs.FS, opts LoadOptions) *loader {
-	return &loader{fsys: fsys, opts: opts, tools: indexTools(opts.Tools), w: newWorkflow(),
+func newLoader(opts LoadOptions) *loader {
+	return &loader{opts: opts, tools: indexTools(opts.Tools), w: newWorkflow(),
 		boxes: map[string]bool{}, unknown: map[string]bool{}, unsound: map[string]bool{},
 		faults: map[string]*document.Faults{}, warnings: map[string]*document.Faults{}}
 }
 
-func (l *loader) readAll() {
-	l.workflow()
-	l.contexts()
-	l.commands()
+func (l *loader) readAll(fsys fs.FS) {
+	l.folders(fsys)
+	for _, read := range []func(){l.workflow, l.contexts, l.commands} {
+		for _, f := range l.made {
+			l.in = f
+			read()
+		}
+	}
 }
 
 // into gives the place for what is found in a file.
@@ -145,9 +168,11 @@ func (l *loader) sorted(set map[string]*document.Faults) []Fault {
 	return list
 }
 
-// read reads one file and holds it against a schema. What is nil after a fault
-// could not be read at all; otherwise sound says whether it keeps to the schema.
-func (l *loader) read(file string, schema *document.Schema) (doc *document.Node, sound bool) {
+// read reads one file of a folder and holds it against a schema. What is nil
+// after a fault could not be read at all; otherwise sound says whether it keeps
+// to the schema.
+func (l *loader) read(in *folder, local string, schema *document.Schema) (doc *document.Node, sound bool) {
+	file := in.name(local)
 	if l.files++; l.files > maxFiles {
 		if l.files == maxFiles+1 {
 			l.fault(file, nil, "", "the folder has more than %d files; the others are not read", maxFiles)
@@ -160,7 +185,7 @@ func (l *loader) read(file string, schema *document.Schema) (doc *document.Node,
 			delete(l.faults, file)
 		}
 	}()
-	data, err := l.bytes(file)
+	data, err := in.bytes(local)
 	if err != nil {
 		fs.Add(nil, "", "%s", reason(err))
 		return nil, false
@@ -178,91 +203,86 @@ func (l *loader) read(file string, schema *document.Schema) (doc *document.Node,
 
 // bytes reads a file of ordinary kind and size: opening a pipe would wait for
 // a writer.
-func (l *loader) bytes(file string) ([]byte, error) {
-	info, err := fs.Stat(l.fsys, file)
+func (f *folder) bytes(file string) ([]byte, error) {
+	info, err := fs.Stat(f.fsys, file)
 	if err != nil {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
 		return nil, errors.New("not a regular file")
 	}
-	f, err := l.fsys.Open(file)
+	opened, err := f.fsys.Open(file)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, document.MaxFileSize+1))
+	defer opened.Close()
+	return io.ReadAll(io.LimitReader(opened, document.MaxFileSize+1))
 }
 
-// list gives the entries of a folder, none where it does not exist.
+// list gives the entries of a part of the folder, none where it does not exist.
 func (l *loader) list(dir string) []fs.DirEntry {
-	entries, err := fs.ReadDir(l.fsys, dir)
+	entries, err := fs.ReadDir(l.in.fsys, dir)
 	if err != nil && !isAbsent(err) {
-		l.fault(dir, nil, "", "%s", reason(err))
+		l.fault(l.in.name(dir), nil, "", "%s", reason(err))
 	}
 	return entries
-}
-
-// workflow reads workflow.yaml.
-func (l *loader) workflow() {
-	file := "workflow.yaml"
-	if _, err := fs.Stat(l.fsys, file); isAbsent(err) {
-		file = "workflow.yml"
-		if _, err := fs.Stat(l.fsys, file); isAbsent(err) {
-			l.fault("workflow.yaml", nil, "", "is not there; the folder of a command workflow has it")
-			return
-		}
-	}
-	doc, _ := l.read(file, document.NewSchema("workflow.yaml", workflowSchema))
-	if doc == nil {
-		return
-	}
-	l.w.Name, l.w.Description, l.w.Purpose = doc.Str("name"), doc.Str("description"), doc.Str("purpose")
-	l.w.Startup, l.toolbox = doc.Str("startup"), doc.Str("toolbox")
-	if box, ok := strings.CutPrefix(doc.Str("extends"), "toolbox:"); ok {
-		l.extends, l.boxes[box] = box, true
-		if l.toolbox == "" {
-			l.toolbox = box
-		}
-		l.project(file, box, doc)
-	}
-	l.sources = append(l.sources, &source{file: file, doc: doc})
 }
 
 // contexts reads the files of contexts.
 func (l *loader) contexts() {
 	schema := sync.OnceValue(func() *document.Schema { return document.NewSchema("context.yaml", contextSchema) })
-	l.each("contexts", "", func(file, name string) {
-		doc, sound := l.read(file, schema())
+	l.each("contexts", "", func(local, name string) {
+		file := l.in.name(local)
+		doc, sound := l.read(l.in, local, schema())
 		if !sound {
 			l.w.contexts[name] = &Context{Name: name} // so that nothing else complains of it
 			l.unsound[name], l.vague = true, true
 			return
 		}
-		c := &Context{Name: name, Description: doc.Str("description"), Parent: doc.Str("parent"), Bases: doc.Strs("bases"), Key: doc.Strs("key")}
+		c := &Context{Name: name}
+		if base := l.w.contexts[name]; base != nil {
+			*c = *base
+		}
+		c.read(doc)
+		if c.Description == "" {
+			l.fault(file, doc, "", `"description" is missing`)
+		}
 		if title := doc.Get("title"); title != nil {
-			var err error
-			if c.title, err = parseTemplate(title.Value, false); err != nil {
-				l.fault(file, title, "/title", "%v", err)
-			}
+			c.title = l.template(file, title, "/title", noVariables)
 		}
 		l.w.contexts[name] = c
 		l.sources = append(l.sources, &source{file: file, doc: doc, context: c})
 	})
 }
 
+// read takes over what a file says of the context.
+func (c *Context) read(doc *document.Node) {
+	if doc.Get("description") != nil {
+		c.Description = doc.Str("description")
+	}
+	if doc.Get("parent") != nil {
+		c.Parent = doc.Str("parent")
+	}
+	if doc.Get("bases") != nil {
+		c.Bases = doc.Strs("bases")
+	}
+	if doc.Get("key") != nil {
+		c.Key = doc.Strs("key")
+	}
+}
+
 // commands reads the files of commands.
 func (l *loader) commands() {
 	schema := sync.OnceValue(func() *document.Schema { return document.NewSchema("command.yaml", commandSchema) })
-	read := func(context string) func(file, name string) {
-		return func(file, name string) {
-			doc, sound := l.read(file, schema())
+	read := func(context string) func(local, name string) {
+		return func(local, name string) {
+			doc, sound := l.read(l.in, local, schema())
 			if !sound {
 				l.vague = l.vague || doc == nil || doc.Get("enter") != nil
 				l.w.commands[qualified(context, name)] = &Command{Name: qualified(context, name), Context: context, Leaf: name}
 				return
 			}
-			l.command(file, context, name, doc)
+			l.command(l.in.name(local), context, name, doc)
 		}
 	}
 	l.each("commands", "", read(""))
@@ -276,7 +296,7 @@ func (l *loader) commands() {
 			l.w.contexts[context] = serverContext(context)
 		}
 		if l.w.contexts[context] == nil {
-			l.fault(path.Join("commands", context), nil, "", "there is no context %q%s", context, document.Faults{}.DidYouMean(context, sortedKeys(l.w.contexts)))
+			l.fault(l.in.name(path.Join("commands", context)), nil, "", "there is no context %q%s", context, document.Faults{}.DidYouMean(context, sortedKeys(l.w.contexts)))
 			continue
 		}
 		l.each(path.Join("commands", context), context, read(context))
@@ -290,7 +310,7 @@ func (l *loader) isDir(name string, entry fs.DirEntry) bool {
 	if entry.Type()&fs.ModeSymlink == 0 {
 		return entry.IsDir()
 	}
-	info, err := fs.Stat(l.fsys, name)
+	info, err := fs.Stat(l.in.fsys, name)
 	return err == nil && info.IsDir()
 }
 
@@ -304,17 +324,18 @@ func named(name string) bool {
 	return name != ""
 }
 
-// each calls read for the files of a folder that are YAML, with the name that
-// each stands for.
-func (l *loader) each(dir, context string, read func(file, name string)) {
+// each calls read for the files of a part of the folder that are YAML, with the
+// name that each stands for.
+func (l *loader) each(dir, context string, read func(local, name string)) {
 	seen := map[string]string{}
 	for _, entry := range l.list(dir) {
-		file := path.Join(dir, entry.Name())
+		local := path.Join(dir, entry.Name())
+		file := l.in.name(local)
 		ext := path.Ext(file)
 		name := strings.TrimSuffix(entry.Name(), ext)
 		switch {
 		case strings.HasPrefix(entry.Name(), "."):
-		case l.isDir(file, entry):
+		case l.isDir(local, entry):
 			if dir != "commands" {
 				l.warn(file, nil, "", "a folder here is not looked into")
 			}
@@ -328,7 +349,7 @@ func (l *loader) each(dir, context string, read func(file, name string)) {
 			l.fault(file, nil, "", "%s is a command that every workflow has; take another name", name)
 		default:
 			seen[name] = file
-			read(file, name)
+			read(local, name)
 		}
 	}
 }

@@ -122,7 +122,7 @@ func TestUnlisted(t *testing.T) {
 		"commands/look.yaml":    {Data: []byte("description: look\neffect: read\ntool: {name: db/look, toolbox: data}\n")},
 		"commands/seek.yaml":    {Data: []byte("description: seek\neffect: read\ntool: {name: dbb/look, toolbox: data}\n")},
 	}
-	if got, want := command.Toolboxes(folder), []string{"data", "dev"}; !slices.Equal(got, want) {
+	if got, want := command.Toolboxes(folder, command.LoadOptions{}), []string{"data", "dev"}; !slices.Equal(got, want) {
 		t.Errorf("got toolboxes %q, want %q", got, want)
 	}
 	web := slices.DeleteFunc(tools(), func(t command.Tool) bool { return t.Server == "fs" })

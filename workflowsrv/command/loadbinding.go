@@ -25,9 +25,9 @@ func (l *loader) binding(c *Command, doc *document.Node, projected bool) {
 		return
 	case len(have) == 0:
 		meant := ""
-		if l.extends != "" && c.Context != "" {
+		if len(l.extended) > 0 && c.Context != "" {
 			others := slices.DeleteFunc(sortedKeys(l.w.commands), func(name string) bool { return name == c.Name })
-			meant = fmt.Sprintf(", because the toolbox %s has no tool %s%s", l.extends, c.Name, document.Faults{}.DidYouMean(c.Name, others))
+			meant = fmt.Sprintf(", because the toolbox %s has no tool %s%s", strings.Join(l.extended, " or "), c.Name, document.Faults{}.DidYouMean(c.Name, others))
 		}
 		l.fault(c.file, doc, "", "needs one of %s%s", document.Quoted(bindings()), meant)
 		return
@@ -49,7 +49,7 @@ func (l *loader) binding(c *Command, doc *document.Node, projected bool) {
 
 // tool reads a call of a tool: server/tool, alone or under key.
 func (l *loader) tool(file string, n *document.Node, path, key string) *ToolCall {
-	name, box := n.Text(), l.toolbox
+	name, box := n.Text(), l.in.toolbox
 	at := n
 	if n.Kind == document.Object {
 		at, path, name = n.Get(key), path+"/"+key, n.Str(key)
@@ -74,7 +74,7 @@ func (l *loader) tool(file string, n *document.Node, path, key string) *ToolCall
 }
 
 func (l *loader) tree(file string, n *document.Node, path string) *tree {
-	t, err := newTree(n.Decoded())
+	t, err := newTree(n.Decoded(), func(text string) (*template, error) { return l.parse(text, itsFolder) })
 	if err != nil {
 		l.fault(file, n, path, "%v", err)
 		return nil
@@ -82,8 +82,31 @@ func (l *loader) tree(file string, n *document.Node, path string) *tree {
 	return t
 }
 
-func (l *loader) template(file string, n *document.Node, path string, env bool) *template {
-	t, err := parseTemplate(n.Text(), env)
+// variables say which a template may refer to.
+type variables int
+
+const (
+	noVariables variables = iota
+	itsFolder             // ${WORKFLOW_DIR}
+	environment           // and those of the environment
+)
+
+// dirVariable stands for the folder of a file, wherever workbench was started.
+const dirVariable = "${WORKFLOW_DIR}"
+
+// parse reads a template.
+func (l *loader) parse(text string, may variables) (*template, error) {
+	if may != noVariables && strings.Contains(text, dirVariable) {
+		if l.in.place == "" {
+			return nil, fmt.Errorf("this workflow is in no folder that %s could stand for", dirVariable)
+		}
+		text = strings.ReplaceAll(text, dirVariable, strings.NewReplacer("{", "{{", "}", "}}").Replace(l.in.place))
+	}
+	return parseTemplate(text, may == environment)
+}
+
+func (l *loader) template(file string, n *document.Node, path string, may variables) *template {
+	t, err := l.parse(n.Text(), may)
 	if err != nil {
 		l.fault(file, n, path, "%v", err)
 		return &template{}
@@ -91,13 +114,13 @@ func (l *loader) template(file string, n *document.Node, path string, env bool) 
 	return t
 }
 
-func (l *loader) members(file string, n *document.Node, path string, env bool) []member {
+func (l *loader) members(file string, n *document.Node, path string, may variables) []member {
 	if n == nil {
 		return nil
 	}
 	var list []member
 	for _, m := range n.Members {
-		list = append(list, member{m.Key, l.template(file, m.Value, path+document.Pointer(m.Key), env)})
+		list = append(list, member{m.Key, l.template(file, m.Value, path+document.Pointer(m.Key), may)})
 	}
 	return list
 }
@@ -117,9 +140,9 @@ func (l *loader) timeout(file string, n *document.Node, path string) time.Durati
 func (l *loader) http(file string, n *document.Node) *HTTPCall {
 	b := &HTTPCall{Method: n.Str("method"), Timeout: l.timeout(file, n, "/http")}
 	address := n.Get("url")
-	b.url = l.template(file, address, "/http/url", false)
+	b.url = l.template(file, address, "/http/url", noVariables)
 	l.origin(file, address, b.url)
-	b.header = l.members(file, n.Get("headers"), "/http/headers", true)
+	b.header = l.members(file, n.Get("headers"), "/http/headers", environment)
 	if body := n.Get("body"); body != nil {
 		b.body = l.tree(file, body, "/http/body")
 	}
@@ -153,9 +176,9 @@ func (l *loader) origin(file string, n *document.Node, t *template) {
 }
 
 func (l *loader) process(file string, n *document.Node) *ProcessCall {
-	b := &ProcessCall{Timeout: l.timeout(file, n, "/process"), env: l.members(file, n.Get("env"), "/process/env", true)}
+	b := &ProcessCall{Timeout: l.timeout(file, n, "/process"), env: l.members(file, n.Get("env"), "/process/env", environment)}
 	for i, item := range n.Get("argv").Items {
-		t := l.template(file, item, "/process/argv", false)
+		t := l.template(file, item, "/process/argv", itsFolder)
 		if i == 0 && len(t.names()) > 0 {
 			l.fault(file, item, "/process/argv/0", "the program is fixed; values can only be arguments")
 		}

@@ -21,8 +21,8 @@ func qualified(context, name string) string {
 	return context + "/" + name
 }
 
-// command makes a command of its file. A file that has the name of a projected
-// command changes what it says and leaves the rest.
+// command makes a command of its file. A file that has the name of a command
+// which the workflow extends changes what it says and leaves the rest.
 func (l *loader) command(file, context, name string, doc *document.Node) {
 	full := qualified(context, name)
 	c := &Command{Name: full, Context: context, Leaf: name, Effect: Unknown}
@@ -47,11 +47,16 @@ func (l *loader) command(file, context, name string, doc *document.Node) {
 	if v := doc.Get("effect"); v != nil {
 		c.Effect = Effect(v.Value)
 	}
-	c.Confirm = doc.Truth("confirm")
-	if c.Leave = doc.Truth("leave"); c.Leave {
+	if doc.Get("confirm") != nil {
+		c.Confirm = doc.Truth("confirm")
+	}
+	if doc.Get("leave") != nil {
+		c.Leave = doc.Truth("leave")
+	}
+	if c.Leave {
 		at := l.w.contexts[context]
 		switch {
-		case doc.Get("enter") != nil:
+		case doc.Get("enter") != nil || c.enter != nil:
 			l.fault(file, doc.Get("leave"), "/leave", `a command with "enter" goes there; it cannot leave as well`)
 		case at == nil || at.group() && !l.unsound[context]:
 			l.fault(file, doc.Get("leave"), "/leave", "there is no place to leave: the command is not one of a context with a key")
@@ -77,7 +82,7 @@ func (l *loader) params(c *Command, doc *document.Node, base *Command) {
 	switch {
 	case n != nil:
 		schema = paramsSchema(n)
-	case base != nil && c.Bind.Tool == base.Bind.Tool:
+	case base != nil && (base.ownParams || c.Bind == base.Bind):
 		return
 	case c.Bind.Tool != nil && c.Bind.Tool.arguments == nil:
 		b := c.Bind.Tool
@@ -85,7 +90,7 @@ func (l *loader) params(c *Command, doc *document.Node, base *Command) {
 			schema = def.schema
 		}
 	}
-	c.Params = nil
+	c.Params, c.ownParams = nil, n != nil
 	err := c.setSchema(schema)
 	if n == nil {
 		if err != nil {
@@ -178,7 +183,7 @@ func (l *loader) outputs(c *Command, doc *document.Node) {
 		}
 	}
 	if n := doc.Get("reply"); n != nil {
-		c.reply = l.template(c.file, n, "/reply", false)
+		c.reply = l.template(c.file, n, "/reply", noVariables)
 	}
 	if n := doc.Get("enter"); n != nil {
 		c.enter = l.enter(c, n)
@@ -202,12 +207,12 @@ func (l *loader) enter(c *Command, n *document.Node) *enter {
 		l.fault(c.file, at, "/enter", "the context %q has no key, so there is no place of it to go to", name)
 		return nil
 	}
-	e := &enter{context: context, values: l.members(c.file, n.Get("values"), "/enter/values", false)}
+	e := &enter{context: context, values: l.members(c.file, n.Get("values"), "/enter/values", noVariables)}
 	given := n.Get("key")
 	for _, key := range context.Key {
 		text := &template{source: "{" + key + "}", pieces: []piece{{name: key}}}
 		if v := given.Get(key); v != nil {
-			text = l.template(c.file, v, "/enter/key"+document.Pointer(key), false)
+			text = l.template(c.file, v, "/enter/key"+document.Pointer(key), noVariables)
 		}
 		e.key = append(e.key, member{key, text})
 	}

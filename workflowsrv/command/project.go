@@ -136,12 +136,13 @@ func spelled(name string) string {
 }
 
 // project puts the tools of a toolbox under what the folder says.
-func (l *loader) project(file, toolbox string, doc *document.Node) {
+func (l *loader) project(file, toolbox string, n *document.Node) {
 	if l.tools == nil {
 		return
 	}
+	before := len(l.w.commands)
 	l.w.project(toolbox, l.opts.Tools)
-	if len(l.w.commands) > 0 || l.incomplete() {
+	if len(l.w.commands) > before || l.incomplete() {
 		return
 	}
 	var boxes []string
@@ -153,23 +154,24 @@ func (l *loader) project(file, toolbox string, doc *document.Node) {
 		boxes = append(boxes, t.Toolbox)
 	}
 	slices.Sort(boxes)
-	l.fault(file, doc.Get("extends"), "/extends", "the toolbox %q has no tools%s", toolbox, document.Faults{}.DidYouMean(toolbox, slices.Compact(boxes)))
+	l.fault(file, n, "/extends", "the toolbox %q has no tools%s", toolbox, document.Faults{}.DidYouMean(toolbox, slices.Compact(boxes)))
 }
 
-// incomplete reports whether the folder extends a toolbox of which not all
+// incomplete reports whether the workflow extends a toolbox of which not all
 // tools are known.
 func (l *loader) incomplete() bool {
-	return l.extends != "" && (l.tools == nil || slices.ContainsFunc(l.opts.Unlisted, func(name string) bool { return strings.HasPrefix(name, l.extends+"/") }))
+	return slices.ContainsFunc(l.extended, func(box string) bool {
+		return l.tools == nil || slices.ContainsFunc(l.opts.Unlisted, func(name string) bool { return strings.HasPrefix(name, box+"/") })
+	})
 }
 
-// unlisted reports whether a context may be a server that the folder extends
+// unlisted reports whether a context may be a server that the workflow extends
 // and whose tools are not known.
 func (l *loader) unlisted(context string) bool {
-	if l.extends == "" || context == "" {
-		return false
-	}
-	return l.tools == nil || slices.ContainsFunc(l.opts.Unlisted, func(name string) bool {
-		server, ok := strings.CutPrefix(name, l.extends+"/")
-		return ok && spelled(server) == context
+	return context != "" && slices.ContainsFunc(l.extended, func(box string) bool {
+		return l.tools == nil || slices.ContainsFunc(l.opts.Unlisted, func(name string) bool {
+			server, ok := strings.CutPrefix(name, box+"/")
+			return ok && spelled(server) == context
+		})
 	})
 }

@@ -117,16 +117,16 @@ type tree struct {
 	literal json.RawMessage // of all else
 }
 
-// newTree makes a tree of a decoded JSON value.
-func newTree(v any) (*tree, error) {
+// newTree makes a tree of a decoded JSON value, whose strings parse reads.
+func newTree(v any, parse func(string) (*template, error)) (*tree, error) {
 	switch v := v.(type) {
 	case string:
-		text, err := parseTemplate(v, false)
+		text, err := parse(v)
 		return &tree{text: text}, err
 	case []any:
 		t := &tree{isArray: true}
 		for _, item := range v {
-			child, err := newTree(item)
+			child, err := newTree(item, parse)
 			if err != nil {
 				return nil, err
 			}
@@ -136,7 +136,7 @@ func newTree(v any) (*tree, error) {
 	case map[string]any:
 		t := &tree{object: map[string]*tree{}}
 		for key, item := range v {
-			child, err := newTree(item)
+			child, err := newTree(item, parse)
 			if err != nil {
 				return nil, err
 			}

@@ -67,13 +67,14 @@ type Command struct {
 	// Outputs are taken from what it returns.
 	Outputs []Output
 
-	core   bool
-	file   string // where it stands, "" for a projected one
-	reply  *template
-	enter  *enter
-	judge  func() *criteria.Criteria // nil: nothing can be said about values
-	schema map[string]any            // Schema, decoded
-	byName map[string]*Param
+	core      bool
+	file      string // where it stands, "" for a projected one
+	ownParams bool   // a file says what they are
+	reply     *template
+	enter     *enter
+	judge     func() *criteria.Criteria // nil: nothing can be said about values
+	schema    map[string]any            // Schema, decoded
+	byName    map[string]*Param
 }
 
 // Effect says what running a command does to the world.

@@ -59,7 +59,7 @@ func (p *pinned) agree(text string) {
 			p.t.Fatal(err)
 		}
 		for _, s := range b.Servers() {
-			items, err := s.Lockable()
+			items, err := s.Lockable(context.Background())
 			if err != nil {
 				p.t.Fatal(err)
 			}
@@ -144,6 +144,33 @@ func TestPins(t *testing.T) {
 				t.Errorf("a new prompt: got %s", reply)
 			}
 			l.close()
+		})
+	}
+}
+
+// A skill that is not as was agreed to is not listed, and is not given by its uri either; one that is, is given as it was
+// agreed to.
+func TestPinnedSkills(t *testing.T) {
+	now := `,"mcpServers":{"s":{"command":"inside","args":["skills=git,evil"]}}}}}`
+	for mode, held := range map[string]bool{"hold": true, "warn": false} {
+		t.Run(mode, func(t *testing.T) {
+			p := newPinned(t)
+			p.agree(dev(mode, `"skills=git"`))
+			k := newTaskerOf(t, p.load(fmt.Sprintf(`{"toolboxes":{"dev":{"open":true,"pins":%q`, mode)+now))
+			if open := k.ask("tools/call", `"name":"workbench_open_toolbox","arguments":{"toolbox_name":"dev"}`); !strings.Contains(open, `1 of its skills are `) || strings.Contains(open, "held back") != held {
+				t.Errorf("got %s, want a note about the skill", open)
+			}
+			if list := k.ask("skills/list", `"x":1`); !strings.Contains(list, "skill://git/SKILL.md") || strings.Contains(list, "evil") == held {
+				t.Errorf("got the skills %s", list)
+			}
+			if got := k.ask("skills/get", `"uri":"skill://git/SKILL.md"`); !strings.Contains(got, `"skill":{ "uri":"skill://git/SKILL.md","frontmatter"`) || strings.Contains(got, `"by"`) == held {
+				t.Errorf("got %s, want the skill as it is in the list", got)
+			}
+			for uri, why := range map[string]string{"skill://evil/SKILL.md": "held back: it is new", "skill://hidden/SKILL.md": "it is not in the list of the server"} {
+				if got := k.ask("skills/get", `"uri":"`+uri+`"`); strings.Contains(got, why) != held {
+					t.Errorf("%s: got %s", uri, got)
+				}
+			}
 		})
 	}
 }

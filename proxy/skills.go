@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/mcp-workbench/workbench/internal/account"
 	"github.com/mcp-workbench/workbench/internal/eras"
@@ -15,14 +14,8 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
-const (
-	// skillsWait bounds what a server that does not answer skills/list takes from the lists of the others.
-	skillsWait = 5 * time.Second
-	// maxSkillPages bounds the pages of one such list.
-	maxSkillPages = 100
-	// maxSkillFiles is how many files of a server's skills are remembered.
-	maxSkillFiles = 20_000
-)
+// maxSkillFiles is how many files of a server's skills are remembered.
+const maxSkillFiles = 20_000
 
 // skill is an entry of the list of a server, and the uris in it: of its manifest, and of its files and their folders.
 type skill struct {
@@ -89,10 +82,7 @@ func (s *session) listSkills(f *flight) []byte {
 		}
 	}
 	s.mu.Unlock()
-	reply := []byte(`{"skills":[`)
-	if f.modern != nil {
-		reply = []byte(`{"resultType":"complete","ttlMs":0,"cacheScope":"private","skills":[`)
-	}
+	reply := append(f.skillReply(), `"skills":[`...)
 	for i, srv := range servers {
 		for _, k := range lists[i] {
 			reply = wire.Splice(comma(reply), k.raw, places.skillEdits(srv, k.raw, all(k.raw))...)
@@ -142,35 +132,18 @@ func (s *session) keepSkills(servers []*toolbox.Server, lists [][]skill) {
 	})
 }
 
-// skillsOf reads the list of a server, as far as it is within bounds; nil if the server does not give it.
+// skillsOf reads what is offered of the list of a server, as far as it is within bounds; nil if the server does not give it.
 func skillsOf(ctx context.Context, srv *toolbox.Server) (skills []skill) {
-	ctx, cancel := context.WithTimeout(ctx, skillsWait)
-	defer cancel()
-	var params []byte
-	room, files := account.Lists, maxSkillFiles
-	for range maxSkillPages {
-		raw, err := srv.Request(ctx, "skills/list", params)
-		var page [2]wire.Span
-		if err != nil || wire.Find(raw, all(raw), []string{"skills", "nextCursor"}, page[:]) != nil {
-			return skills
-		}
-		if skills == nil {
+	files := maxSkillFiles
+	for i, it := range srv.ReadSkills(ctx) {
+		if i == 0 {
 			skills = []skill{}
 		}
-		for e := range wire.Elements(raw, page[0]) {
-			k := newSkill(raw[e.Start:e.End])
-			if room -= len(k.raw); room < 0 {
-				return skills
-			}
-			if files -= len(k.uris); files < 0 {
-				return skills
-			}
-			skills = append(skills, k)
+		k := newSkill(it.Raw)
+		if files -= len(k.uris); files < 0 {
+			break
 		}
-		if !page[1].Present() || raw[page[1].Start] != '"' {
-			return skills
-		}
-		params = append(append([]byte(`{"cursor":`), raw[page[1].Start:page[1].End]...), '}')
+		skills = append(skills, k)
 	}
 	return skills
 }
@@ -247,12 +220,45 @@ func (s *session) aboutSkill(f *flight, c *call) {
 		f.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: fmt.Sprintf("%s: %s: %v", c.method, foreign.NewText(uri), err)})
 		return
 	}
+	if c.method == "skills/get" && srv.Holds() {
+		f.agreedSkill(srv, own)
+		return
+	}
 	var edits []wire.Edit
 	if own != uri {
 		f.alias = true
 		edits = append(edits, wire.Edit{Span: c.uri, New: wire.AppendQuote(nil, own)})
 	}
 	f.send(c, srv, own, edits...)
+}
+
+// skillReply begins a result about skills that workbench makes.
+func (f *flight) skillReply() []byte {
+	if f.modern != nil {
+		return []byte(`{"resultType":"complete","ttlMs":0,"cacheScope":"private",`)
+	}
+	return []byte("{")
+}
+
+// agreedSkill answers with the entry of a skill that is in the list of its server and was agreed to: what the server says
+// of one skill when it is asked for it is nothing that can be compared in time.
+func (f *flight) agreedSkill(srv *toolbox.Server, uri string) {
+	is := func(it toolbox.Item) bool { return it.Key.Verbatim() == uri }
+	list := srv.ReadSkills(f.ctx)
+	if i := slices.IndexFunc(list, is); i >= 0 {
+		raw := list[i].Raw
+		f.s.mu.Lock()
+		edits := f.s.routes.places.skillEdits(srv, raw, all(raw))
+		f.s.mu.Unlock()
+		f.reply(append(wire.Splice(append(f.skillReply(), `"skill":`...), raw, edits...), '}'))
+		return
+	}
+	why := "it is not in the list of the server, which is what can be agreed to"
+	if i := slices.IndexFunc(srv.Held(toolbox.Skills), func(h toolbox.Held) bool { return is(h.Item) }); i >= 0 {
+		why = srv.Held(toolbox.Skills)[i].Why
+	}
+	f.fail(&wire.Error{Code: wire.CodeInvalidParams,
+		Message: fmt.Sprintf("skill %q of server %q is held back: %s", foreign.NewName(uri), srv.Toolbox+"/"+srv.Name, why)})
 }
 
 // locateSkill finds the server of a skill, or of a folder. Where the skills were not listed in this session they are: what a

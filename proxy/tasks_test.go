@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcp-workbench/workbench/config"
+
 	"github.com/rs/zerolog"
 
 	"github.com/mcp-workbench/workbench/internal/taskbook"
@@ -31,8 +33,12 @@ type tasker struct {
 	last int
 }
 
-func newTasker(t *testing.T, config string) *tasker {
-	k := &tasker{line: connect(t, newFront(t, readConfig(t, config), ""))}
+func newTasker(t *testing.T, text string) *tasker {
+	return newTaskerOf(t, readConfig(t, text))
+}
+
+func newTaskerOf(t *testing.T, cfg *config.Config) *tasker {
+	k := &tasker{line: connect(t, newFront(t, cfg, ""))}
 	k.initialize("2025-11-25", `{"tasks":{}}`)
 	k.ask("tools/list", `"x":1`)
 	return k

@@ -26,7 +26,7 @@ func (s *Server) audited() audit.Server {
 			all.Texts = append(all.Texts, audit.Text{Label: "its instructions", Raw: s.hello.Instructions})
 		}
 	}
-	for _, k := range []Kind{Tools, Prompts, Templates} {
+	for _, k := range pinnable() {
 		kind, _ := k.lockKind()
 		for _, it := range s.lists[k] {
 			t := audit.Text{Label: string(kind) + " " + lock.Quote(it.Key.Verbatim()), Raw: it.Raw}

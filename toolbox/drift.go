@@ -120,7 +120,7 @@ func few(names []foreign.Name) string {
 func (s *Server) Changes() (changes []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, k := range []Kind{Tools, Resources, Templates, Prompts} {
+	for _, k := range kinds() {
 		if text := s.drifts[k].say(k); text != "" {
 			changes = append(changes, text)
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/account"
+	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
@@ -22,7 +23,10 @@ const (
 	Resources Kind = "resources"
 	Templates Kind = "resourceTemplates"
 	Prompts   Kind = "prompts"
+	Skills    Kind = "skills" // of the extension skills
 )
+
+func kinds() []Kind { return []Kind{Tools, Resources, Templates, Prompts, Skills} }
 
 // Bounds of a list, against servers that never end one. Its bytes are bounded by the account of the server.
 const (
@@ -34,7 +38,7 @@ const (
 type Item struct {
 	Server *Server
 	// Key is what the server knows it by: the name of a tool or prompt, the
-	// uri of a resource, the uriTemplate of a template.
+	// uri of a resource or skill, the uriTemplate of a template.
 	Key foreign.Name
 	// Raw is the entry; KeySpan is where the token of Key stands in it.
 	Raw     []byte
@@ -52,6 +56,8 @@ func (k Kind) method() (method, key string) {
 		return "resources/templates/list", "uriTemplate"
 	case Prompts:
 		return "prompts/list", "name"
+	case Skills:
+		return "skills/list", "uri"
 	default:
 		return "tools/list", "name"
 	}
@@ -64,6 +70,8 @@ func (h *hello) offers(k Kind) bool {
 		return h.Capabilities.Tools != nil
 	case Prompts:
 		return h.Capabilities.Prompts != nil
+	case Skills:
+		return eras.HasExtension(h.RawCapabilities, eras.Skills)
 	default:
 		return h.Capabilities.Resources != nil
 	}

@@ -36,7 +36,7 @@ type listReader struct {
 func (s *Server) first(ctx context.Context, c *conn) error {
 	s.mu.Lock()
 	clear(s.notes)
-	for _, k := range []Kind{Tools, Resources, Templates, Prompts} {
+	for _, k := range kinds() {
 		if !c.hello.offers(k) {
 			defer s.noteDriftLocked(k, s.offeredLocked(k), nil)()
 			delete(s.whole, k)
@@ -64,7 +64,7 @@ func (s *Server) first(ctx context.Context, c *conn) error {
 		s.status.Seen = time.Time{}
 		s.mu.Unlock()
 	}
-	for _, k := range []Kind{Resources, Prompts} {
+	for _, k := range []Kind{Resources, Prompts, Skills} {
 		if c.hello.offers(k) {
 			s.relist(c, k)
 		}
@@ -219,16 +219,41 @@ func (s *Server) read(k Kind) {
 		items, bad, err = c.list(ctx, Templates)
 		differs = s.store(Templates, items, bad, err) || differs
 	}
-	if differs {
+	if differs && k != Skills { // which no client is told of
 		s.peer.Changed(s, k)
 	}
 }
 
+// ReadSkills reads the skills of the server, which says nothing when they change, and gives those that are offered; nil if
+// they cannot be read.
+func (s *Server) ReadSkills(ctx context.Context) []Item {
+	ctx, cancel := context.WithTimeoutCause(ctx, optionalList, &TimeoutError{What: "list", After: optionalList})
+	defer cancel()
+	c, err := s.await(ctx)
+	if err != nil {
+		return nil
+	}
+	s = c.server
+	items, bad, err := c.list(ctx, Skills)
+	if err != nil && len(items) == 0 {
+		return nil
+	}
+	if s.store(Skills, items, bad, err) {
+		s.remember()
+	}
+	return append([]Item{}, s.Items(Skills)...)
+}
+
 // settleLists waits until the lists are there that a start has read in the
-// background.
+// background, or for as long as an open may.
 func (s *Server) settleLists(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, othersWait)
 	defer cancel()
+	s.awaitLists(ctx)
+}
+
+// awaitLists waits until no list is being read, or until ctx ends.
+func (s *Server) awaitLists(ctx context.Context) {
 	for {
 		s.mu.Lock()
 		reading, changed := false, s.changed

@@ -1,6 +1,7 @@
 package toolbox
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -24,6 +25,13 @@ func (s *Server) Held(k Kind) []Held {
 	return s.held[k]
 }
 
+// Holds reports whether nothing of the server is offered that nobody has agreed to.
+func (s *Server) Holds() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.pins.Mode == lock.Hold
+}
+
 // lockKind is what the entries of a list are in a lock file; there are none of resources.
 func (k Kind) lockKind() (lock.Kind, bool) {
 	switch k {
@@ -33,9 +41,14 @@ func (k Kind) lockKind() (lock.Kind, bool) {
 		return lock.Prompt, true
 	case Templates:
 		return lock.Template, true
+	case Skills:
+		return lock.Skill, true
 	}
 	return "", false
 }
+
+// pinnable are the lists whose entries are in a lock file.
+func pinnable() []Kind { return []Kind{Tools, Prompts, Templates, Skills} }
 
 func lockItems(kind lock.Kind, items []Item) []lock.Item {
 	all := make([]lock.Item, len(items))
@@ -46,15 +59,19 @@ func lockItems(kind lock.Kind, items []Item) []lock.Item {
 }
 
 // Lockable returns what there is of the server for a lock file: all that it offers, held or not, what it says of itself,
-// and how it is started. The error says what is not known of it.
-func (s *Server) Lockable() ([]lock.Item, error) {
+// and how it is started. It waits for lists that are being read. The error says what is not known of it.
+func (s *Server) Lockable(ctx context.Context) ([]lock.Item, error) {
+	s.awaitLists(ctx)
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.hello == nil {
 		return nil, errors.New("it was not seen before")
 	}
 	all := s.saysLocked()
-	for _, k := range []Kind{Tools, Prompts, Templates} {
+	for _, k := range pinnable() {
 		if s.unread[k] {
 			return nil, fmt.Errorf("its %s could not be read", k.noun())
 		}
@@ -199,7 +216,7 @@ func (s *Server) pinNotesLocked() (notes []string) {
 			notes = append(notes, fmt.Sprintf("%s: changed since the lock file was agreed to (%s)", it.Label(), strings.Join(changes[i].Words(false), "; ")))
 		}
 	}
-	for _, k := range []Kind{Tools, Prompts, Templates} {
+	for _, k := range pinnable() {
 		if text := s.pinned[k]; text != "" && !slices.Contains(notes, text) {
 			notes = append(notes, text)
 		}

@@ -95,14 +95,14 @@ func (s *Server) recall(e *catalogue.Entry) {
 	if err := h.declare(e.Capabilities); err != nil {
 		return // a server with such capabilities would not have become ready
 	}
-	for _, k := range []Kind{Tools, Resources, Templates, Prompts} {
+	for _, k := range kinds() {
 		s.store(k, s.itemsOf(e, k, s.room(k)), 0, nil)
 	}
 	s.legacy = e.Mute
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.hello, s.status.Seen = &h, e.Seen
-	for _, k := range []Kind{Tools, Resources, Templates, Prompts} {
+	for _, k := range kinds() {
 		s.unread[k] = h.offers(k) && e.Lists[string(k)] == nil
 	}
 }

@@ -138,13 +138,16 @@ func newServer(box *Toolbox, cfg config.Server) *Server {
 		pins:    cfg.Pins,
 		sizes:   make(map[Kind]int),
 		notes:   make(map[Kind][]string),
-		drifts:  map[Kind]*drift{Tools: {}, Resources: {}, Templates: {}, Prompts: {}},
+		drifts:  make(map[Kind]*drift),
 		before:  make(map[Kind][]Item),
 		level:   box.level,
-		readers: map[Kind]*listReader{Tools: {}, Resources: {}, Prompts: {}},
+		readers: make(map[Kind]*listReader),
 		watched: make(map[string]bool),
 
 		watchedTasks: make(map[string]int),
+	}
+	for _, k := range kinds() {
+		s.drifts[k], s.readers[k] = new(drift), new(listReader)
 	}
 	s.lines = ring.New[calls.Line](maxLines, maxLineBytes, s.account)
 	s.life, s.quit = context.WithCancelCause(box.ctx)
@@ -242,7 +245,7 @@ func (s *Server) Strays() bool { return time.Now().UnixNano()-s.strayed.Load() <
 func (s *Server) Notes() []string {
 	notes := s.Changes()
 	s.mu.Lock()
-	for _, k := range []Kind{Tools, Resources, Templates, Prompts} {
+	for _, k := range kinds() {
 		notes = append(notes, s.notes[k]...)
 	}
 	if n := len(s.whole[Tools]); n > 0 && n == s.hiddenLocked() {

@@ -187,7 +187,7 @@ const doctorTime = 7 * time.Second
 
 // start starts each server once, all beside each other, and tells how they stand.
 func (x *examined) start(ctx context.Context, e *environment) error {
-	boxes, _, log, err := e.boxes(nil, nil)
+	boxes, _, log, err := e.boxesFor(ableClient(), nil, nil) // the one that a lock file is made for
 	if err != nil {
 		return err
 	}

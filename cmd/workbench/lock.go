@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/lock"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
@@ -79,8 +80,7 @@ type lockable struct {
 // servers gives the servers of the named toolboxes, or all, as they are now. Servers is of which of them; nil is all. They
 // are told of a client that can do everything, since some have more tools then.
 func (l *locking) servers(ctx context.Context, env *environment, boxes, servers []string) (all []lockable, cfg *config.Config, err error) {
-	client := toolbox.Client{Capabilities: json.RawMessage(`{"roots":{"listChanged":true},"sampling":{},"elicitation":{}}`)}
-	made, cfg, log, err := env.boxesFor(client, l.unpinned(servers), boxes)
+	made, cfg, log, err := env.boxesFor(ableClient(), l.unpinned(servers), boxes)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -100,7 +100,7 @@ func (l *locking) servers(ctx context.Context, env *environment, boxes, servers 
 			}
 			it := lockable{ID: one.Pins.ID, path: one.Pins.Path, server: s}
 			st := s.Status()
-			if it.now, it.err = s.Lockable(); !l.offline && st.State != toolbox.Ready {
+			if it.now, it.err = s.Lockable(ctx); !l.offline && st.State != toolbox.Ready {
 				it.err = absent(b.Name, s.Name, st)
 			}
 			all = append(all, it)
@@ -110,6 +110,13 @@ func (l *locking) servers(ctx context.Context, env *environment, boxes, servers 
 		return nil, nil, hinted{errors.New("there is no server to lock"), "those inside workbench need no lock, and a configuration that is no file has no place for one"}
 	}
 	return all, cfg, nil
+}
+
+// ableClient is one that can do everything there is.
+func ableClient() toolbox.Client {
+	return toolbox.Client{Capabilities: json.RawMessage(`{"roots":{"listChanged":true},"sampling":{"context":{},"tools":{}},"elicitation":{"form":{},"url":{}},` +
+		`"tasks":{"list":{},"cancel":{},"requests":{"sampling":{"createMessage":{}},"elicitation":{"create":{}}}},` +
+		`"extensions":{"` + eras.Apps + `":{"mimeTypes":["text/html;profile=mcp-app"]},"` + eras.Skills + `":{},"` + eras.Tasks + `":{}}}`)}
 }
 
 // unpinned has all tools of a toolbox offered, and leaves it the named servers alone; nil is all.

@@ -1,7 +1,7 @@
 // Package lock compares what MCP servers say of themselves with what was agreed to: the lock file, workbench-lock.json.
 //
 // A lock file has an [Item] for each thing that a model reads or obeys: how a server is started, what it calls itself, its
-// instructions, its tools, prompts and resource templates. Each stands on a line of its own, as canonical JSON with its
+// instructions, its tools, prompts, resource templates and skills. Each stands on a line of its own, as canonical JSON with its
 // digest, so that version control shows what has changed:
 //
 //	file, err := lock.Parse(name, data)          // what was agreed to

@@ -22,9 +22,10 @@ const (
 	Tool         Kind = "tool"
 	Prompt       Kind = "prompt"
 	Template     Kind = "resourceTemplate"
+	Skill        Kind = "skill"
 )
 
-func kinds() []Kind { return []Kind{Start, Info, Instructions, Tool, Prompt, Template} }
+func kinds() []Kind { return []Kind{Start, Info, Instructions, Tool, Prompt, Template, Skill} }
 
 // counted gives the members of an item that count; nil is all.
 func (k Kind) counted() []string {
@@ -37,6 +38,8 @@ func (k Kind) counted() []string {
 		return []string{"name", "title", "description", "arguments"}
 	case Template:
 		return []string{"uriTemplate", "name", "title", "description", "mimeType", "annotations"}
+	case Skill:
+		return []string{"uri", "frontmatter", "resources"}
 	}
 	return nil
 }
@@ -48,6 +51,8 @@ func (k Kind) naming() string {
 		return "name"
 	case Template:
 		return "uriTemplate"
+	case Skill:
+		return "uri"
 	}
 	return ""
 }
@@ -55,7 +60,7 @@ func (k Kind) naming() string {
 // Item is a thing that was agreed to, or that there is now.
 type Item struct {
 	Kind Kind
-	Name foreign.Name // of a tool or prompt; the uriTemplate of a template
+	Name foreign.Name // of a tool or prompt; the uriTemplate of a template, the uri of a skill
 	Text []byte       // in canonical form
 }
 

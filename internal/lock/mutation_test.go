@@ -22,6 +22,7 @@ const (
 	templateText     = `{"uriTemplate":"a:{n}","name":"A","title":"An a","description":"All a","mimeType":"text/plain","annotations":{"priority":0.5}}`
 	startText        = `{"command":"npx","args":["-y","pkg@1.0.0"],"env":["TOKEN"],"cwd":"."}`
 	infoText         = `{"name":"github","title":"GitHub","version":"1.2.3","description":"d","websiteUrl":"https://a"}`
+	skillText        = `{"uri":"skill://review/SKILL.md","frontmatter":{"name":"review","description":"Reviews","allowed-tools":"Read"},"resources":[{"uri":"skill://review/SKILL.md","digest":"sha256:aa","size":12}]}`
 	instructionsText = `"Be brief. Use create for issues."`
 )
 
@@ -31,6 +32,7 @@ func definitions() []lock.Item {
 		lock.NewItem(lock.Instructions, []byte(instructionsText)), lock.NewItem(lock.Tool, []byte(toolText)),
 		lock.NewItem(lock.Tool, []byte(`{"name":"list","inputSchema":{"type":"object"}}`)),
 		lock.NewItem(lock.Prompt, []byte(promptText)), lock.NewItem(lock.Template, []byte(templateText)),
+		lock.NewItem(lock.Skill, []byte(skillText)),
 	}
 }
 
@@ -89,6 +91,13 @@ func mutations() []mutation {
 		{templateText, `"All a"`, `"All b"`, "its description"},
 		{templateText, `"text/plain"`, `"text/html"`, "its mimeType"},
 		{templateText, `0.5`, `0.6`, "its annotation priority changed from 0.5 to 0.6"},
+		{skillText, `"Reviews"`, `"Reviews all"`, `its frontmatter.description changed from "Reviews" to "Reviews all"`},
+		{skillText, `"Read"`, `"Read Bash"`, "its frontmatter.allowed-tools changed"},
+		{skillText, `"name":"review"`, `"name":"reviews"`, "its frontmatter.name"},
+		{skillText, `sha256:aa`, `sha256:bb`, `its resources.1.digest changed from "sha256:aa" to "sha256:bb"`},
+		{skillText, `12`, `13`, "its resources.1.size"},
+		{skillText, `[{"uri":"skill://review/SKILL.md","digest":"sha256:aa","size":12}]`, `"dynamic"`, `to "dynamic"`},
+		{skillText, `12}`, `12},{"uri":"skill://review/run.sh"}`, "its resources now has"},
 		{startText, `"npx"`, `"sh"`, "its command changed"},
 		{startText, `1.0.0`, `1.0.1`, "its args.2 changed"},
 		{startText, `["-y"`, `["-y","-x"`, `its args now has "-x"`},
@@ -115,7 +124,7 @@ func mutations() []mutation {
 }
 
 func itemOf(text, changed string) lock.Item {
-	kinds := map[string]lock.Kind{toolText: lock.Tool, promptText: lock.Prompt, templateText: lock.Template, startText: lock.Start, infoText: lock.Info, instructionsText: lock.Instructions}
+	kinds := map[string]lock.Kind{toolText: lock.Tool, promptText: lock.Prompt, templateText: lock.Template, startText: lock.Start, infoText: lock.Info, skillText: lock.Skill, instructionsText: lock.Instructions}
 	return lock.NewItem(kinds[text], []byte(changed))
 }
 
@@ -200,6 +209,8 @@ func TestAddedAndRemoved(t *testing.T) {
 		"a template added":     {with(locked, lock.Template, `{"uriTemplate":"b:{n}","name":"B"}`), []lock.What{lock.Added}},
 		"a template removed":   {without(6), []lock.What{lock.Removed}},
 		"a template moved":     {with(without(6), lock.Template, strings.Replace(templateText, "a:{n}", "b:{n}", 1)), []lock.What{lock.Renamed}},
+		"a skill added":        {with(locked, lock.Skill, `{"uri":"skill://b/SKILL.md"}`), []lock.What{lock.Added}},
+		"a skill removed":      {without(7), []lock.What{lock.Removed}},
 		"no instructions":      {without(2), []lock.What{lock.Removed}},
 		"no server info":       {without(1), []lock.What{lock.Removed}},
 	} {

@@ -123,6 +123,12 @@ func (b *bed) workbench(tb testing.TB, config string) *wiretest.Process {
 	if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
 		tb.Fatal(err)
 	}
+	return b.serve(tb, path)
+}
+
+// serve starts the program with the configuration at a path.
+func (b *bed) serve(tb testing.TB, path string) *wiretest.Process {
+	tb.Helper()
 	home := tb.TempDir()
 	cmd := exec.Command(os.Getenv(binaryVariable), "serve", "--config", path)
 	cmd.Env = append(os.Environ(), b.mark, "HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_STATE_HOME="+home, "XDG_CACHE_HOME="+home,

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcp-workbench/workbench/internal/sse"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
@@ -77,10 +78,10 @@ func (l *httpLink) listen(answered func()) {
 // long the server wants us to wait before the next.
 func (l *httpLink) hear(body io.Reader, last string) (string, time.Duration) {
 	wait := time.Second
-	events := newEventReader(body, l.server.box.opts.MaxMessage)
+	events := sse.NewReader(body, l.server.box.opts.MaxMessage)
 	var m wire.Message
 	for {
-		ev, err := events.next()
+		ev, err := events.Next()
 		if err != nil {
 			return last, wait
 		}
@@ -90,7 +91,7 @@ func (l *httpLink) hear(body io.Reader, last string) (string, time.Duration) {
 		if ev.Retry > 0 {
 			wait = min(ev.Retry, backoffMax)
 		}
-		if !ev.isMessage() {
+		if !ev.IsMessage() {
 			continue
 		}
 		if err := scanLoose(ev.Data, &m); err != nil {

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 
 	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/sse"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
@@ -21,7 +22,7 @@ import (
 type sseLink struct {
 	server *Server
 	body   io.ReadCloser
-	events *eventReader
+	events *sse.Reader
 	post   string
 	r      receiver
 	ctx    context.Context // the link's life
@@ -58,9 +59,9 @@ func (s *Server) dialSSE(ctx context.Context) (_ link, err error) {
 		defer resp.Body.Close()
 		return nil, l.server.statusError(resp)
 	}
-	l.events = newEventReader(resp.Body, l.server.box.opts.MaxMessage)
+	l.events = sse.NewReader(resp.Body, l.server.box.opts.MaxMessage)
 	for {
-		ev, err := l.events.next()
+		ev, err := l.events.Next()
 		if err != nil {
 			_ = resp.Body.Close()
 			return nil, fmt.Errorf("the stream ended before it named its endpoint: %w", err)
@@ -102,12 +103,12 @@ func (l *sseLink) read() {
 	defer l.body.Close()
 	var m wire.Message
 	for {
-		ev, err := l.events.next()
+		ev, err := l.events.Next()
 		if err != nil {
 			l.cancel(fmt.Errorf("the stream ended: %w", err))
 			return
 		}
-		if !ev.isMessage() {
+		if !ev.IsMessage() {
 			continue
 		}
 		if err := scanLoose(ev.Data, &m); err != nil {

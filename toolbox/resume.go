@@ -11,6 +11,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcp-workbench/workbench/internal/sse"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
@@ -30,7 +31,7 @@ type position struct {
 func (l *httpLink) follow(ctx context.Context, body io.Reader, id uint64) error {
 	at := position{retry: time.Second}
 	done, err := l.stream(body, id, &at)
-	if errors.Is(err, errEventTooLong) {
+	if errors.Is(err, sse.ErrTooLong) {
 		return err // it would come again
 	}
 	for tries := 0; !done && at.last != "" && id != 0 && tries < maxResumes && ctx.Err() == nil && l.isLegacy(); tries++ {
@@ -86,10 +87,10 @@ func (l *httpLink) resume(ctx context.Context, id uint64, at *position) (done bo
 // notes how far it got. The error says how the stream ended without the reply,
 // or what came in its place.
 func (l *httpLink) stream(body io.Reader, id uint64, at *position) (done bool, err error) {
-	events := newEventReader(body, l.server.box.opts.MaxMessage)
+	events := sse.NewReader(body, l.server.box.opts.MaxMessage)
 	var m wire.Message
 	for {
-		ev, err := events.next()
+		ev, err := events.Next()
 		if err != nil {
 			return false, err
 		}
@@ -99,7 +100,7 @@ func (l *httpLink) stream(body io.Reader, id uint64, at *position) (done bool, e
 		if ev.Retry > 0 {
 			at.retry = min(ev.Retry, backoffMax)
 		}
-		if !ev.isMessage() {
+		if !ev.IsMessage() {
 			continue
 		}
 		if err := scanLoose(ev.Data, &m); err != nil {

@@ -1,4 +1,9 @@
-package toolbox
+// Package sse reads server-sent events in bounded memory: those of remote MCP
+// servers, and those in which an endpoint of models streams a reply.
+//
+//	r := sse.NewReader(resp.Body, maxMessage)
+//	for ev, err := r.Next(); err == nil; ev, err = r.Next() { … }
+package sse
 
 import (
 	"bufio"
@@ -10,8 +15,8 @@ import (
 	"time"
 )
 
-// event is one server-sent event (WHATWG HTML, "Server-sent events").
-type event struct {
+// Event is one server-sent event (WHATWG HTML, "Server-sent events").
+type Event struct {
 	Type  string // "" means "message"
 	ID    string
 	HasID bool
@@ -19,15 +24,16 @@ type event struct {
 	Retry time.Duration
 }
 
-// isMessage reports whether the event may be a message of MCP: those are of the type that events have without one.
-func (ev *event) isMessage() bool {
+// IsMessage reports whether the event has data and is of the type that events have without one, as those of MCP are.
+func (ev *Event) IsMessage() bool {
 	return len(ev.Data) > 0 && (ev.Type == "" || ev.Type == "message")
 }
 
-var errEventTooLong = errors.New("a server-sent event is over the limit")
+// ErrTooLong is wrapped by the error for an event, or for a silence, that goes on beyond the limit.
+var ErrTooLong = errors.New("a server-sent event is over the limit")
 
-// eventReader reads server-sent events in bounded memory.
-type eventReader struct {
+// Reader reads the events of one stream. It is for one goroutine.
+type Reader struct {
 	r    *bufio.Reader
 	max  int
 	data []byte
@@ -37,20 +43,21 @@ type eventReader struct {
 	begun, cr bool
 }
 
-func newEventReader(r io.Reader, max int) *eventReader {
-	return &eventReader{r: bufio.NewReaderSize(r, 32<<10), max: max}
+// NewReader returns a reader of r whose events have at most max bytes of data.
+func NewReader(r io.Reader, max int) *Reader {
+	return &Reader{r: bufio.NewReaderSize(r, 32<<10), max: max}
 }
 
-// next returns the next event that has data, or io.EOF. An event that the
+// Next returns the next event that has data, or io.EOF. An event that the
 // stream ends in the middle of is dropped, as the standard says.
-func (e *eventReader) next() (event, error) {
-	var ev event
+func (e *Reader) Next() (Event, error) {
+	var ev Event
 	e.data = e.data[:0]
 	lines, empty := 0, 0
 	for {
 		line, err := e.line()
 		if err != nil {
-			return event{}, err
+			return Event{}, err
 		}
 		if len(line) == 0 {
 			if lines > 0 {
@@ -64,7 +71,7 @@ func (e *eventReader) next() (event, error) {
 		// says nothing is not one.
 		if string(field) != "data" {
 			if empty += len(line) + 1; empty > e.max {
-				return event{}, fmt.Errorf("%w of %d bytes and says nothing", errEventTooLong, e.max)
+				return Event{}, fmt.Errorf("%w of %d bytes and says nothing", ErrTooLong, e.max)
 			}
 		}
 		value = bytes.TrimPrefix(value, []byte(" "))
@@ -74,7 +81,7 @@ func (e *eventReader) next() (event, error) {
 				e.data = append(e.data, '\n')
 			}
 			if len(e.data)+len(value) > e.max {
-				return event{}, fmt.Errorf("%w of %d bytes", errEventTooLong, e.max)
+				return Event{}, fmt.Errorf("%w of %d bytes", ErrTooLong, e.max)
 			}
 			e.data = extend(e.data, value)
 			lines++
@@ -92,9 +99,12 @@ func (e *eventReader) next() (event, error) {
 	}
 }
 
+// Buffered reports whether more of the stream has come than was read.
+func (e *Reader) Buffered() bool { return e.r.Buffered() > 0 }
+
 // line reads one line ended by LF, CRLF or CR; the result is valid until the
 // next call. It waits for no byte behind the end of a line.
-func (e *eventReader) line() ([]byte, error) {
+func (e *Reader) line() ([]byte, error) {
 	e.long = e.long[:0]
 	for {
 		if _, err := e.r.Peek(1); err != nil {
@@ -115,7 +125,7 @@ func (e *eventReader) line() ([]byte, error) {
 			end = len(part)
 		}
 		if len(e.long)+end > e.max+64 {
-			return nil, fmt.Errorf("%w of %d bytes", errEventTooLong, e.max)
+			return nil, fmt.Errorf("%w of %d bytes", ErrTooLong, e.max)
 		}
 		e.long = extend(e.long, part[:end])
 		if end == len(part) {

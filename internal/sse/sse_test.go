@@ -1,4 +1,4 @@
-package toolbox
+package sse_test
 
 import (
 	"bytes"
@@ -8,11 +8,13 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"github.com/mcp-workbench/workbench/internal/sse"
 )
 
-// FuzzEventReader compares what is read with what a reading by the letter of
+// FuzzReader compares what is read with what a reading by the letter of
 // the standard gives, in pieces of one byte and all at once.
-func FuzzEventReader(f *testing.F) {
+func FuzzReader(f *testing.F) {
 	for _, seed := range []string{
 		"data: a\n\n",
 		"\xef\xbb\xbfdata: a\ndata:b\ndata\n\n",
@@ -39,11 +41,11 @@ func FuzzEventReader(f *testing.F) {
 			"early ends": iotest.DataErrReader(bytes.NewReader(stream)),
 		} {
 			var got []string
-			er := newEventReader(r, limit)
+			er := sse.NewReader(r, limit)
 			var err error
 			for {
-				var ev event
-				if ev, err = er.next(); err != nil {
+				var ev sse.Event
+				if ev, err = er.Next(); err != nil {
 					break
 				}
 				got = append(got, ev.Type+"|"+ev.ID+"|"+string(ev.Data))
@@ -51,7 +53,7 @@ func FuzzEventReader(f *testing.F) {
 			if !slices.Equal(got, want) {
 				t.Fatalf("%s, %q:\ngot  %q\nwant %q", name, stream, got, want)
 			}
-			if errors.Is(err, errEventTooLong) != long {
+			if errors.Is(err, sse.ErrTooLong) != long {
 				t.Fatalf("%s, %q: got %v, want too long: %v", name, stream, err, long)
 			}
 		}

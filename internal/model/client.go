@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"mime"
 	"net"
 	"net/http"
 	"net/url"
@@ -127,9 +128,10 @@ func (c *Client) Complete(ctx context.Context, req Request) (*Reply, error) {
 	if name == "" {
 		return nil, &Error{Text: "no model is named for the role of " + string(req.Role) + "; set default under models in the configuration"}
 	}
+	tell := req.Text
 	for try := 1; ; {
 		began := time.Now()
-		reply, err := c.ask(ctx, name, req)
+		reply, err := c.ask(ctx, name, req, tell)
 		c.opts.Logger.Debug().Str(logkey.Model, name).Int(logkey.Attempt, try).Dur(logkey.Dur, time.Since(began)).AnErr(logkey.Err, err).Msg("a model was asked")
 		if err == nil {
 			return reply, nil
@@ -143,6 +145,9 @@ func (c *Client) Complete(ctx context.Context, req Request) (*Reply, error) {
 		}
 		if c.refuse(name, e) {
 			continue // without what the model would not have, which happens once each
+		}
+		if e.garbled || e.Status >= 500 {
+			req.Text = nil // An endpoint that cannot stream this may answer in one piece.
 		}
 		e.Tries = try
 		if !e.passing() || try == maxTries || e.RetryAfter > maxRest {
@@ -175,8 +180,8 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// ask tries once.
-func (c *Client) ask(ctx context.Context, name string, req Request) (*Reply, error) {
+// ask tries once. tell takes the text, also where that is not asked for as a stream.
+func (c *Client) ask(ctx context.Context, name string, req Request, tell func(piece string, anew bool)) (*Reply, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, c.opts.ReplyTimeout, errTimeout)
 	defer cancel()
 	body, err := req.encode(name, c.opts.MaxTokens, c.without(name))
@@ -189,6 +194,9 @@ func (c *Client) ask(ctx context.Context, name string, req Request) (*Reply, err
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json")
+	if req.Text != nil {
+		r.Header.Set("Accept", "text/event-stream, application/json")
+	}
 	if c.opts.Key != "" {
 		r.Header.Set("Authorization", "Bearer "+c.opts.Key)
 	}
@@ -200,16 +208,33 @@ func (c *Client) ask(ctx context.Context, name string, req Request) (*Reply, err
 	if resp.StatusCode != http.StatusOK {
 		return nil, c.answered(name, resp)
 	}
+	t := &teller{tell: tell, calls: len(req.Tools) > 0}
+	done, err := c.completed(name, resp, t)
+	if err != nil {
+		if e := (*Error)(nil); errors.As(err, &e) || errors.Is(err, ErrTooLong) {
+			return nil, err
+		}
+		return nil, c.unreached(ctx, name, err)
+	}
+	reply, err := c.reply(name, done)
+	if err == nil {
+		reply.callInWords(req)
+		t.end(reply.Text)
+	}
+	return reply, err
+}
+
+// completed reads a reply, as a stream or in one piece, as the endpoint has it.
+func (c *Client) completed(name string, resp *http.Response, t *teller) (*completion, error) {
+	if kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); kind == "text/event-stream" {
+		return c.stream(name, resp.Body, t)
+	}
 	data, err := io.ReadAll(io.LimitReader(resp.Body, maxReply+1))
 	if err != nil {
-		return nil, c.unreached(ctx, name, err)
+		return nil, err
 	}
 	if len(data) > maxReply {
 		return nil, fmt.Errorf("model %q: %w: it went on after %d bytes", name, ErrTooLong, maxReply)
 	}
-	reply, err := c.decode(name, data)
-	if err == nil {
-		reply.callInWords(req)
-	}
-	return reply, err
+	return c.whole(name, data)
 }

@@ -10,6 +10,9 @@
 // Client serves any number of goroutines; it starts none and has nothing to
 // close.
 //
+// A reply is read as a stream where the request wants to hear its text as it comes,
+// and in one piece where the endpoint has no stream that can be read.
+//
 // Everything is bounded: the bytes and the tokens of a reply, the time of a
 // request, the tries and the rest between them. The key goes to the endpoint
 // alone, over https or within this machine; no redirect is followed, and

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -76,11 +77,14 @@ func (e *Error) passing() bool {
 	return e.Status == http.StatusTooManyRequests || e.Status >= 500 || e.garbled || e.Status == 0 && !e.Timeout
 }
 
-// noTools reports whether the endpoint says that the model is not given tools.
-func (e *Error) noTools() bool {
+// refuses reports whether the endpoint says, in one of these words, that it or the model does not take that part of a
+// request.
+func (e *Error) refuses(part string, words ...string) bool {
+	if e.Status != http.StatusBadRequest && e.Status != http.StatusNotFound && e.Status != http.StatusUnprocessableEntity {
+		return false
+	}
 	text := strings.ToLower(e.Text)
-	return (e.Status == http.StatusBadRequest || e.Status == http.StatusNotFound || e.Status == http.StatusUnprocessableEntity) &&
-		strings.Contains(text, "tool") && (strings.Contains(text, "support") || strings.Contains(text, "enable"))
+	return strings.Contains(text, part) && slices.ContainsFunc(words, func(word string) bool { return strings.Contains(text, word) })
 }
 
 // Overflow reports whether the messages were more than the model can take.
@@ -119,6 +123,13 @@ func (c *Client) answered(name string, resp *http.Response) error {
 		e.Text = c.clean(e.Text)
 	}
 	return e
+}
+
+// wordsOf is what the endpoint says of an error in its answer.
+func wordsOf(data []byte) string {
+	e := new(Error)
+	e.read(data)
+	return e.Text
 }
 
 // read takes what an endpoint says of an error.

@@ -2,6 +2,7 @@ package model
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -17,6 +18,10 @@ type Request struct {
 	// answering in words.
 	Tools    []Tool
 	MustCall bool
+	// Text takes what the reply says as the model writes it, in pieces that are its Text together; anew says that a
+	// reply begins: the request may be made several times. What a model writes beside a call in words may be handed on,
+	// too. nil has the reply come whole.
+	Text func(piece string, anew bool)
 }
 
 // Message is one contribution to a dialogue.
@@ -70,7 +75,7 @@ func (r *Reply) Message() Message {
 }
 
 // params are those of a request that some models refuse.
-type params struct{ maxTokens, temperature, mustCall, tools bool }
+type params struct{ maxTokens, temperature, mustCall, tools, stream, usage bool }
 
 // without returns what the model has refused.
 func (c *Client) without(name string) params {
@@ -95,8 +100,17 @@ func (c *Client) refuse(name string, e *Error) bool {
 		p.temperature = true
 	case "tool_choice":
 		p.mustCall = true
+	case "stream_options":
+		p.usage = true
+	case "stream":
+		p.stream = true
 	}
-	if e.noTools() {
+	switch { // Some say that they take no tools in a stream, which is tried whole first.
+	case !p.usage && e.refuses("stream_options", ""):
+		p.usage = true
+	case !p.stream && e.refuses("stream", "support", "enable", "permit", "allow", "unknown", "unrecognized"):
+		p.stream = true
+	case e.refuses("tool", "support", "enable"):
 		p.tools = true
 	}
 	c.refused[name] = p
@@ -112,8 +126,13 @@ type (
 		ToolChoice  string        `json:"tool_choice,omitempty"`
 		Temperature *int          `json:"temperature,omitempty"`
 		// Models that reason call the same limit by the second name.
-		MaxTokens           int `json:"max_tokens,omitempty"`
-		MaxCompletionTokens int `json:"max_completion_tokens,omitempty"`
+		MaxTokens           int            `json:"max_tokens,omitempty"`
+		MaxCompletionTokens int            `json:"max_completion_tokens,omitempty"`
+		Stream              bool           `json:"stream,omitempty"`
+		StreamOptions       *streamOptions `json:"stream_options,omitempty"`
+	}
+	streamOptions struct {
+		Usage bool `json:"include_usage"`
 	}
 	wireMessage struct {
 		Role    From       `json:"role"`
@@ -143,6 +162,7 @@ type (
 
 // encode writes the request for a model, without what that has refused.
 func (r *Request) encode(model string, maxTokens int, without params) (io.Reader, error) {
+	text := r.Text
 	if without.tools {
 		r = r.inWords()
 	}
@@ -155,6 +175,9 @@ func (r *Request) encode(model string, maxTokens int, without params) (io.Reader
 	}
 	if r.MustCall && !without.mustCall {
 		w.ToolChoice = "required"
+	}
+	if w.Stream = text != nil && !without.stream; w.Stream && !without.usage {
+		w.StreamOptions = &streamOptions{true}
 	}
 	for _, m := range r.Messages {
 		out := wireMessage{Role: m.From, CallID: m.CallID}
@@ -182,12 +205,22 @@ func (r *Request) encode(model string, maxTokens int, without params) (io.Reader
 	return &out, nil
 }
 
-// decode reads a chat completion.
-func (c *Client) decode(name string, data []byte) (*Reply, error) {
-	garbled := func(format string, args ...any) error {
-		return &Error{Model: name, garbled: true, Text: "the endpoint's answer is no chat completion: " + c.clean(fmt.Sprintf(format, args...))}
-	}
-	var completion struct {
+// completion is a reply as the endpoint gave it.
+type completion struct {
+	text   string
+	calls  []Call
+	finish string
+	tokens int
+}
+
+// garbled is the error of an answer that is no reply.
+func (c *Client) garbled(name, format string, args ...any) error {
+	return &Error{Model: name, garbled: true, Text: "the endpoint's answer is no chat completion: " + c.clean(fmt.Sprintf(format, args...))}
+}
+
+// whole reads a chat completion that has come in one piece.
+func (c *Client) whole(name string, data []byte) (*completion, error) {
+	var got struct {
 		Choices []struct {
 			Message struct {
 				Content json.RawMessage `json:"content"`
@@ -207,30 +240,38 @@ func (c *Client) decode(name string, data []byte) (*Reply, error) {
 		} `json:"usage"`
 		Error json.RawMessage `json:"error"`
 	}
-	if err := json.Unmarshal(data, &completion); err != nil {
-		return nil, garbled("%v", err)
+	if err := json.Unmarshal(data, &got); err != nil {
+		return nil, c.garbled(name, "%v", err)
 	}
-	if len(completion.Choices) == 0 {
-		if e := (&Error{}); len(completion.Error) > 0 && string(completion.Error) != "null" {
-			e.read(data)
-			return nil, garbled("it is the error %s", e.Text)
+	if len(got.Choices) == 0 {
+		if len(got.Error) > 0 && string(got.Error) != "null" {
+			return nil, c.garbled(name, "it is the error %s", wordsOf(data))
 		}
-		return nil, garbled("it has no choices")
+		return nil, c.garbled(name, "it has no choices")
 	}
-	choice := completion.Choices[0]
-	if choice.Finish == "length" {
+	choice := got.Choices[0]
+	done := &completion{text: cmp.Or(textOf(choice.Message.Content), choice.Message.Refusal), finish: choice.Finish, tokens: got.Usage.Total}
+	for _, call := range choice.Message.Calls {
+		done.calls = append(done.calls, Call{call.ID, call.Function.Name, argumentsOf(call.Function.Arguments)})
+	}
+	return done, nil
+}
+
+// maxCalls is how many calls of one reply are looked at.
+const maxCalls = 128
+
+// reply is what the model has said.
+func (c *Client) reply(name string, done *completion) (*Reply, error) {
+	if done.finish == "length" {
 		return nil, fmt.Errorf("model %q: %w: it had not ended after %d tokens, which is maxTokens under models in the configuration", name, ErrTooLong, c.opts.MaxTokens)
 	}
-	r := &Reply{Text: words(choice.Message.Content), Tokens: completion.Usage.Total}
-	if r.Text == "" {
-		r.Text = choice.Message.Refusal
-	}
-	for i, call := range choice.Message.Calls {
-		id := call.ID
-		if id == "" || slices.ContainsFunc(r.Calls, func(c Call) bool { return c.ID == id }) {
-			id = fmt.Sprintf("call_%d", i+1)
+	r := &Reply{Text: spoken(done.text), Tokens: done.tokens}
+	for i, call := range done.calls[:min(len(done.calls), maxCalls)] {
+		if call.ID == "" || slices.ContainsFunc(r.Calls, func(c Call) bool { return c.ID == call.ID }) {
+			call.ID = fmt.Sprintf("call_%d", i+1)
 		}
-		r.Calls = append(r.Calls, Call{ID: id, Name: call.Function.Name, Arguments: argumentsOf(call.Function.Arguments)})
+		call.Arguments = orEmpty(call.Arguments)
+		r.Calls = append(r.Calls, call)
 	}
 	return r, nil
 }
@@ -242,14 +283,19 @@ func argumentsOf(raw json.RawMessage) string {
 	if json.Unmarshal(raw, &s) != nil {
 		s = string(raw)
 	}
-	if s = strings.TrimSpace(s); s == "" || s == "null" {
-		return "{}"
-	}
-	return s
+	return orEmpty(s)
 }
 
-// words reads the content of a message: a text, or a list of parts.
-func words(raw json.RawMessage) string {
+// orEmpty gives arguments, the empty object where there are none.
+func orEmpty(arguments string) string {
+	if s := strings.TrimSpace(arguments); s != "" && s != "null" {
+		return s
+	}
+	return "{}"
+}
+
+// textOf reads the content of a message: a text, or a list of parts.
+func textOf(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) != nil {
 		var parts []struct {
@@ -260,8 +306,12 @@ func words(raw json.RawMessage) string {
 			text += p.Text
 		}
 	}
-	// Models that think aloud do so first.
-	if thought, said, found := strings.Cut(text, "</think>"); found && strings.HasPrefix(strings.TrimSpace(thought), "<think>") {
+	return text
+}
+
+// spoken is what a text says. Models that think aloud do so first.
+func spoken(text string) string {
+	if before, said, found := strings.Cut(text, thought); found && strings.HasPrefix(strings.TrimSpace(before), thinking) {
 		text = said
 	}
 	return strings.TrimSpace(text)

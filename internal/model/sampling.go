@@ -80,8 +80,9 @@ func (s *Sampled) Complete(ctx context.Context, r Request) (*Reply, error) {
 	if len(content) > 0 && content[0] == '{' { // one part; several are a list
 		content = bytes.Join([][]byte{{'['}, content, {']'}}, nil)
 	}
-	reply := &Reply{Text: words(content)}
+	reply := &Reply{Text: spoken(textOf(content))}
 	reply.callInWords(r)
+	(&teller{tell: r.Text}).end(reply.Text)
 	return reply, nil
 }
 

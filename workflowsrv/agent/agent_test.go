@@ -26,6 +26,7 @@ type desk struct {
 	model  *modeltest.Server
 	path   command.Path
 	traces []command.TraceEvent
+	said   []string // the pieces, each behind the number of its reply
 }
 
 func newDesk(t *testing.T, script ...modeltest.Answer) *desk {
@@ -49,7 +50,8 @@ func worked(t *testing.T, e *command.Engine, script ...modeltest.Answer) *desk {
 }
 
 func (d *desk) request(query string) commandsrv.AgentRequest {
-	return commandsrv.AgentRequest{Engine: d.engine, Path: d.path, Query: query, Trace: func(ev command.TraceEvent) { d.traces = append(d.traces, ev) }}
+	return commandsrv.AgentRequest{Engine: d.engine, Path: d.path, Query: query, Trace: func(ev command.TraceEvent) { d.traces = append(d.traces, ev) },
+		Text: func(reply int, piece string) { d.said = append(d.said, fmt.Sprintf("%d %s", reply, piece)) }}
 }
 
 // run works on a request, and goes on from where the session then stands.
@@ -606,5 +608,29 @@ func TestBrokenState(t *testing.T) {
 	r.State = json.RawMessage(`{"query":7}`)
 	if _, err := d.agent.Run(t.Context(), r); err == nil || !strings.Contains(err.Error(), "say again what you want") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// What the model says is handed on as it comes, each reply by its number; calls in
+// words are not, and a stream that breaks off is another reply.
+func TestSaid(t *testing.T) {
+	half := modeltest.Events(modeltest.Delta(`{"content":"I lo"}`, ""))
+	called := modeltest.Events(modeltest.Delta(`{"content":"I open it."}`, ""),
+		modeltest.Delta(`{"tool_calls":[{"index":0,"id":"c","function":{"name":"open_order","arguments":"{\"order_"}}]}`, ""),
+		modeltest.Delta(`{"tool_calls":[{"index":0,"function":{"arguments":"id\":\"44821\"}"}}]}`, "tool_calls"), "[DONE]")
+	d := newDesk(t, plan(), half, openOrder(), called, modeltest.Pieces(`{"tool":"list_or`, `ders","arguments":{}}`), modeltest.Pieces("That", " is ", "done."))
+	got := d.run(d.request("look at the order of Ada Reed"))
+	d.want(got, command.Completed, true, "That is done.")
+	var replies []string
+	for _, piece := range d.said {
+		number, text, _ := strings.Cut(piece, " ")
+		if n := len(replies); n > 0 && strings.HasPrefix(replies[n-1], number+" ") {
+			replies[n-1] += text
+			continue
+		}
+		replies = append(replies, number+" "+text)
+	}
+	if want := []string{"1 I lo", "2 I open it.", "3 That is done."}; !slices.Equal(replies, want) {
+		t.Errorf("got %q, want %q", replies, want)
 	}
 }

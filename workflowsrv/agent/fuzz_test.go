@@ -89,7 +89,7 @@ func FuzzRun(f *testing.F) {
 		if agrees {
 			says = "yes"
 		}
-		r := commandsrv.AgentRequest{Engine: command.New(w, command.Options{Caller: shop}), Query: "do something", Trace: func(command.TraceEvent) {}}
+		r := commandsrv.AgentRequest{Engine: command.New(w, command.Options{Caller: shop}), Query: "do something", Trace: func(command.TraceEvent) {}, Text: func(int, string) {}}
 		for asked := 0; ; asked++ {
 			got, err := agent.New(m, agent.Options{}).Run(t.Context(), r)
 			if err != nil {

@@ -70,7 +70,7 @@ func (t *run) broken(err error) (*commandsrv.AgentResult, error) {
 func (t *run) ask() (*model.Reply, error) {
 	t.shorten(maxSaid)
 	for most := maxSaid; ; {
-		r := model.Request{Role: model.Agent}
+		r := model.Request{Role: model.Agent, Text: t.say}
 		r.Tools, t.tools = t.offer()
 		r.Messages = t.messages(len(t.tools) == 0)
 		reply, err := t.complete(r)
@@ -80,6 +80,14 @@ func (t *run) ask() (*model.Reply, error) {
 		}
 		t.shorten(most)
 	}
+}
+
+// say hands on what the model says as it comes.
+func (t *run) say(piece string, anew bool) {
+	if anew {
+		t.replies++
+	}
+	t.request.Text(t.replies, piece)
 }
 
 // messages are the instructions, what was said before, and the dialogue. listed

@@ -63,6 +63,7 @@ type run struct {
 	w       *command.Workflow
 	path    command.Path
 	stale   bool              // the plan is
+	replies int               // of which there was something to hear
 	tools   map[string]string // the commands that the model was offered, by the names of the tools
 }
 

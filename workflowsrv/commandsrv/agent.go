@@ -28,6 +28,10 @@ type AgentRequest struct {
 	History []Exchange
 	// Trace takes the events of the commands as they happen; it is not nil.
 	Trace func(command.TraceEvent)
+	// Text takes what the model says to the user as it writes it, in pieces. A
+	// higher reply is a later one: what stands in the one before it was said
+	// beside calls, or was broken off. It is not nil.
+	Text func(reply int, piece string)
 	// Ask asks the user and waits for the answer: the text, or the object of
 	// form, a flat JSON Schema. ok is false if the user would not answer. It
 	// is nil where nobody can be asked meanwhile.

@@ -130,7 +130,8 @@ func (g *gate) searches() int {
 }
 
 // A planner is an agent without a model: each line of the query is a command.
-// The line "ask" asks, the line "fail" is a model that fails.
+// The line "ask" asks, the line "fail" is a model that fails, and what follows
+// "say " is said word by word.
 type planner struct{}
 
 func (planner) Run(ctx context.Context, r commandsrv.AgentRequest) (*commandsrv.AgentResult, error) {
@@ -140,7 +141,13 @@ func (planner) Run(ctx context.Context, r commandsrv.AgentRequest) (*commandsrv.
 		lines = []string{"search_books <words>" + r.Query + "</words>"}
 	}
 	var texts []string
-	for _, line := range lines {
+	for i, line := range lines {
+		if words, says := strings.CutPrefix(line, "say "); says {
+			for word := range strings.SplitAfterSeq(words, " ") {
+				r.Text(i+1, word)
+			}
+			continue
+		}
 		switch line {
 		case "fail":
 			return nil, errors.New("the model answered with status 500")

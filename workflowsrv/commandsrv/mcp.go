@@ -23,8 +23,9 @@ const serverName = "commands"
 // wait, for a turn or for the answer of a user.
 const maxRunning = 1000
 
-// metaTrace is where a notification of progress has the event it tells of.
-const metaTrace = "io.github.mcp-workbench/trace"
+// metaPrefix and the kind of an event are the name under which a notification
+// of progress has it.
+const metaPrefix = "io.github.mcp-workbench/"
 
 // For gives the door for one principal: each of its sessions is an MCP server
 // whose tools are the operations.
@@ -66,8 +67,8 @@ func (d *door) call(ctx context.Context, call mcpserve.Call) mcpserve.Result {
 		d.mu.Unlock()
 	}
 	if call.Progress != nil {
-		c.trace = func(ev command.TraceEvent) {
-			call.Progress(wording(ev), append(append([]byte(`{"`+metaTrace+`":`), encode(ev)...), '}'))
+		c.tell = func(ev event) {
+			call.Progress(ev.wording(), append(append([]byte(`{"`+metaPrefix+ev.kind()+`":`), ev.encode()...), '}'))
 		}
 	}
 	if call.Elicit != nil {
@@ -144,26 +145,6 @@ func asks(result json.RawMessage) *mcpserve.Question {
 		return nil
 	}
 	return &mcpserve.Question{Message: r.Question, Form: r.Form, State: r.TurnKey}
-}
-
-// wording is an event in a line.
-func wording(ev command.TraceEvent) string {
-	mark, text := "> ", ev.RawCommand
-	if ev.Direction == command.ToAgent {
-		mark, text = "< ", ev.ResponseText
-	}
-	if text == nil {
-		return mark
-	}
-	return mark + firstLine(*text)
-}
-
-func firstLine(text string) string {
-	line, _, _ := strings.Cut(text, "\n")
-	if runes := []rune(line); len(runes) > 200 {
-		line = string(runes[:200]) + "…"
-	}
-	return line
 }
 
 // elicit asks through the client (MCP 2025-06-18, "Elicitation").

@@ -15,9 +15,9 @@ func (s *Server) openAPI() json.RawMessage {
 		paths[o.path] = map[string]any{verb(o.method): o.describe(o.name, json.RawMessage(o.output), "application/json")}
 	}
 	agent := s.operations[kindAgent]
-	event := json.RawMessage(`{"type":"object","properties":{"type":{"enum":["trace","output","error"]},"data":{"type":"object"}},"required":["type","data"]}`)
+	event := json.RawMessage(`{"type":"object","properties":{"type":{"enum":["trace","text","output","error"]},"data":{"type":"object"}},"required":["type","data"]}`)
 	streamed := agent.describe(kindAgent+"_stream", event, "application/x-ndjson", "text/event-stream")
-	streamed["description"] = agent.description + " Tells of it as it goes on: events of type trace, then one of type output or error, as lines of JSON or, with Accept: text/event-stream, as server-sent events."
+	streamed["description"] = agent.description + " Tells of it as it goes on: events of type trace, and of type text with pieces of what the model says, then one of type output or error, as lines of JSON or, with Accept: text/event-stream, as server-sent events."
 	paths[pathStream] = map[string]any{"post": streamed}
 	text := func(schema string) json.RawMessage { return json.RawMessage(schema) }
 	paths[pathTurns+"{turn_key}"] = map[string]any{"get": map[string]any{

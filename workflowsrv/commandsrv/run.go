@@ -68,8 +68,7 @@ func (s *Server) run(t *turn) {
 		t.fault.about(t.at).Data.TurnKey = t.name()
 		end.Status, end.Output = "failed", encode(t.fault)
 	}
-	events, _ := t.since(0)
-	for _, ev := range events {
+	for _, ev := range t.traces() {
 		end.Traces = append(end.Traces, encode(ev))
 	}
 	if t.fault == nil {

@@ -21,9 +21,9 @@ type caller struct {
 	client string
 	// session is what a call without session_id means, "" for none.
 	session string
-	// trace takes the events of a turn as they happen; nil has them put into
-	// the result.
-	trace func(command.TraceEvent)
+	// tell takes the events of a turn as they happen; nil has the traces put
+	// into the result.
+	tell func(event)
 	// answer is that to the question of an earlier turn, which the call was
 	// made again with; nil if there is none.
 	answer *reply

@@ -34,10 +34,9 @@ func (s *Server) halted(t *turn) (store.Turn, *Fault) {
 		return store.Turn{}, faultOf(err)
 	}
 	now := s.standing(conversation)
-	events, _ := t.since(0)
 	var done []string
 	under := ""
-	for _, ev := range events {
+	for _, ev := range t.traces() {
 		switch {
 		case ev.CommandName == nil:
 		case ev.Direction == command.ToWorkflow:
@@ -106,7 +105,8 @@ func (s *Server) stopTurn(w http.ResponseWriter, r *http.Request, key string) {
 func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request, key string) {
 	c := callerOf(r)
 	owner := ownerIn(c, r)
-	st := newStream(w, r)
+	st, ctx := newStream(w, r)
+	defer st.gone()
 	t := s.running(owner, key)
 	if t == nil {
 		found, err := s.result(r.Context(), owner, key)
@@ -117,11 +117,10 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request, key string)
 		// It is over, or another process works on it.
 		t = &turn{key: key, at: session{place: place{owner: owner}}, more: make(chan struct{}), done: make(chan struct{})}
 		t.at.Conversation = found.Conversation
-		t.output, t.fault = s.follow(r.Context(), t)
+		t.output, t.fault = s.follow(ctx, t)
 		close(t.done)
 	}
-	patient(w, arguments{"timeout_seconds": json.RawMessage("3600")})
-	if !t.watch(r.Context(), func(ev command.TraceEvent) { st.send("trace", encode(ev)) }) {
+	if !t.watch(ctx, st.tell) {
 		return
 	}
 	if t.fault != nil {

@@ -1,14 +1,15 @@
 package commandsrv
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strings"
-
-	"github.com/mcp-workbench/workbench/workflowsrv/command"
+	"time"
 )
 
-// A stream tells of a turn as it goes on: events of type trace, and in the end
+// A stream tells of a turn as it goes on: events of type trace and text, and in the end
 // one of type output or error. It is lines of JSON, or server-sent events if
 // the request accepts those.
 type stream struct {
@@ -16,11 +17,18 @@ type stream struct {
 	control *http.ResponseController
 	sse     bool
 	begun   bool
+	gone    context.CancelFunc
 }
 
-func newStream(w http.ResponseWriter, r *http.Request) *stream {
-	return &stream{w: w, control: http.NewResponseController(w), sse: strings.Contains(r.Header.Get("Accept"), "text/event-stream")}
+// newStream returns a stream and the context of its request, which ends when its
+// reader is gone or takes nothing any more. Call gone in the end.
+func newStream(w http.ResponseWriter, r *http.Request) (*stream, context.Context) {
+	ctx, gone := context.WithCancel(r.Context())
+	return &stream{w: w, control: http.NewResponseController(w), sse: strings.Contains(r.Header.Get("Accept"), "text/event-stream"), gone: gone}, ctx
 }
+
+// tell sends what happens in a turn.
+func (st *stream) tell(ev event) { st.send(ev.kind(), ev.encode()) }
 
 // serveStream is invoke_agent as a stream. What is wrong before the first event
 // has a status of its own.
@@ -40,10 +48,11 @@ func (s *Server) serveStream(w http.ResponseWriter, r *http.Request) {
 		writeFault(w, f)
 		return
 	}
-	st := newStream(w, r)
-	c.trace = func(ev command.TraceEvent) { st.send("trace", encode(ev)) }
-	patient(w, a)
-	output, f := s.carryOut(r.Context(), c, at, asked, waitOf(a))
+	st, ctx := newStream(w, r)
+	defer st.gone()
+	c.tell = st.tell
+	patient(w, a) // for a fault before the first event
+	output, f := s.carryOut(ctx, c, at, asked, waitOf(a))
 	switch {
 	case f == nil:
 		st.send("output", output)
@@ -72,7 +81,12 @@ func (st *stream) send(kind string, data json.RawMessage) {
 	if st.sse {
 		event = append(append([]byte("event: "+kind+"\ndata: "), event...), '\n')
 	}
-	if _, err := st.w.Write(append(event, '\n')); err == nil {
-		_ = st.control.Flush()
+	_ = st.control.SetWriteDeadline(time.Now().Add(sendTime)) // a recorder of a test has none
+	_, err := st.w.Write(append(event, '\n'))
+	if err == nil {
+		err = st.control.Flush()
+	}
+	if err != nil && !errors.Is(err, http.ErrNotSupported) {
+		st.gone()
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/mcp-workbench/workbench/internal/principal"
 )
 
 // Events are sent as they happen, in either form: those of the first command
@@ -84,5 +86,96 @@ func TestStream(t *testing.T) {
 				t.Errorf("got %q after the output", lines.Text())
 			}
 		})
+	}
+}
+
+// What the agent says comes as it says it: to who began the turn, over HTTP and
+// over MCP, and to who comes later; it is not kept beside the answer.
+func TestSaid(t *testing.T) {
+	const query = "say I look it up.; list_orders; say There are two; search_books <words>slow</words>; say And now\nthe end."
+	want := "1 I look it up.|3 There are two|5 And now\nthe end."
+	b := newBed(t, withPlanner)
+	srv := httptest.NewServer(principals(b))
+	defer srv.Close()
+	id := b.begin(t, "alice")
+	heard := func(events *bufio.Scanner, enough func(said string) bool) string {
+		t.Helper()
+		var replies []string
+		for last := ""; events.Scan(); {
+			ev := object(t, events.Bytes())
+			data := ev["data"].(map[string]any)
+			if ev["type"] != "text" {
+				continue
+			}
+			if reply := fmt.Sprint(data["reply"]); reply != last {
+				last = reply
+				replies = append(replies, reply+" ")
+			}
+			replies[len(replies)-1] += data["text"].(string)
+			if enough(strings.Join(replies, "|")) {
+				break
+			}
+		}
+		return strings.Join(replies, "|")
+	}
+	request, err := http.NewRequestWithContext(t.Context(), "POST", srv.URL+"/invoke_agent_stream", strings.NewReader(fmt.Sprintf(`{"session_id":%q,"user_query":%q}`, id, query)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer first.Body.Close()
+	scan := bufio.NewScanner(first.Body)
+	meanwhile := "1 I look it up.|3 There are two"
+	if got := heard(scan, func(said string) bool { return said == meanwhile }); got != meanwhile {
+		t.Errorf("got %q while the turn goes on, want %q", got, meanwhile)
+	}
+	_, busy := b.post(t, "alice", "/execute_command", fmt.Sprintf(`{"session_id":%q,"command":"list_orders"}`, id))
+	key := busy["data"].(map[string]any)["turn_key"].(string)
+	second, err := http.Get(srv.URL + "/turns/" + key + "/events")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer second.Body.Close()
+	late := bufio.NewScanner(second.Body)
+	if got := heard(late, func(said string) bool { return said == meanwhile }); got != meanwhile {
+		t.Errorf("the second reader got %q, want %q", got, meanwhile)
+	}
+	b.gate.release()
+	for name, events := range map[string]*bufio.Scanner{"the first": scan, "the second": late} {
+		if got := heard(events, func(string) bool { return false }); got != "5 And now\nthe end." {
+			t.Errorf("%s got %q in the end", name, got)
+		}
+	}
+	if _, kept := b.send(t.Context(), t, "alice", "GET", "/turns/"+key, ""); strings.Contains(fmt.Sprint(kept), "I look it up") || kept["exec_state"] != "done" {
+		t.Errorf("got %v kept, want the answer alone", kept)
+	}
+
+	k := b.talk(t, principal.Principal{Name: "alice"})
+	k.ask(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"tester","version":"1"}}}`)
+	quick := strings.Replace(query, "slow", "x", 1)
+	all := k.ask(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":{"progressToken":"p"},"name":"invoke_agent","arguments":{"session_id":%q,"user_query":%q}}}`, id, quick))
+	var said strings.Builder
+	reply := ""
+	for line := range strings.Lines(all) {
+		params, _ := object(t, []byte(line))["params"].(map[string]any)
+		meta, _ := params["_meta"].(map[string]any)
+		piece, ok := meta["io.github.mcp-workbench/text"].(map[string]any)
+		if !ok {
+			continue
+		}
+		if piece["text"] != params["message"] {
+			t.Errorf("got %v, want the text as the message", params)
+		}
+		if number := fmt.Sprint(piece["reply"]); number != reply {
+			reply = number
+			said.WriteString("|" + reply + " ")
+		}
+		said.WriteString(piece["text"].(string))
+	}
+	if said.String() != "|"+want {
+		t.Errorf("over MCP got %q, want %q", said.String(), want)
 	}
 }

@@ -74,26 +74,11 @@ type turn struct {
 
 	mu     sync.Mutex // guards what follows
 	key    string
-	events []command.TraceEvent
+	events []event
+	said   int           // what the text among them counts
 	more   chan struct{} // closed and replaced when there are more events
 	heard  bool          // a caller got the result
 	waits  int           // callers that wait for it
-}
-
-// note takes an event of the turn.
-func (t *turn) note(ev command.TraceEvent) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.events = append(t.events, ev)
-	close(t.more)
-	t.more = make(chan struct{})
-}
-
-// since gives the events from the n-th on, and what is closed when there are more.
-func (t *turn) since(n int) ([]command.TraceEvent, <-chan struct{}) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.events[n:], t.more
 }
 
 // name gives the turn_key.
@@ -192,7 +177,7 @@ var errWait = errors.New("the time to wait is over")
 func (s *Server) await(ctx context.Context, c *caller, t *turn) (json.RawMessage, *Fault) {
 	t.wait(1)
 	defer t.wait(-1)
-	if t.watch(ctx, c.trace) {
+	if t.watch(ctx, c.tell) {
 		return s.deliver(ctx, c, t)
 	}
 	cause := context.Cause(ctx)
@@ -211,13 +196,13 @@ func (s *Server) await(ctx context.Context, c *caller, t *turn) (json.RawMessage
 }
 
 // watch hands on the events of a turn from its beginning to its end, and reports
-// whether it is over; trace may be nil. It ends with ctx, too.
-func (t *turn) watch(ctx context.Context, trace func(command.TraceEvent)) bool {
+// whether it is over; tell may be nil. It ends with ctx, too.
+func (t *turn) watch(ctx context.Context, tell func(event)) bool {
 	for told := 0; ; {
 		events, more := t.since(told)
-		for _, ev := range events {
-			if trace != nil {
-				trace(ev)
+		for _, ev := range joined(events) {
+			if tell != nil {
+				tell(ev)
 			}
 		}
 		told += len(events)
@@ -259,11 +244,10 @@ func (s *Server) deliver(ctx context.Context, c *caller, t *turn) (json.RawMessa
 	if t.fault != nil {
 		return nil, t.fault
 	}
-	if c.trace != nil {
+	if c.tell != nil {
 		return t.output, nil
 	}
-	events, _ := t.since(0)
-	return withTraces(t.output, encode(append([]command.TraceEvent{}, events...))), nil
+	return withTraces(t.output, encode(t.traces())), nil
 }
 
 // withTraces puts the events of a turn into its output.

@@ -208,7 +208,7 @@ func (s *Server) plan(ctx context.Context, t *turn, now standing) (store.Turn, *
 	if err != nil {
 		return store.Turn{}, faultOf(err)
 	}
-	r, err := t.agent.Run(ctx, AgentRequest{Engine: s.engine(), Path: now.Path, Query: t.request.text, State: now.Agent, History: said, Trace: t.note, Ask: t.ask})
+	r, err := t.agent.Run(ctx, AgentRequest{Engine: s.engine(), Path: now.Path, Query: t.request.text, State: now.Agent, History: said, Trace: t.note, Text: t.say, Ask: t.ask})
 	if err != nil {
 		f := faultOf(err)
 		f.Code = max(f.Code, http.StatusInternalServerError) // commands may have run

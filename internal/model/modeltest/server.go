@@ -33,6 +33,7 @@ type Request struct {
 		}
 	}
 	ToolChoice string `json:"tool_choice"`
+	Stream     bool
 	Body       string // all of it, as it was sent
 	Key        string // the Authorization header
 }
@@ -129,6 +130,31 @@ func Calls(pairs ...string) Answer {
 // Completion answers with a message, given as JSON, and why it ended.
 func Completion(message, finish string) Answer {
 	return Body(http.StatusOK, fmt.Sprintf(`{"id":"1","object":"chat.completion","choices":[{"index":0,"message":%s,"finish_reason":%s}]}`, message, quote(finish)))
+}
+
+// Pieces answers in words that are streamed in these pieces.
+func Pieces(pieces ...string) Answer {
+	var events []string
+	for _, piece := range pieces {
+		events = append(events, Delta(`{"content":`+quote(piece)+`}`, ""))
+	}
+	return Events(append(events, Delta(`{}`, "stop"), `{"choices":[],"usage":{"total_tokens":7}}`, "[DONE]")...)
+}
+
+// Delta is the event of a stream that adds to a message; finish says why it ended, "" that it has not.
+func Delta(delta, finish string) string {
+	return fmt.Sprintf(`{"id":"1","object":"chat.completion.chunk","choices":[{"index":0,"delta":%s,"finish_reason":%s}]}`, delta, quote(finish))
+}
+
+// Events answers with server-sent events of that data, each sent alone.
+func Events(data ...string) Answer {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		for _, d := range data {
+			_, _ = io.WriteString(w, "data: "+d+"\n\n") // the client may have gone
+			_ = http.NewResponseController(w).Flush()
+		}
+	}
 }
 
 // Body answers with a status, a body, and headers, each given as its name and

@@ -61,9 +61,10 @@ type Call struct {
 	waits  atomic.Pointer[queue]
 	queued time.Time // guarded by the queue's mu
 
-	started, active time.Time // guarded by conn.mu
+	started, active time.Time // guarded by the mutex of the connection's calls
 	// stray is the reply to nobody that came while this call alone waited, due
-	// when the call ends for it. Both are guarded by conn.mu.
+	// when the call ends for it. Both are guarded by the mutex of the
+	// connection's calls.
 	stray *StrayError
 	due   time.Time
 }

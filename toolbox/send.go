@@ -61,6 +61,9 @@ func (s *Server) handOver(c *conn, call *Call) bool {
 	return true
 }
 
+// hasRoom reports whether the server may have one more call.
+func (s *Server) hasRoom() bool { return s.counts.inFlight.Load() < s.bounds.Load().maxInFlight }
+
 // fail ends a call that was not sent.
 func (s *Server) fail(call *Call, err error) {
 	if call.finish() {
@@ -117,7 +120,7 @@ func (s *Server) pumpOnce() {
 			if st.passing() {
 				return
 			}
-		case s.holds.Load() != nil || !c.hasRoom():
+		case s.holds.Load() != nil || !s.hasRoom():
 			return
 		default:
 			if call := s.queue.take(); call != nil && !call.ended.Load() && !s.handOver(c, call) {

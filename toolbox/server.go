@@ -258,11 +258,9 @@ func (s *Server) Notes() []string {
 	c := s.conn
 	s.mu.Unlock()
 	if c != nil {
-		c.mu.Lock()
-		if c.noise > 0 {
-			notes = append(notes, fmt.Sprintf("%d lines on stdout were not messages, the first: %q", c.noise, c.noisy[0]))
+		if lines, first := c.noise.heard(); lines > 0 {
+			notes = append(notes, fmt.Sprintf("%d lines on stdout were not messages, the first: %q", lines, first[0]))
 		}
-		c.mu.Unlock()
 	}
 	return notes
 }

@@ -48,30 +48,10 @@ func (e *StrayError) Error() string {
 	return fmt.Sprintf("sent a reply to no request: %q", e.Reply)
 }
 
-// stray notes a reply that is to no request. If one call alone waits for its own,
-// that was most likely meant to be it, and the call is not left waiting long.
+// stray notes a reply that is to no request.
 func (c *conn) stray(line []byte) {
 	c.server.log.Debug().Int(logkey.Bytes, len(line)).Msg("the server sent a reply to no request")
-	now := time.Now()
-	e := &StrayError{Reply: foreign.NewText(string(line[:min(len(line), strayKept)])), at: now}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.strayed = e
-	c.silent = 0
-	var waiting *Call
-	for _, call := range c.pending {
-		switch {
-		case call.open:
-		case waiting != nil:
-			return
-		default:
-			waiting = call
-		}
-	}
-	if waiting != nil && waiting.stray == nil && c.closed == nil {
-		waiting.stray, waiting.due = e, now.Add(strayGrace)
-		c.armLocked(now)
-	}
+	c.calls.stray(&StrayError{Reply: foreign.NewText(string(line[:min(len(line), strayKept)])), at: time.Now()})
 }
 
 // strayKept is how much of such a reply is told, in bytes.

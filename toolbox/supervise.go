@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"net/http"
-	"slices"
 	"sync"
 	"time"
 )
@@ -157,9 +156,7 @@ func (s *Server) wait(ctx context.Context, c *conn) *IdleError {
 		case <-ctx.Done():
 			return nil
 		case <-s.rebound:
-			c.mu.Lock()
-			c.rested = time.Now() // which may not have been noted before
-			c.mu.Unlock()
+			c.calls.rest() // which may not have been noted before
 			timer.Reset(s.bounds.Load().idle)
 		case <-quiet:
 			retired, again := false, s.keptFor(idle)
@@ -326,9 +323,7 @@ func (s *Server) attempt(sctx context.Context) (_ *conn, err error) {
 	case errors.As(c.link.Cause(), &exit) && !errors.Is(err, errProbeEnded):
 		err = exit
 	case child && errors.As(err, &late) && (late.What == "start" || late.What == "install"):
-		c.mu.Lock()
-		noisy := slices.Clone(c.noisy)
-		c.mu.Unlock()
+		_, noisy := c.noise.heard()
 		err = &TimeoutError{What: late.What, After: late.After, Stderr: l.proc.Tail(), Stdout: noisy}
 	case errors.As(err, &undone):
 		err = undone.Cause // whoever tells it says of which server

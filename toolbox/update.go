@@ -108,7 +108,7 @@ func (s *Server) adjust(cfg config.Server) {
 	c := s.conn
 	s.mu.Unlock()
 	if c != nil {
-		c.rearm()
+		c.calls.rearm()
 	}
 	s.pump()
 }
@@ -147,45 +147,11 @@ func (s *Server) drain(c *conn) {
 	defer late.Stop()
 	cause := ErrRetired
 	select {
-	case <-c.drain():
+	case <-c.calls.drain():
 	case <-c.link.Done():
 	case <-late.C:
 		cause = errors.New("it was removed from the configuration or changed there, and the request was not done " + drainTime.String() + " later")
 	case <-s.life.Done():
 	}
 	s.quit(cause)
-}
-
-// drain has the connection take no more calls; what it returns is closed when
-// the last of those that it has is done. Streams that stay open do not count.
-func (c *conn) drain() <-chan struct{} {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.drained == nil {
-		c.retired, c.drained = errRetired, make(chan struct{})
-		c.drainedLocked()
-	}
-	return c.drained
-}
-
-func (c *conn) drainedLocked() {
-	for _, call := range c.pending {
-		if !call.open {
-			return
-		}
-	}
-	select {
-	case <-c.drained:
-	default:
-		close(c.drained)
-	}
-}
-
-// rearm has the pending calls follow time-outs that were changed.
-func (c *conn) rearm() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.closed == nil && c.armed {
-		c.armLocked(time.Now())
-	}
 }

@@ -110,11 +110,7 @@ func (s *Server) listen(c *conn) {
 	}
 	call := &Call{Raw: raw, ID: m.ID, Params: m.Params, Tasks: len(tasks) > 0, open: true}
 	call.Handler = &listener{server: s, conn: c, call: call}
-	c.mu.Lock()
-	old := c.listening
-	c.listening = call
-	c.mu.Unlock()
-	if old != nil {
+	if old := c.listening.Swap(call); old != nil {
 		old.Cancel(nil, wire.Span{})
 	}
 	if err := c.send(call); err != nil {
@@ -160,10 +156,7 @@ func (l *listener) Done(m *wire.Message, err error) {
 		case <-l.server.life.Done():
 			return
 		}
-		l.conn.mu.Lock()
-		current := l.conn.listening == l.call
-		l.conn.mu.Unlock()
-		if current {
+		if l.conn.listening.Load() == l.call {
 			l.server.listen(l.conn)
 		}
 	})

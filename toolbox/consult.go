@@ -1,0 +1,104 @@
+package toolbox
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/mcp-workbench/workbench/internal/eras"
+	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/wire"
+)
+
+// notify writes a notification of our own.
+func (c *conn) notify(method string, params []byte) error {
+	b := c.buffer()
+	defer c.release(b)
+	*b = append(*b, `{"jsonrpc":"2.0","method":`...)
+	*b = wire.AppendQuote(*b, method)
+	if params != nil {
+		*b = append(append(*b, `,"params":`...), params...)
+	}
+	*b = append(*b, '}')
+	return c.link.Send(*b, 0)
+}
+
+// call makes a request of our own and waits for its result, which it copies.
+func (c *conn) call(ctx context.Context, method string, params []byte) (result []byte, err error) {
+	return consult(ctx, c, method, params, func(result []byte) ([]byte, error) { return bytes.Clone(result), nil })
+}
+
+// consult makes a request of our own and waits for what take makes of its result. The result is valid only while take
+// is called, so that no more of it is kept than is wanted; take may still be at it when ctx has ended.
+func consult[T any](ctx context.Context, c *conn, method string, params []byte, take func(result []byte) (T, error)) (taken T, err error) {
+	raw := append([]byte(`{"jsonrpc":"2.0","id":0,"method":`), wire.AppendQuote(nil, method)...)
+	if params != nil {
+		raw = append(append(raw, `,"params":`...), params...)
+	}
+	raw = append(raw, '}')
+	var m wire.Message
+	if err := wire.Scan(raw, &m); err != nil {
+		return taken, fmt.Errorf("%s: %w", method, err)
+	}
+	w := &waiter[T]{method: method, take: take, done: make(chan struct{})}
+	call := &Call{Raw: raw, ID: m.ID, Params: m.Params, Tasks: eras.IsOfTasks(method), Handler: w}
+	if call.Meta, err = wire.FindPath(raw, m.Params, "_meta"); err != nil {
+		return taken, fmt.Errorf("%s: %w", method, err)
+	}
+	if err := c.send(call); err != nil {
+		return taken, fmt.Errorf("%s: %w", method, unsentError{err})
+	}
+	select {
+	case <-w.done:
+		return w.taken, w.err
+	case <-ctx.Done():
+		call.Cancel(nil, wire.Span{})
+		return taken, context.Cause(ctx)
+	}
+}
+
+// unsentError says that the server has not seen the request.
+type unsentError struct{ error }
+
+func (e unsentError) Unwrap() error { return e.error }
+
+// waiter turns a call's end into a channel.
+type waiter[T any] struct {
+	method string
+	take   func(result []byte) (T, error)
+	done   chan struct{}
+	taken  T
+	err    error
+}
+
+func (w *waiter[T]) Progress(*wire.Message, wire.Span) {}
+
+func (w *waiter[T]) Done(m *wire.Message, err error) {
+	switch {
+	case err != nil:
+		w.err = err
+	case m.Kind == wire.Result:
+		if w.taken, w.err = w.take(m.Bytes(m.Result)); w.err != nil {
+			w.err = fmt.Errorf("%s: %w", w.method, w.err)
+		}
+	default:
+		w.err = ReplyError(w.method, m)
+	}
+	close(w.done)
+}
+
+// ReplyError reads the reply m, a Failure, to a request of a method. It is an *[RPCError].
+func ReplyError(method string, m *wire.Message) error {
+	e := &RPCError{Method: method}
+	var out [3]wire.Span
+	if wire.Find(m.Raw, m.Error, []string{"code", "message", "data"}, out[:]) == nil {
+		e.Code, _ = strconv.Atoi(string(m.Bytes(out[0])))
+		message, _ := wire.Unquote(m.Bytes(out[1]))
+		e.Text = foreign.NewText(message)
+		if data := m.Bytes(out[2]); len(data) <= maxHello {
+			e.Data = bytes.Clone(data)
+		}
+	}
+	return e
+}

@@ -113,20 +113,3 @@ func (s *Server) awaitInstall(ctx context.Context, bounds *bounds, tooLong func(
 		}
 	}
 }
-
-// enter exchanges one state for another while the server starts, and tells of it.
-func (s *Server) enter(from, to State) {
-	s.mu.Lock()
-	if s.status.State != from {
-		s.mu.Unlock()
-		return
-	}
-	s.status.State = to
-	st, took := s.status, time.Since(s.status.Since)
-	st.Tools = len(s.lists[Tools])
-	s.wakeLocked()
-	s.mu.Unlock()
-	if event := s.box.opts.Event; event != nil {
-		event(Event{Toolbox: s.Toolbox, Server: s.Name, Status: st, Took: took})
-	}
-}

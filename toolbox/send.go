@@ -136,17 +136,6 @@ func (s *Server) drop(c *conn) {
 	c.breakOff(nil)
 }
 
-// withdraw has what is asked of the server from now on wait for the connection
-// after c.
-func (s *Server) withdraw(c *conn) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.conn == c {
-		s.conn = nil
-		s.status.State = Starting
-	}
-}
-
 // gone says that the server is not in the configuration any more.
 func (s *Server) gone() error {
 	return &UnavailableError{Toolbox: s.Toolbox, Server: s.Name, Status: Status{State: Stopped, Cause: ErrRetired}}
@@ -211,20 +200,6 @@ func (s *Server) wakes(st Status) bool { return st.asleep() || s.admits(st) }
 
 // admits reports whether somebody has logged in to a server that waited for it.
 func (s *Server) admits(st Status) bool { return st.State == NeedsLogin && s.remote.loggedIn() }
-
-// retry has a server started at once that rests after a failure or was idle.
-func (s *Server) retry() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.status.State != Backoff && s.status.State != Open && s.status.State != NeedsLogin && !s.status.asleep() {
-		return
-	}
-	s.status.State = Starting // so that the caller waits for the outcome
-	select {
-	case s.poke <- struct{}{}:
-	default:
-	}
-}
 
 // Settle waits until the server has started or failed to, and its lists are read, or until ctx ends.
 func (s *Server) Settle(ctx context.Context) {

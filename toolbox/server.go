@@ -61,6 +61,7 @@ type Server struct {
 
 	mu      sync.Mutex
 	status  Status
+	told    time.Time     // since when it is in the state that the event listener was told last
 	changed chan struct{} // closed and replaced at each change of status
 	conn    *conn         // not nil while ready
 	hello   *hello        // what it last said of itself; nil if that is not known
@@ -156,7 +157,8 @@ func newServer(box *Toolbox, cfg config.Server) *Server {
 	if cfg.URL != "" {
 		s.remote = newRemote(s)
 	}
-	s.status = Status{State: Stopped, Since: time.Now()}
+	s.told = time.Now()
+	s.status = Status{State: Stopped, Since: s.told}
 	switch {
 	case cfg.Disabled:
 		s.status.State, s.status.Cause = Disabled, errors.New(`it has "disabled": true in the configuration`)
@@ -282,45 +284,4 @@ func (s *Server) LastWords() foreign.Words {
 		return l.proc.Tail()
 	}
 	return nil
-}
-
-// set changes the state, wakes who waits for it and tells the event listener.
-func (s *Server) set(state State, cause error, next time.Time, c *conn) {
-	now := time.Now()
-	if cause != nil {
-		cause = foreign.NewError(s.hidden.Load().error(cause))
-	}
-	s.mu.Lock()
-	took := now.Sub(s.status.Since)
-	s.status.State, s.status.Cause, s.status.Since, s.status.Next = state, cause, now, next
-	s.status.PID = 0
-	if c != nil {
-		s.status.PID = c.link.PID()
-	}
-	if state == Starting {
-		if s.status.Starts++; s.status.Starts > 1 {
-			s.counts.restarts.Add(1)
-		}
-	}
-	if !s.retired {
-		s.conn = c
-	}
-	if c != nil {
-		s.hello, s.late = &c.hello, false
-	}
-	st := s.status
-	st.Tools = len(s.lists[Tools])
-	s.noteState(&st) // before anybody can ask what the server wrote since
-	s.wakeLocked()
-	s.mu.Unlock()
-	if event := s.box.opts.Event; event != nil {
-		event(Event{Toolbox: s.Toolbox, Server: s.Name, Status: st, Took: took})
-	}
-	s.pump()
-}
-
-// wakeLocked wakes who waits for a change.
-func (s *Server) wakeLocked() {
-	close(s.changed)
-	s.changed = make(chan struct{})
 }

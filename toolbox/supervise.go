@@ -79,17 +79,6 @@ func unsettled(err error) error {
 	return err
 }
 
-// expect has calls wait for the server from now on, as run follows, or, with the
-// states exchanged, no longer.
-func (s *Server) expect(from, to State) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.status.State == from {
-		s.status.State = to
-		s.wakeLocked()
-	}
-}
-
 // noteTried notes when a start began that has failed: calls from before it have
 // waited long enough.
 func (s *Server) noteTried(began time.Time) {

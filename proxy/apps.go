@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/wire"
@@ -12,6 +13,9 @@ import (
 
 // A tool of the extension apps names a page of its server that a host shows beside the results of the tool. The page calls
 // tools of its server by the names that this gives them, through the host and thus through workbench.
+
+// pageScheme is what the uri of each page begins with.
+const pageScheme = "ui://"
 
 // appPlaces gives where in a tool's definition, or in a result, the uri of a page may stand.
 func appPlaces() [][]string {
@@ -59,6 +63,15 @@ func (p *places) pageEdits(srv *toolbox.Server, raw []byte, in wire.Span) (edits
 	return edits
 }
 
+// showPage notes that the client reads a page, which may call from now on.
+func (s *session) showPage(srv *toolbox.Server, uri string) {
+	if strings.HasPrefix(uri, pageScheme) {
+		s.mu.Lock()
+		s.claims.shown[addressOf(srv)] = true
+		s.mu.Unlock()
+	}
+}
+
 // callFromApp makes a call of a tool by the name that its server gives it, as pages of apps do; it reports whether the name
 // means one, or several.
 func (s *session) callFromApp(c *call, name string) bool {
@@ -100,7 +113,7 @@ func (f *flight) withPages(m *wire.Message) *wire.Message {
 
 // ofApps keeps the tools of servers that have apps by the names that the servers give them: a page calls tools by these.
 // Whose page it is that calls cannot be seen, so that such a name leads somewhere only if one server has it of all that
-// have apps, whether that tool is offered or not.
+// have apps, whether that tool is offered or not; and of several, if the client has read pages of that server alone.
 func (d *directory) ofApps(has map[*toolbox.Server]bool) {
 	d.apps = make(map[string][]route)
 	for _, to := range d.items {
@@ -113,6 +126,9 @@ func (d *directory) ofApps(has map[*toolbox.Server]bool) {
 // fromApp finds the tool that a page means by a name.
 func (d *directory) fromApp(name string) (route, error) {
 	found := d.apps[name]
+	if shown := slices.DeleteFunc(slices.Clone(found), func(r route) bool { return !d.claims.shown[addressOf(r.server)] }); len(shown) == 1 {
+		found = shown
+	}
 	switch {
 	case len(found) == 0:
 		return route{}, errUnknown

@@ -107,6 +107,10 @@ func TestPageKeepsItsURI(t *testing.T) {
 	if one, two := uis["dev__one__show"], uis["later__two__show"]; one != page || !strings.HasPrefix(two, "ui://wb-") {
 		t.Errorf("got pages %q and %q, want the first as it was", one, two)
 	}
+	k.wants(k.ask("tools/call", `"name":"refresh","arguments":{}`), `"code":-32602`, "dev__one__refresh", "later__two__refresh")
+	// A page that the client has not read calls nothing.
 	k.wants(k.ask("resources/read", `"uri":"`+page+`"`), `"by":"one"`)
+	k.wants(k.ask("tools/call", `"name":"refresh","arguments":{}`), "one's refresh was called")
+	k.wants(k.ask("resources/read", `"uri":"`+uis["later__two__show"]+`"`), `"by":"two"`)
 	k.wants(k.ask("tools/call", `"name":"refresh","arguments":{}`), `"code":-32602`, "dev__one__refresh", "later__two__refresh")
 }

@@ -32,6 +32,7 @@ type claims struct {
 	seed    maphash.Seed
 	holders map[uint64]*holding
 	of      map[scopedAddress]*holding
+	shown   map[address]bool // the servers of which the client has read a page of an app
 }
 
 // holding is what is held for one server in one scope.
@@ -51,7 +52,7 @@ type scopedName struct {
 }
 
 func newClaims() *claims {
-	return &claims{seed: maphash.MakeSeed(), holders: make(map[uint64]*holding), of: make(map[scopedAddress]*holding)}
+	return &claims{seed: maphash.MakeSeed(), holders: make(map[uint64]*holding), of: make(map[scopedAddress]*holding), shown: make(map[address]bool)}
 }
 
 // hold holds a name for a server, unless it is held already. It reports whether it is that server's now.

@@ -45,6 +45,8 @@ func (s *session) resource(c *call) {
 			c.out.finish(wire.AppendResult(nil, c.Bytes(c.ID), []byte("{}")))
 			return
 		}
+	} else {
+		s.showPage(srv, own)
 	}
 	if own == uri {
 		s.forward(c, srv, own)

@@ -123,14 +123,12 @@ func (b *Bundle) Entry(dir, system string, given Values) (Entry, error) {
 	}
 	s := newSettings(given)
 	place := places{dir, s, m.Inputs}
-	e := Entry{Name: name, Server: clients.Server{
-		Description: m.Name + " " + m.Version,
-		Command:     place.text(run.Command),
-		Cwd:         dir,
-	}}
-	// A program of the bundle is named by its path in it.
-	if inside := filepath.FromSlash(run.Command); strings.ContainsAny(run.Command, "/.") && !strings.HasPrefix(run.Command, "${") && filepath.IsLocal(inside) {
-		e.Server.Command = filepath.Join(dir, inside)
+	if entry := slashed(m.Server.Entry); entry != "" && !filepath.IsLocal(filepath.FromSlash(entry)) {
+		return Entry{}, fmt.Errorf("its entry point %q leads out of it", foreign.NewName(m.Server.Entry))
+	}
+	e := Entry{Name: name, Server: clients.Server{Description: m.Name + " " + m.Version, Cwd: dir}}
+	if e.Server.Command, err = b.program(run.Command, place); err != nil {
+		return Entry{}, err
 	}
 	if m.Server.Type == "binary" && system == "windows" && path.Ext(run.Command) == "" {
 		e.Server.Command += ".exe"
@@ -146,6 +144,33 @@ func (b *Bundle) Entry(dir, system string, given Values) (Entry, error) {
 	err = s.err()
 	e.Notes = s.notes
 	return e, err
+}
+
+// program gives the program of a command: a file of the bundle, one that PATH has, or one that its user has chosen. Any
+// other, such as ../../bin/sh, is none that a bundle needs.
+func (b *Bundle) program(named string, place places) (string, error) {
+	key, chosen := strings.CutPrefix(strings.TrimSuffix(named, "}"), "${user_config.")
+	if _, given := place.s.given[key]; chosen && given {
+		return place.text(named), nil
+	}
+	file, inside := strings.CutPrefix(slashed(named), "${__dirname}/")
+	inside = inside || strings.Contains(file, "/") || b.has(file)
+	switch {
+	case strings.Contains(file, "${"), file == ".", file == "..", inside && !filepath.IsLocal(filepath.FromSlash(file)):
+		return "", fmt.Errorf("its command %q is neither a file in it nor the name of a program", foreign.NewName(named))
+	case inside:
+		return escaped(filepath.Join(place.dir, filepath.FromSlash(file))), nil
+	}
+	return file, nil
+}
+
+// slashed gives a path of a manifest with slashes.
+func slashed(path string) string {
+	return strings.NewReplacer(`\`, "/", "${/}", "/", "${pathSeparator}", "/").Replace(path)
+}
+
+func (b *Bundle) has(file string) bool {
+	return slices.ContainsFunc(b.files.File, func(f *zip.File) bool { return f.Name == file })
 }
 
 // usual is how a server is started whose manifest does not say it.

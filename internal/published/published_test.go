@@ -107,6 +107,7 @@ func pack(t *testing.T, manifest string, files map[string]string, change func(*z
 
 // What a bundle's manifest says becomes an entry.
 func TestBundleEntry(t *testing.T) {
+	const outside = "is neither a file in it nor the name of a program"
 	for _, tt := range []struct {
 		name, manifest, system string
 		set                    published.Values
@@ -124,6 +125,24 @@ func TestBundleEntry(t *testing.T) {
 			`{"command":"/b/server/f-mac","args":["--x"],"env":{"A":"1"},"cwd":"/b"}`},
 		{"uv", `{"name":"f","server":{"type":"uv","entry_point":"src/main.py"}}`, "linux", nil, `{"command":"uv","args":["run","--directory","/b","src/main.py"],"cwd":"/b"}`},
 		{"another system's", `{"name":"f","server":{"type":"node","entry_point":"x"},"compatibility":{"platforms":["win32"]}}`, "linux", nil, "it is made for win32, and not for linux"},
+		{"a program in its folder", `{"name":"f","server":{"mcp_config":{"command":"${__dirname}${/}bin${/}f"}}}`, "linux", nil, `{"command":"/b/bin/f","cwd":"/b"}`},
+		{"a program of PATH with a dot", `{"name":"f","server":{"mcp_config":{"command":"python3.12"}}}`, "linux", nil, `{"command":"python3.12","cwd":"/b"}`},
+		{"a file of it without a slash", `{"name":"f","server":{"mcp_config":{"command":"manifest.json"}}}`, "linux", nil, `{"command":"/b/manifest.json","cwd":"/b"}`},
+		{"a program that the user chose", `{"name":"f","server":{"mcp_config":{"command":"${user_config.python}"}},"user_config":{"python":{}}}`, "linux",
+			published.Values{"python": "/opt/py"}, `{"command":"/opt/py","cwd":"/b"}`},
+		{"one that the bundle chose", `{"name":"f","server":{"mcp_config":{"command":"${user_config.python}"}},"user_config":{"python":{"default":"/bin/sh"}}}`, "linux", nil, outside},
+		{"a way out", `{"name":"f","server":{"mcp_config":{"command":"../../../bin/sh"}}}`, "linux", nil, outside},
+		{"a way out, dressed", `{"name":"f","server":{"mcp_config":{"command":"a/../../sh"}}}`, "linux", nil, outside},
+		{"a way out of its folder", `{"name":"f","server":{"mcp_config":{"command":"${__dirname}/../sh"}}}`, "linux", nil, outside},
+		{"a folder beside it", `{"name":"f","server":{"mcp_config":{"command":"${__dirname}2/sh"}}}`, "linux", nil, outside},
+		{"an absolute path", `{"name":"f","server":{"mcp_config":{"command":"/bin/sh"}}}`, "linux", nil, outside},
+		{"the home", `{"name":"f","server":{"mcp_config":{"command":"${HOME}/.local/bin/x"}}}`, "linux", nil, outside},
+		{"backslashes", `{"name":"f","server":{"mcp_config":{"command":"..\\..\\sh"}}}`, "linux", nil, outside},
+		{"variables for slashes", `{"name":"f","server":{"mcp_config":{"command":"..${/}sh"}}}`, "linux", nil, outside},
+		{"the folder above", `{"name":"f","server":{"mcp_config":{"command":".."}}}`, "linux", nil, outside},
+		{"on another system", `{"name":"f","server":{"mcp_config":{"command":"f","platform_overrides":{"linux":{"command":"/bin/sh"}}}}}`, "linux", nil, outside},
+		{"an entry point outside", `{"name":"f","server":{"type":"node","entry_point":"../x.js"}}`, "linux", nil, "leads out of it"},
+		{"a binary outside", `{"name":"f","server":{"type":"binary","entry_point":"../x"}}`, "linux", nil, "leads out of it"},
 		{"no name", `{"name":"///","server":{}}`, "linux", nil, "no name that can be used"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -99,7 +99,7 @@ func (s *session) opened(b *box, q question, modern bool) []byte {
 		offers = append(offers, &offer{server: srv.Name, tools: asked.of(items, exposed), all: len(items), exposed: exposed, detail: q.detail})
 	}
 	r.NotFound = asked.missed()
-	r.audit(b)
+	r.audit(b, s.open())
 	if example != "" {
 		r.HowToCall = s.howToCall(b, modern, example) + s.inScript(b.Name)
 	}
@@ -138,11 +138,17 @@ const howToSeeMore = " To see more of some tools, open the toolbox again with to
 // mostHints is how many oddities of a server are named.
 const mostHints = 3
 
-// audit adds what is odd in what the servers say. The words of servers are not repeated: a model is not to read what is
+// audit adds what is odd in what the servers say, beside those of the other open toolboxes. The words of servers are not repeated: a model is not to read what is
 // odd about them once more.
-func (r *result) audit(b *box) {
+func (r *result) audit(b *box, open []*box) {
 	hints := make(map[string]int)
-	for _, h := range toolbox.Audit(b.Servers()) {
+	var beside []*toolbox.Server
+	for _, other := range open {
+		if other != b {
+			beside = append(beside, other.Servers()...)
+		}
+	}
+	for _, h := range toolbox.Audit(b.Servers(), beside...) {
 		hints[h.Server]++
 		i := slices.IndexFunc(r.Servers, func(s serverResult) bool { return b.Name+"/"+s.Name == h.Server })
 		switch n := hints[h.Server]; {

@@ -6,14 +6,16 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-// Audit says what is odd in what servers say that are offered together, their instructions, tools, prompts and resource
-// templates. It starts nothing.
-func Audit(servers []*Server) []audit.Hint {
-	said := make([]audit.Server, 0, len(servers))
-	for _, s := range servers {
-		said = append(said, s.audited())
+// Audit says what is odd in what servers say that are offered together, and beside others: their instructions, tools,
+// prompts, resource templates and skills. It starts nothing.
+func Audit(servers []*Server, beside ...*Server) []audit.Hint {
+	audited := func(servers []*Server) (said []audit.Server) {
+		for _, s := range servers {
+			said = append(said, s.audited())
+		}
+		return said
 	}
-	return audit.Inspect(said)
+	return audit.Inspect(audited(servers), audited(beside)...)
 }
 
 // audited gives what a server says.

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/wire"
@@ -48,10 +50,10 @@ func (h Hint) String() string {
 // mostOf bounds the hints on one server.
 const mostOf = 50
 
-// Inspect looks at what servers say that a model is offered together. The hints come in the order of the servers, at most
-// 50 of each.
-func Inspect(servers []Server) (hints []Hint) {
-	names := newNames(servers)
+// Inspect looks at what servers say that a model is offered together, and beside others, whose names count and of whom
+// nothing is said. The hints come in the order of the servers, at most 50 of each.
+func Inspect(servers []Server, beside ...Server) (hints []Hint) {
+	names := newNames(slices.Concat(servers, beside))
 	for i := range servers {
 		l := look{names: names, server: &servers[i]}
 		for _, label := range servers[i].Loosened {
@@ -100,9 +102,11 @@ func (l *look) value(place string, raw []byte, at wire.Span) {
 			}
 			in := place + ", " + foreign.Visible(name, foreign.MaxName)
 			l.hidden(in, name)
+			l.orders(in, name)
 			if name == "name" && raw[val.Start] == '"' {
 				text, _ := wire.Unquote(raw[val.Start:val.End])
-				l.hidden(in, text) // what it means is for those who look at names
+				l.hidden(in, text)
+				l.orders(in, text)
 				continue
 			}
 			l.value(in, raw, val)
@@ -132,17 +136,53 @@ func near(text string, from, to int) string {
 // orders are phrases that tell a model what to do with other tools, or with whom it works for.
 func orders() []string {
 	return []string{
-		"ignore previous", "ignore all previous", "ignore the previous", "ignore prior", "ignore the above", "ignore any other",
+		"ignore previous", "ignore all previous", "ignore any previous", "ignore your previous", "ignore the previous", "ignore prior",
+		"ignore all prior", "ignore earlier", "ignore all earlier", "ignore your instructions", "ignore the above", "ignore any other",
 		"disregard previous", "disregard all", "disregard the above", "forget previous", "forget your instructions",
 		"do not tell the user", "don't tell the user", "do not inform the user", "don't inform the user",
-		"do not mention this", "don't mention this", "without telling the user", "without asking the user", "hide this from the user",
+		"do not mention this", "don't mention this", "do not mention that", "don't mention that", "do not notify the user",
+		"do not ask the user for permission", "do not ask the user for confirmation", "don't ask the user for permission",
+		"don't ask the user for confirmation", "do not reveal this", "don't reveal this", "do not tell anyone",
+		"without telling the user", "without asking the user", "without informing the user", "without notifying the user",
+		"without the user's knowledge", "without the user knowing", "hide this from the user", "keep this from the user",
 		"before using any other", "before calling any other", "before any other tool", "before using this tool, read",
 		"before using this tool, call", "call this tool first", "always call this tool", "must call this tool", "must be called first",
-		"use this tool instead of", "use instead of any", "prefer this tool over", "do not use any other tool", "do not use other tools",
+		"use this tool instead of any", "use this tool instead of all", "use this tool instead of other", "use instead of any",
+		"prefer this tool over any", "prefer this tool over all", "prefer this tool over other", "instead of the tools of other",
+		"when this tool is available", "do not use any other tool", "do not use other tools", "don't use any other tool",
 		"don't use other tools", "never use other tools", "when using other tools", "when calling other tools", "all other tools",
 		"tools of other servers", "other mcp servers", "any other mcp", "system prompt", "<important>", "<system>", "</system>",
-		"<instructions>", "<secret>", "[system]", "~/.ssh", "id_rsa",
+		"<instructions>", "<secret>", "[system]",
 	}
+}
+
+// keys are places of secrets. Where the sentence says that they are refused, as many servers for files say of theirs, they
+// are no more than an example.
+func keys() []string {
+	return []string{"~/.ssh", "id_rsa", "id_ed25519", "~/.aws", "~/.cursor", "~/.netrc", "~/.gnupg", "/etc/shadow"}
+}
+
+func refusals() []string {
+	return []string{"reject", "denied", "deny", "block", "refuse", "forbid", "forbidden", "disallow", "not allowed", "not permitted", "not accessible", "excluded"}
+}
+
+// sentence gives the sentence around a place in a folded text, or what is near of it.
+func sentence(text []byte, from, to int) []byte {
+	const most = 200
+	before, after := text[max(0, from-most):from], text[to:min(len(text), to+most)]
+	for _, end := range []string{". ", "! ", "? ", "; "} {
+		if i := bytes.LastIndex(before, []byte(end)); i >= 0 {
+			before = before[i+len(end):]
+		}
+		if i := bytes.Index(after, []byte(end)); i >= 0 {
+			after = after[:i]
+		}
+	}
+	return text[from-len(before) : to+len(after)]
+}
+
+func isRefused(sentence []byte) bool {
+	return slices.ContainsFunc(refusals(), func(word string) bool { return bytes.Contains(sentence, []byte(word)) })
 }
 
 func (l *look) orders(place, text string) {
@@ -156,7 +196,10 @@ func (l *look) orders(place, text string) {
 			continue // it is within a word
 		}
 		for _, phrase := range l.names.orders[c] {
-			if bytes.HasPrefix(l.folded[i:], []byte(phrase)) && !slices.Contains(said, phrase) {
+			if !bytes.HasPrefix(l.folded[i:], []byte(phrase)) || slices.Contains(said, phrase) {
+				continue
+			}
+			if !slices.Contains(keys(), phrase) || !isRefused(sentence(l.folded, i, i+len(phrase))) {
 				said = append(said, phrase)
 				l.add(place, fmt.Sprintf("words that read as an order, or about other tools: %q", phrase), near(string(l.folded), i, i+len(phrase)))
 			}
@@ -164,20 +207,31 @@ func (l *look) orders(place, text string) {
 	}
 }
 
-// appendFolded appends a text in lower case, with one space for all that is between words.
+// appendFolded appends a text in lower case, with one space for all that is between words, without marks of emphasis and
+// what nobody sees, and with Latin letters for what looks like them.
 func appendFolded(dst []byte, text string) []byte {
-	for i := range len(text) {
-		c := text[i]
+	for _, r := range text {
 		switch {
-		case c == ' ' || c == '\n' || c == '\t' || c == '\r':
+		case r < utf8.RuneSelf:
+		case unicode.IsSpace(r):
+			r = ' '
+		case foreign.Hidden(r):
+			continue
+		default:
+			r = latin(unicode.ToLower(r))
+		}
+		switch {
+		case r == '*' || r == '`':
+			continue
+		case r == ' ' || r == '\n' || r == '\t' || r == '\r':
 			if len(dst) == 0 || dst[len(dst)-1] == ' ' {
 				continue
 			}
-			c = ' '
-		case 'A' <= c && c <= 'Z':
-			c += 'a' - 'A'
+			r = ' '
+		case 'A' <= r && r <= 'Z':
+			r += 'a' - 'A'
 		}
-		dst = append(dst, c)
+		dst = utf8.AppendRune(dst, r)
 	}
 	return dst
 }

@@ -20,7 +20,7 @@ type owned struct{ name, server string }
 
 func newNames(servers []Server) *names {
 	n := &names{owners: make(map[string][]string), like: make(map[string][]owned)}
-	for _, phrase := range orders() {
+	for _, phrase := range slices.Concat(orders(), keys()) {
 		n.orders[phrase[0]] = append(n.orders[phrase[0]], phrase)
 	}
 	for _, s := range servers {
@@ -74,9 +74,19 @@ func skeleton(name string) string {
 	}, name)
 }
 
-// alike gives the Latin letter, digit or sign that a character of another script looks like, and one for those Latin ones
-// that look like each other.
+// alike is latin with one letter for those Latin ones that look like each other.
 func alike(r rune) rune {
+	switch r = latin(r); r {
+	case 'i', '1', '|':
+		return 'l'
+	case '0':
+		return 'o'
+	}
+	return r
+}
+
+// latin gives the Latin letter or sign that a character of another script, in lower case, looks like.
+func latin(r rune) rune {
 	switch r {
 	case 'а', 'α':
 		return 'a'
@@ -90,7 +100,9 @@ func alike(r rune) rune {
 		return 'g'
 	case 'һ':
 		return 'h'
-	case 'і', 'ι', 'ı', 'i', '1', '|', 'ӏ':
+	case 'і', 'ι', 'ı':
+		return 'i'
+	case 'ӏ':
 		return 'l'
 	case 'ј':
 		return 'j'
@@ -98,7 +110,7 @@ func alike(r rune) rune {
 		return 'k'
 	case 'п':
 		return 'n'
-	case 'о', 'ο', 'օ', '0':
+	case 'о', 'ο', 'օ':
 		return 'o'
 	case 'р', 'ρ':
 		return 'p'
@@ -122,11 +134,16 @@ func alike(r rune) rune {
 		return 'y'
 	case '‐', '‑', '–', '—', '－':
 		return '-'
+	case '’', '‘':
+		return '\''
 	case '＿':
 		return '_'
 	}
-	if r >= 'ａ' && r <= 'ｚ' {
-		return alike(r - 'ａ' + 'a')
+	switch {
+	case r >= 'ａ' && r <= 'ｚ':
+		return r - 'ａ' + 'a'
+	case r >= 0x1d400 && r <= 0x1d6a3: // the alphabets of mathematics
+		return 'a' + (r-0x1d400)%26
 	}
 	return r
 }

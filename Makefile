@@ -6,7 +6,7 @@
 # older Node.
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo demo-servers demo-picture test test-under-load servers lint cross bench fuzz chaos adversary soak package clean node
+.PHONY: help build demo demo-servers demo-picture test test-under-load servers lint cross bench knots fuzz chaos adversary soak package clean node
 
 # How long `make fuzz` stays on each target and `make soak` and `make adversary` go on, and what `make bench` is told, such as BENCH=--quick.
 FUZZTIME ?= 10s
@@ -67,6 +67,9 @@ cross: ## compile and vet for Windows and macOS
 bench: ## measure workbench beside a bare relay and others, and draw bin/bench.svg (BENCH=--quick: under a minute; BENCH=--help)
 	@mkdir -p bin
 	go run ./bench --plot bin/bench.svg $(BENCH)
+
+knots: ## print how the files of each package hang together, and which types are large
+	go run ./test/knots
 
 fuzz: ## fuzz every target, each for FUZZTIME=10s, and draw a million hostile names
 	WORKBENCH_DRAWS=1000000 go test -count=1 -run TestHostileNames ./proxy

@@ -1,0 +1,3 @@
+package house
+
+func (c *crowded) second() int { return c.a }

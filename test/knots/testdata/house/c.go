@@ -1,0 +1,3 @@
+package house
+
+func third(c *crowded) int { return c.first() }

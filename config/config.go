@@ -198,6 +198,9 @@ const (
 	TransportBuiltin Transport = "builtin" // inside workbench itself
 )
 
+// BuiltinWorkflow is the name of the workflow server, which is inside workbench.
+const BuiltinWorkflow = "workflow"
+
 // What a server of commands serves besides a folder.
 const (
 	CommandsExample = "example"  // the workflow that is inside workbench
@@ -237,7 +240,7 @@ func Default() *Config {
 			Servers: []Server{{
 				Name:       "workflow",
 				Transport:  TransportBuiltin,
-				Builtin:    "workflow",
+				Builtin:    BuiltinWorkflow,
 				Conditions: "strict",
 				Timeouts:   DefaultTimeouts(),
 			}},

@@ -342,7 +342,7 @@ func isToken(s string) bool {
 
 func (c *checker) builtin(o *object, s *Server) {
 	c.only(o, "builtin", "workflows", "conditions", "commands")
-	if v, ok := o.choice("builtin", "workflow", "commands"); ok {
+	if v, ok := o.choice("builtin", BuiltinWorkflow, "commands"); ok {
 		s.Builtin = v.text
 	}
 	for _, v := range o.list("workflows", false) {
@@ -370,7 +370,7 @@ func (c *checker) commands(o *object, s *Server) {
 			}
 		}
 	}
-	unlike("workflow", "commands")
+	unlike(BuiltinWorkflow, "commands")
 	unlike("commands", "workflows", "conditions")
 	if s.Builtin != "commands" {
 		return

@@ -8,11 +8,24 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
 // aliasScheme begins the uris that say whose a resource is.
 const aliasScheme = "workbench://"
+
+// runPrefix begins the uris of runs of workflows.
+const runPrefix = aliasScheme + "runs/"
+
+// isRun reports whether a uri is that of a run, which is the built-in workflow server's whoever lists it.
+func isRun(uri string) bool {
+	id, ok := strings.CutPrefix(uri, runPrefix)
+	return ok && !strings.Contains(id, "/") // servers of a toolbox of that name have more behind it
+}
+
+// hasRuns reports whether a server is the built-in one of workflows. Where there are several, each has the same runs.
+func hasRuns(srv *toolbox.Server) bool { return srv.Builtin() == config.BuiltinWorkflow }
 
 // sameSchemes are those that clients know by their scheme: pages of apps and files of skills keep it. Whose they are stands in
 // their authority.
@@ -124,6 +137,9 @@ func newPlaces(c *claims, items []identity, groups [][]identity) *places {
 
 // shown is the uri by which a client knows a server's resource.
 func (p *places) shown(srv *toolbox.Server, uri string) string {
+	if isRun(uri) && hasRuns(srv) {
+		return uri
+	}
 	if alias, ok := p.aliases[identity{srv, uri}]; ok {
 		return alias
 	}
@@ -145,6 +161,9 @@ func (p *places) leads(srv *toolbox.Server, uri string) bool {
 	of, at := addressOf(srv), originOf(uri)
 	holder, held := p.claims.holder(uris(), uri)
 	switch {
+	case isRun(uri):
+		i := slices.IndexFunc(p.owners[uri], hasRuns)
+		return i >= 0 && p.owners[uri][i] == srv // The others list it under aliases.
 	case isAlias(uri):
 		return false
 	case held && holder == of && keepsScheme(uri):
@@ -166,7 +185,7 @@ func (p *places) leads(srv *toolbox.Server, uri string) bool {
 func (p *places) give() bool {
 	ok := true
 	for uri, of := range p.owners {
-		if p.aliases[identity{of[0], uri}] == "" {
+		if !isRun(uri) && p.aliases[identity{of[0], uri}] == "" {
 			ok = p.claims.hold(uris(), uri, addressOf(of[0])) && ok
 		}
 	}
@@ -201,6 +220,12 @@ func (p *places) around(at site) []*toolbox.Server {
 // find returns the server that a uri leads to; there are others beside it. Of several that could have the uri none is
 // returned but all in the error.
 func (p *places) find(uri string, others []*toolbox.Server) (*toolbox.Server, error) {
+	if isRun(uri) {
+		if i := slices.IndexFunc(others, hasRuns); i >= 0 {
+			return others[i], nil
+		}
+		return nil, errUnknown
+	}
 	at := originOf(uri)
 	found := p.owners[uri]
 	in, name := uris(), uri
@@ -247,6 +272,9 @@ func errSeveral(found []*toolbox.Server) error {
 
 // knows reports whether a uri by itself can be a server's: it was, or leads there, or led nowhere else.
 func (p *places) knows(srv *toolbox.Server, uri string) bool {
+	if isRun(uri) {
+		return hasRuns(srv)
+	}
 	of := addressOf(srv)
 	if holder, ok := p.claims.holder(uris(), uri); ok {
 		return holder == of
@@ -259,7 +287,7 @@ func (p *places) knows(srv *toolbox.Server, uri string) bool {
 
 // isAlias reports whether a uri says whose it is. That is for workbench to say, so no server has such uris.
 func isAlias(uri string) bool {
-	return isMarked(uri) || len(uri) >= len(aliasScheme) && strings.EqualFold(uri[:len(aliasScheme)], aliasScheme)
+	return !isRun(uri) && (isMarked(uri) || len(uri) >= len(aliasScheme) && strings.EqualFold(uri[:len(aliasScheme)], aliasScheme))
 }
 
 // site is where a uri is, or what is made of a template.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/logkey"
 )
@@ -132,7 +133,8 @@ func (s *Server) Changes() (changes []string) {
 // is to be called when the lock is not held any more.
 func (s *Server) noteDriftLocked(k Kind, before, now []Item) (log func()) {
 	d := s.drifts[k]
-	if !d.note(before, now) {
+	// What a server in this process offers besides tools are files and runs of the user, which come and go.
+	if s.cfg.Transport == config.TransportBuiltin && k != Tools || !d.note(before, now) {
 		return func() {}
 	}
 	text := d.say(k)

@@ -188,8 +188,8 @@ func (s *Server) remember() {
 		Lists:        make(map[string][]json.RawMessage),
 	}
 	for k, items := range s.whole {
-		if s.unread[k] {
-			continue
+		if s.unread[k] || k == Resources && s.cfg.Transport == config.TransportBuiltin {
+			continue // Resources inside this process are one user's.
 		}
 		e.Lists[string(k)] = []json.RawMessage{}
 		for _, it := range items {

@@ -218,6 +218,9 @@ func (s *Server) Offers(k Kind) bool {
 	return h != nil && h.offers(k)
 }
 
+// Builtin is the name of a server inside this process, "" for others.
+func (s *Server) Builtin() string { return s.cfg.Builtin }
+
 // LargeResults says what becomes of large results of its tools.
 func (s *Server) LargeResults() config.LargeResults { return s.bounds.Load().large }
 

@@ -20,7 +20,7 @@ const instructions = "This server leads through tested workflows. Call workflow_
 // newEngine returns the MCP engine, which answers what is no tool call.
 func newEngine(table []tool) *mcpserver.MCPServer {
 	engine := mcpserver.NewMCPServer(serverName, serverVersion,
-		mcpserver.WithToolCapabilities(false),
+		mcpserver.WithToolCapabilities(false), mcpserver.WithPromptCapabilities(true), mcpserver.WithResourceCapabilities(true, true),
 		mcpserver.WithDescription(serverText),
 		mcpserver.WithInstructions(instructions),
 		// The tools are the same for everybody as long as the program runs.

@@ -62,14 +62,19 @@ type Server struct {
 	own    wire.Endpoint
 	lists  listCache
 
+	stirred chan struct{} // has tell look
+
 	mu       sync.Mutex // guards what follows
-	sessions int
-	watch    *watch                // while there are sessions
-	logged   *definition.Catalogue // the last one that was looked through for the log
-	told     map[string]bool       // what the log was told of it
+	entered  int
+	sessions map[*mcpserve.Session]string // those over MCP, with whose they are
+	begun    map[string]bool              // whose runs have begun of which nobody was told yet
+	listed   *definition.Catalogue        // the first of which prompts were listed since clients were told of a change
+	watch    *watch                       // while there are sessions
+	logged   *definition.Catalogue        // the last one that was looked through for the log
+	told     map[string]bool              // what the log was told of it
 }
 
-// A watch is the goroutine that watches the directories.
+// A watch are the goroutines that watch the directories and tell of changes.
 type watch struct {
 	stop  context.CancelFunc
 	ended chan struct{}
@@ -83,10 +88,11 @@ func New(opts Options) *Server {
 		opts.MaxOutput = DefaultMaxOutput
 	}
 	s := &Server{
-		opts:   opts,
-		store:  definition.NewStore(opts.Sources),
-		parser: new(definition.Parser),
-		tools:  map[string]*tool{},
+		opts:    opts,
+		store:   definition.NewStore(opts.Sources),
+		parser:  new(definition.Parser),
+		tools:   map[string]*tool{},
+		stirred: make(chan struct{}, 1), sessions: map[*mcpserve.Session]string{}, begun: map[string]bool{},
 	}
 	s.table = toolTable()
 	for i := range s.table {
@@ -95,7 +101,7 @@ func New(opts Options) *Server {
 	s.engine = newEngine(s.table)
 	s.own = s.For(principal.Principal{Name: principal.Default})
 	s.runs = runs.NewEngine(runs.Options{
-		Find: s.find, Log: opts.Runs, Where: opts.Where, Tools: opts.Tools, Dir: opts.Dir,
+		Find: s.find, Log: opts.Runs, Where: opts.Where, Tools: opts.Tools, Dir: opts.Dir, Moved: s.moved,
 		Criteria: criteria.Options{Mode: opts.Mode, AssertFormat: opts.AssertFormat},
 	})
 	return s
@@ -108,28 +114,44 @@ func (s *Server) Runs() *runs.Engine { return s.runs }
 func (s *Server) Connect(send func(msg []byte)) wire.Session { return s.own.Connect(send) }
 
 // For returns the MCP door of a principal, who sees his own runs only.
-func (s *Server) For(p principal.Principal) wire.Endpoint {
-	return door{s, &mcpserve.Server{
+func (s *Server) For(p principal.Principal) wire.Endpoint { return door{s, p} }
+
+// A door makes the MCP sessions of a principal.
+type door struct {
+	server    *Server
+	principal principal.Principal
+}
+
+// Connect begins a session.
+func (d door) Connect(send func(msg []byte)) wire.Session {
+	s, p := d.server, d.principal
+	var session *mcpserve.Session
+	mcp := &mcpserve.Server{
 		Name: serverName, Version: serverVersion, Engine: s.engine, Methods: []string{"tools/list"},
 		Knows: func(tool string) bool { return s.tools[tool] != nil },
 		Call: func(ctx context.Context, c mcpserve.Call) mcpserve.Result {
 			who := caller(p, c)
 			return toolResult(s.call(ctx, s.tools[c.Tool], c.Arguments, &who))
 		},
-		Closed: s.leave,
-	}}
-}
-
-// A door makes the MCP sessions of a principal.
-type door struct {
-	server *Server
-	mcp    *mcpserve.Server
-}
-
-// Connect begins a session.
-func (d door) Connect(send func(msg []byte)) wire.Session {
-	d.server.enter()
-	return d.mcp.Connect(send)
+		Requests: map[string]mcpserve.Request{
+			"prompts/list": s.listPrompts, "prompts/get": s.getPrompt, "resources/templates/list": listTemplates,
+			"resources/list": func(ctx context.Context, _ []byte) ([]byte, error) { return s.listRuns(ctx, p) },
+			"resources/read": func(ctx context.Context, params []byte) ([]byte, error) { return s.readRun(ctx, p, params) },
+		},
+		Watches: s.stir,
+		Closed: func(ctx context.Context) {
+			s.mu.Lock()
+			delete(s.sessions, session)
+			s.mu.Unlock()
+			s.leave(ctx)
+		},
+	}
+	session = mcp.Connect(send)
+	s.mu.Lock()
+	s.sessions[session] = p.Name
+	s.mu.Unlock()
+	s.enter()
+	return session
 }
 
 // Bare returns the door of the bare JSON-RPC form. Its sessions answer a
@@ -141,7 +163,7 @@ func (s *Server) Bare(ended func()) wire.Endpoint { return newBareDoor(s, ended)
 func (s *Server) enter() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.sessions++; s.sessions > 1 {
+	if s.entered++; s.entered > 1 {
 		return
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -149,9 +171,11 @@ func (s *Server) enter() {
 	s.watch = w
 	go func() {
 		defer close(w.ended)
-		// Read the files now, so that the first call finds them read.
-		s.store.Catalogue()
-		if err := s.store.Watch(ctx); err != nil {
+		var told sync.WaitGroup
+		defer told.Wait()
+		// It reads the files now, so that the first call finds them read.
+		told.Go(func() { s.tell(ctx) })
+		if err := s.store.Watch(ctx, s.stir); err != nil {
 			s.opts.Logger.Warn().AnErr(logkey.Err, err).Msg("workflow files are looked at twice a second instead")
 		}
 	}()
@@ -162,7 +186,7 @@ func (s *Server) enter() {
 func (s *Server) leave(ctx context.Context) {
 	s.mu.Lock()
 	var last *watch
-	if s.sessions--; s.sessions == 0 {
+	if s.entered--; s.entered == 0 {
 		last, s.watch = s.watch, nil
 	}
 	s.mu.Unlock()

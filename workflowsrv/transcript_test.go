@@ -97,13 +97,20 @@ func converse(t *testing.T, door string, files []txtar.File, transcript string) 
 type peerClient struct {
 	t       *testing.T
 	session wire.Session
-	heard   chan string
+	heard   chan string // answers and questions
+	changes chan string // what the server tells of changes
 }
 
 func connect(t *testing.T, e wire.Endpoint) *peerClient {
 	t.Helper()
-	p := &peerClient{t: t, heard: make(chan string, 100)}
-	p.session = e.Connect(func(msg []byte) { p.heard <- string(msg) })
+	p := &peerClient{t: t, heard: make(chan string, 100), changes: make(chan string, 1000)}
+	p.session = e.Connect(func(msg []byte) {
+		if bytes.Contains(msg, []byte(`_changed"`)) || bytes.Contains(msg, []byte(`"notifications/resources/updated"`)) {
+			p.changes <- string(msg)
+			return
+		}
+		p.heard <- string(msg)
+	})
 	t.Cleanup(func() { p.session.Close(context.Background()) })
 	return p
 }

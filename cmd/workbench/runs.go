@@ -104,30 +104,10 @@ func joined(words []string) string {
 	return text
 }
 
-// shownRun is a run as JSON.
-type shownRun struct {
-	Principal  string      `json:"user_id"`
-	Run        string      `json:"run"`
-	Workflow   string      `json:"workflow"`
-	Status     runs.Status `json:"status"`
-	Goal       string      `json:"goal"`
-	Step       string      `json:"step,omitempty"`
-	Done       int         `json:"done"`
-	Repository string      `json:"repository,omitempty"`
-	Branch     string      `json:"branch,omitempty"`
-	Client     string      `json:"client,omitempty"`
-	Created    time.Time   `json:"created_at"`
-	Updated    time.Time   `json:"updated_at"`
-}
-
-func showRun(principal string, r store.Run, h runs.Head) shownRun {
-	return shownRun{principal, r.ID, r.Workflow, h.Status, h.Goal, h.Step, h.Done, h.Repository, h.Branch, h.Client, r.Created, r.Updated}
-}
-
-func listRuns(list []runs.Found) []shownRun {
-	shown := []shownRun{}
+func listRuns(list []runs.Found) []runs.Shown {
+	shown := []runs.Shown{}
 	for _, f := range list {
-		shown = append(shown, showRun(f.Principal, f.Run, f.Head))
+		shown = append(shown, runs.Show(f.Principal, f.Run, f.Head))
 	}
 	return shown
 }

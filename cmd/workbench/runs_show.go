@@ -41,10 +41,7 @@ are marked by ~.`,
 					return err
 				}
 				if asJSON {
-					return printJSON(env.out, struct {
-						shownRun
-						Events []runs.Event `json:"events"`
-					}{showRun(owned.Principal, kept, r.Head), r.Events})
+					return printJSON(env.out, r.Shown(owned.Principal))
 				}
 				return printRun(env.out, owned.Principal, r)
 			})

@@ -113,7 +113,7 @@ func (e *environment) configured(toolbox string, log zerolog.Logger) (workflowsr
 			continue
 		}
 		for _, s := range t.Servers {
-			if s.Transport == config.TransportBuiltin && s.Builtin == "workflow" && s.Problem == nil {
+			if s.Transport == config.TransportBuiltin && s.Builtin == config.BuiltinWorkflow && s.Problem == nil {
 				dirs = append(dirs, s.Workflows...)
 				conditions = orWhen(conditions, s.Conditions)
 			}

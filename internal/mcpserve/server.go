@@ -10,14 +10,17 @@
 package mcpserve
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strconv"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
+	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
@@ -29,6 +32,11 @@ type Server struct {
 	// Engine answers initialize, server/discover, ping and Methods.
 	Engine  *mcpserver.MCPServer
 	Methods []string
+	// Requests are the methods that the server answers itself, each on a goroutine of its own.
+	Requests map[string]Request
+	// Watches is called when a client has asked to hear of changes, which [Session.Updated] and [Session.ListChanged] tell; nil: no
+	// client can.
+	Watches func()
 	// Knows reports whether there is a tool of that name.
 	Knows func(tool string) bool
 	// Call carries out a tool. It runs on a goroutine of its own; ctx ends
@@ -42,6 +50,9 @@ type Server struct {
 	// bounds what it may wait for.
 	Closed func(ctx context.Context)
 }
+
+// A Request answers a method with a JSON object. An error that is no *wire.Error is one within.
+type Request func(ctx context.Context, params []byte) (result []byte, err error)
 
 // Call is a call of a tool.
 type Call struct {
@@ -115,6 +126,25 @@ func (s *Server) protocol(m *wire.Message) (msg []byte, ok bool) {
 		slices.SortFunc(edits, func(a, b wire.Edit) int { return a.Span.Start - b.Span.Start })
 	}
 	return wire.Splice(nil, answer, edits...), a.Kind == wire.Result
+}
+
+// answered is the message that answers one of Requests.
+func (s *Server) answered(id, result []byte, err error, e era) []byte {
+	if err != nil {
+		var told *wire.Error
+		if !errors.As(err, &told) {
+			told = &wire.Error{Code: wire.CodeInternal, Message: "Internal error: " + short(err.Error())}
+		}
+		if e.modern && told.Code == eras.NoResource {
+			told.Code = wire.CodeInvalidParams
+		}
+		return wire.AppendError(nil, id, told.Code, told.Message, told.Data)
+	}
+	if e.modern {
+		result = append(bytes.Clone(result[:len(result)-1]), `,"resultType":"complete","ttlMs":0,"cacheScope":"private",`...)
+		result = append(s.appendIdentity(result), '}')
+	}
+	return wire.AppendResult(nil, id, result)
 }
 
 // A peer is a session as the engine needs to see one. It holds nothing of a

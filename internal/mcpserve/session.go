@@ -35,10 +35,11 @@ type Session struct {
 
 	mu      sync.Mutex              // guards what follows
 	calls   map[string]*runningCall // by the id token of the request
-	listens map[string]bool         // open subscriptions, by id token
+	listens map[string]*listening   // open subscriptions, by id token
+	watched map[string]bool         // resources that a client of the legacy era subscribed to
 	closed  bool
 	working sync.WaitGroup // calls
-	sending sync.WaitGroup // answers of calls
+	sending sync.WaitGroup // answers of calls, and notifications
 }
 
 // A runningCall is a call that is being worked on.
@@ -55,7 +56,7 @@ var ErrCancelled = errors.New("the client cancelled the call")
 func (s *Server) Connect(send func(msg []byte)) *Session {
 	return &Session{
 		server: s, send: send, slots: make(chan struct{}, cmp.Or(s.MaxRunning, defaultRunning)),
-		calls: map[string]*runningCall{}, listens: map[string]bool{},
+		calls: map[string]*runningCall{}, listens: map[string]*listening{}, watched: map[string]bool{},
 	}
 }
 
@@ -104,6 +105,10 @@ func (s *Session) request(m *wire.Message) {
 		s.toolsCall(m, e)
 	case m.IsMethod("subscriptions/listen") && e.modern:
 		s.listen(m)
+	case s.server.Watches != nil && !e.modern && (m.IsMethod("resources/subscribe") || m.IsMethod("resources/unsubscribe")):
+		s.watch(m, m.IsMethod("resources/subscribe"))
+	case s.server.Requests[string(m.Bytes(m.Method))] != nil:
+		s.own(m, e)
 	case m.IsMethod("initialize"), m.IsMethod("ping"), m.IsMethod("server/discover"), slices.ContainsFunc(s.server.Methods, m.IsMethod):
 		answer, ok := s.server.protocol(m)
 		if ok && m.IsMethod("initialize") {
@@ -173,6 +178,28 @@ func (s *Session) toolsCall(m *wire.Message, e era) {
 	}()
 }
 
+// own has the server answer a request by itself, on a goroutine of its own.
+func (s *Session) own(m *wire.Message, e era) {
+	answer := s.server.Requests[string(m.Bytes(m.Method))]
+	id, params := bytes.Clone(m.Bytes(m.ID)), bytes.Clone(m.Bytes(m.Params))
+	s.slots <- struct{}{}
+	ctx, fresh := s.begin(id)
+	if !fresh {
+		<-s.slots
+		s.fail(m, wire.CodeInvalidRequest, "Invalid Request: a request with this id is being worked on")
+		return
+	}
+	go func() {
+		defer s.working.Done()
+		defer func() { <-s.slots }()
+		result, err := answer(ctx, params)
+		if s.end(id) {
+			defer s.sending.Done()
+			s.send(s.server.answered(id, result, err, e))
+		}
+	}()
+}
+
 // nameIn reads the name in the description of a client.
 func nameIn(m *wire.Message, path ...string) string {
 	span, err := wire.FindPath(m.Raw, m.Params, append(path, "name")...)
@@ -201,7 +228,7 @@ func (s *Session) progress(token []byte) func(message string, meta []byte) {
 func (s *Session) begin(id []byte) (context.Context, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.calls[string(id)] != nil || s.listens[string(id)] || s.closed {
+	if s.calls[string(id)] != nil || s.listens[string(id)] != nil || s.closed {
 		return nil, false
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
@@ -240,24 +267,6 @@ func (s *Session) cancel(m *wire.Message) {
 	delete(s.listens, string(m.Bytes(id)))
 }
 
-// listen opens a subscription. Nothing that can be subscribed to changes
-// here, so the server agrees to nothing and the stream stays silent.
-func (s *Session) listen(m *wire.Message) {
-	id := m.Bytes(m.ID)
-	s.mu.Lock()
-	taken := s.calls[string(id)] != nil || s.listens[string(id)] || len(s.listens) == maxListens
-	if !taken {
-		s.listens[string(id)] = true
-	}
-	s.mu.Unlock()
-	if taken {
-		s.fail(m, wire.CodeInvalidRequest, "Invalid Request: the id is in use, or too many subscriptions are open")
-		return
-	}
-	ack := append([]byte(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"`+mcp.MetaKeySubscriptionID+`":`), id...)
-	s.send(append(ack, `},"notifications":{}}}`...))
-}
-
 // Close waits until what was received is answered. When ctx ends before, the
 // calls that are left are cancelled and not answered, and end by themselves.
 func (s *Session) Close(ctx context.Context) error {
@@ -285,6 +294,7 @@ func (s *Session) Close(ctx context.Context) error {
 	}
 	if first {
 		if err == nil {
+			s.sending.Wait() // A notification may be on its way.
 			s.endListens()
 		}
 		if s.server.Closed != nil {
@@ -298,7 +308,7 @@ func (s *Session) Close(ctx context.Context) error {
 func (s *Session) endListens() {
 	s.mu.Lock()
 	listens := s.listens
-	s.listens = map[string]bool{}
+	s.listens = map[string]*listening{}
 	s.mu.Unlock()
 	for id := range listens {
 		result := `{"resultType":"complete","_meta":{"` + mcp.MetaKeySubscriptionID + `":` + id + `}}`

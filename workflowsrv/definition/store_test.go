@@ -169,7 +169,7 @@ func TestWatch(t *testing.T) {
 	store := definition.NewStore(definition.Layers{Dirs: []string{dir}}.Sources())
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
-	go func() { ended <- store.Watch(ctx) }()
+	go func() { ended <- store.Watch(ctx, func() {}) }()
 	deadline := time.Now().Add(2 * time.Minute)
 	for i := 0; ; i++ {
 		name := fmt.Sprint(i)

@@ -11,15 +11,16 @@ import (
 // Watch asks the system to report changes in the directories, so that the
 // next call of [Store.Catalogue] sees them at once, until ctx ends. A
 // directory that cannot be watched, or does not exist, is tried again every
-// few seconds; until then the half-second rule of Catalogue holds for it. The
-// error is nil when ctx ends, and otherwise says why nothing can be watched.
-func (s *Store) Watch(ctx context.Context) error {
+// few seconds; until then the half-second rule of Catalogue holds for it. changed
+// is called with each report, and when a directory begins to be watched. The error is nil when ctx ends, and otherwise says
+// why nothing can be watched.
+func (s *Store) Watch(ctx context.Context, changed func()) error {
 	watcher, err := fsnotify.NewWatcher()
 	if err != nil {
 		return fmt.Errorf("watch workflow directories: %w", err)
 	}
 	defer watcher.Close()
-	s.addDirs(watcher)
+	s.addDirs(watcher, changed)
 	retry := time.NewTicker(5 * time.Second)
 	defer retry.Stop()
 	for {
@@ -28,18 +29,20 @@ func (s *Store) Watch(ctx context.Context) error {
 			return nil
 		case <-watcher.Events:
 			s.dirty.Store(true)
+			changed()
 		case <-watcher.Errors:
 			// Events may have been lost.
 			s.dirty.Store(true)
+			changed()
 		case <-retry.C:
-			s.addDirs(watcher)
+			s.addDirs(watcher, changed)
 		}
 	}
 }
 
 // addDirs watches the directories that are not watched yet. A directory that
 // was removed has left the list by itself.
-func (s *Store) addDirs(watcher *fsnotify.Watcher) {
+func (s *Store) addDirs(watcher *fsnotify.Watcher, changed func()) {
 	watched := map[string]bool{}
 	for _, dir := range watcher.WatchList() {
 		watched[dir] = true
@@ -47,6 +50,7 @@ func (s *Store) addDirs(watcher *fsnotify.Watcher) {
 	for _, source := range s.sources {
 		if source.FS == nil && !watched[source.Dir] && watcher.Add(source.Dir) == nil {
 			s.dirty.Store(true)
+			changed()
 		}
 	}
 }

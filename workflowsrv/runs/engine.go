@@ -33,6 +33,9 @@ type Options struct {
 	Tools Tools
 	// Dir is where relative paths of files that are waited for begin.
 	Dir string
+	// Moved is called when events of a run were kept, and must not block; begun says that they are its first. nil: nobody wants to
+	// know.
+	Moved func(principal, run string, begun bool)
 
 	hold time.Duration // how long a process has a run to itself while it calls a tool, unless it says so again; 0: 15 seconds
 	// patience is how long one call of workflow_next waits for a time or a file; 0: 20 seconds, since clients wait a minute.
@@ -352,11 +355,18 @@ func (t *turn) flush(ctx context.Context, hold time.Duration, definition []byte)
 		return err
 	}
 	t.pending = nil
+	t.e.moved(t.who.Principal, t.r.ID, false)
 	if definition != nil {
 		t.r.Digest = store.Digest(definition)
 	}
 	t.r.Held = time.Now().Add(hold)
 	return nil
+}
+
+func (e *Engine) moved(principal, run string, begun bool) {
+	if e.opts.Moved != nil {
+		e.opts.Moved(principal, run, begun)
+	}
 }
 
 // overtaken says who has gone on with the run meanwhile.

@@ -181,6 +181,7 @@ func (t *turn) fork(ctx context.Context, o Order) (Answer, error) {
 	if err := t.log.StartRun(context.WithoutCancel(ctx), t.who.Principal, store.Run{ID: fresh.ID, Workflow: fresh.Workflow, Head: head}, definition, events...); err != nil {
 		return Answer{}, err
 	}
+	t.e.moved(t.who.Principal, fresh.ID, true)
 	f, err := t.e.open(ctx, t.who, fresh.ID)
 	if err != nil {
 		return Answer{}, err

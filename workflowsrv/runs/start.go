@@ -53,6 +53,7 @@ func (e *Engine) Start(ctx context.Context, who Caller, workflow, goal string, v
 	if err := log.StartRun(context.WithoutCancel(ctx), who.Principal, kept, entry.JSON, first); err != nil {
 		return Answer{}, err
 	}
+	e.moved(who.Principal, kept.ID, true)
 	if t.r, err = e.take(ctx, log, who.Principal, t.r.ID); err != nil {
 		return Answer{}, err
 	}

@@ -1,0 +1,134 @@
+package workflowsrv
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcp-workbench/workbench/internal/nearest"
+	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/workflowsrv/author"
+	"github.com/mcp-workbench/workbench/workflowsrv/definition"
+)
+
+// goalArgument is the argument of every prompt; the others are variables.
+const goalArgument = "goal"
+
+// maxInputs bounds the arguments of a prompt: a client asks its user for each.
+const maxInputs = 10
+
+// A prompt is a workflow as clients offer it to their users, such as by a slash command.
+type prompt struct {
+	Name        string           `json:"name"`
+	Title       string           `json:"title"`
+	Description string           `json:"description"`
+	Arguments   []promptArgument `json:"arguments"`
+}
+
+type promptArgument struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+}
+
+// promptFor describes a workflow. Its arguments are the goal, and the variables that conditions need and no step finds out.
+func promptFor(w *definition.Workflow) prompt {
+	p := prompt{w.ID, w.Name, w.Description, []promptArgument{{goalArgument, "What it is to achieve this time"}}}
+	for _, v := range author.Variables(w) {
+		if len(v.Set) == 0 && v.Name != goalArgument && len(p.Arguments) <= maxInputs {
+			p.Arguments = append(p.Arguments, promptArgument{v.Name, "Tested for: " + strings.Join(v.Tests, "; ")})
+		}
+	}
+	return p
+}
+
+func (s *Server) listPrompts(context.Context, []byte) ([]byte, error) {
+	c := s.catalogue()
+	s.mu.Lock()
+	if s.listed == nil {
+		s.listed = c
+	}
+	s.mu.Unlock()
+	list := []prompt{}
+	for _, e := range c.Entries {
+		list = append(list, promptFor(e.Workflow))
+	}
+	return json.Marshal(struct {
+		Prompts []prompt `json:"prompts"`
+	}{list})
+}
+
+// getPrompt has the model follow a workflow. It begins nothing: clients get prompts to show them, too.
+func (s *Server) getPrompt(_ context.Context, params []byte) ([]byte, error) {
+	var ask struct {
+		Name      string            `json:"name"`
+		Arguments map[string]string `json:"arguments"`
+	}
+	if len(params) == 0 || json.Unmarshal(params, &ask) != nil {
+		return nil, badParams("name must be the id of a workflow, and arguments an object of strings")
+	}
+	e, f := s.entry(ask.Name)
+	if f != nil {
+		return nil, badParams(f.message() + ": " + f.advice)
+	}
+	p := promptFor(e.Workflow)
+	call := append([]byte(`{"workflowId":`), wire.AppendQuote(nil, e.ID)...)
+	if goal := strings.TrimSpace(ask.Arguments[goalArgument]); goal != "" {
+		call = wire.AppendQuote(append(call, `,"goal":`...), goal)
+	} else {
+		call = append(call, `,"goal":"…"`...)
+	}
+	variables := map[string]any{}
+	for name, text := range ask.Arguments {
+		i := slices.IndexFunc(p.Arguments, func(a promptArgument) bool { return a.Name == name })
+		switch {
+		case i < 0:
+			advice := "it takes " + goalArgument
+			if near := nearest.Names(name, argumentNames(p), 1); len(near) > 0 {
+				advice = fmt.Sprintf("did you mean %q?", near[0])
+			}
+			return nil, badParams(fmt.Sprintf("the prompt %s has no argument %q; %s", e.ID, name, advice))
+		case name != goalArgument && strings.TrimSpace(text) != "":
+			variables[name] = valueOf(text)
+		}
+	}
+	if len(variables) > 0 {
+		text, err := json.Marshal(variables)
+		if err != nil {
+			return nil, err
+		}
+		call = append(append(call, `,"context":`...), text...)
+	}
+	text := fmt.Sprintf("Follow the workflow %s to its end: %s\n\nCall workflow_start %s}. Do what its answer says, then call workflow_next with the run and what came of "+
+		"the step, and so on, one step at a time, until the answer says that the workflow is complete.", e.Name, e.Description, call)
+	if ask.Arguments[goalArgument] == "" {
+		text += " Put into goal what the user wants, in a sentence."
+	}
+	return json.Marshal(map[string]any{"description": e.Description, "messages": []any{
+		map[string]any{"role": "user", "content": map[string]string{"type": "text", "text": text}},
+	}})
+}
+
+// valueOf reads true, false, numbers, lists and objects as what they are: arguments of prompts are texts.
+func valueOf(text string) any {
+	var v any
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	if d.Decode(&v) == nil && !d.More() && v != nil {
+		return v
+	}
+	return text
+}
+
+func argumentNames(p prompt) []string {
+	var names []string
+	for _, a := range p.Arguments {
+		names = append(names, a.Name)
+	}
+	return names
+}
+
+func badParams(text string) error {
+	return &wire.Error{Code: wire.CodeInvalidParams, Message: "Invalid params: " + text}
+}

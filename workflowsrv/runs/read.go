@@ -1,0 +1,90 @@
+package runs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/mcp-workbench/workbench/internal/store"
+)
+
+// Shown is a run as JSON.
+type Shown struct {
+	Principal  string    `json:"user_id"`
+	Run        string    `json:"run"`
+	Workflow   string    `json:"workflow"`
+	Status     Status    `json:"status"`
+	Goal       string    `json:"goal"`
+	Step       string    `json:"step,omitempty"`
+	Done       int       `json:"done"`
+	Repository string    `json:"repository,omitempty"`
+	Branch     string    `json:"branch,omitempty"`
+	Client     string    `json:"client,omitempty"`
+	Created    time.Time `json:"created_at"`
+	Updated    time.Time `json:"updated_at"`
+	Events     []Event   `json:"events,omitempty"` // nil in a list
+}
+
+// Show gives what is known of a run without its events.
+func Show(principal string, r store.Run, h Head) Shown {
+	return Shown{principal, r.ID, r.Workflow, h.Status, h.Goal, h.Step, h.Done, h.Repository, h.Branch, h.Client, r.Created, r.Updated, nil}
+}
+
+// Shown gives a run with its events.
+func (r *Run) Shown(principal string) Shown {
+	s := Show(principal, store.Run{ID: r.ID, Workflow: r.Workflow, Created: r.Created, Updated: r.Updated}, r.Head)
+	s.Events = r.Events
+	return s
+}
+
+// logs are where runs may be: in the store, and in memory if they began when there was none.
+func (e *Engine) logs(ctx context.Context) []Log {
+	log, _ := e.keeper(ctx)
+	return slices.Compact([]Log{log, e.memory})
+}
+
+// List returns the runs of a principal that were changed last, the latest first.
+func (e *Engine) List(ctx context.Context, principal string, limit int) ([]Found, error) {
+	var all []Found
+	for _, log := range e.logs(ctx) {
+		list, err := log.Runs(ctx, principal, limit)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range list {
+			f := Found{OwnedRun: r}
+			if err := json.Unmarshal(r.Run.Head, &f.Head); err != nil {
+				return nil, err
+			}
+			all = append(all, f)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Found) int { return b.Updated.Compare(a.Updated) })
+	return all[:min(limit, len(all))], nil
+}
+
+// Read returns a run of a principal; it is store.ErrNotFound where there is none.
+func (e *Engine) Read(ctx context.Context, principal, id string) (*Run, error) {
+	kept, events, err := e.read(ctx, principal, id, 0)
+	if err != nil {
+		return nil, err
+	}
+	return Open(kept, events)
+}
+
+// Events says how many events a run has, of which the caller knows so many.
+func (e *Engine) Events(ctx context.Context, principal, id string, known int) (int, error) {
+	kept, _, err := e.read(ctx, principal, id, known)
+	return kept.Events, err
+}
+
+func (e *Engine) read(ctx context.Context, principal, id string, after int) (kept store.Run, events []json.RawMessage, err error) {
+	for _, log := range e.logs(ctx) {
+		if kept, events, err = log.Run(ctx, principal, id, after); !errors.Is(err, store.ErrNotFound) {
+			break
+		}
+	}
+	return kept, events, err
+}

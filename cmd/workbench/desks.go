@@ -349,7 +349,7 @@ func (d *desks) workflow(ctx context.Context, cfg *config.Config, log zerolog.Lo
 	}
 	w, err := d.folder(ctx, cfg, log, source)
 	return w, command.Options{
-		Caller: toolCaller{d}, HTTP: newRequester(d.env.environ), Process: programs{d.env}, LookupEnv: d.env.lookup,
+		Caller: toolCaller{d}, HTTP: newRequester(d.env.environ), Process: programs{d.env}, LookupEnv: d.env.lookup, Credential: d.env.credential,
 	}, err
 }
 

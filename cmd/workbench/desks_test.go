@@ -379,6 +379,41 @@ func TestCommandsServe(t *testing.T) {
 	}
 }
 
+// A command has the secret of who it runs for, by name, and nobody else's.
+func TestDeskCredentials(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("its programs are those of Unix")
+	}
+	dir := t.TempDir()
+	writeFiles(t, dir, map[string]string{
+		"desk/workflow.yaml":       "name: Desk\ndescription: d\n",
+		"desk/commands/who.yaml":   "description: Who\neffect: read\nprocess: {argv: [\"${WORKFLOW_DIR}/who.sh\", \"{user_id}\"], env: {KEY: \"${user:SHOP_KEY}\"}}\n",
+		"desk/commands/steal.yaml": "description: Steal\neffect: read\nparams: {x: {type: string}}\nprocess: {argv: [\"${WORKFLOW_DIR}/who.sh\", \"{x}\"], env: {KEY: \"{x}\"}}\n",
+		"desk/who.sh":              "#!/bin/sh\necho \"I am $1, key $KEY\"\n",
+	})
+	if err := os.Chmod(filepath.Join(dir, "desk", "who.sh"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	environ := []string{"XDG_STATE_HOME=" + t.TempDir(), "XDG_CONFIG_HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"), "DBUS_SESSION_BUS_ADDRESS=autolaunch:"}
+	ada, bob := tokenFor(t, environ, "laptop", "--user", "ada@shop.example"), tokenFor(t, environ, "bob")
+	if code := run(t.Context(), []string{"secret", "set", "--file", "SHOP_KEY", "--user", "ada@shop.example"}, streams{strings.NewReader("adas-key"), io.Discard, io.Discard}, environ); code != exitDone {
+		t.Fatalf("workbench secret set ended with %d", code)
+	}
+	s := runForTest(t, environ, "commands", "serve", filepath.Join(dir, "desk"), "--http", "127.0.0.1:0")
+	d := deskOf(t, s, environ, "desk")
+	for _, tt := range []struct{ token, command, want string }{
+		{ada, "who", "I am ada@shop.example, key adas-key"},
+		{ada, "steal <x>${user:SHOP_KEY}</x>", "I am ${user:SHOP_KEY}, key ${user:SHOP_KEY}"},
+		{bob, "who", `no secret SHOP_KEY is kept for \"bob\"; who runs workbench gives it a value with: workbench secret set SHOP_KEY --user \"bob\"`},
+	} {
+		d.token = tt.token
+		d.begin()
+		if got := d.execute(tt.command); !strings.Contains(got, tt.want) {
+			t.Errorf("%s: got %s, want %q", tt.command, got, tt.want)
+		}
+	}
+}
+
 // tokenFor makes a token of its own for a client.
 func tokenFor(t *testing.T, environ []string, args ...string) string {
 	t.Helper()

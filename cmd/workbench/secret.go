@@ -2,7 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"net/url"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -67,6 +71,32 @@ func (e *environment) newSecrets() *secrets.Finder {
 // secret looks a secret up.
 func (e *environment) secret(ctx context.Context, s config.Secret) (string, error) {
 	return e.secrets.Find(ctx, s.Name, s.Command)
+}
+
+// credential looks up a secret of a user, for the commands that run for that user.
+func (e *environment) credential(ctx context.Context, user, name string) (string, error) {
+	value, err := e.secrets.Find(ctx, userSecret(name, user), nil)
+	if errors.Is(err, secrets.ErrNotSet) {
+		return "", fmt.Errorf("no secret %s is kept for %q; who runs workbench gives it a value with: workbench secret set %s --user %q", name, user, name, user)
+	}
+	return value, err
+}
+
+// userSecret is what a secret of a user is kept as. No configuration can name it.
+func userSecret(name, user string) string {
+	if user == "" {
+		return name
+	}
+	return name + "@" + url.QueryEscape(user)
+}
+
+// secretArguments are the arguments of a command that mean what is kept as kept.
+func secretArguments(kept string) string {
+	name, escaped, ofUser := strings.Cut(kept, "@")
+	if user, err := url.QueryUnescape(escaped); ofUser && err == nil {
+		return fmt.Sprintf("%s --user %q", name, user)
+	}
+	return kept
 }
 
 // values looks secrets up.

@@ -17,14 +17,19 @@ import (
 
 func secretSetCommand(env *environment) *cobra.Command {
 	var inFile bool
+	var user string
 	cmd := &cobra.Command{
 		Use:   "set NAME",
 		Short: "Keep a secret",
 		Long: `Set asks for the value of a secret without showing it, or reads it from standard
 input, without the end of its last line. It is kept in the keychain of the
 system; with --file in a file that is encrypted by age, whose key is in a file
-beside it that only you can read, or where WORKBENCH_SECRETS_KEY says.`,
+beside it that only you can read, or where WORKBENCH_SECRETS_KEY says.
+
+With --user it is the secret of one user, for commands of a command workflow that
+name it by ${user:NAME}; default_user is who works without a token of a user.`,
 		Example: `  workbench secret set GITHUB_TOKEN
+  workbench secret set SHOP_TOKEN --user ada
   op read op://work/github/token | workbench secret set GITHUB_TOKEN --file`,
 		Args: between(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -32,6 +37,7 @@ beside it that only you can read, or where WORKBENCH_SECRETS_KEY says.`,
 			if err := env.keepsSecret(name); err != nil {
 				return err
 			}
+			name = userSecret(name, user)
 			value, err := env.readSecret(cmd.Context(), "Value of "+name+": ")
 			if err != nil {
 				return err
@@ -43,6 +49,7 @@ beside it that only you can read, or where WORKBENCH_SECRETS_KEY says.`,
 		},
 	}
 	cmd.Flags().BoolVar(&inFile, "file", false, "keep it in the encrypted file instead of the keychain")
+	cmd.Flags().StringVar(&user, "user", "", "keep it for the commands of this `user`")
 	return cmd
 }
 
@@ -69,7 +76,7 @@ func (e *environment) keepSecret(ctx context.Context, name, value string, inFile
 	}
 	switch {
 	case errors.Is(err, secrets.ErrNoKeychain):
-		return hinted{err, "keep it in an encrypted file: workbench secret set --file " + name}
+		return hinted{err, "keep it in an encrypted file: workbench secret set --file " + secretArguments(name)}
 	case err != nil:
 		return fmt.Errorf("%s is not kept in %s: %w", name, where, err)
 	}
@@ -116,10 +123,12 @@ func (e *environment) readSecret(ctx context.Context, prompt string) (string, er
 }
 
 func secretRemoveCommand(env *environment) *cobra.Command {
-	return &cobra.Command{
-		Use:     "rm NAME...",
-		Short:   "Forget secrets",
-		Long:    `Rm forgets secrets. Servers that run have been given them, and keep them until they end.`,
+	var user string
+	cmd := &cobra.Command{
+		Use:   "rm NAME...",
+		Short: "Forget secrets",
+		Long: `Rm forgets secrets, with --user those of one user. Servers that run have been given them, and keep them until they
+end.`,
 		Example: `  workbench secret rm GITHUB_TOKEN`,
 		Args:    between(1, -1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -127,6 +136,7 @@ func secretRemoveCommand(env *environment) *cobra.Command {
 				if err := env.keepsSecret(name); err != nil {
 					return err
 				}
+				name = userSecret(name, user)
 				if err := env.removeSecret(cmd.Context(), name); err != nil {
 					return err
 				}
@@ -135,6 +145,8 @@ func secretRemoveCommand(env *environment) *cobra.Command {
 			return nil
 		},
 	}
+	cmd.Flags().StringVar(&user, "user", "", "forget those of this `user`")
+	return cmd
 }
 
 func (e *environment) removeSecret(ctx context.Context, name string) error {

@@ -109,6 +109,56 @@ http: {url: "http://127.0.0.1/x", headers: {content-type: text/plain}, body: hel
 	}
 }
 
+// Who a command runs for is known by name, and a secret of theirs goes where it
+// is named and nowhere else.
+func TestBindingUser(t *testing.T) {
+	w := folder(t,
+		"commands/ask.yaml", "description: d\neffect: read\nparams: {q: {type: string}}\nhttp: {url: \"https://shop.example/{user_id}?q={q}\", headers: {Authorization: \"Bearer ${user:SHOP}\", Q: \"{q}\"}}\nreply: \"{user_id} asked {q}\"\n",
+		"commands/run.yaml", "description: d\neffect: read\nprocess: {argv: [run, \"{user_id}\"], env: {T: \"${user:SHOP}\", N: \"${user:NONE}\"}}\n",
+		"commands/call.yaml", "description: d\neffect: read\ntool: {name: s/t, arguments: {owner: \"{user_id}\"}}\n",
+		"commands/given.yaml", "description: d\neffect: read\nparams: {user_id: {type: string}}\ntool: {name: s/t, arguments: {owner: \"{user_id}\"}}\n",
+	)
+	site, sh, tool := &web{status: 200, body: "ok"}, &shell{}, &recorder{}
+	all := command.New(w, command.Options{HTTP: site, Process: sh, Caller: tool, Credential: func(_ context.Context, user, name string) (string, error) {
+		if name != "SHOP" {
+			return "", fmt.Errorf("%s has no %s", user, name)
+		}
+		return "key-of-" + user, nil
+	}})
+	for _, tt := range []struct{ user, say, got, text string }{
+		{"ada", "ask <q>${user:SHOP} {user_id}</q>", "https://shop.example/ada?q=%24%7Buser%3ASHOP%7D+%7Buser_id%7D Bearer key-of-ada ${user:SHOP} {user_id}", "ada asked ${user:SHOP} {user_id}"},
+		{"a/../b", "ask <q>x</q>", "https://shop.example/a%2F..%2Fb?q=x Bearer key-of-a/../b x", "a/../b asked x"},
+		{"", "ask <q>x</q>", "", "cannot stand in the path of a URL"},
+		{"ada", "run", "", "run was not run: env N: ada has no NONE"},
+		{"-rf", "run", "", "begins with a dash"},
+		{"ada", "call", `box/s/t {"owner":"ada"}`, "done"},
+		{"", "call", "box/s/t {}", "done"},
+		{"ada", "given <user_id>bob</user_id>", `box/s/t {"owner":"bob"}`, "done"},
+	} {
+		site.asked, sh.ran, tool.calls = nil, nil, nil
+		e := all
+		if tt.user != "" {
+			e = all.For(tt.user)
+		}
+		o, err := e.Execute(t.Context(), nil, tt.say, command.CallOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := strings.Join(tool.calls, "")
+		for _, r := range site.asked {
+			got += r.URL + " " + r.Header["Authorization"] + " " + r.Header["Q"]
+		}
+		said := fmt.Sprintf("%+v", o)
+		if got != tt.got || len(sh.ran) > 0 || !strings.Contains(o.Text(), tt.text) || strings.Contains(said, "key-of-") {
+			t.Errorf("%s by %q: got %q and %q, want %q and %q", tt.say, tt.user, got, o.Text(), tt.got, tt.text)
+		}
+	}
+	nobody, err := command.New(w, command.Options{HTTP: site}).For("ada").Execute(t.Context(), nil, "ask <q>x</q>", command.CallOptions{})
+	if err != nil || !strings.Contains(nobody.Text(), "here nobody is told apart") {
+		t.Errorf("got %+v, %v, want no request without the secret", nobody, err)
+	}
+}
+
 func TestBindingProcess(t *testing.T) {
 	w := folder(t,
 		"commands/count.yaml", `

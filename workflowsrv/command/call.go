@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/url"
@@ -14,7 +15,7 @@ import (
 
 // call does what the command is bound to.
 func (t *turn) call(c *Command, args arguments, at Path) result {
-	get := scope(args, at)
+	get := t.scope(args, at)
 	switch {
 	case c.Bind.Tool != nil:
 		return t.callTool(c.Bind.Tool, c, args, get)
@@ -104,21 +105,34 @@ func (b *HTTPCall) address(get values) (string, error) {
 	return s.String(), nil
 }
 
-// secretly fills in a template that may refer to the environment. The value of
-// a parameter is never read as a reference.
+// secretly fills in a template that may refer to the environment, and to secrets
+// of the user. The value of a parameter is never read as a reference.
 func (t *turn) secretly(text *template, get values) (string, error) {
-	var unset string
+	var failed error
 	value := text.expand(get, plain, func(name string) string {
+		if secret, ok := strings.CutPrefix(name, credentialPrefix); ok {
+			v, err := t.credential(secret)
+			failed = cmp.Or(failed, err)
+			return v
+		}
 		v, ok := t.Engine.opts.LookupEnv(name)
 		if !ok {
-			unset = name
+			failed = cmp.Or(failed, fmt.Errorf("the variable %s is not set in the environment of workbench", name))
 		}
 		return v
 	})
-	if unset != "" {
-		return "", fmt.Errorf("the variable %s is not set in the environment of workbench", unset)
+	return value, failed
+}
+
+// credentialPrefix marks what ${…} stands for as a secret of the user.
+const credentialPrefix = "user:"
+
+// credential finds a secret of the user for whom the command runs.
+func (t *turn) credential(name string) (string, error) {
+	if t.Engine.opts.Credential == nil || t.user == "" {
+		return "", fmt.Errorf("the secret %s is one of each user, and here nobody is told apart", name)
 	}
-	return value, nil
+	return t.Engine.opts.Credential(t.ctx, t.user, name)
 }
 
 func (t *turn) runProcess(b *ProcessCall, c *Command, args arguments, get values) result {
@@ -161,13 +175,19 @@ func opensOption(text *template, arg string) bool {
 	return strings.HasPrefix(arg, "-") && len(text.pieces) > 0 && text.pieces[0].name != ""
 }
 
+// userValue is the name of who the command runs for.
+const userValue = "user_id"
+
 // scope finds values for templates: of the call first, then of the place.
-func scope(args arguments, at Path) values {
+func (t *turn) scope(args arguments, at Path) values {
 	return func(name string) (json.RawMessage, bool) {
 		if v, ok := args[name]; ok {
 			return v, true
 		}
-		return at.lookup(name)
+		if v, ok := at.lookup(name); ok || name != userValue || t.user == "" {
+			return v, ok
+		}
+		return wire.AppendQuote(nil, t.user), true
 	}
 }
 

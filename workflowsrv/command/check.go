@@ -223,7 +223,7 @@ func (l *loader) checkTemplates(s *source) {
 // has run, so that its outputs are there, too.
 func (l *loader) checkNames(s *source, n *document.Node, path string, names []string, after bool) {
 	c := s.command
-	known := c.paramNames()
+	known := append(c.paramNames(), userValue)
 	if after {
 		known = append(known, textValue)
 		for _, out := range c.Outputs {
@@ -231,6 +231,9 @@ func (l *loader) checkNames(s *source, n *document.Node, path string, names []st
 		}
 	}
 	for _, name := range names {
+		if name == userValue && s.doc.Get("params").Get(name) == nil && (c.Param(name) != nil || l.around(c, name)) {
+			l.warn(s.file, n, path, "here {%s} may be a value of the call or of the place, which is not always who the session is for", name)
+		}
 		if slices.Contains(known, name) || l.around(c, name) {
 			continue
 		}

@@ -24,6 +24,9 @@ type Options struct {
 	// LookupEnv reads the variables that headers and processes refer to; nil
 	// knows none.
 	LookupEnv func(name string) (string, bool)
+	// Credential finds a secret of a user, which ${user:NAME} in headers and in
+	// the environment of processes stands for; nil knows none.
+	Credential func(ctx context.Context, user, name string) (string, error)
 	// Now is the clock of traces; nil is time.Now.
 	Now func() time.Time
 }
@@ -33,6 +36,7 @@ type Options struct {
 type Engine struct {
 	w    *Workflow
 	opts Options
+	user string // for whom the commands run, "" where nobody is told apart
 }
 
 // New returns an engine.
@@ -43,7 +47,14 @@ func New(w *Workflow, opts Options) *Engine {
 	if opts.LookupEnv == nil {
 		opts.LookupEnv = func(string) (string, bool) { return "", false }
 	}
-	return &Engine{w, opts}
+	return &Engine{w: w, opts: opts}
+}
+
+// For returns the engine for the commands of a user, whom {user_id} stands for.
+func (e *Engine) For(user string) *Engine {
+	theirs := *e
+	theirs.user = user
+	return &theirs
 }
 
 // Workflow returns the workflow that the engine runs.

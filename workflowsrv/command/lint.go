@@ -248,7 +248,7 @@ func (l *loader) lintEnter(s *source) {
 	}
 	for _, m := range c.enter.key {
 		for _, name := range m.text.names() {
-			if c.Param(name) != nil || name == textValue || slices.ContainsFunc(c.Outputs, func(o Output) bool { return o.Name == name }) {
+			if c.Param(name) != nil || name == textValue || name == userValue || slices.ContainsFunc(c.Outputs, func(o Output) bool { return o.Name == name }) {
 				continue
 			}
 			own := l.w.contexts[c.Context]
@@ -289,7 +289,7 @@ func (l *loader) lintSurroundings(s *source) {
 			return
 		}
 		for _, p := range t.pieces {
-			if _, set := l.opts.LookupEnv(p.name); p.env && !set {
+			if _, set := l.opts.LookupEnv(p.name); p.env && !set && !strings.HasPrefix(p.name, credentialPrefix) {
 				l.warn(s.file, n, path, "the variable %s is not set", p.name)
 			}
 		}

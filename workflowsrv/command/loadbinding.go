@@ -107,6 +107,9 @@ func (l *loader) parse(text string, may variables) (*template, error) {
 
 func (l *loader) template(file string, n *document.Node, path string, may variables) *template {
 	t, err := l.parse(n.Text(), may)
+	if err == nil {
+		err = t.wrongCredential()
+	}
 	if err != nil {
 		l.fault(file, n, path, "%v", err)
 		return &template{}

@@ -43,7 +43,7 @@ func (t *turn) existing(l *Lookup, args arguments) ([]string, error) {
 	}
 	given := json.RawMessage("{}")
 	if l.Tool.arguments != nil {
-		given, _ = l.Tool.arguments.append(nil, scope(args, t.path))
+		given, _ = l.Tool.arguments.append(nil, t.scope(args, t.path))
 	}
 	raw, err := t.Engine.opts.Caller.CallTool(t.ctx, l.Tool.Toolbox, l.Tool.Server, l.Tool.Tool, given)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 // conclude turns what a command returned into its outcome.
 func (t *turn) conclude(c *Command, args arguments, at Path, r result) *Outcome {
 	response := CommandResponse{Response: r.text, Artifacts: r.artifacts()}
-	get := scope(args, at)
+	get := t.scope(args, at)
 	success := !r.failed
 	if success {
 		var missing []string

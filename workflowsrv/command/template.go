@@ -64,6 +64,16 @@ func parseTemplate(source string, env bool) (*template, error) {
 	return t, nil
 }
 
+// wrongCredential says which name of a secret nobody can keep one by.
+func (t *template) wrongCredential() error {
+	for _, p := range t.pieces {
+		if name, ok := strings.CutPrefix(p.name, credentialPrefix); ok && p.env && !named(name) {
+			return fmt.Errorf("${%s} names no secret of the user; write ${user:NAME}", p.name)
+		}
+	}
+	return nil
+}
+
 // names are the values that the template needs.
 func (t *template) names() []string {
 	var list []string

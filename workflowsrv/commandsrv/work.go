@@ -67,6 +67,9 @@ func (s *Server) resultOf(t *turn, o *command.Outcome, form json.RawMessage) any
 	return runResult{r, o.Output.CommandName, o.Output.CommandParameters, o.Structured, o.Content}
 }
 
+// engineFor runs the commands of a turn for whose session it is.
+func (s *Server) engineFor(t *turn) *command.Engine { return s.engine().For(t.at.owner) }
+
 // work does what a turn is for, from where its conversation stands.
 func (s *Server) work(ctx context.Context, t *turn) (store.Turn, *Fault) {
 	conversation, err := s.store.Conversation(ctx, t.at.owner, t.at.Conversation)
@@ -142,11 +145,11 @@ func (s *Server) command(ctx context.Context, t *turn, now standing, answers boo
 		o, err = s.answer(ctx, t, now.Path, pending, t.request.text, opts)
 	case t.request.kind == kindAssistant:
 		opts.Corrections = s.corrections(ctx, t)
-		o, err = s.engine().Assist(ctx, now.Path, t.request.text, opts)
+		o, err = s.engineFor(t).Assist(ctx, now.Path, t.request.text, opts)
 	case t.request.action != nil:
-		o, err = s.engine().Run(ctx, now.Path, *t.request.action, opts)
+		o, err = s.engineFor(t).Run(ctx, now.Path, *t.request.action, opts)
 	default:
-		o, err = s.engine().Execute(ctx, now.Path, t.request.text, opts)
+		o, err = s.engineFor(t).Execute(ctx, now.Path, t.request.text, opts)
 	}
 	opts.Confirmed = false
 	for range maxAsked {
@@ -172,7 +175,7 @@ const maxAsked = 5
 // answer goes on with a question, and keeps what was learnt of the
 // instruction that led to it.
 func (s *Server) answer(ctx context.Context, t *turn, at command.Path, pending command.Pending, reply string, opts command.CallOptions) (*command.Outcome, error) {
-	o, err := s.engine().Answer(ctx, at, pending, reply, opts)
+	o, err := s.engineFor(t).Answer(ctx, at, pending, reply, opts)
 	if err != nil || o.Status != command.Completed || o.Output.CommandName == nil || pending.Query == "" || strings.HasPrefix(strings.TrimSpace(reply), "/") {
 		return o, err
 	}
@@ -208,7 +211,7 @@ func (s *Server) plan(ctx context.Context, t *turn, now standing) (store.Turn, *
 	if err != nil {
 		return store.Turn{}, faultOf(err)
 	}
-	r, err := t.agent.Run(ctx, AgentRequest{Engine: s.engine(), Path: now.Path, Query: t.request.text, State: now.Agent, History: said, Trace: t.note, Text: t.say, Ask: t.ask})
+	r, err := t.agent.Run(ctx, AgentRequest{Engine: s.engineFor(t), Path: now.Path, Query: t.request.text, State: now.Agent, History: said, Trace: t.note, Text: t.say, Ask: t.ask})
 	if err != nil {
 		f := faultOf(err)
 		f.Code = max(f.Code, http.StatusInternalServerError) // commands may have run

@@ -2,6 +2,8 @@ package main
 
 import (
 	"io"
+	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -24,4 +26,52 @@ func TestStartup(t *testing.T) {
 			t.Errorf("%s: got %q, %v, want %q, %q", tt.environ, got, err, tt.want, tt.err)
 		}
 	}
+}
+
+// A file of variables that is not there, or is malformed, ends the start with its
+// name and the line.
+func TestVariableFiles(t *testing.T) {
+	dir := t.TempDir()
+	writeFiles(t, dir, map[string]string{"good.env": "A=1\nB=\"two words\"\n", "bad.env": "A=1\nthis is none\n"})
+	for _, tt := range []struct{ file, err string }{
+		{"good.env", ""},
+		{"bad.env", "PASSWORDS_FILE_PATH: " + filepath.Join(dir, "bad.env") + ":2"},
+		{"none.env", "PASSWORDS_FILE_PATH: "},
+	} {
+		env := &environment{environ: []string{"A=0", "PASSWORDS_FILE_PATH=" + filepath.Join(dir, tt.file)}}
+		err := env.readVariables("ENV_FILE_PATH", "PASSWORDS_FILE_PATH")
+		if (err == nil) != (tt.err == "") || err != nil && !strings.HasPrefix(err.Error(), tt.err) {
+			t.Errorf("%s: got %v, want %q", tt.file, err, tt.err)
+		}
+		a, _ := env.lookup("A")
+		b, _ := env.lookup("B")
+		if err == nil && (a != "1" || b != "two words") {
+			t.Errorf("%s: got A=%q and B=%q, want those of the file", tt.file, a, b)
+		}
+	}
+}
+
+// Without a server of commands that can work the program is alive and not ready,
+// and says so without a token and without what is wrong.
+func TestProbes(t *testing.T) {
+	dir := t.TempDir()
+	writeFiles(t, dir, map[string]string{"c.json": `{"toolboxes": {"gone": {"mcpServers": {"desk": {"builtin": "commands", "commands": "gone"}}}}}`})
+	environ := []string{"XDG_STATE_HOME=" + t.TempDir(), "WORKBENCH_CONFIG=" + filepath.Join(dir, "c.json")}
+	d := deskOf(t, serveForTest(t, environ), environ, "gone")
+	token := d.token
+	probes := func(ready int, want string) {
+		t.Helper()
+		d.token = ""
+		if status, got := d.send("GET", "/probes/healthz", ""); status != http.StatusOK || strings.TrimSpace(got) != `{"status":"alive"}` {
+			t.Errorf("got %d %s, want it alive", status, got)
+		}
+		if status, got := d.send("GET", "/probes/readyz", ""); status != ready || strings.TrimSpace(got) != want {
+			t.Errorf("got %d %s, want %d %s", status, got, ready, want)
+		}
+		d.token = token
+	}
+	if status, got := d.send("POST", "/initialize", `{}`); status != http.StatusServiceUnavailable {
+		t.Errorf("got %d %s of a folder that is not there", status, got)
+	}
+	probes(http.StatusServiceUnavailable, `{"checks":{"open":true,"store":true,"workflow":false},"status":"not_ready"}`)
 }

@@ -34,6 +34,7 @@ func TestBadRequests(t *testing.T) {
 		"no number":            {"GET", "/conversations?limit=many", "", "", 422, "limit must be of type integer, got string"},
 		"no whole number":      {"GET", "/conversations?limit=1.5", "", "", 422, "limit must be of type integer, got number"},
 		"a client without end": {"POST", "/initialize", "application/json", `{"client":"` + strings.Repeat("x", 1<<16) + `"}`, 422, "client"},
+		"the format of later":  {"POST", "/initialize", "application/json", `{"stream_format":"sse"}`, 422, `there is no argument "stream_format"`},
 		"an argument too many": {"GET", "/commands?session=1", "", "", 422, `there is no argument "session"; did you mean session_id?`},
 	} {
 		t.Run(name, func(t *testing.T) {

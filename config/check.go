@@ -90,7 +90,7 @@ func (c *checker) text(n *node, path string, secret bool) (value, bool) {
 	case err != nil:
 		c.fault(n.at, path, err.Error(), "variables are ${NAME} and ${NAME:-default}, secrets ${secret:NAME}; a literal ${ is $${")
 	case v.sealed && !secret:
-		c.fault(n.at, path, "want a string without a secret, got ${secret:"+e.secrets[0]+"}", "what this string holds is shown to people and models; secrets go into args, env, url, headers, oauth.clientSecret, models.apiKey and store.dsn")
+		c.fault(n.at, path, "want a string without a secret, got ${secret:"+e.secrets[0]+"}", "what this string holds is shown to people and models; secrets go into args, env, url, headers, clientSecret and privateKey of oauth, models.apiKey and store.dsn")
 	case strings.Count(v.text, "\x00") != len(e.secrets):
 		c.reject(v, "want a string without a zero byte", "")
 	case len(e.missing) == 0:

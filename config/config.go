@@ -120,25 +120,6 @@ type Server struct {
 	SecretCommands map[string][]string // of those secrets that its strings want and that a program prints
 }
 
-// OAuth says what a login to a remote server is to know that the server does not say itself. The zero value is for those that
-// say all.
-type OAuth struct {
-	ClientID     string   `key:"clientId"`     // "" if the client registers itself
-	ClientSecret string   `key:"clientSecret"` // "" if it has none
-	Issuer       string   `key:"issuer"`       // the authorization server; "" for the one that the server names
-	Scopes       []string `key:"scopes"`       // asked for; nil for those that the server names
-	Grant        Grant    `key:"grant" enum:"authorization_code,client_credentials"`
-}
-
-// Grant is the way to a token.
-type Grant string
-
-// The grants. The zero value means GrantCode.
-const (
-	GrantCode        Grant = "authorization_code" // a person logs in, by workbench login
-	GrantCredentials Grant = "client_credentials" // the client acts for itself
-)
-
 // InheritEnv says which variables of workbench's own environment a stdio server gets besides the safe list
 // and its Env: all of them, those named, or (the zero value) none.
 type InheritEnv struct {

@@ -346,20 +346,6 @@ func toolsFile(tools []config.Tool) (file ordered) {
 	return file
 }
 
-func oauthKeys(a config.OAuth) (keys ordered) {
-	for _, text := range []struct{ key, value string }{
-		{"clientId", a.ClientID}, {"clientSecret", a.ClientSecret}, {"issuer", a.Issuer}, {"grant", string(a.Grant)},
-	} {
-		if text.value != "" {
-			keys = append(keys, entry{text.key, escape(text.value)})
-		}
-	}
-	if a.Scopes != nil {
-		keys = append(keys, entry{"scopes", escapeAll(a.Scopes)})
-	}
-	return keys
-}
-
 func escape(s string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(s, "${", "$${"), "\x00$${secret:", "${secret:")
 }

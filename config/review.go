@@ -118,7 +118,7 @@ func (r *review) server(s member) {
 // asWritten gives a value as JSON, of a secret one what is not known to all.
 func asWritten(key string, n *node) string {
 	switch key {
-	case "apiKey", "clientSecret", "headers":
+	case "apiKey", "clientSecret", "privateKey", "headers":
 		return masked(n)
 	}
 	var b strings.Builder

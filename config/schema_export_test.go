@@ -107,8 +107,16 @@ func typeSchema(t reflect.Type) schema {
 	case reflect.TypeFor[SecretSource]():
 		s := objectSchema(t)
 		s["required"] = []string{"command"}
-		s["properties"].(schema)["command"].(schema)["minItems"] = 1
-		s["properties"].(schema)["command"].(schema)["description"] = "A program with its arguments, which prints the secret."
+		printed(s, "A program with its arguments, which prints the secret.")
+		return s
+	case reflect.TypeFor[TokenSource]():
+		s := objectSchema(t)
+		s["oneOf"] = []schema{{"required": []string{"file"}}, {"required": []string{"command"}}}
+		printed(s, "A program with its arguments, which prints the token.")
+		return s
+	case reflect.TypeFor[IdentityProvider]():
+		s := objectSchema(t)
+		s["required"] = []string{"issuer", "clientId", "idToken"}
 		return s
 	case reflect.TypeFor[map[string]SecretSource]():
 		return schema{
@@ -161,6 +169,12 @@ func typeSchema(t reflect.Type) schema {
 		return objectSchema(t)
 	}
 	return schema{"type": "string"}
+}
+
+// printed says of a schema that its command prints something.
+func printed(s schema, description string) {
+	command := s["properties"].(schema)["command"].(schema)
+	command["minItems"], command["description"] = 1, description
 }
 
 // choiceSchema describes one string of several, or one whose variables choose.
@@ -279,12 +293,28 @@ func description(key string) string {
 		return "The client that was registered with the authorization server by hand, or the https address of a client metadata document. Default: the client registers itself."
 	case "clientSecret":
 		return "The secret of that client, if it has one."
+	case "privateKey":
+		return "The private key that the client signs with in place of showing a secret (private_key_jwt): PEM or a JSON Web Key. Leave it to a secret: ${secret:NAME}"
+	case "privateKeyFile":
+		return "A file with that key. A relative path starts from the folder of this file."
+	case "keyId":
+		return "The name by which the authorization server knows that key (kid)."
+	case "assertion":
+		return "Where the JSON Web Token is found that the platform gave this workload. It is read anew for each token."
+	case "file":
+		return "A file with the token. A relative path starts from the folder of this file."
+	case "identityProvider":
+		return "Where the people of an enterprise log in, with the grant jwt_bearer: what it says of the person is taken to the authorization server of the MCP server (enterprise-managed authorization)."
+	case "idToken":
+		return "Where the ID token is found that the identity provider gave the person. It is read anew for each token."
+	case "dpop":
+		return "Have tokens be bound to a key and take no others (DPoP). Default false: those are that the server wants to be."
 	case "http":
 		return "What holds for serving over HTTP, besides the flags of workbench serve."
 	case "jwt":
 		return "The issuer whose JSON Web Tokens are let in besides the tokens that workbench makes."
 	case "issuer":
-		return "In oauth: the authorization server that the client is registered with; default: the first that the server names. In jwt: who made the tokens, to the letter of their claim iss."
+		return "In oauth: the authorization server that the client is registered with; default: the first that the server names. In identityProvider: its address. In jwt: who made the tokens, to the letter of their claim iss."
 	case "audience":
 		return "Whom tokens must be for: a value of their claim aud, such as the address of this workbench."
 	case "jwksUrl":
@@ -296,7 +326,7 @@ func description(key string) string {
 	case "scopes":
 		return "The scopes to ask for. Default: those that the server names."
 	case "grant":
-		return "How a token is got: a person logs in (authorization_code, the default), or the client acts for itself (client_credentials)."
+		return "How a token is got: a person logs in (authorization_code, the default), the client acts for itself (client_credentials), or for what somebody else says of it (jwt_bearer): the platform in assertion, or identityProvider."
 	case "builtin":
 		return "A server inside workbench: workflow, which leads through step-by-step workflows, or commands, which serves a workflow of commands."
 	case "commands":

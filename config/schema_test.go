@@ -57,6 +57,11 @@ func TestSchemaKeys(t *testing.T) {
 		{"server", server, `{"toolboxes": {"t": {"mcpServers": {"s": {"command": "x", "qqqqqqqq": 1}}}}}`},
 		{"oauth", server["properties"].(map[string]any)["oauth"],
 			`{"toolboxes": {"t": {"mcpServers": {"s": {"url": "http://h", "oauth": {"qqqqqqqq": 1}}}}}}`},
+		{"assertion", server["properties"].(map[string]any)["oauth"].(map[string]any)["properties"].(map[string]any)["assertion"],
+			`{"toolboxes": {"t": {"mcpServers": {"s": {"url": "http://h", "oauth": {"grant": "jwt_bearer", "assertion": {"file": "x", "qqqqqqqq": 1}}}}}}}`},
+		{"identityProvider", server["properties"].(map[string]any)["oauth"].(map[string]any)["properties"].(map[string]any)["identityProvider"],
+			`{"toolboxes": {"t": {"mcpServers": {"s": {"url": "http://h", "oauth": {"grant": "jwt_bearer", "identityProvider": {
+				"issuer": "http://h", "clientId": "c", "idToken": {"file": "x"}, "qqqqqqqq": 1}}}}}}}`},
 		{"timeouts", server["properties"].(map[string]any)["timeouts"],
 			`{"toolboxes": {"t": {"mcpServers": {"s": {"command": "x", "timeouts": {"qqqqqqqq": 1}}}}}}`},
 	} {

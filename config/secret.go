@@ -86,7 +86,10 @@ func Shown(text string) string { return strings.ReplaceAll(text, secretMark, sec
 
 // Secrets returns the secrets that the strings of the server want, sorted by their names.
 func (s *Server) Secrets() []Secret {
-	texts := slices.Concat([]string{s.URL, s.OAuth.ClientSecret}, s.Args, slices.Collect(maps.Values(s.Env)), slices.Collect(maps.Values(s.Headers)))
+	texts := slices.Concat([]string{s.URL}, s.Args, slices.Collect(maps.Values(s.Env)), slices.Collect(maps.Values(s.Headers)))
+	for _, text := range s.OAuth.sealed() {
+		texts = append(texts, *text)
+	}
 	return sourced(secretsIn(texts...), s.SecretCommands)
 }
 
@@ -118,7 +121,9 @@ func (s *Server) Reveal(secrets map[string]string) (Server, error) {
 		r.Args[i] = put(r.Args[i], secrets)
 	}
 	r.Env, r.Headers = putAll(s.Env, secrets), putAll(s.Headers, secrets)
-	r.OAuth.ClientSecret = put(s.OAuth.ClientSecret, secrets)
+	for _, text := range r.OAuth.sealed() {
+		*text = put(*text, secrets)
+	}
 	r.URL = put(s.URL, secrets)
 	if r.URL != s.URL && !isURL(r.URL) {
 		return r, errors.New("its url is none that begins with http:// or https:// and a host once its secrets are put in")

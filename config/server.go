@@ -250,49 +250,6 @@ func (c *checker) remote(o *object, s *Server) {
 	}
 }
 
-func (c *checker) oauth(n *node, path string) OAuth {
-	var a OAuth
-	o, ok := c.object(n, path)
-	if !ok {
-		return a
-	}
-	if v, ok := o.text("clientId", false); ok {
-		a.ClientID = v.text
-		if v.text == "" {
-			c.reject(v, "want the id of a client", "leave it out and the client registers itself")
-		}
-	}
-	if v, ok := o.text("clientSecret", true); ok {
-		a.ClientSecret = v.text
-		if v.text == "" {
-			c.reject(v, "want a secret", "leave it out if the client has none")
-		}
-	}
-	if v, ok := o.text("issuer", false); ok {
-		a.Issuer = v.text
-		if !isURL(v.text) {
-			c.reject(v, "want a URL that begins with http:// or https:// and a host", "")
-		}
-	}
-	for _, v := range o.list("scopes", false) {
-		a.Scopes = append(a.Scopes, v.text)
-		if v.text == "" || strings.ContainsFunc(v.text, func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\\' }) {
-			c.reject(v, "want a scope without spaces", "write each scope as a string of its own")
-		}
-	}
-	if v, ok := o.choice("grant", string(GrantCode), string(GrantCredentials)); ok {
-		a.Grant = Grant(v.text)
-	}
-	switch {
-	case o.has("clientSecret") && !o.has("clientId"):
-		c.fault(o.at, path, "want clientId beside clientSecret, got none", "")
-	case a.Grant == GrantCredentials && !(o.has("clientId") && o.has("clientSecret")):
-		c.fault(o.at, path, "want clientId and clientSecret with the grant client_credentials", "")
-	}
-	o.done(func(string) string { return "" })
-	return a
-}
-
 func (c *checker) headers(o *object) map[string]string {
 	var headers map[string]string
 	lines := map[string]int{}

@@ -225,7 +225,7 @@ func (s *Server) key() catalogue.Key {
 	cfg := s.cfg
 	start := cfg.StartedAs()
 	start.Name, start.Disabled, start.Problem = "", false, nil
-	start.Env, start.Headers, start.OAuth.ClientSecret = nil, nil, ""
+	start.Env, start.Headers, start.OAuth = nil, nil, cfg.OAuth.Public()
 	id := struct {
 		Start              config.Server
 		Variables, Headers []string

@@ -95,7 +95,7 @@ func (r *remote) use(cfg config.Server) {
 	}
 	next := &live{cfg: cfg}
 	if opts := r.server.box.opts; cfg.URL == r.server.cfg.URL { // logins are kept under the url, which is to have no secret then
-		next.login = NewLogin(cfg, opts.Logins, opts.HTTP, opts.Environ)
+		next.login = NewLogin(cfg, opts)
 	}
 	r.live.Store(next)
 	if last.login != nil {

@@ -13,11 +13,12 @@ import (
 	"github.com/mcp-workbench/workbench/internal/oauth"
 )
 
-// NewLogin makes what logs in to a remote server, by its configuration; nil if
-// store is, or if the server is not remote or has a header Authorization. client
-// is what the server is spoken to with; its TLS settings hold here too.
-func NewLogin(cfg config.Server, store *oauth.Store, client *http.Client, environ []string) *oauth.Client {
-	if store == nil || cfg.URL == "" {
+// NewLogin makes what logs in to a remote server, by its configuration and what
+// opts has: Logins, HTTP, whose TLS settings hold here too, Environ and Secret.
+// It is nil if there are no Logins, or if the server is not remote or has a
+// header Authorization.
+func NewLogin(cfg config.Server, opts Options) *oauth.Client {
+	if opts.Logins == nil || cfg.URL == "" {
 		return nil
 	}
 	for name := range cfg.Headers {
@@ -25,19 +26,11 @@ func NewLogin(cfg config.Server, store *oauth.Store, client *http.Client, enviro
 			return nil
 		}
 	}
-	opts := oauth.Options{Proxy: proxyOf(environ)}
-	if t, ok := client.Transport.(*http.Transport); ok {
-		opts.TLS = t.TLSClientConfig
+	how := oauth.Options{Proxy: proxyOf(opts.Environ)}
+	if t, ok := opts.HTTP.Transport.(*http.Transport); ok {
+		how.TLS = t.TLSClientConfig
 	}
-	login, err := oauth.New(oauth.Settings{
-		URL:               cfg.URL,
-		ClientID:          cfg.OAuth.ClientID,
-		ClientSecret:      cfg.OAuth.ClientSecret,
-		Issuer:            cfg.OAuth.Issuer,
-		Scopes:            cfg.OAuth.Scopes,
-		ClientCredentials: cfg.OAuth.Grant == config.GrantCredentials,
-		Headers:           cfg.Headers,
-	}, store, opts)
+	login, err := oauth.New(loginSettings(cfg, opts.Secret), opts.Logins, how)
 	if err != nil {
 		return nil // the server cannot be reached either, and says so
 	}
@@ -53,7 +46,7 @@ func (r *remote) authorized(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, unreachedError{err}
 	}
-	resp, err := r.send(r.withToken(req, token))
+	resp, err := r.sendWith(req, token)
 	if err == nil && resp.StatusCode == http.StatusUnauthorized {
 		resp, err = r.again(req, resp, token)
 	}
@@ -81,7 +74,7 @@ func (r *remote) granted(req *http.Request, resp *http.Response) (*http.Response
 		if err != nil {
 			return nil, unreachedError{err}
 		}
-		if resp, err = r.send(r.withToken(req, token)); err != nil {
+		if resp, err = r.sendWith(req, token); err != nil {
 			return nil, err
 		}
 	}
@@ -91,26 +84,53 @@ func (r *remote) granted(req *http.Request, resp *http.Response) (*http.Response
 func (r *remote) again(req *http.Request, resp *http.Response, token string) (*http.Response, error) {
 	refused := r.server.statusError(resp)
 	_ = resp.Body.Close()
-	next, err := r.login().Renew(req.Context(), token, oauth.ParseChallenge(resp.Header))
+	wanted := oauth.ParseChallenge(resp.Header)
+	if advice := ofProof(wanted, resp.Header); advice != "" && token != "" {
+		refused.Advice = advice // which another token would not change
+		return nil, refused
+	}
+	next, err := r.login().Renew(req.Context(), token, wanted)
 	var person *oauth.LoginError
 	switch {
 	case errors.As(err, &person):
 		refused.Advice = person.Why + "; run " + r.command()
-		if wanted := oauth.ParseChallenge(resp.Header); wanted.Metadata == "" {
+		if wanted.Metadata == "" {
 			refused.Advice += `, or, if the server wants a key and names no way to log in, give it in "headers" (for example "Authorization": "Bearer ${TOKEN}")`
 		}
 		return nil, refused
 	case err != nil:
 		return nil, unreachedError{err}
 	}
-	resp, err = r.send(r.withToken(req, next))
+	resp, err = r.sendWith(req, next)
 	if err == nil && resp.StatusCode == http.StatusUnauthorized {
 		defer resp.Body.Close()
 		refused = r.server.statusError(resp)
-		refused.Advice = "the server refuses a token that was just got for it; run " + r.command()
+		refused.Advice = ofProof(oauth.ParseChallenge(resp.Header), resp.Header)
+		switch {
+		case refused.Advice != "":
+		case r.server.cfg.OAuth.Grant.NeedsNobody():
+			refused.Advice = "the server refuses a token that was just got for it; check the client, scopes and grant of its \"oauth\" in the configuration, or ask who runs the server"
+		default:
+			refused.Advice = "the server refuses a token that was just got for it; run " + r.command()
+		}
 		return nil, refused
 	}
 	return resp, err
+}
+
+// ofProof says what to do where it is the proof (DPoP) and not the token that a
+// server refuses; "" where it is not.
+func ofProof(wanted oauth.Challenge, h http.Header) string {
+	switch wanted.Error {
+	case oauth.UseNonce:
+		return "the server goes on to want a nonce in a proof (DPoP) that has the one it gave; ask who runs it"
+	case oauth.InvalidProof:
+		if note := oauth.ClockNote(h); note != "" {
+			return "the server refuses the proof (DPoP) of the login: " + note
+		}
+		return "the server refuses the proof (DPoP) of the login; ask who runs it"
+	}
+	return ""
 }
 
 // lacks words that a token is not good for a request.
@@ -122,7 +142,7 @@ func (r *remote) lacks(ctx context.Context, e *StatusError, wanted oauth.Challen
 	case len(scopes) > 0 && len(missing) == 0:
 		e.Advice = fmt.Sprintf("it wants the scope %q, which the login was for: logging in again changes nothing; ask who runs the server", wanted.Scope)
 		return e
-	case r.server.cfg.OAuth.Grant == config.GrantCredentials:
+	case r.server.cfg.OAuth.Grant.NeedsNobody():
 		e.Advice = fmt.Sprintf(`it wants the scope %q; add it to "scopes" of its "oauth" in the configuration`, wanted.Scope)
 		return e
 	}
@@ -153,16 +173,13 @@ func shellWord(s string) string {
 	return s
 }
 
-// withToken returns a request of its own, so that the same may be sent twice.
-func (r *remote) withToken(req *http.Request, token string) *http.Request {
+// sendWith makes one HTTP exchange with a token, "" for none. It leaves the
+// request as it is, so that the same may be sent again.
+func (r *remote) sendWith(req *http.Request, token string) (*http.Response, error) {
 	r.server.box.opts.Masks.Add(token, mask.Masked)
-	if token == "" {
-		return req
+	resp, err := r.login().Do(r.client, req, token)
+	if err != nil {
+		return nil, r.server.hidden.Load().error(explain(err))
 	}
-	req = req.Clone(req.Context())
-	if req.GetBody != nil {
-		req.Body, _ = req.GetBody() // of bytes in memory
-	}
-	req.Header.Set("Authorization", "Bearer "+token)
-	return req
+	return resp, nil
 }

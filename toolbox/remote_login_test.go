@@ -24,7 +24,7 @@ func TestRemoteLogin(t *testing.T) {
 			cfg.Headers = nil
 			login := func() {
 				t.Helper()
-				c := toolbox.NewLogin(cfg, store, r.Client(), nil)
+				c := toolbox.NewLogin(cfg, toolbox.Options{Logins: store, HTTP: r.Client()})
 				defer c.Close()
 				came := make(chan error, 1)
 				if _, err := c.Login(t.Context(), oauth.LoginOptions{Show: func(address string) error {

@@ -152,4 +152,6 @@ func (s *Server) mask(cfg *config.Server, secrets, variables map[string]string) 
 		}
 	}
 	masks.Add(cfg.OAuth.ClientSecret, mask.Masked)
+	masks.Add(cfg.OAuth.PrivateKey, mask.Masked)
+	masks.Add(cfg.OAuth.IdentityProvider.ClientSecret, mask.Masked)
 }

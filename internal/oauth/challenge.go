@@ -5,12 +5,14 @@ import (
 	"strings"
 )
 
-// Challenge is what a server wants of a token, from the Bearer challenge of a
-// 401 or 403 (RFC 6750, section 3; RFC 9728, section 5.1).
+// Challenge is what a server wants of a token, from the Bearer and DPoP
+// challenges of a 401 or 403 (RFC 6750, section 3; RFC 9449, section 7.1; RFC
+// 9728, section 5.1).
 type Challenge struct {
 	Error    string `json:"error,omitempty"`
 	Scope    string `json:"scope,omitempty"`             // divided by spaces
 	Metadata string `json:"resource_metadata,omitempty"` // the url of the server's metadata
+	DPoP     bool   `json:"dpop,omitempty"`              // it takes tokens that are bound to a key
 }
 
 // InsufficientScope is the Error of a token that is good but not for this.
@@ -19,26 +21,32 @@ const InsufficientScope = "insufficient_scope"
 // maxParam bounds what is taken of a header, in bytes.
 const maxParam = 2 << 10
 
-// ParseChallenge reads the first Bearer challenge of a response's header; the
-// zero Challenge if there is none. What does not have the form that it must
-// have is left out.
-func ParseChallenge(h http.Header) Challenge {
+// ParseChallenge reads the first Bearer and the first DPoP challenge of a
+// response's header; the zero Challenge if there is none. What one of the two
+// does not say the other does. What does not have the form that it must have is
+// left out.
+func ParseChallenge(h http.Header) (found Challenge) {
+	seen := make(map[string]bool)
 	for _, line := range h.Values("WWW-Authenticate") {
 		for _, c := range challenges(line) {
-			if !strings.EqualFold(c.scheme, "Bearer") {
+			scheme := strings.ToLower(c.scheme)
+			if scheme != "bearer" && scheme != "dpop" || seen[scheme] {
 				continue
 			}
-			found := Challenge{Error: c.params["error"], Metadata: c.params["resource_metadata"]}
-			if !isScope(found.Error) {
-				found.Error = ""
+			seen[scheme] = true
+			found.DPoP = found.DPoP || scheme == "dpop"
+			if said := c.params["error"]; found.Error == "" && isScope(said) {
+				found.Error = said
 			}
-			if scope := c.params["scope"]; isScope(scope) {
+			if scope := c.params["scope"]; found.Scope == "" && isScope(scope) {
 				found.Scope = strings.Join(strings.Fields(scope), " ")
 			}
-			return found
+			if found.Metadata == "" {
+				found.Metadata = c.params["resource_metadata"]
+			}
 		}
 	}
-	return Challenge{}
+	return found
 }
 
 // isScope reports whether s is a list of scope-tokens (RFC 6749, section 3.3),

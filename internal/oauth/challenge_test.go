@@ -13,7 +13,7 @@ func TestParseChallenge(t *testing.T) {
 	}{
 		"none":            {nil, Challenge{}},
 		"bare":            {[]string{`Bearer`}, Challenge{}},
-		"all":             {[]string{`Bearer error="insufficient_scope", scope="a b", resource_metadata="https://s/.well-known/x"`}, Challenge{InsufficientScope, "a b", "https://s/.well-known/x"}},
+		"all":             {[]string{`Bearer error="insufficient_scope", scope="a b", resource_metadata="https://s/.well-known/x"`}, Challenge{InsufficientScope, "a b", "https://s/.well-known/x", false}},
 		"tokens":          {[]string{`bearer error=invalid_token,scope=a`}, Challenge{Error: "invalid_token", Scope: "a"}},
 		"other case":      {[]string{`BEARER Scope="a"`}, Challenge{Scope: "a"}},
 		"behind another":  {[]string{`Basic realm="x, y", Bearer scope="a"`}, Challenge{Scope: "a"}},
@@ -24,6 +24,7 @@ func TestParseChallenge(t *testing.T) {
 		"no end":          {[]string{`Bearer scope="a`}, Challenge{}},
 		"no scheme":       {[]string{`scope="a"`}, Challenge{}},
 		"control":         {[]string{"Bearer scope=\"a\x1b[2J\""}, Challenge{}},
+		"both":            {[]string{`DPoP algs="ES256", error="use_dpop_nonce", Bearer scope="a", error="x"`}, Challenge{Error: UseNonce, Scope: "a", DPoP: true}},
 		"huge":            {[]string{`Bearer scope="` + strings.Repeat("a", 10000) + `"`}, Challenge{}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -3,6 +3,7 @@ package oauth
 import (
 	"context"
 	"crypto/tls"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -20,14 +21,28 @@ type Settings struct {
 	// A ClientID that is an https url is that of a client metadata document.
 	// Without one this program registers itself.
 	ClientID, ClientSecret string
+	// PrivateKey reads a private key, in PEM or as a JSON Web Key, that the
+	// client signs with in place of showing a secret, each time that it does;
+	// nil if it has none. KeyID names the key to the authorization server.
+	PrivateKey Source
+	KeyID      string
 	// Issuer is the authorization server that the client is registered with;
 	// "" means the one that the server names.
 	Issuer string
 	// Scopes are asked for in place of those that the server names first.
 	Scopes []string
-	// ClientCredentials says that the client acts for itself: no person
-	// consents.
-	ClientCredentials bool
+	// Grant is how a token is got.
+	Grant Grant
+	// Assertion reads the JSON Web Token that the platform gave this workload:
+	// what a token is got for with GrantAssertion, and what the client shows who
+	// it is by with GrantCredentials; nil if there is none.
+	Assertion Source
+	// Identity is who gives what a token is got for with GrantAssertion; nil if
+	// that is Assertion.
+	Identity *Identity
+	// DPoP says that tokens must be bound to a key. Without it those are that
+	// the server wants to be.
+	DPoP bool
 	// Headers go with each request to the server that is made for a login.
 	Headers map[string]string
 }
@@ -41,6 +56,41 @@ type Options struct {
 	TLS *tls.Config
 	// Resolver looks up names; nil means that of the system.
 	Resolver *net.Resolver
+}
+
+// Source reads something that is kept elsewhere, and may be another one each
+// time.
+type Source func(context.Context) (string, error)
+
+// Grant is the way to a token.
+type Grant int
+
+// The grants.
+const (
+	GrantCode        Grant = iota // a person logs in
+	GrantCredentials              // the client acts for itself (RFC 6749, section 4.4)
+	GrantAssertion                // somebody else vouches for the client (RFC 7523, section 2.1)
+)
+
+// own reports whether no person logs in.
+func (g Grant) own() bool { return g != GrantCode }
+
+func (g Grant) String() string {
+	switch g {
+	case GrantCredentials:
+		return "client credentials"
+	case GrantAssertion:
+		return "an assertion"
+	}
+	return "a login"
+}
+
+// Identity is the provider of identities of an enterprise, which decides who may
+// use a server (the extension enterprise-managed authorization).
+type Identity struct {
+	Issuer                 string
+	ClientID, ClientSecret string // of the client that it knows
+	Token                  Source // reads the ID token that it gave
 }
 
 // LoginError says that a person has to log in.
@@ -62,6 +112,10 @@ type Client struct {
 	loaded  bool
 	current record // as last read or written
 	failed  failure
+	key     *proofKey // as it was read from keyOf
+	keyOf   json.RawMessage
+
+	serverNonce, issuerNonce nonce
 }
 
 // failure is a renewal that did not work, so that who comes with the same token
@@ -85,11 +139,15 @@ func New(settings Settings, store *Store, opts Options) (*Client, error) {
 	if err != nil || server.Host == "" {
 		return nil, errors.New("the server's address is no url")
 	}
+	named := []string{settings.URL, settings.Issuer}
+	if settings.Identity != nil {
+		named = append(named, settings.Identity.Issuer)
+	}
 	return &Client{
 		settings: settings,
 		server:   server,
 		store:    store,
-		http:     newGuard(opts, settings.URL, settings.Issuer),
+		http:     newGuard(opts, named...),
 		turn:     make(chan struct{}, 1),
 	}, nil
 }
@@ -115,7 +173,7 @@ func (c *Client) Token(ctx context.Context) (string, error) {
 	if r.usable() {
 		return r.Access, nil
 	}
-	if r.Refresh == "" && !c.settings.ClientCredentials {
+	if r.Refresh == "" && !c.settings.Grant.own() {
 		return "", nil
 	}
 	token, err := c.Renew(ctx, r.Access, r.Wanted)
@@ -173,7 +231,7 @@ func (c *Client) Renew(ctx context.Context, used string, wanted Challenge) (stri
 // renew gets a token without asking a person.
 func (c *Client) renew(ctx context.Context, r *record) error {
 	switch {
-	case c.settings.ClientCredentials:
+	case c.settings.Grant.own():
 		return c.asItself(ctx, r)
 	case r.Access == "" && r.Refresh == "":
 		return &LoginError{"there is no login yet"}
@@ -243,6 +301,7 @@ func (c *Client) Logout(ctx context.Context) (was bool, err error) {
 
 // read returns what is known of the login, as far as it is of the authorization
 // server that the configuration names: no other is shown its client's secret.
+// A token that is not bound to a key is none where it must be.
 func (c *Client) read() (record, error) {
 	r, err := c.store.read(c.settings.URL)
 	c.disown(&r)
@@ -258,7 +317,8 @@ func (c *Client) change(ctx context.Context, f func(*record) error) error {
 }
 
 func (c *Client) disown(r *record) {
-	if want := c.settings.Issuer; want != "" && r.Issuer != "" && !sameIssuer(r.Issuer, want) {
+	want := c.settings.Issuer
+	if want != "" && r.Issuer != "" && !sameIssuer(r.Issuer, want) || c.settings.DPoP && r.Access != "" && !r.Bound {
 		r.forget()
 	}
 }

@@ -319,7 +319,7 @@ func TestRenewFails(t *testing.T) {
 
 func TestClientCredentials(t *testing.T) {
 	b := newBed(t)
-	c := b.client(oauth.Settings{ClientID: "me", ClientSecret: "s3cret", Scopes: []string{"read"}, ClientCredentials: true})
+	c := b.client(oauth.Settings{ClientID: "me", ClientSecret: "s3cret", Scopes: []string{"read"}, Grant: oauth.GrantCredentials})
 	first := b.token(c)
 	if got := b.token(c); got != first {
 		t.Errorf("got the token %q, want %q as before", got, first)

@@ -17,6 +17,7 @@ type resourceMetadata struct {
 	Resource string   `json:"resource"`
 	Issuers  []string `json:"authorization_servers"`
 	Scopes   []string `json:"scopes_supported"`
+	Bound    bool     `json:"dpop_bound_access_tokens_required"`
 }
 
 // issuerMetadata is what an authorization server says of itself (RFC 8414,
@@ -30,6 +31,7 @@ type issuerMetadata struct {
 	Scopes        []string `json:"scopes_supported"`
 	ClientAuth    []string `json:"token_endpoint_auth_methods_supported"`
 	Challenges    []string `json:"code_challenge_methods_supported"`
+	Proofs        []string `json:"dpop_signing_alg_values_supported"`
 	SendsIssuer   bool     `json:"authorization_response_iss_parameter_supported"`
 	ClientIsAnURL bool     `json:"client_id_metadata_document_supported"`
 }
@@ -38,6 +40,7 @@ type issuerMetadata struct {
 type place struct {
 	resource string   // what the token is for
 	scopes   []string // what the server says that it has
+	bound    bool     // the server takes no tokens but those that are bound to a key
 	guessed  bool     // nobody has said that it is the place
 	issuerMetadata
 }
@@ -59,7 +62,7 @@ func (c *Client) discover(ctx context.Context, hint string) (*place, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &place{resource: resource.Resource, scopes: resource.Scopes}
+	p := &place{resource: resource.Resource, scopes: resource.Scopes, bound: resource.Bound}
 	p.issuerMetadata, err = c.issuerMetadata(ctx, issuer)
 	if err != nil {
 		return nil, fmt.Errorf("authorization server %s: %w", issuer, err)

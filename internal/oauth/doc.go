@@ -3,7 +3,11 @@
 // authorization server by metadata (RFC 9728, RFC 8414, OpenID Connect
 // Discovery), registers itself there (RFC 7591) unless it is given a client,
 // has a person consent in a browser (authorization code with PKCE, RFC 9207),
-// and keeps and refreshes the tokens.
+// and keeps and refreshes the tokens. Where no person logs in, a token is got
+// for the client's own credentials (RFC 6749, section 4.4), for what its
+// platform says of it (RFC 7523), or for what the identity provider of an
+// enterprise says of its user (RFC 8693). A client shows who it is by a secret
+// or by what it signs. Tokens can be bound to a key (DPoP, RFC 9449).
 //
 // A [Client] is one server's. Whoever sends requests asks it for a token
 // ([Client.Token]), and for another one when the server refused that

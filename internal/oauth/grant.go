@@ -10,41 +10,32 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/oauth2"
-	"golang.org/x/oauth2/clientcredentials"
-
 	"github.com/mcp-workbench/workbench/internal/foreign"
 )
 
 // exchange gets a token for a grant, which params are of, and puts it into the
-// record.
-//
-// x/oauth2's type for client credentials is the one that lets the parameters of
-// any grant be said: its others have no place for the resource (RFC 8707),
-// which the specification wants in all of them.
+// record. It is asked to be bound to the key of the record, if that has one.
 func (c *Client) exchange(ctx context.Context, r *record, reg registration, params url.Values) error {
-	params.Set("resource", r.Resource)
-	source := clientcredentials.Config{
-		ClientID:       reg.ID,
-		ClientSecret:   reg.Secret,
-		TokenURL:       r.TokenURL,
-		AuthStyle:      oauth2.AuthStyleInParams,
-		EndpointParams: params,
-	}
-	if reg.Auth == authBasic {
-		source.AuthStyle = oauth2.AuthStyleInHeader
-	}
-	token, err := source.Token(context.WithValue(ctx, oauth2.HTTPClient, c.http))
+	key, err := readProofKey(r.Key)
 	if err != nil {
-		return endpointError(err)
+		return &LoginError{err.Error()}
 	}
-	if token.Type() != "Bearer" {
+	params.Set("resource", r.Resource)
+	token, err := c.ask(ctx, tokenRequest{
+		who: "the authorization server", endpoint: r.TokenURL, issuer: r.Issuer, client: reg, params: params, key: key})
+	if err != nil {
+		return err
+	}
+	bound := key != nil && isBound(token.Type())
+	switch {
+	case !bound && c.settings.DPoP:
+		return fmt.Errorf("the authorization server gave a token of the type %s, want one that is bound to a key (DPoP), as the configuration says; if it knows no such tokens, leave dpop out", foreign.NewName(token.Type()))
+	case !bound && token.Type() != "Bearer":
 		return fmt.Errorf("the authorization server gave a token of the type %s, want Bearer", foreign.NewName(token.Type()))
-	}
-	if strings.ContainsFunc(token.AccessToken, func(r rune) bool { return r <= ' ' || r > '~' }) {
+	case strings.ContainsFunc(token.AccessToken, func(r rune) bool { return r <= ' ' || r > '~' }):
 		return errors.New("the authorization server gave a token that cannot be sent")
 	}
-	r.Access, r.Expiry = token.AccessToken, token.Expiry
+	r.Access, r.Expiry, r.Bound = token.AccessToken, token.Expiry, bound
 	if token.RefreshToken != "" {
 		r.Refresh = token.RefreshToken
 	}
@@ -53,35 +44,6 @@ func (c *Client) exchange(ctx context.Context, r *record, reg registration, para
 	}
 	r.Wanted = Challenge{}
 	return nil
-}
-
-// refusal is an error answer of an authorization server (RFC 6749, section
-// 5.2).
-type refusal struct {
-	code foreign.Name
-	text foreign.Text
-}
-
-func (e *refusal) Error() string {
-	if e.text.IsEmpty() {
-		return fmt.Sprintf("the authorization server says %s", e.code)
-	}
-	return fmt.Sprintf("the authorization server says %s: %q", e.code, e.text)
-}
-
-// endpointError words an error of the token endpoint, without the addresses
-// and pages that may be in it.
-func endpointError(err error) error {
-	var refused *oauth2.RetrieveError
-	switch {
-	case !errors.As(err, &refused):
-		return plain(err)
-	case refused.ErrorCode != "":
-		return &refusal{foreign.NewName(refused.ErrorCode), foreign.NewText(refused.ErrorDescription)}
-	case refused.Response != nil:
-		return fmt.Errorf("the authorization server answered HTTP %d", refused.Response.StatusCode)
-	}
-	return errors.New("the authorization server gave no token")
 }
 
 // refresh gets a new token for an old one's refresh token. One that is refused
@@ -99,30 +61,6 @@ func (c *Client) refresh(ctx context.Context, r *record) error {
 	}
 	if err != nil {
 		return fmt.Errorf("the login could not be renewed: %w", err)
-	}
-	return nil
-}
-
-// asItself gets a token with the client's own credentials (RFC 6749, section
-// 4.4).
-func (c *Client) asItself(ctx context.Context, r *record) error {
-	p, err := c.discover(ctx, r.Wanted.Metadata)
-	if err != nil {
-		return fmt.Errorf("no token by client credentials: %w", err)
-	}
-	scopes := c.firstScopes(r, p)
-	r.settle(p)
-	params := url.Values{"grant_type": {"client_credentials"}}
-	if len(scopes) > 0 {
-		params.Set("scope", strings.Join(scopes, " "))
-	}
-	r.Scopes = scopes
-	reg, _ := c.registered(r, p.Issuer)
-	if reg.Auth == "" {
-		reg.Auth = clientAuth(p.ClientAuth, reg.Secret != "")
-	}
-	if err := c.exchange(ctx, r, reg, params); err != nil {
-		return fmt.Errorf("no token by client credentials: %w", err)
 	}
 	return nil
 }
@@ -149,7 +87,7 @@ func (c *Client) firstScopes(r *record, p *place) []string {
 		first = p.scopes
 	}
 	scopes := union(before, first, wanted)
-	if len(scopes) > 0 && slices.Contains(p.Scopes, offline) && !c.settings.ClientCredentials {
+	if len(scopes) > 0 && slices.Contains(p.Scopes, offline) && !c.settings.Grant.own() {
 		scopes = union(scopes, []string{offline})
 	}
 	return scopes
@@ -165,12 +103,20 @@ func (c *Client) revoke(ctx context.Context, r *record) error {
 	if !ok {
 		return nil
 	}
-	form := url.Values{"token": {r.Access}, "client_id": {reg.ID}}
+	form := url.Values{"token": {r.Access}}
+	if reg.ID != "" {
+		form.Set("client_id", reg.ID)
+	}
 	if r.Refresh != "" {
 		form.Set("token", r.Refresh) // which ends those that were got for it
 	}
-	if reg.Auth == authPost {
+	switch reg.Auth {
+	case authPost:
 		form.Set("client_secret", reg.Secret)
+	case authKey:
+		if err := c.vouch(ctx, reg, r.Issuer, form); err != nil {
+			return err
+		}
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.Revoke, strings.NewReader(form.Encode()))
 	if err != nil {

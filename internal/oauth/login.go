@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -36,19 +37,19 @@ const callbackPath = "/callback"
 // Login has a person log in and keeps what comes of it. It returns the scopes
 // that the token was asked for or granted with, and ends with ctx.
 func (c *Client) Login(ctx context.Context, opts LoginOptions) (scopes []string, err error) {
-	if c.settings.ClientCredentials {
-		return nil, errors.New("this server is used with client credentials, which need no login")
+	if c.settings.Grant.own() {
+		return nil, fmt.Errorf("this server is used with %s, and needs no login", c.settings.Grant)
 	}
 	r, err := c.read()
 	if err != nil {
 		return nil, err
 	}
-	asked, refused, err := c.ask(ctx)
+	asked, refused, err := c.knock(ctx)
 	if err != nil {
 		return nil, err
 	}
 	// What a request was refused for is more than what a server wants at first.
-	r.Wanted.Metadata = asked.Metadata
+	r.Wanted.Metadata, r.Wanted.DPoP = asked.Metadata, asked.DPoP
 	r.Wanted.Scope = strings.Join(union(strings.Fields(r.Wanted.Scope), strings.Fields(asked.Scope)), " ")
 	p, err := c.discover(ctx, asked.Metadata)
 	if err == nil && p.guessed && !refused {
@@ -71,9 +72,17 @@ func (c *Client) Login(ctx context.Context, opts LoginOptions) (scopes []string,
 		return nil, err
 	}
 	scopes = c.firstScopes(&r, p)
+	key, err := c.proofKeyFor(&record{Wanted: asked}, p)
+	if err != nil {
+		return nil, err
+	}
 	visit := &visit{state: rand.Text(), place: p, came: make(chan url.Values, 1)}
 	verifier := oauth2.GenerateVerifier()
-	if err := opts.Show(authorizeURL(p, reg, redirect, visit.state, verifier, scopes)); err != nil {
+	address, err := authorizeURL(p, reg, redirect, visit.state, verifier, scopes, key)
+	if err != nil {
+		return nil, err
+	}
+	if err := opts.Show(address); err != nil {
 		return nil, err
 	}
 	code, err := visit.wait(ctx, listener)
@@ -83,7 +92,7 @@ func (c *Client) Login(ctx context.Context, opts LoginOptions) (scopes []string,
 	err = c.change(ctx, func(r *record) error {
 		r.forget()
 		r.settle(p)
-		r.Scopes = scopes
+		r.Scopes, r.Key = scopes, key
 		if r.Registrations == nil {
 			r.Registrations = make(map[string]registration)
 		}
@@ -98,9 +107,9 @@ func (c *Client) Login(ctx context.Context, opts LoginOptions) (scopes []string,
 	return scopes, err
 }
 
-// ask sends the server a request without a token, for the challenge in its
+// knock sends the server a request without a token, for the challenge in its
 // answer, and reports whether it was refused.
-func (c *Client) ask(ctx context.Context) (wanted Challenge, refused bool, err error) {
+func (c *Client) knock(ctx context.Context) (wanted Challenge, refused bool, err error) {
 	for _, method := range []string{http.MethodPost, http.MethodGet} {
 		var body io.Reader
 		if method == http.MethodPost {
@@ -151,15 +160,28 @@ func (c *Client) listen(ctx context.Context, kept registration, port int) (net.L
 	return config.Listen(ctx, "tcp", "127.0.0.1:"+strconv.Itoa(port))
 }
 
-// authorizeURL is the address that a person opens.
-func authorizeURL(p *place, reg registration, redirect, state, verifier string, scopes []string) string {
+// authorizeURL is the address that a person opens. A code that is got for a key
+// is of no use to who has not the key (RFC 9449, section 10).
+func authorizeURL(p *place, reg registration, redirect, state, verifier string, scopes []string, key json.RawMessage) (string, error) {
+	params := []oauth2.AuthCodeOption{oauth2.S256ChallengeOption(verifier), oauth2.SetAuthURLParam("resource", p.resource)}
+	bound, err := readProofKey(key)
+	if err != nil {
+		return "", err
+	}
+	if bound != nil {
+		thumbprint, err := bound.thumbprint()
+		if err != nil {
+			return "", err
+		}
+		params = append(params, oauth2.SetAuthURLParam("dpop_jkt", thumbprint))
+	}
 	config := oauth2.Config{
 		ClientID:    reg.ID,
 		RedirectURL: redirect,
 		Scopes:      scopes,
 		Endpoint:    oauth2.Endpoint{AuthURL: p.Authorize},
 	}
-	return config.AuthCodeURL(state, oauth2.S256ChallengeOption(verifier), oauth2.SetAuthURLParam("resource", p.resource))
+	return config.AuthCodeURL(state, params...), nil
 }
 
 // visit is the coming back of the browser.
@@ -230,7 +252,7 @@ func (v *visit) code(answer url.Values) (string, error) {
 	case !sent && v.place.SendsIssuer:
 		return "", fmt.Errorf("the answer does not say that it is of %q, which always says so: it is not used", v.place.Issuer)
 	case answer.Get("error") != "":
-		return "", &refusal{foreign.NewName(answer.Get("error")), foreign.NewText(answer.Get("error_description"))}
+		return "", newRefusal(answer.Get("error"), answer.Get("error_description"))
 	case answer.Get("code") == "":
 		return "", errors.New("the answer has no code")
 	}

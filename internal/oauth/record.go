@@ -1,6 +1,7 @@
 package oauth
 
 import (
+	"encoding/json"
 	"time"
 )
 
@@ -18,6 +19,9 @@ type record struct {
 	Access  string    `json:"access_token,omitempty"`
 	Refresh string    `json:"refresh_token,omitempty"`
 	Expiry  time.Time `json:"expiry,omitzero"` // of Access; zero if it is not known
+
+	Key   json.RawMessage `json:"dpop_key,omitempty"` // what tokens are asked to be bound to; a private JSON Web Key
+	Bound bool            `json:"dpop,omitempty"`     // Access is bound to it
 
 	// Registrations are this program's, by issuer: none is shown to another
 	// authorization server.

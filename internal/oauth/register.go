@@ -11,8 +11,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/mcp-workbench/workbench/internal/foreign"
 )
 
 // How a client shows who it is at the token endpoint (RFC 7591, section 2).
@@ -20,6 +18,7 @@ const (
 	authNone  = "none"
 	authBasic = "client_secret_basic"
 	authPost  = "client_secret_post"
+	authKey   = "private_key_jwt"
 )
 
 // registration is a client as one authorization server knows it.
@@ -52,12 +51,24 @@ func isDocument(id string) bool {
 	return ok && strings.Contains(rest, "/")
 }
 
+// clientAuth is how the client of the configuration shows who it is, which
+// decides by itself when it has a key or is vouched for.
+func (c *Client) clientAuth(offered []string) string {
+	if c.settings.PrivateKey != nil || c.settings.Grant == GrantCredentials && c.settings.Assertion != nil {
+		return authKey
+	}
+	return clientAuth(offered, c.settings.ClientSecret != "")
+}
+
 // registered returns the client to be at an authorization server: that of the
 // configuration, or the one that was registered there.
 func (c *Client) registered(r *record, issuer string) (registration, bool) {
 	reg, ok := r.Registrations[issuer]
 	if id := c.settings.ClientID; id != "" && (id == reg.ID || !isDocument(id)) {
 		// How it shows itself is kept from the login on.
+		if want := c.clientAuth(nil); (reg.Auth == authKey) != (want == authKey) {
+			reg.Auth = want // the configuration has changed since
+		}
 		return registration{ID: id, Secret: c.settings.ClientSecret, Auth: reg.Auth}, true
 	}
 	return reg, ok
@@ -77,8 +88,7 @@ func (c *Client) kept(reg registration) registration {
 func (c *Client) client(ctx context.Context, r *record, p *place, redirect string) (registration, error) {
 	id := c.settings.ClientID
 	if id != "" && (!isDocument(id) || p.ClientIsAnURL) {
-		secret := c.settings.ClientSecret
-		return registration{ID: id, Secret: secret, Auth: clientAuth(p.ClientAuth, secret != "")}, nil
+		return registration{ID: id, Secret: c.settings.ClientSecret, Auth: c.clientAuth(p.ClientAuth)}, nil
 	}
 	kept, ok := r.Registrations[p.Issuer]
 	if ok && kept.ID != "" && kept.Redirect == redirect && (kept.Expiry.IsZero() || time.Now().Before(kept.Expiry)) {
@@ -131,7 +141,7 @@ func (c *Client) register(ctx context.Context, p *place, redirect string) (regis
 	err = json.Unmarshal(data, &got)
 	switch {
 	case err == nil && got.Error != "":
-		return registration{}, fmt.Errorf("registration: %w", &refusal{foreign.NewName(got.Error), foreign.NewText(got.Text)})
+		return registration{}, fmt.Errorf("registration: %w", newRefusal(got.Error, got.Text))
 	case resp.StatusCode >= 300:
 		return registration{}, fmt.Errorf("registration: the authorization server answered HTTP %d: it may let no client register itself, and the server may want a key in its \"headers\" in place of a login; else register a client there and name it in \"oauth\" as clientId", resp.StatusCode)
 	case err != nil:

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 
@@ -24,8 +23,10 @@ func TestClient(t *testing.T) {
 		"auth/scope-from-www-authenticate", "auth/scope-from-scopes-supported", "auth/scope-omitted-when-undefined",
 		"auth/scope-step-up", "auth/scope-retry-limit", "auth/token-endpoint-auth-basic", "auth/token-endpoint-auth-post",
 		"auth/token-endpoint-auth-none", "auth/pre-registration"}
-	// These have more to say of logins. Not among them are the extensions that workbench does not have: DPoP, workload
-	// identity, logins that an enterprise manages, and client credentials with a key.
+	// Extensions are of no revision.
+	extensions := []string{
+		"auth/client-credentials-basic", "auth/client-credentials-jwt", "auth/dpop", "auth/dpop-nonce",
+		"auth/enterprise-managed-authorization", "auth/wif-jwt-bearer"}
 	newer := []string{
 		"auth/resource-mismatch", "auth/offline-access-scope", "auth/offline-access-not-supported",
 		"auth/authorization-server-migration", "auth/iss-supported", "auth/iss-not-advertised", "auth/iss-supported-missing",
@@ -38,11 +39,9 @@ func TestClient(t *testing.T) {
 			"auth/2025-03-26-oauth-metadata-backcompat", "auth/2025-03-26-oauth-endpoint-fallback"}},
 		{revision{name: "2025-06-18", required: 5}, []string{
 			"initialize", "tools_call", "auth/token-endpoint-auth-basic", "auth/token-endpoint-auth-post", "auth/token-endpoint-auth-none"}},
-		{revision{name: "2025-11-25", required: 18, listed: true}, slices.Concat(logins, []string{
-			"auth/client-credentials-basic",
+		{revision{name: "2025-11-25", required: 18, listed: true}, slices.Concat(logins, extensions, []string{
 			"initialize", "tools_call", "elicitation-sep1034-client-defaults", "sse-retry", "json-schema-2020-12-preservation"})},
-		{revision{name: "2026-07-28", required: 32, listed: true}, slices.Concat(logins, newer, []string{
-			"auth/client-credentials-basic",
+		{revision{name: "2026-07-28", required: 32, listed: true}, slices.Concat(logins, newer, extensions, []string{
 			"tools_call", "request-metadata", "sep-2322-client-request-state", "http-standard-headers", "http-custom-headers",
 			"http-invalid-tool-headers", "json-schema-ref-no-deref", "json-schema-2020-12-preservation"})},
 	}
@@ -68,8 +67,8 @@ func TestClient(t *testing.T) {
 				}
 				for _, name := range test.scenarios {
 					args := []string{"--scenario", name, "--spec-version", test.revision.name, "--command", self + " -test.run=^TestAsClient$"}
-					if strings.HasPrefix(name, "auth/client-credentials-") || slices.Contains(skills, name) {
-						args = append(args, "--force") // an extension, which is of no revision
+					if slices.Contains(extensions, name) || slices.Contains(skills, name) {
+						args = append(args, "--force")
 					}
 					ran = append(ran, s.run(t, env, "client", args...)...)
 				}

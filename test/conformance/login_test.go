@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -24,6 +25,11 @@ func suiteEntry(tb testing.TB, scenario, url string) entry {
 	var given struct {
 		ClientID     string `json:"client_id"`
 		ClientSecret string `json:"client_secret"`
+		PrivateKey   string `json:"private_key_pem"`
+		WorkloadJWT  string `json:"valid_jwt"`
+		IDPClientID  string `json:"idp_client_id"`
+		IDPIssuer    string `json:"idp_issuer"`
+		IDToken      string `json:"idp_id_token"`
 	}
 	if text := os.Getenv("MCP_CONFORMANCE_CONTEXT"); text != "" && strings.HasPrefix(scenario, "auth/") {
 		if err := json.Unmarshal([]byte(text), &given); err != nil {
@@ -35,10 +41,27 @@ func suiteEntry(tb testing.TB, scenario, url string) entry {
 		e["oauth"] = entry{"clientId": metadataDocument}
 	case scenario == "auth/client-credentials-basic":
 		e["oauth"] = entry{"clientId": given.ClientID, "clientSecret": given.ClientSecret, "grant": "client_credentials"}
+	case scenario == "auth/client-credentials-jwt":
+		e["oauth"] = entry{"clientId": given.ClientID, "privateKey": given.PrivateKey, "grant": "client_credentials"}
+	case scenario == "auth/wif-jwt-bearer":
+		e["oauth"] = entry{"clientId": given.ClientID, "grant": "jwt_bearer", "assertion": entry{"file": tokenFile(tb, given.WorkloadJWT)}}
+	case scenario == "auth/enterprise-managed-authorization":
+		e["oauth"] = entry{"clientId": given.ClientID, "clientSecret": given.ClientSecret, "grant": "jwt_bearer", "identityProvider": entry{
+			"issuer": given.IDPIssuer, "clientId": given.IDPClientID, "idToken": entry{"file": tokenFile(tb, given.IDToken)}}}
 	case given.ClientID != "":
 		e["oauth"] = entry{"clientId": given.ClientID, "clientSecret": given.ClientSecret}
 	}
 	return e
+}
+
+// tokenFile is a file with a token that something else than workbench got.
+func tokenFile(tb testing.TB, token string) string {
+	tb.Helper()
+	path := filepath.Join(tb.TempDir(), "token")
+	if err := os.WriteFile(path, []byte(token+"\n"), 0o600); err != nil {
+		tb.Fatal(err)
+	}
+	return path
 }
 
 // maxLogins is how often the user of this client does as workbench says. It is more than any scenario wants, so that it is

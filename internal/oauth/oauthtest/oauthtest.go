@@ -2,6 +2,7 @@
 package oauthtest
 
 import (
+	"crypto"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
@@ -11,6 +12,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"time"
 )
 
 // Server is an authorization server, and guards the servers of its own origin. The zero value works; its fields are set
@@ -18,17 +20,36 @@ import (
 type Server struct {
 	// Change may change a document or answer before it is sent; path is that of the request. nil changes nothing.
 	Change func(path string, answer map[string]any)
+	// ClientKey is what clients sign with in place of showing a secret; nil if they have none.
+	ClientKey crypto.PublicKey
+	// Trusted signs the tokens of those who vouch for clients and for people; nil if there are none.
+	Trusted crypto.PublicKey
+	// Grants signs what an identity provider says of people; nil if this is none.
+	Grants *Issuer
+	// DPoP has tokens be bound to keys, and be good with a proof alone.
+	DPoP bool
+	// Nonce is what must be in proofs; nil wants nothing in them.
+	Nonce func() string
+	// Late is how far the clock of the server is behind.
+	Late time.Duration
 
 	mu     sync.Mutex
 	made   int
 	codes  map[string]grant
-	access map[string]string // the scopes of the tokens that are good
-	renew  map[string]string // the same of refresh tokens
+	access map[string]issued // the tokens that are good
+	renew  map[string]issued // the same of refresh tokens
+	seen   map[string]bool   // proofs and assertions, which are good once
 	count  map[string]int
 }
 
 // grant is what a code stands for.
-type grant struct{ challenge, redirect, scope string }
+type grant struct{ challenge, redirect, scope, key string }
+
+// issued is what a token is good for.
+type issued struct{ scope, key string }
+
+// Moved is a path that leads to /mcp.
+const Moved = "/moved"
 
 // Handler returns a handler that answers what concerns logins, and gives all else to next.
 func (s *Server) Handler(next http.Handler) http.Handler {
@@ -39,22 +60,38 @@ func (s *Server) Handler(next http.Handler) http.Handler {
 	mux.HandleFunc("POST /token", s.token)
 	mux.HandleFunc("POST /register", s.register)
 	mux.HandleFunc("POST /revoke", s.revoke)
+	mux.HandleFunc(Moved, func(w http.ResponseWriter, req *http.Request) {
+		http.Redirect(w, req, "/mcp", http.StatusTemporaryRedirect)
+	})
 	mux.Handle("/", next)
 	return mux
 }
 
 // Guard reports whether a request has a good token with a scope, "" for any, and answers it otherwise.
 func (s *Server) Guard(w http.ResponseWriter, req *http.Request, scope string) bool {
-	token, _ := strings.CutPrefix(req.Header.Get("Authorization"), "Bearer ")
+	scheme, token, _ := strings.Cut(req.Header.Get("Authorization"), " ")
+	want, refused := "Bearer", error(nil)
 	s.mu.Lock()
 	has, good := s.access[token]
+	if s.DPoP {
+		want = "DPoP"
+		if good {
+			var key string
+			key, refused = s.proofLocked(req, token)
+			good = refused == nil && key == has.key
+		}
+	}
 	s.mu.Unlock()
-	challenge := fmt.Sprintf("Bearer resource_metadata=%q", origin(req)+"/.well-known/oauth-protected-resource"+req.URL.Path)
+	good = good && scheme == want
+	challenge := fmt.Sprintf("%s resource_metadata=%q", want, origin(req)+"/.well-known/oauth-protected-resource"+req.URL.Path)
 	switch {
+	case refused != nil:
+		w.Header().Set("WWW-Authenticate", challenge+fmt.Sprintf(", error=%q", s.refuseProof(w, refused)))
+		w.WriteHeader(http.StatusUnauthorized)
 	case !good:
 		w.Header().Set("WWW-Authenticate", challenge)
 		w.WriteHeader(http.StatusUnauthorized)
-	case scope != "" && !strings.Contains(" "+has+" ", " "+scope+" "):
+	case scope != "" && !strings.Contains(" "+has.scope+" ", " "+scope+" "):
 		w.Header().Set("WWW-Authenticate", challenge+fmt.Sprintf(`, error="insufficient_scope", scope=%q`, scope))
 		w.WriteHeader(http.StatusForbidden)
 	default:
@@ -111,6 +148,7 @@ func (s *Server) write(w http.ResponseWriter, req *http.Request, status int, ans
 		s.Change(req.URL.Path, answer)
 	}
 	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Date", time.Now().Add(-s.Late).UTC().Format(http.TimeFormat))
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(answer)
 }
@@ -137,7 +175,7 @@ func (s *Server) authorize(w http.ResponseWriter, req *http.Request) {
 	q := req.URL.Query()
 	s.mu.Lock()
 	code := s.nextLocked("code")
-	s.codes[code] = grant{q.Get("code_challenge"), q.Get("redirect_uri"), q.Get("scope")}
+	s.codes[code] = grant{q.Get("code_challenge"), q.Get("redirect_uri"), q.Get("scope"), q.Get("dpop_jkt")}
 	s.mu.Unlock()
 	answer := map[string]any{"code": code, "state": q.Get("state"), "iss": origin(req)}
 	if s.Change != nil {
@@ -152,27 +190,47 @@ func (s *Server) authorize(w http.ResponseWriter, req *http.Request) {
 
 func (s *Server) token(w http.ResponseWriter, req *http.Request) {
 	kind := req.PostFormValue("grant_type")
-	s.mu.Lock()
-	scope, good := s.grantLocked(kind, req)
-	var access, renew string
-	if good {
-		access, renew = s.nextLocked("access"), s.nextLocked("renew")
-		s.access[access], s.renew[renew] = scope, scope
-	}
-	s.mu.Unlock()
-	if !good {
-		s.write(w, req, http.StatusBadRequest, map[string]any{"error": "invalid_grant"})
+	if kind == grantExchange && s.Grants != nil {
+		s.exchange(w, req)
 		return
 	}
-	answer := map[string]any{"access_token": access, "token_type": "Bearer", "expires_in": 3600, "scope": scope}
-	if kind != "client_credentials" {
+	s.mu.Lock()
+	key, refused := "", error(nil)
+	if s.DPoP {
+		key, refused = s.proofLocked(req, "")
+	}
+	var got issued
+	var access, renew string
+	good := false
+	if refused == nil {
+		if got.scope, good = s.grantLocked(kind, key, req); good {
+			got.key = key
+			access, renew = s.nextLocked("access"), s.nextLocked("renew")
+			s.access[access], s.renew[renew] = got, got
+		}
+	}
+	s.mu.Unlock()
+	switch {
+	case refused != nil:
+		s.write(w, req, http.StatusBadRequest, map[string]any{"error": s.refuseProof(w, refused)})
+		return
+	case !good:
+		s.write(w, req, http.StatusBadRequest, map[string]any{
+			"error": "invalid_grant", "error_description": "not for " + req.PostFormValue("assertion") + req.PostFormValue("client_assertion")})
+		return
+	}
+	answer := map[string]any{"access_token": access, "token_type": "Bearer", "expires_in": 3600, "scope": got.scope}
+	if s.DPoP {
+		answer["token_type"] = "DPoP"
+	}
+	if kind == "authorization_code" || kind == "refresh_token" {
 		answer["refresh_token"] = renew
 	}
 	s.write(w, req, http.StatusOK, answer)
 }
 
-// grantLocked checks a request for a token. What it is asked by is good once.
-func (s *Server) grantLocked(kind string, req *http.Request) (scope string, good bool) {
+// grantLocked checks a request for a token that is to be bound to a key, "" for none. What it is asked by is good once.
+func (s *Server) grantLocked(kind, key string, req *http.Request) (scope string, good bool) {
 	s.nextLocked("")
 	s.count[kind]++
 	switch kind {
@@ -181,15 +239,17 @@ func (s *Server) grantLocked(kind string, req *http.Request) (scope string, good
 		g, ok := s.codes[code]
 		delete(s.codes, code)
 		sum := sha256.Sum256([]byte(req.PostFormValue("code_verifier")))
-		return g.scope, ok && g.challenge == base64.RawURLEncoding.EncodeToString(sum[:]) && g.redirect == req.PostFormValue("redirect_uri")
+		return g.scope, ok && g.challenge == base64.RawURLEncoding.EncodeToString(sum[:]) && g.redirect == req.PostFormValue("redirect_uri") &&
+			(g.key == key || !s.DPoP) && (s.ClientKey == nil || s.clientLocked(req))
 	case "refresh_token":
 		old := req.PostFormValue("refresh_token")
-		scope, good = s.renew[old]
+		was, good := s.renew[old]
 		delete(s.renew, old)
-		return scope, good
+		return was.scope, good && was.key == key && (s.ClientKey == nil || s.clientLocked(req))
 	case "client_credentials":
-		_, secret, ok := req.BasicAuth()
-		return req.PostFormValue("scope"), ok && secret != ""
+		return req.PostFormValue("scope"), s.clientLocked(req)
+	case grantJWT:
+		return req.PostFormValue("scope"), s.vouchedLocked(req)
 	}
 	return "", false
 }
@@ -197,7 +257,8 @@ func (s *Server) grantLocked(kind string, req *http.Request) (scope string, good
 // nextLocked makes a new name for something.
 func (s *Server) nextLocked(what string) string {
 	if s.codes == nil {
-		s.codes, s.access, s.renew, s.count = make(map[string]grant), make(map[string]string), make(map[string]string), make(map[string]int)
+		s.codes, s.access, s.renew = make(map[string]grant), make(map[string]issued), make(map[string]issued)
+		s.seen, s.count = make(map[string]bool), make(map[string]int)
 	}
 	s.made++
 	return fmt.Sprintf("%s-%d", what, s.made)
@@ -222,6 +283,10 @@ func (s *Server) revoke(w http.ResponseWriter, req *http.Request) {
 	s.nextLocked("")
 	s.count["revoke"]++
 	token := req.PostFormValue("token")
+	if s.ClientKey != nil && !s.clientLocked(req) {
+		w.WriteHeader(http.StatusUnauthorized)
+		return
+	}
 	if _, ok := s.renew[token]; ok {
 		clear(s.access)
 	}

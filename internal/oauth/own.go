@@ -1,0 +1,98 @@
+package oauth
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/mcp-workbench/workbench/internal/foreign"
+)
+
+// Names of grants and of tokens (RFC 7523, section 2.1; RFC 8693, sections 2.1
+// and 3; draft-ietf-oauth-identity-assertion-authz-grant).
+const (
+	grantJWT      = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+	grantExchange = "urn:ietf:params:oauth:grant-type:token-exchange"
+	tokenID       = "urn:ietf:params:oauth:token-type:id_token"
+	tokenGrant    = "urn:ietf:params:oauth:token-type:id-jag"
+)
+
+// asItself gets a token without a person: for the client's own credentials, or
+// because somebody vouches for it.
+func (c *Client) asItself(ctx context.Context, r *record) error {
+	if err := c.tryAsItself(ctx, r); err != nil {
+		return fmt.Errorf("no token by %s: %w", c.settings.Grant, err)
+	}
+	return nil
+}
+
+func (c *Client) tryAsItself(ctx context.Context, r *record) error {
+	p, err := c.discover(ctx, r.Wanted.Metadata)
+	if err != nil {
+		return err
+	}
+	scopes := c.firstScopes(r, p)
+	key, err := c.proofKeyFor(r, p)
+	if err != nil {
+		return err
+	}
+	r.settle(p)
+	r.Key, r.Scopes = key, scopes
+	params := url.Values{"grant_type": {"client_credentials"}}
+	if c.settings.Grant == GrantAssertion {
+		params.Set("grant_type", grantJWT)
+		token, err := c.vouchedFor(ctx, p, scopes)
+		if err != nil {
+			return err
+		}
+		params.Set("assertion", token)
+	}
+	if len(scopes) > 0 {
+		params.Set("scope", strings.Join(scopes, " "))
+	}
+	reg := registration{ID: c.settings.ClientID, Secret: c.settings.ClientSecret, Auth: c.clientAuth(p.ClientAuth)}
+	if err := c.exchange(ctx, r, reg, params); err != nil {
+		return err
+	}
+	if reg.ID != "" { // for the end of the login
+		if r.Registrations == nil {
+			r.Registrations = make(map[string]registration)
+		}
+		r.Registrations[p.Issuer] = c.kept(reg)
+	}
+	return nil
+}
+
+// vouchedFor returns the JSON Web Token that a token is got for.
+func (c *Client) vouchedFor(ctx context.Context, p *place, scopes []string) (string, error) {
+	id := c.settings.Identity
+	if id == nil {
+		return c.settings.Assertion(ctx)
+	}
+	at, err := c.issuerMetadata(ctx, id.Issuer)
+	if err != nil {
+		return "", fmt.Errorf("identity provider %s: %w", id.Issuer, err)
+	}
+	subject, err := id.Token(ctx)
+	if err != nil {
+		return "", err
+	}
+	params := url.Values{
+		"grant_type": {grantExchange}, "requested_token_type": {tokenGrant}, "subject_token_type": {tokenID},
+		"subject_token": {subject}, "audience": {p.Issuer}, "resource": {p.resource},
+	}
+	if len(scopes) > 0 {
+		params.Set("scope", strings.Join(scopes, " "))
+	}
+	client := registration{ID: id.ClientID, Secret: id.ClientSecret, Auth: clientAuth(at.ClientAuth, id.ClientSecret != "")}
+	token, err := c.ask(ctx, tokenRequest{who: "the identity provider", endpoint: at.Token, issuer: at.Issuer, client: client, params: params})
+	if err != nil {
+		return "", err
+	}
+	if kind, _ := token.Extra("issued_token_type").(string); kind != tokenGrant {
+		return "", fmt.Errorf("the identity provider gave something of the type %s, want %s, by which it says who may use the server; ask who runs it whether it knows that extension",
+			foreign.NewName(kind), tokenGrant)
+	}
+	return token.AccessToken, nil
+}

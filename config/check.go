@@ -182,6 +182,7 @@ func (c *checker) store(n *node, path string, s *Store) {
 			c.reject(v, "want a connection string", "such as postgres://workbench:${PGPASSWORD}@db.example.com/workbench")
 		}
 	}
+	o.duration("keepFor", &s.KeepFor)
 	if o.has("path") && o.has("dsn") {
 		c.fault(o.at, o.path, "want only one of path and dsn, got both", "")
 	}

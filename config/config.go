@@ -35,10 +35,12 @@ type Config struct {
 	given map[string]bool // the keys of the top level that the file has
 }
 
-// Store says where conversations are kept. At most one of the two is set; with neither it is a file among the user's others.
+// Store says where conversations are kept. At most one of Path and DSN is set; with neither it is a file among the user's others.
 type Store struct {
 	Path string `key:"path"` // of a SQLite file, absolute
 	DSN  string `key:"dsn"`  // of a PostgreSQL database; a secret
+	// KeepFor is how long a conversation is kept after its last turn; 0: for good.
+	KeepFor time.Duration `key:"keepFor"`
 }
 
 // Models says which language models the built-in servers may ask, over an endpoint of chat completions as OpenAI defines them.

@@ -194,11 +194,18 @@ func fileOf(cfg *config.Config) any {
 	if cfg.Record != (config.Record{Mode: config.RecordMeta, MaxSize: config.DefaultRecordSize}) {
 		file = append(file, entry{"record", record})
 	}
+	var kept ordered
 	switch {
 	case cfg.Store.Path != "":
-		file = append(file, entry{"store", ordered{{"path", escape(cfg.Store.Path)}}})
+		kept = append(kept, entry{"path", escape(cfg.Store.Path)})
 	case cfg.Store.DSN != "":
-		file = append(file, entry{"store", ordered{{"dsn", escape(cfg.Store.DSN)}}})
+		kept = append(kept, entry{"dsn", escape(cfg.Store.DSN)})
+	}
+	if cfg.Store.KeepFor != 0 {
+		kept = append(kept, entry{"keepFor", cfg.Store.KeepFor.String()})
+	}
+	if kept != nil {
+		file = append(file, entry{"store", kept})
 	}
 	if cfg.Models.BaseURL != "" && cfg.Models.Problem == nil {
 		file = append(file, entry{"models", modelsFile(cfg.Models)})

@@ -174,19 +174,26 @@ func (o *object) count(key string, count *int) {
 	}
 }
 
-// longest is the longest duration that a key takes.
-func longest(key string) time.Duration {
-	if key == "maxAge" {
-		return 366 * 24 * time.Hour
+// span is the shortest and the longest duration that a key takes.
+func span(key string) (least, most time.Duration) {
+	const day = 24 * time.Hour
+	switch key {
+	case "keepFor":
+		return day, 10 * 366 * day
+	case "maxAge":
+		return time.Millisecond, 366 * day
 	}
-	return 24 * time.Hour
+	return time.Millisecond, day
 }
 
 // duration reads a duration into d: a string such as "30s" or a number of seconds.
 func (o *object) duration(key string, d *time.Duration) {
-	const least = time.Millisecond
-	most := longest(key)
-	want := fmt.Sprintf(`want a duration from 1ms to %.0fh such as "30s", or a number of seconds`, most.Hours())
+	least, most := span(key)
+	want, example := fmt.Sprintf("want a duration from %v to %.0fh", least, most.Hours()), "30s"
+	if least > time.Hour {
+		want, example = fmt.Sprintf("want a duration from %.0fh to %.0fh", least.Hours(), most.Hours()), "720h"
+	}
+	want += fmt.Sprintf(" such as %q, or a number of seconds", example)
 	n, path, ok := o.take(key)
 	switch {
 	case !ok:

@@ -77,8 +77,9 @@ func property(key string, t reflect.Type, enum string) schema {
 		s["items"], s["minItems"] = choiceSchema(signatures()), 1
 	case "idleTimeout":
 		s["anyOf"] = append(s["anyOf"].([]schema), schema{"const": false})
-	case "maxAge":
-		s["anyOf"].([]schema)[1]["maximum"] = longest(key).Seconds()
+	case "keepFor", "maxAge":
+		least, most := span(key)
+		s["anyOf"].([]schema)[1]["minimum"], s["anyOf"].([]schema)[1]["maximum"] = least.Seconds(), most.Seconds()
 	case "maxMessage", "maxInFlight", "maxSize", "maxTokens", "openBudget", "over":
 		s["minimum"], s["maximum"], _ = bounds(key)
 	}
@@ -210,7 +211,7 @@ func description(key string) string {
 	case "pins":
 		return "What becomes of tools and prompts that are not as workbench-lock.json has them: they are offered (off), offered and said (warn, the default where there is such a file), or not offered until somebody agrees to them (hold)."
 	case "store":
-		return "Where conversations are kept: in the file at path, or in the PostgreSQL database of dsn. Default: conversations.db in $XDG_STATE_HOME/workbench or ~/.local/state/workbench."
+		return "Where conversations are kept: in the file at path, or in the PostgreSQL database of dsn; and how long. Default: conversations.db in $XDG_STATE_HOME/workbench or ~/.local/state/workbench, for good."
 	case "record":
 		return "How much is kept of calls: meta (the default) is all but their arguments and results, full is these too, off is nothing; or an object that says so and has them kept on disk."
 	case "mode":
@@ -221,6 +222,8 @@ func description(key string) string {
 		return "How many bytes all files together may have; the oldest give way. Default 67108864."
 	case "maxAge":
 		return "After how long a file that nothing was written to is removed, such as \"720h\". Default: never."
+	case "keepFor":
+		return "How long a conversation is kept after its last turn, such as \"2160h\" for 90 days; a day at least. Before the first one is deleted it is said for a day. Default: for good."
 	case "path":
 		return "A SQLite file, made if there is none. A relative path starts from the folder of this file."
 	case "dsn":

@@ -52,13 +52,13 @@ func (e *environment) openStore(ctx context.Context, cfg *config.Config, warn fu
 		if err != nil {
 			return nil, fmt.Errorf("store.dsn: %w", err)
 		}
-		return store.OpenPostgres(ctx, dsn, warn, store.Options{})
+		return store.OpenPostgres(ctx, dsn, warn, store.Options{KeepFor: cfg.Store.KeepFor})
 	}
 	path, err := e.storePath(cfg)
 	if err != nil {
 		return nil, err
 	}
-	return store.OpenSQLite(ctx, path, warn, store.Options{})
+	return store.OpenSQLite(ctx, path, warn, store.Options{KeepFor: cfg.Store.KeepFor})
 }
 
 // errNoneKept says that there is no store.

@@ -63,11 +63,16 @@ type shownConversation struct {
 	Turns     int             `json:"turns"`
 	Created   time.Time       `json:"created_at"`
 	Updated   time.Time       `json:"updated_at"`
+	Expires   *time.Time      `json:"expires_at,omitempty"`
 	State     json.RawMessage `json:"state,omitempty"`
 }
 
 func showConversation(c store.Owned) shownConversation {
-	return shownConversation{c.Principal, c.ID, c.Client, c.Workflow, c.Topic, c.Summary, c.Turns, c.Created, c.Updated, c.State}
+	var expires *time.Time
+	if !c.Expires.IsZero() {
+		expires = &c.Expires
+	}
+	return shownConversation{c.Principal, c.ID, c.Client, c.Workflow, c.Topic, c.Summary, c.Turns, c.Created, c.Updated, expires, c.State}
 }
 
 func listConversations(list []store.Owned) []shownConversation {
@@ -93,8 +98,23 @@ func printConversations(out io.Writer, list []store.Owned) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(out, count(len(list), "conversation"))
+	said := count(len(list), "conversation")
+	if i := firstToGo(list); i >= 0 {
+		said += fmt.Sprintf("; the next to be deleted is %s, at %s (store.keepFor)", foreign.NewText(list[i].ID), list[i].Expires.Format(time.DateTime))
+	}
+	_, err := fmt.Fprintln(out, said)
 	return err
+}
+
+// firstToGo finds the conversation that is deleted first, -1 for none.
+func firstToGo(list []store.Owned) int {
+	first := -1
+	for i, c := range list {
+		if !c.Expires.IsZero() && (first < 0 || c.Expires.Before(list[first].Expires)) {
+			first = i
+		}
+	}
+	return first
 }
 
 func conversationsShowCommand(env *environment) *cobra.Command {

@@ -43,6 +43,7 @@ type desks struct {
 	made   map[string]*desk
 	stale  []*desk // made for an earlier configuration, and still in use by who had them
 	store  *store.Store
+	end    func() // ends what goes on beside while there is a store
 	boxes  map[string]*toolbox.Toolbox
 	closed bool
 
@@ -306,6 +307,9 @@ func (d *desks) kept(ctx context.Context) (*store.Store, error) {
 	opened, err := d.env.openStore(ctx, d.cfg, func(err error) { log.Warn().AnErr(logkey.Err, err).Msg("the store of conversations") })
 	if err == nil {
 		d.store = opened
+		life, end := context.WithCancel(context.Background()) // until Close
+		d.end = end
+		d.owed.Go(func() { expire(life, opened, log) })
 	}
 	return opened, err
 }
@@ -387,7 +391,7 @@ func (d *desks) folder(ctx context.Context, cfg *config.Config, log zerolog.Logg
 func (d *desks) Close() {
 	d.mu.Lock()
 	d.closed = true
-	made, boxes, st := d.stale, d.boxes, d.store
+	made, boxes, st, end := d.stale, d.boxes, d.store, d.end
 	for _, one := range d.made {
 		made = append(made, one)
 	}
@@ -403,6 +407,9 @@ func (d *desks) Close() {
 		})
 	}
 	all.Wait()
+	if end != nil {
+		end()
+	}
 	d.owed.Wait()
 	for _, box := range boxes {
 		all.Go(func() { _ = box.Close() })

@@ -21,6 +21,8 @@ const (
 	Conversation = "conversation" // of that user
 	Turn         = "turn"         // of that conversation, its turn_key
 
+	Conversations = "conversations" // how many of them
+
 	URL       = "url"        // where clients find us
 	TokenFile = "token_file" // path of the file with the token
 	Searched  = "searched"   // paths at which there was no configuration

@@ -21,6 +21,7 @@ type Conversation struct {
 	Turns    int
 	Created  time.Time
 	Updated  time.Time // when its last turn ended
+	Expires  time.Time // when it is deleted unless it is gone on with; zero: never
 }
 
 // conversationBody is what is kept of a conversation that no query asks for.
@@ -92,8 +93,10 @@ func encode(v any) ([]byte, error) {
 func (s *Store) Conversation(ctx context.Context, principal, id string) (Conversation, error) {
 	var found Conversation
 	err := s.db.read(ctx, func(ctx context.Context, q querier) (err error) {
-		found, err = getConversation(ctx, q, principal, id)
-		return err
+		if found, err = getConversation(ctx, q, principal, id); err != nil {
+			return err
+		}
+		return s.goes(ctx, q, &found)
 	})
 	if err != nil {
 		return Conversation{}, err
@@ -108,6 +111,7 @@ const latest = `SELECT ` + conversationColumns + ` FROM conversations WHERE prin
 // Conversations returns the principal's conversations with a workflow that were updated last, the latest first, at most limit.
 func (s *Store) Conversations(ctx context.Context, principal, workflow string, limit int) ([]Conversation, error) {
 	var found []Conversation
+	var all []*Conversation
 	err := s.db.read(ctx, func(ctx context.Context, q querier) error {
 		rows, err := q.QueryContext(ctx, latest, principal, workflow, limit)
 		if err != nil {
@@ -121,7 +125,13 @@ func (s *Store) Conversations(ctx context.Context, principal, workflow string, l
 			}
 			found = append(found, c)
 		}
-		return rows.Err()
+		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+			return err
+		}
+		for i := range found {
+			all = append(all, &found[i])
+		}
+		return s.goes(ctx, q, all...)
 	})
 	if err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ func tables() map[string]string {
 		"runs":               runColumns + `, held`,
 		"run_events":         `principal, run, seq, body, sum`,
 		"definitions":        `digest, body`,
+		"expiry":             `single, age, said`,
 	}
 }
 
@@ -123,6 +124,12 @@ CREATE TABLE run_events (
 CREATE TABLE definitions (
 	digest TEXT NOT NULL PRIMARY KEY,
 	body   BYTEA NOT NULL
+);
+`, `
+CREATE TABLE expiry (
+	single BIGINT NOT NULL PRIMARY KEY CHECK (single = 1),
+	age    BIGINT NOT NULL,
+	said   BIGINT NOT NULL
 );
 `}
 }

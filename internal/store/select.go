@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 )
@@ -95,6 +96,7 @@ type Owned struct {
 // everybody. Like Select it is for those who administer the store.
 func (s *Store) Latest(ctx context.Context, principal string, limit int) ([]Owned, error) {
 	var found []Owned
+	var all []*Conversation
 	err := s.db.read(ctx, func(ctx context.Context, q querier) error {
 		rows, err := q.QueryContext(ctx, `SELECT `+conversationColumns+` FROM conversations WHERE $1 = '' OR principal = $1
 			ORDER BY updated DESC, id DESC LIMIT $2`, principal, limit)
@@ -109,7 +111,13 @@ func (s *Store) Latest(ctx context.Context, principal string, limit int) ([]Owne
 			}
 			found = append(found, Owned{owner, c})
 		}
-		return rows.Err()
+		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+			return err
+		}
+		for i := range found {
+			all = append(all, &found[i].Conversation)
+		}
+		return s.goes(ctx, q, all...)
 	})
 	if err != nil {
 		return nil, err

@@ -17,6 +17,7 @@ import (
 type Options struct {
 	SessionIdle time.Duration // how long a session may be idle before it is gone; 0: 30 minutes
 	ResultTTL   time.Duration // how long Result has a turn after its end; 0: one hour
+	KeepFor     time.Duration // how long a conversation is kept after its last turn, see Expire; 0: for good
 
 	lease   time.Duration    // how long a turn holds its conversation without a renewal; 0: 10 seconds
 	now     func() time.Time // nil: time.Now

@@ -98,7 +98,8 @@ type listed struct {
 	Turns          int    `json:"turns"`
 	CreatedAt      int64  `json:"created_at"` // in milliseconds since 1970, like the next
 	UpdatedAt      int64  `json:"updated_at"`
-	Active         bool   `json:"active"` // the session is in it
+	ExpiresAt      int64  `json:"expires_at,omitempty"` // absent where it is kept for good
+	Active         bool   `json:"active"`               // the session is in it
 }
 
 const (
@@ -118,9 +119,17 @@ func runListConversations(ctx context.Context, s *Server, c *caller, a arguments
 	}
 	list := conversations{[]listed{}}
 	for _, k := range found {
-		list.Conversations = append(list.Conversations, listed{k.ID, k.Topic, k.Summary, k.Turns, k.Created.UnixMilli(), k.Updated.UnixMilli(), k.ID == at.Conversation})
+		list.Conversations = append(list.Conversations, listed{k.ID, k.Topic, k.Summary, k.Turns, k.Created.UnixMilli(), k.Updated.UnixMilli(), millis(k.Expires), k.ID == at.Conversation})
 	}
 	return list, nil
+}
+
+// millis is a time in milliseconds since 1970, 0 for none.
+func millis(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
 }
 
 func runActivateConversation(ctx context.Context, s *Server, c *caller, a arguments) (any, *Fault) {

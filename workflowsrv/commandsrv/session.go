@@ -119,7 +119,8 @@ type initialized struct {
 	SessionID      string          `json:"session_id"`
 	UserID         string          `json:"user_id"`
 	ConversationID string          `json:"conversation_id"`
-	Restored       bool            `json:"restored"` // the conversation has turns already
+	Restored       bool            `json:"restored"`             // the conversation has turns already
+	ExpiresAt      int64           `json:"expires_at,omitempty"` // when it is deleted unless it is gone on with
 	Context        string          `json:"context"`
 	Question       string          `json:"question,omitempty"` // that waits for an answer
 	WorkflowInfo   command.Info    `json:"workflow_info"`
@@ -155,7 +156,7 @@ func runInitialize(ctx context.Context, s *Server, c *caller, a arguments) (any,
 	if err != nil {
 		return nil, faultOf(err).about(at)
 	}
-	r := initialized{SessionID: at.handle, UserID: owner, ConversationID: begun.Conversation, Restored: conversation.Turns > 0,
+	r := initialized{SessionID: at.handle, UserID: owner, ConversationID: begun.Conversation, Restored: conversation.Turns > 0, ExpiresAt: millis(conversation.Expires),
 		WorkflowInfo: s.engine().Workflow().Info()}
 	if startup := cmp.Or(s.opts.Startup, s.engine().Workflow().Startup); startup != "" && !r.Restored {
 		r.StartupOutput, r.StartupError = s.carryOut(ctx, c, at, request{kind: kindStartup, text: startup}, defaultWait)

@@ -98,7 +98,7 @@ const (
 	actionObject = `{"type":"object","properties":{"command_name":{"type":"string"},"arguments":{"type":["object","null"]}},"required":["command_name","arguments"]}`
 
 	initializeOutput = `{"type":"object","properties":{"session_id":{"type":"string"},"user_id":{"type":"string"},"conversation_id":{"type":"string"},` +
-		`"restored":{"type":"boolean"},"context":{"type":"string"},"question":{"type":"string"},"workflow_info":` + infoObject + `,"startup_output":{"type":"object"},"startup_error":` + faultObject + `},` +
+		`"restored":{"type":"boolean"},"expires_at":{"type":"integer"},"context":{"type":"string"},"question":{"type":"string"},"workflow_info":` + infoObject + `,"startup_output":{"type":"object"},"startup_error":` + faultObject + `},` +
 		`"required":["session_id","user_id","conversation_id","restored","context","workflow_info"]}`
 	infoOutput     = infoObject
 	commandsOutput = `{"type":"object","properties":{"display_text":{"type":"string"},"commands":{"type":"array","items":{"type":"object","properties":{` +
@@ -121,7 +121,7 @@ const (
 		`"required":["status","new_conversation_id"]}`
 	listOutput = `{"type":"object","properties":{"conversations":{"type":"array","items":{"type":"object","properties":{` +
 		`"conversation_id":{"type":"string"},"topic":{"type":"string"},"summary":{"type":"string"},"turns":{"type":"integer"},` +
-		`"created_at":{"type":"integer"},"updated_at":{"type":"integer"},"active":{"type":"boolean"}},` +
+		`"created_at":{"type":"integer"},"updated_at":{"type":"integer"},"expires_at":{"type":"integer"},"active":{"type":"boolean"}},` +
 		`"required":["conversation_id","topic","summary","turns","created_at","updated_at","active"]}}},"required":["conversations"]}`
 	statusOutput = `{"type":"object","properties":{"status":{"const":"ok"}},"required":["status"]}`
 	faultObject  = `{"type":"object","properties":{"code":{"type":"integer"},"message":{"type":"string"},"data":{"type":"object","properties":{` +

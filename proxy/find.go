@@ -114,6 +114,9 @@ func (s *session) found(q findQuery, modern bool) []byte {
 	switch {
 	case answer.Text != "":
 		result.HowToCall = "Call a tool through " + useTool + " with toolbox_name and tool_name SERVER/TOOL; " + openTool + " with tools tells more of some." + s.inScript("")
+		if answer.Reads {
+			result.HowToCall += " A skill is read by its uri, as a resource, once its toolbox is open."
+		}
 		fmt.Fprintf(&text, "%s\n%s", result.HowToCall, answer.Text)
 	default:
 		for _, t := range s.cfg().Toolboxes {
@@ -219,6 +222,16 @@ func (s *session) known(only string) (servers []*toolbox.Server, searched []find
 		of := boxes[cfg.Name].Servers()
 		servers = append(servers, of...)
 		searched = append(searched, toolbox.Search(of, cfg.Description)...)
+	}
+	s.mu.Lock()
+	places := s.routes.places
+	s.mu.Unlock()
+	for i := range searched {
+		for j := range searched[i].Entries {
+			if e := &searched[i].Entries[j]; e.URI != "" {
+				e.URI = places.shown(servers[i], e.URI)
+			}
+		}
 	}
 	return servers, searched
 }

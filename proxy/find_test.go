@@ -29,9 +29,9 @@ func (l *line) find(id int, arguments string) string {
 // no name of its tools and servers, no word of its description, not that it is there.
 func TestFindsNothingOfOthersToolboxes(t *testing.T) {
 	const cfg = `{"pin": ["vault/ledger/zq_transfer"], "toolboxes": {
-		"desk": {"description": "Notes for everybody", "mcpServers": {"notes": {"command": "inside", "args": ["tools=read_note,write_note,send_mail"]}}},
+		"desk": {"description": "Notes for everybody", "mcpServers": {"notes": {"command": "inside", "args": ["tools=read_note,write_note,send_mail", "skills=knitting"]}}},
 		"vault": {"description": "Xylograph payments", "mcpServers": {
-			"ledger": {"command": "inside", "args": ["tools=zq_transfer,zq_balance"], "toolFilters": ["!zq_balance"]},
+			"ledger": {"command": "inside", "args": ["tools=zq_transfer,zq_balance", "skills=zq_ritual"], "toolFilters": ["!zq_balance"]},
 			"quuxbank": {"command": "inside", "args": ["tools=zq_audit,read_note"], "shared": true}}}}}`
 	root := newFrontWith(t, readConfig(t, cfg), proxy.Options{Toolbox: toolbox.Options{
 		Catalogue: catalogue.New(filepath.Join(t.TempDir(), "catalogue"), zerolog.Nop()),
@@ -43,11 +43,14 @@ func TestFindsNothingOfOthersToolboxes(t *testing.T) {
 	if got := all.find(2, `{"query":"zq transfer"}`); !strings.Contains(got, "zq_transfer") {
 		t.Fatalf("who may use the toolbox: got %s, want zq_transfer", got)
 	}
+	if got := all.find(3, `{"query":"zq ritual"}`); !strings.Contains(got, "zq_ritual (skill)") {
+		t.Fatalf("who may use the toolbox: got %s, want the skill zq_ritual", got)
+	}
 
 	some := connect(t, root.For("desk"))
 	some.initialize("2025-11-25", "{}")
-	secrets := []string{"vault", "xylograph", "ledger", "zq_transfer", "zq_balance", "quuxbank", "zq_audit"}
-	words := append([]string{"read", "note", "payment", "transfer", "balance", "audit", "mail", "zq", "xylo", "tool", "*", "/", "vault/ledger", "ledger/zq_transfer"}, secrets...)
+	secrets := []string{"vault", "xylograph", "ledger", "zq_transfer", "zq_balance", "quuxbank", "zq_audit", "zq_ritual"}
+	words := append([]string{"read", "note", "payment", "transfer", "balance", "audit", "mail", "zq", "ritual", "skill", "skill://zq_ritual/SKILL.md", "knitting", "xylo", "tool", "*", "/", "vault/ledger", "ledger/zq_transfer"}, secrets...)
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := range 10_000 {
 		var asked []string

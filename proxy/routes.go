@@ -351,8 +351,11 @@ func (s *session) tell(method string) {
 }
 
 // Changed is the toolbox's word that a list of a server is other than before.
-func (s *session) Changed(srv *toolbox.Server, _ toolbox.Kind) {
+func (s *session) Changed(srv *toolbox.Server, k toolbox.Kind) {
 	s.update(func() bool {
+		if k == toolbox.Skills {
+			return false // they are searched, and no client is told of them
+		}
 		if b := s.boxes[srv.Toolbox]; b != nil && b.listed {
 			return s.dueLocked() // no part of an opening, whose end may tell nothing
 		}

@@ -2,8 +2,16 @@ package proxy_test
 
 import (
 	"encoding/json"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/rs/zerolog"
+
+	"github.com/mcp-workbench/workbench/internal/catalogue"
+	"github.com/mcp-workbench/workbench/proxy"
+	"github.com/mcp-workbench/workbench/toolbox"
 )
 
 // The skills of all servers are listed, those of the same uri told apart as a whole, and each is read from its server.
@@ -59,4 +67,39 @@ func TestSkillsUnlisted(t *testing.T) {
 	none := newTasker(t, `{"toolboxes":{"dev":{"open":true,"mcpServers":{"one":{"command":"inside"}}}}}`)
 	none.wants(none.ask("skills/list", `"x":1`), `"result":{"skills":[]}`)
 	none.wants(none.ask("skills/get", `"uri":"skill://a/SKILL.md"`), `"code":-32602`, "no open toolbox has a server with skills")
+}
+
+// Skills are found, in open toolboxes and by what was seen before in those that are not, under uris by which they are read.
+func TestSkillsAreFound(t *testing.T) {
+	const toolboxes = `{"toolboxes":{"dev":{"mcpServers":{
+		"one":{"command":"inside","args":["name=one","tools=echo","skills=git,knitting"]},
+		"two":{"command":"inside","args":["name=two","modern","tools=echo","skills=git"]}}}}}`
+	front := newFrontWith(t, readConfig(t, toolboxes), proxy.Options{Toolbox: toolbox.Options{
+		Catalogue: catalogue.New(filepath.Join(t.TempDir(), "catalogue"), zerolog.Nop()),
+	}})
+	line := regexp.MustCompile(`([a-z]+) \(skill\) (skill://[^ ]+) – of ([a-z]+)`)
+	for _, opened := range []bool{true, false} {
+		k := &tasker{line: connect(t, front)}
+		k.initialize("2025-11-25", "{}")
+		open := func() { k.ask("tools/call", `"name":"workbench_open_toolbox","arguments":{"toolbox_name":"dev"}`) }
+		if opened {
+			open()
+		}
+		reply := k.ask("tools/call", `"name":"workbench_find_tools","arguments":{"query":"git knitting"}`)
+		text, _, _ := strings.Cut(reply, `"structuredContent"`)
+		found := line.FindAllStringSubmatch(text, -1)
+		if len(found) != 3 || !strings.Contains(reply, "A skill is read by its uri") || strings.Contains(reply, "(stopped)") == opened {
+			t.Errorf("open %t: got %s, want three skills and how they are read", opened, reply)
+		}
+		if !opened {
+			open()
+		}
+		for _, f := range found {
+			k.wants(k.ask("resources/read", `"uri":"`+f[2]+`"`), `"by":"`+f[3]+`"`, `skill://`+f[1]+`/SKILL.md`)
+		}
+		k.close()
+	}
+	if err := front.Close(); err != nil {
+		t.Error(err)
+	}
 }

@@ -219,7 +219,7 @@ func (s *Server) read(k Kind) {
 		items, bad, err = c.list(ctx, Templates)
 		differs = s.store(Templates, items, bad, err) || differs
 	}
-	if differs && k != Skills { // which no client is told of
+	if differs {
 		s.peer.Changed(s, k)
 	}
 }
@@ -240,6 +240,7 @@ func (s *Server) ReadSkills(ctx context.Context) []Item {
 	}
 	if s.store(Skills, items, bad, err) {
 		s.remember()
+		s.peer.Changed(s, Skills)
 	}
 	return append([]Item{}, s.Items(Skills)...)
 }

@@ -3,6 +3,7 @@ package toolbox
 import (
 	"fmt"
 	"iter"
+	"path"
 	"slices"
 
 	"github.com/mcp-workbench/workbench/internal/account"
@@ -10,8 +11,8 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-// Search gives the toolbox's servers as they are searched: with the tools and prompts that are known of them, from this run or
-// the one before, and with what is said of them. It starts nothing.
+// Search gives the toolbox's servers as they are searched: with the tools, prompts and skills that are known of them, from this run
+// or the one before, and with what is said of them. It starts nothing.
 func Search(servers []*Server, description fmt.Stringer) []find.Server {
 	out := make([]find.Server, len(servers))
 	for i, s := range servers {
@@ -23,6 +24,9 @@ func Search(servers []*Server, description fmt.Stringer) []find.Server {
 			for _, it := range s.Items(kind.kind) {
 				out[i].Entries = append(out[i].Entries, searched(&it, kind.label))
 			}
+		}
+		for _, it := range s.Items(Skills) {
+			out[i].Entries = append(out[i].Entries, searchedSkill(&it))
 		}
 	}
 	return out
@@ -38,6 +42,21 @@ func searched(it *Item, kind string) find.Entry {
 	e.Title, _ = wire.Unquote(it.Raw[at[0].Start:at[0].End])
 	e.Description, _ = wire.Unquote(it.Raw[at[1].Start:at[1].End])
 	e.Schema = it.Raw[at[2].Start:at[2].End]
+	return e
+}
+
+// searchedSkill gives the parts of a skill that are searched. Its name is that of its manifest, else the folder in its uri.
+func searchedSkill(it *Item) find.Entry {
+	e := find.Entry{Kind: "skill", URI: it.Key.Verbatim()}
+	var at [2]wire.Span
+	if front, err := wire.FindPath(it.Raw, wire.Span{Start: 0, End: len(it.Raw)}, "frontmatter"); err == nil && front.Present() &&
+		wire.Find(it.Raw, front, []string{"name", "description"}, at[:]) == nil {
+		e.Name, _ = wire.Unquote(it.Raw[at[0].Start:at[0].End])
+		e.Description, _ = wire.Unquote(it.Raw[at[1].Start:at[1].End])
+	}
+	if e.Name == "" {
+		e.Name = path.Base(path.Dir(e.URI))
+	}
 	return e
 }
 

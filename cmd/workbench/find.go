@@ -28,9 +28,10 @@ func findCommand(env *environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "find QUERY…",
 		Short: "Find the tools that fit what you want to do",
-		Long: `Find searches the tools and prompts of all toolboxes by name, description and
-parameters, as agents do with workbench_find_tools. It starts nothing: a server
-is searched as it was last seen, and "workbench index" starts each one once.`,
+		Long: `Find searches the tools, prompts and skills of all toolboxes by name,
+description and parameters, as agents do with workbench_find_tools. It starts
+nothing: a server is searched as it was last seen, and "workbench index" starts
+each one once.`,
 		Example: `  workbench find open a ticket
   workbench find --toolbox dev --detail names files
   workbench find --explain send mail`,

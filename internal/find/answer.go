@@ -57,6 +57,7 @@ type Group struct {
 type Answer struct {
 	Groups []Group
 	Text   string // empty if nothing was found
+	Reads  bool   // it tells the uri of an entry that is read
 }
 
 // Answer words the answer to a query.
@@ -84,6 +85,7 @@ type answering struct {
 	x      *Index
 	room   int // bytes that are left
 	named  int
+	reads  bool
 	lone   int
 	groups []*group // by server; nil are those that were not looked at
 	order  []*group // those that are told of
@@ -108,9 +110,17 @@ func (a *answering) more(hits []Hit) {
 			continue
 		}
 		e := &a.x.servers[h.Server].Entries[h.Entry]
-		line := e.Label() + signature.Of(e.Schema)
-		if a.Detail == Schemas {
-			line = e.Label() + " " + string(foreign.JSON(wire.Compact(nil, e.Schema)))
+		line, uris := e.Label(), false
+		switch {
+		case e.URI != "":
+			if uri := foreign.NewName(e.URI).String(); uri == e.URI { // what is cut or cleaned leads nowhere
+				line += " " + uri
+				uris = true
+			}
+		case a.Detail == Schemas:
+			line += " " + string(foreign.JSON(wire.Compact(nil, e.Schema)))
+		default:
+			line += signature.Of(e.Schema)
 		}
 		if s := signature.Sentence(e.Description, maxSentence); s != "" {
 			line += " – " + s
@@ -119,6 +129,7 @@ func (a *answering) more(hits []Hit) {
 		if cost += len(line) + 3; cost <= share && a.take(g, h.Entry, cost) {
 			share -= cost
 			g.Best = append(g.Best, line)
+			a.reads = a.reads || uris
 		}
 	}
 }
@@ -215,6 +226,6 @@ func (a *answering) answer() Answer {
 			fmt.Fprintf(&b, ": %s\n", cmp.Or(why, "its tools are not known before it has been opened once"))
 		}
 	}
-	out.Text = b.String()
+	out.Text, out.Reads = b.String(), a.reads
 	return out
 }

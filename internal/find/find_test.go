@@ -29,6 +29,10 @@ func small() []find.Server {
 		{Toolbox: "world", Name: "bazi", Description: "八字计算服务", Entries: []find.Entry{{Name: "getChart", Description: "根据生日计算八字"}}},
 		{Toolbox: "world", Name: "weather", Description: "Forecasts for every city"},
 		{Toolbox: "world", Name: "mail", Entries: []find.Entry{{Name: "send_email", Description: "Send a message by SMTP."}}},
+		{Toolbox: "world", Name: "guides", Entries: []find.Entry{
+			{Kind: "skill", Name: "knitting", Description: "How socks are knit.", URI: "skill://knitting/SKILL.md"},
+			{Kind: "skill", Name: "odd", Description: "Knobs of looms.", URI: "skill://odd\u202e/SKILL.md"},
+		}},
 	}
 }
 
@@ -113,6 +117,8 @@ func TestAnswer(t *testing.T) {
 			"dev/github (ready) – Repositories, issues and pull requests\n" +
 				`  create_issue {"properties":{"title":{"type":"string"},"body":{"type":"string"}},"required":["title"]} – Open a new issue in a repository` + "\n"},
 		{"a server that was never seen", "weather", find.Signatures, 0, 0, "world/weather (ready) – Forecasts for every city: its tools are not known before it has been opened once\n"},
+		{"a skill", "knit socks", find.Signatures, 0, 1, "world/guides (ready)\n  knitting (skill) skill://knitting/SKILL.md – How socks are knit\n"},
+		{"a skill whose uri cannot be shown", "looms", find.Schemas, 0, 1, "world/guides (ready)\n  odd (skill) – Knobs of looms\n"},
 		{"a small budget", "pull request issue", find.Signatures, 25, 0, "dev/github (ready) – Repositories, issues and pull requests: listPullRequests, create_issue\n"},
 		{"nothing", "zzzz", find.Signatures, 0, 0, ""},
 	} {

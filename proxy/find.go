@@ -66,7 +66,7 @@ func (s *session) readFind(c *call) (q findQuery, err error) {
 			return q, s.noToolbox(q.toolbox)
 		}
 	}
-	q.Detail = find.Signatures
+	q.Detail, q.Stubs = find.Signatures, s.isMeta(scriptTool)
 	if out[2].Present() {
 		text, _ := wire.Unquote(c.Bytes(out[2]))
 		if q.Detail = find.Detail(text); !slices.Contains(details(), text) {

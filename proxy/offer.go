@@ -17,6 +17,7 @@ type offer struct {
 	all     int            // how many the server has
 	exposed map[identity]string
 	detail  detail
+	stubs   bool // signatures declare the tools as methods of TypeScript, for scripts
 	cost    size
 }
 
@@ -98,12 +99,12 @@ func (o *offer) render(d detail, room *size) (r rendering, cost size) {
 	r.text = append(r.text, '\n')
 	for i := range o.tools {
 		it := &o.tools[i]
-		r.text = append(toolLine(r.text, it, d), '\n')
+		r.text = append(o.toolLine(r.text, it, d), '\n')
 		if d == named {
 			r.names = append(r.names, it.Key.Verbatim())
 			cost.structured += len(it.Key.Verbatim()) + len(`"",`)
 		} else {
-			data := describeTool(it, o.exposed[identity{it.Server, it.Key.Verbatim()}], d)
+			data := o.describeTool(it, d)
 			r.tools = append(r.tools, data)
 			cost.structured += len(data) + len(",")
 		}
@@ -116,13 +117,17 @@ func (o *offer) render(d detail, room *size) (r rendering, cost size) {
 }
 
 // toolLine appends what the text of an open says of a tool: a line, and of a definition another one.
-func toolLine(out []byte, it *toolbox.Item, d detail) []byte {
-	out = append(out, signature.Name(it.Key.Verbatim())...)
+func (o *offer) toolLine(out []byte, it *toolbox.Item, d detail) []byte {
+	name := signature.Name
+	if o.stubs {
+		name = signature.Member
+	}
+	out = append(out, name(it.Key.Verbatim())...)
 	if d == named {
 		return out
 	}
 	parts := definition(it)
-	out = append(out, signature.Of(parts[inputSchema])...)
+	out = append(out, o.signature(parts)...)
 	switch text, _ := wire.Unquote(parts[description]); d {
 	case summarised:
 		if text = signature.Sentence(text, maxSummary); text != "" {
@@ -137,20 +142,28 @@ func toolLine(out []byte, it *toolbox.Item, d detail) []byte {
 }
 
 // describeTool gives what structured content says of a tool.
-func describeTool(it *toolbox.Item, exposed string, d detail) json.RawMessage {
+func (o *offer) describeTool(it *toolbox.Item, d detail) json.RawMessage {
 	out := wire.AppendQuote([]byte(`{"name":`), it.Key.Verbatim())
 	out = wire.AppendQuote(append(out, `,"server":`...), it.Server.Name)
 	out = wire.AppendQuote(append(out, `,"toolbox":`...), it.Server.Toolbox)
-	out = wire.AppendQuote(append(out, `,"exposed_name":`...), exposed)
+	out = wire.AppendQuote(append(out, `,"exposed_name":`...), o.exposed[identity{it.Server, it.Key.Verbatim()}])
 	parts := definition(it)
 	if d == defined {
 		return append(appendDefinition(out, parts), '}')
 	}
-	out = wire.AppendQuote(append(out, `,"signature":`...), signature.Of(parts[inputSchema]))
+	out = wire.AppendQuote(append(out, `,"signature":`...), o.signature(parts))
 	if text, _ := wire.Unquote(parts[description]); d == summarised && text != "" {
 		out = wire.AppendQuote(append(out, `,"summary":`...), signature.Sentence(text, maxSummary))
 	}
 	return append(out, '}')
+}
+
+// signature gives the parameters of a tool, and for scripts what it gives.
+func (o *offer) signature(parts [4][]byte) string {
+	if o.stubs {
+		return signature.Stub(parts[inputSchema], parts[outputSchema])
+	}
+	return signature.Of(parts[inputSchema])
 }
 
 // The parts of a tool's definition that a model needs.

@@ -96,7 +96,7 @@ func (s *session) opened(b *box, q question, modern bool) []byte {
 		if len(items) > 0 && example == "" {
 			example = exposed[identity{srv, items[0].Key.Verbatim()}]
 		}
-		offers = append(offers, &offer{server: srv.Name, tools: asked.of(items, exposed), all: len(items), exposed: exposed, detail: q.detail})
+		offers = append(offers, &offer{server: srv.Name, tools: asked.of(items, exposed), all: len(items), exposed: exposed, detail: q.detail, stubs: s.isMeta(scriptTool)})
 	}
 	r.NotFound = asked.missed()
 	r.audit(b, s.open())

@@ -142,6 +142,32 @@ func TestScriptCancelled(t *testing.T) {
 	}
 }
 
+// Where there are scripts, open and find declare tools as the scripts call them, with what they give.
+func TestStubs(t *testing.T) {
+	for _, scripts := range []bool{true, false} {
+		config := fmt.Sprintf(`{"codeMode": %t, "toolboxes": {"dev": {"mcpServers": {"a": {"command": "inside", "args": [%q]}}}}}`, scripts,
+			`tool={"name":"list-issues","inputSchema":{"type":"object","properties":{"page":{"type":"integer"}}},"outputSchema":{"type":"object","properties":{"ids":{"type":"array","items":{"type":"integer"}}}}}`)
+		l := connect(t, newFront(t, readConfig(t, config), ""))
+		l.initialize("2025-11-25", "{}")
+		want := "list-issues(page?: integer)"
+		if scripts {
+			want = `"list-issues"(args?: {page?: number}): Promise<{ids?: number[]}>`
+		}
+		opened := readTool(t, l.callTool("1", "workbench_open_toolbox", `{"toolbox_name":"dev","detail":"signatures"}`))
+		found := readTool(t, l.callTool("2", "workbench_find_tools", `{"query":"list issues"}`))
+		for _, got := range []toolResult{opened, found} {
+			if text := got.Content[0].Text; !strings.Contains(text, want) || strings.Contains(text, "tools.") != scripts {
+				t.Errorf("scripts %t: got %s, want %s", scripts, text, want)
+			}
+		}
+		structured := opened.StructuredContent
+		if quoted := wire.AppendQuote(nil, strings.TrimPrefix(strings.TrimPrefix(want, `"list-issues"`), "list-issues")); !strings.Contains(string(structured), `"signature":`+string(quoted)) {
+			t.Errorf("scripts %t: got %s, want the signature %s", scripts, structured, quoted)
+		}
+		l.close()
+	}
+}
+
 // A client of revision 2026-07-28 runs scripts too.
 func TestScriptModern(t *testing.T) {
 	l := connect(t, scriptFront(t))

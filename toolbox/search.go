@@ -32,16 +32,16 @@ func Search(servers []*Server, description fmt.Stringer) []find.Server {
 	return out
 }
 
-// searched gives the parts of an item that are searched. The schema is that of the list, not a copy.
+// searched gives the parts of an item that are searched. The schemas are those of the list, not copies.
 func searched(it *Item, kind string) find.Entry {
 	e := find.Entry{Kind: kind, Name: it.Key.Verbatim()}
-	var at [3]wire.Span
-	if wire.Find(it.Raw, wire.Span{Start: 0, End: len(it.Raw)}, []string{"title", "description", "inputSchema"}, at[:]) != nil {
+	var at [4]wire.Span
+	if wire.Find(it.Raw, wire.Span{Start: 0, End: len(it.Raw)}, []string{"title", "description", "inputSchema", "outputSchema"}, at[:]) != nil {
 		return e
 	}
 	e.Title, _ = wire.Unquote(it.Raw[at[0].Start:at[0].End])
 	e.Description, _ = wire.Unquote(it.Raw[at[1].Start:at[1].End])
-	e.Schema = it.Raw[at[2].Start:at[2].End]
+	e.Schema, e.Output = it.Raw[at[2].Start:at[2].End], it.Raw[at[3].Start:at[3].End]
 	return e
 }
 

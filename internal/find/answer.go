@@ -39,6 +39,7 @@ type Options struct {
 	Detail Detail
 	Budget int                     // in tokens; 0 is DefaultBudget
 	Limit  int                     // how many entries are named at most; 0 is as many as fit
+	Stubs  bool                    // signatures declare tools as methods of TypeScript, for scripts
 	State  func(server int) string // where a server stands, in a word; may be nil
 	// Unknown says why nothing is known of what a server offers, where it is not that it never was opened; may be nil.
 	Unknown func(server int) string
@@ -119,6 +120,8 @@ func (a *answering) more(hits []Hit) {
 			}
 		case a.Detail == Schemas:
 			line += " " + string(foreign.JSON(wire.Compact(nil, e.Schema)))
+		case a.Stubs && e.Kind == "":
+			line = signature.Member(e.Name) + signature.Stub(e.Schema, e.Output)
 		default:
 			line += signature.Of(e.Schema)
 		}

@@ -24,6 +24,7 @@ type Entry struct {
 	Kind                     string // such as prompt; empty for a tool
 	Name, Title, Description string
 	Schema                   json.RawMessage // of the arguments; empty if there is none
+	Output                   json.RawMessage // schema of what it gives; empty if there is none
 	URI                      string          // where it is read, which is told in place of the arguments; empty for what is called
 	Said                     []string        // what people say when they want it
 }

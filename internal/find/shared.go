@@ -43,7 +43,7 @@ func digest(servers []Server) (sum [sha256.Size]byte) {
 		d.count(len(v.Entries))
 		for k := range v.Entries {
 			e := &v.Entries[k]
-			d.write(e.Kind, e.Name, e.Title, e.Description, string(e.Schema), e.URI)
+			d.write(e.Kind, e.Name, e.Title, e.Description, string(e.Schema), string(e.Output), e.URI)
 			d.count(len(e.Said))
 			d.write(e.Said...)
 		}

@@ -37,6 +37,7 @@ func TestShared(t *testing.T) {
 		"fewer entries":     func(s *find.Server) { s.Entries = s.Entries[:1] },
 		"an entry's kind":   func(s *find.Server) { s.Entries[0].Kind = "prompt" },
 		"an entry's schema": func(s *find.Server) { s.Entries[0].Schema = nil },
+		"what it gives":     func(s *find.Server) { s.Entries[0].Output = []byte(`{"type":"object"}`) },
 		"an entry's uri":    func(s *find.Server) { s.Entries[0].URI = "skill://read/SKILL.md" },
 		"an entry's words":  func(s *find.Server) { s.Entries[1].Said = []string{"savekeep"} },
 		"words elsewhere":   func(s *find.Server) { s.Entries[0].Said, s.Entries[1].Said = s.Entries[1].Said, nil },

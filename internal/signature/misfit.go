@@ -17,7 +17,7 @@ func Misfit(schema, arguments []byte) string {
 	if len(schema) > maxSchema {
 		return ""
 	}
-	r := &reader{raw: schema, work: leastWork + workPerByte*len(schema)}
+	r := newReader(schema, dialect{})
 	n := r.node(wire.Span{Start: 0, End: len(schema)})
 	fields := r.fields(n)
 	given := make(map[string]wire.Span)

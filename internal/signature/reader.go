@@ -22,6 +22,20 @@ type reader struct {
 	raw  []byte
 	work int      // what may still be done
 	path []string // the references that are being followed
+	dialect
+}
+
+// dialect is how types are written.
+type dialect struct {
+	script   bool   // as TypeScript, with nothing that is none
+	others   string // stands for members that do not fit,
+	rest     string // for types of a choice that do not,
+	elements string // for elements of a tuple that do not,
+	key      string // and for the keys of an object that may have any
+}
+
+func newReader(schema []byte, d dialect) *reader {
+	return &reader{raw: schema, work: leastWork + workPerByte*len(schema), dialect: d}
 }
 
 // charge counts the reading of a value; it reports whether the schema has work left.

@@ -30,7 +30,7 @@ const more = "…"
 // the others with a question mark, each with its type and a short default value. The schema is JSON, as [wire.Scan]
 // accepts it; of other bytes Of promises no more than of foreign schemas.
 func Of(schema []byte) string {
-	r := &reader{raw: schema, work: leastWork + workPerByte*len(schema)}
+	r := newReader(schema, dialect{others: more, rest: more, elements: more, key: "[key]"})
 	if len(schema) > maxSchema {
 		return "(" + more + ")"
 	}
@@ -51,19 +51,19 @@ func (r *reader) list(fields []field, depth, room int) string {
 		if b.Len() > 0 {
 			b.WriteString(", ")
 		}
-		text := Name(f.name)
+		text := r.named(f.name)
 		if !f.required {
 			text += "?"
 		}
-		rest := room - b.Len() - len(text) - len(": , ") - len(more)
+		rest := room - b.Len() - len(text) - len(": , ") - len(r.others)
 		if rest < minType {
-			b.WriteString(more)
+			b.WriteString(r.others)
 			break
 		}
 		n := r.node(f.schema)
 		t, _ := r.typ(n, depth, min(rest, maxType))
 		b.WriteString(text + ": " + t)
-		if d := r.value(n.fallback); !f.required && d != "" && d != "null" && len(d) <= min(maxDefault, rest-len(t)-len(" = ")) {
+		if d := r.value(n.fallback); !r.script && !f.required && d != "" && d != "null" && len(d) <= min(maxDefault, rest-len(t)-len(" = ")) {
 			b.WriteString(" = " + d)
 		}
 	}
@@ -91,7 +91,7 @@ func (r *reader) typ(n node, depth, room int) (text string, several bool) {
 			t, _ := r.typ(n, depth+1, room)
 			words = append(words, t)
 		}
-		return join(words, room)
+		return r.join(words, room)
 	case n.ref.Present() && !n.properties.Present():
 		to, ok := r.follow(n.ref)
 		if !ok {
@@ -101,15 +101,15 @@ func (r *reader) typ(n node, depth, room int) (text string, several bool) {
 		return r.typ(to, depth+1, room)
 	}
 	switch r.bare(n) {
-	case "array":
+	case "array", "any[]":
 		return r.array(n, depth, room), false
 	case "object", "any":
 		if fields := r.fields(n); len(fields) > 0 {
 			return "{" + r.list(fields, depth+1, room-2) + "}", false
 		}
 		if r.first(n.additional) == '{' {
-			if t, _ := r.typ(r.node(n.additional), depth+1, room-len("{[key]: }")); t != "any" {
-				return "{[key]: " + t + "}", false
+			if t, _ := r.typ(r.node(n.additional), depth+1, room-len("{: }")-len(r.key)); t != "any" {
+				return "{" + r.key + ": " + t + "}", false
 			}
 		}
 		// A schema that is all of others, of which none is an object, is taken for the first of them.
@@ -126,7 +126,7 @@ func (r *reader) array(n node, depth, room int) string {
 		for e := range wire.Elements(r.raw, n.prefix) {
 			rest := room - len(strings.Join(words, ", ")) - len("[, ]") - len(more)
 			if rest < minType {
-				words = append(words, more)
+				words = append(words, r.elements)
 				break
 			}
 			t, _ := r.typ(r.node(e), depth+1, rest)
@@ -150,14 +150,14 @@ func (r *reader) union(of wire.Span, depth, room int) (string, bool) {
 	rest := room
 	for e := range wire.Elements(r.raw, of) {
 		if rest < minType {
-			words = append(words, more)
+			words = append(words, r.rest)
 			break
 		}
 		t, _ := r.typ(r.node(e), depth+1, rest)
 		rest -= len(t) + 1
 		words = append(words, t)
 	}
-	return join(words, room)
+	return r.join(words, room)
 }
 
 // choice words a choice between values.
@@ -170,16 +170,16 @@ func (r *reader) choice(values func(func(wire.Span) bool), room int) (string, bo
 			word = "any"
 		}
 		if length += len(word) + 1; length > room {
-			words = append(words, more)
+			words = append(words, r.rest)
 			break
 		}
 		words = append(words, word)
 	}
-	return join(words, room)
+	return r.join(words, room)
 }
 
 // join makes a choice of words, each of which stands there once.
-func join(words []string, room int) (string, bool) {
+func (r *reader) join(words []string, room int) (string, bool) {
 	var once []string
 	length := 0
 	for _, w := range words {
@@ -187,7 +187,7 @@ func join(words []string, room int) (string, bool) {
 			continue
 		}
 		if length += len(w) + 1; length > room+len(more) && len(once) > 0 {
-			once = append(once, more)
+			once = append(once, r.rest)
 			break
 		}
 		once = append(once, w)
@@ -204,11 +204,11 @@ func (r *reader) bare(n node) string {
 	t, _ := wire.Unquote(r.raw[n.typ.Start:n.typ.End])
 	switch {
 	case slices.Contains(known, t):
-		return t
+		return r.plain(t)
 	case n.properties.Present() || n.additional.Present():
 		return "object"
 	case n.items.Present() || n.prefix.Present():
-		return "array"
+		return r.plain("array")
 	}
 	return "any"
 }

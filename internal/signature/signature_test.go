@@ -170,9 +170,42 @@ func FuzzLine(f *testing.F) {
 		began := time.Now()
 		check(t, signature.Of(schema))
 		check(t, signature.Sentence(description, 100))
+		if got := signature.Stub(schema, schema); len(got) > 800 || strings.Contains(got, "\n") || !utf8.ValidString(got) {
+			t.Errorf("got %d bytes: %q", len(got), got)
+		}
 		signature.Misfit(schema, []byte(description))
 		if took := time.Since(began); took > time.Second {
 			t.Errorf("took %s", took)
 		}
 	})
+}
+
+func TestStub(t *testing.T) {
+	for _, c := range []struct{ name, input, output, want string }{
+		{"nothing", ``, ``, `()`},
+		{"no parameters", `{"type":"object"}`, ``, `()`},
+		{"some", `{"properties":{"n":{"type":"integer","default":10},"path":{"type":"string"}},"required":["path"]}`, ``, `(args: {path: string, n?: number})`},
+		{"none that it needs", `{"properties":{"n":{"type":["integer","null"]}}}`, ``, `(args?: {n?: number|null})`},
+		{"what it gives", `{}`, `{"type":"object","properties":{"rows":{"type":"array","items":{"properties":{"id":{"type":"integer"},"at":{}},"required":["id"]}},"next":{"type":"string"}},"required":["rows"]}`,
+			`(): Promise<{rows: {id: number, at?: any}[], next?: string}>`},
+		{"it gives anything", `{}`, `true`, `(): Promise<any>`},
+		{"types without a name in TypeScript", `{"properties":{"a":{"type":"array"},"m":{"additionalProperties":{"type":"integer"}},"t":{"prefixItems":[{"type":"integer"},{"type":"array"}]}}}`, ``,
+			`(args?: {a?: any[], m?: {[key: string]: number}, t?: [number, any[]]})`},
+		{"names that are no identifiers", `{"properties":{"a-b":{},"1":{},"":{},"$x":{},"\"y":{}},"required":["a-b"]}`, ``, `(args: {"a-b": any, "1"?: any, ""?: any, $x?: any, "\"y"?: any})`},
+		{"a long value", `{"properties":{"a":{"enum":["` + strings.Repeat("x", 99) + `","b"]}}}`, ``, `(args?: {a?: string|"b"})`},
+		{"a choice of objects", `{"oneOf":[{"properties":{"a":{"type":"string"}},"required":["a"]},{"properties":{"b":{}}}]}`, ``, `(args?: {[more: string]: any})`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := signature.Stub([]byte(c.input), []byte(c.output)); got != c.want {
+				t.Errorf("got  %s\nwant %s", got, c.want)
+			}
+		})
+	}
+	var many []string
+	for i := range 200 {
+		many = append(many, fmt.Sprintf(`"parameter%d":{"type":"string"}`, i))
+	}
+	if got := signature.Stub([]byte(`{"properties":{`+strings.Join(many, ",")+`}}`), nil); !strings.HasSuffix(got, ", [more: string]: any})") || len(got) > 500 {
+		t.Errorf("got %q of many parameters, want the first and that there are more", got)
+	}
 }

@@ -81,6 +81,9 @@ func quote(s string, most int) string { return strconv.QuoteToGraphic(cut(s, mos
 // value words a JSON value that is not made of others; "" if it is none.
 func (r *reader) value(at wire.Span) string {
 	if s, ok := wire.Unquote(r.raw[at.Start:at.End]); ok {
+		if r.script && len(s) > maxValue {
+			return "string"
+		}
 		return quote(s, maxValue)
 	}
 	token := string(r.raw[at.Start:at.End])

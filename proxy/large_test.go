@@ -4,8 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
 
 	"github.com/mcp-workbench/workbench/internal/results"
 	"github.com/mcp-workbench/workbench/internal/wire"
@@ -205,4 +209,48 @@ func TestLargeResultsModernAndDirect(t *testing.T) {
 	if raw := string(resultOf(t, l.reply("3"))); !strings.Contains(raw, `"resultType":"complete"`) || !strings.Contains(raw, `"ttlMs"`) || len(raw) < len(big) {
 		t.Errorf("got %.300s, want the whole, of the modern era", raw)
 	}
+}
+
+// gate is where a log is written to, which holds up the line with some words until it is opened.
+type gate struct {
+	words         string
+	reached, open chan struct{}
+}
+
+func (g *gate) Write(line []byte) (int, error) {
+	if strings.Contains(string(line), g.words) {
+		close(g.reached)
+		<-g.open
+	}
+	return len(line), nil
+}
+
+// What is made of a large result holds up no other reply of its server, however long it takes: here until the log takes the line
+// that says that the result could not be kept.
+func TestLargeResultsHoldUpNothing(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "no folder")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	g := &gate{"a large result was passed on whole", make(chan struct{}), make(chan struct{})}
+	const config = `{"toolboxes": {"dev": {"mcpServers": {"a": {"command": "child", "args": ["tools=result"], "largeResults": {"over": 2000, "do": "preview"}}}}}}`
+	front := newFrontWith(t, readConfig(t, config), proxy.Options{Results: results.New([]string{file}), Logger: zerolog.New(g)})
+	defer front.Close()
+	l := connect(t, front)
+	l.initialize("2025-11-25", "{}")
+	big := `{"content":[{"type":"text","text":"` + strings.Repeat("y", 20000) + `"}]}`
+	l.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"workbench_use_tool","arguments":{"toolbox_name":"dev","tool_name":"a/result","arguments":{"result":` + big + `}}}}`)
+	select {
+	case <-g.reached:
+	case <-time.After(peerWait):
+		t.Fatal("nothing was said of the large result")
+	}
+	if got := string(l.callTool("2", "workbench_use_tool", `{"toolbox_name":"dev","tool_name":"a/result","arguments":{"result":{"content":[]}}}`)); got != `{"content":[]}` {
+		t.Errorf("got %s beside the large result", got)
+	}
+	close(g.open)
+	if got := string(resultOf(t, l.reply("1"))); got != big {
+		t.Errorf("got %.200s of what could not be kept, want it whole", got)
+	}
+	l.close()
 }

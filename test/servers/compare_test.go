@@ -11,7 +11,10 @@ import (
 	"github.com/mcp-workbench/workbench/test/wiretest"
 )
 
-// checkLists wants every item of every list to be the server's own, byte by byte, but for the names that were made
+// alias finds the uris by which workbench tells pages and skills apart that two servers have.
+var alias = regexp.MustCompile(`"(ui|skill)://wb-[0-9a-f]+/`)
+
+// checkLists wants every item of every list to be the server's own, byte by byte, but for the names and uris that were made
 // distinct.
 func (s *session) checkLists(t *testing.T, r *row) {
 	t.Helper()
@@ -24,7 +27,7 @@ func (s *session) checkLists(t *testing.T, r *row) {
 		}
 		for i := range got {
 			own := key(t, want[i], l.key)
-			item := []byte(got[i])
+			item := alias.ReplaceAll(got[i], []byte(`"$1://`))
 			if l.key == "name" {
 				seen := key(t, got[i], l.key)
 				if l.member == "tools" && seen != s.exposed[o.server.name+"/"+own] {
@@ -89,7 +92,7 @@ func (s *session) seen(t *testing.T, o observation, q question) string {
 	case "prompts/get":
 		return key(t, s.lists[o.server.name]["prompts"][0], "name")
 	default:
-		return q.name
+		return key(t, s.lists[o.server.name]["resources"][0], "uri")
 	}
 }
 

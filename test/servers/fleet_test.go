@@ -2,6 +2,7 @@ package servers
 
 import (
 	"path/filepath"
+	"slices"
 
 	"github.com/mcp-workbench/workbench/test/wiretest"
 )
@@ -24,7 +25,27 @@ const nobody = "127.0.0.1:1"
 
 // fleet are the servers in the order of the configuration.
 func (b *bed) fleet() []server {
-	return append(append(b.reference(), b.browsers()...), append(b.code(), b.others()...)...)
+	return slices.Concat(b.reference(), b.browsers(), b.code(), b.others(), b.extended())
+}
+
+// extended are servers with extensions: apps, of which two have one uri for their pages, and skills, of which two have one uri
+// too. The servers of skills are made of the official SDK.
+func (b *bed) extended() []server {
+	app := func(name string, calls ...call) server {
+		return server{toolbox: "apps", name: name, file: "@modelcontextprotocol/server-" + name + "/dist/index.js", args: []string{"--stdio"}, calls: calls}
+	}
+	skills := func(name string) server {
+		return server{
+			toolbox: "skills", name: name, file: "../skills.mjs", args: []string{name}, calls: []call{{"echo", `{"text":"hi"}`}, {"echo", `{}`}},
+			oddity: "speaks 2026-07-28 too",
+		}
+	}
+	return []server{
+		app("basic-react"), app("basic-vanillajs"), app("budget-allocator", call{"get-budget-data", `{}`}),
+		app("scenario-modeler", call{"get-scenario-data", `{}`}, call{"get-scenario-data", `{"customInputs":7}`}),
+		app("sheet-music", call{"play-sheet-music", `{"abcNotation":7}`}), app("cohort-heatmap", call{"get-cohort-data", `{"metric":"none"}`}),
+		skills("one"), skills("two"),
+	}
 }
 
 // reference are the servers of the protocol's own project, those it has retired included.
@@ -198,6 +219,21 @@ func (b *bed) others() []server {
 			env:    map[string]string{"MDB_MCP_TELEMETRY": "disabled"},
 			calls:  []call{{"list-connections", `{}`}, {"find", `{}`}},
 			oddity: "speaks 2026-07-28 too",
+		},
+		{
+			toolbox: "data", name: "maps", file: "@modelcontextprotocol/server-google-maps/dist/index.js",
+			env:   map[string]string{"GOOGLE_MAPS_API_KEY": "none"},
+			calls: []call{{"maps_geocode", `{}`}},
+		},
+		{
+			toolbox: "data", name: "slack", file: "@modelcontextprotocol/server-slack/dist/index.js",
+			env:   map[string]string{"SLACK_BOT_TOKEN": "none", "SLACK_TEAM_ID": "none"},
+			calls: []call{{"slack_post_message", `{}`}},
+		},
+		{
+			toolbox: "data", name: "figma", file: "figma-developer-mcp/dist/bin.js", args: []string{"--stdio"},
+			env:   map[string]string{"FIGMA_API_KEY": "none", "FRAMELINK_TELEMETRY": "off"},
+			calls: []call{{"get_figma_data", `{}`}},
 		},
 		{
 			toolbox: "data", name: "sqlite", file: "mcp-server-sqlite/dist/cli.js", args: []string{filepath.Join(b.files, "data.db")},

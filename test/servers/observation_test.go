@@ -9,10 +9,13 @@ import (
 	"github.com/mcp-workbench/workbench/test/wiretest"
 )
 
+// skillsExtension is the extension of skills.
+const skillsExtension = "io.modelcontextprotocol/skills"
+
 // list is one of the lists of the protocol.
 type list struct {
 	method, member, key string
-	capability          string
+	capability          string // or the extension
 }
 
 func lists() []list {
@@ -21,6 +24,7 @@ func lists() []list {
 		{"resources/list", "resources", "uri", "resources"},
 		{"resources/templates/list", "resourceTemplates", "uriTemplate", "resources"},
 		{"prompts/list", "prompts", "name", "prompts"},
+		{"skills/list", "skills", "uri", skillsExtension},
 	}
 }
 
@@ -87,7 +91,11 @@ func (b *bed) observe(tb testing.TB, s server, modern bool) observation {
 // read reads a list that the server says it has.
 func (o *observation) read(tb testing.TB, d *direct, capabilities map[string]json.RawMessage, l list) {
 	tb.Helper()
-	if capabilities[l.capability] == nil {
+	extensions := make(map[string]json.RawMessage)
+	if raw := capabilities["extensions"]; raw != nil {
+		unmarshal(tb, "extensions", raw, &extensions)
+	}
+	if capabilities[l.capability] == nil && extensions[l.capability] == nil {
 		return
 	}
 	reply := d.call(tb, l.method, "{}")

@@ -10,8 +10,9 @@ import (
 
 // The capabilities of the client in front: all that a person at a screen could serve, and none.
 const (
-	allCapabilities = `{"roots":{"listChanged":true},"sampling":{},"elicitation":{"form":{},"url":{}}}`
-	noCapabilities  = `{}`
+	allCapabilities = `{"roots":{"listChanged":true},"sampling":{},"elicitation":{"form":{},"url":{}},"extensions":{` +
+		`"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;profile=mcp-app"]},"io.modelcontextprotocol/skills":{}}}`
+	noCapabilities = `{}`
 )
 
 // peer speaks to a server, or to workbench, as a client of one era.

@@ -88,7 +88,9 @@ func (c *checker) text(n *node, path string, secret bool) (value, bool) {
 	case errors.Is(err, errTooLong):
 		c.fault(n.at, path, err.Error(), "")
 	case err != nil:
-		c.fault(n.at, path, err.Error(), "variables are ${NAME} and ${NAME:-default}, secrets ${secret:NAME}; a literal ${ is $${")
+		of := referenceError{}
+		_ = errors.As(err, &of) // any other error says what is wanted by itself
+		c.fault(n.at, path, err.Error(), orElse(of.hint, referenceHint))
 	case v.sealed && !secret:
 		c.fault(n.at, path, "want a string without a secret, got ${secret:"+e.secrets[0]+"}", "what this string holds is shown to people and models; secrets go into args, env, url, headers, clientSecret and privateKey of oauth, models.apiKey and store.dsn")
 	case strings.Count(v.text, "\x00") != len(e.secrets):
@@ -97,7 +99,8 @@ func (c *checker) text(n *node, path string, secret bool) (value, bool) {
 		return v, true
 	}
 	for _, name := range e.missing {
-		c.problem(n.at, path, fmt.Sprintf("want a value for variable %s, got none", name), fmt.Sprintf("set it, or write ${%s:-default}", name)+c.unread)
+		hint := orElse(elsewhere(name), fmt.Sprintf("set it, or write ${%s:-default}", name))
+		c.problem(n.at, path, fmt.Sprintf("want a value for variable %s, got none", name), hint+c.unread)
 	}
 	return v, false
 }
@@ -105,7 +108,7 @@ func (c *checker) text(n *node, path string, secret bool) (value, bool) {
 // list reads an array of strings, without those that cannot be used.
 func (c *checker) list(n *node, path string, secret bool) []value {
 	if n.kind != kindArray {
-		c.fault(n.at, path, "want an array of strings, got "+n.got(secret), "")
+		c.fault(n.at, path, "want an array of strings, got "+n.got(secret), arrayHint(n))
 		return nil
 	}
 	all := make([]value, 0, len(n.items))
@@ -115,6 +118,14 @@ func (c *checker) list(n *node, path string, secret bool) []value {
 		}
 	}
 	return all
+}
+
+// arrayHint is what to do where an array of strings is wanted.
+func arrayHint(n *node) string {
+	if n.kind == kindString {
+		return `write each as a string of its own: ["one", "two"]`
+	}
+	return ""
 }
 
 // config reads the whole file.
@@ -161,7 +172,9 @@ func (c *checker) config(root *node) *Config {
 	o.done(func(key string) string {
 		switch key {
 		case "mcpServers", "servers", "mcp": // of Claude and Cursor, VS Code, opencode
-			return `servers stand in a toolbox: {"toolboxes": {"NAME": {"description": "…", "mcpServers": {…}}}}`
+			return `servers stand in a toolbox: {"toolboxes": {"NAME": {"description": "…", "mcpServers": {…}}}}; workbench import FILE takes over the file of a client`
+		case "inputs": // of VS Code
+			return "a secret is written ${secret:NAME}, and workbench secret set NAME asks for it once"
 		}
 		return ""
 	})

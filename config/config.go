@@ -10,24 +10,25 @@ import (
 
 // Config is one workbench configuration, checked and with its variables expanded.
 type Config struct {
-	Path        string        // file it came from, the user's own of two; "" for the built-in configuration
-	Project     string        // the project's file, of which it has a part or all; "" if it has none
-	Untrusted   *Untrusted    // the project's file that is there and not used as it is; nil if none is
-	Notes       []string      // what a reader may not expect where it came from two files
-	Partly      bool          // it is what can be used of a file with a fault (ParseUsable)
-	Doubt       string        // why its file is not quite to be trusted; "" if nothing is known against it
-	ToolMode    ToolMode      `key:"toolMode" enum:"auto,dynamic,proxy,search"`
-	OpenTimeout time.Duration `key:"openTimeout"`
-	OpenBudget  int           `key:"openBudget"` // how much the answer of an open tells unasked, in tokens of four bytes
-	CodeMode    bool          `key:"codeMode"`   // scripts that call tools may be run
-	MaxMessage  int           `key:"maxMessage"` // the longest message taken from a client or server, in bytes
-	EnvFile     EnvFiles      `key:"envFile"`    // of variables that the strings of this file may name, where the environment has none of the name
-	Store       Store         `key:"store"`
-	Models      Models        `key:"models"`
-	HTTP        HTTP          `key:"http"`
-	Record      Record        `key:"record"`    // how much is kept of calls
-	Pinned      []Pin         `key:"pin"`       // tools that are always offered
-	Toolboxes   []Toolbox     `key:"toolboxes"` // in the order of the file
+	Path         string        // file it came from, the user's own of two; "" for the built-in configuration
+	Project      string        // the project's file, of which it has a part or all; "" if it has none
+	Unconfigured bool          // it is the built-in one, for there is no file
+	Untrusted    *Untrusted    // the project's file that is there and not used as it is; nil if none is
+	Notes        []string      // what a reader may not expect where it came from two files
+	Partly       bool          // it is what can be used of a file with a fault (ParseUsable)
+	Doubt        string        // why its file is not quite to be trusted; "" if nothing is known against it
+	ToolMode     ToolMode      `key:"toolMode" enum:"auto,dynamic,proxy,search"`
+	OpenTimeout  time.Duration `key:"openTimeout"`
+	OpenBudget   int           `key:"openBudget"` // how much the answer of an open tells unasked, in tokens of four bytes
+	CodeMode     bool          `key:"codeMode"`   // scripts that call tools may be run
+	MaxMessage   int           `key:"maxMessage"` // the longest message taken from a client or server, in bytes
+	EnvFile      EnvFiles      `key:"envFile"`    // of variables that the strings of this file may name, where the environment has none of the name
+	Store        Store         `key:"store"`
+	Models       Models        `key:"models"`
+	HTTP         HTTP          `key:"http"`
+	Record       Record        `key:"record"`    // how much is kept of calls
+	Pinned       []Pin         `key:"pin"`       // tools that are always offered
+	Toolboxes    []Toolbox     `key:"toolboxes"` // in the order of the file
 
 	// Secrets says where secrets come from that are not among those of the user.
 	Secrets map[string]SecretSource `key:"secrets"`

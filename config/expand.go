@@ -74,7 +74,7 @@ func (e *expansion) reference(s string, lookup func(string) (string, bool)) (tex
 	case strings.Contains(fallback, "${"):
 		return "", "", errors.New("want plain text behind :-, got another ${")
 	case !isVariable(name):
-		return "", "", errors.New("want a variable's name (letters, digits and _) in ${}, got something else")
+		return "", "", referenceError{"want a variable's name (letters, digits and _) in ${}, got something else", elsewhere(inside)}
 	}
 	e.varied = true
 	value, set := lookup(name)

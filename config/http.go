@@ -90,6 +90,14 @@ func (c *checker) jwt(n *node, path string, j *JWT) {
 }
 
 // wrongKeys says what the address of keys should be like, or "" if it is: who can change them on the way is whoever they like.
+// urlHint is what to do about an address that is none.
+func urlHint(text string) string {
+	if text != "" && !strings.Contains(text, "://") {
+		return "write https:// in front of the host"
+	}
+	return ""
+}
+
 func wrongKeys(text string) string {
 	u, err := url.Parse(text)
 	switch {

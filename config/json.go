@@ -63,6 +63,9 @@ func quoteHint(text string) string {
 			return `strings and keys stand in straight double quotes: "`
 		}
 	}
+	if strings.HasSuffix(text, "(expecting ',' or '}')") || strings.HasSuffix(text, "(expecting ',' or ']')") {
+		return "is a comma missing before it?"
+	}
 	return ""
 }
 

@@ -236,7 +236,7 @@ func (c *checker) remote(o *object, s *Server) {
 	if v, ok := o.text("url", true); ok {
 		s.URL = v.text
 		if !v.sealed && !isURL(v.text) {
-			c.reject(v, "want a URL that begins with http:// or https:// and a host", "")
+			c.reject(v, "want a URL that begins with http:// or https:// and a host", urlHint(v.text))
 		}
 	}
 	s.Headers = c.headers(o)

@@ -61,3 +61,6 @@ func (n *Naming) Meant(box, server, name string) (Named, error) {
 
 // For gives the front of those who may use these toolboxes alone.
 func (p *Proxy) For(toolboxes ...string) *Proxy { return p.within(toolboxes) }
+
+// LoggedRefusals is how many requests that are turned away are logged each minute.
+const LoggedRefusals = loggedRefusals

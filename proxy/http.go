@@ -98,6 +98,7 @@ type HTTP struct {
 	timers   sync.Pool     // of *time.Timer
 	commands errands
 	log      zerolog.Logger
+	refusals refusals
 }
 
 // NewHTTP makes the front; it starts nothing. With opts.Direct that toolbox is
@@ -105,7 +106,7 @@ type HTTP struct {
 // a host or an origin is not one.
 func NewHTTP(cfg *config.Config, opts Options, over HTTPOptions) (*HTTP, error) {
 	over.fill()
-	h := &HTTP{opts: over, token: []byte(over.Token), metadata: metadataOf(over.Resource), log: opts.Logger}
+	h := &HTTP{opts: over, token: []byte(over.Token), metadata: metadataOf(over.Resource), log: opts.Logger, refusals: refusals{log: opts.Logger}}
 	var err error
 	if h.guard, err = newGuard(&over); err != nil {
 		return nil, err

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/mcp-workbench/workbench/internal/foreign"
 )
 
 // guard decides who may speak at all. It reads nothing but the request's first
@@ -93,7 +95,7 @@ func isHost(name string) bool {
 // are compared to the letter; a client that speaks to us sends what it was given.
 func (g *guard) check(r *http.Request) *refusal {
 	if !strings.HasPrefix(r.RequestURI, "/") || !g.hosts[r.Host] {
-		return refuse(http.StatusForbidden, "the host of the request is not one that is served here (workbench serve --allow-host adds one)")
+		return refuse(http.StatusForbidden, fmt.Sprintf("the host of the request, %q, is not one that is served here (workbench serve --allow-host adds one)", foreign.NewName(r.Host)))
 	}
 	origins, present := r.Header["Origin"]
 	switch {

@@ -2,12 +2,19 @@ package proxy
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"net/netip"
 	"strings"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
 
 	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/trail"
 )
 
@@ -15,15 +22,51 @@ import (
 type visitor struct {
 	tell    func(trail.Event)
 	tallies *tallies
+	noted   *refusals
 	address string
 	user    string // once that is known
+}
+
+// refusals logs requests that are turned away: so many each minute, for whoever knocks at a gateway is not to fill its log.
+type refusals struct {
+	log  zerolog.Logger
+	mu   sync.Mutex
+	from time.Time // the minute
+	seen int       // in it
+}
+
+// loggedRefusals is how many are logged each minute.
+const loggedRefusals = 10
+
+// note logs one for a token, a right, a host or an origin; other requests are no attempt to get in.
+func (n *refusals) note(v *visitor, r *http.Request, no *refusal) {
+	if no.status != http.StatusUnauthorized && no.status != http.StatusForbidden {
+		return
+	}
+	n.mu.Lock()
+	missed := 0
+	if now := time.Now(); now.Sub(n.from) > time.Minute {
+		n.from, missed, n.seen = now, max(0, n.seen-loggedRefusals), 0
+	}
+	n.seen++
+	over := n.seen > loggedRefusals
+	n.mu.Unlock()
+	if over {
+		return
+	}
+	line := n.log.Info().AnErr(logkey.Err, errors.New(foreign.NewText(no.error.Message).String())).
+		Str(logkey.Detail, fmt.Sprintf("%d to %s %s at %s from %s", no.status, foreign.NewName(r.Method), foreign.NewName(r.URL.Path), foreign.NewName(r.Host), v.address))
+	if missed > 0 {
+		line.Int(logkey.Dropped, missed)
+	}
+	line.Msg("a request was turned away")
 }
 
 type visitorKey struct{}
 
 // known returns the request with its visitor.
 func (h *HTTP) known(r *http.Request) *http.Request {
-	v := &visitor{tell: h.root.opts.Trail, tallies: &h.root.tallies, address: clientAddress(r, h.opts.Proxies)}
+	v := &visitor{tell: h.root.opts.Trail, tallies: &h.root.tallies, noted: &h.refusals, address: clientAddress(r, h.opts.Proxies)}
 	return r.WithContext(context.WithValue(r.Context(), visitorKey{}, v))
 }
 
@@ -36,6 +79,7 @@ func visitorOf(r *http.Request) *visitor {
 // refused notes that a request is turned away.
 func (v *visitor) refused(r *http.Request, no *refusal) {
 	v.tallies.refuse(no.status)
+	v.noted.note(v, r, no)
 	if v.tell != nil {
 		v.tell(trail.Event{Event: trail.Refused, User: v.user, Address: v.address, Method: foreign.NewName(r.Method).String(),
 			Path: foreign.NewName(r.URL.Path).String(), Status: no.status, Err: foreign.NewText(no.error.Message).String()})

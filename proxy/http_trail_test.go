@@ -72,3 +72,19 @@ func TestTrail(t *testing.T) {
 		t.Errorf("got %v and %v, want each counted", front.Users, front.Refused)
 	}
 }
+
+// Requests that are turned away are logged, without their tokens, but so many each minute alone: whoever knocks does not fill the log.
+func TestRefusalsInTheLog(t *testing.T) {
+	var log syncBuffer
+	w := newWeb(t, `{"toolboxes": {}}`, webOptions{http: proxy.HTTPOptions{Token: "right"}, log: &log})
+	for range 25 {
+		if code, _ := w.status(http.MethodPost, "/mcp", `{}`, "Authorization: Bearer canary"); code != http.StatusUnauthorized {
+			t.Fatalf("got status %d, want 401", code)
+		}
+	}
+	got := log.String()
+	if n := strings.Count(got, "a request was turned away"); n != proxy.LoggedRefusals || strings.Contains(got, "canary") ||
+		!strings.Contains(got, `"detail":"401 to POST /mcp at 127.0.0.1`) {
+		t.Errorf("got %d lines, want %d: %s", n, proxy.LoggedRefusals, got)
+	}
+}

@@ -27,8 +27,14 @@ func Instructions(cfg *config.Config) string {
 		b.WriteString(presented(&cfg.Toolboxes[i]))
 	}
 	b.WriteString(howToOpen)
+	if cfg.Unconfigured {
+		b.WriteString(unconfigured)
+	}
 	return b.String() + unusable(cfg.Toolboxes) + untrusted(cfg)
 }
+
+// unconfigured is what the client is told of the built-in configuration.
+const unconfigured = "\n\nNote: the user has configured no servers yet. `workbench import` takes over those of other clients, `workbench add` enters one."
 
 // untrusted says of the project's configuration that it is not used until the user has trusted it.
 func untrusted(cfg *config.Config) string {

@@ -58,10 +58,15 @@ func (s *Server) statusError(resp *http.Response) *StatusError {
 		e.Advice = `the server wants a login; set its "headers" in the configuration (for example "Authorization": "Bearer ${TOKEN}")`
 	case http.StatusNotFound:
 		e.Advice = "is the url right?"
+		if strings.HasSuffix(strings.TrimSuffix(resp.Request.URL.Path, "/"), "/sse") {
+			e.Advice = `the address takes no messages: it may speak the older transport ("type": "sse")`
+		}
 	case http.StatusMethodNotAllowed:
 		e.Advice = `the address takes no messages: its url may lack its end, such as /mcp, or it speaks the older transport ("type": "sse")`
 	case http.StatusForbidden:
 		e.Advice = `the server knows who asks and refuses it: the token or key in its "headers" may lack a right, or it refuses this machine`
+	case http.StatusInternalServerError:
+		e.Advice = "the server itself has failed: its own log says why"
 	case http.StatusBadRequest:
 		if strings.Contains(e.Text.String(), "HTTPS") { // as web servers say it
 			e.Advice = "it speaks TLS; is its url https and not http?"
@@ -141,7 +146,7 @@ func explain(err error) error {
 	case errors.As(err, &notTLS), errors.Is(err, http.ErrSchemeMismatch):
 		return unreachedError{fmt.Errorf("it speaks no TLS; is its url http and not https? %w", err)}
 	case errors.As(err, &name):
-		return unreachedError{fmt.Errorf("the host %q cannot be found: %w", foreign.NewName(name.Name), err)}
+		return unreachedError{fmt.Errorf("the host %q cannot be found: is its url right, and this machine on the network? %w", foreign.NewName(name.Name), err)}
 	case errors.As(err, &dial) && dial.Op == "dial":
 		switch {
 		case dial.Timeout():

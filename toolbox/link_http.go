@@ -252,7 +252,7 @@ func (l *httpLink) single(resp *http.Response, id uint64) error {
 		return err
 	}
 	if len(data) > l.server.box.opts.MaxMessage {
-		return fmt.Errorf("its reply is over the limit of %d bytes", l.server.box.opts.MaxMessage)
+		return fmt.Errorf("its reply is over the limit of %d bytes (maxMessage in the configuration)", l.server.box.opts.MaxMessage)
 	}
 	var m wire.Message
 	if err := scanLoose(data, &m); err != nil || (resp.StatusCode >= 300 && m.Kind != wire.Failure) {

@@ -122,7 +122,7 @@ func (c *conn) TooLong(e *wire.TooLongError) {
 	switch {
 	case e.Method() != "":
 	case ok && c.calls.made(number):
-		c.end(number, nil, c.lost(fmt.Errorf("its reply of %d bytes is over the limit of %d", e.Size, e.Max)))
+		c.end(number, nil, c.lost(fmt.Errorf("its reply of %d bytes is over the limit of %d (maxMessage in the configuration)", e.Size, e.Max)))
 		return
 	case e.Kind() == wire.Result || e.Kind() == wire.Failure:
 		c.stray(e.Head)

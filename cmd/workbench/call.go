@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/argument"
+	"github.com/mcp-workbench/workbench/internal/lock"
 	"github.com/mcp-workbench/workbench/internal/nearest"
 	"github.com/mcp-workbench/workbench/internal/openfile"
 	"github.com/mcp-workbench/workbench/proxy"
@@ -264,7 +265,8 @@ func (e *environment) pick(b *toolbox.Toolbox, k toolbox.Kind, server, name stri
 	last := name[strings.LastIndexByte(name, '/')+1:]
 	if k == toolbox.Tools {
 		for x := range toolbox.Excluded([]*toolbox.Server{srv}, last) {
-			return toolbox.Item{}, fmt.Errorf("server %q has the tool %q, but %s", server, x.Tool, x.Why)
+			err := fmt.Errorf("server %q has the tool %q, but %s", server, x.Tool, x.Why)
+			return toolbox.Item{}, hinted{err, "the entry of the server in the configuration decides; workbench tools " + lock.Word(b.Name) + " lists what is left"}
 		}
 	}
 	if st := srv.Status(); st.State != toolbox.Ready {

@@ -157,7 +157,7 @@ func (c *caller) answer(server, method string, params []byte) ([]byte, error) {
 		defer c.line.resume()
 		return question.Terminal{In: c.in, Out: c.env.err}.Ask(server, params)
 	case method == "elicitation/create":
-		return nil, refuse("an answer of a person", "nobody is at a terminal who could be asked")
+		return nil, refuse("an answer of a person", "nobody is at a terminal who could be asked; call it in one")
 	case method == "sampling/createMessage":
 		return nil, refuse("the words of a language model", "workbench call has none; call the tool from an agent whose client lends its model to servers")
 	}

@@ -39,7 +39,7 @@ func (o *httpFlags) certificate(log zerolog.Logger) (*tls.Config, error) {
 	case o.tlsCert == "" && o.tlsKey == "":
 		return nil, nil
 	case o.tlsCert == "" || o.tlsKey == "":
-		return nil, usageError{errors.New("--tls-cert and --tls-key belong together")}
+		return nil, usageError{hinted{errors.New("--tls-cert and --tls-key belong together"), "give both: the certificate, and the key that it was made with"}}
 	}
 	c := &certificatePair{files: [2]string{o.tlsCert, o.tlsKey}, log: log}
 	if err := c.load(); err != nil {

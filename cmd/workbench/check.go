@@ -146,6 +146,7 @@ func (c checking) print(env *environment, x *examined, cfg *config.Config, from 
 		fmt.Fprintln(out, "no configuration that may be used; the built-in one is")
 	case cfg.Path == "":
 		fmt.Fprintf(out, "no configuration found (looked for %s); the built-in one is used\n", join(from.places.Searched))
+		fmt.Fprintln(out, "workbench import takes over the servers of your clients, workbench add enters one")
 	default:
 		fmt.Fprintf(out, "%s\n", cfg.Path)
 	}

@@ -119,8 +119,8 @@ func (x *examined) relations(cfg *config.Config) {
 		enabled := false
 		for _, s := range t.Servers {
 			enabled = enabled || !s.Disabled
-			if s.Disabled || s.Transport == config.TransportBuiltin {
-				continue
+			if s.Disabled || s.Problem != nil || s.Transport == config.TransportBuiltin {
+				continue // of an entry with a problem not all was read
 			}
 			name := t.Name + "/" + s.Name
 			same := strings.Join(append([]string{s.Command, s.URL, s.Cwd, fmt.Sprint(s.ToolFilters), fmt.Sprint(s.Env), fmt.Sprint(s.Headers)}, s.Args...), "\x00")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/internal/argument"
 	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/lock"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
@@ -72,6 +73,9 @@ func listItems(ctx context.Context, env *environment, names []string, asJSON boo
 		}
 	} else if err := t.print(env.out, env.width()); err != nil {
 		return err
+	}
+	if len(all) == 0 && !failed && !asJSON {
+		fmt.Fprintf(env.err, "no server here has %s\n", kinds[0])
 	}
 	if failed {
 		return silentError{exitFault}
@@ -235,7 +239,7 @@ func readResource(ctx context.Context, env *environment, of, uri string, flags *
 		return fmt.Errorf("the resource cannot be read: %w", foreign.NewError(err))
 	}
 	if len(r.Contents) == 0 {
-		return errors.New("the resource has no contents")
+		return hinted{errors.New("the resource has no contents"), "workbench resources " + lock.Word(box) + " lists those that there are"}
 	}
 	return env.printParts(r.Contents, flags)
 }

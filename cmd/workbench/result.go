@@ -96,7 +96,7 @@ func (e *environment) printParts(parts []content, flags *callFlags) error {
 		case data != "":
 			_, err = fmt.Fprintf(e.out, "[%s; --save DIR writes it to a file]\n", p.what(len(data)/4*3))
 		case p.Type.Verbatim() == "resource_link":
-			_, err = fmt.Fprintf(e.out, "[link to %s %s %s]\n", p.Name, p.URI, p.Description)
+			_, err = fmt.Fprintf(e.out, "[link to %s]\n", strings.Join(strings.Fields(fmt.Sprint(p.Name, " ", p.URI, " ", p.Description)), " "))
 		case p.Text != "" || p.Type.Verbatim() == "text":
 			err = e.printText(p.Text)
 		default:

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,7 +18,6 @@ import (
 
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/rogpeppe/go-internal/testscript"
-	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/mcp-workbench/workbench/internal/mcptest"
 )
@@ -79,12 +79,14 @@ func TestScripts(t *testing.T) { playScripts(t, testscript.Params{Dir: scripts})
 func playScripts(t *testing.T, which testscript.Params) {
 	t.Helper()
 	programs := plainPrograms(t)
+	cmds := map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "printed": printed, "tear": tear, "packed": packed, "registry": registry}
+	maps.Copy(cmds, which.Cmds)
 	testscript.Run(t, testscript.Params{
 		Dir:                 which.Dir,
 		Files:               which.Files,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "printed": printed, "tear": tear, "packed": packed, "registry": registry},
+		Cmds:                cmds,
 		Setup: func(env *testscript.Env) error {
 			// A program built with -race would sleep a second when it exits.
 			env.Setenv("GORACE", "atexit_sleep_ms=0")
@@ -190,15 +192,7 @@ func printed(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	got := strings.ReplaceAll(ts.ReadFile(args[0]), ts.Getenv("WORK"), "$WORK")
 	if *update {
-		file := filepath.Join(scripts, ts.Name()+".txtar")
-		archive, err := txtar.ParseFile(file)
-		ts.Check(err)
-		i := slices.IndexFunc(archive.Files, func(f txtar.File) bool { return f.Name == args[1] })
-		if i < 0 {
-			ts.Fatalf("no file %s", args[1])
-		}
-		archive.Files[i].Data = []byte(got)
-		ts.Check(os.WriteFile(file, txtar.Format(archive), 0o644))
+		rewrite(ts, filepath.Join(scripts, ts.Name()+".txtar"), args[1], got)
 		return
 	}
 	if want := ts.ReadFile(args[1]); got != want {

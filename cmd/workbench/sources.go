@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/lock"
+	"github.com/mcp-workbench/workbench/internal/openfile"
 	"github.com/mcp-workbench/workbench/internal/trust"
 )
 
@@ -91,6 +92,9 @@ func (s *sources) load(read parser) (cfg *config.Config, err error) {
 		if err == nil {
 			cfg, err = read(src, s.env.lookup)
 		}
+		if errors.Is(err, openfile.ErrNotRegular) {
+			return nil, hinted{err, "name the file itself, such as " + filepath.Join("FOLDER", config.FileName)}
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -113,6 +117,7 @@ func (s *sources) load(read parser) (cfg *config.Config, err error) {
 		cfg, alone.Project = &alone, project.Path
 	case cfg == nil:
 		cfg = config.Default()
+		cfg.Unconfigured = untrusted == nil
 	}
 	cfg.Untrusted = untrusted
 	return cfg, s.env.lay(cfg)

@@ -45,9 +45,9 @@ func resolve(spec Spec) (command, error) {
 	}
 	cmd.dir = dir
 	if info, err := os.Stat(dir); err != nil {
-		return cmd, &StartError{spec.Command, "working directory " + dir + ": " + cause(err).Error(), err}
+		return cmd, &StartError{spec.Command, "working directory " + dir + ": " + cause(err).Error() + `; make that folder, or mend "cwd"`, err}
 	} else if !info.IsDir() {
-		return cmd, &StartError{spec.Command, "working directory " + dir + " is not a directory", syscall.ENOTDIR}
+		return cmd, &StartError{spec.Command, "working directory " + dir + " is not a directory; mend \"cwd\"", syscall.ENOTDIR}
 	}
 	cmd.path, err = cmd.find()
 	return cmd, err

@@ -76,7 +76,8 @@ func Value(value string, want []string) ([]byte, error) {
 	if len(want) == 0 || slices.Contains(want, "string") {
 		return wire.AppendQuote(nil, value), nil
 	}
-	return nil, fmt.Errorf("got %q, want %s", value, strings.Join(want, " or "))
+	kinds := strings.Join(want, " or ")
+	return nil, fmt.Errorf("got %q, want %s", value, strings.Replace(kinds, "boolean", "boolean (true or false)", 1))
 }
 
 // typeOf gives the JSON type of a text, or "" if it is no JSON.

@@ -53,7 +53,7 @@ func (c *Client) Login(ctx context.Context, opts LoginOptions) (scopes []string,
 	r.Wanted.Scope = strings.Join(union(strings.Fields(r.Wanted.Scope), strings.Fields(asked.Scope)), " ")
 	p, err := c.discover(ctx, asked.Metadata)
 	if err == nil && p.guessed && !refused {
-		err = errors.New("the server answers without a login, and names no authorization server: there is nothing to log in to")
+		err = errors.New("the server answers without a login, and names no authorization server: there is nothing to log in to; if it wants a key, give it in \"headers\"")
 	}
 	if err != nil {
 		return nil, err
@@ -68,6 +68,9 @@ func (c *Client) Login(ctx context.Context, opts LoginOptions) (scopes []string,
 	defer listener.Close()
 	redirect := "http://" + listener.Addr().String() + callbackPath
 	reg, err := c.client(ctx, &r, p, redirect)
+	if err != nil && p.guessed {
+		err = fmt.Errorf("%w; the server names no authorization server: if it wants a key in place of a login, give it in \"headers\"", err)
+	}
 	if err != nil {
 		return nil, err
 	}

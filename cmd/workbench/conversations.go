@@ -62,7 +62,22 @@ func (e *environment) openStore(ctx context.Context, cfg *config.Config, warn fu
 }
 
 // errNoneKept says that there is no store.
-var errNoneKept = errors.New("no conversations have been kept")
+var errNoneKept = errors.New("nothing has been kept")
+
+// storeIsThere says where the store ought to be if it is not there.
+func (e *environment) storeIsThere(cfg *config.Config) error {
+	if cfg.Store.DSN != "" {
+		return nil
+	}
+	path, err := e.storePath(cfg)
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return hinted{fmt.Errorf("%w: %s is not there", errNoneKept, path), `if it is elsewhere, say so in the configuration: "store": {"path": "…"}`}
+	}
+	return nil
+}
 
 // withStore runs do with the store that is there; fresh allows to make one.
 func (e *environment) withStore(ctx context.Context, fresh bool, do func(*store.Store) error) (err error) {
@@ -70,13 +85,9 @@ func (e *environment) withStore(ctx context.Context, fresh bool, do func(*store.
 	if err != nil {
 		return err
 	}
-	if cfg.Store.DSN == "" && !fresh {
-		path, err := e.storePath(cfg)
-		if err != nil {
+	if !fresh {
+		if err := e.storeIsThere(cfg); err != nil {
 			return err
-		}
-		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			return hinted{fmt.Errorf("%w: %s is not there", errNoneKept, path), `if they are elsewhere, say so in the configuration: "store": {"path": "…"}`}
 		}
 	}
 	s, err := e.openStore(ctx, cfg, func(warning error) { fmt.Fprintf(e.err, "workbench: warning: %v\n", warning) })
@@ -85,17 +96,4 @@ func (e *environment) withStore(ctx context.Context, fresh bool, do func(*store.
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	return do(s)
-}
-
-// addUser adds the flag that says whose conversations are meant.
-func addUser(cmd *cobra.Command, user *string) {
-	cmd.Flags().StringVar(user, "user", "", "only conversations of this `user`")
-}
-
-// notThere adds advice to an error about a conversation that is not there.
-func notThere(err error) error {
-	if errors.Is(err, store.ErrNotFound) {
-		return hinted{err, "workbench conversations list shows which there are"}
-	}
-	return err
 }

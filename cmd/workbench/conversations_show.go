@@ -1,13 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,9 +16,6 @@ import (
 )
 
 func conversationsListCommand(env *environment) *cobra.Command {
-	var user string
-	var limit int
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List conversations, the latest first",
@@ -27,29 +23,24 @@ func conversationsListCommand(env *environment) *cobra.Command {
 		Example: `  workbench conversations list
   workbench conversations list --user ada --limit 100 --json`,
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if limit < 1 {
-				return usageError{fmt.Errorf("--limit: want a number from 1, got %d", limit)}
-			}
-			var list []store.Owned
-			err := env.withStore(cmd.Context(), false, func(s *store.Store) (err error) {
-				list, err = s.Latest(cmd.Context(), user, limit)
-				return err
-			})
-			switch {
-			case err != nil && !errors.Is(err, errNoneKept):
-				return err
-			case asJSON:
-				return printJSON(env.out, listConversations(list))
-			default:
-				return printConversations(env.out, list)
-			}
-		},
 	}
-	addUser(cmd, &user)
-	cmd.Flags().IntVar(&limit, "limit", 20, "how many at most")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON array")
-	return cmd
+	return keptConversations.listing(env, cmd, func(ctx context.Context, s *store.Store, user string, _ []string, limit int) (keptList, error) {
+		found, err := s.Latest(ctx, user, limit)
+		if err != nil {
+			return keptList{}, err
+		}
+		list := keptList{header: "ID\tUSER\tWORKFLOW\tTURNS\tUPDATED\tTOPIC"}
+		shown := []shownConversation{}
+		for _, c := range found {
+			shown = append(shown, showConversation(c))
+			list.rows = append(list.rows, []string{c.ID, c.Principal, c.Workflow, fmt.Sprint(c.Turns), c.Updated.Format(time.DateTime), cmp.Or(c.Topic, "(open)")})
+		}
+		list.shown = shown
+		if i := firstToGo(found); i >= 0 {
+			list.more = fmt.Sprintf("; the next to be deleted is %s, at %s (store.keepFor)", foreign.NewText(found[i].ID), found[i].Expires.Format(time.DateTime))
+		}
+		return list, nil
+	})
 }
 
 // shownConversation is a conversation as JSON.
@@ -73,37 +64,6 @@ func showConversation(c store.Owned) shownConversation {
 		expires = &c.Expires
 	}
 	return shownConversation{c.Principal, c.ID, c.Client, c.Workflow, c.Topic, c.Summary, c.Turns, c.Created, c.Updated, expires, c.State}
-}
-
-func listConversations(list []store.Owned) []shownConversation {
-	shown := []shownConversation{}
-	for _, c := range list {
-		shown = append(shown, showConversation(c))
-	}
-	return shown
-}
-
-func printConversations(out io.Writer, list []store.Owned) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	if len(list) > 0 {
-		fmt.Fprintln(w, "ID\tUSER\tWORKFLOW\tTURNS\tUPDATED\tTOPIC")
-	}
-	for _, c := range list {
-		topic := c.Topic
-		if topic == "" {
-			topic = "(open)"
-		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%s\n", foreign.NewText(c.ID), foreign.NewText(c.Principal), foreign.NewText(c.Workflow), c.Turns, c.Updated.Format(time.DateTime), foreign.NewText(topic))
-	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	said := count(len(list), "conversation")
-	if i := firstToGo(list); i >= 0 {
-		said += fmt.Sprintf("; the next to be deleted is %s, at %s (store.keepFor)", foreign.NewText(list[i].ID), list[i].Expires.Format(time.DateTime))
-	}
-	_, err := fmt.Fprintln(out, said)
-	return err
 }
 
 // firstToGo finds the conversation that is deleted first, -1 for none.
@@ -135,14 +95,14 @@ traces are left out; --json has them.`,
 						err = show(cmd.Context(), env.out, s, key, asJSON)
 					}
 					if err != nil {
-						return notThere(err)
+						return keptConversations.notThere(err)
 					}
 				}
 				return nil
 			})
 		},
 	}
-	addUser(cmd, &user)
+	keptConversations.addUser(cmd, &user)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd
 }
@@ -193,35 +153,25 @@ func feedback(f *store.Feedback) string {
 }
 
 func conversationsDeleteCommand(env *environment) *cobra.Command {
-	var user string
 	cmd := &cobra.Command{
 		Use:   "delete ID...",
 		Short: "Delete conversations for good",
 		Long: `Delete removes conversations with all their turns. There is no way back, except
 from an export.`,
 		Example: "  workbench conversations delete 3f0c9a1be7d24c5f8a6b0d1e2f3a4b5c",
-		Args:    between(1, -1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return env.withStore(cmd.Context(), false, func(s *store.Store) error {
-				var keys []store.Key // All are looked up before one is deleted.
-				for key, err := range s.Select(cmd.Context(), store.Selection{Principal: user, IDs: args}) {
-					if err != nil {
-						return notThere(err)
-					}
-					keys = append(keys, key)
-				}
-				for _, key := range keys {
-					if err := s.Delete(cmd.Context(), key.Principal, key.ID); err != nil {
-						return fmt.Errorf("conversation %s: %w", key.ID, err)
-					}
-					fmt.Fprintf(env.out, "deleted %s\n", key.ID)
-				}
-				return nil
-			})
-		},
 	}
-	addUser(cmd, &user)
-	return cmd
+	find := func(ctx context.Context, s *store.Store, user string, ids []string) (keys []store.Key, _ error) {
+		for key, err := range s.Select(ctx, store.Selection{Principal: user, IDs: ids}) {
+			if err != nil {
+				return nil, err
+			}
+			keys = append(keys, key)
+		}
+		return keys, nil
+	}
+	return keptConversations.deleting(env, cmd, find, func(ctx context.Context, s *store.Store, key store.Key) error {
+		return s.Delete(ctx, key.Principal, key.ID)
+	})
 }
 
 // hanging is a text of any length whose lines but the first are moved to the right.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"slices"
 	"strings"
 
@@ -25,14 +23,8 @@ func (e *environment) runner(ctx context.Context) (*runs.Engine, *store.Store, e
 		return nil, nil, err
 	}
 	cfg, _ := e.desks.now()
-	if cfg.Store.DSN == "" {
-		path, err := e.storePath(cfg)
-		if err != nil {
-			return nil, nil, err
-		}
-		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			return nil, nil, hinted{fmt.Errorf("no runs have been kept: %s is not there", path), `if they are elsewhere, say so in the configuration: "store": {"path": "…"}`}
-		}
+	if err := e.storeIsThere(cfg); err != nil {
+		return nil, nil, err
 	}
 	s, err := e.desks.kept(ctx)
 	if err != nil {
@@ -67,7 +59,7 @@ alone, for 15 minutes.`,
 			return answerRun(cmd.Context(), env, user, o, len(args) == 2)
 		},
 	}
-	addRunUser(cmd, &user)
+	keptRuns.addUser(cmd, &user)
 	cmd.Flags().StringVar(&reason, "reason", "", "`why`, which the agent is told")
 	cmd.Flags().BoolVar(&code, "code", false, "print a one-time code that stands for the answer")
 	return cmd

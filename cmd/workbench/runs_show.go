@@ -47,7 +47,7 @@ are marked by ~.`,
 			})
 		},
 	}
-	addRunUser(cmd, &user)
+	keptRuns.addUser(cmd, &user)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd
 }
@@ -161,7 +161,7 @@ nothing but the record that a person is asked, where the step wants that.`,
 					return hinted{fmt.Errorf("no open run has these words"), "workbench runs list shows which there are"}
 				}
 				if len(found) > 1 && found[0].Score == found[1].Score {
-					if err := printRuns(env.out, found); err != nil {
+					if err := keptRuns.print(env.out, runList(found)); err != nil {
 						return err
 					}
 					return hinted{fmt.Errorf("%s fit", count(len(found), "run")), "say more words, or the id"}
@@ -176,6 +176,6 @@ nothing but the record that a person is asked, where the step wants that.`,
 			return err
 		},
 	}
-	addRunUser(cmd, &user)
+	keptRuns.addUser(cmd, &user)
 	return cmd
 }

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/openfile"
+	"github.com/mcp-workbench/workbench/internal/store"
+)
+
+// kept is one of what the store keeps. Its methods make the commands that
+// administer it, of which the caller gives the words.
+type kept string
+
+const (
+	keptConversations kept = "conversation"
+	keptRuns          kept = "run"
+)
+
+// notThere adds advice to an error about one that is not there.
+func (k kept) notThere(err error) error {
+	if errors.Is(err, store.ErrNotFound) {
+		return hinted{err, fmt.Sprintf("workbench %ss list shows which there are", k)}
+	}
+	return err
+}
+
+// addUser adds the flag that says whose are meant.
+func (k kept) addUser(cmd *cobra.Command, user *string) {
+	cmd.Flags().StringVar(user, "user", "", fmt.Sprintf("only %ss of this `user`", k))
+}
+
+// keptList is a list as it is printed.
+type keptList struct {
+	header string     // of the columns
+	rows   [][]string // as others wrote them
+	shown  any        // the same as JSON
+	more   string     // said behind how many there are
+}
+
+// listing makes the command that lists, the latest first.
+func (k kept) listing(env *environment, cmd *cobra.Command, find func(ctx context.Context, s *store.Store, user string, words []string, limit int) (keptList, error)) *cobra.Command {
+	var user string
+	var limit int
+	var asJSON bool
+	cmd.RunE = func(cmd *cobra.Command, words []string) error {
+		if limit < 1 {
+			return usageError{fmt.Errorf("--limit: want a number from 1, got %d", limit)}
+		}
+		list := keptList{shown: []any{}}
+		err := env.withStore(cmd.Context(), false, func(s *store.Store) (err error) {
+			list, err = find(cmd.Context(), s, user, words, limit)
+			return err
+		})
+		switch {
+		case err != nil && !errors.Is(err, errNoneKept):
+			return err
+		case asJSON:
+			return printJSON(env.out, list.shown)
+		}
+		return k.print(env.out, list)
+	}
+	k.addUser(cmd, &user)
+	cmd.Flags().IntVar(&limit, "limit", 20, "how many at most")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON array")
+	return cmd
+}
+
+// print prints a list as a table.
+func (k kept) print(out io.Writer, list keptList) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	if len(list.rows) > 0 {
+		fmt.Fprintln(w, list.header)
+	}
+	for _, row := range list.rows {
+		cells := make([]string, len(row))
+		for i, cell := range row {
+			cells[i] = foreign.NewText(cell).String()
+		}
+		fmt.Fprintln(w, strings.Join(cells, "\t"))
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(out, count(len(list.rows), string(k))+list.more)
+	return err
+}
+
+// exporting makes the command that writes those named, or all. write says in
+// words what it has written; its first error is that of an export which goes on
+// in spite of it.
+func (k kept) exporting(env *environment, cmd *cobra.Command, write func(ctx context.Context, s *store.Store, to io.Writer, user string, ids []string) (said string, spite, err error)) *cobra.Command {
+	var user, output string
+	cmd.Args = between(0, -1)
+	cmd.RunE = func(cmd *cobra.Command, ids []string) error {
+		return env.withStore(cmd.Context(), false, func(s *store.Store) error {
+			if output == "" {
+				_, spite, err := write(cmd.Context(), s, env.out, user, ids)
+				return k.notThere(errors.Join(spite, err))
+			}
+			var said string
+			var spite error
+			err := openfile.Write(output, func(f *os.File) (err error) { // The file is there whole or not at all.
+				said, spite, err = write(cmd.Context(), s, f, user, ids)
+				return err
+			})
+			if err := errors.Join(spite, err); err != nil {
+				return k.notThere(err)
+			}
+			fmt.Fprintf(env.out, "%s in %s\n", said, output)
+			return nil
+		})
+	}
+	k.addUser(cmd, &user)
+	cmd.Flags().StringVar(&output, "output", "", "write to this `file`, for this user alone to read, instead of standard output")
+	return cmd
+}
+
+// importing makes the command that reads what export wrote. read says in words
+// what it has kept, also beside an error.
+func (k kept) importing(env *environment, cmd *cobra.Command, read func(ctx context.Context, s *store.Store, from io.Reader, user string) (said string, err error)) *cobra.Command {
+	var user string
+	cmd.Args = between(1, 1)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		from := env.in
+		if args[0] != "-" {
+			f, _, err := openfile.Open(args[0])
+			if err != nil {
+				return err
+			}
+			defer f.Close()
+			from = f
+		}
+		return env.withStore(cmd.Context(), true, func(s *store.Store) error {
+			said, err := read(cmd.Context(), s, from, user)
+			fmt.Fprintln(env.out, said)
+			if errors.As(err, new(*store.InvalidError)) {
+				return hinted{err, "export writes what import reads; what came before this line has been kept"}
+			}
+			return err
+		})
+	}
+	cmd.Flags().StringVar(&user, "user", "", "keep all of them for this `user` (default: each for the user whose it was)")
+	return cmd
+}
+
+// deleting makes the command that deletes those named, all of which are looked
+// up before one is deleted.
+func (k kept) deleting(env *environment, cmd *cobra.Command, find func(ctx context.Context, s *store.Store, user string, ids []string) ([]store.Key, error),
+	remove func(ctx context.Context, s *store.Store, key store.Key) error) *cobra.Command {
+	var user string
+	cmd.Args = between(1, -1)
+	cmd.RunE = func(cmd *cobra.Command, ids []string) error {
+		return env.withStore(cmd.Context(), false, func(s *store.Store) error {
+			keys, err := find(cmd.Context(), s, user, ids)
+			if err != nil {
+				return k.notThere(err)
+			}
+			for _, key := range keys {
+				if err := remove(cmd.Context(), s, key); err != nil {
+					return fmt.Errorf("%s %s: %w", k, key.ID, err)
+				}
+				fmt.Fprintf(env.out, "deleted %s\n", foreign.NewText(key.ID))
+			}
+			return nil
+		})
+	}
+	k.addUser(cmd, &user)
+	return cmd
+}

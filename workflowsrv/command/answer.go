@@ -200,6 +200,10 @@ func (t *turn) meant(c *Command, p *Param, reply string, problem *Problem) strin
 			t.inferred = true
 			return plain(value)
 		}
+		if value, _, ok := t.recall(c, p, reply); ok && !p.takesText() {
+			t.inferred, t.proposed = true, true
+			return plain(value)
+		}
 	case t.orders(reply) && !slices.Contains(enumTexts(p.schema), reply):
 		t.inferred = true
 	}

@@ -20,6 +20,9 @@ func (t *turn) ask(c *Command, args arguments, problem *Problem) *Outcome {
 	if t.query == "" || len(wanted) == 0 {
 		return o // an exact command is corrected and sent again
 	}
+	if p := c.Param(wanted[0]); p != nil && len(problem.Suggestions[p.Name]) == 0 && len(enumTexts(p.schema)) == 0 {
+		problem.suggest(p.Name, t.fitting(c, p))
+	}
 	o.Status, o.Question = AwaitingUser, question(c, wanted, problem)
 	o.Pending = &Pending{Kind: AskValues, Query: t.query, Missing: wanted, Inferred: t.inferred, Form: c.form(wanted[0], problem.choices[wanted[0]]),
 		Action: Action{CommandName: c.Name, Arguments: args.json(c)}}

@@ -212,6 +212,7 @@ func (t *turn) explicit(v visible, rest string) (*Outcome, error) {
 func (t *turn) guess(v visible) (*Outcome, error) {
 	found := t.extract(v)
 	t.inferred = t.inferred || len(found.args) > 0 || found.left != ""
+	t.proposed = t.proposed || found.borrowed
 	return t.run(v, found.args, found.problem)
 }
 
@@ -219,7 +220,19 @@ func (t *turn) guess(v visible) (*Outcome, error) {
 // left is a value of which nobody knows what it was to say: "show order 44830"
 // is not for the command that shows this order.
 func (t *turn) extract(v visible) extracted {
-	return extract(v.command, t.query, t.vocabulary(v.command), t.path[:v.depth])
+	c, at := v.command, t.path[:v.depth]
+	found := extract(c, t.query, t.vocabulary(c), at)
+	for i := range c.Params {
+		p := &c.Params[i]
+		if _, given := found.args[p.Name]; given || !p.needed(at) || found.problem.about(p.Name) {
+			continue
+		}
+		if value, borrowed, ok := t.recall(c, p, t.query); ok {
+			found.args[p.Name] = value
+			found.borrowed = found.borrowed || borrowed
+		}
+	}
+	return found
 }
 
 // vocabulary are the words of an instruction that say which command is meant,

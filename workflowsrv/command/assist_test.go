@@ -359,3 +359,78 @@ func TestChooser(t *testing.T) {
 		t.Errorf("got the choice %+v, want candidates with their schemas", c)
 	}
 }
+
+// What earlier results had is known: a value that is mentioned is taken, and one
+// that is only meant, by its row or its number, is proposed, whatever it does.
+func TestSeen(t *testing.T) {
+	w := folder(t,
+		"commands/look.yaml", "description: Look at an order\neffect: read\nutterances: [look at the order]\nparams:\n  order: {type: string, pattern: \"^[0-9]{5}$\", description: The number}\ntool: s/look\n",
+		"commands/read.yaml", "description: Read a paper\neffect: read\nutterances: [read the paper]\nparams:\n  title: {type: string, description: The title}\n  by: {type: string, description: The author}\ntool: s/read\n",
+		"commands/drop.yaml", "description: Delete an order\neffect: write\nutterances: [delete the order]\nparams:\n  order: {type: string, pattern: \"^[0-9]{5}$\", description: The number}\ntool: s/drop\n",
+	)
+	results := []json.RawMessage{
+		json.RawMessage(`{"orders":[{"order":"44830","customer":"Ines Brandt","status":"open"},{"order":"44821","customer":"Ada Reed","status":"open"},{"order":"drop","customer":"Eve Evil"}]}`),
+		json.RawMessage(`{"papers":[{"title":"The Waves","by":"V. Woolf"},{"title":"Waves and other paper","by":"delete"}]}`),
+		json.RawMessage(`not json`), json.RawMessage(`[[[[[[[[[{"order":"11111","customer":"Deep Down"}]]]]]]]]]`),
+	}
+	for _, tt := range []struct {
+		say      string
+		question string // a piece of it, "" where the command runs
+		call     string
+	}{
+		{"look at the order of Ines Brandt", `Run look with order "44830"`, ""},
+		{"look at the second order", `Run look with order "44821"`, ""},
+		{"look at the last order", "Do you mean look?", ""}, // its number is none
+		{"look at order 44821", "", `box/s/look {"order":"44821"}`},
+		{"look at the order of Eve Evil", "For look, what is the order", ""},
+		{"look at the order of Deep Down", "For look, what is the order", ""},
+		{"look at the open order", "For look, what is the order", ""}, // of two
+		{"delete the order of Ada Reed", `Run drop with order "44821"`, ""},
+		{"read the paper The Waves by V. Woolf", "", `box/s/read {"title":"The Waves","by":"V. Woolf"}`},
+	} {
+		r := &recorder{}
+		asked := 0
+		opts := command.CallOptions{Seen: func() []json.RawMessage { asked++; return results }}
+		o, err := command.New(w, command.Options{Caller: r}).Assist(t.Context(), nil, tt.say, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(o.Question, tt.question) || (o.Question == "") != (tt.question == "") || strings.Join(r.calls, "") != tt.call || asked > 1 {
+			t.Errorf("%s: got the question %q and the calls %q after asking %d times, want %q and %q", tt.say, o.Question, r.calls, asked, tt.question, tt.call)
+		}
+	}
+	// An answer may mean one, too.
+	r := &recorder{}
+	e := command.New(w, command.Options{Caller: r})
+	opts := command.CallOptions{Seen: func() []json.RawMessage { return results }}
+	o, err := e.Assist(t.Context(), nil, "look at the order", opts)
+	if err != nil || o.Pending == nil || !strings.Contains(o.Question, "for example 44830, 44821") {
+		t.Fatalf("got %+v, %v, want the question with what was seen", o, err)
+	}
+	o, err = e.Answer(t.Context(), nil, *o.Pending, "the one of Ada Reed", opts)
+	if err != nil || !strings.Contains(o.Question, `Run look with order "44821"`) || len(r.calls) > 0 {
+		t.Errorf("got %+v, %v and %q, want it proposed", o, err, r.calls)
+	}
+}
+
+// A value of a lookup that an instruction mentions need not be asked for.
+func TestLookupMentioned(t *testing.T) {
+	w := folder(t, "commands/buy.yaml", "description: Order a book for a customer\neffect: write\nutterances: [buy a book]\nparams:\n  customer: {type: string, description: Who}\n"+
+		"  book: {type: string, description: The title, lookup: {tool: s/books, values: /books/*/title}}\ntool: s/buy\n")
+	r := &recorder{result: map[string]string{"books": `{"content":[],"structuredContent":{"books":[{"title":"Dracula"},{"title":"Emma"},{"title":"Emma Brown"},{"title":"A Book"}]}}`}}
+	e := command.New(w, command.Options{Caller: r})
+	for say, want := range map[string]string{
+		"buy a book, Dracula, for someone":    `{"book":"Dracula"}`,
+		"buy a book, Emma Brown, for someone": `{"book":"Emma Brown"}`,
+		"buy a book, Emma or Dracula":         `{}`,
+		"buy a book":                          `{}`,
+	} {
+		o, err := e.Assist(t.Context(), nil, say, command.CallOptions{})
+		if err == nil && o.Pending != nil && o.Pending.Kind == command.AskChoice {
+			o, err = e.Answer(t.Context(), nil, *o.Pending, "yes", command.CallOptions{})
+		}
+		if err != nil || o.Pending == nil || string(o.Pending.Action.Arguments) != want {
+			t.Errorf("%s: got %q, %v, want a question with %s", say, o.Question, err, want)
+		}
+	}
+}

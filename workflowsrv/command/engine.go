@@ -75,6 +75,10 @@ type CallOptions struct {
 	// Corrections are what the user said of earlier instructions; Assist
 	// looks at them.
 	Corrections []Correction
+	// Seen gives results of earlier turns of the conversation as JSON, the
+	// latest first; Assist and Answer find values in them. nil has none. It is
+	// called at most once.
+	Seen func() []json.RawMessage
 }
 
 // Execute carries out an exact command string, "Order/cancel_order
@@ -123,8 +127,9 @@ type turn struct {
 	opts     CallOptions
 	traces   []TraceEvent
 	inferred bool
-	proposed bool   // only proposed: it waits for a yes, whatever it does
-	query    string // the instruction, for what Assist does
+	proposed bool      // only proposed: it waits for a yes, whatever it does
+	query    string    // the instruction, for what Assist does
+	seen     []listing // what opts.Seen had, once it was asked for
 }
 
 func (e *Engine) turn(ctx context.Context, p Path, raw string, opts CallOptions) (*turn, error) {

@@ -65,6 +65,9 @@ type extracted struct {
 	// which nobody knows which one does, "" for none; one that may be a text
 	// which is asked for is not left.
 	left string
+	// borrowed says that a value does not stand in the words, but in an earlier
+	// result that they mean.
+	borrowed bool
 }
 
 // isValue reports whether a text is one of the values, but for its quotes and the

@@ -69,7 +69,7 @@ func isToolbox(n *document.Node) bool { return strings.HasPrefix(n.Value, toolbo
 
 // extend reads a folder that another one extends.
 func (l *loader) extend(f *folder, n *document.Node, above []string) {
-	if n.Kind != document.Text {
+	if n.Kind != document.Text || !strings.HasPrefix(n.Value, ".") {
 		return // which is a fault of form
 	}
 	dir := path.Join(f.dir, n.Value)

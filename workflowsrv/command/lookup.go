@@ -19,6 +19,13 @@ func (t *turn) lookUp(c *Command, args arguments, problem *Problem) {
 			continue
 		}
 		values, err := t.existing(p.Lookup, args)
+		if value, ok := mentioned(values[:min(len(values), maxLookup)], t.query, t.vocabulary(c)); missing && ok {
+			if read, err := p.read(c.schema, []string{value}); err == nil {
+				args[p.Name], t.inferred = read, true
+				problem.Missing = slices.DeleteFunc(problem.Missing, func(name string) bool { return name == p.Name })
+				continue
+			}
+		}
 		if given && slices.Contains(values, plain(v)) {
 			continue
 		}

@@ -95,7 +95,7 @@ func (w *Workflow) resolve(p Path, name string) (v visible, problem *Problem) {
 		return visible{}, problem
 	}
 	if c := w.elsewhere(name); c != nil {
-		problem.AvailableFrom = map[string][]string{onContext: w.waysTo(c.Context)}
+		problem.AvailableFrom = map[string][]string{onContext: w.waysTo(c)}
 		problem.Suggestions = map[string][]string{onCommand: {c.Name}}
 		return visible{}, problem
 	}
@@ -129,15 +129,27 @@ func (w *Workflow) elsewhere(name string) *Command {
 	return nil
 }
 
-// waysTo lists the commands that lead to a context, or to one that has it as a base.
-func (w *Workflow) waysTo(context string) []string {
+// waysTo lists the commands that lead to where another one is: to a place of its
+// context, or of one that inherits it and has none of the same name before it.
+func (w *Workflow) waysTo(wanted *Command) []string {
 	var list []string
 	for _, c := range w.Commands {
-		if to := c.Enters(); to != "" && w.is(to, context) {
+		if to := c.Enters(); to != "" && w.inherited(to, wanted.Leaf) == wanted {
 			list = append(list, c.Name)
 		}
 	}
 	return list
+}
+
+// inherited is the command that a leaf means at a place of a context, nil if its
+// context and the bases have none.
+func (w *Workflow) inherited(context, leaf string) *Command {
+	for _, base := range w.lineage(context) {
+		if c := w.commands[qualified(base, leaf)]; c != nil {
+			return c
+		}
+	}
+	return nil
 }
 
 // maxNear is how many commands are suggested for a name.

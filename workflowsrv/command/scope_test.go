@@ -59,7 +59,7 @@ func TestContexts(t *testing.T) {
 		{"inherited under its own name", order, "Record/show", `box/s/record_show {"id":"7"}`, ""},
 		{"inherited under the heir's name", order, "Order/show", `box/s/record_show {"id":"7"}`, ""},
 		{"around, without what is nearer", order, "Shop/show", `box/s/shop_show {}`, ""},
-		{"overridden", order, "Record/drop", "", "Record/drop is a command of Record"},
+		{"overridden", order, "Record/drop", "", "Record/drop is a command of Record, and this is Order 7. No command leads there."},
 		{"elsewhere", nil, "drop", "", "Order/drop is a command of Order, and this is global. Go there first: Shop/open_order."},
 		{"a group is everywhere", order, "Tools/x", `box/s/tools_x {"id":"7"}`, ""},
 		{"a core command is never hidden", order, "go_up", "", "You are at global > Shop a."},

@@ -132,7 +132,7 @@ func samePath(a, b command.Path) bool {
 
 // command carries out a command or an instruction, or answers a question.
 func (s *Server) command(ctx context.Context, t *turn, now standing, answers bool) (*command.Outcome, error) {
-	opts := command.CallOptions{Confirmed: t.request.confirmed, Trace: t.note}
+	opts := command.CallOptions{Confirmed: t.request.confirmed, Trace: t.note, Seen: func() []json.RawMessage { return s.seen(ctx, t) }}
 	var o *command.Outcome
 	var err error
 	switch {
@@ -186,6 +186,33 @@ func (s *Server) answer(ctx context.Context, t *turn, at command.Path, pending c
 		}
 	}
 	return o, nil
+}
+
+// seen are the results of the last turns, the latest first. Without them an
+// instruction is only understood less well.
+func (s *Server) seen(ctx context.Context, t *turn) []json.RawMessage {
+	turns, err := s.store.Turns(ctx, t.at.owner, t.at.Conversation, remembered)
+	if err != nil {
+		s.opts.Logger.Warn().AnErr(logkey.Err, err).Msg("what was said before cannot be read")
+	}
+	var results []json.RawMessage
+	for _, turn := range slices.Backward(turns) {
+		var r struct {
+			Artifacts  json.RawMessage `json:"artifacts"`
+			Structured json.RawMessage `json:"structured_content"`
+			Responses  []struct {
+				Artifacts json.RawMessage `json:"artifacts"`
+			} `json:"command_responses"`
+		}
+		if json.Unmarshal(turn.Output, &r) != nil {
+			continue // one that failed has none
+		}
+		results = append(results, r.Structured, r.Artifacts)
+		for _, response := range r.Responses {
+			results = append(results, response.Artifacts)
+		}
+	}
+	return slices.DeleteFunc(results, func(r json.RawMessage) bool { return len(r) == 0 })
 }
 
 // corrections are what the user has confirmed before. Without them an

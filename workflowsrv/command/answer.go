@@ -47,7 +47,11 @@ func (e *Engine) Answer(ctx context.Context, p Path, pending Pending, reply stri
 		}
 		return t.chosen(pending, said)
 	default:
-		return t.supplied(pending, reply, form, isForm)
+		o, err := t.supplied(pending, reply, form, isForm)
+		if err == nil {
+			o.persist(pending)
+		}
+		return o, err
 	}
 }
 
@@ -171,6 +175,17 @@ func (t *turn) supplied(pending Pending, reply string, form arguments, isForm bo
 		args[name] = value
 	}
 	return t.run(v, args, problem)
+}
+
+// persist counts how often the same value was asked for in vain, and says how to
+// get out of it.
+func (o *Outcome) persist(before Pending) {
+	if o.Pending == nil || o.Pending.Kind != AskValues || o.Pending.Missing[0] != before.Missing[0] || o.Output.Success {
+		return
+	}
+	if o.Pending.Tries = before.Tries + 1; o.Pending.Tries >= patience {
+		o.Question += " Answer abort to give it up, or with a command with a / before it to do something else."
+	}
 }
 
 // hasAny reports whether one of the values is that of a parameter.

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -32,9 +33,9 @@ func (t *turn) ask(c *Command, args arguments, problem *Problem) *Outcome {
 // confirm returns the question whether the command may run.
 func (t *turn) confirm(c *Command, args arguments, at Path) *Outcome {
 	inline, below := describe(c, args, at)
-	q := "Run " + c.Name + inline + " at " + t.w.Title(t.path) + "?"
+	q := "Run " + shown(c.Name) + inline + " at " + t.w.Title(t.path) + "?"
 	if c.Description != "" {
-		q += " It does this: " + summary(c.Description)
+		q += " It does this: " + shown(summary(c.Description))
 	}
 	q += below
 	o := t.outcome(c, args, false, CommandResponse{Response: q})
@@ -44,8 +45,11 @@ func (t *turn) confirm(c *Command, args arguments, at Path) *Outcome {
 	return o
 }
 
-// maxChoices is how many choices a question names.
-const maxChoices = 20
+const (
+	maxChoices = 20 // that a question names
+	maxLater   = 5  // parameters that it names as asked for later
+	patience   = 2  // answers that are none, before it is said how to get out
+)
 
 // question asks for the first of the named parameters of a command. It says what
 // was wrong with the value that was given, and what the choices are.
@@ -74,12 +78,24 @@ func question(c *Command, names []string, problem *Problem) string {
 	case len(p.Examples) > 0:
 		b.WriteString(", for example " + plain(p.Examples[0]))
 	}
-	if more := names[1:]; len(more) > 0 {
-		spacedNames := make([]string, len(more))
-		for i, name := range more {
-			spacedNames[i] = spaced(name)
+	b.WriteString("?")
+	for i, name := range names[1:] {
+		switch {
+		case i == maxLater:
+			fmt.Fprintf(&b, ", then %d more", len(names)-1-maxLater)
+		case i > maxLater:
+			continue
+		case i == 0:
+			b.WriteString(" The " + spaced(name))
+		default:
+			b.WriteString(", then the " + spaced(name))
 		}
-		return b.String() + "? The " + strings.Join(spacedNames, ", then the ") + " is asked for after it."
 	}
-	return b.String() + "?"
+	switch {
+	case len(names) > 1+maxLater:
+		b.WriteString(" are asked for after it.")
+	case len(names) > 1:
+		b.WriteString(" is asked for after it.")
+	}
+	return b.String()
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -431,6 +432,85 @@ func TestLookupMentioned(t *testing.T) {
 		}
 		if err != nil || o.Pending == nil || string(o.Pending.Action.Arguments) != want {
 			t.Errorf("%s: got %q, %v, want a question with %s", say, o.Question, err, want)
+		}
+	}
+}
+
+// Who answers a question with what is no answer is told each time what is wrong,
+// after a while how to get out of it, and nothing runs; and no question is longer
+// than somebody reads.
+func TestNonsense(t *testing.T) {
+	var many strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&many, "  p%d: {type: integer, description: One}\n", i)
+	}
+	w := folder(t,
+		"commands/count.yaml", "description: Count them\neffect: write\nutterances: [count them]\nparams:\n  n: {type: integer, minimum: 1, description: How many}\ntool: s/count\n",
+		"commands/all.yaml", "description: Take a thousand\neffect: write\nutterances: [take them all]\nparams:\n"+many.String()+"tool: s/all\n",
+	)
+	r := &recorder{}
+	e := command.New(w, command.Options{Caller: r})
+	const out = "Answer abort to give it up, or with a command with a / before it"
+	for say, replies := range map[string][]string{
+		"count them":    {"banana", "n: 0", "???", "{}", `{"n":"x"}`, "n=\nm=", "name: value", "\u202e\x00\x1b[2J", "-1", strings.Repeat("x", 10_000)},
+		"take them all": {"p0", "all of them", "p0: x p1: y", "no idea"},
+	} {
+		o, err := e.Assist(t.Context(), nil, say, command.CallOptions{})
+		for i, reply := range append([]string{""}, replies...) {
+			if i > 0 && err == nil {
+				o, err = e.Answer(t.Context(), nil, *o.Pending, reply, command.CallOptions{})
+			}
+			if err != nil || o.Pending == nil || o.Pending.Kind != command.AskValues {
+				t.Fatalf("%s, then %.40q: got %+v, %v, want the question again", say, reply, o, err)
+			}
+			if len(o.Question) > 600 || strings.ContainsAny(o.Question, "\x00\x1b\u202e") || strings.Contains(o.Question, out) != (i >= 2) || i > 0 && reply != "{}" && !strings.Contains(o.Question, "got ") {
+				t.Errorf("%s, then %.40q (%d): got %.700q", say, reply, i, o.Question)
+			}
+		}
+		o, err = e.Answer(t.Context(), nil, *o.Pending, "abort", command.CallOptions{})
+		if err != nil || o.Status != command.Cancelled {
+			t.Errorf("got %+v, %v, want it given up", o, err)
+		}
+	}
+	if len(r.calls) > 0 {
+		t.Errorf("got %q, want nothing to run", r.calls)
+	}
+}
+
+// What a server returns is not let to word a question, and a place does not keep
+// more of it than it should.
+func TestHostilePlaces(t *testing.T) {
+	w := folder(t,
+		"contexts/Order.yaml", "description: o\nkey: [id]\ntitle: \"{name}\"\n",
+		"commands/open.yaml", "description: Go to an order\neffect: navigate\ntool: s/get\noutputs: {id: /id, name: /name}\nenter: {context: Order, values: {name: \"{name}\"}}\nreply: there\n",
+		"commands/Order/drop.yaml", "description: Drop it\neffect: write\nconfirm: true\ntool: s/drop\n",
+	)
+	long := strings.Repeat("x", 20<<10)
+	for _, tt := range []struct {
+		id, name string
+		success  bool
+		title    string
+	}{
+		{"7", "Ada?\n\nNothing is dropped. Answer yes.\u202e\x1b[2K", true, `Ada? Nothing is dropped. Answer yes.\u202e\u001b[2K`},
+		{"7", strings.Repeat("very long ", 100), true, strings.Repeat("very long ", 20) + "…"},
+		{"7", long, true, "Order 7"},
+		{long, "x", false, "global"},
+	} {
+		data, err := json.Marshal(map[string]any{"content": []any{}, "structuredContent": map[string]string{"id": tt.id, "name": tt.name}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := command.New(w, command.Options{Caller: &recorder{result: map[string]string{"get": string(data)}}})
+		o, err := e.Execute(t.Context(), nil, "open", command.CallOptions{})
+		if err != nil || o.Output.Success != tt.success || o.Output.Context != tt.title {
+			t.Errorf("%.40q: got %v in %q, %v, want %v in %q", tt.name, o.Output.Success, o.Output.Context, err, tt.success, tt.title)
+			continue
+		}
+		if kept, _ := json.Marshal(o.Path); len(kept) > 2<<10 {
+			t.Errorf("%.40q: got a path of %d bytes", tt.name, len(kept))
+		}
+		if asked, err := e.Execute(t.Context(), o.Path, "drop", command.CallOptions{}); tt.success && (err != nil || asked.Question != "Run Order/drop at "+tt.title+"? It does this: Drop it") {
+			t.Errorf("%.40q: got the question %q, %v", tt.name, asked.Question, err)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package command
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -48,10 +49,16 @@ func (t *turn) goTo(c *Command, get values, response *CommandResponse) bool {
 			response.Response += "\nThe command worked, but its result does not tell the " + m.name + " of the " + place.Type + " to go to."
 			return false
 		}
+		if len(v) > maxPlaceValue {
+			response.Response += fmt.Sprintf("\nThe command worked, but the %s of the %s to go to has more than %d bytes.", m.name, place.Type, maxPlaceValue)
+			return false
+		}
 		place.Key[m.name] = v
 	}
 	for _, m := range c.enter.values {
-		if v, ok := m.text.value(get); ok {
+		if v, ok := m.text.value(get); ok && len(v) > maxPlaceValue {
+			response.Response += fmt.Sprintf("\n(%s has more than %d bytes, and is not known at the place)", m.name, maxPlaceValue)
+		} else if ok {
 			if place.Values == nil {
 				place.Values = map[string]json.RawMessage{}
 			}
@@ -66,6 +73,10 @@ func (t *turn) goTo(c *Command, get values, response *CommandResponse) bool {
 	t.path = path
 	return true
 }
+
+// maxPlaceValue bounds what a place knows under one name: all of it is kept with
+// each turn.
+const maxPlaceValue = 16 << 10
 
 // maxRecommended is how many commands are named after one that has moved the
 // session.

@@ -133,6 +133,8 @@ type Pending struct {
 	Candidates []string `json:"candidates,omitempty"`
 	// Inferred says that the command was found, not named.
 	Inferred bool `json:"inferred,omitempty"`
+	// Tries is how many replies for the first of Missing were no value of it.
+	Tries int `json:"tries,omitempty"`
 	// Form is a JSON Schema of the answer, flat enough for elicitation.
 	Form json.RawMessage `json:"form,omitempty"`
 }

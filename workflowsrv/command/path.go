@@ -47,19 +47,28 @@ const top = "global"
 // Title names the place where a path ends for a reader: "Order 44821", or
 // "global" at the top.
 func (w *Workflow) Title(p Path) string {
+	return clip(shown(strings.Join(strings.Fields(w.title(p)), " ")), maxTitle)
+}
+
+// maxTitle is how long a title may be: what servers have returned stands in it.
+const maxTitle = 200
+
+func (w *Workflow) title(p Path) string {
 	if len(p) == 0 {
 		return top
 	}
 	last := p[len(p)-1]
 	c := w.contexts[last.Type]
-	if c == nil || c.title == nil {
-		words := []string{last.Type}
-		for _, name := range slices.Sorted(maps.Keys(last.Key)) {
-			words = append(words, plain(last.Key[name]))
+	if c != nil && c.title != nil {
+		if text := c.title.text(func(name string) (json.RawMessage, bool) { return p.lookup(name) }); strings.TrimSpace(text) != "" {
+			return text
 		}
-		return strings.Join(words, " ")
 	}
-	return c.title.text(func(name string) (json.RawMessage, bool) { return p.lookup(name) })
+	words := []string{last.Type}
+	for _, name := range slices.Sorted(maps.Keys(last.Key)) {
+		words = append(words, plain(last.Key[name]))
+	}
+	return strings.Join(words, " ")
 }
 
 // Trail names all places of a path, the outermost first.

@@ -204,9 +204,16 @@ func mentions(text, value string, vocabulary map[string]bool) bool {
 func within(text, words string) bool { return strings.Contains(" "+text+" ", " "+words+" ") }
 
 // fitting are some values for a parameter that were seen and that it can have.
+// For a text of any kind there are none: it would be somebody else's words.
 func (t *turn) fitting(c *Command, p *Param) []string {
 	var values []string
+	if p.takesText() && len(p.AvailableFrom) == 0 {
+		return nil
+	}
 	for _, value := range t.valuesSeen(p) {
+		if utf8.RuneCountInString(value) > maxInline || strings.ContainsFunc(value, unseen) {
+			continue
+		}
 		if v, err := p.read(c.schema, []string{value}); err == nil && len(values) < maxSuggestions && c.takes(p.Name, v) {
 			values = append(values, value)
 		}

@@ -39,8 +39,8 @@ type refusals struct {
 const loggedRefusals = 10
 
 // note logs one for a token, a right, a host or an origin; other requests are no attempt to get in.
-func (n *refusals) note(v *visitor, r *http.Request, no *refusal) {
-	if no.status != http.StatusUnauthorized && no.status != http.StatusForbidden {
+func (n *refusals) note(v *visitor, r *http.Request, status int, why string) {
+	if status != http.StatusUnauthorized && status != http.StatusForbidden {
 		return
 	}
 	n.mu.Lock()
@@ -54,8 +54,8 @@ func (n *refusals) note(v *visitor, r *http.Request, no *refusal) {
 	if over {
 		return
 	}
-	line := n.log.Info().AnErr(logkey.Err, errors.New(foreign.NewText(no.error.Message).String())).
-		Str(logkey.Detail, fmt.Sprintf("%d to %s %s at %s from %s", no.status, foreign.NewName(r.Method), foreign.NewName(r.URL.Path), foreign.NewName(r.Host), v.address))
+	line := n.log.Info().AnErr(logkey.Err, errors.New(foreign.NewText(why).String())).
+		Str(logkey.Detail, fmt.Sprintf("%d to %s %s at %s from %s", status, foreign.NewName(r.Method), foreign.NewName(r.URL.Path), foreign.NewName(r.Host), v.address))
 	if missed > 0 {
 		line.Int(logkey.Dropped, missed)
 	}
@@ -78,12 +78,25 @@ func visitorOf(r *http.Request) *visitor {
 
 // refused notes that a request is turned away.
 func (v *visitor) refused(r *http.Request, no *refusal) {
-	v.tallies.refuse(no.status)
-	v.noted.note(v, r, no)
-	if v.tell != nil {
-		v.tell(trail.Event{Event: trail.Refused, User: v.user, Address: v.address, Method: foreign.NewName(r.Method).String(),
-			Path: foreign.NewName(r.URL.Path).String(), Status: no.status, Err: foreign.NewText(no.error.Message).String()})
+	TellOf(r, trail.Event{Event: trail.Refused, User: v.user, Status: no.status, Err: no.error.Message})
+}
+
+// TellOf tells an event of a request that this front was given, whose address, method and path it adds.
+func TellOf(r *http.Request, e trail.Event) {
+	v := visitorOf(r)
+	if v == nil {
+		return
 	}
+	if e.Event == trail.Refused {
+		v.tallies.refuse(e.Status)
+		v.noted.note(v, r, e.Status, e.Err)
+	}
+	if v.tell == nil {
+		return
+	}
+	e.Address, e.Method, e.Path = v.address, foreign.NewName(r.Method).String(), foreign.NewName(r.URL.Path).String()
+	e.Err = foreign.NewText(e.Err).String()
+	v.tell(e)
 }
 
 // clientAddress is the address of the client, without its port. What X-Forwarded-For says is believed of those alone who are

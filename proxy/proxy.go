@@ -114,6 +114,15 @@ func New(cfg *config.Config, opts Options) (*Proxy, error) {
 			opts.Toolbox.Event(e)
 		}
 	}
+	if opts.Trail != nil {
+		p.opts.Toolbox.Login = func(box, server string, err error) {
+			e := trail.Event{Event: trail.Login, Toolbox: box, Server: server, Outcome: "renewed"}
+			if err != nil {
+				e.Outcome, e.Err = "refused", err.Error()
+			}
+			opts.Trail(e)
+		}
+	}
 	p.sessions, p.fronts = make(map[*session]struct{}), make(map[string]*Proxy)
 	commons, _ := p.commonsFor(cfg, nil)
 	p.view.Store(p.newView(cfg, commons))

@@ -95,7 +95,11 @@ func (r *remote) use(cfg config.Server) {
 	}
 	next := &live{cfg: cfg}
 	if opts := r.server.box.opts; cfg.URL == r.server.cfg.URL { // logins are kept under the url, which is to have no secret then
-		next.login = NewLogin(cfg, opts)
+		var renewed func(error)
+		if opts.Login != nil {
+			renewed = func(err error) { opts.Login(r.server.Toolbox, r.server.Name, err) }
+		}
+		next.login = newLogin(cfg, opts, renewed)
 	}
 	r.live.Store(next)
 	if last.login != nil {

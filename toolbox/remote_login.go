@@ -17,7 +17,10 @@ import (
 // opts has: Logins, HTTP, whose TLS settings hold here too, Environ and Secret.
 // It is nil if there are no Logins, or if the server is not remote or has a
 // header Authorization.
-func NewLogin(cfg config.Server, opts Options) *oauth.Client {
+func NewLogin(cfg config.Server, opts Options) *oauth.Client { return newLogin(cfg, opts, nil) }
+
+// newLogin is NewLogin for a server that is used: renewed hears of its tokens.
+func newLogin(cfg config.Server, opts Options, renewed func(error)) *oauth.Client {
 	if opts.Logins == nil || cfg.URL == "" {
 		return nil
 	}
@@ -26,7 +29,7 @@ func NewLogin(cfg config.Server, opts Options) *oauth.Client {
 			return nil
 		}
 	}
-	how := oauth.Options{Proxy: proxyOf(opts.Environ)}
+	how := oauth.Options{Proxy: proxyOf(opts.Environ), Renewed: renewed}
 	if t, ok := opts.HTTP.Transport.(*http.Transport); ok {
 		how.TLS = t.TLSClientConfig
 	}

@@ -78,6 +78,9 @@ type Options struct {
 	// Logins are the tokens for remote servers that want one; nil means that
 	// there are none.
 	Logins *oauth.Store
+	// Login hears that the login to a server was renewed by this process, or with
+	// an error why it could not be; nil means nobody does.
+	Login func(toolbox, server string, err error)
 	// Catalogue keeps what was seen of servers, so that they can be spoken of
 	// before they have started; nil means that each is waited for.
 	Catalogue *catalogue.Catalogue

@@ -7,11 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"strings"
 
 	"github.com/mcp-workbench/workbench/internal/page"
 	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/status"
+	"github.com/mcp-workbench/workbench/internal/trail"
 	"github.com/mcp-workbench/workbench/proxy"
 )
 
@@ -32,8 +34,17 @@ func newViewing(env *environment, way string, secure bool) *viewing {
 	if way == page.ByKey {
 		v.key = page.NewKey()
 	}
-	v.page = page.New(page.Options{Enter: v.enter, Stays: v.stays, Way: way, Secure: secure, Actions: v.actions()})
+	v.page = page.New(page.Options{Enter: v.enter, Stays: v.stays, Told: pageTrail, Way: way, Secure: secure, Actions: v.actions()})
 	return v
+}
+
+// pageTrail has it told who came in by the page of a gateway, and who was turned away.
+func pageTrail(r *http.Request, who page.Viewer, status int, why string) {
+	e := trail.Event{Event: trail.Login, User: who.Name, Status: status, Err: why}
+	if e.Outcome = "entered"; status != http.StatusOK {
+		e.Event, e.Outcome = trail.Refused, ""
+	}
+	proxy.TellOf(r, e)
 }
 
 // enter says who a credential stands for.

@@ -56,6 +56,9 @@ type Options struct {
 	TLS *tls.Config
 	// Resolver looks up names; nil means that of the system.
 	Resolver *net.Resolver
+	// Renewed hears that this client got a token without a person, or with an
+	// error why it did not; nil means nobody does.
+	Renewed func(error)
 }
 
 // Source reads something that is kept elsewhere, and may be another one each
@@ -105,6 +108,7 @@ type Client struct {
 	server   *url.URL
 	store    *Store
 	http     *http.Client
+	renewed  func(error)
 
 	turn chan struct{} // held while the record is renewed
 
@@ -148,6 +152,7 @@ func New(settings Settings, store *Store, opts Options) (*Client, error) {
 		server:   server,
 		store:    store,
 		http:     newGuard(opts, named...),
+		renewed:  opts.Renewed,
 		turn:     make(chan struct{}, 1),
 	}, nil
 }
@@ -210,14 +215,19 @@ func (c *Client) Renew(ctx context.Context, used string, wanted Challenge) (stri
 	defer cancel()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(refreshGrace, cancel) })()
 	ctx = begun
+	tried := false
 	err = c.change(ctx, func(r *record) error {
 		defer func() { c.keep(*r) }()
 		if r.usable() && r.Access != used {
 			return nil // another process was first
 		}
 		r.Wanted = wanted
+		tried = c.settings.Grant.own() || r.Access != "" || r.Refresh != ""
 		return c.renew(ctx, r)
 	})
+	if tried && c.renewed != nil {
+		c.renewed(err)
+	}
 	if err != nil {
 		c.mu.Lock()
 		c.failed = failure{used, err, time.Now().Add(failureRest)}

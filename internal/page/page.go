@@ -56,6 +56,8 @@ type Options struct {
 	Enter func(ctx context.Context, credential string) (Viewer, error)
 	// Stays returns an error once a viewer who was let in would not be any more; nil means that they stay.
 	Stays func(ctx context.Context, v Viewer) error
+	// Told hears who came in by which request (status 200), and who was turned away and why (401, 403); nil means nobody does.
+	Told func(r *http.Request, who Viewer, status int, why string)
 	// Way is how one comes in.
 	Way string
 	// Actions are what can be asked for, by their names.
@@ -77,6 +79,9 @@ type Page struct {
 func New(opts Options) *Page {
 	if opts.MaxBody == 0 {
 		opts.MaxBody = 4 << 20
+	}
+	if opts.Told == nil {
+		opts.Told = func(*http.Request, Viewer, int, string) {}
 	}
 	return &Page{opts: opts, files: readFiles(), sessions: sessions{all: make(map[string]*session)}}
 }
@@ -142,11 +147,15 @@ func (p *Page) serveAPI(w http.ResponseWriter, r *http.Request, name string) {
 	}
 	cookie, s := p.find(r)
 	if s == nil {
+		if cookie != "" { // a browser that was never let in is only asked
+			p.opts.Told(r, Viewer{}, http.StatusUnauthorized, ErrOut.Error())
+		}
 		p.out(w)
 		return
 	}
 	if p.opts.Stays != nil && errors.Is(p.opts.Stays(r.Context(), s.viewer), ErrOut) {
 		p.sessions.drop(cookie)
+		p.opts.Told(r, s.viewer, http.StatusUnauthorized, ErrOut.Error())
 		p.out(w)
 		return
 	}
@@ -165,7 +174,9 @@ func (p *Page) serveAPI(w http.ResponseWriter, r *http.Request, name string) {
 		fail(w, http.StatusNotFound, "there is no such action")
 		return
 	case action.Admin && !s.viewer.Admin:
-		fail(w, http.StatusForbidden, "this is for those with admin rights alone")
+		const why = "this is for those with admin rights alone"
+		p.opts.Told(r, s.viewer, http.StatusForbidden, why)
+		fail(w, http.StatusForbidden, why)
 		return
 	}
 	body, ok := p.body(w, r)
@@ -198,6 +209,7 @@ func (p *Page) enter(w http.ResponseWriter, r *http.Request) {
 	}
 	v, err := p.opts.Enter(r.Context(), asked.Credential)
 	if err != nil {
+		p.opts.Told(r, Viewer{}, http.StatusUnauthorized, err.Error())
 		answer(w, http.StatusUnauthorized, map[string]any{"error": problem(err), "way": p.opts.Way})
 		return
 	}
@@ -206,6 +218,7 @@ func (p *Page) enter(w http.ResponseWriter, r *http.Request) {
 	}
 	cookie, s := p.sessions.begin(v, time.Now())
 	p.setCookie(w, r, cookie, 0)
+	p.opts.Told(r, v, http.StatusOK, "")
 	answer(w, http.StatusOK, map[string]any{"done": who(s, p.opts.Way)})
 }
 

@@ -17,6 +17,7 @@ const (
 	Stop     = "stop"     // serving has ended
 	Call     = "call"     // a request went to a server, or should have
 	Refused  = "refused"  // a request over HTTP was turned away: a token, a right, a host, an origin
+	Login    = "login"    // somebody came in by the page, or the login to a server was renewed or could not be
 	Approval = "approval" // a person was asked whether a call is to be made
 )
 
@@ -35,7 +36,7 @@ type Event struct {
 	Toolbox  string       `json:"toolbox,omitempty"`
 	Server   string       `json:"server,omitempty"`
 	Tool     string       `json:"tool,omitempty"`
-	Outcome  string       `json:"outcome,omitempty"` // of a call, as metrics have it; of an approval: agreed, refused, late
+	Outcome  string       `json:"outcome,omitempty"` // of a call, as metrics have it; of an approval: agreed, refused, late; of a login: entered, renewed, refused
 	Status   int          `json:"status,omitempty"`  // of HTTP
 	Duration calls.Millis `json:"duration_ms,omitzero"`
 	In       int          `json:"bytes_in,omitempty"`

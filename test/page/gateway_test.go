@@ -4,8 +4,11 @@ package page
 
 import (
 	"fmt"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mcp-workbench/workbench/test/wiretest"
 )
@@ -32,7 +35,8 @@ func TestTheGatewayKeepsUsersApart(t *testing.T) {
 	two := wiretest.JSON(map[string]any{"mcpServers": map[string]any{"two": server("tools=pid")}})
 	w.write(`{"toolboxes": {"open": ` + one + `, "closed": ` + two + `}}`)
 	token := w.run("token", "create", "ann", "--toolbox", "open")
-	address := w.gateway()
+	audit := w.path("audit.jsonl")
+	address := w.gateway("--audit-log", audit)
 
 	tb := w.visit(address)
 	tb.comeIn("wrong")
@@ -73,6 +77,34 @@ func TestTheGatewayKeepsUsersApart(t *testing.T) {
 	tb.sees(`tr[data-server="closed/two"]`, "stopped")
 	tb.press("Log out")
 	tb.wait("it is logged out", `document.querySelector("#token")`)
+
+	// Who came in, and who was turned away, is in the trail.
+	for _, want := range []string{
+		`"address":"127.0.0.1","method":"POST","path":"/ui/api/enter","status":401,"err":"`,
+		`"event":"login",PID"user":"ann","address":"127.0.0.1","method":"POST","path":"/ui/api/enter","outcome":"entered","status":200`,
+		`"event":"refused",PID"user":"ann","address":"127.0.0.1","method":"POST","path":"/ui/api/config","status":403,"err":"this is for those with admin rights alone"`,
+		`"event":"refused",PID"user":"ann","address":"127.0.0.1","method":"POST","path":"/ui/api/`,
+		`"event":"login",PID"user":"default_user"`,
+	} {
+		w.wrote(audit, want)
+	}
+}
+
+// wrote waits until a file of events has a text, in which PID stands for the member pid.
+func (w *world) wrote(path, want string) {
+	w.t.Helper()
+	until := time.Now().Add(2 * time.Minute)
+	for {
+		text, err := os.ReadFile(path)
+		all := regexp.MustCompile(`"pid":\d+,`).ReplaceAllString(string(text), "PID")
+		switch {
+		case err == nil && strings.Contains(all, want):
+			return
+		case time.Now().After(until):
+			w.t.Fatalf("got %s, %v, want %s in it", all, err, want)
+		}
+		time.Sleep(10 * time.Millisecond) // the log is written aside
+	}
 }
 
 // rules are the least that a page owes to those who do not see it; each gives the elements that break it.

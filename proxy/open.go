@@ -95,7 +95,7 @@ func (s *session) openAndTell(f *flight, b *box, q question) {
 	if listed != nil {
 		s.awaitListing(f.ctx, listed)
 	}
-	f.reply(s.opened(b, q, f.modern != nil))
+	f.reply(s.opened(b, q, f.modern))
 }
 
 // awaitListing waits until the client has read its tools, if it may, and notes

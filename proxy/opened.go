@@ -51,6 +51,8 @@ type result struct {
 	NotFound    []string          `json:"not_found,omitempty"` // what was asked for and is not there
 	Servers     []serverResult    `json:"servers"`
 	Tools       []json.RawMessage `json:"tools"` // those of which more than the name is told
+	Skills      []skillResult     `json:"skills,omitempty"`
+	SkillsMore  int               `json:"skills_left_out,omitempty"`
 }
 
 type serverResult struct {
@@ -74,7 +76,7 @@ type question struct {
 
 // opened makes the result of an open: the same content as text of many lines and as structured content, of which clients
 // show their models one or the other. It is an error only if no server at all could be started.
-func (s *session) opened(b *box, q question, modern bool) []byte {
+func (s *session) opened(b *box, q question, modern *modern) []byte {
 	s.mu.Lock()
 	s.giveLocked(toolbox.Tools, b.Name)
 	exposed := s.routes.tools.shown
@@ -101,10 +103,13 @@ func (s *session) opened(b *box, q question, modern bool) []byte {
 	r.NotFound = asked.missed()
 	r.audit(b, s.open())
 	if example != "" {
-		r.HowToCall = s.howToCall(b, modern, example) + s.inScript(b.Name)
+		r.HowToCall = s.howToCall(b, modern != nil, example) + s.inScript(b.Name)
 	}
 	budget := s.cfg().OpenBudget * bytesPerToken
 	r.shorten(budget / 2)
+	if q.tools == nil {
+		r.tellSkills(s.skillLines(b, modern), budget/skillShare)
+	}
 	if q.detail == counted {
 		room := size{budget - len(r.head()) - len(howToSeeMore), budget*3/2 - len(encode(r)) - len(howToSeeMore)}
 		fill(offers, room)
@@ -120,7 +125,7 @@ func (s *session) opened(b *box, q question, modern bool) []byte {
 		r.Tools = append(r.Tools, shown.tools...)
 	}
 	out := []byte{'{'}
-	if modern {
+	if modern != nil {
 		out = append(out, `"resultType":"complete",`...)
 	}
 	out = append(out, `"content":[{"type":"text","text":`...)
@@ -197,6 +202,15 @@ func (r *result) head() string {
 		for _, note := range srv.Notes {
 			fmt.Fprintf(&b, "- %s: %s\n", srv.Name, note)
 		}
+	}
+	if r.Skills != nil {
+		fmt.Fprintln(&b, "Skills, which say how something is done; read them as resources:")
+	}
+	for _, k := range r.Skills {
+		fmt.Fprintf(&b, "- %s\n", k)
+	}
+	if r.SkillsMore > 0 {
+		fmt.Fprintf(&b, "- and %d skills more, among the resources\n", r.SkillsMore)
 	}
 	if r.NotFound != nil {
 		fmt.Fprintf(&b, "- no tool is %s\n", strings.Join(quoted(r.NotFound), " or "))

@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -70,18 +69,10 @@ func (s *session) listSkills(f *flight) []byte {
 	lists := make([][]skill, len(servers))
 	var wait sync.WaitGroup
 	for i, srv := range servers {
-		wait.Go(func() { lists[i] = skillsOf(f.ctx, srv) })
+		wait.Go(func() { lists[i] = skillsIn(srv.ReadSkills(f.ctx)) })
 	}
 	wait.Wait()
-	s.keepSkills(servers, lists)
-	s.mu.Lock()
-	places := s.routes.places
-	for _, srv := range servers {
-		for _, group := range s.skillURIsLocked(srv) {
-			places.holdAll(group)
-		}
-	}
-	s.mu.Unlock()
+	places := s.noteSkills(servers, lists)
 	reply := append(f.skillReply(), `"skills":[`...)
 	for i, srv := range servers {
 		for _, k := range lists[i] {
@@ -89,6 +80,20 @@ func (s *session) listSkills(f *flight) []byte {
 		}
 	}
 	return append(reply, "]}"...)
+}
+
+// noteSkills remembers whose the uris of skills are, and gives the places that the client knows them by.
+func (s *session) noteSkills(servers []*toolbox.Server, lists [][]skill) *places {
+	s.keepSkills(servers, lists)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	places := s.routes.places
+	for _, srv := range servers {
+		for _, group := range s.skillURIsLocked(srv) {
+			places.holdAll(group)
+		}
+	}
+	return places
 }
 
 // skillURIsLocked gives the uris of a server's skills, as far as they are known, a slice for each skill. s.mu must be held.
@@ -132,13 +137,13 @@ func (s *session) keepSkills(servers []*toolbox.Server, lists [][]skill) {
 	})
 }
 
-// skillsOf reads what is offered of the list of a server, as far as it is within bounds; nil if the server does not give it.
-func skillsOf(ctx context.Context, srv *toolbox.Server) (skills []skill) {
+// skillsIn reads entries of a list, as far as it is within bounds; nil stays nil.
+func skillsIn(items []toolbox.Item) (skills []skill) {
+	if items != nil {
+		skills = []skill{}
+	}
 	files := maxSkillFiles
-	for i, it := range srv.ReadSkills(ctx) {
-		if i == 0 {
-			skills = []skill{}
-		}
+	for _, it := range items {
 		k := newSkill(it.Raw)
 		if files -= len(k.uris); files < 0 {
 			break

@@ -2,6 +2,7 @@ package proxy_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -101,5 +102,58 @@ func TestSkillsAreFound(t *testing.T) {
 	}
 	if err := front.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// A client that does not know the extension is told of skills by the open, within its budget, and reads them as resources.
+func TestSkillsInTheOpen(t *testing.T) {
+	many := make([]string, 500)
+	for i := range many {
+		many[i] = fmt.Sprintf("skill-%d", i)
+	}
+	k := newTasker(t, `{"openBudget":1000,"toolboxes":{
+		"dev":{"mcpServers":{"one":{"command":"inside","args":["name=one","skills=git,\u202eliar,mine"]},"two":{"command":"inside","args":["name=two","skills=git","resources=x:2"]}}},
+		"many":{"mcpServers":{"one":{"command":"inside","args":["skills=`+strings.Join(many, ",")+`","tools=x"]}}},
+		"none":{"mcpServers":{"one":{"command":"inside"}}}}}`)
+	open := func(toolbox, more string) (text string, skills []struct{ Name, Server, URI, Description string }) {
+		t.Helper()
+		var reply struct {
+			Result struct {
+				Content           []struct{ Text string }
+				StructuredContent struct {
+					Skills []struct{ Name, Server, URI, Description string }
+				}
+			}
+		}
+		raw := k.ask("tools/call", `"name":"workbench_open_toolbox","arguments":{"toolbox_name":"`+toolbox+`"`+more+`}`)
+		if err := json.Unmarshal([]byte(raw), &reply); err != nil || len(reply.Result.Content) != 1 {
+			t.Fatalf("got %s (%v)", raw, err)
+		}
+		return reply.Result.Content[0].Text, reply.Result.StructuredContent.Skills
+	}
+	text, skills := open("dev", "")
+	if len(skills) != 3 || strings.Contains(text, "liar (one)") {
+		t.Fatalf("got %+v in\n%s\nwant the three skills whose uris can be said", skills, text)
+	}
+	for i, want := range []string{"git one", "mine one", "git two"} {
+		one := skills[i]
+		if one.Name+" "+one.Server != want || one.Description != "of "+one.Server || !strings.Contains(text, "\n- "+one.Name+" ("+one.Server+"), "+one.URI+": of "+one.Server+"\n") {
+			t.Errorf("got %+v in\n%s\nwant %s", one, text, want)
+		}
+		k.wants(k.ask("resources/read", `"uri":"`+one.URI+`"`), `"by":"`+one.Server+`"`)
+	}
+	if text, skills := open("dev", `,"tools":["*"]`); skills != nil || strings.Contains(text, "Skills, ") {
+		t.Errorf("got %+v in\n%s\nof an open for some tools, want no skills", skills, text)
+	}
+	text, skills = open("many", "")
+	if len(text) > 4000 || len(skills) < 5 || len(skills) > 40 || !strings.Contains(text, fmt.Sprintf("and %d skills more", 500-len(skills))) {
+		t.Errorf("got %d skills in %d bytes\n%s", len(skills), len(text), text)
+	}
+	if text, _ := open("none", ""); strings.Contains(text, "Skills, ") {
+		t.Errorf("got\n%s\nwhere no server has skills", text)
+	}
+	k.meta = `,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{"extensions":{"io.modelcontextprotocol/skills":{}}}}`
+	if text, skills := open("dev", ""); skills != nil || strings.Contains(text, "Skills, ") {
+		t.Errorf("got %+v in\n%s\nfor a client with the extension, want no skills", skills, text)
 	}
 }

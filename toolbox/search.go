@@ -26,7 +26,8 @@ func Search(servers []*Server, description fmt.Stringer) []find.Server {
 			}
 		}
 		for _, it := range s.Items(Skills) {
-			out[i].Entries = append(out[i].Entries, searchedSkill(&it))
+			name, description := AboutSkill(&it)
+			out[i].Entries = append(out[i].Entries, find.Entry{Kind: "skill", URI: it.Key.Verbatim(), Name: name, Description: description})
 		}
 	}
 	return out
@@ -45,19 +46,18 @@ func searched(it *Item, kind string) find.Entry {
 	return e
 }
 
-// searchedSkill gives the parts of a skill that are searched. Its name is that of its manifest, else the folder in its uri.
-func searchedSkill(it *Item) find.Entry {
-	e := find.Entry{Kind: "skill", URI: it.Key.Verbatim()}
+// AboutSkill gives what the list of a server says of a skill. Its name is that of its manifest, else the folder in its uri.
+func AboutSkill(it *Item) (name, description string) {
 	var at [2]wire.Span
 	if front, err := wire.FindPath(it.Raw, wire.Span{Start: 0, End: len(it.Raw)}, "frontmatter"); err == nil && front.Present() &&
 		wire.Find(it.Raw, front, []string{"name", "description"}, at[:]) == nil {
-		e.Name, _ = wire.Unquote(it.Raw[at[0].Start:at[0].End])
-		e.Description, _ = wire.Unquote(it.Raw[at[1].Start:at[1].End])
+		name, _ = wire.Unquote(it.Raw[at[0].Start:at[0].End])
+		description, _ = wire.Unquote(it.Raw[at[1].Start:at[1].End])
 	}
-	if e.Name == "" {
-		e.Name = path.Base(path.Dir(e.URI))
+	if name == "" {
+		name = path.Base(path.Dir(it.Key.Verbatim()))
 	}
-	return e
+	return name, description
 }
 
 // Exclusion is a tool that a server has, or had when it was last seen, and that is not offered.

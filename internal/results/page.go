@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"regexp"
+	"regexp/syntax"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -252,7 +254,7 @@ func (k *kept) grep(pattern string, page int) (string, []byte, error) {
 		return "", nil, err
 	}
 	p := &pager{want: page}
-	more, err := k.matches(re, text, p)
+	more, err := k.matches(re, needed(pattern), text, p)
 	switch {
 	case err != nil:
 		return "", nil, err
@@ -264,8 +266,35 @@ func (k *kept) grep(pattern string, page int) (string, []byte, error) {
 	return p.told("matches", more), p.out, nil
 }
 
-// matches searches line by line, and long lines piece by piece, and reports whether there is more than the page holds.
-func (k *kept) matches(re *regexp.Regexp, text []byte, p *pager) (more bool, err error) {
+// needed is the longest text that stands in all that an expression matches, as far as that is plain. It is found much sooner
+// than the expression where that is not.
+func needed(pattern string) []byte {
+	tree, err := syntax.Parse(pattern, syntax.Perl)
+	if err != nil {
+		return nil
+	}
+	return longest(tree)
+}
+
+func longest(tree *syntax.Regexp) (literal []byte) {
+	switch tree.Op {
+	case syntax.OpLiteral:
+		if tree.Flags&syntax.FoldCase == 0 && !slices.Contains(tree.Rune, utf8.RuneError) { // which stands for any byte that is none of UTF-8
+			return []byte(string(tree.Rune))
+		}
+	case syntax.OpConcat, syntax.OpCapture, syntax.OpPlus:
+		for _, part := range tree.Sub {
+			if l := longest(part); len(l) > len(literal) {
+				literal = l
+			}
+		}
+	}
+	return literal
+}
+
+// matches searches line by line, and long lines piece by piece, and reports whether there is more than the page holds. What
+// matches has the literal in it.
+func (k *kept) matches(re *regexp.Regexp, literal, text []byte, p *pager) (more bool, err error) {
 	began := time.Now()
 	number, counted := 1, 0
 	for at := 0; at < len(text); {
@@ -280,7 +309,10 @@ func (k *kept) matches(re *regexp.Regexp, text []byte, p *pager) (more bool, err
 		if i := bytes.IndexByte(in[own-at:], '\n'); i >= 0 || own == len(text) || text[own-1] == '\n' {
 			in = text[at:own]
 		}
-		loc := re.FindIndex(in)
+		var loc []int
+		if bytes.Contains(in, literal) {
+			loc = re.FindIndex(in)
+		}
 		if loc == nil || at+loc[0] >= own {
 			at = own
 			continue

@@ -302,3 +302,21 @@ func TestBounds(t *testing.T) {
 		}
 	}
 }
+
+// What an expression needs is looked for before it, and nothing that it matches is passed over for that.
+func TestGrepFindsAll(t *testing.T) {
+	var text strings.Builder
+	for i := range 30_000 {
+		fmt.Fprintf(&text, "took=1.2ms #%d \ufffd end\n", i)
+	}
+	s := shelf(t)
+	_, id := preview(t, s, content(text.String()), results.Wish{Over: 1000})
+	for _, pattern := range []string{
+		`took=.*#23456 `, `#23456 `, `(?i)TOOK=.*#23456 `, `took=(.*)(#)23456 `, `(#23456 )+`, `(#23456 ){1,3}`, `(zzz)?#23456 `, `(zzz)*#23456 `, `zzz|#23456 `, `#(23456 |zzz)`,
+		`(?:zz){0}#23456 `, `#2345[6] `, `#23456 . end`, `(?-s)#23456 .*`, `(?s)#23456 .*?end`, `(?m)^took=1.2ms #23456 .*$`, `#23456 \x{fffd}`, `\Q#23456 \E`, `(?i:TOOK)=1.2ms #23456 `,
+	} {
+		if told, page, err := s.Page(id, results.Query{Grep: pattern}); err != nil || !strings.HasPrefix(string(page), "23457: took=1.2ms #23456 ") || !strings.Contains(told, "1 of 1") {
+			t.Errorf("%s: got %q, %.100q, %v, want line 23457 alone", pattern, told, page, err)
+		}
+	}
+}

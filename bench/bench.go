@@ -30,6 +30,7 @@ type plan struct {
 	servers, growTools, growSessions []int
 
 	tools int // in a list: 1,000, as its row says, but for tests
+	found int // are searched: 3,324, as its row says, but for tests
 }
 
 // bench is one run.
@@ -44,7 +45,7 @@ type bench struct {
 
 // run measures everything that is asked for.
 func (b *bench) run(ctx context.Context) error {
-	for _, section := range []func(context.Context) error{b.calls, b.through, b.kinds, b.allocations, b.list, b.everything, b.starts, b.lock, b.sandboxed, b.memory, b.sessions, b.growth, b.store} {
+	for _, section := range []func(context.Context) error{b.calls, b.through, b.kinds, b.allocations, b.list, b.finds, b.pages, b.everything, b.starts, b.lock, b.sandboxed, b.memory, b.sessions, b.growth, b.store} {
 		if err := section(ctx); err != nil {
 			return err
 		}

@@ -62,7 +62,7 @@ func bounded(t *testing.T) context.Context {
 func small(p programs, only string) *bench {
 	return &bench{
 		programs: p,
-		plan: plan{rounds: 2, kindRounds: 2, sequence: effort{calls: 2}, crowd: effort{calls: 3}, width: 2, series: 1, starts: 2, counted: 8, active: 3, resting: 5, turns: 3, conversations: 5, tools: 50,
+		plan: plan{rounds: 2, kindRounds: 2, sequence: effort{calls: 2}, crowd: effort{calls: 3}, width: 2, series: 1, starts: 2, counted: 8, active: 3, resting: 5, turns: 3, conversations: 5, tools: 50, found: 60,
 			servers: []int{1, 150}, growTools: []int{5, 20}, growSessions: []int{2, 5}},
 		only: regexp.MustCompile(only),
 		say:  func(string) {},
@@ -121,6 +121,14 @@ func TestRun(t *testing.T) {
 	for _, front := range []string{directFront, relayFront, typedFront, nameFront, markedFront, typedHTTPFront, httpFront, peer} {
 		want[listWhat+"/"+front] = perRound
 	}
+	want[firstFindWhat+"/"+nameFront] = figures{p50: 1, p99: 1}
+	searched, told := figures{p50: 1, p99: 1, tokens: 1}, figures{p50: 2, p99: 2, tokens: 2}
+	if runtime.GOOS == "linux" {
+		searched[memory] = 1
+		want[findWhat+"/"+unsearched] = figures{memory: 1}
+	}
+	want[findWhat+"/"+nameFront] = searched
+	want[pageWhat+"/"+linesFront], want[pageWhat+"/"+grepFront], want[pageWhat+"/"+pathFront] = told, told, told
 	for _, front := range []string{directFront, nameFront, workflowFront} {
 		want[startWhat+"/"+front] = figures{p50: 1, p99: 1}
 	}

@@ -53,8 +53,13 @@ func newChild(o childOptions) (*child, error) {
 	if o.list == "" {
 		return c, nil
 	}
-	var err error
-	c.list, err = os.ReadFile(o.list)
+	list, err := os.ReadFile(o.list)
+	if err != nil {
+		return nil, err
+	}
+	var line bytes.Buffer
+	err = json.Compact(&line, list)
+	c.list = line.Bytes()
 	return c, err
 }
 
@@ -149,6 +154,9 @@ func (c *child) answer(w *bufio.Writer, line []byte) error {
 			rest = resultOf(string(tool))
 			if c.options.list != "" && bytes.Contains(line, []byte(`"tools/call"`)) {
 				rest = []byte(`,"result":{"content":[{"type":"text","text":"done"}]}}` + "\n")
+				if string(tool) == hugeTool {
+					rest = hugeResult()
+				}
 			}
 			c.answers[string(tool)] = rest
 		}

@@ -20,12 +20,13 @@ const (
 	cpu                  // of the front's process, µs a call, in the crowd
 	allocs               // of the front, a call
 	memory               // resident, of the front's process, MB
+	tokens               // of the text of an answer
 	columns
 )
 
 // headings are those of the columns.
 func headings() [columns]string {
-	return [...]string{"p50 µs", "p99 µs", fmt.Sprintf("calls/s @%d", crowdWidth), "CPU µs/call", "allocs/call", "RSS MB"}
+	return [...]string{"p50 µs", "p99 µs", fmt.Sprintf("calls/s @%d", crowdWidth), "CPU µs/call", "allocs/call", "RSS MB", "tokens"}
 }
 
 // row is what was measured of one front in one respect: for each column one figure a round.

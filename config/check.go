@@ -196,6 +196,7 @@ func (c *checker) store(n *node, path string, s *Store) {
 		}
 	}
 	o.duration("keepFor", &s.KeepFor)
+	o.duration("expireRuns", &s.ExpireRuns)
 	if o.has("path") && o.has("dsn") {
 		c.fault(o.at, o.path, "want only one of path and dsn, got both", "")
 	}

@@ -42,6 +42,8 @@ type Store struct {
 	DSN  string `key:"dsn"`  // of a PostgreSQL database; a secret
 	// KeepFor is how long a conversation is kept after its last turn; 0: for good.
 	KeepFor time.Duration `key:"keepFor"`
+	// ExpireRuns is after how long in which nothing happens in a run it has expired; 0: never.
+	ExpireRuns time.Duration `key:"expireRuns"`
 }
 
 // Models says which language models the built-in servers may ask, over an endpoint of chat completions as OpenAI defines them.

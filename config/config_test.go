@@ -204,6 +204,9 @@ func fileOf(cfg *config.Config) any {
 	if cfg.Store.KeepFor != 0 {
 		kept = append(kept, entry{"keepFor", cfg.Store.KeepFor.String()})
 	}
+	if cfg.Store.ExpireRuns != 0 {
+		kept = append(kept, entry{"expireRuns", cfg.Store.ExpireRuns.String()})
+	}
 	if kept != nil {
 		file = append(file, entry{"store", kept})
 	}

@@ -178,7 +178,7 @@ func (o *object) count(key string, count *int) {
 func span(key string) (least, most time.Duration) {
 	const day = 24 * time.Hour
 	switch key {
-	case "keepFor":
+	case "keepFor", "expireRuns":
 		return day, 10 * 366 * day
 	case "maxAge":
 		return time.Millisecond, 366 * day

@@ -77,7 +77,7 @@ func property(key string, t reflect.Type, enum string) schema {
 		s["items"], s["minItems"] = choiceSchema(signatures()), 1
 	case "idleTimeout":
 		s["anyOf"] = append(s["anyOf"].([]schema), schema{"const": false})
-	case "keepFor", "maxAge":
+	case "expireRuns", "keepFor", "maxAge":
 		least, most := span(key)
 		s["anyOf"].([]schema)[1]["minimum"], s["anyOf"].([]schema)[1]["maximum"] = least.Seconds(), most.Seconds()
 	case "maxMessage", "maxInFlight", "maxSize", "maxTokens", "openBudget", "over":
@@ -224,6 +224,8 @@ func description(key string) string {
 		return "After how long a file that nothing was written to is removed, such as \"720h\". Default: never."
 	case "keepFor":
 		return "How long a conversation is kept after its last turn, such as \"2160h\" for 90 days; a day at least. Before the first one is deleted it is said for a day. Default: for good."
+	case "expireRuns":
+		return "After how long in which nothing happens in a run of a workflow it has expired, such as \"2160h\". It is kept, and can be taken up again. Default: never."
 	case "path":
 		return "A SQLite file, made if there is none. A relative path starts from the folder of this file."
 	case "dsn":

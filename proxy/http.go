@@ -54,6 +54,8 @@ type HTTPOptions struct {
 	// there, and starts nothing.
 	Commands      http.Handler
 	CommandsProbe func(w http.ResponseWriter, r *http.Request) bool
+	// Hooks takes what is sent below /hooks/, from anybody: the paths are secrets. nil means that there is nothing.
+	Hooks http.Handler
 	// Page serves what is at /ui and below; it asks for the viewer's token
 	// itself. nil means that there is nothing.
 	Page http.Handler
@@ -150,6 +152,8 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.serveMetrics(w, r)
 	case commands:
 		h.serveCommands(w, r)
+	case h.opts.Hooks != nil && strings.HasPrefix(r.URL.Path, "/hooks/"):
+		h.opts.Hooks.ServeHTTP(w, r)
 	case h.opts.Page != nil && (r.URL.Path == "/ui" || strings.HasPrefix(r.URL.Path, "/ui/")):
 		h.opts.Page.ServeHTTP(w, r)
 	case h.metadata != nil && h.metadata.paths[r.URL.Path]:

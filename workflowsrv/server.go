@@ -3,6 +3,7 @@ package workflowsrv
 import (
 	"context"
 	"sync"
+	"time"
 
 	mcpserver "github.com/mark3labs/mcp-go/server"
 	"github.com/rs/zerolog"
@@ -48,6 +49,10 @@ type Options struct {
 	// Tools are what steps of runs call; nil: they call none. Dir is where relative paths of files that they wait for begin.
 	Tools runs.Tools
 	Dir   string
+	// Expire is how long nothing may happen in a run that is not over, 0 for ever; nil: for ever. Gateway is where requests that runs
+	// wait for are to be sent, "" where that is not known.
+	Expire  func() time.Duration
+	Gateway string
 }
 
 // A Server answers the calls of any number of sessions.
@@ -101,7 +106,7 @@ func New(opts Options) *Server {
 	s.engine = newEngine(s.table)
 	s.own = s.For(principal.Principal{Name: principal.Default})
 	s.runs = runs.NewEngine(runs.Options{
-		Find: s.find, Log: opts.Runs, Where: opts.Where, Tools: opts.Tools, Dir: opts.Dir, Moved: s.moved,
+		Find: s.find, Log: opts.Runs, Where: opts.Where, Tools: opts.Tools, Dir: opts.Dir, Moved: s.moved, Expire: opts.Expire, Gateway: opts.Gateway,
 		Criteria: criteria.Options{Mode: opts.Mode, AssertFormat: opts.AssertFormat},
 	})
 	return s

@@ -122,6 +122,8 @@ func serveHTTP(ctx context.Context, env *environment, o *httpFlags, cfg *config.
 	}
 	view := newViewing(env, way, over.TLS != nil)
 	over.Page = view.page
+	env.flows.gateway = strings.TrimSuffix(o.url(ln.Addr()), "/mcp")
+	over.Hooks = newHookDoor(env, opts.Logger)
 	front, err = proxy.NewHTTP(cfg, opts, over)
 	if err != nil {
 		return usageError{errors.Join(err, ln.Close())}

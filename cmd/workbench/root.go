@@ -21,6 +21,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/script"
 	"github.com/mcp-workbench/workbench/internal/secrets"
 	"github.com/mcp-workbench/workbench/toolbox"
+	"github.com/mcp-workbench/workbench/workflowsrv"
 )
 
 // Exit codes.
@@ -47,6 +48,7 @@ type environment struct {
 	guard      *child.Guard // starts all child processes
 	secrets    *secrets.Finder
 	desks      *desks // the servers of commands
+	flows      flows  // and of workflows
 	logs       logs
 	ending     *ending
 	// overlay changes a configuration that was read; nil leaves it as it is.
@@ -124,6 +126,7 @@ func (e *environment) do(ctx context.Context, args []string) error {
 func (e *environment) command(ctx context.Context, args []string) error {
 	defer e.guard.Close()
 	e.desks = newDesks(e)
+	e.flows.made = make(map[string]*workflowsrv.Server)
 	defer e.desks.Close()
 	root := rootCommand(e)
 	root.SetArgs(args)

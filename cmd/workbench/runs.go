@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -53,7 +54,11 @@ that have them in their goal, notes, workflow, repository or branch.`,
 		Args: between(0, -1),
 	}
 	return keptRuns.listing(env, cmd, func(ctx context.Context, s *store.Store, user string, words []string, limit int) (keptList, error) {
-		found, err := runs.Search(ctx, s, user, joined(words))
+		cfg, _, err := env.load()
+		if err != nil {
+			return keptList{}, err
+		}
+		found, err := runs.Search(ctx, s, user, joined(words), cfg.Store.ExpireRuns)
 		if err != nil {
 			return keptList{}, err
 		}
@@ -63,10 +68,20 @@ that have them in their goal, notes, workflow, repository or branch.`,
 
 // runList is a list of runs as it is printed.
 func runList(found []runs.Found) keptList {
+	expire := slices.ContainsFunc(found, func(f runs.Found) bool { return f.Expires != nil })
 	list := keptList{header: "RUN\tUSER\tWORKFLOW\tSTATUS\tSTEP\tDONE\tUPDATED\tGOAL", shown: listRuns(found)}
+	if expire {
+		list.header += "\tEXPIRES"
+	}
 	for _, f := range found {
-		list.rows = append(list.rows, []string{f.ID, f.Principal, f.Workflow, string(f.Head.Status), cmp.Or(f.Head.Step, "-"),
-			fmt.Sprint(f.Head.Done), f.Updated.Format(time.DateTime), f.Head.Goal})
+		row := []string{f.ID, f.Principal, f.Workflow, string(f.Head.Status), cmp.Or(f.Head.Step, "-"),
+			fmt.Sprint(f.Head.Done), f.Updated.Format(time.DateTime), f.Head.Goal}
+		if f.Expires != nil {
+			row = append(row, f.Expires.Format(time.DateTime))
+		} else if expire {
+			row = append(row, "-")
+		}
+		list.rows = append(list.rows, row)
 	}
 	return list
 }
@@ -83,7 +98,9 @@ func joined(words []string) string {
 func listRuns(list []runs.Found) []runs.Shown {
 	shown := []runs.Shown{}
 	for _, f := range list {
-		shown = append(shown, runs.Show(f.Principal, f.Run, f.Head))
+		one := runs.Show(f.Principal, f.Run, f.Head)
+		one.Expires = f.Expires
+		shown = append(shown, one)
 	}
 	return shown
 }

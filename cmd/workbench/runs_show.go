@@ -152,7 +152,8 @@ nothing but the record that a person is asked, where the step wants that.`,
 				}
 			}
 			if run == "" {
-				found, err := runs.Search(cmd.Context(), s, user, joined(words))
+				cfg, _ := env.desks.now()
+				found, err := runs.Search(cmd.Context(), s, user, joined(words), cfg.Store.ExpireRuns)
 				if err != nil {
 					return err
 				}

@@ -8,7 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
+	"time"
 
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
@@ -64,6 +64,11 @@ func (e *environment) workflowOptions(dirs []string, conditions string, log zero
 		Runs:  func(ctx context.Context) (runs.Log, error) { return e.desks.kept(ctx) },
 		Dir:   project,
 		Where: func() (repository, branch string) { return checkout.Of(project) },
+		Expire: func() time.Duration {
+			cfg, _ := e.desks.now()
+			return cfg.Store.ExpireRuns
+		},
+		Gateway: e.flows.gateway,
 	}
 	if conditions == "lenient" {
 		opts.Mode = criteria.Lenient
@@ -75,23 +80,17 @@ func (e *environment) workflowOptions(dirs []string, conditions string, log zero
 // sessions have the same, each principal through a door of his own: the
 // workflows it has read are many times what a session takes.
 func (e *environment) workflowServers(log zerolog.Logger) toolbox.Builtin {
-	var mu sync.Mutex
-	made := make(map[string]*workflowsrv.Server)
 	return func(who principal.Principal, s config.Server) (wire.Endpoint, error) {
 		who.Name = cmp.Or(who.Name, principal.Default)
-		mu.Lock()
-		defer mu.Unlock()
-		key := fmt.Sprintf("%q %q", s.Conditions, s.Workflows)
-		if srv, ok := made[key]; ok {
-			return srv.For(who), nil
-		}
-		opts, err := e.workflowOptions(s.Workflows, s.Conditions, log)
+		srv, err := e.flows.get(fmt.Sprintf("%q %q", s.Conditions, s.Workflows), func() (*workflowsrv.Server, error) {
+			opts, err := e.workflowOptions(s.Workflows, s.Conditions, log)
+			opts.Tools = toolCaller{e.desks}
+			return workflowsrv.New(opts), err
+		})
 		if err != nil {
 			return nil, err
 		}
-		opts.Tools = toolCaller{e.desks}
-		made[key] = workflowsrv.New(opts)
-		return made[key].For(who), nil
+		return srv.For(who), nil
 	}
 }
 

@@ -34,9 +34,10 @@ type Act struct {
 	Retries               int
 	Expect                *criteria.Condition
 
-	// For is how long to wait, File what to wait for.
-	For  time.Duration
-	File string
+	// For is how long to wait; File and Webhook are what to wait for, the latter a request at a gateway.
+	For     time.Duration
+	File    string
+	Webhook bool
 
 	// Question is what the person is asked, and Answers what there is to choose from; none: any text.
 	Question string
@@ -69,14 +70,23 @@ func (b *builder) act(s *Step, n *document.Node, path string) {
 		a.Expect = b.condition(n.Get("expect"), path+"/expect")
 		fmt.Fprintf(&prompt, "Call the tool %s of the server %s in the toolbox %s with these arguments: %s", a.Tool, a.Server, a.Toolbox, a.Arguments)
 	case ActWait:
-		a.For, a.File = seconds("seconds"), n.Str("file")
-		if (a.For > 0) == (a.File != "") {
-			b.faults.Add(n, path, `needs either "seconds" or "file"`)
+		a.For, a.File, a.Webhook = seconds("seconds"), n.Str("file"), n.Truth("webhook")
+		given := 0
+		for _, there := range []bool{a.For > 0, a.File != "", a.Webhook} {
+			if there {
+				given++
+			}
 		}
-		fmt.Fprintf(&prompt, "Wait %v, then go on.", a.For)
-		if a.File != "" {
-			prompt.Reset()
+		if given != 1 {
+			b.faults.Add(n, path, `needs one of "seconds", "file" and "webhook": true`)
+		}
+		switch {
+		case a.Webhook:
+			prompt.WriteString("Wait until the user says that what this step waits for has happened, then go on.")
+		case a.File != "":
 			fmt.Fprintf(&prompt, "Wait until there is a file %s, then go on.", a.File)
+		default:
+			fmt.Fprintf(&prompt, "Wait %v, then go on.", a.For)
 		}
 	case ActAsk:
 		a.Question, a.Answers = n.Str("prompt"), n.Strs("answers")

@@ -24,6 +24,7 @@ type builder struct {
 
 	guidance map[string]bool // the words of metaGuidance
 	routines Routines
+	called   []Routine // those of them that it calls, once each
 	from     map[*document.Node]Taken
 	added    feature           // to every prompt in parts
 	slots    map[string]string // what fills the extension points
@@ -77,6 +78,7 @@ func (b *builder) workflow(doc *document.Node) *Workflow {
 	b.checkVariables(doc)
 	b.noteMentions()
 	b.checkPlaceholders(doc)
+	w.Pinned = b.pinned()
 	return w
 }
 

@@ -62,6 +62,9 @@ func (b *builder) expanded(n *document.Node, path string) []*document.Node {
 		b.unknown(call.Get("templateId"), path+"/templateId", "routine for the template", id, names(b.routines))
 		return nil
 	}
+	if !slices.ContainsFunc(b.called, func(r Routine) bool { return r.ID == routine.ID }) {
+		b.called = append(b.called, routine)
+	}
 	args := map[string]*document.Node{}
 	if given := call.Get("args"); given != nil {
 		for _, m := range given.Members {
@@ -85,6 +88,18 @@ func (b *builder) expanded(n *document.Node, path string) []*document.Node {
 		b.from[step] = Taken{routine.ID, routine.File}
 	}
 	return list
+}
+
+// pinned gives the workflow with the routines that it calls.
+func (b *builder) pinned() []byte {
+	if len(b.called) == 0 {
+		return b.w.JSON
+	}
+	list := append([]byte("["), b.w.JSON...)
+	for _, r := range b.called {
+		list = append(append(list, ','), r.JSON...)
+	}
+	return append(list, ']')
 }
 
 // An expansion is one call of a routine.

@@ -1,6 +1,7 @@
 package definition
 
 import (
+	"encoding/json"
 	"sync"
 
 	"github.com/mcp-workbench/workbench/internal/document"
@@ -22,6 +23,23 @@ type Parser struct {
 // [*Error] with every fault found.
 func (p *Parser) Parse(name string, data []byte) (*Workflow, error) {
 	return p.ParseWith(name, data, nil)
+}
+
+// ParsePinned reads what a [Workflow] has as Pinned.
+func (p *Parser) ParsePinned(name string, data []byte) (*Workflow, error) {
+	var all []json.RawMessage
+	if len(data) == 0 || data[0] != '[' || json.Unmarshal(data, &all) != nil || len(all) == 0 {
+		return p.Parse(name, data)
+	}
+	routines := Routines{}
+	for _, text := range all[1:] {
+		r, err := p.Parse(name, text)
+		if err != nil {
+			return nil, err
+		}
+		routines.Add(r, name)
+	}
+	return p.ParseWith(name, all[0], routines)
 }
 
 // ParseWith is Parse for files that may call routines.

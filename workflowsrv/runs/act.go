@@ -65,6 +65,9 @@ func (t *turn) unknown() bool {
 
 // held reports whether another process calls the tool at this time.
 func (t *turn) held() bool {
+	if t.next.Step == nil {
+		return false // The run is over, or waits for variables.
+	}
 	_, ok := t.r.intents[t.gate()]
 	return ok && time.Now().Before(t.r.Held)
 }
@@ -347,10 +350,11 @@ func (t *turn) failed(ctx context.Context, why string) (*Answer, error) {
 	return &a, nil
 }
 
-// late reports whether the step has waited for a file for longer than it may.
+// late reports whether the step has waited for something for longer than it may.
 func (t *turn) late() bool {
+	a := t.next.Step.Act
 	began, ok := t.r.until[t.gate()]
-	return ok && t.next.Step.Act.File != "" && began.Until != nil && time.Now().After(*began.Until) && !t.there()
+	return ok && a.For == 0 && began.Until != nil && time.Now().After(*began.Until) && (a.Webhook || !t.there())
 }
 
 // there reports whether the file that the step waits for is there.
@@ -376,10 +380,16 @@ func (t *turn) wait(ctx context.Context) (*Answer, error) {
 			until := time.Now().Add(d).UTC().Truncate(time.Millisecond)
 			began.Until = &until
 		}
+		if a.Webhook {
+			began.Hook = secret()
+		}
 		t.note(began)
 		if err := t.flush(ctx, 0, nil); err != nil {
 			return nil, err
 		}
+	}
+	if a.Webhook {
+		return t.waitHook(ctx, began)
 	}
 	over := func() bool {
 		if a.File != "" {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
@@ -40,7 +41,8 @@ const (
 	stateBlocked = "blocked" // the output does not do
 	stateMissing = "missing" // variables are to be set
 	statePerson  = "person"  // a person has to answer
-	stateWaiting = "waiting" // for a time or a file
+	stateWaiting = "waiting" // for a time, a file or a request
+	stateRuns    = "runs"    // that this one has begun are to be done first
 	stateFailed  = "failed"  // the tool of the step
 
 	stateCheckpoint = "checkpoint" // the place has a name now
@@ -58,6 +60,8 @@ type data struct {
 	Missing    []stepping.Missing `json:"missing,omitempty"`
 	Blocked    []Reason           `json:"blocked,omitempty"`
 	Warnings   []string           `json:"warnings,omitempty"`
+	Runs       []childData        `json:"runs,omitempty"`
+	Expires    *time.Time         `json:"expires,omitempty"`
 	Done       int                `json:"done"`
 	Event      int                `json:"event"`
 }
@@ -78,6 +82,7 @@ func (t *turn) answer(state, text string, blocked ...Reason) Answer {
 	d := data{
 		Run: t.r.ID, Workflow: t.r.Workflow, State: state, IsComplete: t.r.Status == StatusFinished,
 		Missing: t.next.Missing, Blocked: blocked, Warnings: append(t.warnings, t.next.Warnings...), Done: t.r.Done, Event: len(t.r.Events),
+		Runs: t.children, Expires: t.e.expires(t.r.Status, t.r.Updated),
 	}
 	if s := t.next.Step; s != nil && !t.r.Status.Over() {
 		d.Step, d.ModelHint = &stepData{s.ID, s.Title}, t.next.ModelHint
@@ -102,7 +107,11 @@ func (t *turn) answer(state, text string, blocked ...Reason) Answer {
 func (t *turn) prompt() string {
 	s := t.next.Step
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s, step %s: %s\n\n%s", t.r.ID, s.ID, s.Title, t.next.Prompt)
+	prompt := t.next.Prompt
+	if t.joined != "" {
+		prompt = t.joined
+	}
+	fmt.Fprintf(&b, "%s, step %s: %s\n\n%s", t.r.ID, s.ID, s.Title, prompt)
 	var d demands
 	_ = json.Unmarshal(s.JSON, &d)
 	want := `"notes":"…"`
@@ -153,6 +162,9 @@ func (t *turn) recap() string {
 	fmt.Fprintf(&b, "This is %s of the workflow %s", t.r.ID, t.r.Workflow)
 	if t.r.Goal != "" {
 		b.WriteString(". Its goal: " + t.r.Goal)
+	}
+	if until := t.e.expires(t.r.Status, t.r.Updated); until != nil {
+		fmt.Fprintf(&b, "\nIt expires at %s unless it goes on.", until.Format("2006-01-02 15:04"))
 	}
 	line := t.r.Line()
 	var done []Event

@@ -37,6 +37,11 @@ type Options struct {
 	// know.
 	Moved func(principal, run string, begun bool)
 
+	// Expire is how long nothing may happen in a run that is not over, 0 for ever; nil: for ever.
+	Expire func() time.Duration
+	// Gateway is where requests that runs wait for are to be sent, "" where that is not known.
+	Gateway string
+
 	hold time.Duration // how long a process has a run to itself while it calls a tool, unless it says so again; 0: 15 seconds
 	// patience is how long one call of workflow_next waits for a time or a file; 0: 20 seconds, since clients wait a minute.
 	patience time.Duration
@@ -131,7 +136,7 @@ func (e *Engine) digest(w *definition.Workflow) string {
 	if ok {
 		return d
 	}
-	d = store.Digest(w.JSON)
+	d = store.Digest(w.Pinned)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if len(e.digests) >= most {
@@ -160,7 +165,7 @@ func (e *Engine) definition(ctx context.Context, log Log, r *Run) (w *definition
 	if err != nil {
 		return nil, now, fmt.Errorf("the definition of run %s: %w", r.ID, err)
 	}
-	if w, err = e.parser.Parse(r.Workflow, text); err != nil {
+	if w, err = e.parser.ParsePinned(r.Workflow, text); err != nil {
 		return nil, now, &Error{fmt.Sprintf("this workbench cannot read the definition that run %s goes by: %v", r.ID, err), "take the present one with workflow_run, action rebase"}
 	}
 	e.mu.Lock()
@@ -233,6 +238,8 @@ type turn struct {
 	next    stepping.Answer   // where r is
 
 	warnings []string
+	children []childData // of the step where r is
+	joined   string      // what is told of them in place of the prompt
 }
 
 // open begins a turn with a run that there is.
@@ -250,6 +257,9 @@ func (e *Engine) open(ctx context.Context, who Caller, id string) (*turn, error)
 	}
 	t := &turn{e: e, log: log, who: who, r: r}
 	if t.w, t.now, err = e.definition(ctx, log, r); err != nil {
+		return nil, err
+	}
+	if err := t.expire(ctx); err != nil {
 		return nil, err
 	}
 	if t.now != nil {
@@ -315,7 +325,7 @@ func (t *turn) settle(ctx context.Context) error {
 			request.Completed = append(slices.Clip(request.Completed), a.Loop.ID)
 			continue
 		}
-		t.next = a
+		t.next, t.children, t.joined = a, nil, ""
 		t.r.Step = ""
 		if a.Step != nil {
 			t.r.Step = a.Step.ID
@@ -354,7 +364,7 @@ func (t *turn) flush(ctx context.Context, hold time.Duration, definition []byte)
 	if err != nil {
 		return err
 	}
-	t.pending = nil
+	t.pending, t.r.Updated = nil, now()
 	t.e.moved(t.who.Principal, t.r.ID, false)
 	if definition != nil {
 		t.r.Digest = store.Digest(definition)

@@ -18,13 +18,14 @@ const (
 	Coded      Kind = "coded"      // a person has got a one-time code, of digest Hash, for Answer about Step
 	Refused    Kind = "refused"    // somebody tried to answer for the person: Text says how
 	Answered   Kind = "answered"   // the person gave Answer about Step
-	Intended   Kind = "intended"   // the tool of Step is about to be called, or the waiting begins
+	Intended   Kind = "intended"   // the tool of Step is about to be called, the waiting begins, or Children are about to
 	Returned   Kind = "returned"   // the tool of Step gave Result, or failed: Text
 	Checkpoint Kind = "checkpoint" // a place with a name, Text
 	Rewound    Kind = "rewound"    // the run goes on from event To
 	Forked     Kind = "forked"     // the events before this one are those of the run From
 	Rebased    Kind = "rebased"    // the run goes by another definition, of digest Digest
 	Abandoned  Kind = "abandoned"  // for the reason Text
+	Expired    Kind = "expired"    // nothing had happened for too long: Text
 	Finished   Kind = "finished"
 )
 
@@ -33,6 +34,7 @@ const (
 	byWorkbench = "workbench"
 	byAgent     = "agent:"
 	byPerson    = "person:"
+	byHook      = "request" // that was waited for
 )
 
 // An Event is one thing that happened in a run. It does not change.
@@ -70,8 +72,21 @@ type Event struct {
 	Until     *time.Time      `json:"until,omitempty"` // when a waiting is over
 	Result    json.RawMessage `json:"result,omitempty"`
 
+	Hook     string  `json:"hook,omitempty"`     // the secret of the address at which a request is waited for
+	Children []Child `json:"children,omitempty"` // the runs that Step is joined from
+
 	To   int    `json:"to,omitempty"`
-	From string `json:"from,omitempty"`
+	From string `json:"from,omitempty"` // a run that this one was forked from, or that has begun it
+}
+
+// A Child is a run that another one has begun.
+type Child struct {
+	Run      string          `json:"run"`
+	Workflow string          `json:"workflow"`
+	Goal     string          `json:"goal,omitempty"`
+	Context  json.RawMessage `json:"context,omitempty"`
+	// Note is what the agent is told of how the work is to be done.
+	Note string `json:"note,omitempty"`
 }
 
 // A Reason is why the output of a step does not do.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/mcp-workbench/workbench/internal/store"
@@ -17,14 +18,16 @@ type Found struct {
 	store.OwnedRun
 	Head  Head
 	Score int
+	// Expires is when it will, or has; nil: never.
+	Expires *time.Time
 }
 
 // maxSearched is how many runs are looked at, the latest first.
 const maxSearched = 1000
 
 // Search finds runs of a principal, or with "" of everybody, by words in the goal, the notes, the workflow, the repository and
-// the branch. Those with most words come first, and of these the latest; without words, all come.
-func Search(ctx context.Context, log Log, principal, query string) ([]Found, error) {
+// the branch. Those with most words come first, and of these the latest; without words, all come. expire is that of [Options].
+func Search(ctx context.Context, log Log, principal, query string, expire time.Duration) ([]Found, error) {
 	list, err := log.Runs(ctx, principal, maxSearched)
 	if err != nil {
 		return nil, err
@@ -36,6 +39,7 @@ func Search(ctx context.Context, log Log, principal, query string) ([]Found, err
 		if err := json.Unmarshal(r.Run.Head, &f.Head); err != nil {
 			return nil, fmt.Errorf("run %s: %w", r.ID, err)
 		}
+		f.due(expire)
 		f.Score = f.score(words)
 		if f.Score > 0 || len(words) == 0 {
 			found = append(found, f)
@@ -84,7 +88,7 @@ func (e *Engine) Resume(ctx context.Context, who Caller, query, run string) (Ans
 		var list []Found
 		log, fault := e.keeper(ctx)
 		for _, l := range slices.Compact([]Log{log, e.memory}) {
-			found, err := Search(ctx, l, who.Principal, query)
+			found, err := Search(ctx, l, who.Principal, query, e.expiry())
 			if err != nil {
 				return Answer{}, err
 			}
@@ -157,6 +161,7 @@ type choice struct {
 	Repository string `json:"repository,omitempty"`
 	Branch     string `json:"branch,omitempty"`
 	Updated    string `json:"updated"`
+	Expires    string `json:"expires,omitempty"`
 }
 
 // choices lists the runs that are open, or, if none is, those that have ended.
@@ -178,12 +183,19 @@ func choices(open, all []Found, query string, fault error) (Answer, error) {
 			break
 		}
 		h := f.Head
-		runs = append(runs, choice{f.ID, f.Workflow, h.Status, h.Goal, h.Step, h.Done, h.Repository, h.Branch, f.Updated.Format("2006-01-02 15:04")})
+		one := choice{f.ID, f.Workflow, h.Status, h.Goal, h.Step, h.Done, h.Repository, h.Branch, f.Updated.Format("2006-01-02 15:04"), ""}
+		if f.Expires != nil {
+			one.Expires = f.Expires.Format("2006-01-02 15:04")
+		}
+		runs = append(runs, one)
 		fmt.Fprintf(&b, "\n- %s: %s, %s", f.ID, f.Workflow, h.Status)
 		if h.Step != "" {
 			b.WriteString(" at " + h.Step)
 		}
 		fmt.Fprintf(&b, ", %s", f.Updated.Format("2006-01-02 15:04"))
+		if f.Expires != nil && !h.Status.Over() {
+			b.WriteString(", expires " + f.Expires.Format("2006-01-02 15:04"))
+		}
 		if h.Goal != "" {
 			b.WriteString(": " + short(h.Goal))
 		}

@@ -18,6 +18,7 @@ type Log interface {
 	HoldRun(ctx context.Context, principal, id string, events int, hold time.Duration) error
 	Run(ctx context.Context, principal, id string, after int) (store.Run, []json.RawMessage, error)
 	Runs(ctx context.Context, principal string, limit int) ([]store.OwnedRun, error)
+	RunsByID(ctx context.Context, principal, id string) ([]store.OwnedRun, error)
 	Definition(ctx context.Context, digest string) ([]byte, error)
 }
 
@@ -138,6 +139,22 @@ func (m *memory) Runs(_ context.Context, principal string, limit int) ([]store.O
 	}
 	slices.SortFunc(list, func(a, b store.OwnedRun) int { return b.Updated.Compare(a.Updated) })
 	return list[:min(limit, len(list))], nil
+}
+
+// RunsByID implements Log.
+func (m *memory) RunsByID(_ context.Context, principal, id string) ([]store.OwnedRun, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var list []store.OwnedRun
+	for key, r := range m.runs {
+		if key.ID == id && (key.Principal == principal || principal == "") {
+			list = append(list, store.OwnedRun{Principal: key.Principal, Run: r.run})
+		}
+	}
+	if len(list) == 0 {
+		return nil, store.ErrNotFound
+	}
+	return list, nil
 }
 
 // Definition implements Log.

@@ -59,6 +59,9 @@ func (e *Engine) Manage(ctx context.Context, who Caller, o Order) (Answer, error
 		if t.r.Status.Over() {
 			return t.over(), nil
 		}
+		if err := t.abandonChildren(ctx); err != nil {
+			return Answer{}, err
+		}
 		t.note(Event{Kind: Abandoned, By: who.agent(), Text: short(o.Reason)})
 		if err := t.flush(ctx, 0, nil); err != nil {
 			return Answer{}, err
@@ -158,7 +161,7 @@ func (t *turn) fork(ctx context.Context, o Order) (Answer, error) {
 	}
 	for _, i := range upto.Line() {
 		e := upto.Events[i]
-		if e.Kind == Rewound || e.Kind == Finished || e.Kind == Abandoned {
+		if e.Kind == Rewound || e.Kind == Finished || e.Kind == Abandoned || e.Kind == Expired {
 			continue // The line is straight in the fork, and goes on.
 		}
 		if err := add(e); err != nil {
@@ -212,7 +215,7 @@ func (t *turn) rebase(ctx context.Context) (Answer, error) {
 		}
 		return Answer{}, err
 	}
-	if err := t.flush(ctx, 0, t.w.JSON); err != nil {
+	if err := t.flush(ctx, 0, t.w.Pinned); err != nil {
 		return Answer{}, err
 	}
 	t.now = nil

@@ -96,9 +96,10 @@ func (s Step) check() error {
 // over is the answer about a run that has ended.
 func (t *turn) over() Answer {
 	text := fmt.Sprintf("%s is finished: every step that applies is done. Workflow complete.", t.r.ID)
-	if t.r.Status == StatusAbandoned {
-		text = fmt.Sprintf("%s was abandoned%s. To go on all the same, call workflow_run with action rewind and the event to go back to.",
-			t.r.ID, because(t.r.Events[len(t.r.Events)-1].Text))
+	if t.r.Status != StatusFinished {
+		how := map[Status]string{StatusAbandoned: "was abandoned", StatusExpired: "has expired"}[t.r.Status]
+		text = fmt.Sprintf("%s %s%s. To go on all the same, call workflow_run with action rewind and the event to go back to; the last one is %d.",
+			t.r.ID, how, because(t.r.Events[len(t.r.Events)-1].Text), len(t.r.Events)-1)
 	}
 	return t.answer(string(t.r.Status), text)
 }
@@ -238,6 +239,11 @@ func (t *turn) take(ctx context.Context, s Step) (Answer, error) {
 		}
 		t.warn("nothing of this call was kept: workbench carries out the step %s by itself", here.ID)
 		return t.goOn(ctx)
+	case len(here.Delegations) > 0:
+		if a, err := t.join(ctx); a != nil || err != nil {
+			t.warn("nothing of this call was kept: the runs of the step %s come first", here.ID)
+			return value(a), err
+		}
 	}
 	changed, err := t.changes(s.Context)
 	if err != nil {

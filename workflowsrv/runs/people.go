@@ -91,6 +91,11 @@ func (t *turn) goOn(ctx context.Context) (Answer, error) {
 		if why := t.asks(ctx); why != askNothing {
 			return t.askPerson(ctx, why)
 		}
+		if len(t.next.Step.Delegations) > 0 {
+			if a, err := t.join(ctx); a != nil || err != nil {
+				return value(a), err
+			}
+		}
 		if t.next.Step.Act == nil {
 			if err := t.flush(ctx, 0, nil); err != nil {
 				return Answer{}, err
@@ -182,7 +187,11 @@ func (t *turn) question(ctx context.Context, why asking) string {
 		return fmt.Sprintf("%s was about to call %s with %s when workbench ended, and nobody knows whether it did. Look, then answer %q if the call "+
 			"was made, or %q to make it now.", workflow, e.Tool, short(string(e.Arguments)), wasMade, callAgain)
 	case askLate:
-		return fmt.Sprintf("%s has waited for the file %s in vain. Shall it go on without?", workflow, act.File)
+		what := "the file " + act.File
+		if act.Webhook {
+			what = "a request"
+		}
+		return fmt.Sprintf("%s has waited for %s in vain. Shall it go on without?", workflow, what)
 	}
 	text := fmt.Sprintf("%s comes to the step %q. Shall it go on?", workflow, step.Title)
 	if act != nil && act.Kind == definition.ActTool {

@@ -12,24 +12,25 @@ import (
 
 // Shown is a run as JSON.
 type Shown struct {
-	Principal  string    `json:"user_id"`
-	Run        string    `json:"run"`
-	Workflow   string    `json:"workflow"`
-	Status     Status    `json:"status"`
-	Goal       string    `json:"goal"`
-	Step       string    `json:"step,omitempty"`
-	Done       int       `json:"done"`
-	Repository string    `json:"repository,omitempty"`
-	Branch     string    `json:"branch,omitempty"`
-	Client     string    `json:"client,omitempty"`
-	Created    time.Time `json:"created_at"`
-	Updated    time.Time `json:"updated_at"`
-	Events     []Event   `json:"events,omitempty"` // nil in a list
+	Principal  string     `json:"user_id"`
+	Run        string     `json:"run"`
+	Workflow   string     `json:"workflow"`
+	Status     Status     `json:"status"`
+	Goal       string     `json:"goal"`
+	Step       string     `json:"step,omitempty"`
+	Done       int        `json:"done"`
+	Repository string     `json:"repository,omitempty"`
+	Branch     string     `json:"branch,omitempty"`
+	Client     string     `json:"client,omitempty"`
+	Created    time.Time  `json:"created_at"`
+	Updated    time.Time  `json:"updated_at"`
+	Expires    *time.Time `json:"expires_at,omitempty"`
+	Events     []Event    `json:"events,omitempty"` // nil in a list
 }
 
 // Show gives what is known of a run without its events.
 func Show(principal string, r store.Run, h Head) Shown {
-	return Shown{principal, r.ID, r.Workflow, h.Status, h.Goal, h.Step, h.Done, h.Repository, h.Branch, h.Client, r.Created, r.Updated, nil}
+	return Shown{principal, r.ID, r.Workflow, h.Status, h.Goal, h.Step, h.Done, h.Repository, h.Branch, h.Client, r.Created, r.Updated, nil, nil}
 }
 
 // Shown gives a run with its events.
@@ -58,6 +59,7 @@ func (e *Engine) List(ctx context.Context, principal string, limit int) ([]Found
 			if err := json.Unmarshal(r.Run.Head, &f.Head); err != nil {
 				return nil, err
 			}
+			f.due(e.expiry())
 			all = append(all, f)
 		}
 	}

@@ -23,10 +23,11 @@ const (
 	StatusPerson    Status = "person"    // a person is asked
 	StatusFinished  Status = "finished"  // the last step is done
 	StatusAbandoned Status = "abandoned" // given up
+	StatusExpired   Status = "expired"   // nothing had happened for too long
 )
 
 // Over reports whether the run is at its end.
-func (s Status) Over() bool { return s == StatusFinished || s == StatusAbandoned }
+func (s Status) Over() bool { return s == StatusFinished || s == StatusAbandoned || s == StatusExpired }
 
 // A Head is what is known of a run without its events.
 type Head struct {
@@ -70,6 +71,7 @@ type place struct {
 	intents   map[string]Event  // without a result
 	failures  map[string]int    // of tools
 	until     map[string]Event  // waits that have begun
+	children  map[string]Event  // that have begun
 	doneAt    map[string]string // by whom a step was done, by gate
 	last      Event             // the last step that was done
 }
@@ -77,7 +79,7 @@ type place struct {
 func newPlace() place {
 	return place{
 		context: map[string]any{}, stops: map[string]int{}, answers: map[string]Event{}, asked: map[string]Event{}, codes: map[string]Event{},
-		wrong: map[string]int{}, intents: map[string]Event{}, failures: map[string]int{}, until: map[string]Event{}, doneAt: map[string]string{},
+		wrong: map[string]int{}, intents: map[string]Event{}, failures: map[string]int{}, until: map[string]Event{}, children: map[string]Event{}, doneAt: map[string]string{},
 	}
 }
 
@@ -172,9 +174,12 @@ func (p *place) apply(e Event) {
 		delete(p.until, at)
 		delete(p.failures, at)
 	case Intended:
-		if e.Tool != "" {
+		switch {
+		case e.Tool != "":
 			p.intents[at] = e
-		} else {
+		case len(e.Children) > 0:
+			p.children[at] = e
+		default:
 			p.until[at] = e
 		}
 	case Returned:
@@ -224,6 +229,8 @@ func (r *Run) summarize(e Event) {
 		r.Status = StatusFinished
 	case Abandoned:
 		r.Status = StatusAbandoned
+	case Expired:
+		r.Status = StatusExpired
 	case Rewound:
 		r.Status, r.Done = StatusOpen, 0
 		for _, i := range r.Line() {

@@ -50,7 +50,7 @@ func (e *Engine) Start(ctx context.Context, who Caller, workflow, goal string, v
 		return Answer{}, err
 	}
 	kept := store.Run{ID: t.r.ID, Workflow: entry.ID, Head: head}
-	if err := log.StartRun(context.WithoutCancel(ctx), who.Principal, kept, entry.JSON, first); err != nil {
+	if err := log.StartRun(context.WithoutCancel(ctx), who.Principal, kept, entry.Pinned, first); err != nil {
 		return Answer{}, err
 	}
 	e.moved(who.Principal, kept.ID, true)

@@ -82,7 +82,7 @@ func (k *walker) parallel(c *choice) (string, error) {
 		if d.Goal != "" {
 			b.WriteString(": " + d.Goal)
 		}
-		if variables := handed(d, c.scope); len(variables) > 0 {
+		if variables := Handed(d, c.scope); len(variables) > 0 {
 			b.WriteString("\n  context: " + asText(variables))
 		}
 		if len(d.AllowedTools) > 0 {
@@ -101,8 +101,8 @@ func (k *walker) parallel(c *choice) (string, error) {
 	return b.String(), nil
 }
 
-// handed are the variables with which a workflow begins that is run beside.
-func handed(d definition.Delegation, scope *criteria.Scope) map[string]any {
+// Handed are the variables with which a workflow begins that is run beside.
+func Handed(d definition.Delegation, scope *criteria.Scope) map[string]any {
 	variables := map[string]any{}
 	for _, a := range d.Args {
 		variables[a.Name] = a.Value

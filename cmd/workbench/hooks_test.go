@@ -1,0 +1,82 @@
+package main
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+
+	"github.com/rs/zerolog"
+
+	"github.com/mcp-workbench/workbench/workflowsrv"
+	"github.com/mcp-workbench/workbench/workflowsrv/definition"
+	"github.com/mcp-workbench/workbench/workflowsrv/runs"
+)
+
+// Requests for runs are told the same whether a run waits for them or not, and a flood of them is worked off.
+func TestHookDoor(t *testing.T) {
+	const hooked = `{"id":"hooked","name":"Hooked","description":"d","version":"1.0.0","steps":[{"id":"build","type":"wait","title":"Build","webhook":true,"timeoutSeconds":0.1}]}`
+	env := &environment{}
+	server := workflowsrv.New(workflowsrv.Options{Gateway: "http://127.0.0.1:1", Sources: []definition.Source{{Origin: definition.Embedded, FS: fstest.MapFS{"hooked.json": {Data: []byte(hooked)}}}}})
+	env.flows.made = map[string]*workflowsrv.Server{"": server}
+	door := httptest.NewServer(newHookDoor(env, zerolog.Nop()))
+	defer door.Close()
+	who := runs.Caller{Principal: "alice"}
+	if a, err := server.Runs().Start(t.Context(), who, "hooked", "", nil); err != nil || !strings.Contains(string(a.Data), `"state":"person"`) {
+		t.Fatalf("got %s and %v, want a person asked at once, since the time is short", a.Data, err)
+	}
+	send := func(method, path, body string) int {
+		r, err := http.NewRequestWithContext(t.Context(), method, door.URL+path, strings.NewReader(body))
+		if err != nil {
+			t.Error(err)
+			return 0
+		}
+		resp, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Error(err)
+			return 0
+		}
+		defer resp.Body.Close()
+		return resp.StatusCode
+	}
+	var all sync.WaitGroup
+	for range 40 {
+		all.Go(func() {
+			if code := send(http.MethodPost, "/hooks/run-abc."+strings.Repeat("a", 26), "{}"); code != http.StatusAccepted {
+				t.Errorf("got %d for a path that nobody waits at, want %d", code, http.StatusAccepted)
+			}
+		})
+	}
+	all.Wait()
+	list, err := server.Runs().List(t.Context(), "alice", 1)
+	if err != nil || len(list) != 1 {
+		t.Fatalf("got %d runs and %v, want one", len(list), err)
+	}
+	r, err := server.Runs().Read(t.Context(), "alice", list[0].ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(r.Events, func(e runs.Event) bool { return e.Hook != "" })
+	if code := send(http.MethodPost, runs.HookPath+r.ID+"."+r.Events[i].Hook, "{}"); code != http.StatusAccepted {
+		t.Errorf("got %d for the path that the run waits at, want %d", code, http.StatusAccepted)
+	}
+	if r, err = server.Runs().Read(t.Context(), "alice", r.ID); err != nil || r.Done != 1 {
+		t.Errorf("got %+v and %v, want the step done, also if the person was asked already", r.Head, err)
+	}
+	for _, tt := range []struct {
+		method, path, body string
+		want               int
+	}{
+		{http.MethodGet, "/hooks/run-abc.x", "", http.StatusMethodNotAllowed},
+		{http.MethodPost, "/hooks/", "x", http.StatusAccepted},
+		{http.MethodPost, "/hooks/../../etc/passwd", "x", http.StatusAccepted},
+		{http.MethodPost, "/hooks/run-abc.x", strings.Repeat("x", 65537), http.StatusRequestEntityTooLarge},
+	} {
+		if code := send(tt.method, tt.path, tt.body); code != tt.want {
+			t.Errorf("%s %s: got %d, want %d", tt.method, tt.path, code, tt.want)
+		}
+	}
+}

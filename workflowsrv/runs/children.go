@@ -1,0 +1,179 @@
+package runs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/mcp-workbench/workbench/internal/store"
+	"github.com/mcp-workbench/workbench/workflowsrv/stepping"
+)
+
+// maxChildren bounds the runs that one step begins.
+const maxChildren = 32
+
+// childData is a run that the step is joined from, in an answer.
+type childData struct {
+	Run      string `json:"run"`
+	Workflow string `json:"workflowId"`
+	Status   Status `json:"status"`
+	Step     string `json:"step,omitempty"`
+}
+
+// join begins the runs of a parallel step, each once, and answers as long as one of them is not over. When all are, the step
+// itself is the agent's, who is told what came of them. Workflows that are not there leave the whole step to the agent.
+func (t *turn) join(ctx context.Context) (*Answer, error) {
+	began, ok := t.r.children[t.gate()]
+	if !ok {
+		began = t.at(Intended)
+		var err error
+		if began.Children, err = t.wanted(ctx); err != nil || len(began.Children) == 0 {
+			return nil, err
+		}
+		t.note(began)
+		if err := t.flush(ctx, 0, nil); err != nil {
+			return nil, err
+		}
+	}
+	open := 0
+	t.children = nil
+	var todo, results strings.Builder
+	for _, c := range began.Children {
+		r, err := t.child(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		d := childData{Run: c.Run, Workflow: c.Workflow, Status: r.Status}
+		goal := ""
+		if c.Goal != "" {
+			goal = ": " + c.Goal
+		}
+		if r.Status.Over() {
+			fmt.Fprintf(&results, "\n- %s, %s%s: %s", c.Run, c.Workflow, goal, r.Status)
+			if text := brief(r.last); text != "" {
+				results.WriteString(". " + text)
+			}
+		} else {
+			d.Step = r.Step
+			open++
+			fmt.Fprintf(&todo, "\n- workflow_next {\"run\":%q}, %s%s", c.Run, c.Workflow, goal)
+			if c.Note != "" {
+				todo.WriteString(" (" + c.Note + ")")
+			}
+		}
+		t.children = append(t.children, d)
+	}
+	over := len(began.Children) - open
+	if open == 0 {
+		t.joined = "What came of the runs of this step:" + results.String()
+		if s := t.next.Step.Synthesis; s != "" {
+			t.joined += "\n\n" + s
+		}
+		return nil, nil
+	}
+	a := t.answer(stateRuns, fmt.Sprintf("%s, step %s: %s\n\n%d of %d runs of this step are over. Do these, side by side if other agents can be had, each from its "+
+		"first step to its end:%s\n\nThen call workflow_next {\"run\":%q}.", t.r.ID, t.next.Step.ID, t.next.Step.Title, over, len(began.Children), todo.String(), t.r.ID))
+	return &a, nil
+}
+
+// wanted are the runs that the step wants begun; none where one of them cannot be.
+func (t *turn) wanted(ctx context.Context) ([]Child, error) {
+	var list []Child
+	scope := t.scope(ctx)
+	for _, d := range t.next.Step.Delegations {
+		if d.When != nil {
+			applies, err := d.When.Holds(scope)
+			if err != nil {
+				return nil, err
+			}
+			if !applies {
+				continue
+			}
+		}
+		if _, err := t.e.opts.Find(d.WorkflowID); err != nil || len(list) == maxChildren {
+			return nil, nil
+		}
+		variables, err := encode(stepping.Handed(d, scope))
+		if err != nil {
+			return nil, err
+		}
+		goal, _, unknown := stepping.Fill(d.Goal, scope)
+		if unknown != "" {
+			goal = d.Goal
+		}
+		c := Child{Run: newID(), Workflow: d.WorkflowID, Goal: goal, Context: variables}
+		if len(d.AllowedTools) > 0 {
+			c.Note = "only with the tools " + strings.Join(d.AllowedTools, ", ")
+		}
+		list = append(list, c)
+	}
+	return list, nil
+}
+
+// child returns a run that this one has begun; one that is not there begins now, also if it was deleted.
+func (t *turn) child(ctx context.Context, c Child) (*Run, error) {
+	kept, events, err := t.log.Run(ctx, t.who.Principal, c.Run, 0)
+	if errors.Is(err, store.ErrNotFound) {
+		entry, fault := t.e.opts.Find(c.Workflow)
+		if fault != nil {
+			return nil, fault
+		}
+		fresh := &Run{ID: c.Run, Workflow: entry.ID, Digest: t.e.digest(entry.Workflow), Head: Head{Name: entry.Name}, place: newPlace()}
+		started := Event{Kind: Started, At: now(), By: t.who.agent(), Workflow: entry.ID, Digest: fresh.Digest, Goal: c.Goal, Context: c.Context,
+			From: t.r.ID, Repository: t.r.Repository, Branch: t.r.Branch}
+		fresh.add(started)
+		first, err := encode(started)
+		if err != nil {
+			return nil, err
+		}
+		fresh.Bytes = len(first)
+		head, err := encode(fresh.Head)
+		if err != nil {
+			return nil, err
+		}
+		err = t.log.StartRun(context.WithoutCancel(ctx), t.who.Principal, store.Run{ID: c.Run, Workflow: entry.ID, Head: head}, entry.Pinned, json.RawMessage(first))
+		var stale *store.StaleError
+		if err != nil && !errors.As(err, &stale) { // Another call may have begun it at the same time.
+			return nil, err
+		}
+		t.e.moved(t.who.Principal, c.Run, true)
+		kept, events, err = t.log.Run(ctx, t.who.Principal, c.Run, 0)
+		if err != nil {
+			return nil, err
+		}
+		return Open(kept, events)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return Open(kept, events)
+}
+
+// abandonChildren gives up the runs that the step has begun, with the run itself.
+func (t *turn) abandonChildren(ctx context.Context) error {
+	if t.next.Step == nil {
+		return nil
+	}
+	for _, c := range t.r.children[t.gate()].Children {
+		child, err := t.e.open(ctx, t.who, c.Run)
+		var none *Error
+		if errors.As(err, &none) {
+			continue // It was deleted, or never began.
+		} else if err != nil {
+			return err
+		}
+		if !child.r.Status.Over() {
+			if err := child.abandonChildren(ctx); err != nil {
+				return err
+			}
+			child.note(Event{Kind: Abandoned, By: t.who.agent(), Text: t.r.ID + " was abandoned, which it belongs to"})
+			if err := child.flush(ctx, 0, nil); err != nil {
+				return err
+			}
+		}
+		child.done()
+	}
+	return nil
+}

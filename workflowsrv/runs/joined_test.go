@@ -1,0 +1,210 @@
+package runs_test
+
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcp-workbench/workbench/internal/store"
+	"github.com/mcp-workbench/workbench/workflowsrv/definition"
+	"github.com/mcp-workbench/workbench/workflowsrv/runs"
+)
+
+const (
+	hooked = `{"id":"hooked","name":"Hooked","description":"d","version":"1.0.0","steps":[
+{"id":"build","type":"wait","title":"Build","webhook":true,"timeoutSeconds":3600,"result":"build"},{"id":"tell","title":"Tell","prompt":"Tell {{build.state}}."}]}`
+	parent = `{"id":"parent","name":"Parent","description":"d","version":"1.0.0","steps":[
+{"id":"both","type":"parallel","title":"Both","parallelDelegations":[{"workflowId":"part","goal":"the {{what}}","args":{"side":"left"}},
+{"workflowId":"part","goal":"the other","contextMapping":{"what":"what"}},{"workflowId":"gone","runCondition":{"var":"what","equals":"nothing"}}],
+"synthesis":{"prompt":"Put them together."}},{"id":"end","title":"End","prompt":"p"}]}`
+	part = `{"id":"part","name":"Part","description":"d","version":"1.0.0","steps":[{"id":"work","title":"Do","prompt":"Do {{side}}."}]}`
+)
+
+// hookOf is the path of the request that an answer says a run waits for.
+func hookOf(t *testing.T, text string) string {
+	t.Helper()
+	_, rest, ok := strings.Cut(text, runs.HookPath)
+	path, _, closed := strings.Cut(rest, ".")
+	secret, _, end := strings.Cut(strings.TrimPrefix(rest, path+"."), ".")
+	if !ok || !closed || !end || len(secret) < 26 {
+		t.Fatalf("got %s, want an address", text)
+	}
+	return path + "." + secret
+}
+
+// A run waits for one request, which only who knows its address can send, and once. Another engine on the same store takes it.
+func TestHook(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "runs.db")
+	log, err := in(path)(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.(*store.Store).Close()
+	opts := runs.Options{Find: finder(t, hooked), Log: func(context.Context) (runs.Log, error) { return log, nil }, Gateway: "https://hooks.example"}.Patient(time.Nanosecond)
+	e, gateway := runs.NewEngine(opts), runs.NewEngine(opts)
+	who := runs.Caller{Principal: "alice"}
+	a, err := e.Start(t.Context(), who, "hooked", "", nil)
+	run := at(t, a, err, "waiting build").Run
+	if !strings.Contains(a.Text, "POST https://hooks.example/hooks/") {
+		t.Errorf("got %s, want the address", a.Text)
+	}
+	at1 := hookOf(t, a.Text)
+	a, err = e.Next(t.Context(), who, runs.Step{Run: run})
+	if at(t, a, err, "waiting build"); hookOf(t, a.Text) != at1 {
+		t.Error("got another address, want the one that was told")
+	}
+	for _, bad := range []string{"", run, run + ".", run + "." + strings.Repeat("a", 26), "run-none." + strings.Repeat("a", 26), at1 + "x"} {
+		if taken, err := gateway.Hook(t.Context(), bad, []byte("{}")); taken || err != nil {
+			t.Errorf("%q: got %v and %v, want it not taken", bad, taken, err)
+		}
+	}
+	if taken, err := gateway.Hook(t.Context(), at1, []byte(` {"state":"<green>"} `)); !taken || err != nil {
+		t.Fatalf("got %v and %v, want it taken", taken, err)
+	}
+	if taken, err := gateway.Hook(t.Context(), at1, []byte(`{"state":"red"}`)); taken || err != nil {
+		t.Errorf("a second time: got %v and %v, want it not taken", taken, err)
+	}
+	a, err = e.Next(t.Context(), who, runs.Step{Run: run})
+	if at(t, a, err, "step tell"); !strings.Contains(a.Text, "Tell <green>.") {
+		t.Errorf("got %s, want what the request brought", a.Text)
+	}
+	for _, body := range []string{"plain", "\xff\xfe", strings.Repeat("[", 50_000), "", strings.Repeat("x", runs.MaxHook)} {
+		a, err := e.Start(t.Context(), who, "hooked", "", nil)
+		run := at(t, a, err, "waiting build").Run
+		if taken, err := gateway.Hook(t.Context(), hookOf(t, a.Text), []byte(body)); !taken || err != nil {
+			t.Errorf("%.10q: got %v and %v, want it taken", body, taken, err)
+		}
+		a, err = e.Next(t.Context(), who, runs.Step{Run: run})
+		at(t, a, err, "step tell")
+	}
+}
+
+// A parallel step begins its runs once, is joined when all are over, and takes nothing before.
+func TestChildren(t *testing.T) {
+	e := runs.NewEngine(runs.Options{Find: finder(t, parent, part)})
+	who := runs.Caller{Principal: "alice"}
+	a, err := e.Start(t.Context(), who, "parent", "", json.RawMessage(`{"what":"left half"}`))
+	run := at(t, a, err, "runs both").Run
+	children := func() (list []struct{ Run, Status string }) {
+		t.Helper()
+		var d struct {
+			Runs []struct{ Run, Status string }
+		}
+		if err := json.Unmarshal(a.Data, &d); err != nil || len(d.Runs) != 2 {
+			t.Fatalf("got %s and %v, want two runs", a.Data, err)
+		}
+		return d.Runs
+	}
+	first := children()
+	a, err = e.Next(t.Context(), who, runs.Step{Run: run, ID: "both", Notes: "all done"})
+	if at(t, a, err, "runs both"); children()[0].Run != first[0].Run || !strings.Contains(a.Text, "the left half") {
+		t.Errorf("got %s, want the same runs", a.Text)
+	}
+	a, err = e.Next(t.Context(), who, runs.Step{Run: first[0].Run})
+	if at(t, a, err, "step work"); !strings.Contains(a.Text, "Do left.") {
+		t.Errorf("got %s, want the arguments", a.Text)
+	}
+	a, err = e.Next(t.Context(), who, runs.Step{Run: first[0].Run, ID: "work", Notes: "moved the wall"})
+	at(t, a, err, "finished")
+	a, err = e.Next(t.Context(), who, runs.Step{Run: run})
+	at(t, a, err, "runs both")
+	if !strings.Contains(a.Text, "1 of 2 runs") || strings.Contains(a.Text, `"run":"`+first[0].Run) || children()[0].Status != "finished" {
+		t.Errorf("got %s, want only the other to be done", a.Text)
+	}
+	a, err = e.Manage(t.Context(), who, runs.Order{Run: first[1].Run, Action: "abandon", Reason: "no need"})
+	at(t, a, err, "abandoned")
+	a, err = e.Next(t.Context(), who, runs.Step{Run: run})
+	if at(t, a, err, "step both"); !strings.Contains(a.Text, "moved the wall") || !strings.Contains(a.Text, "Put them together.") || strings.Contains(a.Text, "Run these workflows") {
+		t.Errorf("got %s, want what came of them", a.Text)
+	}
+	a, err = e.Next(t.Context(), who, runs.Step{Run: run, ID: "both", Notes: "together"})
+	if at(t, a, err, "step end"); strings.Contains(string(a.Data), `"runs"`) {
+		t.Errorf("got %s, want no runs beside another step", a.Data)
+	}
+
+	// With the parent its runs are given up; a workflow that is not there leaves the step to the agent.
+	a, err = e.Start(t.Context(), who, "parent", "", json.RawMessage(`{"what":"it"}`))
+	run = at(t, a, err, "runs both").Run
+	first = children()
+	a, err = e.Manage(t.Context(), who, runs.Order{Run: run, Action: "abandon"})
+	at(t, a, err, "abandoned")
+	a, err = e.Next(t.Context(), who, runs.Step{Run: first[1].Run})
+	at(t, a, err, "abandoned")
+	a, err = e.Start(t.Context(), who, "parent", "", json.RawMessage(`{"what":"nothing"}`))
+	if at(t, a, err, "step both"); !strings.Contains(a.Text, "Run these workflows") {
+		t.Errorf("got %s, want the agent to see to it", a.Text)
+	}
+}
+
+// A run in which nothing happens expires as configured: that is said before, nothing of it is lost, and it can be taken up again.
+func TestExpiry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := runs.NewEngine(runs.Options{Find: finder(t, part), Expire: func() time.Duration { return 48 * time.Hour }})
+		who := runs.Caller{Principal: "alice"}
+		a, err := e.Start(t.Context(), who, "part", "the shop", nil)
+		run := at(t, a, err, "step work").Run
+		until := time.Now().Add(48 * time.Hour).UTC()
+		if !strings.Contains(string(a.Data), `"expires":"`+until.Format("2006-01-02T15:04")) {
+			t.Errorf("got %s, want to be told until when", a.Data)
+		}
+		time.Sleep(47 * time.Hour)
+		a, err = e.Resume(t.Context(), who, "shop", "")
+		if at(t, a, err, "step work"); !strings.Contains(a.Text, "It expires at "+until.Format("2006-01-02 15:04")) {
+			t.Errorf("got %s, want to be told until when", a.Text)
+		}
+		time.Sleep(2 * time.Hour)
+		a, err = e.Resume(t.Context(), who, "shop", "")
+		if err != nil || !strings.Contains(a.Text, "No open run fits") || !strings.Contains(a.Text, run+": part, expired") {
+			t.Errorf("got %s and %v, want the run among those that have ended", a.Text, err)
+		}
+		a, err = e.Next(t.Context(), who, runs.Step{Run: run, ID: "work", Notes: "late"})
+		if at(t, a, err, "expired"); !strings.Contains(a.Text, "nothing had happened in it since") || !strings.Contains(a.Text, "the last one is 1") {
+			t.Errorf("got %s, want to be told why", a.Text)
+		}
+		a, err = e.Manage(t.Context(), who, runs.Order{Run: run, Action: "rewind", To: 1})
+		at(t, a, err, "step work")
+		a, err = e.Next(t.Context(), who, runs.Step{Run: run, ID: "work", Notes: "late"})
+		at(t, a, err, "finished")
+		time.Sleep(1000 * time.Hour)
+		a, err = e.Next(t.Context(), who, runs.Step{Run: run})
+		at(t, a, err, "finished")
+	})
+}
+
+// A run of a workflow that calls routines goes by both files as they were.
+func TestPinnedRoutine(t *testing.T) {
+	const routine = `{"id":"routine-look","name":"Look","description":"d","version":"1.0.0","steps":[{"id":"see","title":"See","prompt":"See the {thing}."},{"id":"note","title":"Note","prompt":"Note it."}]}`
+	const caller = `{"id":"caller","name":"Caller","description":"d","version":"1.0.0","steps":[{"id":"aaa","title":"A","templateCall":{"templateId":"wr.templates.routine.look","args":{"thing":"roof"}}},{"id":"bbb","title":"B","prompt":"p"}]}`
+	read := func(routine, caller string) *definition.Workflow {
+		t.Helper()
+		p, all := new(definition.Parser), definition.Routines{}
+		r, err := p.Parse("r.json", []byte(routine))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Add(r, "r.json")
+		w, err := p.ParseWith("c.json", []byte(caller), all)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w
+	}
+	w := read(routine, caller)
+	e := runs.NewEngine(runs.Options{Find: func(string) (*definition.Entry, error) { return &definition.Entry{Workflow: w}, nil }})
+	who := runs.Caller{Principal: "alice"}
+	a, err := e.Start(t.Context(), who, "caller", "", nil)
+	run := at(t, a, err, "step aaa.see").Run
+	w = read(strings.Replace(routine, "Note it.", "Forget it.", 1), caller) // the routine alone is another
+	a, err = e.Next(t.Context(), who, runs.Step{Run: run, ID: "aaa.see", Notes: "seen"})
+	if d := at(t, a, err, "step aaa.note"); !strings.Contains(a.Text, "Note it.") || len(d.Warnings) != 1 {
+		t.Errorf("got %s, want the step as it was, and a warning", a.Text)
+	}
+	a, err = e.Manage(t.Context(), who, runs.Order{Run: run, Action: "rebase"})
+	if at(t, a, err, "step aaa.note"); !strings.Contains(a.Text, "Forget it.") {
+		t.Errorf("got %s, want the step as it is", a.Text)
+	}
+}

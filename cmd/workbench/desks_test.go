@@ -11,6 +11,7 @@ import (
 	"net/http/httputil"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -398,6 +399,10 @@ func TestDeskCredentials(t *testing.T) {
 	ada, bob := tokenFor(t, environ, "laptop", "--user", "ada@shop.example"), tokenFor(t, environ, "bob")
 	if code := run(t.Context(), []string{"secret", "set", "--file", "SHOP_KEY", "--user", "ada@shop.example"}, streams{strings.NewReader("adas-key"), io.Discard, io.Discard}, environ); code != exitDone {
 		t.Fatalf("workbench secret set ended with %d", code)
+	}
+	var listed bytes.Buffer
+	if run(t.Context(), []string{"secret", "list"}, streams{strings.NewReader(""), &listed, io.Discard}, environ); !regexp.MustCompile(`(?m)^SHOP_KEY +file +commands of ada@shop.example$`).Match(listed.Bytes()) {
+		t.Errorf("got %s, want whose secret it is", &listed)
 	}
 	s := runForTest(t, environ, "commands", "serve", filepath.Join(dir, "desk"), "--http", "127.0.0.1:0")
 	d := deskOf(t, s, environ, "desk")

@@ -90,11 +90,27 @@ func userSecret(name, user string) string {
 	return name + "@" + url.QueryEscape(user)
 }
 
-// secretArguments are the arguments of a command that mean what is kept as kept.
+// whoseSecret is the name and the user of a secret as it is kept, "" for no user's.
+func whoseSecret(kept string) (name, user string) {
+	name, escaped, _ := strings.Cut(kept, "@")
+	if user, err := url.QueryUnescape(escaped); err == nil {
+		return name, user
+	}
+	return kept, ""
+}
+
+// secretArguments are the arguments of a command that mean a secret as it is kept.
 func secretArguments(kept string) string {
-	name, escaped, ofUser := strings.Cut(kept, "@")
-	if user, err := url.QueryUnescape(escaped); ofUser && err == nil {
+	if name, user := whoseSecret(kept); user != "" {
 		return fmt.Sprintf("%s --user %q", name, user)
+	}
+	return kept
+}
+
+// shownSecretName is a secret in what is said of it.
+func shownSecretName(kept string) string {
+	if name, user := whoseSecret(kept); user != "" {
+		return name + " of " + user
 	}
 	return kept
 }

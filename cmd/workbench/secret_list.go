@@ -60,6 +60,7 @@ const (
 // shownSecret is a secret in a list.
 type shownSecret struct {
 	Name  string   `json:"name"`
+	User  string   `json:"user,omitempty"` // whose it is, of those that commands name by ${user:NAME}
 	Where string   `json:"where"`
 	For   []string `json:"for"` // the servers that get it, and keys of the configuration
 }
@@ -71,11 +72,15 @@ func (e *environment) listSecrets() ([]shownSecret, error) {
 		return nil, err
 	}
 	all := make(map[string]*shownSecret)
-	add := func(name, where string) *shownSecret {
-		if all[name] == nil {
-			all[name] = &shownSecret{Name: name, Where: where, For: []string{}}
+	add := func(kept, where string) *shownSecret {
+		if all[kept] == nil {
+			name, user := whoseSecret(kept)
+			all[kept] = &shownSecret{Name: name, User: user, Where: where, For: []string{}}
+			if user != "" {
+				all[kept].For = []string{"commands of " + user}
+			}
 		}
-		return all[name]
+		return all[kept]
 	}
 	for name := range cfg.Secrets {
 		add(name, inCommand)

@@ -38,12 +38,12 @@ name it by ${user:NAME}; default_user is who works without a token of a user.`,
 				return err
 			}
 			name = userSecret(name, user)
-			value, err := env.readSecret(cmd.Context(), "Value of "+name+": ")
+			value, err := env.readSecret(cmd.Context(), "Value of "+shownSecretName(name)+": ")
 			if err != nil {
 				return err
 			}
 			if err := secrets.Check(value); err != nil {
-				return fmt.Errorf("the value of %s cannot be kept: %w", name, err)
+				return fmt.Errorf("the value of %s cannot be kept: %w", shownSecretName(name), err)
 			}
 			return env.keepSecret(cmd.Context(), name, value, inFile)
 		},
@@ -78,12 +78,12 @@ func (e *environment) keepSecret(ctx context.Context, name, value string, inFile
 	case errors.Is(err, secrets.ErrNoKeychain):
 		return hinted{err, "keep it in an encrypted file: workbench secret set --file " + secretArguments(name)}
 	case err != nil:
-		return fmt.Errorf("%s is not kept in %s: %w", name, where, err)
+		return fmt.Errorf("%s is not kept in %s: %w", shownSecretName(name), where, err)
 	}
 	if err := other(); err != nil && !errors.Is(err, secrets.ErrNotSet) && !errors.Is(err, secrets.ErrNoKeychain) {
-		fmt.Fprintf(e.err, "workbench: warning: an older value of %s may be kept in the other place: %v\n", name, err)
+		fmt.Fprintf(e.err, "workbench: warning: an older value of %s may be kept in the other place: %v\n", shownSecretName(name), err)
 	}
-	fmt.Fprintf(e.err, "%s is kept in %s.\n", name, where)
+	fmt.Fprintf(e.err, "%s is kept in %s.\n", shownSecretName(name), where)
 	return nil
 }
 
@@ -140,7 +140,7 @@ end.`,
 				if err := env.removeSecret(cmd.Context(), name); err != nil {
 					return err
 				}
-				fmt.Fprintf(env.err, "%s is forgotten.\n", name)
+				fmt.Fprintf(env.err, "%s is forgotten.\n", shownSecretName(name))
 			}
 			return nil
 		},
@@ -158,7 +158,7 @@ func (e *environment) removeSecret(ctx context.Context, name string) error {
 	case inFile == nil && (inKeychain == nil || missing(inKeychain)), inKeychain == nil && missing(inFile):
 		return nil
 	case missing(inFile) && missing(inKeychain):
-		return hinted{fmt.Errorf("there is no secret %s", name), "workbench secret list shows which there are"}
+		return hinted{fmt.Errorf("there is no secret %s", shownSecretName(name)), "workbench secret list shows which there are"}
 	case missing(inFile):
 		return inKeychain
 	case missing(inKeychain):

@@ -434,6 +434,10 @@ func TestLookupMentioned(t *testing.T) {
 			t.Errorf("%s: got %q, %v, want a question with %s", say, o.Question, err, want)
 		}
 	}
+	o, err := e.Execute(t.Context(), nil, "buy <customer>x</customer> <book>Drakula</book>", command.CallOptions{})
+	if err != nil || !strings.HasSuffix(o.Text(), `, got "Drakula"; did you mean Dracula?`) {
+		t.Errorf("got %q, %v, want one end of the sentence", o.Text(), err)
+	}
 }
 
 // Who answers a question with what is no answer is told each time what is wrong,

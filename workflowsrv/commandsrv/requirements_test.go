@@ -2,6 +2,8 @@ package commandsrv_test
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"net/http"
@@ -15,6 +17,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/mcp-workbench/workbench/internal/principal"
+	"github.com/mcp-workbench/workbench/internal/store"
 	"github.com/mcp-workbench/workbench/workflowsrv/commandsrv"
 )
 
@@ -78,6 +81,23 @@ func TestTurnThatCannotBeKept(t *testing.T) {
 	asked.Wait()
 	if status, got := b.post(t, "alice", "/initialize", `{}`); status != http.StatusServiceUnavailable {
 		t.Errorf("got %d %v without a store, want 503", status, got)
+	}
+}
+
+// What is not to be had for a while is 503, what goes on is 409, and what is not
+// known what to make of is 500.
+func TestFaultCodes(t *testing.T) {
+	for _, tt := range []struct {
+		err  error
+		code int
+	}{
+		{&store.SchemaError{}, 503}, {&store.ReadOnlyError{Cause: errors.New("no right")}, 503}, {&store.WriteError{Cause: errors.New("full")}, 503}, {&store.UnreachableError{Cause: errors.New("away")}, 503},
+		{store.ErrClosed, 503}, {store.ErrLost, 503}, {&store.BusyError{}, 409}, {store.ErrNotFound, 404}, {store.ErrNoTurn, 422},
+		{context.DeadlineExceeded, 500}, {errors.New("odd"), 500},
+	} {
+		if got := commandsrv.FaultOf(fmt.Errorf("it failed: %w", tt.err)); got.Code != tt.code {
+			t.Errorf("%T: got %d, want %d", tt.err, got.Code, tt.code)
+		}
 	}
 }
 

@@ -1,0 +1,4 @@
+package commandsrv
+
+// FaultOf is faultOf.
+var FaultOf = faultOf

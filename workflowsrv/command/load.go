@@ -244,7 +244,7 @@ func (l *loader) contexts() {
 			*c = *base
 		}
 		c.read(doc)
-		if c.Description == "" {
+		if c.Description == "" && !l.unsound[name] {
 			l.fault(file, doc, "", `"description" is missing`)
 		}
 		if title := doc.Get("title"); title != nil {
@@ -279,7 +279,7 @@ func (l *loader) commands() {
 			doc, sound := l.read(l.in, local, schema())
 			if !sound {
 				l.vague = l.vague || doc == nil || doc.Get("enter") != nil
-				l.w.commands[qualified(context, name)] = &Command{Name: qualified(context, name), Context: context, Leaf: name}
+				l.w.commands[qualified(context, name)] = &Command{Name: qualified(context, name), Context: context, Leaf: name, unsound: true}
 				return
 			}
 			l.command(l.in.name(local), context, name, doc)

@@ -65,7 +65,7 @@ func (l *loader) command(file, context, name string, doc *document.Node) {
 	l.binding(c, doc, base != nil)
 	l.params(c, doc, base)
 	l.outputs(c, doc)
-	if c.Description == "" {
+	if c.Description == "" && !c.unsound {
 		l.fault(file, doc, "", `"description" is missing`)
 	}
 	if base == nil && doc.Get("effect") == nil {

@@ -2,6 +2,7 @@ package command_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -153,6 +154,15 @@ func TestExtendsFaults(t *testing.T) {
 				t.Errorf("got %v, want %q", err, tt.want)
 			}
 		})
+	}
+	// What is wrong there is said once, and not of the files that build on it.
+	_, _, err := beside(map[string]string{
+		"desk/workflow.yaml": named("Desk", "../base"), "desk/commands/x.yaml": "utterances: [x]\n", "desk/contexts/C.yaml": "title: c\n",
+		"base/workflow.yaml": "name: B\ndescription: d\n", "base/commands/x.yaml": "description: x\neffect: raed\nprocess: {argv: [x]}\n", "base/contexts/C.yaml": "description: c\nkey: c\n",
+	}, command.LoadOptions{Tools: []command.Tool{}})
+	var bad *command.FolderError
+	if !errors.As(err, &bad) || len(bad.Faults) != 2 {
+		t.Errorf("got %v, want the two faults of the base", err)
 	}
 	if _, err := command.Load(fstest.MapFS{"workflow.yaml": {Data: []byte(named("Desk", "../a"))}}, command.LoadOptions{}); err == nil || !strings.Contains(err.Error(), "there are no other folders here") {
 		t.Errorf("got %v, want nothing to be extended where there is no disk", err)

@@ -70,6 +70,7 @@ type Command struct {
 	core      bool
 	file      string // where it stands, "" for a projected one
 	ownParams bool   // a file says what they are
+	unsound   bool   // the file does not keep to the form, so that no more is known than the name
 	reply     *template
 	enter     *enter
 	judge     func() *criteria.Criteria // nil: nothing can be said about values

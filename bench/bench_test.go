@@ -133,7 +133,7 @@ func TestRun(t *testing.T) {
 		want[startWhat+"/"+front] = figures{p50: 1, p99: 1}
 	}
 	want[checkWhat+"/"+nameFront] = figures{p50: 1, p99: 1}
-	want[pinsWhat+"/"+nameFront], want[pinsWhat+"/"+holdFront] = perRound, perRound
+	want[pinsWhat+"/"+nameFront], want[pinsWhat+"/"+holdFront] = perRound, figures{p50: 2, p99: 2, allocs: 1}
 	if runtime.GOOS == "linux" {
 		want[openedWhat+"/"+nameFront], want[openedWhat+"/"+sandboxFront] = figures{p50: 1, p99: 1}, figures{p50: 1, p99: 1}
 	}

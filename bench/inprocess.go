@@ -45,6 +45,11 @@ func (p programs) here(name string, argv []string) (front, serveFunc, error) {
 	if err != nil {
 		return front{}, nil, err
 	}
+	return p.hereFrom(name, path)
+}
+
+// hereFrom makes a front of this process's that is workbench with the configuration at a path.
+func (p programs) hereFrom(name, path string) (front, serveFunc, error) {
 	cfg, err := config.Load(path, os.LookupEnv)
 	if err != nil {
 		return front{}, nil, err
@@ -63,15 +68,21 @@ func (p programs) here(name string, argv []string) (front, serveFunc, error) {
 	}, nil
 }
 
-// beginHere starts a front in this process and brings it to where its tools can be called.
+// beginHere is begin of a front that here makes.
 func (p programs) beginHere(ctx context.Context, name string, argv []string) (*inProcess, front, error) {
 	f, serve, err := p.here(name, argv)
 	if err != nil {
 		return nil, f, err
 	}
+	c, err := begin(ctx, f, serve)
+	return c, f, err
+}
+
+// begin starts a front in this process and brings it to where its tools can be called.
+func begin(ctx context.Context, f front, serve serveFunc) (*inProcess, error) {
 	ours, theirs, err := pipePairs()
 	if err != nil {
-		return nil, f, err
+		return nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	c := &inProcess{newStdioClient(ours), ours, make(chan error, 1), cancel}
@@ -84,9 +95,9 @@ func (p programs) beginHere(ctx context.Context, name string, argv []string) (*i
 		err = open(c)
 	}
 	if err != nil {
-		err = errors.Join(fmt.Errorf("%s: %w", name, err), c.close())
+		err = errors.Join(fmt.Errorf("%s: %w", f.name, err), c.close())
 	}
-	return c, f, err
+	return c, err
 }
 
 func (c *inProcess) close() error {
@@ -120,6 +131,11 @@ func (p programs) allocated(ctx context.Context, name, label string, calls int) 
 	if err != nil {
 		return 0, err
 	}
+	return allocatedBy(c, f, label, calls)
+}
+
+// allocatedBy returns how many objects a front of this process allocates for each of a number of calls, and ends it.
+func allocatedBy(c *inProcess, f front, label string, calls int) (float64, error) {
 	defer c.close() // what comes after the calls is of no interest
 	q, err := answerOf(c, f.way, label)
 	if err != nil {

@@ -72,6 +72,21 @@ func (b *bench) check(ctx context.Context) error {
 	return nil
 }
 
+// allocatedBeside counts what calls beside a lock file allocate.
+func (b *bench) allocatedBeside(ctx context.Context, config string) error {
+	f, serve, err := b.hereFrom(holdFront, config)
+	if err != nil {
+		return err
+	}
+	c, err := begin(ctx, f, serve)
+	if err != nil {
+		return err
+	}
+	n, err := allocatedBy(c, f, "200 B", b.counted)
+	b.report.row(pinsWhat, holdFront).add(allocs, n)
+	return err
+}
+
 // pinned measures calls of a toolbox whose tools are compared with a lock file, and of one whose are not.
 func (b *bench) pinned(ctx context.Context) error {
 	serve, err := b.serve("unpinned", b.child(), false)
@@ -84,6 +99,9 @@ func (b *bench) pinned(ctx context.Context) error {
 		if fronts[i].name == holdFront {
 			path, env, err := b.locked(ctx, "pinned", b.child(), "hold")
 			if err != nil {
+				return err
+			}
+			if err := b.allocatedBeside(ctx, path); err != nil {
 				return err
 			}
 			fronts[i].argv, fronts[i].env = []string{b.workbench, "serve", "--config", path, "--log-level", "error"}, env

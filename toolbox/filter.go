@@ -45,16 +45,6 @@ func (s *Server) Asks(token []byte) bool {
 	return false
 }
 
-// AsksBefore is Asks of a tool by the name under which it is offered.
-func (s *Server) AsksBefore(tool string) bool {
-	for _, it := range s.Items(Tools) {
-		if it.Key.Verbatim() == tool {
-			return s.Asks(it.Token())
-		}
-	}
-	return s.Asks(wire.AppendQuote(nil, tool))
-}
-
 // onlyReads reports whether the server has a tool of that name, or had when it was last seen, which says that it changes
 // nothing. Its own list counts, as soon as that is known.
 func (s *Server) onlyReads(tool string) bool {

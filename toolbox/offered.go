@@ -9,7 +9,6 @@ import (
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/reshape"
-	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
 // reshaped is what a tool has that is offered otherwise than its server has it.
@@ -86,14 +85,30 @@ func (it *Item) CallParams(arguments []byte) ([]byte, error) {
 	return append(append(params, merged...), '}'), nil
 }
 
+// Offered gives the tool that is offered under a name, once the server is ready. The error of one that is not says why: what
+// filters, readOnly and pins leave out is left out for workbench itself too.
+func (s *Server) Offered(ctx context.Context, tool string) (Item, error) {
+	c, err := s.await(ctx)
+	if err != nil {
+		return Item{}, err
+	}
+	s = c.server
+	items := s.Items(Tools)
+	if i := slices.IndexFunc(items, func(it Item) bool { return it.Key.Verbatim() == tool }); i >= 0 {
+		return items[i], nil
+	}
+	why := s.leftOut(tool)
+	if why == "" {
+		why = "none is offered under that name"
+	}
+	return Item{}, &RefusedError{Toolbox: s.Toolbox, Server: s.Name, Cause: fmt.Errorf("does not offer the tool %q: %s", foreign.NewName(tool), why)}
+}
+
 // CallTool calls a tool for workbench itself, by the name under which it is offered, and waits for the result.
 func (s *Server) CallTool(ctx context.Context, tool string, arguments []byte) ([]byte, error) {
-	token := wire.AppendQuote(nil, tool)
-	called := Item{Raw: token, KeySpan: wire.Span{Start: 0, End: len(token)}} // one that is not listed
-	for _, it := range s.Items(Tools) {
-		if it.Key.Verbatim() == tool {
-			called = it
-		}
+	called, err := s.Offered(ctx, tool)
+	if err != nil {
+		return nil, err
 	}
 	params, err := called.CallParams(arguments)
 	if err != nil {

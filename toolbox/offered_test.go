@@ -1,6 +1,7 @@
 package toolbox_test
 
 import (
+	"errors"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/catalogue"
+	"github.com/mcp-workbench/workbench/internal/lock"
 	"github.com/mcp-workbench/workbench/internal/reshape"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
@@ -40,6 +42,24 @@ func TestToolsOfferedOtherwise(t *testing.T) {
 	}
 	if changes := s.Changes(); changes != nil {
 		t.Errorf("got the changes %q, want none: the server's own tools are the same", changes)
+	}
+}
+
+// What is not offered is not called for workbench itself either, by commands and workflows.
+func TestNotOfferedNotCalled(t *testing.T) {
+	for want, tune := range map[string]func(*config.Server){
+		"toolFilters leave it out":                func(s *config.Server) { s.ToolFilters = []string{"!echo"} },
+		`"readOnly": true in the configuration`:   func(s *config.Server) { s.ReadOnly = true },
+		"it is held back: there is no workbench-": func(s *config.Server) { s.Pins = lock.Pins{Mode: lock.Hold} },
+		"none is offered under that name":         func(s *config.Server) { s.Tools = []config.Tool{{Name: "echo", Rename: "say"}} },
+	} {
+		cfg := inside("s", "tools=echo")
+		tune(&cfg)
+		s := server(t, open(t, insideOptions(), cfg), "s")
+		result, err := s.CallTool(t.Context(), "echo", []byte(`{}`))
+		if refused := new(toolbox.RefusedError); !errors.As(err, &refused) || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %s, %v, want it refused: %s", result, err, want)
+		}
 	}
 }
 

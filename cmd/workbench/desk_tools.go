@@ -83,7 +83,11 @@ func (c toolCaller) CallTool(ctx context.Context, box, server, tool string, argu
 	if err != nil {
 		return nil, &runs.NotMadeError{Err: err}
 	}
-	if s.AsksBefore(tool) {
+	called, err := s.Offered(ctx, tool)
+	if err != nil {
+		return nil, &runs.NotMadeError{Err: err}
+	}
+	if s.Asks(called.Token()) {
 		if err := c.desks.env.approvals.Ask(ctx, approval.NewCall(box, server, tool, arguments)); err != nil {
 			return nil, &runs.NotMadeError{Err: err}
 		}

@@ -1,6 +1,7 @@
 package toolbox
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -50,12 +51,24 @@ func (k Kind) lockKind() (lock.Kind, bool) {
 // pinnable are the lists whose entries are in a lock file.
 func pinnable() []Kind { return []Kind{Tools, Prompts, Templates, Skills} }
 
-func lockItems(kind lock.Kind, items []Item) []lock.Item {
+func (s *Server) lockItems(kind lock.Kind, items []Item) []lock.Item {
 	all := make([]lock.Item, len(items))
 	for i := range items {
-		all[i] = lock.NewItem(kind, items[i].Raw)
+		all[i] = s.lockItem(kind, items[i].Raw)
 	}
 	return all
+}
+
+// lockItem makes an item of what the server says, with the names of its secrets in their place. A name keeps them: it is
+// what the item is found by.
+func (s *Server) lockItem(kind lock.Kind, raw []byte) lock.Item {
+	it := lock.NewItem(kind, raw)
+	if plain := s.hidden.Load().json(it.Text); !bytes.Equal(plain, it.Text) {
+		if shown := lock.NewItem(kind, plain); shown.Name == it.Name {
+			return shown
+		}
+	}
+	return it
 }
 
 // Lockable returns what there is of the server for a lock file: all that it offers, held or not, what it says of itself,
@@ -76,7 +89,12 @@ func (s *Server) Lockable(ctx context.Context) ([]lock.Item, error) {
 			return nil, fmt.Errorf("its %s could not be read", k.noun())
 		}
 		kind, _ := k.lockKind()
-		all = append(all, lockItems(kind, s.offeredLocked(k))...)
+		all = append(all, s.lockItems(kind, s.offeredLocked(k))...)
+	}
+	for i := range all {
+		if plain := s.hidden.Load().json(all[i].Text); !bytes.Equal(plain, all[i].Text) {
+			return nil, fmt.Errorf("a %s has a secret in its name, which no file is to have", all[i].Kind)
+		}
 	}
 	return all, nil
 }
@@ -91,10 +109,10 @@ func (s *Server) saysLocked() []lock.Item {
 		return all
 	}
 	if info := s.hello.Info; len(info) > 0 && info[0] == '{' {
-		all = append(all, lock.NewItem(lock.Info, info))
+		all = append(all, s.lockItem(lock.Info, info))
 	}
 	if text, ok := wire.Unquote(s.hello.Instructions); ok && text != "" {
-		all = append(all, lock.NewItem(lock.Instructions, s.hello.Instructions))
+		all = append(all, s.lockItem(lock.Instructions, s.hello.Instructions))
 	}
 	return all
 }
@@ -125,7 +143,7 @@ func (s *Server) judgeLocked(k Kind) {
 	if !ok || len(offered) == 0 || s.pins.Mode == "" || s.pins.Mode == lock.Off {
 		return
 	}
-	now := lockItems(kind, offered)
+	now := s.lockItems(kind, offered)
 	changes, err := s.pins.Judge(kind, now)
 	why := make(map[string]string)
 	for i := range now {

@@ -1,6 +1,7 @@
 package toolbox
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -196,8 +197,25 @@ func (s *Server) remember() {
 			e.Lists[string(k)] = append(e.Lists[string(k)], it.Raw)
 		}
 	}
+	hidden := s.hidden.Load()
 	s.mu.Unlock()
-	c.Put(s.key(), e)
+	if !hidden.within(e) {
+		c.Put(s.key(), e)
+	}
+}
+
+// within reports whether what is to be kept has a secret in it. A server that repeats its secrets is not remembered.
+func (h *hiding) within(e *catalogue.Entry) bool {
+	if h == nil || h.sensitive == nil {
+		return false
+	}
+	has := func(raw json.RawMessage) bool { return !bytes.Equal(h.json(raw), raw) }
+	for _, list := range e.Lists {
+		if slices.ContainsFunc(list, has) {
+			return true
+		}
+	}
+	return has(e.Info) || has(e.Instructions) || has(e.Capabilities)
 }
 
 // program returns the file that is started, and what tells it from another in its

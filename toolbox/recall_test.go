@@ -432,6 +432,41 @@ func TestNoSecretsInTheCatalogue(t *testing.T) {
 	}
 }
 
+// A server that repeats its secrets in what it says of itself brings them neither into the catalogue nor into the lock file,
+// where their names stand, so that a new value is no change.
+func TestRepeatedSecretsAreNotKept(t *testing.T) {
+	dir := t.TempDir()
+	locked := func(tool, secret string) ([]lock.Item, error) {
+		like := spec(tool)
+		cfg := secretServer(t, map[string]any{"command": like.Command, "env": like.Env})
+		b := open(t, toolbox.Options{Catalogue: catalogueIn(dir), Secret: func(context.Context, config.Secret) (string, error) { return secret, nil }}, cfg)
+		return b.Servers()[0].Lockable(t.Context())
+	}
+	const tool = `tool={"name":"a","description":"It-uses-${secret:K}-alone"}`
+	one, err := locked(tool, "one-canary")
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, err := locked(tool, "another-canary")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if changes := lock.Compare(one, two); len(changes) != 0 {
+		t.Errorf("got the changes %v, want none: it is the same but for the secret", changes)
+	}
+	for _, it := range one {
+		if bytes.Contains(it.Text, []byte("canary")) || it.Kind == lock.Tool && !bytes.Contains(it.Text, []byte("-${secret:K}-alone")) {
+			t.Errorf("got %s, want the name of the secret in its place", it.Text)
+		}
+	}
+	if items, err := locked(`tool={"name":"${secret:K}"}`, "canary"); err == nil {
+		t.Errorf("a secret in a name: got %d items, want an error", len(items))
+	}
+	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
+		t.Errorf("got %v in the catalogue, want nothing", entries)
+	}
+}
+
 // Without a folder that can be used all is as without a catalogue.
 func TestUnusableCatalogue(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")

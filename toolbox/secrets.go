@@ -11,6 +11,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/child"
 	"github.com/mcp-workbench/workbench/internal/envfile"
 	"github.com/mcp-workbench/workbench/internal/mask"
+	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
 // reveal returns the configuration of the server with its secrets and files of
@@ -72,29 +73,46 @@ const leastHidden = mask.Least
 type hiding struct {
 	replacer *strings.Replacer
 	values   []string
+	// sensitive are those that no file has either, as they stand in JSON: the rest are variables whose names say nothing of
+	// secrets, such as localhost.
+	sensitive *strings.Replacer
 }
 
 // newHiding makes what hides secrets and variables of files, by their names.
 func newHiding(secrets, variables map[string]string) *hiding {
 	var h hiding
-	var pairs []string
-	add := func(value, as string) {
+	var pairs, sensitive []string
+	add := func(value, as string, secret bool) {
 		// A key of several lines is written one line at a time.
 		for line := range strings.Lines(value) {
 			if line = strings.TrimSpace(line); len(line) >= leastHidden {
 				h.values = append(h.values, line)
 				pairs = append(pairs, line, as)
+				if quoted := string(wire.AppendQuote(nil, line)); secret {
+					sensitive = append(sensitive, quoted[1:len(quoted)-1], as)
+				}
 			}
 		}
 	}
 	for name, value := range secrets {
-		add(value, "${secret:"+name+"}")
+		add(value, "${secret:"+name+"}", true)
 	}
 	for name, value := range variables {
-		add(value, "${"+name+"}")
+		add(value, "${"+name+"}", mask.IsSecretName(name))
 	}
 	h.replacer = strings.NewReplacer(pairs...)
+	if sensitive != nil {
+		h.sensitive = strings.NewReplacer(sensitive...)
+	}
 	return &h
+}
+
+// json returns a valid JSON value without the secrets that no file is to have.
+func (h *hiding) json(raw []byte) []byte {
+	if h == nil || h.sensitive == nil {
+		return raw
+	}
+	return []byte(h.sensitive.Replace(string(raw)))
 }
 
 // text returns a text without the secrets.

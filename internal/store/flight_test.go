@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/store"
@@ -52,73 +53,82 @@ func eventually(t *testing.T, start func() (*store.Flight, error)) *store.Flight
 // A turn that was renewed keeps its conversation for longer than one lease; one that cannot be is told and loses it for good.
 func TestLease(t *testing.T) {
 	t.Parallel()
-	const lease = time.Second
-	path := filepath.Join(t.TempDir(), "store.db")
-	short := store.Options{}.Turned(store.Knobs{Lease: lease})
-	s, other := openFile(t, path, short), openFile(t, path, short)
-	c := begin(t, s).Conversation
-	f, err := s.Start(t.Context(), "alice", c, store.Request{Key: "k1"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	select { // Time has to pass.
-	case <-f.Lost():
-		t.Fatal("got a turn lost that is renewed")
-	case <-time.After(3 * lease / 2):
-	}
-	var busy *store.BusyError
-	if _, err := other.Start(t.Context(), "alice", c, store.Request{Key: "k2"}); !errors.As(err, &busy) {
-		t.Errorf("got %v after one and a half leases, want busy", err)
-	}
-	// Nobody can write for longer than a lease.
-	release := occupy(t, path)
-	within(t, "the loss", f.Lost())
-	release()
-	time.Sleep(lease) // so long that a renewal would have come
-	f2, err := other.Start(t.Context(), "alice", c, store.Request{Key: "k2"})
-	if err != nil {
-		t.Fatalf("got %v a lease after the loss, want the conversation free", err)
-	}
-	if _, err := f.Finish(t.Context(), store.Turn{Status: "completed"}); !errors.Is(err, store.ErrLost) {
-		t.Errorf("got %v from finishing a turn that another one has followed, want %v", err, store.ErrLost)
-	}
-	if err := f.Release(t.Context()); err != nil {
-		t.Error(err)
-	}
-	if _, err := f2.Finish(t.Context(), store.Turn{Status: "completed"}); err != nil {
-		t.Error(err)
-	}
-	turns, err := s.Turns(t.Context(), "alice", c, 0)
-	if err != nil || len(turns) != 2 || turns[0].Status != store.StatusLost || turns[1].Status != "completed" {
-		t.Errorf("got %+v and %v, want the lost turn and the one after it", turns, err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		const lease = time.Second
+		path := filepath.Join(t.TempDir(), "store.db")
+		short := store.Options{}.Turned(store.Knobs{Lease: lease})
+		s, other := openFile(t, path, short), openFile(t, path, short)
+		c := begin(t, s).Conversation
+		f, err := s.Start(t.Context(), "alice", c, store.Request{Key: "k1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(3 * lease / 2)
+		select {
+		case <-f.Lost():
+			t.Fatal("got a turn lost that is renewed")
+		default:
+		}
+		var busy *store.BusyError
+		if _, err := other.Start(t.Context(), "alice", c, store.Request{Key: "k2"}); !errors.As(err, &busy) {
+			t.Errorf("got %v after one and a half leases, want busy", err)
+		}
+		// Nobody can write for longer than a lease.
+		release := occupy(t, path)
+		<-f.Lost()
+		release()
+		time.Sleep(lease) // so long that a renewal would have come
+		f2, err := other.Start(t.Context(), "alice", c, store.Request{Key: "k2"})
+		if err != nil {
+			t.Fatalf("got %v a lease after the loss, want the conversation free", err)
+		}
+		if _, err := f.Finish(t.Context(), store.Turn{Status: "completed"}); !errors.Is(err, store.ErrLost) {
+			t.Errorf("got %v from finishing a turn that another one has followed, want %v", err, store.ErrLost)
+		}
+		if err := f.Release(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if _, err := f2.Finish(t.Context(), store.Turn{Status: "completed"}); err != nil {
+			t.Error(err)
+		}
+		turns, err := s.Turns(t.Context(), "alice", c, 0)
+		if err != nil || len(turns) != 2 || turns[0].Status != store.StatusLost || turns[1].Status != "completed" {
+			t.Errorf("got %+v and %v, want the lost turn and the one after it", turns, err)
+		}
+	})
 }
 
 // A turn whose conversation another process has taken over learns it at the next renewal.
 func TestLeaseTaken(t *testing.T) {
 	t.Parallel()
-	const lease = time.Second
-	path := filepath.Join(t.TempDir(), "store.db")
-	// The other's clock is fast, so that it takes each lease for one that has ended.
-	s := openFile(t, path, store.Options{}.Turned(store.Knobs{Lease: lease}))
-	other := openFile(t, path, store.Options{}.Turned(store.Knobs{Lease: lease,
-		Now: func() time.Time { return time.Now().Add(time.Hour) }}))
-	c := begin(t, s).Conversation
-	f, err := s.Start(t.Context(), "alice", c, store.Request{Key: "k1"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	f2, err := other.Start(t.Context(), "alice", c, store.Request{Key: "k2"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	within(t, "the loss", f.Lost())
-	if _, err := f.Finish(t.Context(), store.Turn{Status: "completed"}); !errors.Is(err, store.ErrLost) {
-		t.Errorf("got %v from finishing a turn whose conversation was taken, want %v", err, store.ErrLost)
-	}
-	if _, err := f2.Finish(t.Context(), store.Turn{Status: "completed"}); err != nil {
-		t.Error(err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		const lease = time.Second
+		path := filepath.Join(t.TempDir(), "store.db")
+		// The other's clock is fast, so that it takes each lease for one that has ended.
+		s := openFile(t, path, store.Options{}.Turned(store.Knobs{Lease: lease}))
+		other := openFile(t, path, store.Options{}.Turned(store.Knobs{Lease: lease,
+			Now: func() time.Time { return time.Now().Add(time.Hour) }}))
+		c := begin(t, s).Conversation
+		f, err := s.Start(t.Context(), "alice", c, store.Request{Key: "k1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		f2, err := other.Start(t.Context(), "alice", c, store.Request{Key: "k2"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-f.Lost()
+		if learnt := time.Since(began); learnt > lease/2 {
+			t.Errorf("it was learnt after %v, want at the next renewal", learnt)
+		}
+		if _, err := f.Finish(t.Context(), store.Turn{Status: "completed"}); !errors.Is(err, store.ErrLost) {
+			t.Errorf("got %v from finishing a turn whose conversation was taken, want %v", err, store.ErrLost)
+		}
+		if _, err := f2.Finish(t.Context(), store.Turn{Status: "completed"}); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 func TestFaultE15_SubmittedTwice(t *testing.T) {

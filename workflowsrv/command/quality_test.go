@@ -182,6 +182,11 @@ func TestQualityToolbox(t *testing.T) {
 
 func threeServers(t *testing.T) *command.Workflow {
 	t.Helper()
+	return command.Project("dev", "d", threeServersTools(t))
+}
+
+func threeServersTools(t *testing.T) []command.Tool {
+	t.Helper()
 	data, err := os.ReadFile("testdata/toolbox.jsonl")
 	if err != nil {
 		t.Fatal(err)
@@ -197,7 +202,7 @@ func threeServers(t *testing.T) *command.Workflow {
 		}
 		tools = append(tools, command.Tool{Toolbox: "dev", Server: entry.Server, Raw: entry.Tool})
 	}
-	return command.Project("dev", "d", tools)
+	return tools
 }
 
 // What is about something else runs nothing, and is seldom offered anything.

@@ -70,7 +70,7 @@ func (s *Server) failed(tool string, f *Fault) {
 	}
 	at := session{place: place{owner: f.Data.UserID}, handle: f.Data.SessionID}
 	at.Conversation = f.Data.ConversationID
-	s.concerning(tool, at, f.Data.TurnKey).AnErr(logkey.Err, f).Msg("an operation failed")
+	s.concerning(s.opts.Logger.Error(), tool, at, f.Data.TurnKey).AnErr(logkey.Err, f).Msg("an operation failed")
 }
 
 // runTurn gives the run of an operation that is a turn; read takes the request

@@ -46,7 +46,7 @@ func (s *Server) run(t *turn) {
 	kept := false
 	defer func() {
 		if !kept {
-			s.release(flight)
+			s.release(t, flight)
 		}
 	}()
 	defer t.stop(nil)
@@ -88,12 +88,12 @@ func (s *Server) blame(t *turn) {
 	if t.fault.Code < http.StatusInternalServerError {
 		return
 	}
-	s.concerning(t.request.kind, t.at, t.name()).AnErr(logkey.Err, t.fault).Msg("a turn failed")
+	s.concerning(s.opts.Logger.Error(), t.request.kind, t.at, t.name()).AnErr(logkey.Err, t.fault).Msg("a turn failed")
 }
 
-// concerning begins a line of the log about a turn, or with key "" about a session.
-func (s *Server) concerning(tool string, at session, key string) *zerolog.Event {
-	return s.opts.Logger.Error().Str(logkey.Tool, tool).Str(logkey.User, at.owner).Str(logkey.Session, at.handle).
+// concerning says in a line of the log which turn it is about, or with key "" which session.
+func (s *Server) concerning(line *zerolog.Event, tool string, at session, key string) *zerolog.Event {
+	return line.Str(logkey.Tool, tool).Str(logkey.User, at.owner).Str(logkey.Session, at.handle).
 		Str(logkey.Conversation, at.Conversation).Str(logkey.Turn, key)
 }
 
@@ -101,7 +101,7 @@ func (s *Server) concerning(tool string, at session, key string) *zerolog.Event 
 func (s *Server) attempt(ctx context.Context, t *turn) (end store.Turn, f *Fault) {
 	defer func() {
 		if p := recover(); p != nil {
-			s.concerning(t.request.kind, t.at, t.name()).Interface(logkey.Panic, p).Bytes(logkey.Stack, debug.Stack()).Msg("a turn failed within")
+			s.concerning(s.opts.Logger.Error(), t.request.kind, t.at, t.name()).Interface(logkey.Panic, p).Bytes(logkey.Stack, debug.Stack()).Msg("a turn failed within")
 			end, f = store.Turn{}, faultf(http.StatusInternalServerError, "this is a fault of the server; its log says more")
 		}
 	}()
@@ -143,11 +143,11 @@ func (s *Server) finish(flight *store.Flight, end store.Turn) error {
 }
 
 // release gives a conversation back, whatever becomes of the turn.
-func (s *Server) release(flight *store.Flight) {
+func (s *Server) release(t *turn, flight *store.Flight) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.life), finishTime)
 	defer cancel()
 	if err := flight.Release(ctx); err != nil {
-		s.opts.Logger.Warn().AnErr(logkey.Err, err).Msg("a conversation could not be given back")
+		s.concerning(s.opts.Logger.Warn(), t.request.kind, t.at, t.name()).AnErr(logkey.Err, err).Msg("a conversation could not be given back")
 	}
 }
 

@@ -182,7 +182,7 @@ func (s *Server) answer(ctx context.Context, t *turn, at command.Path, pending c
 	if pending.Kind == command.AskChoice || pending.Kind == command.AskConfirm && pending.Inferred {
 		learnt := store.Correction{Utterance: pending.Query, Command: *o.Output.CommandName}
 		if err := s.store.SaveCorrection(ctx, t.at.owner, s.workflow, s.served.Load().version, learnt); err != nil {
-			s.opts.Logger.Warn().AnErr(logkey.Err, err).Msg("what a user has confirmed was not kept")
+			s.concerning(s.opts.Logger.Warn(), t.request.kind, t.at, t.name()).AnErr(logkey.Err, err).Msg("what a user has confirmed was not kept")
 		}
 	}
 	return o, nil
@@ -220,7 +220,7 @@ func (s *Server) seen(ctx context.Context, t *turn) []json.RawMessage {
 func (s *Server) corrections(ctx context.Context, t *turn) []command.Correction {
 	kept, err := s.store.Corrections(ctx, t.at.owner, s.workflow, s.served.Load().version)
 	if err != nil {
-		s.opts.Logger.Warn().AnErr(logkey.Err, err).Msg("what a user has confirmed cannot be read")
+		s.concerning(s.opts.Logger.Warn(), t.request.kind, t.at, t.name()).AnErr(logkey.Err, err).Msg("what a user has confirmed cannot be read")
 	}
 	list := make([]command.Correction, len(kept))
 	for i, c := range kept {

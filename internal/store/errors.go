@@ -11,7 +11,7 @@ var (
 	// ErrDuplicate says that a turn with this key has ended already; [Store.Result] has it.
 	ErrDuplicate = errors.New("a turn with this key has ended already")
 	// ErrLost says that a turn no longer holds its conversation, which another process may have gone on with.
-	ErrLost = errors.New("the turn lost its hold on the conversation, and nothing was kept of it")
+	ErrLost = errors.New("the turn lost its hold on the conversation: the store was away for too long, or another process has gone on with it")
 	// ErrNoTurn says that a conversation has no turn that feedback could be about.
 	ErrNoTurn = errors.New("the conversation has no turn")
 	// ErrClosed is the answer of a store after Close.

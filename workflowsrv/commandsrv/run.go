@@ -112,7 +112,11 @@ func (s *Server) attempt(ctx context.Context, t *turn) (end store.Turn, f *Fault
 	case t.stopped():
 		return s.halted(t)
 	}
-	return end, faultOf(context.Cause(ctx)) // which says more than that it was cancelled
+	f = faultOf(context.Cause(ctx)) // which says more than that it was cancelled
+	if more := t.account(); more != "" {
+		f.Message += "." + more
+	}
+	return end, f
 }
 
 const (

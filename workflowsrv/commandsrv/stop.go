@@ -34,6 +34,16 @@ func (s *Server) halted(t *turn) (store.Turn, *Fault) {
 		return store.Turn{}, faultOf(err)
 	}
 	now := s.standing(conversation)
+	text := "Stopped." + t.account()
+	o := &command.Outcome{Status: command.Cancelled, Path: now.Path, Output: command.CommandOutput{
+		WorkflowName: s.engine().Workflow().Name, Context: s.engine().Workflow().Title(now.Path), CommandParameters: json.RawMessage("null"),
+		CommandResponses: []command.CommandResponse{{Response: text}}}}
+	return store.Turn{Status: string(o.Status), Summary: clip(text), Output: encode(s.resultOf(t, o, nil)), State: encode(standing{Path: now.Path})}, nil
+}
+
+// account says what a turn that was cut off has done, and what was under way, in
+// sentences behind another one.
+func (t *turn) account() (text string) {
 	var done []string
 	under := ""
 	for _, ev := range t.traces() {
@@ -47,17 +57,13 @@ func (s *Server) halted(t *turn) (store.Turn, *Fault) {
 			}
 		}
 	}
-	text := "Stopped."
 	if len(done) > 0 {
 		text += " Done before that, and not taken back: " + strings.Join(done, ", ") + "."
 	}
 	if under != "" {
 		text += " " + under + " was under way; whether it was carried out is not known."
 	}
-	o := &command.Outcome{Status: command.Cancelled, Path: now.Path, Output: command.CommandOutput{
-		WorkflowName: s.engine().Workflow().Name, Context: s.engine().Workflow().Title(now.Path), CommandParameters: json.RawMessage("null"),
-		CommandResponses: []command.CommandResponse{{Response: text}}}}
-	return store.Turn{Status: string(o.Status), Summary: clip(text), Output: encode(s.resultOf(t, o, nil)), State: encode(standing{Path: now.Path})}, nil
+	return text
 }
 
 // running finds a turn that this process works on, nil if it works on none of

@@ -155,3 +155,22 @@ func principals(next http.Handler) http.Handler {
 		next.ServeHTTP(w, r.WithContext(principal.With(r.Context(), principal.Principal{Name: "alice"})))
 	})
 }
+
+// A turn that is cut off, here by the end of the server, says what it has done, to
+// who waits and to who asks later.
+func TestCutOff(t *testing.T) {
+	b := newBed(t, withPlanner)
+	id := b.begin(t, "alice")
+	key, then := b.held(t, id, "/invoke_agent", `"user_query":"list_orders; search_books <words>slow</words>"`)
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	const want = "the server is shutting down. Done before that, and not taken back: list_orders. search_books was under way; whether it was carried out is not known."
+	if got := then(); got["message"] != want {
+		t.Errorf("got %v, want %s", got, want)
+	}
+	_, kept := b.send(t.Context(), t, "alice", "GET", "/turns/"+key, "")
+	if f, _ := kept["error"].(map[string]any); f["message"] != want {
+		t.Errorf("got %v kept, want the same", kept)
+	}
+}

@@ -43,15 +43,20 @@ func promptFor(w *definition.Workflow) prompt {
 	return p
 }
 
-func (s *Server) listPrompts(context.Context, []byte) ([]byte, error) {
+// forList gives the workflows for a list of which clients are told when it changes.
+func (s *Server) forList() *definition.Catalogue {
 	c := s.catalogue()
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.listed == nil {
 		s.listed = c
 	}
-	s.mu.Unlock()
+	return c
+}
+
+func (s *Server) listPrompts(context.Context, []byte) ([]byte, error) {
 	list := []prompt{}
-	for _, e := range c.Entries {
+	for _, e := range s.forList().Entries {
 		list = append(list, promptFor(e.Workflow))
 	}
 	return json.Marshal(struct {

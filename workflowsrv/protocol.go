@@ -9,6 +9,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
+	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/mcpserve"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
@@ -21,6 +22,7 @@ const instructions = "This server leads through tested workflows. Call workflow_
 func newEngine(table []tool) *mcpserver.MCPServer {
 	engine := mcpserver.NewMCPServer(serverName, serverVersion,
 		mcpserver.WithToolCapabilities(false), mcpserver.WithPromptCapabilities(true), mcpserver.WithResourceCapabilities(true, true),
+		mcpserver.WithExtensions(map[string]any{eras.Skills: struct{}{}}),
 		mcpserver.WithDescription(serverText),
 		mcpserver.WithInstructions(instructions),
 		// The tools are the same for everybody as long as the program runs.

@@ -4,13 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 
-	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/store"
-	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/workflowsrv/runs"
 )
 
@@ -22,22 +19,23 @@ const maxListed = 100
 
 const runType = "application/json"
 
-// A resource is a run in a list.
+// A resource is a run, or the file of a skill, in a list.
 type resource struct {
-	URI         string              `json:"uri"`
-	Name        string              `json:"name"`
-	Title       string              `json:"title"`
-	Description string              `json:"description,omitempty"`
-	MIMEType    string              `json:"mimeType"`
-	Annotations resourceAnnotations `json:"annotations"`
+	URI         string               `json:"uri"`
+	Name        string               `json:"name"`
+	Title       string               `json:"title"`
+	Description string               `json:"description,omitempty"`
+	MIMEType    string               `json:"mimeType"`
+	Size        int                  `json:"size,omitempty"`
+	Annotations *resourceAnnotations `json:"annotations,omitempty"`
 }
 
 type resourceAnnotations struct {
 	Modified string `json:"lastModified"`
 }
 
-// listRuns lists the runs of a principal.
-func (s *Server) listRuns(ctx context.Context, p principal.Principal) ([]byte, error) {
+// listResources lists the runs of a principal, and the skills for clients that do not ask for these.
+func (s *Server) listResources(ctx context.Context, p principal.Principal) ([]byte, error) {
 	found, err := s.runs.List(ctx, p.Name, maxListed)
 	if err != nil {
 		return nil, err
@@ -48,7 +46,13 @@ func (s *Server) listRuns(ctx context.Context, p principal.Principal) ([]byte, e
 		if f.Head.Step != "" && !f.Head.Status.Over() {
 			title += " at " + f.Head.Step
 		}
-		list = append(list, resource{runPrefix + f.ID, f.ID, title, f.Head.Goal, runType, resourceAnnotations{f.Updated.UTC().Format("2006-01-02T15:04:05Z")}})
+		list = append(list, resource{runPrefix + f.ID, f.ID, title, f.Head.Goal, runType, 0,
+			&resourceAnnotations{f.Updated.UTC().Format("2006-01-02T15:04:05Z")}})
+	}
+	for _, e := range s.forList().Entries {
+		if k, text, ok := skillOf(e); ok {
+			list = append(list, resource{k.URI, k.Frontmatter.Name, e.Name, k.Frontmatter.Description, skillType, len(text), nil})
+		}
 	}
 	return json.Marshal(struct {
 		Resources []resource `json:"resources"`
@@ -60,23 +64,23 @@ func listTemplates(context.Context, []byte) ([]byte, error) {
 		`"description":"What a run is for, where it is, and all that happened in it","mimeType":"` + runType + `"}]}`), nil
 }
 
-// readRun reads a run of a principal. One of somebody else is not there.
-func (s *Server) readRun(ctx context.Context, p principal.Principal, params []byte) ([]byte, error) {
-	var ask struct {
-		URI string `json:"uri"`
+// readResource reads the file of a skill, or a run of a principal. One of somebody else is not there.
+func (s *Server) readResource(ctx context.Context, p principal.Principal, params []byte) ([]byte, error) {
+	uri, err := readURI(params)
+	if err != nil {
+		return nil, err
 	}
-	if len(params) == 0 || json.Unmarshal(params, &ask) != nil || ask.URI == "" {
-		return nil, badParams("uri must be a string")
+	if _, text, ok := s.skill(uri); ok {
+		return contents(uri, skillType, text)
 	}
-	id, ok := strings.CutPrefix(ask.URI, runPrefix)
+	id, ok := strings.CutPrefix(uri, runPrefix)
 	var r *runs.Run
-	err := store.ErrNotFound
+	err = store.ErrNotFound
 	if ok {
 		r, err = s.runs.Read(ctx, p.Name, id)
 	}
 	if errors.Is(err, store.ErrNotFound) {
-		data := append(wire.AppendQuote([]byte(`{"uri":`), ask.URI), '}')
-		return nil, &wire.Error{Code: eras.NoResource, Message: fmt.Sprintf("Resource not found: %.100q", ask.URI), Data: data}
+		return nil, noResource(uri)
 	}
 	if err != nil {
 		return nil, err
@@ -85,5 +89,5 @@ func (s *Server) readRun(ctx context.Context, p principal.Principal, params []by
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(map[string]any{"contents": []any{map[string]string{"uri": ask.URI, "mimeType": runType, "text": string(text)}}})
+	return contents(uri, runType, string(text))
 }

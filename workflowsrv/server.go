@@ -73,7 +73,7 @@ type Server struct {
 	entered  int
 	sessions map[*mcpserve.Session]string // those over MCP, with whose they are
 	begun    map[string]bool              // whose runs have begun of which nobody was told yet
-	listed   *definition.Catalogue        // the first of which prompts were listed since clients were told of a change
+	listed   *definition.Catalogue        // the first of which prompts or skills were listed since clients were told of a change
 	watch    *watch                       // while there are sessions
 	logged   *definition.Catalogue        // the last one that was looked through for the log
 	told     map[string]bool              // what the log was told of it
@@ -140,8 +140,9 @@ func (d door) Connect(send func(msg []byte)) wire.Session {
 		},
 		Requests: map[string]mcpserve.Request{
 			"prompts/list": s.listPrompts, "prompts/get": s.getPrompt, "resources/templates/list": listTemplates,
-			"resources/list": func(ctx context.Context, _ []byte) ([]byte, error) { return s.listRuns(ctx, p) },
-			"resources/read": func(ctx context.Context, params []byte) ([]byte, error) { return s.readRun(ctx, p, params) },
+			"resources/list": func(ctx context.Context, _ []byte) ([]byte, error) { return s.listResources(ctx, p) },
+			"resources/read": func(ctx context.Context, params []byte) ([]byte, error) { return s.readResource(ctx, p, params) },
+			"skills/list":    s.listSkills, "skills/get": s.getSkill,
 		},
 		Watches: s.stir,
 		Closed: func(ctx context.Context) {

@@ -52,7 +52,7 @@ func (s *Server) tell(ctx context.Context) {
 			}
 			stirred = false
 			if c := s.catalogue(); s.outdated(c) {
-				s.each("", func(d *mcpserve.Session) { d.ListChanged(mcpserve.Prompts) })
+				s.each("", func(d *mcpserve.Session) { d.ListChanged(mcpserve.Prompts); d.ListChanged(mcpserve.Resources) })
 			}
 		}
 		s.mu.Lock()
@@ -75,7 +75,7 @@ func (s *Server) tell(ctx context.Context) {
 	}
 }
 
-// outdated reports whether prompts were listed of another catalogue since this was asked last.
+// outdated reports whether prompts or skills were listed of another catalogue since this was asked last.
 func (s *Server) outdated(c *definition.Catalogue) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -234,7 +234,7 @@ func fileOf(cfg *config.Config) any {
 func modelsFile(m config.Models) ordered {
 	file := ordered{}
 	for _, e := range []struct{ key, value string }{{"baseUrl", m.BaseURL}, {"apiKey", m.APIKey}, {"default", m.Default}, {"planner", m.Planner},
-		{"agent", m.Agent}, {"assistant", m.Assistant}, {"summary", m.Summary}} {
+		{"agent", m.Agent}, {"assistant", m.Assistant}, {"summary", m.Summary}, {"embeddings", m.Embeddings}} {
 		if e.value != "" {
 			file = append(file, entry{e.key, escape(e.value)})
 		}

@@ -31,6 +31,12 @@ func (c *checker) models(n *node, path string, m *Models) {
 		key  string
 		name *string
 	}{{"default", &m.Default}, {"planner", &m.Planner}, {"agent", &m.Agent}, {"assistant", &m.Assistant}, {"summary", &m.Summary}}
+	if v, ok := o.text("embeddings", false); ok {
+		m.Embeddings = v.text
+		if v.text == "" {
+			c.reject(v, "want a model's name", "")
+		}
+	}
 	var without []string
 	for _, role := range roles {
 		if v, ok := o.text(role.key, false); ok {
@@ -49,7 +55,8 @@ func (c *checker) models(n *node, path string, m *Models) {
 	if !o.has("baseUrl") {
 		c.fault(o.at, path, "want a baseUrl in models, got none", "such as https://api.openai.com/v1, or http://127.0.0.1:11434/v1 for Ollama")
 	}
-	if len(without) > 1 && without[0] == "default" {
+	alone := len(without) == len(roles) && o.has("embeddings") // models that answer nothing
+	if len(without) > 1 && without[0] == "default" && !alone {
 		c.fault(o.at, path, "want a default model, or one for each role, got none for "+strings.Join(without[1:], ", "), "")
 	}
 }
@@ -63,6 +70,8 @@ func foreignModelsKey(key string) string {
 		return `did you mean "apiKey"?`
 	case "model", "name":
 		return `did you mean "default"?`
+	case "embedding", "embed", "embeddingModel":
+		return `did you mean "embeddings"?`
 	case "timeout":
 		return `did you mean "replyTimeout"?`
 	}

@@ -246,6 +246,8 @@ func description(key string) string {
 		return "The model that finds the command which an instruction means."
 	case "summary":
 		return "The model that sums conversations up."
+	case "embeddings":
+		return "The model that makes vectors of texts, at /embeddings of the endpoint, by which tools are found by what they mean. Without it they are found by words alone."
 	case "replyTimeout":
 		return "How long one reply of a model may take. Default 1m."
 	case "maxTokens":

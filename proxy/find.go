@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/find"
+	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
@@ -19,6 +21,11 @@ const (
 	// keepIndex is how long an index stays that nobody searches: a client that searches once, searches again soon.
 	keepIndex = time.Minute
 )
+
+// Meanings gives texts votes by how near what they mean is to a query, and says why there are none.
+type Meanings interface {
+	Votes(ctx context.Context, texts []string, query string) ([]float32, error)
+}
 
 // finder searches what the toolboxes of a session offer: those that are open as they are, the others as they were last seen. Its
 // index is made at the first search and again when something of it has changed.
@@ -47,7 +54,7 @@ func (s *session) findTools(c *call) {
 		f.fail(err)
 		return
 	}
-	go func() { f.reply(s.found(q, f.modern != nil)) }() // files of the catalogue may be read
+	go func() { f.reply(s.found(f.ctx, q, f.modern != nil)) }() // files of the catalogue may be read
 }
 
 // readFind reads the arguments of workbench_find_tools.
@@ -82,8 +89,15 @@ func (s *session) readFind(c *call) (q findQuery, err error) {
 }
 
 // found is the result of a search, as text and as structured content, of which clients show their models one or the other.
-func (s *session) found(q findQuery, modern bool) []byte {
+func (s *session) found(ctx context.Context, q findQuery, modern bool) []byte {
 	index, servers := s.searchable(q.toolbox)
+	note := ""
+	if m := s.p.root.opts.Meanings; m != nil {
+		var err error
+		if q.Votes, err = m.Votes(ctx, index.Texts(), q.text); err != nil {
+			note = "Found by words alone, without the embeddings of models: " + cut(foreign.NewError(err).Error(), maxReason)
+		}
+	}
 	q.State = func(i int) string { return string(servers[i].Status().State) }
 	q.Unknown = func(i int) string {
 		if servers[i].Status().State == toolbox.Disabled {
@@ -104,7 +118,8 @@ func (s *session) found(q findQuery, modern bool) []byte {
 		Servers   []group  `json:"servers"`
 		LeftOut   []string `json:"left_out,omitempty"`
 		Toolboxes []string `json:"toolboxes,omitempty"`
-	}{Servers: []group{}}
+		Note      string   `json:"note,omitempty"`
+	}{Note: note, Servers: []group{}}
 	for _, g := range answer.Groups {
 		srv := servers[g.Server]
 		result.Servers = append(result.Servers, group{srv.Toolbox, srv.Name, srv.Status().State, g.Best, g.Names})
@@ -126,6 +141,9 @@ func (s *session) found(q findQuery, modern bool) []byte {
 	}
 	for _, line := range result.LeftOut {
 		fmt.Fprintln(&text, line)
+	}
+	if note != "" {
+		fmt.Fprintln(&text, note)
 	}
 	out := []byte{'{'}
 	if modern {

@@ -1,7 +1,9 @@
 package proxy_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
@@ -85,6 +87,43 @@ func TestFindsNothingOfOthersToolboxes(t *testing.T) {
 	all.close()
 	if err := root.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// voter votes for the last text, or for none.
+type voter struct{ err error }
+
+func (v voter) Votes(_ context.Context, texts []string, _ string) ([]float32, error) {
+	if v.err != nil {
+		return nil, v.err
+	}
+	votes := make([]float32, len(texts))
+	votes[len(texts)-1] = 1
+	return votes, nil
+}
+
+// Others have a vote in what is found; where they do not come to one, the words find as ever and the answer says so.
+func TestFindVotes(t *testing.T) {
+	const cfg = `{"toolboxes": {"dev": {"open": true, "mcpServers": {"a": {"command": "inside", "args": ["tools=read_file,echo,frob"]}}}}}`
+	for _, tt := range []struct {
+		meanings     proxy.Meanings
+		query        string
+		want, absent string
+	}{
+		{voter{}, "zzzz", "dev/a (ready)\\n  frob()", "words alone"},
+		{voter{}, "echo", "  echo()", "words alone"}, // a vote is less than a name
+		{voter{errors.New("it\x1b[31m is gone")}, "echo", "Found by words alone, without the embeddings of models: it is gone", "\x1b"},
+		{voter{errors.New("it is gone")}, "zzzz", "No tool is known", "frob"},
+		{nil, "echo", "  echo()", "words alone"},
+	} {
+		l := connect(t, newFrontWith(t, readConfig(t, cfg), proxy.Options{Meanings: tt.meanings}))
+		l.initialize("2025-11-25", "{}")
+		l.send(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+		l.reply("1")
+		if got := l.find(2, fmt.Sprintf(`{"query":%q}`, tt.query)); !strings.Contains(got, tt.want) || strings.Contains(got, tt.absent) {
+			t.Errorf("%v, %q: got %s, want %q and not %q", tt.meanings, tt.query, got, tt.want, tt.absent)
+		}
+		l.close()
 	}
 }
 

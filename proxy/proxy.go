@@ -63,6 +63,9 @@ type Options struct {
 	// Scripts runs scripts, if the configuration allows them. nil means that
 	// there are none.
 	Scripts *script.Host
+	// Meanings has a vote in what tools are found by. nil means that words
+	// alone count.
+	Meanings Meanings
 	// Logger takes what goes wrong in the front itself. The zero value is
 	// silent.
 	Logger zerolog.Logger

@@ -265,7 +265,7 @@ func (d *desks) make(ctx context.Context, cfg *config.Config, log zerolog.Logger
 		return nil, fmt.Errorf("the commands %s cannot be served: %w", source, err)
 	}
 	opts := commandsrv.Options{Version: version(), Startup: d.startup, Logger: log, Sampled: sampled}
-	if m := &cfg.Models; m.BaseURL != "" && m.Problem == nil {
+	if m := &cfg.Models; m.Answer() && m.Problem == nil {
 		key, err := d.env.revealed(ctx, cfg, m.APIKey)
 		if err != nil {
 			return nil, fmt.Errorf("models.apiKey: %w", err)

@@ -38,7 +38,7 @@ each one once.`,
 		Args: between(1, -1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s.query = strings.Join(args, " ")
-			return s.run(env)
+			return s.run(cmd.Context(), env)
 		},
 	}
 	f := cmd.Flags()
@@ -51,7 +51,7 @@ each one once.`,
 	return cmd
 }
 
-func (s searching) run(env *environment) error {
+func (s searching) run(ctx context.Context, env *environment) error {
 	details := []find.Detail{find.Names, find.Signatures, find.Schemas}
 	if !slices.Contains(details, find.Detail(s.detail)) {
 		return usageError{hinted{fmt.Errorf("--detail: got %q", s.detail), "it is names, signatures or schemas"}}
@@ -73,7 +73,11 @@ func (s searching) run(env *environment) error {
 		searched = append(searched, toolbox.Search(b.Servers(), of.Description)...)
 	}
 	index := find.New(searched)
-	answer := index.Answer(s.query, find.Options{Detail: find.Detail(s.detail), Budget: s.budget, Limit: s.limit, State: func(i int) string {
+	votes, err := s.votes(ctx, env, cfg, index)
+	if err != nil {
+		return err
+	}
+	answer := index.Answer(s.query, find.Options{Detail: find.Detail(s.detail), Budget: s.budget, Limit: s.limit, Votes: votes, State: func(i int) string {
 		if st := servers[i].Status(); st.State != toolbox.Stopped || st.Seen.IsZero() {
 			return string(st.State)
 		}
@@ -85,10 +89,28 @@ func (s searching) run(env *environment) error {
 	case answer.Text == "":
 		return hinted{fmt.Errorf("no tool is known that has to do with %q", s.query), `other words may find one; "workbench index" starts each server once, so that its tools are known`}
 	case s.explain:
-		return s.printWhy(env, index, searched)
+		return s.printWhy(env, index, searched, votes)
 	}
 	_, err = fmt.Fprint(env.out, answer.Text)
 	return err
+}
+
+// votes are those of the model for embeddings, if the configuration names one that answers.
+func (s searching) votes(ctx context.Context, env *environment, cfg *config.Config, index *find.Index) ([]float32, error) {
+	log, err := env.logger()
+	if err != nil {
+		return nil, err
+	}
+	m := env.meanings(cfg, log)
+	if m == nil {
+		return nil, nil
+	}
+	defer m.Close()
+	votes, err := m.Votes(ctx, index.Texts(), s.query)
+	if err != nil {
+		fmt.Fprintf(env.err, "workbench: note: found by words alone, without the embeddings of models: %v\n", err)
+	}
+	return votes, nil
 }
 
 // foundServer is what is printed of one server as JSON.
@@ -115,14 +137,14 @@ func (s searching) printJSON(env *environment, servers []*toolbox.Server, answer
 // mostExplained is how many tools are explained where no limit is named.
 const mostExplained = 10
 
-func (s searching) printWhy(env *environment, index *find.Index, searched []find.Server) error {
+func (s searching) printWhy(env *environment, index *find.Index, searched []find.Server, votes []float32) error {
 	most := mostExplained
 	if s.limit > 0 {
 		most = s.limit
 	}
 	w := tabwriter.NewWriter(env.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "TOOL\tSCORE\tFOUND BY")
-	hits := index.Search(s.query)
+	hits := index.SearchVoted(s.query, votes)
 	for _, h := range hits[:min(most, len(hits))] {
 		of := searched[h.Server]
 		name := of.Toolbox + "/" + of.Name
@@ -140,6 +162,9 @@ func (s searching) printWhy(env *environment, index *find.Index, searched []find
 				best = ", of the clause that fits best"
 			}
 			why = append(why, fmt.Sprintf("%s in its %s (%.1f%s)", text, strings.Join(word.Fields, ", "), word.Score, best))
+		}
+		if h.Voted > 0 {
+			why = append(why, fmt.Sprintf("what it means (%.1f)", h.Voted))
 		}
 		if why == nil {
 			why = append(why, "other tools of its server")

@@ -4,12 +4,15 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mcp-workbench/workbench/internal/model/modeltest"
 )
@@ -173,5 +176,65 @@ func TestLentModel(t *testing.T) {
 				t.Errorf("the exit code is %d, and the client was asked %q, want %d questions more", code, asked, len(tt.answers))
 			}
 		})
+	}
+}
+
+// A model for embeddings has a vote in what is found, and one that does not answer costs nothing but that.
+func TestFindByMeaning(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var q struct{ Input []string }
+		if json.NewDecoder(r.Body).Decode(&q) != nil || r.URL.Path != "/v1/embeddings" || r.Header.Get("Authorization") != "Bearer sk-canary" {
+			http.Error(w, "", http.StatusBadRequest)
+			return
+		}
+		var data []string
+		for i, text := range q.Input {
+			v := "[0,1]"
+			if strings.Contains(text, "frobnicate") || strings.Contains(text, "Mathematics") {
+				v = "[1,0]"
+			}
+			data = append(data, fmt.Sprintf(`{"index":%d,"embedding":%s}`, i, v))
+		}
+		fmt.Fprintf(w, `{"data":[%s]}`, strings.Join(data, ","))
+	}))
+	defer server.Close()
+	dir := t.TempDir()
+	config := filepath.Join(dir, "workbench-config.json")
+	write := func(models string) {
+		t.Helper()
+		if err := os.WriteFile(config, []byte(`{`+models+`"toolboxes": {"sums": {"description": "Mathematics", "mcpServers": {"a": {"command": "none"}}},
+			"post": {"description": "Letters", "mcpServers": {"b": {"command": "none"}}}}}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	find := func(query ...string) (out, errs string, code int) {
+		var o, e bytes.Buffer
+		code = run(t.Context(), append([]string{"find"}, query...), streams{strings.NewReader(""), &o, &e},
+			[]string{"HOME=" + dir, "XDG_CACHE_HOME=" + filepath.Join(dir, "cache"), "WORKBENCH_CONFIG=" + config, "KEY=sk-canary"})
+		return o.String(), e.String(), code
+	}
+	write("")
+	if out, errs, code := find("frobnicate"); code != exitFault || !strings.Contains(errs, "no tool is known") {
+		t.Errorf("by words alone: got %d, %q, %q, want that nothing is known", code, out, errs)
+	}
+	write(`"models": {"baseUrl": "` + server.URL + `/v1", "apiKey": "${KEY}", "embeddings": "small"},`)
+	// On a busy machine the model may take longer than is waited for it.
+	answered := func(query ...string) (out, errs string, code int) {
+		for until := time.Now().Add(2 * time.Minute); time.Now().Before(until); {
+			if out, errs, code = find(query...); errs == "" {
+				break
+			}
+		}
+		return out, errs, code
+	}
+	if out, errs, code := answered("frobnicate"); code != exitDone || !strings.HasPrefix(out, "sums/a ") || strings.Contains(out, "post/b") {
+		t.Errorf("with embeddings: got %d, %q, %q, want sums/a alone", code, out, errs)
+	}
+	if out, errs, _ := answered("--explain", "frobnicate"); !strings.Contains(out, "what it means (") {
+		t.Errorf("got the reason %q, %q, want what it means", out, errs)
+	}
+	server.Close()
+	if out, errs, code := find("letters"); code != exitDone || !strings.HasPrefix(out, "post/b ") || !strings.Contains(errs, "found by words alone") || strings.Contains(errs, "canary") {
+		t.Errorf("the model is gone: got %d, %q, %q, want what the words find and a note", code, out, errs)
 	}
 }

@@ -99,6 +99,10 @@ func serve(cmd *cobra.Command, env *environment, direct string, over *httpFlags)
 	env.desks.report()
 	opts := env.frontOptions(cfg, direct, log)
 	opts.Tracer = tracer
+	if m := env.meanings(cfg, log); m != nil {
+		defer m.Close()
+		opts.Meanings = m
+	}
 	record := newRecorder(opts.Calls, cfg, log)
 	defer record.close()
 	reload := newReloader(log, cfg, from, direct)

@@ -39,6 +39,7 @@ type Options struct {
 	Detail Detail
 	Budget int                     // in tokens; 0 is DefaultBudget
 	Limit  int                     // how many entries are named at most; 0 is as many as fit
+	Votes  []float32               // others' votes, as SearchVoted takes them
 	Stubs  bool                    // signatures declare tools as methods of TypeScript, for scripts
 	State  func(server int) string // where a server stands, in a word; may be nil
 	// Unknown says why nothing is known of what a server offers, where it is not that it never was opened; may be nil.
@@ -67,7 +68,7 @@ func (x *Index) Answer(query string, o Options) Answer {
 		o.Budget = DefaultBudget
 	}
 	a := answering{x: x, Options: o, room: o.Budget * tokenBytes, groups: make([]*group, len(x.servers))}
-	hits := x.Search(query)
+	hits := x.SearchVoted(query, o.Votes)
 	if o.Detail == Signatures || o.Detail == Schemas {
 		a.more(hits)
 	}

@@ -5,12 +5,14 @@ import (
 	"encoding/binary"
 	"math"
 	"slices"
+	"strings"
 )
 
 // Hit is an entry that answers a query, or a server without entries (Entry is -1).
 type Hit struct {
 	Server, Entry int // indexes into what New was given
 	Score         float64
+	Voted         float64 // what a vote has added to it
 }
 
 // Word says what one word of a query adds to the score of an entry.
@@ -27,6 +29,7 @@ const (
 	nearWord   = .3 // what a word of nearly the same letters counts for
 	fromServer = .4 // what the score of a server adds to each of its entries
 	bestClause = .6 // what the best clause of a query adds once more
+	fromVote   = .5 // what a whole vote adds, as a share of the best score
 )
 
 // reading is a word of the index that a word of the query is taken for.
@@ -93,8 +96,12 @@ func (x *Index) rarity(number uint32) float64 {
 
 // Search gives every entry of each server that has to do with the query, best first. The same query and the same servers
 // give the same hits.
-func (x *Index) Search(query string) []Hit {
+func (x *Index) Search(query string) []Hit { return x.SearchVoted(query, nil) }
+
+// SearchVoted is Search where others have a vote too, for each of the Texts one from 0 to 1; nil is none.
+func (x *Index) SearchVoted(query string, votes []float32) []Hit {
 	scores := x.scores(query)
+	added := vote(scores, votes)
 	keys := make([]uint64, 0, len(x.docs)) // scores, and docs the other way round, so that the first of equals comes first
 	for _, of := range x.of {
 		var first, second float32 // which make the score of their server
@@ -115,9 +122,46 @@ func (x *Index) Search(query string) []Hit {
 	for i, key := range keys {
 		d := x.docs[^uint32(key)]
 		hits[i] = Hit{Server: int(d.server), Entry: int(d.entry), Score: float64(math.Float32frombits(uint32(key >> 32)))}
+		if votes != nil {
+			hits[i].Voted = float64(added * votes[^uint32(key)])
+		}
 	}
 	return hits
 }
+
+// vote adds votes to scores, and gives what a whole one counts for. Where no word was found, the votes alone rank.
+func vote(scores, votes []float32) (whole float32) {
+	if votes == nil {
+		return 0
+	}
+	if whole = fromVote * slices.Max(append([]float32{0}, scores...)); whole == 0 {
+		whole = 1
+	}
+	for d, v := range votes {
+		scores[d] += whole * v
+	}
+	return whole
+}
+
+// Texts says of each entry, server after server, what there is to know of it, for who gives it a vote.
+func (x *Index) Texts() []string {
+	texts := make([]string, len(x.docs))
+	for i, d := range x.docs {
+		s := &x.servers[d.server]
+		var e Entry
+		if d.entry >= 0 {
+			e = s.Entries[d.entry]
+		}
+		parts := []string{e.Name, e.Title, e.Description, s.Name, s.Title, s.Description}
+		parts = slices.DeleteFunc(parts, func(part string) bool { return part == "" })
+		text := strings.ToValidUTF8(strings.Join(parts, ". "), "")
+		texts[i] = strings.ToValidUTF8(text[:min(len(text), maxVotedOn)], "")
+	}
+	return texts
+}
+
+// maxVotedOn is how long such a text is at most, in bytes.
+const maxVotedOn = 1 << 10
 
 // scores gives what a query adds to each doc: what its words add, and where it has several clauses, a share of what the best of
 // them adds once more. What answers one clause whole is better than what has a word of each.

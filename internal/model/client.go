@@ -36,6 +36,8 @@ const (
 type Models struct {
 	Default                            string
 	Planner, Agent, Assistant, Summary string
+	// Embeddings is the one that makes vectors of texts; no other stands in for it.
+	Embeddings string
 }
 
 // of returns the model that plays a role.
@@ -192,13 +194,10 @@ func (c *Client) ask(ctx context.Context, name string, req Request, tell func(pi
 	if err != nil {
 		return nil, err
 	}
-	r.Header.Set("Content-Type", "application/json")
+	c.sign(r)
 	r.Header.Set("Accept", "application/json")
 	if req.Text != nil {
 		r.Header.Set("Accept", "text/event-stream, application/json")
-	}
-	if c.opts.Key != "" {
-		r.Header.Set("Authorization", "Bearer "+c.opts.Key)
 	}
 	resp, err := c.http.Do(r)
 	if err != nil {

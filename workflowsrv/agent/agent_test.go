@@ -309,6 +309,7 @@ func TestFaults(t *testing.T) {
 	}{
 		{"unknown command", modeltest.Calls("list_order", `{}`), 3, "There is no command “list_order” here. Did you mean list_orders?", "the same call of list_order again and again"},
 		{"a command of another place", modeltest.Calls("Order__cancel_order", `{"reason":"late"}`), 3, "Go there first: open_order", "the same call of Order__cancel_order again and again"},
+		{"no name", modeltest.Calls("", `{}`), 3, "There is no command", "the same call of a tool without a name again and again"},
 		{"malformed arguments", modeltest.Calls("list_orders", `{"status":`), 3, "not a JSON object", "the arguments of list_orders were not JSON"},
 		{"arguments in a list", modeltest.Calls("list_orders", `["open"]`), 3, "not a JSON object", "the arguments of list_orders were not JSON"},
 		{"endless arguments", modeltest.Calls("list_orders", `{"status":"`+strings.Repeat("a", 100_000)+`"}`), 3, "at most 65536 bytes", "were not JSON"},

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -213,14 +214,14 @@ func (t *run) round(reply *model.Reply) (fault string, err error) {
 // call carries out a call and gives its result for the model. fault says why
 // nothing came of it; err ends the work.
 func (t *run) call(call model.Call) (result, fault string, err error) {
-	arguments := json.RawMessage(call.Arguments)
+	called, arguments := cmp.Or(call.Name, "a tool without a name"), json.RawMessage(call.Arguments)
 	var object map[string]json.RawMessage
 	if json.Unmarshal(arguments, &object) != nil || object == nil {
-		return fmt.Sprintf("Not carried out: the arguments are not a JSON object of at most %d bytes. Write them again.", maxArguments), "the arguments of " + call.Name + " were not JSON", nil
+		return fmt.Sprintf("Not carried out: the arguments are not a JSON object of at most %d bytes. Write them again.", maxArguments), "the arguments of " + called + " were not JSON", nil
 	}
 	if t.again(call.Name, object) {
 		return "Not carried out: you have made this call with these arguments before, and nothing has changed since. Do something else, or answer the user.",
-			"it made the same call of " + call.Name + " again and again", nil
+			"it made the same call of " + called + " again and again", nil
 	}
 	if call.Name == askUser {
 		return t.askUser(call.ID, object)

@@ -78,7 +78,7 @@ conversations are kept in, where the configuration does not say.`,
 func (e *environment) startup() (string, error) {
 	for name, instead := range map[string]string{
 		"CONTEXT":            "what a place knows comes from the commands that lead to it; begin with one of them by STARTUP_ACTION",
-		"PROJECT_FOLDERPATH": "name programs and their files by full paths",
+		"PROJECT_FOLDERPATH": "name programs and their files by full paths or by ${WORKFLOW_DIR}",
 	} {
 		if v, _ := e.lookup(name); v != "" {
 			return "", hinted{fmt.Errorf("the variable %s is set, which workbench has no use for", name), instead + ", and unset " + name}

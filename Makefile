@@ -50,8 +50,9 @@ test-under-load: $(NPM_INSTALLED) ## run the tests LOAD="-quiet 20 -busy 5 -sync
 	go run ./test/underload $(LOAD)
 
 # No -v and no package named: go test then passes on what the test prints as it stands, which is a table.
-servers: $(SERVERS_INSTALLED) ## try forty servers and three agents of npm, in minutes (needs Node 22, or any on Linux x64)
+servers: $(SERVERS_INSTALLED) $(NPM_INSTALLED) ## try forty servers and three agents of npm, in minutes (needs Node 22, or any on Linux x64)
 	cd $(SERVERS) && WORKBENCH_SERVERS=1 go test -count=1 -timeout 40m
+	WORKBENCH_REQUIRE_NPM=1 go test -count=1 -run '^TestServer$$' ./test/conformance -without-workbench
 
 lint: ## check format and vet
 	@unformatted="$$(find . -name node_modules -prune -o -name '*.go' -exec gofmt -l {} +)"; \

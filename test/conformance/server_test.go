@@ -1,10 +1,14 @@
 package conformance
 
 import (
+	"flag"
 	"fmt"
 	"maps"
 	"testing"
 )
+
+// withoutWorkbench has the fixture tried by itself as well. What it passes then changes with the fixture and the suite alone.
+var withoutWorkbench = flag.Bool("without-workbench", false, "try the scenarios that are not scored without workbench too, and not only through it")
 
 // TestServer: whoever calls workbench sees a conforming server, whatever way leads to the one behind it, and whatever state
 // its neighbours are in.
@@ -50,7 +54,6 @@ func TestServer(t *testing.T) {
 		}
 		t.Run("not scored", func(t *testing.T) {
 			t.Parallel()
-			url := directly(t)
 			gateway := serve(t, writeConfig(t, map[string]entry{"fixture": fixtureEntry(t, "both")})) + "/mcp"
 			try := func(column int, url string, r revision, names []string) {
 				for _, name := range names {
@@ -58,11 +61,16 @@ func TestServer(t *testing.T) {
 					unscored.note(column, r, names, ran)
 				}
 			}
+			try(through, gateway, all[3], skillScenarios())
+			if !*withoutWorkbench {
+				unscored.recall(t)
+				return
+			}
+			url := directly(t)
 			for _, r := range all[2:] {
 				try(unaided, url, r, s.unscored(t, r, "server"))
 			}
 			try(unaided, url, all[3], skillScenarios())
-			try(through, gateway, all[3], skillScenarios())
 		})
 	})
 	unscored.check(t)

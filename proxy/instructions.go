@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mcp-workbench/workbench/config"
@@ -156,6 +157,11 @@ func available(cfg *config.Config, name string) string {
 		names = append(names, t.Name)
 	}
 	s := "available toolboxes: " + strings.Join(names, ", ")
+	for _, t := range cfg.Toolboxes {
+		if slices.ContainsFunc(t.Servers, func(srv config.Server) bool { return srv.Name == name }) {
+			return fmt.Sprintf("%q is a server of toolbox %q: name the toolbox; %s", name, t.Name, s) + notUsed(cfg)
+		}
+	}
 	if near := nearest.Names(name, names, 1); near != nil {
 		s = fmt.Sprintf("did you mean %q? %s", near[0], s)
 	}

@@ -47,6 +47,7 @@ func (s *session) readOpen(c *call) (q question, err error) {
 	for _, name := range out[:2] {
 		if !ok {
 			q.toolbox, ok = wire.Unquote(c.Bytes(name))
+			q.toolbox = strings.TrimSpace(q.toolbox) // no toolbox has white space around its name
 		}
 	}
 	if !ok {

@@ -2,7 +2,10 @@ package proxy
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
+	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/signature"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
@@ -17,6 +20,23 @@ type inner struct {
 	server    *toolbox.Server // nil if this is no call of workbench_use_tool
 	tool      string
 	arguments []byte // nil if they are too long to be kept
+	// beside are members that stand where no argument of the tool is looked for; they are gathered only where there are no
+	// arguments.
+	beside []string
+}
+
+// maxBeside is how many members are named that stand beside the arguments.
+const maxBeside = 5
+
+// strayArguments returns the members of a call of workbench_use_tool that it does not know.
+func strayArguments(c *call) (names []string) {
+	for key := range wire.Members(c.Raw, c.args) {
+		name, _ := wire.Unquote(c.Bytes(key))
+		if !slices.Contains([]string{"toolbox_name", "toolbox", "tool_name", "arguments", "tool"}, name) && len(names) < maxBeside {
+			names = append(names, foreign.NewName(name).String())
+		}
+	}
+	return names
 }
 
 // newInner keeps what a call of workbench_use_tool asks for.
@@ -52,12 +72,23 @@ func (in *inner) refusal(m *wire.Message) string {
 	}
 	how := "it is called as " + signature.Name(in.tool) + signature.Of(schema)
 	switch {
+	case misfit != "" && in.beside != nil:
+		return fmt.Sprintf("workbench: the tool's own arguments belong into %q of %s, and %s beside it; %s",
+			"arguments", useTool, standing(in.beside), how)
 	case misfit != "":
 		return "workbench: the arguments do not fit the tool's schema: " + misfit + "; " + how
 	case certain:
 		return "workbench: " + how
 	}
 	return ""
+}
+
+// standing says that members stand somewhere.
+func standing(names []string) string {
+	if len(names) == 1 {
+		return names[0] + " stands"
+	}
+	return strings.Join(names, ", ") + " stand"
 }
 
 // schema gives the input schema of the tool, if its server has it still.

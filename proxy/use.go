@@ -3,6 +3,7 @@ package proxy
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mcp-workbench/workbench/internal/foreign"
@@ -36,7 +37,13 @@ func (s *session) wanted(c *call) (want, error) {
 	w.toolbox = s.toolboxName(c.Bytes(name))
 	w.tool, _ = wire.Unquote(c.Bytes(out[2]))
 	w.arguments = out[3]
+	if string(c.Bytes(w.arguments)) == "null" {
+		w.arguments = wire.Span{} // as some clients write that there are none
+	}
 	if out[4].Present() {
+		if c.Raw[out[4].Start] != '{' {
+			return w, fmt.Errorf(`%s: tool is an object of "toolbox", "server" and "name"; or leave it out and give toolbox_name and tool_name`, useTool)
+		}
 		var in [3]wire.Span
 		if err := wire.Find(c.Raw, out[4], []string{"toolbox", "server", "name"}, in[:]); err != nil {
 			return w, fmt.Errorf("%s: tool: %s", useTool, text(err))
@@ -49,16 +56,34 @@ func (s *session) wanted(c *call) (want, error) {
 	}
 	switch {
 	case w.toolbox == "":
-		return w, fmt.Errorf("%s needs toolbox_name (or tool.toolbox)", useTool)
+		return w, fmt.Errorf("%s needs toolbox_name (or tool.toolbox)%s", useTool, s.owners(w.tool))
 	case w.tool == "":
 		return w, fmt.Errorf("%s needs tool_name (or tool.name)", useTool)
+	case w.arguments.Present() && c.Raw[w.arguments.Start] == '"':
+		return w, fmt.Errorf("%s: arguments must be an object, and not a string that holds one", useTool)
 	case w.arguments.Present() && c.Raw[w.arguments.Start] != '{':
 		return w, fmt.Errorf("%s: arguments must be an object", useTool)
 	}
 	return w, nil
 }
 
-// toolboxName reads the name of a toolbox. Of one that there is it is the configuration's own, so that nothing is
+// owners names the open toolboxes that have a tool of that name, for who did not say which is meant.
+func (s *session) owners(tool string) string {
+	var names []string
+	for _, b := range s.open() {
+		if slices.ContainsFunc(b.Servers(), func(srv *toolbox.Server) bool {
+			return slices.ContainsFunc(srv.Items(toolbox.Tools), func(it toolbox.Item) bool { return it.Key.Verbatim() == tool })
+		}) {
+			names = append(names, fmt.Sprintf("%q", b.Name))
+		}
+	}
+	if names == nil {
+		return ""
+	}
+	return fmt.Sprintf("; %q is a tool of toolbox %s", foreign.NewName(tool), strings.Join(names, " and of "))
+}
+
+// toolboxName reads the name of a toolbox, without white space around it: no toolbox has any there. Of one that there is it is the configuration's own, so that nothing is
 // allocated for it.
 func (s *session) toolboxName(token []byte) string {
 	if len(token) > 2 {
@@ -69,7 +94,7 @@ func (s *session) toolboxName(token []byte) string {
 		}
 	}
 	name, _ := wire.Unquote(token)
-	return name
+	return strings.TrimSpace(name)
 }
 
 // text gives the message of an error without its JSON-RPC code.
@@ -172,6 +197,9 @@ func (f *flight) useNow(c *call, w want, to route) {
 		return
 	}
 	f.inner = f.newInner(to, arguments)
+	if !w.arguments.Present() {
+		f.inner.beside = strayArguments(c)
+	}
 	f.keepArguments(arguments)
 	arguments, err := to.arguments.Merge(arguments)
 	if err != nil {

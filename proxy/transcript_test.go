@@ -38,6 +38,7 @@ var update = flag.Bool("update", false, "rewrite the transcripts and golden file
 //	# open TOOLBOX                opens it as a client does that lists again
 //	# wait id TOKEN               waits for a reply
 //	# wait method METHOD          waits for a notification or request
+//	# hear METHOD                 waits for one whose place is not certain, and leaves it out
 //	# sleep DURATION              lets time pass
 //	# long N                      sends a ping of N bytes with the id "long"
 //
@@ -170,6 +171,8 @@ func (l *line) direct(verb, object string) {
 		} else {
 			l.method(rest)
 		}
+	case "hear":
+		l.forget(l.method(object))
 	case "sleep":
 		d, err := time.ParseDuration(object)
 		if err != nil {

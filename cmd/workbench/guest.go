@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -36,7 +35,7 @@ const answerTime = 3 * time.Second
 // means there. nil says that there is none. A workbench is of this project if it has the same configuration and runs in this
 // directory or one above it; the nearest one is taken, and of several the one that began last.
 func (e *environment) running(ctx context.Context, cfg *config.Config, box, server, name string) (*guestLine, toolbox.Item) {
-	dir, err := os.Getwd()
+	dir, err := workingDir()
 	if err != nil {
 		return nil, toolbox.Item{}
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -117,7 +116,7 @@ func (i importing) run(ctx context.Context, env *environment, args []string) err
 // gather reads the files that are asked for.
 func (g *gathered) gather(args []string, project bool) error {
 	sys := clients.System{GOOS: runtime.GOOS, Lookup: g.env.lookup}
-	dir, err := os.Getwd()
+	dir, err := workingDir()
 	if err != nil {
 		return err
 	}

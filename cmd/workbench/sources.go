@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -31,8 +32,8 @@ type sources struct {
 
 // sources looks for the files.
 func (e *environment) sources() (*sources, error) {
-	dir, err := os.Getwd()
-	if err != nil {
+	dir, err := workingDir()
+	if named, _ := e.lookup("WORKBENCH_CONFIG"); err != nil && e.configPath == "" && named == "" {
 		return nil, err
 	}
 	places, err := config.Find(e.configPath, dir, e.lookup)
@@ -40,6 +41,15 @@ func (e *environment) sources() (*sources, error) {
 		return nil, hinted{err, "name an existing file with --config or WORKBENCH_CONFIG, or none to use the default places"}
 	}
 	return &sources{env: e, dir: dir, places: places}, nil
+}
+
+// workingDir returns the folder that the program was started in.
+func workingDir() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", hinted{fmt.Errorf("the working folder: %w", err), "the folder in which workbench was started is gone, or may not be read: start it in another"}
+	}
+	return dir, nil
 }
 
 // again looks for the files anew. That named, or the user's own, once it was

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -49,7 +48,7 @@ the configuration names; a later place replaces what an earlier one has.`,
 
 // workflowOptions are what a workflow server gets from this program.
 func (e *environment) workflowOptions(dirs []string, conditions string, log zerolog.Logger) (workflowsrv.Options, error) {
-	project, err := os.Getwd()
+	project, err := workingDir()
 	if err != nil {
 		return workflowsrv.Options{}, err
 	}

@@ -31,8 +31,20 @@ func (w *Workflow) CommandsAt(p Path) []*Command {
 }
 
 func (w *Workflow) visibleAt(p Path) []visible {
-	var list []visible
-	at := map[*Command]int{}
+	list, at := w.nearby(p)
+	list = slices.Grow(list, len(w.anywhere))
+	for _, c := range w.anywhere {
+		if _, again := at[c]; !again {
+			list = append(list, visible{command: c, depth: len(p)})
+		}
+	}
+	return list
+}
+
+// nearby gives the commands of the places of a path, and where each stands in
+// the list.
+func (w *Workflow) nearby(p Path) (list []visible, at map[*Command]int) {
+	at = map[*Command]int{}
 	for depth := len(p); depth > 0; depth-- {
 		own := map[string]bool{} // leaves that a nearer context of this place has
 		kind := p[depth-1].Type
@@ -52,13 +64,7 @@ func (w *Workflow) visibleAt(p Path) []visible {
 			}
 		}
 	}
-	list = slices.Grow(list, len(w.anywhere))
-	for _, c := range w.anywhere {
-		if _, again := at[c]; !again {
-			list = append(list, visible{command: c, depth: len(p)})
-		}
-	}
-	return list
+	return list, at
 }
 
 // everywhere reports whether the command is there at every place: it belongs to
@@ -76,9 +82,14 @@ func (w *Workflow) resolve(p Path, name string) (v visible, problem *Problem) {
 	if c := w.commands[name]; c != nil && c.core {
 		return visible{command: c, depth: len(p)}, nil
 	}
-	seen := w.visibleAt(p)
+	list, at := w.nearby(p)
+	for _, c := range w.called[name] {
+		if _, again := at[c]; !again {
+			list = append(list, visible{command: c, depth: len(p)})
+		}
+	}
 	var leaves []visible
-	for _, v := range seen {
+	for _, v := range list {
 		switch {
 		case v.command.Context != "" && v.command.Name == name, slices.Contains(v.aliases, name):
 			return v, nil
@@ -99,7 +110,7 @@ func (w *Workflow) resolve(p Path, name string) (v visible, problem *Problem) {
 		problem.Suggestions = map[string][]string{onCommand: {c.Name}}
 		return visible{}, problem
 	}
-	if near := w.nearestNames(seen, name); near != nil {
+	if near := w.nearestNames(w.visibleAt(p), name); near != nil {
 		problem.Suggestions = map[string][]string{onCommand: near}
 	}
 	return visible{}, problem

@@ -27,6 +27,7 @@ type Workflow struct {
 	commands map[string]*Command
 	own      map[string][]*Command // commands by context
 	anywhere []*Command            // those that are there at every place, in the order in which they are looked up
+	called   map[string][]*Command // the same by each name, qualified or not, in that order
 	words    func() *index         // made when an instruction first needs it
 }
 
@@ -190,6 +191,13 @@ func (w *Workflow) finish() {
 	for _, c := range coreCommands() {
 		w.commands[c.Name] = c
 		w.anywhere = append(w.anywhere, c)
+	}
+	w.called = map[string][]*Command{}
+	for _, c := range w.anywhere {
+		w.called[c.Leaf] = append(w.called[c.Leaf], c)
+		if c.Name != c.Leaf {
+			w.called[c.Name] = append(w.called[c.Name], c)
+		}
 	}
 	w.words = sync.OnceValue(func() *index { return newIndex(w) })
 }

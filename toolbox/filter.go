@@ -46,10 +46,13 @@ func (s *Server) Asks(token []byte) bool {
 }
 
 // onlyReads reports whether the server has a tool of that name, or had when it was last seen, which says that it changes
-// nothing. Its own list counts, as soon as that is known.
+// nothing. Its own list counts, as soon as that is known. What a tool says that is not as was agreed to counts for nothing.
 func (s *Server) onlyReads(tool string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.disputed[tool] {
+		return false
+	}
 	for _, list := range [][]Item{s.whole[Tools], s.before[Tools]} {
 		if i := slices.IndexFunc(list, func(it Item) bool { return it.Key.Verbatim() == tool }); i >= 0 {
 			return list[i].onlyReads()

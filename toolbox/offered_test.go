@@ -63,6 +63,41 @@ func TestNotOfferedNotCalled(t *testing.T) {
 	}
 }
 
+// A tool that said that it writes when it was agreed to is asked about although it says now that it only reads.
+func TestDisputedHintIsNotBelieved(t *testing.T) {
+	const agreed, now = `tool={"name":"drop"}`, `tool={"name":"drop","annotations":{"readOnlyHint":true}}`
+	path := filepath.Join(t.TempDir(), lock.Name)
+	pins := lock.Pins{Mode: lock.Warn, ID: lock.ID{Toolbox: "box", Server: "s"}, Path: path}
+	asks := func(spec string) bool {
+		cfg := inside("s", spec)
+		cfg.Approve, cfg.Pins = config.Approve{{Tools: "*", When: config.ApproveWrites}}, pins
+		s := server(t, open(t, insideOptions(), cfg), "s")
+		if items, err := s.Lockable(t.Context()); err != nil {
+			t.Fatal(err)
+		} else if pins.Source == nil {
+			file := lock.New()
+			file.Replace(pins.ID, items)
+			if err := file.Write(path); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return s.Asks([]byte(`"drop"`))
+	}
+	if !asks(agreed) {
+		t.Error("a tool that writes is not asked about")
+	}
+	pins.Source = lock.Open(path)
+	if !asks(now) {
+		t.Error("a tool whose hint nobody has agreed to is not asked about")
+	}
+	pins.Source = nil
+	asks(now) // locks it as it is now
+	pins.Source = lock.Open(path)
+	if asks(now) {
+		t.Error("a tool that only reads, as was agreed to, is asked about")
+	}
+}
+
 // excluded gives why the server's tool is not offered.
 func excluded(s *toolbox.Server, tool string) (why string) {
 	for x := range toolbox.Excluded([]*toolbox.Server{s}, "another", tool) {

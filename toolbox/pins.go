@@ -137,7 +137,7 @@ func (s *Server) judgeLocked(k Kind) {
 	delete(s.held, k)
 	delete(s.pinned, k)
 	if k == Tools {
-		s.loosened = nil
+		s.loosened, s.disputed = nil, make(map[string]bool)
 	}
 	kind, ok := k.lockKind()
 	if !ok || len(offered) == 0 || s.pins.Mode == "" || s.pins.Mode == lock.Off {
@@ -158,6 +158,9 @@ func (s *Server) judgeLocked(k Kind) {
 		}
 		if changes[i].Loosens() {
 			s.loosened = append(s.loosened, changes[i].Now.Label())
+		}
+		if k == Tools {
+			s.disputed[changes[i].Now.Key()] = true
 		}
 		words := strings.Join(changes[i].Words(false), "; ")
 		why[changes[i].Now.Key()] = words

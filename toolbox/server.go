@@ -75,6 +75,8 @@ type Server struct {
 	pinned map[Kind]string
 	// loosened are the tools that said they only read when they were agreed to.
 	loosened []string
+	// disputed are the tools that are not as was agreed to, by the server's names: whether these only read is not believed.
+	disputed map[string]bool
 	pins     lock.Pins
 	notes    map[Kind][]string // what is odd about its lists, for the status
 	drifts   map[Kind]*drift   // how its lists have changed since they were first known

@@ -104,7 +104,7 @@ func (s *session) readResult(c *call) {
 		return
 	}
 	go func() { // it reads files
-		told, page, err := s.shelf.Page(id, q)
+		told, page, err := s.shelf.Page(f.ctx, id, q)
 		if err != nil {
 			f.fail(fmt.Errorf("%s: %w", readTool, err))
 			return

@@ -157,9 +157,9 @@ func address(id, part string) string {
 // Read gives the result of resources/read for the address of a kept result: each piece of its content as the server wrote
 // it, or one of them.
 func (s *Shelf) Read(uri string) ([]byte, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	k, part, err := s.findLocked(uri)
+	s.reading.Lock()
+	defer s.reading.Unlock()
+	k, part, err := s.find(uri)
 	if err != nil {
 		return nil, err
 	}

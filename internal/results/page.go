@@ -2,13 +2,14 @@ package results
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"regexp"
 	"regexp/syntax"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -17,7 +18,7 @@ const (
 	pageLength = 5600 // bytes; what is escaped in the reply takes more, and together that is about 1,500 to 2,000 tokens
 	pageCost   = 7400 // bytes as they stand in the reply
 	alignment  = 400  // how far a page goes on to end with a line
-	context    = 120  // bytes on either side of what grep found in a long line
+	around     = 120  // bytes on either side of what grep found in a long line
 	maxPattern = 1 << 10
 	window     = 64 << 10 // bytes that are searched at once
 	patience   = 10 * time.Second
@@ -31,11 +32,11 @@ type Query struct {
 	Page  int    // from 1; 0 is 1
 }
 
-// Page gives a page of a kept result, and a line of what it is.
-func (s *Shelf) Page(id string, q Query) (told string, page []byte, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	k, _, err := s.findLocked(id)
+// Page gives a page of a kept result, and a line of what it is. One page is made at a time, until ctx ends.
+func (s *Shelf) Page(ctx context.Context, id string, q Query) (told string, page []byte, err error) {
+	s.reading.Lock()
+	defer s.reading.Unlock()
+	k, _, err := s.find(id)
 	if err != nil {
 		return "", nil, err
 	}
@@ -44,7 +45,7 @@ func (s *Shelf) Page(id string, q Query) (told string, page []byte, err error) {
 	case q.Path != "":
 		told, page, err = k.follow(q.Path, q.Page)
 	case q.Grep != "":
-		told, page, err = k.grep(q.Grep, q.Page)
+		told, page, err = k.grep(ctx, q.Grep, q.Page)
 	default:
 		told, page, err = k.some(q.Lines, q.Page)
 	}
@@ -188,6 +189,7 @@ type pager struct {
 	used  int
 	first int // the number of the first piece of the page
 	count int
+	open  bool // a piece was begun and not ended
 	out   []byte
 }
 
@@ -205,6 +207,7 @@ func (p *pager) add(ends bool, piece ...[]byte) bool {
 		p.used, p.first = 0, p.count
 	}
 	p.used += n
+	p.open = !ends
 	if p.page == p.want {
 		for _, part := range piece {
 			p.out = append(p.out, part...)
@@ -233,7 +236,11 @@ func cost(text []byte) int {
 
 // told says what a page has of things that are called so.
 func (p *pager) told(what string, more bool) string {
-	text := fmt.Sprintf("page %d: %s %d to %d", p.want, what, p.first+1, p.count)
+	last := p.count
+	if p.open {
+		last++
+	}
+	text := fmt.Sprintf("page %d: %s %d to %d", p.want, what, p.first+1, last)
 	if more {
 		return text + fmt.Sprintf("; there are more on page %d", p.want+1)
 	}
@@ -241,7 +248,7 @@ func (p *pager) told(what string, more bool) string {
 }
 
 // grep gives a page of what a regular expression finds.
-func (k *kept) grep(pattern string, page int) (string, []byte, error) {
+func (k *kept) grep(ctx context.Context, pattern string, page int) (string, []byte, error) {
 	if len(pattern) > maxPattern {
 		return "", nil, fmt.Errorf("grep takes at most %d bytes", maxPattern)
 	}
@@ -254,7 +261,7 @@ func (k *kept) grep(pattern string, page int) (string, []byte, error) {
 		return "", nil, err
 	}
 	p := &pager{want: page}
-	more, err := k.matches(re, needed(pattern), text, p)
+	more, err := k.matches(ctx, re, needed(pattern), text, p)
 	switch {
 	case err != nil:
 		return "", nil, err
@@ -279,8 +286,16 @@ func needed(pattern string) []byte {
 func longest(tree *syntax.Regexp) (literal []byte) {
 	switch tree.Op {
 	case syntax.OpLiteral:
-		if tree.Flags&syntax.FoldCase == 0 && !slices.Contains(tree.Rune, utf8.RuneError) { // which stands for any byte that is none of UTF-8
-			return []byte(string(tree.Rune))
+		var run []byte
+		for _, c := range tree.Rune {
+			// U+FFFD stands for any byte that is none of UTF-8, too.
+			if c == utf8.RuneError || tree.Flags&syntax.FoldCase != 0 && unicode.SimpleFold(c) != c {
+				run = nil
+				continue
+			}
+			if run = utf8.AppendRune(run, c); len(run) > len(literal) {
+				literal = run
+			}
 		}
 	case syntax.OpConcat, syntax.OpCapture, syntax.OpPlus:
 		for _, part := range tree.Sub {
@@ -294,10 +309,13 @@ func longest(tree *syntax.Regexp) (literal []byte) {
 
 // matches searches line by line, and long lines piece by piece, and reports whether there is more than the page holds. What
 // matches has the literal in it.
-func (k *kept) matches(re *regexp.Regexp, literal, text []byte, p *pager) (more bool, err error) {
+func (k *kept) matches(ctx context.Context, re *regexp.Regexp, literal, text []byte, p *pager) (more bool, err error) {
 	began := time.Now()
 	number, counted := 1, 0
 	for at := 0; at < len(text); {
+		if err := context.Cause(ctx); err != nil {
+			return false, err
+		}
 		if time.Since(began) > patience {
 			return false, fmt.Errorf("the search took longer than %s: use a simpler expression", patience)
 		}
@@ -305,7 +323,7 @@ func (k *kept) matches(re *regexp.Regexp, literal, text []byte, p *pager) (more 
 		if i := bytes.IndexByte(text[own:min(own+window, len(text))], '\n'); i >= 0 {
 			own += i + 1
 		}
-		in := text[at:min(own+context, len(text))]
+		in := text[at:min(own+around, len(text))]
 		if i := bytes.IndexByte(in[own-at:], '\n'); i >= 0 || own == len(text) || text[own-1] == '\n' {
 			in = text[at:own]
 		}
@@ -331,7 +349,7 @@ func (k *kept) matches(re *regexp.Regexp, literal, text []byte, p *pager) (more 
 
 // surroundings gives the line of a match, or a part of it where it is long, and where to search on.
 func surroundings(text []byte, from, to int) (shown []byte, next int) {
-	const most = 4 * context
+	const most = 4 * around
 	line, end := max(0, from-most), min(len(text), from+most)
 	isWhole := line == 0 && end == len(text)
 	if i := bytes.LastIndexByte(text[line:from], '\n'); i >= 0 || line == 0 {
@@ -343,7 +361,7 @@ func surroundings(text []byte, from, to int) (shown []byte, next int) {
 	if isWhole {
 		return text[line:end], end + 1
 	}
-	line, end = max(line, from-context), min(len(text), max(from+context, min(to, from+2*context)))
+	line, end = max(line, from-around), min(len(text), max(from+around, min(to, from+2*around)))
 	if i := bytes.IndexByte(text[from:end], '\n'); i >= 0 {
 		return bytes.ToValidUTF8(text[line:from+i], nil), from + i + 1
 	}

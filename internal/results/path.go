@@ -75,7 +75,7 @@ func (k *kept) follow(text string, page int) (string, []byte, error) {
 	switch {
 	case w.left <= 0:
 		return "", nil, errors.New("the path visits too much: name more of the members")
-	case out.count == 0:
+	case out.page == 0:
 		return "nothing is there", nil, nil
 	case out.page < page:
 		return "", nil, noPage(int64(out.page))

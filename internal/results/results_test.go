@@ -2,8 +2,10 @@ package results_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"image"
 	"image/png"
@@ -80,7 +82,7 @@ func TestTenMegabytes(t *testing.T) {
 		{Path: "$.items[-1]"}, {Path: "$..login", Page: 20},
 	} {
 		began := time.Now()
-		told, page, err := s.Page(id, q)
+		told, page, err := s.Page(t.Context(), id, q)
 		took := time.Since(began)
 		if err != nil || len(page) == 0 {
 			t.Errorf("%+v: got %q, %v", q, told, err)
@@ -92,7 +94,7 @@ func TestTenMegabytes(t *testing.T) {
 			t.Errorf("%+v: the page has %d tokens, want at most 2000", q, cost/4)
 		}
 	}
-	if _, page, _ := s.Page(id, results.Query{Lines: "5000"}); string(page) != strings.Split(text, "\n")[4999]+"\n" {
+	if _, page, _ := s.Page(t.Context(), id, results.Query{Lines: "5000"}); string(page) != strings.Split(text, "\n")[4999]+"\n" {
 		t.Errorf("line 5000: got %q", page)
 	}
 }
@@ -109,7 +111,7 @@ func TestPagesAreWhole(t *testing.T) {
 		_, id := preview(t, s, content(text), results.Wish{Over: 1000})
 		var all bytes.Buffer
 		for i := 1; ; i++ {
-			_, page, err := s.Page(id, results.Query{Page: i})
+			_, page, err := s.Page(t.Context(), id, results.Query{Page: i})
 			if err != nil {
 				if i == 1 {
 					t.Fatalf("%s: %v", name, err)
@@ -147,7 +149,7 @@ func TestPaths(t *testing.T) {
 		{"$.a[?@.b].n", "1"}, {"$.a[?!@.b].n", "2|10"}, {"$.a[?@.n==1||@.n==10].n", "1|10"}, {"$.a[?@.z==null].n", "2"}, {"$.a[?@.b==true].n", "1"}, {"$.a[?@.s<'xx'].n", "1|10"},
 		{"$.nothing", ""}, {"$.n.n", ""}, {"$.a[0][0]", ""},
 	} {
-		_, page, err := s.Page(id, results.Query{Path: tt.path})
+		_, page, err := s.Page(t.Context(), id, results.Query{Path: tt.path})
 		got := strings.ReplaceAll(strings.TrimSuffix(string(page), "\n"), "\n", "|")
 		if tt.path == "$" {
 			got = strings.TrimRight(got, " ")
@@ -160,7 +162,7 @@ func TestPaths(t *testing.T) {
 		if bad == "" {
 			continue
 		}
-		if _, page, err := s.Page(id, results.Query{Path: bad}); err == nil || !strings.Contains(err.Error(), "want ") {
+		if _, page, err := s.Page(t.Context(), id, results.Query{Path: bad}); err == nil || !strings.Contains(err.Error(), "want ") {
 			t.Errorf("%s: got %q, %v, want an error that says what is wanted", bad, page, err)
 		}
 	}
@@ -273,11 +275,11 @@ func TestOddResults(t *testing.T) {
 			t.Errorf("%s: got %.200s, %v", name, whole, err)
 		}
 		for _, q := range []results.Query{{}, {Grep: "."}, {Grep: "(a|b|x*)*$"}, {Lines: "1"}} {
-			if _, page, err := s.Page(id, q); err != nil || len(page) > 8000 {
+			if _, page, err := s.Page(t.Context(), id, q); err != nil || len(page) > 8000 {
 				t.Errorf("%s: %+v: got %d bytes, %v", name, q, len(page), err)
 			}
 		}
-		_, _, _ = s.Page(id, results.Query{Path: "$..*..*..*"}) // it ends
+		_, _, _ = s.Page(t.Context(), id, results.Query{Path: "$..*..*..*"}) // it ends
 	}
 }
 
@@ -289,7 +291,7 @@ func TestBounds(t *testing.T) {
 	for range 64 {
 		preview(t, s, result, results.Wish{Over: 2000})
 	}
-	if _, _, err := s.Page(first, results.Query{}); err == nil {
+	if _, _, err := s.Page(t.Context(), first, results.Query{}); err == nil {
 		t.Error("the oldest of 65 results is still there")
 	}
 	s.Close()
@@ -315,8 +317,51 @@ func TestGrepFindsAll(t *testing.T) {
 		`took=.*#23456 `, `#23456 `, `(?i)TOOK=.*#23456 `, `took=(.*)(#)23456 `, `(#23456 )+`, `(#23456 ){1,3}`, `(zzz)?#23456 `, `(zzz)*#23456 `, `zzz|#23456 `, `#(23456 |zzz)`,
 		`(?:zz){0}#23456 `, `#2345[6] `, `#23456 . end`, `(?-s)#23456 .*`, `(?s)#23456 .*?end`, `(?m)^took=1.2ms #23456 .*$`, `#23456 \x{fffd}`, `\Q#23456 \E`, `(?i:TOOK)=1.2ms #23456 `,
 	} {
-		if told, page, err := s.Page(id, results.Query{Grep: pattern}); err != nil || !strings.HasPrefix(string(page), "23457: took=1.2ms #23456 ") || !strings.Contains(told, "1 of 1") {
+		if told, page, err := s.Page(t.Context(), id, results.Query{Grep: pattern}); err != nil || !strings.HasPrefix(string(page), "23457: took=1.2ms #23456 ") || !strings.Contains(told, "1 of 1") {
 			t.Errorf("%s: got %q, %.100q, %v, want line 23457 alone", pattern, told, page, err)
 		}
+	}
+}
+
+// A value that is longer than a page is told page by page.
+func TestLongValues(t *testing.T) {
+	text := `{"a":["` + strings.Repeat("long ä ", 3000) + `",{"b":1}]}`
+	s := shelf(t)
+	_, id := preview(t, s, content(text), results.Wish{Over: 1000})
+	var whole bytes.Buffer
+	pages := 1
+	for ; ; pages++ {
+		told, page, err := s.Page(t.Context(), id, results.Query{Path: "$", Page: pages})
+		if err != nil {
+			t.Fatalf("page %d: %v", pages, err)
+		}
+		whole.Write(page)
+		more := strings.Contains(told, "there are more")
+		if want := fmt.Sprintf("page %d: values 1 to 1", pages); !strings.HasPrefix(told, want) {
+			t.Errorf("got %q, want %q", told, want)
+		}
+		if !more {
+			break
+		}
+	}
+	if whole.String() != text+"\n" || pages < 3 {
+		t.Errorf("got %d bytes on %d pages, want the whole value of %d on several", whole.Len(), pages, len(text))
+	}
+}
+
+// A search that takes long ends with who waits for it, and what is kept meanwhile does not wait for it.
+func TestSearchEnds(t *testing.T) {
+	s := shelf(t)
+	_, id := preview(t, s, content(strings.Repeat("a", 20<<20)), results.Wish{Over: 1000})
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		_, _, err := s.Page(ctx, id, results.Query{Grep: "(?i)" + strings.Repeat("a?", 300) + "b"})
+		ended <- err
+	}()
+	preview(t, s, content(strings.Repeat("b", 10000)), results.Wish{Over: 1000})
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want that it was cancelled", err)
 	}
 }

@@ -72,6 +72,9 @@ func (s *Store) scratch() (*os.File, error) {
 type Shelf struct {
 	store *Store
 
+	// reading is held while a result is read, which takes memory and may take time; what is kept meanwhile does not wait for it.
+	reading sync.Mutex
+
 	mu      sync.Mutex
 	closed  bool
 	kept    int64
@@ -91,6 +94,8 @@ type kept struct {
 
 // lineStep is how many lines lie between two that are remembered.
 const lineStep = 128
+
+var errGone = errors.New("no result of that id is kept: results are kept until the session ends, and the oldest make room for new ones; call the tool again")
 
 var errClosed = errors.New("the session is closed")
 
@@ -156,21 +161,26 @@ func (s *Shelf) Close() {
 	}
 }
 
-// find returns the result of an id or an address, and which part of it is meant.
-func (s *Shelf) findLocked(id string) (k *kept, part string, err error) {
+// find returns the result of an id or an address, and which part of it is meant. It may be forgotten while it is read.
+func (s *Shelf) find(id string) (k *kept, part string, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	id, part, _ = strings.Cut(strings.TrimPrefix(id, Prefix), ".")
 	for _, k := range s.results {
 		if k.id == id {
 			return k, part, nil
 		}
 	}
-	return nil, "", errors.New("no result of that id is kept: results are kept until the session ends, and the oldest make room for new ones; call the tool again")
+	return nil, "", errGone
 }
 
 // read returns n bytes of the file from there on.
 func (k *kept) read(from, n int64) ([]byte, error) {
 	data := make([]byte, n)
-	if _, err := k.file.ReadAt(data, from); err != nil && !errors.Is(err, io.EOF) {
+	switch _, err := k.file.ReadAt(data, from); {
+	case errors.Is(err, os.ErrClosed):
+		return nil, errGone
+	case err != nil && !errors.Is(err, io.EOF):
 		return nil, fmt.Errorf("the kept result cannot be read: %w", err)
 	}
 	return data, nil

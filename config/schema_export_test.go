@@ -339,7 +339,7 @@ func description(key string) string {
 	case "commands":
 		return "What the built-in commands server serves: example (the workflow inside workbench), toolbox:NAME (the tools of a toolbox as commands), or the folder of a command workflow; a relative one starts from the folder of this file."
 	case "workflows":
-		return "Directories with workflow files for the built-in workflow server. Relative ones start from the folder of this file."
+		return "Where workflow files for the built-in workflow server are: directories, of which relative ones start from the folder of this file, and git repositories, git+https://HOST/PATH#REF."
 	case "conditions":
 		return "How the built-in workflow server reads conditions: strict (the default), or lenient with the string operators of older workflow files."
 	case "toolFilters":

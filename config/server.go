@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/mcp-workbench/workbench/internal/gitaddress"
 )
 
 // server reads one server. What is wrong with its variables becomes its Problem.
@@ -303,7 +305,15 @@ func (c *checker) builtin(o *object, s *Server) {
 		s.Builtin = v.text
 	}
 	for _, v := range o.list("workflows", false) {
-		s.Workflows = append(s.Workflows, c.place(v))
+		if !strings.HasPrefix(v.text, gitaddress.Prefix) {
+			s.Workflows = append(s.Workflows, c.place(v))
+			continue
+		}
+		if _, err := gitaddress.Parse(v.text); err != nil {
+			v.secret = true // It may hold a password.
+			c.reject(v, err.Error(), "")
+		}
+		s.Workflows = append(s.Workflows, v.text)
 	}
 	if o.has("builtin") && s.Builtin != "commands" {
 		s.Conditions = "strict"

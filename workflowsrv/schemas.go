@@ -9,7 +9,7 @@ const listOutput = `{"type":"object","properties":{` +
 	`"workflows":{"type":"array","items":{"type":"object","properties":{` +
 	`"id":{"type":"string"},"name":{"type":"string"},"description":{"type":"string"},"category":{"type":"string"},"version":{"type":"string"},` +
 	`"tags":{"type":"array","items":{"type":"string"}},` +
-	`"origin":{"type":"string","enum":["embedded","user","project","path","config"]},` +
+	`"origin":{"type":"string","enum":["embedded","user","project","path","config","git"]},` +
 	`"shadows":{"type":"array","items":{"type":"object","properties":{"origin":{"type":"string"},"file":{"type":"string"}},"required":["origin","file"]}},` +
 	`"warnings":{"type":"array","items":{"type":"string"}}},` +
 	`"required":["id","name","description","category","version"]}},` +

@@ -19,6 +19,8 @@ import (
 type flows struct {
 	gateway string // set before the first server is made; "" without one
 
+	fetching sync.WaitGroup // of workflows of git repositories
+
 	mu   sync.Mutex // guards what follows
 	made map[string]*workflowsrv.Server
 }

@@ -42,7 +42,7 @@ the configuration names; a later place replaces what an earlier one has.`,
 	}
 	cmd.AddCommand(workflowListCommand(env), workflowSourcesCommand(env), workflowShowCommand(env), workflowNextCommand(env),
 		workflowWalkCommand(env), workflowValidateCommand(env), workflowTestCommand(env), workflowJudgeCommand(env), workflowGraphCommand(env),
-		workflowVariablesCommand(env), workflowFmtCommand(env), workflowInitCommand(env), workflowSchemaCommand(env), workflowServeCommand(env))
+		workflowVariablesCommand(env), workflowFmtCommand(env), workflowInitCommand(env), workflowUpdateCommand(env), workflowSchemaCommand(env), workflowServeCommand(env))
 	return cmd
 }
 
@@ -57,7 +57,11 @@ func (e *environment) workflowOptions(dirs []string, conditions string, log zero
 		home, _ = e.lookup("USERPROFILE")
 	}
 	path, _ := e.lookup("WORKFLOW_STORAGE_PATH")
-	layers := definition.Layers{Embedded: library.Files(), Home: home, Project: project, Path: path, Dirs: dirs}
+	dirs, fetched, err := e.repositories(dirs, log)
+	if err != nil {
+		return workflowsrv.Options{}, err
+	}
+	layers := definition.Layers{Embedded: library.Files(), Home: home, Project: project, Path: path, Dirs: dirs, Fetched: fetched}
 	opts := workflowsrv.Options{
 		Logger: log, Sources: layers.Sources(),
 		Runs:  func(ctx context.Context) (runs.Log, error) { return e.desks.kept(ctx) },
@@ -134,6 +138,7 @@ func (e *environment) catalogue() (*definition.Catalogue, workflowsrv.Options, e
 	if err != nil {
 		return nil, opts, err
 	}
+	e.flows.fetching.Wait()
 	return definition.NewStore(opts.Sources).Catalogue(), opts, nil
 }
 

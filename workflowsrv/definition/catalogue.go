@@ -32,11 +32,11 @@ type Entry struct {
 // that is part of the program, or the user's own. Whoever follows it by its id
 // may mean that one. ok is false where nothing such is the case.
 func (e *Entry) Displaced() (p Place, ok bool) {
-	if e.Origin != Project {
+	if !e.Origin.IsForeign() {
 		return Place{}, false
 	}
 	for _, p := range e.Shadows {
-		if p.Origin != Project {
+		if !p.Origin.IsForeign() {
 			return p, true
 		}
 	}

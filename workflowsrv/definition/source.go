@@ -17,7 +17,11 @@ const (
 	Project  Origin = "project"  // a directory in the current directory
 	Path     Origin = "path"     // an entry of WORKFLOW_STORAGE_PATH
 	Config   Origin = "config"   // a directory that the configuration names
+	Git      Origin = "git"      // a git repository that the configuration names
 )
+
+// IsForeign reports whether others than the user can have written the workflows of an origin.
+func (o Origin) IsForeign() bool { return o == Project || o == Git }
 
 // A Source is a place that holds workflow files: Dir, or FS for files that
 // are part of the program. Files in directories below it are not looked at.
@@ -25,6 +29,8 @@ type Source struct {
 	Origin Origin
 	// Dir is absolute. It may be absent, and appear later.
 	Dir string
+	// Absent, if not nil, says why Dir is not there yet.
+	Absent func() string
 	// FS, if not nil, stands in place of Dir. It must not change.
 	FS fs.FS
 }
@@ -41,8 +47,10 @@ type Layers struct {
 	// Path is the value of WORKFLOW_STORAGE_PATH, directories joined by the
 	// list separator of the system.
 	Path string
-	// Dirs are the directories of the configuration.
-	Dirs []string
+	// Dirs are the directories of the configuration. Fetched are those of them that are kept of git repositories, with what says why
+	// one is not there yet.
+	Dirs    []string
+	Fetched map[string]func() string
 }
 
 // Sources returns the places from the weakest to the strongest. A directory
@@ -64,7 +72,11 @@ func (l Layers) Sources() []Source {
 		if !filepath.IsAbs(dir) {
 			dir = filepath.Join(l.Project, dir)
 		}
-		list = append(list, Source{Origin: origin, Dir: filepath.Clean(dir)})
+		s := Source{Origin: origin, Dir: filepath.Clean(dir)}
+		if absent, ok := l.Fetched[dir]; ok {
+			s.Origin, s.Absent = Git, absent
+		}
+		list = append(list, s)
 	}
 	if l.Home != "" {
 		add(User, filepath.Join(l.Home, ".workrail", "workflows"))

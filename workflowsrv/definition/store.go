@@ -182,6 +182,8 @@ func (s *Store) readSource(source Source, seen map[string]bool) (SourceState, []
 		if err != nil {
 			if !errors.Is(err, fs.ErrNotExist) {
 				state.Present, state.Err = true, reason(err)
+			} else if source.Absent != nil {
+				state.Present, state.Err = true, source.Absent()
 			}
 			return state, nil
 		}
@@ -197,7 +199,7 @@ func (s *Store) readSource(source Source, seen map[string]bool) (SourceState, []
 	left := &allowance{maxBytes, time.Now().Add(maxTime)}
 	for _, entry := range entries {
 		name := entry.Name()
-		if entry.IsDir() || !isWorkflowName(name) {
+		if entry.IsDir() || !IsWorkflowName(name) {
 			continue
 		}
 		if len(found) == maxFiles {
@@ -221,7 +223,8 @@ func (s *Store) readSource(source Source, seen map[string]bool) (SourceState, []
 	return state, found
 }
 
-func isWorkflowName(name string) bool {
+// IsWorkflowName reports whether a file of that name is taken for a workflow.
+func IsWorkflowName(name string) bool {
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".json", ".yaml", ".yml":
 		return !strings.HasPrefix(name, ".")

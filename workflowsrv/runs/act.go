@@ -89,7 +89,7 @@ func (t *turn) unsought(ctx context.Context) bool {
 	if a == nil || a.Kind != definition.ActTool {
 		return false
 	}
-	if e, err := t.e.opts.Find(t.r.Workflow); !t.calledBefore() && err == nil && e.Origin != definition.Project && t.e.digest(e.Workflow) == t.r.Digest {
+	if e, err := t.e.opts.Find(t.r.Workflow); !t.calledBefore() && err == nil && !e.Origin.IsForeign() && t.e.digest(e.Workflow) == t.r.Digest {
 		return false
 	}
 	if t.e.opts.Tools == nil {

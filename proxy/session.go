@@ -72,6 +72,7 @@ type session struct {
 	watched  map[string]bool     // resources that a legacy client subscribed to
 	tasks    *tasks
 	skills   map[*toolbox.Server]*serverSkills // of servers whose skills were listed
+	ownTasks map[string]*ownTask               // calls that workbench answers itself, and that have become tasks
 	listens  map[*flight]*subscription
 	arrears  map[arrear]struct{} // what a client that is behind gets later
 
@@ -116,6 +117,7 @@ func newSession(p *Proxy, who principal.Principal, user *account.Account, send f
 		watched:  make(map[string]bool),
 		tasks:    newTasks(),
 		skills:   make(map[*toolbox.Server]*serverSkills),
+		ownTasks: make(map[string]*ownTask),
 		listens:  make(map[*flight]*subscription),
 		arrears:  make(map[arrear]struct{}),
 		listed:   make(chan struct{}),
@@ -211,6 +213,10 @@ func (s *session) Close(ctx context.Context) error {
 		kept.close()
 	}
 	clear(s.skills)
+	for _, t := range s.ownTasks {
+		s.account.Credit(t.size)
+	}
+	clear(s.ownTasks)
 	s.mu.Unlock()
 	return errors.Join(errs...)
 }

@@ -181,6 +181,9 @@ func (s *session) taskRequest(c *call) {
 	if f == nil {
 		return
 	}
+	if f.answerOwn(c.method, id) {
+		return
+	}
 	if t, ok := s.tasks.find(id); ok {
 		f.askOf(c, t)
 		return

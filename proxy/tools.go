@@ -46,11 +46,11 @@ func (s *session) callTool(c *call) {
 	case !s.isMeta(name):
 		s.refuse(c, name, s.notMeant(toolbox.Tools, name, err))
 	case name == openTool || name == openToolLater:
-		s.openToolbox(c)
+		s.openToolbox(s.orTask(c))
 	case name == findTool || name == findToolLater:
 		s.findTools(c)
 	case name == scriptTool:
-		s.runScript(c)
+		s.runScript(s.orTask(c))
 	case name == readTool:
 		s.readResult(c)
 	case name == statusTool:

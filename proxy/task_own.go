@@ -1,0 +1,198 @@
+package proxy
+
+import (
+	"bytes"
+	"crypto/rand"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/mcp-workbench/workbench/internal/account"
+	"github.com/mcp-workbench/workbench/internal/eras"
+	"github.com/mcp-workbench/workbench/internal/wire"
+)
+
+// What workbench itself does for a client may take minutes: an open that installs servers, a script of many calls. A modern
+// client with the extension tasks is then given a task for it, and asks for the result when it likes.
+
+const (
+	// ownTaskAfter is how long such a call may take before it becomes a task.
+	ownTaskAfter = 5 * time.Second
+	// ownTaskLife is how long after its beginning a task that has ended is kept.
+	ownTaskLife = time.Hour
+	// ownTaskPoll is how often a client should ask for it.
+	ownTaskPoll = time.Second
+	// maxOwnTasks is how many a session may have.
+	maxOwnTasks = 64
+)
+
+// ownTask is the outlet of a call that may become a task: before it does, that of the client.
+type ownTask struct {
+	s     *session
+	key   flightKey
+	id    []byte // the token of the client's id
+	began time.Time
+	wait  *time.Timer
+
+	mu      sync.Mutex // held while the client is told, so that nothing comes behind the reply
+	client  outlet
+	task    string // its id; "" while it is none
+	status  string
+	outcome []byte // the member of a task that has ended: its result, or its error
+	ended   time.Time
+	size    int // what the session's account is charged; changed under s.mu too
+}
+
+// orTask has a call become a task if it takes long, where its client knows tasks.
+func (s *session) orTask(c *call) *call {
+	if c.modern == nil || !eras.HasExtension(c.modern.capabilities, eras.Tasks) {
+		return c
+	}
+	t := &ownTask{s: s, client: c.out, id: bytes.Clone(c.Bytes(c.ID)), began: time.Now(), status: "working"}
+	t.key = keyOf(c.scope, t.id)
+	c.out = t
+	t.mu.Lock() // against a reply in the meantime
+	t.wait = time.AfterFunc(ownTaskAfter, t.become)
+	t.mu.Unlock()
+	return c
+}
+
+// become gives the client the task.
+func (t *ownTask) become() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.status != "working" || !t.s.keepOwnTask(t) {
+		return // the client waits on
+	}
+	created := append([]byte(`{"resultType":"task",`), t.told()...)
+	t.client.finish(wire.AppendResult(nil, t.id, append(created, '}')))
+}
+
+// message implements outlet. A client that has got a task is told nothing more of the call.
+func (t *ownTask) message(msg []byte) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.task == "" {
+		t.client.message(msg)
+	}
+}
+
+// behind implements outlet.
+func (t *ownTask) behind() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.task == "" && t.client.behind()
+}
+
+// finish implements outlet.
+func (t *ownTask) finish(reply []byte) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.wait.Stop()
+	t.ended = time.Now()
+	t.status = "completed"
+	if t.task == "" {
+		t.client.finish(reply)
+		return
+	}
+	m := new(wire.Message)
+	switch {
+	case reply == nil || wire.Scan(bytes.Clone(reply), m) != nil:
+		t.status = "cancelled"
+	case m.Kind == wire.Failure:
+		t.status = "failed"
+		t.outcome = append([]byte(`,"error":`), m.Bytes(m.Error)...)
+	case bytes.HasPrefix(m.Bytes(m.Result), []byte(`{"resultType":"input_required"`)):
+		t.status = "failed"
+		t.outcome = []byte(`,"error":{"code":-32603,"message":"the call has a question that needs an answer before it is made: make it again"}`)
+	default:
+		t.outcome = append([]byte(`,"result":`), m.Bytes(m.Result)...)
+	}
+	if !t.s.chargeOwnTask(t) {
+		t.status = "failed"
+		t.outcome = []byte(`,"error":{"code":-32603,"message":"the result cannot be kept: too much is kept for this client"}`)
+	}
+}
+
+// told is what is said of the task; t.mu must be held.
+func (t *ownTask) told() []byte {
+	changed := t.began
+	if !t.ended.IsZero() {
+		changed = t.ended
+	}
+	said := fmt.Appendf(nil, `"taskId":%q,"status":%q,"createdAt":%q,"lastUpdatedAt":%q,"ttlMs":%d,"pollIntervalMs":%d`, t.task, t.status,
+		t.began.UTC().Format(time.RFC3339), changed.UTC().Format(time.RFC3339), ownTaskLife.Milliseconds(), ownTaskPoll.Milliseconds())
+	return append(said, t.outcome...)
+}
+
+// isOld reports whether a task has ended and need not be kept any more.
+func (t *ownTask) isOld(now time.Time) bool {
+	return !t.ended.IsZero() && now.Sub(t.began) > ownTaskLife
+}
+
+// keepOwnTask gives a call an id as a task, if there is room for one more. t.mu is held.
+func (s *session) keepOwnTask(t *ownTask) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed || len(s.ownTasks) >= maxOwnTasks || !s.account.Charge(account.Each) {
+		return false
+	}
+	t.size = account.Each
+	t.task = "workbench-" + rand.Text()
+	s.ownTasks[t.task] = t
+	return true
+}
+
+// chargeOwnTask charges for the outcome of a task; t.mu is held.
+func (s *session) chargeOwnTask(t *ownTask) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed || !s.account.Charge(len(t.outcome)) {
+		return false
+	}
+	t.size += len(t.outcome)
+	return true
+}
+
+// forgetOwnTasks forgets those that are too old.
+func (s *session) forgetOwnTasks() {
+	s.mu.Lock()
+	all := make([]*ownTask, 0, len(s.ownTasks))
+	for _, t := range s.ownTasks {
+		all = append(all, t)
+	}
+	s.mu.Unlock()
+	now := time.Now()
+	for _, t := range all {
+		t.mu.Lock()
+		if t.isOld(now) {
+			s.mu.Lock()
+			delete(s.ownTasks, t.task)
+			s.account.Credit(t.size)
+			s.mu.Unlock()
+		}
+		t.mu.Unlock()
+	}
+}
+
+// answerOwn answers a request about a task of ours; it reports whether that is one.
+func (f *flight) answerOwn(method, id string) bool {
+	f.s.forgetOwnTasks()
+	f.s.mu.Lock()
+	t := f.s.ownTasks[id]
+	f.s.mu.Unlock()
+	if t == nil {
+		return false
+	}
+	reply := []byte(`{"resultType":"complete"`)
+	switch method {
+	case "tasks/cancel":
+		f.s.abandon(t.key)
+	case "tasks/get":
+		t.mu.Lock()
+		reply = append(append(reply, ','), t.told()...)
+		t.mu.Unlock()
+	}
+	f.reply(append(reply, '}'))
+	return true
+}

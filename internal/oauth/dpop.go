@@ -204,11 +204,12 @@ func (c *Client) boundTo() (*proofKey, error) {
 }
 
 // proofKeyFor returns the key that a token of a place is to be bound to, as it
-// is kept: none unless the configuration or the server wants that, and the one
-// of the login if it has one.
+// is kept: none unless the configuration or the server wants that, or the token
+// before it was; and the one of the login if it has one.
 func (c *Client) proofKeyFor(r *record, p *place) (json.RawMessage, error) {
+	before := r.Bound && r.Issuer == p.Issuer
 	switch {
-	case !c.settings.DPoP && !r.Wanted.DPoP && !p.bound:
+	case !c.settings.DPoP && !r.Wanted.DPoP && !p.bound && !before:
 		return nil, nil
 	case len(p.Proofs) > 0 && !slices.Contains(p.Proofs, string(jose.ES256)):
 		return nil, fmt.Errorf("authorization server %s: it wants proofs (DPoP) that are signed with something else than ES256, which is what workbench signs them with", p.Issuer)

@@ -83,13 +83,24 @@ func TestBoundTokens(t *testing.T) {
 func TestBoundTokensOfAClient(t *testing.T) {
 	b := newBed(t)
 	b.DPoP = true
-	c := b.client(oauth.Settings{ClientID: "me", ClientSecret: "s3cret", Grant: oauth.GrantCredentials, DPoP: true})
-	token, err := c.Token(t.Context())
-	if err != nil {
-		t.Fatal(err)
+	settings := oauth.Settings{ClientID: "me", ClientSecret: "s3cret", Grant: oauth.GrantCredentials}
+	if _, err := b.client(settings).Token(t.Context()); err == nil || !strings.Contains(err.Error(), `write "dpop": true`) {
+		t.Errorf("got %v, want what is to be written", err)
 	}
-	if status, _ := b.post(c, token); status != http.StatusOK {
-		t.Errorf("got %d, want a request that is taken", status)
+	for _, always := range []bool{true, false} { // what was bound before is bound again
+		settings.DPoP = always
+		c := b.client(settings)
+		before, err := c.Token(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		token, err := c.Renew(t.Context(), before, oauth.Challenge{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if status, _ := b.post(c, token); status != http.StatusOK {
+			t.Errorf("got %d, want a request that is taken", status)
+		}
 	}
 }
 

@@ -30,6 +30,9 @@ type tokenRequest struct {
 // any grant be said: its others have no place for the resource (RFC 8707),
 // which the specification wants in all of them.
 func (c *Client) ask(ctx context.Context, t tokenRequest) (*oauth2.Token, error) {
+	if t.endpoint == "" {
+		return nil, fmt.Errorf("%s names no token endpoint in its metadata; ask who runs it", t.who)
+	}
 	for again := false; ; again = true {
 		params := t.params
 		if t.client.Auth == authKey {
@@ -159,6 +162,8 @@ func (t *tokenRequest) advice(refused *oauth2.RetrieveError) string {
 		}
 	}
 	switch code := refused.ErrorCode; {
+	case code == InvalidProof && t.key == nil:
+		return "it gives tokens that are bound to a key alone; write \"dpop\": true into \"oauth\" of the configuration"
 	case code == UseNonce:
 		return "it has been shown the nonce that it wants; tell who runs it"
 	case clock != "" && (code == InvalidProof || shown != ""):

@@ -220,6 +220,7 @@ func TestEnterprise(t *testing.T) {
 		"a token of no type":         {id: good, change: func(a map[string]any) { delete(a, "issued_token_type") }, want: "ask who runs it"},
 		"metadata of another issuer": {id: good, change: func(a map[string]any) { a["issuer"] = "https://other.example" }, want: "that of another"},
 		"a token endpoint inside":    {id: good, change: func(a map[string]any) { a["token_endpoint"] = "https://169.254.169.254/" }, want: "not a public address"},
+		"no token endpoint":          {id: good, change: func(a map[string]any) { delete(a, "token_endpoint") }, want: "names no token endpoint"},
 		"no grant":                   {id: good, change: func(a map[string]any) { a["access_token"] = "" }, want: "no token"},
 		"another's grant":            {id: good, change: func(a map[string]any) { a["access_token"] = good }, want: "the authorization server says invalid_grant"},
 	} {

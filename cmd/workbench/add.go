@@ -52,6 +52,7 @@ paths, since a client starts workbench in another one. Variables are written
 	})
 	f := cmd.Flags()
 	f.StringVar(&a.toolbox, "toolbox", "", "the `toolbox` it goes into, which is made if there is none (default: one for its kind)")
+	offerFlag(cmd, "toolbox", env.offerEach(env.toolboxNames))
 	f.StringVar(&a.description, "description", "", "what a new toolbox is for; the model chooses by it")
 	f.StringArrayVarP(&a.env, "env", "e", nil, "a variable of the program, as `NAME=VALUE`; may be given more than once")
 	f.StringArrayVarP(&a.headers, "header", "H", nil, "a header of each request, as `'NAME: VALUE'`; may be given more than once")

@@ -14,7 +14,7 @@ import (
 )
 
 func approveCommand(env *environment) *cobra.Command {
-	var refuse bool
+	var refuse, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "approve [ID...]",
 		Short: "Agree to calls that wait for a person",
@@ -30,9 +30,13 @@ refuses them with --refuse.`,
 			if len(ids) == 0 && refuse {
 				return usageError{hinted{errors.New("--refuse needs the ids of calls"), "workbench approve lists them"}}
 			}
-			return approve(cmd.Context(), env, ids, !refuse)
+			if len(ids) > 0 && asJSON {
+				return usageError{hinted{errors.New("--json lists the calls that wait"), "leave the ids out"}}
+			}
+			return approve(cmd.Context(), env, ids, !refuse, asJSON)
 		},
 	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "list the calls that wait as one JSON array, and ask about none")
 	cmd.Flags().BoolVar(&refuse, "refuse", false, "refuse the calls")
 	return cmd
 }
@@ -43,7 +47,7 @@ type waitingAt struct {
 	peer status.Peer
 }
 
-func approve(ctx context.Context, env *environment, ids []string, agree bool) error {
+func approve(ctx context.Context, env *environment, ids []string, agree, asJSON bool) error {
 	var all []waitingAt
 	for _, p := range status.Find(env.runtimeDirs()) {
 		calls, err := p.Approvals(ctx)
@@ -53,6 +57,13 @@ func approve(ctx context.Context, env *environment, ids []string, agree bool) er
 		for _, c := range calls {
 			all = append(all, waitingAt{c, p})
 		}
+	}
+	if asJSON {
+		list := []approval.Call{}
+		for _, c := range all {
+			list = append(list, c.Call)
+		}
+		return printJSON(env.out, list)
 	}
 	if len(ids) == 0 {
 		return askAll(ctx, env, all)

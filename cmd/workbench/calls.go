@@ -63,7 +63,7 @@ where the configuration has "record": "full"; secrets are masked.`,
 	f.StringVar(&flags.since, "since", "", "those alone that began after this `time`: a duration such as 10m, 15:04, or 2006-01-02T15:04:05Z")
 	f.IntVarP(&flags.filter.Limit, "last", "n", 50, "at most so many, the last; 0 for all")
 	f.BoolVar(&flags.asJSON, "json", false, "print a JSON document; with --follow one on a line for each call")
-	_ = cmd.RegisterFlagCompletionFunc("server", env.offer(env.serverNames))
+	offerFlag(cmd, "server", env.offerEach(env.serverNames))
 	cmd.AddCommand(callsShowCommand(env), callsRepeatCommand(env))
 	return cmd
 }
@@ -144,11 +144,11 @@ func listCalls(ctx context.Context, env *environment, flags *callsFlags) error {
 		_, err := fmt.Fprintln(env.out, "no such call is kept by a workbench that runs for this user")
 		return err
 	}
-	t := table{head: []string{"ID", "TIME", "OUTCOME", "TOOK", "BYTES", "TOKENS", "CLIENT", "CALL"}}
+	t := table{most: plainText, head: []string{"ID", "TIME", "OUTCOME", "TOOK", "BYTES", "TOKENS", "CLIENT", "CALL"}}
 	for i := range list.Calls {
 		t.add(callCells(&list.Calls[i])...)
 	}
-	return t.print(env.out, env.width())
+	return env.print(&t)
 }
 
 // callCells are the cells of a call in a table.

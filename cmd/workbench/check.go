@@ -171,7 +171,7 @@ func (c checking) print(env *environment, x *examined, cfg *config.Config, from 
 		for _, entry := range t.Servers {
 			s := x.Servers[i]
 			i++
-			fmt.Fprintf(out, "    %-20s %-8s %s\n", s.Server, s.Transport, s.stands(c.start))
+			fmt.Fprintf(out, "    %-20s %-8s %s\n", s.Server, s.Transport, env.paint(out).state(s.stands(c.start)))
 			x.tell(env, "      ", s.Toolbox, s.Server, "")
 			env.printSandbox(t.Name, entry)
 		}
@@ -250,7 +250,7 @@ func (x *examined) tell(env *environment, indent, toolbox, server, client string
 		if f.Fixed {
 			level = "mended"
 		}
-		fmt.Fprintf(env.out, "%s%s: %s\n", indent, level, foreign.NewLines(f.Message))
+		fmt.Fprintf(env.out, "%s%s: %s\n", indent, env.paint(env.out).state(level), foreign.NewLines(f.Message))
 		if f.Remedy != "" && !f.Fixed {
 			fmt.Fprintf(env.out, "%s  remedy: %s\n", indent, f.Remedy)
 		}

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -91,9 +93,12 @@ func (e *environment) withStore(ctx context.Context, fresh bool, do func(*store.
 		}
 	}
 	s, err := e.openStore(ctx, cfg, func(warning error) { fmt.Fprintf(e.err, "workbench: warning: %v\n", warning) })
-	if err != nil {
-		return err
+	if err == nil {
+		err = do(s)
+		err = errors.Join(err, s.Close())
 	}
-	defer func() { err = errors.Join(err, s.Close()) }()
-	return do(s)
+	if err != nil && cfg.Store.DSN == "" && (errors.Is(err, syscall.ENOSPC) || strings.Contains(err.Error(), "disk is full")) { // as SQLite says it
+		return hinted{err, `make room on that disk, or have what is kept elsewhere: "store": {"path": "…"} in the configuration`}
+	}
+	return err
 }

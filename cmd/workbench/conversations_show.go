@@ -87,7 +87,8 @@ func conversationsShowCommand(env *environment) *cobra.Command {
 traces are left out; --json has them.`,
 		Example: `  workbench conversations show 3f0c9a1be7d24c5f8a6b0d1e2f3a4b5c
   workbench conversations show 3f0c9a1be7d24c5f8a6b0d1e2f3a4b5c --json`,
-		Args: between(1, 1),
+		Args:              between(1, 1),
+		ValidArgsFunction: env.offer(env.keptIDs(keptConversations)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return env.withStore(cmd.Context(), false, func(s *store.Store) error {
 				for key, err := range s.Select(cmd.Context(), store.Selection{Principal: user, IDs: args}) {

@@ -12,8 +12,9 @@ func enableCommand(env *environment) *cobra.Command {
 		Short: "Offer servers that were disabled",
 		Long: `Enable takes "disabled" out of the entries of servers in your own configuration,
 or in the one that --config names. NAME is that of a server, or TOOLBOX/NAME.`,
-		Example: "  workbench enable github",
-		Args:    between(1, -1),
+		Example:           "  workbench enable github",
+		Args:              between(1, -1),
+		ValidArgsFunction: env.offerEach(env.serverNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return able(cmd, env, args, "enabled", func(ed *editing, keys []string) error { return ed.remove(keys...) })
 		},
@@ -27,8 +28,9 @@ func disableCommand(env *environment) *cobra.Command {
 		Long: `Disable puts "disabled" into the entries of servers in your own configuration, or
 in the one that --config names: they are not started and not offered. NAME is
 that of a server, or TOOLBOX/NAME.`,
-		Example: "  workbench disable github",
-		Args:    between(1, -1),
+		Example:           "  workbench disable github",
+		Args:              between(1, -1),
+		ValidArgsFunction: env.offerEach(env.serverNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return able(cmd, env, args, "disabled", func(ed *editing, keys []string) error { return ed.set([]byte("true"), keys...) })
 		},

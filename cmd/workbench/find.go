@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -43,6 +42,7 @@ each one once.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&s.toolbox, "toolbox", "", "search this `toolbox` alone")
+	offerFlag(cmd, "toolbox", env.offerEach(env.toolboxNames))
 	f.StringVar(&s.detail, "detail", string(find.Signatures), "what is told of the best tools: names, signatures or schemas")
 	f.IntVar(&s.budget, "budget", find.DefaultBudget, "the length of the answer in `tokens` of four bytes")
 	f.IntVar(&s.limit, "limit", 0, "how many `tools` are named at most; 0 is as many as fit")
@@ -142,8 +142,7 @@ func (s searching) printWhy(env *environment, index *find.Index, searched []find
 	if s.limit > 0 {
 		most = s.limit
 	}
-	w := tabwriter.NewWriter(env.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "TOOL\tSCORE\tFOUND BY")
+	t := table{head: []string{"TOOL", "SCORE", "FOUND BY"}}
 	hits := index.SearchVoted(s.query, votes)
 	for _, h := range hits[:min(most, len(hits))] {
 		of := searched[h.Server]
@@ -169,9 +168,9 @@ func (s searching) printWhy(env *environment, index *find.Index, searched []find
 		if why == nil {
 			why = append(why, "other tools of its server")
 		}
-		fmt.Fprintf(w, "%s\t%.1f\t%s\n", name, h.Score, strings.Join(why, "; "))
+		t.add(name, fmt.Sprintf("%.1f", h.Score), strings.Join(why, "; "))
 	}
-	return w.Flush()
+	return env.print(&t)
 }
 
 func indexCommand(env *environment) *cobra.Command {
@@ -183,8 +182,9 @@ stops them again. What is kept is searched by "workbench find" and by agents, an
 lets a toolbox open at once. The exit code is 1 if a server could not be started.`,
 		Example: `  workbench index
   workbench index dev`,
-		Args: between(0, 1),
-		RunE: func(cmd *cobra.Command, args []string) error { return indexServers(cmd.Context(), env, args) },
+		Args:              between(0, 1),
+		ValidArgsFunction: env.offer(env.toolboxNames),
+		RunE:              func(cmd *cobra.Command, args []string) error { return indexServers(cmd.Context(), env, args) },
 	}
 }
 
@@ -231,14 +231,13 @@ func indexServers(ctx context.Context, env *environment, names []string) error {
 			}
 		}
 	}
-	w := tabwriter.NewWriter(env.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "TOOLBOX\tSERVER\tTOOLS\tTOKENS\tSTATE")
+	t := table{head: []string{"TOOLBOX", "SERVER", "TOOLS", "TOKENS", "STATE"}}
 	failed := false
 	for _, r := range rows {
 		failed = failed || r.failed
-		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%s\n", r.toolbox, r.server, r.tools, r.bytes/4, r.state)
+		t.add(r.toolbox, r.server, fmt.Sprint(r.tools), fmt.Sprint(r.bytes/4), string(r.state))
 	}
-	if err := w.Flush(); err != nil {
+	if err := env.print(&t); err != nil {
 		return err
 	}
 	if cfg, err := env.loadOnce(); err == nil && len(names) == 0 {

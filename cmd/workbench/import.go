@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -54,6 +53,7 @@ The same server in several files is taken over once.`,
 	f := cmd.Flags()
 	f.BoolVar(&i.dryRun, "dry-run", false, "show what would be written, and write nothing")
 	f.StringVar(&i.toolbox, "toolbox", "", "put all servers into this `toolbox` (default: one for each kind of server)")
+	offerFlag(cmd, "toolbox", env.offerEach(env.toolboxNames))
 	f.BoolVar(&i.byClient, "by-client", false, "make a toolbox of each client's servers")
 	f.BoolVar(&i.project, "project", false, "read the files of this project as well")
 	f.BoolVar(&i.asJSON, "json", false, "print JSON")
@@ -346,20 +346,15 @@ func (i importing) show(env *environment, g *gathered, found []clients.Found, pa
 		return nil
 	}
 	if len(found) > 0 {
-		table := tabwriter.NewWriter(env.out, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(table, "SERVER\tFROM\tRUNS")
+		t := table{head: []string{"SERVER", "FROM", "RUNS"}, most: 60}
 		for _, f := range found {
 			name := f.Kind.Name + "/" + foreign.NewName(f.Name).String()
 			if f.Server.Disabled {
 				name += " (disabled)"
 			}
-			runs := []rune(f.Runs)
-			if len(runs) > 60 {
-				runs = append(runs[:59], '…')
-			}
-			fmt.Fprintf(table, "%s\t%s\t%s\n", name, strings.Join(origins(f), ", "), string(runs))
+			t.add(name, strings.Join(origins(f), ", "), f.Runs)
 		}
-		if err := table.Flush(); err != nil {
+		if err := env.print(&t); err != nil {
 			return err
 		}
 	}

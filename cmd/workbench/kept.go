@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -66,7 +65,7 @@ func (k kept) listing(env *environment, cmd *cobra.Command, find func(ctx contex
 		case asJSON:
 			return printJSON(env.out, list.shown)
 		}
-		return k.print(env.out, list)
+		return k.print(env, list)
 	}
 	k.addUser(cmd, &user)
 	cmd.Flags().IntVar(&limit, "limit", 20, "how many at most")
@@ -75,22 +74,19 @@ func (k kept) listing(env *environment, cmd *cobra.Command, find func(ctx contex
 }
 
 // print prints a list as a table.
-func (k kept) print(out io.Writer, list keptList) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	if len(list.rows) > 0 {
-		fmt.Fprintln(w, list.header)
-	}
+func (k kept) print(env *environment, list keptList) error {
+	t := table{head: strings.Split(list.header, "\t")}
 	for _, row := range list.rows {
 		cells := make([]string, len(row))
 		for i, cell := range row {
 			cells[i] = foreign.NewText(cell).String()
 		}
-		fmt.Fprintln(w, strings.Join(cells, "\t"))
+		t.add(cells...)
 	}
-	if err := w.Flush(); err != nil {
+	if err := env.print(&t); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(out, count(len(list.rows), string(k))+list.more)
+	_, err := fmt.Fprintln(env.out, count(len(list.rows), string(k))+list.more)
 	return err
 }
 
@@ -99,7 +95,7 @@ func (k kept) print(out io.Writer, list keptList) error {
 // in spite of it.
 func (k kept) exporting(env *environment, cmd *cobra.Command, write func(ctx context.Context, s *store.Store, to io.Writer, user string, ids []string) (said string, spite, err error)) *cobra.Command {
 	var user, output string
-	cmd.Args = between(0, -1)
+	cmd.Args, cmd.ValidArgsFunction = between(0, -1), env.offerEach(env.keptIDs(k))
 	cmd.RunE = func(cmd *cobra.Command, ids []string) error {
 		return env.withStore(cmd.Context(), false, func(s *store.Store) error {
 			if output == "" {
@@ -157,7 +153,7 @@ func (k kept) importing(env *environment, cmd *cobra.Command, read func(ctx cont
 func (k kept) deleting(env *environment, cmd *cobra.Command, find func(ctx context.Context, s *store.Store, user string, ids []string) ([]store.Key, error),
 	remove func(ctx context.Context, s *store.Store, key store.Key) error) *cobra.Command {
 	var user string
-	cmd.Args = between(1, -1)
+	cmd.Args, cmd.ValidArgsFunction = between(1, -1), env.offerEach(env.keptIDs(k))
 	cmd.RunE = func(cmd *cobra.Command, ids []string) error {
 		return env.withStore(cmd.Context(), false, func(s *store.Store) error {
 			keys, err := find(cmd.Context(), s, user, ids)

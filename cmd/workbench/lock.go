@@ -47,7 +47,8 @@ to all that differs of a server.`,
   workbench lock --check --offline
   workbench lock --diff dev
   workbench lock --accept dev/github/create_issue`,
-		Args: between(0, -1),
+		Args:              between(0, -1),
+		ValidArgsFunction: env.offerEach(env.toolboxNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case l.accept != nil && (l.check || l.diff || len(args) > 0):

@@ -35,7 +35,8 @@ renewed without you; a workbench that is running uses it at once.
 Run it again when a server wants more than you have consented to.`,
 		Example: `  workbench login dev/github
   workbench login dev/github --open`,
-		Args: between(1, 1),
+		Args:              between(1, 1),
+		ValidArgsFunction: env.offer(env.serverNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return env.login(cmd.Context(), args[0], open, port)
 		},
@@ -51,8 +52,9 @@ func logoutCommand(env *environment) *cobra.Command {
 		Short: "Forget the login to a remote server",
 		Long: `Logout tells the authorization server that the tokens are not needed any more, if
 it wants to know, and removes them from this machine.`,
-		Example: `  workbench logout dev/github`,
-		Args:    between(1, 1),
+		Example:           `  workbench logout dev/github`,
+		Args:              between(1, 1),
+		ValidArgsFunction: env.offer(env.serverNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return env.logout(cmd.Context(), args[0])
 		},

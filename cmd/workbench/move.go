@@ -21,7 +21,8 @@ none, in your own configuration or in the one that --config names. A toolbox tha
 has no servers then goes. NAME is that of a server, or TOOLBOX/NAME.`,
 		Example: `  workbench move github code
   workbench move tools/pg data --description "Query the databases of the shop"`,
-		Args: between(2, 2),
+		Args:              between(2, 2),
+		ValidArgsFunction: env.completeMove,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var done []string
 			err := env.edit(cmd.Context(), func(ed *editing) error {

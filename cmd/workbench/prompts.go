@@ -45,7 +45,7 @@ func listItems(ctx context.Context, env *environment, names []string, asJSON boo
 		return err
 	}
 	defer closeAll()
-	t := table{head: []string{"TOOLBOX", "SERVER", "NAME", "DESCRIPTION"}}
+	t := table{most: plainText, head: []string{"TOOLBOX", "SERVER", "NAME", "DESCRIPTION"}}
 	all := []json.RawMessage{}
 	failed := false
 	for _, b := range boxes {
@@ -71,7 +71,7 @@ func listItems(ctx context.Context, env *environment, names []string, asJSON boo
 		if err != nil {
 			return err
 		}
-	} else if err := t.print(env.out, env.width()); err != nil {
+	} else if err := env.print(&t); err != nil {
 		return err
 	}
 	if len(all) == 0 && !failed && !asJSON {

@@ -16,7 +16,8 @@ a server, or TOOLBOX/NAME. Comments and order of the rest stay as they are, and
 workbench undo takes it back.`,
 		Example: `  workbench remove github
   workbench remove code/github`,
-		Args: between(1, -1),
+		Args:              between(1, -1),
+		ValidArgsFunction: env.offerEach(env.serverNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var done []string
 			err := env.edit(cmd.Context(), func(ed *editing) error {

@@ -192,7 +192,9 @@ func rootCommand(env *environment) *cobra.Command {
 are grouped into toolboxes in workbench-config.json; the client opens the one it
 needs, and only then are its servers started, supervised and offered.
 
-Without a command it serves on standard input and output, as clients start it.`,
+Without a command it serves on standard input and output, as clients start it.
+workbench completion SHELL --help says how to have a shell complete commands and
+the names of toolboxes, servers, tools, tokens, runs and conversations.`,
 		Example: `  workbench check                        # is the configuration right?
   workbench tools workflows              # what does a toolbox offer?
   workbench call workflows/workflow/workflow_list
@@ -210,11 +212,11 @@ Without a command it serves on standard input and output, as clients start it.`,
 	f := root.PersistentFlags()
 	f.StringVar(&env.configPath, "config", "", "configuration `file` (default: $WORKBENCH_CONFIG, else $XDG_CONFIG_HOME/workbench/workbench-config.json and the project's own workbench-config.json, once it is trusted)")
 	f.StringVar(&env.logLevel, "log-level", "info", "what is logged to standard error: debug, info, warn, error or off")
-	_ = root.RegisterFlagCompletionFunc("log-level", fixed("debug", "info", "warn", "error", "off")) // fails for unknown flags alone
+	offerFlag(root, "log-level", fixed("debug", "info", "warn", "error", "off"))
 	f.StringVar(&env.logFile, "log-file", "", "log to this `file` instead of standard error")
 	root.Flags().AddFlag(serve.Flags().Lookup("toolbox")) // the commonest; the others need the command
 	for _, cmd := range []*cobra.Command{root, serve} {
-		_ = cmd.RegisterFlagCompletionFunc("toolbox", env.offer(env.toolboxNames))
+		offerFlag(cmd, "toolbox", env.offerEach(env.toolboxNames))
 	}
 	root.AddCommand(
 		serve,

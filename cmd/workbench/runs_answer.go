@@ -47,7 +47,8 @@ alone, for 15 minutes.`,
 		Example: `  workbench runs answer run-7k3q9x2m4a
   workbench runs answer run-7k3q9x2m4a no --reason "not on a Friday"
   workbench runs answer run-7k3q9x2m4a --code`,
-		Args: between(1, 2),
+		Args:              between(1, 2),
+		ValidArgsFunction: env.offer(env.keptIDs(keptRuns)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !isTerminal(env.in) {
 				return hinted{errors.New("an answer is a person's: standard input is no terminal"), "run the command in a terminal of your own"}

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// terminal opens a pseudo terminal on which somebody has typed a line.
-func terminal(t *testing.T, typed string) *os.File {
+// openTerminal opens a pseudo terminal: the side of the person, and that of the program.
+func openTerminal(t *testing.T) (master, slave *os.File) {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
@@ -23,10 +23,17 @@ func terminal(t *testing.T, typed string) *os.File {
 	do(t, unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0))
 	number, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
 	do(t, err)
-	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
+	slave, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
 	do(t, err)
 	t.Cleanup(func() { slave.Close() })
-	_, err = master.WriteString(typed)
+	return master, slave
+}
+
+// terminal opens a pseudo terminal on which somebody has typed a line.
+func terminal(t *testing.T, typed string) *os.File {
+	t.Helper()
+	master, slave := openTerminal(t)
+	_, err := master.WriteString(typed)
 	do(t, err)
 	return slave
 }

@@ -25,7 +25,8 @@ agreed to what. Times are in UTC. Events of branches that were left by a rewind
 are marked by ~.`,
 		Example: `  workbench runs show run-7k3q9x2m4a
   workbench runs show run-7k3q9x2m4a --json`,
-		Args: between(1, 1),
+		Args:              between(1, 1),
+		ValidArgsFunction: env.offer(env.keptIDs(keptRuns)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return env.withStore(cmd.Context(), false, func(s *store.Store) error {
 				owned, err := oneRun(cmd.Context(), s, user, args[0])
@@ -138,7 +139,8 @@ of the step where it is, as an agent is told by workflow_resume. It changes
 nothing but the record that a person is asked, where the step wants that.`,
 		Example: `  workbench runs resume login
   workbench runs resume run-7k3q9x2m4a`,
-		Args: between(0, -1),
+		Args:              between(0, -1),
+		ValidArgsFunction: env.offer(env.keptIDs(keptRuns)),
 		RunE: func(cmd *cobra.Command, words []string) error {
 			engine, s, err := env.runner(cmd.Context())
 			if err != nil {
@@ -162,7 +164,7 @@ nothing but the record that a person is asked, where the step wants that.`,
 					return hinted{fmt.Errorf("no open run has these words"), "workbench runs list shows which there are"}
 				}
 				if len(found) > 1 && found[0].Score == found[1].Score {
-					if err := keptRuns.print(env.out, runList(found)); err != nil {
+					if err := keptRuns.print(env, runList(found)); err != nil {
 						return err
 					}
 					return hinted{fmt.Errorf("%s fit", count(len(found), "run")), "say more words, or the id"}

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -31,14 +30,11 @@ no values, and asks neither the keychain nor the commands of the configuration.`
 			if asJSON {
 				return printJSON(env.out, list)
 			}
-			w := tabwriter.NewWriter(env.out, 0, 0, 2, ' ', 0)
-			if len(list) > 0 {
-				fmt.Fprintln(w, "NAME\tWHERE\tFOR")
-			}
+			t := table{head: []string{"NAME", "WHERE", "FOR"}}
 			for _, s := range list {
-				fmt.Fprintf(w, "%s\t%s\t%s\n", s.Name, s.Where, strings.Join(s.For, ", "))
+				t.add(s.Name, s.Where, strings.Join(s.For, ", "))
 			}
-			if err := w.Flush(); err != nil {
+			if err := env.print(&t); err != nil {
 				return err
 			}
 			_, err = fmt.Fprintln(env.out, count(len(list), "secret"))

@@ -31,7 +31,8 @@ name it by ${user:NAME}; default_user is who works without a token of a user.`,
 		Example: `  workbench secret set GITHUB_TOKEN
   workbench secret set SHOP_TOKEN --user ada
   op read op://work/github/token | workbench secret set GITHUB_TOKEN --file`,
-		Args: between(1, 1),
+		Args:              between(1, 1),
+		ValidArgsFunction: env.offer(env.secretNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := args[0]
 			if err := env.keepsSecret(name); err != nil {
@@ -129,8 +130,9 @@ func secretRemoveCommand(env *environment) *cobra.Command {
 		Short: "Forget secrets",
 		Long: `Rm forgets secrets, with --user those of one user. Servers that run have been given them, and keep them until they
 end.`,
-		Example: `  workbench secret rm GITHUB_TOKEN`,
-		Args:    between(1, -1),
+		Example:           `  workbench secret rm GITHUB_TOKEN`,
+		Args:              between(1, -1),
+		ValidArgsFunction: env.offerEach(env.secretNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for _, name := range args {
 				if err := env.keepsSecret(name); err != nil {

@@ -62,7 +62,7 @@ func showStatus(ctx context.Context, env *environment, asJSON bool) error {
 	if asJSON {
 		return printJSON(env.out, statusJSON(all))
 	}
-	_, err := fmt.Fprint(env.out, picture(all))
+	_, err := fmt.Fprint(env.out, env.picture(all))
 	return err
 }
 

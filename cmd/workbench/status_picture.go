@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/status"
@@ -16,21 +15,36 @@ import (
 const pictureWidth = 80
 
 // picture shows workbenches to people.
-func picture(all []status.Workbench) string {
+func (e *environment) picture(all []status.Workbench) string {
 	if len(all) == 0 {
 		return "no workbench is running for this user\n"
 	}
-	var b strings.Builder
+	b := drawing{width: e.width(), paint: e.paint(e.out)}
 	for i := range all {
 		if i > 0 {
 			b.WriteString("\n")
 		}
-		drawWorkbench(&b, &all[i])
+		b.workbench(&all[i])
 	}
 	return b.String()
 }
 
-func drawWorkbench(b *strings.Builder, w *status.Workbench) {
+// drawing is the picture as it is made.
+type drawing struct {
+	strings.Builder
+	paint paint
+	width int // of the terminal; 0 if there is none
+}
+
+// text is the width for lines that are wrapped.
+func (b *drawing) text() int {
+	if b.width == 0 {
+		return pictureWidth
+	}
+	return min(max(b.width, leastText), pictureWidth)
+}
+
+func (b *drawing) workbench(w *status.Workbench) {
 	facts := []string{where(w), "up " + age(w.Since)}
 	if w.RSS > 0 {
 		facts = append(facts, fmt.Sprintf("%.1f MB", float64(w.RSS)/1e6))
@@ -57,12 +71,11 @@ func drawWorkbench(b *strings.Builder, w *status.Workbench) {
 		b.WriteString("  no toolbox is open\n")
 		return
 	}
-	table := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "  STATE\tSERVER\tTOOLS\tCALLS\tFAILED\tNOW\tKEPT\tPID")
+	t := table{head: []string{"  STATE", "SERVER", "TOOLS", "CALLS", "FAILED", "NOW", "KEPT", "PID"}}
 	for _, g := range rows {
-		fmt.Fprintf(table, "  %s\t%s\t%d\t%d\t%d\t%s\t%s\t%s\n", g.stateText(), shorten(g.toolbox+"/"+g.server, 24), g.worst.Tools, g.calls.All(), g.calls.Bad(), g.now(), bytesText(g.kept), g.pid())
+		t.add("  "+g.stateText(), shorten(g.toolbox+"/"+g.server, 24), fmt.Sprint(g.worst.Tools), fmt.Sprint(g.calls.All()), fmt.Sprint(g.calls.Bad()), g.now(), bytesText(g.kept), g.pid())
 	}
-	_ = table.Flush() // a Builder takes everything
+	b.WriteString(t.draw(b.width, b.paint))
 	for _, g := range rows {
 		g.explain(b)
 	}
@@ -200,30 +213,30 @@ func (g *group) cause() string {
 
 // explain says of a server that needs attention what is wrong and what to do,
 // and of any what is odd.
-func (g *group) explain(b *strings.Builder) {
+func (g *group) explain(b *drawing) {
 	s := &g.worst
 	if s.Advice == "" && len(s.Notes) == 0 && g.refused == 0 && g.dropped == 0 {
 		return // it is ready, or has nothing to do
 	}
-	fmt.Fprintf(b, "\n  %s/%s: %s for %s", g.toolbox, g.server, s.State, age(s.Since))
+	fmt.Fprintf(b, "\n  %s/%s: %s for %s", g.toolbox, g.server, b.paint.state(s.State), age(s.Since))
 	if s.Next != nil && time.Until(*s.Next) > 0 {
 		fmt.Fprintf(b, ", tried again in %s", time.Until(*s.Next).Round(time.Second))
 	}
 	b.WriteString("\n")
 	if s.Cause != "" {
-		b.WriteString(wrap(g.cause(), "    ", pictureWidth))
+		b.WriteString(wrap(g.cause(), "    ", b.text()))
 	}
 	for _, note := range s.Notes {
-		b.WriteString(wrap(note, "    ", pictureWidth))
+		b.WriteString(wrap(note, "    ", b.text()))
 	}
 	if g.refused > 0 {
-		b.WriteString(wrap(fmt.Sprintf("no more was kept because of it %d times: its account was full", g.refused), "    ", pictureWidth))
+		b.WriteString(wrap(fmt.Sprintf("no more was kept because of it %d times: its account was full", g.refused), "    ", b.text()))
 	}
 	if g.dropped > 0 {
-		b.WriteString(wrap(fmt.Sprintf("%d of its notifications were left out: the client did not keep up", g.dropped), "    ", pictureWidth))
+		b.WriteString(wrap(fmt.Sprintf("%d of its notifications were left out: the client did not keep up", g.dropped), "    ", b.text()))
 	}
 	if s.Advice != "" {
-		b.WriteString("    ->" + strings.TrimPrefix(wrap(s.Advice, "       ", pictureWidth), "      "))
+		b.WriteString("    ->" + strings.TrimPrefix(wrap(s.Advice, "       ", b.text()), "      "))
 	}
 }
 

@@ -249,7 +249,7 @@ func TestOutputUnread(t *testing.T) {
 
 // A file with a fault is seen where the state is.
 func TestPictureOfFaultyConfig(t *testing.T) {
-	got := picture([]status.Workbench{{Since: time.Now(), ConfigProblem: "c.json:2:3: a fault\nc.json:4:1: another", Front: status.Front{Config: "c.json"}}})
+	got := new(environment).picture([]status.Workbench{{Since: time.Now(), ConfigProblem: "c.json:2:3: a fault\nc.json:4:1: another", Front: status.Front{Config: "c.json"}}})
 	if want := "  config  it has a fault, and the one before goes on: c.json:2:3: a fault\n"; !strings.Contains(got, want) {
 		t.Errorf("got %q, want a line %q", got, want)
 	}

@@ -36,7 +36,7 @@ func watchStatus(ctx context.Context, env *environment, asJSON bool) error {
 		show = func(_ news, all []status.Workbench) error { return json.NewEncoder(env.out).Encode(statusJSON(all)) }
 	case isTerminal(env.out):
 		show = func(_ news, all []status.Workbench) error {
-			_, err := fmt.Fprint(env.out, "\x1b[H\x1b[2J", picture(all)) // home, clear
+			_, err := fmt.Fprint(env.out, "\x1b[H\x1b[2J", env.picture(all)) // home, clear
 			return err
 		}
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"os"
 	"strconv"
@@ -40,37 +39,97 @@ func (e *environment) textWidth() int {
 type table struct {
 	head []string
 	rows [][]string
+	most int // characters of the last column where no terminal says how wide it may be; 0 for all
 }
 
 func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
 
-// print prints the table within a width, 0 for any; without rows nothing is printed.
-func (t *table) print(to io.Writer, width int) error {
+// print prints a table within the width of the terminal, if standard output is one.
+func (e *environment) print(t *table) error {
+	_, err := io.WriteString(e.out, t.draw(e.width(), e.paint(e.out)))
+	return err
+}
+
+// draw sets the table within a width, 0 for any; without rows it is empty. Where the columns leave too little of the width,
+// each row is a block of lines, a name and a value each.
+func (t *table) draw(width int, p paint) string {
 	if len(t.rows) == 0 {
-		return nil
+		return ""
 	}
-	all := append([][]string{t.head}, t.rows...)
 	last := len(t.head) - 1
-	wide := make([]int, last)
-	left := width
+	wide, left := make([]int, last), width
 	for i := range wide {
-		for _, row := range all {
-			wide[i] = max(wide[i], utf8.RuneCountInString(row[i]))
-		}
+		wide[i] = t.longest(i)
 		left -= wide[i] + 2
 	}
-	if width == 0 {
-		left = plainText
+	if width > 0 && left < min(leastText, t.longest(last)) {
+		return t.blocks(width, p)
 	}
-	for _, row := range all {
-		var line strings.Builder
+	var b strings.Builder
+	for at, row := range append([][]string{t.head}, t.rows...) {
+		text := row[last]
+		switch {
+		case width > 0:
+			text = shorten(text, left)
+		case t.most > 0:
+			text = shorten(text, t.most)
+		}
 		for i, w := range wide {
-			fmt.Fprintf(&line, "%-*s", w+2, row[i])
+			b.WriteString(t.painted(p, at, i, row[i]) + strings.Repeat(" ", w+2-utf8.RuneCountInString(row[i])))
 		}
-		line.WriteString(shorten(row[last], max(left, leastText)))
-		if _, err := fmt.Fprintln(to, line.String()); err != nil {
-			return err
+		b.WriteString(t.painted(p, at, last, text) + "\n")
+	}
+	return b.String()
+}
+
+// blocks sets each row as lines of its own: nothing is cut but the last column, to three lines.
+func (t *table) blocks(width int, p paint) string {
+	label := 0
+	for _, name := range t.head {
+		label = max(label, utf8.RuneCountInString(strings.TrimSpace(name))+2)
+	}
+	room := max(width-label, 1)
+	var b strings.Builder
+	for at, row := range t.rows {
+		if at > 0 {
+			b.WriteString("\n")
+		}
+		for i, cell := range row {
+			if i == len(row)-1 {
+				cell = shorten(cell, 3*room)
+			}
+			name := strings.TrimSpace(t.head[i])
+			b.WriteString(p.bold(name) + strings.Repeat(" ", label-utf8.RuneCountInString(name)))
+			rest := []rune(strings.TrimSpace(cell))
+			for len(rest) > room {
+				b.WriteString(string(rest[:room]) + "\n" + strings.Repeat(" ", label))
+				rest = rest[room:]
+			}
+			b.WriteString(t.painted(p, at+1, i, string(rest)) + "\n")
 		}
 	}
-	return nil
+	return b.String()
+}
+
+// longest is the length of the longest cell of a column.
+func (t *table) longest(column int) int {
+	n := utf8.RuneCountInString(t.head[column])
+	for _, row := range t.rows {
+		n = max(n, utf8.RuneCountInString(row[column]))
+	}
+	return n
+}
+
+// painted sets off the head, which is row 0, and states.
+func (t *table) painted(p paint, row, column int, text string) string {
+	switch strings.TrimSpace(t.head[column]) {
+	case "STATE", "STATUS", "OUTCOME":
+		if row > 0 {
+			return p.state(text)
+		}
+	}
+	if row == 0 {
+		return p.bold(text)
+	}
+	return text
 }

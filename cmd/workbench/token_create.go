@@ -18,11 +18,17 @@ import (
 	"github.com/mcp-workbench/workbench/internal/tokens"
 )
 
+// createdToken is a token that was just made, as JSON.
+type createdToken struct {
+	shownToken
+	Token string `json:"token"`
+}
+
 func tokenCreateCommand(env *environment) *cobra.Command {
 	var (
 		user, expires string
 		toolboxes     []string
-		admin         bool
+		admin, asJSON bool
 	)
 	cmd := &cobra.Command{
 		Use:   "create NAME",
@@ -61,6 +67,9 @@ other users and read /metrics.`,
 			} else if err != nil {
 				return err
 			}
+			if asJSON {
+				return printJSON(env.out, createdToken{showTokens([]tokens.Token{t})[0], secret})
+			}
 			fmt.Fprintf(env.err, "The token of %s, which %s. It is not shown again.\n", foreign.NewText(t.Principal), ends(t.Expires))
 			_, err = fmt.Fprintln(env.out, secret)
 			return err
@@ -69,7 +78,9 @@ other users and read /metrics.`,
 	f := cmd.Flags()
 	f.StringVar(&user, "user", "", "the `user` that requests are made for (default: NAME)")
 	f.StringSliceVar(&toolboxes, "toolbox", nil, "a `toolbox` that the token is for; may be given more than once (default: all)")
+	offerFlag(cmd, "toolbox", env.offerEach(env.toolboxNames))
 	f.BoolVar(&admin, "admin", false, "let it act for other users and read /metrics")
+	f.BoolVar(&asJSON, "json", false, "print one JSON object with the token and what it is for")
 	f.StringVar(&expires, "expires", "90d", "when it ends: after a `time` like 12h or 30d, or never")
 	return cmd
 }

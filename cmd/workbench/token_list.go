@@ -3,8 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -36,7 +34,7 @@ what they are for. The tokens themselves are not kept.`,
 			if asJSON {
 				return printJSON(env.out, showTokens(list))
 			}
-			return printTokens(env.out, list, time.Now())
+			return printTokens(env, list, time.Now())
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON array")
@@ -61,11 +59,8 @@ func showTokens(list []tokens.Token) []shownToken {
 	return shown
 }
 
-func printTokens(out io.Writer, list []tokens.Token, now time.Time) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	if len(list) > 0 {
-		fmt.Fprintln(w, "NAME\tUSER\tTOOLBOXES\tCREATED\tEXPIRES")
-	}
+func printTokens(env *environment, list []tokens.Token, now time.Time) error {
+	table := table{head: []string{"NAME", "USER", "TOOLBOXES", "CREATED", "EXPIRES"}}
 	for _, t := range list {
 		boxes, expires := "all", "never"
 		if t.Toolboxes != nil {
@@ -80,12 +75,12 @@ func printTokens(out io.Writer, list []tokens.Token, now time.Time) error {
 		if t.Admin {
 			user += " (admin)"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", foreign.NewName(t.Name), user, foreign.NewText(boxes), t.Created.Format(time.DateOnly), expires)
+		table.add(foreign.NewName(t.Name).String(), user, foreign.NewText(boxes).String(), t.Created.Format(time.DateOnly), expires)
 	}
-	if err := w.Flush(); err != nil {
+	if err := env.print(&table); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(out, count(len(list), "token"))
+	_, err := fmt.Fprintln(env.out, count(len(list), "token"))
 	return err
 }
 

@@ -264,7 +264,7 @@ func (l *toolList) print(env *environment, asJSON bool) error {
 		_, err = fmt.Fprintln(env.out, string(foreign.JSON(out)))
 		return err
 	}
-	t := table{head: []string{"TOOLBOX", "SERVER", "TOOL", "DESCRIPTION"}}
+	t := table{most: plainText, head: []string{"TOOLBOX", "SERVER", "TOOL", "DESCRIPTION"}}
 	if l.seen {
 		t.head = slices.Insert(t.head, 3, "SEEN")
 	}
@@ -277,7 +277,7 @@ func (l *toolList) print(env *environment, asJSON bool) error {
 			t.add(row...)
 		}
 	}
-	return t.print(env.out, env.width())
+	return env.print(&t)
 }
 
 // located is a tool's definition with the toolbox and server it comes from, and

@@ -18,7 +18,7 @@ import (
 )
 
 func trustCommand(env *environment) *cobra.Command {
-	var list, yes bool
+	var list, yes, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "trust [DIR]",
 		Short: "Have the configuration of a project used",
@@ -37,15 +37,18 @@ it is asked for again, with what has changed.`,
 		Args: between(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
+			case asJSON && !list:
+				return usageError{hinted{errors.New("--json is for --list"), "workbench trust --list --json"}}
 			case list && len(args) > 0:
 				return usageError{hinted{errors.New("--list shows all that is trusted"), "leave DIR out"}}
 			case list:
-				return listTrusted(env)
+				return listTrusted(env, asJSON)
 			}
 			return trustProject(cmd.Context(), env, folderOf(args), yes)
 		},
 	}
 	cmd.Flags().BoolVar(&list, "list", false, "list the files that are trusted")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "with --list: print one JSON array")
 	cmd.Flags().BoolVar(&yes, "yes", false, "agree without being asked, after you have read the file")
 	return cmd
 }
@@ -203,21 +206,38 @@ func untrustProject(env *environment, named string) error {
 	return nil
 }
 
-func listTrusted(env *environment) error {
+// trustedFile is a file that is trusted, as JSON.
+type trustedFile struct {
+	Path  string    `json:"path"`
+	Since time.Time `json:"since"`
+	Used  bool      `json:"used"`          // it is as it was then
+	Why   string    `json:"why,omitempty"` // it is not used
+}
+
+func listTrusted(env *environment, asJSON bool) error {
 	store, err := env.trusted()
 	if err != nil {
 		return err
 	}
 	all, err := store.List()
+	list := []trustedFile{}
 	for _, e := range all {
 		state := "as it is"
-		switch _, now, why := (&sources{env: env}).judge(e.Path); {
+		_, now, why := (&sources{env: env}).judge(e.Path)
+		if asJSON {
+			list = append(list, trustedFile{e.Path, e.Since, why == "", why})
+			continue
+		}
+		switch {
 		case why != "" && now.Digest != "":
 			state = "not as it is now: " + why
 		case why != "":
 			state = why
 		}
 		fmt.Fprintf(env.out, "%s  %s  %s\n", e.Since.Format(time.DateOnly), shown(e.Path), foreign.NewText(state))
+	}
+	if asJSON {
+		err = errors.Join(err, printJSON(env.out, list))
 	}
 	return err
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -63,12 +62,11 @@ that depend on it, with what they test.`,
 				_, err := fmt.Fprintln(env.out, "No step depends on a variable.")
 				return err
 			}
-			table := tabwriter.NewWriter(env.out, 0, 0, 2, ' ', 0)
-			fmt.Fprintln(table, "VARIABLE\tSET IN\tTESTED IN\tFOR")
+			t := table{head: []string{"VARIABLE", "SET IN", "TESTED IN", "FOR"}}
 			for _, v := range list {
-				fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", v.Name, orWhen(strings.Join(v.Set, ", "), "nowhere"), strings.Join(v.Tested, ", "), strings.Join(v.Tests, ", "))
+				t.add(v.Name, orWhen(strings.Join(v.Set, ", "), "nowhere"), strings.Join(v.Tested, ", "), strings.Join(v.Tests, ", "))
 			}
-			return table.Flush()
+			return env.print(&t)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")

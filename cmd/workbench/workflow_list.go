@@ -122,18 +122,36 @@ func listed(c *definition.Catalogue, tags []string) listedCatalogue {
 	return list
 }
 
+// listedSource is a place where workflows are looked for, as JSON.
+type listedSource struct {
+	Origin    definition.Origin `json:"origin"`
+	Dir       string            `json:"dir,omitempty"` // none for those that are part of workbench
+	Present   bool              `json:"present"`
+	Workflows int               `json:"workflows"`
+	Invalid   int               `json:"invalid"`
+	Err       string            `json:"error,omitempty"`
+}
+
 func workflowSourcesCommand(env *environment) *cobra.Command {
-	return &cobra.Command{
+	var asJSON bool
+	cmd := &cobra.Command{
 		Use:   "sources",
 		Short: "Show where workflows are looked for",
 		Long: `Sources prints the places from the weakest to the strongest: where two of them
 have a workflow of the same id, the later one counts.`,
-		Example: "  workbench workflow sources",
+		Example: "  workbench workflow sources\n  workbench workflow sources --json",
 		Args:    noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			c, _, err := env.catalogue()
 			if err != nil {
 				return err
+			}
+			if asJSON {
+				list := []listedSource{}
+				for _, s := range c.Sources {
+					list = append(list, listedSource{s.Origin, s.Dir, s.Present || s.FS != nil, s.Workflows, s.Invalid, s.Err})
+				}
+				return printJSON(env.out, list)
 			}
 			for _, s := range c.Sources {
 				state := fmt.Sprintf("%s, %s not valid", count(s.Workflows, "workflow"), count(s.Invalid, "file"))
@@ -154,6 +172,8 @@ have a workflow of the same id, the later one counts.`,
 			return nil
 		},
 	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON array")
+	return cmd
 }
 
 // printJSON prints a value of ours for programs and for eyes.

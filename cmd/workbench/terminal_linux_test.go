@@ -1,0 +1,126 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// screen is a pseudo terminal, and what was written to it.
+type screen struct {
+	master, slave *os.File
+	shown         syncBuffer
+	drained       chan struct{}
+}
+
+// newScreen opens one that is so many columns wide.
+func newScreen(t *testing.T, columns uint16) *screen {
+	t.Helper()
+	s := &screen{drained: make(chan struct{})}
+	s.master, s.slave = openTerminal(t)
+	do(t, unix.IoctlSetWinsize(int(s.slave.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 40, Col: columns}))
+	go func() {
+		defer close(s.drained)
+		_, err := io.Copy(&s.shown, s.master)
+		if err != nil && !errors.Is(err, syscall.EIO) && !errors.Is(err, os.ErrClosed) { // EIO is the end of a terminal
+			t.Errorf("read the terminal: %v", err)
+		}
+	}()
+	return s
+}
+
+// text is all that was shown, once nobody writes any more.
+func (s *screen) text() string {
+	s.slave.Close()
+	<-s.drained
+	return strings.ReplaceAll(s.shown.String(), "\r\n", "\n")
+}
+
+var escapes = regexp.MustCompile(`\x1b\[[0-9;?]*[A-Za-z]`)
+
+// What commands print in columns fits the terminal, however wide it is, and is coloured where the user and the terminal allow.
+func TestTerminals(t *testing.T) {
+	dir := t.TempDir()
+	config := filepath.Join(dir, "workbench-config.json")
+	do(t, os.WriteFile(config, []byte(`{"toolboxes": {"a-toolbox-with-a-name": {"mcpServers": {"workflow": {"builtin": "workflow"}, "off": {"command": "cat", "disabled": true,
+		"env": {"K": "${secret:A_SECRET_WITH_A_LONG_NAME}"}}}}}}`), 0o600))
+	do(t, os.WriteFile(filepath.Join(dir, "other.json"), []byte(`{"mcpServers": {"files": {"command": "npx", "args": ["-y", "@modelcontextprotocol/server-filesystem", "/srv/some/where"]}}}`), 0o600))
+	environ := []string{"HOME=" + dir, "WORKBENCH_CONFIG=" + config, "TERM=xterm-256color"}
+	on := func(columns uint16, environ []string, args ...string) string {
+		t.Helper()
+		s := newScreen(t, columns)
+		if code := run(t.Context(), args, streams{strings.NewReader(""), s.slave, s.slave}, environ); code != exitDone {
+			t.Fatalf("workbench %q: got exit code %d and %s", args, code, s.text())
+		}
+		return s.text()
+	}
+	on(80, environ, "token", "create", "a-client-of-the-gateway", "--user", "ada.lovelace@example.org")
+	for _, columns := range []uint16{40, 80, 200} {
+		for _, args := range [][]string{
+			{"tools"}, {"tools", "--offline"}, {"prompts"}, {"find", "list workflows", "--explain"}, {"index", "a-toolbox-with-a-name"}, {"status"}, {"token", "list"}, {"secret", "list"},
+			{"conversations", "list"}, {"runs", "list"}, {"workflow", "variables", "find-bug"}, {"import", filepath.Join(dir, "other.json"), "--dry-run"},
+		} {
+			got := escapes.ReplaceAllString(on(columns, environ, args...), "")
+			if strings.TrimSpace(got) == "" {
+				t.Errorf("workbench %q printed nothing", args)
+			}
+			for line := range strings.Lines(got) {
+				line = strings.TrimSuffix(line, "\n")
+				if len([]rune(line)) > int(columns) && !strings.Contains(line, dir) && !strings.Contains(line, "tokens") {
+					t.Errorf("workbench %q on %d columns: a line is wider: %s", args, columns, line)
+				}
+			}
+		}
+	}
+	const green = "\x1b[32mok\x1b[0m"
+	for name, test := range map[string]struct {
+		environ []string
+		want    bool
+	}{
+		"a terminal":      {nil, true},
+		"NO_COLOR":        {[]string{"NO_COLOR=1"}, false},
+		"NO_COLOR, empty": {[]string{"NO_COLOR="}, true},
+		"a dumb terminal": {[]string{"TERM=dumb"}, false},
+	} {
+		got := on(80, append(environ[:3:3], test.environ...), "check")
+		if strings.Contains(got, green) != test.want || !test.want && strings.Contains(got, "\x1b") {
+			t.Errorf("%s: got %q, want colours: %v", name, got, test.want)
+		}
+	}
+	var out bytes.Buffer
+	if run(t.Context(), []string{"check"}, streams{strings.NewReader(""), &out, &out}, environ); strings.Contains(out.String(), "\x1b") {
+		t.Errorf("in a pipe: got %q, want no colours", &out)
+	}
+}
+
+// While servers start, a line for each moves on the terminal, with its state, the seconds and its last words; at the end it is gone.
+func TestStartingOnATerminal(t *testing.T) {
+	s := newScreen(t, 80)
+	cmd, _ := started(t, `{"toolboxes": {"box": {"mcpServers": {"s": {"command": "sh", "cwd": ".", "args": ["-c", "echo fetching 312 packages >&2; while [ ! -e seen ]; do sleep .05; done; exit 3"]}}}}}`, "tools", "box", "--log-level", "off")
+	cmd.Stderr = s.slave
+	do(t, cmd.Start())
+	line := regexp.MustCompile(`box/s starting \d+s: fetching 312 packages`)
+	for end := time.Now().Add(late); len(line.FindAllString(s.shown.String(), 2)) < 2; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("got %q, want a line that moves", s.shown.String())
+		}
+	}
+	do(t, os.WriteFile(filepath.Join(cmd.Dir, "seen"), nil, 0o600))
+	if err := cmd.Wait(); err == nil {
+		t.Error("got no error of a server that ended")
+	}
+	got := s.text()
+	pieces := strings.Split(got, "\x1b[1A\x1b[J") // a line up, and the rest cleared
+	if last := pieces[len(pieces)-1]; len(pieces) < 3 || !strings.HasPrefix(last, "workbench: error: ") {
+		t.Errorf("got %q, want the lines gone, and then why", got)
+	}
+}

@@ -310,10 +310,10 @@ func readDefinition(raw []byte) toolDef {
 // arguments reads a tool's arguments from the command line and checks them.
 func (e *environment) arguments(input []byte, args []string, help string) ([]byte, error) {
 	schema := argument.NewSchema(input)
-	object := []byte("{}")
+	object, whole := []byte("{}"), len(args) == 1 && !argument.IsPair(args[0])
 	var err error
 	switch {
-	case len(args) == 1 && !argument.IsPair(args[0]):
+	case whole:
 		object, err = e.object(args[0])
 	case len(args) > 0:
 		if object, err = schema.Parse(args); err != nil {
@@ -328,6 +328,13 @@ func (e *environment) arguments(input []byte, args []string, help string) ([]byt
 		return nil, err
 	}
 	if err := schema.Check(object); err != nil {
+		var fault *argument.FaultError
+		if errors.As(err, &fault) && fault.Guessed {
+			if whole {
+				return object, nil // what is written out is meant
+			}
+			help += `; if they are meant, give all arguments as one JSON object`
+		}
 		return nil, usageError{hinted{fmt.Errorf("the arguments do not fit: %w", err), help}}
 	}
 	return object, nil

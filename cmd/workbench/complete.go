@@ -77,8 +77,11 @@ func (e *environment) keptIDs(k kept) func() []string {
 // secretNames are those of the secrets that are kept, and that the configuration names.
 func (e *environment) secretNames() (names []string) {
 	defer e.quiet()()
-	list, _ := e.listSecrets()
-	for _, s := range list {
+	cfg, _, err := e.load()
+	if err != nil {
+		return nil
+	}
+	for _, s := range e.listSecrets(cfg) {
 		names = append(names, s.Name)
 	}
 	return names

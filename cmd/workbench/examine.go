@@ -44,7 +44,7 @@ const bytesPerToken = 4
 // examine looks at all servers of a configuration. Nothing is started.
 func (e *environment) examine(ctx context.Context, cfg *config.Config) *examined {
 	x := &examined{Config: cfg.Path, Findings: []diagnosis.Finding{}, Servers: []examinedServer{}}
-	found := make([][]diagnosis.Finding, 0)
+	found, secrets := make([][]diagnosis.Finding, 0), e.secretsThere(cfg)
 	var all errgroup.Group
 	all.SetLimit(32)
 	for _, t := range cfg.Toolboxes {
@@ -60,7 +60,7 @@ func (e *environment) examine(ctx context.Context, cfg *config.Config) *examined
 			case s.Builtin == commandsBuiltin:
 				all.Go(func() error { found[i] = lookAtDesk(s); return ctx.Err() })
 			case s.Transport != config.TransportBuiltin:
-				all.Go(func() error { found[i] = e.look(s); return ctx.Err() })
+				all.Go(func() error { found[i] = append(e.look(s), unsetSecrets(s, secrets)...); return ctx.Err() })
 			}
 		}
 	}
@@ -81,6 +81,26 @@ func (e *environment) look(s config.Server) []diagnosis.Finding {
 		return []diagnosis.Finding{{Level: diagnosis.Fault, Message: err.Error(), Remedy: "mend the entry, or what it names"}}
 	}
 	return diagnosis.Server{Command: s.Command, Args: s.Args, Env: toolbox.Environment(s, e.environ), Given: s.Env, Cwd: s.Cwd, URL: s.URL, Headers: s.Headers}.Look()
+}
+
+// unsetSecrets says which secrets of a server are not among those that are there.
+func unsetSecrets(s config.Server, there map[string]bool) (found []diagnosis.Finding) {
+	for _, secret := range s.Secrets() {
+		if !there[secret.Name] {
+			found = append(found, diagnosis.Finding{Level: diagnosis.Warning, Message: fmt.Sprintf("its secret %s is not kept here", secret.Name),
+				Remedy: "workbench secret set " + secret.Name})
+		}
+	}
+	return found
+}
+
+// secretsThere are the names of the secrets that are kept, or that a command of the configuration gives.
+func (e *environment) secretsThere(cfg *config.Config) map[string]bool {
+	there := make(map[string]bool)
+	for _, s := range e.listSecrets(cfg) {
+		there[s.Name] = there[s.Name] || s.User == "" && s.Where != inNone
+	}
+	return there
 }
 
 // plain returns a server with its files of variables read. Secrets are not looked up: something stands in their place.

@@ -23,10 +23,11 @@ no values, and asks neither the keychain nor the commands of the configuration.`
   workbench secret list --json`,
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			list, err := env.listSecrets()
+			cfg, _, err := env.load()
 			if err != nil {
 				return err
 			}
+			list := env.listSecrets(cfg)
 			if asJSON {
 				return printJSON(env.out, list)
 			}
@@ -62,11 +63,7 @@ type shownSecret struct {
 }
 
 // listSecrets gathers what is known of secrets.
-func (e *environment) listSecrets() ([]shownSecret, error) {
-	cfg, _, err := e.load()
-	if err != nil {
-		return nil, err
-	}
+func (e *environment) listSecrets(cfg *config.Config) []shownSecret {
 	all := make(map[string]*shownSecret)
 	add := func(kept, where string) *shownSecret {
 		if all[kept] == nil {
@@ -112,5 +109,5 @@ func (e *environment) listSecrets() ([]shownSecret, error) {
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		list = append(list, *all[name])
 	}
-	return list, nil
+	return list
 }

@@ -191,6 +191,10 @@ func (s Schema) resolved(schema any) map[string]any {
 }
 
 // FaultError says what is wrong with arguments.
-type FaultError struct{ Faults []string }
+type FaultError struct {
+	Faults []string
+	// Guessed says that the schema allows the arguments, and that keys alone are nearly called as some that it has.
+	Guessed bool
+}
 
 func (e *FaultError) Error() string { return strings.Join(e.Faults, "; ") }

@@ -1,6 +1,7 @@
 package argument_test
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/mcp-workbench/workbench/internal/argument"
@@ -67,11 +68,22 @@ func TestCheck(t *testing.T) {
 			got := ""
 			if err := argument.NewSchema([]byte(schema)).Check([]byte(test.arguments)); err != nil {
 				got = err.Error()
+				var fault *argument.FaultError
+				if errors.As(err, &fault) && fault.Guessed {
+					t.Errorf("got %q as a guess, want it as a fault by the schema", got)
+				}
 			}
 			if got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})
+	}
+	for given, guessed := range map[string]bool{`{"anyon":1}`: true, `{"anyon":1,"other":"x"}`: false} {
+		var fault *argument.FaultError
+		err := argument.NewSchema([]byte(`{"properties":{"anyone":{},"other":{"type":"integer"}}}`)).Check([]byte(given))
+		if !errors.As(err, &fault) || fault.Guessed != guessed {
+			t.Errorf("%s: got %+v, want a guess: %v", given, err, guessed)
+		}
 	}
 	for _, open := range []string{`{}`, `[]`, `nonsense`, `{"properties":{"anyone":{}},"additionalProperties":true}`, `{"properties":{"zebra":{}}}`, `{"properties":7}`, `{"properties":{"x":{"$ref":"#"}},"$ref":"#"}`} {
 		if err := argument.NewSchema([]byte(open)).Check([]byte(`{"anyon":{"x":1},"any":{"x":1}}`)); err != nil {

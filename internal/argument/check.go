@@ -37,15 +37,17 @@ func (s Schema) Check(arguments []byte) error {
 	if len(c.faults) == 0 {
 		return nil
 	}
+	guessed := len(c.faults) == c.guesses
 	if more := len(c.faults) - maxFaults; more > 0 {
 		c.faults = append(c.faults[:maxFaults], fmt.Sprintf("and %d more", more))
 	}
-	return &FaultError{c.faults}
+	return &FaultError{c.faults, guessed}
 }
 
 type checker struct {
-	schema Schema
-	faults []string
+	schema  Schema
+	faults  []string
+	guesses int // how many of the faults are none of the schema
 }
 
 func (c *checker) fault(format string, args ...any) {
@@ -109,6 +111,9 @@ func (c *checker) unknown(prefix, name string, in map[string]any, given map[stri
 	}
 	switch {
 	case near != nil:
+		if !closed {
+			c.guesses++
+		}
 		c.fault("%s is not known: did you mean %s?", shown(prefix+name), shown(prefix+near[0]))
 	case closed && len(properties) > 0:
 		c.fault("%s is not known; there are: %s", shown(prefix+name), shownAll(slices.Sorted(maps.Keys(properties))))

@@ -2,8 +2,12 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/workbench/internal/document"
 )
 
 func removeCommand(env *environment) *cobra.Command {
@@ -26,11 +30,15 @@ workbench undo takes it back.`,
 					if err != nil {
 						return err
 					}
+					bundle := ed.bundleOf(box, name)
 					last, err := ed.drop(box, name)
 					if err != nil {
 						return err
 					}
 					done = append(done, fmt.Sprintf("%s/%s: removed", box, name))
+					if bundle != "" {
+						done = append(done, fmt.Sprintf("its bundle stays in %s, for workbench undo; delete that folder when you are sure", shown(bundle)))
+					}
 					if last {
 						done = append(done, fmt.Sprintf("%s: removed, for it has no servers", box))
 					}
@@ -40,6 +48,30 @@ workbench undo takes it back.`,
 			return env.told(done, err)
 		},
 	}
+}
+
+// bundleOf is the folder of the bundle that a server is started from, "" if it is from none.
+func (ed *editing) bundleOf(box, name string) string {
+	state, err := ed.env.stateDir()
+	if err != nil {
+		return ""
+	}
+	entry := ed.root.Get("toolboxes").Get(box).Get("mcpServers").Get(name)
+	texts := []*document.Node{entry.Get("command"), entry.Get("cwd")}
+	if args := entry.Get("args"); args != nil {
+		texts = append(texts, args.Items...)
+	}
+	all := filepath.Join(state, "bundles") + string(filepath.Separator)
+	for _, text := range texts {
+		if text == nil {
+			continue
+		}
+		if _, inside, ok := strings.Cut(text.Value, all); ok { // the rest is a path in it
+			folder, _, _ := strings.Cut(inside, string(filepath.Separator))
+			return all + folder
+		}
+	}
+	return ""
 }
 
 // told prints what was done, unless it was not.

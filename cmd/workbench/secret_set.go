@@ -44,7 +44,7 @@ name it by ${user:NAME}; default_user is who works without a token of a user.`,
 				return err
 			}
 			if err := secrets.Check(value); err != nil {
-				return fmt.Errorf("the value of %s cannot be kept: %w", shownSecretName(name), err)
+				return hinted{fmt.Errorf("the value of %s cannot be kept: %w", shownSecretName(name), err), "type it at a terminal, or give it on standard input"}
 			}
 			return env.keepSecret(cmd.Context(), name, value, inFile)
 		},

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -121,22 +122,21 @@ func writeQuoted(ts *testscript.TestScript, _ bool, args []string) {
 // its address afterwards.
 func web(ts *testscript.TestScript, _ bool, args []string) {
 	var handler http.HandlerFunc
-	start := httptest.NewServer
+	start := (*httptest.Server).Start
 	switch args[0] {
 	case "sse":
 		handler = oldServer()
 	case "tls":
-		start = httptest.NewTLSServer
+		start = (*httptest.Server).StartTLS
 		handler = http.NotFound
 	case "redirect":
 		handler = func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "https://elsewhere.example/mcp", http.StatusMovedPermanently)
 		}
 	case "none":
-		start = func(h http.Handler) *httptest.Server {
-			server := httptest.NewServer(h)
+		start = func(server *httptest.Server) {
+			server.Start()
 			server.Close()
-			return server
 		}
 	default:
 		status, err := strconv.Atoi(args[0])
@@ -150,8 +150,9 @@ func web(ts *testscript.TestScript, _ bool, args []string) {
 			_, _ = io.WriteString(w, strings.Join(args[1:], " "))
 		}
 	}
-	server := start(handler)
-	server.Config.ErrorLog = nil
+	server := httptest.NewUnstartedServer(handler)
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	start(server)
 	ts.Defer(server.Close)
 	setURL(ts, server.URL)
 }
@@ -224,15 +225,15 @@ func gateway(ts *testscript.TestScript, _ bool, args []string) {
 	read, err := cmd.StderrPipe()
 	ts.Check(err)
 	ts.Check(cmd.Start())
-	log, err := os.Create(ts.MkAbs("gateway.log"))
+	file, err := os.Create(ts.MkAbs("gateway.log"))
 	ts.Check(err)
 	url, copied := make(chan string, 1), make(chan struct{})
 	go func() {
 		defer close(copied)
-		defer log.Close()
+		defer file.Close()
 		lines := bufio.NewScanner(read)
 		for lines.Scan() {
-			fmt.Fprintf(log, "%s\n", lines.Bytes())
+			fmt.Fprintf(file, "%s\n", lines.Bytes())
 			var line struct{ URL string }
 			if json.Unmarshal(lines.Bytes(), &line) == nil && line.URL != "" {
 				url <- line.URL

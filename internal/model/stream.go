@@ -13,7 +13,7 @@ import (
 
 const (
 	// maxStream is how many bytes a streamed reply may have with all that stands around its pieces.
-	maxStream = 8 * maxReply
+	maxStream = 4 * maxReply
 	// maxPiece is about how much text is handed on in one piece.
 	maxPiece = 4 << 10
 	// callSize is what one call counts in a reply besides its name and arguments.

@@ -152,10 +152,9 @@ func TestStreamBounds(t *testing.T) {
 		}
 	}
 	for name, answer := range map[string]modeltest.Answer{
-		"text":     endless("data: " + modeltest.Delta(`{"content":"`+strings.Repeat("a", 1000)+`"}`, "") + "\n\n"),
-		"thought":  endless("data: " + modeltest.Delta(`{"content":"<think>`+strings.Repeat(" ", 1000)+`"}`, "") + "\n\n"),
+		"text":     endless("data: " + modeltest.Delta(`{"content":"`+strings.Repeat("a", 10_000)+`"}`, "") + "\n\n"),
 		"calls":    endless("data: " + modeltest.Delta(`{"tool_calls":[{"id":"a","function":{"name":"b"}},{"id":"c"}]}`, "") + "\n\n"),
-		"nothing":  endless(`data: {"x":"` + strings.Repeat("a", 1000) + "\"}\n\n"),
+		"nothing":  endless(`data: {"x":"` + strings.Repeat("a", 50_000) + "\"}\n\n"),
 		"comments": endless(": still here\n\n"),
 		"a line":   endless("data: "),
 	} {

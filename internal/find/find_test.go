@@ -137,17 +137,27 @@ func FuzzAnswer(f *testing.F) {
 	f.Add("\x1b[31m", "\u202e\u200b", "八字\x00", `{"properties":{`, 1)
 	f.Add(strings.Repeat("query ", 500), strings.Repeat("n", 5000), strings.Repeat("d ", 9000), `[]`, 50)
 	f.Fuzz(func(t *testing.T, query, name, text, schema string, budget int) {
-		if !json.Valid([]byte(schema)) {
+		if !json.Valid([]byte(schema)) || !utf8.ValidString(schema) { // of which a message has none
 			schema = `{}`
 		}
 		budget = min(max(budget, 1), 2000)
 		servers := []find.Server{
-			{Toolbox: "a", Name: "b", Description: text, Entries: []find.Entry{{Name: name, Description: text, Schema: json.RawMessage(schema)}, {Name: text}}},
+			{Toolbox: "a", Name: "b", Description: text, Entries: []find.Entry{{Name: name, Description: text, Schema: json.RawMessage(schema), Output: json.RawMessage(schema)}, {Name: text}, {Kind: "skill", Name: name, URI: text}}},
 			{Toolbox: "c", Name: "d", Description: name},
 		}
 		for _, d := range []find.Detail{find.Names, find.Signatures, find.Schemas} {
-			got := find.New(servers).Answer(query, find.Options{Detail: d, Budget: budget})
-			if again := find.New(servers).Answer(query, find.Options{Detail: d, Budget: budget}); !reflect.DeepEqual(got, again) {
+			o := find.Options{Detail: d, Budget: budget, Stubs: budget%2 == 0}
+			if budget%3 == 0 {
+				o.Votes = []float32{0, .5, 1, 1}
+			}
+			x := find.New(servers)
+			for _, text := range x.Texts() {
+				if len(text) > 1024 || !utf8.ValidString(text) {
+					t.Errorf("got %d bytes %.200q for who votes", len(text), text)
+				}
+			}
+			got := x.Answer(query, o)
+			if again := find.New(servers).Answer(query, o); !reflect.DeepEqual(got, again) {
 				t.Fatalf("got %q and then %q", got.Text, again.Text)
 			}
 			if most := 4*budget + 80; len(got.Text) > most { // what is said of servers that were never seen

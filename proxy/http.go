@@ -120,6 +120,9 @@ func NewHTTP(cfg *config.Config, opts Options, over HTTPOptions) (*HTTP, error) 
 	return h, nil
 }
 
+// hooksPath begins the paths of HTTPOptions.Hooks.
+const hooksPath = "/hooks/"
+
 // ServeHTTP serves one request.
 func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	commands := strings.HasPrefix(r.URL.Path, "/commands/") && h.opts.Commands != nil
@@ -152,7 +155,7 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.serveMetrics(w, r)
 	case commands:
 		h.serveCommands(w, r)
-	case h.opts.Hooks != nil && strings.HasPrefix(r.URL.Path, "/hooks/"):
+	case h.opts.Hooks != nil && strings.HasPrefix(r.URL.Path, hooksPath):
 		h.opts.Hooks.ServeHTTP(w, r)
 	case h.opts.Page != nil && (r.URL.Path == "/ui" || strings.HasPrefix(r.URL.Path, "/ui/")):
 		h.opts.Page.ServeHTTP(w, r)

@@ -55,7 +55,7 @@ func (n *refusals) note(v *visitor, r *http.Request, status int, why string) {
 		return
 	}
 	line := n.log.Info().AnErr(logkey.Err, errors.New(foreign.NewText(why).String())).
-		Str(logkey.Detail, fmt.Sprintf("%d to %s %s at %s from %s", status, foreign.NewName(r.Method), foreign.NewName(r.URL.Path), foreign.NewName(r.Host), v.address))
+		Str(logkey.Detail, fmt.Sprintf("%d to %s %s at %s from %s", status, foreign.NewName(r.Method), shownPath(r), foreign.NewName(r.Host), v.address))
 	if missed > 0 {
 		line.Int(logkey.Dropped, missed)
 	}
@@ -94,7 +94,7 @@ func TellOf(r *http.Request, e trail.Event) {
 	if v.tell == nil {
 		return
 	}
-	e.Address, e.Method, e.Path = v.address, foreign.NewName(r.Method).String(), foreign.NewName(r.URL.Path).String()
+	e.Address, e.Method, e.Path = v.address, foreign.NewName(r.Method).String(), shownPath(r).String()
 	e.Err = foreign.NewText(e.Err).String()
 	v.tell(e)
 }
@@ -133,4 +133,12 @@ func isTrusted(at netip.Addr, trusted []netip.Prefix) bool {
 		}
 	}
 	return false
+}
+
+// shownPath is the path of a request as it is written down: of those under which requests for runs come, the rest is a secret.
+func shownPath(r *http.Request) foreign.Name {
+	if strings.HasPrefix(r.URL.Path, hooksPath) {
+		return foreign.NewName(hooksPath + "…")
+	}
+	return foreign.NewName(r.URL.Path)
 }

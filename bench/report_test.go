@@ -68,10 +68,10 @@ func TestPrint(t *testing.T) {
 	if err := table.print(&out); err != nil {
 		t.Fatal(err)
 	}
-	want := `what   front      p50 µs  p99 µs  calls/s @64  CPU µs/call  allocs/call  RSS MB
-200 B  direct       2.00    3.00       123457            –            –       –
-       workbench       –       –            –            –         5.00       –
-idle   workbench       –       –            –            –            –    12.3
+	want := `what   front      p50 µs  p99 µs  calls/s @64  CPU µs/call  allocs/call  RSS MB  tokens
+200 B  direct       2.00    3.00       123457            –            –       –       –
+       workbench       –       –            –            –         5.00       –       –
+idle   workbench       –       –            –            –            –    12.3       –
 `
 	if out.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", out.String(), want)

@@ -554,10 +554,11 @@ func TestHTTPListensFirst(t *testing.T) {
 	var got []string
 	r := newFarServer(t, &farServer{})
 	r.before = func(w http.ResponseWriter, req *http.Request, m *wire.Message) bool {
-		line := "GET"
-		if req.Method == http.MethodGet {
+		line := req.Method
+		switch line {
+		case http.MethodGet:
 			time.Sleep(20 * time.Millisecond) // in which all else would overtake it
-		} else {
+		case http.MethodPost:
 			line = string(m.Bytes(m.Method))
 		}
 		mu.Lock()

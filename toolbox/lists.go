@@ -82,7 +82,7 @@ func (s *Server) store(k Kind, items []Item, bad int, err error) bool {
 		notes = append(notes, foreign.NewError(err).Error())
 	}
 	if bad > 0 {
-		notes = append(notes, fmt.Sprintf("%d entries of %s have no name, or that of another, and were left out", bad, k))
+		notes = append(notes, fmt.Sprintf("entries of %s without a name, or with that of another, which were left out: %d", k, bad))
 	}
 	mended := 0
 	for i := range items {
@@ -91,7 +91,7 @@ func (s *Server) store(k Kind, items []Item, bad int, err error) bool {
 		}
 	}
 	if mended > 0 {
-		notes = append(notes, fmt.Sprintf("%d definitions of %s are not as the protocol has them; clients get them mended", mended, k))
+		notes = append(notes, fmt.Sprintf("definitions of %s that are not as the protocol has them, and that clients get mended: %d", k, mended))
 	}
 	s.notes[k] = notes
 	s.unread[k] = err != nil && !isNone(k, err)

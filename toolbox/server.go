@@ -266,7 +266,7 @@ func (s *Server) Notes() []string {
 	s.mu.Unlock()
 	if c != nil {
 		if lines, first := c.noise.heard(); lines > 0 {
-			notes = append(notes, fmt.Sprintf("%d lines on stdout were not messages, the first: %q", lines, first[0]))
+			notes = append(notes, fmt.Sprintf("lines on stdout that were not messages: %d, the first: %q", lines, first[0]))
 		}
 	}
 	return notes

@@ -394,7 +394,7 @@ func TestFaultA37G22_ListWithoutEnd(t *testing.T) {
 				if got := len(s.Items(toolbox.Tools)); got != page || s.Status().State != toolbox.Ready {
 					t.Errorf("got %d tools of a server that is %s, want those of %d pages", got, s.Status().State, page)
 				}
-				if notes := strings.Join(s.Notes(), "; "); !strings.Contains(notes, "no name") || !strings.Contains(notes, tt.note) {
+				if notes := strings.Join(s.Notes(), "; "); !strings.Contains(notes, "without a name") || !strings.Contains(notes, tt.note) {
 					t.Errorf("got the notes %q, want that entries have no name, and %q", notes, tt.note)
 				}
 			})

@@ -109,6 +109,7 @@ func (w *world) serve(find func(line string) (string, bool), args ...string) str
 		stop()
 		w.t.Fatal(err)
 	}
+	var said []string // its first lines, for a test that fails
 	ended, found := make(chan struct{}), make(chan string, 1)
 	go func() {
 		defer close(ended)
@@ -118,12 +119,21 @@ func (w *world) serve(find func(line string) (string, bool), args ...string) str
 				case found <- at:
 				default:
 				}
+			} else if len(said) < 200 {
+				said = append(said, lines.Text())
 			}
 		}
 	}()
 	over := make(chan struct{})
 	go func() { defer close(over); _ = cmd.Wait(); _ = write.Close() }()
-	w.t.Cleanup(func() { stop(); <-over; <-ended })
+	w.t.Cleanup(func() {
+		stop()
+		<-over
+		<-ended
+		if w.t.Failed() {
+			w.t.Logf("workbench %q ended with %v; it wrote:\n%s", args, cmd.ProcessState, strings.Join(said, "\n"))
+		}
+	})
 	select {
 	case at := <-found:
 		return at

@@ -25,18 +25,22 @@ type flows struct {
 	made map[string]*workflowsrv.Server
 }
 
-// get returns the server of a key, which make makes if there is none.
-func (f *flows) get(key string, make func() (*workflowsrv.Server, error)) (*workflowsrv.Server, error) {
+// get returns the server of a key, which build makes if there is none.
+func (f *flows) get(key string, build func() (*workflowsrv.Server, error)) (*workflowsrv.Server, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if s := f.made[key]; s != nil {
 		return s, nil
 	}
-	s, err := make()
-	if err == nil {
-		f.made[key] = s
+	s, err := build()
+	if err != nil {
+		return nil, err
 	}
-	return s, err
+	if f.made == nil {
+		f.made = make(map[string]*workflowsrv.Server)
+	}
+	f.made[key] = s
+	return s, nil
 }
 
 // all returns the servers that were made.

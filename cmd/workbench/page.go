@@ -119,7 +119,7 @@ func (e *environment) aside(ctx context.Context, out io.Writer, args ...string) 
 // beside is an environment for one more command in this process, which reads nothing, and logs nothing.
 func (e *environment) beside(out io.Writer) *environment {
 	sub := &environment{streams: streams{strings.NewReader(""), out, io.Discard}, environ: e.environ, configPath: e.configPath, logLevel: "off",
-		guard: e.guard, secrets: e.secrets, ending: e.ending, hangups: e.hangups, approvals: e.approvals}
+		guard: e.guard, secrets: e.secrets, ending: e.ending, hangups: e.hangups, approvals: e.approvals, masks: e.masks}
 	sub.desks = newDesks(sub)
 	return sub
 }

@@ -21,7 +21,6 @@ import (
 	"github.com/mcp-workbench/workbench/internal/script"
 	"github.com/mcp-workbench/workbench/internal/secrets"
 	"github.com/mcp-workbench/workbench/toolbox"
-	"github.com/mcp-workbench/workbench/workflowsrv"
 )
 
 // Exit codes.
@@ -126,7 +125,6 @@ func (e *environment) do(ctx context.Context, args []string) error {
 func (e *environment) command(ctx context.Context, args []string) error {
 	defer e.guard.Close()
 	e.desks = newDesks(e)
-	e.flows.made = make(map[string]*workflowsrv.Server)
 	defer e.desks.Close()
 	root := rootCommand(e)
 	root.SetArgs(args)

@@ -160,28 +160,25 @@ func (s *Session) toolsCall(m *wire.Message, e era) {
 	if token, err := wire.FindPath(m.Raw, m.Params, "_meta", "progressToken"); err == nil && token.Present() {
 		c.Progress = s.progress(bytes.Clone(m.Bytes(token)))
 	}
-	s.slots <- struct{}{}
-	ctx, fresh := s.begin(id)
-	if !fresh {
-		<-s.slots
-		s.fail(m, wire.CodeInvalidRequest, "Invalid Request: a request with this id is being worked on")
-		return
-	}
-	go func() {
-		defer s.working.Done()
-		defer func() { <-s.slots }()
+	s.work(m, id, func(ctx context.Context) (reply func() []byte) {
 		r := s.server.Call(ctx, c)
-		if s.end(id) {
-			defer s.sending.Done()
-			s.send(s.server.append(id, r, e))
-		}
-	}()
+		return func() []byte { return s.server.append(id, r, e) }
+	})
 }
 
 // own has the server answer a request by itself, on a goroutine of its own.
 func (s *Session) own(m *wire.Message, e era) {
 	answer := s.server.Requests[string(m.Bytes(m.Method))]
 	id, params := bytes.Clone(m.Bytes(m.ID)), bytes.Clone(m.Bytes(m.Params))
+	s.work(m, id, func(ctx context.Context) (reply func() []byte) {
+		result, err := answer(ctx, params)
+		return func() []byte { return s.server.answered(id, result, err, e) }
+	})
+}
+
+// work carries out the request m, of that id, on a goroutine of its own, when one of the session's slots is free. What do
+// returns makes the reply, unless the request was cancelled meanwhile.
+func (s *Session) work(m *wire.Message, id []byte, do func(ctx context.Context) (reply func() []byte)) {
 	s.slots <- struct{}{}
 	ctx, fresh := s.begin(id)
 	if !fresh {
@@ -192,10 +189,10 @@ func (s *Session) own(m *wire.Message, e era) {
 	go func() {
 		defer s.working.Done()
 		defer func() { <-s.slots }()
-		result, err := answer(ctx, params)
+		reply := do(ctx)
 		if s.end(id) {
 			defer s.sending.Done()
-			s.send(s.server.answered(id, result, err, e))
+			s.send(reply())
 		}
 	}()
 }

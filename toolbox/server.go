@@ -256,20 +256,30 @@ func (s *Server) Notes() []string {
 		notes = append(notes, s.notes[k]...)
 	}
 	if n := len(s.whole[Tools]); n > 0 && n == s.hiddenLocked() {
-		notes = append(notes, fmt.Sprintf("its toolFilters leave none of its %d tools", n))
+		notes = append(notes, fmt.Sprintf("its toolFilters leave out all of its tools (%d)", n))
 	}
 	if len(s.whole[Tools]) > 0 {
 		_, wrong := reshapedBy(s.offeredLocked(Tools), s.rules)
 		notes = append(notes, wrong...)
 	}
-	c := s.conn
 	s.mu.Unlock()
-	if c != nil {
-		if lines, first := c.noise.heard(); lines > 0 {
-			notes = append(notes, fmt.Sprintf("lines on stdout that were not messages: %d, the first: %q", lines, first[0]))
-		}
+	if noise := s.Noise(); noise != "" {
+		notes = append(notes, noise)
 	}
 	return notes
+}
+
+// Noise says what the server that runs has written to standard output besides messages; "" for nothing.
+func (s *Server) Noise() string {
+	c := s.live()
+	if c == nil {
+		return ""
+	}
+	lines, first := c.noise.heard()
+	if lines == 0 {
+		return ""
+	}
+	return fmt.Sprintf("lines on stdout that were not messages: %d, the first: %q", lines, first[0])
 }
 
 // Hidden returns how many of its tools the filters of the configuration leave out.

@@ -301,9 +301,12 @@ func (x *examined) stood(i int, srv *toolbox.Server) {
 		return
 	}
 	if srv.Hidden() > 0 && len(items) == 0 {
-		x.add(i, diagnosis.Finding{Level: diagnosis.Fault, Message: fmt.Sprintf("its toolFilters leave none of its %d tools", srv.Hidden()), Remedy: "mend them, or take them out"})
+		x.add(i, diagnosis.Finding{Level: diagnosis.Fault, Message: fmt.Sprintf("its toolFilters leave out all of its tools (%d)", srv.Hidden()), Remedy: "mend them, or take them out"})
 	} else if len(items) == 0 {
 		x.add(i, diagnosis.Finding{Level: diagnosis.Warning, Message: "it has no tools", Remedy: "look whether it wants other arguments, or a key"})
+	}
+	if noise := srv.Noise(); noise != "" {
+		x.add(i, diagnosis.Finding{Level: diagnosis.Warning, Message: noise, Remedy: "have it log to standard error, or tell its author: standard output is for messages alone, and some clients end there"})
 	}
 	for _, change := range srv.Changes() {
 		x.add(i, diagnosis.Finding{Level: diagnosis.Warning, Message: "it has changed since it last ran: " + change, Remedy: "look whether you want that; workbench lock agrees to it"})

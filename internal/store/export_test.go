@@ -23,9 +23,9 @@ func (o Options) Turned(k Knobs) Options {
 // SchemaVersion is that of this program.
 func SchemaVersion() int { return len(migrations()) }
 
-// TopicsLike is how a topic is made unique, Latest what a list is.
+// TopicTaken is how a topic is made unique, Latest what a list is.
 const (
-	TopicsLike = topicsLike
+	TopicTaken = topicTaken
 	Latest     = latest
 )
 

@@ -223,7 +223,7 @@ func TestFaultE14_ManyConversations(t *testing.T) {
 		args               []any
 	}{
 		{"list", store.Latest, "conversations_updated", []any{"alice", "shop", 10}},
-		{"topic", store.TopicsLike, "conversations_topic", []any{"alice", "topic", "topic:", "x"}},
+		{"topic", store.TopicTaken, "conversations_topic", []any{"alice", "topic", "x"}},
 	} {
 		rows, err := db.QueryContext(t.Context(), `EXPLAIN QUERY PLAN `+tt.query, tt.args...)
 		if err != nil {

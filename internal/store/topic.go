@@ -40,41 +40,48 @@ func cleanTopic(topic string) string {
 	return strings.TrimSpace(topic[:cut])
 }
 
-// topicsLike finds the keys of a principal's topics that lie between two, but for that of a conversation. The index has no empty
-// ones, so it is used if these are asked for expressly to be left out.
-const topicsLike = `SELECT topic_key FROM conversations
-	WHERE principal = $1 AND topic_key <> '' AND topic_key >= $2 AND topic_key < $3 AND id <> $4`
+// topicTaken finds a conversation of a principal with the key of a topic, but for one conversation.
+const topicTaken = `SELECT COUNT(*) FROM conversations WHERE principal = $1 AND topic_key = $2 AND topic_key <> '' AND id <> $3`
 
-// uniqueTopic returns topic, or topic with the least number from 2 behind it that makes it the only one of the principal, not
-// counting the conversation itself. It is called in a transaction that holds off others that choose a topic.
+// uniqueTopic returns topic, or topic with a number from 2 behind it that makes it the only one of the principal, not counting
+// the conversation itself: the number before it is taken. It looks at few of those that are, however many there are. It is called
+// in a transaction that holds off others that choose a topic.
 func uniqueTopic(ctx context.Context, q querier, principal, conversation, topic string) (string, error) {
 	topic = cleanTopic(topic)
 	key := topicKey(topic)
 	if key == "" {
 		return "", nil
 	}
-	rows, err := q.QueryContext(ctx, topicsLike, principal, key, key+":", conversation) // ":" follows "9": what begins with the key and a digit, and some more
-	if err != nil {
-		return "", err
+	taken := func(key string) (bool, error) {
+		var n int
+		err := q.QueryRowContext(ctx, topicTaken, principal, key, conversation).Scan(&n)
+		return n > 0, err
 	}
-	defer rows.Close()
-	taken := make(map[string]bool)
-	for rows.Next() {
-		var other string
-		if err := rows.Scan(&other); err != nil {
+	if is, err := taken(key); err != nil || !is {
+		return topic, err
+	}
+	// The numbers up to low are taken as far as was looked, and high is free.
+	low, high := 1, 2
+	for {
+		is, err := taken(key + strconv.Itoa(high)) // the key of the topic with the number
+		if err != nil {
 			return "", err
 		}
-		taken[other] = true
+		if !is {
+			break
+		}
+		low, high = high, 2*high
 	}
-	if err := rows.Err(); err != nil {
-		return "", err
+	for high-low > 1 {
+		middle := (low + high) / 2
+		switch is, err := taken(key + strconv.Itoa(middle)); {
+		case err != nil:
+			return "", err
+		case is:
+			low = middle
+		default:
+			high = middle
+		}
 	}
-	if !taken[key] {
-		return topic, nil
-	}
-	n := 2
-	for taken[key+strconv.Itoa(n)] { // the key of the topic with the number
-		n++
-	}
-	return topic + " " + strconv.Itoa(n), nil
+	return topic + " " + strconv.Itoa(high), nil
 }

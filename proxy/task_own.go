@@ -59,6 +59,7 @@ func (s *session) orTask(c *call) *call {
 
 // become gives the client the task.
 func (t *ownTask) become() {
+	t.s.forgetOwnTasks() // which may be all that there is room for
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.status != "working" || !t.s.keepOwnTask(t) {

@@ -1,3 +1,4 @@
+// Package house is three files, two of which need each other, and a type of many fields: what the command is tested on.
 package house
 
 import "sync"

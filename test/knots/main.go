@@ -1,10 +1,11 @@
 // Command knots prints how the files of each package hang together, and which types are large:
 //
-//	go run ./test/knots [package pattern]…
+//	go run ./test/knots [-ties] [package pattern]…
 //
 // A file reaches another of its package if it names a type, function, method, field, variable or constant that is declared
 // there. A knot is a largest set of files that all reach each other, by way of others too: nobody can read one of them alone.
 // A type is listed from 31 methods on, or 13 fields below one mutex, which by our custom guards them. Tests are not counted.
+// With -ties the names are printed by which the files of each largest knot reach each other: what to move to undo it.
 // The command measures, and never fails for what it finds.
 package main
 
@@ -20,6 +21,7 @@ import (
 	"go/token"
 	"go/types"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -36,12 +38,13 @@ const (
 
 func main() {
 	all := flag.Bool("all", false, "list every package, and not only those of ten files and more")
+	ties := flag.Bool("ties", false, "print by which names the files of each largest knot reach each other")
 	flag.Parse()
 	patterns := flag.Args()
 	if len(patterns) == 0 {
 		patterns = []string{"./..."}
 	}
-	if err := run(os.Stdout, patterns, *all); err != nil {
+	if err := run(os.Stdout, patterns, *all, *ties); err != nil {
 		fmt.Fprintln(os.Stderr, "knots:", err)
 		os.Exit(1)
 	}
@@ -55,7 +58,7 @@ type listed struct {
 	Module                  *struct{ Path string }
 }
 
-func run(out io.Writer, patterns []string, all bool) error {
+func run(out io.Writer, patterns []string, all, ties bool) error {
 	pkgs, err := list(patterns)
 	if err != nil {
 		return err
@@ -74,6 +77,7 @@ func run(out io.Writer, patterns []string, all bool) error {
 	table := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(table, "package\tfiles\tarrows\tlargest knot\tof files")
 	var large []string
+	var tied strings.Builder
 	for _, p := range pkgs {
 		if p.DepOnly || len(p.GoFiles) == 0 {
 			continue
@@ -87,7 +91,10 @@ func run(out io.Writer, patterns []string, all bool) error {
 			continue
 		}
 		knot := h.largestKnot()
-		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%.0f %%\n", h.name, len(p.GoFiles), h.arrows(), knot, 100*float64(knot)/float64(len(p.GoFiles)))
+		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%.0f %%\n", h.name, len(p.GoFiles), h.arrows(), len(knot), 100*float64(len(knot))/float64(len(p.GoFiles)))
+		if ties {
+			h.printTies(&tied, knot)
+		}
 	}
 	if err := table.Flush(); err != nil {
 		return err
@@ -96,7 +103,8 @@ func run(out io.Writer, patterns []string, all bool) error {
 	for _, l := range large {
 		fmt.Fprintln(out, l)
 	}
-	return nil
+	_, err = io.WriteString(out, tied.String())
+	return err
 }
 
 func list(patterns []string) (pkgs []listed, err error) {
@@ -119,16 +127,16 @@ func list(patterns []string) (pkgs []listed, err error) {
 	}
 }
 
-// house is a package: its files, which of them reaches which, and what is large in it.
+// house is a package: its files, by which names each reaches which, and what is large in it.
 type house struct {
 	name    string
-	reaches map[string]map[string]bool
+	reaches map[string]map[string][]string
 	large   []string
 }
 
 // read finds the references between the files of a package.
 func read(fset *token.FileSet, imports types.Importer, p listed) (*house, error) {
-	h := &house{name: strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, p.Module.Path), "/"), reaches: make(map[string]map[string]bool)}
+	h := &house{name: strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, p.Module.Path), "/"), reaches: make(map[string]map[string][]string)}
 	var files []*ast.File
 	for _, name := range p.GoFiles {
 		f, err := parser.ParseFile(fset, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
@@ -136,7 +144,7 @@ func read(fset *token.FileSet, imports types.Importer, p listed) (*house, error)
 			return nil, err
 		}
 		files = append(files, f)
-		h.reaches[name] = make(map[string]bool)
+		h.reaches[name] = make(map[string][]string)
 	}
 	info := &types.Info{Uses: make(map[*ast.Ident]types.Object)}
 	pkg, err := (&types.Config{Importer: imports}).Check(p.ImportPath, fset, files, info)
@@ -148,8 +156,8 @@ func read(fset *token.FileSet, imports types.Importer, p listed) (*house, error)
 		if object.Pkg() != pkg || !object.Pos().IsValid() || object.Parent() != nil && object.Parent() != pkg.Scope() {
 			continue // it is of another package, or local to a function
 		}
-		if from, to := file(id.Pos()), file(object.Pos()); from != to {
-			h.reaches[from][to] = true
+		if from, to := file(id.Pos()), file(object.Pos()); from != to && !slices.Contains(h.reaches[from][to], id.Name) {
+			h.reaches[from][to] = append(h.reaches[from][to], id.Name)
 		}
 	}
 	for _, name := range pkg.Scope().Names() {
@@ -212,8 +220,8 @@ func (h *house) arrows() (n int) {
 	return n
 }
 
-// largestKnot returns the size of the largest set of files that all reach each other; 1 if there are none.
-func (h *house) largestKnot() int {
+// largestKnot returns the largest set of files that all reach each other, in order; one file if there is none.
+func (h *house) largestKnot() (largest []string) {
 	reach := make(map[string]map[string]bool, len(h.reaches))
 	for name := range h.reaches {
 		seen := make(map[string]bool)
@@ -227,15 +235,29 @@ func (h *house) largestKnot() int {
 		}
 		reach[name] = seen
 	}
-	sizes := []int{1}
-	for a := range reach {
-		size := 0
-		for b := range reach {
+	names := slices.Sorted(maps.Keys(reach))
+	for _, a := range names {
+		var knot []string
+		for _, b := range names {
 			if a == b || reach[a][b] && reach[b][a] {
-				size++
+				knot = append(knot, b)
 			}
 		}
-		sizes = append(sizes, size)
+		if len(knot) > len(largest) {
+			largest = knot
+		}
 	}
-	return slices.Max(sizes)
+	return largest
+}
+
+// printTies prints by which names the files of a knot reach each other.
+func (h *house) printTies(out io.Writer, knot []string) {
+	for _, from := range knot {
+		for _, to := range knot {
+			if names := h.reaches[from][to]; names != nil {
+				slices.Sort(names)
+				fmt.Fprintf(out, "%s/%s -> %s: %s\n", h.name, from, to, strings.Join(names, " "))
+			}
+		}
+	}
 }

@@ -113,7 +113,7 @@ func (c *conn) expire() {
 	c.calls.again(now)
 	c.server.pump()
 	if len(late) > 0 && silent >= silentCalls {
-		c.server.box.tasks.begin(func() { c.probe(silent) })
+		c.server.box.tasks.Begin(func() { c.probe(silent) })
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/mcp-workbench/workbench/internal/backoff"
 )
 
 // The longest rest that a remote server is granted at its word.
@@ -34,7 +36,7 @@ func (g *gate) close(why *StatusError, said time.Duration) error {
 	defer g.mu.Unlock()
 	rest := said
 	if said <= 0 || said > maxRetryAfter {
-		rest = jitter(min(time.Second<<min(g.streak, 10), backoffMax))
+		rest = backoff.Jitter(min(time.Second<<min(g.streak, 10), backoff.Max))
 	}
 	if said > maxRetryAfter {
 		why.Advice = fmt.Sprintf("it wants to be left alone for %s", said)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/group"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
@@ -31,7 +32,7 @@ type httpLink struct {
 	r      receiver
 	ctx    context.Context // the link's life: its POSTs outlive the call of Send
 	cancel context.CancelCauseFunc
-	tasks  tasks
+	tasks  group.Group
 	order  order
 	mirror mirrors
 	attend sync.Once // the stream is opened after the first notification, which is notifications/initialized
@@ -87,7 +88,7 @@ func (l *httpLink) Send(msg []byte, id uint64) error {
 		l.posts[id] = cancel
 	}
 	l.mu.Unlock()
-	if !l.tasks.begin(func() {
+	if !l.tasks.Begin(func() {
 		defer cancel()
 		defer done()
 		wait(ctx)
@@ -313,10 +314,10 @@ func (l *httpLink) PID() int              { return 0 }
 
 // Close ends the session at the server, so that nothing of ours is left there.
 func (l *httpLink) Close(ctx context.Context) error {
-	first := l.tasks.end()
+	first := l.tasks.End()
 	lost := l.ctx.Err() != nil
 	l.cancel(ErrClosed)
-	l.tasks.wait()
+	l.tasks.Wait()
 	if !first || lost || !l.hasSession() {
 		return nil
 	}

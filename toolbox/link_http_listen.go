@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcp-workbench/workbench/internal/backoff"
 	"github.com/mcp-workbench/workbench/internal/sse"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
@@ -24,7 +25,7 @@ func (l *httpLink) open() {
 		return
 	}
 	opened := make(chan struct{})
-	if !l.tasks.begin(func() { l.listen(sync.OnceFunc(func() { close(opened) })) }) {
+	if !l.tasks.Begin(func() { l.listen(sync.OnceFunc(func() { close(opened) })) }) {
 		return
 	}
 	wait := time.NewTimer(streamWait)
@@ -70,7 +71,7 @@ func (l *httpLink) listen(answered func()) {
 		case <-l.ctx.Done():
 			pause.Stop()
 		}
-		wait = min(2*wait, backoffMax)
+		wait = min(2*wait, backoff.Max)
 	}
 }
 
@@ -89,7 +90,7 @@ func (l *httpLink) hear(body io.Reader, last string) (string, time.Duration) {
 			last = ev.ID
 		}
 		if ev.Retry > 0 {
-			wait = min(ev.Retry, backoffMax)
+			wait = min(ev.Retry, backoff.Max)
 		}
 		if !ev.IsMessage() {
 			continue

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 
 	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/group"
 	"github.com/mcp-workbench/workbench/internal/sse"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
@@ -27,7 +28,7 @@ type sseLink struct {
 	r      receiver
 	ctx    context.Context // the link's life
 	cancel context.CancelCauseFunc
-	tasks  tasks
+	tasks  group.Group
 	order  order
 
 	greeted atomic.Bool // the handshake is done
@@ -96,7 +97,7 @@ func endpoint(base, ref string) (string, error) {
 
 func (l *sseLink) Begin(r receiver) {
 	l.r = r
-	l.tasks.begin(l.read)
+	l.tasks.Begin(l.read)
 }
 
 func (l *sseLink) read() {
@@ -125,7 +126,7 @@ func (l *sseLink) Send(msg []byte, id uint64) error {
 	}
 	body := bytes.Clone(msg)
 	wait, done := l.order.turn(id == 0)
-	if !l.tasks.begin(func() {
+	if !l.tasks.Begin(func() {
 		defer done()
 		wait(l.ctx)
 		err := l.deliver(body)
@@ -178,8 +179,8 @@ func (l *sseLink) Cause() error {
 }
 
 func (l *sseLink) Close(context.Context) error {
-	l.tasks.end()
+	l.tasks.End()
 	l.cancel(ErrClosed)
-	l.tasks.wait()
+	l.tasks.Wait()
 	return nil
 }

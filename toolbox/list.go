@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/account"
+	"github.com/mcp-workbench/workbench/internal/backoff"
 	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/wire"
@@ -187,7 +188,7 @@ func (c *conn) page(ctx context.Context, kind Kind, params []byte, room, count i
 		if err == nil || try == listTries || !errors.As(err, &trouble) || trouble.Status < http.StatusInternalServerError {
 			return p, err
 		}
-		rest := time.NewTimer(jitter(listRest << (try - 1)))
+		rest := time.NewTimer(backoff.Jitter(listRest << (try - 1)))
 		select {
 		case <-rest.C:
 		case <-c.link.Done():

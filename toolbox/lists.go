@@ -171,7 +171,7 @@ func (s *Server) relist(c *conn, k Kind) {
 		r.again = true
 		return
 	}
-	r.owned = s.box.tasks.begin(func() { s.keepListing(k, r) })
+	r.owned = s.box.tasks.Begin(func() { s.keepListing(k, r) })
 	r.reading = r.owned
 }
 

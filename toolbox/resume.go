@@ -11,6 +11,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcp-workbench/workbench/internal/backoff"
 	"github.com/mcp-workbench/workbench/internal/sse"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
@@ -98,7 +99,7 @@ func (l *httpLink) stream(body io.Reader, id uint64, at *position) (done bool, e
 			at.last = ev.ID
 		}
 		if ev.Retry > 0 {
-			at.retry = min(ev.Retry, backoffMax)
+			at.retry = min(ev.Retry, backoff.Max)
 		}
 		if !ev.IsMessage() {
 			continue

@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/mcp-workbench/workbench/internal/backoff"
 )
 
 // linkClose bounds the end of a link: EOF, SIGTERM and SIGKILL have their own
@@ -20,7 +22,7 @@ func (s *Server) run(ctx context.Context) error {
 	if st := s.Status().State; st == Disabled || st == Failed {
 		return nil
 	}
-	var rest backoff
+	var rest backoff.Counter
 	var last error // why it is started again
 	for {
 		s.set(Starting, last, time.Time{}, nil)
@@ -35,7 +37,7 @@ func (s *Server) run(ctx context.Context) error {
 			ready := time.Now()
 			var unstopped error
 			err, unstopped = s.serve(ctx, c)
-			rest.served(time.Since(ready))
+			rest.Served(time.Since(ready))
 			if ctx.Err() != nil || s.isRetired() {
 				s.set(Stopped, nil, time.Time{}, nil)
 				return unstopped
@@ -200,10 +202,10 @@ func (s *Server) end(c *conn) error {
 // rest waits out the back-off and reports whether to go on. A server that
 // served before it ended is started again at once the first time, as its next
 // caller is waiting for it; one that never did would only fail again.
-func (s *Server) rest(ctx context.Context, b *backoff, cause error, served bool) bool {
+func (s *Server) rest(ctx context.Context, b *backoff.Counter, cause error, served bool) bool {
 	var refused *StatusError
 	errors.As(cause, &refused)
-	wait, open := b.failed(time.Now())
+	wait, open := b.Failed(time.Now())
 	state, next := Backoff, time.Time{}
 	if open {
 		state = Open
@@ -214,11 +216,11 @@ func (s *Server) rest(ctx context.Context, b *backoff, cause error, served bool)
 		// it is left until somebody logged in, or opens the toolbox anew.
 		state, wait = NeedsLogin, math.MaxInt64
 	case refused != nil && !refused.Next.IsZero():
-		wait = max(wait, backoffFirst, time.Until(refused.Next))
+		wait = max(wait, backoff.First, time.Until(refused.Next))
 	case wait == 0 && served:
 		return true
 	case wait == 0:
-		wait = backoffFirst
+		wait = backoff.First
 	}
 	if state != NeedsLogin {
 		next = time.Now().Add(wait)

@@ -14,6 +14,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/account"
 	"github.com/mcp-workbench/workbench/internal/catalogue"
 	"github.com/mcp-workbench/workbench/internal/child"
+	"github.com/mcp-workbench/workbench/internal/group"
 	"github.com/mcp-workbench/workbench/internal/mask"
 	"github.com/mcp-workbench/workbench/internal/oauth"
 	"github.com/mcp-workbench/workbench/internal/principal"
@@ -110,7 +111,7 @@ type Toolbox struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 
-	tasks tasks // one goroutine a server, and those that read lists
+	tasks group.Group // one goroutine a server, and those that read lists
 
 	once sync.Once // of start
 
@@ -268,7 +269,7 @@ func (t *Toolbox) begin(s *Server) bool {
 	s.recalling.Lock() // what is being recalled comes before what it says now
 	s.expect(Stopped, Starting)
 	s.recalling.Unlock()
-	if t.tasks.begin(func() { t.supervise(s) }) {
+	if t.tasks.Begin(func() { t.supervise(s) }) {
 		return true
 	}
 	s.expect(Starting, Stopped) // nobody is to wait for it
@@ -290,9 +291,9 @@ func (t *Toolbox) supervise(s *Server) {
 // Close ends all servers and waits for them; it may be called twice. The error
 // names what would not stop.
 func (t *Toolbox) Close() error {
-	t.tasks.end()
+	t.tasks.End()
 	t.cancel(ErrClosed)
-	t.tasks.wait()
+	t.tasks.Wait()
 	if t.ownHTTP {
 		t.opts.HTTP.CloseIdleConnections()
 	}

@@ -56,10 +56,10 @@ func (t *Toolbox) Retire(ctx context.Context) error {
 	for _, s := range t.Update(config.Toolbox{}) {
 		s.Retire(nil)
 	}
-	t.tasks.end()
+	t.tasks.End()
 	stop := context.AfterFunc(ctx, func() { t.cancel(ErrClosed) })
 	defer stop()
-	t.tasks.wait()
+	t.tasks.Wait()
 	return t.Close()
 }
 
@@ -129,7 +129,7 @@ func (s *Server) Retire(heir *Server) {
 		s.quit(ErrRetired)
 		return
 	}
-	if !s.box.tasks.begin(func() { s.drain(c) }) {
+	if !s.box.tasks.Begin(func() { s.drain(c) }) {
 		s.quit(ErrRetired)
 	}
 }

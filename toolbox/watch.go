@@ -81,7 +81,7 @@ func (s *Server) watchAgain(c *conn) {
 	if len(uris) == 0 {
 		return
 	}
-	s.box.tasks.begin(func() {
+	s.box.tasks.Begin(func() {
 		for _, uri := range uris {
 			ctx, cancel := context.WithTimeout(s.life, optionalList)
 			// A server that refuses goes on unwatched, as it would have.
@@ -146,7 +146,7 @@ func (l *listener) Done(m *wire.Message, err error) {
 	if err != nil || m.Kind != wire.Result {
 		return // the connection is gone, or the server has no subscriptions
 	}
-	l.server.box.tasks.begin(func() {
+	l.server.box.tasks.Begin(func() {
 		pause := time.NewTimer(listenPause)
 		defer pause.Stop()
 		select {

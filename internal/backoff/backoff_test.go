@@ -1,10 +1,10 @@
-package toolbox_test
+package backoff_test
 
 import (
 	"testing"
 	"time"
 
-	"github.com/mcp-workbench/workbench/toolbox"
+	"github.com/mcp-workbench/workbench/internal/backoff"
 )
 
 func TestBackoff(t *testing.T) {
@@ -49,7 +49,7 @@ func TestBackoff(t *testing.T) {
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			var f toolbox.Failures
+			var f backoff.Counter
 			now := time.Now()
 			for i, x := range tt.failures {
 				now = now.Add(x.after)

@@ -11,6 +11,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/filewatch"
 	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/openfile"
 )
@@ -66,30 +67,17 @@ func (r *reloader) run(ctx context.Context, hangups <-chan struct{}) {
 			}
 		}
 	}
-	w := newWatch(r.from.watched(), r.log)
-	defer w.close()
+	w := filewatch.New(r.from.watched(), func(err error) {
+		r.log.Warn().AnErr(logkey.Err, err).Msg("the configuration file cannot be watched; SIGHUP has it read anew")
+	})
+	defer w.Close()
 	for {
-		asked := false
-		select {
-		case <-ctx.Done():
+		asked, err := w.Wait(ctx, hangups)
+		if err != nil {
 			return
-		case <-hangups:
-			asked = true
-		case e := <-w.events():
-			w.note(e)
-			continue
-		case err := <-w.errors():
-			w.lost(err)
-			continue
-		case <-w.settled.C:
 		}
-		// The watches first, so that nothing is missed after it was read.
-		w.renew()
 		r.reload(ctx, asked)
-		if paths := r.from.watched(); !slices.Equal(paths, w.paths) {
-			w.paths = paths
-			w.postpone() // what is watched only from now on may have changed
-		}
+		w.Follow(r.from.watched())
 	}
 }
 

@@ -329,43 +329,6 @@ func TestReloadFindsFile(t *testing.T) {
 	f.says("warn", "a server cannot be used", "NOT_SET_HERE")
 }
 
-func TestPlaces(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("links need rights")
-	}
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	do(t, err)
-	do(t, os.MkdirAll(filepath.Join(dir, "a", "b"), 0o700))
-	put(t, filepath.Join(dir, "a", "b", "file"), "")
-	do(t, os.Symlink("b", filepath.Join(dir, "a", "near")))
-	do(t, os.Symlink(filepath.Join(dir, "a"), filepath.Join(dir, "far")))
-	do(t, os.Symlink("../far/near/file", filepath.Join(dir, "a", "up")))
-	do(t, os.Symlink("circle", filepath.Join(dir, "circle")))
-	tests := []struct {
-		path string
-		want []string
-	}{
-		{"a/b/file", []string{"a/b/file"}},
-		{"a/near/file", []string{"a/near", "a/b/file"}},
-		{"far/near/file", []string{"far", "a/near", "a/b/file"}},
-		{"a/up", []string{"a/up", "far", "a/near", "a/b/file"}},
-		{"a/missing/file", []string{"a/missing"}},
-		{"a/b/missing", []string{"a/b/missing"}},
-	}
-	for _, test := range tests {
-		var want []string
-		for _, path := range test.want {
-			want = append(want, filepath.Join(dir, path))
-		}
-		if got := places(filepath.Join(dir, test.path)); !slices.Equal(got, want) {
-			t.Errorf("%s: got %v, want %v", test.path, got, want)
-		}
-	}
-	if got := places(filepath.Join(dir, "circle")); len(got) != maxLinks {
-		t.Errorf("a circle: got %d places, want %d", len(got), maxLinks)
-	}
-}
-
 // The lock file beside a configuration is followed as it is.
 func TestReloadOfTheLockFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "workbench-config.json")

@@ -1,17 +1,18 @@
-package main
+// Package filewatch notices that files are others than before. It watches their folders, and those of the symbolic links
+// on the way to them, since most programs that change a file put another one in its place.
+package filewatch
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
-	"github.com/rs/zerolog"
-
-	"github.com/mcp-workbench/workbench/internal/logkey"
 )
 
 const (
@@ -22,56 +23,76 @@ const (
 	busyTime = 2 * time.Second
 )
 
-// watch notices that files are others than before: by their folders, since most
-// programs that change a file put another in its place.
-type watch struct {
+// A Watch watches files. It is for one goroutine.
+type Watch struct {
 	paths   []string
-	log     zerolog.Logger
+	lost    func(error)
 	from    *fsnotify.Watcher // nil if nothing can be watched
 	places  []string          // what a change of is a change of the files
 	settled *time.Timer       // the files are to be read
 	first   time.Time         // when they were changed since they were read
 }
 
-// newWatch watches files, which need not be there.
-func newWatch(paths []string, log zerolog.Logger) *watch {
+// New watches files, which need not be there. lost is told why changes may be missed.
+func New(paths []string, lost func(error)) *Watch {
 	// What was changed before the watch began is found by a first look.
-	w := &watch{paths: paths, log: log, settled: time.NewTimer(quietTime)}
+	w := &Watch{paths: paths, lost: lost, settled: time.NewTimer(quietTime)}
 	var err error
 	if w.from, err = fsnotify.NewWatcher(); err != nil {
-		w.lost(err)
+		lost(err)
+		w.from = &fsnotify.Watcher{} // nothing comes from its channels
 	}
 	w.renew()
 	return w
 }
 
-func (w *watch) close() {
+// Close ends the watch.
+func (w *Watch) Close() {
 	w.settled.Stop()
-	if w.from != nil {
+	if w.from.Events != nil {
 		_ = w.from.Close() // nothing is kept in it
 	}
 }
 
-// events may be nil, which nothing comes from.
-func (w *watch) events() <-chan fsnotify.Event {
-	if w.from == nil {
-		return nil
+// Wait waits until the files are to be read, because they were changed and then left alone, or because somebody asks for it.
+// The error is the cause of the end of ctx. What is changed after Wait has returned is noticed by the next one.
+func (w *Watch) Wait(ctx context.Context, asks <-chan struct{}) (asked bool, err error) {
+	for {
+		select {
+		case <-ctx.Done():
+			return false, context.Cause(ctx)
+		case e := <-w.from.Events:
+			w.note(e)
+			continue
+		case err := <-w.from.Errors:
+			if errors.Is(err, fsnotify.ErrEventOverflow) {
+				w.postpone()
+			} else {
+				w.lost(err)
+			}
+			continue
+		case <-asks:
+			asked = true
+		case <-w.settled.C:
+		}
+		w.renew()
+		return asked, nil
 	}
-	return w.from.Events
 }
 
-func (w *watch) errors() <-chan error {
-	if w.from == nil {
-		return nil
+// Follow has the watch be of these files. Those that are new to it are to be read again: they may have changed before.
+func (w *Watch) Follow(paths []string) {
+	if !slices.Equal(paths, w.paths) {
+		w.paths = paths
+		w.postpone()
 	}
-	return w.from.Errors
 }
 
 // renew watches the folders of all places, as they are now. A folder is watched
 // anew even if it was before: under its name there may be another.
-func (w *watch) renew() {
+func (w *Watch) renew() {
 	w.first = time.Time{}
-	if w.from == nil {
+	if w.from.Events == nil {
 		return
 	}
 	for _, dir := range w.from.WatchList() {
@@ -92,7 +113,7 @@ func (w *watch) renew() {
 }
 
 // note puts off the reading of files that are being changed.
-func (w *watch) note(e fsnotify.Event) {
+func (w *Watch) note(e fsnotify.Event) {
 	for _, place := range w.places {
 		if strings.EqualFold(place, e.Name) { // some file systems take either
 			w.postpone()
@@ -101,21 +122,12 @@ func (w *watch) note(e fsnotify.Event) {
 	}
 }
 
-func (w *watch) postpone() {
+func (w *Watch) postpone() {
 	now := time.Now()
 	if w.first.IsZero() {
 		w.first = now
 	}
 	w.settled.Reset(min(quietTime, max(0, busyTime-now.Sub(w.first))))
-}
-
-// lost says that changes may be missed.
-func (w *watch) lost(err error) {
-	if errors.Is(err, fsnotify.ErrEventOverflow) {
-		w.postpone()
-		return
-	}
-	w.log.Warn().AnErr(logkey.Err, err).Msg("the configuration file cannot be watched; SIGHUP has it read anew")
 }
 
 // maxLinks is how many symbolic links are followed: more are a circle.

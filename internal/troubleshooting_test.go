@@ -14,11 +14,13 @@ import (
 	"testing"
 )
 
-// wordings returns what the errors of a folder's package say: the texts that errors are made of, without what is filled in,
+// wordings returns what the errors of a folder's package and of those below it say: the texts that errors are made of, without what is filled in,
 // by the place of each.
 func wordings(t *testing.T, folder string) map[string][]string {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(folder, "*.go"))
+	deeper, _ := filepath.Glob(filepath.Join(folder, "*", "*.go"))
+	names = append(names, deeper...)
 	if err != nil || len(names) == 0 {
 		t.Fatalf("%s: got %d files, %v", folder, len(names), err)
 	}

@@ -21,7 +21,7 @@ func (s *Server) wakeLocked() {
 // set is the owner's word on where the server stands. It is told to the event listener, and the queue is looked at.
 func (s *Server) set(state State, cause error, next time.Time, c *conn) {
 	if cause != nil {
-		cause = foreign.NewError(s.hidden.Load().error(cause))
+		cause = foreign.NewError(s.hidden.Load().Error(cause))
 	}
 	s.mu.Lock()
 	s.moveLocked(state)

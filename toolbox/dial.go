@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/toolbox/launch"
 )
 
 // mayBeSSE reports whether a server of which nobody said which remote transport it speaks refused a message as one does that
@@ -25,10 +26,12 @@ func (s *Server) mayBeSSE(err error) bool {
 // dial makes the link that the configuration asks for. ctx bounds the making
 // of a connection, never its life.
 func (s *Server) dial(ctx context.Context) (link, error) {
-	cfg, err := s.reveal(ctx)
+	opts := s.box.opts
+	cfg, hiding, err := launch.Reveal(ctx, s.cfg, opts.Environ, opts.Secret, opts.Masks)
 	if err != nil {
 		return nil, err
 	}
+	s.hidden.Store(hiding)
 	if s.remote != nil {
 		s.remote.use(cfg)
 	}

@@ -51,7 +51,7 @@ func (e *StatusError) Error() string {
 // statusError reads a response that is no reply.
 func (s *Server) statusError(resp *http.Response) *StatusError {
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, httpErrorBody))
-	text := s.hidden.Load().text(strings.Join(strings.Fields(string(body)), " "))
+	text := s.hidden.Load().Text(strings.Join(strings.Fields(string(body)), " "))
 	e := &StatusError{Status: resp.StatusCode, Kind: foreign.NewName(resp.Header.Get("Content-Type")), Text: foreign.NewText(text)}
 	switch e.Status {
 	case http.StatusUnauthorized:

@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -16,6 +13,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/toolbox/launch"
 )
 
 // stdioLink speaks to a child process over its standard streams.
@@ -35,21 +33,15 @@ type stdioLink struct {
 // dialStdio starts the child. No context bounds its life: it is ended by Close
 // alone.
 func (s *Server) dialStdio(cfg config.Server) (link, error) {
-	env := Environment(cfg, s.box.opts.Environ)
-	fetches := s.fetching(env)
-	spec := child.Spec{
-		Command: cfg.Command,
-		Args:    cfg.Args,
-		Env:     env,
-		Dir:     cfg.Cwd,
-		Hide:    s.hidden.Load().text,
-		StderrLine: func(line foreign.Text) {
-			s.wrote(line)
-			s.log.Debug().Stringer(logkey.Stderr, line).Msg("the server wrote to standard error")
-		},
-	}
-	if err := s.confine(&spec, cfg); err != nil {
+	spec, err := launch.Child(s.Toolbox, cfg, s.box.opts.Environ, s.box.opts.Sandboxes)
+	if err != nil {
 		return nil, err
+	}
+	fetches := s.fetching(launch.Environment(cfg, s.box.opts.Environ))
+	spec.Hide = s.hidden.Load().Text
+	spec.StderrLine = func(line foreign.Text) {
+		s.wrote(line)
+		s.log.Debug().Stringer(logkey.Stderr, line).Msg("the server wrote to standard error")
 	}
 	proc, err := s.box.opts.Spawn(spec)
 	if err != nil {
@@ -61,44 +53,6 @@ func (s *Server) dialStdio(cfg config.Server) (link, error) {
 }
 
 func (l *stdioLink) Begin(r receiver) { go l.read(r) }
-
-// Environment is the whole of what the process of a server gets of ours: a small safe list, what the configuration lets
-// through, and what it declares, which prevails. Secrets that were not put in stand there as references.
-func Environment(cfg config.Server, ours []string) []string {
-	if cfg.InheritEnv.All {
-		return declare(ours, cfg.Env)
-	}
-	values := make(map[string]string, len(ours))
-	for _, kv := range ours {
-		if name, v, ok := strings.Cut(kv, "="); ok {
-			values[name] = v
-		}
-	}
-	env := child.SafeEnv(func(name string) (string, bool) { v, ok := values[name]; return v, ok })
-	for _, name := range cfg.InheritEnv.Names {
-		if v, ok := values[name]; ok {
-			env = append(env, name+"="+v)
-		}
-	}
-	return declare(env, cfg.Env)
-}
-
-// declare adds what a server's configuration declares to an environment and
-// takes out what it replaces: of two entries with one name most programs see
-// the first, getenv among them, and others the last.
-func declare(env []string, declarations map[string]string) []string {
-	var kvs []string
-	for _, kv := range env {
-		name, _, _ := strings.Cut(kv, "=")
-		if _, replaced := declarations[name]; !replaced {
-			kvs = append(kvs, kv)
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(declarations)) {
-		kvs = append(kvs, name+"="+config.Shown(declarations[name]))
-	}
-	return kvs
-}
 
 // read takes what the child writes until it ends. The child is gone when it
 // was waited for; a descendant that holds the pipe does not keep it alive.

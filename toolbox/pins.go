@@ -63,7 +63,7 @@ func (s *Server) lockItems(kind lock.Kind, items []Item) []lock.Item {
 // what the item is found by.
 func (s *Server) lockItem(kind lock.Kind, raw []byte) lock.Item {
 	it := lock.NewItem(kind, raw)
-	if plain := s.hidden.Load().json(it.Text); !bytes.Equal(plain, it.Text) {
+	if plain := s.hidden.Load().JSON(it.Text); !bytes.Equal(plain, it.Text) {
 		if shown := lock.NewItem(kind, plain); shown.Name == it.Name {
 			return shown
 		}
@@ -92,7 +92,7 @@ func (s *Server) Lockable(ctx context.Context) ([]lock.Item, error) {
 		all = append(all, s.lockItems(kind, s.offeredLocked(k))...)
 	}
 	for i := range all {
-		if plain := s.hidden.Load().json(all[i].Text); !bytes.Equal(plain, all[i].Text) {
+		if plain := s.hidden.Load().JSON(all[i].Text); !bytes.Equal(plain, all[i].Text) {
 			return nil, fmt.Errorf("a %s has a secret in its name, which no file is to have", all[i].Kind)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/account"
 	"github.com/mcp-workbench/workbench/internal/catalogue"
 	"github.com/mcp-workbench/workbench/internal/child"
+	"github.com/mcp-workbench/workbench/toolbox/launch"
 )
 
 // Recall fills the lists of the servers with what was last seen of them,
@@ -199,17 +200,14 @@ func (s *Server) remember() {
 	}
 	hidden := s.hidden.Load()
 	s.mu.Unlock()
-	if !hidden.within(e) {
+	if !repeats(hidden, e) {
 		c.Put(s.key(), e)
 	}
 }
 
-// within reports whether what is to be kept has a secret in it. A server that repeats its secrets is not remembered.
-func (h *hiding) within(e *catalogue.Entry) bool {
-	if h == nil || h.sensitive == nil {
-		return false
-	}
-	has := func(raw json.RawMessage) bool { return !bytes.Equal(h.json(raw), raw) }
+// repeats reports whether what is to be kept has a secret in it. A server that repeats its secrets is not remembered.
+func repeats(hidden *launch.Hiding, e *catalogue.Entry) bool {
+	has := func(raw json.RawMessage) bool { return !bytes.Equal(hidden.JSON(raw), raw) }
 	for _, list := range e.Lists {
 		if slices.ContainsFunc(list, has) {
 			return true
@@ -224,7 +222,7 @@ func (s *Server) program() (path, state string) {
 	if s.cfg.Transport != config.TransportStdio {
 		return "", ""
 	}
-	spec := child.Spec{Command: s.cfg.Command, Env: Environment(s.cfg, s.box.opts.Environ), Dir: s.cfg.Cwd}
+	spec := child.Spec{Command: s.cfg.Command, Env: launch.Environment(s.cfg, s.box.opts.Environ), Dir: s.cfg.Cwd}
 	path, err := spec.Path()
 	if err != nil {
 		return "", ""

@@ -162,7 +162,7 @@ func (r *remote) do(req *http.Request) (*http.Response, error) {
 func (r *remote) send(req *http.Request) (*http.Response, error) {
 	resp, err := r.client.Do(req)
 	if err != nil {
-		return nil, r.server.hidden.Load().error(explain(err))
+		return nil, r.server.hidden.Load().Error(explain(err))
 	}
 	return resp, nil
 }

@@ -182,7 +182,7 @@ func (r *remote) sendWith(req *http.Request, token string) (*http.Response, erro
 	r.server.box.opts.Masks.Add(token, mask.Masked)
 	resp, err := r.login().Do(r.client, req, token)
 	if err != nil {
-		return nil, r.server.hidden.Load().error(explain(err))
+		return nil, r.server.hidden.Load().Error(explain(err))
 	}
 	return resp, nil
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/ring"
 	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/toolbox/launch"
 )
 
 // Server is one server of a toolbox, whether it runs or not. Routes hold on to
@@ -98,7 +99,7 @@ type Server struct {
 	// doubted is the protocol version that the server, asked anew after it had
 	// refused a request for its version, was found to have all the same.
 	doubted string
-	hidden  atomic.Pointer[hiding] // what its words are to be told without
+	hidden  atomic.Pointer[launch.Hiding] // what its words are to be told without
 }
 
 // bounds are what limits the work of a server. They are replaced and never

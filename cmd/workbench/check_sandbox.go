@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/mcp-workbench/workbench/config"
-	"github.com/mcp-workbench/workbench/toolbox"
+	"github.com/mcp-workbench/workbench/toolbox/launch"
 )
 
 // sandboxes is the folder in which sandboxed servers have folders of their own; "" if there is none.
@@ -23,7 +23,7 @@ func (e *environment) printSandbox(box string, s config.Server) {
 	if s.Disabled || s.Problem != nil {
 		return
 	}
-	plan, err := toolbox.PlanSandbox(box, s, e.environ, e.sandboxes())
+	plan, err := launch.PlanSandbox(box, s, e.environ, e.sandboxes())
 	if err != nil {
 		fmt.Fprintf(e.out, "      sandbox: cannot be made: %v\n", err)
 		return

@@ -15,6 +15,7 @@ import (
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/diagnosis"
 	"github.com/mcp-workbench/workbench/toolbox"
+	"github.com/mcp-workbench/workbench/toolbox/launch"
 )
 
 // examined is what check and doctor have found.
@@ -80,7 +81,7 @@ func (e *environment) look(s config.Server) []diagnosis.Finding {
 	if err != nil {
 		return []diagnosis.Finding{{Level: diagnosis.Fault, Message: err.Error(), Remedy: "mend the entry, or what it names"}}
 	}
-	return diagnosis.Server{Command: s.Command, Args: s.Args, Env: toolbox.Environment(s, e.environ), Given: s.Env, Cwd: s.Cwd, URL: s.URL, Headers: s.Headers}.Look()
+	return diagnosis.Server{Command: s.Command, Args: s.Args, Env: launch.Environment(s, e.environ), Given: s.Env, Cwd: s.Cwd, URL: s.URL, Headers: s.Headers}.Look()
 }
 
 // unsetSecrets says which secrets of a server are not among those that are there.
@@ -113,7 +114,7 @@ func (e *environment) plain(s config.Server) (config.Server, error) {
 	if err != nil {
 		return s, nil // a url that is made of a secret is not looked at
 	}
-	env, err := toolbox.FileVariables(s.EnvFile, e.environ)
+	env, err := launch.FileVariables(s.EnvFile, e.environ)
 	if env != nil {
 		maps.Copy(env, plain.Env)
 		plain.Env = env

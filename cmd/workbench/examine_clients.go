@@ -14,7 +14,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/document"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/openfile"
-	"github.com/mcp-workbench/workbench/toolbox"
+	"github.com/mcp-workbench/workbench/toolbox/launch"
 )
 
 // examinedClient is a client of this machine that has a file of servers.
@@ -26,7 +26,7 @@ type examinedClient struct {
 
 // programOf finds the program of a server as its start does.
 func programOf(s config.Server, environ []string) (string, error) {
-	return child.Spec{Command: s.Command, Args: s.Args, Env: toolbox.Environment(s, environ), Dir: s.Cwd}.Path()
+	return child.Spec{Command: s.Command, Args: s.Args, Env: launch.Environment(s, environ), Dir: s.Cwd}.Path()
 }
 
 // clients looks at the files of the clients of this machine: whether workbench is in them, once, as a program that is there.

@@ -1,4 +1,4 @@
-package toolbox
+package launch
 
 import (
 	"fmt"
@@ -72,18 +72,20 @@ func PlanSandbox(box string, cfg config.Server, environ []string, folder string)
 	}, nil
 }
 
-// confine has a process be started in the sandbox of the server, if it has one.
-func (s *Server) confine(spec *child.Spec, cfg config.Server) error {
-	box, err := PlanSandbox(s.Toolbox, cfg, s.box.opts.Environ, s.box.opts.Sandboxes)
-	if box == nil || err != nil {
-		return err
+// Child is what starts the process of a server of a toolbox, in its sandbox if it has one. environ and folder are those of
+// [PlanSandbox].
+func Child(box string, cfg config.Server, environ []string, folder string) (child.Spec, error) {
+	spec := child.Spec{Command: cfg.Command, Args: cfg.Args, Env: Environment(cfg, environ), Dir: cfg.Cwd}
+	plan, err := PlanSandbox(box, cfg, environ, folder)
+	if plan == nil || err != nil {
+		return spec, err
 	}
-	if len(box.Missing) > 0 && !cfg.Sandbox.BestEffort {
-		return &UnenforcedError{box.Missing}
+	if len(plan.Missing) > 0 && !cfg.Sandbox.BestEffort {
+		return spec, &UnenforcedError{plan.Missing}
 	}
-	if err := box.request.Prepare(); err != nil {
-		return fmt.Errorf("sandbox: %w", err)
+	if err := plan.request.Prepare(); err != nil {
+		return spec, fmt.Errorf("sandbox: %w", err)
 	}
-	spec.Sandbox, spec.Env = &box.Rules, box.env
-	return nil
+	spec.Sandbox, spec.Env = &plan.Rules, plan.env
+	return spec, nil
 }

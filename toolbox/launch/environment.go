@@ -1,0 +1,48 @@
+package launch
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/child"
+)
+
+// Environment is the whole of what the process of a server gets of ours: a small safe list, what the configuration lets
+// through, and what it declares, which prevails. Secrets that were not put in stand there as references.
+func Environment(cfg config.Server, ours []string) []string {
+	if cfg.InheritEnv.All {
+		return declare(ours, cfg.Env)
+	}
+	values := make(map[string]string, len(ours))
+	for _, kv := range ours {
+		if name, v, ok := strings.Cut(kv, "="); ok {
+			values[name] = v
+		}
+	}
+	env := child.SafeEnv(func(name string) (string, bool) { v, ok := values[name]; return v, ok })
+	for _, name := range cfg.InheritEnv.Names {
+		if v, ok := values[name]; ok {
+			env = append(env, name+"="+v)
+		}
+	}
+	return declare(env, cfg.Env)
+}
+
+// declare adds what a server's configuration declares to an environment and
+// takes out what it replaces: of two entries with one name most programs see
+// the first, getenv among them, and others the last.
+func declare(env []string, declarations map[string]string) []string {
+	var kvs []string
+	for _, kv := range env {
+		name, _, _ := strings.Cut(kv, "=")
+		if _, replaced := declarations[name]; !replaced {
+			kvs = append(kvs, kv)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(declarations)) {
+		kvs = append(kvs, name+"="+config.Shown(declarations[name]))
+	}
+	return kvs
+}

@@ -1,0 +1,96 @@
+// Package launch makes what a server is started with: its configuration with secrets and files of variables put in, the
+// environment of its process, its sandbox, and what takes those secrets out of what the server says.
+package launch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+
+	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/child"
+	"github.com/mcp-workbench/workbench/internal/envfile"
+	"github.com/mcp-workbench/workbench/internal/mask"
+)
+
+// Reveal returns a configuration with its secrets and files of variables put in, and what hides them. They are looked up for
+// each start, and nobody but that start is given them; masks are told them. find looks secrets up, and may be nil.
+func Reveal(ctx context.Context, cfg config.Server, environ []string, find func(context.Context, config.Secret) (string, error),
+	masks *mask.Set) (config.Server, *Hiding, error) {
+	env, err := FileVariables(cfg.EnvFile, environ)
+	if err != nil {
+		return cfg, nil, err
+	}
+	values := make(map[string]string)
+	for _, secret := range cfg.Secrets() {
+		if find == nil {
+			return cfg, nil, fmt.Errorf("secret %s: %w", secret.Name, errors.ErrUnsupported)
+		}
+		if values[secret.Name], err = find(ctx, secret); err != nil {
+			return cfg, nil, err
+		}
+	}
+	if cfg, err = cfg.Reveal(values); err != nil {
+		return cfg, nil, err
+	}
+	hiding := newHiding(values, env)
+	tell(masks, &cfg, values, env)
+	if env != nil {
+		maps.Copy(env, cfg.Env)
+		cfg.Env = env
+	}
+	return cfg, hiding, nil
+}
+
+// FileVariables reads files of variables, some of which come from our environment; nil if there are none.
+func FileVariables(files config.EnvFiles, environ []string) (map[string]string, error) {
+	if len(files) == 0 {
+		return nil, nil
+	}
+	values := make(map[string]string)
+	for _, file := range files {
+		vars, err := envfile.Read(file)
+		if err != nil {
+			return nil, fmt.Errorf("envFile: %w", err)
+		}
+		for _, v := range vars {
+			if !v.Inherited {
+				values[v.Name] = v.Value
+			} else if own, ok := child.Getenv(environ, v.Name); ok {
+				values[v.Name] = own
+			}
+		}
+	}
+	return values, nil
+}
+
+// tell has the secrets of a server masked in what is kept of calls: those that the configuration names as such, what
+// stands in its headers, and variables whose names say that they are some.
+func tell(masks *mask.Set, cfg *config.Server, secrets, variables map[string]string) {
+	for name, value := range secrets {
+		masks.Add(value, "${secret:"+name+"}")
+	}
+	for name, value := range variables {
+		masks.Add(value, "${"+name+"}")
+	}
+	for name, value := range cfg.Headers {
+		switch strings.ToLower(name) {
+		case "accept", "accept-language", "content-type", "user-agent":
+			continue
+		}
+		masks.Add(value, mask.Masked)
+		if _, credentials, ok := strings.Cut(value, " "); ok { // Bearer, Basic
+			masks.Add(credentials, mask.Masked)
+		}
+	}
+	for name, value := range cfg.Env {
+		if mask.IsSecretName(name) {
+			masks.Add(value, "${"+name+"}")
+		}
+	}
+	masks.Add(cfg.OAuth.ClientSecret, mask.Masked)
+	masks.Add(cfg.OAuth.PrivateKey, mask.Masked)
+	masks.Add(cfg.OAuth.IdentityProvider.ClientSecret, mask.Masked)
+}

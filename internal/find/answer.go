@@ -68,15 +68,12 @@ func (x *Index) Answer(query string, o Options) Answer {
 		o.Budget = DefaultBudget
 	}
 	a := answering{x: x, Options: o, room: o.Budget * tokenBytes, groups: make([]*group, len(x.servers))}
-	hits := x.SearchVoted(query, o.Votes)
+	found := x.rank(query, o.Votes)
 	if o.Detail == Signatures || o.Detail == Schemas {
-		a.more(hits)
+		a.more(found)
 	}
-	for _, h := range hits {
-		if a.isFull() {
-			break
-		}
-		a.name(h)
+	for i := 0; i < len(found.keys) && !a.isFull(); i++ {
+		a.name(found.hit(i))
 	}
 	return a.answer()
 }
@@ -105,9 +102,10 @@ type group struct {
 func (a *answering) isFull() bool { return a.room < leastName || a.Limit > 0 && a.named == a.Limit }
 
 // more tells more of the best entries, as long as their share lasts.
-func (a *answering) more(hits []Hit) {
+func (a *answering) more(found ranking) {
 	share := int(float64(a.room) * bestShare)
-	for _, h := range hits[:min(bestEntries, len(hits))] {
+	for i := range min(bestEntries, len(found.keys)) {
+		h := found.hit(i)
 		if h.Entry < 0 || a.isFull() {
 			continue
 		}

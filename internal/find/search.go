@@ -100,9 +100,36 @@ func (x *Index) Search(query string) []Hit { return x.SearchVoted(query, nil) }
 
 // SearchVoted is Search where others have a vote too, for each of the Texts one from 0 to 1; nil is none.
 func (x *Index) SearchVoted(query string, votes []float32) []Hit {
+	r := x.rank(query, votes)
+	hits := make([]Hit, len(r.keys))
+	for i := range hits {
+		hits[i] = r.hit(i)
+	}
+	return hits
+}
+
+// ranking is what a search found. It is small, since nearly all of it is never looked at.
+type ranking struct {
+	x     *Index
+	keys  []uint64 // scores, and docs the other way round, so that the first of equals comes first
+	votes []float32
+	added float32 // what a whole vote has added
+}
+
+func (r *ranking) hit(i int) Hit {
+	key := r.keys[len(r.keys)-1-i]
+	at := ^uint32(key)
+	d := r.x.docs[at]
+	h := Hit{Server: int(d.server), Entry: int(d.entry), Score: float64(math.Float32frombits(uint32(key >> 32)))}
+	if r.votes != nil {
+		h.Voted = float64(r.added * r.votes[at])
+	}
+	return h
+}
+
+func (x *Index) rank(query string, votes []float32) ranking {
 	scores := x.scores(query)
-	added := vote(scores, votes)
-	keys := make([]uint64, 0, len(x.docs)) // scores, and docs the other way round, so that the first of equals comes first
+	r := ranking{x: x, keys: make([]uint64, 0, len(x.docs)), votes: votes, added: vote(scores, votes)}
 	for _, of := range x.of {
 		var first, second float32 // which make the score of their server
 		for _, s := range scores[of[0]:of[1]] {
@@ -113,20 +140,11 @@ func (x *Index) SearchVoted(query string, votes []float32) []Hit {
 		}
 		whole := first + second
 		for d := of[0]; d < of[1]; d++ {
-			keys = append(keys, uint64(math.Float32bits(scores[d]+fromServer*whole))<<32|uint64(^uint32(d)))
+			r.keys = append(r.keys, uint64(math.Float32bits(scores[d]+fromServer*whole))<<32|uint64(^uint32(d)))
 		}
 	}
-	slices.Sort(keys)
-	slices.Reverse(keys)
-	hits := make([]Hit, len(keys))
-	for i, key := range keys {
-		d := x.docs[^uint32(key)]
-		hits[i] = Hit{Server: int(d.server), Entry: int(d.entry), Score: float64(math.Float32frombits(uint32(key >> 32)))}
-		if votes != nil {
-			hits[i].Voted = float64(added * votes[^uint32(key)])
-		}
-	}
-	return hits
+	slices.Sort(r.keys)
+	return r
 }
 
 // vote adds votes to scores, and gives what a whole one counts for. Where no word was found, the votes alone rank.
@@ -175,7 +193,7 @@ func (x *Index) scores(query string) []float32 {
 		part, top = make([]float32, len(x.docs)), make([]float32, len(x.docs))
 	}
 	meant := make(map[string][]reading)
-	var touched []int32
+	touched := make([]int32, 0, len(x.docs))
 	for _, words := range clauses {
 		for _, w := range words {
 			readings, again := meant[w]

@@ -14,6 +14,9 @@ const ellipsis = "…"
 // control, formatting (bidirectional, zero-width, tag), invisible and private characters, valid UTF-8, no space at
 // its end, at most most bytes. The ends of lines and tabs are kept in a block, and are spaces in a line.
 func clean(raw string, most int, block bool) string {
+	if len(raw) <= most && plainLen(raw) == len(raw) {
+		return strings.TrimRightFunc(raw, unicode.IsSpace)
+	}
 	var b strings.Builder
 	for len(raw) > 0 && b.Len() <= most {
 		if n := plainLen(raw); n > 0 { // nearly all of most texts

@@ -1,14 +1,13 @@
 package config
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
 // Review says line by line what a configuration would have a program start, reach and read, for a person who is to decide
@@ -175,10 +174,4 @@ func name(key string) string {
 }
 
 // text gives a string as JSON has it, on one line.
-func text(s string) string {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(s) // a string can be
-	return strings.TrimSuffix(b.String(), "\n")
-}
+func text(s string) string { return string(wire.MustEncode(s)) }

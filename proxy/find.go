@@ -151,7 +151,7 @@ func (s *session) found(ctx context.Context, q findQuery, modern bool) []byte {
 	}
 	out = append(out, `"content":[{"type":"text","text":`...)
 	out = wire.AppendQuote(out, strings.TrimSuffix(text.String(), "\n"))
-	out = append(append(out, `}],"structuredContent":`...), encode(result)...)
+	out = append(append(out, `}],"structuredContent":`...), wire.MustEncode(result)...)
 	return append(out, '}')
 }
 

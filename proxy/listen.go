@@ -212,7 +212,7 @@ func (sub *subscription) acknowledgement(id []byte) []byte {
 		}
 		filter["taskIds"] = ids
 	}
-	return append(append(msg, encode(filter)...), "}}"...)
+	return append(append(msg, wire.MustEncode(filter)...), "}}"...)
 }
 
 // updated passes on that a resource changed, under the uri that the client

@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -111,7 +110,7 @@ func (s *session) opened(b *box, q question, modern *modern) []byte {
 		r.tellSkills(s.skillLines(b, modern), budget/skillShare)
 	}
 	if q.detail == counted {
-		room := size{budget - len(r.head()) - len(howToSeeMore), budget*3/2 - len(encode(r)) - len(howToSeeMore)}
+		room := size{budget - len(r.head()) - len(howToSeeMore), budget*3/2 - len(wire.MustEncode(r)) - len(howToSeeMore)}
 		fill(offers, room)
 	}
 	if slices.ContainsFunc(offers, func(o *offer) bool { return len(o.tools) > 0 && o.detail < defined }) {
@@ -130,7 +129,7 @@ func (s *session) opened(b *box, q question, modern *modern) []byte {
 	}
 	out = append(out, `"content":[{"type":"text","text":`...)
 	out = wire.AppendQuote(out, strings.TrimSuffix(string(text), "\n"))
-	out = append(append(out, `}],"structuredContent":`...), encode(r)...)
+	out = append(append(out, `}],"structuredContent":`...), wire.MustEncode(r)...)
 	if len(r.Servers) > 0 && r.Connected == 0 && starting == 0 {
 		out = append(out, `,"isError":true`...)
 	}
@@ -239,16 +238,4 @@ func describeServer(srv *toolbox.Server, st toolbox.Status) serverResult {
 		one.Notes = append(one.Notes, note)
 	}
 	return one
-}
-
-// encode gives the JSON of one of our own values, with text as it is.
-func encode(v any) []byte {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		// What is raw in them was checked when it was read.
-		panic("a value of ours cannot be encoded: " + err.Error())
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }

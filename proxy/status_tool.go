@@ -64,7 +64,7 @@ func (s *session) tellStatus(c *call) {
 		return
 	}
 	reports := s.report()
-	body := encode(struct {
+	body := wire.MustEncode(struct {
 		Toolboxes []boxReport      `json:"toolboxes"`
 		Untrusted *untrustedReport `json:"untrusted_configuration,omitempty"`
 	}{reports, s.reportUntrusted()})

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/nearest"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
@@ -50,7 +51,7 @@ func isEmptyArray(raw []byte) bool {
 
 // unknown says that the tool has no argument of that name.
 func unknown(name, tool string, known []string) string {
-	details := "unknown argument " + strconv.Quote(short(name))
+	details := "unknown argument " + strconv.Quote(cut.Short(name))
 	if near := nearest.Names(name, known, 1); len(near) > 0 {
 		return details + "; did you mean " + strconv.Quote(near[0]) + "?"
 	}
@@ -165,13 +166,4 @@ func (a arguments) strings(name string) ([]string, *fault) {
 		return nil, invalidParams(name + " must be an array of strings")
 	}
 	return list, nil
-}
-
-// short cuts a text that a caller chose, so that answers stay small.
-func short(s string) string {
-	const most = 80
-	if runes := []rune(s); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return s
 }

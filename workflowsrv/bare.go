@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
@@ -103,7 +104,7 @@ func (s *bareSession) carryOut(r bareRequest) ([]byte, *fault) {
 		t = nil // It is about runs, which the bare form does not have.
 	}
 	if t == nil && r.method != "tools/list" {
-		return nil, &fault{code: wire.CodeMethodNotFound, data: appendObject(nil, "method", short(r.method))}
+		return nil, &fault{code: wire.CodeMethodNotFound, data: appendObject(nil, "method", cut.Short(r.method))}
 	}
 	if !s.initialized {
 		return nil, &fault{code: codeServer, data: appendObject(nil, "details", "initialize comes first")}
@@ -131,7 +132,7 @@ func (s *bareSession) initialize(params []byte) ([]byte, *fault) {
 	case p.Capabilities == nil:
 		return nil, invalidParams("capabilities is required")
 	case *p.ProtocolVersion != bareVersion:
-		data := wire.AppendQuote([]byte(`{"supportedVersions":["`+bareVersion+`"],"requestedVersion":`), short(*p.ProtocolVersion))
+		data := wire.AppendQuote([]byte(`{"supportedVersions":["`+bareVersion+`"],"requestedVersion":`), cut.Short(*p.ProtocolVersion))
 		return nil, &fault{code: codeServer, text: "Unsupported protocol version", data: append(data, '}')}
 	}
 	s.initialized = true

@@ -1,9 +1,7 @@
 package workflowsrv
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 
 	"github.com/mcp-workbench/workbench/workflowsrv/criteria"
@@ -84,15 +82,4 @@ func stateFault(workflowID string, err error) *fault {
 // isStepping reports whether an error is about a state or a variable that a workflow cannot go on with.
 func isStepping(err error) bool {
 	return errors.As(err, new(*stepping.LoopError)) || errors.As(err, new(*stepping.StateError)) || errors.As(err, new(*criteria.UndecidedError)) || errors.As(err, new(*stepping.TurnsError))
-}
-
-// appendJSON appends a value of ours, whose types can always be encoded.
-func appendJSON(dst []byte, v any) []byte {
-	b := bytes.NewBuffer(dst)
-	enc := json.NewEncoder(b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		panic("a value made of JSON cannot be encoded: " + err.Error())
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }

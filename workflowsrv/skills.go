@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
@@ -50,10 +51,7 @@ func skillOf(e *definition.Entry) (k skill, text string, ok bool) {
 	if !skillName.MatchString(e.ID) || len(e.ID) > maxSkillName {
 		return k, "", false
 	}
-	head := skillHead{e.ID, strings.Join(strings.Fields(e.Description), " ")}
-	if all := []rune(head.Description); len(all) > maxSkillDescription {
-		head.Description = string(all[:maxSkillDescription-1]) + "…"
-	}
+	head := skillHead{e.ID, cut.Within(strings.Join(strings.Fields(e.Description), " "), maxSkillDescription)}
 	text = skillText(e.Workflow, head)
 	uri := skillPrefix + e.ID + skillSuffix
 	return skill{uri, head, []skillResource{{uri, fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(text))), len(text)}}}, text, true

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/workflowsrv/criteria"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 )
@@ -36,7 +37,7 @@ func runValidate(ctx context.Context, s *Server, a arguments) (result, *fault) {
 		return result{}, f
 	}
 	verdict := st.Criteria.Check(ctx, output, variables, criteria.Options{Mode: s.opts.Mode, AssertFormat: s.opts.AssertFormat})
-	return result{json: appendJSON(nil, verdict)}, nil
+	return result{json: wire.MustEncode(verdict)}, nil
 }
 
 // output returns the text to validate. Agents send structured outputs as they
@@ -100,7 +101,7 @@ func runValidateJSON(_ context.Context, s *Server, a arguments) (result, *fault)
 		for _, warning := range w.Warnings {
 			verdict.Warnings = append(verdict.Warnings, warning.String())
 		}
-		return result{json: appendJSON(nil, verdict)}, nil
+		return result{json: wire.MustEncode(verdict)}, nil
 	}
 	issues := []string{err.Error()}
 	var bad *definition.Error
@@ -112,7 +113,7 @@ func runValidateJSON(_ context.Context, s *Server, a arguments) (result, *fault)
 	}
 	verdict := criteria.Reject(issues...)
 	verdict.Suggestions = []string{"Correct what the issues name, then check again. workflow_get_schema returns the schema and an example."}
-	return result{json: appendJSON(nil, verdict)}, nil
+	return result{json: wire.MustEncode(verdict)}, nil
 }
 
 func runGetSchema(context.Context, *Server, arguments) (result, *fault) {

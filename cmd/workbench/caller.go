@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/pause"
 	"github.com/mcp-workbench/workbench/internal/question"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
@@ -401,10 +402,8 @@ func (c *caller) follow(ctx context.Context, to line, t *task, modern bool) (res
 				return nil, err
 			}
 		}
-		select {
-		case <-time.After(t.pause()):
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
+		if err := pause.For(ctx, t.pause()); err != nil {
+			return nil, err
 		}
 		got, err := to.request(ctx, c, "tasks/get", about)
 		if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/workbench/internal/calls"
+	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/status"
 )
@@ -165,7 +166,7 @@ func callCells(c *calls.Call) []string {
 		size, tokens = bytesText(int64(c.Out)), fmt.Sprint(c.Tokens)
 	}
 	return []string{foreign.NewName(c.ID).String(), c.Time.Local().Format(time.TimeOnly), foreign.NewName(c.Outcome).String(), took(c), size, tokens,
-		shorten(foreign.NewName(c.Client).String(), 20), what}
+		cut.Within(foreign.NewName(c.Client).String(), 20), what}
 }
 
 // took is how long a call took, in few digits.

@@ -19,7 +19,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/pause"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy"
 	"github.com/mcp-workbench/workbench/toolbox"
@@ -126,10 +128,7 @@ func demo(ctx context.Context, env *environment) error {
 			}
 			return fmt.Errorf("demo: %s: %w", strings.ToLower(step.name[:1])+step.name[1:], err)
 		}
-		select {
-		case <-time.After(d.pause):
-		case <-ctx.Done():
-		}
+		_ = pause.For(ctx, d.pause)
 	}
 	if err := d.client.Close(); err != nil {
 		return fmt.Errorf("demo: close: %w", err)
@@ -227,7 +226,7 @@ func (d *demonstration) initialize(ctx context.Context) error {
 	}
 	lines := slices.DeleteFunc(strings.Split(res.Instructions, "\n"), func(l string) bool { return strings.TrimSpace(l) == "" })
 	for _, line := range lines[:min(len(lines), maxDemoLines)] {
-		fmt.Fprintf(d.out, "   %s\n", d.paint.faint(shorten(line, demoWidth)))
+		fmt.Fprintf(d.out, "   %s\n", d.paint.faint(cut.Within(line, demoWidth)))
 	}
 	if more := len(lines) - maxDemoLines; more > 0 {
 		fmt.Fprintf(d.out, "   %s\n", d.paint.faint(fmt.Sprintf("… %d lines more", more)))
@@ -273,7 +272,7 @@ func (d *demonstration) open(ctx context.Context) error {
 	}
 	for _, s := range opened.Servers {
 		if s.State != string(toolbox.Ready) {
-			fmt.Fprintf(d.out, " %s %-*s  %s: %s\n", d.paint.bad("✗"), wide, s.Name, s.State, shorten(s.Error, demoWidth-wide-len(s.State)))
+			fmt.Fprintf(d.out, " %s %-*s  %s: %s\n", d.paint.bad("✗"), wide, s.Name, s.State, cut.Within(s.Error, demoWidth-wide-len(s.State)))
 			continue
 		}
 		where := "inside workbench"
@@ -319,7 +318,7 @@ func (d *demonstration) call(ctx context.Context) error {
 	tool, text, err := d.callServer(ctx, d.ready[0].Name)
 	if err == nil {
 		text = strings.Join(strings.Fields(foreign.Block(text)), " ")
-		fmt.Fprintf(d.out, "   %s\n   → %s\n", tool, shorten(text, demoWidth))
+		fmt.Fprintf(d.out, "   %s\n   → %s\n", tool, cut.Within(text, demoWidth))
 	}
 	return err
 }
@@ -361,7 +360,7 @@ func (d *demonstration) kill(ctx context.Context) error {
 		if err == nil || ctx.Err() != nil {
 			break
 		}
-		fmt.Fprintf(d.out, "   a call met the dying process, and was told: %s\n", shorten(err.Error(), demoWidth-45))
+		fmt.Fprintf(d.out, "   a call met the dying process, and was told: %s\n", cut.Within(err.Error(), demoWidth-45))
 	}
 	if err != nil {
 		return err

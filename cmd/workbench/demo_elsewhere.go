@@ -17,6 +17,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/openfile"
 )
 
@@ -101,7 +102,7 @@ func (e *elsewhere) connect(ctx context.Context) (*client.Client, *mcp.Initializ
 func (d *demonstration) told(e *elsewhere, text string) {
 	text = strings.ReplaceAll(text, e.dir+string(filepath.Separator), "")
 	const indent = "     "
-	text = wrap(shorten(strings.Join(strings.Fields(text), " "), 2*demoWidth-16), indent, demoWidth)
+	text = wrap(cut.Within(strings.Join(strings.Fields(text), " "), 2*demoWidth-16), indent, demoWidth)
 	fmt.Fprintf(d.out, "   → %s", strings.TrimPrefix(text, indent))
 }
 

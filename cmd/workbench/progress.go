@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 	"sync"
+
+	"github.com/mcp-workbench/workbench/internal/cut"
 )
 
 // progressLine is the last line of a terminal, where it is shown what goes on. Nothing is written before something goes on.
@@ -28,10 +30,7 @@ func (l *progressLine) status(text string) {
 	if l.paused {
 		return
 	}
-	if r := []rune(text); len(r) > maxStatus {
-		text = string(r[:maxStatus-1]) + "…"
-	}
-	fmt.Fprint(l.to, clearLine+text)
+	fmt.Fprint(l.to, clearLine+cut.Within(text, maxStatus))
 	l.shown = true
 }
 

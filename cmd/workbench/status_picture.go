@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/status"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
@@ -73,7 +74,7 @@ func (b *drawing) workbench(w *status.Workbench) {
 	}
 	t := table{head: []string{"  STATE", "SERVER", "TOOLS", "CALLS", "FAILED", "NOW", "KEPT", "PID"}}
 	for _, g := range rows {
-		t.add("  "+g.stateText(), shorten(g.toolbox+"/"+g.server, 24), fmt.Sprint(g.worst.Tools), fmt.Sprint(g.calls.All()), fmt.Sprint(g.calls.Bad()), g.now(), bytesText(g.kept), g.pid())
+		t.add("  "+g.stateText(), cut.Within(g.toolbox+"/"+g.server, 24), fmt.Sprint(g.worst.Tools), fmt.Sprint(g.calls.All()), fmt.Sprint(g.calls.Bad()), g.now(), bytesText(g.kept), g.pid())
 	}
 	b.WriteString(t.draw(b.width, b.paint))
 	for _, g := range rows {
@@ -115,7 +116,7 @@ func clientLines(w *status.Workbench) []string {
 		if n > 1 {
 			name = fmt.Sprintf("%s (%d sessions)", name, n)
 		}
-		lines = append(lines, shorten(name, pictureWidth-10))
+		lines = append(lines, cut.Within(name, pictureWidth-10))
 	}
 	slices.Sort(lines)
 	return lines
@@ -246,14 +247,6 @@ func bytesText(n int64) string {
 		return fmt.Sprintf("%d kB", (n+999)/1000)
 	}
 	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
-}
-
-// shorten keeps text within a number of characters.
-func shorten(text string, most int) string {
-	if r := []rune(text); len(r) > most {
-		return string(r[:most-1]) + "…"
-	}
-	return text
 }
 
 // age is the time since, in the two units that say most.

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/mcp-workbench/workbench/internal/cut"
 )
 
 // The narrowest and the plain width of a column of descriptions.
@@ -70,9 +72,9 @@ func (t *table) draw(width int, p paint) string {
 		text := row[last]
 		switch {
 		case width > 0:
-			text = shorten(text, left)
+			text = cut.Within(text, left)
 		case t.most > 0:
-			text = shorten(text, t.most)
+			text = cut.Within(text, t.most)
 		}
 		for i, w := range wide {
 			b.WriteString(t.painted(p, at, i, row[i]) + strings.Repeat(" ", w+2-utf8.RuneCountInString(row[i])))
@@ -96,7 +98,7 @@ func (t *table) blocks(width int, p paint) string {
 		}
 		for i, cell := range row {
 			if i == len(row)-1 {
-				cell = shorten(cell, 3*room)
+				cell = cut.Within(cell, 3*room)
 			}
 			name := strings.TrimSpace(t.head[i])
 			b.WriteString(p.bold(name) + strings.Repeat(" ", label-utf8.RuneCountInString(name)))

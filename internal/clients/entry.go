@@ -2,13 +2,13 @@ package clients
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"path"
 	"strings"
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
 // Entry is a server of a file, in workbench's terms.
@@ -102,9 +102,9 @@ func (p Pairs) MarshalJSON() ([]byte, error) {
 		if i > 0 {
 			out.WriteByte(',')
 		}
-		out.Write(quoted(pair.Key))
+		out.Write(wire.MustEncode(pair.Key))
 		out.WriteByte(':')
-		out.Write(quoted(pair.Value))
+		out.Write(wire.MustEncode(pair.Value))
 	}
 	out.WriteByte('}')
 	return out.Bytes(), nil
@@ -122,7 +122,7 @@ func (p *Pairs) Set(key, value string) {
 }
 
 // JSON returns the server as an object on one line.
-func (s Server) JSON() []byte { return quoted(s) }
+func (s Server) JSON() []byte { return wire.MustEncode(s) }
 
 // Summary says in a line what is run or reached, without variables and headers.
 func (s Server) Summary() string {
@@ -130,15 +130,6 @@ func (s Server) Summary() string {
 		return foreign.NewText(s.URL).String()
 	}
 	return foreign.NewText(strings.Join(append([]string{s.Command}, s.Args...), " ")).String()
-}
-
-// quoted gives a value as JSON, with < and & as they are.
-func quoted(v any) []byte {
-	var out bytes.Buffer
-	e := json.NewEncoder(&out)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(v) // strings, lists and flags can always be encoded
-	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
 }
 
 // Workbench reports whether the entry is one of workbench itself, as a client starts it or reaches it.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/internal/amend"
 	"github.com/mcp-workbench/workbench/internal/document"
+	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
 // OwnName is what workbench is called in clients' files.
@@ -31,34 +32,34 @@ func (c Client) OwnEntry(own Own) []byte {
 			separator = "{"
 		}
 		out.WriteString(separator)
-		out.Write(quoted(key))
+		out.Write(wire.MustEncode(key))
 		out.WriteByte(':')
 		out.Write(value)
 	}
 	if f.Named {
-		put("name", quoted(OwnName))
+		put("name", wire.MustEncode(OwnName))
 	}
 	kind := f.Stdio
 	if own.URL != "" {
 		kind = f.HTTP
 	}
 	if kind != "" {
-		put(f.TypeKey, quoted(kind))
+		put(f.TypeKey, wire.MustEncode(kind))
 	}
 	switch {
 	case own.URL == "" && f.Array:
-		put(or(f.Command, "command"), quoted(append([]string{own.Command}, own.Args...)))
+		put(or(f.Command, "command"), wire.MustEncode(append([]string{own.Command}, own.Args...)))
 	case own.URL == "":
-		put(or(f.Command, "command"), quoted(own.Command))
-		put("args", quoted(own.Args))
+		put(or(f.Command, "command"), wire.MustEncode(own.Command))
+		put("args", wire.MustEncode(own.Args))
 	case f.NoHTTP:
 		return nil
 	default:
-		put(or(f.URL, "url"), quoted(own.URL))
+		put(or(f.URL, "url"), wire.MustEncode(own.URL))
 		if f.TokenVar != "" {
-			put(f.TokenVar, quoted(TokenVariable))
+			put(f.TokenVar, wire.MustEncode(TokenVariable))
 		} else {
-			put("headers", quoted(Pairs{{"Authorization", "Bearer " + own.Token}}))
+			put("headers", wire.MustEncode(Pairs{{"Authorization", "Bearer " + own.Token}}))
 		}
 	}
 	for _, fixed := range f.Fixed {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
@@ -104,7 +105,7 @@ func (a *asks) answer(m *wire.Message) {
 	text := "the client refused"
 	if span, err := wire.FindPath(m.Raw, m.Error, "message"); err == nil {
 		if said, ok := wire.Unquote(m.Bytes(span)); ok {
-			text += ": " + short(said)
+			text += ": " + cut.Short(said)
 		}
 	}
 	c <- reply{err: errors.New(text)}

@@ -20,6 +20,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
+	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
@@ -133,7 +134,7 @@ func (s *Server) answered(id, result []byte, err error, e era) []byte {
 	if err != nil {
 		var told *wire.Error
 		if !errors.As(err, &told) {
-			told = &wire.Error{Code: wire.CodeInternal, Message: "Internal error: " + short(err.Error())}
+			told = &wire.Error{Code: wire.CodeInternal, Message: "Internal error: " + cut.Short(err.Error())}
 		}
 		if e.modern && told.Code == eras.NoResource {
 			told.Code = wire.CodeInvalidParams

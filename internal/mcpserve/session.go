@@ -12,6 +12,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
@@ -118,7 +119,7 @@ func (s *Session) request(m *wire.Message) {
 		}
 		s.send(answer)
 	default:
-		s.fail(m, wire.CodeMethodNotFound, "Method not found: "+short(string(m.Bytes(m.Method))))
+		s.fail(m, wire.CodeMethodNotFound, "Method not found: "+cut.Short(string(m.Bytes(m.Method))))
 	}
 }
 
@@ -143,7 +144,7 @@ func (s *Session) toolsCall(m *wire.Message, e era) {
 		return
 	}
 	if !s.server.Knows(name) {
-		s.fail(m, wire.CodeInvalidParams, "Unknown tool: "+short(name))
+		s.fail(m, wire.CodeInvalidParams, "Unknown tool: "+cut.Short(name))
 		return
 	}
 	// Both outlive the message.
@@ -311,13 +312,4 @@ func (s *Session) endListens() {
 		result := `{"resultType":"complete","_meta":{"` + mcp.MetaKeySubscriptionID + `":` + id + `}}`
 		s.send(wire.AppendResult(nil, []byte(id), []byte(result)))
 	}
-}
-
-// short cuts a text that a caller chose, so that answers stay small.
-func short(s string) string {
-	const most = 80
-	if runes := []rune(s); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return s
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/mcp-workbench/workbench/internal/logkey"
+	"github.com/mcp-workbench/workbench/internal/pause"
 )
 
 // Role is what a model is asked for.
@@ -155,7 +156,7 @@ func (c *Client) Complete(ctx context.Context, req Request) (*Reply, error) {
 		if !e.passing() || try == maxTries || e.RetryAfter > maxRest {
 			return nil, err
 		}
-		if err := sleep(ctx, c.restAfter(try, e)); err != nil {
+		if err := pause.For(ctx, c.restAfter(try, e)); err != nil {
 			return nil, err
 		}
 		try++
@@ -169,17 +170,6 @@ func (c *Client) restAfter(try int, e *Error) time.Duration {
 	}
 	rest := c.rest << (2 * (try - 1))
 	return rest/2 + rand.N(rest) // apart from others that failed at the same moment
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-timer.C:
-		return nil
-	}
 }
 
 // ask tries once. tell takes the text, also where that is not asked for as a stream.

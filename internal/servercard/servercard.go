@@ -11,7 +11,8 @@ import (
 	"net"
 	"slices"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/mcp-workbench/workbench/internal/cut"
 )
 
 // The media types, and where the documents are: the catalogue at CatalogPath of a host, the card of a server at its address
@@ -83,7 +84,7 @@ func (s *Server) Card() []byte {
 	if s.Token {
 		r.Headers = []header{{"Authorization", "Bearer and a token for this gateway", true, true}}
 	}
-	return encode(card{schema, reversed(publisher(s.Host)) + "/" + plain(s.Name), s.Version, cut(s.Title), cut(s.Description), []remote{r}})
+	return encode(card{schema, reversed(publisher(s.Host)) + "/" + plain(s.Name), s.Version, line(s.Title), line(s.Description), []remote{r}})
 }
 
 // Catalog writes the catalogue that leads to the cards of servers.
@@ -154,11 +155,5 @@ func isPlain(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '_' || r == '-'
 }
 
-// cut keeps a text within what a card may say, on one line.
-func cut(text string) string {
-	text = strings.Join(strings.Fields(text), " ")
-	if utf8.RuneCountInString(text) <= maxText {
-		return text
-	}
-	return string([]rune(text)[:maxText-1]) + "…"
-}
+// line keeps a text within what a card may say, on one line.
+func line(text string) string { return cut.Within(strings.Join(strings.Fields(text), " "), maxText) }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
@@ -80,7 +81,7 @@ func Member(name string) string {
 	if name == "" {
 		return quote(name, maxName)
 	}
-	return cut(name, maxName)
+	return cut.Bytes(name, maxName)
 }
 
 // named words the name of a field.

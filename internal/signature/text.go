@@ -6,6 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
@@ -33,7 +34,7 @@ func Sentence(description string, most int) string {
 		b.WriteRune(c)
 		gap, lines = false, 0
 	}
-	return strings.TrimRight(cut(b.String(), most), ".:。 ")
+	return strings.TrimRight(cut.Bytes(b.String(), most), ".:。 ")
 }
 
 // ends reports whether a sentence ends where text does, if a space and c come next: not so after "e.g.", nor before
@@ -49,18 +50,6 @@ func ends(text string, c rune) bool {
 	return false
 }
 
-// cut keeps text within a number of bytes, where that is more than the three of "…".
-func cut(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	end := most - len(more)
-	for end > 0 && !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:max(end, 0)] + more
-}
-
 // Name words the name of a tool or a parameter: as it is if it is a word, else in quotes and with escapes for what
 // cannot be seen.
 func Name(s string) string {
@@ -72,11 +61,11 @@ func Name(s string) string {
 	if s == "" {
 		return quote(s, maxName)
 	}
-	return cut(s, maxName)
+	return cut.Bytes(s, maxName)
 }
 
 // quote puts text in quotes, with escapes for what cannot be seen.
-func quote(s string, most int) string { return strconv.QuoteToGraphic(cut(s, most)) }
+func quote(s string, most int) string { return strconv.QuoteToGraphic(cut.Bytes(s, most)) }
 
 // value words a JSON value that is not made of others; "" if it is none.
 func (r *reader) value(at wire.Span) string {

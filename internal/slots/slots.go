@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/openfile"
+	"github.com/mcp-workbench/workbench/internal/pause"
 )
 
 // Slots are the places under any number of names. Its methods may be called
@@ -88,12 +89,8 @@ func (s *Slots) lock(ctx context.Context, name string) (*lockFile, error) {
 				return f, err
 			}
 		}
-		pause := time.NewTimer(pauseMin + rand.N(pauseMax-pauseMin))
-		select {
-		case <-pause.C:
-		case <-ctx.Done():
-			pause.Stop()
-			return nil, context.Cause(ctx)
+		if err := pause.For(ctx, pauseMin+rand.N(pauseMax-pauseMin)); err != nil {
+			return nil, err
 		}
 	}
 }

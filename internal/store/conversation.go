@@ -1,13 +1,14 @@
 package store
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
 // Conversation is what is known of a conversation besides its turns.
@@ -80,13 +81,11 @@ func putConversation(ctx context.Context, q querier, principal string, c Convers
 
 // encode is JSON without the escapes that HTML wants.
 func encode(v any) ([]byte, error) {
-	var out bytes.Buffer
-	e := json.NewEncoder(&out)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
+	out, err := wire.Encode(v)
+	if err != nil {
 		return nil, &InvalidError{fmt.Sprintf("want valid JSON to keep, got %v", err)}
 	}
-	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
+	return out, nil
 }
 
 // Conversation returns a conversation of the principal.

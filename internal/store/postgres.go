@@ -12,6 +12,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
+
+	"github.com/mcp-workbench/workbench/internal/pause"
 )
 
 const (
@@ -128,11 +130,7 @@ func (d *postgresDB) write(ctx context.Context, do func(context.Context, querier
 		if err == nil || try == maxTries || !conflicts(err) {
 			return err
 		}
-		timer := time.NewTimer(rand.N(time.Duration(try) * 4 * time.Millisecond))
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
+		if pause.For(ctx, rand.N(time.Duration(try)*4*time.Millisecond)) != nil {
 			return err
 		}
 	}

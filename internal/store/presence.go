@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/openfile"
+	"github.com/mcp-workbench/workbench/internal/pause"
 )
 
 // presence is how the processes that have a store open know of each other: each holds a lock of a file beside it, which the
@@ -33,7 +34,7 @@ func openPresence(path string) (*presence, error) {
 func (p *presence) enter(ctx context.Context) (alone bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute) // for a check of a large store
 	defer cancel()
-	for pause := 5 * time.Millisecond; ; pause = min(2*pause, 100*time.Millisecond) {
+	for wait := 5 * time.Millisecond; ; wait = min(2*wait, 100*time.Millisecond) {
 		for _, kind := range []int{lockExclusive, lockShared} {
 			ok, err := tryLock(p.file, kind)
 			if err != nil {
@@ -43,12 +44,8 @@ func (p *presence) enter(ctx context.Context) (alone bool, err error) {
 				return kind == lockExclusive, nil
 			}
 		}
-		timer := time.NewTimer(pause) // There is no waiting for a lock that a context can end.
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return false, fmt.Errorf("another process is opening the store and does not end (lock %s): %w", p.file.Name(), context.Cause(ctx))
+		if err := pause.For(ctx, wait); err != nil { // There is no waiting for a lock that a context can end.
+			return false, fmt.Errorf("another process is opening the store and does not end (lock %s): %w", p.file.Name(), err)
 		}
 	}
 }

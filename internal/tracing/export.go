@@ -18,6 +18,7 @@ import (
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 
 	"github.com/mcp-workbench/workbench/internal/logkey"
+	"github.com/mcp-workbench/workbench/internal/pause"
 )
 
 // exporter sends spans to a collector. That it cannot is logged: the program
@@ -48,18 +49,15 @@ func (e *exporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) er
 	if err != nil {
 		return err
 	}
-	pause := time.Second
+	rest := time.Second
 	for try := 1; ; try++ {
 		again, err := e.send(ctx, body)
 		if err == nil || !again || try == maxTries {
 			e.tell(err)
 			return nil
 		}
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
-		}
-		pause *= 2
+		_ = pause.For(ctx, rest)
+		rest *= 2
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/mask"
+	"github.com/mcp-workbench/workbench/internal/pause"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
@@ -269,15 +270,5 @@ func (s *playing) ask(question message) bool {
 }
 
 func (s *playing) pause(d time.Duration) bool {
-	if d <= 0 {
-		return true
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-s.ctx.Done():
-		return false
-	}
+	return d <= 0 || pause.For(s.ctx, d) == nil
 }

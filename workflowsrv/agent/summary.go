@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/model"
 	"github.com/mcp-workbench/workbench/workflowsrv/commandsrv"
 )
@@ -70,13 +71,5 @@ func read(reply *model.Reply) (topic, summary string, ok bool) {
 	}
 	topic = strings.TrimRight(strings.Join(strings.Fields(kept.Topic), " "), ".")
 	summary = strings.TrimSpace(kept.Summary)
-	return short(topic, maxTopic), short(summary, maxSummary), topic != "" && summary != ""
-}
-
-// short cuts a text to a length in bytes.
-func short(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most-len("…")], "") + "…"
+	return cut.Bytes(topic, maxTopic), cut.Bytes(summary, maxSummary), topic != "" && summary != ""
 }

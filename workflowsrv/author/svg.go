@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 )
 
@@ -80,10 +81,7 @@ func (p *picture) box(text string, depth int, class string) {
 
 // fitted cuts a text to the room that there is, and writes it for XML.
 func fitted(text string, room int) string {
-	if runes := []rune(text); len(runes) > room/letter {
-		text = string(runes[:room/letter-1]) + "…"
-	}
 	var b strings.Builder
-	_ = xml.EscapeText(&b, []byte(text)) // a strings.Builder takes everything
+	_ = xml.EscapeText(&b, []byte(cut.Within(text, room/letter))) // a strings.Builder takes everything
 	return b.String()
 }

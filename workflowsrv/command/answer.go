@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
@@ -86,7 +87,7 @@ func (t *turn) again(pending Pending, question string) *Outcome {
 
 func (t *turn) confirmed(pending Pending, agreed, known bool) (*Outcome, error) {
 	if !known {
-		return t.again(pending, "“"+clip(shown(t.raw), maxInline)+"” is neither yes nor no. Shall "+pending.Action.CommandName+" run? Answer yes or no; abort gives it up."), nil
+		return t.again(pending, "“"+cut.After(shown(t.raw), maxInline)+"” is neither yes nor no. Shall "+pending.Action.CommandName+" run? Answer yes or no; abort gives it up."), nil
 	}
 	if !agreed {
 		return t.giveUp(), nil
@@ -121,7 +122,7 @@ func (t *turn) chosen(pending Pending, said string) (*Outcome, error) {
 	if len(pending.Candidates) == 1 {
 		return t.again(pending, "Do you mean "+pending.Candidates[0]+"? Answer yes or no."), nil
 	}
-	return t.again(pending, "“"+clip(shown(t.raw), maxInline)+"” is none of them. Which one: "+strings.Join(pending.Candidates, ", ")+"? Answer with its number or name, or none."), nil
+	return t.again(pending, "“"+cut.After(shown(t.raw), maxInline)+"” is none of them. Which one: "+strings.Join(pending.Candidates, ", ")+"? Answer with its number or name, or none."), nil
 }
 
 // supplied adds the value that was asked for, and others that the reply names.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/mcp-workbench/workbench/internal/cut"
 )
 
 // ask returns the problem, and the question for what is missing: for one value at
@@ -58,7 +60,7 @@ func question(c *Command, names []string, problem *Problem) string {
 	var b strings.Builder
 	for _, bad := range problem.Invalid {
 		if bad.Name == name {
-			b.WriteString(shown(strings.TrimSpace(spaced(name)+" "+bad.Reason+", got "+clip(string(bad.Value), maxInline))) + ". ")
+			b.WriteString(shown(strings.TrimSpace(spaced(name)+" "+bad.Reason+", got "+cut.After(string(bad.Value), maxInline))) + ". ")
 			break
 		}
 	}

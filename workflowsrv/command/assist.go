@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/nearest"
 )
 
@@ -200,7 +201,7 @@ func (t *turn) explicit(v visible, rest string) (*Outcome, error) {
 	found := extract(v.command, rest, nil, t.path[:v.depth])
 	if found.left != "" {
 		t.traceIn(v.command, nil)
-		return t.refuse(v.command, nil, problem, v.command.Name+" was not run: none of its parameters takes “"+clip(found.left, 80)+"” by itself; write name=value"), nil
+		return t.refuse(v.command, nil, problem, v.command.Name+" was not run: none of its parameters takes “"+cut.After(found.left, 80)+"” by itself; write name=value"), nil
 	}
 	t.inferred = t.inferred || !found.whole
 	return t.run(v, found.args, found.problem)

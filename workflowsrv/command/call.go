@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
@@ -75,7 +76,7 @@ func (t *turn) callHTTP(b *HTTPCall, c *Command, get values) result {
 	case status >= 300 && status < 400:
 		return failure("%s: the server answered HTTP %d, a redirect, which is not followed; the url of the command is to be where it leads", c.Name, status)
 	case status < 200 || status > 299:
-		return failure("%s: the server answered HTTP %d: %s", c.Name, status, clip(strings.Join(strings.Fields(out.text), " "), 500))
+		return failure("%s: the server answered HTTP %d: %s", c.Name, status, cut.After(strings.Join(strings.Fields(out.text), " "), 500))
 	}
 	return out
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
@@ -220,7 +221,7 @@ func summary(s string) string {
 	if sentence, _, more := strings.Cut(line, ". "); more && len(line) > maxSummary {
 		line = sentence + "."
 	}
-	return clip(line, maxSummary)
+	return cut.After(line, maxSummary)
 }
 
 const maxSummary = 120

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/nearest"
 )
 
@@ -125,7 +126,7 @@ func (p *tagParser) skip() {
 func (p *tagParser) tag() (Argument, error) {
 	start := p.at
 	if p.text[start] != '<' {
-		return Argument{}, p.malformed(start, "%q stands outside the tags; write parameters as <name>value</name>", clip(p.text[start:min(len(p.text), start+80)], 20))
+		return Argument{}, p.malformed(start, "%q stands outside the tags; write parameters as <name>value</name>", cut.After(p.text[start:min(len(p.text), start+80)], 20))
 	}
 	name, ok := p.opens(start)
 	if !ok {
@@ -159,11 +160,11 @@ func (p *tagParser) unknown(at int) error {
 	rest := p.text[at+1 : min(len(p.text), at+1+maxName)]
 	end := strings.IndexByte(rest, '>')
 	if end < 0 {
-		return p.malformed(at, "the tag %q is not closed by a >", "<"+clip(rest, 20))
+		return p.malformed(at, "the tag %q is not closed by a >", "<"+cut.After(rest, 20))
 	}
 	name := rest[:end]
 	if closing, ok := strings.CutPrefix(name, "/"); ok {
-		return p.malformed(at, "</%s> closes what was not opened", clip(closing, 40))
+		return p.malformed(at, "</%s> closes what was not opened", cut.After(closing, 40))
 	}
 	if bare := strings.TrimRight(strings.TrimSuffix(name, "/"), space); p.known[bare] {
 		return p.malformed(at, "write <%s>value</%s>; a tag has no white space or slash in it", bare, bare)
@@ -177,7 +178,7 @@ func (p *tagParser) unknown(at int) error {
 	} else if len(p.params) > 0 {
 		hint = "; the parameters are " + strings.Join(p.params, ", ")
 	}
-	return p.malformed(at, "there is no parameter <%s>%s", clip(name, 40), hint)
+	return p.malformed(at, "there is no parameter <%s>%s", cut.After(name, 40), hint)
 }
 
 // value reads up to the end of a tag. White space at the ends is dropped as far

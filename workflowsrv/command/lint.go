@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/document"
 	"github.com/mcp-workbench/workbench/internal/nearest"
 )
@@ -85,7 +86,7 @@ func (l *loader) lintParams(s *source) {
 		}
 		for _, example := range p.Examples {
 			if !c.takes(p.Name, example) {
-				l.warn(s.file, n.Get("examples"), at+"/examples", "%s is no value that the parameter can have", clip(string(example), 80))
+				l.warn(s.file, n.Get("examples"), at+"/examples", "%s is no value that the parameter can have", cut.After(string(example), 80))
 			}
 		}
 		if len(p.Types) == 0 && len(enumTexts(p.schema)) == 0 {
@@ -169,7 +170,7 @@ func (l *loader) lintArguments(s *source) {
 			}
 			if len(part.names()) == 0 {
 				if v, ok := part.append(nil, func(string) (json.RawMessage, bool) { return nil, false }); ok && !target.takes(p.Name, v) {
-					l.fault(s.file, at, "/tool/arguments"+document.Pointer(p.Name), "%s is no value that the tool %s takes", clip(string(v), 80), b.Tool)
+					l.fault(s.file, at, "/tool/arguments"+document.Pointer(p.Name), "%s is no value that the tool %s takes", cut.After(string(v), 80), b.Tool)
 				}
 				continue
 			}

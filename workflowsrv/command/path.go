@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/mcp-workbench/workbench/internal/cut"
 )
 
 // A Place is one instance of a context, such as the order 44821. Its JSON is
@@ -47,7 +49,7 @@ const top = "global"
 // Title names the place where a path ends for a reader: "Order 44821", or
 // "global" at the top.
 func (w *Workflow) Title(p Path) string {
-	return clip(shown(strings.Join(strings.Fields(w.title(p)), " ")), maxTitle)
+	return cut.After(shown(strings.Join(strings.Fields(w.title(p)), " ")), maxTitle)
 }
 
 // maxTitle is how long a title may be: what servers have returned stands in it.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/nearest"
 )
 
@@ -106,7 +107,7 @@ func (p *Problem) words(c *Command) string {
 		lines = append(lines, line+p.hints(name, "one of")+".")
 	}
 	for _, bad := range p.Invalid {
-		line := fmt.Sprintf("%s %s, got %s", bad.Name, bad.Reason, clip(string(bad.Value), 60))
+		line := fmt.Sprintf("%s %s, got %s", bad.Name, bad.Reason, cut.After(string(bad.Value), 60))
 		line = strings.TrimSpace(line) + p.hints(bad.Name, "did you mean")
 		if !strings.HasSuffix(line, "?") {
 			line += "."

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/nearest"
 )
 
@@ -190,7 +191,7 @@ func (w *Workflow) nearestNames(seen []visible, name string) []string {
 
 // explainUnknown words why a name is no command here.
 func (w *Workflow) explainUnknown(p Path, name string, problem *Problem) string {
-	shown := "“" + clip(name, 80) + "”"
+	shown := "“" + cut.After(name, 80) + "”"
 	near := problem.Suggestions[onCommand]
 	if ways, elsewhere := problem.AvailableFrom[onContext]; elsewhere {
 		context, _, _ := strings.Cut(near[0], "/")

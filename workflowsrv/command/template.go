@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
@@ -48,7 +49,7 @@ func parseTemplate(source string, env bool) (*template, error) {
 			isEnv := rest[0] == '$'
 			name, after, ok := strings.Cut(rest[strings.IndexByte(rest, '{')+1:], "}")
 			if !ok || name == "" || strings.ContainsAny(name, "{\n") {
-				return nil, fmt.Errorf("%q is not closed; write {name}, or {{ for a brace", clip(rest, 20))
+				return nil, fmt.Errorf("%q is not closed; write {name}, or {{ for a brace", cut.After(rest, 20))
 			}
 			flush()
 			t.pieces = append(t.pieces, piece{name: strings.TrimSpace(name), env: isEnv})
@@ -215,13 +216,4 @@ func plain(v json.RawMessage) string {
 		return ""
 	}
 	return string(v)
-}
-
-// clip shortens a text for an error.
-func clip(s string, n int) string {
-	runes := []rune(s)
-	if len(runes) <= n {
-		return s
-	}
-	return string(runes[:n]) + "…"
 }

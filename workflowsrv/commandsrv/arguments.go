@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/nearest"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
@@ -105,14 +106,7 @@ func (a arguments) strangers(known []string) *Fault {
 	if near := nearest.Names(stranger, known, 1); near != nil {
 		hint = "did you mean " + near[0] + "?"
 	}
-	return invalid("there is no argument %q; %s", clipName(stranger), hint)
-}
-
-func clipName(s string) string {
-	if r := []rune(s); len(r) > 80 {
-		return string(r[:80]) + "…"
-	}
-	return s
+	return invalid("there is no argument %q; %s", cut.Short(stranger), hint)
 }
 
 // check holds a value against the argument.
@@ -129,7 +123,7 @@ func (p param) check(v json.RawMessage) *Fault {
 	if (kind == "number" || kind == "integer") && (p.least != 0 || p.most != 0) {
 		n, err := strconv.ParseFloat(string(v), 64)
 		if err != nil || n < p.least || n > p.most {
-			return invalid("%s must be from %v to %v, got %s", p.name, p.least, p.most, clipName(string(v)))
+			return invalid("%s must be from %v to %v, got %s", p.name, p.least, p.most, cut.Short(string(v)))
 		}
 	}
 	return nil

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcp-workbench/workbench/internal/cut"
+	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
 )
 
@@ -41,9 +43,9 @@ func (ev event) kind() string {
 
 func (ev event) encode() json.RawMessage {
 	if ev.said != nil {
-		return encode(ev.said)
+		return wire.MustEncode(ev.said)
 	}
-	return encode(ev.trace)
+	return wire.MustEncode(ev.trace)
 }
 
 // wording is an event in words: a trace in a line, a piece of text as it is.
@@ -58,15 +60,8 @@ func (ev event) wording() string {
 	if text == nil {
 		return mark
 	}
-	return mark + firstLine(*text)
-}
-
-func firstLine(text string) string {
-	line, _, _ := strings.Cut(text, "\n")
-	if runes := []rune(line); len(runes) > 200 {
-		line = string(runes[:200]) + "…"
-	}
-	return line
+	line, _, _ := strings.Cut(*text, "\n")
+	return mark + cut.After(line, 200)
 }
 
 // joined is a list of events with neighbouring pieces of one reply as one: who

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/store"
 	"github.com/mcp-workbench/workbench/internal/wire"
@@ -54,7 +55,7 @@ func ServeProbe(w http.ResponseWriter, r *http.Request, path string, checks func
 				status, said = http.StatusServiceUnavailable, "not_ready"
 			}
 		}
-		writeJSON(w, status, encode(map[string]any{"status": said, "checks": all}))
+		writeJSON(w, status, wire.MustEncode(map[string]any{"status": said, "checks": all}))
 	}
 	return true
 }
@@ -100,7 +101,7 @@ func (s *Server) route(r *http.Request) http.HandlerFunc {
 	switch {
 	case serve == nil:
 		return func(w http.ResponseWriter, _ *http.Request) {
-			Refuse(w, http.StatusNotFound, fmt.Sprintf("there is nothing at %s; GET %s describes what there is", clipName(path), pathOpenAPI))
+			Refuse(w, http.StatusNotFound, fmt.Sprintf("there is nothing at %s; GET %s describes what there is", cut.Short(path), pathOpenAPI))
 		}
 	case r.Method != method && !(r.Method == http.MethodHead && method == http.MethodGet):
 		if strings.HasPrefix(path, pathTurns) && !strings.HasSuffix(path, "/events") {
@@ -177,7 +178,7 @@ func queryArguments(r *http.Request, o *operation) ([]byte, *Fault) {
 	object := []byte{'{'}
 	for name, values := range r.URL.Query() {
 		if len(values) > 1 {
-			return nil, invalid("%s is given %d times", clipName(name), len(values))
+			return nil, invalid("%s is given %d times", cut.Short(name), len(values))
 		}
 		if len(object) > 1 {
 			object = append(object, ',')
@@ -229,11 +230,11 @@ func (s *Server) serveTurn(w http.ResponseWriter, r *http.Request, key string) {
 	output, f := endOf(t)
 	switch {
 	case f != nil:
-		state.Error = encode(f)
+		state.Error = wire.MustEncode(f)
 	case len(output) > 0 && output[0] == '{':
-		state.Output = withTraces(output, encode(append([]json.RawMessage{}, t.Traces...)))
+		state.Output = withTraces(output, wire.MustEncode(append([]json.RawMessage{}, t.Traces...)))
 	}
-	writeJSON(w, http.StatusOK, encode(state))
+	writeJSON(w, http.StatusOK, wire.MustEncode(state))
 }
 
 // noTurn says why nothing can be told of a turn.
@@ -276,5 +277,5 @@ func writeFault(w http.ResponseWriter, f *Fault) {
 	if f.Code == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", "5")
 	}
-	writeJSON(w, f.Code, encode(f))
+	writeJSON(w, f.Code, wire.MustEncode(f))
 }

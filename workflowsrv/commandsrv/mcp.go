@@ -81,7 +81,7 @@ func (d *door) call(ctx context.Context, call mcpserve.Call) mcpserve.Result {
 	}
 	result, f := d.s.call(ctx, o, c, call.Arguments)
 	if f != nil {
-		return mcpserve.Result{Text: wire.AppendQuote(nil, f.Error()), Structured: encode(f), IsError: true}
+		return mcpserve.Result{Text: wire.AppendQuote(nil, f.Error()), Structured: wire.MustEncode(f), IsError: true}
 	}
 	if call.Asked && o.turn() {
 		if q := asks(result); q != nil {
@@ -124,7 +124,7 @@ func apart(result json.RawMessage) (rest json.RawMessage, more []byte) {
 		}
 		more = append(append(more, ','), item...)
 	}
-	return wire.Splice(nil, result, wire.Edit{Span: at[0], New: encode(texts)}), more
+	return wire.Splice(nil, result, wire.Edit{Span: at[0], New: wire.MustEncode(texts)}), more
 }
 
 // A reply is what the user answered to the question of an earlier turn.
@@ -195,7 +195,7 @@ func (s *Server) newMCPEngine() *mcpserver.MCPServer {
 		never := false
 		engine.AddTool(mcp.Tool{
 			Name: o.name, Title: o.title, Description: o.description,
-			RawInputSchema: encode(inputSchema(o.params)), RawOutputSchema: withFault(o.output),
+			RawInputSchema: wire.MustEncode(inputSchema(o.params)), RawOutputSchema: withFault(o.output),
 			Annotations: mcp.ToolAnnotation{Title: o.title, ReadOnlyHint: &o.readOnly, DestructiveHint: destructive(o, &never), IdempotentHint: &o.idempotent, OpenWorldHint: &o.openWorld},
 		}, nil) // calls do not go through the engine
 	}

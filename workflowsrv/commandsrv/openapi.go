@@ -5,6 +5,8 @@ import (
 	"maps"
 	"net/http"
 	"strconv"
+
+	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
 // openAPI describes what ServeHTTP serves (OpenAPI 3.1).
@@ -40,7 +42,7 @@ func (s *Server) openAPI() json.RawMessage {
 	readiness["503"] = map[string]any{"description": "It cannot work now", "content": content(ready, "application/json")}
 	paths[pathReady] = map[string]any{"get": map[string]any{"operationId": "readiness", "summary": "Whether the server can work", "security": open, "responses": readiness}}
 	paths[pathOpenAPI] = map[string]any{"get": map[string]any{"operationId": "openapi", "summary": "This document", "responses": responses(text(`{"type":"object"}`), nil, "application/json")}}
-	return encode(map[string]any{
+	return wire.MustEncode(map[string]any{
 		"openapi":    "3.1.0",
 		"info":       map[string]any{"title": info.WorkflowName, "description": info.Description, "version": s.opts.Version},
 		"servers":    []any{map[string]any{"url": "."}},

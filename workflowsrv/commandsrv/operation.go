@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/logkey"
+	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
 )
 
@@ -59,7 +60,7 @@ func (s *Server) carryOn(ctx context.Context, o *operation, c *caller, a argumen
 	if done, ok := value.(json.RawMessage); ok {
 		return done, nil
 	}
-	return encode(value), nil
+	return wire.MustEncode(value), nil
 }
 
 // failed logs a fault that is not the caller's. Turns log theirs themselves, once

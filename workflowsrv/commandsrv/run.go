@@ -13,7 +13,9 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/mcp-workbench/workbench/internal/logkey"
+	"github.com/mcp-workbench/workbench/internal/pause"
 	"github.com/mcp-workbench/workbench/internal/store"
+	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
 )
 
@@ -66,10 +68,10 @@ func (s *Server) run(t *turn) {
 	}
 	if t.fault != nil {
 		t.fault.about(t.at).Data.TurnKey = t.name()
-		end.Status, end.Output = "failed", encode(t.fault)
+		end.Status, end.Output = "failed", wire.MustEncode(t.fault)
 	}
 	for _, ev := range t.traces() {
-		end.Traces = append(end.Traces, encode(ev))
+		end.Traces = append(end.Traces, wire.MustEncode(ev))
 	}
 	if t.fault == nil {
 		t.output = end.Output
@@ -173,10 +175,8 @@ func (s *Server) follow(ctx context.Context, t *turn) (json.RawMessage, *Fault) 
 			}
 			return endOf(r.Turn)
 		}
-		select {
-		case <-time.After(pollEvery):
-		case <-ctx.Done():
-			return nil, faultOf(context.Cause(ctx))
+		if err := pause.For(ctx, pollEvery); err != nil {
+			return nil, faultOf(err)
 		}
 	}
 }

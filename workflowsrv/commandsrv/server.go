@@ -1,11 +1,9 @@
 package commandsrv
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -123,16 +121,4 @@ func version(w *command.Workflow) string {
 		fmt.Fprintf(h, "%s\x00%s\x00%s\x00%s\x00", c.Name, c.Description, c.Effect, c.Schema)
 	}
 	return hex.EncodeToString(h.Sum(nil)[:16])
-}
-
-// encode gives the JSON of a value of ours, with < and > as they are: command
-// strings are full of them.
-func encode(v any) json.RawMessage {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		panic(fmt.Sprintf("%T is no JSON: %v", v, err))
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }

@@ -8,7 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/store"
+	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
 )
 
@@ -38,7 +40,7 @@ func (s *Server) halted(t *turn) (store.Turn, *Fault) {
 	o := &command.Outcome{Status: command.Cancelled, Path: now.Path, Output: command.CommandOutput{
 		WorkflowName: s.engine().Workflow().Name, Context: s.engine().Workflow().Title(now.Path), CommandParameters: json.RawMessage("null"),
 		CommandResponses: []command.CommandResponse{{Response: text}}}}
-	return store.Turn{Status: string(o.Status), Summary: clip(text), Output: encode(s.resultOf(t, o, nil)), State: encode(standing{Path: now.Path})}, nil
+	return store.Turn{Status: string(o.Status), Summary: cut.After(text, maxSummary), Output: wire.MustEncode(s.resultOf(t, o, nil)), State: wire.MustEncode(standing{Path: now.Path})}, nil
 }
 
 // account says what a turn that was cut off has done, and what was under way, in
@@ -130,7 +132,7 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request, key string)
 		return
 	}
 	if t.fault != nil {
-		st.send("error", encode(t.fault))
+		st.send("error", wire.MustEncode(t.fault))
 		return
 	}
 	st.send("output", t.output)

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
 // A stream tells of a turn as it goes on: events of type trace and text, and in the end
@@ -57,7 +59,7 @@ func (s *Server) serveStream(w http.ResponseWriter, r *http.Request) {
 	case f == nil:
 		st.send("output", output)
 	case st.begun:
-		st.send("error", encode(f))
+		st.send("error", wire.MustEncode(f))
 	default:
 		writeFault(w, f)
 	}

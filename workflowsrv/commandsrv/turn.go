@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/internal/mcpserve"
 	"github.com/mcp-workbench/workbench/internal/store"
+	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
 )
 
@@ -247,7 +248,7 @@ func (s *Server) deliver(ctx context.Context, c *caller, t *turn) (json.RawMessa
 	if c.tell != nil {
 		return t.output, nil
 	}
-	return withTraces(t.output, encode(t.traces())), nil
+	return withTraces(t.output, wire.MustEncode(t.traces())), nil
 }
 
 // withTraces puts the events of a turn into its output.

@@ -9,8 +9,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/store"
+	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
 )
 
@@ -100,7 +102,7 @@ func (s *Server) work(ctx context.Context, t *turn) (store.Turn, *Fault) {
 	case !answers && samePath(now.Path, o.Path) && !now.about(o.Output.CommandName):
 		after = now // what is named exactly leaves a question as it is, unless it has gone elsewhere
 	}
-	return store.Turn{Status: string(o.Status), Summary: clip(o.Text()), Output: encode(s.resultOf(t, o, form)), State: encode(after)}, nil
+	return store.Turn{Status: string(o.Status), Summary: cut.After(o.Text(), maxSummary), Output: wire.MustEncode(s.resultOf(t, o, form)), State: wire.MustEncode(after)}, nil
 }
 
 // answers reports whether a turn is to answer the question that waits, whoever
@@ -127,7 +129,7 @@ func (now standing) about(name *string) bool {
 }
 
 func samePath(a, b command.Path) bool {
-	return slices.EqualFunc(a, b, func(a, b command.Place) bool { return string(encode(a)) == string(encode(b)) })
+	return slices.EqualFunc(a, b, func(a, b command.Place) bool { return string(wire.MustEncode(a)) == string(wire.MustEncode(b)) })
 }
 
 // command carries out a command or an instruction, or answers a question.
@@ -250,7 +252,7 @@ func (s *Server) plan(ctx context.Context, t *turn, now standing) (store.Turn, *
 	if r.Question != "" {
 		after.Asked = t.name()
 	}
-	return store.Turn{Status: string(r.Status), Summary: clip(r.Output.CommandResponses[0].Response), Output: encode(s.resultOf(t, o, r.Form)), State: encode(after)}, nil
+	return store.Turn{Status: string(r.Status), Summary: cut.After(r.Output.CommandResponses[0].Response, maxSummary), Output: wire.MustEncode(s.resultOf(t, o, r.Form)), State: wire.MustEncode(after)}, nil
 }
 
 // remembered is how many turns back an agent is told what was said.
@@ -271,11 +273,5 @@ func (s *Server) said(ctx context.Context, at session, limit int) ([]Exchange, e
 	return said, nil
 }
 
-// clip shortens what was answered to what is worth remembering.
-func clip(text string) string {
-	const most = 2000
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return text
-}
+// maxSummary is how many characters of what was answered are worth remembering.
+const maxSummary = 2000

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/mcp-workbench/workbench/internal/cut"
 )
 
 // Texts that clients of the workflow API know and compare.
@@ -139,7 +141,7 @@ func (j *judge) warn(text string) {
 func (n *Node) giveUp(err error) {
 	var at *unjudged
 	if errors.As(err, &at) {
-		n.Where = cut(at.where, maxPlace)
+		n.Where = cut.After(at.where, maxPlace)
 	}
 	n.Outcome, n.Got = Undecided, err.Error()
 	n.Message = fmt.Sprintf("%s (%v)", n.Message, err)

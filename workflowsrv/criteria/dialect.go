@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf16"
+
+	"github.com/mcp-workbench/workbench/internal/cut"
 )
 
 // flags are the JavaScript flags that change what a pattern matches.
@@ -132,7 +134,7 @@ func (t *translator) group() error {
 	if strings.HasPrefix(rest, "?") {
 		open, modified, ok := groupOpen(rest, f)
 		if !ok {
-			return fmt.Errorf("(%s is not ECMAScript; flags such as (?i) stand only at the start, a named group is (?<name>…)", cut(rest, 4))
+			return fmt.Errorf("(%s is not ECMAScript; flags such as (?i) stand only at the start, a named group is (?<name>…)", cut.After(rest, 4))
 		}
 		t.pos += len(open)
 		if modified != nil {

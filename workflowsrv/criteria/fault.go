@@ -10,6 +10,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
+	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/nearest"
 )
 
@@ -127,7 +128,7 @@ func (x *explainer) node(e *jsonschema.ValidationError, must, got string) *Node 
 	for _, token := range e.InstanceLocation {
 		path = pointer(path, token)
 	}
-	n := &Node{Kind: "false", Outcome: Failed, Expected: must, Got: got, Where: cut(spot(path), maxPlace)}
+	n := &Node{Kind: "false", Outcome: Failed, Expected: must, Got: got, Where: cut.After(spot(path), maxPlace)}
 	if keywords := e.ErrorKind.KeywordPath(); len(keywords) > 0 {
 		n.Kind = keywords[0]
 	}

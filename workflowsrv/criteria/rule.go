@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf16"
+
+	"github.com/mcp-workbench/workbench/internal/cut"
 )
 
 // text is the message of a rule, or the default text, which clients know.
@@ -135,16 +137,4 @@ func place(output string, at int) string {
 }
 
 // quote shows a passage in at most 60 characters.
-func quote(s string) string { return fmt.Sprintf("%q", cut(s, 60)) }
-
-// cut shortens s to n characters.
-func cut(s string, n int) string {
-	count := 0
-	for i := range s {
-		if count == n {
-			return s[:i] + "…"
-		}
-		count++
-	}
-	return s
-}
+func quote(s string) string { return fmt.Sprintf("%q", cut.After(s, 60)) }

@@ -1,8 +1,7 @@
 package criteria
 
 import (
-	"bytes"
-	"encoding/json"
+	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
 // A Verdict is the judgement of one output: it is valid, or it has issues. There is no third reading: what could not be
@@ -54,17 +53,13 @@ func (v Verdict) Faults() []*Node {
 
 // MarshalJSON gives the verdict as the workflow API has it.
 func (v Verdict) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false) // which is left to the encoder around it
-	err := enc.Encode(struct {
+	return wire.Encode(struct { // Escapes for HTML are left to the encoder around it.
 		Valid       bool     `json:"valid"`
 		Issues      []string `json:"issues"`
 		Suggestions []string `json:"suggestions"`
 		Warnings    []string `json:"warnings,omitempty"`
 		Explain     *Node    `json:"explain,omitempty"`
 	}{v.valid, v.Issues(), append([]string{}, v.Suggestions...), v.Warnings, v.Explain})
-	return b.Bytes(), err
 }
 
 // A Node explains the judgement of one rule, of a combination of rules, or of one place in a JSON output.

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
 
+	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/nearest"
 )
 
@@ -103,7 +104,7 @@ func brief(v any) string {
 		if len(v) == 0 {
 			return "an empty object"
 		}
-		return "an object with " + cut(strings.Join(sortedKeys(v), ", "), 60)
+		return "an object with " + cut.After(strings.Join(sortedKeys(v), ", "), 60)
 	case []any:
 		return fmt.Sprintf("an array of %d", len(v))
 	}
@@ -111,5 +112,5 @@ func brief(v any) string {
 	if err != nil {
 		return article(v)
 	}
-	return cut(string(b), 60)
+	return cut.After(string(b), 60)
 }

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/mcp-workbench/workbench/internal/cut"
+	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/workflowsrv/criteria"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 	"github.com/mcp-workbench/workbench/workflowsrv/stepping"
@@ -231,7 +233,7 @@ func (t *turn) returned(ctx context.Context, a *definition.Act, raw json.RawMess
 	}
 	done.By, done.State = byWorkbench, t.next.State
 	if a.Result != "" {
-		text, err := encode(map[string]json.RawMessage{a.Result: result})
+		text, err := wire.Encode(map[string]json.RawMessage{a.Result: result})
 		if err != nil {
 			return false, err
 		}
@@ -267,7 +269,7 @@ func resultOf(raw json.RawMessage) (result json.RawMessage, failure string) {
 		if text == "" {
 			text = "the tool failed, and said nothing"
 		}
-		return nil, short(text)
+		return nil, cut.Short(text)
 	}
 	if len(r.Structured) > 0 && len(r.Structured) <= maxResult {
 		return r.Structured, ""
@@ -275,7 +277,7 @@ func resultOf(raw json.RawMessage) (result json.RawMessage, failure string) {
 	if len(text) > maxResult {
 		text = text[:maxResult] + "… (cut: the result was larger)"
 	}
-	encoded, err := encode(text)
+	encoded, err := wire.Encode(text)
 	if err != nil {
 		encoded = json.RawMessage(`""`)
 	}
@@ -294,7 +296,7 @@ func (t *turn) arguments(ctx context.Context, a *definition.Act) (json.RawMessag
 	if err != nil {
 		return nil, err
 	}
-	return encode(filled)
+	return wire.Encode(filled)
 }
 
 func fillIn(v any, scope *criteria.Scope) (any, error) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 	"github.com/mcp-workbench/workbench/workflowsrv/stepping"
@@ -96,7 +97,7 @@ func (t *turn) answer(state, text string, blocked ...Reason) Answer {
 	for _, w := range d.Warnings {
 		text += "\n\nNote: " + w
 	}
-	encoded, err := encode(d)
+	encoded, err := wire.Encode(d)
 	if err != nil {
 		encoded = json.RawMessage(`{}`)
 	}
@@ -190,7 +191,7 @@ func (t *turn) recap() string {
 			b.WriteString(": " + text)
 		}
 	}
-	if text, err := encode(t.r.context); err == nil && len(t.r.context) > 0 && len(text) < 2<<10 {
+	if text, err := wire.Encode(t.r.context); err == nil && len(t.r.context) > 0 && len(text) < 2<<10 {
 		b.WriteString("\n\nContext: " + string(text))
 	}
 	return b.String()
@@ -205,11 +206,7 @@ func brief(e Event) string {
 	if text == "" {
 		text = string(e.Result)
 	}
-	text = strings.Join(strings.Fields(text), " ")
-	if runes := []rune(text); len(runes) > 300 {
-		text = string(runes[:300]) + "…"
-	}
-	return text
+	return cut.After(strings.Join(strings.Fields(text), " "), 300)
 }
 
 // rules are those of the workflow that the prompt does not have.

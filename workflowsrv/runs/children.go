@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/mcp-workbench/workbench/internal/store"
+	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/workflowsrv/stepping"
 )
 
@@ -95,7 +96,7 @@ func (t *turn) wanted(ctx context.Context) ([]Child, error) {
 		if _, err := t.e.opts.Find(d.WorkflowID); err != nil || len(list) == maxChildren {
 			return nil, nil
 		}
-		variables, err := encode(stepping.Handed(d, scope))
+		variables, err := wire.Encode(stepping.Handed(d, scope))
 		if err != nil {
 			return nil, err
 		}
@@ -124,12 +125,12 @@ func (t *turn) child(ctx context.Context, c Child) (*Run, error) {
 		started := Event{Kind: Started, At: now(), By: t.who.agent(), Workflow: entry.ID, Digest: fresh.Digest, Goal: c.Goal, Context: c.Context,
 			From: t.r.ID, Repository: t.r.Repository, Branch: t.r.Branch}
 		fresh.add(started)
-		first, err := encode(started)
+		first, err := wire.Encode(started)
 		if err != nil {
 			return nil, err
 		}
 		fresh.Bytes = len(first)
-		head, err := encode(fresh.Head)
+		head, err := wire.Encode(fresh.Head)
 		if err != nil {
 			return nil, err
 		}

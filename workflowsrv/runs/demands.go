@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/workflowsrv/criteria"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
@@ -119,7 +120,7 @@ func (r *refusal) judgeArtifacts(w *definition.Workflow, d demands, loop string,
 			r.add(`the artifact `+loopControl+` needs a "decision", "continue" or "stop"`, "it decides whether the loop goes round once more")
 			r.artifacts = append(r.artifacts, loopSample(loop))
 		} else if a.LoopID != "" && !isLoop(w, a.LoopID) {
-			r.add(fmt.Sprintf("the artifact %s names the loop %q, which this workflow does not have", loopControl, short(a.LoopID)), "")
+			r.add(fmt.Sprintf("the artifact %s names the loop %q, which this workflow does not have", loopControl, cut.Short(a.LoopID)), "")
 			r.artifacts = append(r.artifacts, loopSample(loop))
 		}
 	}
@@ -196,7 +197,7 @@ func (r *refusal) judgeAssessments(w *definition.Workflow, d demands, artifacts 
 			}
 			for dim, level := range ratings[at].Dimensions {
 				if level == c.When.Level {
-					r.add(fmt.Sprintf("the assessment %q has %q at %q", ref, short(dim), level), c.Effect.Guidance)
+					r.add(fmt.Sprintf("the assessment %q has %q at %q", ref, cut.Short(dim), level), c.Effect.Guidance)
 					break
 				}
 			}
@@ -219,15 +220,6 @@ func ratingSample(a assessment) string {
 	}
 	b.WriteString("}}")
 	return b.String()
-}
-
-// short cuts what an agent chose, so that answers stay small.
-func short(s string) string {
-	const most = 80
-	if runes := []rune(s); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return s
 }
 
 // template words what would do, as arguments of workflow_next; "" if nothing is known.

@@ -8,11 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
+	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/store"
+	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/workflowsrv/criteria"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 	"github.com/mcp-workbench/workbench/workflowsrv/stepping"
@@ -96,7 +97,7 @@ func (c Caller) agent() string {
 	if c.Client == "" {
 		return byAgent + "unknown"
 	}
-	return byAgent + short(c.Client)
+	return byAgent + cut.Short(c.Client)
 }
 
 // An Error is why nothing was done, with what to do.
@@ -194,7 +195,7 @@ func (e *Engine) take(ctx context.Context, log Log, principal, id string) (*Run,
 		kept, events, err = log.Run(ctx, principal, id, 0)
 	}
 	if errors.Is(err, store.ErrNotFound) {
-		return nil, &Error{fmt.Sprintf("there is no run %q", short(id)), "workflow_resume finds runs by words, also by none"}
+		return nil, &Error{fmt.Sprintf("there is no run %q", cut.Short(id)), "workflow_resume finds runs by words, also by none"}
 	}
 	if err != nil {
 		return nil, err
@@ -341,7 +342,7 @@ func (t *turn) flush(ctx context.Context, hold time.Duration, definition []byte)
 	}
 	change := store.RunChange{After: len(t.r.Events) - len(t.pending), Hold: hold, Definition: definition}
 	for _, event := range t.pending {
-		text, err := encode(event)
+		text, err := wire.Encode(event)
 		if err != nil {
 			return err
 		}
@@ -352,7 +353,7 @@ func (t *turn) flush(ctx context.Context, hold time.Duration, definition []byte)
 		return &Error{fmt.Sprintf("run %s has grown to %d events and %d MiB, and takes no more", t.r.ID, len(t.r.Events), t.r.Bytes>>20), "abandon it and start another one"}
 	}
 	var err error
-	if change.Head, err = encode(t.r.Head); err != nil {
+	if change.Head, err = wire.Encode(t.r.Head); err != nil {
 		return err
 	}
 	// What was told must have been kept, whoever waits for it.
@@ -396,15 +397,4 @@ func (t *turn) done() {
 	if len(t.pending) == 0 {
 		t.e.give(t.who.Principal, t.r)
 	}
-}
-
-// encode is JSON without the escapes that HTML wants.
-func encode(v any) (json.RawMessage, error) {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return json.RawMessage(strings.TrimSuffix(b.String(), "\n")), nil
 }

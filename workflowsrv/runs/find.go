@@ -10,7 +10,9 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/store"
+	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
 // Found is a run that a search has found.
@@ -169,9 +171,9 @@ func choices(open, all []Found, query string, fault error) (Answer, error) {
 	const shown = 10
 	list, title := open, "More than one run fits. Call workflow_resume with the run that is meant:"
 	if len(open) == 0 {
-		list, title = all, fmt.Sprintf("No open run fits %q. These have ended:", short(query))
+		list, title = all, fmt.Sprintf("No open run fits %q. These have ended:", cut.Short(query))
 		if len(all) == 0 {
-			title = fmt.Sprintf("No run fits %q. workflow_resume without a query lists all runs; workflow_start begins one.", short(query))
+			title = fmt.Sprintf("No run fits %q. workflow_resume without a query lists all runs; workflow_start begins one.", cut.Short(query))
 		}
 	}
 	var b strings.Builder
@@ -197,7 +199,7 @@ func choices(open, all []Found, query string, fault error) (Answer, error) {
 			b.WriteString(", expires " + f.Expires.Format("2006-01-02 15:04"))
 		}
 		if h.Goal != "" {
-			b.WriteString(": " + short(h.Goal))
+			b.WriteString(": " + cut.Short(h.Goal))
 		}
 		if h.Repository != "" {
 			b.WriteString(" (" + whereabouts(h.Repository, h.Branch) + ")")
@@ -206,7 +208,7 @@ func choices(open, all []Found, query string, fault error) (Answer, error) {
 	if fault != nil {
 		fmt.Fprintf(&b, "\n\nNote: runs that were kept cannot be read: %v", fault)
 	}
-	text, err := encode(struct {
+	text, err := wire.Encode(struct {
 		Runs []choice `json:"runs"`
 	}{runs})
 	return Answer{Text: b.String(), Data: text}, err

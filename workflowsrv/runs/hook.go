@@ -121,7 +121,7 @@ func (e *Engine) hooked(ctx context.Context, principal, id, given string, body [
 	done := t.at(Done)
 	done.By, done.State = byHook, t.next.State
 	if act.Result != "" {
-		text, err := encode(map[string]json.RawMessage{act.Result: bodyValue(body)})
+		text, err := wire.Encode(map[string]json.RawMessage{act.Result: bodyValue(body)})
 		if err != nil {
 			return false, err
 		}
@@ -147,7 +147,7 @@ func bodyValue(body []byte) json.RawMessage {
 	if !utf8.Valid(body) {
 		body = bytes.ToValidUTF8(body, []byte("\ufffd"))
 	}
-	text, err := encode(string(body))
+	text, err := wire.Encode(string(body))
 	if err != nil {
 		return json.RawMessage(`""`)
 	}

@@ -8,8 +8,10 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/nearest"
 	"github.com/mcp-workbench/workbench/internal/store"
+	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/workflowsrv/stepping"
 )
 
@@ -62,7 +64,7 @@ func (e *Engine) Manage(ctx context.Context, who Caller, o Order) (Answer, error
 		if err := t.abandonChildren(ctx); err != nil {
 			return Answer{}, err
 		}
-		t.note(Event{Kind: Abandoned, By: who.agent(), Text: short(o.Reason)})
+		t.note(Event{Kind: Abandoned, By: who.agent(), Text: cut.Short(o.Reason)})
 		if err := t.flush(ctx, 0, nil); err != nil {
 			return Answer{}, err
 		}
@@ -74,11 +76,11 @@ func (e *Engine) Manage(ctx context.Context, who Caller, o Order) (Answer, error
 	if near := nearest.Names(o.Action, actions(), 1); len(near) > 0 {
 		hint = fmt.Sprintf("did you mean %q? %s", near[0], hint)
 	}
-	return Answer{}, &Error{fmt.Sprintf("there is no action %q", short(o.Action)), hint}
+	return Answer{}, &Error{fmt.Sprintf("there is no action %q", cut.Short(o.Action)), hint}
 }
 
 func (t *turn) checkpoint(ctx context.Context, name string) (Answer, error) {
-	name = short(strings.TrimSpace(name))
+	name = cut.Short(strings.TrimSpace(name))
 	if name == "" {
 		name = fmt.Sprintf("checkpoint %d", len(t.r.Events)+1)
 	}
@@ -114,7 +116,7 @@ func (t *turn) place(o Order) (int, error) {
 			names = append(names, strconv.Quote(e.Text))
 		}
 	}
-	return 0, &Error{fmt.Sprintf("run %s has no checkpoint %q", t.r.ID, short(o.Name)), "it has " + orNone(names)}
+	return 0, &Error{fmt.Sprintf("run %s has no checkpoint %q", t.r.ID, cut.Short(o.Name)), "it has " + orNone(names)}
 }
 
 func orNone(names []string) string {
@@ -132,7 +134,7 @@ func (t *turn) rewind(ctx context.Context, o Order) (Answer, error) {
 	if t.held() {
 		return Answer{}, &Error{fmt.Sprintf("run %s calls a tool at this time", t.r.ID), "try again when that has ended"}
 	}
-	t.note(Event{Kind: Rewound, By: t.who.agent(), To: to, Text: short(o.Reason)})
+	t.note(Event{Kind: Rewound, By: t.who.agent(), To: to, Text: cut.Short(o.Reason)})
 	if err := t.settle(ctx); err != nil {
 		return Answer{}, err
 	}
@@ -154,7 +156,7 @@ func (t *turn) fork(ctx context.Context, o Order) (Answer, error) {
 	var events []json.RawMessage
 	add := func(e Event) error {
 		fresh.add(e)
-		text, err := encode(e)
+		text, err := wire.Encode(e)
 		fresh.Bytes += len(text)
 		events = append(events, text)
 		return err
@@ -173,7 +175,7 @@ func (t *turn) fork(ctx context.Context, o Order) (Answer, error) {
 		return Answer{}, err
 	}
 	fresh.Status = StatusOpen
-	head, err := encode(fresh.Head)
+	head, err := wire.Encode(fresh.Head)
 	if err != nil {
 		return Answer{}, err
 	}

@@ -9,7 +9,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/nearest"
+	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 )
 
@@ -143,7 +145,7 @@ func (t *turn) repeated(s Step) (bool, error) {
 		if near := nearest.Names(s.ID, t.w.StepIDs(), 1); len(near) > 0 {
 			hint = fmt.Sprintf("; did you mean %q?", near[0])
 		}
-		return false, &Error{fmt.Sprintf("the workflow %s has no step %q%s; the run %s", t.r.Workflow, short(s.ID), hint, at), "call workflow_next with the run alone to see it"}
+		return false, &Error{fmt.Sprintf("the workflow %s has no step %q%s; the run %s", t.r.Workflow, cut.Short(s.ID), hint, at), "call workflow_next with the run alone to see it"}
 	}
 	return false, &Error{fmt.Sprintf("the step %q is not the next one: the run %s", s.ID, at), "do that one first; workflow_next with the run alone shows it"}
 }
@@ -188,12 +190,12 @@ func (t *turn) changes(text json.RawMessage) (json.RawMessage, error) {
 	}
 	all := maps.Clone(t.r.context)
 	maps.Copy(all, changed)
-	if whole, err := encode(all); err != nil {
+	if whole, err := wire.Encode(all); err != nil {
 		return nil, err
 	} else if len(whole) > maxContext {
 		return nil, tooMuch("the context of the run", len(whole), maxContext)
 	}
-	return encode(changed)
+	return wire.Encode(changed)
 }
 
 // holds reports whether the loop that is under way keeps a list as it is: another one would lose its place.

@@ -13,8 +13,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/store"
+	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 	"github.com/mcp-workbench/workbench/workflowsrv/stepping"
 )
@@ -173,7 +175,7 @@ func (t *turn) question(ctx context.Context, why asking) string {
 	step, act := t.next.Step, t.next.Step.Act
 	workflow := "The workflow " + t.r.Workflow
 	if t.r.Goal != "" {
-		workflow += fmt.Sprintf(", which runs for %q,", foreign.NewText(short(t.r.Goal)))
+		workflow += fmt.Sprintf(", which runs for %q,", foreign.NewText(cut.Short(t.r.Goal)))
 	}
 	switch why {
 	case askAnswer:
@@ -185,7 +187,7 @@ func (t *turn) question(ctx context.Context, why asking) string {
 	case askUnknown:
 		e := t.r.intents[t.gate()]
 		return fmt.Sprintf("%s was about to call %s with %s when workbench ended, and nobody knows whether it did. Look, then answer %q if the call "+
-			"was made, or %q to make it now.", workflow, e.Tool, short(string(e.Arguments)), wasMade, callAgain)
+			"was made, or %q to make it now.", workflow, e.Tool, cut.Short(string(e.Arguments)), wasMade, callAgain)
 	case askLate:
 		what := "the file " + act.File
 		if act.Webhook {
@@ -195,7 +197,7 @@ func (t *turn) question(ctx context.Context, why asking) string {
 	}
 	text := fmt.Sprintf("%s comes to the step %q. Shall it go on?", workflow, step.Title)
 	if act != nil && act.Kind == definition.ActTool {
-		text = fmt.Sprintf("%s comes to the step %q, which calls %s with %s. Shall it go on?", workflow, step.Title, toolName(act), short(string(act.Arguments)))
+		text = fmt.Sprintf("%s comes to the step %q, which calls %s with %s. Shall it go on?", workflow, step.Title, toolName(act), cut.Short(string(act.Arguments)))
 	}
 	if word := brief(t.r.last); word != "" {
 		text += fmt.Sprintf("\nThe step before it ended with: %q", foreign.NewText(word))
@@ -222,7 +224,7 @@ func (t *turn) form(why asking) []byte {
 	}
 	field := `{"type":"string","title":"Answer"`
 	if list := t.choices(why); len(list) > 0 {
-		if text, err := encode(list); err == nil {
+		if text, err := wire.Encode(list); err == nil {
 			field += `,"enum":` + string(text)
 		}
 	}
@@ -298,7 +300,7 @@ func (t *turn) fits(why asking, answer string) (string, error) {
 	if len(list) == 0 {
 		return "", &Error{"the answer is empty", "say something"}
 	}
-	return "", &Error{fmt.Sprintf("the answer to this question is one of %s, not %q", strings.Join(list, ", "), short(answer)), "say one of them"}
+	return "", &Error{fmt.Sprintf("the answer to this question is one of %s, not %q", strings.Join(list, ", "), cut.Short(answer)), "say one of them"}
 }
 
 // decide notes what a person has answered about the step where the run is, and what follows for the step itself.
@@ -312,7 +314,7 @@ func (t *turn) decide(why asking, by, answer, reason string) {
 	case why == askAnswer:
 		done.Output = answer
 		if name := t.next.Step.Act.Result; name != "" {
-			if text, err := encode(map[string]string{name: answer}); err == nil {
+			if text, err := wire.Encode(map[string]string{name: answer}); err == nil {
 				done.Context = text
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mcp-workbench/workbench/internal/store"
+	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
 // Start begins a run of a workflow.
@@ -40,12 +41,12 @@ func (e *Engine) Start(ctx context.Context, who Caller, workflow, goal string, v
 	if err := t.settle(ctx); err != nil {
 		return Answer{}, err
 	}
-	first, err := encode(t.r.Events[0])
+	first, err := wire.Encode(t.r.Events[0])
 	if err != nil {
 		return Answer{}, err
 	}
 	t.r.Bytes = len(first)
-	head, err := encode(t.r.Head)
+	head, err := wire.Encode(t.r.Head)
 	if err != nil {
 		return Answer{}, err
 	}

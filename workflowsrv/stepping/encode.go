@@ -1,8 +1,6 @@
 package stepping
 
 import (
-	"encoding/json"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -111,12 +109,4 @@ func appendStrings(dst []byte, list []string) []byte {
 }
 
 // asText writes a value as JSON, without escapes that only HTML needs.
-func asText(v any) string {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return fmt.Sprint(v)
-	}
-	return strings.TrimSuffix(b.String(), "\n")
-}
+func asText(v any) string { return string(wire.MustEncode(v)) }

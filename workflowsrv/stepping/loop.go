@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 )
 
@@ -263,14 +264,8 @@ func describe(v any) string {
 	case map[string]any:
 		kind = "an object"
 	}
-	return kind + ": " + cut(asText(v))
+	return kind + ": " + cut.After(asText(v), maxShown)
 }
 
-// cut shortens a text that a caller chose.
-func cut(s string) string {
-	const most = 60
-	if text := []rune(s); len(text) > most {
-		return string(text[:most]) + "…"
-	}
-	return s
-}
+// maxShown is how many characters are shown of a text that a caller chose.
+const maxShown = 60

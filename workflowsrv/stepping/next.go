@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/nearest"
 	"github.com/mcp-workbench/workbench/workflowsrv/criteria"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
@@ -263,7 +264,7 @@ func (k *walker) holds(s *definition.Step, c *criteria.Condition, scope *criteri
 	}
 	for _, n := range c.Nears(scope) {
 		k.warn(fmt.Sprintf("the step %q depends on the variable %q, which is %s and not %s: send that if it is what is meant",
-			s.ID, n.Name, cut(asText(n.Got)), asText(n.Want)))
+			s.ID, n.Name, cut.After(asText(n.Got), maxShown), asText(n.Want)))
 	}
 	return holds, nil
 }
@@ -287,7 +288,7 @@ func (k *walker) warnUnknown() {
 			k.warn("more of the completed steps are not known")
 			return
 		}
-		text := fmt.Sprintf("there is no step %q, which is among the completed steps", cut(id))
+		text := fmt.Sprintf("there is no step %q, which is among the completed steps", cut.After(id, maxShown))
 		if near := nearest.Names(id, k.w.StepIDs(), 1); len(near) > 0 {
 			text += fmt.Sprintf("; did you mean %q?", near[0])
 		}

@@ -44,7 +44,7 @@ func (f *flight) approve(c *call, to route, arguments []byte, made func(*flight,
 		f.fail(errors.New("the configuration has just been changed: make the call again"))
 		return
 	}
-	if c.modern != nil && c.state.Present() && f.consented(c, to, made) {
+	if c.modern != nil && c.State.Present() && f.consented(c, to, made) {
 		return
 	}
 	if !f.hold(2 * len(c.Raw)) {
@@ -124,14 +124,14 @@ func (f *flight) conclude(c *call, to route, w *approval.Waiting, made func(*fli
 // tellWaiting sends progress: its number is the seconds that are left, below zero, so that the server's own, which comes
 // after it, is more.
 func (f *flight) tellWaiting(c *call, w *approval.Waiting) {
-	if !c.token.Present() || f.out.behind() {
+	if !c.Token.Present() || f.out.Behind() {
 		return
 	}
-	msg := append([]byte(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":`), c.Bytes(c.token)...)
+	msg := append([]byte(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":`), c.Bytes(c.Token)...)
 	left := time.Until(w.Until).Round(time.Second)
 	msg = fmt.Appendf(msg, `,"progress":%g,"message":`, -left.Seconds())
 	msg = wire.AppendQuote(msg, fmt.Sprintf("waiting %s for the user to agree to this call, here or by \"workbench approve\"", left))
-	f.out.message(append(msg, "}}"...))
+	f.out.Message(append(msg, "}}"...))
 }
 
 // questionParams are those of elicitation/create.
@@ -174,12 +174,12 @@ func (f *flight) question(w *approval.Waiting) *ask {
 		}
 	}}
 	f.s.enter(k)
-	f.out.message(eras.AppendQuestionToLegacy(nil, []byte(k.id), "elicitation/create", questionParams(w)))
+	f.out.Message(eras.AppendQuestionToLegacy(nil, []byte(k.id), "elicitation/create", questionParams(w)))
 	return k
 }
 
 // withdrawQuestion takes a question of ours back that needs no answer any more.
-func (s *session) withdrawQuestion(k *ask) {
+func (s *Session) withdrawQuestion(k *ask) {
 	s.mu.Lock()
 	_, open := s.asks[k.id]
 	delete(s.asks, k.id)
@@ -191,7 +191,7 @@ func (s *session) withdrawQuestion(k *ask) {
 }
 
 // askConsent answers a modern client with the question.
-func (s *session) askConsent(f *flight, c *call, w *approval.Waiting) {
+func (s *Session) askConsent(f *flight, c *call, w *approval.Waiting) {
 	k := &consent{Waiting: w, digest: s.p.seal.digest(c)}
 	s.mu.Lock()
 	s.lastPark++
@@ -202,14 +202,14 @@ func (s *session) askConsent(f *flight, c *call, w *approval.Waiting) {
 	f.reply(s.consentResult(number, k))
 }
 
-func (s *session) consentResult(number uint64, k *consent) []byte {
+func (s *Session) consentResult(number uint64, k *consent) []byte {
 	result := append([]byte(`{"resultType":"input_required","inputRequests":{"approve":{"method":"elicitation/create","params":`), questionParams(k.Waiting)...)
 	result = append(result, `}},"requestState":`...)
 	return append(wire.AppendQuote(result, s.p.seal.close(number, k.digest, k.Until)), '}')
 }
 
 // dropConsent forgets a question.
-func (s *session) dropConsent(number uint64) {
+func (s *Session) dropConsent(number uint64) {
 	s.mu.Lock()
 	k := s.consents[number]
 	delete(s.consents, number)
@@ -224,7 +224,7 @@ func (s *session) dropConsent(number uint64) {
 // state: one of its server's.
 func (f *flight) consented(c *call, to route, made func(*flight, *call, route)) bool {
 	s := f.s
-	state, _ := wire.Unquote(c.Bytes(c.state))
+	state, _ := wire.Unquote(c.Bytes(c.State))
 	digest := s.p.seal.digest(c)
 	number, sealed, err := s.p.seal.open(state)
 	s.mu.Lock()
@@ -247,7 +247,7 @@ func (f *flight) consented(c *call, to route, made func(*flight, *call, route)) 
 		f.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: "params.requestState does not belong to this request, or nobody has answered in time: make the request anew without it"})
 		return true
 	}
-	if answer, err := wire.FindPath(c.Raw, c.responses, "approve"); err == nil && answer.Present() {
+	if answer, err := wire.FindPath(c.Raw, c.Responses, "approve"); err == nil && answer.Present() {
 		s.p.opts.Approvals.Answer(k.ID, chosen(c.Raw, answer, "decision", "run"))
 	}
 	select {
@@ -267,13 +267,12 @@ func (f *flight) consented(c *call, to route, made func(*flight, *call, route)) 
 }
 
 // withoutAnswers gives a request as it was before it was made again: its state is ours, and means nothing to the server.
-func (s *session) withoutAnswers(c *call) (*call, error) {
+func (s *Session) withoutAnswers(c *call) (*call, error) {
 	m := new(wire.Message)
 	if err := wire.Scan(wire.Splice(nil, c.Raw, eras.WithoutAnswers(c.Raw, c.Params)...), m); err != nil {
 		return nil, err
 	}
-	later := &call{Message: m, out: c.out, scope: c.scope, method: c.method}
-	return later, s.read(later)
+	return s.newCall(m, c.out, c.scope)
 }
 
 // grant notes that a server wants more input for a call of a modern client that was agreed to: the next request with the
@@ -306,14 +305,14 @@ func canFill(capabilities []byte) bool {
 }
 
 // canFill reports whether the legacy client shows forms to its user.
-func (s *session) canFill() bool {
+func (s *Session) canFill() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.client != nil && s.legacy && len(s.client.Capabilities) > 0 && canFill(s.client.Capabilities)
 }
 
 // clientName is what the client calls itself.
-func (s *session) clientName() string {
+func (s *Session) clientName() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.label
@@ -327,7 +326,7 @@ func nameIn(info []byte) string {
 }
 
 // endConsents forgets all questions of a session that ends.
-func (s *session) endConsents() {
+func (s *Session) endConsents() {
 	s.mu.Lock()
 	var all []uint64
 	for number := range s.consents {
@@ -340,7 +339,7 @@ func (s *session) endConsents() {
 }
 
 // callApproved makes a tools/call that a person is asked about.
-func (s *session) callApproved(c *call, to route) {
+func (s *Session) callApproved(c *call, to route) {
 	if f := s.own(c); f != nil {
 		later := c.own()
 		f.callAs(later, to)

@@ -64,7 +64,7 @@ func (p *places) pageEdits(srv *toolbox.Server, raw []byte, in wire.Span) (edits
 }
 
 // showPage notes that the client reads a page, which may call from now on.
-func (s *session) showPage(srv *toolbox.Server, uri string) {
+func (s *Session) showPage(srv *toolbox.Server, uri string) {
 	if strings.HasPrefix(uri, pageScheme) {
 		s.mu.Lock()
 		s.claims.shown[addressOf(srv)] = true
@@ -74,7 +74,7 @@ func (s *session) showPage(srv *toolbox.Server, uri string) {
 
 // callFromApp makes a call of a tool by the name that its server gives it, as pages of apps do; it reports whether the name
 // means one, or several.
-func (s *session) callFromApp(c *call, name string) bool {
+func (s *Session) callFromApp(c *call, name string) bool {
 	s.mu.Lock()
 	to, err := s.routes.tools.fromApp(name)
 	s.mu.Unlock()

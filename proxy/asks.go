@@ -26,7 +26,7 @@ const maxHeld = 16
 // Request takes a request of a server. A legacy client is sent it; a modern
 // one, which cannot be asked, gets it as the answer to the call that the
 // server is working on.
-func (s *session) Request(a *toolbox.Ask, m *wire.Message) {
+func (s *Session) Request(a *toolbox.Ask, m *wire.Message) {
 	if s.askInTask(a, m) {
 		return
 	}
@@ -69,7 +69,7 @@ const whoseAsk = "several clients use this server, and it cannot be told which o
 // the handler, if the server named it, else the newest of those that the server
 // works on, nil if it works on none. known is false where that may be another
 // client's.
-func (s *session) carrier(srv *toolbox.Server, belongs toolbox.CallHandler) (newest *flight, known bool) {
+func (s *Session) carrier(srv *toolbox.Server, belongs toolbox.CallHandler) (newest *flight, known bool) {
 	if f, ok := belongs.(*flight); ok && f.s == s {
 		return f, true
 	}
@@ -102,7 +102,7 @@ func (s *session) carrier(srv *toolbox.Server, belongs toolbox.CallHandler) (new
 }
 
 // put sends a server's request to a legacy client.
-func (s *session) put(a *toolbox.Ask, m *wire.Message, carrier *flight) {
+func (s *Session) put(a *toolbox.Ask, m *wire.Message, carrier *flight) {
 	token, err := wire.FindPath(m.Raw, m.Params, "_meta", "progressToken")
 	tracked := err == nil && token.Present()
 	if tracked && !a.Hold(token.End-token.Start) {
@@ -124,7 +124,7 @@ func (s *session) put(a *toolbox.Ask, m *wire.Message, carrier *flight) {
 }
 
 // enter registers an ask and gives it its id.
-func (s *session) enter(k *ask) {
+func (s *Session) enter(k *ask) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.lastAsk++
@@ -134,16 +134,16 @@ func (s *session) enter(k *ask) {
 
 // emit sends a message of a server with the request it belongs to, or, if it
 // belongs to none, on its own.
-func (s *session) emit(carrier *flight, msg []byte) {
+func (s *Session) emit(carrier *flight, msg []byte) {
 	if carrier != nil && !carrier.over.Load() {
-		carrier.out.message(msg)
+		carrier.out.Message(msg)
 		return
 	}
 	s.send(msg)
 }
 
 // Withdraw takes back a server's request that needs no answer any more.
-func (s *session) Withdraw(a *toolbox.Ask, m *wire.Message) {
+func (s *Session) Withdraw(a *toolbox.Ask, m *wire.Message) {
 	s.mu.Lock()
 	var k *ask
 	for _, x := range s.asks {
@@ -171,7 +171,7 @@ func (s *session) Withdraw(a *toolbox.Ask, m *wire.Message) {
 }
 
 // answer takes the client's response to a request of a server.
-func (s *session) answer(m *wire.Message) {
+func (s *Session) answer(m *wire.Message) {
 	s.mu.Lock()
 	k := s.asks[string(m.Bytes(m.ID))]
 	delete(s.asks, string(m.Bytes(m.ID)))
@@ -182,7 +182,7 @@ func (s *session) answer(m *wire.Message) {
 }
 
 // clientProgress passes the client's progress on a server's request.
-func (s *session) clientProgress(m *wire.Message) {
+func (s *Session) clientProgress(m *wire.Message) {
 	token, err := wire.FindPath(m.Raw, m.Params, "progressToken")
 	if err != nil || !token.Present() {
 		return
@@ -197,7 +197,7 @@ func (s *session) clientProgress(m *wire.Message) {
 
 // Notification passes on what a server says of its own accord: to a legacy
 // client all of it, to a modern one what it asked for.
-func (s *session) Notification(srv *toolbox.Server, m *wire.Message) {
+func (s *Session) Notification(srv *toolbox.Server, m *wire.Message) {
 	if s.taskNews(srv, m) {
 		return
 	}

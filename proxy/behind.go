@@ -33,15 +33,15 @@ func (n *arrear) size() int { return len(n.msg) + account.Each }
 
 // isBehind reports whether the client is far behind with what belongs to a
 // request, or, with nil, to none.
-func (s *session) isBehind(f *flight) bool {
+func (s *Session) isBehind(f *flight) bool {
 	if f != nil {
-		return f.out.behind()
+		return f.out.Behind()
 	}
 	return s.behind != nil && s.behind()
 }
 
 // spare sends what a server said of its own accord, unless the client is behind.
-func (s *session) spare(srv *toolbox.Server, carrier *flight, msg []byte) {
+func (s *Session) spare(srv *toolbox.Server, carrier *flight, msg []byte) {
 	if s.isBehind(carrier) {
 		srv.Dropped()
 		return
@@ -51,7 +51,7 @@ func (s *session) spare(srv *toolbox.Server, carrier *flight, msg []byte) {
 
 // news sends a message that means the same however often it comes; if the
 // client is behind, once when it has caught up.
-func (s *session) news(srv *toolbox.Server, to *flight, msg []byte) {
+func (s *Session) news(srv *toolbox.Server, to *flight, msg []byte) {
 	behind := s.isBehind(to)
 	s.mu.Lock()
 	first := len(s.arrears) == 0
@@ -75,7 +75,7 @@ func (s *session) news(srv *toolbox.Server, to *flight, msg []byte) {
 }
 
 // payArrears sends the news that wait as soon as the client has caught up.
-func (s *session) payArrears(ctx context.Context) {
+func (s *Session) payArrears(ctx context.Context) {
 	look := time.NewTicker(catchUp)
 	defer look.Stop()
 	for {
@@ -113,7 +113,7 @@ func (s *session) payArrears(ctx context.Context) {
 	}
 }
 
-func (s *session) forgetLocked(n arrear) {
+func (s *Session) forgetLocked(n arrear) {
 	if _, due := s.arrears[n]; due {
 		delete(s.arrears, n)
 		n.from.Account().Credit(n.size())

@@ -35,7 +35,7 @@ type content struct {
 }
 
 // newBoxLocked makes the session's part of a toolbox.
-func (s *session) newBoxLocked(v *view, cfg *config.Toolbox) *box {
+func (s *Session) newBoxLocked(v *view, cfg *config.Toolbox) *box {
 	opts := s.p.opts.Toolbox
 	opts.Peer, opts.Principal, opts.Unread = s, s.who, s.unread
 	if s.client != nil {
@@ -114,18 +114,18 @@ func (b *box) awaitInstall(ctx context.Context, name string) (waited bool) {
 }
 
 // open returns the toolboxes that were opened, in the order of the configuration.
-func (s *session) open() []*box {
+func (s *Session) open() []*box {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.openLocked()
 }
 
-func (s *session) openLocked() []*box {
+func (s *Session) openLocked() []*box {
 	return slices.DeleteFunc(s.boxesLocked(), func(b *box) bool { return b.dormant })
 }
 
 // boxesLocked returns those too that were made for their pinned tools.
-func (s *session) boxesLocked() (all []*box) {
+func (s *Session) boxesLocked() (all []*box) {
 	boxes := s.cfg().Toolboxes
 	for i := range boxes {
 		if b := s.boxes[boxes[i].Name]; b != nil {
@@ -136,7 +136,7 @@ func (s *session) boxesLocked() (all []*box) {
 }
 
 // box returns the session's toolbox of that name, making it if there is none.
-func (s *session) box(name string) (*box, error) {
+func (s *Session) box(name string) (*box, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	v := s.view.Load()
@@ -145,7 +145,7 @@ func (s *session) box(name string) (*box, error) {
 	case !ok || s.p.direct() && name != s.p.opts.Direct:
 		return nil, s.noToolbox(name)
 	case s.closed:
-		return nil, errClosed
+		return nil, ErrClosed
 	}
 	b := s.boxes[name]
 	if b == nil {
@@ -156,12 +156,12 @@ func (s *session) box(name string) (*box, error) {
 }
 
 // noToolbox says that there is no toolbox of that name.
-func (s *session) noToolbox(name string) error {
+func (s *Session) noToolbox(name string) error {
 	return fmt.Errorf("toolbox %q not found; %s", foreign.NewName(name), s.available(name))
 }
 
 // marked returns the toolboxes that are open without being asked for.
-func (s *session) marked() []string {
+func (s *Session) marked() []string {
 	var names []string
 	for _, t := range s.cfg().Toolboxes {
 		if t.Open && !s.p.direct() || t.Name == s.p.opts.Direct && s.p.direct() {
@@ -174,7 +174,7 @@ func (s *session) marked() []string {
 // openMarked opens them and waits until their servers are there or late. Later
 // it does nothing: a server that is missing then is announced when it is there,
 // and nobody is to wait for it at each list.
-func (s *session) openMarked(ctx context.Context) {
+func (s *Session) openMarked(ctx context.Context) {
 	var wg sync.WaitGroup
 	for _, name := range s.unsettled() {
 		if !s.isMarked(name) {
@@ -188,7 +188,7 @@ func (s *session) openMarked(ctx context.Context) {
 }
 
 // openingServers returns the servers of the toolboxes that openMarked opens.
-func (s *session) openingServers() (all []*toolbox.Server) {
+func (s *Session) openingServers() (all []*toolbox.Server) {
 	for _, name := range s.unsettled() {
 		if !s.isMarked(name) {
 			if b := s.dormant(name); b != nil {
@@ -202,7 +202,7 @@ func (s *session) openingServers() (all []*toolbox.Server) {
 }
 
 // installs returns the server of absent if that is to be waited for, because it installs; else nil.
-func (s *session) installs(name string) *toolbox.Server {
+func (s *Session) installs(name string) *toolbox.Server {
 	if srv := s.absent(name); srv != nil && srv.Status().State == toolbox.Installing {
 		return srv
 	}
@@ -211,7 +211,7 @@ func (s *session) installs(name string) *toolbox.Server {
 
 // absent returns the server of an open toolbox whose exposed names begin as a name does and whose tools are not known because it
 // is not ready; nil if there is none.
-func (s *session) absent(name string) *toolbox.Server {
+func (s *Session) absent(name string) *toolbox.Server {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	of, ok := s.spaces.exposes(name)
@@ -227,7 +227,7 @@ func (s *session) absent(name string) *toolbox.Server {
 }
 
 // unsettled returns the marked toolboxes that were not opened to the end yet, and those whose pinned tools were not looked for.
-func (s *session) unsettled() []string {
+func (s *Session) unsettled() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	names := slices.DeleteFunc(s.marked(), func(name string) bool {
@@ -241,7 +241,7 @@ func (s *session) unsettled() []string {
 // or for those that are named, and, if announce is set, tells the client of its
 // changed lists, once. If it said anything of the tools, listed is closed when
 // the client has read them.
-func (s *session) openBox(ctx context.Context, b *box, announce bool, names ...string) (listed <-chan struct{}, err error) {
+func (s *Session) openBox(ctx context.Context, b *box, announce bool, names ...string) (listed <-chan struct{}, err error) {
 	s.mu.Lock()
 	s.opening++
 	b.dormant = false
@@ -265,4 +265,4 @@ func (s *session) openBox(ctx context.Context, b *box, announce bool, names ...s
 }
 
 // isMarked reports whether a toolbox is listed to clients of both eras.
-func (s *session) isMarked(name string) bool { return slices.Contains(s.marked(), name) }
+func (s *Session) isMarked(name string) bool { return slices.Contains(s.marked(), name) }

@@ -45,14 +45,14 @@ func part(t *config.Toolbox, shared bool) config.Toolbox {
 // concerned returns the session that a message of a server is for: that of the
 // call which it belongs to or of the task, if the server named one, else the one
 // session that has requests under way there; nil if that cannot be known.
-func (c commons) concerned(srv *toolbox.Server, m *wire.Message, belongs toolbox.CallHandler) (found *session) {
+func (c commons) concerned(srv *toolbox.Server, m *wire.Message, belongs toolbox.CallHandler) (found *Session) {
 	if f, ok := belongs.(*flight); ok {
 		return f.s
 	}
 	sessions := c.p.live()
 	if places := taskPlaces(m.Raw, m.Params); len(places) > 0 {
 		id, _ := wire.Unquote(m.Bytes(places[0]))
-		i := slices.IndexFunc(sessions, func(s *session) bool { _, known := s.tasks.shownAs(srv, id); return known })
+		i := slices.IndexFunc(sessions, func(s *Session) bool { _, known := s.tasks.shownAs(srv, id); return known })
 		if i < 0 {
 			return nil
 		}
@@ -130,7 +130,7 @@ func (p *Proxy) isShared(srv *toolbox.Server) bool {
 
 // live returns the sessions that are not closed, also of other fronts with the
 // same shared servers.
-func (p *Proxy) live() []*session {
+func (p *Proxy) live() []*Session {
 	p = p.root
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -138,8 +138,8 @@ func (p *Proxy) live() []*session {
 }
 
 // liveLocked is live, for the root.
-func (p *Proxy) liveLocked() []*session {
-	all := make([]*session, 0, len(p.sessions))
+func (p *Proxy) liveLocked() []*Session {
+	all := make([]*Session, 0, len(p.sessions))
 	for s := range p.sessions {
 		all = append(all, s)
 	}
@@ -161,7 +161,7 @@ func (p *Proxy) Close() error {
 }
 
 // watches reports whether the client wants to hear of changes of a resource.
-func (s *session) watches(srv *toolbox.Server, uri string) bool {
+func (s *Session) watches(srv *toolbox.Server, uri string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.ContainsFunc(s.namesOfLocked(srv, uri), func(name string) bool {

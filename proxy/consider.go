@@ -31,7 +31,7 @@ type considered struct {
 
 // consider asks the user of a legacy client whether the configuration of the project is to be used, where the client shows
 // forms. No answer, and any other than yes, leaves it as it is.
-func (s *session) consider(context.Context) {
+func (s *Session) consider(context.Context) {
 	u := s.considerable()
 	if u == nil || !s.canFill() || !s.considered.first(u) {
 		return
@@ -47,16 +47,16 @@ func (s *session) consider(context.Context) {
 
 // considerIn asks the user of a modern client, in the answer to a call of workbench_status. It reports whether the call is
 // answered; else said is what the answer is to begin with.
-func (s *session) considerIn(f *flight, c *call) (said string, answered bool) {
+func (s *Session) considerIn(f *flight, c *call) (said string, answered bool) {
 	u := s.considerable()
 	if u == nil || c.modern == nil || !canFill(c.modern.capabilities) {
 		return "", false
 	}
 	digest, file := s.p.seal.digest(c), fileNumber(u)
-	if c.state.Present() {
-		state, _ := wire.Unquote(c.Bytes(c.state))
+	if c.State.Present() {
+		state, _ := wire.Unquote(c.Bytes(c.State))
 		number, sealed, err := s.p.seal.open(state)
-		answer, found := wire.FindPath(c.Raw, c.responses, "trust")
+		answer, found := wire.FindPath(c.Raw, c.Responses, "trust")
 		switch {
 		case err != nil || sealed != digest || found != nil || !answer.Present() || !chosen(c.Raw, answer, "decision", "trust"):
 			return "", false
@@ -78,7 +78,7 @@ func (s *session) considerIn(f *flight, c *call) (said string, answered bool) {
 }
 
 // considerable is the configuration of the project that the user of this client may be asked about; nil if there is none.
-func (s *session) considerable() *config.Untrusted {
+func (s *Session) considerable() *config.Untrusted {
 	u := s.cfg().Untrusted
 	if u == nil || u.Digest == "" || s.p.opts.Trust == nil {
 		return nil
@@ -108,7 +108,7 @@ func considerParams(u *config.Untrusted) []byte {
 }
 
 // trust has what the user saw used.
-func (s *session) trust(u *config.Untrusted) error {
+func (s *Session) trust(u *config.Untrusted) error {
 	err := s.p.opts.Trust(u)
 	log := s.p.opts.Logger
 	if err != nil {

@@ -17,7 +17,7 @@
 // of their own, which Close waits for.
 //
 // [HTTP] makes the sessions of clients that come over HTTP. There a request's
-// outlet is the response to its own POST, so that nothing of one request is on
+// [Outlet] is the response to its own POST, so that nothing of one request is on
 // the stream of another.
 //
 // Both eras of the protocol are served at once: a request that carries the

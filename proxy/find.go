@@ -44,7 +44,7 @@ type findQuery struct {
 }
 
 // findTools answers workbench_find_tools. It starts nothing.
-func (s *session) findTools(c *call) {
+func (s *Session) findTools(c *call) {
 	f := s.own(c)
 	if f == nil {
 		return
@@ -58,9 +58,9 @@ func (s *session) findTools(c *call) {
 }
 
 // readFind reads the arguments of workbench_find_tools.
-func (s *session) readFind(c *call) (q findQuery, err error) {
+func (s *Session) readFind(c *call) (q findQuery, err error) {
 	var out [4]wire.Span
-	if !c.args.Present() || wire.Find(c.Raw, c.args, []string{"query", "toolbox", "detail", "limit"}, out[:]) != nil {
+	if !c.Args.Present() || wire.Find(c.Raw, c.Args, []string{"query", "toolbox", "detail", "limit"}, out[:]) != nil {
 		return q, fmt.Errorf("%s needs arguments with query: what you want to do, in a few words", findTool)
 	}
 	ok := false
@@ -89,7 +89,7 @@ func (s *session) readFind(c *call) (q findQuery, err error) {
 }
 
 // found is the result of a search, as text and as structured content, of which clients show their models one or the other.
-func (s *session) found(ctx context.Context, q findQuery, modern bool) []byte {
+func (s *Session) found(ctx context.Context, q findQuery, modern bool) []byte {
 	index, servers := s.searchable(q.toolbox)
 	note := ""
 	if m := s.p.root.opts.Meanings; m != nil {
@@ -185,7 +185,7 @@ func excluded(servers []*toolbox.Server, query string) (said []string) {
 }
 
 // searchable gives the index of all toolboxes, or of one.
-func (s *session) searchable(only string) (*find.Index, []*toolbox.Server) {
+func (s *Session) searchable(only string) (*find.Index, []*toolbox.Server) {
 	if only != "" {
 		servers, searched := s.known(only)
 		return s.p.root.indexes.Of(searched), servers
@@ -215,7 +215,7 @@ func (k *finder) forget() {
 }
 
 // known gives the servers of all toolboxes, or of one, with what is known of them.
-func (s *session) known(only string) (servers []*toolbox.Server, searched []find.Server) {
+func (s *Session) known(only string) (servers []*toolbox.Server, searched []find.Server) {
 	v := s.view.Load()
 	boxes := make(map[string]*box)
 	for _, b := range s.open() {
@@ -255,7 +255,7 @@ func (s *session) known(only string) (servers []*toolbox.Server, searched []find
 }
 
 // seenBox makes a toolbox that is not to be opened, to tell what was seen of its servers.
-func (s *session) seenBox(v *view, cfg *config.Toolbox) *box {
+func (s *Session) seenBox(v *view, cfg *config.Toolbox) *box {
 	opts := s.p.opts.Toolbox
 	opts.Peer, opts.Principal, opts.Event = s, s.who, nil
 	b := &box{Toolbox: toolbox.New(part(cfg, false), opts)}

@@ -17,27 +17,38 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
-// outlet is where the messages of one request go: the client's connection on
+// Outlet is where the messages of one request go: the client's connection on
 // stdio, the stream of its own POST over HTTP.
-type outlet interface {
-	// message sends something that belongs to the request and comes before
+type Outlet interface {
+	// Message sends something that belongs to the request and comes before
 	// its reply: progress, a question of the server, a log line. The callee
 	// copies msg.
-	message(msg []byte)
-	// behind reports whether the client has much of it still to read.
-	behind() bool
-	// finish sends the reply, after which nothing comes; nil means that the
+	Message(msg []byte)
+	// Behind reports whether the client has much of it still to read.
+	Behind() bool
+	// Finish sends the reply, after which nothing comes; nil means that the
 	// request ended without one.
-	finish(reply []byte)
+	Finish(reply []byte)
+	// From says where the request came from.
+	From() Origin
+}
+
+// Origin is where a request came from.
+type Origin struct {
+	Pipe    bool   // the client's own connection to this process, and not a network
+	Address string // of a client over HTTP
+	Guest   bool   // another program of the same user asks, beside the client
+	Script  bool   // a script of the client calls a tool
 }
 
 // connection is the outlet of all requests of a stdio client.
-type connection struct{ s *session }
+type connection struct{ s *Session }
 
-func (c connection) message(msg []byte) { c.s.send(msg) }
-func (c connection) behind() bool       { return c.s.isBehind(nil) }
+func (c connection) Message(msg []byte) { c.s.send(msg) }
+func (c connection) Behind() bool       { return c.s.isBehind(nil) }
+func (c connection) From() Origin       { return Origin{Pipe: true} }
 
-func (c connection) finish(reply []byte) {
+func (c connection) Finish(reply []byte) {
 	if reply != nil {
 		c.s.send(reply)
 	}
@@ -64,8 +75,8 @@ func keyOf[token string | []byte](scope uint64, id token) flightKey {
 // flight is one request of the client that is not answered yet: forwarded to a
 // server, or worked on here.
 type flight struct {
-	s       *session
-	out     outlet
+	s       *Session
+	out     Outlet
 	key     flightKey
 	number  uint64 // later ones have higher numbers
 	digest  uint64 // of a modern client's request
@@ -115,10 +126,10 @@ func (f *flight) keep(part []byte) []byte {
 }
 
 // take registers a request; nil if its id is in use, which is then answered.
-func (s *session) take(c *call) *flight {
+func (s *Session) take(c *call) *flight {
 	f := &flight{s: s, out: c.out, modern: c.modern}
 	f.id = f.keep(c.Bytes(c.ID))
-	f.tool, f.cached = c.method == "tools/call", eras.Cacheable(c.method)
+	f.tool, f.cached = c.MethodName == "tools/call", eras.Cacheable(c.MethodName)
 	f.key = keyOf(c.scope, f.id)
 	f.size = 2*len(f.id) + account.Each
 	f.recording = s.p.root.opts.Calls.Mode()
@@ -140,11 +151,11 @@ func (s *session) take(c *call) *flight {
 	}
 	switch {
 	case twice:
-		c.out.finish(errorReply(f.id, &wire.Error{Code: wire.CodeInvalidRequest, Message: "a request with this id is in progress"}))
+		c.out.Finish(errorReply(f.id, &wire.Error{Code: wire.CodeInvalidRequest, Message: "a request with this id is in progress"}))
 	case closed:
-		c.out.finish(errorReply(f.id, errClosed))
+		c.out.Finish(errorReply(f.id, ErrClosed))
 	case !ok:
-		c.out.finish(errorReply(f.id, errMuch))
+		c.out.Finish(errorReply(f.id, errMuch))
 	default:
 		return f
 	}
@@ -168,7 +179,7 @@ func (f *flight) hold(n int) bool {
 }
 
 // own registers a request that is worked on here, under f.ctx.
-func (s *session) own(c *call) *flight {
+func (s *Session) own(c *call) *flight {
 	f := s.take(c)
 	if f != nil {
 		f.ctx, f.cancel = context.WithCancel(s.ctx)
@@ -215,7 +226,7 @@ func (f *flight) end(o outcome, reply []byte) bool {
 // finish ends the flight with a reply.
 func (f *flight) finish(reply []byte, o outcome) {
 	if f.end(o, reply) {
-		f.out.finish(reply)
+		f.out.Finish(reply)
 		f.s.owed.Done()
 	}
 }
@@ -270,13 +281,15 @@ func (f *flight) abandon(raw []byte, id wire.Span) {
 			again.Cancel(raw, id)
 		}
 		f.call.Cancel(raw, id)
-		f.out.finish(nil)
+		f.out.Finish(nil)
 		f.s.owed.Done()
 	}
 }
 
-// abandon gives up a request whose client is gone, if it is under way.
-func (s *session) abandon(key flightKey) {
+// Abandon gives up a request whose client is gone, if it is under way.
+func (s *Session) Abandon(scope uint64, id []byte) { s.abandon(keyOf(scope, id)) }
+
+func (s *Session) abandon(key flightKey) {
 	s.mu.Lock()
 	f := s.flights[key]
 	s.mu.Unlock()
@@ -286,7 +299,7 @@ func (s *session) abandon(key flightKey) {
 }
 
 // cancelled takes the client's notifications/cancelled.
-func (s *session) cancelled(m *wire.Message, scope uint64) {
+func (s *Session) cancelled(m *wire.Message, scope uint64) {
 	id, err := wire.FindPath(m.Raw, m.Params, "requestId")
 	if err != nil || !id.Present() {
 		return
@@ -302,7 +315,7 @@ func (s *session) cancelled(m *wire.Message, scope uint64) {
 // forward sends the client's request to a server with the given edits, which
 // need live only during the call. target is what it asks for, by the server's own
 // name.
-func (s *session) forward(c *call, srv *toolbox.Server, target string, edits ...wire.Edit) {
+func (s *Session) forward(c *call, srv *toolbox.Server, target string, edits ...wire.Edit) {
 	if f := s.take(c); f != nil {
 		f.send(c, srv, target, edits...)
 	}
@@ -320,17 +333,17 @@ func (f *flight) send(c *call, srv *toolbox.Server, target string, edits ...wire
 	f.call.Tasks = f.takesTasks(c, srv)
 	if c.modern != nil {
 		f.digest = f.s.p.seal.digest(c)
-		if c.state.Present() && f.resume(c, srv) {
+		if c.State.Present() && f.resume(c, srv) {
 			return
 		}
 	}
 	if f.span != nil {
 		c, edits = f.span.carry(c, edits)
 	}
-	f.call.Raw, f.call.ID, f.call.Params, f.call.Meta = c.Raw, c.ID, c.Params, c.meta
+	f.call.Raw, f.call.ID, f.call.Params, f.call.Meta = c.Raw, c.ID, c.Params, c.Meta
 	f.call.Modern, f.call.LogLevel, f.call.Handler = c.modern != nil, f.level, f
-	if c.token.Present() {
-		f.call.Token, f.token = c.token, f.keep(c.Bytes(c.token))
+	if c.Token.Present() {
+		f.call.Token, f.token = c.Token, f.keep(c.Bytes(c.Token))
 	}
 	for _, e := range edits {
 		f.call.Edit(e.Span, e.New)
@@ -360,14 +373,14 @@ func (f *flight) Progress(m *wire.Message, token wire.Span) {
 		}
 	}
 	to.hush()
-	if to.out.behind() {
+	if to.out.Behind() {
 		f.server.Load().Dropped()
 		return
 	}
 	b := f.s.p.buffer()
 	defer f.s.p.release(b)
 	*b = wire.Splice(*b, m.Raw, wire.Edit{Span: token, New: to.token})
-	to.out.message(*b)
+	to.out.Message(*b)
 }
 
 // Done hands on the reply under the client's own id.

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"sync"
 
+	"github.com/mcp-workbench/workbench/internal/incoming"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
@@ -45,7 +46,7 @@ func (p *Proxy) Guests() http.Handler {
 }
 
 // host finds the session that has a ready server, and the server.
-func (p *Proxy) host(r *http.Request) (*session, *toolbox.Server) {
+func (p *Proxy) host(r *http.Request) (*Session, *toolbox.Server) {
 	name := r.FormValue("toolbox")
 	for _, s := range p.live() {
 		s.mu.Lock()
@@ -62,7 +63,7 @@ func (p *Proxy) host(r *http.Request) (*session, *toolbox.Server) {
 }
 
 // guestMessage reads the one message of a request.
-func (p *Proxy) guestMessage(w http.ResponseWriter, r *http.Request) (*wire.Message, error) {
+func (p *Proxy) guestMessage(w http.ResponseWriter, r *http.Request) (*incoming.Request, error) {
 	limit := p.opts.Toolbox.MaxMessage
 	if limit == 0 {
 		limit = wire.DefaultMaxMessage
@@ -71,11 +72,14 @@ func (p *Proxy) guestMessage(w http.ResponseWriter, r *http.Request) (*wire.Mess
 	if err != nil {
 		return nil, err
 	}
-	m := new(wire.Message)
-	if err := wire.Scan(raw, m); err != nil {
+	m := new(incoming.Request)
+	if err := wire.Scan(raw, &m.Message); err != nil {
 		return nil, err
 	}
-	return m, wire.Scan(wire.Compact(nil, raw), m) // further on, a message is one line
+	if err := wire.Scan(wire.Compact(nil, raw), &m.Message); err != nil { // further on, a message is one line
+		return nil, err
+	}
+	return m, m.Read()
 }
 
 func (p *Proxy) guestCall(w http.ResponseWriter, r *http.Request) {
@@ -103,11 +107,11 @@ func (p *Proxy) guestCall(w http.ResponseWriter, r *http.Request) {
 	scope := guestScopes | p.root.guests.Add(1)
 	s.host(1)
 	defer s.host(-1)
-	s.handle(m, out, scope)
+	s.Handle(m, out, scope)
 	select {
 	case <-out.done:
 	case <-r.Context().Done():
-		s.abandon(keyOf(scope, m.Bytes(m.ID)))
+		s.Abandon(scope, m.Bytes(m.ID))
 		return
 	}
 	_ = box.Flush(r.Context())
@@ -127,8 +131,8 @@ func (p *Proxy) guestAnswer(w http.ResponseWriter, r *http.Request) {
 		if k == nil || k.carrier == nil {
 			continue
 		}
-		if _, ok := k.carrier.out.(*guest); ok {
-			s.answer(m)
+		if k.carrier.out.From().Guest {
+			s.answer(&m.Message)
 			w.WriteHeader(http.StatusAccepted)
 			return
 		}
@@ -137,7 +141,7 @@ func (p *Proxy) guestAnswer(w http.ResponseWriter, r *http.Request) {
 }
 
 // host counts the guests of a session, during whose calls a server's question may not be the client's.
-func (s *session) host(n int) {
+func (s *Session) host(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.hosts += n
@@ -149,10 +153,11 @@ type guest struct {
 	done chan struct{}
 }
 
-func (g *guest) message(msg []byte) { _ = g.box.Send(msg) } // one that is gone is abandoned
-func (g *guest) behind() bool       { return false }
+func (g *guest) Message(msg []byte) { _ = g.box.Send(msg) } // one that is gone is abandoned
+func (g *guest) Behind() bool       { return false }
+func (g *guest) From() Origin       { return Origin{Guest: true} }
 
-func (g *guest) finish(reply []byte) {
+func (g *guest) Finish(reply []byte) {
 	if reply != nil {
 		_ = g.box.Send(reply)
 	}
@@ -179,7 +184,7 @@ func (f *flusher) Write(b []byte) (int, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.over {
-		return 0, errClosed
+		return 0, ErrClosed
 	}
 	n, err := f.w.Write(b)
 	return n, errors.Join(err, f.control.Flush())

@@ -8,7 +8,7 @@ import (
 )
 
 // client names the client of a session as it is remembered.
-func (s *session) clientLocked() (who habits.Client) {
+func (s *Session) clientLocked() (who habits.Client) {
 	if s.client != nil {
 		// One that names itself in no readable way is nobody.
 		_ = json.Unmarshal(s.client.Info, &who)
@@ -18,7 +18,7 @@ func (s *session) clientLocked() (who habits.Client) {
 
 // recallHabit takes over what other sessions saw of the client, once, unless
 // this one has seen better.
-func (s *session) recallHabit() {
+func (s *Session) recallHabit() {
 	memory := s.p.opts.Clients
 	s.mu.Lock()
 	who := s.clientLocked()
@@ -38,7 +38,7 @@ func (s *session) recallHabit() {
 }
 
 // seen notes something of the client's habit and keeps it for other sessions.
-func (s *session) seen(change func(*habits.Habit)) {
+func (s *Session) seen(change func(*habits.Habit)) {
 	s.mu.Lock()
 	before := s.habit
 	change(&s.habit)

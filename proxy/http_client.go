@@ -18,7 +18,7 @@ import (
 // client is who speaks to us over HTTP: in the legacy era the holder of one
 // session id, in the modern era all who are one principal. A session belongs to it.
 type client struct {
-	*session
+	*Session
 	party party  // who alone finds the client
 	id    string // what the legacy client shows; "" in the modern era
 	// warm is the configuration of which the toolboxes were opened that are open
@@ -141,8 +141,8 @@ func (cs *clients) begin(v *visit) (*client, *refusal) {
 		return nil, no
 	}
 	c := &client{party: v.party(), users: 1, streams: newStreams()}
-	c.session = v.front.connect(v.Principal, who.account, c.streams.standing.add)
-	c.session.behind = c.streams.standing.behind
+	c.Session = v.front.connect(v.Principal, who.account, c.streams.standing.add)
+	c.Session.behind = c.streams.standing.behind
 	return c, nil
 }
 
@@ -163,7 +163,7 @@ func (cs *clients) forget(c *client) {
 	cs.mu.Lock()
 	cs.leaveLocked(c.party.name)
 	cs.mu.Unlock()
-	_ = c.session.Close(gone()) // it has no servers
+	_ = c.Session.Close(gone()) // it has no servers
 }
 
 // find gives the legacy client whose session a request names; release follows.
@@ -206,8 +206,8 @@ func (cs *clients) share(v *visit) (*client, *refusal) {
 			return nil, no
 		}
 		// Nothing in this era belongs to no request.
-		c = &client{party: at, session: v.front.connect(v.Principal, who.account, func([]byte) {})}
-		c.session.many = true
+		c = &client{party: at, Session: v.front.connect(v.Principal, who.account, func([]byte) {})}
+		c.Session.many = true
 		cs.modern[at] = c
 	}
 	c.users++
@@ -249,7 +249,7 @@ func (cs *clients) takeLocked(c *client) bool {
 // close ends the session of a client that was taken.
 func (cs *clients) close(ctx context.Context, c *client) {
 	defer cs.ending.Done()
-	err := c.session.Close(ctx)
+	err := c.Session.Close(ctx)
 	missed := 0
 	if c.streams != nil {
 		missed = c.streams.end()
@@ -263,12 +263,12 @@ func (cs *clients) sweep(now time.Time) {
 	var idle []*client
 	cs.mu.Lock()
 	for _, c := range cs.legacy {
-		if c.users == 0 && now.Sub(c.used) >= cs.h.opts.Idle && !c.busy() {
+		if c.users == 0 && now.Sub(c.used) >= cs.h.opts.Idle && !c.Busy() {
 			idle = append(idle, c)
 		}
 	}
 	for _, c := range cs.modern {
-		if c.users == 0 && now.Sub(c.used) >= cs.h.opts.ModernIdle && !c.busy() {
+		if c.users == 0 && now.Sub(c.used) >= cs.h.opts.ModernIdle && !c.Busy() {
 			idle = append(idle, c)
 		}
 	}
@@ -304,7 +304,7 @@ func (cs *clients) shut(ctx context.Context) {
 		// It stays in the table until its calls are answered, so that the
 		// client can answer what servers ask meanwhile.
 		cs.ending.Go(func() {
-			err := c.session.Close(ctx)
+			err := c.Session.Close(ctx)
 			if c.streams != nil {
 				c.streams.end()
 			}

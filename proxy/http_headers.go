@@ -9,6 +9,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcp-workbench/workbench/internal/eras"
+	"github.com/mcp-workbench/workbench/internal/incoming"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
@@ -19,56 +20,36 @@ const (
 	codeMissingCapability = -32021
 )
 
-// exchange is a message and what of its request's header and metadata decides
-// how it is served.
+// exchange is a message and the header of the request that it came in.
 type exchange struct {
-	wire.Message
-	header       http.Header
-	method       string
-	name         wire.Span // params.name, params.uri or params.taskId
-	version      string    // in params._meta; "" for none
-	versioned    bool      // there is one
-	capabilities bool      // params._meta has the client's capabilities
-	modern       bool      // it claims a revision without handshake
+	incoming.Request
+	header http.Header
+	modern bool // it claims a revision without handshake
 }
 
-// read finds these parts of the message, which was scanned. The error is the
+// read finds the parts of the message, which was scanned. The error is the
 // message's own fault.
 func (x *exchange) read(header http.Header) error {
-	m := &x.Message
 	x.header = header
-	if m.Kind == wire.Request || m.Kind == wire.Notification {
-		x.method = method(m)
-	}
-	if m.Params.Present() {
-		key := eras.NameMember(x.method)
-		if key == "" {
-			key = "name"
-		}
-		var out [2]wire.Span
-		if err := wire.Find(m.Raw, m.Params, []string{key, "_meta"}, out[:]); err != nil {
-			return err
-		}
-		x.name = out[0]
-		if out[1].Present() && m.Raw[out[1].Start] == '{' {
-			if err := x.readMeta(out[1]); err != nil {
-				return err
-			}
-		}
+	if err := x.Read(); err != nil {
+		return err
 	}
 	given := header[mcp.HeaderProtocolVersion]
-	x.modern = x.versioned && isModernClaim(x.version) || len(given) > 0 && isModernClaim(given[0])
+	x.modern = x.Versioned && isModernClaim(x.Version) || len(given) > 0 && isModernClaim(given[0])
 	return nil
 }
 
-func (x *exchange) readMeta(meta wire.Span) error {
-	var out [2]wire.Span
-	if err := wire.Find(x.Raw, meta, []string{eras.Version, eras.Capabilities}, out[:]); err != nil {
-		return err
+// name is the part of params that the header Mcp-Name repeats.
+func (x *exchange) name() wire.Span {
+	switch eras.NameMember(x.MethodName) {
+	case "name":
+		return x.Name
+	case "uri":
+		return x.URI
+	case "taskId":
+		return x.TaskID
 	}
-	x.version, x.versioned = wire.Unquote(x.Bytes(out[0]))
-	x.capabilities = out[1].Present() && x.Raw[out[1].Start] == '{'
-	return nil
+	return wire.Span{}
 }
 
 // isModernClaim reports whether a version is not of those with a handshake:
@@ -90,15 +71,15 @@ func (x *exchange) checkModern() *refusal {
 		wrong = &wire.Error{Code: wire.CodeInvalidRequest, Message: "revision 2026-07-28 has no responses of clients: answers are part of the retried request"}
 	case len(given) != 1:
 		wrong = mismatch("%s is missing or given more than once", mcp.HeaderProtocolVersion)
-	case !x.versioned && !mcp.IsValidProtocolVersion(given[0]):
+	case !x.Versioned && !mcp.IsValidProtocolVersion(given[0]):
 		wrong = unsupportedVersion(given[0])
-	case !x.versioned:
+	case !x.Versioned:
 		wrong = &wire.Error{Code: wire.CodeInvalidParams, Message: "params._meta lacks " + eras.Version + ", a string"}
-	case given[0] != x.version:
-		wrong = mismatch("%s is %q, but params._meta says %q", mcp.HeaderProtocolVersion, given[0], x.version)
-	case !mcp.IsValidProtocolVersion(x.version):
-		wrong = unsupportedVersion(x.version)
-	case !x.capabilities:
+	case given[0] != x.Version:
+		wrong = mismatch("%s is %q, but params._meta says %q", mcp.HeaderProtocolVersion, given[0], x.Version)
+	case !mcp.IsValidProtocolVersion(x.Version):
+		wrong = unsupportedVersion(x.Version)
+	case !x.HasCapabilities():
 		wrong = &wire.Error{Code: wire.CodeInvalidParams, Message: "params._meta lacks " + eras.Capabilities + ", an object"}
 	default:
 		wrong = x.checkStandard()
@@ -144,25 +125,25 @@ func (x *exchange) checkStandard() error {
 			return mismatch("%s holds characters that a header may not have", name)
 		}
 	}
-	if x.header.Get(mcp.HeaderMethod) == x.method {
-		name, _ := wire.Unquote(x.Bytes(x.name))
+	if x.header.Get(mcp.HeaderMethod) == x.MethodName {
+		name, _ := wire.Unquote(x.Bytes(x.name()))
 		given := x.header.Get(mcp.HeaderName)
-		if eras.NameMember(x.method) == "" || name != "" && given == name && !strings.HasPrefix(name, "=?") {
+		if eras.NameMember(x.MethodName) == "" || name != "" && given == name && !strings.HasPrefix(name, "=?") {
 			return nil
 		}
-		if eras.IsOfTasks(x.method) {
+		if eras.IsOfTasks(x.MethodName) {
 			return x.checkTaskName(given, name)
 		}
 	}
 	params := []byte("{}")
-	if x.name.Present() {
+	if x.name().Present() {
 		key := `{"name":`
-		if x.method == "resources/read" {
+		if x.MethodName == "resources/read" {
 			key = `{"uri":`
 		}
-		params = append(append([]byte(key), x.Bytes(x.name)...), '}')
+		params = append(append([]byte(key), x.Bytes(x.name())...), '}')
 	}
-	return asMismatch(mcp.ValidateStandardHeaders(x.header.Get, x.version, mcp.MCPMethod(x.method), params))
+	return asMismatch(mcp.ValidateStandardHeaders(x.header.Get, x.Version, mcp.MCPMethod(x.MethodName), params))
 }
 
 // checkTaskName compares Mcp-Name with the id of a task, of which mcp-go does not know. A request without an id is refused
@@ -170,10 +151,10 @@ func (x *exchange) checkStandard() error {
 func (x *exchange) checkTaskName(given, id string) error {
 	decoded, ok := mcp.DecodeHeaderValue(given)
 	switch {
-	case !x.name.Present() || ok && given != "" && decoded == id:
+	case !x.name().Present() || ok && given != "" && decoded == id:
 		return nil
 	case given == "":
-		return mismatch("%s is missing: it repeats params.taskId in a request of %s", mcp.HeaderName, x.method)
+		return mismatch("%s is missing: it repeats params.taskId in a request of %s", mcp.HeaderName, x.MethodName)
 	}
 	return mismatch("%s is %q, but params.taskId says otherwise", mcp.HeaderName, given)
 }

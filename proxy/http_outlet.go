@@ -43,8 +43,11 @@ func (p *post) handled() {
 	}
 }
 
-// message implements outlet.
-func (p *post) message(msg []byte) {
+// From implements Outlet.
+func (p *post) From() Origin { return Origin{Address: p.address} }
+
+// Message implements Outlet.
+func (p *post) Message(msg []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if st := p.upgradeLocked(); st != nil {
@@ -52,15 +55,15 @@ func (p *post) message(msg []byte) {
 	}
 }
 
-// behind implements outlet.
-func (p *post) behind() bool {
+// Behind implements Outlet.
+func (p *post) Behind() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.stream != nil && p.stream.behind()
 }
 
-// finish implements outlet.
-func (p *post) finish(reply []byte) {
+// Finish implements Outlet.
+func (p *post) Finish(reply []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.over {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/mcp-workbench/workbench/internal/incoming"
 	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
@@ -29,8 +30,11 @@ func (h *HTTP) Admit(ctx context.Context, token string) (principal.Principal, er
 // Ask makes a request of revision 2026-07-28 for somebody who was let in, beside the requests that come over the wire, and
 // waits for its reply. What comes before the reply is given to message. The request is cancelled when ctx ends.
 func (h *HTTP) Ask(ctx context.Context, who principal.Principal, raw []byte, message func([]byte)) ([]byte, error) {
-	m := new(wire.Message)
-	if err := wire.Scan(raw, m); err != nil {
+	m := new(incoming.Request)
+	if err := wire.Scan(raw, &m.Message); err != nil {
+		return nil, err
+	}
+	if err := m.Read(); err != nil {
 		return nil, err
 	}
 	v := visit{caller: caller{Principal: who}}
@@ -42,21 +46,21 @@ func (h *HTTP) Ask(ctx context.Context, who principal.Principal, raw []byte, mes
 		return nil, &no.error
 	}
 	defer h.clients.release(c)
-	c.openFirst(ctx, string(m.Bytes(m.Method)))
+	c.openFirst(ctx, m.MethodName)
 	out := &insider{notes: make(chan []byte, notesKept), done: make(chan []byte, 1)}
 	scope := h.scopes.Add(1)
-	c.handle(m, out, scope)
+	c.Handle(m, out, scope)
 	for {
 		select {
 		case note := <-out.notes:
 			message(note)
 		case reply := <-out.done:
 			if reply == nil {
-				return nil, errClosed
+				return nil, ErrClosed
 			}
 			return reply, nil
 		case <-ctx.Done():
-			c.abandon(keyOf(scope, m.Bytes(m.ID)))
+			c.Abandon(scope, m.Bytes(m.ID))
 			return nil, context.Cause(ctx)
 		}
 	}
@@ -82,16 +86,17 @@ type insider struct {
 	notes, done chan []byte
 }
 
-func (i *insider) message(msg []byte) {
+func (i *insider) Message(msg []byte) {
 	select {
 	case i.notes <- append([]byte(nil), msg...):
 	default: // it is progress, of which the next tells more
 	}
 }
 
-func (i *insider) behind() bool { return len(i.notes) == cap(i.notes) }
+func (i *insider) Behind() bool { return len(i.notes) == cap(i.notes) }
+func (i *insider) From() Origin { return Origin{} }
 
-func (i *insider) finish(reply []byte) {
+func (i *insider) Finish(reply []byte) {
 	if reply != nil {
 		reply = append([]byte(nil), reply...)
 	}

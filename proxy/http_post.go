@@ -39,22 +39,22 @@ func (h *HTTP) post(w http.ResponseWriter, r *http.Request, v visit) *refusal {
 
 // receive serves the message in the body of p.
 func (h *HTTP) receive(w http.ResponseWriter, r *http.Request, p *post) *refusal {
-	m := &p.exchange.Message
-	if err := wire.Scan(*p.body, m); err == nil && bytes.ContainsAny(*p.body, "\r\n") {
+	x := &p.exchange
+	err := wire.Scan(*p.body, &x.Message)
+	if err == nil && bytes.ContainsAny(*p.body, "\r\n") {
 		// Further on, a message is one line.
 		*p.body = wire.Compact((*p.body)[:0], *p.body)
-		_ = wire.Scan(*p.body, m)
-	} else if err != nil {
-		return refuseMessage(err)
+		_ = wire.Scan(*p.body, &x.Message)
 	}
-	x := &p.exchange
-	err := x.read(r.Header)
+	if err == nil {
+		err = x.read(r.Header)
+	}
 	switch {
 	case err != nil:
-		return x.refuse(err)
+		return refuseMessage(err)
 	case x.modern:
 		return h.postModern(w, r, p, x)
-	case m.Kind == wire.Request && x.method == "initialize":
+	case x.Kind == wire.Request && x.MethodName == "initialize":
 		return h.initialize(w, r, p)
 	}
 	return h.postLegacy(w, r, p, x)
@@ -143,22 +143,22 @@ func (h *HTTP) postModern(w http.ResponseWriter, r *http.Request, p *post, x *ex
 		return no
 	}
 	defer h.clients.release(c)
-	c.openFirst(r.Context(), x.method)
-	if x.method == "tools/call" {
-		if tool := c.mirrored(x.Bytes(x.name)); tool != nil {
+	c.openFirst(r.Context(), x.MethodName)
+	if x.MethodName == "tools/call" {
+		if tool := c.Mirrored(x.Bytes(x.Name)); tool != nil {
 			if no := x.checkMirrored(tool); no != nil {
 				return no
 			}
 		}
 	}
-	p.listens = x.method == "subscriptions/listen"
+	p.listens = x.MethodName == "subscriptions/listen"
 	scope := h.scopes.Add(1)
-	id := string(x.Bytes(x.ID))
-	c.handle(&x.Message, p, scope)
+	id := bytes.Clone(x.Bytes(x.ID))
+	c.Handle(&x.Request, p, scope)
 	p.handled()
 	switch h.respond(w, r, p) {
 	case responseBroken:
-		c.abandon(keyOf(scope, id))
+		c.Abandon(scope, id)
 	case responseNone:
 		return h.unanswered(w, c)
 	}
@@ -171,7 +171,7 @@ func (h *HTTP) initialize(w http.ResponseWriter, r *http.Request, p *post) *refu
 	if no != nil {
 		return no
 	}
-	c.handle(&p.exchange.Message, p, 0) // answers before it returns
+	c.Handle(&p.exchange.Request, p, 0) // answers before it returns
 	p.streams = c.streams
 	switch {
 	case !c.greeted():
@@ -196,13 +196,13 @@ func (h *HTTP) postLegacy(w http.ResponseWriter, r *http.Request, p *post, x *ex
 	}
 	defer h.clients.release(c)
 	if x.Kind != wire.Request {
-		c.handle(&x.Message, p, 0)
+		c.Handle(&x.Request, p, 0)
 		w.WriteHeader(http.StatusAccepted)
 		return nil
 	}
 	p.streams, p.prime = c.streams, c.primes()
-	c.openFirst(context.WithoutCancel(r.Context()), x.method)
-	c.handle(&x.Message, p, 0)
+	c.openFirst(context.WithoutCancel(r.Context()), x.MethodName)
+	c.Handle(&x.Request, p, 0)
 	p.handled()
 	if h.respond(w, r, p) == responseNone {
 		return h.unanswered(w, c)
@@ -216,7 +216,7 @@ func (h *HTTP) unanswered(w http.ResponseWriter, c *client) *refusal {
 	switch {
 	case h.clients.isClosing():
 		return refuseClosing()
-	case c.ended():
+	case c.Ended():
 		return refuse(http.StatusNotFound, "the session ended before the request was answered")
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
@@ -229,7 +229,7 @@ func (h *HTTP) unanswered(w http.ResponseWriter, c *client) *refusal {
 func (c *client) primes() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.session.client.Version >= mcp.ProtocolVersion20251125
+	return c.Session.client.Version >= mcp.ProtocolVersion20251125
 }
 
 // listen serves a GET: the stream of what belongs to no request, or, with the

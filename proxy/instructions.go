@@ -140,7 +140,7 @@ const denied = "No toolbox is available to you: ask whoever runs this workbench 
 func (p *Proxy) deniesAll(cfg *config.Config) bool { return p.only != nil && len(cfg.Toolboxes) == 0 }
 
 // available says which toolboxes there are for the user of the session.
-func (s *session) available(name string) string {
+func (s *Session) available(name string) string {
 	if s.p.deniesAll(s.cfg()) {
 		return denied
 	}

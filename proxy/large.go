@@ -46,8 +46,7 @@ func resultTools(scripts bool, toolboxes []config.Toolbox) []metaTool {
 
 // mayShorten reports whether a large result of the call is to be kept. A script has the whole.
 func (f *flight) mayShorten() bool {
-	_, scripted := f.out.(*scriptCall)
-	return !scripted && previews(f.server.Load().LargeResults())
+	return !f.out.From().Script && previews(f.server.Load().LargeResults())
 }
 
 // shortened keeps a result that is too large for a model's window, and gives the message with a preview in its place. A result
@@ -80,7 +79,7 @@ func (f *flight) shortened(m *wire.Message) *wire.Message {
 }
 
 // knowsLinks reports whether the client knows links to resources in results.
-func (s *session) knowsLinks() bool {
+func (s *Session) knowsLinks() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.client != nil && s.client.Version >= linksSince
@@ -93,7 +92,7 @@ func withoutOutputSchema(it *toolbox.Item) []wire.Edit {
 }
 
 // readResult answers workbench_read_result.
-func (s *session) readResult(c *call) {
+func (s *Session) readResult(c *call) {
 	f := s.own(c)
 	if f == nil {
 		return
@@ -125,7 +124,7 @@ func (s *session) readResult(c *call) {
 // readQuery reads the arguments of workbench_read_result.
 func readQuery(c *call) (id string, q results.Query, err error) {
 	var out [5]wire.Span
-	if !c.args.Present() || wire.Find(c.Raw, c.args, []string{"id", "lines", "path", "grep", "page"}, out[:]) != nil {
+	if !c.Args.Present() || wire.Find(c.Raw, c.Args, []string{"id", "lines", "path", "grep", "page"}, out[:]) != nil {
 		return "", q, fmt.Errorf("%s needs arguments with id, which the preview of the result says", readTool)
 	}
 	id, ok := wire.Unquote(c.Bytes(out[0]))
@@ -161,7 +160,7 @@ func isKept(uri string) bool {
 }
 
 // readKept answers resources/read for a kept result.
-func (s *session) readKept(c *call, uri string) {
+func (s *Session) readKept(c *call, uri string) {
 	f := s.own(c)
 	if f == nil {
 		return

@@ -25,7 +25,7 @@ type subscription struct {
 }
 
 // listen opens a subscription: first the acknowledgement, then what changes.
-func (s *session) listen(c *call) {
+func (s *Session) listen(c *call) {
 	if c.modern == nil {
 		c.fail(&wire.Error{Code: wire.CodeMethodNotFound, Message: "subscriptions/listen belongs to revision 2026-07-28; this session was opened with initialize"})
 		return
@@ -50,7 +50,7 @@ func (s *session) listen(c *call) {
 		s.account.Credit(sub.size)
 		return
 	}
-	f.out.message(sub.acknowledgement(f.id))
+	f.out.Message(sub.acknowledgement(f.id))
 	s.mu.Lock()
 	over := f.over.Load()
 	if !over {
@@ -71,7 +71,7 @@ func (s *session) listen(c *call) {
 }
 
 // listeners are the subscriptions to a task that the client sees under an id.
-func (s *session) listeners(shown string) (to []*flight) {
+func (s *Session) listeners(shown string) (to []*flight) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for f, sub := range s.listens {
@@ -84,7 +84,7 @@ func (s *session) listeners(shown string) (to []*flight) {
 
 // endListen forgets a subscription; its resources are unwatched if no other
 // has them.
-func (s *session) endListen(f *flight) {
+func (s *Session) endListen(f *flight) {
 	s.mu.Lock()
 	sub := s.listens[f]
 	delete(s.listens, f)
@@ -108,7 +108,7 @@ func (s *session) endListen(f *flight) {
 	}
 }
 
-func (s *session) watchedLocked(uri string) bool {
+func (s *Session) watchedLocked(uri string) bool {
 	for _, sub := range s.listens {
 		if slices.Contains(sub.uris, uri) {
 			return true
@@ -118,7 +118,7 @@ func (s *session) watchedLocked(uri string) bool {
 }
 
 // watch has the server of a resource tell of its changes, or no longer.
-func (s *session) watch(uri string, on bool) {
+func (s *Session) watch(uri string, on bool) {
 	srv, own, err := s.locate(uri)
 	if err != nil {
 		return
@@ -142,7 +142,7 @@ func (s *session) watch(uri string, on bool) {
 }
 
 // endListens ends all subscriptions gracefully, as the session does.
-func (s *session) endListens() {
+func (s *Session) endListens() {
 	s.mu.Lock()
 	var open []*flight
 	for f := range s.listens {
@@ -156,7 +156,7 @@ func (s *session) endListens() {
 
 // announceLocked gives the list changes that subscriptions asked for, each
 // with the flight that it goes to.
-func (s *session) announceLocked() (news []announcement) {
+func (s *Session) announceLocked() (news []announcement) {
 	now := s.routes.lists[modernEra]
 	for f, sub := range s.listens {
 		for _, l := range []struct {
@@ -189,7 +189,7 @@ type announcement struct {
 func (a announcement) send() {
 	msg := append([]byte(`{"jsonrpc":"2.0","method":"`), a.method...)
 	msg = append(append(msg, `","params":{"_meta":{"`+eras.Subscription+`":`...), a.to.id...)
-	a.to.out.message(append(msg, "}}}"...))
+	a.to.out.Message(append(msg, "}}}"...))
 }
 
 // acknowledgement is the first message of a subscription: what it will be told.
@@ -217,7 +217,7 @@ func (sub *subscription) acknowledgement(id []byte) []byte {
 
 // updated passes on that a resource changed, under the uri that the client
 // knows it by.
-func (s *session) updated(srv *toolbox.Server, m *wire.Message) {
+func (s *Session) updated(srv *toolbox.Server, m *wire.Message) {
 	span, err := wire.FindPath(m.Raw, m.Params, "uri")
 	uri, ok := wire.Unquote(m.Bytes(span))
 	if err != nil || !ok {
@@ -270,7 +270,7 @@ func tagged(m *wire.Message, edits []wire.Edit, id []byte) []byte {
 }
 
 // readSubscription reads what the client wants to hear of. Of tasks that it has not, it hears nothing.
-func (s *session) readSubscription(c *call) (*subscription, error) {
+func (s *Session) readSubscription(c *call) (*subscription, error) {
 	filter, err := wire.FindPath(c.Raw, c.Params, "notifications")
 	if err != nil {
 		return nil, err

@@ -134,7 +134,7 @@ func define(name, title, description string, properties map[string]any, required
 
 // isMeta reports whether a name is one that the meta tools of the client answer
 // to.
-func (s *session) isMeta(name string) bool {
+func (s *Session) isMeta(name string) bool {
 	switch name {
 	case openToolLater:
 		name = openTool

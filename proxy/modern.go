@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/incoming"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
@@ -32,32 +33,24 @@ func unsupportedVersion(version string) error {
 	return &wire.Error{Code: eras.UnsupportedVersion, Message: "Unsupported protocol version", Data: data}
 }
 
-// modern reads the metadata of a request; nil if it has none of revision
-// 2026-07-28.
-func (s *session) modern(c *call) (*modern, error) {
-	var in [5]wire.Span
-	if err := wire.Find(c.Raw, c.meta, []string{"progressToken", eras.Version, eras.Info, eras.Capabilities, eras.LogLevel}, in[:]); err != nil {
-		return nil, err
-	}
-	c.token = in[0]
-	version, ok := wire.Unquote(c.Bytes(in[1]))
-	if !ok || !mcp.IsModernProtocol(version) {
+// modern gives what a request says of its client, and notes who that is; nil if it is none of revision 2026-07-28.
+func (s *Session) modern(r *incoming.Request) (*modern, error) {
+	switch {
+	case !r.Versioned || !mcp.IsModernProtocol(r.Version):
 		return nil, nil
-	}
-	if !mcp.IsValidProtocolVersion(version) {
-		return nil, unsupportedVersion(version)
-	}
-	if !in[3].Present() || c.Raw[in[3].Start] != '{' {
+	case !mcp.IsValidProtocolVersion(r.Version):
+		return nil, unsupportedVersion(r.Version)
+	case !r.HasCapabilities():
 		return nil, &wire.Error{Code: wire.CodeInvalidParams, Message: "params._meta lacks " + eras.Capabilities + ", an object"}
 	}
-	d := &modern{capabilities: bytes.Clone(c.Bytes(in[3]))}
-	if in[4].Present() {
-		d.level, _ = wire.Unquote(c.Bytes(in[4]))
+	d := &modern{capabilities: bytes.Clone(r.Bytes(r.Capabilities))}
+	if r.LogLevel.Present() {
+		d.level, _ = wire.Unquote(r.Bytes(r.LogLevel))
 		if !slices.Contains(levels(), d.level) {
-			return nil, &wire.Error{Code: wire.CodeInvalidParams, Message: fmt.Sprintf("params._meta[%q]: got %s, want one of %v", eras.LogLevel, foreign.NewName(string(c.Bytes(in[4]))), levels())}
+			return nil, &wire.Error{Code: wire.CodeInvalidParams, Message: fmt.Sprintf("params._meta[%q]: got %s, want one of %v", eras.LogLevel, foreign.NewName(string(r.Bytes(r.LogLevel))), levels())}
 		}
 	}
-	s.introduce(toolbox.Client{Version: version, Info: bytes.Clone(c.Bytes(in[2])), Capabilities: d.capabilities}, false)
+	s.introduce(toolbox.Client{Version: r.Version, Info: bytes.Clone(r.Bytes(r.Info)), Capabilities: d.capabilities}, false)
 	return d, nil
 }
 

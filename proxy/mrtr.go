@@ -89,7 +89,7 @@ func (f *flight) ask(m *wire.Message) bool {
 	for i, q := range questions {
 		k := &ask{carrier: f, answer: func(m *wire.Message) { r.answer(i, m) }}
 		f.s.enter(k)
-		f.out.message(eras.AppendQuestionToLegacy(nil, []byte(k.id), q.method, q.params))
+		f.out.Message(eras.AppendQuestionToLegacy(nil, []byte(k.id), q.method, q.params))
 	}
 	return true
 }

@@ -65,12 +65,12 @@ func (n *narrator) tell() {
 		n.over = true
 		return
 	}
-	if text := n.text(); text != "" && !n.f.out.behind() {
+	if text := n.text(); text != "" && !n.f.out.Behind() {
 		b := append([]byte(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":`), n.f.token...)
 		b = append(b, `,"progress":`...)
 		b = strconv.AppendFloat(b, time.Since(n.began).Seconds()*progressSecond, 'f', 4, 64)
 		b = append(wire.AppendQuote(append(b, `,"message":`...), text), `}}`...)
-		n.f.out.message(b)
+		n.f.out.Message(b)
 	}
 	n.timer.Reset(narrateAgain)
 }
@@ -113,10 +113,10 @@ func (f *flight) hush() {
 }
 
 // ownAndNarrate registers a request that is worked on here and will wait for servers.
-func (s *session) ownAndNarrate(c *call, servers ...*toolbox.Server) *flight {
+func (s *Session) ownAndNarrate(c *call, servers ...*toolbox.Server) *flight {
 	f := s.own(c)
-	if f != nil && c.token.Present() {
-		f.token = bytes.Clone(c.Bytes(c.token))
+	if f != nil && c.Token.Present() {
+		f.token = bytes.Clone(c.Bytes(c.Token))
 		f.narrate(servers...)
 	}
 	return f

@@ -18,7 +18,7 @@ import (
 const relistWait = time.Second
 
 // openToolbox starts the servers of a toolbox and answers with their tools.
-func (s *session) openToolbox(c *call) {
+func (s *Session) openToolbox(c *call) {
 	f := s.ownAndNarrate(c)
 	if f == nil {
 		return
@@ -38,9 +38,9 @@ func (s *session) openToolbox(c *call) {
 }
 
 // readOpen reads the arguments of workbench_open_toolbox.
-func (s *session) readOpen(c *call) (q question, err error) {
+func (s *Session) readOpen(c *call) (q question, err error) {
 	var out [4]wire.Span
-	if !c.args.Present() || wire.Find(c.Raw, c.args, []string{"toolbox_name", "toolbox", "detail", "tools"}, out[:]) != nil {
+	if !c.Args.Present() || wire.Find(c.Raw, c.Args, []string{"toolbox_name", "toolbox", "detail", "tools"}, out[:]) != nil {
 		return q, fmt.Errorf("%s needs arguments with toolbox_name; %s", openTool, s.available(""))
 	}
 	ok := false
@@ -84,7 +84,7 @@ func readNames(c *call, at wire.Span) (names []string, ok bool) {
 
 // openAndTell opens a toolbox for the client: servers first, then the news of
 // the changed lists, then, when the client has read them, the result.
-func (s *session) openAndTell(f *flight, b *box, q question) {
+func (s *Session) openAndTell(f *flight, b *box, q question) {
 	if f.modern == nil {
 		s.recallHabit()
 	}
@@ -101,7 +101,7 @@ func (s *session) openAndTell(f *flight, b *box, q question) {
 
 // awaitListing waits until the client has read its tools, if it may, and notes
 // whether it did. Of one that ends its input it cannot be known.
-func (s *session) awaitListing(ctx context.Context, listed <-chan struct{}) {
+func (s *Session) awaitListing(ctx context.Context, listed <-chan struct{}) {
 	s.mu.Lock()
 	ignores := s.habit.Ignores
 	s.mu.Unlock()
@@ -122,7 +122,7 @@ func (s *session) awaitListing(ctx context.Context, listed <-chan struct{}) {
 
 // howToCall tells the model which way its client can call the tools; example is
 // the exposed name of one.
-func (s *session) howToCall(b *box, modern bool, example string) string {
+func (s *Session) howToCall(b *box, modern bool, example string) string {
 	through := fmt.Sprintf("through %s with toolbox_name %q and tool_name", useTool, b.Name)
 	byName := fmt.Sprintf("by exposed_name, such as %q", example)
 	s.mu.Lock()

@@ -75,7 +75,7 @@ type question struct {
 
 // opened makes the result of an open: the same content as text of many lines and as structured content, of which clients
 // show their models one or the other. It is an error only if no server at all could be started.
-func (s *session) opened(b *box, q question, modern *modern) []byte {
+func (s *Session) opened(b *box, q question, modern *modern) []byte {
 	s.mu.Lock()
 	s.giveLocked(toolbox.Tools, b.Name)
 	exposed := s.routes.tools.shown

@@ -28,7 +28,7 @@ const parkTime = 10 * time.Minute
 // and makes its request again with the input; meanwhile the server's work goes
 // on waiting (specification 2026-07-28, multi round-trip requests).
 type parked struct {
-	s      *session
+	s      *Session
 	first  *flight // whose call the server works on
 	number uint64
 	digest uint64 // of what was requested
@@ -69,7 +69,7 @@ func (f *flight) park(a *toolbox.Ask, raw []byte) {
 	p.add(held{a, bytes.Clone(raw)})
 }
 
-func (s *session) newParked(f *flight) *parked {
+func (s *Session) newParked(f *flight) *parked {
 	p := &parked{s: s, first: f, waiting: f, digest: f.digest, asked: make(map[string]held)}
 	s.mu.Lock()
 	s.lastPark++
@@ -124,7 +124,7 @@ func (p *parked) tell() {
 // resume connects the retry of a parked request with it. It reports whether
 // the request carried a state of ours, and so was dealt with.
 func (f *flight) resume(c *call, srv *toolbox.Server) bool {
-	state, _ := wire.Unquote(c.Bytes(c.state))
+	state, _ := wire.Unquote(c.Bytes(c.State))
 	number, digest, err := f.s.p.seal.open(state)
 	if errors.Is(err, errForeignState) {
 		return false // the server's own
@@ -136,8 +136,8 @@ func (f *flight) resume(c *call, srv *toolbox.Server) bool {
 		f.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: "params.requestState does not belong to this request, or the request it belongs to is over: make the request anew without it"})
 		return true
 	}
-	if c.token.Present() {
-		f.token = bytes.Clone(c.Bytes(c.token))
+	if c.Token.Present() {
+		f.token = bytes.Clone(c.Bytes(c.Token))
 	}
 	f.parked.Store(p)
 	p.retry(f, c)
@@ -153,7 +153,7 @@ func (p *parked) retry(f *flight, c *call) {
 		f.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: "this requestState was used already"})
 		return
 	}
-	for key, value := range wire.Members(c.Raw, c.responses) {
+	for key, value := range wire.Members(c.Raw, c.Responses) {
 		name, _ := wire.Unquote(c.Bytes(key))
 		if h, ok := p.asked[name]; ok {
 			answers[h.ask] = bytes.Clone(c.Bytes(value))
@@ -259,7 +259,7 @@ func (p *parked) takeReplyLocked() ([]byte, error) {
 }
 
 // carryHeld gives a call the requests of its server that waited for one.
-func (s *session) carryHeld(f *flight, srv *toolbox.Server) {
+func (s *Session) carryHeld(f *flight, srv *toolbox.Server) {
 	s.mu.Lock()
 	var mine []held
 	rest := s.held[:0]
@@ -282,8 +282,8 @@ func (s *session) carryHeld(f *flight, srv *toolbox.Server) {
 func (s *sealer) digest(c *call) uint64 {
 	var h maphash.Hash
 	h.SetSeed(s.seed)
-	_, _ = h.WriteString(c.method)
-	for _, span := range []wire.Span{c.name, c.uri, c.args} {
+	_, _ = h.WriteString(c.MethodName)
+	for _, span := range []wire.Span{c.Name, c.URI, c.Args} {
 		_, _ = h.Write(c.Bytes(span))
 		_ = h.WriteByte(0)
 	}

@@ -13,7 +13,7 @@ import (
 // at the first list.
 
 // pinned gives the pinned tools of a toolbox.
-func (s *session) pinned(b *box) (items []toolbox.Item) {
+func (s *Session) pinned(b *box) (items []toolbox.Item) {
 	for _, p := range s.cfg().Pinned {
 		srv, ok := b.Server(p.Server)
 		if p.Toolbox != b.Name || !ok || s.p.direct() {
@@ -29,7 +29,7 @@ func (s *session) pinned(b *box) (items []toolbox.Item) {
 }
 
 // unpinnedLocked gives the toolboxes whose pinned tools were not looked for.
-func (s *session) unpinnedLocked() (names []string) {
+func (s *Session) unpinnedLocked() (names []string) {
 	cfg := s.cfg()
 	for _, p := range cfg.Pinned {
 		_, ok := cfg.Toolbox(p.Toolbox)
@@ -42,7 +42,7 @@ func (s *session) unpinnedLocked() (names []string) {
 }
 
 // findPinned looks for the pinned tools of a toolbox: in what is known of its servers, else by starting them.
-func (s *session) findPinned(ctx context.Context, name string) {
+func (s *Session) findPinned(ctx context.Context, name string) {
 	b := s.dormant(name)
 	if b == nil {
 		return
@@ -69,7 +69,7 @@ func (s *session) findPinned(ctx context.Context, name string) {
 }
 
 // dormant gives the toolbox of a name, which it makes if there is none; nil if it cannot be.
-func (s *session) dormant(name string) *box {
+func (s *Session) dormant(name string) *box {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	v := s.view.Load()
@@ -85,7 +85,7 @@ func (s *session) dormant(name string) *box {
 
 // wake has the servers of a toolbox started without listing its tools, and waits for those that are named. What is pinned may
 // be other than it was known to be, which a client is told if announce is set.
-func (s *session) wake(ctx context.Context, b *box, announce bool, servers ...string) {
+func (s *Session) wake(ctx context.Context, b *box, announce bool, servers ...string) {
 	s.mu.Lock()
 	s.opening++
 	b.dormant = false
@@ -98,7 +98,7 @@ func (s *session) wake(ctx context.Context, b *box, announce bool, servers ...st
 }
 
 // wakeAndCall calls a tool whose toolbox is dormant.
-func (s *session) wakeAndCall(c *call, name string, srv *toolbox.Server) {
+func (s *Session) wakeAndCall(c *call, name string, srv *toolbox.Server) {
 	f := s.own(c)
 	if f == nil {
 		return

@@ -97,7 +97,7 @@ type Proxy struct {
 	reloading sync.Mutex // held by Reload
 
 	mu       sync.Mutex
-	sessions map[*session]struct{}
+	sessions map[*Session]struct{}
 	fronts   map[string]*Proxy // that serve a part, by what that is
 }
 
@@ -126,7 +126,7 @@ func New(cfg *config.Config, opts Options) (*Proxy, error) {
 			opts.Trail(e)
 		}
 	}
-	p.sessions, p.fronts = make(map[*session]struct{}), make(map[string]*Proxy)
+	p.sessions, p.fronts = make(map[*Session]struct{}), make(map[string]*Proxy)
 	commons, _ := p.commonsFor(cfg, nil)
 	p.view.Store(p.newView(cfg, commons))
 	return p, nil
@@ -148,7 +148,7 @@ func (p *Proxy) Connect(send func(msg []byte)) wire.Session {
 
 // connect makes the session of a client for somebody, whose account is charged for
 // all clients that are theirs; nil means that there is one client alone.
-func (p *Proxy) connect(who principal.Principal, user *account.Account, send func(msg []byte)) *session {
+func (p *Proxy) connect(who principal.Principal, user *account.Account, send func(msg []byte)) *Session {
 	p.root.mu.Lock() // so that it begins with what a reload is to change, or with what it has changed
 	defer p.root.mu.Unlock()
 	s := newSession(p, who, user, send)

@@ -52,27 +52,25 @@ func (p *Proxy) clean(raw []byte) (kept []byte, masked bool) {
 // noteAsked takes what the record has of the request itself.
 func (f *flight) noteAsked(c *call) {
 	f.record.User, f.record.Session = f.s.who.Name, f.s.number
-	if _, ok := f.out.(*guest); ok {
+	from := f.out.From()
+	if f.record.Address = from.Address; from.Guest {
 		f.record.Client = guestName
 	}
-	if p, ok := f.out.(*post); ok {
-		f.record.Address = p.address
-	}
 	f.record.Full = f.recording == calls.Full
-	f.record.Method, f.record.In, f.record.Request = c.method, len(c.Raw), calls.Cut(string(f.id))
-	if isCall(c.method) {
-		f.keepArguments(c.Bytes(c.args))
+	f.record.Method, f.record.In, f.record.Request = c.MethodName, len(c.Raw), calls.Cut(string(f.id))
+	if isCall(c.MethodName) {
+		f.keepArguments(c.Bytes(c.Args))
 	}
 }
 
 // noteBegun records that a request is worked on here.
 func (f *flight) noteBegun(c *call) {
-	if !f.records() || !isCall(c.method) {
+	if !f.records() || !isCall(c.MethodName) {
 		return
 	}
-	target, ok := wire.Unquote(c.Bytes(c.name))
+	target, ok := wire.Unquote(c.Bytes(c.Name))
 	if !ok {
-		target, _ = wire.Unquote(c.Bytes(c.uri))
+		target, _ = wire.Unquote(c.Bytes(c.URI))
 	}
 	f.noteTarget(target)
 }
@@ -86,7 +84,7 @@ func (f *flight) noteTarget(target string) {
 }
 
 // refuse answers a call, of what is named by target, with an error.
-func (s *session) refuse(c *call, target string, err error) {
+func (s *Session) refuse(c *call, target string, err error) {
 	if f := s.take(c); f != nil {
 		f.noteTarget(target)
 		f.fail(err)
@@ -102,24 +100,21 @@ func (f *flight) noteSent(c *call, srv *toolbox.Server, target string) {
 	var trace calls.Trace
 	if f.span != nil {
 		trace = calls.Trace(f.span.SpanContext().TraceID())
-	} else if c.meta.Present() {
+	} else if c.HasMeta() {
 		trace = traceOf(c)
 	}
 	f.s.p.root.opts.Calls.Note(&f.record, func(r *calls.Call) {
 		r.Toolbox, r.Server, r.Tool, r.Trace = srv.Toolbox, srv.Name, target, trace
-		if c.token.Present() {
-			r.Progress = calls.Cut(string(c.Bytes(c.token)))
+		if c.Token.Present() {
+			r.Progress = calls.Cut(string(c.Bytes(c.Token)))
 		}
 	})
 }
 
 // traceOf is the trace that the client's request belongs to, if that says so.
 func traceOf(c *call) calls.Trace {
-	if c.Raw[c.meta.Start] != '{' {
-		return calls.Trace{}
-	}
 	var out [1]wire.Span
-	if wire.Find(c.Raw, c.meta, []string{metaTraceparent}, out[:]) != nil {
+	if wire.Find(c.Raw, c.Meta, []string{metaTraceparent}, out[:]) != nil {
 		return calls.Trace{}
 	}
 	token := c.Bytes(out[0]) // "00-TRACE-SPAN-FLAGS"

@@ -30,7 +30,7 @@ const maxBeside = 5
 
 // strayArguments returns the members of a call of workbench_use_tool that it does not know.
 func strayArguments(c *call) (names []string) {
-	for key := range wire.Members(c.Raw, c.args) {
+	for key := range wire.Members(c.Raw, c.Args) {
 		name, _ := wire.Unquote(c.Bytes(key))
 		if !slices.Contains([]string{"toolbox_name", "toolbox", "tool_name", "arguments", "tool"}, name) && len(names) < maxBeside {
 			names = append(names, foreign.NewName(name).String())

@@ -71,7 +71,7 @@ func (p *Proxy) retire(ctx context.Context, b *toolbox.Toolbox) {
 }
 
 // reload has the session work by what its front serves now.
-func (s *session) reload(v *view) {
+func (s *Session) reload(v *view) {
 	settled := make(chan struct{})
 	defer close(settled)
 	s.mu.Lock()
@@ -114,7 +114,7 @@ func (s *session) reload(v *view) {
 
 // dueLocked reports whether the news of a reload are to be told now, and notes
 // it if they wait for the end of an opening.
-func (s *session) dueLocked() bool {
+func (s *Session) dueLocked() bool {
 	s.overdue = s.opening > 0
 	return !s.overdue
 }
@@ -137,7 +137,7 @@ func (b *box) become(v *view) (retire []func()) {
 
 // openNew opens the toolboxes that are open without being asked for since the
 // reload, if the client was shown others: else it is done at its first list.
-func (s *session) openNew() {
+func (s *Session) openNew() {
 	s.mu.Lock()
 	shown := s.legacy || len(s.listens) > 0
 	s.mu.Unlock()

@@ -13,12 +13,12 @@ import (
 )
 
 // resource forwards a request that names a uri.
-func (s *session) resource(c *call) {
-	watch := c.method != "resources/read"
-	uri, ok := wire.Unquote(c.Bytes(c.uri))
+func (s *Session) resource(c *call) {
+	watch := c.MethodName != "resources/read"
+	uri, ok := wire.Unquote(c.Bytes(c.URI))
 	switch {
 	case watch && c.modern != nil:
-		c.fail(&wire.Error{Code: wire.CodeMethodNotFound, Message: c.method + " was replaced by subscriptions/listen in revision 2026-07-28"})
+		c.fail(&wire.Error{Code: wire.CodeMethodNotFound, Message: c.MethodName + " was replaced by subscriptions/listen in revision 2026-07-28"})
 		return
 	case !ok:
 		c.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: "params.uri is missing or not a string"})
@@ -34,7 +34,7 @@ func (s *session) resource(c *call) {
 		return
 	}
 	if watch {
-		on := c.method == "resources/subscribe"
+		on := c.MethodName == "resources/subscribe"
 		wanted, err := s.watchFor(srv, uri, own, on)
 		if err != nil {
 			c.fail(err)
@@ -42,7 +42,7 @@ func (s *session) resource(c *call) {
 		}
 		srv.Watch(own, wanted)
 		if srv.IsModern() || !on && s.p.watched(srv, own) {
-			c.out.finish(wire.AppendResult(nil, c.Bytes(c.ID), []byte("{}")))
+			c.out.Finish(wire.AppendResult(nil, c.Bytes(c.ID), []byte("{}")))
 			return
 		}
 	} else {
@@ -52,12 +52,12 @@ func (s *session) resource(c *call) {
 		s.forward(c, srv, own)
 		return
 	}
-	s.forward(c, srv, own, wire.Edit{Span: c.uri, New: wire.AppendQuote(nil, own)})
+	s.forward(c, srv, own, wire.Edit{Span: c.URI, New: wire.AppendQuote(nil, own)})
 }
 
 // watchFor notes what a legacy client wants to hear of; it reports whether any
 // client of the server still does.
-func (s *session) watchFor(srv *toolbox.Server, uri, own string, on bool) (wanted bool, err error) {
+func (s *Session) watchFor(srv *toolbox.Server, uri, own string, on bool) (wanted bool, err error) {
 	s.mu.Lock()
 	switch had := s.watched[uri]; {
 	case on && !had && (s.closed || !s.account.Charge(watchSize(uri))):
@@ -83,7 +83,7 @@ func watchSize(uri string) int { return 2*len(uri) + account.Each }
 
 // watched reports whether any session wants to hear of a resource of a server.
 func (p *Proxy) watched(srv *toolbox.Server, own string) bool {
-	return slices.ContainsFunc(p.live(), func(s *session) bool { return s.watches(srv, own) })
+	return slices.ContainsFunc(p.live(), func(s *Session) bool { return s.watches(srv, own) })
 }
 
 // noResource words why a uri leads to no server.
@@ -101,7 +101,7 @@ func noResource(uri string, why error, modern bool) error {
 }
 
 // locate finds the server that a uri leads to and the uri it knows it by.
-func (s *session) locate(uri string) (srv *toolbox.Server, own string, err error) {
+func (s *Session) locate(uri string) (srv *toolbox.Server, own string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var all []*toolbox.Server
@@ -122,7 +122,7 @@ func (s *session) locate(uri string) (srv *toolbox.Server, own string, err error
 
 // namesOfLocked are the uris by which the client may know a resource of a server: its own, if that may lead there, and
 // the one that says whose it is.
-func (s *session) namesOfLocked(srv *toolbox.Server, own string) []string {
+func (s *Session) namesOfLocked(srv *toolbox.Server, own string) []string {
 	names := []string{placeURI(srv, own)}
 	if s.routes.places.knows(srv, own) {
 		names = append(names, own)
@@ -131,8 +131,8 @@ func (s *session) namesOfLocked(srv *toolbox.Server, own string) []string {
 }
 
 // getPrompt forwards a request for a prompt by its exposed name.
-func (s *session) getPrompt(c *call) {
-	name, ok := wire.Unquote(c.Bytes(c.name))
+func (s *Session) getPrompt(c *call) {
+	name, ok := wire.Unquote(c.Bytes(c.Name))
 	if !ok {
 		c.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: "params.name is missing or not a string"})
 		return
@@ -142,14 +142,14 @@ func (s *session) getPrompt(c *call) {
 		s.refuse(c, name, s.notMeant(toolbox.Prompts, name, err))
 		return
 	}
-	s.forward(c, to.server, to.key, wire.Edit{Span: c.name, New: to.name})
+	s.forward(c, to.server, to.key, wire.Edit{Span: c.Name, New: to.name})
 }
 
 // complete forwards a request for completions to the server of the prompt or
 // template that it refers to.
-func (s *session) complete(c *call) {
+func (s *Session) complete(c *call) {
 	var out [2]wire.Span
-	if !c.name.Present() || wire.Find(c.Raw, c.name, []string{"name", "uri"}, out[:]) != nil {
+	if !c.Name.Present() || wire.Find(c.Raw, c.Name, []string{"name", "uri"}, out[:]) != nil {
 		c.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: "params.ref is missing or not a reference"})
 		return
 	}

@@ -57,7 +57,7 @@ type identity struct {
 }
 
 // build makes the routes from what the servers offer now.
-func (s *session) build() *routes {
+func (s *Session) build() *routes {
 	r := &routes{
 		mirrored: make(map[identity]*mcp.Tool),
 	}
@@ -114,7 +114,7 @@ func gather(boxes []*box, k toolbox.Kind) []toolbox.Item {
 }
 
 // offered gives what an era sees of a list of a toolbox.
-func (s *session) offered(b *box, k toolbox.Kind, e era) []toolbox.Item {
+func (s *Session) offered(b *box, k toolbox.Kind, e era) []toolbox.Item {
 	switch {
 	case !b.dormant && s.shows(b, k, e):
 		return gather([]*box{b}, k)
@@ -125,7 +125,7 @@ func (s *session) offered(b *box, k toolbox.Kind, e era) []toolbox.Item {
 }
 
 // shows reports whether a list of a toolbox is part of what an era sees.
-func (s *session) shows(b *box, k toolbox.Kind, e era) bool {
+func (s *Session) shows(b *box, k toolbox.Kind, e era) bool {
 	mode := s.cfg().ToolMode
 	switch {
 	case k == toolbox.Tools && mode == config.ToolModeSearch && !s.p.direct():
@@ -139,7 +139,7 @@ func (s *session) shows(b *box, k toolbox.Kind, e era) bool {
 }
 
 // directory makes the directory of a list: of what is offered, and after that of what is held back.
-func (s *session) directory(k toolbox.Kind, items []toolbox.Item, boxes []*box) *directory {
+func (s *Session) directory(k toolbox.Kind, items []toolbox.Item, boxes []*box) *directory {
 	marked := s.marked()
 	to := make([]route, 0, len(items))
 	add := func(it *toolbox.Item, held string) {
@@ -174,7 +174,7 @@ func tasksOf(it *toolbox.Item) (may, must bool) {
 }
 
 // meant says who is meant by the name of a tool or prompt.
-func (s *session) meant(k toolbox.Kind, w want) (route, error) {
+func (s *Session) meant(k toolbox.Kind, w want) (route, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if k == toolbox.Prompts {
@@ -185,7 +185,7 @@ func (s *session) meant(k toolbox.Kind, w want) (route, error) {
 
 // giveLocked notes that the client is given the names of a list, and those by which tools of a toolbox are called, if
 // one is named, before it is.
-func (s *session) giveLocked(k toolbox.Kind, box string) {
+func (s *Session) giveLocked(k toolbox.Kind, box string) {
 	if !s.routes.give(k, box) {
 		s.routes = s.build()
 		s.routes.give(k, box)
@@ -205,14 +205,14 @@ func (r *routes) give(k toolbox.Kind, box string) bool {
 }
 
 // refresh makes the routes anew from what the servers offer now.
-func (s *session) refresh() {
+func (s *Session) refresh() {
 	// While a toolbox is being opened its news are told together, at the end.
 	s.update(func() bool { return s.opening == 0 })
 }
 
 // plain reports whether the names of a server's items are left as they are,
 // where that is unambiguous.
-func (s *session) plain(srv *toolbox.Server) bool {
+func (s *Session) plain(srv *toolbox.Server) bool {
 	if s.p.direct() {
 		return true
 	}
@@ -233,9 +233,9 @@ func (r *routes) mirror(tools []toolbox.Item) {
 	}
 }
 
-// mirrored gives the tool of a name, a JSON string, if HTTP headers repeat some
+// Mirrored gives the tool of a name, a JSON string, if HTTP headers repeat some
 // of its arguments, else nil.
-func (s *session) mirrored(name []byte) *mcp.Tool {
+func (s *Session) Mirrored(name []byte) *mcp.Tool {
 	text, _ := wire.Unquote(name)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -245,7 +245,7 @@ func (s *session) mirrored(name []byte) *mcp.Tool {
 
 // render makes the JSON array of one list: the items' own bytes, with the name
 // replaced where the client sees another.
-func (s *session) render(p *places, k toolbox.Kind, items []toolbox.Item, names map[identity]string) []byte {
+func (s *Session) render(p *places, k toolbox.Kind, items []toolbox.Item, names map[identity]string) []byte {
 	out := []byte{'['}
 	if k == toolbox.Tools {
 		for _, t := range s.view.Load().meta {
@@ -294,7 +294,7 @@ func comma(list []byte) []byte {
 // lock held, and, if that says so, tells a legacy client which of its lists are
 // other than when it last heard of them. It reports whether it said anything of
 // the tools.
-func (s *session) update(change func() (announce bool)) (told bool) {
+func (s *Session) update(change func() (announce bool)) (told bool) {
 	s.mu.Lock()
 	announce := change()
 	s.routes = s.build()
@@ -321,7 +321,7 @@ const (
 )
 
 // newsLocked says which lists to announce, and takes them as announced.
-func (s *session) newsLocked() (methods []string) {
+func (s *Session) newsLocked() (methods []string) {
 	for _, k := range []toolbox.Kind{toolbox.Tools, toolbox.Resources, toolbox.Templates, toolbox.Prompts} {
 		now := s.routes.lists[legacyEra][k]
 		if bytes.Equal(s.told[k], now) {
@@ -343,7 +343,7 @@ func (s *session) newsLocked() (methods []string) {
 }
 
 // tell sends a notification of ours without params.
-func (s *session) tell(method string) {
+func (s *Session) tell(method string) {
 	b := s.p.buffer()
 	defer s.p.release(b)
 	*b = append(append(append(*b, `{"jsonrpc":"2.0","method":"`...), method...), `"}`...)
@@ -351,7 +351,7 @@ func (s *session) tell(method string) {
 }
 
 // Changed is the toolbox's word that a list of a server is other than before.
-func (s *session) Changed(srv *toolbox.Server, k toolbox.Kind) {
+func (s *Session) Changed(srv *toolbox.Server, k toolbox.Kind) {
 	s.update(func() bool {
 		if k == toolbox.Skills {
 			return false // they are searched, and no client is told of them
@@ -365,7 +365,7 @@ func (s *session) Changed(srv *toolbox.Server, k toolbox.Kind) {
 
 // list answers a request for a list. The toolboxes that are open without being
 // asked for are opened first, so that the list is whole from the beginning.
-func (s *session) list(c *call, k toolbox.Kind) {
+func (s *Session) list(c *call, k toolbox.Kind) {
 	e := legacyEra
 	if c.modern != nil {
 		e = modernEra
@@ -384,7 +384,7 @@ func (s *session) list(c *call, k toolbox.Kind) {
 	}()
 }
 
-func (s *session) replyList(f *flight, k toolbox.Kind, e era) {
+func (s *Session) replyList(f *flight, k toolbox.Kind, e era) {
 	s.mu.Lock()
 	s.giveLocked(k, "")
 	items := s.routes.lists[e][k]
@@ -407,7 +407,7 @@ func (s *session) replyList(f *flight, k toolbox.Kind, e era) {
 }
 
 // wasListed lets the results go that wait for the client to read its tools.
-func (s *session) wasListed() {
+func (s *Session) wasListed() {
 	s.mu.Lock()
 	close(s.listed)
 	s.listed = make(chan struct{})

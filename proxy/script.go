@@ -32,7 +32,7 @@ func scriptTools(cfg *config.Config) []metaTool {
 }
 
 // inScript says how the tools of a toolbox are called in a script; "" where there are none.
-func (s *session) inScript(toolbox string) string {
+func (s *Session) inScript(toolbox string) string {
 	if !s.isMeta(scriptTool) {
 		return ""
 	}
@@ -57,13 +57,13 @@ func member(name string) string {
 const maxScripts = 4
 
 // runScript answers workbench_run_script.
-func (s *session) runScript(c *call) {
+func (s *Session) runScript(c *call) {
 	f := s.own(c)
 	if f == nil {
 		return
 	}
 	var out [1]wire.Span
-	if !c.args.Present() || wire.Find(c.Raw, c.args, []string{"code"}, out[:]) != nil || !out[0].Present() {
+	if !c.Args.Present() || wire.Find(c.Raw, c.Args, []string{"code"}, out[:]) != nil || !out[0].Present() {
 		f.fail(fmt.Errorf("%s needs arguments with code: JavaScript that calls tools", scriptTool))
 		return
 	}
@@ -76,7 +76,7 @@ func (s *session) runScript(c *call) {
 		f.fail(errors.New("scripts cannot be run here"))
 		return
 	}
-	r := &scriptRun{f: f, meta: bytes.Clone(c.Bytes(c.meta)), token: bytes.Clone(c.Bytes(c.token))}
+	r := &scriptRun{f: f, meta: bytes.Clone(c.Bytes(c.Meta)), token: bytes.Clone(c.Bytes(c.Token))}
 	if s.scriptsRunning.Add(1) > maxScripts {
 		s.scriptsRunning.Add(-1)
 		f.fail(fmt.Errorf("%d scripts run for this client already: wait for one to end", maxScripts))
@@ -94,7 +94,7 @@ func (s *session) runScript(c *call) {
 }
 
 // scriptResult is what the client gets of a script: its value and its console, or a preview of what is too large.
-func (s *session) scriptResult(o *script.Outcome, modern bool) []byte {
+func (s *Session) scriptResult(o *script.Outcome, modern bool) []byte {
 	out := []byte{'{'}
 	if modern {
 		out = append(out, `"resultType":"complete",`...)
@@ -162,8 +162,8 @@ func (r *scriptRun) call(ctx context.Context, q script.Request) (json.RawMessage
 		return nil, fmt.Errorf("the arguments of the tool are refused: %s", text(err))
 	}
 	out := &scriptCall{to: r.f.out, answer: make(chan []byte, 1)}
-	c := &call{Message: m, out: out, scope: key.scope, method: "tools/call"}
-	if err := s.read(c); err != nil {
+	c, err := s.newCall(m, out, key.scope)
+	if err != nil {
 		return nil, err
 	}
 	s.useTool(c)
@@ -182,30 +182,37 @@ func (r *scriptRun) tell() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.done++
-	if r.token == nil || r.f.over.Load() || r.f.out.behind() {
+	if r.token == nil || r.f.over.Load() || r.f.out.Behind() {
 		return
 	}
 	note := append([]byte(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":`), r.token...)
 	note = strconv.AppendInt(append(note, `,"progress":`...), int64(r.done), 10)
-	r.f.out.message(append(note, `}}`...))
+	r.f.out.Message(append(note, `}}`...))
 }
 
 // scriptCall is the outlet of a call of a script. What a server asks meanwhile goes to the client.
 type scriptCall struct {
-	to     outlet
+	to     Outlet
 	answer chan []byte // nil if the request ended without one
 }
 
-func (o *scriptCall) message(msg []byte) {
+func (o *scriptCall) Message(msg []byte) {
 	var m wire.Message
 	if wire.Scan(msg, &m) == nil && !m.IsMethod("notifications/progress") { // of which the script tells
-		o.to.message(msg)
+		o.to.Message(msg)
 	}
 }
 
-func (o *scriptCall) behind() bool { return o.to.behind() }
+func (o *scriptCall) Behind() bool { return o.to.Behind() }
 
-func (o *scriptCall) finish(reply []byte) { o.answer <- bytes.Clone(reply) }
+// From implements Outlet.
+func (o *scriptCall) From() Origin {
+	from := o.to.From()
+	from.Script = true
+	return from
+}
+
+func (o *scriptCall) Finish(reply []byte) { o.answer <- bytes.Clone(reply) }
 
 // answerOf gives what a script gets of the reply to a call.
 func answerOf(reply []byte) (json.RawMessage, error) {

@@ -57,7 +57,7 @@ func (p *Proxy) opened(box, name string) (all []running) {
 		}
 	}
 	sessions := p.root.live()
-	slices.SortFunc(sessions, func(a, b *session) int { return a.since.Compare(b.since) })
+	slices.SortFunc(sessions, func(a, b *Session) int { return a.since.Compare(b.since) })
 	for _, s := range sessions {
 		for _, b := range s.open() {
 			add(s.number, s.who.Name, b.Toolbox)

@@ -16,14 +16,15 @@ import (
 	"github.com/mcp-workbench/workbench/internal/account"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/habits"
+	"github.com/mcp-workbench/workbench/internal/incoming"
 	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/results"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
-// session is one client and what was opened for it.
-type session struct {
+// Session is one client and what was opened for it.
+type Session struct {
 	p       *Proxy
 	view    atomic.Pointer[view] // what it was last told to serve; changed under mu
 	who     principal.Principal
@@ -34,7 +35,7 @@ type session struct {
 	// set before the first message; nil means that it never has.
 	behind func() bool
 	unread *account.Account // of what the client has not read, where servers can wait for it; set with behind
-	msg    wire.Message     // Receive's
+	msg    incoming.Request // Receive's
 	// many says that several programs may be its client: what a server says goes
 	// to none of them if it may be another's.
 	many bool
@@ -97,10 +98,10 @@ type session struct {
 	scriptsRunning atomic.Int32
 }
 
-var errClosed = errors.New("the session is closed")
+var ErrClosed = errors.New("the session is closed")
 
-func newSession(p *Proxy, who principal.Principal, user *account.Account, send func([]byte)) *session {
-	s := &session{
+func newSession(p *Proxy, who principal.Principal, user *account.Account, send func([]byte)) *Session {
+	s := &Session{
 		p:        p,
 		who:      who,
 		account:  account.New(account.Client, user),
@@ -134,39 +135,44 @@ func newSession(p *Proxy, who principal.Principal, user *account.Account, send f
 }
 
 // Throttle implements wire.Throttled.
-func (s *session) Throttle(behind func() bool, unread *account.Account) {
+func (s *Session) Throttle(behind func() bool, unread *account.Account) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.behind, s.unread = behind, unread
 }
 
 // Receive takes one message of a stdio client.
-func (s *session) Receive(raw []byte) {
-	m := &s.msg
-	if err := wire.Scan(raw, m); err != nil {
+func (s *Session) Receive(raw []byte) {
+	r := &s.msg
+	err := wire.Scan(raw, &r.Message)
+	if err == nil && r.Kind == wire.Request {
+		err = r.Read()
+	}
+	if err != nil {
 		var bad *wire.Error
 		errors.As(err, &bad)
 		s.send(errorReply(bad.ID, err))
 		return
 	}
-	s.handle(m, connection{s}, 0)
+	s.Handle(r, connection{s}, 0)
 }
 
-// handle takes one message; out is where what belongs to it goes, and scope the
-// exchange that its id belongs to.
-func (s *session) handle(m *wire.Message, out outlet, scope uint64) {
-	switch m.Kind {
+// Handle takes one message, which was read if it is a request. out is where what
+// belongs to it goes, and scope the exchange that its id belongs to: 0 for a
+// client that keeps its ids unique.
+func (s *Session) Handle(r *incoming.Request, out Outlet, scope uint64) {
+	switch r.Kind {
 	case wire.Request:
-		s.request(m, out, scope)
+		s.request(r, out, scope)
 	case wire.Notification:
-		s.notification(m, scope)
+		s.notification(&r.Message, scope)
 	default:
-		s.answer(m)
+		s.answer(&r.Message)
 	}
 }
 
 // Close waits for what is under way, then ends the servers.
-func (s *session) Close(ctx context.Context) error {
+func (s *Session) Close(ctx context.Context) error {
 	s.leave()
 	s.endListens()
 	answered := make(chan struct{})
@@ -189,7 +195,7 @@ func (s *session) Close(ctx context.Context) error {
 	s.p.root.mu.Lock()
 	delete(s.p.root.sessions, s)
 	s.p.root.mu.Unlock()
-	s.cancel(errClosed)
+	s.cancel(ErrClosed)
 	for _, f := range flights {
 		f.abandon(nil, wire.Span{})
 	}
@@ -221,73 +227,50 @@ func (s *session) Close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// busy reports whether a request is under way or waits for its client.
-func (s *session) busy() bool {
+// Busy reports whether a request is under way or waits for its client.
+func (s *Session) Busy() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.flights) > 0 || len(s.parks) > 0 || len(s.consents) > 0
 }
 
-// ended reports whether the session is closed.
-func (s *session) ended() bool {
+// Ended reports whether the session is closed.
+func (s *Session) Ended() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.closed
 }
 
-// call is a request as its handlers see it: the message and what was found in
-// its params. It is valid only during the handling.
+// call is a request as its handlers see it. It is valid only during the handling.
 type call struct {
-	*wire.Message
-	out       outlet
-	scope     uint64
-	method    string
-	name      wire.Span // params.name, or params.ref of a completion
-	uri       wire.Span
-	args      wire.Span // params.arguments
-	meta      wire.Span // params._meta
-	token     wire.Span // params._meta.progressToken
-	augment   wire.Span // params.task, which asks for a task
-	taskID    wire.Span // params.taskId
-	state     wire.Span // params.requestState
-	responses wire.Span // params.inputResponses
-	modern    *modern   // nil for a request of the legacy era
+	*incoming.Request
+	out    Outlet
+	scope  uint64
+	modern *modern // nil for a request of the legacy era
 }
 
 // own returns the call with bytes of its own, for work that goes on after the
 // handling.
 func (c *call) own() *call {
-	m := *c.Message
-	m.Raw = bytes.Clone(m.Raw)
+	r := *c.Request
+	r.Raw = bytes.Clone(r.Raw)
 	later := *c
-	later.Message = &m
+	later.Request = &r
 	return &later
 }
 
-// read finds the parts of a request that decide where it goes.
-func (s *session) read(c *call) (err error) {
-	if !c.Params.Present() {
-		return nil
+// newCall makes the call of a message that was scanned and not read yet.
+func (s *Session) newCall(m *wire.Message, out Outlet, scope uint64) (*call, error) {
+	c := &call{Request: &incoming.Request{Message: *m}, out: out, scope: scope}
+	err := c.Read()
+	if err == nil {
+		c.modern, err = s.modern(c.Request)
 	}
-	var out [9]wire.Span
-	keys := []string{"name", "uri", "arguments", "_meta", "ref", "task", "taskId", "requestState", "inputResponses"}
-	if err := wire.Find(c.Raw, c.Params, keys, out[:]); err != nil {
-		return err
-	}
-	c.name, c.uri, c.args, c.meta = out[0], out[1], out[2], out[3]
-	if c.method == "completion/complete" {
-		c.name = out[4]
-	}
-	c.augment, c.taskID = out[5], out[6]
-	c.state, c.responses = out[7], out[8]
-	if c.meta.Present() && c.Raw[c.meta.Start] == '{' {
-		c.modern, err = s.modern(c)
-	}
-	return err
+	return c, err
 }
 
 // introduce notes who the client is, the first time it says so.
-func (s *session) introduce(c toolbox.Client, legacy bool) {
+func (s *Session) introduce(c toolbox.Client, legacy bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.client == nil || legacy && !s.legacy {
@@ -295,36 +278,22 @@ func (s *session) introduce(c toolbox.Client, legacy bool) {
 	}
 }
 
-// method returns the method of m without allocating for the common ones.
-func method(m *wire.Message) string {
-	b := m.Bytes(m.Method)
-	switch string(b) {
-	case "tools/call":
-		return "tools/call"
-	case "tools/list":
-		return "tools/list"
-	case "resources/read":
-		return "resources/read"
-	}
-	return string(b)
-}
-
 // request answers or forwards one request.
-func (s *session) request(m *wire.Message, out outlet, scope uint64) {
-	c := call{Message: m, out: out, scope: scope, method: method(m)}
-	err := s.read(&c)
-	if err == nil && c.modern == nil && !s.greeted() && c.method != "initialize" && c.method != "ping" && c.method != "server/discover" {
+func (s *Session) request(r *incoming.Request, out Outlet, scope uint64) {
+	c := call{Request: r, out: out, scope: scope}
+	var err error
+	if c.modern, err = s.modern(r); err == nil && c.modern == nil && !s.greeted() && c.MethodName != "initialize" && c.MethodName != "ping" && c.MethodName != "server/discover" {
 		err = &wire.Error{Code: wire.CodeInvalidRequest, Message: "the first request must be initialize (or carry the _meta of revision 2026-07-28)"}
 	}
 	if err != nil {
 		c.fail(err)
 		return
 	}
-	switch c.method {
+	switch c.MethodName {
 	case "initialize":
 		s.initialize(&c)
 	case "server/discover", "ping":
-		out.finish(s.view.Load().control.answer(m, &enginePeer{}))
+		out.Finish(s.view.Load().control.answer(&r.Message, &enginePeer{}))
 	case "logging/setLevel":
 		s.setLevel(&c)
 	case "tools/list":
@@ -354,29 +323,29 @@ func (s *session) request(m *wire.Message, out outlet, scope uint64) {
 
 // taskMethod takes the requests about tasks. Two of revision 2025-11-25 are not
 // in the extension that came after it.
-func (s *session) taskMethod(c *call) {
+func (s *Session) taskMethod(c *call) {
 	switch {
-	case c.method == "tasks/get" || c.method == "tasks/cancel" || c.method == "tasks/update",
-		c.method == "tasks/result" && c.modern == nil:
+	case c.MethodName == "tasks/get" || c.MethodName == "tasks/cancel" || c.MethodName == "tasks/update",
+		c.MethodName == "tasks/result" && c.modern == nil:
 		s.taskRequest(c)
-	case c.method == "tasks/list" && c.modern == nil:
+	case c.MethodName == "tasks/list" && c.modern == nil:
 		s.listTasks(c)
 	default:
-		c.fail(&wire.Error{Code: wire.CodeMethodNotFound, Message: "Method not found: " + foreign.NewName(c.method).String()})
+		c.fail(&wire.Error{Code: wire.CodeMethodNotFound, Message: "Method not found: " + foreign.NewName(c.MethodName).String()})
 	}
 }
 
 // fail answers a request that was not registered with an error.
-func (c *call) fail(err error) { c.out.finish(errorReply(c.Bytes(c.ID), err)) }
+func (c *call) fail(err error) { c.out.Finish(errorReply(c.Bytes(c.ID), err)) }
 
-func (s *session) greeted() bool {
+func (s *Session) greeted() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.legacy
 }
 
 // initialize notes who the client is and lets the engine answer.
-func (s *session) initialize(c *call) {
+func (s *Session) initialize(c *call) {
 	if !c.Params.Present() {
 		c.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: "initialize needs params: protocolVersion, capabilities and clientInfo"})
 		return
@@ -398,7 +367,7 @@ func (s *session) initialize(c *call) {
 			Info:         bytes.Clone(c.Bytes(out[2])),
 		}, true)
 	}
-	c.out.finish(s.view.Load().control.answer(c.Message, &enginePeer{}))
+	c.out.Finish(s.view.Load().control.answer(&c.Message, &enginePeer{}))
 }
 
 // maxClient is the longest that a client may say of itself, in bytes: it is kept,
@@ -408,11 +377,11 @@ const maxClient = 64 << 10
 // setLevel lets the engine check and answer it and tells all servers: those of
 // revision 2026-07-28 by what is sent to them from now on. Servers that are shared
 // have no level that one client may set. The answer waits for those that are there.
-func (s *session) setLevel(c *call) {
+func (s *Session) setLevel(c *call) {
 	peer := enginePeer{ready: true}
-	reply := s.view.Load().control.answer(c.Message, &peer)
+	reply := s.view.Load().control.answer(&c.Message, &peer)
 	if peer.level == "" {
-		c.out.finish(reply)
+		c.out.Finish(reply)
 		return
 	}
 	s.mu.Lock()
@@ -423,7 +392,7 @@ func (s *session) setLevel(c *call) {
 		told = append(told, b.SetLevel(string(peer.level))...)
 	}
 	if len(told) == 0 {
-		c.out.finish(reply)
+		c.out.Finish(reply)
 		return
 	}
 	if f := s.own(c); f != nil {
@@ -451,7 +420,7 @@ func leveled(ctx context.Context, told []toolbox.Leveled) {
 }
 
 // begin runs f in the background; the end of the session ends its context.
-func (s *session) begin(f func(ctx context.Context)) {
+func (s *Session) begin(f func(ctx context.Context)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.closed {
@@ -460,7 +429,7 @@ func (s *session) begin(f func(ctx context.Context)) {
 }
 
 // notification takes what the client says without wanting an answer.
-func (s *session) notification(m *wire.Message, scope uint64) {
+func (s *Session) notification(m *wire.Message, scope uint64) {
 	switch string(m.Bytes(m.Method)) {
 	case "notifications/initialized":
 		s.begin(s.openMarked)

@@ -35,7 +35,7 @@ func (k *serverSkills) close() { k.account.Credit(k.size) }
 func hasSkills(srv *toolbox.Server) bool { return eras.HasExtension(srv.Capabilities(), eras.Skills) }
 
 // skillMethod answers a request of the extension skills, or for the content of a folder.
-func (s *session) skillMethod(c *call) {
+func (s *Session) skillMethod(c *call) {
 	f := s.own(c)
 	if f == nil {
 		return
@@ -43,7 +43,7 @@ func (s *session) skillMethod(c *call) {
 	later := c.own()
 	go func() {
 		s.openMarked(f.ctx)
-		if later.method == "skills/list" {
+		if later.MethodName == "skills/list" {
 			f.reply(s.listSkills(f))
 			return
 		}
@@ -52,7 +52,7 @@ func (s *session) skillMethod(c *call) {
 }
 
 // skillServers are the servers with skills in the open toolboxes.
-func (s *session) skillServers() (servers []*toolbox.Server) {
+func (s *Session) skillServers() (servers []*toolbox.Server) {
 	for _, b := range s.open() {
 		for _, srv := range b.Servers() {
 			if hasSkills(srv) {
@@ -64,7 +64,7 @@ func (s *session) skillServers() (servers []*toolbox.Server) {
 }
 
 // listSkills gives the skills of all servers, in the order of the configuration, on one page.
-func (s *session) listSkills(f *flight) []byte {
+func (s *Session) listSkills(f *flight) []byte {
 	servers := s.skillServers()
 	lists := make([][]skill, len(servers))
 	var wait sync.WaitGroup
@@ -83,7 +83,7 @@ func (s *session) listSkills(f *flight) []byte {
 }
 
 // noteSkills remembers whose the uris of skills are, and gives the places that the client knows them by.
-func (s *session) noteSkills(servers []*toolbox.Server, lists [][]skill) *places {
+func (s *Session) noteSkills(servers []*toolbox.Server, lists [][]skill) *places {
 	s.keepSkills(servers, lists)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -97,7 +97,7 @@ func (s *session) noteSkills(servers []*toolbox.Server, lists [][]skill) *places
 }
 
 // skillURIsLocked gives the uris of a server's skills, as far as they are known, a slice for each skill. s.mu must be held.
-func (s *session) skillURIsLocked(srv *toolbox.Server) (groups [][]identity) {
+func (s *Session) skillURIsLocked(srv *toolbox.Server) (groups [][]identity) {
 	kept := s.skills[srv]
 	if kept == nil {
 		return nil
@@ -113,7 +113,7 @@ func (s *session) skillURIsLocked(srv *toolbox.Server) (groups [][]identity) {
 }
 
 // keepSkills remembers whose the uris of skills are, and makes the routes by that.
-func (s *session) keepSkills(servers []*toolbox.Server, lists [][]skill) {
+func (s *Session) keepSkills(servers []*toolbox.Server, lists [][]skill) {
 	s.update(func() bool {
 		for srv, old := range s.skills {
 			if i := slices.Index(servers, srv); i < 0 || lists[i] != nil {
@@ -214,25 +214,25 @@ func (p *places) skillEdits(srv *toolbox.Server, raw []byte, in wire.Span) (edit
 }
 
 // aboutSkill forwards a request that names a skill or a folder by its uri to the server that has it.
-func (s *session) aboutSkill(f *flight, c *call) {
-	uri, ok := wire.Unquote(c.Bytes(c.uri))
+func (s *Session) aboutSkill(f *flight, c *call) {
+	uri, ok := wire.Unquote(c.Bytes(c.URI))
 	if !ok {
 		f.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: "params.uri is missing or not a string"})
 		return
 	}
 	srv, own, err := s.locateSkill(f, uri)
 	if err != nil {
-		f.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: fmt.Sprintf("%s: %s: %v", c.method, foreign.NewText(uri), err)})
+		f.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: fmt.Sprintf("%s: %s: %v", c.MethodName, foreign.NewText(uri), err)})
 		return
 	}
-	if c.method == "skills/get" && srv.Holds() {
+	if c.MethodName == "skills/get" && srv.Holds() {
 		f.agreedSkill(srv, own)
 		return
 	}
 	var edits []wire.Edit
 	if own != uri {
 		f.alias = true
-		edits = append(edits, wire.Edit{Span: c.uri, New: wire.AppendQuote(nil, own)})
+		edits = append(edits, wire.Edit{Span: c.URI, New: wire.AppendQuote(nil, own)})
 	}
 	f.send(c, srv, own, edits...)
 }
@@ -268,7 +268,7 @@ func (f *flight) agreedSkill(srv *toolbox.Server, uri string) {
 
 // locateSkill finds the server of a skill, or of a folder. Where the skills were not listed in this session they are: what a
 // client knows from before need not be listed first.
-func (s *session) locateSkill(f *flight, uri string) (srv *toolbox.Server, own string, err error) {
+func (s *Session) locateSkill(f *flight, uri string) (srv *toolbox.Server, own string, err error) {
 	servers := s.skillServers()
 	if len(servers) == 0 {
 		return nil, "", fmt.Errorf("no open toolbox has a server with skills")

@@ -35,7 +35,7 @@ func (k skillResult) String() string {
 }
 
 // skillLines gives the skills of a toolbox, as its servers listed them last, for a client that does not know the extension.
-func (s *session) skillLines(b *box, modern *modern) (told []skillResult) {
+func (s *Session) skillLines(b *box, modern *modern) (told []skillResult) {
 	if modern != nil && eras.HasExtension(modern.capabilities, eras.Skills) {
 		return nil
 	}

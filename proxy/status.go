@@ -25,7 +25,7 @@ func (p *Proxy) Status() status.Front {
 		front.Untrusted = u.String() + "; " + u.Hint()
 	}
 	sessions := p.live()
-	slices.SortFunc(sessions, func(a, b *session) int { return a.since.Compare(b.since) })
+	slices.SortFunc(sessions, func(a, b *Session) int { return a.since.Compare(b.since) })
 	for _, s := range sessions {
 		front.Sessions = append(front.Sessions, s.status())
 	}
@@ -48,7 +48,7 @@ func (h *HTTP) Status() status.Front { return h.root.Status() }
 func (h *HTTP) TimeCalls() { h.root.TimeCalls() }
 
 // status leaves out what the session shares with others.
-func (s *session) status() status.Session {
+func (s *Session) status() status.Session {
 	one := status.Session{Direct: s.p.opts.Direct, Since: s.since.Round(0), Toolboxes: []status.Toolbox{}}
 	s.mu.Lock()
 	client := s.client

@@ -38,7 +38,7 @@ type untrustedReport struct {
 	Advice string `json:"advice"`
 }
 
-func (s *session) reportUntrusted() *untrustedReport {
+func (s *Session) reportUntrusted() *untrustedReport {
 	u := s.cfg().Untrusted
 	if u == nil {
 		return nil
@@ -54,7 +54,7 @@ type serverReport struct {
 }
 
 // tellStatus answers workbench_status.
-func (s *session) tellStatus(c *call) {
+func (s *Session) tellStatus(c *call) {
 	f := s.take(c)
 	if f == nil {
 		return
@@ -89,7 +89,7 @@ func (s *session) tellStatus(c *call) {
 }
 
 // report says of each toolbox where its servers stand.
-func (s *session) report() []boxReport {
+func (s *Session) report() []boxReport {
 	reports := []boxReport{}
 	open := make(map[string]*box)
 	for _, b := range s.open() {

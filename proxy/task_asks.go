@@ -85,7 +85,7 @@ func methodOf(raw []byte) string {
 
 // answer hands on the answers of a request of tasks/update. Those to nothing that is asked are ignored.
 func (q *taskQuestions) answer(c *call) {
-	for key, value := range wire.Members(c.Raw, c.responses) {
+	for key, value := range wire.Members(c.Raw, c.Responses) {
 		name, _ := wire.Unquote(c.Bytes(key))
 		for _, one := range q.take(func(one taskQuestion) bool { return one.key == name }) {
 			raw := append(append([]byte(`{"jsonrpc":"2.0","id":0,"result":`), c.Bytes(value)...), '}')
@@ -99,7 +99,7 @@ func (q *taskQuestions) answer(c *call) {
 
 // fetch asks the server for the result of the task, unless that is being done: while it waits, a legacy server asks what it
 // wants to know.
-func (q *taskQuestions) fetch(s *session, b *taskBridge) {
+func (q *taskQuestions) fetch(s *Session, b *taskBridge) {
 	q.mu.Lock()
 	begin := !q.fetching
 	q.fetching = true
@@ -116,7 +116,7 @@ func (q *taskQuestions) fetch(s *session, b *taskBridge) {
 }
 
 // askInTask keeps what a legacy server wants to know for a task that a modern client has; it reports whether that is so.
-func (s *session) askInTask(a *toolbox.Ask, m *wire.Message) bool {
+func (s *Session) askInTask(a *toolbox.Ask, m *wire.Message) bool {
 	span, err := wire.FindPath(m.Raw, m.Params, "_meta", eras.RelatedTask, "taskId")
 	if err != nil || !span.Present() || s.greeted() {
 		return false

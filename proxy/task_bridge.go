@@ -29,7 +29,7 @@ const (
 // bridgeTask answers a request about a task of a server of the other era, or about one that workbench made.
 func (f *flight) bridgeTask(c *call, t task) {
 	b := taskBridge{f: f, task: t}
-	method := c.method
+	method := c.MethodName
 	switch {
 	case t.done != nil:
 		b.answerDone(method)
@@ -288,7 +288,7 @@ func (f *flight) putQuestion(ctx context.Context, method string, params []byte) 
 	k := &ask{carrier: f, answer: func(m *wire.Message) { answered <- scanned(bytes.Clone(m.Raw)) }}
 	f.s.enter(k)
 	defer f.s.forgetAsk(k)
-	f.out.message(eras.AppendQuestionToLegacy(nil, []byte(k.id), method, params))
+	f.out.Message(eras.AppendQuestionToLegacy(nil, []byte(k.id), method, params))
 	wait := time.NewTimer(parkTime)
 	defer wait.Stop()
 	select {
@@ -304,7 +304,7 @@ func (f *flight) putQuestion(ctx context.Context, method string, params []byte) 
 	}
 }
 
-func (s *session) forgetAsk(k *ask) {
+func (s *Session) forgetAsk(k *ask) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.asks, k.id)

@@ -20,7 +20,7 @@ const (
 )
 
 // listTasks answers with the tasks of all open servers that have a list.
-func (s *session) listTasks(c *call) {
+func (s *Session) listTasks(c *call) {
 	f := s.own(c)
 	if f == nil {
 		return
@@ -49,7 +49,7 @@ func (s *session) listTasks(c *call) {
 // tasksOf gives the entries of a server's list, with commas between. A server of
 // this session alone has no others' tasks, so that all of them become known; of
 // one that is shared the client gets those that were made for it.
-func (s *session) tasksOf(ctx context.Context, srv *toolbox.Server) (entries []byte) {
+func (s *Session) tasksOf(ctx context.Context, srv *toolbox.Server) (entries []byte) {
 	ctx, cancel := context.WithTimeout(ctx, listTasksWait)
 	defer cancel()
 	shared := s.p.isShared(srv)

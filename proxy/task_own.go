@@ -28,14 +28,14 @@ const (
 
 // ownTask is the outlet of a call that may become a task: before it does, that of the client.
 type ownTask struct {
-	s     *session
+	s     *Session
 	key   flightKey
 	id    []byte // the token of the client's id
 	began time.Time
 	wait  *time.Timer
 
 	mu      sync.Mutex // held while the client is told, so that nothing comes behind the reply
-	client  outlet
+	client  Outlet
 	task    string // its id; "" while it is none
 	status  string
 	outcome []byte // the member of a task that has ended: its result, or its error
@@ -44,7 +44,7 @@ type ownTask struct {
 }
 
 // orTask has a call become a task if it takes long, where its client knows tasks.
-func (s *session) orTask(c *call) *call {
+func (s *Session) orTask(c *call) *call {
 	if c.modern == nil || !eras.HasExtension(c.modern.capabilities, eras.Tasks) {
 		return c
 	}
@@ -66,34 +66,37 @@ func (t *ownTask) become() {
 		return // the client waits on
 	}
 	created := append([]byte(`{"resultType":"task",`), t.told()...)
-	t.client.finish(wire.AppendResult(nil, t.id, append(created, '}')))
+	t.client.Finish(wire.AppendResult(nil, t.id, append(created, '}')))
 }
 
-// message implements outlet. A client that has got a task is told nothing more of the call.
-func (t *ownTask) message(msg []byte) {
+// Message implements Outlet. A client that has got a task is told nothing more of the call.
+func (t *ownTask) Message(msg []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.task == "" {
-		t.client.message(msg)
+		t.client.Message(msg)
 	}
 }
 
-// behind implements outlet.
-func (t *ownTask) behind() bool {
+// Behind implements Outlet.
+func (t *ownTask) Behind() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.task == "" && t.client.behind()
+	return t.task == "" && t.client.Behind()
 }
 
-// finish implements outlet.
-func (t *ownTask) finish(reply []byte) {
+// From implements Outlet.
+func (t *ownTask) From() Origin { return t.client.From() }
+
+// Finish implements Outlet.
+func (t *ownTask) Finish(reply []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.wait.Stop()
 	t.ended = time.Now()
 	t.status = "completed"
 	if t.task == "" {
-		t.client.finish(reply)
+		t.client.Finish(reply)
 		return
 	}
 	m := new(wire.Message)
@@ -132,7 +135,7 @@ func (t *ownTask) isOld(now time.Time) bool {
 }
 
 // keepOwnTask gives a call an id as a task, if there is room for one more. t.mu is held.
-func (s *session) keepOwnTask(t *ownTask) bool {
+func (s *Session) keepOwnTask(t *ownTask) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed || len(s.ownTasks) >= maxOwnTasks || !s.account.Charge(account.Each) {
@@ -145,7 +148,7 @@ func (s *session) keepOwnTask(t *ownTask) bool {
 }
 
 // chargeOwnTask charges for the outcome of a task; t.mu is held.
-func (s *session) chargeOwnTask(t *ownTask) bool {
+func (s *Session) chargeOwnTask(t *ownTask) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed || !s.account.Charge(len(t.outcome)) {
@@ -156,7 +159,7 @@ func (s *session) chargeOwnTask(t *ownTask) bool {
 }
 
 // forgetOwnTasks forgets those that are too old.
-func (s *session) forgetOwnTasks() {
+func (s *Session) forgetOwnTasks() {
 	s.mu.Lock()
 	all := make([]*ownTask, 0, len(s.ownTasks))
 	for _, t := range s.ownTasks {

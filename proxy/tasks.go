@@ -28,7 +28,7 @@ func taskPlaces(raw []byte, in wire.Span) (places []wire.Span) {
 
 // taskEdits gives the edits that turn the ids of a server's tasks into those
 // that the client sees.
-func (s *session) taskEdits(srv *toolbox.Server, raw []byte, in wire.Span) (edits []wire.Edit) {
+func (s *Session) taskEdits(srv *toolbox.Server, raw []byte, in wire.Span) (edits []wire.Edit) {
 	for _, span := range taskPlaces(raw, in) {
 		id, _ := wire.Unquote(raw[span.Start:span.End])
 		if shown, ok := s.tasks.shownAs(srv, id); ok && shown != id {
@@ -39,7 +39,7 @@ func (s *session) taskEdits(srv *toolbox.Server, raw []byte, in wire.Span) (edit
 }
 
 // withTasks returns a message of a server with the ids of tasks that the client sees.
-func (s *session) withTasks(srv *toolbox.Server, m *wire.Message) *wire.Message {
+func (s *Session) withTasks(srv *toolbox.Server, m *wire.Message) *wire.Message {
 	if !s.tasks.renames(srv) {
 		return m
 	}
@@ -79,7 +79,7 @@ func (f *flight) makesTasks() (at string, may bool) {
 // takes one from a tool of a legacy server that may make them.
 func (f *flight) takesTasks(c *call, srv *toolbox.Server) bool {
 	if c.modern == nil {
-		return c.augment.Present()
+		return c.Task.Present()
 	}
 	return f.tasks && eras.HasExtension(c.modern.capabilities, eras.Tasks) && eras.MakesTasks(srv.Capabilities())
 }
@@ -163,25 +163,25 @@ func taskLife(ttl, ttlMs []byte) time.Duration {
 }
 
 // taskRequest answers a request about a task after the server that has it.
-func (s *session) taskRequest(c *call) {
+func (s *Session) taskRequest(c *call) {
 	if c.modern != nil && !eras.HasExtension(c.modern.capabilities, eras.Tasks) {
 		c.fail(lacks(eras.Tasks))
 		return
 	}
-	id, ok := wire.Unquote(c.Bytes(c.taskID))
+	id, ok := wire.Unquote(c.Bytes(c.TaskID))
 	if !ok {
 		c.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: "params.taskId is missing or not a string"})
 		return
 	}
-	if !eras.Has(c.modern != nil, c.method) {
-		c.fail(&wire.Error{Code: wire.CodeMethodNotFound, Message: c.method + " is not of the protocol revision of this session"})
+	if !eras.Has(c.modern != nil, c.MethodName) {
+		c.fail(&wire.Error{Code: wire.CodeMethodNotFound, Message: c.MethodName + " is not of the protocol revision of this session"})
 		return
 	}
 	f := s.own(c)
 	if f == nil {
 		return
 	}
-	if f.answerOwn(c.method, id) {
+	if f.answerOwn(c.MethodName, id) {
 		return
 	}
 	if t, ok := s.tasks.find(id); ok {
@@ -208,7 +208,7 @@ func (f *flight) askOf(c *call, t task) {
 	case t.id == t.shown:
 		f.send(c, t.server, t.id)
 	default:
-		f.send(c, t.server, t.id, wire.Edit{Span: c.taskID, New: wire.AppendQuote(nil, t.id)})
+		f.send(c, t.server, t.id, wire.Edit{Span: c.TaskID, New: wire.AppendQuote(nil, t.id)})
 	}
 }
 

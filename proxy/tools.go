@@ -15,8 +15,8 @@ import (
 
 // callTool routes a tools/call: to the server whose exposed name it is, or to
 // a meta tool.
-func (s *session) callTool(c *call) {
-	name, ok := toolName(c.Bytes(c.name))
+func (s *Session) callTool(c *call) {
+	name, ok := toolName(c.Bytes(c.Name))
 	if !ok {
 		c.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: "params.name is missing or not a string"})
 		return
@@ -75,7 +75,7 @@ func isHeld(err error) bool {
 
 // named gives the tool of a name, and reports whether the client is seen for the first time to call one that was added to
 // its list.
-func (s *session) named(c *call, name string) (to route, first bool, err error) {
+func (s *Session) named(c *call, name string) (to route, first bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	to, err = s.routes.tools.meant(want{tool: name})
@@ -85,7 +85,7 @@ func (s *session) named(c *call, name string) (to route, first bool, err error) 
 // callAs sends a call to the tool that is meant, once a person has agreed to it if the configuration wants that.
 func (f *flight) callAs(c *call, to route) {
 	if to.server.Asks(to.name) {
-		f.approve(c, to, c.Bytes(c.args), (*flight).callNow)
+		f.approve(c, to, c.Bytes(c.Args), (*flight).callNow)
 		return
 	}
 	f.callNow(c, to)
@@ -96,21 +96,21 @@ func (f *flight) callNow(c *call, to route) {
 	if !f.mayCall(c, to) {
 		return
 	}
-	name := wire.Edit{Span: c.name, New: to.name}
+	name := wire.Edit{Span: c.Name, New: to.name}
 	if to.arguments == nil {
 		f.send(c, to.server, to.key, name)
 		return
 	}
 	var given []byte
-	if c.args.Present() {
-		given = c.Bytes(c.args)
+	if c.Args.Present() {
+		given = c.Bytes(c.Args)
 	}
 	arguments, err := to.arguments.Merge(given)
 	switch {
 	case err != nil:
 		f.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: "params." + err.Error()})
-	case c.args.Present():
-		f.send(c, to.server, to.key, name, wire.Edit{Span: c.args, New: arguments})
+	case c.Args.Present():
+		f.send(c, to.server, to.key, name, wire.Edit{Span: c.Args, New: arguments})
 	default:
 		member := append(append([]byte(`"arguments":`), arguments...), ',')
 		f.send(c, to.server, to.key, wire.Edit{Span: wire.At(c.Params.Start + 1), New: member}, name)
@@ -129,7 +129,7 @@ func (f *flight) mayCall(c *call, to route) bool {
 }
 
 // notMeant words why the name of a tool or prompt leads nowhere.
-func (s *session) notMeant(k toolbox.Kind, name string, err error) error {
+func (s *Session) notMeant(k toolbox.Kind, name string, err error) error {
 	msg := err.Error()
 	if errors.Is(err, errUnknown) || s.isGone() {
 		if srv := s.absent(name); srv != nil {
@@ -144,7 +144,7 @@ func (s *session) notMeant(k toolbox.Kind, name string, err error) error {
 // callUnlisted makes a call that came before the toolboxes were opened which
 // are open without being asked for, or while the server installs whose names
 // begin as this one: clients that know a tool from before need not list it first.
-func (s *session) callUnlisted(c *call, name string) {
+func (s *Session) callUnlisted(c *call, name string) {
 	f := s.ownAndNarrate(c)
 	if f == nil {
 		return
@@ -173,10 +173,10 @@ func (s *session) callUnlisted(c *call, name string) {
 }
 
 // isGone reports whether the one toolbox that is served is in the configuration no longer.
-func (s *session) isGone() bool { return s.p.direct() && s.view.Load().direct == nil }
+func (s *Session) isGone() bool { return s.p.direct() && s.view.Load().direct == nil }
 
 // hint says which names that clients see are like one that is not known.
-func (s *session) hint(k toolbox.Kind, name string) string {
+func (s *Session) hint(k toolbox.Kind, name string) string {
 	s.mu.Lock()
 	known := s.routes.tools
 	if k == toolbox.Prompts {

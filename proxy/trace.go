@@ -42,8 +42,8 @@ type span struct {
 func (f *flight) newSpan(t trace.Tracer, c *call, srv *toolbox.Server, edits []wire.Edit) *span {
 	var in [2]wire.Span
 	sp := new(span)
-	if c.meta.Present() && c.Raw[c.meta.Start] == '{' {
-		sp.torn = wire.Find(c.Raw, c.meta, []string{metaTraceparent, metaTracestate}, in[:]) != nil
+	if c.HasMeta() {
+		sp.torn = wire.Find(c.Raw, c.Meta, []string{metaTraceparent, metaTracestate}, in[:]) != nil
 	}
 	carrier := make(propagation.MapCarrier)
 	if !sp.torn {
@@ -53,14 +53,14 @@ func (f *flight) newSpan(t trace.Tracer, c *call, srv *toolbox.Server, edits []w
 	}
 	ctx := propagation.TraceContext{}.Extract(context.Background(), carrier)
 
-	name := c.method
+	name := c.MethodName
 	attrs := []attribute.KeyValue{
-		semconv.McpMethodNameKey.String(c.method),
+		semconv.McpMethodNameKey.String(c.MethodName),
 		semconv.JSONRPCRequestIDKey.String(string(bytes.Trim(f.id, `"`))),
 		attrToolbox.String(srv.Toolbox),
 		attrServer.String(srv.Name),
 	}
-	if _, stdio := f.out.(connection); stdio {
+	if f.out.From().Pipe {
 		attrs = append(attrs, semconv.NetworkTransportPipe)
 	} else {
 		attrs = append(attrs, semconv.NetworkTransportTCP)
@@ -79,12 +79,12 @@ func (f *flight) newSpan(t trace.Tracer, c *call, srv *toolbox.Server, edits []w
 
 // itemName is the name that its server gives to the tool or prompt asked for.
 func itemName(c *call, edits []wire.Edit) string {
-	if c.method != "tools/call" && c.method != "prompts/get" {
+	if c.MethodName != "tools/call" && c.MethodName != "prompts/get" {
 		return ""
 	}
-	token := c.Bytes(c.name)
+	token := c.Bytes(c.Name)
 	for _, e := range edits {
-		if e.Span == c.name {
+		if e.Span == c.Name {
 			token = e.New
 		}
 	}
@@ -127,7 +127,7 @@ func (s *span) carry(c *call, edits []wire.Edit) (*call, []wire.Edit) {
 	if s.SpanContext().TraceState().Len() > 0 {
 		return c, edits
 	}
-	if state, _ := wire.FindPath(c.Raw, c.meta, metaTracestate); state.Present() {
+	if state, _ := wire.FindPath(c.Raw, c.Meta, metaTracestate); state.Present() {
 		// It belongs to a trace that cannot be read.
 		c, edits = c.edited(wire.Edit{Span: state, New: []byte(`""`)}, edits)
 	}
@@ -148,9 +148,9 @@ func (s *span) edit(c *call) wire.Edit {
 	switch {
 	case s.parent.Present():
 		return wire.Edit{Span: s.parent, New: []byte(value)}
-	case c.meta.Present() && c.Raw[c.meta.Start] == '{':
-		return inside(c.meta, member)
-	case !c.meta.Present() && c.Params.Present():
+	case c.HasMeta():
+		return inside(c.Meta, member)
+	case !c.Meta.Present() && c.Params.Present():
 		return inside(c.Params, `"_meta":{`+member+"}")
 	default:
 		return wire.Edit{} // there is no place for it
@@ -158,34 +158,9 @@ func (s *span) edit(c *call) wire.Edit {
 }
 
 // edited gives the call as it is after an edit to its bytes, and the edits that
-// are still to be made to it. No span that they know of begins or ends within
-// what is replaced.
+// are still to be made to it.
 func (c *call) edited(e wire.Edit, edits []wire.Edit) (*call, []wire.Edit) {
-	grown := len(e.New) - (e.Span.End - e.Span.Start)
-	move := func(s *wire.Span) {
-		if !s.Present() {
-			return
-		}
-		if s.Start >= e.Span.End {
-			s.Start += grown
-		}
-		if s.End >= e.Span.End {
-			s.End += grown
-		}
-	}
-	m, after := *c.Message, *c
-	m.Raw = wire.Splice(nil, c.Raw, e)
-	after.Message = &m
-	for _, s := range []*wire.Span{&m.ID, &m.Method, &m.Params, &after.name, &after.uri, &after.args, &after.meta, &after.token, &after.augment, &after.taskID, &after.state, &after.responses} {
-		move(s)
-	}
-	if !after.meta.Present() {
-		after.meta, _ = wire.FindPath(m.Raw, m.Params, "_meta")
-	}
-	moved := make([]wire.Edit, len(edits))
-	for i, edit := range edits {
-		moved[i] = edit
-		move(&moved[i].Span)
-	}
-	return &after, moved
+	after := *c
+	after.Request, edits = c.With(e, edits)
+	return &after, edits
 }

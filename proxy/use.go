@@ -21,13 +21,13 @@ type want struct {
 }
 
 // wanted reads the arguments in either form.
-func (s *session) wanted(c *call) (want, error) {
+func (s *Session) wanted(c *call) (want, error) {
 	var w want
-	if !c.args.Present() {
+	if !c.Args.Present() {
 		return w, fmt.Errorf("%s needs arguments: toolbox_name, tool_name and the tool's own arguments", useTool)
 	}
 	var out [5]wire.Span
-	if err := wire.Find(c.Raw, c.args, []string{"toolbox_name", "toolbox", "tool_name", "arguments", "tool"}, out[:]); err != nil {
+	if err := wire.Find(c.Raw, c.Args, []string{"toolbox_name", "toolbox", "tool_name", "arguments", "tool"}, out[:]); err != nil {
 		return w, fmt.Errorf("%s: %s", useTool, text(err))
 	}
 	name := out[0]
@@ -68,7 +68,7 @@ func (s *session) wanted(c *call) (want, error) {
 }
 
 // owners names the open toolboxes that have a tool of that name, for who did not say which is meant.
-func (s *session) owners(tool string) string {
+func (s *Session) owners(tool string) string {
 	var names []string
 	for _, b := range s.open() {
 		if slices.ContainsFunc(b.Servers(), func(srv *toolbox.Server) bool {
@@ -85,7 +85,7 @@ func (s *session) owners(tool string) string {
 
 // toolboxName reads the name of a toolbox, without white space around it: no toolbox has any there. Of one that there is it is the configuration's own, so that nothing is
 // allocated for it.
-func (s *session) toolboxName(token []byte) string {
+func (s *Session) toolboxName(token []byte) string {
 	if len(token) > 2 {
 		for i := range s.cfg().Toolboxes {
 			if name := s.cfg().Toolboxes[i].Name; name == string(token[1:len(token)-1]) && token[0] == '"' {
@@ -109,7 +109,7 @@ func text(err error) string {
 // useTool forwards the call that stands in the arguments. Where the tool is
 // known that happens on the caller's goroutine, as for a registered name; else
 // the toolbox is opened first.
-func (s *session) useTool(c *call) {
+func (s *Session) useTool(c *call) {
 	w, err := s.wanted(c)
 	var b *box
 	if err == nil {
@@ -137,7 +137,7 @@ func (s *session) useTool(c *call) {
 // openThenUse opens the toolbox, or waits until it has opened, and makes the
 // call. It waits for no other server than the one that is named; where none is,
 // several might have the tool.
-func (s *session) openThenUse(f *flight, c *call, b *box, w want) {
+func (s *Session) openThenUse(f *flight, c *call, b *box, w want) {
 	whole := s.whole(w)
 	var names []string
 	if srv, ok := b.Server(whole.server); ok {
@@ -169,7 +169,7 @@ func (s *session) openThenUse(f *flight, c *call, b *box, w want) {
 }
 
 // whole says whose the tool is, if its name does.
-func (s *session) whole(w want) want {
+func (s *Session) whole(w want) want {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if of, key, form := s.spaces.read(w.toolbox, w.tool); form == parts && w.server == "" {
@@ -206,7 +206,7 @@ func (f *flight) useNow(c *call, w want, to route) {
 		f.fail(err)
 		return
 	}
-	f.send(c, to.server, to.key, wire.Edit{Span: c.name, New: to.name}, wire.Edit{Span: c.args, New: arguments})
+	f.send(c, to.server, to.key, wire.Edit{Span: c.Name, New: to.name}, wire.Edit{Span: c.Args, New: arguments})
 }
 
 // missing says why a tool is not found: its server is unknown or not there, or

@@ -51,4 +51,4 @@ func (p *Proxy) newView(cfg *config.Config, commons map[string]*toolbox.Toolbox)
 }
 
 // cfg is the configuration that the session works by.
-func (s *session) cfg() *config.Config { return s.view.Load().cfg }
+func (s *Session) cfg() *config.Config { return s.view.Load().cfg }

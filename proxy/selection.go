@@ -6,6 +6,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/toolbox"
+	"github.com/mcp-workbench/workbench/toolbox/offered"
 )
 
 // maxPatterns is how many tools, servers and patterns an open may ask for.
@@ -42,7 +43,7 @@ func (s *selection) of(tools []toolbox.Item, exposed map[identity]string) []tool
 // picks reports whether a pattern fits a tool.
 func picks(pattern string, it *toolbox.Item, exposed string) bool {
 	for _, name := range []string{it.Server.Name, it.Key.Verbatim(), it.Server.Name + "/" + it.Key.Verbatim(), exposed} {
-		if pattern == name || strings.Contains(pattern, "*") && toolbox.Matches(pattern, name) {
+		if pattern == name || strings.Contains(pattern, "*") && offered.Matches(pattern, name) {
 			return true
 		}
 	}

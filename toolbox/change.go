@@ -61,7 +61,7 @@ func (s *Server) enter(from, to State) {
 // anybody can ask for that.
 func (s *Server) eventLocked() Event {
 	event := Event{Toolbox: s.Toolbox, Server: s.Name, Status: s.status, Took: s.status.Since.Sub(s.told)}
-	event.Status.Tools = len(s.lists[Tools])
+	event.Status.Tools = len(s.lists.Items(Tools))
 	s.told = s.status.Since
 	s.noteState(&event.Status)
 	return event

@@ -15,6 +15,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/toolbox/offered"
 )
 
 // Client is what the servers are told of the client in front of them. Servers
@@ -40,8 +41,7 @@ type hello struct {
 		Completions json.RawMessage `json:"completions"`
 	}
 	RawCapabilities json.RawMessage
-	Info            json.RawMessage
-	Instructions    json.RawMessage // a JSON string; nil for none
+	offered.Said
 	// Mute says that the server ended on server/discover or left it unanswered.
 	Mute bool
 }
@@ -184,7 +184,7 @@ func (c *conn) initialize(ctx context.Context, client Client) error {
 	// A server may answer by the revision that it has, and then it is spoken to
 	// in that, which has no notification that ends a handshake.
 	modern := mcp.IsModernProtocol(r.ProtocolVersion)
-	if err := c.greeted(hello{Version: r.ProtocolVersion, Modern: modern, Info: r.ServerInfo, Instructions: r.Instructions.raw}, r.Capabilities); err != nil {
+	if err := c.greeted(hello{Version: r.ProtocolVersion, Modern: modern, Said: offered.Said{Info: r.ServerInfo, Instructions: r.Instructions.raw}}, r.Capabilities); err != nil {
 		return fmt.Errorf("initialize: %w", err)
 	}
 	if modern {
@@ -214,7 +214,7 @@ func (c *conn) discover(ctx context.Context, client Client) error {
 	if !mcp.IsModernProtocol(version) {
 		return fmt.Errorf("server/discover: no protocol version in common (the server has %q)", foreign.NewText(strings.Join(r.SupportedVersions, ", ")))
 	}
-	return c.greeted(hello{Version: version, Modern: true, Info: r.Meta.ServerInfo, Instructions: r.Instructions.raw}, r.Capabilities)
+	return c.greeted(hello{Version: version, Modern: true, Said: offered.Said{Info: r.Meta.ServerInfo, Instructions: r.Instructions.raw}}, r.Capabilities)
 }
 
 // greeted keeps what the server said.

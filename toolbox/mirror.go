@@ -7,6 +7,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/toolbox/offered"
 )
 
 // mirrors are the tools of a remote server that have arguments repeated in HTTP
@@ -18,7 +19,7 @@ type mirrors struct {
 
 // note takes an entry of the list of tools. It reports whether the tool may be
 // used: one whose annotations are faulty must not be.
-func (ms *mirrors) note(it Item) bool {
+func (ms *mirrors) note(it offered.Item) bool {
 	var tool *mcp.Tool
 	if bytes.Contains(it.Raw, []byte("x-mcp-header")) {
 		schema, err := wire.FindPath(it.Raw, wire.Span{Start: 0, End: len(it.Raw)}, "inputSchema")

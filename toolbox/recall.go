@@ -13,10 +13,10 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcp-workbench/workbench/config"
-	"github.com/mcp-workbench/workbench/internal/account"
 	"github.com/mcp-workbench/workbench/internal/catalogue"
 	"github.com/mcp-workbench/workbench/internal/child"
 	"github.com/mcp-workbench/workbench/toolbox/launch"
+	"github.com/mcp-workbench/workbench/toolbox/offered"
 )
 
 // Recall fills the lists of the servers with what was last seen of them,
@@ -84,40 +84,21 @@ func (s *Server) recall(e *catalogue.Entry) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.late = e.Late && e.Program == program
-		for k := range e.Lists {
-			s.before[Kind(k)] = s.itemsOf(e, Kind(k), account.Lists)
-		}
-		s.before[Tools] = filtered(s.before[Tools], s.filters, s.readOnly)
-		if len(e.Lists) == 0 {
-			clear(s.before)
-		}
+		s.lists.Before(e.Lists)
 		return
 	}
-	h := hello{Version: e.Version, Modern: mcp.IsModernProtocol(e.Version), Mute: e.Mute, Info: e.Info, Instructions: e.Instructions}
+	h := hello{Version: e.Version, Modern: mcp.IsModernProtocol(e.Version), Mute: e.Mute, Said: offered.Said{Info: e.Info, Instructions: e.Instructions}}
 	if err := h.declare(e.Capabilities); err != nil {
 		return // a server with such capabilities would not have become ready
 	}
-	for _, k := range kinds() {
-		s.store(k, s.itemsOf(e, k, s.room(k)), 0, nil)
+	for _, k := range offered.Kinds() {
+		list := e.Lists[string(k)]
+		s.lists.Store(k, offered.Reading{Items: offered.Kept(list, k, s.lists.Room(k)), Unread: h.offers(k) && list == nil})
 	}
 	s.legacy = e.Mute
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.hello, s.status.Seen = &h, e.Seen
-	for _, k := range kinds() {
-		s.unread[k] = h.offers(k) && e.Lists[string(k)] == nil
-	}
-}
-
-// itemsOf gives a list of an entry, as far as there is room.
-func (s *Server) itemsOf(e *catalogue.Entry, k Kind, room int) (items []Item) {
-	for _, raw := range e.Lists[string(k)] {
-		if it, ok := newItem(s, raw, k); ok && it.size() <= room {
-			items = append(items, it)
-			room -= it.size()
-		}
-	}
-	return items
 }
 
 // known reports whether the server can be spoken of before it has started, and
@@ -125,12 +106,7 @@ func (s *Server) itemsOf(e *catalogue.Entry, k Kind, room int) (items []Item) {
 func (s *Server) known() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, unread := range s.unread {
-		if unread {
-			return false
-		}
-	}
-	return !s.status.Seen.IsZero() && s.status.Cause == nil
+	return !s.lists.Unread() && !s.status.Seen.IsZero() && s.status.Cause == nil
 }
 
 func (s *Server) isLate() bool {
@@ -170,27 +146,24 @@ func (s *Server) remember() {
 		return
 	}
 	s.mu.Lock()
-	busy := s.hello == nil || !s.status.Seen.IsZero()
-	for _, r := range s.readers {
-		busy = busy || r.reading
-	}
-	if busy {
-		s.mu.Unlock()
+	h, recalled := s.hello, !s.status.Seen.IsZero()
+	s.mu.Unlock()
+	if busy, _ := s.reading.busy(); busy || h == nil || recalled {
 		return
 	}
 	_, program := s.program()
 	e := &catalogue.Entry{
 		Seen:         time.Now(),
 		Program:      program,
-		Version:      s.hello.Version,
-		Mute:         s.hello.Mute,
-		Capabilities: s.hello.RawCapabilities,
-		Info:         s.hello.Info,
-		Instructions: s.hello.Instructions,
+		Version:      h.Version,
+		Mute:         h.Mute,
+		Capabilities: h.RawCapabilities,
+		Info:         h.Info,
+		Instructions: h.Instructions,
 		Lists:        make(map[string][]json.RawMessage),
 	}
-	for k, items := range s.whole {
-		if s.unread[k] || k == Resources && s.cfg.Transport == config.TransportBuiltin {
+	for k, items := range s.lists.Known() {
+		if k == Resources && s.cfg.Transport == config.TransportBuiltin {
 			continue // Resources inside this process are one user's.
 		}
 		e.Lists[string(k)] = []json.RawMessage{}
@@ -198,9 +171,7 @@ func (s *Server) remember() {
 			e.Lists[string(k)] = append(e.Lists[string(k)], it.Raw)
 		}
 	}
-	hidden := s.hidden.Load()
-	s.mu.Unlock()
-	if !repeats(hidden, e) {
+	if !repeats(s.hidden.Load(), e) {
 		c.Put(s.key(), e)
 	}
 }

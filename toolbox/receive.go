@@ -75,11 +75,11 @@ func (c *conn) notification(m *wire.Message) {
 			}
 		}
 	case "notifications/tools/list_changed":
-		c.server.relist(c, Tools)
+		c.server.reading.ask(c, Tools)
 	case "notifications/prompts/list_changed":
-		c.server.relist(c, Prompts)
+		c.server.reading.ask(c, Prompts)
 	case "notifications/resources/list_changed":
-		c.server.relist(c, Resources)
+		c.server.reading.ask(c, Resources)
 	default:
 		c.server.peer.Notification(c.server, m)
 	}

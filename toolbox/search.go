@@ -9,6 +9,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/account"
 	"github.com/mcp-workbench/workbench/internal/find"
 	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/toolbox/offered"
 )
 
 // Search gives the toolbox's servers as they are searched: with the tools, prompts and skills that are known of them, from this run
@@ -21,7 +22,7 @@ func Search(servers []*Server, description fmt.Stringer) []find.Server {
 			kind  Kind
 			label string
 		}{{Tools, ""}, {Prompts, "prompt"}} {
-			for _, it := range s.Items(kind.kind) {
+			for _, it := range s.lists.Items(kind.kind) {
 				out[i].Entries = append(out[i].Entries, searched(&it, kind.label))
 			}
 		}
@@ -34,7 +35,7 @@ func Search(servers []*Server, description fmt.Stringer) []find.Server {
 }
 
 // searched gives the parts of an item that are searched. The schemas are those of the list, not copies.
-func searched(it *Item, kind string) find.Entry {
+func searched(it *offered.Item, kind string) find.Entry {
 	e := find.Entry{Kind: kind, Name: it.Key.Verbatim()}
 	var at [4]wire.Span
 	if wire.Find(it.Raw, wire.Span{Start: 0, End: len(it.Raw)}, []string{"title", "description", "inputSchema", "outputSchema"}, at[:]) != nil {
@@ -75,8 +76,8 @@ func Excluded(servers []*Server, tools ...string) iter.Seq[Exclusion] {
 		for _, s := range servers {
 			had := s.lastTools(seen)
 			for _, tool := range tools {
-				why := s.leftOut(tool)
-				if slices.ContainsFunc(had, func(it Item) bool { return it.Key.Verbatim() == tool }) {
+				why := s.lists.LeftOut(tool)
+				if slices.ContainsFunc(had, func(it offered.Item) bool { return it.Key.Verbatim() == tool }) {
 					why = `the server has "disabled": true in the configuration`
 				}
 				if why != "" && !yield(Exclusion{s, tool, why}) {
@@ -87,30 +88,8 @@ func Excluded(servers []*Server, tools ...string) iter.Seq[Exclusion] {
 	}
 }
 
-// leftOut says why a tool that the server has is not offered; "" if it is, or if the server does not have it.
-func (s *Server) leftOut(tool string) (why string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for i := range s.whole[Tools] {
-		it := &s.whole[Tools][i]
-		switch {
-		case it.Key.Verbatim() != tool:
-		case !allowed(s.filters, tool):
-			why = "toolFilters leave it out"
-		case s.readOnly && !it.onlyReads():
-			why = `the server has "readOnly": true in the configuration, and the tool does not say that it only reads`
-		}
-	}
-	for i := range s.held[Tools] {
-		if it := &s.held[Tools][i]; it.Key.Verbatim() == tool {
-			why = "it is held back: " + it.Why
-		}
-	}
-	return why
-}
-
 // lastTools gives the tools that a disabled server had when it was last seen.
-func (s *Server) lastTools(seen listings) []Item {
+func (s *Server) lastTools(seen listings) []offered.Item {
 	c := s.box.opts.Catalogue
 	if c == nil || s.Status().State != Disabled {
 		return nil
@@ -119,5 +98,5 @@ func (s *Server) lastTools(seen listings) []Item {
 	if e == nil {
 		return nil
 	}
-	return s.itemsOf(e, Tools, account.Lists)
+	return offered.Kept(e.Lists[string(Tools)], Tools, account.Lists)
 }

@@ -207,6 +207,14 @@ func (s *Server) Settle(ctx context.Context) {
 	s.settleLists(ctx)
 }
 
+// settleLists waits until the lists are there that a start has read in the
+// background, or for as long as an open may.
+func (s *Server) settleLists(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, othersWait)
+	defer cancel()
+	s.reading.await(ctx)
+}
+
 // settle waits until the server has started or failed to, or is retired, after
 // which it does neither.
 func (s *Server) settle(ctx context.Context) {

@@ -15,11 +15,11 @@ import (
 	"github.com/mcp-workbench/workbench/internal/account"
 	"github.com/mcp-workbench/workbench/internal/calls"
 	"github.com/mcp-workbench/workbench/internal/foreign"
-	"github.com/mcp-workbench/workbench/internal/lock"
 	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/ring"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox/launch"
+	"github.com/mcp-workbench/workbench/toolbox/offered"
 )
 
 // Server is one server of a toolbox, whether it runs or not. Routes hold on to
@@ -37,6 +37,8 @@ type Server struct {
 	account *account.Account       // of what is kept because of it
 	lines   *ring.Ring[calls.Line] // what it wrote to standard error, and how it fared
 	counts  counters
+	lists   *offered.Lists
+	reading reading
 	queue   queue
 	pumps   atomic.Int32              // who pumps, and who came meanwhile
 	holds   atomic.Pointer[Call]      // the log level that is waited for, if any
@@ -62,40 +64,19 @@ type Server struct {
 
 	mu      sync.Mutex
 	status  Status
-	told    time.Time     // since when it is in the state that the event listener was told last
-	changed chan struct{} // closed and replaced at each change of status
-	conn    *conn         // not nil while ready
-	hello   *hello        // what it last said of itself; nil if that is not known
-	lists   map[Kind][]Item
-	sizes   map[Kind]int // what its account is charged for the lists
-	// whole are its lists with what the filters and the pins leave out; held is what the pins leave out, and pinned what
-	// they have to say.
-	whole  map[Kind][]Item
-	held   map[Kind][]Held
-	unread map[Kind]bool // lists that could not be read to their ends
-	pinned map[Kind]string
-	// loosened are the tools that said they only read when they were agreed to.
-	loosened []string
-	// disputed are the tools that are not as was agreed to, by the server's names: whether these only read is not believed.
-	disputed map[string]bool
-	pins     lock.Pins
-	notes    map[Kind][]string // what is odd about its lists, for the status
-	drifts   map[Kind]*drift   // how its lists have changed since they were first known
-	level    string            // of the log, "" for the server's own; told again after each start
-	before   map[Kind][]Item   // what another program in its place had, until its own lists are read
-	lister   *conn             // the connection that lists are read from
-	readers  map[Kind]*listReader
-	watched  map[string]bool // uris of resources whose changes are wanted
+	told    time.Time       // since when it is in the state that the event listener was told last
+	changed chan struct{}   // closed and replaced at each change of status
+	conn    *conn           // not nil while ready
+	hello   *hello          // what it last said of itself; nil if that is not known
+	level   string          // of the log, "" for the server's own; told again after each start
+	watched map[string]bool // uris of resources whose changes are wanted
 	// watchedTasks says how often each task is wanted to be heard of.
 	watchedTasks map[string]int
-	tried        time.Time     // when the last start began that failed
-	late         bool          // an open waited for it in vain; until it is ready, none does again
-	kept         time.Time     // until when it is not idle, whatever is asked of it
-	filters      []string      // of tools
-	rules        []config.Tool // how single tools are offered
-	readOnly     bool          // tools that do not say that they only read are left out
-	retired      bool          // it takes no more requests
-	heir         *Server       // which takes them instead, if there is one
+	tried        time.Time // when the last start began that failed
+	late         bool      // an open waited for it in vain; until it is ready, none does again
+	kept         time.Time // until when it is not idle, whatever is asked of it
+	retired      bool      // it takes no more requests
+	heir         *Server   // which takes them instead, if there is one
 	// doubted is the protocol version that the server, asked anew after it had
 	// refused a request for its version, was found to have all the same.
 	doubted string
@@ -134,28 +115,24 @@ func newServer(box *Toolbox, cfg config.Server) *Server {
 		rebound: make(chan struct{}, 1),
 		changed: make(chan struct{}),
 		account: account.New(account.Server, nil),
-		lists:   make(map[Kind][]Item),
-		whole:   make(map[Kind][]Item),
-		held:    make(map[Kind][]Held),
-		unread:  make(map[Kind]bool),
-		pinned:  make(map[Kind]string),
-		pins:    cfg.Pins,
-		sizes:   make(map[Kind]int),
-		notes:   make(map[Kind][]string),
-		drifts:  make(map[Kind]*drift),
-		before:  make(map[Kind][]Item),
 		level:   box.level,
-		readers: make(map[Kind]*listReader),
 		watched: make(map[string]bool),
 
 		watchedTasks: make(map[string]int),
 	}
-	for _, k := range kinds() {
-		s.drifts[k], s.readers[k] = new(drift), new(listReader)
-	}
 	s.lines = ring.New[calls.Line](maxLines, maxLineBytes, s.account)
 	s.life, s.quit = context.WithCancelCause(box.ctx)
-	s.queue.server, s.filters, s.rules, s.readOnly = s, cfg.ToolFilters, cfg.Tools, cfg.ReadOnly
+	s.queue.server = s
+	s.reading = reading{life: s.life, begin: box.tasks.Begin, read: s.read, keep: s.remember,
+		readers: make(map[Kind]*reader), changed: make(chan struct{})}
+	s.lists = offered.New(offered.Origin{
+		Toolbox: box.Name,
+		Account: s.account,
+		Log:     s.log,
+		Hide:    func(raw []byte) []byte { return s.hidden.Load().JSON(raw) },
+		Inside:  cfg.Transport == config.TransportBuiltin,
+		Written: cfg.Written,
+	}, offered.RulesOf(&cfg))
 	s.bounds.Store(newBounds(cfg, box.opts.IdleTimeout))
 	if cfg.URL != "" {
 		s.remote = newRemote(s)
@@ -176,16 +153,8 @@ func (s *Server) Status() Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	st := s.status
-	st.Tools = len(s.lists[Tools])
+	st.Tools = len(s.lists.Items(Tools))
 	return st
-}
-
-// Items returns a list of the server as last read. It stays as it is while the
-// server restarts. The slice must not be changed.
-func (s *Server) Items(k Kind) []Item {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.lists[k]
 }
 
 // said returns what the server last said of itself; nil if that is not known.
@@ -193,6 +162,14 @@ func (s *Server) said() *hello {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.hello
+}
+
+// words are what the server last said of itself besides its lists; nil if that is not known.
+func (s *Server) words() *offered.Said {
+	if h := s.said(); h != nil {
+		return &h.Said
+	}
+	return nil
 }
 
 // Capabilities returns the capabilities object that the server declared, and
@@ -248,28 +225,6 @@ const strayTime = time.Minute
 // waits for any more.
 func (s *Server) Strays() bool { return time.Now().UnixNano()-s.strayed.Load() < int64(strayTime) }
 
-// Notes returns what is odd about the server: definitions that have changed, lists
-// that could not be read, lines on stdout that are not messages.
-func (s *Server) Notes() []string {
-	notes := s.Changes()
-	s.mu.Lock()
-	for _, k := range kinds() {
-		notes = append(notes, s.notes[k]...)
-	}
-	if n := len(s.whole[Tools]); n > 0 && n == s.hiddenLocked() {
-		notes = append(notes, fmt.Sprintf("its toolFilters leave out all of its tools (%d)", n))
-	}
-	if len(s.whole[Tools]) > 0 {
-		_, wrong := reshapedBy(s.offeredLocked(Tools), s.rules)
-		notes = append(notes, wrong...)
-	}
-	s.mu.Unlock()
-	if noise := s.Noise(); noise != "" {
-		notes = append(notes, noise)
-	}
-	return notes
-}
-
 // Noise says what the server that runs has written to standard output besides messages; "" for nothing.
 func (s *Server) Noise() string {
 	c := s.live()
@@ -281,17 +236,6 @@ func (s *Server) Noise() string {
 		return ""
 	}
 	return fmt.Sprintf("lines on stdout that were not messages: %d, the first: %q", lines, first[0])
-}
-
-// Hidden returns how many of its tools the filters of the configuration leave out.
-func (s *Server) Hidden() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.hiddenLocked()
-}
-
-func (s *Server) hiddenLocked() int {
-	return len(s.whole[Tools]) - len(s.lists[Tools]) - len(s.held[Tools])
 }
 
 // LastWords returns the last that the server's process wrote to standard error.

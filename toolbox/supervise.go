@@ -165,13 +165,11 @@ func (s *Server) wait(ctx context.Context, c *conn) *IdleError {
 // keptFor returns for how long the server is not to be stopped at least,
 // whether it is used or not.
 func (s *Server) keptFor(idle time.Duration) time.Duration {
+	if busy, _ := s.reading.busy(); busy {
+		return idle / 8
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, r := range s.readers {
-		if r.reading {
-			return idle / 8
-		}
-	}
 	if len(s.watched)+len(s.watchedTasks) > 0 {
 		return idle
 	}

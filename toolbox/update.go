@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/toolbox/offered"
 )
 
 // drainTime is how long the calls under way at a server that is retired may
@@ -69,24 +70,11 @@ func (s *Server) after(old *Server) *Server {
 	if old == nil || s.cfg.Disabled || s.cfg.Problem != nil {
 		return s
 	}
+	s.lists.Inherit(old.lists)
 	old.mu.Lock()
 	defer old.mu.Unlock()
-	for k, items := range old.whole {
-		s.whole[k] = s.adopted(items)
-		s.sieveLocked(k)
-	}
 	s.hello, s.watched = old.hello, maps.Clone(old.watched)
 	return s
-}
-
-// adopted returns the items as those of s.
-func (s *Server) adopted(items []Item) []Item {
-	mine := make([]Item, len(items))
-	for i, it := range items {
-		mine[i] = it
-		mine[i].Server = s
-	}
-	return mine
 }
 
 // adjust has a server, which may be running, follow what is settled without a
@@ -97,11 +85,8 @@ func (s *Server) adjust(cfg config.Server) {
 	case s.rebound <- struct{}{}:
 	default:
 	}
+	s.lists.Adjust(offered.RulesOf(&cfg))
 	s.mu.Lock()
-	s.filters, s.rules, s.readOnly, s.pins = cfg.ToolFilters, cfg.Tools, cfg.ReadOnly, cfg.Pins
-	for k := range s.whole {
-		s.sieveLocked(k)
-	}
 	if cfg.Problem != nil && s.status.State == Failed {
 		s.status.Cause = cfg.Problem
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/diagnosis"
 	"github.com/mcp-workbench/workbench/toolbox"
 	"github.com/mcp-workbench/workbench/toolbox/launch"
+	"github.com/mcp-workbench/workbench/toolbox/offered"
 )
 
 // examined is what check and doctor have found.
@@ -194,7 +195,7 @@ func idleFilters(srv *toolbox.Server, filters []string) (found []diagnosis.Findi
 	}
 	for _, f := range filters {
 		pattern := strings.TrimPrefix(f, "!")
-		if slices.ContainsFunc(tools, func(it toolbox.Item) bool { return toolbox.Matches(pattern, it.Key.Verbatim()) }) {
+		if slices.ContainsFunc(tools, func(it toolbox.Item) bool { return offered.Matches(pattern, it.Key.Verbatim()) }) {
 			continue
 		}
 		found = append(found, diagnosis.Finding{Level: diagnosis.Warning, Toolbox: srv.Toolbox, Server: srv.Name,

@@ -20,6 +20,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/status"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
+	"github.com/mcp-workbench/workbench/toolbox/offered"
 )
 
 // guestLine leads to a server of a workbench that runs, by its local socket.
@@ -73,7 +74,7 @@ func (e *environment) running(ctx context.Context, cfg *config.Config, box, serv
 		}
 		if json.Unmarshal(raw, &def) == nil && (strings.EqualFold(name, box+"/"+server+"/"+def.Name) && strings.HasSuffix(name, def.Name) ||
 			name == toolbox.ExposedName(box, server, def.Name) || name == def.Name) {
-			return best, toolbox.Item{Raw: raw, Key: foreign.NewName(def.Name)}
+			return best, toolbox.Item{Item: offered.Item{Raw: raw, Key: foreign.NewName(def.Name)}}
 		}
 	}
 	return nil, toolbox.Item{}

@@ -1,4 +1,4 @@
-package toolbox
+package offered
 
 import (
 	"bytes"
@@ -7,9 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/foreign"
-	"github.com/mcp-workbench/workbench/internal/logkey"
 )
 
 // drift is how the definitions of one list have changed since they were first
@@ -44,9 +42,9 @@ func (n *names) add(name foreign.Name) bool {
 // relog is how long it is at least until a change of the same names is logged again.
 const relog = time.Minute
 
-// note compares a list with the one before it; it reports whether the log is to
-// say what has changed.
-func (d *drift) note(before, now []Item) (log bool) {
+// note compares a list with the one before it; it returns what the log is to say of
+// the changes, "" for nothing.
+func (d *drift) note(k Kind, before, now []Item) string {
 	old := make(map[foreign.Name][]byte, len(before))
 	for _, it := range before {
 		old[it.Key] = it.Raw
@@ -71,10 +69,11 @@ func (d *drift) note(before, now []Item) (log bool) {
 			to(&d.gone, it.Key)
 		}
 	}
-	if log = fresh || differs && time.Since(d.logged) >= relog; log {
-		d.logged = time.Now()
+	if !fresh && (!differs || time.Since(d.logged) < relog) {
+		return ""
 	}
-	return log
+	d.logged = time.Now()
+	return d.say(k)
 }
 
 // say gives what has changed in words; "" if nothing has.
@@ -95,11 +94,7 @@ func (d *drift) say(k Kind) string {
 	if parts == nil {
 		return ""
 	}
-	what := string(k)
-	if k == Templates {
-		what = "resource templates"
-	}
-	return what + " are not as they were last seen: " + strings.Join(parts, ", ")
+	return k.noun() + " are not as they were last seen: " + strings.Join(parts, ", ")
 }
 
 // few lists names, not more than fit a line.
@@ -114,29 +109,4 @@ func few(names []foreign.Name) string {
 		list += fmt.Sprintf(" and %d more", len(names)-most)
 	}
 	return list
-}
-
-// Changes returns how the definitions of the server have changed since they were
-// first known, and how they differ from what was agreed to.
-func (s *Server) Changes() (changes []string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, k := range kinds() {
-		if text := s.drifts[k].say(k); text != "" {
-			changes = append(changes, text)
-		}
-	}
-	return append(changes, s.pinNotesLocked()...)
-}
-
-// noteDriftLocked notes how a list differs from the one before it. What it returns
-// is to be called when the lock is not held any more.
-func (s *Server) noteDriftLocked(k Kind, before, now []Item) (log func()) {
-	d := s.drifts[k]
-	// What a server in this process offers besides tools are files and runs of the user, which come and go.
-	if s.cfg.Transport == config.TransportBuiltin && k != Tools || !d.note(before, now) {
-		return func() {}
-	}
-	text := d.say(k)
-	return func() { s.log.Info().Str(logkey.Detail, text).Msg("definitions differ from those seen last") }
 }

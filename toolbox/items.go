@@ -1,0 +1,137 @@
+package toolbox
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/lock"
+	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/toolbox/offered"
+)
+
+// Kind is one of the lists that a server offers.
+type Kind = offered.Kind
+
+// The lists of a server.
+const (
+	Tools     = offered.Tools
+	Resources = offered.Resources
+	Templates = offered.Templates
+	Prompts   = offered.Prompts
+	Skills    = offered.Skills
+)
+
+// Item is one entry of a list of a server.
+type Item struct {
+	Server *Server
+	offered.Item
+}
+
+// Held is an entry of a list that is not offered, since nobody has agreed to it as it is.
+type Held struct {
+	Item
+	Why string // what has changed, and how it is agreed to
+}
+
+// Items returns a list of the server as last read. It stays as it is while the
+// server restarts.
+func (s *Server) Items(k Kind) []Item {
+	list := s.lists.Items(k)
+	if len(list) == 0 {
+		return nil
+	}
+	items := make([]Item, len(list))
+	for i := range list {
+		items[i] = Item{s, list[i]}
+	}
+	return items
+}
+
+// Held returns the entries of a list that its pins keep from being offered.
+func (s *Server) Held(k Kind) (held []Held) {
+	for _, h := range s.lists.Held(k) {
+		held = append(held, Held{Item{s, h.Item}, h.Why})
+	}
+	return held
+}
+
+// Holds reports whether nothing of the server is offered that nobody has agreed to.
+func (s *Server) Holds() bool { return s.lists.Holds() }
+
+// Hidden returns how many of its tools the filters of the configuration leave out.
+func (s *Server) Hidden() int { return s.lists.Hidden() }
+
+// Changes returns how the definitions of the server have changed since they were
+// first known, and how they differ from what was agreed to.
+func (s *Server) Changes() []string { return s.lists.Changes(s.words()) }
+
+// Notes returns what is odd about the server: definitions that have changed, lists
+// that could not be read, lines on stdout that are not messages.
+func (s *Server) Notes() []string {
+	notes := append(s.Changes(), s.lists.Notes()...)
+	if noise := s.Noise(); noise != "" {
+		notes = append(notes, noise)
+	}
+	return notes
+}
+
+// Lockable returns what there is of the server for a lock file: all that it offers, held or not, what it says of itself,
+// and how it is started. It waits for lists that are being read. The error says what is not known of it.
+func (s *Server) Lockable(ctx context.Context) ([]lock.Item, error) {
+	s.reading.await(ctx)
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	return s.lists.Lockable(s.words())
+}
+
+// Asks reports whether a person is to be asked before a call of a tool, by the configuration of its server; token is the name
+// by which the server knows it, as a JSON string.
+func (s *Server) Asks(token []byte) bool {
+	rules := s.bounds.Load().approve
+	if rules == nil {
+		return false
+	}
+	tool, _ := wire.Unquote(token)
+	for _, r := range rules {
+		if offered.Matches(r.Tools, tool) {
+			return r.When == config.ApproveAlways || r.When == config.ApproveWrites && !s.lists.OnlyReads(tool)
+		}
+	}
+	return false
+}
+
+// Offered gives the tool that is offered under a name, once the server is ready. The error of one that is not says why: what
+// filters, readOnly and pins leave out is left out for workbench itself too.
+func (s *Server) Offered(ctx context.Context, tool string) (Item, error) {
+	c, err := s.await(ctx)
+	if err != nil {
+		return Item{}, err
+	}
+	s = c.server
+	items := s.lists.Items(Tools)
+	if i := slices.IndexFunc(items, func(it offered.Item) bool { return it.Key.Verbatim() == tool }); i >= 0 {
+		return Item{s, items[i]}, nil
+	}
+	why := s.lists.LeftOut(tool)
+	if why == "" {
+		why = "none is offered under that name"
+	}
+	return Item{}, &RefusedError{Toolbox: s.Toolbox, Server: s.Name, Cause: fmt.Errorf("does not offer the tool %q: %s", foreign.NewName(tool), why)}
+}
+
+// CallTool calls a tool for workbench itself, by the name under which it is offered, and waits for the result.
+func (s *Server) CallTool(ctx context.Context, tool string, arguments []byte) ([]byte, error) {
+	called, err := s.Offered(ctx, tool)
+	if err != nil {
+		return nil, err
+	}
+	params, err := called.CallParams(arguments)
+	if err != nil {
+		return nil, err
+	}
+	return s.Request(ctx, "tools/call", params)
+}

@@ -1,0 +1,148 @@
+package offered
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/lock"
+	"github.com/mcp-workbench/workbench/internal/reshape"
+	"github.com/mcp-workbench/workbench/internal/wire"
+)
+
+// Kind is one of the lists that a server offers.
+type Kind string
+
+// The lists of a server.
+const (
+	Tools     Kind = "tools"
+	Resources Kind = "resources"
+	Templates Kind = "resourceTemplates"
+	Prompts   Kind = "prompts"
+	Skills    Kind = "skills" // of the extension skills
+)
+
+// Kinds are all lists that a server may have.
+func Kinds() []Kind { return []Kind{Tools, Resources, Templates, Prompts, Skills} }
+
+// Pinnable are the lists whose entries are in a lock file.
+func Pinnable() []Kind { return []Kind{Tools, Prompts, Templates, Skills} }
+
+// Method gives the request that lists a kind, and the member that names an item.
+func (k Kind) Method() (method, key string) {
+	switch k {
+	case Resources:
+		return "resources/list", "uri"
+	case Templates:
+		return "resources/templates/list", "uriTemplate"
+	case Prompts:
+		return "prompts/list", "name"
+	case Skills:
+		return "skills/list", "uri"
+	default:
+		return "tools/list", "name"
+	}
+}
+
+// lockKind is what the entries of a list are in a lock file; there are none of resources.
+func (k Kind) lockKind() (lock.Kind, bool) {
+	switch k {
+	case Tools:
+		return lock.Tool, true
+	case Prompts:
+		return lock.Prompt, true
+	case Templates:
+		return lock.Template, true
+	case Skills:
+		return lock.Skill, true
+	}
+	return "", false
+}
+
+func (k Kind) noun() string {
+	if k == Templates {
+		return "resource templates"
+	}
+	return string(k)
+}
+
+// Item is one entry of a list as the server gave it.
+type Item struct {
+	// Key is what the server knows it by: the name of a tool or prompt, the
+	// uri of a resource or skill, the uriTemplate of a template.
+	Key foreign.Name
+	// Raw is the entry; KeySpan is where the token of Key stands in it.
+	Raw     []byte
+	KeySpan wire.Span
+	mended  bool      // the server gave it otherwise, see mended
+	as      *reshaped // it is offered otherwise than the server has it; nil if it is not
+}
+
+// newItem copies an entry of a list; it reports false for one that has no name.
+func newItem(raw []byte, kind Kind) (Item, bool) {
+	_, key := kind.Method()
+	var out [1]wire.Span
+	raw, changed := bytes.Clone(raw), false
+	if kind == Tools && raw[0] == '{' {
+		raw, changed = mended(raw)
+	}
+	if raw[0] != '{' || wire.Find(raw, wire.Span{Start: 0, End: len(raw)}, []string{key}, out[:]) != nil || !out[0].Present() {
+		return Item{}, false
+	}
+	name, ok := wire.Unquote(raw[out[0].Start:out[0].End])
+	if !ok || name == "" {
+		return Item{}, false
+	}
+	return Item{Key: foreign.NewName(name), Raw: raw, KeySpan: out[0], mended: changed}, true
+}
+
+// Kept gives a list that was kept, as far as there is room.
+func Kept(list []json.RawMessage, k Kind, room int) (items []Item) {
+	for _, raw := range list {
+		if it, ok := newItem(raw, k); ok && it.size() <= room {
+			items = append(items, it)
+			room -= it.size()
+		}
+	}
+	return items
+}
+
+// itemSize is what is charged for an entry of a list besides its bytes, which is less than for other things: there are
+// many, and each is bounded by its place in a list.
+const itemSize = 128
+
+func (it *Item) size() int { return len(it.Raw) + len(it.Key.Verbatim()) + itemSize }
+
+func sameItem(a, b Item) bool { return bytes.Equal(a.Raw, b.Raw) }
+
+// onlyReads reports whether a tool says of itself that it changes nothing.
+func (it *Item) onlyReads() bool {
+	hint, err := wire.FindPath(it.Raw, wire.Span{Start: 0, End: len(it.Raw)}, "annotations", "readOnlyHint")
+	return err == nil && string(it.Raw[hint.Start:hint.End]) == "true"
+}
+
+// Token gives the name by which the server knows it, as a JSON string.
+func (it *Item) Token() []byte {
+	if it.as != nil {
+		return it.as.token
+	}
+	return it.Raw[it.KeySpan.Start:it.KeySpan.End]
+}
+
+// Arguments says what becomes of the arguments of a tool; nil if they go to the server as they are.
+func (it *Item) Arguments() *reshape.Arguments {
+	if it.as == nil {
+		return nil
+	}
+	return it.as.arguments
+}
+
+// CallParams gives the params of a call of the tool with these arguments.
+func (it *Item) CallParams(arguments []byte) ([]byte, error) {
+	merged, err := it.Arguments().Merge(arguments)
+	if err != nil {
+		return nil, err
+	}
+	params := append(append([]byte(`{"name":`), it.Token()...), `,"arguments":`...)
+	return append(append(params, merged...), '}'), nil
+}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcp-workbench/workbench/proxy"
+	told "github.com/mcp-workbench/workbench/proxy/meta"
 )
 
 // toldAtOnce gives what a client is told before its first call: the instructions and the definitions of the tools.
@@ -48,7 +48,7 @@ func TestFixedTokensOfSearch(t *testing.T) {
 			}
 			config := `{"toolMode": "search", "toolboxes": {` + strings.Join(boxes, ",") + `}}`
 			instructions, tools := toldAtOnce(t, config)
-			if got, want := proxy.AtOnce(readConfig(t, config)), len(instructions)+len(tools); got != want {
+			if got, want := told.AtOnce(readConfig(t, config)), len(instructions)+len(tools); got != want {
 				t.Errorf("got %d bytes told at once, want the %d that a client got", got, want)
 			}
 			t.Logf("%d toolboxes: instructions of %d tokens, tools of %d", c.boxes, len(instructions)/4, len(tools)/4)

@@ -13,6 +13,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/proxy/meta"
 )
 
 // control answers what belongs to the protocol itself, through mcp-go:
@@ -22,7 +23,7 @@ type control struct{ engine *server.MCPServer }
 // newControl makes the engine for a client that is offered some toolboxes, whose names are also in what workbench says of
 // itself: some clients show that where they show no instructions.
 func newControl(version, instructions string, toolboxes []config.Toolbox) *control {
-	title, description := introduction(toolboxes)
+	title, description := meta.Introduction(toolboxes)
 	return &control{server.NewMCPServer(Name, version,
 		server.WithInstructions(instructions),
 		server.WithTitle(title),

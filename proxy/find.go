@@ -9,9 +9,11 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/find"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/proxy/meta"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
@@ -61,11 +63,11 @@ func (s *Session) findTools(c *call) {
 func (s *Session) readFind(c *call) (q findQuery, err error) {
 	var out [4]wire.Span
 	if !c.Args.Present() || wire.Find(c.Raw, c.Args, []string{"query", "toolbox", "detail", "limit"}, out[:]) != nil {
-		return q, fmt.Errorf("%s needs arguments with query: what you want to do, in a few words", findTool)
+		return q, fmt.Errorf("%s needs arguments with query: what you want to do, in a few words", meta.FindTool)
 	}
 	ok := false
 	if q.text, ok = wire.Unquote(c.Bytes(out[0])); !ok || strings.TrimSpace(q.text) == "" || len(q.text) > maxFindQuery {
-		return q, fmt.Errorf("%s needs query, a string of a few words (at most %d bytes)", findTool, maxFindQuery)
+		return q, fmt.Errorf("%s needs query, a string of a few words (at most %d bytes)", meta.FindTool, maxFindQuery)
 	}
 	if out[1].Present() {
 		q.toolbox, _ = wire.Unquote(c.Bytes(out[1]))
@@ -73,16 +75,16 @@ func (s *Session) readFind(c *call) (q findQuery, err error) {
 			return q, s.noToolbox(q.toolbox)
 		}
 	}
-	q.Detail, q.Stubs = find.Signatures, s.isMeta(scriptTool)
+	q.Detail, q.Stubs = find.Signatures, s.isMeta(meta.ScriptTool)
 	if out[2].Present() {
 		text, _ := wire.Unquote(c.Bytes(out[2]))
-		if q.Detail = find.Detail(text); !slices.Contains(details(), text) {
-			return q, fmt.Errorf("%s: detail is one of %s", findTool, strings.Join(quoted(details()), ", "))
+		if q.Detail = find.Detail(text); !slices.Contains(meta.Details(), text) {
+			return q, fmt.Errorf("%s: detail is one of %s", meta.FindTool, strings.Join(foreign.Quoted(meta.Details()), ", "))
 		}
 	}
 	if out[3].Present() {
 		if _, err := fmt.Sscan(string(c.Bytes(out[3])), &q.Limit); err != nil || q.Limit < 1 {
-			return q, fmt.Errorf("%s: limit is how many tools are named at most: a whole number from 1", findTool)
+			return q, fmt.Errorf("%s: limit is how many tools are named at most: a whole number from 1", meta.FindTool)
 		}
 	}
 	return q, nil
@@ -95,7 +97,7 @@ func (s *Session) found(ctx context.Context, q findQuery, modern bool) []byte {
 	if m := s.p.root.opts.Meanings; m != nil {
 		var err error
 		if q.Votes, err = m.Votes(ctx, index.Texts(), q.text); err != nil {
-			note = "Found by words alone, without the embeddings of models: " + cut(foreign.NewError(err).Error(), maxReason)
+			note = "Found by words alone, without the embeddings of models: " + cut.At(foreign.NewError(err).Error(), maxReason)
 		}
 	}
 	q.State = func(i int) string { return string(servers[i].Status().State) }
@@ -128,7 +130,7 @@ func (s *Session) found(ctx context.Context, q findQuery, modern bool) []byte {
 	var text strings.Builder
 	switch {
 	case answer.Text != "":
-		result.HowToCall = "Call a tool through " + useTool + " with toolbox_name and tool_name SERVER/TOOL; " + openTool + " with tools tells more of some." + s.inScript("")
+		result.HowToCall = "Call a tool through " + meta.UseTool + " with toolbox_name and tool_name SERVER/TOOL; " + meta.OpenTool + " with tools tells more of some." + s.inScript("")
 		if answer.Reads {
 			result.HowToCall += " A skill is read by its uri, as a resource, once its toolbox is open."
 		}
@@ -137,7 +139,7 @@ func (s *Session) found(ctx context.Context, q findQuery, modern bool) []byte {
 		for _, t := range s.cfg().Toolboxes {
 			result.Toolboxes = append(result.Toolboxes, t.Name)
 		}
-		fmt.Fprintf(&text, "No tool is known that has to do with %q. Other words may find one; %s\n", cut(q.text, maxReason), s.available(""))
+		fmt.Fprintf(&text, "No tool is known that has to do with %q. Other words may find one; %s\n", cut.At(q.text, maxReason), s.available(""))
 	}
 	for _, line := range result.LeftOut {
 		fmt.Fprintln(&text, line)
@@ -173,7 +175,7 @@ func excluded(servers []*toolbox.Server, query string) (said []string) {
 		}
 	}
 	for x := range toolbox.Excluded(servers, names...) {
-		line := fmt.Sprintf("%s/%s has the tool %q, but %s", x.Server.Toolbox, x.Server.Name, cut(x.Tool, maxReason), x.Why)
+		line := fmt.Sprintf("%s/%s has the tool %q, but %s", x.Server.Toolbox, x.Server.Name, cut.At(x.Tool, maxReason), x.Why)
 		if !slices.Contains(said, line) {
 			said = append(said, line)
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/servercard"
+	"github.com/mcp-workbench/workbench/proxy/meta"
 )
 
 // maxCardAge is how long a client may keep a card or the catalogue before it asks again, in seconds. They change with the
@@ -87,7 +88,7 @@ func (h *HTTP) card(r *http.Request, name string, box *config.Toolbox) servercar
 		s.URL += "/" + url.PathEscape(name)
 	}
 	if box != nil {
-		s.Title, s.Description = "Workbench: "+foreign.NewName(box.Name).String(), describe(box.Description)
+		s.Title, s.Description = "Workbench: "+foreign.NewName(box.Name).String(), meta.Describe(box.Description)
 	}
 	return s
 }

@@ -3,7 +3,6 @@ package proxy
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/results"
 	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/proxy/meta"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
@@ -22,31 +22,9 @@ const smallResult = 8000
 // linksSince is the first revision that has links to resources in the results of tools.
 const linksSince = "2025-06-18"
 
-// previews reports whether large results are to be kept.
-func previews(l config.LargeResults) bool { return l.Do == config.LargePreview }
-
-// resultTools gives the meta tool that a client has where large results are kept, of scripts or of some server.
-func resultTools(scripts bool, toolboxes []config.Toolbox) []metaTool {
-	keeps := func(t config.Toolbox) bool {
-		return slices.ContainsFunc(t.Servers, func(s config.Server) bool { return previews(s.LargeResults) })
-	}
-	if !scripts && !slices.ContainsFunc(toolboxes, keeps) {
-		return nil
-	}
-	return []metaTool{define(readTool, "Read result",
-		"Read on in a result that was too large to be shown: some lines, what a JSONPath leads to, or what a regular expression finds; a page at a time.",
-		map[string]any{
-			"id":    map[string]any{"type": "string", "description": "As the preview of the result says"},
-			"lines": map[string]any{"type": "string", "description": "Such as 10-20, 10- or 10"},
-			"path":  map[string]any{"type": "string", "description": "JSONPath, such as $.items[0:10].name or $.items[?@.state=='open'].title"},
-			"grep":  map[string]any{"type": "string", "description": "Regular expression (RE2); (?i) at its beginning ignores case"},
-			"page":  map[string]any{"type": "integer", "minimum": 1},
-		}, []string{"id"}, readHints())}
-}
-
 // mayShorten reports whether a large result of the call is to be kept. A script has the whole.
 func (f *flight) mayShorten() bool {
-	return !f.out.From().Script && previews(f.server.Load().LargeResults())
+	return !f.out.From().Script && f.server.Load().LargeResults().Do == config.LargePreview
 }
 
 // shortened keeps a result that is too large for a model's window, and gives the message with a preview in its place. A result
@@ -105,7 +83,7 @@ func (s *Session) readResult(c *call) {
 	go func() { // it reads files
 		told, page, err := s.shelf.Page(f.ctx, id, q)
 		if err != nil {
-			f.fail(fmt.Errorf("%s: %w", readTool, err))
+			f.fail(fmt.Errorf("%s: %w", meta.ReadTool, err))
 			return
 		}
 		// What is said of the page stands apart from it, which is a server's.
@@ -125,11 +103,11 @@ func (s *Session) readResult(c *call) {
 func readQuery(c *call) (id string, q results.Query, err error) {
 	var out [5]wire.Span
 	if !c.Args.Present() || wire.Find(c.Raw, c.Args, []string{"id", "lines", "path", "grep", "page"}, out[:]) != nil {
-		return "", q, fmt.Errorf("%s needs arguments with id, which the preview of the result says", readTool)
+		return "", q, fmt.Errorf("%s needs arguments with id, which the preview of the result says", meta.ReadTool)
 	}
 	id, ok := wire.Unquote(c.Bytes(out[0]))
 	if !ok || id == "" {
-		return "", q, fmt.Errorf("%s needs id, a string, which the preview of the result says", readTool)
+		return "", q, fmt.Errorf("%s needs id, a string, which the preview of the result says", meta.ReadTool)
 	}
 	given := 0
 	for i, to := range []*string{&q.Lines, &q.Path, &q.Grep} {
@@ -143,11 +121,11 @@ func readQuery(c *call) (id string, q results.Query, err error) {
 		}
 	}
 	if given > 1 {
-		return "", q, fmt.Errorf("%s takes one of lines, path and grep", readTool)
+		return "", q, fmt.Errorf("%s takes one of lines, path and grep", meta.ReadTool)
 	}
 	if out[4].Present() {
 		if q.Page, err = strconv.Atoi(strings.Trim(string(c.Bytes(out[4])), `"`)); err != nil || q.Page < 1 {
-			return "", q, fmt.Errorf("%s: page is a whole number from 1", readTool)
+			return "", q, fmt.Errorf("%s: page is a whole number from 1", meta.ReadTool)
 		}
 	}
 	return id, q, nil

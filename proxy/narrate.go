@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
@@ -90,7 +91,7 @@ func (n *narrator) text() string {
 		}
 		part := fmt.Sprintf("%s/%s is %s, %s", srv.Toolbox, srv.Name, st.State, time.Since(n.began).Round(time.Second))
 		if words := srv.LastWords(); len(words) > 0 {
-			part += fmt.Sprintf(": %q", cut(foreign.NewText(words[len(words)-1].String()).String(), maxReason))
+			part += fmt.Sprintf(": %q", cut.At(foreign.NewText(words[len(words)-1].String()).String(), maxReason))
 		}
 		parts = append(parts, part)
 	}

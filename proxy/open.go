@@ -6,8 +6,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/habits"
 	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/proxy/meta"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
@@ -41,7 +43,7 @@ func (s *Session) openToolbox(c *call) {
 func (s *Session) readOpen(c *call) (q question, err error) {
 	var out [4]wire.Span
 	if !c.Args.Present() || wire.Find(c.Raw, c.Args, []string{"toolbox_name", "toolbox", "detail", "tools"}, out[:]) != nil {
-		return q, fmt.Errorf("%s needs arguments with toolbox_name; %s", openTool, s.available(""))
+		return q, fmt.Errorf("%s needs arguments with toolbox_name; %s", meta.OpenTool, s.available(""))
 	}
 	ok := false
 	for _, name := range out[:2] {
@@ -51,17 +53,17 @@ func (s *Session) readOpen(c *call) (q question, err error) {
 		}
 	}
 	if !ok {
-		return q, fmt.Errorf("%s needs toolbox_name, a string; %s", openTool, s.available(""))
+		return q, fmt.Errorf("%s needs toolbox_name, a string; %s", meta.OpenTool, s.available(""))
 	}
 	if out[2].Present() {
 		text, _ := wire.Unquote(c.Bytes(out[2]))
 		if q.detail, ok = detailOf(text); !ok {
-			return q, fmt.Errorf("%s: detail is one of %s", openTool, strings.Join(quoted(details()), ", "))
+			return q, fmt.Errorf("%s: detail is one of %s", meta.OpenTool, strings.Join(foreign.Quoted(meta.Details()), ", "))
 		}
 	}
 	if out[3].Present() {
 		if q.tools, ok = readNames(c, out[3]); !ok {
-			return q, fmt.Errorf("%s: tools is a list of 1 to %d strings", openTool, maxPatterns)
+			return q, fmt.Errorf("%s: tools is a list of 1 to %d strings", meta.OpenTool, maxPatterns)
 		}
 	}
 	return q, nil
@@ -123,7 +125,7 @@ func (s *Session) awaitListing(ctx context.Context, listed <-chan struct{}) {
 // howToCall tells the model which way its client can call the tools; example is
 // the exposed name of one.
 func (s *Session) howToCall(b *box, modern bool, example string) string {
-	through := fmt.Sprintf("through %s with toolbox_name %q and tool_name", useTool, b.Name)
+	through := fmt.Sprintf("through %s with toolbox_name %q and tool_name", meta.UseTool, b.Name)
 	byName := fmt.Sprintf("by exposed_name, such as %q", example)
 	s.mu.Lock()
 	defer s.mu.Unlock()

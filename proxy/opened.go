@@ -7,8 +7,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcp-workbench/workbench/internal/cut"
+	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/lock"
 	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/proxy/meta"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
@@ -23,12 +26,9 @@ const (
 	defined                  // the definitions
 )
 
-// details are the values of the argument detail.
-func details() []string { return []string{"names", "signatures", "schemas"} }
-
 // detailOf reads a value of the argument detail.
 func detailOf(name string) (detail, bool) {
-	i := slices.Index(details(), name)
+	i := slices.Index(meta.Details(), name)
 	return []detail{counted, named, summarised, defined}[i+1], i >= 0
 }
 
@@ -80,7 +80,7 @@ func (s *Session) opened(b *box, q question, modern *modern) []byte {
 	s.giveLocked(toolbox.Tools, b.Name)
 	exposed := s.routes.tools.shown
 	s.mu.Unlock()
-	r := result{Toolbox: b.Name, Description: describe(b.content.Load().description), Servers: []serverResult{}, Tools: []json.RawMessage{}}
+	r := result{Toolbox: b.Name, Description: meta.Describe(b.content.Load().description), Servers: []serverResult{}, Tools: []json.RawMessage{}}
 	starting, example := 0, ""
 	var offers []*offer
 	asked := selection{patterns: q.tools}
@@ -97,7 +97,7 @@ func (s *Session) opened(b *box, q question, modern *modern) []byte {
 		if len(items) > 0 && example == "" {
 			example = exposed[identity{srv, items[0].Key.Verbatim()}]
 		}
-		offers = append(offers, &offer{server: srv.Name, tools: asked.of(items, exposed), all: len(items), exposed: exposed, detail: q.detail, stubs: s.isMeta(scriptTool)})
+		offers = append(offers, &offer{server: srv.Name, tools: asked.of(items, exposed), all: len(items), exposed: exposed, detail: q.detail, stubs: s.isMeta(meta.ScriptTool)})
 	}
 	r.NotFound = asked.missed()
 	r.audit(b, s.open())
@@ -137,7 +137,7 @@ func (s *Session) opened(b *box, q question, modern *modern) []byte {
 }
 
 // howToSeeMore says how to learn more of some tools than an open tells.
-const howToSeeMore = " To see more of some tools, open the toolbox again with tools (of tools, servers or patterns such as *issue*) and, if need be, detail; " + findTool + " finds tools by what they do."
+const howToSeeMore = " To see more of some tools, open the toolbox again with tools (of tools, servers or patterns such as *issue*) and, if need be, detail; " + meta.FindTool + " finds tools by what they do."
 
 // mostHints is how many oddities of a server are named.
 const mostHints = 3
@@ -177,9 +177,9 @@ func (r *result) shorten(room int) {
 	most := max(leastTrouble, room/max(n, 1))
 	for i := range r.Servers {
 		srv := &r.Servers[i]
-		srv.Error = cut(srv.Error, most)
+		srv.Error = cut.At(srv.Error, most)
 		for j, note := range srv.Notes {
-			srv.Notes[j] = cut(note, most)
+			srv.Notes[j] = cut.At(note, most)
 		}
 	}
 }
@@ -212,7 +212,7 @@ func (r *result) head() string {
 		fmt.Fprintf(&b, "- and %d skills more, among the resources\n", r.SkillsMore)
 	}
 	if r.NotFound != nil {
-		fmt.Fprintf(&b, "- no tool is %s\n", strings.Join(quoted(r.NotFound), " or "))
+		fmt.Fprintf(&b, "- no tool is %s\n", strings.Join(foreign.Quoted(r.NotFound), " or "))
 	}
 	return b.String()
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/taskbook"
 	"github.com/mcp-workbench/workbench/internal/trail"
 	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/proxy/meta"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
@@ -105,7 +106,7 @@ type Proxy struct {
 // toolbox.
 func New(cfg *config.Config, opts Options) (*Proxy, error) {
 	if _, ok := cfg.Toolbox(opts.Direct); !ok && opts.Direct != "" {
-		return nil, fmt.Errorf("there is no toolbox %q; %s", opts.Direct, available(cfg, opts.Direct))
+		return nil, fmt.Errorf("there is no toolbox %q; %s", opts.Direct, meta.Available(cfg, opts.Direct))
 	}
 	p := newProxy(opts)
 	p.root = p

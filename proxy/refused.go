@@ -8,6 +8,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/signature"
 	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/proxy/meta"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
@@ -74,7 +75,7 @@ func (in *inner) refusal(m *wire.Message) string {
 	switch {
 	case misfit != "" && in.beside != nil:
 		return fmt.Sprintf("workbench: the tool's own arguments belong into %q of %s, and %s beside it; %s",
-			"arguments", useTool, standing(in.beside), how)
+			"arguments", meta.UseTool, standing(in.beside), how)
 	case misfit != "":
 		return "workbench: the arguments do not fit the tool's schema: " + misfit + "; " + how
 	case certain:

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/proxy/meta"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
@@ -21,7 +22,7 @@ type unclearError struct {
 }
 
 func (e *unclearError) Error() string {
-	forms := strings.Join(quoted(e.forms), " or ")
+	forms := strings.Join(foreign.Quoted(e.forms), " or ")
 	return fmt.Sprintf("%q could be several %s: say which as %s", foreign.NewName(e.name), e.kind, forms)
 }
 
@@ -228,7 +229,7 @@ func (d *directory) of(of address, key, whole string) (route, error) {
 
 // alone finds the one server of a toolbox that has an item by a name of its own choice.
 func (d *directory) alone(in bareName) (route, error) {
-	return d.chosen(bareNames(in.toolbox), in.key, d.bare[in], !isReserved(in.key), d.calledAs)
+	return d.chosen(bareNames(in.toolbox), in.key, d.bare[in], !meta.Reserved(in.key), d.calledAs)
 }
 
 // chosen finds what is meant by a name that servers have chosen: what one alone has, and nobody had before it. may
@@ -271,7 +272,7 @@ func (d *directory) calledAs(to route) string {
 	of := addressOf(to.server)
 	in := bareName{of.toolbox, to.key}
 	_, _, form := d.spaces.read(of.toolbox, to.key)
-	if form == bare && !isReserved(to.key) && len(d.bare[in]) == 1 && d.claims.free(bareNames(of.toolbox), to.key, of) {
+	if form == bare && !meta.Reserved(to.key) && len(d.bare[in]) == 1 && d.claims.free(bareNames(of.toolbox), to.key, of) {
 		return to.key
 	}
 	short := of.server + "/" + to.key

@@ -249,7 +249,7 @@ func (s *Session) render(p *places, k toolbox.Kind, items []toolbox.Item, names 
 	out := []byte{'['}
 	if k == toolbox.Tools {
 		for _, t := range s.view.Load().meta {
-			out = append(comma(out), t.definition...)
+			out = append(comma(out), t.Definition...)
 		}
 	}
 	seen := make(map[identity]bool)
@@ -264,7 +264,7 @@ func (s *Session) render(p *places, k toolbox.Kind, items []toolbox.Item, names 
 		if name, ok := names[id]; ok && name != it.Key.Verbatim() {
 			edits = append(edits, wire.Edit{Span: it.KeySpan, New: wire.AppendQuote(nil, name)})
 		}
-		if k == toolbox.Tools && previews(it.Server.LargeResults()) {
+		if k == toolbox.Tools && it.Server.LargeResults().Do == config.LargePreview {
 			edits = append(edits, withoutOutputSchema(&it)...)
 			slices.SortFunc(edits, func(x, y wire.Edit) int { return x.Span.Start - y.Span.Start })
 		}

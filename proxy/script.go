@@ -14,33 +14,19 @@ import (
 	"github.com/mcp-workbench/workbench/internal/results"
 	"github.com/mcp-workbench/workbench/internal/script"
 	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/proxy/meta"
 )
-
-// scriptTools gives the meta tool that a client has where scripts are allowed.
-func scriptTools(cfg *config.Config) []metaTool {
-	if !cfg.CodeMode {
-		return nil
-	}
-	return []metaTool{define(scriptTool, "Run script",
-		"Run JavaScript that calls tools, and see only what it returns and writes to console: for many calls, or for results of which little is needed. "+
-			"The code is the body of an async function. await tools.TOOLBOX.SERVER.TOOL({parameter: value}) gives the tool's structured content, else its text, parsed if that is a JSON object or array, else its content; a tool that fails throws. "+
-			"Names that are no identifiers stand in brackets: tools['my-box'].server['do-it'](). Calls may run side by side (Promise.all). There is no other input or output. "+
-			"Example: const issues = await tools.dev.github.list_issues({repo: 'a/b'}); return issues.filter(i => i.open).map(i => i.title)",
-		map[string]any{
-			"code": map[string]any{"type": "string", "description": "JavaScript (ES2023), with return for the answer"},
-		}, []string{"code"}, useHints())}
-}
 
 // inScript says how the tools of a toolbox are called in a script; "" where there are none.
 func (s *Session) inScript(toolbox string) string {
-	if !s.isMeta(scriptTool) {
+	if !s.isMeta(meta.ScriptTool) {
 		return ""
 	}
 	of := "tools.TOOLBOX.SERVER.TOOL"
 	if toolbox != "" {
 		of = "tools" + member(toolbox) + ".SERVER.TOOL"
 	}
-	return " In " + scriptTool + ": await " + of + "({parameter: value})."
+	return " In " + meta.ScriptTool + ": await " + of + "({parameter: value})."
 }
 
 // member is how a member of that name is written in a script.
@@ -64,13 +50,13 @@ func (s *Session) runScript(c *call) {
 	}
 	var out [1]wire.Span
 	if !c.Args.Present() || wire.Find(c.Raw, c.Args, []string{"code"}, out[:]) != nil || !out[0].Present() {
-		f.fail(fmt.Errorf("%s needs arguments with code: JavaScript that calls tools", scriptTool))
+		f.fail(fmt.Errorf("%s needs arguments with code: JavaScript that calls tools", meta.ScriptTool))
 		return
 	}
 	code, ok := wire.Unquote(c.Bytes(out[0]))
 	switch {
 	case !ok:
-		f.fail(fmt.Errorf("%s needs code, a string", scriptTool))
+		f.fail(fmt.Errorf("%s needs code, a string", meta.ScriptTool))
 		return
 	case s.p.root.opts.Scripts == nil:
 		f.fail(errors.New("scripts cannot be run here"))
@@ -148,7 +134,7 @@ func (r *scriptRun) call(ctx context.Context, q script.Request) (json.RawMessage
 	}
 	s := r.f.s
 	key := keyOf(scriptScope|s.scripts.Add(1), "1")
-	raw := []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + useTool + `","arguments":{"tool":{"toolbox":`)
+	raw := []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + meta.UseTool + `","arguments":{"tool":{"toolbox":`)
 	raw = wire.AppendQuote(raw, q.Toolbox)
 	raw = wire.AppendQuote(append(raw, `,"server":`...), q.Server)
 	raw = wire.AppendQuote(append(raw, `,"name":`...), q.Tool)

@@ -3,6 +3,7 @@ package proxy
 import (
 	"fmt"
 
+	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/toolbox"
@@ -57,7 +58,7 @@ func (s *Session) skillLines(b *box, modern *modern) (told []skillResult) {
 		for _, it := range srv.Items(toolbox.Skills) {
 			uri := places.shown(srv, it.Key.Verbatim())
 			name, description := toolbox.AboutSkill(&it)
-			one := skillResult{foreign.NewName(name).String(), srv.Name, foreign.NewText(uri).String(), cut(foreign.NewText(description).String(), maxSummary)}
+			one := skillResult{foreign.NewName(name).String(), srv.Name, foreign.NewText(uri).String(), cut.At(foreign.NewText(description).String(), maxSummary)}
 			if len(uri) <= maxSkillURI && one.URI == uri { // by what is shown of another it could not be read
 				told = append(told, one)
 			}

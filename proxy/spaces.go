@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/proxy/meta"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
@@ -115,15 +116,9 @@ func (n *spaces) exposes(name string) (of address, ok bool) {
 
 // claimable reports whether an exposed name may be one that a server has chosen, and is not workbench's to give.
 func (n *spaces) claimable(name string) bool {
-	if isReserved(name) && !n.direct {
+	if meta.Reserved(name) && !n.direct {
 		return false
 	}
 	_, derived := n.exposes(name)
 	return !derived
-}
-
-// isReserved reports whether a name is that of a meta tool, or could be that of a later one.
-func isReserved(name string) bool {
-	name = strings.ToLower(name)
-	return strings.HasPrefix(name, "workbench_") || isMetaName(name)
 }

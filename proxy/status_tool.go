@@ -4,10 +4,11 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode/utf8"
 
+	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/proxy/meta"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
@@ -76,7 +77,7 @@ func (s *Session) tellStatus(c *call) {
 	if len(reports) == 0 {
 		lines.WriteString(s.available(""))
 	} else if u := s.cfg().Untrusted; u != nil {
-		lines.WriteString(untrustedAdvice(u))
+		lines.WriteString(meta.UntrustedAdvice(u))
 	}
 	out := []byte{'{'}
 	if f.modern != nil {
@@ -128,7 +129,7 @@ func (r *boxReport) add(server string, st toolbox.Status) {
 	}
 	one := serverReport{Name: server, State: st.State, Advice: advice(&st)}
 	if st.Cause != nil {
-		one.Error = cut(st.Cause.Error(), maxReason)
+		one.Error = cut.At(st.Cause.Error(), maxReason)
 	}
 	if d := time.Until(st.Next); !st.Next.IsZero() && d > 0 {
 		one.Advice = fmt.Sprintf("it is tried again in %s; %s", d.Round(100*time.Millisecond), one.Advice)
@@ -172,15 +173,4 @@ func (r *boxReport) writeAbsent(b *strings.Builder) {
 	for _, srv := range r.Changed {
 		fmt.Fprintf(b, "- %s: %s\n", srv.Name, strings.Join(srv.Changes, "; "))
 	}
-}
-
-// cut keeps text within a number of bytes.
-func cut(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	for most > 0 && !utf8.RuneStart(text[most]) {
-		most--
-	}
-	return text[:most] + "…"
 }

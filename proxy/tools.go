@@ -10,6 +10,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/habits"
 	"github.com/mcp-workbench/workbench/internal/nearest"
 	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/proxy/meta"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
@@ -22,7 +23,11 @@ func (s *Session) callTool(c *call) {
 		return
 	}
 	to, first, err := s.named(c, name)
-	waits := err != nil && !s.isMeta(name) && (len(s.unsettled()) > 0 || s.installs(name) != nil)
+	var own func(*Session, *call)
+	if err != nil {
+		own = s.ownTool(name)
+	}
+	waits := err != nil && own == nil && (len(s.unsettled()) > 0 || s.installs(name) != nil)
 	if err != nil && !waits { // it may have come just now
 		to, first, err = s.named(c, name)
 	}
@@ -42,28 +47,49 @@ func (s *Session) callTool(c *call) {
 		s.callUnlisted(c, name)
 	case isHeld(err):
 		s.refuse(c, name, err)
-	case !s.isMeta(name) && s.callFromApp(c, name):
-	case !s.isMeta(name):
-		s.refuse(c, name, s.notMeant(toolbox.Tools, name, err))
-	case name == openTool || name == openToolLater:
-		s.openToolbox(s.orTask(c))
-	case name == findTool || name == findToolLater:
-		s.findTools(c)
-	case name == scriptTool:
-		s.runScript(s.orTask(c))
-	case name == readTool:
-		s.readResult(c)
-	case name == statusTool:
-		s.tellStatus(c)
+	case own != nil:
+		own(s, c)
+	case s.callFromApp(c, name):
 	default:
-		s.useTool(c)
+		s.refuse(c, name, s.notMeant(toolbox.Tools, name, err))
 	}
+}
+
+// ownTools say what each of workbench's own tools does.
+func ownTools() [6]ownTool {
+	return [...]ownTool{
+		{meta.UseTool, (*Session).useTool},
+		{meta.OpenTool, func(s *Session, c *call) { s.openToolbox(s.orTask(c)) }},
+		{meta.FindTool, (*Session).findTools},
+		{meta.StatusTool, (*Session).tellStatus},
+		{meta.ReadTool, (*Session).readResult},
+		{meta.ScriptTool, func(s *Session, c *call) { s.runScript(s.orTask(c)) }},
+	}
+}
+
+type ownTool struct {
+	name string
+	run  func(*Session, *call)
+}
+
+// ownTool returns what the tool of a name does, if it is one of workbench's own that the client has; else nil.
+func (s *Session) ownTool(name string) func(*Session, *call) {
+	if !s.isMeta(name) {
+		return nil
+	}
+	name = meta.Canonical(name)
+	for _, t := range ownTools() {
+		if t.name == name {
+			return t.run
+		}
+	}
+	return nil
 }
 
 // toolName reads the name of a tool. For the one that most calls name nothing is allocated.
 func toolName(token []byte) (string, bool) {
-	if string(token) == `"`+useTool+`"` {
-		return useTool, true
+	if string(token) == `"`+meta.UseTool+`"` {
+		return meta.UseTool, true
 	}
 	return wire.Unquote(token)
 }
@@ -192,17 +218,9 @@ func (s *Session) hint(k toolbox.Kind, name string) string {
 		case s.p.direct():
 			return ""
 		}
-		return "; open a toolbox with " + openTool + " first, or see its result for the names"
+		return "; open a toolbox with " + meta.OpenTool + " first, or see its result for the names"
 	}
-	return "; did you mean " + strings.Join(quoted(near), ", ") + "?"
-}
-
-func quoted(names []string) []string {
-	q := make([]string, len(names))
-	for i, n := range names {
-		q[i] = fmt.Sprintf("%q", foreign.NewName(n))
-	}
-	return q
+	return "; did you mean " + strings.Join(foreign.Quoted(near), ", ") + "?"
 }
 
 // listed gives names of others for a sentence.

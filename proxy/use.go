@@ -10,6 +10,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/nearest"
 	"github.com/mcp-workbench/workbench/internal/signature"
 	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/proxy/meta"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
@@ -24,11 +25,11 @@ type want struct {
 func (s *Session) wanted(c *call) (want, error) {
 	var w want
 	if !c.Args.Present() {
-		return w, fmt.Errorf("%s needs arguments: toolbox_name, tool_name and the tool's own arguments", useTool)
+		return w, fmt.Errorf("%s needs arguments: toolbox_name, tool_name and the tool's own arguments", meta.UseTool)
 	}
 	var out [5]wire.Span
 	if err := wire.Find(c.Raw, c.Args, []string{"toolbox_name", "toolbox", "tool_name", "arguments", "tool"}, out[:]); err != nil {
-		return w, fmt.Errorf("%s: %s", useTool, text(err))
+		return w, fmt.Errorf("%s: %s", meta.UseTool, text(err))
 	}
 	name := out[0]
 	if !name.Present() {
@@ -42,11 +43,11 @@ func (s *Session) wanted(c *call) (want, error) {
 	}
 	if out[4].Present() {
 		if c.Raw[out[4].Start] != '{' {
-			return w, fmt.Errorf(`%s: tool is an object of "toolbox", "server" and "name"; or leave it out and give toolbox_name and tool_name`, useTool)
+			return w, fmt.Errorf(`%s: tool is an object of "toolbox", "server" and "name"; or leave it out and give toolbox_name and tool_name`, meta.UseTool)
 		}
 		var in [3]wire.Span
 		if err := wire.Find(c.Raw, out[4], []string{"toolbox", "server", "name"}, in[:]); err != nil {
-			return w, fmt.Errorf("%s: tool: %s", useTool, text(err))
+			return w, fmt.Errorf("%s: tool: %s", meta.UseTool, text(err))
 		}
 		if in[0].Present() {
 			w.toolbox = s.toolboxName(c.Bytes(in[0]))
@@ -56,13 +57,13 @@ func (s *Session) wanted(c *call) (want, error) {
 	}
 	switch {
 	case w.toolbox == "":
-		return w, fmt.Errorf("%s needs toolbox_name (or tool.toolbox)%s", useTool, s.owners(w.tool))
+		return w, fmt.Errorf("%s needs toolbox_name (or tool.toolbox)%s", meta.UseTool, s.owners(w.tool))
 	case w.tool == "":
-		return w, fmt.Errorf("%s needs tool_name (or tool.name)", useTool)
+		return w, fmt.Errorf("%s needs tool_name (or tool.name)", meta.UseTool)
 	case w.arguments.Present() && c.Raw[w.arguments.Start] == '"':
-		return w, fmt.Errorf("%s: arguments must be an object, and not a string that holds one", useTool)
+		return w, fmt.Errorf("%s: arguments must be an object, and not a string that holds one", meta.UseTool)
 	case w.arguments.Present() && c.Raw[w.arguments.Start] != '{':
-		return w, fmt.Errorf("%s: arguments must be an object", useTool)
+		return w, fmt.Errorf("%s: arguments must be an object", meta.UseTool)
 	}
 	return w, nil
 }
@@ -255,7 +256,7 @@ func missing(b *box, w want) error {
 	} else if len(tools) > 0 {
 		msg += "; it has " + listed(tools[:min(len(tools), 20)])
 		if len(tools) > 20 {
-			msg += fmt.Sprintf(" and %d more, which %s tells", len(tools)-20, openTool)
+			msg += fmt.Sprintf(" and %d more, which %s tells", len(tools)-20, meta.OpenTool)
 		}
 	}
 	if len(absent) > 0 {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/proxy/meta"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
@@ -15,7 +16,7 @@ type view struct {
 	direct  *config.Toolbox // the one that is served directly; nil if all are, or it is not there any more
 	spaces  *spaces
 	control *control
-	meta    []metaTool
+	meta    []meta.Tool
 	commons map[string]*toolbox.Toolbox // the servers that sessions share, by toolbox
 }
 
@@ -31,10 +32,10 @@ func (p *Proxy) newView(cfg *config.Config, commons map[string]*toolbox.Toolbox)
 	v := &view{cfg: cfg, commons: commons}
 	if !p.direct() {
 		v.spaces = newSpaces(false, cfg.Toolboxes)
-		v.meta = ownTools(cfg)
-		text := Instructions(cfg)
+		v.meta = meta.Tools(cfg)
+		text := meta.Instructions(cfg)
 		if p.deniesAll(cfg) {
-			text = denied + "."
+			text = meta.Denied + "."
 		}
 		v.control = newControl(p.opts.Version, text, cfg.Toolboxes)
 		return v
@@ -42,9 +43,9 @@ func (p *Proxy) newView(cfg *config.Config, commons map[string]*toolbox.Toolbox)
 	text := fmt.Sprintf("Toolbox %s is in the configuration no longer.", p.opts.Direct)
 	var served []config.Toolbox
 	if t, ok := cfg.Toolbox(p.opts.Direct); ok {
-		v.direct, text, served = t, directInstructions(cfg, t), []config.Toolbox{*t}
+		v.direct, text, served = t, meta.DirectInstructions(cfg, t), []config.Toolbox{*t}
 	}
-	v.meta = resultTools(false, served)
+	v.meta = meta.ResultTools(false, served)
 	v.spaces = newSpaces(true, served)
 	v.control = newControl(p.opts.Version, text, served)
 	return v
@@ -52,3 +53,20 @@ func (p *Proxy) newView(cfg *config.Config, commons map[string]*toolbox.Toolbox)
 
 // cfg is the configuration that the session works by.
 func (s *Session) cfg() *config.Config { return s.view.Load().cfg }
+
+// deniesAll reports whether there is no toolbox because the user may use none.
+func (p *Proxy) deniesAll(cfg *config.Config) bool { return p.only != nil && len(cfg.Toolboxes) == 0 }
+
+// available says which toolboxes there are for the user of the session.
+func (s *Session) available(name string) string {
+	if s.p.deniesAll(s.cfg()) {
+		return meta.Denied
+	}
+	return meta.Available(s.cfg(), name)
+}
+
+// isMeta reports whether a name is one that a tool of workbench's own answers to, of those that the client has.
+func (s *Session) isMeta(name string) bool {
+	name = meta.Canonical(name)
+	return slices.ContainsFunc(s.view.Load().meta, func(t meta.Tool) bool { return t.Name == name })
+}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy"
+	told "github.com/mcp-workbench/workbench/proxy/meta"
 )
 
 // What a client calls a thing that is not there is repeated in a few bytes, clean.
@@ -48,7 +49,7 @@ func TestFaultG91_LongNames(t *testing.T) {
 // The description of a toolbox reaches the model as text, in few enough bytes.
 func TestFaultG89_Descriptions(t *testing.T) {
 	cfg := readConfig(t, `{"toolboxes": {"dev": {"description": "Tools\u001b[31m of \u202edev\u200b `+strings.Repeat("x", 60<<10)+`", "mcpServers": {}}}}`)
-	text := proxy.Instructions(cfg)
+	text := told.Instructions(cfg)
 	if !strings.Contains(text, "  Description: Tools of dev xxx") || len(text) > 4<<10 {
 		t.Errorf("got %.100q (%d bytes), want the description clean and short", text, len(text))
 	}

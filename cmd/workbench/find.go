@@ -11,7 +11,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/find"
-	"github.com/mcp-workbench/workbench/proxy"
+	"github.com/mcp-workbench/workbench/proxy/meta"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
@@ -255,7 +255,7 @@ func indexServers(ctx context.Context, env *environment, names []string) error {
 
 // costs says what the definitions of tools cost whose sizes are given for each toolbox.
 func costs(cfg *config.Config, sizes map[string]int) string {
-	all, told := 0, proxy.AtOnce(cfg)
+	all, told := 0, meta.AtOnce(cfg)
 	for name, size := range sizes {
 		all += size
 		if t, ok := cfg.Toolbox(name); ok && t.Open && cfg.ToolMode != config.ToolModeSearch {

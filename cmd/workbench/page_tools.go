@@ -19,7 +19,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/page"
 	"github.com/mcp-workbench/workbench/internal/status"
 	"github.com/mcp-workbench/workbench/internal/wire"
-	"github.com/mcp-workbench/workbench/proxy"
+	"github.com/mcp-workbench/workbench/proxy/meta"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
@@ -55,7 +55,7 @@ func (v *viewing) toolboxes(_ context.Context, q *page.Query) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, costs := []shownToolbox{}, shownCosts{AtOnce: proxy.AtOnce(cfg)}
+	all, costs := []shownToolbox{}, shownCosts{AtOnce: meta.AtOnce(cfg)}
 	for _, b := range boxes {
 		of, _ := cfg.Toolbox(b.Name)
 		if !q.May(b.Name) {

@@ -38,3 +38,14 @@ func Bytes(s string, most int) string {
 	}
 	return s[:max(end, 0)] + more
 }
+
+// At keeps the first bytes of a text, at most so many, and puts "…" behind them where there were more.
+func At(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	for most > 0 && !utf8.RuneStart(s[most]) {
+		most--
+	}
+	return s[:most] + more
+}

@@ -208,3 +208,12 @@ func JSON(raw []byte) []byte {
 	}
 	return out
 }
+
+// Quoted gives each name as a name in quotes.
+func Quoted(names []string) []string {
+	q := make([]string, len(names))
+	for i, n := range names {
+		q[i] = fmt.Sprintf("%q", NewName(n))
+	}
+	return q
+}

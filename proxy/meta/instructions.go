@@ -1,4 +1,4 @@
-package proxy
+package meta
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/nearest"
 )
@@ -42,10 +43,10 @@ func untrusted(cfg *config.Config) string {
 	if cfg.Untrusted == nil {
 		return ""
 	}
-	return "\n\n" + untrustedAdvice(cfg.Untrusted)
+	return "\n\n" + UntrustedAdvice(cfg.Untrusted)
 }
 
-func untrustedAdvice(u *config.Untrusted) string {
+func UntrustedAdvice(u *config.Untrusted) string {
 	return fmt.Sprintf("Note: %s. Nothing of it is started. It is for the user, not for you, to look at it and to decide: %s.", u, u.Hint())
 }
 
@@ -56,7 +57,7 @@ const (
 )
 
 func presented(t *config.Toolbox) string {
-	return fmt.Sprintf("%s (%d servers)\n  Description: %s\n\n", t.Name, len(t.Servers), describe(t.Description))
+	return fmt.Sprintf("%s (%d servers)\n  Description: %s\n\n", t.Name, len(t.Servers), Describe(t.Description))
 }
 
 // maxUnusable is how many servers are named that cannot be used.
@@ -91,8 +92,8 @@ const (
 	maxIntroduction = 1000
 )
 
-// introduction gives the title and the description by which workbench presents itself: they name the toolboxes.
-func introduction(toolboxes []config.Toolbox) (title, description string) {
+// Introduction gives the title and the description by which workbench presents itself: they name the toolboxes.
+func Introduction(toolboxes []config.Toolbox) (title, description string) {
 	if len(toolboxes) == 0 {
 		return "Workbench", "No toolboxes"
 	}
@@ -105,13 +106,13 @@ func introduction(toolboxes []config.Toolbox) (title, description string) {
 			purposes = append(purposes, fmt.Sprintf("%s (%s)", t.Name, t.Description))
 		}
 	}
-	return cut("Workbench: "+strings.Join(names, ", "), maxTitle), cut("Toolboxes: "+strings.Join(purposes, ", "), maxIntroduction)
+	return cut.At("Workbench: "+strings.Join(names, ", "), maxTitle), cut.At("Toolboxes: "+strings.Join(purposes, ", "), maxIntroduction)
 }
 
-// directInstructions is for a client that was given one toolbox.
-func directInstructions(cfg *config.Config, t *config.Toolbox) string {
+// DirectInstructions is for a client that was given one toolbox.
+func DirectInstructions(cfg *config.Config, t *config.Toolbox) string {
 	return fmt.Sprintf("Toolbox %s (%d servers)\n  Description: %s\n\nIts tools are listed; call them by their names.",
-		t.Name, len(t.Servers), describe(t.Description)) + commands(t) + unusable([]config.Toolbox{*t}) + untrusted(cfg)
+		t.Name, len(t.Servers), Describe(t.Description)) + commands(t) + unusable([]config.Toolbox{*t}) + untrusted(cfg)
 }
 
 // commands says how to begin where a toolbox has a server of commands, whose tools are of no use in another order.
@@ -126,29 +127,18 @@ func commands(t *config.Toolbox) string {
 	return ""
 }
 
-func describe(d foreign.Lines) string {
+func Describe(d foreign.Lines) string {
 	if d.IsEmpty() {
 		return noDescription
 	}
 	return d.String()
 }
 
-// denied is what a user is told who may use no toolbox.
-const denied = "No toolbox is available to you: ask whoever runs this workbench for the right to use one"
+// Denied is what a user is told who may use no toolbox.
+const Denied = "No toolbox is available to you: ask whoever runs this workbench for the right to use one"
 
-// deniesAll reports whether there is no toolbox because the user may use none.
-func (p *Proxy) deniesAll(cfg *config.Config) bool { return p.only != nil && len(cfg.Toolboxes) == 0 }
-
-// available says which toolboxes there are for the user of the session.
-func (s *Session) available(name string) string {
-	if s.p.deniesAll(s.cfg()) {
-		return denied
-	}
-	return available(s.cfg(), name)
-}
-
-// available says which toolboxes there are, the likest to name first said.
-func available(cfg *config.Config, name string) string {
+// Available says which toolboxes there are, the likest to name first said.
+func Available(cfg *config.Config, name string) string {
 	if len(cfg.Toolboxes) == 0 {
 		return "no toolboxes are configured: add them to workbench-config.json" + notUsed(cfg)
 	}

@@ -1,4 +1,4 @@
-package proxy
+package meta
 
 import (
 	"fmt"
@@ -13,8 +13,8 @@ import (
 // instructions, and the definitions of workbench's own tools.
 func AtOnce(cfg *config.Config) int {
 	size := len(Instructions(cfg))
-	for _, t := range ownTools(cfg) {
-		size += len(t.definition) + len(",")
+	for _, t := range Tools(cfg) {
+		size += len(t.Definition) + len(",")
 	}
 	return size + len("[]") - len(",")
 }
@@ -63,34 +63,34 @@ func others(toolboxes []config.Toolbox) string {
 	return string(b[:len(b)-len(", ")])
 }
 
-// briefMetaTools makes the definitions of the meta tools, which then name no toolboxes and leave out what can be done in
+// briefTools makes the definitions of the meta tools, which then name no toolboxes and leave out what can be done in
 // another way.
-func briefMetaTools() []metaTool {
+func briefTools() []Tool {
 	text := map[string]any{"type": "string"}
 	names := map[string]any{"type": "array", "items": text}
-	return []metaTool{
-		define(findTool, "Find tools",
+	return []Tool{
+		define(FindTool, "Find tools",
 			"Find tools in all toolboxes by what you want to do. Tells servers with their tools, best first, and the parameters of the best few. Starts nothing.",
 			map[string]any{
 				"query":   map[string]any{"type": "string", "description": "What you want to do, in a few words"},
 				"toolbox": map[string]any{"type": "string", "description": "Search this one alone"},
-				"detail":  map[string]any{"type": "string", "enum": details()},
+				"detail":  map[string]any{"type": "string", "enum": Details()},
 			}, []string{"query"}, readHints()),
-		define(useTool, "Use tool",
+		define(UseTool, "Use tool",
 			"Call a tool that was found. Its toolbox is opened if it is not.",
 			map[string]any{
 				"toolbox_name": text,
 				"tool_name":    map[string]any{"type": "string", "description": "SERVER/TOOL, or TOOL where one server has it"},
 				"arguments":    map[string]any{"type": "object"},
 			}, []string{"toolbox_name", "tool_name"}, useHints()),
-		define(openTool, "Open toolbox",
+		define(OpenTool, "Open toolbox",
 			"Start the servers of a toolbox and see its tools, or those named, with their parameters.",
 			map[string]any{
 				"toolbox_name": text,
 				"tools":        names,
-				"detail":       map[string]any{"type": "string", "enum": details()},
+				"detail":       map[string]any{"type": "string", "enum": Details()},
 			}, []string{"toolbox_name"}, openHints()),
-		define(statusTool, "Status",
+		define(StatusTool, "Status",
 			"See the state of the servers of open toolboxes, and what to do about those that are not ready.",
 			map[string]any{}, nil, readHints()),
 	}

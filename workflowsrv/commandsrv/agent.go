@@ -68,3 +68,17 @@ type Summarizer interface {
 	// conversation goes on.
 	Summarize(ctx context.Context, said []Exchange) (topic, summary string, err error)
 }
+
+// agents is where agents come from: ours, or one made for a client that lends its model; see Options.
+type agents struct {
+	own     Agent
+	sampled func(create func(ctx context.Context, params []byte) (result []byte, err error)) Agent
+}
+
+// of is the agent that serves a caller, nil if there is none.
+func (a agents) of(c *caller) Agent {
+	if a.own != nil || a.sampled == nil || c.sample == nil {
+		return a.own
+	}
+	return a.sampled(c.sample)
+}

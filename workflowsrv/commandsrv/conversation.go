@@ -29,12 +29,12 @@ const summarized = 200
 
 // runNewConversation ends the conversation with a topic and a summary. Where
 // the model that makes them fails, nothing is changed.
-func runNewConversation(ctx context.Context, s *Server, c *caller, a arguments) (any, *Fault) {
+func runNewConversation(ctx context.Context, s *service, c *caller, a arguments) (any, *Fault) {
 	at, f := s.find(ctx, c, a)
 	if f != nil {
 		return nil, f
 	}
-	if f := s.busy(at); f != nil {
+	if f := s.latest.busy(at); f != nil {
 		return nil, f // before a model is asked for nothing
 	}
 	said, err := s.said(ctx, at, summarized)
@@ -44,10 +44,10 @@ func runNewConversation(ctx context.Context, s *Server, c *caller, a arguments) 
 	var topic, summary string
 	switch {
 	case len(said) == 0:
-	case s.opts.Summarizer == nil:
+	case s.summarizer == nil:
 		topic, summary = extract(said)
 	default:
-		if topic, summary, err = s.opts.Summarizer.Summarize(ctx, said); err != nil {
+		if topic, summary, err = s.summarizer.Summarize(ctx, said); err != nil {
 			return nil, faultf(http.StatusInternalServerError, "the conversation goes on, because the model could not summarize it: %s", err).about(at)
 		}
 	}
@@ -107,7 +107,7 @@ const (
 	maxListed     = 100
 )
 
-func runListConversations(ctx context.Context, s *Server, c *caller, a arguments) (any, *Fault) {
+func runListConversations(ctx context.Context, s *service, c *caller, a arguments) (any, *Fault) {
 	at, f := s.find(ctx, c, a)
 	if f != nil {
 		return nil, f
@@ -132,7 +132,7 @@ func millis(t time.Time) int64 {
 	return t.UnixMilli()
 }
 
-func runActivateConversation(ctx context.Context, s *Server, c *caller, a arguments) (any, *Fault) {
+func runActivateConversation(ctx context.Context, s *service, c *caller, a arguments) (any, *Fault) {
 	at, f := s.find(ctx, c, a)
 	if f != nil {
 		return nil, f
@@ -150,7 +150,7 @@ func runActivateConversation(ctx context.Context, s *Server, c *caller, a argume
 	return statusResult{"ok"}, nil
 }
 
-func runPostFeedback(ctx context.Context, s *Server, c *caller, a arguments) (any, *Fault) {
+func runPostFeedback(ctx context.Context, s *service, c *caller, a arguments) (any, *Fault) {
 	at, f := s.find(ctx, c, a)
 	if f != nil {
 		return nil, f

@@ -3,7 +3,6 @@ package commandsrv
 import (
 	"encoding/json"
 	"strings"
-	"time"
 
 	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/wire"
@@ -80,42 +79,8 @@ func joined(events []event) []event {
 	return list
 }
 
-// note takes a trace of the turn.
-func (t *turn) note(ev command.TraceEvent) { t.add(event{trace: ev}) }
-
-// say takes a piece of what the agent says.
-func (t *turn) say(reply int, piece string) {
-	t.add(event{said: &said{time.Now().UnixMilli(), reply, piece}})
-}
-
-func (t *turn) add(ev event) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if ev.said != nil {
-		if t.said += len(ev.said.Text) + pieceSize; t.said > maxSaid {
-			return
-		}
-	}
-	t.events = append(t.events, ev)
-	close(t.more)
-	t.more = make(chan struct{})
-}
-
-// since gives the events from the n-th on, and what is closed when there are more.
-func (t *turn) since(n int) ([]event, <-chan struct{}) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.events[n:], t.more
-}
-
-// traces are those of the turn.
-func (t *turn) traces() []command.TraceEvent {
-	events, _ := t.since(0)
-	list := []command.TraceEvent{}
-	for _, ev := range events {
-		if ev.said == nil {
-			list = append(list, ev.trace)
-		}
-	}
-	return list
+// withTraces puts the events of a turn into its output.
+func withTraces(output, traces json.RawMessage) json.RawMessage {
+	out := append(json.RawMessage{}, output[:len(output)-1]...)
+	return append(append(append(out, `,"traces":`...), traces...), '}')
 }

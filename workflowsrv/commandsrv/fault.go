@@ -73,3 +73,5 @@ func faultOf(err error) *Fault {
 	}
 	return faultf(http.StatusInternalServerError, "%s", strings.TrimSpace(err.Error()))
 }
+
+var errClosed = errors.New("the server is shutting down")

@@ -248,20 +248,6 @@ func (s *Server) noTurn(w http.ResponseWriter, owner, key string, err error) {
 	writeFault(w, f)
 }
 
-// result finds a turn of a conversation with this workflow: those with others
-// are kept in the same place, and are not for who may only use this one.
-func (s *Server) result(ctx context.Context, owner, key string) (store.Result, error) {
-	found, err := s.store.Result(ctx, owner, key)
-	if err != nil {
-		return store.Result{}, err
-	}
-	conversation, err := s.store.Conversation(ctx, owner, found.Conversation)
-	if err == nil && conversation.Workflow != s.workflow {
-		err = store.ErrNotFound
-	}
-	return found, err
-}
-
 func writeJSON(w http.ResponseWriter, status int, body []byte) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)

@@ -42,7 +42,7 @@ type endpoint struct {
 func (e endpoint) Connect(send func(msg []byte)) wire.Session {
 	d := &door{s: e.s, who: e.who}
 	server := &mcpserve.Server{
-		Name: serverName, Version: e.s.opts.Version, Engine: e.s.engineForMCP(), Methods: []string{"tools/list", "prompts/list", "prompts/get"},
+		Name: serverName, Version: e.s.version, Engine: e.s.engineForMCP(), Methods: []string{"tools/list", "prompts/list", "prompts/get"},
 		Knows: func(tool string) bool { return e.s.operations[tool] != nil },
 		Call:  d.call, MaxRunning: maxRunning,
 	}
@@ -127,17 +127,6 @@ func apart(result json.RawMessage) (rest json.RawMessage, more []byte) {
 	return wire.Splice(nil, result, wire.Edit{Span: at[0], New: wire.MustEncode(texts)}), more
 }
 
-// A reply is what the user answered to the question of an earlier turn.
-type reply struct{ turn, text string }
-
-// readReply takes a reply as the next instruction would give it.
-func readReply(a *mcpserve.Answer) *reply {
-	if a.Action != "accept" || len(a.Form) == 0 {
-		return &reply{a.State, command.Abort}
-	}
-	return &reply{a.State, string(a.Form)}
-}
-
 // asks gives the question that a result asks, nil if it asks none.
 func asks(result json.RawMessage) *mcpserve.Question {
 	var r turnResult
@@ -182,16 +171,15 @@ func elicit(ask mcpserve.Asker) asker {
 }
 
 // newMCPEngine returns the engine that answers what is no tool call.
-func (s *Server) newMCPEngine() *mcpserver.MCPServer {
-	info := s.engine().Workflow().Info()
-	engine := mcpserver.NewMCPServer(serverName, s.opts.Version,
+func newMCPEngine(info command.Info, version string, table []*operation) *mcpserver.MCPServer {
+	engine := mcpserver.NewMCPServer(serverName, version,
 		mcpserver.WithToolCapabilities(false), mcpserver.WithPromptCapabilities(false),
 		mcpserver.WithDescription("Commands of the workflow "+info.WorkflowName),
 		mcpserver.WithInstructions(instructions(info)),
 		// The tools are the same for everybody as long as the program runs.
 		mcpserver.WithCacheHints(int64(3600*1000), mcp.CacheScopePublic),
 	)
-	for _, o := range s.table {
+	for _, o := range table {
 		never := false
 		engine.AddTool(mcp.Tool{
 			Name: o.name, Title: o.title, Description: o.description,
@@ -230,4 +218,12 @@ func withFault(output string) json.RawMessage {
 	i := strings.LastIndex(output, `,"required":`)
 	required := strings.TrimSuffix(output[i+1:], "}")
 	return json.RawMessage(output[:i] + `,"anyOf":[{` + required + `},{"required":["code","message","data"]}]}`)
+}
+
+// readReply takes a reply as the next instruction would give it.
+func readReply(a *mcpserve.Answer) *reply {
+	if a.Action != "accept" || len(a.Form) == 0 {
+		return &reply{a.State, command.Abort}
+	}
+	return &reply{a.State, string(a.Form)}
 }

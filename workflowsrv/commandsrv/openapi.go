@@ -44,7 +44,7 @@ func (s *Server) openAPI() json.RawMessage {
 	paths[pathOpenAPI] = map[string]any{"get": map[string]any{"operationId": "openapi", "summary": "This document", "responses": responses(text(`{"type":"object"}`), nil, "application/json")}}
 	return wire.MustEncode(map[string]any{
 		"openapi":    "3.1.0",
-		"info":       map[string]any{"title": info.WorkflowName, "description": info.Description, "version": s.opts.Version},
+		"info":       map[string]any{"title": info.WorkflowName, "description": info.Description, "version": s.version},
 		"servers":    []any{map[string]any{"url": "."}},
 		"security":   []any{map[string]any{"token": []any{}}},
 		"paths":      paths,

@@ -2,16 +2,19 @@ package commandsrv
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
-	"runtime/debug"
 	"strings"
 	"time"
 
-	"github.com/mcp-workbench/workbench/internal/logkey"
-	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
 )
+
+// A service carries out operations.
+type service struct {
+	runner
+	startup    string // Options.Startup
+	summarizer Summarizer
+}
 
 // An operation is one thing that a client can ask for: a tool over MCP, a
 // method and a path over HTTP.
@@ -22,7 +25,7 @@ type operation struct {
 	method, path             string
 	readOnly, idempotent     bool
 	openWorld                bool
-	run                      func(ctx context.Context, s *Server, c *caller, a arguments) (any, *Fault)
+	run                      func(ctx context.Context, s *service, c *caller, a arguments) (any, *Fault)
 }
 
 // read reads the arguments of a call.
@@ -34,50 +37,10 @@ func (o *operation) read(c *caller, raw []byte) (arguments, *Fault) {
 	return a, f
 }
 
-// call carries out an operation with arguments that are not read yet.
-func (s *Server) call(ctx context.Context, o *operation, c *caller, raw []byte) (json.RawMessage, *Fault) {
-	a, f := o.read(c, raw)
-	if f != nil {
-		return nil, f
-	}
-	return s.carryOn(ctx, o, c, a)
-}
-
-// carryOn carries out an operation. A panic costs this call alone.
-func (s *Server) carryOn(ctx context.Context, o *operation, c *caller, a arguments) (result json.RawMessage, f *Fault) {
-	defer func() {
-		if p := recover(); p != nil {
-			s.opts.Logger.Error().Str(logkey.Tool, o.name).Interface(logkey.Panic, p).Bytes(logkey.Stack, debug.Stack()).Msg("a call failed within")
-			result, f = nil, faultf(http.StatusInternalServerError, "this is a fault of the server; its log says more")
-		}
-	}()
-	s.refresh(ctx)
-	value, f := o.run(ctx, s, c, a)
-	if f != nil {
-		s.failed(o.name, f)
-		return nil, f
-	}
-	if done, ok := value.(json.RawMessage); ok {
-		return done, nil
-	}
-	return wire.MustEncode(value), nil
-}
-
-// failed logs a fault that is not the caller's. Turns log theirs themselves, once
-// for all who wait for them.
-func (s *Server) failed(tool string, f *Fault) {
-	if o := s.operations[tool]; f.Code < http.StatusInternalServerError || f.Code == http.StatusGatewayTimeout || o != nil && o.turn() {
-		return
-	}
-	at := session{place: place{owner: f.Data.UserID}, handle: f.Data.SessionID}
-	at.Conversation = f.Data.ConversationID
-	s.concerning(s.opts.Logger.Error(), tool, at, f.Data.TurnKey).AnErr(logkey.Err, f).Msg("an operation failed")
-}
-
 // runTurn gives the run of an operation that is a turn; read takes the request
 // from the arguments.
-func runTurn(read func(a arguments) request) func(ctx context.Context, s *Server, c *caller, a arguments) (any, *Fault) {
-	return func(ctx context.Context, s *Server, c *caller, a arguments) (any, *Fault) {
+func runTurn(read func(a arguments) request) func(ctx context.Context, s *service, c *caller, a arguments) (any, *Fault) {
+	return func(ctx context.Context, s *service, c *caller, a arguments) (any, *Fault) {
 		at, r, f := s.asked(ctx, c, a, read)
 		if f != nil {
 			return nil, f
@@ -95,7 +58,7 @@ func runTurn(read func(a arguments) request) func(ctx context.Context, s *Server
 const maxQuery = 32 << 10
 
 // asked reads the session and the request of a turn.
-func (s *Server) asked(ctx context.Context, c *caller, a arguments, read func(a arguments) request) (session, request, *Fault) {
+func (s *service) asked(ctx context.Context, c *caller, a arguments, read func(a arguments) request) (session, request, *Fault) {
 	at, f := s.find(ctx, c, a)
 	if f != nil {
 		return at, request{}, f
@@ -108,7 +71,7 @@ func (s *Server) asked(ctx context.Context, c *caller, a arguments, read func(a 
 		r.text, r.answers, r.action = c.answer.text, c.answer.turn, nil
 	}
 	if r.kind == kindAgent {
-		if s.agentFor(c) == nil {
+		if s.agents.of(c) == nil {
 			return at, r, faultf(http.StatusServiceUnavailable, "no model is configured here (models in the configuration), so nothing can be planned; use invoke_assistant for an instruction in words, or get_commands and execute_command").about(at)
 		}
 		if r.text == "" {
@@ -143,14 +106,14 @@ func agentRequest(a arguments) request {
 	return request{kind: kindAgent, text: strings.TrimLeft(strings.TrimSpace(a.text("user_query")), "/ ")}
 }
 
-func runWorkflowInfo(ctx context.Context, s *Server, c *caller, a arguments) (any, *Fault) {
+func runWorkflowInfo(ctx context.Context, s *service, c *caller, a arguments) (any, *Fault) {
 	if _, f := s.find(ctx, c, a); f != nil {
 		return nil, f
 	}
 	return s.engine().Workflow().Info(), nil
 }
 
-func runGetCommands(ctx context.Context, s *Server, c *caller, a arguments) (any, *Fault) {
+func runGetCommands(ctx context.Context, s *service, c *caller, a arguments) (any, *Fault) {
 	at, f := s.find(ctx, c, a)
 	if f != nil {
 		return nil, f

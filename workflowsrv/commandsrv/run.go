@@ -10,34 +10,116 @@ import (
 	"sync"
 	"time"
 
-	"github.com/rs/zerolog"
-
 	"github.com/mcp-workbench/workbench/internal/logkey"
+	"github.com/mcp-workbench/workbench/internal/mcpserve"
 	"github.com/mcp-workbench/workbench/internal/pause"
 	"github.com/mcp-workbench/workbench/internal/store"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
 )
 
+// A runner carries turns from their beginning to the end that is kept. They outlive the calls that began them.
+type runner struct {
+	worker
+	agents agents
+	latest latest
+	life   context.Context
+	end    context.CancelCauseFunc
+	owed   sync.WaitGroup // turns under way
+}
+
+// Close ends the turns under way and waits for them. It may be called twice.
+// The store and whatever the engine calls must be closed after.
+func (r *runner) Close() error {
+	r.latest.close()
+	r.end(errClosed)
+	r.owed.Wait()
+	return nil
+}
+
+// begin begins a turn, or joins the one that the same request has begun.
+func (r *runner) begin(c *caller, at session, asked request) (*turn, *Fault) {
+	return r.latest.join(at, asked, func(digest string) *turn {
+		t := &turn{key: store.NewID(), digest: digest, at: at, request: asked, ask: c.ask, agent: r.agents.of(c),
+			started: make(chan struct{}), done: make(chan struct{}), more: make(chan struct{})}
+		t.ctx, t.stop = context.WithCancelCause(r.life)
+		r.owed.Go(func() { r.run(t) })
+		return t
+	})
+}
+
+// carryOut begins a turn, or joins it, and waits for its result.
+func (r *runner) carryOut(ctx context.Context, c *caller, at session, asked request, wait time.Duration) (json.RawMessage, *Fault) {
+	ctx, cancel := context.WithTimeoutCause(ctx, wait, errWait)
+	defer cancel()
+	c.ask, c.sample = c.ask.within(ctx), c.sample.within(ctx)
+	t, f := r.begin(c, at, asked)
+	if f != nil {
+		return nil, f
+	}
+	return r.await(ctx, c, t)
+}
+
+var errWait = errors.New("the time to wait is over")
+
+// await waits for the result of a turn, handing on its events.
+func (r *runner) await(ctx context.Context, c *caller, t *turn) (json.RawMessage, *Fault) {
+	t.wait(1)
+	defer t.wait(-1)
+	if t.watch(ctx, c.tell) {
+		return r.deliver(ctx, c, t)
+	}
+	cause := context.Cause(ctx)
+	if errors.Is(cause, mcpserve.ErrCancelled) && t.wait(0) == 1 {
+		t.stop(errStopped) // nobody else waits
+	}
+	if cause == errWait {
+		<-t.started // so that GET turns/KEY finds it
+	}
+	f := faultf(http.StatusGatewayTimeout, "the turn takes longer than the time to wait; it goes on: send the same request again to wait for it, or over HTTP GET turns/%s", t.name()).about(t.at)
+	if cause != errWait && !errors.Is(cause, context.Canceled) {
+		f.Code, f.Message = http.StatusServiceUnavailable, fmt.Sprintf("%s; what the turn has done by then is told by GET turns/%s, or by the same request", cause, t.name())
+	}
+	f.Data.TurnKey = t.name()
+	return nil, f
+}
+
+// deliver gives the result of a turn that is over.
+func (r *runner) deliver(ctx context.Context, c *caller, t *turn) (json.RawMessage, *Fault) {
+	if ctx.Err() == nil {
+		t.mu.Lock()
+		t.heard = true
+		t.mu.Unlock()
+		r.latest.forget(t)
+	}
+	if t.fault != nil {
+		return nil, t.fault
+	}
+	if c.tell != nil {
+		return t.output, nil
+	}
+	return withTraces(t.output, wire.MustEncode(t.traces())), nil
+}
+
 // run is a turn from its start to its end.
-func (s *Server) run(t *turn) {
+func (r *runner) run(t *turn) {
 	started := sync.OnceFunc(func() { close(t.started) })
 	defer func() {
 		t.ended = time.Now()
 		if t.fault != nil {
-			s.blame(t)
+			r.blame(t)
 		}
 		started()
 		close(t.done)
 	}()
-	flight, err := s.store.Start(s.life, t.at.owner, t.at.Conversation, store.Request{Key: t.name(), Digest: t.digest, Kind: t.request.kind, Message: t.request.text})
+	flight, err := r.store.Start(r.life, t.at.owner, t.at.Conversation, store.Request{Key: t.name(), Digest: t.digest, Kind: t.request.kind, Message: t.request.text})
 	var busy *store.BusyError
 	if errors.As(err, &busy) && busy.Digest == t.digest {
 		t.mu.Lock()
 		t.key = busy.Key
 		t.mu.Unlock()
 		started()
-		t.output, t.fault = s.follow(s.life, t)
+		t.output, t.fault = r.follow(r.life, t)
 		return
 	}
 	if err != nil {
@@ -48,7 +130,7 @@ func (s *Server) run(t *turn) {
 	kept := false
 	defer func() {
 		if !kept {
-			s.release(t, flight)
+			r.release(t, flight)
 		}
 	}()
 	defer t.stop(nil)
@@ -62,7 +144,7 @@ func (s *Server) run(t *turn) {
 		}
 	}()
 	var end store.Turn
-	end, t.fault = s.attempt(t.ctx, t)
+	end, t.fault = r.attempt(t.ctx, t)
 	if t.fault != nil && t.fault.Code < http.StatusInternalServerError {
 		return // nothing was done
 	}
@@ -76,7 +158,7 @@ func (s *Server) run(t *turn) {
 	if t.fault == nil {
 		t.output = end.Output
 	}
-	if err := s.finish(flight, end); err != nil {
+	if err := r.finish(flight, end); err != nil {
 		t.output, t.fault = nil, faultOf(fmt.Errorf("the turn is over, but it could not be kept: %w", err))
 		t.fault.Data.TurnKey = t.name()
 		return
@@ -84,35 +166,29 @@ func (s *Server) run(t *turn) {
 	kept = true
 }
 
-// blame completes the fault of a turn, and logs it where it is not the caller's.
-func (s *Server) blame(t *turn) {
+// blame completes the fault of a turn, and logs it where it is not the caller'r.
+func (r *runner) blame(t *turn) {
 	t.fault.about(t.at)
 	if t.fault.Code < http.StatusInternalServerError {
 		return
 	}
-	s.concerning(s.opts.Logger.Error(), t.request.kind, t.at, t.name()).AnErr(logkey.Err, t.fault).Msg("a turn failed")
-}
-
-// concerning says in a line of the log which turn it is about, or with key "" which session.
-func (s *Server) concerning(line *zerolog.Event, tool string, at session, key string) *zerolog.Event {
-	return line.Str(logkey.Tool, tool).Str(logkey.User, at.owner).Str(logkey.Session, at.handle).
-		Str(logkey.Conversation, at.Conversation).Str(logkey.Turn, key)
+	concerning(r.log.Error(), t.request.kind, t.at, t.name()).AnErr(logkey.Err, t.fault).Msg("a turn failed")
 }
 
 // attempt is work of which a panic costs this turn alone.
-func (s *Server) attempt(ctx context.Context, t *turn) (end store.Turn, f *Fault) {
+func (r *runner) attempt(ctx context.Context, t *turn) (end store.Turn, f *Fault) {
 	defer func() {
 		if p := recover(); p != nil {
-			s.concerning(s.opts.Logger.Error(), t.request.kind, t.at, t.name()).Interface(logkey.Panic, p).Bytes(logkey.Stack, debug.Stack()).Msg("a turn failed within")
+			concerning(r.log.Error(), t.request.kind, t.at, t.name()).Interface(logkey.Panic, p).Bytes(logkey.Stack, debug.Stack()).Msg("a turn failed within")
 			end, f = store.Turn{}, faultf(http.StatusInternalServerError, "this is a fault of the server; its log says more")
 		}
 	}()
-	end, f = s.work(ctx, t)
+	end, f = r.work(ctx, t)
 	switch {
 	case f == nil || f.Code < http.StatusInternalServerError || ctx.Err() == nil:
 		return end, f
 	case t.stopped():
-		return s.halted(t)
+		return r.halted(r.life, t)
 	}
 	f = faultOf(context.Cause(ctx)) // which says more than that it was cancelled
 	if more := t.account(); more != "" {
@@ -128,8 +204,8 @@ const (
 )
 
 // finish keeps a turn. It is tried again for a while: its work is done.
-func (s *Server) finish(flight *store.Flight, end store.Turn) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.life), finishTime)
+func (r *runner) finish(flight *store.Flight, end store.Turn) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.life), finishTime)
 	defer cancel()
 	for {
 		_, err := flight.Finish(ctx, end)
@@ -142,38 +218,38 @@ func (s *Server) finish(flight *store.Flight, end store.Turn) error {
 		case <-time.After(pollEvery):
 		case <-ctx.Done():
 			return err
-		case <-s.life.Done():
+		case <-r.life.Done():
 			return err
 		}
 	}
 }
 
 // release gives a conversation back, whatever becomes of the turn.
-func (s *Server) release(t *turn, flight *store.Flight) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.life), finishTime)
+func (r *runner) release(t *turn, flight *store.Flight) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.life), finishTime)
 	defer cancel()
 	if err := flight.Release(ctx); err != nil {
-		s.concerning(s.opts.Logger.Warn(), t.request.kind, t.at, t.name()).AnErr(logkey.Err, err).Msg("a conversation could not be given back")
+		concerning(r.log.Warn(), t.request.kind, t.at, t.name()).AnErr(logkey.Err, err).Msg("a conversation could not be given back")
 	}
 }
 
 // follow waits for a turn that the same request has begun in another process.
-func (s *Server) follow(ctx context.Context, t *turn) (json.RawMessage, *Fault) {
+func (r *runner) follow(ctx context.Context, t *turn) (json.RawMessage, *Fault) {
 	for {
-		r, err := s.store.Result(ctx, t.at.owner, t.name())
+		found, err := r.store.Result(ctx, t.at.owner, t.name())
 		switch {
 		case err != nil:
 			return nil, faultOf(err)
-		case r.Progress == store.Lost:
+		case found.Progress == store.Lost:
 			return nil, faultf(http.StatusInternalServerError, "the process that worked on the turn ended before it did; what it has done is unknown")
-		case r.Progress == store.Done:
-			for _, raw := range r.Turn.Traces {
+		case found.Progress == store.Done:
+			for _, raw := range found.Turn.Traces {
 				var ev command.TraceEvent
 				if json.Unmarshal(raw, &ev) == nil {
 					t.note(ev)
 				}
 			}
-			return endOf(r.Turn)
+			return endOf(found.Turn)
 		}
 		if err := pause.For(ctx, pollEvery); err != nil {
 			return nil, faultOf(err)

@@ -2,18 +2,18 @@ package commandsrv
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"errors"
-	"fmt"
+	"encoding/json"
+	"net/http"
+	"runtime/debug"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	mcpserver "github.com/mark3labs/mcp-go/server"
 	"github.com/rs/zerolog"
 
+	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/store"
+	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
 )
 
@@ -47,44 +47,12 @@ type Options struct {
 // A Server serves one workflow to any number of clients. What it is asked for
 // is done for a principal, who sees nothing of others.
 type Server struct {
-	served       atomic.Pointer[served]
-	store        *store.Store
-	workflow     string // what its conversations are kept under
-	opts         Options
+	service
+	version      string
 	operations   map[string]*operation
 	table        []*operation
 	engineForMCP func() *mcpserver.MCPServer // made once, when it is wanted
-
-	// life is that of the turns, which outlive the calls that began them.
-	life   context.Context
-	end    context.CancelCauseFunc
-	owed   sync.WaitGroup // turns under way
-	mu     sync.Mutex     // guards what follows
-	closed bool
-	turns  map[place]*turn // the last one of each session
-	swept  time.Time
 }
-
-// served is what a server serves at a time.
-type served struct {
-	engine  *command.Engine
-	version string // whether its commands are the same as before
-}
-
-// engine is what runs the commands now.
-func (s *Server) engine() *command.Engine { return s.served.Load().engine }
-
-// refresh takes over a workflow that was edited.
-func (s *Server) refresh(ctx context.Context) {
-	if s.opts.Refresh == nil {
-		return
-	}
-	if engine := s.opts.Refresh(ctx); engine != nil {
-		s.served.Store(&served{engine, version(engine.Workflow())})
-	}
-}
-
-var errClosed = errors.New("the server is shutting down")
 
 // New returns a server of the workflow that the engine runs. Its conversations
 // are kept in st under the name of the workflow. It starts nothing.
@@ -92,33 +60,57 @@ func New(engine *command.Engine, st *store.Store, opts Options) *Server {
 	if opts.MaxTurn == 0 {
 		opts.MaxTurn = 30 * time.Minute
 	}
-	s := &Server{store: st, workflow: engine.Workflow().Name, opts: opts, operations: map[string]*operation{}, turns: map[place]*turn{}}
-	s.served.Store(&served{engine, version(engine.Workflow())})
+	kept := &book{st, engine.Workflow().Name, opts.Logger}
+	now := &live{renew: opts.Refresh}
+	now.take(engine)
+	s := &Server{version: opts.Version, operations: map[string]*operation{}, table: operationTable(), service: service{
+		startup: opts.Startup, summarizer: opts.Summarizer,
+		runner: runner{worker: worker{now, kept, opts.MaxTurn}, agents: agents{opts.Agent, opts.Sampled}, latest: latest{turns: map[place]*turn{}}},
+	}}
 	s.life, s.end = context.WithCancelCause(context.Background())
-	s.engineForMCP = sync.OnceValue(s.newMCPEngine)
-	s.table = operationTable()
+	s.engineForMCP = sync.OnceValue(func() *mcpserver.MCPServer { return newMCPEngine(s.engine().Workflow().Info(), s.version, s.table) })
 	for _, o := range s.table {
 		s.operations[o.name] = o
 	}
 	return s
 }
 
-// Close ends the turns under way and waits for them. It may be called twice.
-// The store and whatever the engine calls must be closed after.
-func (s *Server) Close() error {
-	s.mu.Lock()
-	s.closed = true
-	s.mu.Unlock()
-	s.end(errClosed)
-	s.owed.Wait()
-	return nil
+// call carries out an operation with arguments that are not read yet.
+func (s *Server) call(ctx context.Context, o *operation, c *caller, raw []byte) (json.RawMessage, *Fault) {
+	a, f := o.read(c, raw)
+	if f != nil {
+		return nil, f
+	}
+	return s.carryOn(ctx, o, c, a)
 }
 
-// version tells one state of a workflow from another by what its commands do.
-func version(w *command.Workflow) string {
-	h := sha256.New()
-	for _, c := range w.Commands {
-		fmt.Fprintf(h, "%s\x00%s\x00%s\x00%s\x00", c.Name, c.Description, c.Effect, c.Schema)
+// carryOn carries out an operation. A panic costs this call alone.
+func (s *Server) carryOn(ctx context.Context, o *operation, c *caller, a arguments) (result json.RawMessage, f *Fault) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.log.Error().Str(logkey.Tool, o.name).Interface(logkey.Panic, p).Bytes(logkey.Stack, debug.Stack()).Msg("a call failed within")
+			result, f = nil, faultf(http.StatusInternalServerError, "this is a fault of the server; its log says more")
+		}
+	}()
+	s.refresh(ctx)
+	value, f := o.run(ctx, &s.service, c, a)
+	if f != nil {
+		s.failed(o.name, f)
+		return nil, f
 	}
-	return hex.EncodeToString(h.Sum(nil)[:16])
+	if done, ok := value.(json.RawMessage); ok {
+		return done, nil
+	}
+	return wire.MustEncode(value), nil
+}
+
+// failed logs a fault that is not the caller's. Turns log theirs themselves, once
+// for all who wait for them.
+func (s *Server) failed(tool string, f *Fault) {
+	if o := s.operations[tool]; f.Code < http.StatusInternalServerError || f.Code == http.StatusGatewayTimeout || o != nil && o.turn() {
+		return
+	}
+	at := session{place: place{owner: f.Data.UserID}, handle: f.Data.SessionID}
+	at.Conversation = f.Data.ConversationID
+	concerning(s.log.Error(), tool, at, f.Data.TurnKey).AnErr(logkey.Err, f).Msg("an operation failed")
 }

@@ -7,14 +7,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
-	"github.com/mcp-workbench/workbench/internal/mcpserve"
-	"github.com/mcp-workbench/workbench/internal/store"
-	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
 )
 
@@ -106,96 +104,6 @@ func (t *turn) owes(digest string) bool {
 	return t.digest == digest && !t.heard && !(t.over() && t.stopped())
 }
 
-// begin begins a turn, or joins the one that the same request has begun.
-func (s *Server) begin(c *caller, at session, r request) (*turn, *Fault) {
-	digest := r.digest(at)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.sweepLocked()
-	if last := s.turns[at.place]; last != nil {
-		if last.owes(digest) {
-			return last, nil
-		}
-		if !last.over() && r.aborts() {
-			last.stop(errStopped)
-			return last, nil
-		}
-		if !last.over() {
-			f := faultOf(&store.BusyError{Key: last.name()})
-			return nil, f.about(at)
-		}
-	}
-	if s.closed {
-		return nil, faultOf(errClosed).about(at)
-	}
-	t := &turn{key: store.NewID(), digest: digest, at: at, request: r, ask: c.ask, agent: s.agentFor(c),
-		started: make(chan struct{}), done: make(chan struct{}), more: make(chan struct{})}
-	t.ctx, t.stop = context.WithCancelCause(s.life)
-	s.turns[at.place] = t
-	s.owed.Go(func() { s.run(t) })
-	return t, nil
-}
-
-// busy is the fault of what cannot be done while a turn is under way.
-func (s *Server) busy(at session) *Fault {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if t := s.turns[at.place]; t != nil && !t.over() {
-		return faultOf(&store.BusyError{Key: t.name()}).about(at)
-	}
-	return nil
-}
-
-// sweepLocked forgets results that nobody came back for.
-func (s *Server) sweepLocked() {
-	now := time.Now()
-	if now.Sub(s.swept) < time.Minute {
-		return
-	}
-	s.swept = now
-	for at, t := range s.turns {
-		if t.over() && now.Sub(t.ended) > resultTTL {
-			delete(s.turns, at)
-		}
-	}
-}
-
-// carryOut begins a turn, or joins it, and waits for its result.
-func (s *Server) carryOut(ctx context.Context, c *caller, at session, r request, wait time.Duration) (json.RawMessage, *Fault) {
-	ctx, cancel := context.WithTimeoutCause(ctx, wait, errWait)
-	defer cancel()
-	c.ask, c.sample = c.ask.within(ctx), c.sample.within(ctx)
-	t, f := s.begin(c, at, r)
-	if f != nil {
-		return nil, f
-	}
-	return s.await(ctx, c, t)
-}
-
-var errWait = errors.New("the time to wait is over")
-
-// await waits for the result of a turn, handing on its events.
-func (s *Server) await(ctx context.Context, c *caller, t *turn) (json.RawMessage, *Fault) {
-	t.wait(1)
-	defer t.wait(-1)
-	if t.watch(ctx, c.tell) {
-		return s.deliver(ctx, c, t)
-	}
-	cause := context.Cause(ctx)
-	if errors.Is(cause, mcpserve.ErrCancelled) && t.wait(0) == 1 {
-		t.stop(errStopped) // nobody else waits
-	}
-	if cause == errWait {
-		<-t.started // so that GET turns/KEY finds it
-	}
-	f := faultf(http.StatusGatewayTimeout, "the turn takes longer than the time to wait; it goes on: send the same request again to wait for it, or over HTTP GET turns/%s", t.name()).about(t.at)
-	if cause != errWait && !errors.Is(cause, context.Canceled) {
-		f.Code, f.Message = http.StatusServiceUnavailable, fmt.Sprintf("%s; what the turn has done by then is told by GET turns/%s, or by the same request", cause, t.name())
-	}
-	f.Data.TurnKey = t.name()
-	return nil, f
-}
-
 // watch hands on the events of a turn from its beginning to its end, and reports
 // whether it is over; tell may be nil. It ends with ctx, too.
 func (t *turn) watch(ctx context.Context, tell func(event)) bool {
@@ -230,29 +138,81 @@ func (t *turn) wait(more int) int {
 	return t.waits
 }
 
-// deliver gives the result of a turn that is over.
-func (s *Server) deliver(ctx context.Context, c *caller, t *turn) (json.RawMessage, *Fault) {
-	if ctx.Err() == nil {
-		t.mu.Lock()
-		t.heard = true
-		t.mu.Unlock()
-		s.mu.Lock()
-		if s.turns[t.at.place] == t {
-			delete(s.turns, t.at.place)
-		}
-		s.mu.Unlock()
+// errStopped is why a turn ends that its user has stopped.
+var errStopped = errors.New("the turn was stopped")
+
+func (t *turn) stopped() bool { return context.Cause(t.ctx) == errStopped }
+
+// aborts reports whether a request is the command that gives up what goes on.
+func (r request) aborts() bool {
+	text := r.text
+	if r.action != nil {
+		text = r.action.CommandName
 	}
-	if t.fault != nil {
-		return nil, t.fault
-	}
-	if c.tell != nil {
-		return t.output, nil
-	}
-	return withTraces(t.output, wire.MustEncode(t.traces())), nil
+	return strings.EqualFold(strings.Trim(text, " \t\r\n/"), command.Abort)
 }
 
-// withTraces puts the events of a turn into its output.
-func withTraces(output, traces json.RawMessage) json.RawMessage {
-	out := append(json.RawMessage{}, output[:len(output)-1]...)
-	return append(append(append(out, `,"traces":`...), traces...), '}')
+// account says what a turn that was cut off has done, and what was under way, in
+// sentences behind another one.
+func (t *turn) account() (text string) {
+	var done []string
+	under := ""
+	for _, ev := range t.traces() {
+		switch {
+		case ev.CommandName == nil:
+		case ev.Direction == command.ToWorkflow:
+			under = *ev.CommandName
+		default:
+			if under = ""; ev.Success != nil && *ev.Success && !slices.Contains(done, *ev.CommandName) {
+				done = append(done, *ev.CommandName)
+			}
+		}
+	}
+	if len(done) > 0 {
+		text += " Done before that, and not taken back: " + strings.Join(done, ", ") + "."
+	}
+	if under != "" {
+		text += " " + under + " was under way; whether it was carried out is not known."
+	}
+	return text
+}
+
+// note takes a trace of the turn.
+func (t *turn) note(ev command.TraceEvent) { t.add(event{trace: ev}) }
+
+// say takes a piece of what the agent says.
+func (t *turn) say(reply int, piece string) {
+	t.add(event{said: &said{time.Now().UnixMilli(), reply, piece}})
+}
+
+func (t *turn) add(ev event) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if ev.said != nil {
+		if t.said += len(ev.said.Text) + pieceSize; t.said > maxSaid {
+			return
+		}
+	}
+	t.events = append(t.events, ev)
+	close(t.more)
+	t.more = make(chan struct{})
+}
+
+// since gives the events from the n-th on, and what is closed when there are more.
+func (t *turn) since(n int) ([]event, <-chan struct{}) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.events[n:], t.more
+}
+
+// traces are those of the turn.
+func (t *turn) traces() []command.TraceEvent {
+	events, _ := t.since(0)
+	list := []command.TraceEvent{}
+	for _, ev := range events {
+		if ev.said == nil {
+			list = append(list, ev.trace)
+		}
+	}
+	return list
 }

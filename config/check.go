@@ -235,7 +235,7 @@ func (c *checker) oneDesk(n *node, path string, servers []Server) {
 	first := ""
 	for i, s := range servers {
 		switch {
-		case s.Builtin != "commands":
+		case s.Builtin != BuiltinCommands:
 		case first == "":
 			first = s.Name
 		default:

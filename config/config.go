@@ -192,8 +192,11 @@ const (
 	TransportBuiltin Transport = "builtin" // inside workbench itself
 )
 
-// BuiltinWorkflow is the name of the workflow server, which is inside workbench.
-const BuiltinWorkflow = "workflow"
+// The names of the servers that are inside workbench.
+const (
+	BuiltinWorkflow = "workflow"
+	BuiltinCommands = "commands"
+)
 
 // What a server of commands serves besides a folder.
 const (

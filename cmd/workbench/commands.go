@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/workbench/host/commandhost"
+	"github.com/mcp-workbench/workbench/host/toolcaller"
 	"github.com/mcp-workbench/workbench/toolbox"
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
 )
@@ -71,7 +73,7 @@ type folderVerdict struct {
 }
 
 func checkCommands(ctx context.Context, env *environment, dir string, offline, asJSON bool) error {
-	root, err := openWorkflow(dir)
+	root, err := commandhost.OpenFolder(dir)
 	if err != nil {
 		why := unreadable(err)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -115,8 +117,8 @@ func checkCommands(ctx context.Context, env *environment, dir string, offline, a
 
 // knownTools gives the tools of the toolboxes that a folder mentions. A server
 // that does not tell its own is noted in the verdict.
-func (e *environment) knownTools(ctx context.Context, folder *workflowFolder, offline bool, v *folderVerdict) (command.LoadOptions, error) {
-	opts := folder.options()
+func (e *environment) knownTools(ctx context.Context, folder *commandhost.Folder, offline bool, v *folderVerdict) (command.LoadOptions, error) {
+	opts := folder.Options()
 	opts.Tools, opts.LookupEnv, opts.LookPath = []command.Tool{}, e.lookup, exec.LookPath
 	cfg, _, err := e.load()
 	if err != nil {
@@ -143,7 +145,7 @@ func (e *environment) knownTools(ctx context.Context, folder *workflowFolder, of
 	if offline {
 		get = e.recallBoxes
 	}
-	boxes, closeAll, err := get(ctx, withoutDesks, names...)
+	boxes, closeAll, err := get(ctx, toolcaller.WithoutCommands, names...)
 	if err != nil {
 		return opts, err
 	}

@@ -14,6 +14,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/host/toolcaller"
 	"github.com/mcp-workbench/workbench/internal/openfile"
 	"github.com/mcp-workbench/workbench/toolbox"
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
@@ -108,7 +109,7 @@ func newCommands(ctx context.Context, env *environment, dir, from string) error 
 
 // projected is a toolbox as a workflow, with its servers started for that.
 func (e *environment) projected(ctx context.Context, name string) (*command.Workflow, error) {
-	boxes, closeAll, err := e.openBoxes(ctx, withoutDesks, name)
+	boxes, closeAll, err := e.openBoxes(ctx, toolcaller.WithoutCommands, name)
 	if err != nil {
 		return nil, err
 	}

@@ -51,7 +51,7 @@ func replayAll(ctx context.Context, env *environment, workflow string, files []s
 		return err
 	}
 	defer os.RemoveAll(dir)
-	defer env.desks.Close() // before its store goes
+	defer func() { env.hosts.close() }() // before its store goes
 	t, err := env.newTalk(ctx, workflow, func(cfg *config.Config) { cfg.Store = config.Store{Path: filepath.Join(dir, "conversations.db")} })
 	if err != nil {
 		return err

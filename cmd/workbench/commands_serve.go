@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/host/commandhost"
 	"github.com/mcp-workbench/workbench/internal/envfile"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/wire"
@@ -62,7 +63,7 @@ conversations are kept in, where the configuration does not say.`,
 				return err
 			}
 			env.overlay = func(cfg *config.Config) error { return env.addDesk(cfg, box) }
-			if env.desks.startup, err = env.startup(); err != nil {
+			if env.startup, err = env.startupCommand(); err != nil {
 				return err
 			}
 			return serve(cmd, env, box.Name, &over)
@@ -72,10 +73,10 @@ conversations are kept in, where the configuration does not say.`,
 	return cmd
 }
 
-// startup is the command that sessions begin with by the variables of the
+// startupCommand is the command that sessions begin with by the variables of the
 // environment, "" for none. Variables of the specification that mean nothing
 // here are refused, so that nobody relies on them.
-func (e *environment) startup() (string, error) {
+func (e *environment) startupCommand() (string, error) {
 	for name, instead := range map[string]string{
 		"CONTEXT":            "what a place knows comes from the commands that lead to it; begin with one of them by STARTUP_ACTION",
 		"PROJECT_FOLDERPATH": "name programs and their files by full paths or by ${WORKFLOW_DIR}",
@@ -132,14 +133,14 @@ func deskToolbox(workflow string) (config.Toolbox, error) {
 		workflow, name = dir, filepath.Base(dir)
 	}
 	about := "The commands of " + name
-	w, err := knownDesk(workflow)
+	w, err := commandhost.Known(workflow)
 	if err != nil {
 		return config.Toolbox{}, hinted{fmt.Errorf("the commands of %s cannot be served: %w", name, err), "workbench commands check " + workflow + " shows more"}
 	}
 	if w != nil {
 		about = w.Name + ": " + w.Description
 	}
-	server := config.Server{Name: "commands", Transport: config.TransportBuiltin, Builtin: commandsBuiltin, Commands: workflow, Timeouts: config.DefaultTimeouts()}
+	server := config.Server{Name: "commands", Transport: config.TransportBuiltin, Builtin: config.BuiltinCommands, Commands: workflow, Timeouts: config.DefaultTimeouts()}
 	return config.Toolbox{Name: name, Prefix: config.PrefixNone, Description: foreign.NewLines(about), Servers: []config.Server{server}}, nil
 }
 

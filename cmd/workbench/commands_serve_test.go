@@ -21,7 +21,7 @@ func TestStartup(t *testing.T) {
 		{"PROJECT_FOLDERPATH=/x", "", "PROJECT_FOLDERPATH"},
 	} {
 		env := &environment{streams: streams{strings.NewReader(""), io.Discard, io.Discard}, environ: strings.Split(tt.environ, "|")}
-		got, err := env.startup()
+		got, err := env.startupCommand()
 		if got != tt.want || (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
 			t.Errorf("%s: got %q, %v, want %q, %q", tt.environ, got, err, tt.want, tt.err)
 		}

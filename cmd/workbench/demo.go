@@ -164,7 +164,7 @@ func (e *environment) demoConfig() (*config.Config, error) {
 // connect starts the front on two pipes with a client at their other ends.
 // ended delivers how the front ended.
 func (d *demonstration) connect(ctx context.Context, cfg *config.Config) (ended <-chan error, err error) {
-	d.env.desks.use(cfg, "", zerolog.Nop())
+	d.env.use(cfg, "", zerolog.Nop())
 	opts := d.env.toolboxOptions(cfg, zerolog.Nop())
 	opts.Event = d.event
 	opts.Catalogue = nil // it shows a first time

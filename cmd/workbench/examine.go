@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/host/commandhost"
 	"github.com/mcp-workbench/workbench/internal/diagnosis"
 	"github.com/mcp-workbench/workbench/toolbox"
 	"github.com/mcp-workbench/workbench/toolbox/launch"
@@ -59,8 +60,8 @@ func (e *environment) examine(ctx context.Context, cfg *config.Config) *examined
 				x.Servers[i].State = "disabled"
 			case s.Problem != nil:
 				found[i] = []diagnosis.Finding{{Level: diagnosis.Fault, Message: s.Problem.Error()}}
-			case s.Builtin == commandsBuiltin:
-				all.Go(func() error { found[i] = lookAtDesk(s); return ctx.Err() })
+			case s.Builtin == config.BuiltinCommands:
+				all.Go(func() error { found[i] = commandhost.Diagnose(s); return ctx.Err() })
 			case s.Transport != config.TransportBuiltin:
 				all.Go(func() error { found[i] = append(e.look(s), unsetSecrets(s, secrets)...); return ctx.Err() })
 			}

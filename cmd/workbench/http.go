@@ -115,15 +115,15 @@ func serveHTTP(ctx context.Context, env *environment, o *httpFlags, cfg *config.
 	opts.Toolbox.IdleTimeout = idleTimeout
 	var front *proxy.HTTP
 	over.Metrics = metrics.Handler(opts.Version, func() status.Front { return front.Status() }, func() { front.TimeCalls() })
-	over.Commands, over.CommandsProbe = env.desks, env.desks.probe
+	over.Commands, over.CommandsProbe = env.hosts.commands, env.hosts.commands.Probe
 	way := page.ByToken
 	if o.noToken {
 		way = page.Open
 	}
 	view := newViewing(env, way, over.TLS != nil)
 	over.Page = view.page
-	env.flows.gateway = strings.TrimSuffix(o.url(ln.Addr()), "/mcp")
-	over.Hooks = newHookDoor(env, opts.Logger)
+	env.hosts.workflows.Gateway = strings.TrimSuffix(o.url(ln.Addr()), "/mcp")
+	over.Hooks = env.hosts.workflows.Hooks()
 	front, err = proxy.NewHTTP(cfg, opts, over)
 	if err != nil {
 		return usageError{errors.Join(err, ln.Close())}
@@ -138,14 +138,14 @@ func serveHTTP(ctx context.Context, env *environment, o *httpFlags, cfg *config.
 		tell(trail.Event{Event: trail.Start, Version: version(), Config: cfg.Path, URL: url})
 		defer func() { tell(trail.Event{Event: trail.Stop, URL: url}) }()
 	}
-	for _, name := range env.desks.served() {
+	for _, name := range env.hosts.commands.Served() {
 		opts.Logger.Info().Str(logkey.Toolbox, name).Str(logkey.URL, strings.TrimSuffix(url, "mcp")+"commands/"+neturl.PathEscape(name)+"/").Msg("serving commands")
 	}
 	if isTerminal(env.err) {
 		fmt.Fprint(env.err, entries(url, tokenFile != ""))
 	}
 	defer env.tell(opts.Logger, url, front, nil, reload.problem)()
-	defer reload.follow(withRecord{record, withDesks{front, env.desks}})()
+	defer reload.follow(together{record, env.hosts, front})()
 	return front.Serve(ctx, ln)
 }
 

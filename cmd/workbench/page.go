@@ -97,7 +97,7 @@ func (v *viewing) actions() map[string]page.Action {
 // there is to say and ends with another code than 0 is no error.
 func (e *environment) aside(ctx context.Context, out io.Writer, args ...string) error {
 	sub := e.beside(out)
-	defer sub.desks.Close()
+	defer func() { sub.hosts.close() }()
 	defer sub.logs.close()
 	root := rootCommand(sub)
 	sub.configPath = e.configPath // the flag has its default
@@ -118,10 +118,8 @@ func (e *environment) aside(ctx context.Context, out io.Writer, args ...string) 
 
 // beside is an environment for one more command in this process, which reads nothing, and logs nothing.
 func (e *environment) beside(out io.Writer) *environment {
-	sub := &environment{streams: streams{strings.NewReader(""), out, io.Discard}, environ: e.environ, configPath: e.configPath, logLevel: "off",
+	return &environment{streams: streams{strings.NewReader(""), out, io.Discard}, environ: e.environ, configPath: e.configPath, logLevel: "off",
 		guard: e.guard, secrets: e.secrets, ending: e.ending, hangups: e.hangups, approvals: e.approvals, masks: e.masks}
-	sub.desks = newDesks(sub)
-	return sub
 }
 
 // json runs a command that prints JSON.

@@ -124,7 +124,7 @@ func (v *viewing) tools(ctx context.Context, q *page.Query) (any, error) {
 // builtin gives the definitions of the tools of servers that are part of this program: they are there at once, and not kept.
 func (v *viewing) builtin(ctx context.Context, name string) (all []json.RawMessage, err error) {
 	sub := v.env.beside(io.Discard)
-	defer sub.desks.Close()
+	defer func() { sub.hosts.close() }()
 	boxes, closeAll, err := sub.openBoxes(ctx, func(t *config.Toolbox) config.Toolbox {
 		kept := *t
 		kept.Servers = slices.DeleteFunc(slices.Clone(t.Servers), func(s config.Server) bool { return s.Transport != config.TransportBuiltin })

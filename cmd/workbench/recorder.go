@@ -73,14 +73,3 @@ func (r *recorder) close() {
 	defer r.mu.Unlock()
 	r.stop()
 }
-
-// withRecord is the record and what makes the calls, which are reloaded together.
-type withRecord struct {
-	record *recorder
-	rest   withDesks
-}
-
-func (w withRecord) Reload(cfg *config.Config) {
-	w.record.Reload(cfg)
-	w.rest.Reload(cfg)
-}

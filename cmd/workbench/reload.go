@@ -16,6 +16,15 @@ import (
 	"github.com/mcp-workbench/workbench/internal/openfile"
 )
 
+// together are reloaded one after the other.
+type together []interface{ Reload(*config.Config) }
+
+func (all together) Reload(cfg *config.Config) {
+	for _, one := range all {
+		one.Reload(cfg)
+	}
+}
+
 // reloader has a front work by what the configuration file says now. A file
 // with a fault changes nothing.
 type reloader struct {

@@ -46,8 +46,8 @@ type environment struct {
 	logFile    string
 	guard      *child.Guard // starts all child processes
 	secrets    *secrets.Finder
-	desks      *desks // the servers of commands
-	flows      flows  // and of workflows
+	hosts      *hosts // nil before they are used
+	startup    string // the command that sessions with command workflows begin with, "" for that of the workflow
 	logs       logs
 	ending     *ending
 	// overlay changes a configuration that was read; nil leaves it as it is.
@@ -124,8 +124,7 @@ func (e *environment) do(ctx context.Context, args []string) error {
 // command runs a command.
 func (e *environment) command(ctx context.Context, args []string) error {
 	defer e.guard.Close()
-	e.desks = newDesks(e)
-	defer e.desks.Close()
+	defer func() { e.hosts.close() }()
 	root := rootCommand(e)
 	root.SetArgs(args)
 	root.SetIn(e.in)

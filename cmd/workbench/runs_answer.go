@@ -22,11 +22,10 @@ func (e *environment) runner(ctx context.Context) (*runs.Engine, *store.Store, e
 	if err != nil {
 		return nil, nil, err
 	}
-	cfg, _ := e.desks.now()
-	if err := e.storeIsThere(cfg); err != nil {
+	if err := e.storeIsThere(e.hosts.cfg); err != nil {
 		return nil, nil, err
 	}
-	s, err := e.desks.kept(ctx)
+	s, err := e.hosts.store.Get(ctx)
 	if err != nil {
 		return nil, nil, err
 	}

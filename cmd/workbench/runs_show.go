@@ -154,8 +154,7 @@ nothing but the record that a person is asked, where the step wants that.`,
 				}
 			}
 			if run == "" {
-				cfg, _ := env.desks.now()
-				found, err := runs.Search(cmd.Context(), s, user, joined(words), cfg.Store.ExpireRuns)
+				found, err := runs.Search(cmd.Context(), s, user, joined(words), env.hosts.cfg.Store.ExpireRuns)
 				if err != nil {
 					return err
 				}

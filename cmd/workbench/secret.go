@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/child"
 	"github.com/mcp-workbench/workbench/internal/secrets"
-	"github.com/mcp-workbench/workbench/workflowsrv/command"
 )
 
 func secretCommand(env *environment) *cobra.Command {
@@ -64,7 +64,7 @@ func (e *environment) keychain() secrets.Keychain {
 // newSecrets makes what finds secrets.
 func (e *environment) newSecrets() *secrets.Finder {
 	return secrets.New(e.secretFile(), e.keychain(), func(ctx context.Context, argv []string) ([]byte, error) {
-		return programs{e}.Run(ctx, command.ProcessRequest{Argv: argv, Env: e.environ})
+		return e.programs().Run(ctx, child.Program{Argv: argv, Env: e.environ})
 	})
 }
 

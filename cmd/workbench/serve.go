@@ -13,6 +13,7 @@ import (
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/calls"
 	"github.com/mcp-workbench/workbench/internal/logkey"
+	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/results"
 	"github.com/mcp-workbench/workbench/internal/slots"
 	"github.com/mcp-workbench/workbench/internal/tracing"
@@ -95,8 +96,8 @@ func serve(cmd *cobra.Command, env *environment, direct string, over *httpFlags)
 		log.Warn().AnErr(logkey.Err, err).Msg("there are no traces")
 	}
 	defer stopTracing()
-	env.desks.use(cfg, direct, log)
-	env.desks.report()
+	env.use(cfg, direct, log)
+	env.hosts.commands.Report()
 	opts := env.frontOptions(cfg, direct, log)
 	opts.Tracer = tracer
 	if m := env.meanings(cfg, log); m != nil {
@@ -116,7 +117,7 @@ func serve(cmd *cobra.Command, env *environment, direct string, over *httpFlags)
 	}
 	defer front.Close()
 	defer env.tell(log, "", front, front.Guests(), reload.problem)()
-	defer reload.follow(withRecord{record, withDesks{front, env.desks}})()
+	defer reload.follow(together{record, env.hosts, front})()
 	in, out, restore := pollable(env.in, env.out)
 	defer restore()
 	return stopped(wire.Serve(cmd.Context(), in, out, front, wire.ServeOptions{MaxMessage: cfg.MaxMessage, Ending: env.ending.begin}))
@@ -153,7 +154,14 @@ func (e *environment) toolboxOptions(cfg *config.Config, log zerolog.Logger) too
 		Event:      logEvent(log),
 		Catalogue:  e.seenServers(log),
 		Logger:     log,
-		Builtins:   map[string]toolbox.Builtin{"workflow": e.workflowServers(log), commandsBuiltin: e.desks.builtin},
+		Builtins: map[string]toolbox.Builtin{
+			config.BuiltinWorkflow: func(who principal.Principal, s config.Server) (wire.Endpoint, error) {
+				return e.hosts.workflows.Builtin(who, s)
+			},
+			config.BuiltinCommands: func(who principal.Principal, s config.Server) (wire.Endpoint, error) {
+				return e.hosts.commands.Builtin(who, s)
+			},
+		},
 	}
 }
 

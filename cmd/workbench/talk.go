@@ -94,10 +94,10 @@ func (e *environment) newTalk(ctx context.Context, workflow string, change func(
 	if change != nil {
 		change(cfg)
 	}
-	e.desks.use(cfg, "", log)
+	e.use(cfg, "", log)
 	t := new(talk)
-	if t.server, err = e.desks.get(ctx, box.Servers[0].Commands); err != nil {
-		return nil, err
+	if t.server, err = e.hosts.commands.Get(ctx, box.Servers[0].Commands); err != nil {
+		return nil, advised(err)
 	}
 	return t, t.begin(ctx)
 }

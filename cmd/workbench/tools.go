@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,7 +18,6 @@ import (
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/lock"
 	"github.com/mcp-workbench/workbench/internal/logkey"
-	"github.com/mcp-workbench/workbench/internal/nearest"
 	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
@@ -75,9 +75,9 @@ func (e *environment) boxesFor(client toolbox.Client, edited edit, names []strin
 	if cfg, err = e.loadOnce(); err != nil {
 		return nil, nil, log, err
 	}
-	e.desks.use(cfg, "", log)
+	e.use(cfg, "", log)
 	opts := e.toolboxOptions(cfg, log)
-	opts.Client, opts.Peer, opts.Principal = client, loner{}, principal.Principal{Name: principal.Default}
+	opts.Client, opts.Peer, opts.Principal = client, toolbox.Nobody{}, principal.Principal{Name: principal.Default}
 	if e.tune != nil {
 		e.tune(&opts)
 	}
@@ -153,28 +153,16 @@ func (e *environment) recallBoxes(_ context.Context, edited edit, names ...strin
 }
 
 func unknownToolbox(cfg *config.Config, name string) error {
-	var known []string
-	for _, t := range cfg.Toolboxes {
-		known = append(known, t.Name)
-	}
-	err := fmt.Errorf("there is no toolbox %q", name)
-	if near := nearest.Names(name, known, 1); near != nil {
-		return usageError{hinted{err, fmt.Sprintf("did you mean %q? The toolboxes are: %s", near[0], join(known))}}
-	}
-	if len(known) == 0 {
-		return usageError{hinted{err, "the configuration has none"}}
-	}
-	return usageError{hinted{err, "the toolboxes are: " + join(known)}}
+	return advised(cfg.UnknownToolbox(name))
 }
 
-// loner is the client side where there is no client: it answers nothing.
-type loner struct{}
-
-func (loner) Notification(*toolbox.Server, *wire.Message) {}
-func (loner) Withdraw(*toolbox.Ask, *wire.Message)        {}
-func (loner) Changed(*toolbox.Server, toolbox.Kind)       {}
-func (loner) Request(a *toolbox.Ask, _ *wire.Message) {
-	a.Refuse(wire.CodeMethodNotFound, "there is no client that could answer")
+// advised adds to an error about a toolbox that is not there which there are.
+func advised(err error) error {
+	var unknown *config.UnknownToolboxError
+	if errors.As(err, &unknown) {
+		return usageError{hinted{err, unknown.Hint()}}
+	}
+	return err
 }
 
 func listTools(ctx context.Context, env *environment, names []string, asJSON, offline bool) error {

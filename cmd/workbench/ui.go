@@ -58,7 +58,7 @@ func serveUI(ctx context.Context, env *environment, port int, open bool) error {
 	if err != nil {
 		return err
 	}
-	env.desks.use(cfg, "", log)
+	env.use(cfg, "", log)
 	opts := env.frontOptions(cfg, "", log)
 	opts.Toolbox.IdleTimeout = idleTimeout
 	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
@@ -84,7 +84,7 @@ func serveUI(ctx context.Context, env *environment, port int, open bool) error {
 	defer env.tell(log, url, front, nil, reload.problem)()
 	record := newRecorder(opts.Calls, cfg, log)
 	defer record.close()
-	defer reload.follow(withRecord{record, withDesks{front, env.desks}})()
+	defer reload.follow(together{record, env.hosts, front})()
 	var browser sync.WaitGroup
 	defer browser.Wait()
 	serving, stop := context.WithCancel(ctx)

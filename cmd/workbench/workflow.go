@@ -1,28 +1,17 @@
 package main
 
 import (
-	"cmp"
-	"context"
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/workbench/config"
-	"github.com/mcp-workbench/workbench/internal/checkout"
 	"github.com/mcp-workbench/workbench/internal/nearest"
-	"github.com/mcp-workbench/workbench/internal/principal"
-	"github.com/mcp-workbench/workbench/internal/wire"
-	"github.com/mcp-workbench/workbench/toolbox"
 	"github.com/mcp-workbench/workbench/workflowsrv"
-	"github.com/mcp-workbench/workbench/workflowsrv/criteria"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
-	"github.com/mcp-workbench/workbench/workflowsrv/library"
-	"github.com/mcp-workbench/workbench/workflowsrv/runs"
 )
 
 func workflowCommand(env *environment) *cobra.Command {
@@ -46,57 +35,6 @@ the configuration names; a later place replaces what an earlier one has.`,
 	return cmd
 }
 
-// workflowOptions are what a workflow server gets from this program.
-func (e *environment) workflowOptions(dirs []string, conditions string, log zerolog.Logger) (workflowsrv.Options, error) {
-	project, err := workingDir()
-	if err != nil {
-		return workflowsrv.Options{}, err
-	}
-	home, _ := e.lookup("HOME")
-	if runtime.GOOS == "windows" {
-		home, _ = e.lookup("USERPROFILE")
-	}
-	path, _ := e.lookup("WORKFLOW_STORAGE_PATH")
-	dirs, fetched, err := e.repositories(dirs, log)
-	if err != nil {
-		return workflowsrv.Options{}, err
-	}
-	layers := definition.Layers{Embedded: library.Files(), Home: home, Project: project, Path: path, Dirs: dirs, Fetched: fetched}
-	opts := workflowsrv.Options{
-		Logger: log, Sources: layers.Sources(),
-		Runs:  func(ctx context.Context) (runs.Log, error) { return e.desks.kept(ctx) },
-		Dir:   project,
-		Where: func() (repository, branch string) { return checkout.Of(project) },
-		Expire: func() time.Duration {
-			cfg, _ := e.desks.now()
-			return cfg.Store.ExpireRuns
-		},
-		Gateway: e.flows.gateway,
-	}
-	if conditions == "lenient" {
-		opts.Mode = criteria.Lenient
-	}
-	return opts, nil
-}
-
-// workflowServers gives the workflow server of a part of the configuration. All
-// sessions have the same, each principal through a door of his own: the
-// workflows it has read are many times what a session takes.
-func (e *environment) workflowServers(log zerolog.Logger) toolbox.Builtin {
-	return func(who principal.Principal, s config.Server) (wire.Endpoint, error) {
-		who.Name = cmp.Or(who.Name, principal.Default)
-		srv, err := e.flows.get(fmt.Sprintf("%q %q", s.Conditions, s.Workflows), func() (*workflowsrv.Server, error) {
-			opts, err := e.workflowOptions(s.Workflows, s.Conditions, log)
-			opts.Tools = toolCaller{e.desks}
-			return workflowsrv.New(opts), err
-		})
-		if err != nil {
-			return nil, err
-		}
-		return srv.For(who), nil
-	}
-}
-
 // configured gives the options that the configuration leads to: of the
 // built-in workflow server of the toolbox, or of all toolboxes together.
 func (e *environment) configured(toolbox string, log zerolog.Logger) (workflowsrv.Options, error) {
@@ -107,7 +45,7 @@ func (e *environment) configured(toolbox string, log zerolog.Logger) (workflowsr
 	if _, ok := cfg.Toolbox(toolbox); !ok && toolbox != "" {
 		return workflowsrv.Options{}, unknownToolbox(cfg, toolbox)
 	}
-	e.desks.use(cfg, "", log)
+	e.use(cfg, "", log)
 	var dirs []string
 	conditions := ""
 	for _, t := range cfg.Toolboxes {
@@ -121,7 +59,7 @@ func (e *environment) configured(toolbox string, log zerolog.Logger) (workflowsr
 			}
 		}
 	}
-	return e.workflowOptions(dirs, conditions, log)
+	return e.hosts.workflows.Server(dirs, conditions)
 }
 
 // orWhen is the first of the two that is not empty.
@@ -138,7 +76,7 @@ func (e *environment) catalogue() (*definition.Catalogue, workflowsrv.Options, e
 	if err != nil {
 		return nil, opts, err
 	}
-	e.flows.fetching.Wait()
+	e.hosts.workflows.Wait()
 	return definition.NewStore(opts.Sources).Catalogue(), opts, nil
 }
 

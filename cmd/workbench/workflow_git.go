@@ -1,79 +1,16 @@
 package main
 
 import (
-	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
-	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/gitaddress"
-	"github.com/mcp-workbench/workbench/internal/gitfiles"
-	"github.com/mcp-workbench/workbench/internal/logkey"
-	"github.com/mcp-workbench/workbench/workflowsrv/command"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 )
-
-// repositories gives the folders for places of workflows: a git repository is the folder where its files are kept, and absent says of
-// each why it is not there. What is not there is fetched meanwhile, once.
-func (e *environment) repositories(places []string, log zerolog.Logger) (dirs []string, absent map[string]func() string, err error) {
-	absent = map[string]func() string{}
-	for _, place := range places {
-		if !strings.HasPrefix(place, gitaddress.Prefix) {
-			dirs = append(dirs, place)
-			continue
-		}
-		r, err := gitaddress.Parse(place)
-		if err != nil {
-			return nil, nil, err
-		}
-		keeper, err := e.gitKeeper()
-		if err != nil {
-			return nil, nil, err
-		}
-		var mu sync.Mutex
-		why := "it is being fetched"
-		dir := keeper.Folder(r)
-		dirs = append(dirs, dir)
-		absent[dir] = func() string {
-			mu.Lock()
-			defer mu.Unlock()
-			return why
-		}
-		if keeper.Commit(r) != "" {
-			continue
-		}
-		e.flows.fetching.Go(func() {
-			commit, err := keeper.Fetch(context.Background(), r, definition.IsWorkflowName)
-			if err != nil {
-				log.Warn().AnErr(logkey.Err, err).Str(logkey.URL, r.URL).Msg("workflows of a repository could not be fetched")
-				mu.Lock()
-				why = err.Error()
-				mu.Unlock()
-				return
-			}
-			log.Info().Str(logkey.URL, r.URL).Str(logkey.Detail, commit).Msg("workflows of a repository were fetched")
-		})
-	}
-	return dirs, absent, nil
-}
-
-// gitKeeper is where files of repositories are kept.
-func (e *environment) gitKeeper() (gitfiles.Keeper, error) {
-	dir, err := e.stateDir()
-	run := func(ctx context.Context, argv, environ []string) ([]byte, error) {
-		if agent, ok := e.lookup("SSH_AUTH_SOCK"); ok {
-			environ = append(environ, "SSH_AUTH_SOCK="+agent)
-		}
-		return programs{e}.Run(ctx, command.ProcessRequest{Argv: argv, Env: environ, Timeout: gitfiles.MaxTime})
-	}
-	return gitfiles.Keeper{Dir: filepath.Join(dir, "workflows"), Run: run}, err
-}
 
 func workflowUpdateCommand(env *environment) *cobra.Command {
 	return &cobra.Command{

@@ -119,11 +119,11 @@ func (e *environment) routines(files []string) (definition.Routines, error) {
 			}
 		}
 	}
-	opts, err := e.workflowOptions(dirs, "", zerolog.Nop())
+	sources, _, err := e.workflowPlaces(zerolog.Nop()).Sources(dirs)
 	if err != nil {
 		return nil, err
 	}
-	return definition.NewStore(opts.Sources).Catalogue().Routines(), nil
+	return definition.NewStore(sources).Catalogue().Routines(), nil
 }
 
 func validateFile(env *environment, parser *definition.Parser, routines definition.Routines, file string) verdict {

@@ -1,7 +1,8 @@
-package main
+package commandhost
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,29 +13,19 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/workflowsrv/command"
 )
 
 // A folder that is edited is served anew, also to sessions that are under way;
 // a broken edit changes nothing and is said.
 func TestEditedFolder(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "mine")
-	write := func(file, text string) {
-		t.Helper()
-		path := filepath.Join(dir, file)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	write := func(file, text string) { t.Helper(); writeFiles(t, dir, map[string]string{file: text}) }
 	one := "description: Say %s\neffect: read\nprocess: {argv: [echo, hello]}\n"
 	write("workflow.yaml", "name: Mine\ndescription: Mine\n")
 	write("commands/first.yaml", fmt.Sprintf(one, "the first"))
-	environ := []string{"XDG_STATE_HOME=" + t.TempDir(), "XDG_CONFIG_HOME=" + t.TempDir()}
-	s := runForTest(t, environ, "commands", "serve", dir, "--http", "127.0.0.1:0")
-	d := deskOf(t, s, environ, "mine")
+	h := newHost(t, `{"toolboxes": {"mine": {"mcpServers": {"desk": {"builtin": "commands", "commands": "`+filepath.ToSlash(dir)+`"}}}}}`, noTools{}, zerolog.Nop(), nil)
+	d := &desktop{t: t, host: h, box: "mine"}
 	d.begin()
 	write("commands/second.yaml", fmt.Sprintf(one, "the second"))
 	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
@@ -51,9 +42,9 @@ func TestEditedFolder(t *testing.T) {
 	}
 
 	var log bytes.Buffer
-	desks := newDesks(&environment{})
-	desks.use(&config.Config{}, "", zerolog.New(&log))
-	e := &editedFolder{desks: desks, dir: dir, name: "Mine", print: footprint(dir)}
+	logged := newHost(t, `{"toolboxes": {}}`, noTools{}, zerolog.New(&log), nil)
+	load := func(ctx context.Context) (*command.Workflow, error) { return logged.folder(ctx, logged.config(), dir) }
+	e := &editedFolder{load: load, log: zerolog.New(&log), dir: dir, name: "Mine", print: footprint(dir)}
 	for _, step := range []struct {
 		name, file, text string
 		served           bool

@@ -1,4 +1,4 @@
-package main
+package storehost
 
 import (
 	"context"
@@ -21,7 +21,7 @@ func TestExpire(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	backup, err := os.ReadFile("testdata/script/conversations.txtar")
+	backup, err := os.ReadFile("../../cmd/workbench/testdata/script/conversations.txtar")
 	if err != nil {
 		t.Fatal(err)
 	}

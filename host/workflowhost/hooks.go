@@ -1,63 +1,20 @@
-package main
+package workflowhost
 
 import (
 	"errors"
 	"io"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
-
-	"github.com/rs/zerolog"
 
 	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/workflowsrv"
 	"github.com/mcp-workbench/workbench/workflowsrv/runs"
 )
 
-// flows are the workflow servers of this process, by their options in the configuration, and where requests for their runs go.
-type flows struct {
-	gateway string // set before the first server is made; "" without one
-
-	fetching sync.WaitGroup // of workflows of git repositories
-
-	mu   sync.Mutex // guards what follows
-	made map[string]*workflowsrv.Server
-}
-
-// get returns the server of a key, which build makes if there is none.
-func (f *flows) get(key string, build func() (*workflowsrv.Server, error)) (*workflowsrv.Server, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if s := f.made[key]; s != nil {
-		return s, nil
-	}
-	s, err := build()
-	if err != nil {
-		return nil, err
-	}
-	if f.made == nil {
-		f.made = make(map[string]*workflowsrv.Server)
-	}
-	f.made[key] = s
-	return s, nil
-}
-
-// all returns the servers that were made.
-func (f *flows) all() []*workflowsrv.Server {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	var list []*workflowsrv.Server
-	for _, s := range f.made {
-		list = append(list, s)
-	}
-	return list
-}
-
 // A hookDoor takes the requests that runs wait for. Whoever sends one is told the same, whether a run waited for it or not.
 type hookDoor struct {
-	env    *environment
-	log    zerolog.Logger
+	host   *Host
 	places chan struct{} // of requests that are worked on at the same time
 }
 
@@ -67,9 +24,8 @@ const (
 	hookTime = 10 * time.Second
 )
 
-func newHookDoor(env *environment, log zerolog.Logger) *hookDoor {
-	return &hookDoor{env: env, log: log, places: make(chan struct{}, maxHooks)}
-}
+// Hooks takes the requests that runs wait for.
+func (h *Host) Hooks() http.Handler { return &hookDoor{host: h, places: make(chan struct{}, maxHooks)} }
 
 func (d *hookDoor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPost {
@@ -110,14 +66,12 @@ func (d *hookDoor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // take gives the request to the run that waits for it, if there is one. It reports whether that was looked for and kept.
 func (d *hookDoor) take(r *http.Request, path string, body []byte) bool {
-	servers := d.env.flows.all()
+	log := d.host.opts.Logger
+	servers := d.host.all()
 	if len(servers) == 0 { // The run waits in another process, or in one before this.
-		s, err := d.env.flows.get("", func() (*workflowsrv.Server, error) {
-			opts, err := d.env.workflowOptions(nil, "", d.log)
-			return workflowsrv.New(opts), err
-		})
+		s, err := d.host.get("", func() (workflowsrv.Options, error) { return d.host.Server(nil, "") })
 		if err != nil {
-			d.log.Warn().AnErr(logkey.Err, err).Msg("a request for a run could not be taken")
+			log.Warn().AnErr(logkey.Err, err).Msg("a request for a run could not be taken")
 			return false
 		}
 		servers = append(servers, s)
@@ -127,10 +81,10 @@ func (d *hookDoor) take(r *http.Request, path string, body []byte) bool {
 		var told *runs.Error
 		switch {
 		case errors.As(err, &told):
-			d.log.Warn().AnErr(logkey.Err, err).Msg("a request for a run could not be taken")
+			log.Warn().AnErr(logkey.Err, err).Msg("a request for a run could not be taken")
 			return true
 		case err != nil:
-			d.log.Warn().AnErr(logkey.Err, err).Msg("a request for a run could not be taken")
+			log.Warn().AnErr(logkey.Err, err).Msg("a request for a run could not be taken")
 			return false
 		case taken:
 			return true

@@ -1,4 +1,4 @@
-package main
+package commandhost
 
 import (
 	"context"
@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"sync"
 	"time"
+
+	"github.com/rs/zerolog"
 
 	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
@@ -18,10 +20,11 @@ const lookAgain = time.Second
 
 // An editedFolder notices that the folder of a workflow was edited.
 type editedFolder struct {
-	desks *desks
-	dir   string
-	name  string // of the workflow, which its conversations are kept under
-	with  command.Options
+	load func(context.Context) (*command.Workflow, error)
+	log  zerolog.Logger
+	dir  string
+	name string // of the workflow, which its conversations are kept under
+	with command.Options
 
 	mu    sync.Mutex // held while the folder is read
 	at    time.Time
@@ -43,30 +46,29 @@ func (e *editedFolder) engine(ctx context.Context) *command.Engine {
 	if print == e.print {
 		return nil
 	}
-	cfg, log := e.desks.now()
-	w, err := e.desks.folder(context.WithoutCancel(ctx), cfg, log, e.dir)
+	w, err := e.load(context.WithoutCancel(ctx))
 	e.print = print
 	if err == nil && w.Name != e.name {
 		err = fmt.Errorf("its name is %q now, and was %q, under which conversations are kept; start workbench again for that", w.Name, e.name)
 	}
 	if err != nil {
-		log.Error().AnErr(logkey.Err, err).Str(logkey.Detail, e.dir).Msg("edited commands cannot be served")
+		e.log.Error().AnErr(logkey.Err, err).Str(logkey.Detail, e.dir).Msg("edited commands cannot be served")
 		return nil
 	}
-	log.Info().Str(logkey.Detail, e.dir).Msg("edited commands are served")
+	e.log.Info().Str(logkey.Detail, e.dir).Msg("edited commands are served")
 	return command.New(w, e.with)
 }
 
 // footprint tells a workflow from what it was, by the names, sizes and times of
 // the files in its folder and in those that it extends.
 func footprint(dir string) string {
-	root, err := openWorkflow(dir)
+	root, err := OpenFolder(dir)
 	if err != nil {
 		return err.Error()
 	}
 	defer root.Close()
 	h, seen := sha256.New(), 0
-	for _, folder := range command.Folders(root.FS(), root.options()) {
+	for _, folder := range command.Folders(root.FS(), root.Options()) {
 		files := root.FS()
 		if folder != "." {
 			if files, err = root.open(folder); err != nil {

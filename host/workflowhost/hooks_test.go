@@ -1,4 +1,4 @@
-package main
+package workflowhost
 
 import (
 	"net/http"
@@ -9,8 +9,6 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/rs/zerolog"
-
 	"github.com/mcp-workbench/workbench/workflowsrv"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 	"github.com/mcp-workbench/workbench/workflowsrv/runs"
@@ -19,10 +17,10 @@ import (
 // Requests for runs are told the same whether a run waits for them or not, and a flood of them is worked off.
 func TestHookDoor(t *testing.T) {
 	const hooked = `{"id":"hooked","name":"Hooked","description":"d","version":"1.0.0","steps":[{"id":"build","type":"wait","title":"Build","webhook":true,"timeoutSeconds":0.1}]}`
-	env := &environment{}
 	server := workflowsrv.New(workflowsrv.Options{Gateway: "http://127.0.0.1:1", Sources: []definition.Source{{Origin: definition.Embedded, FS: fstest.MapFS{"hooked.json": {Data: []byte(hooked)}}}}})
-	env.flows.made = map[string]*workflowsrv.Server{"": server}
-	door := httptest.NewServer(newHookDoor(env, zerolog.Nop()))
+	host := New(Options{})
+	host.made[""] = server
+	door := httptest.NewServer(host.Hooks())
 	defer door.Close()
 	who := runs.Caller{Principal: "alice"}
 	if a, err := server.Runs().Start(t.Context(), who, "hooked", "", nil); err != nil || !strings.Contains(string(a.Data), `"state":"person"`) {

@@ -1,0 +1,81 @@
+package child
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+)
+
+// Bounds of programs that are run to their end.
+const (
+	runTime   = 30 * time.Second // where the program says no other
+	maxOutput = 4 << 20
+)
+
+// A Program is run to its end for what it writes to standard output.
+type Program struct {
+	Argv    []string
+	Env     []string // KEY=VALUE, beside what every process gets
+	Stdin   []byte
+	Timeout time.Duration // 0 is 30 s
+}
+
+// A Runner runs programs to their end.
+type Runner struct {
+	Start  func(Spec) (*Process, error)
+	Lookup func(variable string) (string, bool) // of the environment, of which programs get what any may see
+}
+
+// errTooMuch ends a program that writes without end.
+var errTooMuch = fmt.Errorf("it wrote more than %d bytes and was stopped", maxOutput)
+
+// Run runs a program and returns what it wrote. A program that fails is an error, with the end of what it wrote to standard
+// error. Nothing of the process is left when Run returns.
+func (r Runner) Run(ctx context.Context, p Program) ([]byte, error) {
+	limit := cmp.Or(p.Timeout, runTime)
+	ctx, done := context.WithTimeoutCause(ctx, limit, fmt.Errorf("it did not end within %s and was stopped", limit))
+	defer done()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	process, err := r.Start(Spec{Command: p.Argv[0], Args: p.Argv[1:], Env: append(SafeEnv(r.Lookup), p.Env...)})
+	if err != nil {
+		return nil, err
+	}
+	var out []byte
+	var pipes sync.WaitGroup // both end soon after the process
+	pipes.Go(func() {
+		_, _ = process.Stdin().Write(p.Stdin) // one that does not want it all may still do its work
+		_ = process.Stdin().Close()
+	})
+	pipes.Go(func() {
+		out, _ = io.ReadAll(io.LimitReader(process.Stdout(), maxOutput+1))
+		if len(out) > maxOutput {
+			cancel(errTooMuch)
+		}
+	})
+	var stopped error
+	select {
+	case <-process.Done():
+		pipes.Wait()
+	case <-ctx.Done():
+		stopped = context.Cause(ctx)
+	}
+	left := process.Stop(context.WithoutCancel(ctx), Grace{EOF: -1})
+	pipes.Wait()
+	switch exit := process.Exit(); {
+	case stopped != nil:
+		return nil, errors.Join(stopped, left)
+	case len(out) > maxOutput:
+		return nil, errTooMuch
+	case exit.Code != 0:
+		if tail := process.Tail(); len(tail) > 0 {
+			return nil, fmt.Errorf("%s; its last words: %q", exit, tail)
+		}
+		return nil, errors.New(exit.String())
+	}
+	return out, left
+}

@@ -1,0 +1,52 @@
+//go:build unix
+
+package child_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcp-workbench/workbench/internal/child"
+)
+
+// Programs get their input and environment, and end however they behave.
+func TestRunner(t *testing.T) {
+	environ := map[string]string{"PATH": os.Getenv("PATH"), "HIDDEN": "SECRET"}
+	r := child.Runner{Start: newGuard(t).Start, Lookup: func(name string) (string, bool) { v, ok := environ[name]; return v, ok }}
+	run := func(ctx context.Context, p child.Program) (string, error) {
+		out, err := r.Run(ctx, p)
+		return string(out), err
+	}
+	for _, tt := range []struct {
+		name    string
+		program child.Program
+		want    string
+		err     string // a piece of it
+	}{
+		{"input, arguments, environment", child.Program{Argv: []string{"sh", "-c", `cat; echo "$1 $KEY [$HIDDEN]"`, "sh", "a b; $KEY"}, Env: []string{"KEY=v"}, Stdin: []byte("in ")}, "in a b; $KEY v []\n", ""},
+		{"input that nobody reads", child.Program{Argv: []string{"sh", "-c", "exec <&-; echo done"}, Stdin: make([]byte, 1<<20)}, "done\n", ""},
+		{"it fails", child.Program{Argv: []string{"sh", "-c", "echo half; echo no such month >&2; exit 3"}}, "", `exit status 3; its last words: "no such month"`},
+		{"it is killed", child.Program{Argv: []string{"sh", "-c", "kill -9 $$"}}, "", "killed by signal 9"},
+		{"it is not there", child.Program{Argv: []string{"no-such-program-here"}}, "", `start "no-such-program-here"`},
+		{"it writes without end", child.Program{Argv: []string{"sh", "-c", "while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; done"}, Timeout: time.Minute}, "", "it wrote more than 4194304 bytes and was stopped"},
+		{"it does not end", child.Program{Argv: []string{"sh", "-c", "echo begun; sleep 600"}, Timeout: 100 * time.Millisecond}, "", "it did not end within 100ms and was stopped"},
+		{"it leaves somebody behind", child.Program{Argv: []string{"sh", "-c", "sleep 600 & echo done"}, Timeout: time.Minute}, "done\n", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := run(t.Context(), tt.program)
+			if got != tt.want || (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
+				t.Errorf("got %q, %v, want %q, %q", got, err, tt.want, tt.err)
+			}
+		})
+	}
+	why := errors.New("the turn was given up")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(why)
+	if _, err := run(ctx, child.Program{Argv: []string{"sh", "-c", "sleep 600"}}); !errors.Is(err, why) {
+		t.Errorf("got %v, want the cause of the context", err)
+	}
+}

@@ -9,19 +9,12 @@ import (
 
 	"github.com/mcp-workbench/workbench/internal/store"
 	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 	"github.com/mcp-workbench/workbench/workflowsrv/stepping"
 )
 
 // maxChildren bounds the runs that one step begins.
 const maxChildren = 32
-
-// childData is a run that the step is joined from, in an answer.
-type childData struct {
-	Run      string `json:"run"`
-	Workflow string `json:"workflowId"`
-	Status   Status `json:"status"`
-	Step     string `json:"step,omitempty"`
-}
 
 // join begins the runs of a parallel step, each once, and answers as long as one of them is not over. When all are, the step
 // itself is the agent's, who is told what came of them. Workflows that are not there leave the whole step to the agent.
@@ -30,7 +23,7 @@ func (t *turn) join(ctx context.Context) (*Answer, error) {
 	if !ok {
 		began = t.at(Intended)
 		var err error
-		if began.Children, err = t.wanted(ctx); err != nil || len(began.Children) == 0 {
+		if began.Children, err = t.wanted(ctx, t.e.opts.Find); err != nil || len(began.Children) == 0 {
 			return nil, err
 		}
 		t.note(began)
@@ -77,40 +70,6 @@ func (t *turn) join(ctx context.Context) (*Answer, error) {
 	a := t.answer(stateRuns, fmt.Sprintf("%s, step %s: %s\n\n%d of %d runs of this step are over. Do these, side by side if other agents can be had, each from its "+
 		"first step to its end:%s\n\nThen call workflow_next {\"run\":%q}.", t.r.ID, t.next.Step.ID, t.next.Step.Title, over, len(began.Children), todo.String(), t.r.ID))
 	return &a, nil
-}
-
-// wanted are the runs that the step wants begun; none where one of them cannot be.
-func (t *turn) wanted(ctx context.Context) ([]Child, error) {
-	var list []Child
-	scope := t.scope(ctx)
-	for _, d := range t.next.Step.Delegations {
-		if d.When != nil {
-			applies, err := d.When.Holds(scope)
-			if err != nil {
-				return nil, err
-			}
-			if !applies {
-				continue
-			}
-		}
-		if _, err := t.e.opts.Find(d.WorkflowID); err != nil || len(list) == maxChildren {
-			return nil, nil
-		}
-		variables, err := wire.Encode(stepping.Handed(d, scope))
-		if err != nil {
-			return nil, err
-		}
-		goal, _, unknown := stepping.Fill(d.Goal, scope)
-		if unknown != "" {
-			goal = d.Goal
-		}
-		c := Child{Run: newID(), Workflow: d.WorkflowID, Goal: goal, Context: variables}
-		if len(d.AllowedTools) > 0 {
-			c.Note = "only with the tools " + strings.Join(d.AllowedTools, ", ")
-		}
-		list = append(list, c)
-	}
-	return list, nil
 }
 
 // child returns a run that this one has begun; one that is not there begins now, also if it was deleted.
@@ -177,4 +136,38 @@ func (t *turn) abandonChildren(ctx context.Context) error {
 		child.done()
 	}
 	return nil
+}
+
+// wanted are the runs that the step wants begun; none where one of them cannot be.
+func (s *standing) wanted(ctx context.Context, find func(id string) (*definition.Entry, error)) ([]Child, error) {
+	var list []Child
+	scope := s.scope(ctx)
+	for _, d := range s.next.Step.Delegations {
+		if d.When != nil {
+			applies, err := d.When.Holds(scope)
+			if err != nil {
+				return nil, err
+			}
+			if !applies {
+				continue
+			}
+		}
+		if _, err := find(d.WorkflowID); err != nil || len(list) == maxChildren {
+			return nil, nil
+		}
+		variables, err := wire.Encode(stepping.Handed(d, scope))
+		if err != nil {
+			return nil, err
+		}
+		goal, _, unknown := stepping.Fill(d.Goal, scope)
+		if unknown != "" {
+			goal = d.Goal
+		}
+		c := Child{Run: newID(), Workflow: d.WorkflowID, Goal: goal, Context: variables}
+		if len(d.AllowedTools) > 0 {
+			c.Note = "only with the tools " + strings.Join(d.AllowedTools, ", ")
+		}
+		list = append(list, c)
+	}
+	return list, nil
 }

@@ -4,19 +4,15 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/store"
-	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/workflowsrv/criteria"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
-	"github.com/mcp-workbench/workbench/workflowsrv/stepping"
 )
 
 // Options say how runs are carried out. Find is needed.
@@ -79,31 +75,6 @@ func NewEngine(opts Options) *Engine {
 		cached: map[store.Key]*Run{}, pinned: map[string]*definition.Workflow{}, digests: map[*definition.Workflow]string{},
 	}
 }
-
-// A Caller is who asks something of a run.
-type Caller struct {
-	Principal string
-	Client    string // the name of the agent's program
-	// May reports whether the principal may use a toolbox; nil: every one.
-	May func(toolbox string) bool
-	// Ask asks the person at the client; nil: the client cannot.
-	Ask func(ctx context.Context, q Question) (Reply, error)
-	// Asks says that a Question may be the answer; Reply is what came of one.
-	Asks  bool
-	Reply *Reply
-}
-
-func (c Caller) agent() string {
-	if c.Client == "" {
-		return byAgent + "unknown"
-	}
-	return byAgent + cut.Short(c.Client)
-}
-
-// An Error is why nothing was done, with what to do.
-type Error struct{ What, Next string }
-
-func (e *Error) Error() string { return e.What + "; " + e.Next }
 
 // keeper returns the log, and why it is not one that lasts.
 func (e *Engine) keeper(ctx context.Context) (Log, error) {
@@ -227,174 +198,12 @@ func newID() string {
 	return "run-" + string(bits[:])
 }
 
-// A turn is one call that concerns a run.
-type turn struct {
-	e       *Engine
-	log     Log
-	who     Caller
-	r       *Run
-	w       *definition.Workflow
-	now     *definition.Entry // under the id, if that is another definition than w
-	pending []Event           // added to r, and not yet kept
-	next    stepping.Answer   // where r is
-
-	warnings []string
-	children []childData // of the step where r is
-	joined   string      // what is told of them in place of the prompt
-}
-
-// open begins a turn with a run that there is.
-func (e *Engine) open(ctx context.Context, who Caller, id string) (*turn, error) {
-	log, _ := e.keeper(ctx)
-	r, err := e.take(ctx, log, who.Principal, id)
-	if err != nil && log != e.memory {
-		// It may have been started when there was no store.
-		if kept, fault := e.take(ctx, e.memory, who.Principal, id); fault == nil {
-			r, err, log = kept, nil, e.memory
-		}
-	}
-	if err != nil {
-		return nil, err
-	}
-	t := &turn{e: e, log: log, who: who, r: r}
-	if t.w, t.now, err = e.definition(ctx, log, r); err != nil {
-		return nil, err
-	}
-	if err := t.expire(ctx); err != nil {
-		return nil, err
-	}
-	if t.now != nil {
-		t.warn("the file of the workflow %s has changed since; this run goes on by the definition that it has. To take the new one, "+
-			"call workflow_run with action rebase", r.Workflow)
-	}
-	return t, t.settle(ctx)
-}
-
-func (t *turn) warn(format string, args ...any) {
-	t.warnings = append(t.warnings, fmt.Sprintf(format, args...))
-}
-
-// note adds an event to the run; flush keeps it.
-func (t *turn) note(e Event) {
-	e.At = now()
-	if e.By == "" {
-		e.By = byWorkbench
-	}
-	t.pending = append(t.pending, e)
-	t.r.add(e)
-}
-
-// now is the time as events have it.
-func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
-
-// at is an event about the step where the run is.
-func (t *turn) at(kind Kind) Event {
-	e := Event{Kind: kind, Step: t.next.Step.ID}
-	if p := t.next.Loop; p != nil {
-		e.Loop, e.Pass = p.ID, p.Iteration
-		if l := t.w.Step(p.ID); l != nil && l.Loop != nil && l.Loop.ItemVar != "" {
-			if item, err := json.Marshal(p.Variables[l.Loop.ItemVar]); err == nil && p.Variables[l.Loop.ItemVar] != nil && len(item) < 4<<10 {
-				e.Item = item
-			}
-		}
-	}
-	return e
-}
-
-func (t *turn) gate() string {
-	pass := 0
-	if t.next.Loop != nil {
-		pass = t.next.Loop.Iteration
-	}
-	return gate(t.next.Step.ID, pass)
-}
-
-// settle finds where the run is.
-func (t *turn) settle(ctx context.Context) error {
-	if t.r.Status.Over() {
-		return nil
-	}
-	// The definition may be another one than that by which they were done.
-	completed := slices.DeleteFunc(slices.Clone(t.r.completed), func(id string) bool { return t.w.Step(id) == nil })
-	request := stepping.Request{Completed: completed, State: t.r.state, Context: t.r.context, Mode: t.e.opts.Criteria.Mode, Kept: true}
-	for {
-		a, err := stepping.Next(ctx, t.w, request)
-		if err != nil {
-			return err
-		}
-		if a.Loop != nil && t.r.stops[a.Loop.ID] > 0 && a.Loop.Iteration > t.r.stops[a.Loop.ID] && !slices.Contains(request.Completed, a.Loop.ID) {
-			request.Completed = append(slices.Clip(request.Completed), a.Loop.ID)
-			continue
-		}
-		t.next, t.children, t.joined = a, nil, ""
-		t.r.Step = ""
-		if a.Step != nil {
-			t.r.Step = a.Step.ID
-		}
-		return nil
-	}
-}
-
-// flush keeps what was noted. hold is how long the turn will be at work on the run.
-func (t *turn) flush(ctx context.Context, hold time.Duration, definition []byte) error {
-	if len(t.pending) == 0 {
-		return nil
-	}
-	change := store.RunChange{After: len(t.r.Events) - len(t.pending), Hold: hold, Definition: definition}
-	for _, event := range t.pending {
-		text, err := wire.Encode(event)
-		if err != nil {
-			return err
-		}
-		t.r.Bytes += len(text)
-		change.Events = append(change.Events, text)
-	}
-	if t.r.Bytes > maxRunBytes || len(t.r.Events) > maxEvents {
-		return &Error{fmt.Sprintf("run %s has grown to %d events and %d MiB, and takes no more", t.r.ID, len(t.r.Events), t.r.Bytes>>20), "abandon it and start another one"}
-	}
-	var err error
-	if change.Head, err = wire.Encode(t.r.Head); err != nil {
-		return err
-	}
-	// What was told must have been kept, whoever waits for it.
-	err = t.log.ChangeRun(context.WithoutCancel(ctx), t.who.Principal, t.r.ID, change)
-	var stale *store.StaleError
-	if errors.As(err, &stale) {
-		return t.overtaken(ctx)
-	}
-	if err != nil {
-		return err
-	}
-	t.pending, t.r.Updated = nil, now()
-	t.e.moved(t.who.Principal, t.r.ID, false)
-	if definition != nil {
-		t.r.Digest = store.Digest(definition)
-	}
-	t.r.Held = time.Now().Add(hold)
-	return nil
-}
-
 func (e *Engine) moved(principal, run string, begun bool) {
 	if e.opts.Moved != nil {
 		e.opts.Moved(principal, run, begun)
 	}
 }
 
-// overtaken says who has gone on with the run meanwhile.
-func (t *turn) overtaken(ctx context.Context) error {
-	const next = "call workflow_next with the run alone to see where it is"
-	_, events, err := t.log.Run(ctx, t.who.Principal, t.r.ID, 0)
-	var last Event
-	if err != nil || len(events) == 0 || json.Unmarshal(events[len(events)-1], &last) != nil {
-		return &Error{fmt.Sprintf("somebody else has gone on with run %s, and nothing of this call was kept", t.r.ID), next}
-	}
-	return &Error{fmt.Sprintf("somebody else has gone on with run %s at %s (%s %s, by %s), and nothing of this call was kept",
-		t.r.ID, last.At.Format(time.TimeOnly), last.Kind, last.Step, last.By), next}
-}
-
-// done gives the run back.
-func (t *turn) done() {
-	if len(t.pending) == 0 {
-		t.e.give(t.who.Principal, t.r)
-	}
+func (e *Engine) standing(r *Run, w *definition.Workflow) standing {
+	return standing{r: r, w: w, mode: e.opts.Criteria.Mode, dir: e.opts.Dir}
 }

@@ -94,3 +94,6 @@ type Reason struct {
 	What string `json:"what"`          // is wrong
 	Why  string `json:"why,omitempty"` // what the workflow wants it for
 }
+
+// wrongCode is the text of an event of that.
+const wrongCode = "a wrong code"

@@ -118,7 +118,7 @@ func (e *Engine) Resume(ctx context.Context, who Caller, query, run string) (Ans
 	}
 	a, err := t.goOn(ctx)
 	if err == nil && a.Question == nil {
-		a.Text = t.recap() + "\n\n" + rules(t.w, a.Text) + a.Text
+		a.Text = t.recap(t.e.expires(t.r.Status, t.r.Updated)) + "\n\n" + rules(t.w, a.Text) + a.Text
 	}
 	return a, err
 }
@@ -212,4 +212,15 @@ func choices(open, all []Found, query string, fault error) (Answer, error) {
 		Runs []choice `json:"runs"`
 	}{runs})
 	return Answer{Text: b.String(), Data: text}, err
+}
+
+// due says when a run that was found expires. One that has is shown so also before it is noted in it.
+func (f *Found) due(expire time.Duration) {
+	if expire <= 0 || f.Head.Status.Over() {
+		return
+	}
+	at := f.Updated.Add(expire).UTC()
+	if f.Expires = &at; !time.Now().Before(at) && !time.Now().Before(f.Held) {
+		f.Head.Status = StatusExpired
+	}
 }

@@ -27,17 +27,22 @@ type Order struct {
 	Reason string
 }
 
-// The actions of orders.
-const (
-	actionCheckpoint = "checkpoint" // gives the place where the run is a name
-	actionRewind     = "rewind"     // goes back; what came after stays in the record
-	actionFork       = "fork"       // begins another run from a place of this one
-	actionAbandon    = "abandon"    // gives the run up
-	actionRebase     = "rebase"     // takes the present definition of the workflow
-)
+// An action is what an order may be for.
+type action struct {
+	name string
+	do   func(ctx context.Context, t *turn, o Order) (Answer, error)
+}
 
-func actions() []string {
-	return []string{actionCheckpoint, actionRewind, actionFork, actionAbandon, actionRebase}
+const actionFork = "fork"
+
+func actions() []action {
+	return []action{
+		{"checkpoint", checkpoint}, // gives the place where the run is a name
+		{"rewind", rewind},         // goes back; what came after stays in the record
+		{actionFork, fork},         // begins another run from a place of this one
+		{"abandon", abandon},       // gives the run up
+		{"rebase", rebase},         // takes the present definition of the workflow
+	}
 }
 
 // Manage carries out an order.
@@ -50,37 +55,36 @@ func (e *Engine) Manage(ctx context.Context, who Caller, o Order) (Answer, error
 		return Answer{}, err
 	}
 	defer t.done()
-	switch o.Action {
-	case actionCheckpoint:
-		return t.checkpoint(ctx, o.Name)
-	case actionRewind:
-		return t.rewind(ctx, o)
-	case actionFork:
-		return t.fork(ctx, o)
-	case actionAbandon:
-		if t.r.Status.Over() {
-			return t.over(), nil
+	var names []string
+	for _, a := range actions() {
+		if a.name == o.Action {
+			return a.do(ctx, t, o)
 		}
-		if err := t.abandonChildren(ctx); err != nil {
-			return Answer{}, err
-		}
-		t.note(Event{Kind: Abandoned, By: who.agent(), Text: cut.Short(o.Reason)})
-		if err := t.flush(ctx, 0, nil); err != nil {
-			return Answer{}, err
-		}
-		return t.over(), nil
-	case actionRebase:
-		return t.rebase(ctx)
+		names = append(names, a.name)
 	}
-	hint := "known are " + strings.Join(actions(), ", ")
-	if near := nearest.Names(o.Action, actions(), 1); len(near) > 0 {
+	hint := "known are " + strings.Join(names, ", ")
+	if near := nearest.Names(o.Action, names, 1); len(near) > 0 {
 		hint = fmt.Sprintf("did you mean %q? %s", near[0], hint)
 	}
 	return Answer{}, &Error{fmt.Sprintf("there is no action %q", cut.Short(o.Action)), hint}
 }
 
-func (t *turn) checkpoint(ctx context.Context, name string) (Answer, error) {
-	name = cut.Short(strings.TrimSpace(name))
+func abandon(ctx context.Context, t *turn, o Order) (Answer, error) {
+	if t.r.Status.Over() {
+		return t.over(), nil
+	}
+	if err := t.abandonChildren(ctx); err != nil {
+		return Answer{}, err
+	}
+	t.note(Event{Kind: Abandoned, By: t.who.agent(), Text: cut.Short(o.Reason)})
+	if err := t.flush(ctx, 0, nil); err != nil {
+		return Answer{}, err
+	}
+	return t.over(), nil
+}
+
+func checkpoint(ctx context.Context, t *turn, o Order) (Answer, error) {
+	name := cut.Short(strings.TrimSpace(o.Name))
 	if name == "" {
 		name = fmt.Sprintf("checkpoint %d", len(t.r.Events)+1)
 	}
@@ -95,28 +99,28 @@ func (t *turn) checkpoint(ctx context.Context, name string) (Answer, error) {
 		t.r.ID, name, len(t.r.Events), t.r.ID, quoted(name))), nil
 }
 
-// place finds the event that an order names.
-func (t *turn) place(o Order) (int, error) {
+// placeOf finds the event that an order names.
+func (r *Run) placeOf(o Order) (int, error) {
 	if o.Name == "" {
 		switch {
 		case o.To == 0 && o.Action == actionFork:
-			return len(t.r.Events), nil
-		case o.To < 1 || o.To > len(t.r.Events):
-			return 0, &Error{fmt.Sprintf("run %s has the events 1 to %d, not %d", t.r.ID, len(t.r.Events), o.To),
+			return len(r.Events), nil
+		case o.To < 1 || o.To > len(r.Events):
+			return 0, &Error{fmt.Sprintf("run %s has the events 1 to %d, not %d", r.ID, len(r.Events), o.To),
 				"answers say the number of the last event, and workbench runs show lists them"}
 		}
 		return o.To, nil
 	}
 	var names []string
-	for i := len(t.r.Events) - 1; i >= 0; i-- {
-		if e := t.r.Events[i]; e.Kind == Checkpoint {
+	for i := len(r.Events) - 1; i >= 0; i-- {
+		if e := r.Events[i]; e.Kind == Checkpoint {
 			if e.Text == o.Name {
 				return i + 1, nil
 			}
 			names = append(names, strconv.Quote(e.Text))
 		}
 	}
-	return 0, &Error{fmt.Sprintf("run %s has no checkpoint %q", t.r.ID, cut.Short(o.Name)), "it has " + orNone(names)}
+	return 0, &Error{fmt.Sprintf("run %s has no checkpoint %q", r.ID, cut.Short(o.Name)), "it has " + orNone(names)}
 }
 
 func orNone(names []string) string {
@@ -126,8 +130,8 @@ func orNone(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-func (t *turn) rewind(ctx context.Context, o Order) (Answer, error) {
-	to, err := t.place(o)
+func rewind(ctx context.Context, t *turn, o Order) (Answer, error) {
+	to, err := t.r.placeOf(o)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -140,14 +144,14 @@ func (t *turn) rewind(ctx context.Context, o Order) (Answer, error) {
 	}
 	a, err := t.goOn(ctx)
 	if err == nil && a.Question == nil {
-		a.Text = t.recap() + "\n\n" + a.Text
+		a.Text = t.recap(t.e.expires(t.r.Status, t.r.Updated)) + "\n\n" + a.Text
 	}
 	return a, err
 }
 
 // fork begins another run with the events that led to a place of this one.
-func (t *turn) fork(ctx context.Context, o Order) (Answer, error) {
-	to, err := t.place(o)
+func fork(ctx context.Context, t *turn, o Order) (Answer, error) {
+	to, err := t.r.placeOf(o)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -200,7 +204,7 @@ func (t *turn) fork(ctx context.Context, o Order) (Answer, error) {
 }
 
 // rebase has the run go by the present definition of its workflow. What was done stays done, by the ids of the steps.
-func (t *turn) rebase(ctx context.Context) (Answer, error) {
+func rebase(ctx context.Context, t *turn, _ Order) (Answer, error) {
 	if t.now == nil {
 		return Answer{}, &Error{fmt.Sprintf("run %s goes by the present definition of %s already", t.r.ID, t.r.Workflow), "call workflow_next to go on"}
 	}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/nearest"
-	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 )
 
@@ -72,13 +71,6 @@ func (e *Engine) Next(ctx context.Context, who Caller, s Step) (Answer, error) {
 	return t.take(ctx, s)
 }
 
-func value(a *Answer) Answer {
-	if a == nil {
-		return Answer{}
-	}
-	return *a
-}
-
 func (s Step) check() error {
 	size := 0
 	for _, a := range s.Artifacts {
@@ -93,24 +85,6 @@ func (s Step) check() error {
 		return tooMuch("context", len(s.Context), maxContext)
 	}
 	return nil
-}
-
-// over is the answer about a run that has ended.
-func (t *turn) over() Answer {
-	text := fmt.Sprintf("%s is finished: every step that applies is done. Workflow complete.", t.r.ID)
-	if t.r.Status != StatusFinished {
-		how := map[Status]string{StatusAbandoned: "was abandoned", StatusExpired: "has expired"}[t.r.Status]
-		text = fmt.Sprintf("%s %s%s. To go on all the same, call workflow_run with action rewind and the event to go back to; the last one is %d.",
-			t.r.ID, how, because(t.r.Events[len(t.r.Events)-1].Text), len(t.r.Events)-1)
-	}
-	return t.answer(string(t.r.Status), text)
-}
-
-func because(reason string) string {
-	if reason == "" {
-		return ""
-	}
-	return ": " + strings.TrimSuffix(reason, ".")
 }
 
 // repeated reports whether a call tells of a step that was kept already: its answer was lost, or it was sent twice. A step
@@ -158,59 +132,6 @@ func (r *Run) wasDone(id string) bool {
 		}
 	}
 	return false
-}
-
-// learn keeps variables that came without a step.
-func (t *turn) learn(ctx context.Context, text json.RawMessage) error {
-	changed, err := t.changes(text)
-	if err != nil || len(changed) == 0 {
-		return err
-	}
-	t.note(Event{Kind: Noted, By: t.who.agent(), Context: changed})
-	return t.settle(ctx)
-}
-
-// changes returns those of the variables that are other than what is kept; nil if none is.
-func (t *turn) changes(text json.RawMessage) (json.RawMessage, error) {
-	sent := decode(text)
-	changed := map[string]any{}
-	for name, value := range sent {
-		if had, ok := t.r.context[name]; ok && reflect.DeepEqual(had, value) {
-			continue
-		}
-		if t.holds(name, value) {
-			t.warn("the loop %s goes on with the list %s that it has; items can be added behind those that were done, not taken away or moved",
-				t.next.Loop.ID, name)
-			continue
-		}
-		changed[name] = value
-	}
-	if len(changed) == 0 {
-		return nil, nil
-	}
-	all := maps.Clone(t.r.context)
-	maps.Copy(all, changed)
-	if whole, err := wire.Encode(all); err != nil {
-		return nil, err
-	} else if len(whole) > maxContext {
-		return nil, tooMuch("the context of the run", len(whole), maxContext)
-	}
-	return wire.Encode(changed)
-}
-
-// holds reports whether the loop that is under way keeps a list as it is: another one would lose its place.
-func (t *turn) holds(name string, value any) bool {
-	if t.next.Loop == nil {
-		return false
-	}
-	l := t.w.Step(t.next.Loop.ID)
-	if l == nil || l.Loop == nil || l.Loop.Kind != definition.ForEach || l.Loop.ItemsVar != name {
-		return false
-	}
-	had, _ := t.r.context[name].([]any)
-	list, ok := value.([]any)
-	n := t.next.Loop.Iteration
-	return !ok || len(list) < n || len(had) < n || !reflect.DeepEqual(had[:n], list[:n])
 }
 
 // take keeps what an agent says of the step where the run is, if that will do.

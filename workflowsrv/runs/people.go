@@ -13,41 +13,15 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcp-workbench/workbench/internal/cut"
-	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/store"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
-	"github.com/mcp-workbench/workbench/workflowsrv/stepping"
-)
-
-// What a person answers where a step is to be agreed to.
-const (
-	yes = "yes"
-	no  = "no"
 )
 
 const (
 	// codeLife is how long a one-time code may be used, and maxWrong how often a wrong one may be tried.
 	codeLife = 15 * time.Minute
 	maxWrong = 5
-)
-
-// An asking is why a person is asked.
-type asking string
-
-const (
-	askNothing asking = ""
-	askAgree   asking = "agree"   // whether the step may begin: yes or no
-	askAnswer  asking = "answer"  // what the step itself asks
-	askUnknown asking = "unknown" // whether a call that may have been made was: again or done
-	askLate    asking = "late"    // whether to go on without what was waited for: yes or no
-)
-
-// What a person answers of a call of which nobody knows whether it was made.
-const (
-	callAgain = "again"
-	wasMade   = "done"
 )
 
 // asks says what a person is asked before the run goes on.
@@ -58,7 +32,7 @@ func (t *turn) asks(ctx context.Context) asking {
 	act := t.next.Step.Act
 	switch {
 	case t.unknown():
-		if !t.harmless(ctx) {
+		if !harmless(ctx, t.e.opts.Tools, act) {
 			return askUnknown
 		}
 	case act != nil && act.Kind == definition.ActAsk:
@@ -110,15 +84,6 @@ func (t *turn) goOn(ctx context.Context) (Answer, error) {
 	}
 }
 
-// agreed reports whether a person has agreed to the step where the run is.
-func (t *turn) agreed() bool {
-	switch t.r.answers[t.gate()].Answer {
-	case yes, callAgain:
-		return true
-	}
-	return false
-}
-
 // askPerson asks the person about the step where the run is.
 func (t *turn) askPerson(ctx context.Context, why asking) (Answer, error) {
 	at := t.gate()
@@ -131,7 +96,7 @@ func (t *turn) askPerson(ctx context.Context, why asking) (Answer, error) {
 	if err := t.flush(ctx, 0, nil); err != nil {
 		return Answer{}, err
 	}
-	q := Question{Message: asked.Text, Form: t.form(why), State: t.r.ID + "/" + asked.Hash}
+	q := Question{Message: asked.Text, Form: why.form(t.next.Step.Act), State: t.r.ID + "/" + asked.Hash}
 	if reply := t.who.Reply; reply != nil && reply.State == q.State {
 		t.who.Reply = nil
 		return t.replied(ctx, why, *reply)
@@ -170,67 +135,6 @@ func (e *Engine) reply(ctx context.Context, who Caller) (*Answer, error) {
 	return &a, err
 }
 
-// question is what the person is asked about the step where the run is.
-func (t *turn) question(ctx context.Context, why asking) string {
-	step, act := t.next.Step, t.next.Step.Act
-	workflow := "The workflow " + t.r.Workflow
-	if t.r.Goal != "" {
-		workflow += fmt.Sprintf(", which runs for %q,", foreign.NewText(cut.Short(t.r.Goal)))
-	}
-	switch why {
-	case askAnswer:
-		text, _, unknown := stepping.Fill(act.Question, t.scope(ctx))
-		if unknown != "" {
-			text = act.Question
-		}
-		return text
-	case askUnknown:
-		e := t.r.intents[t.gate()]
-		return fmt.Sprintf("%s was about to call %s with %s when workbench ended, and nobody knows whether it did. Look, then answer %q if the call "+
-			"was made, or %q to make it now.", workflow, e.Tool, cut.Short(string(e.Arguments)), wasMade, callAgain)
-	case askLate:
-		what := "the file " + act.File
-		if act.Webhook {
-			what = "a request"
-		}
-		return fmt.Sprintf("%s has waited for %s in vain. Shall it go on without?", workflow, what)
-	}
-	text := fmt.Sprintf("%s comes to the step %q. Shall it go on?", workflow, step.Title)
-	if act != nil && act.Kind == definition.ActTool {
-		text = fmt.Sprintf("%s comes to the step %q, which calls %s with %s. Shall it go on?", workflow, step.Title, toolName(act), cut.Short(string(act.Arguments)))
-	}
-	if word := brief(t.r.last); word != "" {
-		text += fmt.Sprintf("\nThe step before it ended with: %q", foreign.NewText(word))
-	}
-	return text
-}
-
-// choices are the answers there are to choose from; nil: any text.
-func (t *turn) choices(why asking) []string {
-	switch why {
-	case askAnswer:
-		return t.next.Step.Act.Answers
-	case askUnknown:
-		return []string{wasMade, callAgain}
-	}
-	return []string{yes, no}
-}
-
-// form is what the person fills in.
-func (t *turn) form(why asking) []byte {
-	if why == askAgree || why == askLate {
-		return []byte(`{"type":"object","properties":{"agree":{"type":"boolean","title":"Go on?"},` +
-			`"reason":{"type":"string","title":"If not, why?"}},"required":["agree"]}`)
-	}
-	field := `{"type":"string","title":"Answer"`
-	if list := t.choices(why); len(list) > 0 {
-		if text, err := wire.Encode(list); err == nil {
-			field += `,"enum":` + string(text)
-		}
-	}
-	return []byte(`{"type":"object","properties":{"answer":` + field + `}},"required":["answer"]}`)
-}
-
 // replied takes what the person replied at the client.
 func (t *turn) replied(ctx context.Context, why asking, reply Reply) (Answer, error) {
 	var form struct {
@@ -259,7 +163,7 @@ func (t *turn) replied(ctx context.Context, why asking, reply Reply) (Answer, er
 			answer = yes
 		}
 	}
-	answer, err := t.fits(why, answer)
+	answer, err := why.fits(t.next.Step.Act, answer)
 	if err != nil {
 		t.warn("%v", err)
 		return t.waiting(why), nil
@@ -275,32 +179,6 @@ func (t *turn) replied(ctx context.Context, why asking, reply Reply) (Answer, er
 		return t.waiting(why), nil
 	}
 	return t.goOn(ctx)
-}
-
-// fits returns an answer as it is meant, or says what there is to choose from.
-func (t *turn) fits(why asking, answer string) (string, error) {
-	answer = strings.TrimSpace(answer)
-	list := t.choices(why)
-	if why == askAgree || why == askLate {
-		switch strings.ToLower(answer) {
-		case "", "y":
-			answer = yes
-		case "n":
-			answer = no
-		}
-	}
-	if len(list) == 0 && answer != "" {
-		return answer, nil
-	}
-	for _, choice := range list {
-		if strings.EqualFold(choice, answer) {
-			return choice, nil
-		}
-	}
-	if len(list) == 0 {
-		return "", &Error{"the answer is empty", "say something"}
-	}
-	return "", &Error{fmt.Sprintf("the answer to this question is one of %s, not %q", strings.Join(list, ", "), cut.Short(answer)), "say one of them"}
 }
 
 // decide notes what a person has answered about the step where the run is, and what follows for the step itself.
@@ -372,9 +250,6 @@ func (t *turn) useCode(ctx context.Context, code string) error {
 	return t.settle(ctx)
 }
 
-// wrongCode is the text of an event of that.
-const wrongCode = "a wrong code"
-
 // hashCode is what is kept of a code.
 func hashCode(run, at, code string) string {
 	sum := sha256.Sum256([]byte(run + " " + at + " " + strings.TrimSpace(code)))
@@ -405,7 +280,7 @@ func (e *Engine) Pending(ctx context.Context, principal, run string) (question s
 	if why == askNothing {
 		return "", nil, ErrNoQuestion
 	}
-	return t.question(ctx, why), t.choices(why), nil
+	return t.question(ctx, why), why.choices(t.next.Step.Act), nil
 }
 
 // Say takes what a person says of a run that waits. It must be called for a person only. The code is "" unless one was
@@ -420,7 +295,7 @@ func (e *Engine) Say(ctx context.Context, principal string, o Opinion) (code str
 	if why == askNothing {
 		return "", ErrNoQuestion
 	}
-	answer, err := t.fits(why, o.Answer)
+	answer, err := why.fits(t.next.Step.Act, o.Answer)
 	if err != nil {
 		return "", err
 	}

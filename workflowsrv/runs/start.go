@@ -26,8 +26,8 @@ func (e *Engine) Start(ctx context.Context, who Caller, workflow, goal string, v
 		return Answer{}, err
 	}
 	log, fault := e.keeper(ctx)
-	t := &turn{e: e, log: log, who: who, w: entry.Workflow}
-	t.r = &Run{ID: newID(), Workflow: entry.ID, Digest: e.digest(entry.Workflow), Head: Head{Name: entry.Name}, place: newPlace()}
+	fresh := &Run{ID: newID(), Workflow: entry.ID, Digest: e.digest(entry.Workflow), Head: Head{Name: entry.Name}, place: newPlace()}
+	t := &turn{e: e, log: log, who: who, standing: e.standing(fresh, entry.Workflow)}
 	if fault != nil {
 		t.warn("this run is kept in memory and is gone when workbench ends: %v", fault)
 	} else if log == e.memory {
@@ -65,8 +65,4 @@ func (e *Engine) Start(ctx context.Context, who Caller, workflow, goal string, v
 		a.Text = rules(t.w, a.Text) + a.Text
 	}
 	return a, err
-}
-
-func tooMuch(what string, has, most int) error {
-	return &Error{fmt.Sprintf("%s has %d bytes, which is more than %d", what, has, most), "send less, and keep the rest in a file"}
 }

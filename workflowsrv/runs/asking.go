@@ -1,0 +1,132 @@
+package runs
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/mcp-workbench/workbench/internal/cut"
+	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/workflowsrv/definition"
+	"github.com/mcp-workbench/workbench/workflowsrv/stepping"
+)
+
+// What a person answers where a step is to be agreed to.
+const (
+	yes = "yes"
+	no  = "no"
+)
+
+// An asking is why a person is asked.
+type asking string
+
+const (
+	askNothing asking = ""
+	askAgree   asking = "agree"   // whether the step may begin: yes or no
+	askAnswer  asking = "answer"  // what the step itself asks
+	askUnknown asking = "unknown" // whether a call that may have been made was: again or done
+	askLate    asking = "late"    // whether to go on without what was waited for: yes or no
+)
+
+// What a person answers of a call of which nobody knows whether it was made.
+const (
+	callAgain = "again"
+	wasMade   = "done"
+)
+
+// choices are the answers there are to choose from; nil: any text.
+func (why asking) choices(act *definition.Act) []string {
+	switch why {
+	case askAnswer:
+		return act.Answers
+	case askUnknown:
+		return []string{wasMade, callAgain}
+	}
+	return []string{yes, no}
+}
+
+// form is what the person fills in.
+func (why asking) form(act *definition.Act) []byte {
+	if why == askAgree || why == askLate {
+		return []byte(`{"type":"object","properties":{"agree":{"type":"boolean","title":"Go on?"},` +
+			`"reason":{"type":"string","title":"If not, why?"}},"required":["agree"]}`)
+	}
+	field := `{"type":"string","title":"Answer"`
+	if list := why.choices(act); len(list) > 0 {
+		if text, err := wire.Encode(list); err == nil {
+			field += `,"enum":` + string(text)
+		}
+	}
+	return []byte(`{"type":"object","properties":{"answer":` + field + `}},"required":["answer"]}`)
+}
+
+// fits returns an answer as it is meant, or says what there is to choose from.
+func (why asking) fits(act *definition.Act, answer string) (string, error) {
+	answer = strings.TrimSpace(answer)
+	list := why.choices(act)
+	if why == askAgree || why == askLate {
+		switch strings.ToLower(answer) {
+		case "", "y":
+			answer = yes
+		case "n":
+			answer = no
+		}
+	}
+	if len(list) == 0 && answer != "" {
+		return answer, nil
+	}
+	for _, choice := range list {
+		if strings.EqualFold(choice, answer) {
+			return choice, nil
+		}
+	}
+	if len(list) == 0 {
+		return "", &Error{"the answer is empty", "say something"}
+	}
+	return "", &Error{fmt.Sprintf("the answer to this question is one of %s, not %q", strings.Join(list, ", "), cut.Short(answer)), "say one of them"}
+}
+
+// question is what the person is asked about the step where the run is.
+func (s *standing) question(ctx context.Context, why asking) string {
+	step, act := s.next.Step, s.next.Step.Act
+	workflow := "The workflow " + s.r.Workflow
+	if s.r.Goal != "" {
+		workflow += fmt.Sprintf(", which runs for %q,", foreign.NewText(cut.Short(s.r.Goal)))
+	}
+	switch why {
+	case askAnswer:
+		text, _, unknown := stepping.Fill(act.Question, s.scope(ctx))
+		if unknown != "" {
+			text = act.Question
+		}
+		return text
+	case askUnknown:
+		e := s.r.intents[s.gate()]
+		return fmt.Sprintf("%s was about to call %s with %s when workbench ended, and nobody knows whether it did. Look, then answer %q if the call "+
+			"was made, or %q to make it now.", workflow, e.Tool, cut.Short(string(e.Arguments)), wasMade, callAgain)
+	case askLate:
+		what := "the file " + act.File
+		if act.Webhook {
+			what = "a request"
+		}
+		return fmt.Sprintf("%s has waited for %s in vain. Shall it go on without?", workflow, what)
+	}
+	text := fmt.Sprintf("%s comes to the step %q. Shall it go on?", workflow, step.Title)
+	if act != nil && act.Kind == definition.ActTool {
+		text = fmt.Sprintf("%s comes to the step %q, which calls %s with %s. Shall it go on?", workflow, step.Title, toolName(act), cut.Short(string(act.Arguments)))
+	}
+	if word := brief(s.r.last); word != "" {
+		text += fmt.Sprintf("\nThe step before it ended with: %q", foreign.NewText(word))
+	}
+	return text
+}
+
+// agreed reports whether a person has agreed to the step where the run is.
+func (s *standing) agreed() bool {
+	switch s.r.answers[s.gate()].Answer {
+	case yes, callAgain:
+		return true
+	}
+	return false
+}

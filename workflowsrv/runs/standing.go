@@ -1,0 +1,217 @@
+package runs
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/workflowsrv/criteria"
+	"github.com/mcp-workbench/workbench/workflowsrv/definition"
+	"github.com/mcp-workbench/workbench/workflowsrv/stepping"
+)
+
+// A standing is where a run stands: at which step of its workflow, with which variables.
+type standing struct {
+	r    *Run
+	w    *definition.Workflow
+	next stepping.Answer // where r is
+	mode criteria.Mode
+	dir  string // where relative paths begin
+}
+
+// at is an event about the step where the run is.
+func (s *standing) at(kind Kind) Event {
+	e := Event{Kind: kind, Step: s.next.Step.ID}
+	if p := s.next.Loop; p != nil {
+		e.Loop, e.Pass = p.ID, p.Iteration
+		if l := s.w.Step(p.ID); l != nil && l.Loop != nil && l.Loop.ItemVar != "" {
+			if item, err := json.Marshal(p.Variables[l.Loop.ItemVar]); err == nil && p.Variables[l.Loop.ItemVar] != nil && len(item) < 4<<10 {
+				e.Item = item
+			}
+		}
+	}
+	return e
+}
+
+func (s *standing) gate() string {
+	pass := 0
+	if s.next.Loop != nil {
+		pass = s.next.Loop.Iteration
+	}
+	return gate(s.next.Step.ID, pass)
+}
+
+// locate finds where the run is.
+func (s *standing) locate(ctx context.Context) error {
+	if s.r.Status.Over() {
+		return nil
+	}
+	// The definition may be another one than that by which they were done.
+	completed := slices.DeleteFunc(slices.Clone(s.r.completed), func(id string) bool { return s.w.Step(id) == nil })
+	request := stepping.Request{Completed: completed, State: s.r.state, Context: s.r.context, Mode: s.mode, Kept: true}
+	for {
+		a, err := stepping.Next(ctx, s.w, request)
+		if err != nil {
+			return err
+		}
+		if a.Loop != nil && s.r.stops[a.Loop.ID] > 0 && a.Loop.Iteration > s.r.stops[a.Loop.ID] && !slices.Contains(request.Completed, a.Loop.ID) {
+			request.Completed = append(slices.Clip(request.Completed), a.Loop.ID)
+			continue
+		}
+		s.next = a
+		s.r.Step = ""
+		if a.Step != nil {
+			s.r.Step = a.Step.ID
+		}
+		return nil
+	}
+}
+
+// scope is what the texts and conditions of the step where the run is see.
+func (s *standing) scope(ctx context.Context) *criteria.Scope {
+	return criteria.NewScope(ctx, s.variables(), s.mode)
+}
+
+// variables are those of the run and of the pass of its loop.
+func (s *standing) variables() map[string]any {
+	if s.next.Loop == nil {
+		return s.r.context
+	}
+	all := maps.Clone(s.r.context)
+	maps.Copy(all, s.next.Loop.Variables)
+	return all
+}
+
+// unknown reports whether a call may have been made whose result is not there, and nobody is at work on it.
+func (s *standing) unknown() bool {
+	_, ok := s.r.intents[s.gate()]
+	return ok && !s.held()
+}
+
+// held reports whether another process calls the tool at this time.
+func (s *standing) held() bool {
+	if s.next.Step == nil {
+		return false // The run is over, or waits for variables.
+	}
+	_, ok := s.r.intents[s.gate()]
+	return ok && time.Now().Before(s.r.Held)
+}
+
+// calledBefore reports whether the tool of the step was called in a branch that the run has left by a rewind.
+func (s *standing) calledBefore() bool {
+	line := s.r.Line()
+	if len(line) == len(s.r.Events) {
+		return false
+	}
+	at := s.gate()
+	for i, e := range s.r.Events {
+		if e.Kind == Intended && e.Tool != "" && gate(e.Step, e.Pass) == at && !slices.Contains(line, i) {
+			return true
+		}
+	}
+	return false
+}
+
+// lastFailure is what the tool said last of why it failed.
+func (s *standing) lastFailure() string {
+	for i := len(s.r.Events) - 1; i >= 0; i-- {
+		if e := s.r.Events[i]; e.Kind == Returned && e.Text != "" {
+			return e.Text
+		}
+	}
+	return ""
+}
+
+// late reports whether the step has waited for something for longer than it may.
+func (s *standing) late() bool {
+	a := s.next.Step.Act
+	began, ok := s.r.until[s.gate()]
+	return ok && a.For == 0 && began.Until != nil && time.Now().After(*began.Until) && (a.Webhook || !s.there())
+}
+
+// there reports whether the file that the step waits for is there.
+func (s *standing) there() bool {
+	path := s.next.Step.Act.File
+	if text, _, unknown := stepping.Fill(path, s.scope(context.Background())); unknown == "" {
+		path = text
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(s.dir, path)
+	}
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// arguments are those of a call with the variables put in.
+func (s *standing) arguments(ctx context.Context, a *definition.Act) (json.RawMessage, error) {
+	var v any
+	d := json.NewDecoder(bytes.NewReader(a.Arguments))
+	d.UseNumber()
+	if err := d.Decode(&v); err != nil {
+		return nil, err
+	}
+	filled, err := fillIn(v, s.scope(ctx))
+	if err != nil {
+		return nil, err
+	}
+	return wire.Encode(filled)
+}
+
+func fillIn(v any, scope *criteria.Scope) (any, error) {
+	switch v := v.(type) {
+	case string:
+		text, bare, unknown := stepping.Fill(v, scope)
+		if unknown != "" {
+			return nil, fmt.Errorf("the arguments need the variable %q, which is not set", unknown)
+		}
+		if bare != nil {
+			return bare, nil
+		}
+		return text, nil
+	case []any:
+		list := make([]any, len(v))
+		for i := range v {
+			var err error
+			if list[i], err = fillIn(v[i], scope); err != nil {
+				return nil, err
+			}
+		}
+		return list, nil
+	case map[string]any:
+		object := make(map[string]any, len(v))
+		for name, member := range v {
+			var err error
+			if object[name], err = fillIn(member, scope); err != nil {
+				return nil, err
+			}
+		}
+		return object, nil
+	}
+	return v, nil
+}
+
+// holds reports whether the loop that is under way keeps a list as it is: another one would lose its place.
+func (s *standing) holds(name string, value any) bool {
+	if s.next.Loop == nil {
+		return false
+	}
+	l := s.w.Step(s.next.Loop.ID)
+	if l == nil || l.Loop == nil || l.Loop.Kind != definition.ForEach || l.Loop.ItemsVar != name {
+		return false
+	}
+	had, _ := s.r.context[name].([]any)
+	list, ok := value.([]any)
+	n := s.next.Loop.Iteration
+	return !ok || len(list) < n || len(had) < n || !reflect.DeepEqual(had[:n], list[:n])
+}
+
+// now is the time as events have it.
+func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }

@@ -1,0 +1,116 @@
+package runs
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/mcp-workbench/workbench/internal/cut"
+	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/workflowsrv/definition"
+)
+
+// Tools are what steps call.
+type Tools interface {
+	// CallTool calls a tool and returns the result as the server sent it. An error that is not a *NotMadeError leaves open
+	// whether the call was made.
+	CallTool(ctx context.Context, toolbox, server, tool string, arguments json.RawMessage) (json.RawMessage, error)
+	// Hints say what a tool says of itself: that it changes nothing, and that to call it twice is as good as once.
+	Hints(ctx context.Context, toolbox, server, tool string) (readOnly, idempotent bool)
+}
+
+// NotMadeError says why a call was not made, or that the server refused it.
+type NotMadeError struct{ Err error }
+
+func (e *NotMadeError) Error() string { return e.Err.Error() }
+
+func (e *NotMadeError) Unwrap() error { return e.Err }
+
+func toolName(a *definition.Act) string { return a.Toolbox + "/" + a.Server + "/" + a.Tool }
+
+const (
+	// maxResult is the most of a result that becomes a variable.
+	maxResult = 256 << 10
+	// callFor is how long a call may take whose step says nothing.
+	callFor = 5 * time.Minute
+)
+
+// harmless reports whether the tool that a step calls may be called twice.
+func harmless(ctx context.Context, tools Tools, a *definition.Act) bool {
+	if tools == nil || a == nil || a.Kind != definition.ActTool {
+		return false
+	}
+	readOnly, idempotent := tools.Hints(ctx, a.Toolbox, a.Server, a.Tool)
+	return readOnly || idempotent
+}
+
+// hold makes the call of a step, and meanwhile says again and again that this process is at work on it.
+func hold(ctx context.Context, tools Tools, a *definition.Act, arguments json.RawMessage, every time.Duration, again func(ctx context.Context)) (json.RawMessage, error) {
+	wait := callFor
+	if a.Timeout > 0 {
+		wait = a.Timeout
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, wait, fmt.Errorf("%s did not answer within %v", toolName(a), wait))
+	defer cancel()
+	ended := make(chan struct{})
+	defer func() { <-ended }()
+	beat, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(every)
+		defer tick.Stop()
+		for {
+			select {
+			case <-beat.Done():
+				return
+			case <-tick.C:
+				again(beat)
+			}
+		}
+	}()
+	raw, err := tools.CallTool(ctx, a.Toolbox, a.Server, a.Tool, arguments)
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return raw, err
+}
+
+// resultOf gives what a result says: its structured content, or its text. failure is the text of one with isError.
+func resultOf(raw json.RawMessage) (result json.RawMessage, failure string) {
+	var r struct {
+		Content []struct {
+			Type string `json:"type"`
+			Text string `json:"text"`
+		} `json:"content"`
+		Structured json.RawMessage `json:"structuredContent"`
+		IsError    bool            `json:"isError"`
+	}
+	if len(raw) == 0 || json.Unmarshal(raw, &r) != nil {
+		return json.RawMessage("null"), ""
+	}
+	text := ""
+	for _, c := range r.Content {
+		if c.Type == "text" {
+			text += c.Text
+		}
+	}
+	if r.IsError {
+		if text == "" {
+			text = "the tool failed, and said nothing"
+		}
+		return nil, cut.Short(text)
+	}
+	if len(r.Structured) > 0 && len(r.Structured) <= maxResult {
+		return r.Structured, ""
+	}
+	if len(text) > maxResult {
+		text = text[:maxResult] + "… (cut: the result was larger)"
+	}
+	encoded, err := wire.Encode(text)
+	if err != nil {
+		encoded = json.RawMessage(`""`)
+	}
+	return encoded, ""
+}

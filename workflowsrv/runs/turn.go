@@ -1,0 +1,153 @@
+package runs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/mcp-workbench/workbench/internal/store"
+	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/workflowsrv/definition"
+)
+
+// A turn is one call that concerns a run.
+type turn struct {
+	standing
+	e       *Engine
+	log     Log
+	who     Caller
+	now     *definition.Entry // under the id, if that is another definition than w
+	pending []Event           // added to r, and not yet kept
+
+	warnings []string
+	children []childData // of the step where r is
+	joined   string      // what is told of them in place of the prompt
+}
+
+// open begins a turn with a run that there is.
+func (e *Engine) open(ctx context.Context, who Caller, id string) (*turn, error) {
+	log, _ := e.keeper(ctx)
+	r, err := e.take(ctx, log, who.Principal, id)
+	if err != nil && log != e.memory {
+		// It may have been started when there was no store.
+		if kept, fault := e.take(ctx, e.memory, who.Principal, id); fault == nil {
+			r, err, log = kept, nil, e.memory
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	t := &turn{e: e, log: log, who: who, standing: e.standing(r, nil)}
+	if t.w, t.now, err = e.definition(ctx, log, r); err != nil {
+		return nil, err
+	}
+	if err := t.expire(ctx); err != nil {
+		return nil, err
+	}
+	if t.now != nil {
+		t.warn("the file of the workflow %s has changed since; this run goes on by the definition that it has. To take the new one, "+
+			"call workflow_run with action rebase", r.Workflow)
+	}
+	return t, t.settle(ctx)
+}
+
+func (t *turn) warn(format string, args ...any) {
+	t.warnings = append(t.warnings, fmt.Sprintf(format, args...))
+}
+
+// note adds an event to the run; flush keeps it.
+func (t *turn) note(e Event) {
+	e.At = now()
+	if e.By == "" {
+		e.By = byWorkbench
+	}
+	t.pending = append(t.pending, e)
+	t.r.add(e)
+}
+
+// settle finds where the run is.
+func (t *turn) settle(ctx context.Context) error {
+	err := t.locate(ctx)
+	if err == nil {
+		t.children, t.joined = nil, ""
+	}
+	return err
+}
+
+// flush keeps what was noted. hold is how long the turn will be at work on the run.
+func (t *turn) flush(ctx context.Context, hold time.Duration, definition []byte) error {
+	if len(t.pending) == 0 {
+		return nil
+	}
+	change := store.RunChange{After: len(t.r.Events) - len(t.pending), Hold: hold, Definition: definition}
+	for _, event := range t.pending {
+		text, err := wire.Encode(event)
+		if err != nil {
+			return err
+		}
+		t.r.Bytes += len(text)
+		change.Events = append(change.Events, text)
+	}
+	if t.r.Bytes > maxRunBytes || len(t.r.Events) > maxEvents {
+		return &Error{fmt.Sprintf("run %s has grown to %d events and %d MiB, and takes no more", t.r.ID, len(t.r.Events), t.r.Bytes>>20), "abandon it and start another one"}
+	}
+	var err error
+	if change.Head, err = wire.Encode(t.r.Head); err != nil {
+		return err
+	}
+	// What was told must have been kept, whoever waits for it.
+	err = t.log.ChangeRun(context.WithoutCancel(ctx), t.who.Principal, t.r.ID, change)
+	var stale *store.StaleError
+	if errors.As(err, &stale) {
+		return overtaken(ctx, t.log, t.who.Principal, t.r.ID)
+	}
+	if err != nil {
+		return err
+	}
+	t.pending, t.r.Updated = nil, now()
+	t.e.moved(t.who.Principal, t.r.ID, false)
+	if definition != nil {
+		t.r.Digest = store.Digest(definition)
+	}
+	t.r.Held = time.Now().Add(hold)
+	return nil
+}
+
+// overtaken says who has gone on with the run meanwhile.
+func overtaken(ctx context.Context, log Log, principal, id string) error {
+	const next = "call workflow_next with the run alone to see where it is"
+	_, events, err := log.Run(ctx, principal, id, 0)
+	var last Event
+	if err != nil || len(events) == 0 || json.Unmarshal(events[len(events)-1], &last) != nil {
+		return &Error{fmt.Sprintf("somebody else has gone on with run %s, and nothing of this call was kept", id), next}
+	}
+	return &Error{fmt.Sprintf("somebody else has gone on with run %s at %s (%s %s, by %s), and nothing of this call was kept",
+		id, last.At.Format(time.TimeOnly), last.Kind, last.Step, last.By), next}
+}
+
+// done gives the run back.
+func (t *turn) done() {
+	if len(t.pending) == 0 {
+		t.e.give(t.who.Principal, t.r)
+	}
+}
+
+// expire ends the run if nothing has happened in it for too long. It is kept with all its events, and can be taken up again.
+func (t *turn) expire(ctx context.Context) error {
+	at := t.e.expires(t.r.Status, t.r.Updated)
+	if at == nil || time.Now().Before(*at) || time.Now().Before(t.r.Held) {
+		return nil
+	}
+	t.note(Event{Kind: Expired, Text: fmt.Sprintf("nothing had happened in it since %s, for longer than %v", t.r.Updated.UTC().Format("2006-01-02 15:04"), t.e.expiry())})
+	return t.flush(ctx, 0, nil)
+}
+
+// childData is a run that the step is joined from, in an answer.
+type childData struct {
+	Run      string `json:"run"`
+	Workflow string `json:"workflowId"`
+	Status   Status `json:"status"`
+	Step     string `json:"step,omitempty"`
+}

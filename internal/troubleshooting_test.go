@@ -106,7 +106,8 @@ var unsaid = []string{
 	"malformed message",            // between workbench and its guard
 	"not an event id of ours",      // the stream begins anew
 	"what came after it is no longer kept",
-	"not a state of ours", // said as params.requestState …
+	"not a state of ours",   // said as params.requestState …
+	"there is no transport", // the configuration refuses it
 }
 
 // What errors say, and every state, is in docs/troubleshooting.md with what to do.

@@ -12,7 +12,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/pause"
 	"github.com/mcp-workbench/workbench/internal/wire"
-	"github.com/mcp-workbench/workbench/toolbox"
+	"github.com/mcp-workbench/workbench/toolbox/link"
 )
 
 // Between a client and a server of different eras a request about a task is not forwarded: it is answered here, after what
@@ -51,7 +51,7 @@ type taskBridge struct {
 func (b *taskBridge) request(ctx context.Context, method, more string) ([]byte, error) {
 	params := append(wire.AppendQuote([]byte(`{"taskId":`), b.task.id), more...)
 	raw, err := b.task.server.Request(ctx, method, append(params, '}'))
-	var refusal *toolbox.RPCError
+	var refusal *link.RPCError
 	if errors.As(err, &refusal) {
 		return nil, &wire.Error{Code: refusal.Code, Message: refusal.Text.String(), Data: refusal.Data}
 	}
@@ -294,7 +294,7 @@ func (f *flight) putQuestion(ctx context.Context, method string, params []byte) 
 	select {
 	case m := <-answered:
 		if m.Kind == wire.Failure {
-			return nil, toolbox.ReplyError(method, m)
+			return nil, link.ReplyError(method, m)
 		}
 		return m.Bytes(m.Result), nil
 	case <-wait.C:

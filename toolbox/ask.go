@@ -130,7 +130,7 @@ const maxID = 1 << 10
 // is not answered, since clients of that revision have no responses either.
 func (c *conn) noRequests(m *wire.Message) {
 	c.server.counts.unknown.Add(1)
-	if _, remote := c.link.(*httpLink); !remote {
+	if !c.link.Nature().OwnStreams {
 		c.refuse(m.Bytes(m.ID), wire.CodeMethodNotFound, "revision 2026-07-28 has no requests of servers: ask in a result")
 	}
 }

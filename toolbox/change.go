@@ -27,7 +27,7 @@ func (s *Server) set(state State, cause error, next time.Time, c *conn) {
 	s.moveLocked(state)
 	s.status.Cause, s.status.Next, s.status.PID = cause, next, 0
 	if c != nil {
-		s.status.PID = c.link.PID()
+		s.status.PID = c.link.Process().PID()
 		s.hello, s.late = &c.hello, false
 	}
 	if state == Starting {

@@ -10,6 +10,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/account"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/toolbox/link"
 )
 
 // conn speaks JSON-RPC over a link: it numbers requests, finds the call that a
@@ -20,7 +21,7 @@ import (
 // somebody else is called.
 type conn struct {
 	server *Server
-	link   link
+	link   link.Link
 	bufs   *sync.Pool // of *[]byte, shared by the servers of a toolbox
 	calls  callTable
 	asks   askTable
@@ -131,7 +132,7 @@ func (c *conn) cancel(call *Call, raw []byte, id wire.Span) {
 	}
 	c.server.strayed.Store(time.Now().UnixNano())
 	defer c.link.Abandon(call.number)
-	if _, remote := c.link.(*httpLink); remote && c.hello.Modern {
+	if c.link.Nature().OwnStreams && c.hello.Modern {
 		return // the end of the request's stream says it (specification 2026-07-28, cancellation)
 	}
 	b := c.buffer()
@@ -182,7 +183,7 @@ func (c *conn) lost(cause error) error {
 // opened has what the server says from now on wait for the client. What servers of
 // this process say does not: it is said to the client's own goroutine.
 func (c *conn) opened() {
-	if _, inside := c.link.(*builtinLink); !inside {
+	if !c.link.Nature().Inside {
 		c.unread.Store(c.server.box.opts.Unread)
 	}
 }

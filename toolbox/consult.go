@@ -4,11 +4,10 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"strconv"
 
 	"github.com/mcp-workbench/workbench/internal/eras"
-	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/toolbox/link"
 )
 
 // notify writes a notification of our own.
@@ -83,22 +82,7 @@ func (w *waiter[T]) Done(m *wire.Message, err error) {
 			w.err = fmt.Errorf("%s: %w", w.method, w.err)
 		}
 	default:
-		w.err = ReplyError(w.method, m)
+		w.err = link.ReplyError(w.method, m)
 	}
 	close(w.done)
-}
-
-// ReplyError reads the reply m, a Failure, to a request of a method. It is an *[RPCError].
-func ReplyError(method string, m *wire.Message) error {
-	e := &RPCError{Method: method}
-	var out [3]wire.Span
-	if wire.Find(m.Raw, m.Error, []string{"code", "message", "data"}, out[:]) == nil {
-		e.Code, _ = strconv.Atoi(string(m.Bytes(out[0])))
-		message, _ := wire.Unquote(m.Bytes(out[1]))
-		e.Text = foreign.NewText(message)
-		if data := m.Bytes(out[2]); len(data) <= maxHello {
-			e.Data = bytes.Clone(data)
-		}
-	}
-	return e
 }

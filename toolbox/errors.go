@@ -7,10 +7,11 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/toolbox/link"
 )
 
 // ErrClosed says that the toolbox was closed.
-var ErrClosed = errors.New("toolbox is closed")
+var ErrClosed = link.ErrClosed
 
 // ErrRetired says that a server is in the configuration no longer.
 var ErrRetired = errors.New("it was removed from the configuration")
@@ -18,9 +19,6 @@ var ErrRetired = errors.New("it was removed from the configuration")
 // errRetired says that a connection takes no more calls and lives on for those
 // that are under way.
 var errRetired = errors.New("the server is being replaced")
-
-// ErrBusy says that a server does not read what it is sent.
-var ErrBusy = errors.New("does not read its input, and too much waits for it already; it may hang")
 
 // RefusedError says that a request was not sent to a server that is there, and
 // may be made again.
@@ -111,19 +109,6 @@ func (e *UndoneError) Error() string {
 
 func (e *UndoneError) Unwrap() error { return e.Cause }
 
-// ExitError says how a server's process ended.
-type ExitError struct {
-	How    string // "exit status 3", "killed by signal 9 (SIGKILL)"
-	Stderr foreign.Words
-}
-
-func (e *ExitError) Error() string {
-	if len(e.Stderr) == 0 {
-		return "the process ended: " + e.How
-	}
-	return fmt.Sprintf("the process ended: %s; its last words: %q", e.How, e.Stderr)
-}
-
 // TimeoutError says which wait came to its end.
 type TimeoutError struct {
 	What   string // "start", "install", "queue", "idle", "total"; "list" is one that cannot be made longer
@@ -173,15 +158,3 @@ func (e *TimeoutError) words() (text string) {
 
 // webServer finds the address that a web server says it listens at.
 var webServer = regexp.MustCompile(`https?://[A-Za-z0-9.\-\[\]:]+[A-Za-z0-9/]`)
-
-// RPCError is an error reply of a server.
-type RPCError struct {
-	Method string
-	Code   int
-	Text   foreign.Text
-	Data   []byte // JSON text; nil for none. It is not to be shown.
-}
-
-func (e *RPCError) Error() string {
-	return fmt.Sprintf("%s: the server answered with error %d: %q", e.Method, e.Code, e.Text)
-}

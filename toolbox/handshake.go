@@ -15,7 +15,9 @@ import (
 
 	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/toolbox/link"
 	"github.com/mcp-workbench/workbench/toolbox/offered"
+	"github.com/mcp-workbench/workbench/toolbox/remote"
 )
 
 // Client is what the servers are told of the client in front of them. Servers
@@ -119,7 +121,7 @@ func (c *conn) handshake(ctx context.Context, client Client, legacy bool) error 
 		}
 	}
 	err := c.initialize(ctx, client)
-	if errors.As(err, new(*RPCError)) && !legacy {
+	if errors.As(err, new(*link.RPCError)) && !legacy {
 		if derr := c.discover(ctx, client); derr == nil || saysNothingOfEra(derr) {
 			return derr
 		}
@@ -130,7 +132,7 @@ func (c *conn) handshake(ctx context.Context, client Client, legacy bool) error 
 // saysNothingOfEra reports whether a remote server refused a request for who
 // asks or how often, and not for what it asks.
 func saysNothingOfEra(err error) bool {
-	var status *StatusError
+	var status *remote.StatusError
 	return errors.As(err, &status) &&
 		slices.Contains([]int{http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests}, status.Status)
 }
@@ -140,7 +142,7 @@ func saysNothingOfEra(err error) bool {
 // (specification 2026-07-28, basic, versioning), and not to be taken for one of
 // the legacy era.
 func speaksModern(err error) bool {
-	var refusal *RPCError
+	var refusal *link.RPCError
 	if !errors.As(err, &refusal) || refusal.Code != eras.UnsupportedVersion {
 		return false
 	}
@@ -154,7 +156,7 @@ func speaksModern(err error) bool {
 // legacy era: with the revision that the server has, or, over HTTP, as a bad
 // request without a word that can be relied on.
 func mayBeOfEra(err error) bool {
-	var status *StatusError
+	var status *remote.StatusError
 	return speaksModern(err) || errors.As(err, &status) && status.Status == http.StatusBadRequest
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/mcptest"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
+	"github.com/mcp-workbench/workbench/toolbox/link"
 )
 
 // remotes are the ways a server is reached over HTTP.
@@ -61,7 +62,7 @@ func TestRemoteCalls(t *testing.T) {
 			if got, err := callTool(t, s, "big", `{"n":3000000}`); err != nil || len(got) < 3000000 {
 				t.Errorf("big: got %d bytes, %v; want 3 MB", len(got), err)
 			}
-			var rpc *toolbox.RPCError
+			var rpc *link.RPCError
 			if _, err := callTool(t, s, "fail", "{}"); !errors.As(err, &rpc) || rpc.Code != -32001 {
 				t.Errorf("fail: got %v, want the server's error -32001", err)
 			}

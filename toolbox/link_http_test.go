@@ -16,15 +16,15 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
-// remote is a server over HTTP that answers as the test says and keeps the requests.
-type remote struct {
+// recorder is a server over HTTP that answers as the test says and keeps the requests.
+type recorder struct {
 	answer func(w http.ResponseWriter, r *http.Request, method string, id json.RawMessage)
 
 	mu   sync.Mutex
 	seen []*http.Request
 }
 
-func (s *remote) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (s *recorder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	var m struct {
 		ID     json.RawMessage `json:"id"`
@@ -42,7 +42,7 @@ func (s *remote) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // header gives what the requests had in a header, "" left out.
-func (s *remote) header(name string) (values []string) {
+func (s *recorder) header(name string) (values []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, r := range s.seen {
@@ -58,7 +58,7 @@ func result(w http.ResponseWriter, id json.RawMessage, result string) {
 	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, id, result)
 }
 
-func openRemote(t *testing.T, s *remote, version string) *toolbox.Server {
+func openRemote(t *testing.T, s *recorder, version string) *toolbox.Server {
 	t.Helper()
 	web := httptest.NewServer(s)
 	t.Cleanup(web.Close)
@@ -72,7 +72,7 @@ func openRemote(t *testing.T, s *remote, version string) *toolbox.Server {
 // A stream that a legacy server closes before the reply is taken up again behind its last event, as often as it is closed.
 func TestStreamIsTakenUpAgain(t *testing.T) {
 	var call json.RawMessage
-	s := &remote{}
+	s := &recorder{}
 	s.answer = func(w http.ResponseWriter, r *http.Request, method string, id json.RawMessage) {
 		switch last := r.Header.Get("Last-Event-ID"); {
 		case method == "initialize":
@@ -108,7 +108,7 @@ func TestModernOverHTTP(t *testing.T) {
 		{"name":"bad","inputSchema":{"type":"object","properties":{"a":{"type":"string","x-mcp-header":"A B"}}}},
 		{"name":"plain","inputSchema":{"type":"object"}}]}`
 	refused := false
-	s := &remote{}
+	s := &recorder{}
 	s.answer = func(w http.ResponseWriter, _ *http.Request, method string, id json.RawMessage) {
 		switch {
 		case !refused:

@@ -9,7 +9,9 @@ import (
 	"github.com/mcp-workbench/workbench/internal/backoff"
 	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/toolbox/link"
 	"github.com/mcp-workbench/workbench/toolbox/offered"
+	"github.com/mcp-workbench/workbench/toolbox/remote"
 )
 
 const (
@@ -36,11 +38,11 @@ func (h *hello) offers(k Kind) bool {
 
 // list reads a list, as far as there is room beside the others.
 func (c *conn) list(ctx context.Context, k Kind) offered.Reading {
-	usable := func(it offered.Item) bool { return k != Tools || c.usable(it) }
+	usable := func(it offered.Item) bool { return k != Tools || c.link.Usable(it.Key.Verbatim(), it.Raw) }
 	r := offered.Read(k, c.server.lists.Room(k), usable, func(method string, params []byte, take func([]byte) (offered.Page, error)) (offered.Page, error) {
 		return c.page(ctx, method, params, take)
 	})
-	var refusal *RPCError
+	var refusal *link.RPCError
 	none := k != Tools && errors.As(r.Err, &refusal) && refusal.Code == wire.CodeMethodNotFound
 	r.Unread = r.Err != nil && !none
 	return r
@@ -58,7 +60,7 @@ const (
 func (c *conn) page(ctx context.Context, method string, params []byte, take func([]byte) (offered.Page, error)) (offered.Page, error) {
 	for try := 1; ; try++ {
 		p, err := consult(ctx, c, method, params, take)
-		var trouble *StatusError
+		var trouble *remote.StatusError
 		if err == nil || try == listTries || !errors.As(err, &trouble) || trouble.Status < http.StatusInternalServerError {
 			return p, err
 		}
@@ -75,12 +77,6 @@ func (c *conn) page(ctx context.Context, method string, params []byte, take func
 	}
 }
 
-// usable reports whether a tool may be used over the link of the connection.
-func (c *conn) usable(tool offered.Item) bool {
-	l, remote := c.link.(*httpLink)
-	return !remote || !c.hello.Modern || l.mirror.note(tool)
-}
-
 // first reads the lists at a start: the tools, which the server is not ready
 // without, and in the background what else it offers.
 func (s *Server) first(ctx context.Context, c *conn) error {
@@ -88,7 +84,7 @@ func (s *Server) first(ctx context.Context, c *conn) error {
 	refused := false
 	if c.hello.offers(Tools) {
 		r := c.list(ctx, Tools)
-		if refused = r.Failed(); refused && (!errors.As(r.Err, new(*RPCError)) || speaksModern(r.Err)) {
+		if refused = r.Failed(); refused && (!errors.As(r.Err, new(*link.RPCError)) || speaksModern(r.Err)) {
 			return r.Err
 		}
 		s.lists.Store(Tools, r)

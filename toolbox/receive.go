@@ -8,6 +8,8 @@ import (
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/toolbox/link"
+	"github.com/mcp-workbench/workbench/toolbox/remote"
 )
 
 // Receive is the link's way in. What is to go on to a client that has much to read
@@ -46,7 +48,7 @@ func (c *conn) hand(m *wire.Message, id uint64) {
 
 func (c *conn) reply(m *wire.Message) {
 	token := m.Bytes(m.ID)
-	if number, ok := numberOf(token); ok && c.calls.made(number) {
+	if number, ok := link.Number(token); ok && c.calls.made(number) {
 		c.end(number, m, nil)
 		return
 	}
@@ -91,7 +93,7 @@ func (c *conn) progress(m *wire.Message) {
 	if !m.Params.Present() || wire.Find(m.Raw, m.Params, []string{"progressToken"}, out[:]) != nil || !out[0].Present() {
 		return
 	}
-	number, ok := numberOf(m.Bytes(out[0]))
+	number, ok := link.Number(m.Bytes(out[0]))
 	if !ok {
 		return
 	}
@@ -105,7 +107,7 @@ func (c *conn) progress(m *wire.Message) {
 // A reply that breaks the rules but has an id ends its call.
 func (c *conn) Noise(line []byte, err error) {
 	if id, is := looksLikeReply(line, err); is {
-		if number, ok := numberOf(id); ok && c.calls.made(number) {
+		if number, ok := link.Number(id); ok && c.calls.made(number) {
 			c.end(number, nil, c.lost(fmt.Errorf("its reply is not a valid message: %s", foreign.NewText(err.Error()))))
 		} else {
 			c.stray(line)
@@ -118,7 +120,7 @@ func (c *conn) Noise(line []byte, err error) {
 
 // TooLong fails the request whose reply was too long; the link lives on.
 func (c *conn) TooLong(e *wire.TooLongError) {
-	number, ok := numberOf(e.ID())
+	number, ok := link.Number(e.ID())
 	switch {
 	case e.Method() != "":
 	case ok && c.calls.made(number):
@@ -135,7 +137,7 @@ func (c *conn) Broken(err error) { c.breakOff(err) }
 
 // Lost is the link's word that a request will get no reply.
 func (c *conn) Lost(id uint64, err error) {
-	if isUndone(err) {
+	if remote.IsUndone(err) {
 		c.end(id, nil, &UndoneError{Toolbox: c.server.Toolbox, Server: c.server.Name, Cause: foreign.NewError(err)})
 		return
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/oauth/oauthtest"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
+	"github.com/mcp-workbench/workbench/toolbox/remote"
 )
 
 // A login, its renewal, its end and another one, over both transports; with tokens that are bound to a key too.
@@ -38,7 +39,7 @@ func TestRemoteLogin(t *testing.T) {
 			cfg.Headers = nil
 			login := func() {
 				t.Helper()
-				c := toolbox.NewLogin(cfg, toolbox.Options{Logins: store, HTTP: r.Client()})
+				c := remote.NewLogin(cfg, remote.Options{Logins: store, HTTP: r.Client()})
 				defer c.Close()
 				came := make(chan error, 1)
 				if _, err := c.Login(t.Context(), oauth.LoginOptions{Show: func(address string) error {

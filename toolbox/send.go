@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/mcp-workbench/workbench/toolbox/link"
 )
 
 // shortRest is a rest that a call waits for instead of failing.
@@ -51,7 +53,7 @@ func (s *Server) handOver(c *conn, call *Call) bool {
 	case err == nil:
 	case errors.Is(err, errNoRoom), errors.Is(err, errRetired):
 		return false
-	case errors.Is(err, ErrBusy):
+	case errors.Is(err, link.ErrBusy):
 		s.counts.refused.Add(1)
 		s.fail(call, s.refusal(err))
 	default:
@@ -142,7 +144,7 @@ func (s *Server) gone() error {
 }
 
 // Request makes a request of workbench's own and waits for the result, which
-// the caller may keep. It waits for no turn. An error reply is an [*RPCError].
+// the caller may keep. It waits for no turn. An error reply is an [*link.RPCError].
 func (s *Server) Request(ctx context.Context, method string, params []byte) ([]byte, error) {
 	for {
 		c, err := s.await(ctx)
@@ -150,7 +152,7 @@ func (s *Server) Request(ctx context.Context, method string, params []byte) ([]b
 			return nil, err
 		}
 		result, err := c.call(ctx, method, params)
-		if !errors.As(err, new(unsentError)) || errors.Is(err, ErrBusy) {
+		if !errors.As(err, new(unsentError)) || errors.Is(err, link.ErrBusy) {
 			return result, err
 		}
 		if !errors.Is(err, errRetired) {
@@ -199,7 +201,7 @@ func (s *Server) await(ctx context.Context) (*conn, error) {
 func (s *Server) wakes(st Status) bool { return st.asleep() || s.admits(st) }
 
 // admits reports whether somebody has logged in to a server that waited for it.
-func (s *Server) admits(st Status) bool { return st.State == NeedsLogin && s.remote.loggedIn() }
+func (s *Server) admits(st Status) bool { return st.State == NeedsLogin && s.remote.LoggedIn() }
 
 // Settle waits until the server has started or failed to, and its lists are read, or until ctx ends.
 func (s *Server) Settle(ctx context.Context) {

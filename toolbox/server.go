@@ -19,7 +19,9 @@ import (
 	"github.com/mcp-workbench/workbench/internal/ring"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox/launch"
+	"github.com/mcp-workbench/workbench/toolbox/link"
 	"github.com/mcp-workbench/workbench/toolbox/offered"
+	"github.com/mcp-workbench/workbench/toolbox/remote"
 )
 
 // Server is one server of a toolbox, whether it runs or not. Routes hold on to
@@ -40,10 +42,10 @@ type Server struct {
 	lists   *offered.Lists
 	reading reading
 	queue   queue
-	pumps   atomic.Int32              // who pumps, and who came meanwhile
-	holds   atomic.Pointer[Call]      // the log level that is waited for, if any
-	remote  *remote                   // nil unless the server is one
-	child   atomic.Pointer[stdioLink] // the process that was started last, if it is one
+	pumps   atomic.Int32                 // who pumps, and who came meanwhile
+	holds   atomic.Pointer[Call]         // the log level that is waited for, if any
+	remote  *remote.Requester            // nil unless the server is one
+	child   atomic.Pointer[link.Process] // the process that was started last, if it is one
 	// strayed is when a request was last given up, in Unix nanoseconds.
 	strayed atomic.Int64
 
@@ -72,15 +74,12 @@ type Server struct {
 	watched map[string]bool // uris of resources whose changes are wanted
 	// watchedTasks says how often each task is wanted to be heard of.
 	watchedTasks map[string]int
-	tried        time.Time // when the last start began that failed
-	late         bool      // an open waited for it in vain; until it is ready, none does again
-	kept         time.Time // until when it is not idle, whatever is asked of it
-	retired      bool      // it takes no more requests
-	heir         *Server   // which takes them instead, if there is one
-	// doubted is the protocol version that the server, asked anew after it had
-	// refused a request for its version, was found to have all the same.
-	doubted string
-	hidden  atomic.Pointer[launch.Hiding] // what its words are to be told without
+	tried        time.Time                     // when the last start began that failed
+	late         bool                          // an open waited for it in vain; until it is ready, none does again
+	kept         time.Time                     // until when it is not idle, whatever is asked of it
+	retired      bool                          // it takes no more requests
+	heir         *Server                       // which takes them instead, if there is one
+	hidden       atomic.Pointer[launch.Hiding] // what its words are to be told without
 }
 
 // bounds are what limits the work of a server. They are replaced and never
@@ -134,9 +133,7 @@ func newServer(box *Toolbox, cfg config.Server) *Server {
 		Written: cfg.Written,
 	}, offered.RulesOf(&cfg))
 	s.bounds.Store(newBounds(cfg, box.opts.IdleTimeout))
-	if cfg.URL != "" {
-		s.remote = newRemote(s)
-	}
+	s.remote = newRequester(s)
 	s.told = time.Now()
 	s.status = Status{State: Stopped, Since: s.told}
 	switch {
@@ -239,9 +236,4 @@ func (s *Server) Noise() string {
 }
 
 // LastWords returns the last that the server's process wrote to standard error.
-func (s *Server) LastWords() foreign.Words {
-	if l := s.child.Load(); l != nil {
-		return l.proc.Tail()
-	}
-	return nil
-}
+func (s *Server) LastWords() foreign.Words { return s.child.Load().LastWords() }

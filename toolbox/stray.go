@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"math/big"
-	"strconv"
 	"strings"
 	"time"
 
@@ -13,25 +11,6 @@ import (
 	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
-
-// numberOf reads the id of a reply: numbers that are equal are the same id,
-// however they are written.
-func numberOf(token []byte) (number uint64, ok bool) {
-	if number, err := strconv.ParseUint(string(token), 10, 64); err == nil {
-		return number, number > 0
-	}
-	// Of a number in these bounds with that many digits the exponent is small.
-	const digits = 64
-	about, err := strconv.ParseFloat(string(token), 64)
-	if err != nil || len(token) > digits || about < 1 || about >= 1<<53 {
-		return 0, false
-	}
-	exact, ok := new(big.Rat).SetString(string(token))
-	if !ok || !exact.IsInt() {
-		return 0, false
-	}
-	return exact.Num().Uint64(), true
-}
 
 // strayGrace is how long a server that sent a reply to nobody may take to send the
 // one that is waited for.

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/backoff"
+	"github.com/mcp-workbench/workbench/toolbox/link"
+	"github.com/mcp-workbench/workbench/toolbox/remote"
 )
 
 // linkClose bounds the end of a link: EOF, SIGTERM and SIGKILL have their own
@@ -141,8 +143,7 @@ func (s *Server) wait(ctx context.Context, c *conn) *IdleError {
 		case <-c.link.Done():
 			return nil
 		case <-c.broken:
-			// A process that dies breaks its pipe before its death is seen.
-			c.ended(exitAfterEOF)
+			link.AwaitEnd(c.link)
 			return nil
 		case <-ctx.Done():
 			return nil
@@ -201,7 +202,7 @@ func (s *Server) end(c *conn) error {
 // served before it ended is started again at once the first time, as its next
 // caller is waiting for it; one that never did would only fail again.
 func (s *Server) rest(ctx context.Context, b *backoff.Counter, cause error, served bool) bool {
-	var refused *StatusError
+	var refused *remote.StatusError
 	errors.As(cause, &refused)
 	wait, open := b.Failed(time.Now())
 	state, next := Backoff, time.Time{}
@@ -259,7 +260,7 @@ func (s *Server) start(ctx context.Context) (*conn, error) {
 			s.sse = false
 		}
 	}
-	if errors.As(err, new(*RPCError)) {
+	if errors.As(err, new(*link.RPCError)) {
 		s.legacy = false // it refuses initialize now: it is to be asked anew
 	}
 	return c, err
@@ -301,31 +302,21 @@ func (s *Server) attempt(sctx context.Context) (_ *conn, err error) {
 	// A write can fail before the death of the process is seen; how it died
 	// is the better reason. Ends that we asked for have none.
 	if errors.As(err, new(unsentError)) {
-		c.ended(exitAfterEOF)
+		link.AwaitEnd(c.link)
 	}
 	c.close(c.lost(err))
 	cerr := s.end(c)
-	var exit *ExitError
+	var exit *link.ExitError
 	var late *TimeoutError
 	var undone *UndoneError
-	switch l, child := c.link.(*stdioLink); {
+	switch p := c.link.Process(); {
 	case errors.As(c.link.Cause(), &exit) && !errors.Is(err, errProbeEnded):
 		err = exit
-	case child && errors.As(err, &late) && (late.What == "start" || late.What == "install"):
+	case p != nil && errors.As(err, &late) && (late.What == "start" || late.What == "install"):
 		_, noisy := c.noise.heard()
-		err = &TimeoutError{What: late.What, After: late.After, Stderr: l.proc.Tail(), Stdout: noisy}
+		err = &TimeoutError{What: late.What, After: late.After, Stderr: p.LastWords(), Stdout: noisy}
 	case errors.As(err, &undone):
 		err = undone.Cause // whoever tells it says of which server
 	}
 	return nil, errors.Join(err, cerr)
-}
-
-// ended waits for the end of the link, which seems near.
-func (c *conn) ended(atMost time.Duration) {
-	wait := time.NewTimer(atMost)
-	defer wait.Stop()
-	select {
-	case <-c.link.Done():
-	case <-wait.C:
-	}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/oauth"
 	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/toolbox/remote"
 )
 
 // Peer is the client's side as a server sees it.
@@ -73,7 +74,7 @@ type Options struct {
 	// Secret looks a secret up that a server wants; nil means that there are none.
 	// The error says what to do.
 	Secret func(ctx context.Context, secret config.Secret) (string, error)
-	// HTTP makes the requests to remote servers; nil means a [RemoteClient] of
+	// HTTP makes the requests to remote servers; nil means a [remote.Client] of
 	// its own. Redirects are followed within an origin only, whatever it says.
 	HTTP *http.Client
 	// Logins are the tokens for remote servers that want one; nil means that
@@ -133,11 +134,11 @@ func New(cfg config.Toolbox, opts Options) *Toolbox {
 	ownHTTP := false
 	if opts.HTTP == nil {
 		ownHTTP = true
-		opts.HTTP = RemoteClient(opts.Environ)
+		opts.HTTP = remote.Client(opts.Environ)
 	}
-	remote := *opts.HTTP
-	remote.CheckRedirect = sameOrigin
-	opts.HTTP = &remote
+	within := *opts.HTTP
+	within.CheckRedirect = remote.SameOrigin
+	opts.HTTP = &within
 	t := &Toolbox{Name: cfg.Name, opts: opts, ownHTTP: ownHTTP}
 	t.bufs.New = func() any { b := make([]byte, 0, 4096); return &b }
 	t.ctx, t.cancel = context.WithCancelCause(context.Background())
@@ -280,7 +281,7 @@ func (t *Toolbox) begin(s *Server) bool {
 // kept for Close.
 func (t *Toolbox) supervise(s *Server) {
 	err := s.run(s.life)
-	s.remote.close()
+	s.remote.Close()
 	if err != nil {
 		t.mu.Lock()
 		t.errs = append(t.errs, err)

@@ -22,6 +22,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
+	"github.com/mcp-workbench/workbench/toolbox/link"
 )
 
 // asServer makes the test binary the child process of its own tests.
@@ -299,7 +300,7 @@ func TestCrashAtStartTellsWhy(t *testing.T) {
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	var exit *toolbox.ExitError
+	var exit *link.ExitError
 	if len(causes) == 0 || !errors.As(causes[0], &exit) || !strings.Contains(exit.How, "7") || !slices.Contains(exit.Stderr, foreign.NewText("cannot read the licence file")) {
 		t.Errorf("got causes %v, want exit status 7 with the last words", causes)
 	}
@@ -332,7 +333,7 @@ func TestCrashInCallAndRestart(t *testing.T) {
 	}
 	_, err = callTool(t, s, "exit", `{"n":3}`)
 	var lost *toolbox.LostError
-	var exit *toolbox.ExitError
+	var exit *link.ExitError
 	if !errors.As(err, &lost) || !errors.As(err, &exit) {
 		t.Fatalf("got %v, want a LostError with an ExitError", err)
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/openfile"
 	"github.com/mcp-workbench/workbench/internal/published"
-	"github.com/mcp-workbench/workbench/toolbox"
+	"github.com/mcp-workbench/workbench/toolbox/remote"
 )
 
 // publishing is what the flags say of a server that somebody has published.
@@ -124,7 +124,7 @@ func (g *offer) show(env *environment) {
 
 // registered finds a server in the registry, and the way to take.
 func (a adding) registered(ctx context.Context, env *environment, name string, values published.Values) (offer, error) {
-	registry := published.Registry{Base: published.Official, HTTP: toolbox.RemoteClient(env.environ)}
+	registry := published.Registry{Base: published.Official, HTTP: remote.Client(env.environ)}
 	if base, ok := env.lookup("WORKBENCH_REGISTRY"); ok && base != "" {
 		registry.Base = base
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/question"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
+	"github.com/mcp-workbench/workbench/toolbox/link"
 )
 
 // caller is the client side of a command that asks servers for something: it follows what it asked for to its end, and
@@ -246,7 +247,7 @@ func (l ownLine) request(ctx context.Context, c *caller, method string, params [
 		return nil, err
 	}
 	if m.Kind == wire.Failure {
-		return nil, toolbox.ReplyError(method, &m)
+		return nil, link.ReplyError(method, &m)
 	}
 	return m.Bytes(m.Result), nil
 }

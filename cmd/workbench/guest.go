@@ -20,6 +20,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/status"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
+	"github.com/mcp-workbench/workbench/toolbox/link"
 	"github.com/mcp-workbench/workbench/toolbox/offered"
 )
 
@@ -156,7 +157,7 @@ func (l *guestLine) read(ctx context.Context, c *caller, method string, r io.Rea
 		case m.Kind == wire.Result:
 			return m.Bytes(m.Result), nil
 		case m.Kind == wire.Failure:
-			return nil, toolbox.ReplyError(method, &m)
+			return nil, link.ReplyError(method, &m)
 		case m.Kind == wire.Request:
 			go l.answer(ctx, c, &m)
 		case m.IsMethod("notifications/progress"):

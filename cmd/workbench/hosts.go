@@ -17,6 +17,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/store"
 	"github.com/mcp-workbench/workbench/toolbox"
+	"github.com/mcp-workbench/workbench/toolbox/remote"
 	"github.com/mcp-workbench/workbench/workflowsrv/runs"
 )
 
@@ -42,7 +43,7 @@ func (e *environment) use(cfg *config.Config, direct string, log zerolog.Logger)
 		Toolbox: func() toolbox.Options { return e.toolboxOptions(cfg, log) }, Ask: e.approvals.Ask, Logger: log,
 	})
 	h.commands = commandhost.New(cfg, commandhost.Options{
-		Version: version(), Startup: e.startup, Direct: direct, Tools: h.tools, Store: h.store, HTTP: toolbox.RemoteClient(e.environ),
+		Version: version(), Startup: e.startup, Direct: direct, Tools: h.tools, Store: h.store, HTTP: remote.Client(e.environ),
 		Programs: e.programs(), Credential: e.credential, Reveal: e.revealed, Logger: log,
 	})
 	h.workflows = workflowhost.New(workflowhost.Options{

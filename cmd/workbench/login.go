@@ -14,7 +14,7 @@ import (
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/nearest"
 	"github.com/mcp-workbench/workbench/internal/oauth"
-	"github.com/mcp-workbench/workbench/toolbox"
+	"github.com/mcp-workbench/workbench/toolbox/remote"
 )
 
 // loginTime is how long a login may take.
@@ -147,8 +147,8 @@ func (e *environment) loginClient(ctx context.Context, name string) (*oauth.Clie
 	if whole.URL != server.URL {
 		return nil, hinted{fmt.Errorf("%s has a secret in its url, which lets workbench in instead of a login", name), "put the secret into headers, or take it out, to log in"}
 	}
-	client := toolbox.NewLogin(whole, toolbox.Options{
-		Logins: e.logins(), HTTP: toolbox.RemoteClient(e.environ), Environ: e.environ, Secret: e.secret})
+	client := remote.NewLogin(whole, remote.Options{
+		Logins: e.logins(), HTTP: remote.Client(e.environ), Environ: e.environ, Secret: e.secret})
 	if client == nil {
 		return nil, hinted{fmt.Errorf("%s has a header Authorization in the configuration, which is sent instead of a login", name), "take it out there to log in"}
 	}

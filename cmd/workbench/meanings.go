@@ -13,7 +13,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/meaning"
 	"github.com/mcp-workbench/workbench/internal/model"
-	"github.com/mcp-workbench/workbench/toolbox"
+	"github.com/mcp-workbench/workbench/toolbox/remote"
 )
 
 // meanings are those of the model that a configuration names for embeddings; nil if it names none. They are to be closed.
@@ -62,7 +62,7 @@ func (e *embedder) asked(ctx context.Context) (*model.Client, error) {
 		return nil, fmt.Errorf("models.apiKey: %w", err)
 	}
 	e.client, err = model.New(m.BaseURL, model.Options{
-		Models: model.Models{Embeddings: m.Embeddings}, Key: key, ReplyTimeout: m.ReplyTimeout, HTTP: toolbox.RemoteClient(e.env.environ), Logger: e.log,
+		Models: model.Models{Embeddings: m.Embeddings}, Key: key, ReplyTimeout: m.ReplyTimeout, HTTP: remote.Client(e.env.environ), Logger: e.log,
 	})
 	return e.client, err
 }

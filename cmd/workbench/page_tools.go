@@ -21,6 +21,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy/meta"
 	"github.com/mcp-workbench/workbench/toolbox"
+	"github.com/mcp-workbench/workbench/toolbox/link"
 )
 
 // shownToolbox is what the page is told of a toolbox of the configuration.
@@ -231,7 +232,7 @@ func (v *viewing) asked(ctx context.Context, q *page.Query, params []byte) (json
 		return nil, err
 	}
 	if m.Kind == wire.Failure {
-		return nil, toolbox.ReplyError("tools/call", &m)
+		return nil, link.ReplyError("tools/call", &m)
 	}
 	return slices.Clone(m.Bytes(m.Result)), nil
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy"
 	"github.com/mcp-workbench/workbench/toolbox"
+	"github.com/mcp-workbench/workbench/toolbox/remote"
 )
 
 func serveCommand(env *environment) *cobra.Command {
@@ -146,7 +147,7 @@ func (e *environment) toolboxOptions(cfg *config.Config, log zerolog.Logger) too
 		Environ:    e.environ,
 		Secret:     e.secret,
 		Sandboxes:  e.sandboxes(),
-		HTTP:       toolbox.RemoteClient(e.environ),
+		HTTP:       remote.Client(e.environ),
 		Logins:     e.logins(),
 		Spawn:      e.guard.Start,
 		Turn:       e.turn(),

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcp-workbench/workbench/toolbox"
+	"github.com/mcp-workbench/workbench/toolbox/remote"
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
 )
 
@@ -23,7 +23,7 @@ func TestRequester(t *testing.T) {
 		_, _ = io.WriteString(w, r.Method+" "+r.URL.String()+" "+r.Header.Get("X-Desk")+" "+string(body))
 	}))
 	defer proxy.Close()
-	status, body, err := newRequester(toolbox.RemoteClient([]string{"HTTP_PROXY=" + proxy.URL})).Do(t.Context(), command.HTTPRequest{
+	status, body, err := newRequester(remote.Client([]string{"HTTP_PROXY=" + proxy.URL})).Do(t.Context(), command.HTTPRequest{
 		Method: "PUT", URL: "http://shop.example/orders/1", Header: map[string]string{"X-Desk": "books"}, Body: []byte(`{}`), Timeout: time.Minute,
 	})
 	if want := "PUT http://shop.example/orders/1 books {}"; err != nil || status != http.StatusFound || string(body) != want {

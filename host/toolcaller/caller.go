@@ -19,6 +19,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
+	"github.com/mcp-workbench/workbench/toolbox/link"
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
 	"github.com/mcp-workbench/workbench/workflowsrv/runs"
 )
@@ -149,7 +150,7 @@ func (c *Caller) CallTool(ctx context.Context, box, server, tool string, argumen
 		return nil, &runs.NotMadeError{Err: err}
 	}
 	result, err := s.CallTool(ctx, tool, arguments)
-	if errors.As(err, new(*toolbox.RPCError)) || errors.As(err, new(*toolbox.RefusedError)) || errors.As(err, new(*toolbox.UnavailableError)) ||
+	if errors.As(err, new(*link.RPCError)) || errors.As(err, new(*toolbox.RefusedError)) || errors.As(err, new(*toolbox.UnavailableError)) ||
 		errors.As(err, new(*toolbox.UndoneError)) {
 		err = &runs.NotMadeError{Err: err}
 	}

@@ -1,4 +1,4 @@
-package toolbox
+package link
 
 import (
 	"bytes"
@@ -14,18 +14,19 @@ import (
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/group"
 	"github.com/mcp-workbench/workbench/internal/sse"
-	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/toolbox/remote"
 )
 
 // sseLink speaks the HTTP transport of revision 2024-11-05: one stream brings
 // everything the server says; messages to it are posted to the address that
 // the stream's first event names.
 type sseLink struct {
-	server *Server
+	plain
+	server *remote.Requester
 	body   io.ReadCloser
 	events *sse.Reader
 	post   string
-	r      receiver
+	r      Receiver
 	ctx    context.Context // the link's life
 	cancel context.CancelCauseFunc
 	tasks  group.Group
@@ -34,23 +35,24 @@ type sseLink struct {
 	greeted atomic.Bool // the handshake is done
 }
 
-// dialSSE opens the stream and waits for its first event.
-func (s *Server) dialSSE(ctx context.Context) (_ link, err error) {
+// SSE opens the stream of a server and waits for its first event; ctx bounds that, and not the life of the link. Messages of
+// more than max bytes are not taken.
+func SSE(ctx context.Context, server *remote.Requester, max int) (_ Link, err error) {
 	life, cancel := context.WithCancelCause(context.Background())
 	stop := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
 	defer stop()
-	l := &sseLink{server: s, ctx: life, cancel: cancel}
+	l := &sseLink{server: server, ctx: life, cancel: cancel}
 	defer func() {
 		if err != nil {
 			cancel(err)
 		}
 	}()
-	req, err := s.remote.request(life, http.MethodGet, s.remote.url(), nil)
+	req, err := server.Request(life, http.MethodGet, server.URL(), nil)
 	if err != nil {
 		return nil, err
 	}
 	req.Header.Set("Accept", "text/event-stream")
-	resp, err := s.remote.do(req)
+	resp, err := server.Do(req)
 	if err != nil {
 		return nil, err
 	}
@@ -58,9 +60,9 @@ func (s *Server) dialSSE(ctx context.Context) (_ link, err error) {
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	if resp.StatusCode != http.StatusOK || kind != "text/event-stream" {
 		defer resp.Body.Close()
-		return nil, l.server.statusError(resp)
+		return nil, l.server.Refusal(resp)
 	}
-	l.events = sse.NewReader(resp.Body, l.server.box.opts.MaxMessage)
+	l.events = sse.NewReader(resp.Body, max)
 	for {
 		ev, err := l.events.Next()
 		if err != nil {
@@ -70,7 +72,7 @@ func (s *Server) dialSSE(ctx context.Context) (_ link, err error) {
 		if ev.Type != "endpoint" {
 			continue
 		}
-		if l.post, err = endpoint(s.remote.url(), string(ev.Data)); err != nil {
+		if l.post, err = endpoint(server.URL(), string(ev.Data)); err != nil {
 			_ = resp.Body.Close()
 			return nil, err
 		}
@@ -95,29 +97,13 @@ func endpoint(base, ref string) (string, error) {
 	return u.String(), nil
 }
 
-func (l *sseLink) Begin(r receiver) {
+func (l *sseLink) Begin(r Receiver) {
 	l.r = r
-	l.tasks.Begin(l.read)
-}
-
-func (l *sseLink) read() {
-	defer l.body.Close()
-	var m wire.Message
-	for {
-		ev, err := l.events.Next()
-		if err != nil {
-			l.cancel(fmt.Errorf("the stream ended: %w", err))
-			return
-		}
-		if !ev.IsMessage() {
-			continue
-		}
-		if err := scanLoose(ev.Data, &m); err != nil {
-			l.r.Noise(ev.Data, err)
-			continue
-		}
-		l.r.Receive(&m, 0)
-	}
+	l.tasks.Begin(func() {
+		defer l.body.Close()
+		_, err := new(stream).read(l.events, r, all(r))
+		l.cancel(fmt.Errorf("the stream ended: %w", err))
+	})
 }
 
 func (l *sseLink) Send(msg []byte, id uint64) error {
@@ -131,8 +117,8 @@ func (l *sseLink) Send(msg []byte, id uint64) error {
 		wait(l.ctx)
 		err := l.deliver(body)
 		// Before the handshake, the start itself fails with the reason.
-		refused := (*StatusError)(nil)
-		over := errors.As(err, &refused) && refused.Status == http.StatusUnauthorized && l.server.remote.login() != nil && l.greeted.Load()
+		refused := (*remote.StatusError)(nil)
+		over := errors.As(err, &refused) && refused.Status == http.StatusUnauthorized && l.server.HasLogin() && l.greeted.Load()
 		if over {
 			l.r.Retired()
 		}
@@ -150,26 +136,24 @@ func (l *sseLink) Send(msg []byte, id uint64) error {
 }
 
 func (l *sseLink) deliver(body []byte) error {
-	req, err := l.server.remote.request(l.ctx, http.MethodPost, l.post, body)
+	req, err := l.server.Request(l.ctx, http.MethodPost, l.post, body)
 	if err != nil {
 		return err
 	}
 	req.Header.Set("Content-Type", "application/json")
-	resp, err := l.server.remote.do(req)
+	resp, err := l.server.Do(req)
 	if err != nil {
 		return err
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode >= 300 {
-		return l.server.statusError(resp)
+		return l.server.Refusal(resp)
 	}
 	return nil
 }
 
-func (l *sseLink) Abandon(uint64)        {}
 func (l *sseLink) Handshaken(string)     { l.greeted.Store(true) }
 func (l *sseLink) Done() <-chan struct{} { return l.ctx.Done() }
-func (l *sseLink) PID() int              { return 0 }
 
 func (l *sseLink) Cause() error {
 	if cause := context.Cause(l.ctx); !errors.Is(cause, context.Canceled) {

@@ -1,71 +1,70 @@
-package toolbox
+package link
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 
-	"github.com/mcp-workbench/workbench/config"
+	"github.com/rs/zerolog"
+
 	"github.com/mcp-workbench/workbench/internal/child"
-	"github.com/mcp-workbench/workbench/internal/foreign"
-	"github.com/mcp-workbench/workbench/internal/logkey"
+	"github.com/mcp-workbench/workbench/internal/runner"
 	"github.com/mcp-workbench/workbench/internal/wire"
-	"github.com/mcp-workbench/workbench/toolbox/launch"
 )
 
-// stdioLink speaks to a child process over its standard streams.
-type stdioLink struct {
-	proc *child.Process
-	max  int
-	out  *wire.Outbox
-	done chan struct{}
-	// fetches is the installation that the child may be in the middle of; nil for one that installs nothing.
-	fetches *fetching
-	spoken  atomic.Bool // a message came from it
+// Program says how the process behind a link is started.
+type Program struct {
+	Spec  child.Spec
+	Spawn func(child.Spec) (*child.Process, error)
+	// Runner watches the package runner that the process is; nil if it is none.
+	Runner *runner.Watch
+	Max    int // the longest message taken from it, in bytes
+	Log    zerolog.Logger
+}
+
+// stdio speaks to a child process over its standard streams.
+type stdio struct {
+	plain
+	process Process
+	max     int
+	out     *wire.Outbox
+	done    chan struct{}
 
 	mu    sync.Mutex
 	cause error
 }
 
-// dialStdio starts the child. No context bounds its life: it is ended by Close
+// Stdio starts a process. No context bounds its life: it is ended by Close
 // alone.
-func (s *Server) dialStdio(cfg config.Server) (link, error) {
-	spec, err := launch.Child(s.Toolbox, cfg, s.box.opts.Environ, s.box.opts.Sandboxes)
+func Stdio(p Program) (Link, error) {
+	proc, err := p.Spawn(p.Spec)
 	if err != nil {
 		return nil, err
 	}
-	fetches := s.fetching(launch.Environment(cfg, s.box.opts.Environ))
-	spec.Hide = s.hidden.Load().Text
-	spec.StderrLine = func(line foreign.Text) {
-		s.wrote(line)
-		s.log.Debug().Stringer(logkey.Stderr, line).Msg("the server wrote to standard error")
-	}
-	proc, err := s.box.opts.Spawn(spec)
-	if err != nil {
-		return nil, err
-	}
-	l := &stdioLink{proc: proc, max: s.box.opts.MaxMessage, out: wire.NewOutbox(proc.Stdin(), 0), done: make(chan struct{}), fetches: fetches}
-	s.child.Store(l)
-	return l, nil
+	return &stdio{
+		process: Process{proc: proc, log: p.Log, runner: p.Runner},
+		max:     p.Max,
+		out:     wire.NewOutbox(proc.Stdin(), 0),
+		done:    make(chan struct{}),
+	}, nil
 }
 
-func (l *stdioLink) Begin(r receiver) { go l.read(r) }
+func (l *stdio) Begin(r Receiver) { go l.read(r) }
 
 // read takes what the child writes until it ends. The child is gone when it
 // was waited for; a descendant that holds the pipe does not keep it alive.
-func (l *stdioLink) read(r receiver) {
+func (l *stdio) read(r Receiver) {
 	defer close(l.done)
 	input := make(chan struct{})
 	go func() {
 		defer close(input)
-		l.proc.WaitInput()
+		l.process.proc.WaitInput()
 		l.outlives("input", r)
 	}()
 	defer func() { <-input }()
-	in := wire.NewReader(l.proc.Stdout(), l.max)
+	in := wire.NewReader(l.process.proc.Stdout(), l.max)
 	var m wire.Message
 	for {
 		line, err := in.Next()
@@ -80,8 +79,8 @@ func (l *stdioLink) read(r receiver) {
 			r.Noise(line, err)
 			continue
 		}
-		if !l.spoken.Load() {
-			l.spoken.Store(true)
+		if !l.process.Spoke() {
+			l.process.spoke.Store(true)
 		}
 		r.Receive(&m, 0)
 	}
@@ -95,20 +94,20 @@ const exitAfterEOF = 250 * time.Millisecond
 
 // outlives has a child ended that lives on after the end of its input or output:
 // it serves nobody any more. What was written to it before may be lost.
-func (l *stdioLink) outlives(what string, r receiver) {
+func (l *stdio) outlives(what string, r Receiver) {
 	exiting := time.NewTimer(exitAfterEOF)
 	defer exiting.Stop()
 	select {
-	case <-l.proc.Done():
+	case <-l.process.proc.Done():
 	case <-exiting.C:
 		r.Broken(fmt.Errorf("closed its %s and did not exit", what))
-		<-l.proc.Done()
+		<-l.process.proc.Done()
 	}
 }
 
 // ended finds the reason when the child is over.
-func (l *stdioLink) ended() {
-	cause := &ExitError{How: l.proc.Exit().String(), Stderr: l.proc.Tail()}
+func (l *stdio) ended() {
+	cause := &ExitError{How: l.process.proc.Exit().String(), Stderr: l.process.LastWords()}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.cause == nil { // else Close was called
@@ -116,7 +115,7 @@ func (l *stdioLink) ended() {
 	}
 }
 
-func (l *stdioLink) Send(msg []byte, _ uint64) error {
+func (l *stdio) Send(msg []byte, _ uint64) error {
 	err := l.out.Offer(msg)
 	if errors.Is(err, wire.ErrFull) {
 		return ErrBusy
@@ -124,12 +123,10 @@ func (l *stdioLink) Send(msg []byte, _ uint64) error {
 	return err
 }
 
-func (l *stdioLink) Abandon(uint64)        {}
-func (l *stdioLink) Handshaken(string)     {}
-func (l *stdioLink) Done() <-chan struct{} { return l.done }
-func (l *stdioLink) PID() int              { return l.proc.PID() }
+func (l *stdio) Process() *Process     { return &l.process }
+func (l *stdio) Done() <-chan struct{} { return l.done }
 
-func (l *stdioLink) Cause() error {
+func (l *stdio) Cause() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.cause
@@ -146,7 +143,7 @@ const endOfTerm = 750 * time.Millisecond
 // endOfInstall is how long a package runner has, after SIGTERM, to take back what it has half installed.
 const endOfInstall = 3 * time.Second
 
-func (l *stdioLink) Close(ctx context.Context) error {
+func (l *stdio) Close(ctx context.Context) error {
 	l.mu.Lock()
 	if l.cause == nil {
 		l.cause = ErrClosed
@@ -154,17 +151,17 @@ func (l *stdioLink) Close(ctx context.Context) error {
 	l.mu.Unlock()
 	_ = l.out.Close()
 	grace := child.Grace{EOF: endOfInput, Term: endOfTerm}
-	installing := l.installing()
+	installing := l.process.Installs()
 	if installing {
 		grace = child.Grace{EOF: -1, Term: endOfInstall}
 	}
-	err := l.proc.Stop(ctx, grace)
+	err := l.process.proc.Stop(ctx, grace)
 	select {
 	case <-l.done:
 	case <-ctx.Done():
 	}
 	if installing {
-		l.fetches.mend()
+		l.process.mend()
 	}
 	return err
 }

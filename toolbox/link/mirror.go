@@ -1,4 +1,4 @@
-package toolbox
+package link
 
 import (
 	"bytes"
@@ -7,7 +7,6 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcp-workbench/workbench/internal/wire"
-	"github.com/mcp-workbench/workbench/toolbox/offered"
 )
 
 // mirrors are the tools of a remote server that have arguments repeated in HTTP
@@ -19,14 +18,14 @@ type mirrors struct {
 
 // note takes an entry of the list of tools. It reports whether the tool may be
 // used: one whose annotations are faulty must not be.
-func (ms *mirrors) note(it offered.Item) bool {
+func (ms *mirrors) note(name string, definition []byte) bool {
 	var tool *mcp.Tool
-	if bytes.Contains(it.Raw, []byte("x-mcp-header")) {
-		schema, err := wire.FindPath(it.Raw, wire.Span{Start: 0, End: len(it.Raw)}, "inputSchema")
+	if bytes.Contains(definition, []byte("x-mcp-header")) {
+		schema, err := wire.FindPath(definition, wire.Span{Start: 0, End: len(definition)}, "inputSchema")
 		if err != nil || !schema.Present() {
 			return err == nil
 		}
-		tool = &mcp.Tool{RawInputSchema: it.Raw[schema.Start:schema.End]}
+		tool = &mcp.Tool{RawInputSchema: definition[schema.Start:schema.End]}
 		if mcp.ValidateParamHeaderAnnotations(tool) != nil {
 			return false
 		}
@@ -35,11 +34,11 @@ func (ms *mirrors) note(it offered.Item) bool {
 	defer ms.mu.Unlock()
 	switch {
 	case tool == nil:
-		delete(ms.tools, it.Key.Verbatim())
+		delete(ms.tools, name)
 	case ms.tools == nil:
-		ms.tools = map[string]*mcp.Tool{it.Key.Verbatim(): tool}
+		ms.tools = map[string]*mcp.Tool{name: tool}
 	default:
-		ms.tools[it.Key.Verbatim()] = tool
+		ms.tools[name] = tool
 	}
 	return true
 }

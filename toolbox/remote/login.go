@@ -1,4 +1,4 @@
-package toolbox
+package remote
 
 import (
 	"context"
@@ -14,13 +14,10 @@ import (
 )
 
 // NewLogin makes what logs in to a remote server, by its configuration and what
-// opts has: Logins, HTTP, whose TLS settings hold here too, Environ and Secret.
-// It is nil if there are no Logins, or if the server is not remote or has a
-// header Authorization.
-func NewLogin(cfg config.Server, opts Options) *oauth.Client { return newLogin(cfg, opts, nil) }
-
-// newLogin is NewLogin for a server that is used: renewed hears of its tokens.
-func newLogin(cfg config.Server, opts Options, renewed func(error)) *oauth.Client {
+// opts has: Logins, HTTP, whose TLS settings hold here too, Environ, Secret and
+// Renewed. It is nil if there are no Logins, or if the server is not remote or
+// has a header Authorization.
+func NewLogin(cfg config.Server, opts Options) *oauth.Client {
 	if opts.Logins == nil || cfg.URL == "" {
 		return nil
 	}
@@ -29,7 +26,7 @@ func newLogin(cfg config.Server, opts Options, renewed func(error)) *oauth.Clien
 			return nil
 		}
 	}
-	how := oauth.Options{Proxy: proxyOf(opts.Environ), Renewed: renewed}
+	how := oauth.Options{Proxy: proxyOf(opts.Environ), Renewed: opts.Renewed}
 	if t, ok := opts.HTTP.Transport.(*http.Transport); ok {
 		how.TLS = t.TLSClientConfig
 	}
@@ -41,13 +38,13 @@ func newLogin(cfg config.Server, opts Options, renewed func(error)) *oauth.Clien
 }
 
 // authorized sends a request with the token of the login, if there is one.
-func (r *remote) authorized(req *http.Request) (*http.Response, error) {
+func (r *Requester) authorized(req *http.Request) (*http.Response, error) {
 	if r.login() == nil {
 		return r.send(req)
 	}
 	token, err := r.login().Token(req.Context())
 	if err != nil {
-		return nil, unreachedError{err}
+		return nil, Unreached(err)
 	}
 	resp, err := r.sendWith(req, token)
 	if err == nil && resp.StatusCode == http.StatusUnauthorized {
@@ -61,13 +58,13 @@ func (r *remote) authorized(req *http.Request) (*http.Response, error) {
 
 // granted deals with a response that forbids a request: if that is for want of a
 // scope, and somebody has logged in since, the request is sent once more.
-func (r *remote) granted(req *http.Request, resp *http.Response) (*http.Response, error) {
+func (r *Requester) granted(req *http.Request, resp *http.Response) (*http.Response, error) {
 	for first := true; ; first = false {
 		wanted := oauth.ParseChallenge(resp.Header)
 		if resp.StatusCode != http.StatusForbidden || wanted.Error != oauth.InsufficientScope {
 			return resp, nil
 		}
-		refused := r.server.statusError(resp)
+		refused := r.Refusal(resp)
 		_ = resp.Body.Close()
 		if !first || !r.login().Changed() {
 			return nil, r.lacks(req.Context(), refused, wanted)
@@ -75,7 +72,7 @@ func (r *remote) granted(req *http.Request, resp *http.Response) (*http.Response
 		r.login().Reload()
 		token, err := r.login().Token(req.Context())
 		if err != nil {
-			return nil, unreachedError{err}
+			return nil, Unreached(err)
 		}
 		if resp, err = r.sendWith(req, token); err != nil {
 			return nil, err
@@ -84,8 +81,8 @@ func (r *remote) granted(req *http.Request, resp *http.Response) (*http.Response
 }
 
 // again sends a request once more, whose token was refused.
-func (r *remote) again(req *http.Request, resp *http.Response, token string) (*http.Response, error) {
-	refused := r.server.statusError(resp)
+func (r *Requester) again(req *http.Request, resp *http.Response, token string) (*http.Response, error) {
+	refused := r.Refusal(resp)
 	_ = resp.Body.Close()
 	wanted := oauth.ParseChallenge(resp.Header)
 	if advice := ofProof(wanted, resp.Header); advice != "" && token != "" {
@@ -102,16 +99,16 @@ func (r *remote) again(req *http.Request, resp *http.Response, token string) (*h
 		}
 		return nil, refused
 	case err != nil:
-		return nil, unreachedError{err}
+		return nil, Unreached(err)
 	}
 	resp, err = r.sendWith(req, next)
 	if err == nil && resp.StatusCode == http.StatusUnauthorized {
 		defer resp.Body.Close()
-		refused = r.server.statusError(resp)
+		refused = r.Refusal(resp)
 		refused.Advice = ofProof(oauth.ParseChallenge(resp.Header), resp.Header)
 		switch {
 		case refused.Advice != "":
-		case r.server.cfg.OAuth.Grant.NeedsNobody():
+		case r.live.Load().cfg.OAuth.Grant.NeedsNobody():
 			refused.Advice = "the server refuses a token that was just got for it; check the client, scopes and grant of its \"oauth\" in the configuration, or ask who runs the server"
 		default:
 			refused.Advice = "the server refuses a token that was just got for it; run " + r.command()
@@ -137,7 +134,7 @@ func ofProof(wanted oauth.Challenge, h http.Header) string {
 }
 
 // lacks words that a token is not good for a request.
-func (r *remote) lacks(ctx context.Context, e *StatusError, wanted oauth.Challenge) error {
+func (r *Requester) lacks(ctx context.Context, e *StatusError, wanted oauth.Challenge) error {
 	scopes := strings.Fields(wanted.Scope)
 	had := r.login().Scopes()
 	missing := slices.DeleteFunc(slices.Clone(scopes), func(s string) bool { return slices.Contains(had, s) })
@@ -145,7 +142,7 @@ func (r *remote) lacks(ctx context.Context, e *StatusError, wanted oauth.Challen
 	case len(scopes) > 0 && len(missing) == 0:
 		e.Advice = fmt.Sprintf("it wants the scope %q, which the login was for: logging in again changes nothing; ask who runs the server", wanted.Scope)
 		return e
-	case r.server.cfg.OAuth.Grant.NeedsNobody():
+	case r.live.Load().cfg.OAuth.Grant.NeedsNobody():
 		e.Advice = fmt.Sprintf(`it wants the scope %q; add it to "scopes" of its "oauth" in the configuration`, wanted.Scope)
 		return e
 	}
@@ -156,13 +153,13 @@ func (r *remote) lacks(ctx context.Context, e *StatusError, wanted oauth.Challen
 	return e
 }
 
-// loggedIn reports whether somebody has logged in to the server since it refused
+// LoggedIn reports whether somebody has logged in to the server since it refused
 // us.
-func (r *remote) loggedIn() bool { return r != nil && r.login() != nil && r.login().Changed() }
+func (r *Requester) LoggedIn() bool { return r != nil && r.login() != nil && r.login().Changed() }
 
 // command is what a person is to run.
-func (r *remote) command() string {
-	return "`workbench login " + shellWord(r.server.Toolbox+"/"+r.server.Name) + "`"
+func (r *Requester) command() string {
+	return "`workbench login " + shellWord(r.opts.Toolbox+"/"+r.opts.Server) + "`"
 }
 
 // shellWord quotes what shells would not take for one word.
@@ -178,11 +175,11 @@ func shellWord(s string) string {
 
 // sendWith makes one HTTP exchange with a token, "" for none. It leaves the
 // request as it is, so that the same may be sent again.
-func (r *remote) sendWith(req *http.Request, token string) (*http.Response, error) {
-	r.server.box.opts.Masks.Add(token, mask.Masked)
-	resp, err := r.login().Do(r.client, req, token)
+func (r *Requester) sendWith(req *http.Request, token string) (*http.Response, error) {
+	r.opts.Masks.Add(token, mask.Masked)
+	resp, err := r.login().Do(r.opts.HTTP, req, token)
 	if err != nil {
-		return nil, r.server.hidden.Load().Error(explain(err))
+		return nil, r.opts.Hiding.Load().Error(explain(err))
 	}
 	return resp, nil
 }

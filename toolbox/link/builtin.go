@@ -1,20 +1,20 @@
-package toolbox
+package link
 
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"sync"
 
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-// builtinLink speaks to a server inside this process. A session takes one
+// builtin speaks to a server inside this process. A session takes one
 // message at a time and none after its Close, so what comes while it is at one
 // is queued and handed on by the goroutine that is there. A lock held meanwhile
 // would not do: a session may answer before Receive returns, and the answer
 // may bring the next message.
-type builtinLink struct {
+type builtin struct {
+	plain
 	endpoint wire.Endpoint
 	session  wire.Session
 	done     chan struct{} // closed by Close
@@ -26,21 +26,14 @@ type builtinLink struct {
 	idle   sync.Cond // signalled when busy ends
 }
 
-func (s *Server) dialBuiltin() (link, error) {
-	build, ok := s.box.opts.Builtins[s.cfg.Builtin]
-	if !ok {
-		return nil, fmt.Errorf("there is no built-in server %q", s.cfg.Builtin)
-	}
-	endpoint, err := build(s.box.opts.Principal, s.cfg)
-	if err != nil {
-		return nil, err
-	}
-	l := &builtinLink{endpoint: endpoint, done: make(chan struct{})}
+// Builtin connects to a server inside this process.
+func Builtin(endpoint wire.Endpoint) Link {
+	l := &builtin{endpoint: endpoint, done: make(chan struct{})}
 	l.idle.L = &l.mu
-	return l, nil
+	return l
 }
 
-func (l *builtinLink) Begin(r receiver) {
+func (l *builtin) Begin(r Receiver) {
 	messages := sync.Pool{New: func() any { return new(wire.Message) }}
 	l.session = l.endpoint.Connect(func(msg []byte) {
 		m := messages.Get().(*wire.Message)
@@ -53,7 +46,7 @@ func (l *builtinLink) Begin(r receiver) {
 	})
 }
 
-func (l *builtinLink) Send(msg []byte, _ uint64) error {
+func (l *builtin) Send(msg []byte, _ uint64) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
@@ -78,13 +71,11 @@ func (l *builtinLink) Send(msg []byte, _ uint64) error {
 	return nil
 }
 
-func (l *builtinLink) Abandon(uint64)        {}
-func (l *builtinLink) Handshaken(string)     {}
-func (l *builtinLink) Done() <-chan struct{} { return l.done }
-func (l *builtinLink) Cause() error          { return ErrClosed }
-func (l *builtinLink) PID() int              { return 0 }
+func (l *builtin) Nature() Nature        { return Nature{Inside: true} }
+func (l *builtin) Done() <-chan struct{} { return l.done }
+func (l *builtin) Cause() error          { return ErrClosed }
 
-func (l *builtinLink) Close(ctx context.Context) error {
+func (l *builtin) Close(ctx context.Context) error {
 	l.mu.Lock()
 	if !l.closed {
 		l.closed, l.queue = true, nil

@@ -1,0 +1,80 @@
+package link
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/big"
+	"strconv"
+
+	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/wire"
+)
+
+// ErrClosed says that the link was closed, which is with its toolbox.
+var ErrClosed = errors.New("toolbox is closed")
+
+// ErrBusy says that a server does not read what it is sent.
+var ErrBusy = errors.New("does not read its input, and too much waits for it already; it may hang")
+
+// ExitError says how a server's process ended.
+type ExitError struct {
+	How    string // "exit status 3", "killed by signal 9 (SIGKILL)"
+	Stderr foreign.Words
+}
+
+func (e *ExitError) Error() string {
+	if len(e.Stderr) == 0 {
+		return "the process ended: " + e.How
+	}
+	return fmt.Sprintf("the process ended: %s; its last words: %q", e.How, e.Stderr)
+}
+
+// RPCError is an error reply of a server.
+type RPCError struct {
+	Method string
+	Code   int
+	Text   foreign.Text
+	Data   []byte // JSON text; nil for none. It is not to be shown.
+}
+
+func (e *RPCError) Error() string {
+	return fmt.Sprintf("%s: the server answered with error %d: %q", e.Method, e.Code, e.Text)
+}
+
+// maxData is the longest that the data of an error reply may be, in bytes: it is kept.
+const maxData = 256 << 10
+
+// ReplyError reads the reply m, a Failure, to a request of a method.
+func ReplyError(method string, m *wire.Message) *RPCError {
+	e := &RPCError{Method: method}
+	var out [3]wire.Span
+	if wire.Find(m.Raw, m.Error, []string{"code", "message", "data"}, out[:]) == nil {
+		e.Code, _ = strconv.Atoi(string(m.Bytes(out[0])))
+		message, _ := wire.Unquote(m.Bytes(out[1]))
+		e.Text = foreign.NewText(message)
+		if data := m.Bytes(out[2]); len(data) <= maxData {
+			e.Data = bytes.Clone(data)
+		}
+	}
+	return e
+}
+
+// Number reads the id of a reply: numbers that are equal are the same id,
+// however they are written.
+func Number(token []byte) (number uint64, ok bool) {
+	if number, err := strconv.ParseUint(string(token), 10, 64); err == nil {
+		return number, number > 0
+	}
+	// Of a number in these bounds with that many digits the exponent is small.
+	const digits = 64
+	about, err := strconv.ParseFloat(string(token), 64)
+	if err != nil || len(token) > digits || about < 1 || about >= 1<<53 {
+		return 0, false
+	}
+	exact, ok := new(big.Rat).SetString(string(token))
+	if !ok || !exact.IsInt() {
+		return 0, false
+	}
+	return exact.Num().Uint64(), true
+}

@@ -1,0 +1,244 @@
+package link
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/mcp-workbench/workbench/internal/eras"
+	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/group"
+	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/toolbox/remote"
+)
+
+// httpLink speaks streamable HTTP. Each message is a POST of its own; what the
+// server sends comes on the responses to them, and, from servers of the legacy
+// era that offer it, on one GET stream.
+//
+// It is written on net/http and not on mcp-go's transport, which decodes each
+// message into its own types on the way: numbers are rounded, the order of an
+// elicitation form is lost, errors lose their data, and a server's request is
+// cut off after 30 s.
+type httpLink struct {
+	plain
+	server  *remote.Requester
+	max     int
+	r       Receiver
+	ctx     context.Context // the link's life: its POSTs outlive the call of Send
+	cancel  context.CancelCauseFunc
+	tasks   group.Group
+	order   order
+	session session
+	posts   posts
+	attend  sync.Once // the stream is opened after the first notification, which is notifications/initialized
+}
+
+// sessionEndWait bounds the DELETE that ends a session.
+const sessionEndWait = 2 * time.Second
+
+var (
+	// errSessionEnded says that the remote server does not know our session any more.
+	errSessionEnded = errors.New("the remote server ended the session")
+	// errEraChanged says that the remote server does not speak the revision of the handshake any more.
+	errEraChanged = errors.New("the remote server does not speak the protocol version any more that was agreed on")
+)
+
+// HTTP makes a link that connects to a server with each message. Messages of more than max bytes are not taken.
+func HTTP(server *remote.Requester, max int) Link {
+	l := &httpLink{server: server, max: max}
+	l.session.server, l.posts.cancels = server, make(map[uint64]context.CancelFunc)
+	l.ctx, l.cancel = context.WithCancelCause(context.Background())
+	return l
+}
+
+func (l *httpLink) Begin(r Receiver) { l.r = r }
+
+// Handshaken notes what was agreed on; the notification that follows opens the stream.
+func (l *httpLink) Handshaken(version string) {
+	l.server.Greeted(version)
+	l.session.agree(version)
+}
+
+// Usable takes note of a tool whose arguments are repeated in headers.
+func (l *httpLink) Usable(tool string, definition []byte) bool {
+	return !l.session.isModern() || l.session.mirror.note(tool, definition)
+}
+
+func (l *httpLink) Nature() Nature { return Nature{OwnStreams: true} }
+
+// Send posts a message on a goroutine of its own: the answer to it is the
+// body of that very response.
+func (l *httpLink) Send(msg []byte, id uint64) error {
+	if l.ctx.Err() != nil {
+		return context.Cause(l.ctx)
+	}
+	body := bytes.Clone(msg)
+	ctx, cancel := context.WithCancel(l.ctx)
+	wait, done := l.order.turn(id == 0)
+	retired := l.posts.add(id, cancel)
+	if !l.tasks.Begin(func() {
+		defer cancel()
+		defer done()
+		wait(ctx)
+		err := remote.Unreached(retired)
+		if retired == nil {
+			err = l.post(ctx, body, id)
+		}
+		if id == 0 {
+			l.attend.Do(l.open)
+		}
+		l.finish(id, err)
+	}) {
+		cancel()
+		done()
+		return ErrClosed
+	}
+	return nil
+}
+
+// finish ends a request, and the link with it if that showed that no more will
+// be answered. Others that are under way are waited for.
+func (l *httpLink) finish(id uint64, err error) {
+	_, version := l.session.get()
+	over := l.posts.end(id, err, version != "", l.server.HasLogin())
+	if over != nil {
+		l.r.Retired() // before anybody who hears of the failure tries again
+	}
+	if err != nil && id != 0 {
+		l.r.Lost(id, err)
+	}
+	if over != nil {
+		l.cancel(over)
+	}
+}
+
+// Abandon closes the stream of a request. In the modern era that is how a
+// request is cancelled; in the legacy one it only saves reading on.
+func (l *httpLink) Abandon(id uint64) { l.posts.cancel(id) }
+
+// post sends one message and reads its response to the end.
+func (l *httpLink) post(ctx context.Context, body []byte, id uint64) error {
+	req, err := l.session.request(ctx, http.MethodPost, body)
+	if err != nil {
+		return err
+	}
+	resp, err := l.server.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if s := resp.Header.Get("Mcp-Session-Id"); s != "" {
+		l.session.name(s)
+	}
+	switch kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); {
+	case resp.StatusCode == http.StatusAccepted || resp.StatusCode == http.StatusNoContent:
+		if id != 0 {
+			return fmt.Errorf("answered a request with HTTP %d and no reply", resp.StatusCode)
+		}
+		return nil
+	case bringsEvents(resp):
+		return l.follow(ctx, resp.Body, id)
+	case kind == "application/json":
+		return l.single(resp, id)
+	default:
+		return l.refused(resp)
+	}
+}
+
+// single reads a response that is one JSON message. A JSON-RPC error may come
+// with an HTTP error status.
+func (l *httpLink) single(resp *http.Response, id uint64) error {
+	data, err := io.ReadAll(io.LimitReader(resp.Body, int64(l.max)+1))
+	if err != nil {
+		return err
+	}
+	if len(data) > l.max {
+		return fmt.Errorf("its reply is over the limit of %d bytes (maxMessage in the configuration)", l.max)
+	}
+	var m wire.Message
+	if err := scanLoose(data, &m); err != nil || (resp.StatusCode >= 300 && m.Kind != wire.Failure) {
+		resp.Body = io.NopCloser(bytes.NewReader(data))
+		if resp.StatusCode >= 300 {
+			return l.refused(resp)
+		}
+		return fmt.Errorf("its reply is not a message: %v", foreign.NewError(err)) // it is no error of our client's message
+	}
+	if resp.StatusCode == http.StatusNotFound && l.session.isNamed() {
+		return l.refused(resp)
+	}
+	if resp.StatusCode == http.StatusBadRequest {
+		l.doubt(&m)
+	}
+	if resp.StatusCode >= 300 && id != 0 && string(m.Bytes(m.ID)) == "null" {
+		return ReplyError("the request", &m)
+	}
+	return l.receive(&m, id)
+}
+
+// doubt retires the link if a failure can mean that the server was replaced by
+// one of another era, so that it is asked anew. A server that turns out to be
+// what it was has other reasons, and is not asked for them again.
+func (l *httpLink) doubt(m *wire.Message) {
+	if ReplyError("", m).Code != eras.UnsupportedVersion && string(m.Bytes(m.ID)) != "null" {
+		return
+	}
+	if _, version := l.session.get(); version != "" && l.posts.retire(errEraChanged, func() bool { return l.server.Doubt(version) }) {
+		l.r.Retired()
+	}
+}
+
+// receive hands on what came for request id. The reply to another request is
+// none to this one, and that one's own is on its way.
+func (l *httpLink) receive(m *wire.Message, id uint64) error {
+	if m.Kind == wire.Result || m.Kind == wire.Failure {
+		token := string(m.Bytes(m.ID))
+		if text, ok := wire.Unquote(m.Bytes(m.ID)); ok {
+			token = text // which the connection says is wrong
+		}
+		if number, ok := Number([]byte(token)); !ok || number != id {
+			return fmt.Errorf("answered with the reply to another request, %s", foreign.NewName(token))
+		}
+	}
+	l.r.Receive(m, id)
+	return nil
+}
+
+// refused turns an HTTP error into ours. A 404 to our session means that it is
+// gone: the link ends and the server is started anew (specification
+// 2025-11-25, transports, "Session Management").
+func (l *httpLink) refused(resp *http.Response) error {
+	if resp.StatusCode == http.StatusNotFound && l.session.isNamed() {
+		l.cancel(errSessionEnded)
+		return errSessionEnded
+	}
+	return l.server.Refusal(resp)
+}
+
+func (l *httpLink) Done() <-chan struct{} { return l.ctx.Done() }
+func (l *httpLink) Cause() error          { return context.Cause(l.ctx) }
+
+// Close ends the session at the server, so that nothing of ours is left there.
+func (l *httpLink) Close(ctx context.Context) error {
+	first := l.tasks.End()
+	lost := l.ctx.Err() != nil
+	l.cancel(ErrClosed)
+	l.tasks.Wait()
+	if !first || lost || !l.session.isNamed() {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, sessionEndWait)
+	defer cancel()
+	if req, err := l.session.request(ctx, http.MethodDelete, nil); err == nil {
+		if resp, err := l.server.Do(req); err == nil {
+			_ = resp.Body.Close()
+		}
+	}
+	return nil
+}

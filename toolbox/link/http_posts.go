@@ -1,0 +1,77 @@
+package link
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+
+	"github.com/mcp-workbench/workbench/toolbox/remote"
+)
+
+// posts are the requests that are under way over HTTP, and whether more are taken.
+type posts struct {
+	mu      sync.Mutex
+	cancels map[uint64]context.CancelFunc
+	broken  int   // answers of 5xx in a row
+	retired error // why no more are taken
+}
+
+// brokenMax is how many answers of 5xx in a row end the link, so that the
+// server is left alone and tried by and by.
+const brokenMax = 5
+
+// add takes a request in, and what cancels it; the error says why it is not taken.
+func (p *posts) add(id uint64, cancel context.CancelFunc) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if id != 0 && p.retired == nil {
+		p.cancels[id] = cancel
+	}
+	return p.retired
+}
+
+// cancel ends the stream of a request.
+func (p *posts) cancel(id uint64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if cancel := p.cancels[id]; cancel != nil {
+		cancel()
+	}
+}
+
+// end takes out what has ended, with err. No more is taken when the server wants a login that can be had, or is broken; before
+// the handshake is done, greeted, the start itself fails with the reason. The result says why nothing is left to wait for.
+func (p *posts) end(id uint64, err error, greeted, login bool) (over error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.cancels, id)
+	var status *remote.StatusError
+	switch {
+	case err == nil:
+		p.broken = 0
+	case !errors.As(err, &status) || !greeted || p.retired != nil:
+	default:
+		if status.Status >= 500 {
+			p.broken++
+		}
+		if status.Status == http.StatusUnauthorized && login || p.broken >= brokenMax {
+			p.retired = err
+		}
+	}
+	if len(p.cancels) > 0 {
+		return nil
+	}
+	return p.retired
+}
+
+// retire has no more taken, for a reason that holds; it reports false if it does not hold, or if that was so before.
+func (p *posts) retire(why error, holds func() bool) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.retired != nil || !holds() {
+		return false
+	}
+	p.retired = why
+	return true
+}

@@ -1,0 +1,127 @@
+package link
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"time"
+
+	"github.com/mcp-workbench/workbench/internal/backoff"
+	"github.com/mcp-workbench/workbench/internal/pause"
+	"github.com/mcp-workbench/workbench/internal/sse"
+	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/toolbox/remote"
+)
+
+// maxResumes bounds how often a stream is taken up again that brings nothing.
+const maxResumes = 5
+
+// streamWait bounds how long the opening of the GET stream holds up what comes
+// after it: some servers answer the GET when they have something to say.
+const streamWait = 2 * time.Second
+
+// bringsEvents reports whether a response is a stream of events.
+func bringsEvents(resp *http.Response) bool {
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	return resp.StatusCode == http.StatusOK && kind == "text/event-stream"
+}
+
+// follow reads the stream of a response until the reply to request id has come.
+// A legacy server may close the stream before that: it is then taken up again,
+// after the time the server set, behind the last event (specification
+// 2025-11-25, transports, "Resumability and Redelivery").
+func (l *httpLink) follow(ctx context.Context, body io.Reader, id uint64) error {
+	s := stream{retry: time.Second}
+	take := func(m *wire.Message) (done bool, err error) {
+		return id != 0 && (m.Kind == wire.Result || m.Kind == wire.Failure), l.receive(m, id)
+	}
+	done, err := s.read(sse.NewReader(body, l.max), l.r, take)
+	if errors.Is(err, sse.ErrTooLong) {
+		return err // it would come again
+	}
+	for tries := 0; !done && s.last != "" && id != 0 && tries < maxResumes && ctx.Err() == nil && !l.session.isModern(); tries++ {
+		before := s.last
+		if done, err = l.resume(ctx, &s, take); errors.As(err, new(*remote.StatusError)) {
+			break // it keeps no streams
+		}
+		if s.last != before {
+			tries = 0
+		}
+	}
+	switch {
+	case done:
+		return err
+	case id == 0 || errors.Is(err, context.Canceled):
+		return nil
+	}
+	return fmt.Errorf("the connection was lost before the reply: %w", err)
+}
+
+// resume takes up a stream where it ended.
+func (l *httpLink) resume(ctx context.Context, s *stream, take func(*wire.Message) (bool, error)) (done bool, err error) {
+	if pause.For(ctx, s.retry) != nil {
+		return false, ctx.Err()
+	}
+	resp, err := l.get(ctx, s.last)
+	if err != nil {
+		return false, err
+	}
+	defer resp.Body.Close()
+	if !bringsEvents(resp) {
+		return false, l.refused(resp)
+	}
+	return s.read(sse.NewReader(resp.Body, l.max), l.r, take)
+}
+
+// get asks for a stream of events, behind the event of an id if that is not "".
+func (l *httpLink) get(ctx context.Context, last string) (*http.Response, error) {
+	req, err := l.session.request(ctx, http.MethodGet, nil)
+	if err != nil {
+		return nil, err
+	}
+	if last != "" {
+		req.Header.Set("Last-Event-ID", last)
+	}
+	return l.server.Do(req)
+}
+
+// open opens the stream on which a legacy server with sessions speaks unasked,
+// and returns when the server has it: what the server says to what it is sent
+// next would be lost otherwise, a changed list as well as a log line.
+func (l *httpLink) open() {
+	if !l.session.isNamed() {
+		return
+	}
+	opened, answered := context.WithCancel(l.ctx)
+	if l.tasks.Begin(func() { l.listen(answered) }) {
+		_ = pause.For(opened, streamWait)
+	}
+}
+
+// listen keeps the GET stream open. A server that has none answers 405. It calls
+// answered when the server has answered for the first time, or will not.
+func (l *httpLink) listen(answered func()) {
+	defer answered()
+	s := stream{retry: time.Second}
+	for l.ctx.Err() == nil {
+		resp, err := l.get(l.ctx, s.last)
+		answered()
+		if errors.As(err, new(*remote.StatusError)) {
+			return
+		}
+		if err == nil {
+			if !bringsEvents(resp) {
+				_ = resp.Body.Close()
+				return
+			}
+			s.retry = time.Second
+			_, _ = s.read(sse.NewReader(resp.Body, l.max), l.r, all(l.r))
+			_ = resp.Body.Close()
+		}
+		_ = pause.For(l.ctx, s.retry)
+		s.retry = min(2*s.retry, backoff.Max)
+	}
+}

@@ -1,0 +1,75 @@
+package remote
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/net/http/httpproxy"
+
+	"github.com/mcp-workbench/workbench/internal/foreign"
+)
+
+// connectTime bounds the making of a connection to a remote server, and then
+// the agreement on TLS.
+const connectTime = 10 * time.Second
+
+// keptConns is how many connections to one host are kept for the next calls.
+const keptConns = 64
+
+// Client makes a client for remote servers, which toolboxes may share.
+// Proxies are those of environ, KEY=VALUE (HTTPS_PROXY, HTTP_PROXY, NO_PROXY),
+// and never for this machine itself.
+func Client(environ []string) *http.Client {
+	return &http.Client{Transport: &http.Transport{
+		Proxy:               proxyOf(environ),
+		DialContext:         (&net.Dialer{Timeout: connectTime}).DialContext,
+		TLSHandshakeTimeout: connectTime,
+		ForceAttemptHTTP2:   true,
+		MaxIdleConnsPerHost: keptConns,
+		IdleConnTimeout:     90 * time.Second,
+	}}
+}
+
+// proxyOf finds the proxy of a request by variables of an environment.
+func proxyOf(environ []string) func(*http.Request) (*url.URL, error) {
+	lookup := func(names ...string) string {
+		for _, name := range names {
+			for _, entry := range slices.Backward(environ) {
+				if v, ok := strings.CutPrefix(entry, name+"="); ok && v != "" {
+					return v
+				}
+			}
+		}
+		return ""
+	}
+	find := (&httpproxy.Config{
+		HTTPProxy:  lookup("HTTP_PROXY", "http_proxy"),
+		HTTPSProxy: lookup("HTTPS_PROXY", "https_proxy"),
+		NoProxy:    lookup("NO_PROXY", "no_proxy"),
+	}).ProxyFunc()
+	return func(req *http.Request) (*url.URL, error) { return find(req.URL) }
+}
+
+// maxRedirects bounds how often a remote server sends us on.
+const maxRedirects = 5
+
+// SameOrigin is how redirects are followed: it lets a remote server send us on within its origin only: the
+// headers of the configuration, credentials among them, and the messages are
+// meant for no other.
+func SameOrigin(req *http.Request, via []*http.Request) error {
+	first := via[0]
+	switch {
+	case req.URL.Scheme != first.URL.Scheme || req.URL.Host != first.URL.Host:
+		return fmt.Errorf("redirected to another origin, %s, which is not followed; if that is the server, write it as its url", foreign.NewName(req.URL.Scheme+"://"+req.URL.Host))
+	case req.Method != first.Method:
+		return fmt.Errorf("redirected from %s to %s, which would lose the message", first.Method, req.Method)
+	case len(via) > maxRedirects:
+		return fmt.Errorf("redirected more than %d times", maxRedirects)
+	}
+	return nil
+}

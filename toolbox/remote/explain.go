@@ -1,0 +1,91 @@
+package remote
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"runtime"
+	"strings"
+	"syscall"
+
+	"github.com/mcp-workbench/workbench/internal/foreign"
+)
+
+// proxyAdvice is what to do about a proxy.
+const proxyAdvice = "mend HTTPS_PROXY or HTTP_PROXY in the environment of workbench, or name the host in NO_PROXY"
+
+// Unreached words that a request did not get to the server because of err.
+func Unreached(err error) error { return unreachedError{err} }
+
+// unreachedError is why a request was certainly not carried out: it did not get to
+// the server.
+type unreachedError struct{ error }
+
+func (e unreachedError) Unwrap() error { return e.error }
+
+// IsUndone reports whether a request that failed with err was certainly not
+// carried out, because it did not get there or was refused.
+func IsUndone(err error) bool {
+	var status *StatusError
+	return errors.As(err, new(unreachedError)) || errors.As(err, &status) && (status.Status/100 == 4 || !status.Next.IsZero())
+}
+
+// saysTLS reports whether an error of a request without TLS is what comes of sending it to a server that speaks TLS.
+func saysTLS(failed *url.Error, err error) bool {
+	if failed == nil || !strings.HasPrefix(failed.URL, "http://") {
+		return false
+	}
+	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, io.EOF) || strings.Contains(err.Error(), "malformed HTTP")
+}
+
+// trustAdvice is how an authority comes to be trusted on a system.
+func trustAdvice(goos string) string {
+	if goos == "windows" || goos == "darwin" {
+		return "add that to those that the system trusts"
+	}
+	return "name that one's file in SSL_CERT_FILE"
+}
+
+// explain words why a request brought no response. The address is left out, for
+// it may hold a secret.
+func explain(err error) error {
+	var failed *url.Error
+	if errors.As(err, &failed) {
+		err = failed.Err
+	}
+	var (
+		cert    *tls.CertificateVerificationError
+		unknown x509.UnknownAuthorityError
+		notTLS  tls.RecordHeaderError
+		name    *net.DNSError
+		dial    *net.OpError
+	)
+	switch {
+	case errors.As(err, &dial) && dial.Op == "proxyconnect":
+		return unreachedError{fmt.Errorf("the proxy cannot be reached; %s: %w", proxyAdvice, err)}
+	case errors.As(err, &unknown):
+		return unreachedError{fmt.Errorf("its certificate is not trusted: %w; if it is of an authority of your own, %s", err, trustAdvice(runtime.GOOS))}
+	case errors.As(err, &cert):
+		return unreachedError{fmt.Errorf("its certificate is not trusted: %w", err)}
+	case errors.As(err, &notTLS), errors.Is(err, http.ErrSchemeMismatch):
+		return unreachedError{fmt.Errorf("it speaks no TLS; is its url http and not https? %w", err)}
+	case errors.As(err, &name):
+		return unreachedError{fmt.Errorf("the host %q cannot be found: is its url right, and this machine on the network? %w", foreign.NewName(name.Name), err)}
+	case errors.As(err, &dial) && dial.Op == "dial":
+		switch {
+		case dial.Timeout():
+			return unreachedError{fmt.Errorf("no connection within %s: %w", connectTime, err)}
+		case errors.Is(err, syscall.ECONNREFUSED):
+			return unreachedError{fmt.Errorf("nothing listens at %s: start the server, or mend the port in its url: %w", dial.Addr, err)}
+		}
+		return unreachedError{err}
+	case saysTLS(failed, err):
+		return fmt.Errorf("it broke off the connection; if it speaks TLS, its url is https and not http: %w", err)
+	}
+	return err
+}

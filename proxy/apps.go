@@ -87,27 +87,27 @@ func (s *Session) callFromApp(c *call, name string) bool {
 	case err != nil:
 		f.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: err.Error()})
 	default:
-		f.callAs(c, to)
+		s.callAs(f, c, to)
 	}
 	return true
 }
 
 // withPlaces returns a result with the uris by which the client knows what is the server's.
-func (f *flight) withPlaces(m *wire.Message) *wire.Message {
+func (s *Session) withPlaces(f *flight, m *wire.Message) *wire.Message {
 	switch {
 	case f.alias:
 		return f.withSkills(m)
-	case f.tool && f.s.sharePages.Load():
-		return f.withPages(m)
+	case f.tool && s.sharePages.Load():
+		return s.withPages(f, m)
 	}
 	return m
 }
 
 // withPages returns a result of a server with the uris by which the client knows the server's pages.
-func (f *flight) withPages(m *wire.Message) *wire.Message {
-	f.s.mu.Lock()
-	places := f.s.routes.places
-	f.s.mu.Unlock()
+func (s *Session) withPages(f *flight, m *wire.Message) *wire.Message {
+	s.mu.Lock()
+	places := s.routes.places
+	s.mu.Unlock()
 	return edited(m, places.pageEdits(f.server.Load(), m.Raw, m.Result))
 }
 

@@ -55,17 +55,8 @@ func nameEdits(edits []wire.Edit, srv *toolbox.Server, method string, raw []byte
 	return append(edits, insertMember(raw, in[0], member)), nil
 }
 
-// insertMember gives the edit that puts a member at the beginning of an object.
-func insertMember(raw []byte, object wire.Span, member []byte) wire.Edit {
-	for range wire.Members(raw, object) {
-		member = append(member, ',')
-		break
-	}
-	return wire.Edit{Span: wire.At(object.Start + 1), New: member}
-}
-
 // nameInputs does the same with what a modern server asks in a result.
-func (f *flight) nameInputs(m *wire.Message) (*wire.Message, error) {
+func nameInputs(srv *toolbox.Server, m *wire.Message) (*wire.Message, error) {
 	requests, err := wire.FindPath(m.Raw, m.Result, "inputRequests")
 	if err != nil || !requests.Present() {
 		return m, err
@@ -77,7 +68,7 @@ func (f *flight) nameInputs(m *wire.Message) (*wire.Message, error) {
 			return nil, err
 		}
 		method, _ := wire.Unquote(m.Bytes(in[0]))
-		if edits, err = nameEdits(edits, f.server.Load(), method, m.Raw, in[1]); err != nil {
+		if edits, err = nameEdits(edits, srv, method, m.Raw, in[1]); err != nil {
 			return nil, err
 		}
 	}

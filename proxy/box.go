@@ -37,13 +37,14 @@ type content struct {
 // newBoxLocked makes the session's part of a toolbox.
 func (s *Session) newBoxLocked(v *view, cfg *config.Toolbox) *box {
 	opts := s.p.opts.Toolbox
-	opts.Peer, opts.Principal, opts.Unread = s, s.who, s.unread
-	if s.client != nil {
-		opts.Client = *s.client
+	opts.Peer, opts.Principal, opts.Unread = s, s.who, s.line.account()
+	now := s.profile.known()
+	if now.client != nil {
+		opts.Client = *now.client
 	}
 	b := &box{Toolbox: toolbox.New(part(cfg, false), opts)}
-	if s.level != "" {
-		b.SetLevel(s.level) // nothing runs yet: it is noted
+	if now.level != "" {
+		b.SetLevel(now.level) // nothing runs yet: it is noted
 	}
 	b.fill(v, cfg)
 	return b

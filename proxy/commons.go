@@ -46,10 +46,14 @@ func part(t *config.Toolbox, shared bool) config.Toolbox {
 // call which it belongs to or of the task, if the server named one, else the one
 // session that has requests under way there; nil if that cannot be known.
 func (c commons) concerned(srv *toolbox.Server, m *wire.Message, belongs toolbox.CallHandler) (found *Session) {
-	if f, ok := belongs.(*flight); ok {
-		return f.s
-	}
 	sessions := c.p.live()
+	if f, ok := belongs.(*flight); ok {
+		i := slices.IndexFunc(sessions, func(s *Session) bool { return f.requests == s.requests })
+		if i < 0 {
+			return nil
+		}
+		return sessions[i]
+	}
 	if places := taskPlaces(m.Raw, m.Params); len(places) > 0 {
 		id, _ := wire.Unquote(m.Bytes(places[0]))
 		i := slices.IndexFunc(sessions, func(s *Session) bool { _, known := s.tasks.shownAs(srv, id); return known })

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/approval"
 	"github.com/mcp-workbench/workbench/internal/eras"
@@ -23,39 +25,49 @@ const (
 	maxConsideredBytes = 4 << 10 // of all lines
 )
 
-// considered notes which file of a project the user was asked about: each content of it once in a session.
-type considered struct {
-	mu     sync.Mutex
-	digest string
+// considering asks the user of a client whether the configuration of a project is to be used: each content of it once in a
+// session.
+type considering struct {
+	file    func() *config.Untrusted      // nil where there is none
+	use     func(*config.Untrusted) error // nil where nobody may be asked
+	log     zerolog.Logger
+	profile *profile
+	states  *states
+	asks    *asks
+	line    *line
+	begin   func(func(context.Context))
+
+	mu    sync.Mutex
+	asked string // the digest of what the user was asked about last
 }
 
-// consider asks the user of a legacy client whether the configuration of the project is to be used, where the client shows
+// ask asks the user of a legacy client whether the configuration of the project is to be used, where the client shows
 // forms. No answer, and any other than yes, leaves it as it is.
-func (s *Session) consider(context.Context) {
-	u := s.considerable()
-	if u == nil || !s.canFill() || !s.considered.first(u) {
+func (co *considering) ask(context.Context) {
+	u := co.considerable()
+	if u == nil || !co.profile.known().fillsForms() || !co.first(u) {
 		return
 	}
 	k := &ask{answer: func(m *wire.Message) {
 		if m.Kind == wire.Result && chosen(m.Raw, m.Result, "decision", "trust") {
-			s.begin(func(context.Context) { _ = s.trust(u) }) // which is in the log
+			co.begin(func(context.Context) { _ = co.trust(u) }) // which is in the log
 		}
 	}}
-	s.enter(k)
-	s.send(eras.AppendQuestionToLegacy(nil, []byte(k.id), "elicitation/create", considerParams(u)))
+	co.asks.enter(k)
+	co.line.send(eras.AppendQuestionToLegacy(nil, []byte(k.id), "elicitation/create", considerParams(u)))
 }
 
-// considerIn asks the user of a modern client, in the answer to a call of workbench_status. It reports whether the call is
+// askIn asks the user of a modern client, in the answer to a call of workbench_status. It reports whether the call is
 // answered; else said is what the answer is to begin with.
-func (s *Session) considerIn(f *flight, c *call) (said string, answered bool) {
-	u := s.considerable()
+func (co *considering) askIn(f *flight, c *call) (said string, answered bool) {
+	u := co.considerable()
 	if u == nil || c.modern == nil || !canFill(c.modern.capabilities) {
 		return "", false
 	}
-	digest, file := s.p.seal.digest(c), fileNumber(u)
+	digest, file := co.states.digest(c), fileNumber(u)
 	if c.State.Present() {
 		state, _ := wire.Unquote(c.Bytes(c.State))
-		number, sealed, err := s.p.seal.open(state)
+		number, sealed, err := co.states.open(state)
 		answer, found := wire.FindPath(c.Raw, c.Responses, "trust")
 		switch {
 		case err != nil || sealed != digest || found != nil || !answer.Present() || !chosen(c.Raw, answer, "decision", "trust"):
@@ -63,24 +75,24 @@ func (s *Session) considerIn(f *flight, c *call) (said string, answered bool) {
 		case number != file:
 			return "The project's configuration was changed while its user read it, so it was not trusted.\n", false
 		}
-		if err := s.trust(u); err != nil {
+		if err := co.trust(u); err != nil {
 			return fmt.Sprintf("The project's configuration could not be trusted: %s\n", foreign.NewError(err)), false
 		}
 		return "The project's configuration is trusted, and its toolboxes are there in a moment.\n", false
 	}
-	if !s.considered.first(u) {
+	if !co.first(u) {
 		return "", false
 	}
 	result := append([]byte(`{"resultType":"input_required","inputRequests":{"trust":{"method":"elicitation/create","params":`), considerParams(u)...)
 	result = append(result, `}},"requestState":`...)
-	f.reply(append(wire.AppendQuote(result, s.p.seal.close(file, digest, time.Now().Add(approval.Patience))), '}'))
+	f.reply(append(wire.AppendQuote(result, co.states.close(file, digest, time.Now().Add(approval.Patience))), '}'))
 	return "", true
 }
 
 // considerable is the configuration of the project that the user of this client may be asked about; nil if there is none.
-func (s *Session) considerable() *config.Untrusted {
-	u := s.cfg().Untrusted
-	if u == nil || u.Digest == "" || s.p.opts.Trust == nil {
+func (co *considering) considerable() *config.Untrusted {
+	u := co.file()
+	if u == nil || u.Digest == "" || co.use == nil {
 		return nil
 	}
 	lines := considerLines(u)
@@ -108,23 +120,22 @@ func considerParams(u *config.Untrusted) []byte {
 }
 
 // trust has what the user saw used.
-func (s *Session) trust(u *config.Untrusted) error {
-	err := s.p.opts.Trust(u)
-	log := s.p.opts.Logger
+func (co *considering) trust(u *config.Untrusted) error {
+	err := co.use(u)
 	if err != nil {
-		log.Warn().AnErr(logkey.Err, err).Msg("the project's configuration could not be trusted")
+		co.log.Warn().AnErr(logkey.Err, err).Msg("the project's configuration could not be trusted")
 		return err
 	}
-	log.Info().Str(logkey.Detail, u.Path).Msg("the user trusted the project's configuration in the client")
+	co.log.Info().Str(logkey.Detail, u.Path).Msg("the user trusted the project's configuration in the client")
 	return nil
 }
 
 // first reports whether the user has not been asked about this content, and notes that it happens.
-func (n *considered) first(u *config.Untrusted) bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	was := n.digest
-	n.digest = u.Digest
+func (co *considering) first(u *config.Untrusted) bool {
+	co.mu.Lock()
+	defer co.mu.Unlock()
+	was := co.asked
+	co.asked = u.Digest
 	return was != u.Digest
 }
 

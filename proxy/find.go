@@ -56,7 +56,7 @@ func (s *Session) findTools(c *call) {
 		f.fail(err)
 		return
 	}
-	go func() { f.reply(s.found(f.ctx, q, f.modern != nil)) }() // files of the catalogue may be read
+	f.serve(func() { f.reply(s.found(f.ctx, q, f.modern != nil)) }) // files of the catalogue may be read
 }
 
 // readFind reads the arguments of workbench_find_tools.

@@ -105,8 +105,8 @@ func (p *Proxy) guestCall(w http.ResponseWriter, r *http.Request) {
 	defer box.Close()
 	out := &guest{box: box, done: make(chan struct{})}
 	scope := guestScopes | p.root.guests.Add(1)
-	s.host(1)
-	defer s.host(-1)
+	s.guests.Add(1)
+	defer s.guests.Add(-1)
 	s.Handle(m, out, scope)
 	select {
 	case <-out.done:
@@ -125,26 +125,17 @@ func (p *Proxy) guestAnswer(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	for _, s := range p.live() {
-		s.mu.Lock()
-		k := s.asks[string(m.Bytes(m.ID))]
-		s.mu.Unlock()
+		k := s.asks.find(m.Bytes(m.ID))
 		if k == nil || k.carrier == nil {
 			continue
 		}
 		if k.carrier.out.From().Guest {
-			s.answer(&m.Message)
+			s.asks.answer(&m.Message)
 			w.WriteHeader(http.StatusAccepted)
 			return
 		}
 	}
 	http.NotFound(w, r)
-}
-
-// host counts the guests of a session, during whose calls a server's question may not be the client's.
-func (s *Session) host(n int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.hosts += n
 }
 
 // guest is the outlet of one request of another program.

@@ -142,7 +142,7 @@ func (cs *clients) begin(v *visit) (*client, *refusal) {
 	}
 	c := &client{party: v.party(), users: 1, streams: newStreams()}
 	c.Session = v.front.connect(v.Principal, who.account, c.streams.standing.add)
-	c.Session.behind = c.streams.standing.behind
+	c.Session.line.far = c.streams.standing.behind
 	return c, nil
 }
 

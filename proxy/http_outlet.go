@@ -32,13 +32,13 @@ type post struct {
 }
 
 func newPost(v visit) *post {
-	return &post{visit: v, body: v.front.buffer(), reader: reader{wake: make(chan struct{}, 1)}}
+	return &post{visit: v, body: v.front.buffers.get(), reader: reader{wake: make(chan struct{}, 1)}}
 }
 
 // handled gives the body back, which nobody needs while the reply is waited for.
 func (p *post) handled() {
 	if p.body != nil {
-		p.front.release(p.body)
+		p.front.buffers.put(p.body)
 		p.body, p.exchange = nil, exchange{}
 	}
 }
@@ -78,7 +78,7 @@ func (p *post) Finish(reply []byte) {
 		}
 	case p.left:
 	case reply != nil:
-		p.reply = p.front.buffer()
+		p.reply = p.front.buffers.get()
 		*p.reply = append(*p.reply, reply...)
 		fallthrough
 	default:
@@ -137,7 +137,7 @@ func (h *HTTP) respond(w http.ResponseWriter, r *http.Request, p *post) response
 	case st != nil && st.serve(r.Context(), w, &p.reader, h.opts.KeepAlive, func() bool { return !p.listens || h.stays(r.Context(), &p.caller) }):
 		return responseWhole
 	case reply != nil:
-		defer p.front.release(reply)
+		defer p.front.buffers.put(reply)
 		head := w.Header()
 		head.Set("Content-Type", "application/json")
 		if len(*reply) > 2000 { // net/http counts a short one itself

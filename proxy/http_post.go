@@ -227,9 +227,7 @@ func (h *HTTP) unanswered(w http.ResponseWriter, c *client) *refusal {
 // primes reports whether streams to the client begin with an empty event, which
 // clients before revision 2025-11-25 take for a message.
 func (c *client) primes() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.Session.client.Version >= mcp.ProtocolVersion20251125
+	return c.profile.known().client.Version >= mcp.ProtocolVersion20251125
 }
 
 // listen serves a GET: the stream of what belongs to no request, or, with the

@@ -1,67 +1,16 @@
 package proxy
 
 import (
-	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
 
-	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/eras"
-	"github.com/mcp-workbench/workbench/internal/foreign"
-	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/results"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy/meta"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
-
-// smallResult is how long a message is, in bytes, in which no result is large whatever is configured.
-const smallResult = 8000
-
-// linksSince is the first revision that has links to resources in the results of tools.
-const linksSince = "2025-06-18"
-
-// mayShorten reports whether a large result of the call is to be kept. A script has the whole.
-func (f *flight) mayShorten() bool {
-	return !f.out.From().Script && f.server.Load().LargeResults().Do == config.LargePreview
-}
-
-// shortened keeps a result that is too large for a model's window, and gives the message with a preview in its place. A result
-// that cannot be kept is passed on whole, and the log says why.
-func (f *flight) shortened(m *wire.Message) *wire.Message {
-	srv := f.server.Load()
-	large := srv.LargeResults()
-	name := srv.Toolbox + "/" + srv.Name
-	if f.inner.server != nil {
-		name += "/" + foreign.NewName(f.inner.tool).String()
-	}
-	result, err := f.s.shelf.Preview(m.Raw, m.Result, results.Wish{
-		Over:   cmp.Or(large.Over, config.DefaultLargeResult),
-		Images: results.Images(large.Images),
-		Name:   name,
-		Links:  f.s.knowsLinks(),
-	})
-	if err != nil {
-		f.s.p.opts.Logger.Warn().AnErr(logkey.Err, err).Str(logkey.Toolbox, srv.Toolbox).Str(logkey.Server, srv.Name).
-			Msg("a large result was passed on whole")
-	}
-	if result == nil {
-		return m
-	}
-	short := new(wire.Message)
-	if err := wire.Scan(wire.AppendResult(nil, m.Bytes(m.ID), result), short); err != nil {
-		panic(fmt.Sprintf("a preview is no message: %v", err))
-	}
-	return short
-}
-
-// knowsLinks reports whether the client knows links to resources in results.
-func (s *Session) knowsLinks() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.client != nil && s.client.Version >= linksSince
-}
 
 // withoutOutputSchema gives the edit that takes the schema of a tool's structured content out of its definition: a client that
 // knows the schema would refuse a preview, which has none.
@@ -80,7 +29,7 @@ func (s *Session) readResult(c *call) {
 		f.fail(err)
 		return
 	}
-	go func() { // it reads files
+	f.serve(func() { // it reads files
 		told, page, err := s.shelf.Page(f.ctx, id, q)
 		if err != nil {
 			f.fail(fmt.Errorf("%s: %w", meta.ReadTool, err))
@@ -96,7 +45,7 @@ func (s *Session) readResult(c *call) {
 			out = wire.AppendQuote(append(out, `},{"type":"text","text":`...), string(page))
 		}
 		f.reply(append(out, `}]}`...))
-	}()
+	})
 }
 
 // readQuery reads the arguments of workbench_read_result.
@@ -143,7 +92,7 @@ func (s *Session) readKept(c *call, uri string) {
 	if f == nil {
 		return
 	}
-	go func() { // it reads files
+	f.serve(func() { // it reads files
 		result, err := s.shelf.Read(uri)
 		if err != nil {
 			f.fail(noResource(uri, err, f.modern != nil))
@@ -153,5 +102,5 @@ func (s *Session) readKept(c *call, uri string) {
 			result = wire.Splice(nil, result, eras.ResultToModern(result, wire.Span{Start: 0, End: len(result)}, true)...)
 		}
 		f.reply(result)
-	}()
+	})
 }

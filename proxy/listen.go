@@ -52,7 +52,7 @@ func (s *Session) listen(c *call) {
 	}
 	f.out.Message(sub.acknowledgement(f.id))
 	s.mu.Lock()
-	over := f.over.Load()
+	over := !f.atEnd(func() { s.endListen(f) })
 	if !over {
 		sub.told = maps.Clone(s.routes.lists[modernEra])
 		s.listens[f] = sub
@@ -134,7 +134,7 @@ func (s *Session) watch(uri string, on bool) {
 	if !on {
 		method = "resources/unsubscribe"
 	}
-	s.begin(func(ctx context.Context) {
+	s.work.begin(func(ctx context.Context) {
 		// A server without subscriptions refuses; the client was told that
 		// it need not be heard of.
 		_, _ = srv.Request(ctx, method, append(wire.AppendQuote([]byte(`{"uri":`), own), '}'))
@@ -225,7 +225,7 @@ func (s *Session) updated(srv *toolbox.Server, m *wire.Message) {
 	}
 	s.mu.Lock()
 	names := s.namesOfLocked(srv, uri)
-	legacy, alias, name := s.legacy, names[0], names[len(names)-1]
+	legacy, alias, name := s.greeted(), names[0], names[len(names)-1]
 	if _, listed := s.routes.places.aliases[identity{srv, uri}]; listed && !s.watched[name] || s.watched[alias] {
 		name = alias
 	}
@@ -240,10 +240,10 @@ func (s *Session) updated(srv *toolbox.Server, m *wire.Message) {
 	s.mu.Unlock()
 	known := func(name string) []wire.Edit { return []wire.Edit{{Span: span, New: wire.AppendQuote(nil, name)}} }
 	if legacy {
-		s.news(srv, nil, noticeToLegacy(srv, m, known(name)...))
+		s.line.news(srv, nil, noticeToLegacy(srv, m, known(name)...))
 	}
 	for f, name := range to {
-		s.news(srv, f, tagged(m, known(name), f.id))
+		s.line.news(srv, &f.request, tagged(m, known(name), f.id))
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/incoming"
 	"github.com/mcp-workbench/workbench/internal/wire"
-	"github.com/mcp-workbench/workbench/toolbox"
 )
 
 // modern is what a request of revision 2026-07-28 says of its client.
@@ -33,8 +32,8 @@ func unsupportedVersion(version string) error {
 	return &wire.Error{Code: eras.UnsupportedVersion, Message: "Unsupported protocol version", Data: data}
 }
 
-// modern gives what a request says of its client, and notes who that is; nil if it is none of revision 2026-07-28.
-func (s *Session) modern(r *incoming.Request) (*modern, error) {
+// readModern gives what a request says of its client; nil if it is none of revision 2026-07-28.
+func readModern(r *incoming.Request) (*modern, error) {
 	switch {
 	case !r.Versioned || !mcp.IsModernProtocol(r.Version):
 		return nil, nil
@@ -50,7 +49,6 @@ func (s *Session) modern(r *incoming.Request) (*modern, error) {
 			return nil, &wire.Error{Code: wire.CodeInvalidParams, Message: fmt.Sprintf("params._meta[%q]: got %s, want one of %v", eras.LogLevel, foreign.NewName(string(r.Bytes(r.LogLevel))), levels())}
 		}
 	}
-	s.introduce(toolbox.Client{Version: r.Version, Info: bytes.Clone(r.Bytes(r.Info)), Capabilities: d.capabilities}, false)
 	return d, nil
 }
 
@@ -69,4 +67,25 @@ func (d *modern) can(method string) bool {
 	}
 	span, err := wire.FindPath(d.capabilities, wire.Span{Start: 0, End: len(d.capabilities)}, capability)
 	return err == nil && span.Present()
+}
+
+// levels are the log levels in rising order.
+func levels() []string {
+	return []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
+}
+
+// wants reports whether a log message is of the level asked for or above.
+func wants(level string, m *wire.Message) bool {
+	span, err := wire.FindPath(m.Raw, m.Params, "level")
+	if err != nil || level == "" {
+		return false
+	}
+	got, _ := wire.Unquote(m.Bytes(span))
+	return slices.Index(levels(), got) >= slices.Index(levels(), level)
+}
+
+// lacks refuses a request that needs an extension which its client has not declared.
+func lacks(extension string) error {
+	data := append(wire.AppendQuote([]byte(`{"requiredCapabilities":{"extensions":{`), extension), ":{}}}}"...)
+	return &wire.Error{Code: codeMissingCapability, Message: "Missing required client capability: the extension " + extension, Data: data}
 }

@@ -20,15 +20,15 @@ const (
 	maxQuestions = 100
 )
 
-// request is a client's request kept to be sent again with the answers that a
+// repeatable is a client's request kept to be sent again with the answers that a
 // modern server asked for.
-type request struct {
+type repeatable struct {
 	raw    []byte // with the edits applied, the client's id and token still in it
 	rounds int
 }
 
-func newRequest(c *call, edits []wire.Edit) *request {
-	return &request{raw: wire.Splice(nil, c.Raw, edits...)}
+func newRepeatable(c *call, edits []wire.Edit) *repeatable {
+	return &repeatable{raw: wire.Splice(nil, c.Raw, edits...)}
 }
 
 // ask puts to a legacy client what a modern server wants to know before it
@@ -87,8 +87,8 @@ func (f *flight) ask(m *wire.Message) bool {
 	})
 	f.asking.Store(r)
 	for i, q := range questions {
-		k := &ask{carrier: f, answer: func(m *wire.Message) { r.answer(i, m) }}
-		f.s.enter(k)
+		k := &ask{carrier: &f.request, answer: func(m *wire.Message) { r.answer(i, m) }}
+		f.by.asks.enter(k)
 		f.out.Message(eras.AppendQuestionToLegacy(nil, []byte(k.id), q.method, q.params))
 	}
 	return true
@@ -133,6 +133,12 @@ func (r *round) answer(number int, m *wire.Message) {
 		r.expiry.Stop()
 		r.again()
 	}
+}
+
+// end forgets what the client has not answered of a request that has ended.
+func (r *round) end() {
+	r.expiry.Stop()
+	r.f.by.asks.take(func(k *ask) bool { return k.of == nil && k.carrier == &r.f.request })
 }
 
 // again sends the request with the answers.

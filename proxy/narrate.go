@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"bytes"
 	"fmt"
 	"strconv"
 	"strings"
@@ -28,7 +27,9 @@ const (
 
 // narrator tells a client by progress notifications which servers its request waits for, while these start.
 type narrator struct {
-	f     *flight
+	out   Outlet
+	token []byte      // of the progress
+	sent  func() bool // reports whether the request waits no longer
 	began time.Time
 
 	mu      sync.Mutex // held while a notification is handed on, so that none comes after the reply
@@ -37,41 +38,43 @@ type narrator struct {
 	over    bool
 }
 
-// narrate has the client told where the servers stand, if it gave a progress token, until the server of the request has taken
-// it or it is answered.
-func (f *flight) narrate(servers ...*toolbox.Server) {
-	if f.token == nil {
-		return
-	}
-	n := f.narrator.Load()
-	if n == nil {
-		n = &narrator{f: f, began: time.Now()}
-		n.mu.Lock()
-		defer n.mu.Unlock()
-		n.servers, n.timer = servers, time.AfterFunc(narrateFirst, n.tell)
-		f.narrator.Store(n)
-		n.over = f.over.Load() // it ended meanwhile and did not find the narrator
-		return
-	}
+func newNarrator(out Outlet, token []byte, sent func() bool, servers []*toolbox.Server) *narrator {
+	n := &narrator{out: out, token: token, sent: sent, began: time.Now(), servers: servers}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.timer = time.AfterFunc(narrateFirst, n.tell)
+	return n
+}
+
+// of says that the request waits for other servers.
+func (n *narrator) of(servers []*toolbox.Server) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.servers = servers
+}
+
+// end ends the telling.
+func (n *narrator) end() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.over = true
+	n.timer.Stop()
 }
 
 // tell tells it once and comes again.
 func (n *narrator) tell() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.over || n.f.call.IsSent() {
+	if n.over || n.sent() {
 		n.over = true
 		return
 	}
-	if text := n.text(); text != "" && !n.f.out.Behind() {
-		b := append([]byte(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":`), n.f.token...)
+	if text := n.text(); text != "" && !n.out.Behind() {
+		b := append([]byte(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":`), n.token...)
 		b = append(b, `,"progress":`...)
 		b = strconv.AppendFloat(b, time.Since(n.began).Seconds()*progressSecond, 'f', 4, 64)
 		b = append(wire.AppendQuote(append(b, `,"message":`...), text), `}}`...)
-		n.f.out.Message(b)
+		n.out.Message(b)
 	}
 	n.timer.Reset(narrateAgain)
 }
@@ -99,26 +102,4 @@ func (n *narrator) text() string {
 		parts = append(parts, fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(parts, "; ")
-}
-
-// hush ends the telling. It is called before the request is answered, and when its server tells of it itself.
-func (f *flight) hush() {
-	n := f.narrator.Load()
-	if n == nil {
-		return
-	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.over = true
-	n.timer.Stop()
-}
-
-// ownAndNarrate registers a request that is worked on here and will wait for servers.
-func (s *Session) ownAndNarrate(c *call, servers ...*toolbox.Server) *flight {
-	f := s.own(c)
-	if f != nil && c.Token.Present() {
-		f.token = bytes.Clone(c.Bytes(c.Token))
-		f.narrate(servers...)
-	}
-	return f
 }

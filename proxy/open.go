@@ -36,7 +36,7 @@ func (s *Session) openToolbox(c *call) {
 		return
 	}
 	f.narrate(b.Servers()...)
-	go s.openAndTell(f, b, q)
+	f.serve(func() { s.openAndTell(f, b, q) })
 }
 
 // readOpen reads the arguments of workbench_open_toolbox.
@@ -88,7 +88,7 @@ func readNames(c *call, at wire.Span) (names []string, ok bool) {
 // the changed lists, then, when the client has read them, the result.
 func (s *Session) openAndTell(f *flight, b *box, q question) {
 	if f.modern == nil {
-		s.recallHabit()
+		s.profile.recallHabit()
 	}
 	listed, err := s.openBox(f.ctx, b, true)
 	if err != nil {
@@ -104,19 +104,16 @@ func (s *Session) openAndTell(f *flight, b *box, q question) {
 // awaitListing waits until the client has read its tools, if it may, and notes
 // whether it did. Of one that ends its input it cannot be known.
 func (s *Session) awaitListing(ctx context.Context, listed <-chan struct{}) {
-	s.mu.Lock()
-	ignores := s.habit.Ignores
-	s.mu.Unlock()
-	if ignores {
+	if s.profile.known().habit.Ignores {
 		return
 	}
 	wait := time.NewTimer(relistWait)
 	defer wait.Stop()
 	select {
 	case <-listed:
-		s.seen(func(h *habits.Habit) { h.Relists, h.Ignores = true, false })
+		s.profile.seen(func(h *habits.Habit) { h.Relists, h.Ignores = true, false })
 	case <-wait.C:
-		s.seen(func(h *habits.Habit) { h.Relists, h.Ignores = false, true })
+		s.profile.seen(func(h *habits.Habit) { h.Relists, h.Ignores = false, true })
 	case <-s.leaving:
 	case <-ctx.Done():
 	}
@@ -132,9 +129,9 @@ func (s *Session) howToCall(b *box, modern bool, example string) string {
 	switch {
 	case s.shows(b, toolbox.Tools, modernEra):
 		return fmt.Sprintf("The tools are listed: call them %s, or %s.", byName, through)
-	case modern || !s.shows(b, toolbox.Tools, legacyEra) || s.habit.Ignores:
+	case modern || !s.shows(b, toolbox.Tools, legacyEra) || s.profile.known().habit.Ignores:
 		return fmt.Sprintf("Call the tools %s.", through)
-	case s.habit.Calls:
+	case s.profile.known().habit.Calls:
 		return fmt.Sprintf("The tools were added to your list: call them %s.", byName)
 	default:
 		return fmt.Sprintf("The tools were added to your list: call them %s. If they are not offered to you, call them %s.", byName, through)

@@ -2,15 +2,8 @@ package proxy
 
 import (
 	"bytes"
-	"crypto/aes"
-	"crypto/cipher"
-	"crypto/rand"
-	"encoding/base64"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/maphash"
-	"strings"
 	"sync"
 	"time"
 
@@ -28,7 +21,7 @@ const parkTime = 10 * time.Minute
 // and makes its request again with the input; meanwhile the server's work goes
 // on waiting (specification 2026-07-28, multi round-trip requests).
 type parked struct {
-	s      *Session
+	states *states
 	first  *flight // whose call the server works on
 	number uint64
 	digest uint64 // of what was requested
@@ -44,12 +37,6 @@ type parked struct {
 	over    bool
 }
 
-// held is a request of a server, kept until a call can carry it.
-type held struct {
-	ask *toolbox.Ask
-	raw []byte
-}
-
 // park answers the client with what the server asks for.
 func (f *flight) park(a *toolbox.Ask, raw []byte) {
 	var m wire.Message
@@ -63,19 +50,15 @@ func (f *flight) park(a *toolbox.Ask, raw []byte) {
 	}
 	p := f.parked.Load()
 	if p == nil {
-		p = f.s.newParked(f)
+		p = newParked(f)
 		f.parked.Store(p)
 	}
 	p.add(held{a, bytes.Clone(raw)})
 }
 
-func (s *Session) newParked(f *flight) *parked {
-	p := &parked{s: s, first: f, waiting: f, digest: f.digest, asked: make(map[string]held)}
-	s.mu.Lock()
-	s.lastPark++
-	p.number = s.lastPark
-	s.parks[p.number] = p
-	s.mu.Unlock()
+func newParked(f *flight) *parked {
+	p := &parked{states: f.by.states, first: f, waiting: f, digest: f.digest, asked: make(map[string]held)}
+	p.number = p.states.add(p)
 	p.expiry = time.AfterFunc(parkTime, p.expire)
 	return p
 }
@@ -117,7 +100,7 @@ func (p *parked) tell() {
 	p.fresh = nil
 	p.mu.Unlock()
 	result = append(result, `},"requestState":`...)
-	result = append(wire.AppendQuote(result, p.s.p.seal.close(p.number, p.digest, time.Now().Add(parkTime))), '}')
+	result = append(wire.AppendQuote(result, p.states.close(p.number, p.digest, time.Now().Add(parkTime))), '}')
 	f.reply(result)
 }
 
@@ -125,13 +108,11 @@ func (p *parked) tell() {
 // the request carried a state of ours, and so was dealt with.
 func (f *flight) resume(c *call, srv *toolbox.Server) bool {
 	state, _ := wire.Unquote(c.Bytes(c.State))
-	number, digest, err := f.s.p.seal.open(state)
+	number, digest, err := f.by.states.open(state)
 	if errors.Is(err, errForeignState) {
 		return false // the server's own
 	}
-	f.s.mu.Lock()
-	p := f.s.parks[number]
-	f.s.mu.Unlock()
+	p, _ := f.by.states.find(number).(*parked)
 	if err != nil || p == nil || digest != p.digest || digest != f.digest || p.first.server.Load() != srv {
 		f.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: "params.requestState does not belong to this request, or the request it belongs to is over: make the request anew without it"})
 		return true
@@ -180,17 +161,6 @@ func (p *parked) retry(f *flight, c *call) {
 		return
 	}
 	p.tell()
-}
-
-func scanned(raw []byte) *wire.Message {
-	if raw == nil {
-		return nil
-	}
-	m := new(wire.Message)
-	if err := wire.Scan(raw, m); err != nil {
-		panic("a message that was read before cannot be read: " + err.Error())
-	}
-	return m
 }
 
 // done takes the server's reply: to the request that waits, or kept for the
@@ -242,9 +212,7 @@ func (p *parked) drop() bool {
 		return false
 	}
 	p.expiry.Stop()
-	p.s.mu.Lock()
-	delete(p.s.parks, p.number)
-	p.s.mu.Unlock()
+	p.states.drop(p.number)
 	return true
 }
 
@@ -256,90 +224,4 @@ func (p *parked) takeReplyLocked() ([]byte, error) {
 		p.first.server.Load().Account().Credit(len(reply))
 	}
 	return reply, err
-}
-
-// carryHeld gives a call the requests of its server that waited for one.
-func (s *Session) carryHeld(f *flight, srv *toolbox.Server) {
-	s.mu.Lock()
-	var mine []held
-	rest := s.held[:0]
-	for _, h := range s.held {
-		if h.ask.Server == srv {
-			mine = append(mine, h)
-		} else {
-			rest = append(rest, h)
-		}
-	}
-	s.held = rest
-	s.mu.Unlock()
-	for _, h := range mine {
-		f.park(h.ask, h.raw)
-	}
-}
-
-// digest identifies what is requested, so that a state is good for that alone:
-// the method and what it is of. A retry repeats these to the letter.
-func (s *sealer) digest(c *call) uint64 {
-	var h maphash.Hash
-	h.SetSeed(s.seed)
-	_, _ = h.WriteString(c.MethodName)
-	for _, span := range []wire.Span{c.Name, c.URI, c.Args} {
-		_, _ = h.Write(c.Bytes(span))
-		_ = h.WriteByte(0)
-	}
-	return h.Sum64()
-}
-
-// sealer closes and opens the states given to clients. Its key is the
-// process's own, as what the states stand for is.
-type sealer struct {
-	aead cipher.AEAD
-	seed maphash.Seed
-}
-
-// statePrefix tells our states from the servers'.
-const statePrefix = "wb1."
-
-var errForeignState = errors.New("not a state of ours")
-
-func newSealer() *sealer {
-	key := make([]byte, 32)
-	_, _ = rand.Read(key) // never fails: it ends the program instead
-	block, err := aes.NewCipher(key)
-	if err != nil {
-		panic(err)
-	}
-	aead, err := cipher.NewGCMWithRandomNonce(block)
-	if err != nil {
-		panic(err)
-	}
-	return &sealer{aead, maphash.MakeSeed()}
-}
-
-// close makes a state: which parked request, what was requested, how long.
-func (s *sealer) close(number uint64, digest uint64, expiry time.Time) string {
-	plain := binary.BigEndian.AppendUint64(nil, number)
-	plain = binary.BigEndian.AppendUint64(plain, uint64(expiry.Unix()))
-	plain = binary.BigEndian.AppendUint64(plain, digest)
-	return statePrefix + base64.RawURLEncoding.EncodeToString(s.aead.Seal(nil, nil, plain, nil))
-}
-
-// open reads a state that close made and that has not expired.
-func (s *sealer) open(state string) (number, digest uint64, err error) {
-	text, ours := strings.CutPrefix(state, statePrefix)
-	if !ours {
-		return 0, 0, errForeignState
-	}
-	box, err := base64.RawURLEncoding.DecodeString(text)
-	if err != nil {
-		return 0, 0, err
-	}
-	plain, err := s.aead.Open(nil, nil, box, nil)
-	if err != nil {
-		return 0, 0, err
-	}
-	if time.Now().Unix() > int64(binary.BigEndian.Uint64(plain[8:])) {
-		return 0, 0, errors.New("the state has expired")
-	}
-	return binary.BigEndian.Uint64(plain), binary.BigEndian.Uint64(plain[16:]), nil
 }

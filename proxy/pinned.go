@@ -104,7 +104,7 @@ func (s *Session) wakeAndCall(c *call, name string, srv *toolbox.Server) {
 		return
 	}
 	later := c.own()
-	go func() {
+	f.serve(func() {
 		if b, err := s.box(srv.Toolbox); err == nil {
 			s.wake(f.ctx, b, true, srv.Name)
 		}
@@ -113,6 +113,6 @@ func (s *Session) wakeAndCall(c *call, name string, srv *toolbox.Server) {
 			f.fail(s.notMeant(toolbox.Tools, name, err))
 			return
 		}
-		f.callAs(later, to)
-	}()
+		s.callAs(f, later, to)
+	})
 }

@@ -78,12 +78,12 @@ type Options struct {
 
 // Proxy is the front of one configuration.
 type Proxy struct {
-	opts Options
-	seal *sealer
-	root *Proxy               // whose sessions these are: itself, or that which it serves a part of
-	only []string             // the toolboxes that it serves; nil means all
-	view atomic.Pointer[view] // what it serves
-	bufs sync.Pool            // of *[]byte
+	opts    Options
+	seal    *sealer
+	root    *Proxy               // whose sessions these are: itself, or that which it serves a part of
+	only    []string             // the toolboxes that it serves; nil means all
+	view    atomic.Pointer[view] // what it serves
+	buffers buffers
 
 	// The rest is the root's. life is that of the shared servers, which is
 	// longer than any request.
@@ -137,9 +137,7 @@ func newProxy(opts Options) *Proxy {
 	if opts.Approvals == nil {
 		opts.Approvals = approval.New("")
 	}
-	p := &Proxy{opts: opts, seal: newSealer()}
-	p.bufs.New = func() any { b := make([]byte, 0, 4096); return &b }
-	return p
+	return &Proxy{opts: opts, seal: newSealer()}
 }
 
 // Connect makes the session of one client.
@@ -162,17 +160,5 @@ func (p *Proxy) direct() bool { return p.opts.Direct != "" }
 
 // masks take secrets out of what is kept.
 func (p *Proxy) masks() *mask.Set { return p.opts.Toolbox.Masks }
-
-func (p *Proxy) buffer() *[]byte { return p.bufs.Get().(*[]byte) }
-
-// maxPooled is the largest buffer kept for reuse.
-const maxPooled = 1 << 20
-
-func (p *Proxy) release(b *[]byte) {
-	if cap(*b) <= maxPooled {
-		*b = (*b)[:0]
-		p.bufs.Put(b)
-	}
-}
 
 var _ wire.Endpoint = (*Proxy)(nil)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/internal/calls"
 	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/mask"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
@@ -15,6 +16,37 @@ func (p *Proxy) Calls() *calls.Log { return p.root.opts.Calls }
 // Calls is the record of what clients have asked for; nil if nothing is recorded.
 func (h *HTTP) Calls() *calls.Log { return h.root.Calls() }
 
+// recorder makes the records of the requests of one client.
+type recorder struct {
+	log           *calls.Log // nil records nothing
+	masks         *mask.Set  // take secrets out of what is kept
+	user, session string
+}
+
+// record is what is kept of one request, and how much.
+type record struct {
+	calls.Call
+	by   *recorder
+	mode calls.Mode
+}
+
+// on reports whether the request is recorded.
+func (r *record) on() bool { return r.mode != calls.Off }
+
+// asked begins the record with what it has of the request itself.
+func (r *record) asked(of *request, c *call, client string) {
+	from := of.out.From()
+	r.User, r.Session, r.Client, r.Address = r.by.user, r.by.session, client, from.Address
+	if from.Guest {
+		r.Client = guestName
+	}
+	r.Full = r.mode == calls.Full
+	r.Method, r.In, r.Request = c.MethodName, len(c.Raw), calls.Cut(string(of.id))
+	if isCall(c.MethodName) {
+		r.arguments(of, c.Bytes(c.Args))
+	}
+}
+
 // guestName is the client of calls of other programs.
 const guestName = "workbench call"
 
@@ -23,87 +55,63 @@ func isCall(method string) bool {
 	return method == "tools/call" || method == "prompts/get" || method == "resources/read"
 }
 
-// records reports whether the request is to be recorded, and how.
-func (f *flight) records() bool { return f.recording != calls.Off }
-
-// keepArguments keeps the arguments of the request, if arguments and results are recorded. They are charged to the client
+// arguments keeps the arguments of the request, if arguments and results are recorded. They are charged to the client
 // until it is answered.
-func (f *flight) keepArguments(arguments []byte) {
-	if f.recording != calls.Full || len(arguments) == 0 {
+func (r *record) arguments(of *request, arguments []byte) {
+	if r.mode != calls.Full || len(arguments) == 0 {
 		return
 	}
-	left := len(arguments) > calls.MaxValue || !f.hold(len(arguments))
+	left := len(arguments) > calls.MaxValue || !of.hold(len(arguments))
 	var kept []byte
 	masked := false
 	if !left {
-		kept, masked = f.s.p.clean(arguments)
+		kept, masked = r.by.clean(arguments)
 	}
-	f.s.p.root.opts.Calls.Note(&f.record, func(r *calls.Call) { r.Arguments, r.Masked, r.ArgumentsLeft = kept, masked, left })
+	r.by.log.Note(&r.Call, func(r *calls.Call) { r.Arguments, r.Masked, r.ArgumentsLeft = kept, masked, left })
 }
 
 // clean gives a JSON value of its own, without secrets, and reports whether there were any.
-func (p *Proxy) clean(raw []byte) (kept []byte, masked bool) {
-	if kept, masked = p.masks().JSON(raw); !masked {
+func (by *recorder) clean(raw []byte) (kept []byte, masked bool) {
+	if kept, masked = by.masks.JSON(raw); !masked {
 		kept = bytes.Clone(raw)
 	}
 	return kept, masked
 }
 
-// noteAsked takes what the record has of the request itself.
-func (f *flight) noteAsked(c *call) {
-	f.record.User, f.record.Session = f.s.who.Name, f.s.number
-	from := f.out.From()
-	if f.record.Address = from.Address; from.Guest {
-		f.record.Client = guestName
-	}
-	f.record.Full = f.recording == calls.Full
-	f.record.Method, f.record.In, f.record.Request = c.MethodName, len(c.Raw), calls.Cut(string(f.id))
-	if isCall(c.MethodName) {
-		f.keepArguments(c.Bytes(c.Args))
-	}
-}
-
-// noteBegun records that a request is worked on here.
-func (f *flight) noteBegun(c *call) {
-	if !f.records() || !isCall(c.MethodName) {
+// here records that a request is worked on here.
+func (r *record) here(c *call) {
+	if !r.on() || !isCall(c.MethodName) {
 		return
 	}
 	target, ok := wire.Unquote(c.Bytes(c.Name))
 	if !ok {
 		target, _ = wire.Unquote(c.Bytes(c.URI))
 	}
-	f.noteTarget(target)
+	r.target(target)
 }
 
-// noteTarget records what the request asks for.
-func (f *flight) noteTarget(target string) {
-	if f.records() {
-		target = f.s.p.masks().Text(calls.Cut(target))
-		f.s.p.root.opts.Calls.Note(&f.record, func(r *calls.Call) { r.Tool = target })
+// target records what the request asks for.
+func (r *record) target(target string) {
+	if r.on() {
+		target = r.by.masks.Text(calls.Cut(target))
+		r.by.log.Note(&r.Call, func(r *calls.Call) { r.Tool = target })
 	}
 }
 
-// refuse answers a call, of what is named by target, with an error.
-func (s *Session) refuse(c *call, target string, err error) {
-	if f := s.take(c); f != nil {
-		f.noteTarget(target)
-		f.fail(err)
-	}
-}
-
-// noteSent records that a request goes to a server. target is what it asks for, by the server's own name.
-func (f *flight) noteSent(c *call, srv *toolbox.Server, target string) {
-	if !f.records() {
+// sent records that a request goes to a server. target is what it asks for, by the server's own name, and sp its part of a
+// trace, if there is one.
+func (r *record) sent(c *call, srv *toolbox.Server, target string, sp *span) {
+	if !r.on() {
 		return
 	}
-	target = f.s.p.masks().Text(calls.Cut(target))
+	target = r.by.masks.Text(calls.Cut(target))
 	var trace calls.Trace
-	if f.span != nil {
-		trace = calls.Trace(f.span.SpanContext().TraceID())
-	} else if c.HasMeta() {
+	if sp != nil {
+		trace = calls.Trace(sp.SpanContext().TraceID())
+	} else if c.Meta.Present() {
 		trace = traceOf(c)
 	}
-	f.s.p.root.opts.Calls.Note(&f.record, func(r *calls.Call) {
+	r.by.log.Note(&r.Call, func(r *calls.Call) {
 		r.Toolbox, r.Server, r.Tool, r.Trace = srv.Toolbox, srv.Name, target, trace
 		if c.Token.Present() {
 			r.Progress = calls.Cut(string(c.Bytes(c.Token)))
@@ -113,6 +121,9 @@ func (f *flight) noteSent(c *call, srv *toolbox.Server, target string) {
 
 // traceOf is the trace that the client's request belongs to, if that says so.
 func traceOf(c *call) calls.Trace {
+	if c.Raw[c.Meta.Start] != '{' {
+		return calls.Trace{}
+	}
 	var out [1]wire.Span
 	if wire.Find(c.Raw, c.Meta, []string{metaTraceparent}, out[:]) != nil {
 		return calls.Trace{}
@@ -125,22 +136,23 @@ func traceOf(c *call) calls.Trace {
 	return trace
 }
 
-// noteEnded records the end of the request; reply is what the client gets, if it gets one.
-func (f *flight) noteEnded(o outcome, reply []byte) {
-	if !f.records() || !f.record.Begun() && !isCall(f.record.Method) {
+// ended records the end of the request. srv is the server that it went to, if any, and reply what the client gets, if it
+// gets one.
+func (r *record) ended(o outcome, srv *toolbox.Server, reply []byte) {
+	if !r.on() || !r.Begun() && !isCall(r.Method) {
 		return
 	}
-	log, srv, masks := f.s.p.root.opts.Calls, f.server.Load(), f.s.p.masks()
-	if !f.record.Begun() {
-		log.Note(&f.record, func(*calls.Call) {})
+	if !r.Begun() {
+		r.by.log.Note(&r.Call, func(*calls.Call) {})
 	}
-	log.End(&f.record, func(r *calls.Call) {
+	by, mode := r.by, r.mode
+	by.log.End(&r.Call, func(r *calls.Call) {
 		r.Outcome, r.Out = o.String(), len(reply)
 		bad := o != answered && o != cancelled
 		if srv != nil && bad {
 			r.Stderr = srv.WroteSince(r.Began())
 		}
-		if reply == nil || !bad && f.recording != calls.Full {
+		if reply == nil || !bad && mode != calls.Full {
 			return
 		}
 		var m wire.Message // not before: most calls need none
@@ -148,9 +160,9 @@ func (f *flight) noteEnded(o outcome, reply []byte) {
 			return
 		}
 		if bad {
-			r.Error = foreign.NewText(masks.Text(faultIn(&m))).String()
+			r.Error = foreign.NewText(by.masks.Text(faultIn(&m))).String()
 		}
-		if f.recording != calls.Full {
+		if mode != calls.Full {
 			return
 		}
 		result := m.Bytes(m.Result)
@@ -161,7 +173,7 @@ func (f *flight) noteEnded(o outcome, reply []byte) {
 			r.ResultLeft = true
 			return
 		}
-		r.Result, _ = f.s.p.clean(result)
+		r.Result, _ = by.clean(result)
 	})
 }
 

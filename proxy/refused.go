@@ -41,10 +41,10 @@ func strayArguments(c *call) (names []string) {
 }
 
 // newInner keeps what a call of workbench_use_tool asks for.
-func (f *flight) newInner(to route, arguments []byte) inner {
-	in := inner{server: to.server, tool: to.key}
+func newInner(r *request, srv *toolbox.Server, tool string, arguments []byte) inner {
+	in := inner{server: srv, tool: tool}
 	if len(arguments) <= maxArguments {
-		in.arguments = f.keep(arguments)
+		in.arguments = r.keep(arguments)
 	}
 	return in
 }
@@ -105,11 +105,11 @@ func (in *inner) schema() ([]byte, bool) {
 
 // explained gives the edits that add to a server's refusal how its tool is called: at the end of an error's message, or of
 // a result's content.
-func (f *flight) explained(m *wire.Message) []wire.Edit {
-	if f.inner.server == nil {
+func (in *inner) explained(m *wire.Message) []wire.Edit {
+	if in.server == nil {
 		return nil
 	}
-	text := f.inner.refusal(m)
+	text := in.refusal(m)
 	if text == "" {
 		return nil
 	}

@@ -90,9 +90,9 @@ func (s *Session) reload(v *view) {
 			continue
 		}
 		delete(s.boxes, name)
-		s.work.Go(func() {
+		s.work.begin(func(ctx context.Context) {
 			<-settled // until then the routes lead there
-			s.p.retire(s.ctx, b.Toolbox)
+			s.p.retire(ctx, b.Toolbox)
 		})
 	}
 	s.mu.Unlock()
@@ -109,7 +109,7 @@ func (s *Session) reload(v *view) {
 		retire()
 	}
 	s.openNew()
-	s.begin(s.consider)
+	s.work.begin(s.considering.ask)
 }
 
 // dueLocked reports whether the news of a reload are to be told now, and notes
@@ -139,10 +139,10 @@ func (b *box) become(v *view) (retire []func()) {
 // reload, if the client was shown others: else it is done at its first list.
 func (s *Session) openNew() {
 	s.mu.Lock()
-	shown := s.legacy || len(s.listens) > 0
+	shown := s.greeted() || len(s.listens) > 0
 	s.mu.Unlock()
 	if shown && len(s.unsettled()) > 0 {
-		s.begin(func(ctx context.Context) {
+		s.work.begin(func(ctx context.Context) {
 			s.openMarked(ctx)
 			s.update(s.dueLocked)
 		})

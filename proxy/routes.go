@@ -299,7 +299,7 @@ func (s *Session) update(change func() (announce bool)) (told bool) {
 	announce := change()
 	s.routes = s.build()
 	var methods []string
-	if announce && s.legacy && !s.closed {
+	if announce && s.greeted() && !s.closed {
 		methods = s.newsLocked()
 	}
 	news := s.announceLocked()
@@ -344,10 +344,10 @@ func (s *Session) newsLocked() (methods []string) {
 
 // tell sends a notification of ours without params.
 func (s *Session) tell(method string) {
-	b := s.p.buffer()
-	defer s.p.release(b)
+	b := s.requests.buffers.get()
+	defer s.requests.buffers.put(b)
 	*b = append(append(append(*b, `{"jsonrpc":"2.0","method":"`...), method...), `"}`...)
-	s.send(*b)
+	s.line.send(*b)
 }
 
 // Changed is the toolbox's word that a list of a server is other than before.
@@ -378,10 +378,10 @@ func (s *Session) list(c *call, k toolbox.Kind) {
 		s.replyList(f, k, e)
 		return
 	}
-	go func() {
+	f.serve(func() {
 		s.openMarked(f.ctx)
 		s.replyList(f, k, e)
-	}()
+	})
 }
 
 func (s *Session) replyList(f *flight, k toolbox.Kind, e era) {
@@ -392,8 +392,8 @@ func (s *Session) replyList(f *flight, k toolbox.Kind, e era) {
 		s.told[k] = items
 	}
 	s.mu.Unlock()
-	b := s.p.buffer()
-	defer s.p.release(b)
+	b := s.requests.buffers.get()
+	defer s.requests.buffers.put(b)
 	*b = append(*b, '{')
 	if e == modernEra {
 		*b = append(*b, `"resultType":"complete","ttlMs":0,"cacheScope":"private",`...)
@@ -411,10 +411,10 @@ func (s *Session) wasListed() {
 	s.mu.Lock()
 	close(s.listed)
 	s.listed = make(chan struct{})
-	ignores := s.habit.Ignores
+	ignores := s.profile.known().habit.Ignores
 	s.mu.Unlock()
 	if ignores {
 		// It may have come round to it.
-		s.seen(func(h *habits.Habit) { h.Ignores = false })
+		s.profile.seen(func(h *habits.Habit) { h.Ignores = false })
 	}
 }

@@ -62,13 +62,13 @@ func (s *Session) runScript(c *call) {
 		f.fail(errors.New("scripts cannot be run here"))
 		return
 	}
-	r := &scriptRun{f: f, meta: bytes.Clone(c.Bytes(c.Meta)), token: bytes.Clone(c.Bytes(c.Token))}
+	r := &scriptRun{s: s, f: f, meta: bytes.Clone(c.Bytes(c.Meta)), token: bytes.Clone(c.Bytes(c.Token))}
 	if s.scriptsRunning.Add(1) > maxScripts {
 		s.scriptsRunning.Add(-1)
 		f.fail(fmt.Errorf("%d scripts run for this client already: wait for one to end", maxScripts))
 		return
 	}
-	go func() {
+	f.serve(func() {
 		defer s.scriptsRunning.Add(-1)
 		outcome, err := s.p.root.opts.Scripts.Run(f.ctx, code, r.call)
 		if err != nil {
@@ -76,7 +76,7 @@ func (s *Session) runScript(c *call) {
 			return
 		}
 		f.reply(s.scriptResult(outcome, f.modern != nil))
-	}()
+	})
 }
 
 // scriptResult is what the client gets of a script: its value and its console, or a preview of what is too large.
@@ -104,7 +104,7 @@ func (s *Session) scriptResult(o *script.Outcome, modern bool) []byte {
 		out = append(out, `,"isError":true`...)
 	}
 	out = append(out, '}')
-	short, err := s.shelf.Preview(out, wire.Span{Start: 0, End: len(out)}, results.Wish{Over: config.DefaultLargeResult, Name: "the script", Links: s.knowsLinks()})
+	short, err := s.shelf.Preview(out, wire.Span{Start: 0, End: len(out)}, results.Wish{Over: config.DefaultLargeResult, Name: "the script", Links: s.profile.known().knowsLinks()})
 	switch {
 	case err != nil:
 		return toolError(fmt.Sprintf("what the script returned is too large to be shown (%d bytes): return less", len(out)), modern)
@@ -116,6 +116,7 @@ func (s *Session) scriptResult(o *script.Outcome, modern bool) []byte {
 
 // scriptRun is a script that a client has asked for.
 type scriptRun struct {
+	s     *Session
 	f     *flight
 	meta  []byte // of the client's request; its calls have the same
 	token []byte // of the progress that the client wants to hear of
@@ -132,7 +133,7 @@ func (r *scriptRun) call(ctx context.Context, q script.Request) (json.RawMessage
 	if len(q.Args) == 0 || q.Args[0] != '{' {
 		return nil, errors.New("the arguments of a tool are an object")
 	}
-	s := r.f.s
+	s := r.s
 	key := keyOf(scriptScope|s.scripts.Add(1), "1")
 	raw := []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + meta.UseTool + `","arguments":{"tool":{"toolbox":`)
 	raw = wire.AppendQuote(raw, q.Toolbox)
@@ -148,7 +149,7 @@ func (r *scriptRun) call(ctx context.Context, q script.Request) (json.RawMessage
 		return nil, fmt.Errorf("the arguments of the tool are refused: %s", text(err))
 	}
 	out := &scriptCall{to: r.f.out, answer: make(chan []byte, 1)}
-	c, err := s.newCall(m, out, key.scope)
+	c, err := newCall(m, out, key.scope)
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +159,7 @@ func (r *scriptRun) call(ctx context.Context, q script.Request) (json.RawMessage
 		r.tell()
 		return answerOf(reply)
 	case <-ctx.Done():
-		s.abandon(key)
+		s.requests.abandon(key)
 		return nil, context.Cause(ctx)
 	}
 }

@@ -41,14 +41,14 @@ func (s *Session) skillMethod(c *call) {
 		return
 	}
 	later := c.own()
-	go func() {
+	f.serve(func() {
 		s.openMarked(f.ctx)
 		if later.MethodName == "skills/list" {
 			f.reply(s.listSkills(f))
 			return
 		}
 		s.aboutSkill(f, later)
-	}()
+	})
 }
 
 // skillServers are the servers with skills in the open toolboxes.
@@ -226,7 +226,7 @@ func (s *Session) aboutSkill(f *flight, c *call) {
 		return
 	}
 	if c.MethodName == "skills/get" && srv.Holds() {
-		f.agreedSkill(srv, own)
+		s.agreedSkill(f, srv, own)
 		return
 	}
 	var edits []wire.Edit
@@ -247,14 +247,14 @@ func (f *flight) skillReply() []byte {
 
 // agreedSkill answers with the entry of a skill that is in the list of its server and was agreed to: what the server says
 // of one skill when it is asked for it is nothing that can be compared in time.
-func (f *flight) agreedSkill(srv *toolbox.Server, uri string) {
+func (s *Session) agreedSkill(f *flight, srv *toolbox.Server, uri string) {
 	is := func(it toolbox.Item) bool { return it.Key.Verbatim() == uri }
 	list := srv.ReadSkills(f.ctx)
 	if i := slices.IndexFunc(list, is); i >= 0 {
 		raw := list[i].Raw
-		f.s.mu.Lock()
-		edits := f.s.routes.places.skillEdits(srv, raw, all(raw))
-		f.s.mu.Unlock()
+		s.mu.Lock()
+		edits := s.routes.places.skillEdits(srv, raw, all(raw))
+		s.mu.Unlock()
 		f.reply(append(wire.Splice(append(f.skillReply(), `"skill":`...), raw, edits...), '}'))
 		return
 	}

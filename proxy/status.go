@@ -50,12 +50,9 @@ func (h *HTTP) TimeCalls() { h.root.TimeCalls() }
 // status leaves out what the session shares with others.
 func (s *Session) status() status.Session {
 	one := status.Session{Direct: s.p.opts.Direct, Since: s.since.Round(0), Toolboxes: []status.Toolbox{}}
-	s.mu.Lock()
-	client := s.client
-	one.InFlight = len(s.flights)
-	unread := s.unread
-	boxes := s.openLocked()
-	s.mu.Unlock()
+	client, unread := s.profile.known().client, s.line.account()
+	one.InFlight = s.requests.count()
+	boxes := s.open()
 	if s.who.Name != principal.Default {
 		one.User = foreign.NewName(s.who.Name).String()
 	}

@@ -60,7 +60,7 @@ func (s *Session) tellStatus(c *call) {
 	if f == nil {
 		return
 	}
-	said, answered := s.considerIn(f, c)
+	said, answered := s.considering.askIn(f, c)
 	if answered {
 		return
 	}

@@ -40,12 +40,12 @@ func outcomeOf(err error) outcome {
 	return refused
 }
 
-// outcomeOfReply is that of a request that its server answered.
-func (f *flight) outcomeOfReply(m *wire.Message) outcome {
+// outcomeOfReply is that of a request, of a tools/call or another one, that its server answered.
+func outcomeOfReply(m *wire.Message, tool bool) outcome {
 	switch {
 	case m.Kind != wire.Result:
 		return failed
-	case f.tool && m.SaysError:
+	case tool && m.SaysError:
 		return toolFailed
 	}
 	return answered

@@ -99,30 +99,30 @@ func (q *taskQuestions) answer(c *call) {
 
 // fetch asks the server for the result of the task, unless that is being done: while it waits, a legacy server asks what it
 // wants to know.
-func (q *taskQuestions) fetch(s *Session, b *taskBridge) {
+func (q *taskQuestions) fetch(begin func(func(context.Context)), result func(context.Context)) {
 	q.mu.Lock()
-	begin := !q.fetching
+	fetching := q.fetching
 	q.fetching = true
 	q.mu.Unlock()
-	if !begin {
+	if fetching {
 		return
 	}
-	s.begin(func(ctx context.Context) {
-		_, _ = b.request(ctx, "tasks/result", "") // the client asks for it once the task has ended
+	begin(func(ctx context.Context) {
+		result(ctx)
 		q.mu.Lock()
 		q.fetching = false
 		q.mu.Unlock()
 	})
 }
 
-// askInTask keeps what a legacy server wants to know for a task that a modern client has; it reports whether that is so.
-func (s *Session) askInTask(a *toolbox.Ask, m *wire.Message) bool {
+// ask keeps what a legacy server wants to know for a task that a modern client has; it reports whether that is so.
+func (t *tasks) ask(a *toolbox.Ask, m *wire.Message) bool {
 	span, err := wire.FindPath(m.Raw, m.Params, "_meta", eras.RelatedTask, "taskId")
-	if err != nil || !span.Present() || s.greeted() {
+	if err != nil || !span.Present() {
 		return false
 	}
 	id, _ := taskID(m.Bytes(span))
-	t, ok := s.tasks.of(a.Server, id)
+	of, ok := t.of(a.Server, id)
 	if !ok {
 		return false
 	}
@@ -132,7 +132,7 @@ func (s *Session) askInTask(a *toolbox.Ask, m *wire.Message) bool {
 		a.Refuse(wire.CodeInvalidRequest, err.Error())
 	case !eras.Asks(string(m.Bytes(m.Method))):
 		a.Refuse(wire.CodeMethodNotFound, "a client of revision 2026-07-28 is asked nothing of this kind")
-	case !a.Hold(len(m.Raw)) || !t.asked.add(held{a, bytes.Clone(m.Raw)}):
+	case !a.Hold(len(m.Raw)) || !of.asked.add(held{a, bytes.Clone(m.Raw)}):
 		a.Refuse(wire.CodeInternal, "too much that this server asked for is unanswered")
 	}
 	return true

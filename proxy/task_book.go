@@ -2,10 +2,12 @@ package proxy
 
 import (
 	"container/list"
+	"context"
 	"strings"
 	"sync"
 
 	"github.com/mcp-workbench/workbench/internal/account"
+	"github.com/mcp-workbench/workbench/internal/taskbook"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
@@ -37,16 +39,14 @@ func (t *task) size() int { return 2*len(t.id) + len(t.shown) + len(t.done) + ac
 // as it is, unless another server's task has it already, or it could be taken
 // for one of those that are made in that case.
 type tasks struct {
+	book  *taskbook.Book // where is kept which server made which task of the user; nil keeps nothing
+	user  string
+	begin func(func(context.Context))
+
 	mu      sync.Mutex
 	shown   map[string]*list.Element // by the id that the client sees
 	servers map[address]*serverTasks
 }
-
-// address is a server by its place in the configuration, which stays when the
-// server is replaced.
-type address struct{ toolbox, server string }
-
-func addressOf(srv *toolbox.Server) address { return address{srv.Toolbox, srv.Name} }
 
 // serverTasks are those of one server.
 type serverTasks struct {
@@ -55,8 +55,8 @@ type serverTasks struct {
 	renamed int                      // how many the client sees under another id
 }
 
-func newTasks() *tasks {
-	return &tasks{shown: make(map[string]*list.Element), servers: make(map[address]*serverTasks)}
+func newTasks(book *taskbook.Book, user string, begin func(func(context.Context))) *tasks {
+	return &tasks{book: book, user: user, begin: begin, shown: make(map[string]*list.Element), servers: make(map[address]*serverTasks)}
 }
 
 // learn remembers a task and returns the id that the client is to see.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/foreign"
-	"github.com/mcp-workbench/workbench/internal/pause"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox/link"
 )
@@ -26,23 +25,24 @@ const (
 	pollMost  = 10 * time.Second
 )
 
-// bridgeTask answers a request about a task of a server of the other era, or about one that workbench made.
-func (f *flight) bridgeTask(c *call, t task) {
-	b := taskBridge{f: f, task: t}
+// bridge answers a request about a task of a server of the other era, or about one that workbench made.
+func (d *taskDesk) bridge(f *flight, c *call, t task) {
+	b := taskBridge{desk: d, f: f, task: t}
 	method := c.MethodName
 	switch {
 	case t.done != nil:
 		b.answerDone(method)
 	case c.modern != nil:
 		later := c.own()
-		go b.askLegacy(method, later)
+		f.serve(func() { b.askLegacy(method, later) })
 	default:
-		go b.askModern(method)
+		f.serve(func() { b.askModern(method) })
 	}
 }
 
 // taskBridge answers one request about a task.
 type taskBridge struct {
+	desk *taskDesk
 	f    *flight
 	task task
 }
@@ -68,18 +68,6 @@ func (b *taskBridge) shown(raw []byte) []byte {
 		return raw
 	}
 	return wire.Splice(nil, raw, wire.Edit{Span: span, New: wire.AppendQuote(nil, b.task.shown)})
-}
-
-func all(raw []byte) wire.Span { return wire.Span{Start: 0, End: len(raw)} }
-
-// textAt gives a member that is a string.
-func textAt(raw []byte, name string) string {
-	span, err := wire.FindPath(raw, all(raw), name)
-	if err != nil {
-		return ""
-	}
-	text, _ := wire.Unquote(raw[span.Start:span.End])
-	return text
 }
 
 // isOver reports whether a task in that status stays in it.
@@ -135,7 +123,9 @@ func (b *taskBridge) detailed(ctx context.Context, client *modern) ([]byte, erro
 			status, payload = "input_required", `"inputRequests":`+questions
 		}
 		// What a legacy server wants to know comes while it is asked for the result.
-		b.task.asked.fetch(b.f.s, b)
+		b.task.asked.fetch(b.desk.begin, func(ctx context.Context) {
+			_, _ = b.request(ctx, "tasks/result", "") // the client asks for it once the task has ended
+		})
 	}
 	return eras.TaskToModern(b.shown(raw), all(b.shown(raw)), status, payload), nil
 }
@@ -212,7 +202,7 @@ func (b *taskBridge) await(ctx context.Context) ([]byte, error) {
 				return nil, err
 			}
 		}
-		if err := leave(ctx, raw); err != nil {
+		if err := pause(ctx, raw); err != nil {
 			return nil, err
 		}
 	}
@@ -237,15 +227,22 @@ func failureOf(raw []byte) error {
 	return failure
 }
 
-// leave waits for as long as the server wants its task to be left alone.
-func leave(ctx context.Context, raw []byte) error {
+// pause waits for as long as the server wants its task to be left alone.
+func pause(ctx context.Context, raw []byte) error {
 	each := pollEach
 	if span, err := wire.FindPath(raw, all(raw), "pollIntervalMs"); err == nil && span.Present() {
 		if ms, err := strconv.ParseFloat(string(raw[span.Start:span.End]), 64); err == nil {
 			each = time.Duration(min(max(ms, 0), 1e6) * float64(time.Millisecond))
 		}
 	}
-	return pause.For(ctx, min(max(each, pollLeast), pollMost))
+	wait := time.NewTimer(min(max(each, pollLeast), pollMost))
+	defer wait.Stop()
+	select {
+	case <-wait.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 // ask puts to a legacy client what the server of a modern task wants to know, each question once, and hands the answers on.
@@ -271,7 +268,7 @@ func (b *taskBridge) ask(ctx context.Context, raw []byte, asked map[string]bool)
 			params = []byte("{}")
 		}
 		params = wire.Splice(nil, params, eras.WithRelatedTask(params, all(params), wire.AppendQuote(nil, b.task.shown))...)
-		answer, err := b.f.putQuestion(ctx, method, params)
+		answer, err := b.desk.put(ctx, b.f, method, params)
 		if err != nil {
 			return err
 		}
@@ -282,12 +279,12 @@ func (b *taskBridge) ask(ctx context.Context, raw []byte, asked map[string]bool)
 	return nil
 }
 
-// putQuestion asks a legacy client something on behalf of a request that is worked on here.
-func (f *flight) putQuestion(ctx context.Context, method string, params []byte) (answer []byte, err error) {
+// put asks a legacy client something on behalf of a request that is worked on here.
+func (d *taskDesk) put(ctx context.Context, f *flight, method string, params []byte) (answer []byte, err error) {
 	answered := make(chan *wire.Message, 1)
-	k := &ask{carrier: f, answer: func(m *wire.Message) { answered <- scanned(bytes.Clone(m.Raw)) }}
-	f.s.enter(k)
-	defer f.s.forgetAsk(k)
+	k := &ask{carrier: &f.request, answer: func(m *wire.Message) { answered <- scanned(bytes.Clone(m.Raw)) }}
+	d.asks.enter(k)
+	defer d.asks.forget(k)
 	f.out.Message(eras.AppendQuestionToLegacy(nil, []byte(k.id), method, params))
 	wait := time.NewTimer(parkTime)
 	defer wait.Stop()
@@ -304,8 +301,14 @@ func (f *flight) putQuestion(ctx context.Context, method string, params []byte) 
 	}
 }
 
-func (s *Session) forgetAsk(k *ask) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.asks, k.id)
+// answerDone answers a request about a task of ours.
+func (b *taskBridge) answerDone(method string) {
+	switch done := b.task.done; method {
+	case "tasks/result":
+		b.f.reply(wire.Splice(nil, done, eras.WithRelatedTask(done, all(done), wire.AppendQuote(nil, b.task.shown))...))
+	case "tasks/get":
+		b.f.reply(doneTask(b.task.shown))
+	default:
+		b.f.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: "the task has ended: its result is given by tasks/result"})
+	}
 }

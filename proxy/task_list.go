@@ -19,40 +19,38 @@ const (
 	maxTaskPages = 100
 )
 
-// listTasks answers with the tasks of all open servers that have a list.
-func (s *Session) listTasks(c *call) {
-	f := s.own(c)
+// list answers with the tasks of all open servers that have a list.
+func (d *taskDesk) list(c *call) {
+	f := d.own(c)
 	if f == nil {
 		return
 	}
-	go func() {
+	f.serve(func() {
 		var servers []*toolbox.Server
-		for _, b := range s.open() {
-			for _, srv := range b.Servers() {
-				// A server that is not there has no tasks of this session.
-				if srv.Status().State == toolbox.Ready && bytes.Contains(srv.Capabilities(), []byte(`tasks"`)) {
-					servers = append(servers, srv)
-				}
+		for _, srv := range d.servers() {
+			// A server that is not there has no tasks of this session.
+			if srv.Status().State == toolbox.Ready && bytes.Contains(srv.Capabilities(), []byte(`tasks"`)) {
+				servers = append(servers, srv)
 			}
 		}
 		lists := make([][]byte, len(servers))
 		var all sync.WaitGroup
 		for i, srv := range servers {
-			all.Go(func() { lists[i] = s.tasksOf(f.ctx, srv) })
+			all.Go(func() { lists[i] = d.tasksOf(f.ctx, srv) })
 		}
 		all.Wait()
 		lists = slices.DeleteFunc(lists, func(l []byte) bool { return len(l) == 0 })
 		f.reply(append(append([]byte(`{"tasks":[`), bytes.Join(lists, []byte(","))...), "]}"...))
-	}()
+	})
 }
 
 // tasksOf gives the entries of a server's list, with commas between. A server of
 // this session alone has no others' tasks, so that all of them become known; of
 // one that is shared the client gets those that were made for it.
-func (s *Session) tasksOf(ctx context.Context, srv *toolbox.Server) (entries []byte) {
+func (d *taskDesk) tasksOf(ctx context.Context, srv *toolbox.Server) (entries []byte) {
 	ctx, cancel := context.WithTimeout(ctx, listTasksWait)
 	defer cancel()
-	shared := s.p.isShared(srv)
+	shared := d.shared(srv)
 	var params []byte
 	for range maxTaskPages {
 		raw, err := srv.Request(ctx, "tasks/list", params)
@@ -66,12 +64,12 @@ func (s *Session) tasksOf(ctx context.Context, srv *toolbox.Server) (entries []b
 			if err != nil || !ok || len(entries)+e.End-e.Start > account.Lists {
 				continue
 			}
-			shown, known := s.tasks.shownAs(srv, id)
+			shown, known := d.tasks.shownAs(srv, id)
 			switch {
 			case !known && shared:
 				continue
 			case !known:
-				shown = s.tasks.learn(srv, id)
+				shown = d.tasks.learn(srv, id)
 			}
 			entry := raw[e.Start:e.End]
 			if shown != id {

@@ -25,18 +25,18 @@ func (s *Session) taskNews(srv *toolbox.Server, m *wire.Message) bool {
 	}
 	for _, f := range s.listeners(t.shown) {
 		if modern {
-			s.spare(srv, f, tagged(s.withTasks(srv, m), nil, f.id))
+			s.line.spare(srv, &f.request, tagged(s.tasks.renamed(srv, m), nil, f.id))
 			continue
 		}
-		s.begin(func(ctx context.Context) {
-			b := taskBridge{f: f, task: t}
+		s.work.begin(func(ctx context.Context) {
+			b := taskBridge{desk: s.taskDesk, f: f, task: t}
 			detailed, err := b.detailed(ctx, f.modern)
 			if err != nil {
 				return // the client has the task still to ask for
 			}
 			raw := append(append([]byte(`{"jsonrpc":"2.0","method":"notifications/tasks","params":{`), detailed...), "}}"...)
 			if news := new(wire.Message); wire.Scan(raw, news) == nil { // it may be nested too deep
-				s.spare(srv, f, tagged(news, nil, f.id))
+				s.line.spare(srv, &f.request, tagged(news, nil, f.id))
 			}
 		})
 	}

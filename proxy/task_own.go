@@ -26,10 +26,24 @@ const (
 	maxOwnTasks = 64
 )
 
+// ownTasks are the calls of a client that workbench answers itself and that have become tasks.
+type ownTasks struct {
+	account *account.Account // is charged for them
+	abandon func(requestKey) // gives up a call
+
+	mu     sync.Mutex
+	closed bool
+	all    map[string]*ownTask
+}
+
+func newOwnTasks(account *account.Account, abandon func(requestKey)) *ownTasks {
+	return &ownTasks{account: account, abandon: abandon, all: make(map[string]*ownTask)}
+}
+
 // ownTask is the outlet of a call that may become a task: before it does, that of the client.
 type ownTask struct {
-	s     *Session
-	key   flightKey
+	of    *ownTasks
+	key   requestKey
 	id    []byte // the token of the client's id
 	began time.Time
 	wait  *time.Timer
@@ -40,15 +54,15 @@ type ownTask struct {
 	status  string
 	outcome []byte // the member of a task that has ended: its result, or its error
 	ended   time.Time
-	size    int // what the session's account is charged; changed under s.mu too
+	size    int // what the account is charged; changed under of.mu too
 }
 
 // orTask has a call become a task if it takes long, where its client knows tasks.
-func (s *Session) orTask(c *call) *call {
+func (ts *ownTasks) orTask(c *call) *call {
 	if c.modern == nil || !eras.HasExtension(c.modern.capabilities, eras.Tasks) {
 		return c
 	}
-	t := &ownTask{s: s, client: c.out, id: bytes.Clone(c.Bytes(c.ID)), began: time.Now(), status: "working"}
+	t := &ownTask{of: ts, client: c.out, id: bytes.Clone(c.Bytes(c.ID)), began: time.Now(), status: "working"}
 	t.key = keyOf(c.scope, t.id)
 	c.out = t
 	t.mu.Lock() // against a reply in the meantime
@@ -59,10 +73,10 @@ func (s *Session) orTask(c *call) *call {
 
 // become gives the client the task.
 func (t *ownTask) become() {
-	t.s.forgetOwnTasks() // which may be all that there is room for
+	t.of.forget() // which may be all that there is room for
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.status != "working" || !t.s.keepOwnTask(t) {
+	if t.status != "working" || !t.of.keep(t) {
 		return // the client waits on
 	}
 	created := append([]byte(`{"resultType":"task",`), t.told()...)
@@ -112,7 +126,7 @@ func (t *ownTask) Finish(reply []byte) {
 	default:
 		t.outcome = append([]byte(`,"result":`), m.Bytes(m.Result)...)
 	}
-	if !t.s.chargeOwnTask(t) {
+	if !t.of.charge(t) {
 		t.status = "failed"
 		t.outcome = []byte(`,"error":{"code":-32603,"message":"the result cannot be kept: too much is kept for this client"}`)
 	}
@@ -134,69 +148,79 @@ func (t *ownTask) isOld(now time.Time) bool {
 	return !t.ended.IsZero() && now.Sub(t.began) > ownTaskLife
 }
 
-// keepOwnTask gives a call an id as a task, if there is room for one more. t.mu is held.
-func (s *Session) keepOwnTask(t *ownTask) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed || len(s.ownTasks) >= maxOwnTasks || !s.account.Charge(account.Each) {
+// keep gives a call an id as a task, if there is room for one more. t.mu is held.
+func (ts *ownTasks) keep(t *ownTask) bool {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	if ts.closed || len(ts.all) >= maxOwnTasks || !ts.account.Charge(account.Each) {
 		return false
 	}
 	t.size = account.Each
 	t.task = "workbench-" + rand.Text()
-	s.ownTasks[t.task] = t
+	ts.all[t.task] = t
 	return true
 }
 
-// chargeOwnTask charges for the outcome of a task; t.mu is held.
-func (s *Session) chargeOwnTask(t *ownTask) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed || !s.account.Charge(len(t.outcome)) {
+// charge charges for the outcome of a task; t.mu is held.
+func (ts *ownTasks) charge(t *ownTask) bool {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	if ts.closed || !ts.account.Charge(len(t.outcome)) {
 		return false
 	}
 	t.size += len(t.outcome)
 	return true
 }
 
-// forgetOwnTasks forgets those that are too old.
-func (s *Session) forgetOwnTasks() {
-	s.mu.Lock()
-	all := make([]*ownTask, 0, len(s.ownTasks))
-	for _, t := range s.ownTasks {
+// forget forgets those that are too old.
+func (ts *ownTasks) forget() {
+	ts.mu.Lock()
+	all := make([]*ownTask, 0, len(ts.all))
+	for _, t := range ts.all {
 		all = append(all, t)
 	}
-	s.mu.Unlock()
+	ts.mu.Unlock()
 	now := time.Now()
 	for _, t := range all {
 		t.mu.Lock()
 		if t.isOld(now) {
-			s.mu.Lock()
-			delete(s.ownTasks, t.task)
-			s.account.Credit(t.size)
-			s.mu.Unlock()
+			ts.mu.Lock()
+			delete(ts.all, t.task)
+			ts.account.Credit(t.size)
+			ts.mu.Unlock()
 		}
 		t.mu.Unlock()
 	}
 }
 
-// answerOwn answers a request about a task of ours; it reports whether that is one.
-func (f *flight) answerOwn(method, id string) bool {
-	f.s.forgetOwnTasks()
-	f.s.mu.Lock()
-	t := f.s.ownTasks[id]
-	f.s.mu.Unlock()
+// answer gives the result of a request about a task of ours; nil if it is about none.
+func (ts *ownTasks) answer(method, id string) []byte {
+	ts.forget()
+	ts.mu.Lock()
+	t := ts.all[id]
+	ts.mu.Unlock()
 	if t == nil {
-		return false
+		return nil
 	}
 	reply := []byte(`{"resultType":"complete"`)
 	switch method {
 	case "tasks/cancel":
-		f.s.abandon(t.key)
+		ts.abandon(t.key)
 	case "tasks/get":
 		t.mu.Lock()
 		reply = append(append(reply, ','), t.told()...)
 		t.mu.Unlock()
 	}
-	f.reply(append(reply, '}'))
-	return true
+	return append(reply, '}')
+}
+
+// close keeps no more and forgets all.
+func (ts *ownTasks) close() {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	ts.closed = true
+	for _, t := range ts.all {
+		ts.account.Credit(t.size)
+	}
+	clear(ts.all)
 }

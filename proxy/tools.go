@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/mcp-workbench/workbench/internal/approval"
 	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/habits"
@@ -32,16 +33,18 @@ func (s *Session) callTool(c *call) {
 		to, first, err = s.named(c, name)
 	}
 	if first {
-		s.seen(func(h *habits.Habit) { h.Calls = true })
+		s.profile.seen(func(h *habits.Habit) { h.Calls = true })
 	}
 	switch {
 	case err == nil && to.dormant:
 		s.wakeAndCall(c, name, to.server)
 	case err == nil && to.server.Asks(to.name):
-		s.callApproved(c, to)
+		if f := s.own(c); f != nil {
+			s.callAs(f, c.own(), to)
+		}
 	case err == nil:
 		if f := s.take(c); f != nil {
-			f.callAs(c, to)
+			s.callAs(f, c, to)
 		}
 	case waits:
 		s.callUnlisted(c, name)
@@ -59,11 +62,11 @@ func (s *Session) callTool(c *call) {
 func ownTools() [6]ownTool {
 	return [...]ownTool{
 		{meta.UseTool, (*Session).useTool},
-		{meta.OpenTool, func(s *Session, c *call) { s.openToolbox(s.orTask(c)) }},
+		{meta.OpenTool, func(s *Session, c *call) { s.openToolbox(s.ownTasks.orTask(c)) }},
 		{meta.FindTool, (*Session).findTools},
 		{meta.StatusTool, (*Session).tellStatus},
 		{meta.ReadTool, (*Session).readResult},
-		{meta.ScriptTool, func(s *Session, c *call) { s.runScript(s.orTask(c)) }},
+		{meta.ScriptTool, func(s *Session, c *call) { s.runScript(s.ownTasks.orTask(c)) }},
 	}
 }
 
@@ -105,16 +108,24 @@ func (s *Session) named(c *call, name string) (to route, first bool, err error) 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	to, err = s.routes.tools.meant(want{tool: name})
-	return to, to.added && c.modern == nil && !s.habit.Calls, err
+	return to, to.added && c.modern == nil && !s.profile.known().habit.Calls, err
 }
 
 // callAs sends a call to the tool that is meant, once a person has agreed to it if the configuration wants that.
-func (f *flight) callAs(c *call, to route) {
+func (s *Session) callAs(f *flight, c *call, to route) {
 	if to.server.Asks(to.name) {
-		f.approve(c, to, c.Bytes(c.Args), (*flight).callNow)
+		s.approvals.approve(f, c, to.asked(c.Bytes(c.Args)), func(c *call) { f.callNow(c, to) })
 		return
 	}
 	f.callNow(c, to)
+}
+
+// asked is what a person is asked about before the tool is called.
+func (to *route) asked(arguments []byte) approval.Call {
+	if len(arguments) == 0 {
+		arguments = []byte("{}")
+	}
+	return approval.NewCall(to.server.Toolbox, to.server.Name, to.key, arguments)
 }
 
 // callNow sends a call to the tool that is meant, with the arguments that it is to have.
@@ -176,7 +187,7 @@ func (s *Session) callUnlisted(c *call, name string) {
 		return
 	}
 	later := c.own()
-	go func() {
+	f.serve(func() {
 		f.narrate(s.openingServers()...)
 		s.openMarked(f.ctx)
 		to, err := s.meant(toolbox.Tools, want{tool: name})
@@ -194,8 +205,8 @@ func (s *Session) callUnlisted(c *call, name string) {
 			f.fail(s.notMeant(toolbox.Tools, name, err))
 			return
 		}
-		f.callAs(later, to)
-	}()
+		s.callAs(f, later, to)
+	})
 }
 
 // isGone reports whether the one toolbox that is served is in the configuration no longer.

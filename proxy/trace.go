@@ -39,7 +39,7 @@ type span struct {
 
 // newSpan begins the span of a request, below the one that the client's _meta
 // names.
-func (f *flight) newSpan(t trace.Tracer, c *call, srv *toolbox.Server, edits []wire.Edit) *span {
+func newSpan(t trace.Tracer, r *request, c *call, srv *toolbox.Server, edits []wire.Edit) *span {
 	var in [2]wire.Span
 	sp := new(span)
 	if c.HasMeta() {
@@ -56,18 +56,18 @@ func (f *flight) newSpan(t trace.Tracer, c *call, srv *toolbox.Server, edits []w
 	name := c.MethodName
 	attrs := []attribute.KeyValue{
 		semconv.McpMethodNameKey.String(c.MethodName),
-		semconv.JSONRPCRequestIDKey.String(string(bytes.Trim(f.id, `"`))),
+		semconv.JSONRPCRequestIDKey.String(string(bytes.Trim(r.id, `"`))),
 		attrToolbox.String(srv.Toolbox),
 		attrServer.String(srv.Name),
 	}
-	if f.out.From().Pipe {
+	if r.out.From().Pipe {
 		attrs = append(attrs, semconv.NetworkTransportPipe)
 	} else {
 		attrs = append(attrs, semconv.NetworkTransportTCP)
 	}
 	if target := itemName(c, edits); target != "" {
 		name += " " + target
-		if f.tool {
+		if r.tool {
 			attrs = append(attrs, semconv.GenAIOperationNameExecuteTool, semconv.GenAIToolNameKey.String(target))
 		} else {
 			attrs = append(attrs, semconv.GenAIPromptNameKey.String(target))

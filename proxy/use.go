@@ -123,7 +123,7 @@ func (s *Session) useTool(c *call) {
 	if b.Opened() {
 		if to, err := s.meant(toolbox.Tools, w); err == nil && !to.server.Asks(to.name) {
 			if f := s.take(c); f != nil {
-				f.use(c, w, to)
+				s.use(f, c, w, to)
 			}
 			return
 		}
@@ -132,7 +132,8 @@ func (s *Session) useTool(c *call) {
 	if f == nil {
 		return
 	}
-	go s.openThenUse(f, c.own(), b, w)
+	later := c.own()
+	f.serve(func() { s.openThenUse(f, later, b, w) })
 }
 
 // openThenUse opens the toolbox, or waits until it has opened, and makes the
@@ -166,7 +167,7 @@ func (s *Session) openThenUse(f *flight, c *call, b *box, w want) {
 		f.fail(err)
 		return
 	}
-	f.use(c, w, to)
+	s.use(f, c, w, to)
 }
 
 // whole says whose the tool is, if its name does.
@@ -180,9 +181,16 @@ func (s *Session) whole(w want) want {
 }
 
 // use makes the inner call, once a person has agreed to it if the configuration wants that.
-func (f *flight) use(c *call, w want, to route) {
+func (s *Session) use(f *flight, c *call, w want, to route) {
 	if to.server.Asks(to.name) {
-		f.approve(c, to, c.Bytes(w.arguments), useAgain)
+		s.approvals.approve(f, c, to.asked(c.Bytes(w.arguments)), func(c *call) {
+			w, err := s.wanted(c) // it may stand elsewhere now
+			if err != nil {
+				f.fail(err)
+				return
+			}
+			f.useNow(c, w, to)
+		})
 		return
 	}
 	f.useNow(c, w, to)
@@ -197,11 +205,11 @@ func (f *flight) useNow(c *call, w want, to route) {
 	if !f.mayCall(c, to) {
 		return
 	}
-	f.inner = f.newInner(to, arguments)
+	f.inner = newInner(&f.request, to.server, to.key, arguments)
 	if !w.arguments.Present() {
 		f.inner.beside = strayArguments(c)
 	}
-	f.keepArguments(arguments)
+	f.record.arguments(&f.request, arguments)
 	arguments, err := to.arguments.Merge(arguments)
 	if err != nil {
 		f.fail(err)

@@ -1,0 +1,295 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/account"
+	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/incoming"
+	"github.com/mcp-workbench/workbench/internal/principal"
+	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/toolbox"
+)
+
+// newSession makes the session of one client and puts its parts together.
+func newSession(p *Proxy, who principal.Principal, user *account.Account, send func([]byte)) *Session {
+	opts, root := &p.opts, p.root
+	s := &Session{
+		p:       p,
+		who:     who,
+		account: account.New(account.Client, user),
+		since:   time.Now(),
+		number:  strconv.FormatUint(root.connected.Add(1), 10),
+		work:    newBackground(),
+		asks:    newAsks(),
+		states:  newStates(p.seal),
+		waiting: new(waiting),
+		leaving: make(chan struct{}),
+		shelf:   opts.Results.Shelf(),
+		boxes:   make(map[string]*box),
+		watched: make(map[string]bool),
+		skills:  make(map[*toolbox.Server]*serverSkills),
+		listens: make(map[*flight]*subscription),
+		listed:  make(chan struct{}),
+	}
+	s.leave = sync.OnceFunc(func() { close(s.leaving) })
+	begin := s.work.begin
+	s.line = newLine(send, begin)
+	s.profile = newProfile(opts.Clients, begin)
+	s.requests = newRequests(s.account, &p.buffers)
+	s.tasks = newTasks(opts.Tasks, who.Name, begin)
+	s.ownTasks = newOwnTasks(s.account, s.requests.abandon)
+	s.recorder = &recorder{log: root.opts.Calls, masks: p.masks(), user: who.Name, session: s.number}
+	s.forwarding = &forwarding{
+		tallies: &root.tallies,
+		counted: root.tallies.user(who.Name),
+		tracer:  opts.Tracer,
+		asks:    s.asks,
+		states:  s.states,
+		waiting: s.waiting,
+		tasks:   s.tasks,
+		shelf:   s.shelf,
+		links:   func() bool { return s.profile.known().knowsLinks() },
+		logger:  opts.Logger,
+		rename:  s.withPlaces,
+	}
+	s.taskDesk = &taskDesk{
+		tasks:   s.tasks,
+		ours:    s.ownTasks,
+		asks:    s.asks,
+		begin:   begin,
+		own:     s.own,
+		servers: s.openServers,
+		shared:  p.isShared,
+		reach:   s.reach,
+	}
+	s.approvals = &approvals{
+		register: opts.Approvals,
+		log:      opts.Logger,
+		tell:     root.opts.Trail,
+		user:     who.Name,
+		session:  s.number,
+		profile:  s.profile,
+		states:   s.states,
+		asks:     s.asks,
+		line:     s.line,
+		begin:    begin,
+		leaving:  s.leaving,
+	}
+	s.considering = &considering{
+		file:    func() *config.Untrusted { return s.cfg().Untrusted },
+		use:     opts.Trust,
+		log:     opts.Logger,
+		profile: s.profile,
+		states:  s.states,
+		asks:    s.asks,
+		line:    s.line,
+		begin:   begin,
+	}
+	s.view.Store(p.view.Load())
+	s.spaces, s.claims = s.view.Load().spaces, newClaims()
+	s.routes = s.build()
+	s.told = maps.Clone(s.routes.lists[legacyEra])
+	return s
+}
+
+// openServers gives the servers of the open toolboxes.
+func (s *Session) openServers() (all []*toolbox.Server) {
+	for _, b := range s.open() {
+		all = append(all, b.Servers()...)
+	}
+	return all
+}
+
+// reach opens a toolbox and waits for a server of it; nil if there is none that the client may use.
+func (s *Session) reach(ctx context.Context, name, server string) *toolbox.Server {
+	if !s.who.May(name) {
+		return nil
+	}
+	b, err := s.box(name)
+	if err != nil {
+		return nil
+	}
+	srv, ok := b.Server(server)
+	if !ok {
+		return nil
+	}
+	if !b.Opened() {
+		if _, err := s.openBox(ctx, b, true, server); err != nil {
+			return nil
+		}
+	}
+	srv.Settle(ctx)
+	return srv
+}
+
+// Throttle implements wire.Throttled.
+func (s *Session) Throttle(behind func() bool, unread *account.Account) {
+	s.line.throttle(behind, unread)
+}
+
+// Receive takes one message of a stdio client.
+func (s *Session) Receive(raw []byte) {
+	r := &s.msg
+	err := wire.Scan(raw, &r.Message)
+	if err == nil && r.Kind == wire.Request {
+		err = r.Read()
+	}
+	if err != nil {
+		var bad *wire.Error
+		errors.As(err, &bad)
+		s.line.send(errorReply(bad.ID, err))
+		return
+	}
+	s.Handle(r, s.line, 0)
+}
+
+// Handle takes one message, which was read if it is a request. out is where what
+// belongs to it goes, and scope the exchange that its id belongs to: 0 for a
+// client that keeps its ids unique.
+func (s *Session) Handle(r *incoming.Request, out Outlet, scope uint64) {
+	switch r.Kind {
+	case wire.Request:
+		s.request(r, out, scope)
+	case wire.Notification:
+		s.notification(&r.Message, scope)
+	default:
+		s.asks.answer(&r.Message)
+	}
+}
+
+// Close waits for what is under way, then ends the servers.
+func (s *Session) Close(ctx context.Context) error {
+	s.leave()
+	s.endListens()
+	answered := make(chan struct{})
+	go func() { s.requests.owed.Wait(); close(answered) }()
+	select {
+	case <-answered:
+	case <-ctx.Done():
+	}
+	s.mu.Lock()
+	s.closed = true
+	boxes := slices.Collect(maps.Values(s.boxes))
+	s.mu.Unlock()
+	s.p.root.mu.Lock()
+	delete(s.p.root.sessions, s)
+	s.p.root.mu.Unlock()
+	s.asks.close()
+	s.ownTasks.close()
+	s.work.end()
+	s.requests.close()
+	errs := make([]error, len(boxes))
+	var wg sync.WaitGroup
+	for i, b := range boxes {
+		wg.Go(func() { errs[i] = b.Close() })
+	}
+	wg.Wait()
+	<-answered
+	s.approvals.close()
+	s.work.wait()
+	s.tasks.close()
+	s.shelf.Close()
+	s.mu.Lock()
+	for uri := range s.watched {
+		s.account.Credit(watchSize(uri))
+	}
+	clear(s.watched)
+	for _, kept := range s.skills {
+		kept.close()
+	}
+	clear(s.skills)
+	s.mu.Unlock()
+	return errors.Join(errs...)
+}
+
+// request answers or forwards one request.
+func (s *Session) request(r *incoming.Request, out Outlet, scope uint64) {
+	c := call{Request: r, out: out, scope: scope}
+	var err error
+	c.modern, err = readModern(r)
+	switch {
+	case err != nil:
+	case c.modern != nil && s.profile.known().client == nil:
+		s.profile.introduce(toolbox.Client{Version: r.Version, Info: bytes.Clone(r.Bytes(r.Info)), Capabilities: c.modern.capabilities}, false)
+	case c.modern == nil && !s.greeted() && c.MethodName != "initialize" && c.MethodName != "ping" && c.MethodName != "server/discover":
+		err = &wire.Error{Code: wire.CodeInvalidRequest, Message: "the first request must be initialize (or carry the _meta of revision 2026-07-28)"}
+	}
+	if err != nil {
+		c.fail(err)
+		return
+	}
+	switch c.MethodName {
+	case "initialize":
+		s.initialize(&c)
+	case "server/discover", "ping":
+		out.Finish(s.view.Load().control.answer(&r.Message, &enginePeer{}))
+	case "logging/setLevel":
+		s.setLevel(&c)
+	case "tools/list":
+		s.list(&c, toolbox.Tools)
+	case "resources/list":
+		s.list(&c, toolbox.Resources)
+	case "resources/templates/list":
+		s.list(&c, toolbox.Templates)
+	case "prompts/list":
+		s.list(&c, toolbox.Prompts)
+	case "tools/call":
+		s.callTool(&c)
+	case "prompts/get":
+		s.getPrompt(&c)
+	case "resources/read", "resources/subscribe", "resources/unsubscribe":
+		s.resource(&c)
+	case "completion/complete":
+		s.complete(&c)
+	case "subscriptions/listen":
+		s.listen(&c)
+	case "skills/list", "skills/get", "resources/directory/read":
+		s.skillMethod(&c)
+	default:
+		s.taskMethod(&c)
+	}
+}
+
+// taskMethod takes the requests about tasks. Two of revision 2025-11-25 are not
+// in the extension that came after it.
+func (s *Session) taskMethod(c *call) {
+	switch {
+	case c.MethodName == "tasks/get" || c.MethodName == "tasks/cancel" || c.MethodName == "tasks/update",
+		c.MethodName == "tasks/result" && c.modern == nil:
+		s.taskDesk.answer(c)
+	case c.MethodName == "tasks/list" && c.modern == nil:
+		s.taskDesk.list(c)
+	default:
+		c.fail(&wire.Error{Code: wire.CodeMethodNotFound, Message: "Method not found: " + foreign.NewName(c.MethodName).String()})
+	}
+}
+
+// notification takes what the client says without wanting an answer.
+func (s *Session) notification(m *wire.Message, scope uint64) {
+	switch string(m.Bytes(m.Method)) {
+	case "notifications/initialized":
+		s.work.begin(s.openMarked)
+		s.work.begin(s.considering.ask)
+	case "notifications/cancelled":
+		s.requests.cancel(m, scope)
+	case "notifications/progress":
+		s.asks.progress(m)
+	case "notifications/roots/list_changed":
+		for _, b := range s.open() {
+			for _, srv := range b.Servers() {
+				if !s.p.isShared(srv) {
+					srv.Notify(m)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,56 @@
+package proxy
+
+import (
+	"errors"
+
+	"github.com/mcp-workbench/workbench/internal/wire"
+)
+
+// Outlet is where the messages of one request go: the client's connection on
+// stdio, the stream of its own POST over HTTP.
+type Outlet interface {
+	// Message sends something that belongs to the request and comes before
+	// its reply: progress, a question of the server, a log line. The callee
+	// copies msg.
+	Message(msg []byte)
+	// Behind reports whether the client has much of it still to read.
+	Behind() bool
+	// Finish sends the reply, after which nothing comes; nil means that the
+	// request ended without one.
+	Finish(reply []byte)
+	// From says where the request came from.
+	From() Origin
+}
+
+// Origin is where a request came from.
+type Origin struct {
+	Pipe    bool   // the client's own connection to this process, and not a network
+	Address string // of a client over HTTP
+	Guest   bool   // another program of the same user asks, beside the client
+	Script  bool   // a script of the client calls a tool
+}
+
+// errorReply is the answer to a request that failed.
+func errorReply(id []byte, err error) []byte {
+	var bad *wire.Error
+	if !errors.As(err, &bad) {
+		bad = &wire.Error{Code: wire.CodeInternal, Message: err.Error()}
+	}
+	return wire.AppendError(nil, id, bad.Code, bad.Message, bad.Data)
+}
+
+// toolError is the result of a tool call that failed here, as text that the
+// model reads.
+func toolError(text string, modern bool) []byte {
+	b := []byte{'{'}
+	if modern {
+		b = append(b, `"resultType":"complete",`...)
+	}
+	b = append(b, `"content":[{"type":"text","text":`...)
+	b = wire.AppendQuote(b, text)
+	return append(b, `}],"isError":true}`...)
+}
+
+// errMuch refuses what more would have to be kept for than one client or user may
+// have kept.
+var errMuch = errors.New("too much is kept for this client, or for its user: have requests answered, end subscriptions or sessions")

@@ -131,6 +131,13 @@ func (c *Call) own() {
 	}
 }
 
+// fail ends a call that was not sent.
+func (c *Call) fail(err error) {
+	if c.finish() {
+		c.Handler.Done(nil, err)
+	}
+}
+
 // finish reports whether the caller is the first to end the call.
 func (c *Call) finish() bool { return c.ended.CompareAndSwap(false, true) }
 

@@ -20,6 +20,20 @@ var ErrRetired = errors.New("it was removed from the configuration")
 // that are under way.
 var errRetired = errors.New("the server is being replaced")
 
+// identity names a server in errors.
+type identity struct{ toolbox, server string }
+
+func (i identity) refusal(cause error) error {
+	return &RefusedError{Toolbox: i.toolbox, Server: i.server, Cause: cause}
+}
+
+func (i identity) unavailable(st Status) error {
+	return &UnavailableError{Toolbox: i.toolbox, Server: i.server, Status: st}
+}
+
+// gone says that the server is not in the configuration any more.
+func (i identity) gone() error { return i.unavailable(Status{State: Stopped, Cause: ErrRetired}) }
+
 // RefusedError says that a request was not sent to a server that is there, and
 // may be made again.
 type RefusedError struct {

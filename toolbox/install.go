@@ -40,6 +40,11 @@ func (s *Server) bounded(ctx context.Context) (_ context.Context, end func()) {
 // awaitInstall watches a package runner until ctx ends. It reports true when the start, or what remains of it after the
 // installation, takes too long, and calls tooLong when the installation does.
 func (s *Server) awaitInstall(ctx context.Context, bounds *bounds, tooLong func()) bool {
+	enter := func(from, to State) {
+		if event, moved := s.at.enter(from, to); moved {
+			s.tell(event)
+		}
+	}
 	again := time.NewTicker(lookAgain)
 	defer again.Stop()
 	installing, began := false, time.Now()
@@ -53,10 +58,10 @@ func (s *Server) awaitInstall(ctx context.Context, bounds *bounds, tooLong func(
 		switch {
 		case p != nil && !installing && p.Installs():
 			installing, deadline = true, began.Add(bounds.Install)
-			s.enter(Starting, Installing)
+			enter(Starting, Installing)
 		case p != nil && installing && p.Spoke():
 			installing, deadline = false, time.Now().Add(bounds.Start)
-			s.enter(Installing, Starting)
+			enter(Installing, Starting)
 		}
 		switch {
 		case time.Now().Before(deadline):

@@ -107,11 +107,10 @@ func (s *Server) Asks(token []byte) bool {
 // Offered gives the tool that is offered under a name, once the server is ready. The error of one that is not says why: what
 // filters, readOnly and pins leave out is left out for workbench itself too.
 func (s *Server) Offered(ctx context.Context, tool string) (Item, error) {
-	c, err := s.await(ctx)
-	if err != nil {
+	if _, _, err := s.await(ctx); err != nil {
 		return Item{}, err
 	}
-	s = c.server
+	s = s.present()
 	items := s.lists.Items(Tools)
 	if i := slices.IndexFunc(items, func(it offered.Item) bool { return it.Key.Verbatim() == tool }); i >= 0 {
 		return Item{s, items[i]}, nil
@@ -120,7 +119,7 @@ func (s *Server) Offered(ctx context.Context, tool string) (Item, error) {
 	if why == "" {
 		why = "none is offered under that name"
 	}
-	return Item{}, &RefusedError{Toolbox: s.Toolbox, Server: s.Name, Cause: fmt.Errorf("does not offer the tool %q: %s", foreign.NewName(tool), why)}
+	return Item{}, s.refusal(fmt.Errorf("does not offer the tool %q: %s", foreign.NewName(tool), why))
 }
 
 // CallTool calls a tool for workbench itself, by the name under which it is offered, and waits for the result.

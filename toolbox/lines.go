@@ -4,8 +4,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/mcp-workbench/workbench/internal/account"
 	"github.com/mcp-workbench/workbench/internal/calls"
 	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/mask"
 	"github.com/mcp-workbench/workbench/internal/ring"
 )
 
@@ -15,32 +17,41 @@ const (
 	maxLineBytes = 256 << 10
 )
 
+// lines are what a server wrote to standard error, and how it fared.
+type lines struct {
+	kept  *ring.Ring[calls.Line]
+	masks *mask.Set
+}
+
+func newLines(charged *account.Account, masks *mask.Set) *lines {
+	return &lines{ring.New[calls.Line](maxLines, maxLineBytes, charged), masks}
+}
+
 // Lines has what the server wrote to standard error, whichever of its processes it was, and between that how it fared.
-func (s *Server) Lines() *ring.Ring[calls.Line] { return s.lines }
+func (l *lines) Lines() *ring.Ring[calls.Line] { return l.kept }
 
 // wrote keeps a line of the server.
-func (s *Server) wrote(text foreign.Text) {
-	line := calls.Line{Time: calls.Time{Time: time.Now().Round(0)}, Text: foreign.NewText(s.box.opts.Masks.Text(text.String()))}
-	s.lines.Add(line, line.Size())
+func (l *lines) wrote(text foreign.Text) {
+	line := calls.Line{Time: calls.Time{Time: time.Now().Round(0)}, Text: foreign.NewText(l.masks.Text(text.String()))}
+	l.kept.Add(line, line.Size())
 }
 
 // noteState keeps a change of the server's state, with its cause, among its lines.
-func (s *Server) noteState(st *Status) {
+func (l *lines) noteState(st *Status) {
 	text := "server " + string(st.State)
 	if st.Cause != nil {
 		text += ": " + st.Cause.Error()
 	}
-	line := calls.Line{Time: calls.Time{Time: st.Since.Round(0)}, Text: foreign.NewText(s.box.opts.Masks.Text(text)), Note: true}
-	s.lines.Add(line, line.Size())
+	line := calls.Line{Time: calls.Time{Time: st.Since.Round(0)}, Text: foreign.NewText(l.masks.Text(text)), Note: true}
+	l.kept.Add(line, line.Size())
 }
 
 // WroteSince gives the last lines that the server wrote to standard error at a moment or after it.
-func (s *Server) WroteSince(since time.Time) []calls.Line {
-	var lines []calls.Line
-	for line := range s.lines.All() {
+func (l *lines) WroteSince(since time.Time) (wrote []calls.Line) {
+	for line := range l.kept.All() {
 		if !line.Note && !line.Time.Before(since.Round(0)) {
-			lines = append(lines, line)
+			wrote = append(wrote, line)
 		}
 	}
-	return slices.Clone(lines[max(0, len(lines)-calls.MaxStderr):])
+	return slices.Clone(wrote[max(0, len(wrote)-calls.MaxStderr):])
 }

@@ -14,13 +14,8 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox/remote"
 )
 
-const (
-	// optionalList is how long a list that a server need not have may take.
-	optionalList = 5 * time.Second
-	// othersWait is how long an open waits for the lists besides the tools
-	// of a server that is ready. Most have them at once; some never answer.
-	othersWait = 2 * time.Second
-)
+// optionalList is how long a list that a server need not have may take.
+const optionalList = 5 * time.Second
 
 // offers reports whether the server says that it has such a list.
 func (h *hello) offers(k Kind) bool {
@@ -90,9 +85,7 @@ func (s *Server) first(ctx context.Context, c *conn) error {
 		s.lists.Store(Tools, r)
 	}
 	if !refused {
-		s.mu.Lock()
-		s.status.Seen = time.Time{}
-		s.mu.Unlock()
+		s.at.noteSeen(time.Time{})
 	}
 	for _, k := range []Kind{Resources, Prompts, Skills} {
 		if c.hello.offers(k) {
@@ -120,11 +113,11 @@ func (s *Server) read(c *conn, k Kind) {
 func (s *Server) ReadSkills(ctx context.Context) []Item {
 	ctx, cancel := context.WithTimeoutCause(ctx, optionalList, &TimeoutError{What: "list", After: optionalList})
 	defer cancel()
-	c, err := s.await(ctx)
+	_, c, err := s.await(ctx)
 	if err != nil {
 		return nil
 	}
-	s = c.server
+	s = s.present()
 	r := c.list(ctx, Skills)
 	if r.Failed() {
 		return nil

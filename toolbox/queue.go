@@ -3,6 +3,7 @@ package toolbox
 import (
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -18,16 +19,15 @@ const (
 // The number in it is also that of Counters.Queued, which tells without the
 // lock that there is none.
 type queue struct {
-	server *Server
+	limit   func() time.Duration       // how long a call may wait
+	late    func(*Call, time.Duration) // is given those that waited longer
+	waiting *atomic.Int64
 
 	mu    sync.Mutex
 	calls []*Call
 	bytes int
 	timer *time.Timer // fires when the first call has waited too long
 }
-
-// limit is how long a call may wait.
-func (q *queue) limit() time.Duration { return q.server.bounds.Load().CallIdle }
 
 // add appends a call, which must be its own (see Call.own), and reports whether
 // there was room.
@@ -52,7 +52,7 @@ func (q *queue) putBack(call *Call) {
 func (q *queue) insertLocked(i int, call *Call) {
 	q.calls = slices.Insert(q.calls, i, call)
 	q.bytes += len(call.Raw)
-	q.server.counts.queued.Add(1)
+	q.waiting.Add(1)
 	call.waits.Store(q)
 	if call.ended.Load() { // it was cancelled before it could be found here
 		q.deleteLocked(slices.Index(q.calls, call))
@@ -64,7 +64,7 @@ func (q *queue) deleteLocked(i int) *Call {
 	call := q.calls[i]
 	q.calls = slices.Delete(q.calls, i, i+1)
 	q.bytes -= len(call.Raw)
-	q.server.counts.queued.Add(-1)
+	q.waiting.Add(-1)
 	call.waits.Store(nil)
 	if len(q.calls) == 0 && q.timer != nil && q.timer.Stop() {
 		q.timer = nil
@@ -113,8 +113,7 @@ func (q *queue) armLocked() {
 func (q *queue) expire() {
 	limit := q.limit()
 	for _, call := range q.takeOlder(time.Now().Add(-limit)) {
-		q.server.counts.refused.Add(1)
-		q.server.fail(call, q.server.refusal(&TimeoutError{What: "queue", After: limit}))
+		q.late(call, limit)
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()

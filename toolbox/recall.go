@@ -81,9 +81,7 @@ func (s *Server) recall(e *catalogue.Entry) {
 	}
 	_, program := s.program()
 	if e.Late || e.Program != program {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.late = e.Late && e.Program == program
+		s.at.recallLate(e.Late && e.Program == program)
 		s.lists.Before(e.Lists)
 		return
 	}
@@ -96,33 +94,21 @@ func (s *Server) recall(e *catalogue.Entry) {
 		s.lists.Store(k, offered.Reading{Items: offered.Kept(list, k, s.lists.Room(k)), Unread: h.offers(k) && list == nil})
 	}
 	s.legacy = e.Mute
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.hello, s.status.Seen = &h, e.Seen
+	s.hello.Store(&h)
+	s.at.noteSeen(e.Seen)
 }
 
 // known reports whether the server can be spoken of before it has started, and
 // nothing speaks against that it starts. One of which a list was not read to its end is spoken of once that is.
 func (s *Server) known() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return !s.lists.Unread() && !s.status.Seen.IsZero() && s.status.Cause == nil
-}
-
-func (s *Server) isLate() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.late
+	at := s.at.now()
+	return !s.lists.Unread() && !at.Seen.IsZero() && at.Cause == nil
 }
 
 // noteLate notes that the server was waited for in vain, for other runs too where
 // nothing is known of it: one that hangs is to hold up an open once.
 func (s *Server) noteLate() {
-	s.mu.Lock()
-	first := s.status.State.IsStarting() && !s.late
-	s.late = s.late || first
-	s.mu.Unlock()
-	c := s.box.opts.Catalogue
+	first, c := s.at.noteLate(), s.box.opts.Catalogue
 	if c == nil || !first {
 		return
 	}
@@ -145,9 +131,7 @@ func (s *Server) remember() {
 	if c == nil {
 		return
 	}
-	s.mu.Lock()
-	h, recalled := s.hello, !s.status.Seen.IsZero()
-	s.mu.Unlock()
+	h, recalled := s.hello.Load(), !s.at.now().Seen.IsZero()
 	if busy, _ := s.reading.busy(); busy || h == nil || recalled {
 		return
 	}

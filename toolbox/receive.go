@@ -147,5 +147,5 @@ func (c *conn) Lost(id uint64, err error) {
 // Retired has the requests that come from now on wait for another connection.
 func (c *conn) Retired() {
 	c.calls.refuse(errRetired)
-	c.server.withdraw(c)
+	c.server.at.withdraw(c)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcp-workbench/workbench/toolbox/link"
@@ -12,20 +13,42 @@ import (
 // shortRest is a rest that a call waits for instead of failing.
 const shortRest = 2 * time.Second
 
+// sender gives the connection of a server the calls of clients, in their order, as soon as it can take them.
+type sender struct {
+	identity
+	at     *standing
+	bounds *atomic.Pointer[bounds]
+	counts *counters
+	// admitted reports whether somebody has logged in to a server that waited for it.
+	admitted func() bool
+
+	queue queue
+	pumps atomic.Int32           // who pumps, and who came meanwhile
+	holds atomic.Pointer[Call]   // the log level that is waited for, if any
+	heir  atomic.Pointer[sender] // of the server that takes the calls when this one is retired
+}
+
+func newSender(of identity, at *standing, b *atomic.Pointer[bounds], counts *counters, admitted func() bool) *sender {
+	s := &sender{identity: of, at: at, bounds: b, counts: counts, admitted: admitted}
+	s.queue.limit = func() time.Duration { return b.Load().CallIdle }
+	s.queue.waiting = &counts.queued
+	s.queue.late = func(call *Call, limit time.Duration) { s.refuse(call, &TimeoutError{What: "queue", After: limit}) }
+	return s
+}
+
 // Send forwards a request. It returns at once; the call's handler hears the
 // rest. A call waits its turn if the server has as many as it may have, or is
 // starting; it fails if too many wait, or if the server rests after a failure
 // and not just for a moment: then it says when the server will be tried.
-func (s *Server) Send(call *Call) {
+func (s *sender) Send(call *Call) {
 	call.client = true
-	c := s.live()
+	c := s.at.live()
 	if c != nil && s.counts.queued.Load() == 0 && s.holds.Load() == nil && s.handOver(c, call) {
 		return
 	}
 	call.own()
 	if !s.queue.add(call) {
-		s.counts.refused.Add(1)
-		s.fail(call, s.refusal(&OverloadError{InFlight: int(s.counts.inFlight.Load()), Queued: int(s.counts.queued.Load())}))
+		s.refuse(call, &OverloadError{InFlight: int(s.counts.inFlight.Load()), Queued: int(s.counts.queued.Load())})
 		return
 	}
 	s.pump()
@@ -34,13 +57,13 @@ func (s *Server) Send(call *Call) {
 // handOver gives a call to a connection. It reports false if the connection has
 // no room, or turned out to be dead before it took the call, which is then
 // still to be made.
-func (s *Server) handOver(c *conn, call *Call) bool {
+func (s *sender) handOver(c *conn, call *Call) bool {
 	var err error
 	switch {
 	case call.notice:
 		err = c.notice(call.Raw)
 	case call.levels && !c.hasLevels():
-		s.fail(call, nil)
+		call.fail(nil)
 	case call.levels:
 		s.hold(call)
 		if err = c.send(call); err != nil {
@@ -54,34 +77,28 @@ func (s *Server) handOver(c *conn, call *Call) bool {
 	case errors.Is(err, errNoRoom), errors.Is(err, errRetired):
 		return false
 	case errors.Is(err, link.ErrBusy):
-		s.counts.refused.Add(1)
-		s.fail(call, s.refusal(err))
+		s.refuse(call, err)
 	default:
-		c.server.drop(c)
+		s.drop(c)
 		return false
 	}
 	return true
 }
 
 // hasRoom reports whether the server may have one more call.
-func (s *Server) hasRoom() bool { return s.counts.inFlight.Load() < s.bounds.Load().maxInFlight }
+func (s *sender) hasRoom() bool { return s.counts.inFlight.Load() < s.bounds.Load().maxInFlight }
 
-// fail ends a call that was not sent.
-func (s *Server) fail(call *Call, err error) {
-	if call.finish() {
-		call.Handler.Done(nil, err)
-	}
-}
-
-func (s *Server) refusal(cause error) error {
-	return &RefusedError{Toolbox: s.Toolbox, Server: s.Name, Cause: cause}
+// refuse ends a call that was not sent to a server that is there.
+func (s *sender) refuse(call *Call, cause error) {
+	s.counts.refused.Add(1)
+	call.fail(s.refusal(cause))
 }
 
 // pump does with the queue what the state of the server allows. It is called
 // after everything that may change that: a call was queued, a call ended, the
 // state is another. One goroutine at a time does it, so that the calls go in
 // their order; who comes meanwhile has it look again.
-func (s *Server) pump() {
+func (s *sender) pump() {
 	if s.counts.queued.Load() == 0 || s.pumps.Add(1) > 1 {
 		return
 	}
@@ -94,38 +111,35 @@ func (s *Server) pump() {
 }
 
 // pumpOnce sends the calls of the queue, leaves them, or fails them.
-func (s *Server) pumpOnce() {
+func (s *sender) pumpOnce() {
 	for s.counts.queued.Load() > 0 {
-		s.mu.Lock()
-		c, st, tried := s.conn, s.status, s.tried
-		retired, heir := s.retired, s.heir
-		s.mu.Unlock()
+		at := s.at.now()
 		switch {
-		case retired:
+		case at.retired:
 			for _, call := range s.queue.takeOlder(time.Now()) {
-				if heir != nil && !call.levels { // it has the level already
+				if heir := s.heir.Load(); heir != nil && !call.levels { // it has the level already
 					heir.Send(call)
 				} else {
-					s.fail(call, s.gone())
+					call.fail(s.gone())
 				}
 			}
-		case c == nil && s.wakes(st):
-			s.retry()
+		case at.conn == nil && s.wakes(&at.Status):
+			s.at.retry()
 			return
-		case c == nil && !st.passing():
-			tried = time.Now() // nothing is waited for
+		case at.conn == nil && !at.passing():
+			at.tried = time.Now() // nothing is waited for
 			fallthrough
-		case c == nil:
-			for _, call := range s.queue.takeOlder(tried) {
-				s.fail(call, &UnavailableError{Toolbox: s.Toolbox, Server: s.Name, Status: st})
+		case at.conn == nil:
+			for _, call := range s.queue.takeOlder(at.tried) {
+				call.fail(s.unavailable(at.Status))
 			}
-			if st.passing() {
+			if at.passing() {
 				return
 			}
 		case s.holds.Load() != nil || !s.hasRoom():
 			return
 		default:
-			if call := s.queue.take(); call != nil && !call.ended.Load() && !s.handOver(c, call) {
+			if call := s.queue.take(); call != nil && !call.ended.Load() && !s.handOver(at.conn, call) {
 				s.queue.putBack(call)
 			}
 		}
@@ -133,21 +147,16 @@ func (s *Server) pumpOnce() {
 }
 
 // drop withdraws a connection that takes no more messages; its owner ends it.
-func (s *Server) drop(c *conn) {
-	s.withdraw(c)
+func (s *sender) drop(c *conn) {
+	s.at.withdraw(c)
 	c.breakOff(nil)
-}
-
-// gone says that the server is not in the configuration any more.
-func (s *Server) gone() error {
-	return &UnavailableError{Toolbox: s.Toolbox, Server: s.Name, Status: Status{State: Stopped, Cause: ErrRetired}}
 }
 
 // Request makes a request of workbench's own and waits for the result, which
 // the caller may keep. It waits for no turn. An error reply is an [*link.RPCError].
-func (s *Server) Request(ctx context.Context, method string, params []byte) ([]byte, error) {
+func (s *sender) Request(ctx context.Context, method string, params []byte) ([]byte, error) {
 	for {
-		c, err := s.await(ctx)
+		at, c, err := s.await(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -156,81 +165,41 @@ func (s *Server) Request(ctx context.Context, method string, params []byte) ([]b
 			return result, err
 		}
 		if !errors.Is(err, errRetired) {
-			c.server.drop(c) // it was dead already: the next one is to have the request
+			at.drop(c) // it was dead already: the next one is to have the request
 		}
 	}
 }
 
-func (s *Server) live() *conn {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.conn
-}
-
-// await returns the live connection, waiting while the server starts.
-func (s *Server) await(ctx context.Context) (*conn, error) {
+// await returns the live connection, waiting while the server starts, and whose it is: that of the server, or of the one
+// that is in its place by now.
+func (s *sender) await(ctx context.Context) (*sender, *conn, error) {
 	for {
-		s.mu.Lock()
-		c, st, changed := s.conn, s.status, s.changed
-		retired, heir := s.retired, s.heir
-		s.mu.Unlock()
-		switch {
-		case c != nil:
-			return c, nil
-		case retired && heir != nil:
+		at := s.at.now()
+		switch heir := s.heir.Load(); {
+		case at.conn != nil:
+			return s, at.conn, nil
+		case at.retired && heir != nil:
 			s = heir
 			continue
-		case retired:
-			return nil, s.gone()
-		case s.wakes(st):
-			s.retry()
+		case at.retired:
+			return nil, nil, s.gone()
+		case s.wakes(&at.Status):
+			s.at.retry()
 			continue
-		case !st.passing():
-			return nil, &UnavailableError{Toolbox: s.Toolbox, Server: s.Name, Status: st}
+		case !at.passing():
+			return nil, nil, s.unavailable(at.Status)
 		}
 		select {
-		case <-changed:
+		case <-at.changed:
 		case <-ctx.Done():
-			return nil, fmt.Errorf("waiting for server %q of toolbox %q, which is %s: %w", s.Name, s.Toolbox, st.State, context.Cause(ctx))
+			return nil, nil, fmt.Errorf("waiting for server %q of toolbox %q, which is %s: %w", s.server, s.toolbox, at.State, context.Cause(ctx))
 		}
 	}
 }
 
 // wakes reports whether a server is to be started because it is wanted: it was
 // idle, or it waited for a login and has got one.
-func (s *Server) wakes(st Status) bool { return st.asleep() || s.admits(st) }
+func (s *sender) wakes(st *Status) bool { return st.asleep() || s.admits(st) }
 
 // admits reports whether somebody has logged in to a server that waited for it.
-func (s *Server) admits(st Status) bool { return st.State == NeedsLogin && s.remote.LoggedIn() }
-
-// Settle waits until the server has started or failed to, and its lists are read, or until ctx ends.
-func (s *Server) Settle(ctx context.Context) {
-	s.settle(ctx)
-	s.settleLists(ctx)
-}
-
-// settleLists waits until the lists are there that a start has read in the
-// background, or for as long as an open may.
-func (s *Server) settleLists(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, othersWait)
-	defer cancel()
-	s.reading.await(ctx)
-}
-
-// settle waits until the server has started or failed to, or is retired, after
-// which it does neither.
-func (s *Server) settle(ctx context.Context) {
-	for {
-		s.mu.Lock()
-		settled, changed := s.status.settled() || s.retired, s.changed
-		s.mu.Unlock()
-		if settled {
-			return
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return
-		}
-	}
-}
+func (s *sender) admits(st *Status) bool { return st.State == NeedsLogin && s.admitted() }

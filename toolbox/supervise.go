@@ -29,7 +29,7 @@ func (s *Server) run(ctx context.Context) error {
 	for {
 		s.set(Starting, last, time.Time{}, nil)
 		select {
-		case <-s.poke: // for the start that has just begun
+		case <-s.at.poke: // for the start that has just begun
 		default:
 		}
 		began := time.Now()
@@ -40,7 +40,7 @@ func (s *Server) run(ctx context.Context) error {
 			var unstopped error
 			err, unstopped = s.serve(ctx, c)
 			rest.Served(time.Since(ready))
-			if ctx.Err() != nil || s.isRetired() {
+			if ctx.Err() != nil || s.at.now().retired {
 				s.set(Stopped, nil, time.Time{}, nil)
 				return unstopped
 			}
@@ -49,7 +49,7 @@ func (s *Server) run(ctx context.Context) error {
 				s.noteLate()
 			}
 			err = unsettled(err)
-			s.noteTried(began)
+			s.at.noteTried(began)
 		}
 		on := false
 		switch last = err; {
@@ -83,21 +83,13 @@ func unsettled(err error) error {
 	return err
 }
 
-// noteTried notes when a start began that has failed: calls from before it have
-// waited long enough.
-func (s *Server) noteTried(began time.Time) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.tried = began
-}
-
 // serve lets a connection take requests until it ends. It returns why it
 // ended, and what would not stop.
 func (s *Server) serve(ctx context.Context, c *conn) (cause, unstopped error) {
 	c.opened()
-	s.levelAgain(ctx, c)
+	c.levelAgain(ctx, s.at.lastLevel())
 	s.set(Ready, nil, time.Time{}, c)
-	s.watchAgain(c)
+	s.again(c)
 	s.peer.Changed(s, Tools)
 	var kept sync.WaitGroup // not one of the tasks: a close may have ended those already
 	kept.Go(s.remember)
@@ -169,19 +161,14 @@ func (s *Server) keptFor(idle time.Duration) time.Duration {
 	if busy, _ := s.reading.busy(); busy {
 		return idle / 8
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.watched)+len(s.watchedTasks) > 0 {
-		return idle
-	}
-	return time.Until(s.kept)
+	return s.watches.keptFor(idle)
 }
 
 // sleep waits until somebody wants something of a server that was stopped for
 // idleness; it reports whether to go on.
 func (s *Server) sleep(ctx context.Context) bool {
 	select {
-	case <-s.poke:
+	case <-s.at.poke:
 		return true
 	case <-ctx.Done():
 		return false
@@ -230,7 +217,7 @@ func (s *Server) rest(ctx context.Context, b *backoff.Counter, cause error, serv
 	select {
 	case <-t.C:
 		return true
-	case <-s.poke:
+	case <-s.at.poke:
 		return true
 	case <-ctx.Done():
 		return false

@@ -14,7 +14,6 @@ import (
 	"github.com/mcp-workbench/workbench/internal/account"
 	"github.com/mcp-workbench/workbench/internal/catalogue"
 	"github.com/mcp-workbench/workbench/internal/child"
-	"github.com/mcp-workbench/workbench/internal/group"
 	"github.com/mcp-workbench/workbench/internal/mask"
 	"github.com/mcp-workbench/workbench/internal/oauth"
 	"github.com/mcp-workbench/workbench/internal/principal"
@@ -104,17 +103,9 @@ type Options struct {
 type Toolbox struct {
 	Name string
 
-	opts    Options
-	ownHTTP bool // the client was made for this toolbox alone
-	bufs    sync.Pool
-	// ctx is the life of everything below the toolbox. It is kept because it
-	// is longer than that of any request: Open begins it, Close ends it.
-	ctx    context.Context
-	cancel context.CancelCauseFunc
-
-	tasks group.Group // one goroutine a server, and those that read lists
-
-	once sync.Once // of start
+	surroundings
+	ownHTTP bool      // the client was made for this toolbox alone
+	once    sync.Once // of start
 
 	mu      sync.Mutex
 	servers []*Server // a slice that is replaced and never changed
@@ -139,11 +130,12 @@ func New(cfg config.Toolbox, opts Options) *Toolbox {
 	within := *opts.HTTP
 	within.CheckRedirect = remote.SameOrigin
 	opts.HTTP = &within
-	t := &Toolbox{Name: cfg.Name, opts: opts, ownHTTP: ownHTTP}
+	t := &Toolbox{Name: cfg.Name, ownHTTP: ownHTTP}
+	t.opts = opts
 	t.bufs.New = func() any { b := make([]byte, 0, 4096); return &b }
 	t.ctx, t.cancel = context.WithCancelCause(context.Background())
 	for _, s := range cfg.Servers {
-		t.servers = append(t.servers, newServer(t, s))
+		t.servers = append(t.servers, newServer(t.Name, &t.surroundings, s, ""))
 	}
 	return t
 }
@@ -186,7 +178,7 @@ func (t *Toolbox) Open(ctx context.Context, wait time.Duration, names ...string)
 	}
 	if !first {
 		for _, s := range t.Servers() {
-			s.retry()
+			s.at.retry()
 		}
 	}
 	t.Await(ctx, wait, names...)
@@ -203,11 +195,11 @@ func (t *Toolbox) Open(ctx context.Context, wait time.Duration, names ...string)
 func (t *Toolbox) Await(ctx context.Context, wait time.Duration, names ...string) {
 	var unknown []*Server
 	for _, s := range t.Servers() {
-		if s.admits(s.Status()) {
-			s.retry()
+		if st := s.at.now().Status; s.admits(&st) {
+			s.at.retry()
 		}
 		named := slices.Contains(names, s.Name)
-		if !s.known() && (named || len(names) == 0 && !s.isLate()) {
+		if !s.known() && (named || len(names) == 0 && !s.at.isLate()) {
 			unknown = append(unknown, s)
 		}
 	}
@@ -238,12 +230,18 @@ func (t *Toolbox) Start(ctx context.Context, names ...string) (err error) {
 
 func settle(ctx context.Context, servers []*Server) {
 	for _, s := range servers {
-		s.settle(ctx)
+		s.at.settle(ctx)
 	}
 	for _, s := range servers {
-		s.settleLists(ctx)
+		lists, cancel := context.WithTimeout(ctx, othersWait)
+		s.reading.await(lists)
+		cancel()
 	}
 }
+
+// othersWait is how long an open waits for the lists besides the tools
+// of a server that is ready. Most have them at once; some never answer.
+const othersWait = 2 * time.Second
 
 // start has the servers started.
 func (t *Toolbox) start() error {
@@ -268,12 +266,12 @@ func (t *Toolbox) start() error {
 // to start. It reports false if the toolbox was closed.
 func (t *Toolbox) begin(s *Server) bool {
 	s.recalling.Lock() // what is being recalled comes before what it says now
-	s.expect(Stopped, Starting)
+	s.at.expect(Stopped, Starting)
 	s.recalling.Unlock()
 	if t.tasks.Begin(func() { t.supervise(s) }) {
 		return true
 	}
-	s.expect(Starting, Stopped) // nobody is to wait for it
+	s.at.expect(Starting, Stopped) // nobody is to wait for it
 	return false
 }
 
@@ -302,3 +300,28 @@ func (t *Toolbox) Close() error {
 	defer t.mu.Unlock()
 	return errors.Join(t.errs...)
 }
+
+// Leveled is a server that is told a log level. Done is closed when it has
+// answered; it is nil for one that is told when it has started.
+type Leveled struct {
+	Server *Server
+	Done   <-chan struct{}
+}
+
+// SetLevel has the servers log from a level on: those that run and those that are
+// starting in the order of all that they are sent, all others when they start.
+func (t *Toolbox) SetLevel(level string) (told []Leveled) {
+	t.mu.Lock()
+	t.level = level
+	servers := t.servers
+	t.mu.Unlock()
+	for _, s := range servers {
+		if done, is := s.setLevel(level); is {
+			told = append(told, Leveled{s, done})
+		}
+	}
+	return told
+}
+
+// Settle waits until the server has started or failed to, and its lists are read, or until ctx ends.
+func (s *Server) Settle(ctx context.Context) { settle(ctx, []*Server{s}) }

@@ -3,7 +3,6 @@ package toolbox
 import (
 	"context"
 	"errors"
-	"maps"
 	"time"
 
 	"github.com/mcp-workbench/workbench/config"
@@ -34,7 +33,7 @@ func (t *Toolbox) Update(cfg config.Toolbox) (gone []*Server) {
 			s.adjust(c)
 			delete(old, c.Name)
 		} else {
-			s = newServer(t, c).after(s)
+			s = newServer(t.Name, &t.surroundings, c, t.level).after(s)
 			if t.opened {
 				t.begin(s)
 			}
@@ -71,9 +70,8 @@ func (s *Server) after(old *Server) *Server {
 		return s
 	}
 	s.lists.Inherit(old.lists)
-	old.mu.Lock()
-	defer old.mu.Unlock()
-	s.hello, s.watched = old.hello, maps.Clone(old.watched)
+	s.hello.Store(old.hello.Load())
+	s.watches.inherit(old.watches)
 	return s
 }
 
@@ -86,13 +84,8 @@ func (s *Server) adjust(cfg config.Server) {
 	default:
 	}
 	s.lists.Adjust(offered.RulesOf(&cfg))
-	s.mu.Lock()
-	if cfg.Problem != nil && s.status.State == Failed {
-		s.status.Cause = cfg.Problem
-	}
-	c := s.conn
-	s.mu.Unlock()
-	if c != nil {
+	s.at.failsFor(cfg.Problem)
+	if c := s.at.live(); c != nil {
 		c.calls.rearm()
 	}
 	s.pump()
@@ -103,12 +96,11 @@ func (s *Server) adjust(cfg config.Server) {
 // place, or fail if that is nil, and so do those that wait for it to start.
 // Those that were sent are given 30 s to finish before it is stopped.
 func (s *Server) Retire(heir *Server) {
-	s.mu.Lock()
-	s.retired, s.heir = true, heir
-	c := s.conn
-	s.conn = nil
-	s.wakeLocked()
-	s.mu.Unlock()
+	if heir != nil {
+		s.heir.Store(heir)
+		s.sender.heir.Store(heir.sender)
+	}
+	c := s.at.retire()
 	s.pump()
 	if c == nil {
 		s.quit(ErrRetired)
@@ -117,12 +109,6 @@ func (s *Server) Retire(heir *Server) {
 	if !s.box.tasks.Begin(func() { s.drain(c) }) {
 		s.quit(ErrRetired)
 	}
-}
-
-func (s *Server) isRetired() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.retired
 }
 
 // drain waits for the calls that a connection has, within bounds, and ends the

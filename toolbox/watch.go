@@ -4,86 +4,125 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-// IsModern reports whether the server spoke revision 2026-07-28 when it was last
-// ready.
-func (s *Server) IsModern() bool {
-	h := s.said()
-	return h != nil && h.Modern
+// watches are what is wanted of a server besides replies: word of what changes, and that it is not stopped meanwhile.
+type watches struct {
+	at    *standing
+	life  context.Context   // of the server
+	begin func(func()) bool // starts a goroutine, unless the toolbox has ended
+
+	mu    sync.Mutex
+	uris  map[string]bool // of resources
+	tasks map[string]int  // how often each is wanted to be heard of
+	kept  time.Time       // until when the server is not idle, whatever is asked of it
 }
 
-// MayBeModern reports whether the server may speak revision 2026-07-28 when it is
-// ready next: it did the last time, or was not seen yet.
-func (s *Server) MayBeModern() bool {
-	h := s.said()
-	return h == nil || h.Modern
+// Keep has the server not stopped for idleness for a while: it holds something
+// for its client that no request shows, such as a task.
+func (w *watches) Keep(d time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if until := time.Now().Add(d); until.After(w.kept) {
+		w.kept = until
+	}
+}
+
+// keptFor returns for how long the server is not to be stopped at least,
+// whether it is used or not.
+func (w *watches) keptFor(idle time.Duration) time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.uris)+len(w.tasks) > 0 {
+		return idle
+	}
+	return time.Until(w.kept)
+}
+
+// wanted returns the uris and tasks that are watched.
+func (w *watches) wanted() (uris, tasks []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Sorted(maps.Keys(w.uris)), slices.Sorted(maps.Keys(w.tasks))
+}
+
+// inherit takes over the resources that were watched at the server before this one.
+func (w *watches) inherit(old *watches) {
+	uris, _ := old.wanted()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, uri := range uris {
+		w.uris[uri] = true
+	}
 }
 
 // Watch notes that the client wants to hear of changes of a resource, or no
 // longer does, so that a server that restarts is asked again. A modern server
 // is asked here; a legacy one was asked by the request that the caller
 // forwarded.
-func (s *Server) Watch(uri string, on bool) {
-	s.mu.Lock()
-	same := s.watched[uri] == on
+func (w *watches) Watch(uri string, on bool) {
+	w.mu.Lock()
+	same := w.uris[uri] == on
 	if on {
-		s.watched[uri] = true
+		w.uris[uri] = true
 	} else {
-		delete(s.watched, uri)
+		delete(w.uris, uri)
 	}
-	c := s.conn
-	asleep := s.status.asleep()
-	s.mu.Unlock()
-	switch {
-	case on && asleep:
-		s.retry()
-	case c != nil && c.hello.Modern && !same:
-		s.listen(c)
+	w.mu.Unlock()
+	switch at := w.at.now(); {
+	case on && at.asleep():
+		w.at.retry()
+	case !same:
+		w.changed(at.conn)
 	}
 }
 
 // WatchTask notes that a client wants to hear of a task, or that one does no
 // longer; it is called with false as often as with true. A server of the legacy
 // era tells of all tasks by itself.
-func (s *Server) WatchTask(id string, on bool) {
-	s.mu.Lock()
-	before := s.watchedTasks[id]
+func (w *watches) WatchTask(id string, on bool) {
+	w.mu.Lock()
+	before := w.tasks[id]
 	switch {
 	case on:
-		s.watchedTasks[id]++
+		w.tasks[id]++
 	case before > 1:
-		s.watchedTasks[id]--
+		w.tasks[id]--
 	default:
-		delete(s.watchedTasks, id)
+		delete(w.tasks, id)
 	}
-	changed := (before > 0) != (s.watchedTasks[id] > 0)
-	c := s.conn
-	s.mu.Unlock()
-	if c != nil && c.hello.Modern && changed {
-		s.listen(c)
+	changed := (before > 0) != (w.tasks[id] > 0)
+	w.mu.Unlock()
+	if changed {
+		w.changed(w.at.live())
 	}
 }
 
-// watchAgain asks a server that has just become ready for what was wanted of
+// changed has a modern server that is ready tell of what is watched now.
+func (w *watches) changed(c *conn) {
+	if c != nil && c.hello.Modern {
+		w.listen(c)
+	}
+}
+
+// again asks a server that has just become ready for what was wanted of
 // the one before it.
-func (s *Server) watchAgain(c *conn) {
+func (w *watches) again(c *conn) {
 	if c.hello.Modern {
-		s.listen(c)
+		w.listen(c)
 		return
 	}
-	s.mu.Lock()
-	uris := slices.Sorted(maps.Keys(s.watched))
-	s.mu.Unlock()
+	uris, _ := w.wanted()
 	if len(uris) == 0 {
 		return
 	}
-	s.box.tasks.Begin(func() {
+	w.begin(func() {
 		for _, uri := range uris {
-			ctx, cancel := context.WithTimeout(s.life, optionalList)
+			ctx, cancel := context.WithTimeout(w.life, optionalList)
 			// A server that refuses goes on unwatched, as it would have.
 			_, _ = c.call(ctx, "resources/subscribe", append(wire.AppendQuote([]byte(`{"uri":`), uri), '}'))
 			cancel()
@@ -96,20 +135,15 @@ const listenPause = 5 * time.Second
 
 // listen opens the stream on which a modern server tells of changes, in place
 // of the one before it.
-func (s *Server) listen(c *conn) {
-	s.mu.Lock()
-	uris, tasks := slices.Sorted(maps.Keys(s.watched)), slices.Sorted(maps.Keys(s.watchedTasks))
-	s.mu.Unlock()
+func (w *watches) listen(c *conn) {
+	uris, tasks := w.wanted()
 	raw := []byte(`{"jsonrpc":"2.0","id":0,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true`)
 	raw = appendStrings(raw, `,"resourceSubscriptions":`, uris)
 	raw = appendStrings(raw, `,"taskIds":`, tasks)
 	raw = append(raw, "}}}"...)
-	var m wire.Message
-	if err := wire.Scan(raw, &m); err != nil {
-		panic("our own message cannot be read: " + err.Error())
-	}
+	m := scanOwn(raw)
 	call := &Call{Raw: raw, ID: m.ID, Params: m.Params, Tasks: len(tasks) > 0, open: true}
-	call.Handler = &listener{server: s, conn: c, call: call}
+	call.Handler = &listener{watches: w, conn: c, call: call}
 	if old := c.listening.Swap(call); old != nil {
 		old.Cancel(nil, wire.Span{})
 	}
@@ -135,9 +169,9 @@ func appendStrings(raw []byte, member string, list []string) []byte {
 
 // listener makes a subscription again that the server ended.
 type listener struct {
-	server *Server
-	conn   *conn
-	call   *Call
+	watches *watches
+	conn    *conn
+	call    *Call
 }
 
 func (l *listener) Progress(*wire.Message, wire.Span) {}
@@ -146,18 +180,18 @@ func (l *listener) Done(m *wire.Message, err error) {
 	if err != nil || m.Kind != wire.Result {
 		return // the connection is gone, or the server has no subscriptions
 	}
-	l.server.box.tasks.Begin(func() {
+	l.watches.begin(func() {
 		pause := time.NewTimer(listenPause)
 		defer pause.Stop()
 		select {
 		case <-pause.C:
 		case <-l.conn.link.Done():
 			return
-		case <-l.server.life.Done():
+		case <-l.watches.life.Done():
 			return
 		}
 		if l.conn.listening.Load() == l.call {
-			l.server.listen(l.conn)
+			l.watches.listen(l.conn)
 		}
 	})
 }

@@ -1,0 +1,60 @@
+package toolbox
+
+import (
+	"sync/atomic"
+
+	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/toolbox/offered"
+)
+
+// introduction is what a server last said of itself, in this run or another.
+type introduction struct{ hello atomic.Pointer[hello] }
+
+// words are what the server says of itself besides its lists; nil if that is not known.
+func (i *introduction) words() *offered.Said {
+	if h := i.hello.Load(); h != nil {
+		return &h.Said
+	}
+	return nil
+}
+
+// Capabilities returns the capabilities object that the server declared, and
+// Instructions what it says of its use, both when it was last ready; they are
+// empty if that is not known.
+func (i *introduction) Capabilities() []byte {
+	if h := i.hello.Load(); h != nil {
+		return h.RawCapabilities
+	}
+	return nil
+}
+
+// Instructions returns the server's own instructions, if it gave any.
+func (i *introduction) Instructions() foreign.Lines {
+	if h := i.hello.Load(); h != nil {
+		text, _ := wire.Unquote(h.Instructions)
+		return foreign.NewLines(text)
+	}
+	return foreign.Lines{}
+}
+
+// Offers reports whether the server said, when it was last ready, that it has
+// such a list.
+func (i *introduction) Offers(k Kind) bool {
+	h := i.hello.Load()
+	return h != nil && h.offers(k)
+}
+
+// IsModern reports whether the server spoke revision 2026-07-28 when it was last
+// ready.
+func (i *introduction) IsModern() bool {
+	h := i.hello.Load()
+	return h != nil && h.Modern
+}
+
+// MayBeModern reports whether the server may speak revision 2026-07-28 when it is
+// ready next: it did the last time, or was not seen yet.
+func (i *introduction) MayBeModern() bool {
+	h := i.hello.Load()
+	return h == nil || h.Modern
+}

@@ -1,0 +1,233 @@
+package toolbox
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// standing is where a server stands: its state, and the connection that it has while it is ready. The methods here are the
+// only place where that changes: each stamps the change and wakes who waits for one.
+type standing struct {
+	// note is told of each change that is an event before anybody can ask for it.
+	note func(*Status)
+	poke chan struct{} // somebody wants the server that rests: try now
+
+	mu      sync.Mutex
+	status  Status
+	told    time.Time     // since when it is in the state that was noted last
+	changed chan struct{} // closed and replaced at each change
+	conn    *conn         // not nil while ready
+	level   string        // of the log, "" for the server's own; told again after each start
+	tried   time.Time     // when the last start began that failed
+	late    bool          // an open waited for it in vain; until it is ready, none does again
+	retired bool          // it takes no more requests
+}
+
+func newStanding(first Status, level string, note func(*Status)) *standing {
+	first.Since = time.Now()
+	return &standing{note: note, poke: make(chan struct{}, 1), status: first, told: first.Since, changed: make(chan struct{}), level: level}
+}
+
+// moment is a standing as it was once.
+type moment struct {
+	Status
+	conn    *conn
+	changed <-chan struct{} // closed at the next change
+	tried   time.Time
+	retired bool
+}
+
+func (p *standing) now() moment {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return moment{p.status, p.conn, p.changed, p.tried, p.retired}
+}
+
+// live returns the connection; nil unless the server is ready.
+func (p *standing) live() *conn {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.conn
+}
+
+// moveLocked is the one place where the state of a server changes: the change is stamped, and who waits for one is woken.
+func (p *standing) moveLocked(to State) {
+	p.status.State, p.status.Since = to, time.Now()
+	p.wakeLocked()
+}
+
+func (p *standing) wakeLocked() {
+	close(p.changed)
+	p.changed = make(chan struct{})
+}
+
+// notedLocked makes the event of the state that the server has come into.
+func (p *standing) notedLocked() Event {
+	event := Event{Status: p.status, Took: p.status.Since.Sub(p.told)}
+	p.told = p.status.Since
+	p.note(&event.Status)
+	return event
+}
+
+// become is the owner's word on where the server stands.
+func (p *standing) become(state State, cause error, next time.Time, c *conn) Event {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.moveLocked(state)
+	p.status.Cause, p.status.Next, p.status.PID = cause, next, 0
+	if c != nil {
+		p.status.PID, p.late = c.link.Process().PID(), false
+	}
+	if state == Starting {
+		p.status.Starts++
+	}
+	if !p.retired {
+		p.conn = c
+	}
+	return p.notedLocked()
+}
+
+// enter exchanges one state for another while the server starts; moved is false if it is in another.
+func (p *standing) enter(from, to State) (event Event, moved bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.status.State != from {
+		return Event{}, false
+	}
+	p.moveLocked(to)
+	return p.notedLocked(), true
+}
+
+// expect has calls wait for the server from now on, whose owner will say the same at once, or, with the states exchanged, no
+// longer.
+func (p *standing) expect(from, to State) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.status.State == from {
+		p.moveLocked(to)
+	}
+}
+
+// withdraw has what is asked of the server from now on wait for the connection after c, whose end its owner will tell.
+func (p *standing) withdraw(c *conn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.conn == c {
+		p.conn = nil
+		p.moveLocked(Starting)
+	}
+}
+
+// retry has a server started at once that rests after a failure or was idle. Who asks waits for the outcome from now on.
+func (p *standing) retry() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.status.State != Backoff && p.status.State != Open && p.status.State != NeedsLogin && !p.status.asleep() {
+		return
+	}
+	p.moveLocked(Starting)
+	select {
+	case p.poke <- struct{}{}:
+	default:
+	}
+}
+
+// retire has the server take no more requests, and returns the connection that it had.
+func (p *standing) retire() *conn {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c := p.conn
+	p.retired, p.conn = true, nil
+	p.wakeLocked()
+	return c
+}
+
+// failsFor words anew why a server cannot be started as configured.
+func (p *standing) failsFor(problem error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if problem != nil && p.status.State == Failed {
+		p.status.Cause = problem
+	}
+}
+
+// noteTried notes when a start began that has failed: calls from before it have
+// waited long enough.
+func (p *standing) noteTried(began time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.tried = began
+}
+
+// noteSeen notes when the lists of the server were read, if that was in another run.
+func (p *standing) noteSeen(at time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.status.Seen = at
+}
+
+// isLate reports whether the server was waited for in vain, here or in another run.
+func (p *standing) isLate() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.late
+}
+
+// recallLate takes over whether it was in another run.
+func (p *standing) recallLate(late bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.late = late
+}
+
+// noteLate notes that a server which is starting was waited for in vain; first is false if that was known.
+func (p *standing) noteLate() (first bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	first = p.status.State.IsStarting() && !p.late
+	p.late = p.late || first
+	return first
+}
+
+// took notes a level that the server was told.
+func (p *standing) took(level string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.level = level
+}
+
+// lastLevel is the level that a server is told which has just started; "" for its own.
+func (p *standing) lastLevel() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.level
+}
+
+// setLevel takes the level of a server that is not there and not about to be: it is told when it starts. Else the level
+// is to be sent, which told reports, to the connection if there is one.
+func (p *standing) setLevel(level string) (c *conn, told bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.conn == nil && !p.status.passing() {
+		p.level = level
+		return nil, false
+	}
+	return p.conn, true
+}
+
+// settle waits until the server has started or failed to, or is retired, after
+// which it does neither.
+func (p *standing) settle(ctx context.Context) {
+	for {
+		at := p.now()
+		if at.settled() || at.retired {
+			return
+		}
+		select {
+		case <-at.changed:
+		case <-ctx.Done():
+			return
+		}
+	}
+}

@@ -15,10 +15,20 @@
 // and waits.
 //
 // Each [Server] has one owner goroutine, which does: start, handshake, list,
-// wait for the end, decide. Requests do not pass through it: [Server.Send]
+// wait for the end, decide. Requests do not pass through it: Send of a server
 // splices the server's own names and a fresh id into the client's bytes and
 // writes them on the caller's goroutine; the reply comes back on the goroutine
 // that reads the server's output. No request is ever sent twice.
+//
+// A server is a sum of parts, each with a lock of its own, none of which knows
+// Server: standing (its state and its connection), sender (the calls that wait
+// for it), watches, reading (of lists), lines, introduction and, in package
+// offered, the lists.
+//
+// # Locks
+//
+// Toolbox.mu comes before all others, and that of a standing before that of the
+// ring of lines. Of all others none is held while another is taken.
 //
 // All methods are safe for concurrent use. Callbacks ([CallHandler], [Peer],
 // [Options.Event]) are made without any lock held and must not block.

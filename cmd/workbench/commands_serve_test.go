@@ -2,7 +2,6 @@ package main
 
 import (
 	"io"
-	"net/http"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -49,29 +48,4 @@ func TestVariableFiles(t *testing.T) {
 			t.Errorf("%s: got A=%q and B=%q, want those of the file", tt.file, a, b)
 		}
 	}
-}
-
-// Without a server of commands that can work the program is alive and not ready,
-// and says so without a token and without what is wrong.
-func TestProbes(t *testing.T) {
-	dir := t.TempDir()
-	writeFiles(t, dir, map[string]string{"c.json": `{"toolboxes": {"gone": {"mcpServers": {"desk": {"builtin": "commands", "commands": "gone"}}}}}`})
-	environ := []string{"XDG_STATE_HOME=" + t.TempDir(), "WORKBENCH_CONFIG=" + filepath.Join(dir, "c.json")}
-	d := deskOf(t, serveForTest(t, environ), environ, "gone")
-	token := d.token
-	probes := func(ready int, want string) {
-		t.Helper()
-		d.token = ""
-		if status, got := d.send("GET", "/probes/healthz", ""); status != http.StatusOK || strings.TrimSpace(got) != `{"status":"alive"}` {
-			t.Errorf("got %d %s, want it alive", status, got)
-		}
-		if status, got := d.send("GET", "/probes/readyz", ""); status != ready || strings.TrimSpace(got) != want {
-			t.Errorf("got %d %s, want %d %s", status, got, ready, want)
-		}
-		d.token = token
-	}
-	if status, got := d.send("POST", "/initialize", `{}`); status != http.StatusServiceUnavailable {
-		t.Errorf("got %d %s of a folder that is not there", status, got)
-	}
-	probes(http.StatusServiceUnavailable, `{"checks":{"open":true,"store":true,"workflow":false},"status":"not_ready"}`)
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"net/http/httputil"
 	"os"
 	"path/filepath"
@@ -15,7 +14,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 )
 
 // A desktop is a client of the commands of a workbench that serves over HTTP.
@@ -294,68 +292,6 @@ func TestFaultG78_LimitedToken(t *testing.T) {
 		if strings.Contains(got, "secret-dir-name") || tool == "workbench_open_toolbox" && !strings.Contains(got, "cannot be served at present") {
 			t.Errorf("%s over MCP: got %.600s, want that it cannot be served, without the folder", tool, got)
 		}
-	}
-}
-
-// A folder's commands call tools of the configuration, make requests and run
-// programs, and a configuration that is edited counts for those who come later.
-func TestDeskFolder(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("its programs are those of Unix")
-	}
-	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/away" {
-			http.Redirect(w, r, "/stock", http.StatusFound)
-			return
-		}
-		fmt.Fprintf(w, `{"copies":3,"key":%q}`, r.Header.Get("X-Key"))
-	}))
-	defer api.Close()
-	dir := t.TempDir()
-	writeFiles(t, dir, map[string]string{
-		"c.json":                      `{"toolboxes": {"flows": {"mcpServers": {"workflow": {"builtin": "workflow"}}}, "orders": {"mcpServers": {"desk": {"builtin": "commands", "commands": "orders"}}}}}`,
-		"orders/workflow.yaml":        "name: Orders\ndescription: d\npurpose: p\ntoolbox: flows\n",
-		"orders/commands/list.yaml":   "description: List\neffect: read\ntool: workflow/workflow_list\n",
-		"orders/commands/stock.yaml":  "description: Stock\neffect: read\nhttp: {url: \"" + api.URL + "/stock\", headers: {X-Key: \"${STOCK_KEY}\"}}\noutputs: {copies: /copies, key: /key}\nreply: \"{copies} copies, key {key}\"\n",
-		"orders/commands/away.yaml":   "description: Away\neffect: read\nhttp: {url: \"" + api.URL + "/away\"}\n",
-		"orders/commands/echo.yaml":   "description: Echo\neffect: read\nparams: {word: {type: string, description: w}}\nprocess: {argv: [echo, \"said {word}\"]}\n",
-		"orders/commands/fail.yaml":   "description: Fail\neffect: read\nprocess: {argv: [sh, -c, \"echo it broke >&2; exit 3\"]}\n",
-		"orders/commands/hang.yaml":   "description: Hang\neffect: read\nprocess: {argv: [sh, -c, \"sleep 300\"], timeout: 200ms}\n",
-		"orders/commands/absent.yaml": "description: Absent\neffect: read\nprocess: {argv: [no-such-program]}\n",
-	})
-	environ := []string{"XDG_STATE_HOME=" + t.TempDir(), "WORKBENCH_CONFIG=" + filepath.Join(dir, "c.json"), "STOCK_KEY=k1", "PATH=" + os.Getenv("PATH")}
-	s := serveForTest(t, environ)
-	d := deskOf(t, s, environ, "orders")
-	d.begin()
-	for command, want := range map[string]string{
-		"list":                     `"success":true`,
-		"stock":                    `3 copies, key k1`,
-		"away":                     `"success":false`,
-		"echo <word>hello</word>":  `said hello`,
-		"fail":                     `exit status 3; its last words: \"it broke\"`,
-		"hang":                     `it did not end within 200ms and was stopped`,
-		"absent":                   `no-such-program`,
-		"echo":                     `"missing":["word"]`,
-		"echo <word>a</word> and ": `"code":422`,
-	} {
-		if got := d.execute(command); !strings.Contains(got, want) {
-			t.Errorf("%s: got %s, want %q", command, got, want)
-		}
-	}
-
-	writeFiles(t, dir, map[string]string{"orders/commands/new.yaml": "description: New\neffect: read\nprocess: {argv: [echo, new]}\n"})
-	writeFiles(t, dir, map[string]string{"c.json": `{"toolboxes": {"flows": {"description": "now described", "mcpServers": {"workflow": {"builtin": "workflow"}}}, "orders": {"mcpServers": {"desk": {"builtin": "commands", "commands": "orders"}}}}}`})
-	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
-		got := d.execute("new")
-		if strings.Contains(got, `"response_text":"new`) {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("got %s long after the configuration was edited, want the new command", got)
-		}
-	}
-	if got := d.execute("list"); !strings.Contains(got, `"success":true`) {
-		t.Errorf("got %s, want the tools to be called still", got)
 	}
 }
 

@@ -30,6 +30,18 @@ func (noTools) CallTool(context.Context, string, string, string, json.RawMessage
 	return nil, errors.New("there are no tools")
 }
 
+// shop is a configuration with the example.
+const shop = `{"toolboxes": {"example": {"mcpServers": {"desk": {"builtin": "commands", "commands": "example"}}}}}`
+
+func parse(t *testing.T, text string, lookup func(string) (string, bool)) *config.Config {
+	t.Helper()
+	cfg, err := config.Parse("test.json", []byte(text), lookup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cfg
+}
+
 // newHost has a host of a configuration, with a store of its own, and this environment.
 func newHost(t *testing.T, text string, tools Tools, log zerolog.Logger, environ map[string]string) *Host {
 	t.Helper()
@@ -37,11 +49,9 @@ func newHost(t *testing.T, text string, tools Tools, log zerolog.Logger, environ
 		return store.OpenSQLite(ctx, filepath.Join(t.TempDir(), "conversations.db"), func(err error) { t.Error(err) }, store.Options{})
 	}, log)
 	lookup := func(name string) (string, bool) { v, ok := environ[name]; return v, ok }
-	cfg, err := config.Parse("test.json", []byte(text), lookup)
-	if err != nil {
-		t.Fatal(err)
-	}
-	h := New(cfg, Options{Tools: tools, Store: kept, HTTP: http.DefaultClient, Programs: child.Runner{Start: child.Start, Lookup: lookup}, Logger: log})
+	cfg := parse(t, text, lookup)
+	h := New(cfg, Options{Tools: tools, Store: kept, HTTP: http.DefaultClient, Programs: child.Runner{Start: child.Start, Lookup: lookup}, Logger: log,
+		Reveal: func(_ context.Context, _ *config.Config, text string) (string, error) { return text, nil }})
 	t.Cleanup(func() {
 		h.Close()
 		kept.Close()

@@ -1,10 +1,12 @@
-package main
+package commandhost
 
 import (
 	"os"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/rs/zerolog"
 )
 
 // The lines with curl in the documentation do what stands below them.
@@ -15,9 +17,7 @@ func TestDocumentedCalls(t *testing.T) {
 	}
 	_, text2, _ := strings.Cut(string(text), "## Trying it\n")
 	section, _, _ := strings.Cut(text2, "\n## ")
-	environ := []string{"XDG_STATE_HOME=" + t.TempDir(), "XDG_CONFIG_HOME=" + t.TempDir()}
-	s := runForTest(t, environ, "commands", "serve", "example", "--http", "127.0.0.1:0")
-	d := deskOf(t, s, environ, "example")
+	d := &desktop{t: t, host: newHost(t, shop, noTools{}, zerolog.Nop(), nil), box: "example"}
 	call := regexp.MustCompile(`^\$ curl -s -H "\$AUTH" (?:--json '(.*)' )?"?\$DESK([^ "]*)"?$`)
 	id := regexp.MustCompile(`[0-9a-f]{32}`)
 	calls, lines := 0, strings.Split(section, "\n")

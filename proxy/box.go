@@ -215,11 +215,11 @@ func (s *Session) installs(name string) *toolbox.Server {
 func (s *Session) absent(name string) *toolbox.Server {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	of, ok := s.spaces.exposes(name)
-	if !ok || s.boxes[of.toolbox] == nil {
+	of, ok := s.spaces.Exposes(name)
+	if !ok || s.boxes[of.Toolbox] == nil {
 		return nil
 	}
-	if srv, ok := s.boxes[of.toolbox].Server(of.server); ok {
+	if srv, ok := s.boxes[of.Toolbox].Server(of.Server); ok {
 		if st := srv.Status(); st.State != toolbox.Ready && st.Tools == 0 {
 			return srv
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/incoming"
 	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/proxy/naming"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
@@ -95,7 +96,7 @@ func newSession(p *Proxy, who principal.Principal, user *account.Account, send f
 		begin:   begin,
 	}
 	s.view.Store(p.view.Load())
-	s.spaces, s.claims = s.view.Load().spaces, newClaims()
+	s.spaces, s.claims = s.view.Load().spaces, naming.NewClaims()
 	s.routes = s.build()
 	s.told = maps.Clone(s.routes.lists[legacyEra])
 	return s

@@ -249,7 +249,7 @@ func (s *Session) known(only string) (servers []*toolbox.Server, searched []find
 	for i := range searched {
 		for j := range searched[i].Entries {
 			if e := &searched[i].Entries[j]; e.URI != "" {
-				e.URI = places.shown(servers[i], e.URI)
+				e.URI = places.Shown(servers[i], e.URI)
 			}
 		}
 	}

@@ -15,7 +15,7 @@ import (
 // withoutOutputSchema gives the edit that takes the schema of a tool's structured content out of its definition: a client that
 // knows the schema would refuse a preview, which has none.
 func withoutOutputSchema(it *toolbox.Item) []wire.Edit {
-	return eras.Without(it.Raw, wire.Span{Start: 0, End: len(it.Raw)}, "outputSchema")
+	return eras.Without(it.Raw, wire.Whole(it.Raw), "outputSchema")
 }
 
 // readResult answers workbench_read_result.
@@ -99,7 +99,7 @@ func (s *Session) readKept(c *call, uri string) {
 			return
 		}
 		if f.modern != nil {
-			result = wire.Splice(nil, result, eras.ResultToModern(result, wire.Span{Start: 0, End: len(result)}, true)...)
+			result = wire.Splice(nil, result, eras.ResultToModern(result, wire.Whole(result), true)...)
 		}
 		f.reply(result)
 	})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/proxy/naming"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
@@ -226,7 +227,7 @@ func (s *Session) updated(srv *toolbox.Server, m *wire.Message) {
 	s.mu.Lock()
 	names := s.namesOfLocked(srv, uri)
 	legacy, alias, name := s.greeted(), names[0], names[len(names)-1]
-	if _, listed := s.routes.places.aliases[identity{srv, uri}]; listed && !s.watched[name] || s.watched[alias] {
+	if _, listed := s.routes.places.Aliases[naming.Identity{Server: srv, Key: uri}]; listed && !s.watched[name] || s.watched[alias] {
 		name = alias
 	}
 	to := make(map[*flight]string)

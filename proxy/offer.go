@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/internal/signature"
 	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/proxy/naming"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
@@ -15,7 +16,7 @@ type offer struct {
 	server  string
 	tools   []toolbox.Item // those that were asked for
 	all     int            // how many the server has
-	exposed map[identity]string
+	exposed map[naming.Identity]string
 	detail  detail
 	stubs   bool // signatures declare the tools as methods of TypeScript, for scripts
 	cost    size
@@ -146,7 +147,7 @@ func (o *offer) describeTool(it *toolbox.Item, d detail) json.RawMessage {
 	out := wire.AppendQuote([]byte(`{"name":`), it.Key.Verbatim())
 	out = wire.AppendQuote(append(out, `,"server":`...), it.Server.Name)
 	out = wire.AppendQuote(append(out, `,"toolbox":`...), it.Server.Toolbox)
-	out = wire.AppendQuote(append(out, `,"exposed_name":`...), o.exposed[identity{it.Server, it.Key.Verbatim()}])
+	out = wire.AppendQuote(append(out, `,"exposed_name":`...), o.exposed[naming.Identity{Server: it.Server, Key: it.Key.Verbatim()}])
 	parts := definition(it)
 	if d == defined {
 		return append(appendDefinition(out, parts), '}')
@@ -181,7 +182,7 @@ func definitionParts() []string {
 // definition gives the parts as the server wrote them; nil are those that are not there.
 func definition(it *toolbox.Item) (parts [4][]byte) {
 	var at [4]wire.Span
-	if wire.Find(it.Raw, wire.Span{Start: 0, End: len(it.Raw)}, definitionParts(), at[:]) != nil {
+	if wire.Find(it.Raw, wire.Whole(it.Raw), definitionParts(), at[:]) != nil {
 		return parts
 	}
 	for i, p := range at {

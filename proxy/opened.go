@@ -12,6 +12,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/lock"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy/meta"
+	"github.com/mcp-workbench/workbench/proxy/naming"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
@@ -78,7 +79,7 @@ type question struct {
 func (s *Session) opened(b *box, q question, modern *modern) []byte {
 	s.mu.Lock()
 	s.giveLocked(toolbox.Tools, b.Name)
-	exposed := s.routes.tools.shown
+	exposed := s.routes.tools.Shown
 	s.mu.Unlock()
 	r := result{Toolbox: b.Name, Description: meta.Describe(b.content.Load().description), Servers: []serverResult{}, Tools: []json.RawMessage{}}
 	starting, example := 0, ""
@@ -95,7 +96,7 @@ func (s *Session) opened(b *box, q question, modern *modern) []byte {
 		r.Servers = append(r.Servers, describeServer(srv, st))
 		items := srv.Items(toolbox.Tools)
 		if len(items) > 0 && example == "" {
-			example = exposed[identity{srv, items[0].Key.Verbatim()}]
+			example = exposed[naming.Identity{Server: srv, Key: items[0].Key.Verbatim()}]
 		}
 		offers = append(offers, &offer{server: srv.Name, tools: asked.of(items, exposed), all: len(items), exposed: exposed, detail: q.detail, stubs: s.isMeta(meta.ScriptTool)})
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/proxy/naming"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
@@ -108,7 +109,7 @@ func (s *Session) wakeAndCall(c *call, name string, srv *toolbox.Server) {
 		if b, err := s.box(srv.Toolbox); err == nil {
 			s.wake(f.ctx, b, true, srv.Name)
 		}
-		to, err := s.meant(toolbox.Tools, want{tool: name})
+		to, err := s.meant(toolbox.Tools, naming.Want{Tool: name})
 		if err != nil {
 			f.fail(s.notMeant(toolbox.Tools, name, err))
 			return

@@ -80,7 +80,7 @@ func (s *Session) reload(v *view) {
 		return
 	}
 	s.view.Store(v)
-	s.spaces = v.spaces.with(s.spaces)
+	s.spaces = v.spaces.With(s.spaces)
 	s.opening++ // what changes is told at the end, together
 	var staying []*box
 	for name, b := range s.boxes {

@@ -9,6 +9,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/proxy/naming"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
@@ -88,7 +89,7 @@ func (p *Proxy) watched(srv *toolbox.Server, own string) bool {
 
 // noResource words why a uri leads to no server.
 func noResource(uri string, why error, modern bool) error {
-	if errors.Is(why, errUnknown) {
+	if errors.Is(why, naming.ErrUnknown) {
 		why = errors.New("no open toolbox has a server with it")
 	}
 	code := eras.NoResource
@@ -108,23 +109,23 @@ func (s *Session) locate(uri string) (srv *toolbox.Server, own string, err error
 	for _, b := range s.openLocked() {
 		all = append(all, b.Servers()...)
 	}
-	if isAlias(uri) {
+	if naming.IsAlias(uri) {
 		for _, srv := range all {
-			if own, ok := ownURI(srv, uri); ok {
+			if own, ok := naming.OwnURI(srv, uri); ok {
 				return srv, own, nil
 			}
 		}
-		return nil, "", errUnknown
+		return nil, "", naming.ErrUnknown
 	}
-	srv, err = s.routes.places.find(uri, all)
+	srv, err = s.routes.places.Find(uri, all)
 	return srv, uri, err
 }
 
 // namesOfLocked are the uris by which the client may know a resource of a server: its own, if that may lead there, and
 // the one that says whose it is.
 func (s *Session) namesOfLocked(srv *toolbox.Server, own string) []string {
-	names := []string{placeURI(srv, own)}
-	if s.routes.places.knows(srv, own) {
+	names := []string{naming.PlaceURI(srv, own)}
+	if s.routes.places.Knows(srv, own) {
 		names = append(names, own)
 	}
 	return names
@@ -137,12 +138,12 @@ func (s *Session) getPrompt(c *call) {
 		c.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: "params.name is missing or not a string"})
 		return
 	}
-	to, err := s.meant(toolbox.Prompts, want{tool: name})
+	to, err := s.meant(toolbox.Prompts, naming.Want{Tool: name})
 	if err != nil {
 		s.refuse(c, name, s.notMeant(toolbox.Prompts, name, err))
 		return
 	}
-	s.forward(c, to.server, to.key, wire.Edit{Span: c.Name, New: to.name})
+	s.forward(c, to.Server, to.Key, wire.Edit{Span: c.Name, New: to.Name})
 }
 
 // complete forwards a request for completions to the server of the prompt or
@@ -154,12 +155,12 @@ func (s *Session) complete(c *call) {
 		return
 	}
 	if name, ok := wire.Unquote(c.Bytes(out[0])); ok {
-		to, err := s.meant(toolbox.Prompts, want{tool: name})
+		to, err := s.meant(toolbox.Prompts, naming.Want{Tool: name})
 		if err != nil {
 			c.fail(s.notMeant(toolbox.Prompts, name, err))
 			return
 		}
-		s.forward(c, to.server, to.key, wire.Edit{Span: out[0], New: to.name})
+		s.forward(c, to.Server, to.Key, wire.Edit{Span: out[0], New: to.Name})
 		return
 	}
 	uri, _ := wire.Unquote(c.Bytes(out[1]))

@@ -9,8 +9,8 @@ import (
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/habits"
-	"github.com/mcp-workbench/workbench/internal/reshape"
 	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/proxy/naming"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
@@ -22,44 +22,20 @@ const (
 	modernEra            // 2026-07-28: lists never vary as a side effect of a call
 )
 
-// route is where a name leads.
-type route struct {
-	server *toolbox.Server
-	key    string // the server's own name, or the one that the configuration gives it
-	name   []byte // what its server calls it, as a JSON string token
-	// arguments says what becomes of those of a tool; nil if they go to the server as they are.
-	arguments *reshape.Arguments
-	added     bool // a legacy client has it because a toolbox was opened
-	// tasks says that its server is of the legacy era and may make a task of a call, mustTask that it makes one of each.
-	tasks, mustTask bool
-	held            string // why it is not offered: then it leads nowhere
-	// dormant says that its toolbox is to be opened first.
-	dormant bool
-}
-
-func (r route) identity() identity { return identity{r.server, r.key} }
-
 // routes is what the client sees at one moment, for both eras. It is made anew
 // when something changes and never changed after.
 type routes struct {
-	tools    *directory
-	prompts  *directory
-	mirrored map[identity]*mcp.Tool     // tools whose arguments HTTP headers repeat
-	places   *places                    // of resources and their templates
-	lists    [2]map[toolbox.Kind][]byte // the JSON arrays
-}
-
-// identity names an item of a server for good: names that clients see are
-// derived from it, never the other way round.
-type identity struct {
-	server *toolbox.Server
-	key    string
+	tools    *naming.Directory
+	prompts  *naming.Directory
+	mirrored map[naming.Identity]*mcp.Tool // tools whose arguments HTTP headers repeat
+	places   *naming.Places                // of resources and their templates
+	lists    [2]map[toolbox.Kind][]byte    // the JSON arrays
 }
 
 // build makes the routes from what the servers offer now.
 func (s *Session) build() *routes {
 	r := &routes{
-		mirrored: make(map[identity]*mcp.Tool),
+		mirrored: make(map[naming.Identity]*mcp.Tool),
 	}
 	boxes, all := s.openLocked(), s.boxesLocked()
 	tools := gather(boxes, toolbox.Tools)
@@ -71,21 +47,20 @@ func (s *Session) build() *routes {
 	r.tools = s.directory(toolbox.Tools, tools, boxes)
 	r.prompts = s.directory(toolbox.Prompts, gather(boxes, toolbox.Prompts), boxes)
 	r.mirror(tools)
-	ofApps, apps := pages(gather(boxes, toolbox.Tools))
-	located := slices.Clone(ofApps)
+	ofApps, apps := naming.Pages(gather(boxes, toolbox.Tools))
+	var located []naming.Identity
 	for _, it := range slices.Concat(gather(boxes, toolbox.Resources), gather(boxes, toolbox.Templates)) {
-		located = append(located, identity{it.Server, it.Key.Verbatim()})
+		located = append(located, naming.Identity{Server: it.Server, Key: it.Key.Verbatim()})
 	}
-	var groups [][]identity
+	var groups [][]naming.Identity
 	for srv := range s.skills {
 		groups = append(groups, s.skillURIsLocked(srv)...)
 	}
-	r.places = newPlaces(s.claims, located, groups)
-	r.places.pages = ofApps
-	r.tools.ofApps(apps)
+	r.places = naming.NewPlaces(s.claims, ofApps, located, groups)
+	r.tools.OfApps(apps)
 	s.sharePages.Store(len(apps) > 1)
 	for e := range r.lists {
-		list := func(k toolbox.Kind, boxes []*box, names map[identity]string) []byte {
+		list := func(k toolbox.Kind, boxes []*box, names map[naming.Identity]string) []byte {
 			var items []toolbox.Item
 			for _, b := range boxes {
 				items = append(items, s.offered(b, k, era(e))...)
@@ -93,10 +68,10 @@ func (s *Session) build() *routes {
 			return s.render(r.places, k, items, names)
 		}
 		r.lists[e] = map[toolbox.Kind][]byte{
-			toolbox.Tools:     list(toolbox.Tools, all, r.tools.shown),
-			toolbox.Prompts:   list(toolbox.Prompts, boxes, r.prompts.shown),
-			toolbox.Resources: list(toolbox.Resources, boxes, r.places.aliases),
-			toolbox.Templates: list(toolbox.Templates, boxes, r.places.aliases),
+			toolbox.Tools:     list(toolbox.Tools, all, r.tools.Shown),
+			toolbox.Prompts:   list(toolbox.Prompts, boxes, r.prompts.Shown),
+			toolbox.Resources: list(toolbox.Resources, boxes, r.places.Aliases),
+			toolbox.Templates: list(toolbox.Templates, boxes, r.places.Aliases),
 		}
 	}
 	return r
@@ -139,17 +114,17 @@ func (s *Session) shows(b *box, k toolbox.Kind, e era) bool {
 }
 
 // directory makes the directory of a list: of what is offered, and after that of what is held back.
-func (s *Session) directory(k toolbox.Kind, items []toolbox.Item, boxes []*box) *directory {
+func (s *Session) directory(k toolbox.Kind, items []toolbox.Item, boxes []*box) *naming.Directory {
 	marked := s.marked()
-	to := make([]route, 0, len(items))
+	to := make([]naming.Route, 0, len(items))
 	add := func(it *toolbox.Item, held string) {
 		b := s.boxes[it.Server.Toolbox]
 		may, must := tasksOf(it)
-		to = append(to, route{
-			tasks: may, mustTask: must,
-			server: it.Server, key: it.Key.Verbatim(), name: it.Token(), arguments: it.Arguments(), held: held,
-			added:   !slices.Contains(marked, it.Server.Toolbox) && b.listed,
-			dormant: b.dormant,
+		to = append(to, naming.Route{
+			Tasks: may, MustTask: must,
+			Server: it.Server, Key: it.Key.Verbatim(), Name: it.Token(), Arguments: it.Arguments(), Held: held,
+			Added:   !slices.Contains(marked, it.Server.Toolbox) && b.listed,
+			Dormant: b.dormant,
 		})
 	}
 	for i := range items {
@@ -162,7 +137,7 @@ func (s *Session) directory(k toolbox.Kind, items []toolbox.Item, boxes []*box) 
 			}
 		}
 	}
-	return newDirectory(k, s.spaces, s.claims, to, s.plain)
+	return naming.NewDirectory(k, s.spaces, s.claims, to, s.plain)
 }
 
 // tasksOf reports whether a legacy server's tool may make tasks of calls, and whether it must.
@@ -174,13 +149,13 @@ func tasksOf(it *toolbox.Item) (may, must bool) {
 }
 
 // meant says who is meant by the name of a tool or prompt.
-func (s *Session) meant(k toolbox.Kind, w want) (route, error) {
+func (s *Session) meant(k toolbox.Kind, w naming.Want) (naming.Route, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if k == toolbox.Prompts {
-		return s.routes.prompts.meant(w)
+		return s.routes.prompts.Meant(w)
 	}
-	return s.routes.tools.meant(w)
+	return s.routes.tools.Meant(w)
 }
 
 // giveLocked notes that the client is given the names of a list, and those by which tools of a toolbox are called, if
@@ -195,12 +170,12 @@ func (s *Session) giveLocked(k toolbox.Kind, box string) {
 func (r *routes) give(k toolbox.Kind, box string) bool {
 	switch k {
 	case toolbox.Tools:
-		given := r.places.givePages()
-		return r.tools.give(box) && given
+		given := r.places.GivePages()
+		return r.tools.Give(box) && given
 	case toolbox.Prompts:
-		return r.prompts.give("")
+		return r.prompts.Give("")
 	default:
-		return r.places.give()
+		return r.places.Give()
 	}
 }
 
@@ -226,9 +201,9 @@ func (r *routes) mirror(tools []toolbox.Item) {
 		if !bytes.Contains(it.Raw, []byte(`"x-mcp-header"`)) {
 			continue
 		}
-		schema, err := wire.FindPath(it.Raw, wire.Span{Start: 0, End: len(it.Raw)}, "inputSchema")
+		schema, err := wire.FindPath(it.Raw, wire.Whole(it.Raw), "inputSchema")
 		if err == nil && schema.Present() {
-			r.mirrored[identity{it.Server, it.Key.Verbatim()}] = &mcp.Tool{RawInputSchema: it.Raw[schema.Start:schema.End]}
+			r.mirrored[naming.Identity{Server: it.Server, Key: it.Key.Verbatim()}] = &mcp.Tool{RawInputSchema: it.Raw[schema.Start:schema.End]}
 		}
 	}
 }
@@ -239,22 +214,22 @@ func (s *Session) Mirrored(name []byte) *mcp.Tool {
 	text, _ := wire.Unquote(name)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	to, _ := s.routes.tools.meant(want{tool: text})
-	return s.routes.mirrored[to.identity()]
+	to, _ := s.routes.tools.Meant(naming.Want{Tool: text})
+	return s.routes.mirrored[to.Identity()]
 }
 
 // render makes the JSON array of one list: the items' own bytes, with the name
 // replaced where the client sees another.
-func (s *Session) render(p *places, k toolbox.Kind, items []toolbox.Item, names map[identity]string) []byte {
+func (s *Session) render(p *naming.Places, k toolbox.Kind, items []toolbox.Item, names map[naming.Identity]string) []byte {
 	out := []byte{'['}
 	if k == toolbox.Tools {
 		for _, t := range s.view.Load().meta {
 			out = append(comma(out), t.Definition...)
 		}
 	}
-	seen := make(map[identity]bool)
+	seen := make(map[naming.Identity]bool)
 	for _, it := range items {
-		id := identity{it.Server, it.Key.Verbatim()}
+		id := naming.Identity{Server: it.Server, Key: it.Key.Verbatim()}
 		if seen[id] {
 			continue
 		}
@@ -269,7 +244,7 @@ func (s *Session) render(p *places, k toolbox.Kind, items []toolbox.Item, names 
 			slices.SortFunc(edits, func(x, y wire.Edit) int { return x.Span.Start - y.Span.Start })
 		}
 		if k == toolbox.Tools {
-			if pages := p.pageEdits(it.Server, it.Raw, all(it.Raw)); pages != nil {
+			if pages := p.PageEdits(it.Server, it.Raw, wire.Whole(it.Raw)); pages != nil {
 				edits = append(edits, pages...)
 				slices.SortFunc(edits, func(x, y wire.Edit) int { return x.Span.Start - y.Span.Start })
 			}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/proxy/naming"
 	"github.com/mcp-workbench/workbench/toolbox"
 	"github.com/mcp-workbench/workbench/toolbox/offered"
 )
@@ -20,7 +21,7 @@ type selection struct {
 }
 
 // of gives those of a server's tools that were asked for.
-func (s *selection) of(tools []toolbox.Item, exposed map[identity]string) []toolbox.Item {
+func (s *selection) of(tools []toolbox.Item, exposed map[naming.Identity]string) []toolbox.Item {
 	if s.patterns == nil {
 		return tools
 	}
@@ -28,7 +29,7 @@ func (s *selection) of(tools []toolbox.Item, exposed map[identity]string) []tool
 	for _, it := range tools {
 		fits := false
 		for _, p := range s.patterns {
-			if picks(p, &it, exposed[identity{it.Server, it.Key.Verbatim()}]) {
+			if picks(p, &it, exposed[naming.Identity{Server: it.Server, Key: it.Key.Verbatim()}]) {
 				s.found = append(s.found, p)
 				fits = true
 			}

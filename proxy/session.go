@@ -14,6 +14,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/results"
 	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/proxy/naming"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
@@ -67,8 +68,8 @@ type Session struct {
 	skills  map[*toolbox.Server]*serverSkills // of servers whose skills were listed
 	listens map[*flight]*subscription
 	routes  *routes
-	spaces  *spaces // of all configurations that the session worked by
-	claims  *claims
+	spaces  *naming.Spaces // of all configurations that the session worked by
+	claims  *naming.Claims
 	told    map[toolbox.Kind][]byte // the lists that a legacy client knows or was told to read
 	opening int                     // opens under way: their list changes are told once, at the end
 	overdue bool                    // and those of a reload with them

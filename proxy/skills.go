@@ -10,6 +10,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/proxy/naming"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
@@ -76,36 +77,36 @@ func (s *Session) listSkills(f *flight) []byte {
 	reply := append(f.skillReply(), `"skills":[`...)
 	for i, srv := range servers {
 		for _, k := range lists[i] {
-			reply = wire.Splice(comma(reply), k.raw, places.skillEdits(srv, k.raw, all(k.raw))...)
+			reply = wire.Splice(comma(reply), k.raw, skillEdits(places, srv, k.raw, wire.Whole(k.raw))...)
 		}
 	}
 	return append(reply, "]}"...)
 }
 
 // noteSkills remembers whose the uris of skills are, and gives the places that the client knows them by.
-func (s *Session) noteSkills(servers []*toolbox.Server, lists [][]skill) *places {
+func (s *Session) noteSkills(servers []*toolbox.Server, lists [][]skill) *naming.Places {
 	s.keepSkills(servers, lists)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	places := s.routes.places
 	for _, srv := range servers {
 		for _, group := range s.skillURIsLocked(srv) {
-			places.holdAll(group)
+			places.HoldAll(group)
 		}
 	}
 	return places
 }
 
 // skillURIsLocked gives the uris of a server's skills, as far as they are known, a slice for each skill. s.mu must be held.
-func (s *Session) skillURIsLocked(srv *toolbox.Server) (groups [][]identity) {
+func (s *Session) skillURIsLocked(srv *toolbox.Server) (groups [][]naming.Identity) {
 	kept := s.skills[srv]
 	if kept == nil {
 		return nil
 	}
 	for _, uris := range kept.uris {
-		group := make([]identity, len(uris))
+		group := make([]naming.Identity, len(uris))
 		for i, uri := range uris {
-			group[i] = identity{srv, uri}
+			group[i] = naming.Identity{Server: srv, Key: uri}
 		}
 		groups = append(groups, group)
 	}
@@ -161,7 +162,7 @@ func newSkill(raw []byte) skill {
 		}
 	}
 	root := ""
-	for _, span := range skillPlaces(raw, all(raw)) {
+	for _, span := range skillPlaces(raw, wire.Whole(raw)) {
 		uri, _ := wire.Unquote(raw[span.Start:span.End])
 		if add(uri); root == "" { // the first is that of the manifest
 			root, _, _ = cutLast(uri)
@@ -202,10 +203,10 @@ func skillPlaces(raw []byte, in wire.Span) (found []wire.Span) {
 }
 
 // skillEdits gives the edits that put the uris by which the client knows a server's resources into the entry of a skill.
-func (p *places) skillEdits(srv *toolbox.Server, raw []byte, in wire.Span) (edits []wire.Edit) {
+func skillEdits(p *naming.Places, srv *toolbox.Server, raw []byte, in wire.Span) (edits []wire.Edit) {
 	for _, span := range skillPlaces(raw, in) {
 		uri, _ := wire.Unquote(raw[span.Start:span.End])
-		if alias, ok := p.aliases[identity{srv, uri}]; ok {
+		if alias, ok := p.Alias(srv, uri); ok {
 			edits = append(edits, wire.Edit{Span: span, New: wire.AppendQuote(nil, alias)})
 		}
 	}
@@ -253,7 +254,7 @@ func (s *Session) agreedSkill(f *flight, srv *toolbox.Server, uri string) {
 	if i := slices.IndexFunc(list, is); i >= 0 {
 		raw := list[i].Raw
 		s.mu.Lock()
-		edits := s.routes.places.skillEdits(srv, raw, all(raw))
+		edits := skillEdits(s.routes.places, srv, raw, wire.Whole(raw))
 		s.mu.Unlock()
 		f.reply(append(wire.Splice(append(f.skillReply(), `"skill":`...), raw, edits...), '}'))
 		return
@@ -276,16 +277,16 @@ func (s *Session) locateSkill(f *flight, uri string) (srv *toolbox.Server, own s
 	s.mu.Lock()
 	listed := len(s.skills) > 0
 	s.mu.Unlock()
-	if !listed && len(servers) > 1 && !isAlias(uri) {
+	if !listed && len(servers) > 1 && !naming.IsAlias(uri) {
 		s.listSkills(f)
 	}
 	srv, own, err = s.locate(strings.TrimSuffix(uri, "/"))
 	switch {
 	case err == nil && hasSkills(srv):
 		return srv, own, nil
-	case len(servers) == 1 && !isAlias(uri):
+	case len(servers) == 1 && !naming.IsAlias(uri):
 		return servers[0], uri, nil
-	case err == nil || err == errUnknown:
+	case err == nil || err == naming.ErrUnknown:
 		err = fmt.Errorf("no server with skills has it")
 	}
 	return nil, "", err
@@ -301,7 +302,7 @@ func (f *flight) withSkills(m *wire.Message) *wire.Message {
 	var edits []wire.Edit
 	for _, span := range skillPlaces(m.Raw, in) {
 		uri, _ := wire.Unquote(m.Raw[span.Start:span.End])
-		edits = append(edits, wire.Edit{Span: span, New: wire.AppendQuote(nil, placeURI(srv, uri))})
+		edits = append(edits, wire.Edit{Span: span, New: wire.AppendQuote(nil, naming.PlaceURI(srv, uri))})
 	}
 	return edited(m, edits)
 }

@@ -56,7 +56,7 @@ func (s *Session) skillLines(b *box, modern *modern) (told []skillResult) {
 			continue
 		}
 		for _, it := range srv.Items(toolbox.Skills) {
-			uri := places.shown(srv, it.Key.Verbatim())
+			uri := places.Shown(srv, it.Key.Verbatim())
 			name, description := toolbox.AboutSkill(&it)
 			one := skillResult{foreign.NewName(name).String(), srv.Name, foreign.NewText(uri).String(), cut.At(foreign.NewText(description).String(), maxSummary)}
 			if len(uri) <= maxSkillURI && one.URI == uri { // by what is shown of another it could not be read

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/internal/account"
 	"github.com/mcp-workbench/workbench/internal/taskbook"
+	"github.com/mcp-workbench/workbench/proxy/naming"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
@@ -45,7 +46,7 @@ type tasks struct {
 
 	mu      sync.Mutex
 	shown   map[string]*list.Element // by the id that the client sees
-	servers map[address]*serverTasks
+	servers map[naming.Address]*serverTasks
 }
 
 // serverTasks are those of one server.
@@ -56,7 +57,7 @@ type serverTasks struct {
 }
 
 func newTasks(book *taskbook.Book, user string, begin func(func(context.Context))) *tasks {
-	return &tasks{book: book, user: user, begin: begin, shown: make(map[string]*list.Element), servers: make(map[address]*serverTasks)}
+	return &tasks{book: book, user: user, begin: begin, shown: make(map[string]*list.Element), servers: make(map[naming.Address]*serverTasks)}
 }
 
 // learn remembers a task and returns the id that the client is to see.
@@ -67,10 +68,10 @@ func (t *tasks) learn(srv *toolbox.Server, id string) string { return t.keep(srv
 func (t *tasks) keep(srv *toolbox.Server, id, known string, done []byte) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	of := t.servers[addressOf(srv)]
+	of := t.servers[naming.AddressOf(srv)]
 	if of == nil {
 		of = &serverTasks{byID: make(map[string]*list.Element)}
-		t.servers[addressOf(srv)] = of
+		t.servers[naming.AddressOf(srv)] = of
 	}
 	if e := of.byID[id]; e != nil {
 		old := e.Value.(*task)
@@ -82,8 +83,8 @@ func (t *tasks) keep(srv *toolbox.Server, id, known string, done []byte) string 
 		t.forgetLocked(t.mostLocked())
 	}
 	shown := id
-	if _, taken := t.shown[id]; taken || strings.HasPrefix(id, aliasScheme) {
-		shown = aliasURI(srv, id)
+	if _, taken := t.shown[id]; taken || strings.HasPrefix(id, naming.AliasScheme) {
+		shown = naming.AliasURI(srv, id)
 	}
 	if _, taken := t.shown[known]; known != "" && !taken {
 		shown = known
@@ -141,7 +142,7 @@ func (t *tasks) close() {
 func (t *tasks) withdraw(a *toolbox.Ask) {
 	t.mu.Lock()
 	var of []*taskQuestions
-	if s := t.servers[addressOf(a.Server)]; s != nil {
+	if s := t.servers[naming.AddressOf(a.Server)]; s != nil {
 		for e := s.order.Front(); e != nil; e = e.Next() {
 			of = append(of, e.Value.(*task).asked)
 		}
@@ -161,7 +162,7 @@ func (t *tasks) find(shown string) (task, bool) {
 		return task{}, false
 	}
 	found := e.Value.(*task)
-	t.servers[addressOf(found.server)].order.MoveToBack(e)
+	t.servers[naming.AddressOf(found.server)].order.MoveToBack(e)
 	return *found, true
 }
 
@@ -169,7 +170,7 @@ func (t *tasks) find(shown string) (task, bool) {
 func (t *tasks) of(srv *toolbox.Server, id string) (task, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if of := t.servers[addressOf(srv)]; of != nil {
+	if of := t.servers[naming.AddressOf(srv)]; of != nil {
 		if e := of.byID[id]; e != nil {
 			return *e.Value.(*task), true
 		}
@@ -187,6 +188,6 @@ func (t *tasks) shownAs(srv *toolbox.Server, id string) (string, bool) {
 func (t *tasks) renames(srv *toolbox.Server) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	of := t.servers[addressOf(srv)]
+	of := t.servers[naming.AddressOf(srv)]
 	return of != nil && of.renamed > 0
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/proxy/naming"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
@@ -87,7 +88,7 @@ func (d *taskDesk) recall(f *flight, shown string) (task, bool) {
 		return task{}, false
 	}
 	id := shown
-	if own, renamed := strings.CutPrefix(shown, aliasURI(srv, "")); renamed {
+	if own, renamed := strings.CutPrefix(shown, naming.AliasURI(srv, "")); renamed {
 		id = own
 	}
 	if d.tasks.keep(srv, id, shown, nil) != shown {

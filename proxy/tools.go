@@ -12,6 +12,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/nearest"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy/meta"
+	"github.com/mcp-workbench/workbench/proxy/naming"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
@@ -36,9 +37,9 @@ func (s *Session) callTool(c *call) {
 		s.profile.seen(func(h *habits.Habit) { h.Calls = true })
 	}
 	switch {
-	case err == nil && to.dormant:
-		s.wakeAndCall(c, name, to.server)
-	case err == nil && to.server.Asks(to.name):
+	case err == nil && to.Dormant:
+		s.wakeAndCall(c, name, to.Server)
+	case err == nil && to.Server.Asks(to.Name):
 		if f := s.own(c); f != nil {
 			s.callAs(f, c.own(), to)
 		}
@@ -98,67 +99,67 @@ func toolName(token []byte) (string, bool) {
 }
 
 func isHeld(err error) bool {
-	_, held := errors.AsType[*heldError](err)
+	_, held := errors.AsType[*naming.HeldError](err)
 	return held
 }
 
 // named gives the tool of a name, and reports whether the client is seen for the first time to call one that was added to
 // its list.
-func (s *Session) named(c *call, name string) (to route, first bool, err error) {
+func (s *Session) named(c *call, name string) (to naming.Route, first bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	to, err = s.routes.tools.meant(want{tool: name})
-	return to, to.added && c.modern == nil && !s.profile.known().habit.Calls, err
+	to, err = s.routes.tools.Meant(naming.Want{Tool: name})
+	return to, to.Added && c.modern == nil && !s.profile.known().habit.Calls, err
 }
 
 // callAs sends a call to the tool that is meant, once a person has agreed to it if the configuration wants that.
-func (s *Session) callAs(f *flight, c *call, to route) {
-	if to.server.Asks(to.name) {
-		s.approvals.approve(f, c, to.asked(c.Bytes(c.Args)), func(c *call) { f.callNow(c, to) })
+func (s *Session) callAs(f *flight, c *call, to naming.Route) {
+	if to.Server.Asks(to.Name) {
+		s.approvals.approve(f, c, asked(to, c.Bytes(c.Args)), func(c *call) { f.callNow(c, to) })
 		return
 	}
 	f.callNow(c, to)
 }
 
 // asked is what a person is asked about before the tool is called.
-func (to *route) asked(arguments []byte) approval.Call {
+func asked(to naming.Route, arguments []byte) approval.Call {
 	if len(arguments) == 0 {
 		arguments = []byte("{}")
 	}
-	return approval.NewCall(to.server.Toolbox, to.server.Name, to.key, arguments)
+	return approval.NewCall(to.Server.Toolbox, to.Server.Name, to.Key, arguments)
 }
 
 // callNow sends a call to the tool that is meant, with the arguments that it is to have.
-func (f *flight) callNow(c *call, to route) {
+func (f *flight) callNow(c *call, to naming.Route) {
 	if !f.mayCall(c, to) {
 		return
 	}
-	name := wire.Edit{Span: c.Name, New: to.name}
-	if to.arguments == nil {
-		f.send(c, to.server, to.key, name)
+	name := wire.Edit{Span: c.Name, New: to.Name}
+	if to.Arguments == nil {
+		f.send(c, to.Server, to.Key, name)
 		return
 	}
 	var given []byte
 	if c.Args.Present() {
 		given = c.Bytes(c.Args)
 	}
-	arguments, err := to.arguments.Merge(given)
+	arguments, err := to.Arguments.Merge(given)
 	switch {
 	case err != nil:
 		f.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: "params." + err.Error()})
 	case c.Args.Present():
-		f.send(c, to.server, to.key, name, wire.Edit{Span: c.Args, New: arguments})
+		f.send(c, to.Server, to.Key, name, wire.Edit{Span: c.Args, New: arguments})
 	default:
 		member := append(append([]byte(`"arguments":`), arguments...), ',')
-		f.send(c, to.server, to.key, wire.Edit{Span: wire.At(c.Params.Start + 1), New: member}, name)
+		f.send(c, to.Server, to.Key, wire.Edit{Span: wire.At(c.Params.Start + 1), New: member}, name)
 	}
 }
 
 // mayCall notes whether the tool may make a task of the call, and refuses the call of one that must where the client takes
 // none.
-func (f *flight) mayCall(c *call, to route) bool {
-	f.tasks = to.tasks
-	if to.mustTask && c.modern != nil && !eras.HasExtension(c.modern.capabilities, eras.Tasks) {
+func (f *flight) mayCall(c *call, to naming.Route) bool {
+	f.tasks = to.Tasks
+	if to.MustTask && c.modern != nil && !eras.HasExtension(c.modern.capabilities, eras.Tasks) {
 		f.fail(lacks(eras.Tasks))
 		return false
 	}
@@ -168,7 +169,7 @@ func (f *flight) mayCall(c *call, to route) bool {
 // notMeant words why the name of a tool or prompt leads nowhere.
 func (s *Session) notMeant(k toolbox.Kind, name string, err error) error {
 	msg := err.Error()
-	if errors.Is(err, errUnknown) || s.isGone() {
+	if errors.Is(err, naming.ErrUnknown) || s.isGone() {
 		if srv := s.absent(name); srv != nil {
 			why := &toolbox.UnavailableError{Toolbox: srv.Toolbox, Server: srv.Name, Status: srv.Status()}
 			return &wire.Error{Code: wire.CodeInvalidParams, Message: fmt.Sprintf("%s not found: %q; %v", strings.TrimSuffix(string(k), "s"), foreign.NewName(name), why)}
@@ -190,15 +191,15 @@ func (s *Session) callUnlisted(c *call, name string) {
 	f.serve(func() {
 		f.narrate(s.openingServers()...)
 		s.openMarked(f.ctx)
-		to, err := s.meant(toolbox.Tools, want{tool: name})
+		to, err := s.meant(toolbox.Tools, naming.Want{Tool: name})
 		if srv := s.installs(name); err != nil && srv != nil {
 			f.narrate(srv)
 			srv.Settle(f.ctx)
 			s.refresh()
-			to, err = s.meant(toolbox.Tools, want{tool: name})
+			to, err = s.meant(toolbox.Tools, naming.Want{Tool: name})
 		}
 		switch {
-		case errors.As(err, new(*heldError)):
+		case errors.As(err, new(*naming.HeldError)):
 			f.fail(err)
 			return
 		case err != nil:
@@ -220,7 +221,7 @@ func (s *Session) hint(k toolbox.Kind, name string) string {
 		known = s.routes.prompts
 	}
 	s.mu.Unlock()
-	names := known.names()
+	names := known.Names()
 	near := nearest.Names(name, names, 3)
 	if near == nil {
 		switch {

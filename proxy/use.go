@@ -11,19 +11,19 @@ import (
 	"github.com/mcp-workbench/workbench/internal/signature"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy/meta"
+	"github.com/mcp-workbench/workbench/proxy/naming"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
-// want is a tool, or a prompt, as somebody names it.
-type want struct {
-	toolbox, server string // whose it is, as far as that is said
-	tool            string
-	arguments       wire.Span // of workbench_use_tool
+// usage is what the arguments of workbench_use_tool ask for.
+type usage struct {
+	naming.Want
+	arguments wire.Span // of the tool
 }
 
 // wanted reads the arguments in either form.
-func (s *Session) wanted(c *call) (want, error) {
-	var w want
+func (s *Session) wanted(c *call) (usage, error) {
+	var w usage
 	if !c.Args.Present() {
 		return w, fmt.Errorf("%s needs arguments: toolbox_name, tool_name and the tool's own arguments", meta.UseTool)
 	}
@@ -35,8 +35,8 @@ func (s *Session) wanted(c *call) (want, error) {
 	if !name.Present() {
 		name = out[1]
 	}
-	w.toolbox = s.toolboxName(c.Bytes(name))
-	w.tool, _ = wire.Unquote(c.Bytes(out[2]))
+	w.Toolbox = s.toolboxName(c.Bytes(name))
+	w.Tool, _ = wire.Unquote(c.Bytes(out[2]))
 	w.arguments = out[3]
 	if string(c.Bytes(w.arguments)) == "null" {
 		w.arguments = wire.Span{} // as some clients write that there are none
@@ -50,15 +50,15 @@ func (s *Session) wanted(c *call) (want, error) {
 			return w, fmt.Errorf("%s: tool: %s", meta.UseTool, text(err))
 		}
 		if in[0].Present() {
-			w.toolbox = s.toolboxName(c.Bytes(in[0]))
+			w.Toolbox = s.toolboxName(c.Bytes(in[0]))
 		}
-		w.server, _ = wire.Unquote(c.Bytes(in[1]))
-		w.tool, _ = wire.Unquote(c.Bytes(in[2]))
+		w.Server, _ = wire.Unquote(c.Bytes(in[1]))
+		w.Tool, _ = wire.Unquote(c.Bytes(in[2]))
 	}
 	switch {
-	case w.toolbox == "":
-		return w, fmt.Errorf("%s needs toolbox_name (or tool.toolbox)%s", meta.UseTool, s.owners(w.tool))
-	case w.tool == "":
+	case w.Toolbox == "":
+		return w, fmt.Errorf("%s needs toolbox_name (or tool.toolbox)%s", meta.UseTool, s.owners(w.Tool))
+	case w.Tool == "":
 		return w, fmt.Errorf("%s needs tool_name (or tool.name)", meta.UseTool)
 	case w.arguments.Present() && c.Raw[w.arguments.Start] == '"':
 		return w, fmt.Errorf("%s: arguments must be an object, and not a string that holds one", meta.UseTool)
@@ -114,14 +114,14 @@ func (s *Session) useTool(c *call) {
 	w, err := s.wanted(c)
 	var b *box
 	if err == nil {
-		b, err = s.box(w.toolbox)
+		b, err = s.box(w.Toolbox)
 	}
 	if err != nil {
-		s.refuse(c, w.tool, err)
+		s.refuse(c, w.Tool, err)
 		return
 	}
 	if b.Opened() {
-		if to, err := s.meant(toolbox.Tools, w); err == nil && !to.server.Asks(to.name) {
+		if to, err := s.meant(toolbox.Tools, w.Want); err == nil && !to.Server.Asks(to.Name) {
 			if f := s.take(c); f != nil {
 				s.use(f, c, w, to)
 			}
@@ -139,11 +139,11 @@ func (s *Session) useTool(c *call) {
 // openThenUse opens the toolbox, or waits until it has opened, and makes the
 // call. It waits for no other server than the one that is named; where none is,
 // several might have the tool.
-func (s *Session) openThenUse(f *flight, c *call, b *box, w want) {
-	whole := s.whole(w)
+func (s *Session) openThenUse(f *flight, c *call, b *box, w usage) {
+	whole := s.whole(w.Want)
 	var names []string
-	if srv, ok := b.Server(whole.server); ok {
-		names = append(names, whole.server)
+	if srv, ok := b.Server(whole.Server); ok {
+		names = append(names, whole.Server)
 		f.narrate(srv)
 	}
 	if b.Opened() {
@@ -155,12 +155,12 @@ func (s *Session) openThenUse(f *flight, c *call, b *box, w want) {
 		f.fail(err)
 		return
 	}
-	to, err := s.meant(toolbox.Tools, w)
-	if errors.Is(err, errUnknown) && b.awaitInstall(f.ctx, whole.server) {
+	to, err := s.meant(toolbox.Tools, w.Want)
+	if errors.Is(err, naming.ErrUnknown) && b.awaitInstall(f.ctx, whole.Server) {
 		s.refresh()
-		to, err = s.meant(toolbox.Tools, w)
+		to, err = s.meant(toolbox.Tools, w.Want)
 	}
-	if errors.Is(err, errUnknown) {
+	if errors.Is(err, naming.ErrUnknown) {
 		err = missing(b, whole)
 	}
 	if err != nil {
@@ -171,19 +171,16 @@ func (s *Session) openThenUse(f *flight, c *call, b *box, w want) {
 }
 
 // whole says whose the tool is, if its name does.
-func (s *Session) whole(w want) want {
+func (s *Session) whole(w naming.Want) naming.Want {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if of, key, form := s.spaces.read(w.toolbox, w.tool); form == parts && w.server == "" {
-		w.server, w.tool = of.server, key
-	}
-	return w
+	return s.spaces.Whole(w)
 }
 
 // use makes the inner call, once a person has agreed to it if the configuration wants that.
-func (s *Session) use(f *flight, c *call, w want, to route) {
-	if to.server.Asks(to.name) {
-		s.approvals.approve(f, c, to.asked(c.Bytes(w.arguments)), func(c *call) {
+func (s *Session) use(f *flight, c *call, w usage, to naming.Route) {
+	if to.Server.Asks(to.Name) {
+		s.approvals.approve(f, c, asked(to, c.Bytes(w.arguments)), func(c *call) {
 			w, err := s.wanted(c) // it may stand elsewhere now
 			if err != nil {
 				f.fail(err)
@@ -197,7 +194,7 @@ func (s *Session) use(f *flight, c *call, w want, to route) {
 }
 
 // useNow sends the inner call in place of the outer one.
-func (f *flight) useNow(c *call, w want, to route) {
+func (f *flight) useNow(c *call, w usage, to naming.Route) {
 	arguments := []byte("{}")
 	if w.arguments.Present() {
 		arguments = c.Bytes(w.arguments)
@@ -205,28 +202,28 @@ func (f *flight) useNow(c *call, w want, to route) {
 	if !f.mayCall(c, to) {
 		return
 	}
-	f.inner = newInner(&f.request, to.server, to.key, arguments)
+	f.inner = newInner(&f.request, to.Server, to.Key, arguments)
 	if !w.arguments.Present() {
 		f.inner.beside = strayArguments(c)
 	}
 	f.record.arguments(&f.request, arguments)
-	arguments, err := to.arguments.Merge(arguments)
+	arguments, err := to.Arguments.Merge(arguments)
 	if err != nil {
 		f.fail(err)
 		return
 	}
-	f.send(c, to.server, to.key, wire.Edit{Span: c.Name, New: to.name}, wire.Edit{Span: c.Args, New: arguments})
+	f.send(c, to.Server, to.Key, wire.Edit{Span: c.Name, New: to.Name}, wire.Edit{Span: c.Args, New: arguments})
 }
 
 // missing says why a tool is not found: its server is unknown or not there, or
 // has no such tool.
-func missing(b *box, w want) error {
+func missing(b *box, w naming.Want) error {
 	var servers, tools, absent, left []string
 	var meant []*toolbox.Server
 	schemas := make(map[string][]byte)
 	for _, srv := range b.Servers() {
 		servers = append(servers, srv.Name)
-		if w.server != "" && srv.Name != w.server {
+		if w.Server != "" && srv.Name != w.Server {
 			continue
 		}
 		for _, it := range srv.Items(toolbox.Tools) {
@@ -242,21 +239,21 @@ func missing(b *box, w want) error {
 			absent = append(absent, (&toolbox.UnavailableError{Toolbox: b.Name, Server: srv.Name, Status: st}).Error())
 		}
 	}
-	for x := range toolbox.Excluded(meant, w.tool) {
+	for x := range toolbox.Excluded(meant, w.Tool) {
 		left = append(left, fmt.Sprintf("server %q has it, but %s", x.Server.Name, x.Why))
 	}
-	if _, ok := b.Server(w.server); w.server != "" && !ok {
-		return fmt.Errorf("toolbox %q has no server %q; its servers: %s", b.Name, foreign.NewName(w.server), strings.Join(servers, ", "))
+	if _, ok := b.Server(w.Server); w.Server != "" && !ok {
+		return fmt.Errorf("toolbox %q has no server %q; its servers: %s", b.Name, foreign.NewName(w.Server), strings.Join(servers, ", "))
 	}
 	where := fmt.Sprintf("toolbox %q", b.Name)
-	if w.server != "" {
-		where = fmt.Sprintf("server %q of %s", w.server, where)
+	if w.Server != "" {
+		where = fmt.Sprintf("server %q of %s", w.Server, where)
 	}
-	msg := fmt.Sprintf("tool not found: %q in %s", foreign.NewName(w.tool), where)
+	msg := fmt.Sprintf("tool not found: %q in %s", foreign.NewName(w.Tool), where)
 	if left != nil {
 		return errors.New(msg + "; " + strings.Join(left, "; "))
 	}
-	if near := nearest.Names(w.tool, tools, 3); near != nil {
+	if near := nearest.Names(w.Tool, tools, 3); near != nil {
 		for i, name := range near {
 			near[i] = signature.Name(name) + signature.Of(schemas[name])
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/proxy/meta"
+	"github.com/mcp-workbench/workbench/proxy/naming"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
@@ -14,7 +15,7 @@ import (
 type view struct {
 	cfg     *config.Config
 	direct  *config.Toolbox // the one that is served directly; nil if all are, or it is not there any more
-	spaces  *spaces
+	spaces  *naming.Spaces
 	control *control
 	meta    []meta.Tool
 	commons map[string]*toolbox.Toolbox // the servers that sessions share, by toolbox
@@ -31,7 +32,7 @@ func (p *Proxy) newView(cfg *config.Config, commons map[string]*toolbox.Toolbox)
 	}
 	v := &view{cfg: cfg, commons: commons}
 	if !p.direct() {
-		v.spaces = newSpaces(false, cfg.Toolboxes)
+		v.spaces = naming.NewSpaces(false, cfg.Toolboxes)
 		v.meta = meta.Tools(cfg)
 		text := meta.Instructions(cfg)
 		if p.deniesAll(cfg) {
@@ -46,7 +47,7 @@ func (p *Proxy) newView(cfg *config.Config, commons map[string]*toolbox.Toolbox)
 		v.direct, text, served = t, meta.DirectInstructions(cfg, t), []config.Toolbox{*t}
 	}
 	v.meta = meta.ResultTools(false, served)
-	v.spaces = newSpaces(true, served)
+	v.spaces = naming.NewSpaces(true, served)
 	v.control = newControl(p.opts.Version, text, served)
 	return v
 }

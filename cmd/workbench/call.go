@@ -16,7 +16,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/lock"
 	"github.com/mcp-workbench/workbench/internal/nearest"
 	"github.com/mcp-workbench/workbench/internal/openfile"
-	"github.com/mcp-workbench/workbench/proxy"
+	"github.com/mcp-workbench/workbench/proxy/naming"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
@@ -157,7 +157,7 @@ func (e *environment) whose(k toolbox.Kind, name string) (box, server, full stri
 		return "", "", "", err
 	}
 	full = completed(cfg, name)
-	if box, server, ok := proxy.Whose(cfg, full); ok {
+	if box, server, ok := naming.Whose(cfg, full); ok {
 		return box, server, full, nil
 	}
 	if parts := strings.SplitN(name, "/", 3); len(parts) == 3 {
@@ -183,12 +183,12 @@ func (e *environment) whose(k toolbox.Kind, name string) (box, server, full stri
 			}
 		}
 	}
-	it, err := proxy.Meant(cfg, boxes, k, name)
+	it, err := naming.Meant(cfg, boxes, k, name)
 	if err == nil {
 		return it.Server.Toolbox, it.Server.Name, name, nil
 	}
 	hint := fmt.Sprintf("write TOOLBOX/SERVER/NAME, as workbench %s lists them", k)
-	if named := new(proxy.NamedError); errors.As(err, &named) && named.Near != nil {
+	if named := new(naming.NamedError); errors.As(err, &named) && named.Near != nil {
 		hint = "did you mean " + strings.Join(named.Near, " or ") + "?"
 	} else if unseen > 0 {
 		hint += fmt.Sprintf("; %s not been seen yet, and workbench index starts each once", countHave(unseen, "server"))
@@ -244,7 +244,7 @@ func (e *environment) isTool(name string) bool {
 		return false
 	}
 	_, isBox := cfg.Toolbox(name)
-	_, _, isFull := proxy.Whose(cfg, name)
+	_, _, isFull := naming.Whose(cfg, name)
 	return !isBox && (isFull || strings.Contains(name, "/"))
 }
 
@@ -254,7 +254,7 @@ func (e *environment) pick(b *toolbox.Toolbox, k toolbox.Kind, server, name stri
 	if err != nil {
 		return toolbox.Item{}, err
 	}
-	it, err := proxy.Meant(cfg, []*toolbox.Toolbox{b}, k, name)
+	it, err := naming.Meant(cfg, []*toolbox.Toolbox{b}, k, name)
 	if err == nil && it.Server.Name == server {
 		return it, nil
 	}

@@ -263,3 +263,6 @@ func fold(r rune) rune {
 		r = next
 	}
 }
+
+// Whole is all of raw.
+func Whole(raw []byte) Span { return Span{Start: 0, End: len(raw)} }

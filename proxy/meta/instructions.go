@@ -46,6 +46,7 @@ func untrusted(cfg *config.Config) string {
 	return "\n\n" + UntrustedAdvice(cfg.Untrusted)
 }
 
+// UntrustedAdvice says to a model that a configuration is not used, and whose business that is.
 func UntrustedAdvice(u *config.Untrusted) string {
 	return fmt.Sprintf("Note: %s. Nothing of it is started. It is for the user, not for you, to look at it and to decide: %s.", u, u.Hint())
 }
@@ -127,6 +128,7 @@ func commands(t *config.Toolbox) string {
 	return ""
 }
 
+// Describe gives the description of a toolbox, or says that it has none.
 func Describe(d foreign.Lines) string {
 	if d.IsEmpty() {
 		return noDescription

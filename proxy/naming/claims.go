@@ -1,4 +1,4 @@
-package proxy
+package naming
 
 import (
 	"hash/maphash"
@@ -30,26 +30,26 @@ func appNames() scope { return scope{list: "apps"} }
 // bareNames is the scope of what servers call their tools in a toolbox.
 func bareNames(toolbox string) scope { return scope{"bare", toolbox} }
 
-// claims are the names that a session has given to tools, prompts and resources and that do not follow from whose they
+// Claims are the names that a session has given to tools, prompts and resources and that do not follow from whose they
 // are. Such a name is held for its server until the session ends: it means that server's or nothing.
 //
 // Of a name only a digest is kept, so that its length costs nothing.
-type claims struct {
+type Claims struct {
 	seed    maphash.Seed
 	holders map[uint64]*holding
 	of      map[scopedAddress]*holding
-	shown   map[address]bool // the servers of which the client has read a page of an app
+	shown   map[Address]bool // the servers of which the client has read a page of an app
 }
 
 // holding is what is held for one server in one scope.
 type holding struct {
-	address
+	Address
 	names int
 }
 
 type scopedAddress struct {
 	scope
-	address
+	Address
 }
 
 type scopedName struct {
@@ -57,19 +57,20 @@ type scopedName struct {
 	name string
 }
 
-func newClaims() *claims {
-	return &claims{seed: maphash.MakeSeed(), holders: make(map[uint64]*holding), of: make(map[scopedAddress]*holding), shown: make(map[address]bool)}
+// NewClaims makes those of a session that has given nothing yet.
+func NewClaims() *Claims {
+	return &Claims{seed: maphash.MakeSeed(), holders: make(map[uint64]*holding), of: make(map[scopedAddress]*holding), shown: make(map[Address]bool)}
 }
 
 // hold holds a name for a server, unless it is held already. It reports whether it is that server's now.
-func (c *claims) hold(in scope, name string, of address) bool {
+func (c *Claims) hold(in scope, name string, of Address) bool {
 	k := c.digest(in, name)
 	if found := c.holders[k]; found != nil {
-		return found.address == of
+		return found.Address == of
 	}
 	mine := c.of[scopedAddress{in, of}]
 	if mine == nil {
-		mine = &holding{address: of}
+		mine = &holding{Address: of}
 		c.of[scopedAddress{in, of}] = mine
 	}
 	if mine.names == maxClaims {
@@ -81,7 +82,7 @@ func (c *claims) hold(in scope, name string, of address) bool {
 }
 
 // free reports whether a name is held for a server, or can be.
-func (c *claims) free(in scope, name string, of address) bool {
+func (c *Claims) free(in scope, name string, of Address) bool {
 	if holder, ok := c.holder(in, name); ok {
 		return holder == of
 	}
@@ -90,20 +91,23 @@ func (c *claims) free(in scope, name string, of address) bool {
 }
 
 // another reports whether a name is held for another server.
-func (c *claims) another(in scope, name string, of address) bool {
+func (c *Claims) another(in scope, name string, of Address) bool {
 	holder, ok := c.holder(in, name)
 	return ok && holder != of
 }
 
 // holder returns the server that a name is held for.
-func (c *claims) holder(in scope, name string) (of address, ok bool) {
+func (c *Claims) holder(in scope, name string) (of Address, ok bool) {
 	found := c.holders[c.digest(in, name)]
 	if found == nil {
-		return address{}, false
+		return Address{}, false
 	}
-	return found.address, true
+	return found.Address, true
 }
 
-func (c *claims) digest(in scope, name string) uint64 {
+func (c *Claims) digest(in scope, name string) uint64 {
 	return maphash.Comparable(c.seed, scopedName{in, name})
 }
+
+// ShowPage notes that the client has read a page of a server's app.
+func (c *Claims) ShowPage(of Address) { c.shown[of] = true }

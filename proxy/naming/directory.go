@@ -1,4 +1,4 @@
-package proxy
+package naming
 
 import (
 	"errors"
@@ -11,8 +11,8 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
-// errUnknown says that a name means nothing, and never did in this session.
-var errUnknown = errors.New("no such name")
+// ErrUnknown says that a name means nothing, and never did in this session.
+var ErrUnknown = errors.New("no such name")
 
 // unclearError says that a name could mean several things, and what to say for each.
 type unclearError struct {
@@ -30,7 +30,7 @@ func (e *unclearError) Error() string {
 type goneError struct {
 	kind toolbox.Kind
 	name string
-	was  address
+	was  Address
 	now  string // what to say instead, if it is still there
 }
 
@@ -41,18 +41,18 @@ func (e *goneError) Error() string {
 	}
 	return fmt.Sprintf("%q was a %s of server %q of toolbox %q earlier in this session,"+
 		" and no other is called by that name; it is %s",
-		foreign.NewName(e.name), strings.TrimSuffix(string(e.kind), "s"), e.was.server, e.was.toolbox, now)
+		foreign.NewName(e.name), strings.TrimSuffix(string(e.kind), "s"), e.was.Server, e.was.Toolbox, now)
 }
 
-// heldError says that what is meant is not offered, since nobody has agreed to it.
-type heldError struct {
+// HeldError says that what is meant is not offered, since nobody has agreed to it.
+type HeldError struct {
 	kind toolbox.Kind
-	to   route
+	to   Route
 }
 
-func (e *heldError) Error() string {
+func (e *HeldError) Error() string {
 	return fmt.Sprintf("%s %q of server %q is held back: %s", strings.TrimSuffix(string(e.kind), "s"),
-		foreign.NewName(e.to.key), e.to.server.Toolbox+"/"+e.to.server.Name, e.to.held)
+		foreign.NewName(e.to.Key), e.to.Server.Toolbox+"/"+e.to.Server.Name, e.to.Held)
 }
 
 // A directory says what each name means in one list of the servers, tools or prompts: it is the one answer to who is
@@ -61,16 +61,16 @@ func (e *heldError) Error() string {
 // Full names, which workbench derives from whose a tool is, come first, and lead to that server or nowhere. A name that
 // a server has chosen means something only if it is no full name, if that server alone has it, and if it meant nothing
 // else before in this session.
-type directory struct {
+type Directory struct {
 	kind    toolbox.Kind
-	spaces  *spaces
-	claims  *claims
-	shown   map[identity]string // what clients see
-	derived map[string][]route  // by exposed names; of several none is meant
-	claimed map[string][]route  // by servers' own names, where clients see these
-	bare    map[bareName][]route
-	items   map[fullName]route
-	apps    map[string][]route // of servers that have apps, by the servers' own names
+	spaces  *Spaces
+	claims  *Claims
+	Shown   map[Identity]string // what clients see
+	derived map[string][]Route  // by exposed names; of several none is meant
+	claimed map[string][]Route  // by servers' own names, where clients see these
+	bare    map[bareName][]Route
+	items   map[fullName]Route
+	apps    map[string][]Route // of servers that have apps, by the servers' own names
 }
 
 // bareName is what servers call a tool, in one toolbox.
@@ -78,42 +78,42 @@ type bareName struct{ toolbox, key string }
 
 // fullName is whose a tool is, and what its server calls it.
 type fullName struct {
-	address
+	Address
 	key string
 }
 
-// newDirectory names all items. plain reports whether the items of a server keep the names that it gives them, where
+// NewDirectory names all items. plain reports whether the items of a server keep the names that it gives them, where
 // that can be.
-func newDirectory(
-	kind toolbox.Kind, sp *spaces, c *claims, items []route, plain func(*toolbox.Server) bool,
-) *directory {
-	d := &directory{
+func NewDirectory(
+	kind toolbox.Kind, sp *Spaces, c *Claims, items []Route, plain func(*toolbox.Server) bool,
+) *Directory {
+	d := &Directory{
 		kind: kind, spaces: sp, claims: c,
-		shown:   make(map[identity]string, len(items)),
-		derived: make(map[string][]route, len(items)),
-		claimed: make(map[string][]route),
-		bare:    make(map[bareName][]route),
-		items:   make(map[fullName]route, len(items)),
+		Shown:   make(map[Identity]string, len(items)),
+		derived: make(map[string][]Route, len(items)),
+		claimed: make(map[string][]Route),
+		bare:    make(map[bareName][]Route),
+		items:   make(map[fullName]Route, len(items)),
 	}
 	for _, to := range items {
-		of := addressOf(to.server)
-		if _, twice := d.items[fullName{of, to.key}]; twice {
+		of := AddressOf(to.Server)
+		if _, twice := d.items[fullName{of, to.Key}]; twice {
 			continue // the first stands
 		}
-		d.items[fullName{of, to.key}] = to
+		d.items[fullName{of, to.Key}] = to
 		if kind == toolbox.Tools && !sp.direct { // no others are called with their toolbox beside them
-			in := bareName{of.toolbox, to.key}
+			in := bareName{of.Toolbox, to.Key}
 			d.bare[in] = beside(d.bare[in], to)
 		}
 		name := d.exposed(to, "")
 		d.derived[name] = append(d.derived[name], to)
-		if plain(to.server) && len(to.key) <= toolbox.MaxName && sp.claimable(to.key) {
-			d.claimed[to.key] = beside(d.claimed[to.key], to)
+		if plain(to.Server) && len(to.Key) <= toolbox.MaxName && sp.claimable(to.Key) {
+			d.claimed[to.Key] = beside(d.claimed[to.Key], to)
 		}
 	}
 	for _, to := range items {
-		if id := to.identity(); d.shown[id] == "" {
-			d.shown[id] = d.show(to)
+		if id := to.Identity(); d.Shown[id] == "" {
+			d.Shown[id] = d.show(to)
 		}
 	}
 	return d
@@ -121,25 +121,25 @@ func newDirectory(
 
 // beside adds what has a name that a server has chosen. What is held back takes no name from what is offered, which comes
 // first.
-func beside(found []route, to route) []route {
-	if to.held != "" && len(found) > 0 && found[0].held == "" {
+func beside(found []Route, to Route) []Route {
+	if to.Held != "" && len(found) > 0 && found[0].Held == "" {
 		return found
 	}
 	return append(found, to)
 }
 
 // exposed gives the exposed name of an item; salt makes another one of it.
-func (d *directory) exposed(to route, salt string) string {
-	return toolbox.ExposedName(d.spaces.first(to.server.Toolbox), to.server.Name, to.key+salt)
+func (d *Directory) exposed(to Route, salt string) string {
+	return toolbox.ExposedName(d.spaces.first(to.Server.Toolbox), to.Server.Name, to.Key+salt)
 }
 
 // show chooses the name of an item that clients see: its server's own where that may be, else the derived one. Where
 // this means something else already, for which a server must have sought a digest, another one is made.
-func (d *directory) show(to route) string {
-	of := addressOf(to.server)
-	same := d.claimed[to.key]
-	if len(same) == 1 && same[0].server == to.server && d.claims.free(exposedNames(d.kind), to.key, of) {
-		return to.key
+func (d *Directory) show(to Route) string {
+	of := AddressOf(to.Server)
+	same := d.claimed[to.Key]
+	if len(same) == 1 && same[0].Server == to.Server && d.claims.free(exposedNames(d.kind), to.Key, of) {
+		return to.Key
 	}
 	name := d.exposed(to, "")
 	for salt := "\x00"; len(d.derived[name]) > 1 || d.claims.another(exposedNames(d.kind), name, of); salt += "\x00" {
@@ -149,111 +149,111 @@ func (d *directory) show(to route) string {
 	return name
 }
 
-// give notes that a client is given the names of all items, and, if a toolbox is named, what its servers call their
+// Give notes that a client is given the names of all items, and, if a toolbox is named, what its servers call their
 // tools. It reports false if not all can be held; the directory is to be made anew then.
-func (d *directory) give(box string) bool {
+func (d *Directory) Give(box string) bool {
 	ok := true
 	for name, of := range d.claimed {
-		if d.shown[of[0].identity()] == name {
-			ok = d.claims.hold(exposedNames(d.kind), name, addressOf(of[0].server)) && ok
+		if d.Shown[of[0].Identity()] == name {
+			ok = d.claims.hold(exposedNames(d.kind), name, AddressOf(of[0].Server)) && ok
 		}
 	}
 	for in, of := range d.bare {
 		if in.toolbox == box && len(of) == 1 {
-			d.claims.hold(bareNames(box), in.key, addressOf(of[0].server))
+			d.claims.hold(bareNames(box), in.key, AddressOf(of[0].Server))
 		}
 	}
 	return ok
 }
 
-// meant returns who is meant. Without a toolbox the name is one that clients see.
-func (d *directory) meant(w want) (route, error) {
+// Meant returns who is meant. Without a toolbox the name is one that clients see.
+func (d *Directory) Meant(w Want) (Route, error) {
 	to, err := d.find(w)
-	if err == nil && to.held != "" {
-		return route{}, &heldError{d.kind, to}
+	if err == nil && to.Held != "" {
+		return Route{}, &HeldError{d.kind, to}
 	}
 	return to, err
 }
 
-func (d *directory) find(w want) (route, error) {
-	if w.toolbox == "" {
-		return d.seen(w.tool)
+func (d *Directory) find(w Want) (Route, error) {
+	if w.Toolbox == "" {
+		return d.seen(w.Tool)
 	}
-	if to, ok := d.items[fullName{address{w.toolbox, w.server}, w.tool}]; ok {
+	if to, ok := d.items[fullName{Address{w.Toolbox, w.Server}, w.Tool}]; ok {
 		return to, nil
 	}
-	of, key, form := d.spaces.read(w.toolbox, w.tool)
+	of, key, form := d.spaces.read(w.Toolbox, w.Tool)
 	switch {
 	case form == exposed:
 		return d.seenIn(w)
-	case form == parts && (w.server == "" || w.server == of.server):
-		return d.of(of, key, w.tool)
-	case w.server != "":
-		return route{}, errUnknown
+	case form == parts && (w.Server == "" || w.Server == of.Server):
+		return d.of(of, key, w.Tool)
+	case w.Server != "":
+		return Route{}, ErrUnknown
 	}
-	return d.alone(bareName{w.toolbox, w.tool})
+	return d.alone(bareName{w.Toolbox, w.Tool})
 }
 
 // seen finds what clients see under a name.
-func (d *directory) seen(name string) (route, error) {
+func (d *Directory) seen(name string) (Route, error) {
 	in := exposedNames(d.kind)
 	found := d.derived[name]
-	if len(found) > 1 || len(found) == 1 && !d.claims.another(in, name, addressOf(found[0].server)) {
+	if len(found) > 1 || len(found) == 1 && !d.claims.another(in, name, AddressOf(found[0].Server)) {
 		return d.single(name, found, true, d.seenAs)
 	}
 	return d.chosen(in, name, d.claimed[name], true, d.seenAs)
 }
 
 // seenIn finds what is meant in a toolbox by a name that begins as the exposed names of a server do.
-func (d *directory) seenIn(w want) (route, error) {
-	to, err := d.seen(w.tool)
+func (d *Directory) seenIn(w Want) (Route, error) {
+	to, err := d.seen(w.Tool)
 	switch {
-	case err == nil && to.server.Toolbox != w.toolbox:
-		where := to.server.Toolbox
-		return route{}, fmt.Errorf("%q is of toolbox %q, not of %q", foreign.NewName(w.tool), where, w.toolbox)
-	case err == nil && w.server != "" && to.server.Name != w.server:
-		return route{}, errUnknown
+	case err == nil && to.Server.Toolbox != w.Toolbox:
+		where := to.Server.Toolbox
+		return Route{}, fmt.Errorf("%q is of toolbox %q, not of %q", foreign.NewName(w.Tool), where, w.Toolbox)
+	case err == nil && w.Server != "" && to.Server.Name != w.Server:
+		return Route{}, ErrUnknown
 	}
 	return to, err
 }
 
 // of finds an item of a server that is named in full; it may also be that the whole name is what the server calls it.
-func (d *directory) of(of address, key, whole string) (route, error) {
+func (d *Directory) of(of Address, key, whole string) (Route, error) {
 	for _, key := range []string{key, whole} {
 		if to, ok := d.items[fullName{of, key}]; ok {
 			return to, nil
 		}
 	}
-	return route{}, errUnknown
+	return Route{}, ErrUnknown
 }
 
 // alone finds the one server of a toolbox that has an item by a name of its own choice.
-func (d *directory) alone(in bareName) (route, error) {
+func (d *Directory) alone(in bareName) (Route, error) {
 	return d.chosen(bareNames(in.toolbox), in.key, d.bare[in], !meta.Reserved(in.key), d.calledAs)
 }
 
 // chosen finds what is meant by a name that servers have chosen: what one alone has, and nobody had before it. may
 // reports whether such a name can mean anything by itself; as gives the name to use instead.
-func (d *directory) chosen(in scope, name string, found []route, may bool, as func(route) string) (route, error) {
+func (d *Directory) chosen(in scope, name string, found []Route, may bool, as func(Route) string) (Route, error) {
 	if len(found) == 1 && may {
-		may = d.claims.hold(in, name, addressOf(found[0].server))
+		may = d.claims.hold(in, name, AddressOf(found[0].Server))
 	}
 	holder, isHeld := d.claims.holder(in, name)
-	if !isHeld || len(found) > 1 || len(found) == 1 && holder == addressOf(found[0].server) {
+	if !isHeld || len(found) > 1 || len(found) == 1 && holder == AddressOf(found[0].Server) {
 		return d.single(name, found, may, as)
 	}
 	err := &goneError{kind: d.kind, name: name, was: holder}
 	if to, ok := d.items[fullName{holder, name}]; ok {
 		err.now = as(to)
 	}
-	return route{}, err
+	return Route{}, err
 }
 
 // single returns the one that was found, if it may be meant.
-func (d *directory) single(name string, found []route, may bool, as func(route) string) (route, error) {
+func (d *Directory) single(name string, found []Route, may bool, as func(Route) string) (Route, error) {
 	switch {
 	case len(found) == 0:
-		return route{}, errUnknown
+		return Route{}, ErrUnknown
 	case len(found) == 1 && may:
 		return found[0], nil
 	}
@@ -261,32 +261,32 @@ func (d *directory) single(name string, found []route, may bool, as func(route) 
 	for _, to := range found {
 		err.forms = append(err.forms, as(to))
 	}
-	return route{}, err
+	return Route{}, err
 }
 
 // seenAs is how clients name an item.
-func (d *directory) seenAs(to route) string { return d.shown[to.identity()] }
+func (d *Directory) seenAs(to Route) string { return d.Shown[to.Identity()] }
 
 // calledAs is how an item is named, as briefly as can be, where its toolbox is named beside it.
-func (d *directory) calledAs(to route) string {
-	of := addressOf(to.server)
-	in := bareName{of.toolbox, to.key}
-	_, _, form := d.spaces.read(of.toolbox, to.key)
-	if form == bare && !meta.Reserved(to.key) && len(d.bare[in]) == 1 && d.claims.free(bareNames(of.toolbox), to.key, of) {
-		return to.key
+func (d *Directory) calledAs(to Route) string {
+	of := AddressOf(to.Server)
+	in := bareName{of.Toolbox, to.Key}
+	_, _, form := d.spaces.read(of.Toolbox, to.Key)
+	if form == bare && !meta.Reserved(to.Key) && len(d.bare[in]) == 1 && d.claims.free(bareNames(of.Toolbox), to.Key, of) {
+		return to.Key
 	}
-	short := of.server + "/" + to.key
-	if read, key, form := d.spaces.read(of.toolbox, short); form == parts && read == of && key == to.key {
+	short := of.Server + "/" + to.Key
+	if read, key, form := d.spaces.read(of.Toolbox, short); form == parts && read == of && key == to.Key {
 		return short
 	}
-	return of.toolbox + "/" + short
+	return of.Toolbox + "/" + short
 }
 
-// names are all that clients see.
-func (d *directory) names() (names []string) {
+// Names are all that clients see.
+func (d *Directory) Names() (names []string) {
 	for _, to := range d.items {
-		if to.held == "" {
-			names = append(names, d.shown[to.identity()])
+		if to.Held == "" {
+			names = append(names, d.Shown[to.Identity()])
 		}
 	}
 	slices.Sort(names)

@@ -1,4 +1,4 @@
-package proxy
+package naming
 
 import (
 	"maps"
@@ -10,36 +10,37 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
-// spaces are the names that workbench derives for what the servers of a configuration have: exposed names,
+// Spaces are the names that workbench derives for what the servers of a configuration have: exposed names,
 // toolbox/server/tool, server/tool and server__tool. Whose such a name is follows from the configuration alone,
 // whatever the servers list. Names of toolboxes and servers differ in more than case, and are told apart without it.
-type spaces struct {
+type Spaces struct {
 	direct  bool                // exposed names begin with the server
-	servers map[address]address // by their names in lower case
+	servers map[Address]Address // by their names in lower case
 	exposed []space
 }
 
 // space is what exposed names of a server begin with, in lower case.
 type space struct {
-	address
+	Address
 	prefix string
 }
 
-func newSpaces(direct bool, toolboxes []config.Toolbox) *spaces {
-	n := &spaces{direct: direct, servers: make(map[address]address)}
+// NewSpaces gives the names of a configuration; direct says that one toolbox is served, whose name stands in none.
+func NewSpaces(direct bool, toolboxes []config.Toolbox) *Spaces {
+	n := &Spaces{direct: direct, servers: make(map[Address]Address)}
 	for _, t := range toolboxes {
 		for _, s := range t.Servers {
-			of := address{t.Name, s.Name}
-			n.servers[address{strings.ToLower(t.Name), strings.ToLower(s.Name)}] = of
+			of := Address{t.Name, s.Name}
+			n.servers[Address{strings.ToLower(t.Name), strings.ToLower(s.Name)}] = of
 			n.exposed = append(n.exposed, space{of, strings.ToLower(toolbox.ExposedPrefix(n.first(t.Name), s.Name))})
 		}
 	}
 	return n
 }
 
-// with adds the names of servers that there were before: what was called by them is not to be another's now.
-func (n *spaces) with(before *spaces) *spaces {
-	all := &spaces{direct: n.direct, servers: maps.Clone(before.servers), exposed: slices.Clone(n.exposed)}
+// With adds the names of servers that there were before: what was called by them is not to be another's now.
+func (n *Spaces) With(before *Spaces) *Spaces {
+	all := &Spaces{direct: n.direct, servers: maps.Clone(before.servers), exposed: slices.Clone(n.exposed)}
 	maps.Copy(all.servers, n.servers)
 	for _, s := range before.exposed {
 		if !slices.Contains(all.exposed, s) {
@@ -50,7 +51,7 @@ func (n *spaces) with(before *spaces) *spaces {
 }
 
 // first is what stands first in exposed names of a toolbox.
-func (n *spaces) first(toolbox string) string {
+func (n *Spaces) first(toolbox string) string {
 	if n.direct {
 		return ""
 	}
@@ -58,8 +59,8 @@ func (n *spaces) first(toolbox string) string {
 }
 
 // find finds a server by its name and that of its toolbox.
-func (n *spaces) find(toolbox, server string) (address, bool) {
-	of, ok := n.servers[address{strings.ToLower(toolbox), strings.ToLower(server)}]
+func (n *Spaces) find(toolbox, server string) (Address, bool) {
+	of, ok := n.servers[Address{strings.ToLower(toolbox), strings.ToLower(server)}]
 	return of, ok
 }
 
@@ -78,7 +79,7 @@ const (
 
 // read takes a full name apart: it returns the server of a toolbox that the name is about, and what that server calls
 // the tool. Of an exposed name it returns the server whose prefix the name has.
-func (n *spaces) read(box, name string) (of address, key string, f form) {
+func (n *Spaces) read(box, name string) (of Address, key string, f form) {
 	if head, rest, ok := strings.Cut(name, "/"); ok {
 		if server, key, ok := strings.Cut(rest, "/"); ok && strings.EqualFold(head, box) {
 			if of, ok := n.find(box, server); ok {
@@ -89,7 +90,7 @@ func (n *spaces) read(box, name string) (of address, key string, f form) {
 			return of, rest, parts
 		}
 	}
-	if of, ok := n.exposes(name); ok {
+	if of, ok := n.Exposes(name); ok {
 		return of, "", exposed
 	}
 	for i := min(len(name)-len("__"), maxServerName); i > 0; i-- {
@@ -99,26 +100,34 @@ func (n *spaces) read(box, name string) (of address, key string, f form) {
 			}
 		}
 	}
-	return address{}, "", bare
+	return Address{}, "", bare
 }
 
-// exposes returns the server whose exposed names begin as a name does, the one with most in common with it.
-func (n *spaces) exposes(name string) (of address, ok bool) {
+// Exposes returns the server whose exposed names begin as a name does, the one with most in common with it.
+func (n *Spaces) Exposes(name string) (of Address, ok bool) {
 	longest := 0
 	name = strings.ToLower(name[:min(len(name), 3*toolbox.MaxName)])
 	for _, s := range n.exposed {
 		if len(s.prefix) > longest && strings.HasPrefix(name, s.prefix) {
-			of, longest = s.address, len(s.prefix)
+			of, longest = s.Address, len(s.prefix)
 		}
 	}
 	return of, longest > 0
 }
 
 // claimable reports whether an exposed name may be one that a server has chosen, and is not workbench's to give.
-func (n *spaces) claimable(name string) bool {
+func (n *Spaces) claimable(name string) bool {
 	if meta.Reserved(name) && !n.direct {
 		return false
 	}
-	_, derived := n.exposes(name)
+	_, derived := n.Exposes(name)
 	return !derived
+}
+
+// Whole says whose a tool is, if its name does.
+func (n *Spaces) Whole(w Want) Want {
+	if of, key, form := n.read(w.Toolbox, w.Tool); form == parts && w.Server == "" {
+		w.Server, w.Tool = of.Server, key
+	}
+	return w
 }

@@ -1,4 +1,4 @@
-package proxy
+package naming
 
 import (
 	"crypto/sha256"
@@ -12,11 +12,11 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
-// aliasScheme begins the uris that say whose a resource is.
-const aliasScheme = "workbench://"
+// AliasScheme begins the uris that say whose a resource is.
+const AliasScheme = "workbench://"
 
 // runPrefix begins the uris of runs of workflows.
-const runPrefix = aliasScheme + "runs/"
+const runPrefix = AliasScheme + "runs/"
 
 // isRun reports whether a uri is that of a run, which is the built-in workflow server's whoever lists it.
 func isRun(uri string) bool {
@@ -55,19 +55,19 @@ func isMarked(uri string) bool {
 	return false
 }
 
-// placeURI is the uri by which a client reaches a server's resource where the uri does not lead there by itself.
-func placeURI(srv *toolbox.Server, uri string) string {
+// PlaceURI is the uri by which a client reaches a server's resource where the uri does not lead there by itself.
+func PlaceURI(srv *toolbox.Server, uri string) string {
 	for _, scheme := range sameSchemes() {
 		if rest, ok := strings.CutPrefix(uri, scheme); ok {
 			return scheme + mark(srv) + "/" + rest
 		}
 	}
-	return aliasURI(srv, uri)
+	return AliasURI(srv, uri)
 }
 
-// ownURI is what the server calls a resource that a client names by a uri which says whose it is, if it is this server's.
-func ownURI(srv *toolbox.Server, uri string) (own string, ok bool) {
-	if own, ok := strings.CutPrefix(uri, aliasURI(srv, "")); ok {
+// OwnURI is what the server calls a resource that a client names by a uri which says whose it is, if it is this server's.
+func OwnURI(srv *toolbox.Server, uri string) (own string, ok bool) {
+	if own, ok := strings.CutPrefix(uri, AliasURI(srv, "")); ok {
 		return own, true
 	}
 	for _, scheme := range sameSchemes() {
@@ -78,76 +78,78 @@ func ownURI(srv *toolbox.Server, uri string) (own string, ok bool) {
 	return "", false
 }
 
-func aliasURI(srv *toolbox.Server, uri string) string {
-	return aliasScheme + url.PathEscape(srv.Toolbox) + "/" + url.PathEscape(srv.Name) + "/" + uri
+// AliasURI is a uri that says whose it is.
+func AliasURI(srv *toolbox.Server, uri string) string {
+	return AliasScheme + url.PathEscape(srv.Toolbox) + "/" + url.PathEscape(srv.Name) + "/" + uri
 }
 
-// places say which server each uri leads to. They are made anew with the routes and never changed, but for what is
+// Places say which server each uri leads to. They are made anew with the routes and never changed, but for what is
 // claimed.
 //
 // A uri leads to the one server that lists it. One that nobody lists leads to the server that alone lists something of
 // its scheme and authority; if nobody does, to the only server with resources. What could be several servers' leads
 // nowhere, and what led to a server leads to no other until the session ends.
-type places struct {
-	claims  *claims
-	pages   []identity                   // of apps
+type Places struct {
+	claims  *Claims
+	pages   []Identity                   // of apps
 	owners  map[string][]*toolbox.Server // of uris and templates, as servers list them
-	aliases map[identity]string          // under what those are listed that do not lead to their server by themselves
+	Aliases map[Identity]string          // under what those are listed that do not lead to their server by themselves
 	origins map[string][]*toolbox.Server // that list something of a scheme and authority
 	schemes map[string][]*toolbox.Server // that list something of a scheme
 	wide    map[string][]*toolbox.Server // that have a template of any authority of a scheme
 }
 
-// newPlaces makes the places of uris and templates. The uris of a group, of one server, lead to it by themselves together or
+// NewPlaces makes the places of the pages of apps, and of uris and templates. The uris of a group, of one server, lead to it by themselves together or
 // not at all.
-func newPlaces(c *claims, items []identity, groups [][]identity) *places {
-	p := &places{
+func NewPlaces(c *Claims, pages, items []Identity, groups [][]Identity) *Places {
+	p := &Places{
 		claims:  c,
+		pages:   pages,
 		owners:  make(map[string][]*toolbox.Server),
-		aliases: make(map[identity]string),
+		Aliases: make(map[Identity]string),
 		origins: make(map[string][]*toolbox.Server),
 		schemes: make(map[string][]*toolbox.Server),
 		wide:    make(map[string][]*toolbox.Server),
 	}
-	items = slices.Concat(append(groups, items)...)
+	items = slices.Concat(append(groups, pages, items)...)
 	for _, it := range items {
-		at := originOf(it.key)
-		add(p.owners, it.key, it.server)
-		add(p.schemes, at.scheme, it.server)
+		at := originOf(it.Key)
+		add(p.owners, it.Key, it.Server)
+		add(p.schemes, at.scheme, it.Server)
 		if at.wide {
-			add(p.wide, at.scheme, it.server)
+			add(p.wide, at.scheme, it.Server)
 		} else {
-			add(p.origins, at.origin, it.server)
+			add(p.origins, at.origin, it.Server)
 		}
 	}
 	for _, it := range items {
-		if !p.leads(it.server, it.key) {
-			p.aliases[it] = placeURI(it.server, it.key)
+		if !p.leads(it.Server, it.Key) {
+			p.Aliases[it] = PlaceURI(it.Server, it.Key)
 		}
 	}
 	for _, group := range groups {
-		if slices.ContainsFunc(group, func(it identity) bool { return p.aliases[it] != "" }) {
+		if slices.ContainsFunc(group, func(it Identity) bool { return p.Aliases[it] != "" }) {
 			for _, it := range group {
-				p.aliases[it] = placeURI(it.server, it.key)
+				p.Aliases[it] = PlaceURI(it.Server, it.Key)
 			}
 		}
 	}
 	return p
 }
 
-// shown is the uri by which a client knows a server's resource.
-func (p *places) shown(srv *toolbox.Server, uri string) string {
+// Shown is the uri by which a client knows a server's resource.
+func (p *Places) Shown(srv *toolbox.Server, uri string) string {
 	if isRun(uri) && hasRuns(srv) {
 		return uri
 	}
-	if alias, ok := p.aliases[identity{srv, uri}]; ok {
+	if alias, ok := p.Aliases[Identity{srv, uri}]; ok {
 		return alias
 	}
 	around := p.around(originOf(uri))
 	if slices.Contains(p.owners[uri], srv) || len(p.owners[uri]) == 0 && len(around) == 1 && around[0] == srv {
 		return uri
 	}
-	return placeURI(srv, uri)
+	return PlaceURI(srv, uri)
 }
 
 func add(to map[string][]*toolbox.Server, key string, srv *toolbox.Server) {
@@ -157,14 +159,14 @@ func add(to map[string][]*toolbox.Server, key string, srv *toolbox.Server) {
 }
 
 // leads reports whether a uri that a server lists, or what is made of a template, leads there by itself.
-func (p *places) leads(srv *toolbox.Server, uri string) bool {
-	of, at := addressOf(srv), originOf(uri)
+func (p *Places) leads(srv *toolbox.Server, uri string) bool {
+	of, at := AddressOf(srv), originOf(uri)
 	holder, held := p.claims.holder(uris(), uri)
 	switch {
 	case isRun(uri):
 		i := slices.IndexFunc(p.owners[uri], hasRuns)
 		return i >= 0 && p.owners[uri][i] == srv // The others list it under aliases.
-	case isAlias(uri):
+	case IsAlias(uri):
 		return false
 	case held && holder == of && keepsScheme(uri):
 		return true // it did before another server came that has the same
@@ -180,34 +182,34 @@ func (p *places) leads(srv *toolbox.Server, uri string) bool {
 	return true
 }
 
-// give notes that a client is given the uris of all items. It reports false if not all can be held; the places are to
+// Give notes that a client is given the uris of all items. It reports false if not all can be held; the places are to
 // be made anew then.
-func (p *places) give() bool {
+func (p *Places) Give() bool {
 	ok := true
 	for uri, of := range p.owners {
-		if !isRun(uri) && p.aliases[identity{of[0], uri}] == "" {
-			ok = p.claims.hold(uris(), uri, addressOf(of[0])) && ok
+		if !isRun(uri) && p.Aliases[Identity{of[0], uri}] == "" {
+			ok = p.claims.hold(uris(), uri, AddressOf(of[0])) && ok
 		}
 	}
 	return ok
 }
 
-// givePages notes that a client is given the uris of pages in the definitions of tools, as give does for lists of resources.
-func (p *places) givePages() bool { return p.holdAll(p.pages) }
+// GivePages notes that a client is given the uris of pages in the definitions of tools, as give does for lists of resources.
+func (p *Places) GivePages() bool { return p.HoldAll(p.pages) }
 
-// holdAll notes that a client is given uris.
-func (p *places) holdAll(items []identity) bool {
+// HoldAll notes that a client is given uris.
+func (p *Places) HoldAll(items []Identity) bool {
 	ok := true
 	for _, it := range items {
-		if p.aliases[it] == "" {
-			ok = p.claims.hold(uris(), it.key, addressOf(it.server)) && ok
+		if p.Aliases[it] == "" {
+			ok = p.claims.hold(uris(), it.Key, AddressOf(it.Server)) && ok
 		}
 	}
 	return ok
 }
 
 // around returns the servers that list something where a uri is.
-func (p *places) around(at site) []*toolbox.Server {
+func (p *Places) around(at site) []*toolbox.Server {
 	found := slices.Clone(p.origins[at.origin])
 	for _, srv := range p.wide[at.scheme] {
 		if !slices.Contains(found, srv) {
@@ -217,20 +219,20 @@ func (p *places) around(at site) []*toolbox.Server {
 	return found
 }
 
-// find returns the server that a uri leads to; there are others beside it. Of several that could have the uri none is
+// Find returns the server that a uri leads to; there are others beside it. Of several that could have the uri none is
 // returned but all in the error.
-func (p *places) find(uri string, others []*toolbox.Server) (*toolbox.Server, error) {
+func (p *Places) Find(uri string, others []*toolbox.Server) (*toolbox.Server, error) {
 	if isRun(uri) {
 		if i := slices.IndexFunc(others, hasRuns); i >= 0 {
 			return others[i], nil
 		}
-		return nil, errUnknown
+		return nil, ErrUnknown
 	}
 	at := originOf(uri)
 	found := p.owners[uri]
 	in, name := uris(), uri
 	if holder, held := p.claims.holder(in, uri); held && keepsScheme(uri) {
-		if i := slices.IndexFunc(found, func(srv *toolbox.Server) bool { return addressOf(srv) == holder }); i >= 0 {
+		if i := slices.IndexFunc(found, func(srv *toolbox.Server) bool { return AddressOf(srv) == holder }); i >= 0 {
 			return found[i], nil
 		}
 	}
@@ -246,14 +248,14 @@ func (p *places) find(uri string, others []*toolbox.Server) (*toolbox.Server, er
 		}
 	}
 	if len(found) == 1 {
-		of := addressOf(found[0])
+		of := AddressOf(found[0])
 		other := p.claims.another(uris(), uri, of) || p.claims.another(origins(), at.origin, of)
 		if !other && p.claims.hold(in, name, of) {
 			return found[0], nil
 		}
 	}
 	if len(found) == 0 {
-		return nil, errUnknown
+		return nil, ErrUnknown
 	}
 	return nil, errSeveral(found)
 }
@@ -265,29 +267,29 @@ const maxTold = 8
 func errSeveral(found []*toolbox.Server) error {
 	var forms []string
 	for _, srv := range found[:min(len(found), maxTold)] {
-		forms = append(forms, aliasURI(srv, ""))
+		forms = append(forms, AliasURI(srv, ""))
 	}
 	return fmt.Errorf("it is not one server's alone; put %s before it to say whose it is", strings.Join(forms, " or "))
 }
 
-// knows reports whether a uri by itself can be a server's: it was, or leads there, or led nowhere else.
-func (p *places) knows(srv *toolbox.Server, uri string) bool {
+// Knows reports whether a uri by itself can be a server's: it was, or leads there, or led nowhere else.
+func (p *Places) Knows(srv *toolbox.Server, uri string) bool {
 	if isRun(uri) {
 		return hasRuns(srv)
 	}
-	of := addressOf(srv)
+	of := AddressOf(srv)
 	if holder, ok := p.claims.holder(uris(), uri); ok {
 		return holder == of
 	}
 	if owners := p.owners[uri]; len(owners) > 0 {
 		return len(owners) == 1 && owners[0] == srv
 	}
-	return !isAlias(uri) && !p.claims.another(origins(), originOf(uri).origin, of)
+	return !IsAlias(uri) && !p.claims.another(origins(), originOf(uri).origin, of)
 }
 
-// isAlias reports whether a uri says whose it is. That is for workbench to say, so no server has such uris.
-func isAlias(uri string) bool {
-	return !isRun(uri) && (isMarked(uri) || len(uri) >= len(aliasScheme) && strings.EqualFold(uri[:len(aliasScheme)], aliasScheme))
+// IsAlias reports whether a uri says whose it is. That is for workbench to say, so no server has such uris.
+func IsAlias(uri string) bool {
+	return !isRun(uri) && (isMarked(uri) || len(uri) >= len(AliasScheme) && strings.EqualFold(uri[:len(AliasScheme)], AliasScheme))
 }
 
 // site is where a uri is, or what is made of a template.
@@ -320,4 +322,10 @@ func originOf(uri string) site {
 		at.origin = ""
 	}
 	return at
+}
+
+// Alias is under what a server's resource is listed, if that does not lead there by itself.
+func (p *Places) Alias(srv *toolbox.Server, uri string) (alias string, ok bool) {
+	alias, ok = p.Aliases[Identity{srv, uri}]
+	return alias, ok
 }

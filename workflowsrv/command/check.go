@@ -9,9 +9,17 @@ import (
 	"github.com/mcp-workbench/workbench/internal/document"
 )
 
+// A checker holds what was read against itself and against the tools.
+type checker struct {
+	*findings
+	*draft
+	tools *toolset
+	opts  LoadOptions
+}
+
 // resolve checks what needs all files: references between them, and bindings
 // against the tools where those are known.
-func (l *loader) resolve() {
+func (l *checker) resolve() {
 	for _, s := range l.sources {
 		switch {
 		case s.context != nil:
@@ -24,7 +32,7 @@ func (l *loader) resolve() {
 	}
 }
 
-func (l *loader) checkContext(s *source) {
+func (l *checker) checkContext(s *source) {
 	known := sortedKeys(l.w.contexts)
 	c := s.context
 	if parent := s.doc.Get("parent"); parent != nil {
@@ -60,60 +68,7 @@ func (l *loader) checkContext(s *source) {
 	}
 }
 
-// loops reports whether following next leads from a context back to it.
-func (l *loader) loops(from string, next func(name string) []string) bool {
-	seen := map[string]bool{}
-	for queue := next(from); len(queue) > 0; queue = queue[1:] {
-		name := queue[0]
-		if name == from {
-			return true
-		}
-		if l.w.contexts[name] != nil && !seen[name] {
-			seen[name] = true
-			queue = append(queue, next(name)...)
-		}
-	}
-	return false
-}
-
-// learns reports whether some command brings a value of the name to places of
-// a context or of one around it. Where not all files are sound it may be so.
-func (l *loader) learns(context, name string) bool {
-	if l.vague {
-		return true
-	}
-	at := context
-	for range len(l.w.contexts) { // a loop of parents is a fault of its own
-		if l.w.contexts[at] == nil {
-			return false
-		}
-		if slices.Contains(l.w.contexts[at].Key, name) {
-			return true
-		}
-		for _, c := range l.w.commands {
-			if c.enter != nil && l.w.is(c.enter.context.Name, at) &&
-				slices.ContainsFunc(c.enter.values, func(m member) bool { return m.name == name }) {
-				return true
-			}
-		}
-		at = l.w.contexts[at].Parent
-	}
-	return false
-}
-
-// around reports whether a value of the name can be had where the command runs.
-func (l *loader) around(c *Command, name string) bool {
-	if context := l.w.contexts[c.Context]; context != nil && !context.group() {
-		if l.learns(c.Context, name) {
-			return true
-		}
-		// Those that inherit the command may have more.
-		return slices.ContainsFunc(sortedKeys(l.w.contexts), func(other string) bool { return l.w.is(other, c.Context) && l.learns(other, name) })
-	}
-	return slices.ContainsFunc(sortedKeys(l.w.contexts), func(other string) bool { return l.learns(other, name) })
-}
-
-func (l *loader) checkCommand(s *source) {
+func (l *checker) checkCommand(s *source) {
 	c := s.command
 	for i := range c.Params {
 		p := &c.Params[i]
@@ -143,7 +98,7 @@ func (l *loader) checkCommand(s *source) {
 }
 
 // checkEnter checks that a command is where the place lies that it leads to.
-func (l *loader) checkEnter(s *source) {
+func (l *checker) checkEnter(s *source) {
 	c := s.command
 	if c.enter == nil || c.enter.context.Parent == "" {
 		return
@@ -157,28 +112,8 @@ func (l *loader) checkEnter(s *source) {
 	}
 }
 
-// has reports whether a command of the name exists, seen from another one.
-func (l *loader) has(from *Command, name string) bool {
-	return l.w.commands[name] != nil || slices.Contains(coreNames(), name) || from.Context != "" && l.w.commands[from.Context+"/"+name] != nil
-}
-
-// within reports whether places of a context lie in, or are, places of another.
-func (l *loader) within(context, outer string) bool {
-	for range len(l.w.contexts) {
-		if l.w.is(context, outer) {
-			return true
-		}
-		c := l.w.contexts[context]
-		if c == nil || c.Parent == "" {
-			return false
-		}
-		context = c.Parent
-	}
-	return false
-}
-
 // checkTemplates looks up every name that a template of the command needs.
-func (l *loader) checkTemplates(s *source) {
+func (l *checker) checkTemplates(s *source) {
 	c := s.command
 	at := func(keys ...string) *document.Node {
 		n := s.doc
@@ -221,7 +156,7 @@ func (l *loader) checkTemplates(s *source) {
 
 // checkNames reports names that stand for nothing. after says that the command
 // has run, so that its outputs are there, too.
-func (l *loader) checkNames(s *source, n *document.Node, path string, names []string, after bool) {
+func (l *checker) checkNames(s *source, n *document.Node, path string, names []string, after bool) {
 	c := s.command
 	known := append(c.paramNames(), userValue)
 	if after {
@@ -247,13 +182,13 @@ func (l *loader) checkNames(s *source, n *document.Node, path string, names []st
 
 // checkTool holds a binding against the tool it names, if tools are known. c is
 // the command that passes its parameters on, nil for a lookup.
-func (l *loader) checkTool(s *source, b *ToolCall, n *document.Node, path string, c *Command) {
-	if l.tools == nil || b.Server == "" || b.Toolbox == "" || slices.Contains(l.opts.Unlisted, b.Toolbox+"/"+b.Server) {
+func (l *checker) checkTool(s *source, b *ToolCall, n *document.Node, path string, c *Command) {
+	if !l.tools.known() || b.Server == "" || b.Toolbox == "" || slices.Contains(l.tools.unlisted, b.Toolbox+"/"+b.Server) {
 		return
 	}
-	def := l.tools[toolKey(b.Toolbox, b.Server, b.Tool)]
+	def := l.tools.find(b)
 	if def == nil {
-		l.fault(s.file, n, path, "%s", l.explainTool(b))
+		l.fault(s.file, n, path, "%s", l.tools.explain(b))
 		return
 	}
 	target := def.command()
@@ -286,42 +221,10 @@ func (l *loader) checkTool(s *source, b *ToolCall, n *document.Node, path string
 	}
 }
 
-// explainTool words why there is no such tool.
-func (l *loader) explainTool(b *ToolCall) string {
-	var boxes, servers, tools []string
-	for _, name := range l.opts.Unlisted {
-		box, server, _ := strings.Cut(name, "/")
-		boxes = append(boxes, box)
-		if box == b.Toolbox {
-			servers = append(servers, server)
-		}
-	}
-	for _, d := range l.tools {
-		boxes = append(boxes, d.toolbox)
-		if d.toolbox == b.Toolbox {
-			servers = append(servers, d.server)
-			if d.server == b.Server {
-				tools = append(tools, d.name)
-			}
-		}
-	}
-	say := func(text, name string, known []string) string {
-		slices.Sort(known)
-		return text + document.Faults{}.DidYouMean(name, slices.Compact(known))
-	}
-	switch {
-	case len(servers) == 0:
-		return say("there is no toolbox "+b.Toolbox, b.Toolbox, boxes)
-	case len(tools) == 0:
-		return say("the toolbox "+b.Toolbox+" has no server "+b.Server, b.Server, servers)
-	}
-	return say("the server "+b.Server+" has no tool "+b.Tool, b.Tool, tools)
-}
-
 // checkStartup holds the first command of a session against the commands.
-func (l *loader) checkStartup(s *source) {
+func (l *checker) checkStartup(s *source) {
 	text := l.w.Startup
-	if text == "" || len(l.faults) > 0 || l.incomplete() {
+	if text == "" || len(l.faults) > 0 || l.tools.incomplete(l.extended) {
 		return
 	}
 	n := s.doc.Get("startup")

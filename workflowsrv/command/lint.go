@@ -13,8 +13,8 @@ import (
 )
 
 // lint looks for what keeps to the form and still goes wrong when it runs.
-func (l *loader) lint() {
-	l.lintRoot()
+func (l *checker) lint(folders *folders) {
+	l.lintRoot(folders)
 	for _, s := range l.sources {
 		switch {
 		case s.command != nil:
@@ -33,28 +33,28 @@ func (l *loader) lint() {
 }
 
 // lintRoot tells folders whose names are nearly those that are read.
-func (l *loader) lintRoot() {
-	for _, l.in = range l.made {
-		for _, entry := range l.list(".") {
+func (l *checker) lintRoot(folders *folders) {
+	for _, in := range folders.made {
+		for _, entry := range folders.list(in, ".") {
 			name := entry.Name()
-			if name == "commands" || name == "contexts" || !l.isDir(name, entry) {
+			if name == "commands" || name == "contexts" || !folders.isDir(in, name, entry) {
 				continue
 			}
 			if near := nearest.Names(strings.ToLower(name), []string{"commands", "contexts"}, 1); len(near) > 0 {
-				l.fault(l.in.name(name), nil, "", "this folder is not read; did you mean %q?", near[0])
+				l.fault(in.name(name), nil, "", "this folder is not read; did you mean %q?", near[0])
 			}
 		}
 	}
 }
 
 // lintEffect holds the effect against what the command is bound to.
-func (l *loader) lintEffect(s *source) {
+func (l *checker) lintEffect(s *source) {
 	c, n := s.command, s.doc.Get("effect")
 	if n == nil || c.Effect != Read && c.Effect != Navigate {
 		return
 	}
 	if b := c.Bind.Tool; b != nil {
-		if def := l.tools[toolKey(b.Toolbox, b.Server, b.Tool)]; def != nil && (def.effect == Write || def.effect == External) {
+		if def := l.tools.find(b); def != nil && (def.effect == Write || def.effect == External) {
 			note := l.warn
 			if def.destroys {
 				note = l.fault
@@ -72,7 +72,7 @@ func (l *loader) lintEffect(s *source) {
 
 // lintParams holds defaults and examples against the parameters, and looks for
 // those that nothing uses.
-func (l *loader) lintParams(s *source) {
+func (l *checker) lintParams(s *source) {
 	c, used := s.command, s.command.uses()
 	for i := range c.Params {
 		p := &c.Params[i]
@@ -146,13 +146,13 @@ func (c *Command) uses() []string {
 }
 
 // lintArguments holds what a command passes to a tool against the tool's schema.
-func (l *loader) lintArguments(s *source) {
+func (l *checker) lintArguments(s *source) {
 	c := s.command
 	b := c.Bind.Tool
 	if b == nil || s.doc.Get("tool") == nil {
 		return
 	}
-	def := l.tools[toolKey(b.Toolbox, b.Server, b.Tool)]
+	def := l.tools.find(b)
 	if def == nil {
 		return
 	}
@@ -196,7 +196,7 @@ func apart(a, b []string) bool {
 }
 
 // lintResult holds pointers into results against what tools say of theirs.
-func (l *loader) lintResult(s *source) {
+func (l *checker) lintResult(s *source) {
 	c := s.command
 	if b := c.Bind.Tool; b != nil {
 		for _, out := range c.Outputs {
@@ -213,8 +213,8 @@ func (l *loader) lintResult(s *source) {
 }
 
 // lintPointer follows a pointer through the schema of a tool's result.
-func (l *loader) lintPointer(s *source, n *document.Node, path string, b *ToolCall, pointer string) {
-	def := l.tools[toolKey(b.Toolbox, b.Server, b.Tool)]
+func (l *checker) lintPointer(s *source, n *document.Node, path string, b *ToolCall, pointer string) {
+	def := l.tools.find(b)
 	if def == nil || def.output == nil {
 		return
 	}
@@ -242,7 +242,7 @@ func (l *loader) lintPointer(s *source, n *document.Node, path string, b *ToolCa
 }
 
 // lintEnter looks for what tells the key of the place that a command leads to.
-func (l *loader) lintEnter(s *source) {
+func (l *checker) lintEnter(s *source) {
 	c := s.command
 	if c.enter == nil {
 		return
@@ -269,12 +269,12 @@ func (l *loader) lintEnter(s *source) {
 
 // mayTell reports whether the result of a command may have a member, as far as
 // is known.
-func (l *loader) mayTell(c *Command, name string) bool {
+func (l *checker) mayTell(c *Command, name string) bool {
 	b := c.Bind.Tool
-	if b == nil || l.tools == nil {
+	if b == nil || !l.tools.known() {
 		return true
 	}
-	def := l.tools[toolKey(b.Toolbox, b.Server, b.Tool)]
+	def := l.tools.find(b)
 	if def == nil || def.output == nil {
 		return def == nil
 	}
@@ -284,7 +284,7 @@ func (l *loader) mayTell(c *Command, name string) bool {
 }
 
 // lintSurroundings looks for programs and variables that are not there.
-func (l *loader) lintSurroundings(s *source) {
+func (l *checker) lintSurroundings(s *source) {
 	variables := func(t *template, n *document.Node, path string) {
 		if t == nil || l.opts.LookupEnv == nil {
 			return
@@ -316,7 +316,7 @@ func (l *loader) lintSurroundings(s *source) {
 }
 
 // lintContext looks for places that nobody goes to.
-func (l *loader) lintContext(s *source) {
+func (l *checker) lintContext(s *source) {
 	c := s.context
 	if c.group() || l.vague || l.w.contexts[c.Name] != c || slices.ContainsFunc(sortedKeys(l.w.contexts), func(other string) bool { return slices.Contains(l.w.contexts[other].Bases, c.Name) }) {
 		return
@@ -330,7 +330,7 @@ func (l *loader) lintContext(s *source) {
 }
 
 // lintUtterances looks for an utterance of two commands that are seen together.
-func (l *loader) lintUtterances() {
+func (l *checker) lintUtterances() {
 	said := map[string]*source{}
 	for _, s := range l.sources {
 		if s.command == nil {
@@ -350,13 +350,8 @@ func (l *loader) lintUtterances() {
 	}
 }
 
-// together reports whether two commands are there at one place.
-func (l *loader) together(a, b *Command) bool {
-	return l.w.everywhere(a) || l.w.everywhere(b) || l.within(a.Context, b.Context) || l.within(b.Context, a.Context)
-}
-
 // lintCase looks for names that are told apart by capital letters alone.
-func (l *loader) lintCase() {
+func (l *checker) lintCase() {
 	seen := map[string]string{}
 	for _, name := range append(sortedKeys(l.w.commands), sortedKeys(l.w.contexts)...) {
 		key := strings.ToLower(name)

@@ -2,14 +2,11 @@ package command
 
 import (
 	_ "embed"
-	"errors"
-	"io"
 	"io/fs"
 	"path"
 	"slices"
 	"strings"
 	"sync"
-	"unicode"
 
 	"github.com/mcp-workbench/workbench/internal/document"
 )
@@ -22,9 +19,6 @@ var contextSchema []byte
 
 //go:embed command.schema.json
 var commandSchema []byte
-
-// maxFiles bounds how many files a folder may have.
-const maxFiles = 5000
 
 // LoadOptions say what a folder is held against.
 type LoadOptions struct {
@@ -61,11 +55,12 @@ type LoadOptions struct {
 func Load(fsys fs.FS, opts LoadOptions) (*Workflow, error) {
 	l := newLoader(opts)
 	l.readAll(fsys)
-	l.resolve()
-	l.lint()
-	warnings := l.sorted(l.warnings)
+	c := &checker{l.findings, l.draft, l.tools, opts}
+	c.resolve()
+	c.lint(&l.folders)
+	warnings := sorted(l.warnings)
 	if len(l.faults) > 0 {
-		return nil, &FolderError{l.sorted(l.faults), warnings}
+		return nil, &FolderError{sorted(l.faults), warnings}
 	}
 	l.w.Warnings = warnings
 	l.w.finish()
@@ -78,14 +73,14 @@ func Load(fsys fs.FS, opts LoadOptions) (*Workflow, error) {
 func Toolboxes(fsys fs.FS, opts LoadOptions) []string {
 	l := newLoader(LoadOptions{Dir: opts.Dir, Folder: opts.Folder})
 	l.readAll(fsys)
-	return sortedKeys(l.boxes)
+	return sortedKeys(l.binder.boxes)
 }
 
 // Folders are the paths of the folders that a workflow is made of, those that it
 // extends before its own, ".", whatever is wrong with them.
 func Folders(fsys fs.FS, opts LoadOptions) []string {
 	l := newLoader(LoadOptions{Folder: opts.Folder})
-	l.folders(fsys)
+	l.find(fsys)
 	var list []string
 	for _, f := range l.made {
 		list = append(list, f.dir)
@@ -97,143 +92,37 @@ func newWorkflow() *Workflow {
 	return &Workflow{contexts: map[string]*Context{}, commands: map[string]*Command{}}
 }
 
-// A loader reads one workflow.
+// A loader makes a workflow of what it reads.
 type loader struct {
-	opts  LoadOptions
-	tools map[string]*definedTool
-	w     *Workflow
-
-	files    int
-	made     []*folder       // what the workflow is made of, in the order in which it is read
-	in       *folder         // that is being read
-	extended []string        // the toolboxes whose tools are commands
-	boxes    map[string]bool // toolboxes that are mentioned
-	unknown  map[string]bool // contexts of servers whose tools are not known
-	unsound  map[string]bool // contexts whose files have faults of form
-	vague    bool            // not all is known of what places there are and what is known of them, because a file has such faults
-	sources  []*source
-	faults   map[string]*document.Faults
-	warnings map[string]*document.Faults
-}
-
-// A source is a file with what was made of it, to be completed when all is read.
-type source struct {
-	file    string
-	doc     *document.Node
-	context *Context
-	command *Command
+	*findings
+	*draft
+	folders
+	binder binder
+	tools  *toolset
 }
 
 func newLoader(opts LoadOptions) *loader {
-	return &loader{opts: opts, tools: indexTools(opts.Tools), w: newWorkflow(),
-		boxes: map[string]bool{}, unknown: map[string]bool{}, unsound: map[string]bool{},
-		faults: map[string]*document.Faults{}, warnings: map[string]*document.Faults{}}
+	found := &findings{map[string]*document.Faults{}, map[string]*document.Faults{}}
+	return &loader{findings: found, draft: &draft{w: newWorkflow(), unknown: map[string]bool{}, unsound: map[string]bool{}},
+		folders: folders{findings: found, dir: opts.Dir, open: opts.Folder}, binder: binder{findings: found, boxes: map[string]bool{}}, tools: newToolset(opts)}
 }
 
 func (l *loader) readAll(fsys fs.FS) {
-	l.folders(fsys)
-	for _, read := range []func(){l.workflow, l.contexts, l.commands} {
+	l.find(fsys)
+	for _, read := range []func(in *folder){l.workflow, l.contexts, l.commands} {
 		for _, f := range l.made {
-			l.in = f
-			read()
+			l.binder.in = f
+			read(f)
 		}
 	}
-}
-
-// into gives the place for what is found in a file.
-func (l *loader) into(set map[string]*document.Faults, file string) *document.Faults {
-	if set[file] == nil {
-		set[file] = new(document.Faults)
-	}
-	return set[file]
-}
-
-// fault notes what is wrong at n.
-func (l *loader) fault(file string, n *document.Node, path, format string, args ...any) {
-	l.into(l.faults, file).Add(n, path, format, args...)
-}
-
-// warn notes what is doubtful at n.
-func (l *loader) warn(file string, n *document.Node, path, format string, args ...any) {
-	l.into(l.warnings, file).Add(n, path, format, args...)
-}
-
-func (l *loader) sorted(set map[string]*document.Faults) []Fault {
-	var list []Fault
-	for _, file := range sortedKeys(set) {
-		for _, f := range set[file].Sorted() {
-			list = append(list, Fault{file, f})
-		}
-	}
-	return list
-}
-
-// read reads one file of a folder and holds it against a schema. What is nil
-// after a fault could not be read at all; otherwise sound says whether it keeps
-// to the schema.
-func (l *loader) read(in *folder, local string, schema *document.Schema) (doc *document.Node, sound bool) {
-	file := in.name(local)
-	if l.files++; l.files > maxFiles {
-		if l.files == maxFiles+1 {
-			l.fault(file, nil, "", "the folder has more than %d files; the others are not read", maxFiles)
-		}
-		return nil, false
-	}
-	fs := l.into(l.faults, file)
-	defer func() {
-		if sound {
-			delete(l.faults, file)
-		}
-	}()
-	data, err := in.bytes(local)
-	if err != nil {
-		fs.Add(nil, "", "%s", reason(err))
-		return nil, false
-	}
-	if doc = document.Read(file, data, fs); doc == nil {
-		return nil, false
-	}
-	if doc.Kind != document.Object {
-		fs.Add(doc, "", "must be a mapping of keys to values")
-		return nil, false
-	}
-	schema.Check(doc, fs)
-	return doc, len(*fs) == 0
-}
-
-// bytes reads a file of ordinary kind and size: opening a pipe would wait for
-// a writer.
-func (f *folder) bytes(file string) ([]byte, error) {
-	info, err := fs.Stat(f.fsys, file)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, errors.New("not a regular file")
-	}
-	opened, err := f.fsys.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer opened.Close()
-	return io.ReadAll(io.LimitReader(opened, document.MaxFileSize+1))
-}
-
-// list gives the entries of a part of the folder, none where it does not exist.
-func (l *loader) list(dir string) []fs.DirEntry {
-	entries, err := fs.ReadDir(l.in.fsys, dir)
-	if err != nil && !isAbsent(err) {
-		l.fault(l.in.name(dir), nil, "", "%s", reason(err))
-	}
-	return entries
 }
 
 // contexts reads the files of contexts.
-func (l *loader) contexts() {
+func (l *loader) contexts(in *folder) {
 	schema := sync.OnceValue(func() *document.Schema { return document.NewSchema("context.yaml", contextSchema) })
-	l.each("contexts", "", func(local, name string) {
-		file := l.in.name(local)
-		doc, sound := l.read(l.in, local, schema())
+	l.each(in, "contexts", "", func(local, name string) {
+		file := in.name(local)
+		doc, sound := l.read(in, local, schema())
 		if !sound {
 			l.w.contexts[name] = &Context{Name: name} // so that nothing else complains of it
 			l.unsound[name], l.vague = true, true
@@ -248,7 +137,7 @@ func (l *loader) contexts() {
 			l.fault(file, doc, "", `"description" is missing`)
 		}
 		if title := doc.Get("title"); title != nil {
-			c.title = l.template(file, title, "/title", noVariables)
+			c.title = l.binder.template(file, title, "/title", noVariables)
 		}
 		l.w.contexts[name] = c
 		l.sources = append(l.sources, &source{file: file, doc: doc, context: c})
@@ -272,86 +161,78 @@ func (c *Context) read(doc *document.Node) {
 }
 
 // commands reads the files of commands.
-func (l *loader) commands() {
+func (l *loader) commands(in *folder) {
 	schema := sync.OnceValue(func() *document.Schema { return document.NewSchema("command.yaml", commandSchema) })
 	read := func(context string) func(local, name string) {
 		return func(local, name string) {
-			doc, sound := l.read(l.in, local, schema())
+			doc, sound := l.read(in, local, schema())
 			if !sound {
 				l.vague = l.vague || doc == nil || doc.Get("enter") != nil
 				l.w.commands[qualified(context, name)] = &Command{Name: qualified(context, name), Context: context, Leaf: name, unsound: true}
 				return
 			}
-			l.command(l.in.name(local), context, name, doc)
+			l.command(in.name(local), context, name, doc)
 		}
 	}
-	l.each("commands", "", read(""))
-	for _, entry := range l.list("commands") {
+	l.each(in, "commands", "", read(""))
+	for _, entry := range l.list(in, "commands") {
 		context := entry.Name()
-		if !l.isDir(path.Join("commands", context), entry) {
+		if !l.isDir(in, path.Join("commands", context), entry) {
 			continue
 		}
-		if l.w.contexts[context] == nil && l.unlisted(context) {
+		if l.w.contexts[context] == nil && l.tools.mayServe(context, l.extended) {
 			l.unknown[context] = true
 			l.w.contexts[context] = serverContext(context)
 		}
 		if l.w.contexts[context] == nil {
-			l.fault(l.in.name(path.Join("commands", context)), nil, "", "there is no context %q%s", context, document.Faults{}.DidYouMean(context, sortedKeys(l.w.contexts)))
+			l.fault(in.name(path.Join("commands", context)), nil, "", "there is no context %q%s", context, document.Faults{}.DidYouMean(context, sortedKeys(l.w.contexts)))
 			continue
 		}
-		l.each(path.Join("commands", context), context, read(context))
+		l.each(in, path.Join("commands", context), context, read(context))
 	}
 }
 
-func (l *loader) isDir(name string, entry fs.DirEntry) bool {
-	if strings.HasPrefix(entry.Name(), ".") {
-		return false
+// workflow takes over what workflow.yaml says. What the workflow is called, and
+// what it begins with, is said by its own alone.
+func (l *loader) workflow(f *folder) {
+	if f.doc == nil {
+		return
 	}
-	if entry.Type()&fs.ModeSymlink == 0 {
-		return entry.IsDir()
-	}
-	info, err := fs.Stat(l.in.fsys, name)
-	return err == nil && info.IsDir()
-}
-
-// named is what contexts and commands of a folder may be called.
-func named(name string) bool {
-	for i, c := range name {
-		if c != '_' && !unicode.IsLetter(c) && (i == 0 || c != '-' && c != '.' && !unicode.IsDigit(c)) {
-			return false
+	file := f.name(f.file)
+	for _, n := range f.doc.Get("extends").List() {
+		box, ok := strings.CutPrefix(n.Value, toolboxPrefix)
+		if !ok || slices.Contains(l.extended, box) {
+			continue
 		}
+		l.extended, l.binder.boxes[box] = append(l.extended, box), true
+		l.project(file, box, n)
 	}
-	return name != ""
+	if f.dir != "." {
+		return
+	}
+	l.w.Name, l.w.Description, l.w.Purpose = f.doc.Str("name"), f.doc.Str("description"), f.doc.Str("purpose")
+	l.w.Startup, l.binder.named = f.doc.Str("startup"), l.w.Name != ""
+	l.sources = append(l.sources, &source{file: file, doc: f.doc})
 }
 
-// each calls read for the files of a part of the folder that are YAML, with the
-// name that each stands for.
-func (l *loader) each(dir, context string, read func(local, name string)) {
-	seen := map[string]string{}
-	for _, entry := range l.list(dir) {
-		local := path.Join(dir, entry.Name())
-		file := l.in.name(local)
-		ext := path.Ext(file)
-		name := strings.TrimSuffix(entry.Name(), ext)
-		switch {
-		case strings.HasPrefix(entry.Name(), "."):
-		case l.isDir(local, entry):
-			if dir != "commands" {
-				l.warn(file, nil, "", "a folder here is not looked into")
-			}
-		case ext != ".yaml" && ext != ".yml":
-			l.warn(file, nil, "", "is no .yaml file and is not read")
-		case !named(name):
-			l.fault(file, nil, "", "the name %q has other characters than letters, digits, '_', '-' and '.', or begins with none", name)
-		case seen[name] != "":
-			l.fault(file, nil, "", "%s has the same name", seen[name])
-		case context == "" && dir == "commands" && slices.Contains(coreNames(), name):
-			l.fault(file, nil, "", "%s is a command that every workflow has; take another name", name)
-		default:
-			seen[name] = file
-			read(local, name)
-		}
+// project puts the tools of a toolbox under what the folder says.
+func (l *loader) project(file, toolbox string, n *document.Node) {
+	if !l.tools.known() {
+		return
 	}
+	before := len(l.w.commands)
+	l.w.project(toolbox, l.tools.all)
+	if len(l.w.commands) > before || l.tools.incomplete(l.extended) {
+		return
+	}
+	var boxes []string
+	for _, name := range l.tools.unlisted {
+		box, _, _ := strings.Cut(name, "/")
+		boxes = append(boxes, box)
+	}
+	for _, t := range l.tools.all {
+		boxes = append(boxes, t.Toolbox)
+	}
+	slices.Sort(boxes)
+	l.fault(file, n, "/extends", "the toolbox %q has no tools%s", toolbox, document.Faults{}.DidYouMean(toolbox, slices.Compact(boxes)))
 }
-
-func isAbsent(err error) bool { return errors.Is(err, fs.ErrNotExist) }

@@ -3,7 +3,6 @@ package command
 import (
 	"fmt"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -12,43 +11,16 @@ import (
 
 func bindings() []string { return []string{"tool", "http", "process"} }
 
-// binding reads the one thing that the command does.
-func (l *loader) binding(c *Command, doc *document.Node, projected bool) {
-	var have []string
-	for _, key := range bindings() {
-		if doc.Get(key) != nil {
-			have = append(have, key)
-		}
-	}
-	switch {
-	case len(have) == 0 && projected:
-		return
-	case len(have) == 0:
-		meant := ""
-		if len(l.extended) > 0 && c.Context != "" {
-			others := slices.DeleteFunc(sortedKeys(l.w.commands), func(name string) bool { return name == c.Name })
-			meant = fmt.Sprintf(", because the toolbox %s has no tool %s%s", strings.Join(l.extended, " or "), c.Name, document.Faults{}.DidYouMean(c.Name, others))
-		}
-		l.fault(c.file, doc, "", "needs one of %s%s", document.Quoted(bindings()), meant)
-		return
-	case len(have) > 1:
-		l.fault(c.file, doc.KeyOf(have[1]), "/"+have[1], "has %s; only one of them may be given", document.Quoted(have))
-		return
-	}
-	n := doc.Get(have[0])
-	c.Bind = Binding{}
-	switch have[0] {
-	case "tool":
-		c.Bind.Tool = l.tool(c.file, n, "/tool", "name")
-	case "http":
-		c.Bind.HTTP = l.http(c.file, n)
-	case "process":
-		c.Bind.Process = l.process(c.file, n)
-	}
+// A binder reads what commands are bound to.
+type binder struct {
+	*findings
+	in    *folder         // that is being read
+	named bool            // the workflow has a name; otherwise it is workflow.yaml that is not right
+	boxes map[string]bool // toolboxes that are mentioned
 }
 
 // tool reads a call of a tool: server/tool, alone or under key.
-func (l *loader) tool(file string, n *document.Node, path, key string) *ToolCall {
+func (l *binder) tool(file string, n *document.Node, path, key string) *ToolCall {
 	name, box := n.Text(), l.in.toolbox
 	at := n
 	if n.Kind == document.Object {
@@ -63,7 +35,7 @@ func (l *loader) tool(file string, n *document.Node, path, key string) *ToolCall
 	}
 	if box != "" {
 		l.boxes[box] = true
-	} else if l.w.Name != "" { // otherwise it is workflow.yaml that is not right
+	} else if l.named {
 		l.fault(file, at, path, `in which toolbox? Say "toolbox" here, or for all commands in workflow.yaml`)
 	}
 	call := &ToolCall{Toolbox: box, Server: server, Tool: tool}
@@ -73,7 +45,7 @@ func (l *loader) tool(file string, n *document.Node, path, key string) *ToolCall
 	return call
 }
 
-func (l *loader) tree(file string, n *document.Node, path string) *tree {
+func (l *binder) tree(file string, n *document.Node, path string) *tree {
 	t, err := newTree(n.Decoded(), func(text string) (*template, error) { return l.parse(text, itsFolder) })
 	if err != nil {
 		l.fault(file, n, path, "%v", err)
@@ -95,7 +67,7 @@ const (
 const dirVariable = "${WORKFLOW_DIR}"
 
 // parse reads a template.
-func (l *loader) parse(text string, may variables) (*template, error) {
+func (l *binder) parse(text string, may variables) (*template, error) {
 	if may != noVariables && strings.Contains(text, dirVariable) {
 		if l.in.place == "" {
 			return nil, fmt.Errorf("this workflow is in no folder that %s could stand for", dirVariable)
@@ -105,7 +77,7 @@ func (l *loader) parse(text string, may variables) (*template, error) {
 	return parseTemplate(text, may == environment)
 }
 
-func (l *loader) template(file string, n *document.Node, path string, may variables) *template {
+func (l *binder) template(file string, n *document.Node, path string, may variables) *template {
 	t, err := l.parse(n.Text(), may)
 	if err == nil {
 		err = t.wrongCredential()
@@ -117,7 +89,7 @@ func (l *loader) template(file string, n *document.Node, path string, may variab
 	return t
 }
 
-func (l *loader) members(file string, n *document.Node, path string, may variables) []member {
+func (l *binder) members(file string, n *document.Node, path string, may variables) []member {
 	if n == nil {
 		return nil
 	}
@@ -128,7 +100,7 @@ func (l *loader) members(file string, n *document.Node, path string, may variabl
 	return list
 }
 
-func (l *loader) timeout(file string, n *document.Node, path string) time.Duration {
+func (l *binder) timeout(file string, n *document.Node, path string) time.Duration {
 	v := n.Get("timeout")
 	if v == nil {
 		return 0
@@ -140,7 +112,7 @@ func (l *loader) timeout(file string, n *document.Node, path string) time.Durati
 	return d
 }
 
-func (l *loader) http(file string, n *document.Node) *HTTPCall {
+func (l *binder) http(file string, n *document.Node) *HTTPCall {
 	b := &HTTPCall{Method: n.Str("method"), Timeout: l.timeout(file, n, "/http")}
 	address := n.Get("url")
 	b.url = l.template(file, address, "/http/url", noVariables)
@@ -163,7 +135,7 @@ func (l *loader) http(file string, n *document.Node) *HTTPCall {
 
 // origin checks that a URL says where it leads before any value is filled in,
 // and that it is not readable on the way there.
-func (l *loader) origin(file string, n *document.Node, t *template) {
+func (l *binder) origin(file string, n *document.Node, t *template) {
 	if len(t.pieces) == 0 {
 		return
 	}
@@ -178,7 +150,7 @@ func (l *loader) origin(file string, n *document.Node, t *template) {
 	}
 }
 
-func (l *loader) process(file string, n *document.Node) *ProcessCall {
+func (l *binder) process(file string, n *document.Node) *ProcessCall {
 	b := &ProcessCall{Timeout: l.timeout(file, n, "/process"), env: l.members(file, n.Get("env"), "/process/env", environment)}
 	for i, item := range n.Get("argv").Items {
 		t := l.template(file, item, "/process/argv", itsFolder)

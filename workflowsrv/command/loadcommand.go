@@ -2,6 +2,7 @@ package command
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -86,7 +87,7 @@ func (l *loader) params(c *Command, doc *document.Node, base *Command) {
 		return
 	case c.Bind.Tool != nil && c.Bind.Tool.arguments == nil:
 		b := c.Bind.Tool
-		if def := l.tools[toolKey(b.Toolbox, b.Server, b.Tool)]; def != nil {
+		if def := l.tools.find(b); def != nil {
 			schema = def.schema
 		}
 	}
@@ -168,7 +169,7 @@ func (l *loader) param(c *Command, p *Param, n *document.Node, path string) {
 	}
 	if look := n.Get("lookup"); look != nil {
 		p.Lookup = &Lookup{Values: look.Str("values")}
-		if call := l.tool(c.file, look, path+"/lookup", "tool"); call != nil {
+		if call := l.binder.tool(c.file, look, path+"/lookup", "tool"); call != nil {
 			p.Lookup.Tool = *call
 		}
 	}
@@ -183,7 +184,7 @@ func (l *loader) outputs(c *Command, doc *document.Node) {
 		}
 	}
 	if n := doc.Get("reply"); n != nil {
-		c.reply = l.template(c.file, n, "/reply", noVariables)
+		c.reply = l.binder.template(c.file, n, "/reply", noVariables)
 	}
 	if n := doc.Get("enter"); n != nil {
 		c.enter = l.enter(c, n)
@@ -207,12 +208,12 @@ func (l *loader) enter(c *Command, n *document.Node) *enter {
 		l.fault(c.file, at, "/enter", "the context %q has no key, so there is no place of it to go to", name)
 		return nil
 	}
-	e := &enter{context: context, values: l.members(c.file, n.Get("values"), "/enter/values", noVariables)}
+	e := &enter{context: context, values: l.binder.members(c.file, n.Get("values"), "/enter/values", noVariables)}
 	given := n.Get("key")
 	for _, key := range context.Key {
 		text := &template{source: "{" + key + "}", pieces: []piece{{name: key}}}
 		if v := given.Get(key); v != nil {
-			text = l.template(c.file, v, "/enter/key"+document.Pointer(key), noVariables)
+			text = l.binder.template(c.file, v, "/enter/key"+document.Pointer(key), noVariables)
 		}
 		e.key = append(e.key, member{key, text})
 	}
@@ -224,4 +225,39 @@ func (l *loader) enter(c *Command, n *document.Node) *enter {
 		}
 	}
 	return e
+}
+
+// binding reads the one thing that the command does.
+func (l *loader) binding(c *Command, doc *document.Node, projected bool) {
+	var have []string
+	for _, key := range bindings() {
+		if doc.Get(key) != nil {
+			have = append(have, key)
+		}
+	}
+	switch {
+	case len(have) == 0 && projected:
+		return
+	case len(have) == 0:
+		meant := ""
+		if len(l.extended) > 0 && c.Context != "" {
+			others := slices.DeleteFunc(sortedKeys(l.w.commands), func(name string) bool { return name == c.Name })
+			meant = fmt.Sprintf(", because the toolbox %s has no tool %s%s", strings.Join(l.extended, " or "), c.Name, document.Faults{}.DidYouMean(c.Name, others))
+		}
+		l.fault(c.file, doc, "", "needs one of %s%s", document.Quoted(bindings()), meant)
+		return
+	case len(have) > 1:
+		l.fault(c.file, doc.KeyOf(have[1]), "/"+have[1], "has %s; only one of them may be given", document.Quoted(have))
+		return
+	}
+	n := doc.Get(have[0])
+	c.Bind = Binding{}
+	switch have[0] {
+	case "tool":
+		c.Bind.Tool = l.binder.tool(c.file, n, "/tool", "name")
+	case "http":
+		c.Bind.HTTP = l.binder.http(c.file, n)
+	case "process":
+		c.Bind.Process = l.binder.process(c.file, n)
+	}
 }

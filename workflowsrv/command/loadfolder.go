@@ -1,11 +1,14 @@
 package command
 
 import (
+	"errors"
+	"io"
 	"io/fs"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/mcp-workbench/workbench/internal/document"
 )
@@ -32,15 +35,26 @@ func (f *folder) name(file string) string { return path.Join(f.dir, file) }
 // toolboxPrefix marks what is extended as a toolbox.
 const toolboxPrefix = "toolbox:"
 
-// folders finds the folders that the workflow is made of. Each is there once,
+func isToolbox(n *document.Node) bool { return strings.HasPrefix(n.Value, toolboxPrefix) }
+
+// folders reads the files of the folders that a workflow is made of.
+type folders struct {
+	*findings
+	dir   string // LoadOptions.Dir
+	open  func(path string) (fs.FS, error)
+	files int
+	made  []*folder // in the order in which they are read
+}
+
+// find finds the folders that the workflow is made of. Each is there once,
 // after those that it extends, of which the first counts most.
-func (l *loader) folders(fsys fs.FS) {
-	l.folder(&folder{dir: ".", fsys: fsys, place: l.opts.Dir}, nil)
+func (l *folders) find(fsys fs.FS) {
+	l.folder(&folder{dir: ".", fsys: fsys, place: l.dir}, nil)
 }
 
 // folder reads workflow.yaml of a folder, and those of what it extends. above
 // are the folders that extend it.
-func (l *loader) folder(f *folder, above []string) {
+func (l *folders) folder(f *folder, above []string) {
 	f.file = "workflow.yaml"
 	if _, err := fs.Stat(f.fsys, f.file); isAbsent(err) {
 		f.file = "workflow.yml"
@@ -65,10 +79,8 @@ func (l *loader) folder(f *folder, above []string) {
 	l.made = append(l.made, f)
 }
 
-func isToolbox(n *document.Node) bool { return strings.HasPrefix(n.Value, toolboxPrefix) }
-
 // extend reads a folder that another one extends.
-func (l *loader) extend(f *folder, n *document.Node, above []string) {
+func (l *folders) extend(f *folder, n *document.Node, above []string) {
 	if n.Kind != document.Text || !strings.HasPrefix(n.Value, ".") {
 		return // which is a fault of form
 	}
@@ -89,42 +101,134 @@ func (l *loader) extend(f *folder, n *document.Node, above []string) {
 	case len(l.made) >= maxFolders:
 		fault("the workflow is made of more than %d folders", maxFolders)
 		return
-	case l.opts.Folder == nil:
+	case l.open == nil:
 		fault("there are no other folders here")
 		return
 	}
-	fsys, err := l.opts.Folder(dir)
+	fsys, err := l.open(dir)
 	if err != nil {
 		fault("%s: %s", n.Value, reason(err))
 		return
 	}
 	place := ""
-	if l.opts.Dir != "" {
-		place = filepath.Join(l.opts.Dir, filepath.FromSlash(dir))
+	if l.dir != "" {
+		place = filepath.Join(l.dir, filepath.FromSlash(dir))
 	}
 	l.folder(&folder{dir: dir, fsys: fsys, place: place, toolbox: f.toolbox}, above)
 }
 
-// workflow takes over what workflow.yaml says. What the workflow is called, and
-// what it begins with, is said by its own alone.
-func (l *loader) workflow() {
-	f := l.in
-	if f.doc == nil {
-		return
-	}
-	file := f.name(f.file)
-	for _, n := range f.doc.Get("extends").List() {
-		box, ok := strings.CutPrefix(n.Value, toolboxPrefix)
-		if !ok || slices.Contains(l.extended, box) {
-			continue
+// read reads one file of a folder and holds it against a schema. What is nil
+// after a fault could not be read at all; otherwise sound says whether it keeps
+// to the schema.
+func (l *folders) read(in *folder, local string, schema *document.Schema) (doc *document.Node, sound bool) {
+	file := in.name(local)
+	if l.files++; l.files > maxFiles {
+		if l.files == maxFiles+1 {
+			l.fault(file, nil, "", "the folder has more than %d files; the others are not read", maxFiles)
 		}
-		l.extended, l.boxes[box] = append(l.extended, box), true
-		l.project(file, box, n)
+		return nil, false
 	}
-	if f.dir != "." {
-		return
+	fs := into(l.faults, file)
+	defer func() {
+		if sound {
+			delete(l.faults, file)
+		}
+	}()
+	data, err := in.bytes(local)
+	if err != nil {
+		fs.Add(nil, "", "%s", reason(err))
+		return nil, false
 	}
-	l.w.Name, l.w.Description, l.w.Purpose = f.doc.Str("name"), f.doc.Str("description"), f.doc.Str("purpose")
-	l.w.Startup = f.doc.Str("startup")
-	l.sources = append(l.sources, &source{file: file, doc: f.doc})
+	if doc = document.Read(file, data, fs); doc == nil {
+		return nil, false
+	}
+	if doc.Kind != document.Object {
+		fs.Add(doc, "", "must be a mapping of keys to values")
+		return nil, false
+	}
+	schema.Check(doc, fs)
+	return doc, len(*fs) == 0
 }
+
+// list gives the entries of a part of the folder, none where it does not exist.
+func (l *folders) list(in *folder, dir string) []fs.DirEntry {
+	entries, err := fs.ReadDir(in.fsys, dir)
+	if err != nil && !isAbsent(err) {
+		l.fault(in.name(dir), nil, "", "%s", reason(err))
+	}
+	return entries
+}
+
+func (l *folders) isDir(in *folder, name string, entry fs.DirEntry) bool {
+	if strings.HasPrefix(entry.Name(), ".") {
+		return false
+	}
+	if entry.Type()&fs.ModeSymlink == 0 {
+		return entry.IsDir()
+	}
+	info, err := fs.Stat(in.fsys, name)
+	return err == nil && info.IsDir()
+}
+
+// each calls read for the files of a part of the folder that are YAML, with the
+// name that each stands for.
+func (l *folders) each(in *folder, dir, context string, read func(local, name string)) {
+	seen := map[string]string{}
+	for _, entry := range l.list(in, dir) {
+		local := path.Join(dir, entry.Name())
+		file := in.name(local)
+		ext := path.Ext(file)
+		name := strings.TrimSuffix(entry.Name(), ext)
+		switch {
+		case strings.HasPrefix(entry.Name(), "."):
+		case l.isDir(in, local, entry):
+			if dir != "commands" {
+				l.warn(file, nil, "", "a folder here is not looked into")
+			}
+		case ext != ".yaml" && ext != ".yml":
+			l.warn(file, nil, "", "is no .yaml file and is not read")
+		case !named(name):
+			l.fault(file, nil, "", "the name %q has other characters than letters, digits, '_', '-' and '.', or begins with none", name)
+		case seen[name] != "":
+			l.fault(file, nil, "", "%s has the same name", seen[name])
+		case context == "" && dir == "commands" && slices.Contains(coreNames(), name):
+			l.fault(file, nil, "", "%s is a command that every workflow has; take another name", name)
+		default:
+			seen[name] = file
+			read(local, name)
+		}
+	}
+}
+
+// bytes reads a file of ordinary kind and size: opening a pipe would wait for
+// a writer.
+func (f *folder) bytes(file string) ([]byte, error) {
+	info, err := fs.Stat(f.fsys, file)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("not a regular file")
+	}
+	opened, err := f.fsys.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer opened.Close()
+	return io.ReadAll(io.LimitReader(opened, document.MaxFileSize+1))
+}
+
+// named is what contexts and commands of a folder may be called.
+func named(name string) bool {
+	for i, c := range name {
+		if c != '_' && !unicode.IsLetter(c) && (i == 0 || c != '-' && c != '.' && !unicode.IsDigit(c)) {
+			return false
+		}
+	}
+	return name != ""
+}
+
+func isAbsent(err error) bool { return errors.Is(err, fs.ErrNotExist) }
+
+// maxFiles bounds how many files a folder may have.
+const maxFiles = 5000

@@ -113,8 +113,7 @@ func (t *turn) chosen(pending Pending, said string) (*Outcome, error) {
 		t.inferred = false
 		return t.guess(v)
 	}
-	other := *t
-	other.query = t.raw
+	other := t.said(t.raw)
 	_, _, exact := other.exact(false)
 	if _, uttered := other.uttered(); exact || uttered {
 		return t.Assist(t.ctx, t.path, t.raw, t.opts)
@@ -216,7 +215,7 @@ func (t *turn) meant(c *Command, p *Param, reply string, problem *Problem) strin
 			t.inferred = true
 			return plain(value)
 		}
-		if value, _, ok := t.recall(c, p, reply); ok && !p.takesText() {
+		if value, _, ok := t.memory.recall(c, p, reply); ok && !p.takesText() {
 			t.inferred, t.proposed = true, true
 			return plain(value)
 		}
@@ -228,8 +227,7 @@ func (t *turn) meant(c *Command, p *Param, reply string, problem *Problem) strin
 
 // orders reports whether a reply could be an instruction of its own.
 func (t *turn) orders(reply string) bool {
-	other := *t
-	other.query = reply
+	other := t.said(reply)
 	_, _, exact := other.exact(false)
 	_, uttered := other.uttered()
 	_, worded := other.worded()
@@ -239,8 +237,7 @@ func (t *turn) orders(reply string) bool {
 // aside carries out a question of the user's own about where they are and what
 // can be done, and leaves that of the command waiting.
 func (t *turn) aside(pending Pending, reply string) (*Outcome, error, bool) {
-	other := *t
-	other.query = reply
+	other := t.said(reply)
 	v, _, ok := other.exact(false)
 	if !ok {
 		v, ok = other.uttered()

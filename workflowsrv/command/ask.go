@@ -24,7 +24,7 @@ func (t *turn) ask(c *Command, args arguments, problem *Problem) *Outcome {
 		return o // an exact command is corrected and sent again
 	}
 	if p := c.Param(wanted[0]); p != nil && len(problem.Suggestions[p.Name]) == 0 && len(enumTexts(p.schema)) == 0 {
-		problem.suggest(p.Name, t.fitting(c, p))
+		problem.suggest(p.Name, t.memory.fitting(c, p))
 	}
 	o.Status, o.Question = AwaitingUser, question(c, wanted, problem)
 	o.Pending = &Pending{Kind: AskValues, Query: t.query, Missing: wanted, Inferred: t.inferred, Form: c.form(wanted[0], problem.choices[wanted[0]]),
@@ -48,9 +48,8 @@ func (t *turn) confirm(c *Command, args arguments, at Path) *Outcome {
 }
 
 const (
-	maxChoices = 20 // that a question names
-	maxLater   = 5  // parameters that it names as asked for later
-	patience   = 2  // answers that are none, before it is said how to get out
+	maxLater = 5 // parameters that it names as asked for later
+	patience = 2 // answers that are none, before it is said how to get out
 )
 
 // question asks for the first of the named parameters of a command. It says what

@@ -7,17 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/mcp-workbench/workbench/internal/cut"
-	"github.com/mcp-workbench/workbench/internal/nearest"
 )
-
-// A Correction is what a user has said of an earlier instruction: that it means
-// Command, or with Wrong that it does not. The caller keeps those of each user
-// and workflow and passes them in.
-type Correction struct {
-	Utterance string `json:"utterance"`
-	Command   string `json:"command"`
-	Wrong     bool   `json:"wrong,omitempty"`
-}
 
 // What an inferred command needs to be run without a model: the
 // score of the best, and what it has before the second. See TestQuality for
@@ -51,13 +41,13 @@ func (e *Engine) Assist(ctx context.Context, p Path, query string, opts CallOpti
 		t.traceIn(nil, nil)
 		return t.outcome(nil, nil, true, CommandResponse{Response: "Say what you want to do. what_can_i_do lists the commands."}), nil
 	}
-	if v, rest, ok := t.exact(named); ok {
+	if v, rest, ok := t.said(t.query).exact(named); ok {
 		return t.explicit(v, rest)
 	}
-	if v, ok := t.uttered(); ok {
+	if v, ok := t.said(t.query).uttered(); ok {
 		return t.guess(v)
 	}
-	if v, ok := t.corrected(); ok {
+	if v, ok := t.said(t.query).corrected(); ok {
 		return t.guess(v)
 	}
 	t.inferred = true
@@ -65,121 +55,13 @@ func (e *Engine) Assist(ctx context.Context, p Path, query string, opts CallOpti
 		t.traceIn(nil, nil)
 		return t.outcome(nil, nil, true, CommandResponse{Response: "Nothing was run, as it was said what not to do. Say what is to be done."}), nil
 	}
-	if v, ok := t.misspelt(); ok {
+	if v, ok := t.said(t.query).misspelt(); ok {
 		return t.explicit(v, "")
 	}
-	if v, ok := t.worded(); ok {
+	if v, ok := t.said(t.query).worded(); ok {
 		return t.guess(v)
 	}
 	return t.likely()
-}
-
-// exact finds a command whose name the instruction begins with. One word may be
-// the name of a command by chance; then parameters must follow, or nothing.
-func (t *turn) exact(named bool) (v visible, rest string, ok bool) {
-	name, at, err := ParseName(t.query)
-	if err != nil {
-		return v, "", false
-	}
-	v, problem := t.w.resolve(t.path, strings.TrimSuffix(name, ":"))
-	if problem != nil {
-		return v, "", false
-	}
-	rest = strings.TrimSpace(t.query[at:])
-	plainWord := !named && !strings.ContainsAny(name, "_/:.-") && !hasTag(v.command, rest) && !hasPair(v.command, rest)
-	if plainWord && rest != "" {
-		return v, "", false
-	}
-	return v, rest, true
-}
-
-// uttered finds the one command that has the instruction among its utterances,
-// or whose name it is in words.
-func (t *turn) uttered() (visible, bool) {
-	said := normal(t.query)
-	var found []visible
-	for _, v := range t.w.visibleAt(t.path) {
-		if said == normal(v.command.Leaf) || slices.ContainsFunc(v.command.Utterances, func(u string) bool { return normal(u) == said }) {
-			found = append(found, v)
-		}
-	}
-	if len(found) != 1 || t.wrong(found[0].command.Name) {
-		return visible{}, false
-	}
-	return found[0], true
-}
-
-// minSlip is how long a name must be, in letters, to be meant by a misspelt one.
-const minSlip = 4
-
-// misspelt finds the one command whose name the whole instruction is, but for a
-// slip. Nothing is given up by a slip.
-func (t *turn) misspelt() (visible, bool) {
-	if len(strings.Fields(t.query)) > 1 || utf8.RuneCountInString(t.query) < minSlip {
-		return visible{}, false
-	}
-	byName := map[string]visible{}
-	for _, v := range t.w.visibleAt(t.path) {
-		if v.command.Name != Abort && utf8.RuneCountInString(v.command.Leaf) >= minSlip {
-			byName[v.command.Name], byName[v.command.Leaf] = v, v
-		}
-	}
-	near := nearest.Names(t.query, sortedKeys(byName), 2)
-	if len(near) == 0 || strings.Contains(near[0], t.query) || strings.Contains(t.query, near[0]) {
-		return visible{}, false // a part of a name is no slip
-	}
-	v := byName[near[0]]
-	if len(near) > 1 && byName[near[1]].command != v.command || t.wrong(v.command.Name) {
-		return visible{}, false
-	}
-	return v, true
-}
-
-// worded finds the one command whose name or utterance the instruction is, but
-// for values and words that say nothing: "read the text file a.txt" is
-// read_text_file.
-func (t *turn) worded() (visible, bool) {
-	said := gist(t.query)
-	var found []visible
-	for _, v := range t.w.visibleAt(t.path) {
-		texts := append([]string{spaced(v.command.Leaf)}, v.command.Utterances...)
-		if said != "" && !t.wrong(v.command.Name) && slices.ContainsFunc(texts, func(text string) bool { return gist(text) == said && !otherNumber(t.query, text) }) {
-			found = append(found, v)
-		}
-	}
-	if len(found) != 1 {
-		return visible{}, false
-	}
-	return found[0], t.extract(found[0]).left == ""
-}
-
-// corrected finds what the user has said that the instruction means.
-func (t *turn) corrected() (visible, bool) {
-	said := normal(t.query)
-	for _, c := range slices.Backward(t.opts.Corrections) {
-		if c.Wrong || normal(c.Utterance) != said || t.wrong(c.Command) {
-			continue
-		}
-		if v, problem := t.w.resolve(t.path, c.Command); problem == nil {
-			return v, true
-		}
-	}
-	return visible{}, false
-}
-
-// wrong reports whether the user has said that the instruction does not mean a
-// command, and not taken it back since.
-func (t *turn) wrong(command string) bool {
-	if len(t.opts.Corrections) == 0 {
-		return false
-	}
-	said := normal(t.query)
-	for _, c := range slices.Backward(t.opts.Corrections) {
-		if c.Command == command && normal(c.Utterance) == said {
-			return c.Wrong
-		}
-	}
-	return false
 }
 
 // explicit runs a command that was named, with what follows the name.
@@ -211,41 +93,10 @@ func (t *turn) explicit(v visible, rest string) (*Outcome, error) {
 // instruction gives. Where it gives any the command counts as inferred, even if
 // there was no doubt about which is meant.
 func (t *turn) guess(v visible) (*Outcome, error) {
-	found := t.extract(v)
+	found := t.said(t.query).extract(v)
 	t.inferred = t.inferred || len(found.args) > 0 || found.left != ""
 	t.proposed = t.proposed || found.borrowed
 	return t.run(v, found.args, found.problem)
-}
-
-// extract reads the parameters of a command out of the instruction. What is
-// left is a value of which nobody knows what it was to say: "show order 44830"
-// is not for the command that shows this order.
-func (t *turn) extract(v visible) extracted {
-	c, at := v.command, t.path[:v.depth]
-	found := extract(c, t.query, t.vocabulary(c), at)
-	for i := range c.Params {
-		p := &c.Params[i]
-		if _, given := found.args[p.Name]; given || !p.needed(at) || found.problem.about(p.Name) {
-			continue
-		}
-		if value, borrowed, ok := t.recall(c, p, t.query); ok {
-			found.args[p.Name] = value
-			found.borrowed = found.borrowed || borrowed
-		}
-	}
-	return found
-}
-
-// vocabulary are the words of an instruction that say which command is meant,
-// and are no values.
-func (t *turn) vocabulary(c *Command) map[string]bool {
-	words := map[string]bool{}
-	for _, seed := range c.seeds() {
-		for _, word := range wordsOf(seed) {
-			words[word] = true
-		}
-	}
-	return words
 }
 
 // forbids reports whether an instruction says what is not to be done.
@@ -268,15 +119,15 @@ func forbids(query string) bool {
 func (t *turn) likely() (*Outcome, error) {
 	var among []visible
 	for _, v := range t.w.visibleAt(t.path) {
-		if !t.wrong(v.command.Name) {
+		if !t.said(t.query).wrong(v.command.Name) {
 			among = append(among, v)
 		}
 	}
-	found := t.w.words().find(t.query, t.path, among)
+	found := t.words().find(t.query, t.path, among)
 	if t.Engine.opts.Chooser != nil && len(among) > 0 {
 		return t.choose(choices(found, among))
 	}
-	if v, sure := surely(found); sure && t.extract(v).left == "" {
+	if v, sure := surely(found); sure && t.said(t.query).extract(v).left == "" {
 		return t.guess(v)
 	}
 	return t.offer(found)

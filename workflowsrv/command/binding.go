@@ -3,6 +3,9 @@ package command
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"net"
+	"strings"
 	"time"
 )
 
@@ -76,3 +79,12 @@ type ProcessRunner interface {
 	// it wrote to standard error.
 	Run(ctx context.Context, r ProcessRequest) (stdout []byte, err error)
 }
+
+// Loopback reports whether a host of a URL is this machine.
+func Loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
+}
+
+// errNoRunner says that commands of a kind are not carried out here.
+var errNoRunner = errors.New("is not allowed here; only workflows of a folder that the configuration names may do that")

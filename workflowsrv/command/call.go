@@ -2,7 +2,9 @@ package command
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -13,73 +15,6 @@ import (
 	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
-
-// call does what the command is bound to.
-func (t *turn) call(c *Command, args arguments, at Path) result {
-	get := t.scope(args, at)
-	switch {
-	case c.Bind.Tool != nil:
-		return t.callTool(c.Bind.Tool, c, args, get)
-	case c.Bind.HTTP != nil:
-		return t.callHTTP(c.Bind.HTTP, c, get)
-	default:
-		return t.runProcess(c.Bind.Process, c, args, get)
-	}
-}
-
-func (t *turn) callTool(b *ToolCall, c *Command, args arguments, get values) result {
-	if t.Engine.opts.Caller == nil {
-		return failure("%s: calling a tool %v", c.Name, errNoRunner)
-	}
-	given := args.json(c)
-	if b.arguments != nil {
-		given, _ = b.arguments.append(nil, get)
-	}
-	raw, err := t.Engine.opts.Caller.CallTool(t.ctx, b.Toolbox, b.Server, b.Tool, given)
-	if err != nil {
-		return failure("%v", err)
-	}
-	return readToolResult(raw)
-}
-
-func (t *turn) callHTTP(b *HTTPCall, c *Command, get values) result {
-	if t.Engine.opts.HTTP == nil {
-		return failure("%s: an HTTP request %v", c.Name, errNoRunner)
-	}
-	address, err := b.address(get)
-	if err != nil {
-		return failure("%s was not sent: %v", c.Name, err)
-	}
-	r := HTTPRequest{Method: b.Method, URL: address, Header: map[string]string{}, Timeout: b.Timeout}
-	for _, m := range b.header {
-		value, err := t.secretly(m.text, get)
-		if err == nil && strings.ContainsFunc(value, func(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f }) {
-			err = fmt.Errorf("its value has a line break or a control character")
-		}
-		if err != nil {
-			return failure("%s was not sent: header %s: %v", c.Name, m.name, err)
-		}
-		r.Header[m.name] = value
-	}
-	if b.body != nil {
-		r.Body, _ = b.body.append(nil, get)
-		if !slices.ContainsFunc(b.header, func(m member) bool { return strings.EqualFold(m.name, "Content-Type") }) {
-			r.Header["Content-Type"] = "application/json"
-		}
-	}
-	status, body, err := t.Engine.opts.HTTP.Do(t.ctx, r)
-	if err != nil {
-		return failure("%s: %v", c.Name, err)
-	}
-	out := result{text: string(body), data: asData(string(body))}
-	switch {
-	case status >= 300 && status < 400:
-		return failure("%s: the server answered HTTP %d, a redirect, which is not followed; the url of the command is to be where it leads", c.Name, status)
-	case status < 200 || status > 299:
-		return failure("%s: the server answered HTTP %d: %s", c.Name, status, cut.After(strings.Join(strings.Fields(out.text), " "), 500))
-	}
-	return out
-}
 
 // address fills in a URL. A value cannot become more than one segment of the
 // path or one part of the query.
@@ -106,70 +41,6 @@ func (b *HTTPCall) address(get values) (string, error) {
 	return s.String(), nil
 }
 
-// secretly fills in a template that may refer to the environment, and to secrets
-// of the user. The value of a parameter is never read as a reference.
-func (t *turn) secretly(text *template, get values) (string, error) {
-	var failed error
-	value := text.expand(get, plain, func(name string) string {
-		if secret, ok := strings.CutPrefix(name, credentialPrefix); ok {
-			v, err := t.credential(secret)
-			failed = cmp.Or(failed, err)
-			return v
-		}
-		v, ok := t.Engine.opts.LookupEnv(name)
-		if !ok {
-			failed = cmp.Or(failed, fmt.Errorf("the variable %s is not set in the environment of workbench", name))
-		}
-		return v
-	})
-	return value, failed
-}
-
-// credentialPrefix marks what ${…} stands for as a secret of the user.
-const credentialPrefix = "user:"
-
-// credential finds a secret of the user for whom the command runs.
-func (t *turn) credential(name string) (string, error) {
-	if t.Engine.opts.Credential == nil || t.user == "" {
-		return "", fmt.Errorf("the secret %s is one of each user, and here nobody is told apart", name)
-	}
-	return t.Engine.opts.Credential(t.ctx, t.user, name)
-}
-
-func (t *turn) runProcess(b *ProcessCall, c *Command, args arguments, get values) result {
-	if t.Engine.opts.Process == nil {
-		return failure("%s: a process %v", c.Name, errNoRunner)
-	}
-	r := ProcessRequest{Timeout: b.Timeout}
-	for i, text := range b.argv {
-		arg := text.text(get)
-		if i > 0 && opensOption(text, arg) {
-			return failure("%s was not run: %s begins with a dash, which the program would take for an option", c.Name, strconv.Quote(arg))
-		}
-		if strings.ContainsFunc(arg, func(c rune) bool { return c == 0 }) {
-			return failure("%s was not run: an argument holds a NUL character", c.Name)
-		}
-		r.Argv = append(r.Argv, arg)
-	}
-	for _, m := range b.env {
-		value, err := t.secretly(m.text, get)
-		if err != nil {
-			return failure("%s was not run: env %s: %v", c.Name, m.name, err)
-		}
-		r.Env = append(r.Env, m.name+"="+value)
-	}
-	r.Stdin = args.json(c)
-	if b.stdin != nil {
-		r.Stdin, _ = b.stdin.append(nil, get)
-	}
-	out, err := t.Engine.opts.Process.Run(t.ctx, r)
-	if err != nil {
-		return failure("%s: %v", c.Name, err)
-	}
-	text := strings.TrimRightFunc(string(out), unicode.IsSpace)
-	return result{text: text, data: asData(text)}
-}
-
 // opensOption reports whether a value, as against the file, has put a dash at
 // the beginning of an argument.
 func opensOption(text *template, arg string) bool {
@@ -178,19 +49,6 @@ func opensOption(text *template, arg string) bool {
 
 // userValue is the name of who the command runs for.
 const userValue = "user_id"
-
-// scope finds values for templates: of the call first, then of the place.
-func (t *turn) scope(args arguments, at Path) values {
-	return func(name string) (json.RawMessage, bool) {
-		if v, ok := args[name]; ok {
-			return v, true
-		}
-		if v, ok := at.lookup(name); ok || name != userValue || t.user == "" {
-			return v, ok
-		}
-		return wire.AppendQuote(nil, t.user), true
-	}
-}
 
 // withOutputs puts what a command has returned in front of them.
 func withOutputs(get values, outputs map[string]json.RawMessage, text string) values {
@@ -210,3 +68,179 @@ func withOutputs(get values, outputs map[string]json.RawMessage, text string) va
 
 // textValue is the name of the text that a command has returned.
 const textValue = "text"
+
+// A performer does what commands are bound to, in one call of the engine.
+type performer struct {
+	*Options
+	ctx  context.Context // of the call, which the performer does not outlive
+	user string
+}
+
+// call does what the command is bound to.
+func (p *performer) call(c *Command, args arguments, at Path) result {
+	get := p.scope(args, at)
+	switch {
+	case c.Bind.Tool != nil:
+		return p.callTool(c.Bind.Tool, c, args, get)
+	case c.Bind.HTTP != nil:
+		return p.callHTTP(c.Bind.HTTP, c, get)
+	default:
+		return p.runProcess(c.Bind.Process, c, args, get)
+	}
+}
+
+func (p *performer) callTool(b *ToolCall, c *Command, args arguments, get values) result {
+	if p.Caller == nil {
+		return failure("%s: calling a tool %v", c.Name, errNoRunner)
+	}
+	given := args.json(c)
+	if b.arguments != nil {
+		given, _ = b.arguments.append(nil, get)
+	}
+	raw, err := p.Caller.CallTool(p.ctx, b.Toolbox, b.Server, b.Tool, given)
+	if err != nil {
+		return failure("%v", err)
+	}
+	return readToolResult(raw)
+}
+
+func (p *performer) callHTTP(b *HTTPCall, c *Command, get values) result {
+	if p.HTTP == nil {
+		return failure("%s: an HTTP request %v", c.Name, errNoRunner)
+	}
+	address, err := b.address(get)
+	if err != nil {
+		return failure("%s was not sent: %v", c.Name, err)
+	}
+	r := HTTPRequest{Method: b.Method, URL: address, Header: map[string]string{}, Timeout: b.Timeout}
+	for _, m := range b.header {
+		value, err := p.secretly(m.text, get)
+		if err == nil && strings.ContainsFunc(value, func(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f }) {
+			err = fmt.Errorf("its value has a line break or a control character")
+		}
+		if err != nil {
+			return failure("%s was not sent: header %s: %v", c.Name, m.name, err)
+		}
+		r.Header[m.name] = value
+	}
+	if b.body != nil {
+		r.Body, _ = b.body.append(nil, get)
+		if !slices.ContainsFunc(b.header, func(m member) bool { return strings.EqualFold(m.name, "Content-Type") }) {
+			r.Header["Content-Type"] = "application/json"
+		}
+	}
+	status, body, err := p.HTTP.Do(p.ctx, r)
+	if err != nil {
+		return failure("%s: %v", c.Name, err)
+	}
+	out := result{text: string(body), data: asData(string(body))}
+	switch {
+	case status >= 300 && status < 400:
+		return failure("%s: the server answered HTTP %d, a redirect, which is not followed; the url of the command is to be where it leads", c.Name, status)
+	case status < 200 || status > 299:
+		return failure("%s: the server answered HTTP %d: %s", c.Name, status, cut.After(strings.Join(strings.Fields(out.text), " "), 500))
+	}
+	return out
+}
+
+// secretly fills in a template that may refer to the environment, and to secrets
+// of the user. The value of a parameter is never read as a reference.
+func (p *performer) secretly(text *template, get values) (string, error) {
+	var failed error
+	value := text.expand(get, plain, func(name string) string {
+		if secret, ok := strings.CutPrefix(name, credentialPrefix); ok {
+			v, err := p.credential(secret)
+			failed = cmp.Or(failed, err)
+			return v
+		}
+		v, ok := p.LookupEnv(name)
+		if !ok {
+			failed = cmp.Or(failed, fmt.Errorf("the variable %s is not set in the environment of workbench", name))
+		}
+		return v
+	})
+	return value, failed
+}
+
+// credential finds a secret of the user for whom the command runs.
+func (p *performer) credential(name string) (string, error) {
+	if p.Credential == nil || p.user == "" {
+		return "", fmt.Errorf("the secret %s is one of each user, and here nobody is told apart", name)
+	}
+	return p.Credential(p.ctx, p.user, name)
+}
+
+func (p *performer) runProcess(b *ProcessCall, c *Command, args arguments, get values) result {
+	if p.Process == nil {
+		return failure("%s: a process %v", c.Name, errNoRunner)
+	}
+	r := ProcessRequest{Timeout: b.Timeout}
+	for i, text := range b.argv {
+		arg := text.text(get)
+		if i > 0 && opensOption(text, arg) {
+			return failure("%s was not run: %s begins with a dash, which the program would take for an option", c.Name, strconv.Quote(arg))
+		}
+		if strings.ContainsFunc(arg, func(c rune) bool { return c == 0 }) {
+			return failure("%s was not run: an argument holds a NUL character", c.Name)
+		}
+		r.Argv = append(r.Argv, arg)
+	}
+	for _, m := range b.env {
+		value, err := p.secretly(m.text, get)
+		if err != nil {
+			return failure("%s was not run: env %s: %v", c.Name, m.name, err)
+		}
+		r.Env = append(r.Env, m.name+"="+value)
+	}
+	r.Stdin = args.json(c)
+	if b.stdin != nil {
+		r.Stdin, _ = b.stdin.append(nil, get)
+	}
+	out, err := p.Process.Run(p.ctx, r)
+	if err != nil {
+		return failure("%s: %v", c.Name, err)
+	}
+	text := strings.TrimRightFunc(string(out), unicode.IsSpace)
+	return result{text: text, data: asData(text)}
+}
+
+// scope finds values for templates: of the call first, then of the place.
+func (p *performer) scope(args arguments, at Path) values {
+	return func(name string) (json.RawMessage, bool) {
+		if v, ok := args[name]; ok {
+			return v, true
+		}
+		if v, ok := at.lookup(name); ok || name != userValue || p.user == "" {
+			return v, ok
+		}
+		return wire.AppendQuote(nil, p.user), true
+	}
+}
+
+// existing asks for the values that a parameter can have.
+func (p *performer) existing(l *Lookup, args arguments, at Path) ([]string, error) {
+	if p.Caller == nil {
+		return nil, fmt.Errorf("calling a tool %w", errNoRunner)
+	}
+	given := json.RawMessage("{}")
+	if l.Tool.arguments != nil {
+		given, _ = l.Tool.arguments.append(nil, p.scope(args, at))
+	}
+	raw, err := p.Caller.CallTool(p.ctx, l.Tool.Toolbox, l.Tool.Server, l.Tool.Tool, given)
+	if err != nil {
+		return nil, err
+	}
+	r := readToolResult(raw)
+	switch {
+	case r.failed:
+		return nil, fmt.Errorf("%s/%s: %s", l.Tool.Server, l.Tool.Tool, summary(r.text))
+	case r.data == nil:
+		return nil, errors.New(l.Tool.Server + "/" + l.Tool.Tool + " returned no data")
+	}
+	found := point(r.data, l.Values)
+	values := make([]string, len(found))
+	for i, v := range found {
+		values[i] = plain(v)
+	}
+	return values, nil
+}

@@ -2,9 +2,7 @@ package command
 
 import (
 	"context"
-	"net"
 	"slices"
-	"strings"
 
 	"github.com/mcp-workbench/workbench/internal/document"
 )
@@ -13,8 +11,9 @@ import (
 type checker struct {
 	*findings
 	*draft
-	tools *toolset
-	opts  LoadOptions
+	tools     *toolset
+	lookupEnv func(name string) (string, bool)
+	lookPath  func(program string) (string, error)
 }
 
 // resolve checks what needs all files: references between them, and bindings
@@ -255,10 +254,4 @@ func (l *checker) checkStartup(s *source) {
 	if c.check(context.Background(), args, problem); !problem.empty() {
 		l.fault(s.file, n, "/startup", "%s", problem.words(c))
 	}
-}
-
-// Loopback reports whether a host of a URL is this machine.
-func Loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
 }

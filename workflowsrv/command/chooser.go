@@ -1,44 +1,11 @@
 package command
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 )
-
-// Chooser takes the choice among the likeliest commands, and finds their
-// parameters in the instruction.
-type Chooser interface {
-	// Choose is called with at least one candidate. The error ends the turn.
-	Choose(ctx context.Context, c Choice) (Chosen, error)
-}
-
-// Choice is what a [Chooser] chooses from.
-type Choice struct {
-	Query string
-	// Context says where the session stands, the outermost place first.
-	Context    string
-	Candidates []Candidate
-}
-
-// Candidate is a command that an instruction may mean.
-type Candidate struct {
-	ListedEntry
-	// Schema is the JSON Schema of the parameters together, at any place.
-	Schema json.RawMessage `json:"-"`
-	// Score is from 0 to 1: how much instruction and command have in common.
-	Score float64 `json:"score"`
-}
-
-// Chosen is the answer of a [Chooser]: the name of a candidate, "" for none, and an
-// object of the parameters that the instruction gives, nil for none. Arguments
-// that are no object are no choice.
-type Chosen struct {
-	Command   string
-	Arguments json.RawMessage
-}
 
 // choose leaves the choice to the [Chooser].
 func (t *turn) choose(found []candidate) (*Outcome, error) {

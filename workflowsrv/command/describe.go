@@ -2,17 +2,8 @@ package command
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
-	"unicode"
 	"unicode/utf8"
-)
-
-// maxInline is how long a value may be, in characters, to stand within a sentence,
-// and foldAt how wide the lines of a longer one are.
-const (
-	maxInline = 60
-	foldAt    = 100
 )
 
 // describe shows the values that a command would run with, all of each: who agrees
@@ -66,25 +57,6 @@ func lines(v json.RawMessage) []string {
 	}
 	return list
 }
-
-// shown writes what cannot be seen, and what changes how the rest is seen, by
-// its number.
-func shown(text string) string {
-	if !strings.ContainsFunc(text, unseen) {
-		return text
-	}
-	var b strings.Builder
-	for _, c := range text {
-		if unseen(c) {
-			fmt.Fprintf(&b, "\\u%04x", c)
-		} else {
-			b.WriteRune(c)
-		}
-	}
-	return b.String()
-}
-
-func unseen(c rune) bool { return !unicode.IsPrint(c) && c != '\t' }
 
 // maxCompared is how many lines two texts may have to be compared.
 const maxCompared = 500

@@ -24,5 +24,13 @@
 // inferred it runs unasked only where that changes nothing. A [Chooser], which
 // may be a model, can take the choice among the likeliest commands.
 //
+// Inside, from the top down, where nothing knows what stands above it:
+//
+//	loader, checker                  make a workflow of files
+//	turn                             one call of the engine
+//	instruction, memory, performer   what was said, what was seen, what is done
+//	index                            which commands an instruction may mean
+//	Workflow, Command, Path          what there is, and where one stands
+//
 // The workflow of the package example runs as it is, without any server.
 package command

@@ -3,41 +3,20 @@ package command
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
-	"strings"
+	"sync"
 	"time"
 
-	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
-
-// Options are what an [Engine] works with. A runner that is nil makes the
-// commands bound to it fail with an explanation: HTTP and processes are for
-// folders that the operator has configured.
-type Options struct {
-	Caller  Caller
-	HTTP    HTTPRunner
-	Process ProcessRunner
-	// Chooser takes the choice among commands for Assist; nil leaves it to
-	// words in common.
-	Chooser Chooser
-	// LookupEnv reads the variables that headers and processes refer to; nil
-	// knows none.
-	LookupEnv func(name string) (string, bool)
-	// Credential finds a secret of a user, which ${user:NAME} in headers and in
-	// the environment of processes stands for; nil knows none.
-	Credential func(ctx context.Context, user, name string) (string, error)
-	// Now is the clock of traces; nil is time.Now.
-	Now func() time.Time
-}
 
 // An Engine runs the commands of a workflow. It has no state, and any number
 // of goroutines may use it.
 type Engine struct {
-	w    *Workflow
-	opts Options
-	user string // for whom the commands run, "" where nobody is told apart
+	w     *Workflow
+	opts  Options
+	words func() *index
+	user  string // for whom the commands run, "" where nobody is told apart
 }
 
 // New returns an engine.
@@ -48,7 +27,7 @@ func New(w *Workflow, opts Options) *Engine {
 	if opts.LookupEnv == nil {
 		opts.LookupEnv = func(string) (string, bool) { return "", false }
 	}
-	return &Engine{w: w, opts: opts}
+	return &Engine{w: w, opts: opts, words: sync.OnceValue(func() *index { return newIndex(w) })}
 }
 
 // For returns the engine for the commands of a user, whom {user_id} stands for.
@@ -60,27 +39,6 @@ func (e *Engine) For(user string) *Engine {
 
 // Workflow returns the workflow that the engine runs.
 func (e *Engine) Workflow() *Workflow { return e.w }
-
-// CallOptions belong to one call. The zero value is ready.
-type CallOptions struct {
-	// Confirmed says that the user has agreed to the command that is called.
-	// Without it a command that is to be confirmed asks.
-	Confirmed bool
-	// Inferred says that the command was chosen by something that may be
-	// wrong, such as a model. Without Confirmed it asks if it may change more
-	// than the place.
-	Inferred bool
-	// Trace gets the events of the call as they happen; nil gathers them in
-	// CommandOutput.Traces instead. It is called from the caller's goroutine.
-	Trace func(TraceEvent)
-	// Corrections are what the user said of earlier instructions; Assist
-	// looks at them.
-	Corrections []Correction
-	// Seen gives results of earlier turns of the conversation as JSON, the
-	// latest first; Assist and Answer find values in them. nil has none. It is
-	// called at most once.
-	Seen func() []json.RawMessage
-}
 
 // Execute carries out an exact command string, "Order/cancel_order
 // <reason>late</reason>", from where the path ends. See [Parse] for the
@@ -122,15 +80,15 @@ func (e *Engine) Names(p Path, text string) bool {
 // A turn is one call of the engine.
 type turn struct {
 	*Engine
-	ctx      context.Context // of the call, which the turn does not outlive
+	performer
 	path     Path
 	raw      string
 	opts     CallOptions
 	traces   []TraceEvent
 	inferred bool
-	proposed bool      // only proposed: it waits for a yes, whatever it does
-	query    string    // the instruction, for what Assist does
-	seen     []listing // what opts.Seen had, once it was asked for
+	proposed bool   // only proposed: it waits for a yes, whatever it does
+	query    string // the instruction, for what Assist does
+	memory   memory
 }
 
 func (e *Engine) turn(ctx context.Context, p Path, raw string, opts CallOptions) (*turn, error) {
@@ -138,7 +96,7 @@ func (e *Engine) turn(ctx context.Context, p Path, raw string, opts CallOptions)
 		return nil, &Error{Code: http.StatusConflict, Offset: -1, Message: "the session stands at " + e.w.Trail(p) +
 			", of which the workflow now has only " + e.w.Trail(kept) + "; go on from there"}
 	}
-	return &turn{Engine: e, ctx: ctx, path: p, raw: raw, opts: opts}, nil
+	return &turn{Engine: e, performer: performer{&e.opts, ctx, e.user}, path: p, raw: raw, opts: opts, memory: memory{seen: opts.Seen}}, nil
 }
 
 func (t *turn) execute(text string) (*Outcome, error) {
@@ -211,17 +169,7 @@ func (t *turn) run(v visible, args arguments, problem *Problem) (*Outcome, error
 	return t.conclude(c, args, at, r), nil
 }
 
-// errNoRunner says that commands of a kind are not carried out here.
-var errNoRunner = errors.New("is not allowed here; only workflows of a folder that the configuration names may do that")
-
-// summary is the beginning of a description, for lists: its first line, and of
-// a long one the first sentence.
-func summary(s string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
-	if sentence, _, more := strings.Cut(line, ". "); more && len(line) > maxSummary {
-		line = sentence + "."
-	}
-	return cut.After(line, maxSummary)
+// said is an instruction at the place where the session stands.
+func (t *turn) said(query string) *instruction {
+	return &instruction{t.w, t.path, query, t.opts.Corrections, &t.memory}
 }
-
-const maxSummary = 120

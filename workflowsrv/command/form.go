@@ -45,3 +45,6 @@ func formOf(properties map[string]any, required []string) json.RawMessage {
 	}
 	return b
 }
+
+// maxChoices is how many choices a question names.
+const maxChoices = 20

@@ -231,3 +231,15 @@ func (ix *index) known(query string) []string {
 	}
 	return list
 }
+
+// vocabulary are the words of an instruction that say which command is meant,
+// and are no values.
+func (c *Command) vocabulary() map[string]bool {
+	words := map[string]bool{}
+	for _, seed := range c.seeds() {
+		for _, word := range wordsOf(seed) {
+			words[word] = true
+		}
+	}
+	return words
+}

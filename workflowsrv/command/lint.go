@@ -1,7 +1,6 @@
 package command
 
 import (
-	"context"
 	"encoding/json"
 	"path"
 	"slices"
@@ -99,13 +98,6 @@ func (l *checker) lintParams(s *source) {
 			l.warn(s.file, n, at, "nothing uses the parameter")
 		}
 	}
-}
-
-// takes reports whether a parameter can have a value.
-func (c *Command) takes(name string, value json.RawMessage) bool {
-	problem := &Problem{}
-	c.check(context.Background(), arguments{name: value}, problem)
-	return !slices.ContainsFunc(problem.Invalid, func(i Invalid) bool { return i.Name == name })
 }
 
 // uses are the names that the command fills in anywhere; nil means that all its
@@ -286,11 +278,11 @@ func (l *checker) mayTell(c *Command, name string) bool {
 // lintSurroundings looks for programs and variables that are not there.
 func (l *checker) lintSurroundings(s *source) {
 	variables := func(t *template, n *document.Node, path string) {
-		if t == nil || l.opts.LookupEnv == nil {
+		if t == nil || l.lookupEnv == nil {
 			return
 		}
 		for _, p := range t.pieces {
-			if _, set := l.opts.LookupEnv(p.name); p.env && !set && !strings.HasPrefix(p.name, credentialPrefix) {
+			if _, set := l.lookupEnv(p.name); p.env && !set && !strings.HasPrefix(p.name, credentialPrefix) {
 				l.warn(s.file, n, path, "the variable %s is not set", p.name)
 			}
 		}
@@ -307,9 +299,9 @@ func (l *checker) lintSurroundings(s *source) {
 	for _, m := range b.env {
 		variables(m.text, s.doc.Get("process").Get("env").Get(m.name), "/process/env"+document.Pointer(m.name))
 	}
-	if len(b.argv) > 0 && l.opts.LookPath != nil && len(b.argv[0].names()) == 0 {
+	if len(b.argv) > 0 && l.lookPath != nil && len(b.argv[0].names()) == 0 {
 		program := b.argv[0].text(func(string) (json.RawMessage, bool) { return nil, false })
-		if _, err := l.opts.LookPath(program); err != nil {
+		if _, err := l.lookPath(program); err != nil {
 			l.warn(s.file, s.doc.Get("process").Get("argv"), "/process/argv", "the program %s is not there", program)
 		}
 	}

@@ -11,9 +11,6 @@ import (
 	"github.com/mcp-workbench/workbench/internal/document"
 )
 
-//go:embed workflow.schema.json
-var workflowSchema []byte
-
 //go:embed context.schema.json
 var contextSchema []byte
 
@@ -55,7 +52,7 @@ type LoadOptions struct {
 func Load(fsys fs.FS, opts LoadOptions) (*Workflow, error) {
 	l := newLoader(opts)
 	l.readAll(fsys)
-	c := &checker{l.findings, l.draft, l.tools, opts}
+	c := &checker{l.findings, l.draft, l.tools, opts.LookupEnv, opts.LookPath}
 	c.resolve()
 	c.lint(&l.folders)
 	warnings := sorted(l.warnings)
@@ -88,10 +85,6 @@ func Folders(fsys fs.FS, opts LoadOptions) []string {
 	return list
 }
 
-func newWorkflow() *Workflow {
-	return &Workflow{contexts: map[string]*Context{}, commands: map[string]*Command{}}
-}
-
 // A loader makes a workflow of what it reads.
 type loader struct {
 	*findings
@@ -104,7 +97,7 @@ type loader struct {
 func newLoader(opts LoadOptions) *loader {
 	found := &findings{map[string]*document.Faults{}, map[string]*document.Faults{}}
 	return &loader{findings: found, draft: &draft{w: newWorkflow(), unknown: map[string]bool{}, unsound: map[string]bool{}},
-		folders: folders{findings: found, dir: opts.Dir, open: opts.Folder}, binder: binder{findings: found, boxes: map[string]bool{}}, tools: newToolset(opts)}
+		folders: folders{findings: found, dir: opts.Dir, open: opts.Folder}, binder: binder{findings: found, boxes: map[string]bool{}}, tools: newToolset(opts.Tools, opts.Unlisted)}
 }
 
 func (l *loader) readAll(fsys fs.FS) {

@@ -14,14 +14,6 @@ import (
 // ownKeys are the keys of a parameter that are no JSON Schema.
 func ownKeys() []string { return []string{"optional", "available_from", "from_context", "lookup"} }
 
-// qualified is the name of a command of a context, or of none.
-func qualified(context, name string) string {
-	if context == "" {
-		return name
-	}
-	return context + "/" + name
-}
-
 // command makes a command of its file. A file that has the name of a command
 // which the workflow extends changes what it says and leaves the rest.
 func (l *loader) command(file, context, name string, doc *document.Node) {

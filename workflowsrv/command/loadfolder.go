@@ -1,6 +1,7 @@
 package command
 
 import (
+	_ "embed"
 	"errors"
 	"io"
 	"io/fs"
@@ -8,10 +9,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/mcp-workbench/workbench/internal/document"
 )
+
+//go:embed workflow.schema.json
+var workflowSchema []byte
 
 // Bounds of what a workflow extends.
 const (
@@ -216,16 +219,6 @@ func (f *folder) bytes(file string) ([]byte, error) {
 	}
 	defer opened.Close()
 	return io.ReadAll(io.LimitReader(opened, document.MaxFileSize+1))
-}
-
-// named is what contexts and commands of a folder may be called.
-func named(name string) bool {
-	for i, c := range name {
-		if c != '_' && !unicode.IsLetter(c) && (i == 0 || c != '-' && c != '.' && !unicode.IsDigit(c)) {
-			return false
-		}
-	}
-	return name != ""
 }
 
 func isAbsent(err error) bool { return errors.Is(err, fs.ErrNotExist) }

@@ -1,8 +1,6 @@
 package command
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 )
@@ -18,8 +16,8 @@ func (t *turn) lookUp(c *Command, args arguments, problem *Problem) {
 		if p.Lookup == nil || bad || !given && !missing {
 			continue
 		}
-		values, err := t.existing(p.Lookup, args)
-		if value, ok := mentioned(values[:min(len(values), maxLookup)], t.query, t.vocabulary(c)); missing && ok {
+		values, err := t.existing(p.Lookup, args, t.path)
+		if value, ok := mentioned(values[:min(len(values), maxLookup)], t.query, c.vocabulary()); missing && ok {
 			if read, err := p.read(c.schema, []string{value}); err == nil {
 				args[p.Name], t.inferred = read, true
 				problem.Missing = slices.DeleteFunc(problem.Missing, func(name string) bool { return name == p.Name })
@@ -42,31 +40,3 @@ func (t *turn) lookUp(c *Command, args arguments, problem *Problem) {
 
 // maxLookup is among how many values of a lookup a like one is looked for.
 const maxLookup = 1000
-
-// existing asks for the values that a parameter can have.
-func (t *turn) existing(l *Lookup, args arguments) ([]string, error) {
-	if t.Engine.opts.Caller == nil {
-		return nil, fmt.Errorf("calling a tool %w", errNoRunner)
-	}
-	given := json.RawMessage("{}")
-	if l.Tool.arguments != nil {
-		given, _ = l.Tool.arguments.append(nil, t.scope(args, t.path))
-	}
-	raw, err := t.Engine.opts.Caller.CallTool(t.ctx, l.Tool.Toolbox, l.Tool.Server, l.Tool.Tool, given)
-	if err != nil {
-		return nil, err
-	}
-	r := readToolResult(raw)
-	switch {
-	case r.failed:
-		return nil, fmt.Errorf("%s/%s: %s", l.Tool.Server, l.Tool.Tool, summary(r.text))
-	case r.data == nil:
-		return nil, errors.New(l.Tool.Server + "/" + l.Tool.Tool + " returned no data")
-	}
-	found := point(r.data, l.Values)
-	values := make([]string, len(found))
-	for i, v := range found {
-		values[i] = plain(v)
-	}
-	return values, nil
-}

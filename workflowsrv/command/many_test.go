@@ -41,7 +41,7 @@ func TestOfferedOfMany(t *testing.T) {
 	offered := 0
 	for _, l := range lines {
 		s := &scripted{}
-		if _, err := command.New(w, command.Options{Caller: &recorder{}, Chooser: s}).Assist(t.Context(), nil, l.Say, command.CallOptions{}); err != nil {
+		if _, err := command.Again(w, command.Options{Caller: &recorder{}, Chooser: s}).Assist(t.Context(), nil, l.Say, command.CallOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		switch {

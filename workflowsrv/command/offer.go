@@ -53,7 +53,7 @@ func (f candidate) weak() bool {
 // propose asks about one command: whether it is to run, with its values, or
 // where some are missing whether it is meant at all.
 func (t *turn) propose(f candidate) (*Outcome, error) {
-	given := t.extract(f.visible)
+	given := t.said(t.query).extract(f.visible)
 	problem, whole := &Problem{}, maps.Clone(given.args)
 	f.command.complete(whole, t.path[:f.depth])
 	f.command.check(t.ctx, whole, problem)

@@ -100,12 +100,6 @@ func (t *turn) recommend(c *Command) (names []string, actions []Action) {
 	return names, actions
 }
 
-// needed reports whether a call at a place has to give the parameter.
-func (p *Param) needed(at Path) bool {
-	_, known := at.lookup(p.FromContext)
-	return p.Required && (p.FromContext == "" || !known)
-}
-
 // refuse returns an outcome without success. c is nil for an unknown command.
 func (t *turn) refuse(c *Command, args arguments, problem *Problem, text string) *Outcome {
 	o := t.outcome(c, args, false, CommandResponse{Response: text, Artifacts: problem.artifacts()})

@@ -67,7 +67,7 @@ func (m *measure) say(t *testing.T, w *command.Workflow, at command.Path, text s
 		m.third++
 	}
 	r := &recorder{}
-	o, err := command.New(w, command.Options{Caller: r}).Assist(t.Context(), at, text, command.CallOptions{})
+	o, err := command.Again(w, command.Options{Caller: r}).Assist(t.Context(), at, text, command.CallOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +163,7 @@ func TestQualityToolbox(t *testing.T) {
 		for _, l := range lines[part] {
 			m.say(t, w, nil, l.Say, l.Means...)
 			s := &scripted{}
-			if _, err := command.New(w, command.Options{Caller: &recorder{}, Chooser: s}).Assist(t.Context(), nil, l.Say, command.CallOptions{}); err != nil {
+			if _, err := command.Again(w, command.Options{Caller: &recorder{}, Chooser: s}).Assist(t.Context(), nil, l.Say, command.CallOptions{}); err != nil {
 				t.Fatal(err)
 			}
 			// What never comes to a choice was found by its name.

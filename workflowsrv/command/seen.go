@@ -19,21 +19,27 @@ const (
 // the texts and numbers by their names.
 type listing []map[string]string
 
+// A memory is what earlier results of the conversation had.
+type memory struct {
+	seen   func() []json.RawMessage // CallOptions.Seen
+	tables []listing                // what seen had, once it was asked for
+}
+
 // listings are what earlier results of the conversation had, the latest first.
-func (t *turn) listings() []listing {
-	if t.seen == nil && t.opts.Seen != nil {
-		t.seen = []listing{}
+func (m *memory) listings() []listing {
+	if m.tables == nil && m.seen != nil {
+		m.tables = []listing{}
 		rows := 0
-		for _, result := range t.opts.Seen() {
+		for _, result := range m.seen() {
 			d := json.NewDecoder(bytes.NewReader(result))
 			d.UseNumber()
 			var v any
 			if d.Decode(&v) == nil {
-				t.seen = gather(t.seen, v, 0, &rows)
+				m.tables = gather(m.tables, v, 0, &rows)
 			}
 		}
 	}
-	return t.seen
+	return m.tables
 }
 
 // gather adds the listings in a value.
@@ -98,15 +104,15 @@ func members(v any) []any {
 // recall finds a value of a parameter among what was seen: one that a text
 // mentions, or, borrowed, that of the row which the text means by another of its
 // values or by its number.
-func (t *turn) recall(c *Command, p *Param, text string) (v json.RawMessage, borrowed, ok bool) {
+func (m *memory) recall(c *Command, p *Param, text string) (v json.RawMessage, borrowed, ok bool) {
 	if len(enumTexts(p.schema)) > 0 {
 		return nil, false, false
 	}
-	vocabulary := t.vocabulary(c)
-	value, ok := mentioned(t.valuesSeen(p), text, vocabulary)
+	vocabulary := c.vocabulary()
+	value, ok := mentioned(m.valuesSeen(p), text, vocabulary)
 	if !ok {
 		borrowed = true
-		value, ok = t.row(p, text, vocabulary)
+		value, ok = m.row(p, text, vocabulary)
 	}
 	if !ok {
 		return nil, false, false
@@ -116,9 +122,9 @@ func (t *turn) recall(c *Command, p *Param, text string) (v json.RawMessage, bor
 }
 
 // valuesSeen are the values that results had under the name of a parameter.
-func (t *turn) valuesSeen(p *Param) []string {
+func (m *memory) valuesSeen(p *Param) []string {
 	var values []string
-	for _, table := range t.listings() {
+	for _, table := range m.listings() {
 		for _, row := range table {
 			if v := row[p.Name]; v != "" && !slices.Contains(values, v) {
 				values = append(values, v)
@@ -129,9 +135,9 @@ func (t *turn) valuesSeen(p *Param) []string {
 }
 
 // row finds the value of the row that a text means.
-func (t *turn) row(p *Param, text string, vocabulary map[string]bool) (string, bool) {
+func (m *memory) row(p *Param, text string, vocabulary map[string]bool) (string, bool) {
 	var found []string
-	for _, table := range t.listings() {
+	for _, table := range m.listings() {
 		for _, row := range table {
 			value := row[p.Name]
 			if value == "" || slices.Contains(found, value) {
@@ -148,14 +154,14 @@ func (t *turn) row(p *Param, text string, vocabulary map[string]bool) (string, b
 	if len(found) > 0 {
 		return found[0], len(found) == 1
 	}
-	return t.numbered(p, text)
+	return m.numbered(p, text)
 }
 
 // numbered finds the value of the row whose number in the latest list a text
 // says, as in "the second one".
-func (t *turn) numbered(p *Param, text string) (string, bool) {
+func (m *memory) numbered(p *Param, text string) (string, bool) {
 	words := strings.Fields(normal(text))
-	for _, table := range t.listings() {
+	for _, table := range m.listings() {
 		if len(table) < 2 || table[0][p.Name] == "" {
 			continue
 		}
@@ -205,12 +211,12 @@ func within(text, words string) bool { return strings.Contains(" "+text+" ", " "
 
 // fitting are some values for a parameter that were seen and that it can have.
 // For a text of any kind there are none: it would be somebody else's words.
-func (t *turn) fitting(c *Command, p *Param) []string {
+func (m *memory) fitting(c *Command, p *Param) []string {
 	var values []string
 	if p.takesText() && len(p.AvailableFrom) == 0 {
 		return nil
 	}
-	for _, value := range t.valuesSeen(p) {
+	for _, value := range m.valuesSeen(p) {
 		if utf8.RuneCountInString(value) > maxInline || strings.ContainsFunc(value, unseen) {
 			continue
 		}

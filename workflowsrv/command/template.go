@@ -217,3 +217,12 @@ func plain(v json.RawMessage) string {
 	}
 	return string(v)
 }
+
+// member is a named template.
+type member struct {
+	name string
+	text *template
+}
+
+// credentialPrefix marks what ${…} stands for as a secret of the user.
+const credentialPrefix = "user:"

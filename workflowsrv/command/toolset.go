@@ -73,8 +73,8 @@ type toolset struct {
 	unlisted []string                // see LoadOptions
 }
 
-func newToolset(opts LoadOptions) *toolset {
-	return &toolset{opts.Tools, indexTools(opts.Tools), opts.Unlisted}
+func newToolset(tools []Tool, unlisted []string) *toolset {
+	return &toolset{tools, indexTools(tools), unlisted}
 }
 
 func (t *toolset) known() bool { return t.defined != nil }

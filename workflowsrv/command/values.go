@@ -228,3 +228,10 @@ func splitPlace(where string) (name, within string) {
 	name, within, _ = strings.Cut(path, "/")
 	return strings.NewReplacer("~1", "/", "~0", "~").Replace(name), within
 }
+
+// takes reports whether a parameter can have a value.
+func (c *Command) takes(name string, value json.RawMessage) bool {
+	problem := &Problem{}
+	c.check(context.Background(), arguments{name: value}, problem)
+	return !slices.ContainsFunc(problem.Invalid, func(i Invalid) bool { return i.Name == name })
+}

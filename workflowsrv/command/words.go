@@ -1,9 +1,12 @@
 package command
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/mcp-workbench/workbench/internal/cut"
 )
 
 // wordsOf splits a text into words in lower case, cut to their stem.
@@ -83,3 +86,51 @@ func spaced(name string) string {
 func normal(text string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToLower(spaced(text)), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) }), " ")
 }
+
+// summary is the beginning of a description, for lists: its first line, and of
+// a long one the first sentence.
+func summary(s string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	if sentence, _, more := strings.Cut(line, ". "); more && len(line) > maxSummary {
+		line = sentence + "."
+	}
+	return cut.After(line, maxSummary)
+}
+
+const maxSummary = 120
+
+// named is what contexts and commands of a folder may be called.
+func named(name string) bool {
+	for i, c := range name {
+		if c != '_' && !unicode.IsLetter(c) && (i == 0 || c != '-' && c != '.' && !unicode.IsDigit(c)) {
+			return false
+		}
+	}
+	return name != ""
+}
+
+// shown writes what cannot be seen, and what changes how the rest is seen, by
+// its number.
+func shown(text string) string {
+	if !strings.ContainsFunc(text, unseen) {
+		return text
+	}
+	var b strings.Builder
+	for _, c := range text {
+		if unseen(c) {
+			fmt.Fprintf(&b, "\\u%04x", c)
+		} else {
+			b.WriteRune(c)
+		}
+	}
+	return b.String()
+}
+
+func unseen(c rune) bool { return !unicode.IsPrint(c) && c != '\t' }
+
+// maxInline is how long a value may be, in characters, to stand within a sentence,
+// and foldAt how wide the lines of a longer one are.
+const (
+	maxInline = 60
+	foldAt    = 100
+)

@@ -3,7 +3,6 @@ package command
 import (
 	"encoding/json"
 	"slices"
-	"sync"
 
 	"github.com/mcp-workbench/workbench/workflowsrv/criteria"
 )
@@ -28,7 +27,6 @@ type Workflow struct {
 	own      map[string][]*Command // commands by context
 	anywhere []*Command            // those that are there at every place, in the order in which they are looked up
 	called   map[string][]*Command // the same by each name, qualified or not, in that order
-	words    func() *index         // made when an instruction first needs it
 }
 
 // A Context is a kind of place. One without Key is a group: it has no
@@ -130,12 +128,6 @@ type enter struct {
 	key, values []member
 }
 
-// member is a named template.
-type member struct {
-	name string
-	text *template
-}
-
 // Context returns the named context, nil if there is none.
 func (w *Workflow) Context(name string) *Context { return w.contexts[name] }
 
@@ -170,38 +162,6 @@ func (w *Workflow) lineage(context string) []string {
 	return list
 }
 
-// finish completes a workflow whose contexts and commands are there.
-func (w *Workflow) finish() {
-	for _, name := range sortedKeys(w.contexts) {
-		w.Contexts = append(w.Contexts, w.contexts[name])
-	}
-	for _, name := range sortedKeys(w.commands) {
-		w.Commands = append(w.Commands, w.commands[name])
-	}
-	w.own = map[string][]*Command{}
-	for _, c := range w.Commands {
-		w.own[c.Context] = append(w.own[c.Context], c)
-	}
-	w.anywhere = append(w.anywhere, w.own[""]...)
-	for _, c := range w.Commands {
-		if c.Context != "" && w.everywhere(c) {
-			w.anywhere = append(w.anywhere, c)
-		}
-	}
-	for _, c := range coreCommands() {
-		w.commands[c.Name] = c
-		w.anywhere = append(w.anywhere, c)
-	}
-	w.called = map[string][]*Command{}
-	for _, c := range w.anywhere {
-		w.called[c.Leaf] = append(w.called[c.Leaf], c)
-		if c.Name != c.Leaf {
-			w.called[c.Name] = append(w.called[c.Name], c)
-		}
-	}
-	w.words = sync.OnceValue(func() *index { return newIndex(w) })
-}
-
 // Param returns the named parameter, nil if there is none.
 func (c *Command) Param(name string) *Param { return c.byName[name] }
 
@@ -214,4 +174,22 @@ func (c *Command) Enters() string {
 		return ""
 	}
 	return c.enter.context.Name
+}
+
+// qualified is the name of a command of a context, or of none.
+func qualified(context, name string) string {
+	if context == "" {
+		return name
+	}
+	return context + "/" + name
+}
+
+func newWorkflow() *Workflow {
+	return &Workflow{contexts: map[string]*Context{}, commands: map[string]*Command{}}
+}
+
+// needed reports whether a call at a place has to give the parameter.
+func (p *Param) needed(at Path) bool {
+	_, known := at.lookup(p.FromContext)
+	return p.Required && (p.FromContext == "" || !known)
 }

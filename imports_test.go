@@ -57,13 +57,48 @@ func TestImports(t *testing.T) {
 		}
 	}
 	for pkg, direct := range imports {
-		if slices.ContainsFunc(direct, func(p string) bool { return below(p, "cmd") }) {
-			t.Errorf("%s imports %v: nothing imports a command", pkg, direct)
+		if !below(pkg, "cmd") && slices.ContainsFunc(direct, func(p string) bool { return below(p, "cmd") }) {
+			t.Errorf("%s imports %v: nothing but a command imports what commands are made of", pkg, direct)
 		}
 	}
 	for _, user := range packagesBelow(imports, "") {
 		if !below(user, "cmd") && slices.Contains(imports[user], "github.com/spf13/cobra") {
 			t.Errorf("%s imports cobra: the command line belongs to cmd", user)
+		}
+	}
+}
+
+// commandLevels are the packages below cmd/workbench/internal: one knows those of the levels before its own, and none beside it.
+func commandLevels() [][]string {
+	return [][]string{
+		{"terminal", "lifetime", "logfile"},
+		{"cli"},
+	}
+}
+
+// Commands do not know each other: what two of them need is in a package below them.
+func TestCommandsDoNotKnowEachOther(t *testing.T) {
+	const folder = module + "/cmd/workbench/internal/"
+	level := make(map[string]int)
+	for i, names := range commandLevels() {
+		for _, name := range names {
+			level[folder+name] = i + 1
+		}
+	}
+	imports := listImports(t)
+	for pkg, at := range level {
+		if imports[pkg] == nil {
+			t.Errorf("there is no package %s: take it off the levels", pkg)
+		}
+		for _, other := range imports[pkg] {
+			if level[other] >= at {
+				t.Errorf("%s imports %s, which is not below it", pkg, other)
+			}
+		}
+	}
+	for _, pkg := range packagesBelow(imports, "cmd/workbench/internal") {
+		if level[pkg] == 0 {
+			t.Errorf("%s is on no level: give it one in commandLevels", pkg)
 		}
 	}
 }

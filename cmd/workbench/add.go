@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/internal/clients"
 )
 
@@ -20,7 +21,7 @@ type adding struct {
 	published                            publishing
 }
 
-func addCommand(env *environment) *cobra.Command {
+func addCommand(env *cli.Environment) *cobra.Command {
 	var a adding
 	cmd := &cobra.Command{
 		Use:   "add NAME -- COMMAND [ARGUMENT]… | add NAME URL | add registry:SERVER [NAME] | add FILE.mcpb [NAME]",
@@ -42,17 +43,17 @@ paths, since a client starts workbench in another one. Variables are written
   workbench add github https://api.githubcopilot.com/mcp/ --header 'Authorization: Bearer ${GITHUB_TOKEN}'
   workbench add registry:io.github.example/weather --set city=Berlin
   workbench add ./files.mcpb`,
-		Args: between(1, -1),
+		Args: cli.Between(1, -1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return add(cmd.Context(), env, a, args, cmd.ArgsLenAtDash())
 		},
 	}
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usageError{hinted{err, "the command of a server, with its flags, stands behind --: workbench add NAME -- COMMAND"}}
+		return cli.Usage(cli.Hint(err, "the command of a server, with its flags, stands behind --: workbench add NAME -- COMMAND"))
 	})
 	f := cmd.Flags()
 	f.StringVar(&a.toolbox, "toolbox", "", "the `toolbox` it goes into, which is made if there is none (default: one for its kind)")
-	offerFlag(cmd, "toolbox", env.offerEach(env.toolboxNames))
+	cli.OfferFlag(cmd, "toolbox", cli.OfferEach(env.ToolboxNames))
 	f.StringVar(&a.description, "description", "", "what a new toolbox is for; the model chooses by it")
 	f.StringArrayVarP(&a.env, "env", "e", nil, "a variable of the program, as `NAME=VALUE`; may be given more than once")
 	f.StringArrayVarP(&a.headers, "header", "H", nil, "a header of each request, as `'NAME: VALUE'`; may be given more than once")
@@ -64,7 +65,7 @@ paths, since a client starts workbench in another one. Variables are written
 	return cmd
 }
 
-func add(ctx context.Context, env *environment, a adding, args []string, dash int) error {
+func add(ctx context.Context, env *cli.Environment, a adding, args []string, dash int) error {
 	if isPublished(args, dash) {
 		return a.publish(ctx, env, args)
 	}
@@ -79,7 +80,7 @@ func add(ctx context.Context, env *environment, a adding, args []string, dash in
 }
 
 // server is what the arguments say.
-func (a adding) server(env *environment, args []string, dash int) (name string, s clients.Server, err error) {
+func (a adding) server(env *cli.Environment, args []string, dash int) (name string, s clients.Server, err error) {
 	name = args[0]
 	remote := len(args) == 2 && dash < 0 && (strings.HasPrefix(args[1], "http://") || strings.HasPrefix(args[1], "https://") || strings.HasPrefix(args[1], "${"))
 	switch {
@@ -90,15 +91,15 @@ func (a adding) server(env *environment, args []string, dash int) (name string, 
 		err = a.fullPaths(env, &s)
 		return name, s, err
 	case dash < 0 && len(args) == 1 && (strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://")):
-		return "", s, usageError{hinted{errors.New("the server needs a name"), "workbench add NAME " + name}}
+		return "", s, cli.Usage(cli.Hint(errors.New("the server needs a name"), "workbench add NAME "+name))
 	case dash < 0 && len(args) > 1:
-		return "", s, usageError{hinted{errors.New("the command of a server stands behind --"), fmt.Sprintf("workbench add %s -- %s", args[0], strings.Join(args[1:], " "))}}
+		return "", s, cli.Usage(cli.Hint(errors.New("the command of a server stands behind --"), fmt.Sprintf("workbench add %s -- %s", args[0], strings.Join(args[1:], " "))))
 	}
-	return "", s, usageError{hinted{errors.New("want a name, and a command behind -- or a URL"), "workbench add NAME -- COMMAND [ARGUMENT]…, workbench add NAME URL, or workbench add registry:SERVER"}}
+	return "", s, cli.Usage(cli.Hint(errors.New("want a name, and a command behind -- or a URL"), "workbench add NAME -- COMMAND [ARGUMENT]…, workbench add NAME URL, or workbench add registry:SERVER"))
 }
 
 // fullPaths writes paths of this folder as full ones.
-func (a adding) fullPaths(env *environment, s *clients.Server) error {
+func (a adding) fullPaths(env *cli.Environment, s *clients.Server) error {
 	full := func(text string) (string, error) {
 		slashed := filepath.ToSlash(text)
 		if slashed == "." || slashed == ".." || strings.HasPrefix(slashed, "./") || strings.HasPrefix(slashed, "../") {
@@ -117,7 +118,7 @@ func (a adding) fullPaths(env *environment, s *clients.Server) error {
 			return err
 		}
 		if s.Args[i] != arg {
-			fmt.Fprintf(env.err, "%s is written as %s, since clients start workbench in other folders.\n", arg, s.Args[i])
+			fmt.Fprintf(env.Err, "%s is written as %s, since clients start workbench in other folders.\n", arg, s.Args[i])
 		}
 	}
 	return nil
@@ -128,14 +129,14 @@ func (a adding) complete(s *clients.Server) error {
 	for _, text := range a.env {
 		key, value, ok := strings.Cut(text, "=")
 		if !ok || key == "" {
-			return usageError{hinted{errors.New("--env: want NAME=VALUE"), `as in --env 'TOKEN=${TOKEN}'`}}
+			return cli.Usage(cli.Hint(errors.New("--env: want NAME=VALUE"), `as in --env 'TOKEN=${TOKEN}'`))
 		}
 		s.Env.Set(key, value)
 	}
 	for _, text := range a.headers {
 		key, value, ok := strings.Cut(text, ":")
 		if !ok || key == "" {
-			return usageError{hinted{errors.New("--header: want NAME: VALUE"), `as in --header 'Authorization: Bearer ${TOKEN}'`}}
+			return cli.Usage(cli.Hint(errors.New("--header: want NAME: VALUE"), `as in --header 'Authorization: Bearer ${TOKEN}'`))
 		}
 		s.Headers.Set(key, strings.TrimSpace(value))
 	}
@@ -154,22 +155,22 @@ func (a adding) complete(s *clients.Server) error {
 }
 
 // enter writes the server into the file and says what comes next.
-func (a adding) enter(ctx context.Context, env *environment, name string, s clients.Server) error {
+func (a adding) enter(ctx context.Context, env *cli.Environment, name string, s clients.Server) error {
 	var box clients.Kind
 	var path string
-	err := env.edit(ctx, func(ed *editing) error {
+	err := editFile(ctx, env, func(ed *editing) error {
 		path = ed.path
 		box = ed.box(a.toolbox, clients.KindOf(name, s), a.description)
 		if ed.root.Get("toolboxes").Get(box.Name).Get("mcpServers").Get(name) != nil && !a.replace {
-			return hinted{fmt.Errorf("there is a server %q in toolbox %q already", name, box.Name), "--replace puts this one in its place; or give another name or --toolbox"}
+			return cli.Hint(fmt.Errorf("there is a server %q in toolbox %q already", name, box.Name), "--replace puts this one in its place; or give another name or --toolbox")
 		}
 		return ed.put(box, name, s.JSON())
 	})
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(env.out, "%s/%s: %s\nwritten to %s\n", box.Name, name, s.Summary(), path)
-	fmt.Fprintf(env.err, "workbench tools %s lists its tools; workbench undo takes it back.\n", word(box.Name))
+	fmt.Fprintf(env.Out, "%s/%s: %s\nwritten to %s\n", box.Name, name, s.Summary(), path)
+	fmt.Fprintf(env.Err, "workbench tools %s lists its tools; workbench undo takes it back.\n", word(box.Name))
 	return nil
 }
 

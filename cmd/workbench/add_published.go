@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/openfile"
 	"github.com/mcp-workbench/workbench/internal/published"
@@ -57,12 +58,12 @@ type offer struct {
 }
 
 // publish enters a server of the registry, or a bundle.
-func (a adding) publish(ctx context.Context, env *environment, args []string) error {
+func (a adding) publish(ctx context.Context, env *cli.Environment, args []string) error {
 	values := published.Values{}
 	for _, text := range a.published.set {
 		key, value, ok := strings.Cut(text, "=")
 		if !ok || key == "" {
-			return usageError{hinted{errors.New("--set: want KEY=VALUE"), "as in --set city=Berlin"}}
+			return cli.Usage(cli.Hint(errors.New("--set: want KEY=VALUE"), "as in --set city=Berlin"))
 		}
 		values[key] = value
 	}
@@ -76,7 +77,7 @@ func (a adding) publish(ctx context.Context, env *environment, args []string) er
 		got, err = bundled(env, args[0], values)
 	}
 	if input := new(*published.InputError); errors.As(err, input) {
-		return usageError{hinted{err, "an input is given with --set NAME=VALUE"}}
+		return cli.Usage(cli.Hint(err, "an input is given with --set NAME=VALUE"))
 	}
 	if err != nil {
 		return err
@@ -89,7 +90,7 @@ func (a adding) publish(ctx context.Context, env *environment, args []string) er
 	}
 	got.show(env)
 	if !a.published.yes {
-		if err := env.agreed(ctx, "Add it?"); err != nil {
+		if err := env.Agreed(ctx, "Add it?"); err != nil {
 			return err
 		}
 	}
@@ -102,46 +103,46 @@ func (a adding) publish(ctx context.Context, env *environment, args []string) er
 }
 
 // show says what is going to be run or reached.
-func (g *offer) show(env *environment) {
+func (g *offer) show(env *cli.Environment) {
 	for _, line := range g.told {
-		fmt.Fprintln(env.out, foreign.NewText(line))
+		fmt.Fprintln(env.Out, foreign.NewText(line))
 	}
 	what := "it runs"
 	if g.Server.URL != "" {
 		what = "it is reached at"
 	}
-	fmt.Fprintf(env.out, "%s: %s\n", what, g.Server.Summary())
+	fmt.Fprintf(env.Out, "%s: %s\n", what, g.Server.Summary())
 	for _, pair := range g.Server.Env {
-		fmt.Fprintf(env.out, "  with %s=%s\n", foreign.NewName(pair.Key), foreign.NewText(pair.Value))
+		fmt.Fprintf(env.Out, "  with %s=%s\n", foreign.NewName(pair.Key), foreign.NewText(pair.Value))
 	}
 	for _, pair := range g.Server.Headers {
-		fmt.Fprintf(env.out, "  with the header %s: %s\n", foreign.NewName(pair.Key), foreign.NewText(pair.Value))
+		fmt.Fprintf(env.Out, "  with the header %s: %s\n", foreign.NewName(pair.Key), foreign.NewText(pair.Value))
 	}
 	for _, note := range g.Notes {
-		fmt.Fprintf(env.err, "workbench: note: %s\n", foreign.NewText(note))
+		fmt.Fprintf(env.Err, "workbench: note: %s\n", foreign.NewText(note))
 	}
 }
 
 // registered finds a server in the registry, and the way to take.
-func (a adding) registered(ctx context.Context, env *environment, name string, values published.Values) (offer, error) {
-	registry := published.Registry{Base: published.Official, HTTP: remote.Client(env.environ)}
-	if base, ok := env.lookup("WORKBENCH_REGISTRY"); ok && base != "" {
+func (a adding) registered(ctx context.Context, env *cli.Environment, name string, values published.Values) (offer, error) {
+	registry := published.Registry{Base: published.Official, HTTP: remote.Client(env.Environ)}
+	if base, ok := env.Lookup("WORKBENCH_REGISTRY"); ok && base != "" {
 		registry.Base = base
 	}
 	name, version, _ := strings.Cut(name, "@")
 	if name == "" {
-		return offer{}, usageError{hinted{errors.New("want the name of a server"), "as in workbench add registry:io.github.example/weather"}}
+		return offer{}, cli.Usage(cli.Hint(errors.New("want the name of a server"), "as in workbench add registry:io.github.example/weather"))
 	}
 	d, note, err := registry.Find(ctx, name, version)
 	if unknown := new(*published.UnknownError); errors.As(err, unknown) {
 		hint := "workbench add NAME -- COMMAND enters a server that is not in the registry"
 		if like := (*unknown).Like; len(like) > 0 {
-			hint = "the registry has " + join(like)
+			hint = "the registry has " + strings.Join(like, ", ")
 		}
-		return offer{}, usageError{hinted{err, hint}}
+		return offer{}, cli.Usage(cli.Hint(err, hint))
 	}
 	if err != nil {
-		return offer{}, hinted{err, "the registry is " + foreign.NewText(registry.Base).String() + "; WORKBENCH_REGISTRY names another"}
+		return offer{}, cli.Hint(err, "the registry is "+foreign.NewText(registry.Base).String()+"; WORKBENCH_REGISTRY names another")
 	}
 	way, err := a.way(d.Ways())
 	if err != nil {
@@ -184,13 +185,13 @@ func (a adding) way(ways []published.Way) (published.Way, error) {
 	case len(ways) == 0:
 		return published.Way{}, errors.New("it is published in no way that workbench can start or reach")
 	case a.published.as != "":
-		return published.Way{}, usageError{hinted{fmt.Errorf("--as: it is not published as %q", a.published.as), "it is as " + join(kinds)}}
+		return published.Way{}, cli.Usage(cli.Hint(fmt.Errorf("--as: it is not published as %q", a.published.as), "it is as "+strings.Join(kinds, ", ")))
 	}
-	return published.Way{}, hinted{fmt.Errorf("none of the programs that run it is installed (%s)", join(wanting)), "install one, or choose the way by --as " + kinds[0]}
+	return published.Way{}, cli.Hint(fmt.Errorf("none of the programs that run it is installed (%s)", strings.Join(wanting, ", ")), "install one, or choose the way by --as "+kinds[0])
 }
 
 // bundled reads a bundle from a file.
-func bundled(env *environment, path string, values published.Values) (offer, error) {
+func bundled(env *cli.Environment, path string, values published.Values) (offer, error) {
 	data, _, err := openfile.Read(path, published.MaxBundle)
 	if err != nil {
 		return offer{}, err
@@ -198,12 +199,12 @@ func bundled(env *environment, path string, values published.Values) (offer, err
 	return opened(env, data, values)
 }
 
-func opened(env *environment, data []byte, values published.Values) (offer, error) {
+func opened(env *cli.Environment, data []byte, values published.Values) (offer, error) {
 	b, err := published.Open(data)
 	if err != nil {
 		return offer{}, err
 	}
-	state, err := env.stateDir()
+	state, err := env.StateDir()
 	if err != nil {
 		return offer{}, err
 	}

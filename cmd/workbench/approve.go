@@ -8,12 +8,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/internal/approval"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/status"
 )
 
-func approveCommand(env *environment) *cobra.Command {
+func approveCommand(env *cli.Environment) *cobra.Command {
 	var refuse, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "approve [ID...]",
@@ -25,13 +27,13 @@ refuses them with --refuse.`,
 		Example: `  workbench approve
   workbench approve 4711-1
   workbench approve --refuse 4711-2`,
-		Args: between(0, -1),
+		Args: cli.Between(0, -1),
 		RunE: func(cmd *cobra.Command, ids []string) error {
 			if len(ids) == 0 && refuse {
-				return usageError{hinted{errors.New("--refuse needs the ids of calls"), "workbench approve lists them"}}
+				return cli.Usage(cli.Hint(errors.New("--refuse needs the ids of calls"), "workbench approve lists them"))
 			}
 			if len(ids) > 0 && asJSON {
-				return usageError{hinted{errors.New("--json lists the calls that wait"), "leave the ids out"}}
+				return cli.Usage(cli.Hint(errors.New("--json lists the calls that wait"), "leave the ids out"))
 			}
 			return approve(cmd.Context(), env, ids, !refuse, asJSON)
 		},
@@ -47,12 +49,12 @@ type waitingAt struct {
 	peer status.Peer
 }
 
-func approve(ctx context.Context, env *environment, ids []string, agree, asJSON bool) error {
+func approve(ctx context.Context, env *cli.Environment, ids []string, agree, asJSON bool) error {
 	var all []waitingAt
-	for _, p := range status.Find(env.runtimeDirs()) {
+	for _, p := range status.Find(env.RuntimeDirs()) {
 		calls, err := p.Approvals(ctx)
-		if err != nil && !isGone(err) {
-			fmt.Fprintf(env.err, "workbench: warning: a workbench does not answer: %v\n", err)
+		if err != nil && !errors.Is(err, status.ErrGone) {
+			fmt.Fprintf(env.Err, "workbench: warning: a workbench does not answer: %v\n", err)
 		}
 		for _, c := range calls {
 			all = append(all, waitingAt{c, p})
@@ -63,7 +65,7 @@ func approve(ctx context.Context, env *environment, ids []string, agree, asJSON 
 		for _, c := range all {
 			list = append(list, c.Call)
 		}
-		return printJSON(env.out, list)
+		return terminal.PrintJSON(env.Out, list)
 	}
 	if len(ids) == 0 {
 		return askAll(ctx, env, all)
@@ -79,16 +81,16 @@ func approve(ctx context.Context, env *environment, ids []string, agree, asJSON 
 			}
 		}
 		if !found {
-			return hinted{fmt.Errorf("no call %q waits", id), "workbench approve lists those that do"}
+			return cli.Hint(fmt.Errorf("no call %q waits", id), "workbench approve lists those that do")
 		}
 	}
 	return nil
 }
 
 // askAll shows all calls and asks about each, if somebody can be asked.
-func askAll(ctx context.Context, env *environment, all []waitingAt) error {
+func askAll(ctx context.Context, env *cli.Environment, all []waitingAt) error {
 	if len(all) == 0 {
-		fmt.Fprintln(env.out, "no call waits")
+		fmt.Fprintln(env.Out, "no call waits")
 		return nil
 	}
 	for _, c := range all {
@@ -96,11 +98,11 @@ func askAll(ctx context.Context, env *environment, all []waitingAt) error {
 		if c.Client != "" {
 			from = " from " + foreign.NewName(c.Client).String()
 		}
-		fmt.Fprintf(env.out, "%s%s, for %s more\n  %s\n", foreign.NewName(c.ID), from, time.Until(c.Until).Round(time.Second), foreign.Block(c.Text()))
-		if !isTerminal(env.in) {
+		fmt.Fprintf(env.Out, "%s%s, for %s more\n  %s\n", foreign.NewName(c.ID), from, time.Until(c.Until).Round(time.Second), foreign.Block(c.Text()))
+		if !terminal.Is(env.In) {
 			continue
 		}
-		yes, err := env.asked(ctx, "Make this call?")
+		yes, err := env.Asked(ctx, "Make this call?")
 		if err == nil {
 			err = answerCall(ctx, env, c, yes)
 		}
@@ -111,13 +113,13 @@ func askAll(ctx context.Context, env *environment, all []waitingAt) error {
 	return nil
 }
 
-func answerCall(ctx context.Context, env *environment, c waitingAt, agree bool) error {
+func answerCall(ctx context.Context, env *cli.Environment, c waitingAt, agree bool) error {
 	err := c.peer.Answer(ctx, c.ID, agree)
-	if isGone(err) || errors.Is(err, status.ErrNone) {
+	if errors.Is(err, status.ErrGone) || errors.Is(err, status.ErrNone) {
 		return fmt.Errorf("call %s waits no longer", c.ID)
 	}
 	if err == nil {
-		fmt.Fprintf(env.out, "%s %s\n", c.ID, map[bool]string{true: "agreed", false: "refused"}[agree])
+		fmt.Fprintf(env.Out, "%s %s\n", c.ID, map[bool]string{true: "agreed", false: "refused"}[agree])
 	}
 	return err
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 )
 
 // A call of a client that cannot ask waits until workbench approve answers it, from another process.
@@ -26,7 +28,7 @@ func TestApproveFromElsewhere(t *testing.T) {
 	environ := []string{"HOME=" + cmd.Dir, "XDG_RUNTIME_DIR=" + runs}
 	approve := func(args ...string) (int, string) {
 		both := new(syncBuffer)
-		code := run(t.Context(), append([]string{"approve"}, args...), streams{strings.NewReader(""), both, both}, environ)
+		code := run(t.Context(), append([]string{"approve"}, args...), cli.Streams{In: strings.NewReader(""), Out: both, Err: both}, environ)
 		return code, both.String()
 	}
 	await := func(what string, ok func() bool) {
@@ -60,14 +62,14 @@ func TestApproveFromElsewhere(t *testing.T) {
 		t.Errorf("got %d and %q", code, text)
 	}
 	await("the result", func() bool { return strings.Contains(out.String(), `"id":8`) })
-	if code, text := approve(agreed); code != exitFault || !strings.Contains(text, "waits") {
+	if code, text := approve(agreed); code != cli.ExitFault || !strings.Contains(text, "waits") {
 		t.Errorf("a second time: got %d and %q", code, text)
 	}
 	if code, text := approve(); code != 0 || text != "no call waits\n" {
 		t.Errorf("got %d and %q", code, text)
 	}
-	if code, _ := approve("--refuse"); code != exitUsage {
-		t.Errorf("got exit code %d, want %d", code, exitUsage)
+	if code, _ := approve("--refuse"); code != cli.ExitUsage {
+		t.Errorf("got exit code %d, want %d", code, cli.ExitUsage)
 	}
 	// What still waits at the end of the client's input holds nothing up.
 	call("9")

@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/argument"
 	"github.com/mcp-workbench/workbench/internal/lock"
@@ -60,14 +62,14 @@ arguments are wrong, and 130 after an interrupt.`,
   workbench call files/filesystem/read_text_file path=README.md
   workbench call files/filesystem/edit_file path=a.txt edits:='[{"oldText":"a","newText":"b"}]'
   workbench call web/browser/screenshot url=http://localhost --save .`,
-		Args:              between(1, -1),
-		ValidArgsFunction: env.offer(func() []string { return env.itemNames(toolbox.Tools) }),
+		Args:              cli.Between(1, -1),
+		ValidArgsFunction: cli.Offer(func() []string { return env.itemNames(toolbox.Tools) }),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return callTool(cmd.Context(), env, args[0], args[1:], &flags)
 		},
 	}
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
-		return usageError{hinted{err, "an argument of the tool is written KEY=VALUE; workbench call --help lists the flags"}}
+		return cli.Usage(cli.Hint(err, "an argument of the tool is written KEY=VALUE; workbench call --help lists the flags"))
 	})
 	flags.add(cmd)
 	cmd.Flags().BoolVar(&flags.own, "new", false, "start the server, whether or not a workbench runs that has it")
@@ -109,7 +111,7 @@ func callTool(ctx context.Context, env *environment, name string, args []string,
 
 // lineTo finds a tool of a server of the workbench that runs, or of one that is started.
 func (e *environment) lineTo(ctx context.Context, client *caller, box, server, name string, flags *callFlags) (to toolLine, found toolbox.Item, closeAll func(), err error) {
-	cfg, err := e.loadOnce()
+	cfg, err := e.LoadOnce()
 	if err != nil {
 		return nil, found, nil, err
 	}
@@ -152,7 +154,7 @@ func (e *environment) start(ctx context.Context, client *caller, k toolbox.Kind,
 // whose says which server a name is about, and gives the name in full if it said no more than that. A full name says its
 // server itself; what servers call a thing is looked up in what was seen of them.
 func (e *environment) whose(k toolbox.Kind, name string) (box, server, full string, err error) {
-	cfg, err := e.loadOnce()
+	cfg, err := e.LoadOnce()
 	if err != nil {
 		return "", "", "", err
 	}
@@ -163,12 +165,12 @@ func (e *environment) whose(k toolbox.Kind, name string) (box, server, full stri
 	if parts := strings.SplitN(name, "/", 3); len(parts) == 3 {
 		t, ok := cfg.Toolbox(parts[0])
 		if !ok {
-			return "", "", "", unknownToolbox(cfg, parts[0])
+			return "", "", "", cli.UnknownToolbox(cfg, parts[0])
 		}
 		return "", "", "", unknownServer(t, parts[1])
 	}
 	if _, isBox := cfg.Toolbox(name); isBox {
-		return "", "", "", usageError{hinted{fmt.Errorf("%q is a toolbox", name), fmt.Sprintf("workbench %s %s lists what can be named", k, name)}}
+		return "", "", "", cli.Usage(cli.Hint(fmt.Errorf("%q is a toolbox", name), fmt.Sprintf("workbench %s %s lists what can be named", k, name)))
 	}
 	boxes, _, _, err := e.boxes(nil, nil)
 	if err != nil {
@@ -191,9 +193,9 @@ func (e *environment) whose(k toolbox.Kind, name string) (box, server, full stri
 	if named := new(naming.NamedError); errors.As(err, &named) && named.Near != nil {
 		hint = "did you mean " + strings.Join(named.Near, " or ") + "?"
 	} else if unseen > 0 {
-		hint += fmt.Sprintf("; %s not been seen yet, and workbench index starts each once", countHave(unseen, "server"))
+		hint += fmt.Sprintf("; %s not been seen yet, and workbench index starts each once", terminal.CountHave(unseen, "server"))
 	}
-	return "", "", "", usageError{hinted{err, hint}}
+	return "", "", "", cli.Usage(cli.Hint(err, hint))
 }
 
 // completed writes SERVER/NAME as TOOLBOX/SERVER/NAME where one toolbox alone has a server of that name, and TOOLBOX/NAME where the
@@ -217,29 +219,22 @@ func completed(cfg *config.Config, name string) string {
 	return full[0]
 }
 
-func countHave(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun + " has"
-	}
-	return count(n, noun) + " have"
-}
-
 // unknownServer says that a toolbox has no server of a name.
 func unknownServer(t *config.Toolbox, name string) error {
 	var known []string
 	for _, s := range t.Servers {
 		known = append(known, s.Name)
 	}
-	hint := "its servers are: " + join(known)
+	hint := "its servers are: " + strings.Join(known, ", ")
 	if near := nearest.Names(name, known, 1); near != nil {
-		hint = fmt.Sprintf("did you mean %q? Its servers are: %s", near[0], join(known))
+		hint = fmt.Sprintf("did you mean %q? Its servers are: %s", near[0], strings.Join(known, ", "))
 	}
-	return usageError{hinted{fmt.Errorf("toolbox %q has no server %q", t.Name, name), hint}}
+	return cli.Usage(cli.Hint(fmt.Errorf("toolbox %q has no server %q", t.Name, name), hint))
 }
 
 // isTool reports whether a name is not that of a toolbox, but written as a tool's.
 func (e *environment) isTool(name string) bool {
-	cfg, err := e.loadOnce()
+	cfg, err := e.LoadOnce()
 	if err != nil {
 		return false
 	}
@@ -250,7 +245,7 @@ func (e *environment) isTool(name string) bool {
 
 // pick finds what is named of a server that was waited for.
 func (e *environment) pick(b *toolbox.Toolbox, k toolbox.Kind, server, name string) (toolbox.Item, error) {
-	cfg, err := e.loadOnce()
+	cfg, err := e.LoadOnce()
 	if err != nil {
 		return toolbox.Item{}, err
 	}
@@ -266,7 +261,7 @@ func (e *environment) pick(b *toolbox.Toolbox, k toolbox.Kind, server, name stri
 	if k == toolbox.Tools {
 		for x := range toolbox.Excluded([]*toolbox.Server{srv}, last) {
 			err := fmt.Errorf("server %q has the tool %q, but %s", server, x.Tool, x.Why)
-			return toolbox.Item{}, hinted{err, "the entry of the server in the configuration decides; workbench tools " + lock.Word(b.Name) + " lists what is left"}
+			return toolbox.Item{}, cli.Hint(err, "the entry of the server in the configuration decides; workbench tools "+lock.Word(b.Name)+" lists what is left")
 		}
 	}
 	if st := srv.Status(); st.State != toolbox.Ready {
@@ -277,7 +272,7 @@ func (e *environment) pick(b *toolbox.Toolbox, k toolbox.Kind, server, name stri
 		known = append(known, it.Key.String())
 	}
 	noun := strings.TrimSuffix(string(k), "s")
-	hint := fmt.Sprintf("its %s are: %s", k, join(known[:min(len(known), 50)]))
+	hint := fmt.Sprintf("its %s are: %s", k, strings.Join(known[:min(len(known), 50)], ", "))
 	if len(known) == 0 {
 		hint = fmt.Sprintf("it has no %s", k)
 	}
@@ -287,7 +282,7 @@ func (e *environment) pick(b *toolbox.Toolbox, k toolbox.Kind, server, name stri
 	if near := nearest.Names(last, known, 1); near != nil {
 		hint = fmt.Sprintf("did you mean %q?", near[0])
 	}
-	return toolbox.Item{}, usageError{hinted{fmt.Errorf("server %q has no %s %q", server, noun, last), hint}}
+	return toolbox.Item{}, cli.Usage(cli.Hint(fmt.Errorf("server %q has no %s %q", server, noun, last), hint))
 }
 
 // toolDef is what call wants to know of a tool.
@@ -321,7 +316,7 @@ func (e *environment) arguments(input []byte, args []string, help string) ([]byt
 			if errors.Is(err, argument.ErrForm) {
 				hint = "write KEY=VALUE, KEY:=JSON, or all arguments as one JSON object"
 			}
-			err = usageError{hinted{err, hint}}
+			err = cli.Usage(cli.Hint(err, hint))
 		}
 	}
 	if err != nil {
@@ -335,7 +330,7 @@ func (e *environment) arguments(input []byte, args []string, help string) ([]byt
 			}
 			help += `; if they are meant, give all arguments as one JSON object`
 		}
-		return nil, usageError{hinted{fmt.Errorf("the arguments do not fit: %w", err), help}}
+		return nil, cli.Usage(cli.Hint(fmt.Errorf("the arguments do not fit: %w", err), help))
 	}
 	return object, nil
 }
@@ -352,7 +347,7 @@ func (e *environment) object(arg string) ([]byte, error) {
 		if syntax := new(json.SyntaxError); errors.As(err, &syntax) {
 			fault = fmt.Errorf("%w: %w", fault, err)
 		}
-		return nil, usageError{hinted{fault, "write '{\"key\": \"value\"}' or key=value"}}
+		return nil, cli.Usage(cli.Hint(fault, "write '{\"key\": \"value\"}' or key=value"))
 	}
 	if object == nil {
 		return []byte("{}"), nil // null
@@ -369,7 +364,7 @@ const maxArgument = 64 << 20
 func (e *environment) source(arg string) (data []byte, from string, err error) {
 	switch {
 	case arg == "-":
-		data, err = io.ReadAll(io.LimitReader(e.in, maxArgument+1))
+		data, err = io.ReadAll(io.LimitReader(e.In, maxArgument+1))
 		if len(data) > maxArgument {
 			err = fmt.Errorf("standard input has more than %d bytes", maxArgument)
 		}

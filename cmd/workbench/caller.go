@@ -15,6 +15,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/pause"
 	"github.com/mcp-workbench/workbench/internal/question"
@@ -35,15 +37,15 @@ type caller struct {
 	mu sync.Mutex // held while the person is asked
 	in *bufio.Reader
 
-	line progressLine
+	line terminal.Progress
 }
 
 func newCaller(ctx context.Context, env *environment, flags *callFlags) (*caller, error) {
-	c := &caller{ctx: ctx, env: env, attended: isTerminal(env.in) && isTerminal(env.err), shows: isTerminal(env.err), in: bufio.NewReader(env.in)}
-	c.line.to = env.err
+	c := &caller{ctx: ctx, env: env, attended: terminal.Is(env.In) && terminal.Is(env.Err), shows: terminal.Is(env.Err), in: bufio.NewReader(env.In)}
+	c.line.To = env.Err
 	if flags.save != "" {
 		if info, err := os.Stat(flags.save); err != nil || !info.IsDir() {
-			return nil, usageError{hinted{fmt.Errorf("--save %s: there is no such folder", flags.save), "make it first, or give another"}}
+			return nil, cli.Usage(cli.Hint(fmt.Errorf("--save %s: there is no such folder", flags.save), "make it first, or give another"))
 		}
 	}
 	for _, dir := range flags.roots {
@@ -52,7 +54,7 @@ func newCaller(ctx context.Context, env *environment, flags *callFlags) (*caller
 			_, err = os.Stat(path)
 		}
 		if err != nil {
-			return nil, usageError{hinted{fmt.Errorf("--root %s: %w", dir, err), "give a folder that is there"}}
+			return nil, cli.Usage(cli.Hint(fmt.Errorf("--root %s: %w", dir, err), "give a folder that is there"))
 		}
 		if c.roots == nil {
 			c.roots = []byte(`{"roots":[`)
@@ -106,7 +108,7 @@ func (c *caller) Notification(srv *toolbox.Server, m *wire.Message) {
 	if said, ok := wire.Unquote(log.Data); ok {
 		text = said
 	}
-	c.line.say(fmt.Sprintf("%s: %s: %s", srv.Name, log.Level, foreign.NewText(text)))
+	c.line.Say(fmt.Sprintf("%s: %s: %s", srv.Name, log.Level, foreign.NewText(text)))
 }
 
 // Withdraw and Changed concern clients that stay.
@@ -139,7 +141,7 @@ func (c *caller) Request(a *toolbox.Ask, m *wire.Message) {
 // answer gives the result of what a server asks.
 func (c *caller) answer(server, method string, params []byte) ([]byte, error) {
 	refuse := func(what, why string) error {
-		c.line.say(fmt.Sprintf("server %q asks for %s (%s), and is refused: %s", server, what, foreign.NewName(method), why))
+		c.line.Say(fmt.Sprintf("server %q asks for %s (%s), and is refused: %s", server, what, foreign.NewName(method), why))
 		return &wire.Error{Code: wire.CodeMethodNotFound, Message: why}
 	}
 	switch {
@@ -155,9 +157,9 @@ func (c *caller) answer(server, method string, params []byte) ([]byte, error) {
 		if c.ctx.Err() != nil {
 			return []byte(`{"action":"cancel"}`), nil
 		}
-		c.line.pause()
-		defer c.line.resume()
-		return question.Terminal{In: c.in, Out: c.env.err}.Ask(server, params)
+		c.line.Pause()
+		defer c.line.Resume()
+		return question.Terminal{In: c.in, Out: c.env.Err}.Ask(server, params)
 	case method == "elicitation/create":
 		return nil, refuse("an answer of a person", "nobody is at a terminal who could be asked; call it in one")
 	case method == "sampling/createMessage":
@@ -180,7 +182,7 @@ func (w *waiting) Progress(m *wire.Message, _ wire.Span) {
 		Message         foreign.Text
 	}
 	if w.c.shows && json.Unmarshal(m.Bytes(m.Params), &p) == nil {
-		w.c.line.progress(p.Progress, p.Total, p.Message.String())
+		w.c.line.Progress(p.Progress, p.Total, p.Message.String())
 	}
 }
 
@@ -258,7 +260,7 @@ const maxRounds = 20
 // call makes a request and follows it to its result: what the server wants to know first is answered (multi round-trip
 // requests, 2026-07-28), and a task is waited for.
 func (c *caller) call(ctx context.Context, to line, method string, params []byte) ([]byte, error) {
-	defer c.line.end()
+	defer c.line.End()
 	if c.shows {
 		params = append([]byte(`{"_meta":{"progressToken":0},`), params[1:]...)
 	}
@@ -383,7 +385,7 @@ func (c *caller) follow(ctx context.Context, to line, t *task, modern bool) (res
 	}()
 	for {
 		if c.shows {
-			c.line.status(strings.TrimSpace(fmt.Sprintf("task %s %s", t.Status, t.Message)))
+			c.line.Status(strings.TrimSpace(fmt.Sprintf("task %s %s", t.Status, t.Message)))
 		}
 		switch t.Status.Verbatim() {
 		case "completed", "failed", "cancelled":

@@ -12,6 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/internal/calls"
 	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/foreign"
@@ -26,7 +28,7 @@ type callsFlags struct {
 	follows bool
 }
 
-func callsCommand(env *environment) *cobra.Command {
+func callsCommand(env *cli.Environment, call *cobra.Command) *cobra.Command {
 	var flags callsFlags
 	cmd := &cobra.Command{
 		Use:   "calls",
@@ -45,7 +47,7 @@ where the configuration has "record": "full"; secrets are masked.`,
   workbench calls --server git --follow
   workbench calls show 4711-12
   workbench calls repeat 4711-12`,
-		Args: noArgs,
+		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := flags.read(); err != nil {
 				return err
@@ -64,15 +66,15 @@ where the configuration has "record": "full"; secrets are masked.`,
 	f.StringVar(&flags.since, "since", "", "those alone that began after this `time`: a duration such as 10m, 15:04, or 2006-01-02T15:04:05Z")
 	f.IntVarP(&flags.filter.Limit, "last", "n", 50, "at most so many, the last; 0 for all")
 	f.BoolVar(&flags.asJSON, "json", false, "print a JSON document; with --follow one on a line for each call")
-	offerFlag(cmd, "server", env.offerEach(env.serverNames))
-	cmd.AddCommand(callsShowCommand(env), callsRepeatCommand(env))
+	cli.OfferFlag(cmd, "server", cli.OfferEach(env.ServerNames))
+	cmd.AddCommand(callsShowCommand(env), callsRepeatCommand(env, call))
 	return cmd
 }
 
 // read makes the filter of the flags.
 func (f *callsFlags) read() error {
 	if f.filter.Limit < 0 {
-		return usageError{errors.New("--last must be 0 or more")}
+		return cli.Usage(errors.New("--last must be 0 or more"))
 	}
 	if box, server, ok := strings.Cut(f.filter.Server, "/"); ok {
 		f.filter.Toolbox, f.filter.Server = box, server
@@ -104,19 +106,19 @@ func parseSince(text string, now time.Time) (time.Time, error) {
 			return at, nil
 		}
 	}
-	return time.Time{}, usageError{hinted{fmt.Errorf("--since: got %q", text), "write a duration such as 10m, a time of day such as 15:04, or 2006-01-02T15:04:05Z"}}
+	return time.Time{}, cli.Usage(cli.Hint(fmt.Errorf("--since: got %q", text), "write a duration such as 10m, a time of day such as 15:04, or 2006-01-02T15:04:05Z"))
 }
 
 // eachWorkbench asks all workbenches of the user at once. What one does not answer is a warning; that it has just ended is not.
-func eachWorkbench(env *environment, ask func(status.Peer) error) {
+func eachWorkbench(env *cli.Environment, ask func(status.Peer) error) {
 	var mu sync.Mutex
 	var asked sync.WaitGroup
-	for _, p := range status.Find(env.runtimeDirs()) {
+	for _, p := range status.Find(env.RuntimeDirs()) {
 		asked.Go(func() {
-			if err := ask(p); err != nil && !isGone(err) && !errors.Is(err, status.ErrNone) && !errors.Is(err, context.Canceled) {
+			if err := ask(p); err != nil && !errors.Is(err, status.ErrGone) && !errors.Is(err, status.ErrNone) && !errors.Is(err, context.Canceled) {
 				mu.Lock()
 				defer mu.Unlock()
-				fmt.Fprintf(env.err, "workbench: warning: a workbench does not answer: %v\n", err)
+				fmt.Fprintf(env.Err, "workbench: warning: a workbench does not answer: %v\n", err)
 			}
 		})
 	}
@@ -124,7 +126,7 @@ func eachWorkbench(env *environment, ask func(status.Peer) error) {
 }
 
 // listCalls prints the last calls.
-func listCalls(ctx context.Context, env *environment, flags *callsFlags) error {
+func listCalls(ctx context.Context, env *cli.Environment, flags *callsFlags) error {
 	list := calls.List{Calls: []calls.Call{}}
 	var mu sync.Mutex
 	eachWorkbench(env, func(p status.Peer) error {
@@ -140,16 +142,16 @@ func listCalls(ctx context.Context, env *environment, flags *callsFlags) error {
 	}
 	switch {
 	case flags.asJSON:
-		return printJSON(env.out, list)
+		return terminal.PrintJSON(env.Out, list)
 	case len(list.Calls) == 0:
-		_, err := fmt.Fprintln(env.out, "no such call is kept by a workbench that runs for this user")
+		_, err := fmt.Fprintln(env.Out, "no such call is kept by a workbench that runs for this user")
 		return err
 	}
-	t := table{most: plainText, head: []string{"ID", "TIME", "OUTCOME", "TOOK", "BYTES", "TOKENS", "CLIENT", "CALL"}}
+	t := terminal.Table{Most: terminal.PlainText, Head: []string{"ID", "TIME", "OUTCOME", "TOOK", "BYTES", "TOKENS", "CLIENT", "CALL"}}
 	for i := range list.Calls {
-		t.add(callCells(&list.Calls[i])...)
+		t.Add(callCells(&list.Calls[i])...)
 	}
-	return env.print(&t)
+	return env.Print(&t)
 }
 
 // callCells are the cells of a call in a table.
@@ -163,7 +165,7 @@ func callCells(c *calls.Call) []string {
 	}
 	size, tokens := "-", "-"
 	if c.Outcome != calls.Running {
-		size, tokens = bytesText(int64(c.Out)), fmt.Sprint(c.Tokens)
+		size, tokens = terminal.Bytes(int64(c.Out)), fmt.Sprint(c.Tokens)
 	}
 	return []string{foreign.NewName(c.ID).String(), c.Time.Local().Format(time.TimeOnly), foreign.NewName(c.Outcome).String(), took(c), size, tokens,
 		cut.Within(foreign.NewName(c.Client).String(), 20), what}
@@ -182,7 +184,7 @@ func took(c *calls.Call) string {
 }
 
 // followCalls prints each call that ends, of all workbenches that there are meanwhile.
-func followCalls(ctx context.Context, env *environment, flags *callsFlags) error {
+func followCalls(ctx context.Context, env *cli.Environment, flags *callsFlags) error {
 	said := make(chan calls.Said)
 	followed := followAll(ctx, env, func(ctx context.Context, p status.Peer) error {
 		return p.FollowCalls(ctx, flags.filter, nil, func(s calls.Said) error {
@@ -198,7 +200,7 @@ func followCalls(ctx context.Context, env *environment, flags *callsFlags) error
 	for {
 		select {
 		case s := <-said:
-			if err := env.tellCall(s, flags.asJSON); err != nil {
+			if err := tellCall(env, s, flags.asJSON); err != nil {
 				return err
 			}
 		case <-ctx.Done():
@@ -208,7 +210,7 @@ func followCalls(ctx context.Context, env *environment, flags *callsFlags) error
 }
 
 // followAll follows each workbench that there is, or comes, until stop is called or ctx ends.
-func followAll(ctx context.Context, env *environment, follow func(context.Context, status.Peer) error) (stop func()) {
+func followAll(ctx context.Context, env *cli.Environment, follow func(context.Context, status.Peer) error) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var work sync.WaitGroup
 	work.Go(func() {
@@ -219,7 +221,7 @@ func followAll(ctx context.Context, env *environment, follow func(context.Contex
 		defer look.Stop()
 		for {
 			now := make(map[string]bool)
-			for _, p := range status.Find(env.runtimeDirs()) {
+			for _, p := range status.Find(env.RuntimeDirs()) {
 				if now[p.Path()] = true; !known[p.Path()] {
 					followers.Go(func() { _ = follow(ctx, p) }) // one that has ended says nothing more
 				}
@@ -239,19 +241,19 @@ func followAll(ctx context.Context, env *environment, follow func(context.Contex
 }
 
 // tellCall prints a line for a call that has ended.
-func (e *environment) tellCall(s calls.Said, asJSON bool) error {
+func tellCall(e *cli.Environment, s calls.Said, asJSON bool) error {
 	var err error
 	switch {
 	case asJSON:
 		var line []byte
 		if line, err = json.Marshal(s); err == nil {
-			_, err = fmt.Fprintf(e.out, "%s\n", foreign.JSON(line))
+			_, err = fmt.Fprintf(e.Out, "%s\n", foreign.JSON(line))
 		}
 	case s.Call == nil:
-		_, err = fmt.Fprintf(e.out, "(%d calls came too fast to be shown)\n", s.Missed)
+		_, err = fmt.Fprintf(e.Out, "(%d calls came too fast to be shown)\n", s.Missed)
 	default:
 		cells := callCells(s.Call)
-		_, err = fmt.Fprintf(e.out, "%s  %s  %-10s %8s  %s\n", cells[1], cells[0], cells[2], cells[3], cells[7])
+		_, err = fmt.Fprintf(e.Out, "%s  %s  %-10s %8s  %s\n", cells[1], cells[0], cells[2], cells[3], cells[7])
 	}
 	return err
 }

@@ -4,19 +4,20 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/internal/calls"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/status"
 )
 
-func callsShowCommand(env *environment) *cobra.Command {
+func callsShowCommand(env *cli.Environment) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "show ID",
@@ -26,16 +27,16 @@ what its server wrote to standard error meanwhile, its arguments and result wher
 "record": "full" has them kept, and the command line that makes it again.`,
 		Example: `  workbench calls show 4711-12
   workbench calls show 4711-12 --json | jq .result`,
-		Args: between(1, 1),
+		Args: cli.Between(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := env.findCall(cmd.Context(), args[0])
+			c, err := findCall(cmd.Context(), env, args[0])
 			if err != nil {
 				return err
 			}
 			if asJSON {
-				return printJSON(env.out, c)
+				return terminal.PrintJSON(env.Out, c)
 			}
-			_, err = fmt.Fprint(env.out, callText(&c))
+			_, err = fmt.Fprint(env.Out, callText(&c))
 			return err
 		},
 	}
@@ -43,8 +44,8 @@ what its server wrote to standard error meanwhile, its arguments and result wher
 	return cmd
 }
 
-func callsRepeatCommand(env *environment) *cobra.Command {
-	var flags callFlags
+// callsRepeatCommand makes a call again by the command that makes calls.
+func callsRepeatCommand(env *cli.Environment, call *cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "repeat ID",
 		Short: "Make one call again",
@@ -54,9 +55,9 @@ the workbench that runs here, if that has it open, or to one that is started for
 it. Nothing else than this command ever makes a recorded call again.`,
 		Example: `  workbench calls --failed
   workbench calls repeat 4711-12`,
-		Args: between(1, 1),
+		Args: cli.Between(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := env.findCall(cmd.Context(), args[0])
+			c, err := findCall(cmd.Context(), env, args[0])
 			if err != nil {
 				return err
 			}
@@ -64,17 +65,16 @@ it. Nothing else than this command ever makes a recorded call again.`,
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(env.err, "workbench: %s\n", foreign.Block(strings.Join(quotedForShell(again), " ")))
-			return callTool(cmd.Context(), env, again[2], again[3:], &flags)
+			fmt.Fprintf(env.Err, "workbench: %s\n", foreign.Block(strings.Join(quotedForShell(again), " ")))
+			return call.RunE(cmd, again[2:])
 		},
 	}
-	flags.add(cmd)
-	cmd.Flags().BoolVar(&flags.own, "new", false, "start the server, whether or not a workbench runs that has it")
+	cmd.Flags().AddFlagSet(call.Flags())
 	return cmd
 }
 
 // findCall asks all workbenches for a call.
-func (e *environment) findCall(ctx context.Context, id string) (found calls.Call, err error) {
+func findCall(ctx context.Context, e *cli.Environment, id string) (found calls.Call, err error) {
 	var mu sync.Mutex
 	var all []calls.Call
 	eachWorkbench(e, func(p status.Peer) error {
@@ -90,9 +90,9 @@ func (e *environment) findCall(ctx context.Context, id string) (found calls.Call
 	case len(all) == 1:
 		return all[0], nil
 	case len(all) > 1:
-		return found, usageError{hinted{fmt.Errorf("%d workbenches have a call %q", len(all), id), "write the whole id, as workbench calls prints it"}}
+		return found, cli.Usage(cli.Hint(fmt.Errorf("%d workbenches have a call %q", len(all), id), "write the whole id, as workbench calls prints it"))
 	}
-	return found, hinted{fmt.Errorf("no call %q is kept by a workbench that runs for this user", id), "workbench calls lists those that are"}
+	return found, cli.Hint(fmt.Errorf("no call %q is kept by a workbench that runs for this user", id), "workbench calls lists those that are")
 }
 
 // repetition is the command line that makes a call again, or says why there is none.
@@ -109,7 +109,7 @@ func repetition(c *calls.Call) ([]string, error) {
 		why, hint = "secrets were taken out of its arguments", "workbench call "+shellQuoted(c.Name())+" takes them from you"
 	}
 	if why != "" {
-		return nil, hinted{fmt.Errorf("call %s cannot be repeated: %s", c.ID, why), hint}
+		return nil, cli.Hint(fmt.Errorf("call %s cannot be repeated: %s", c.ID, why), hint)
 	}
 	again := []string{"workbench", "call", c.Name()}
 	if arguments := string(bytes.TrimSpace(c.Arguments)); arguments != "" && arguments != "{}" {
@@ -151,9 +151,9 @@ func callText(c *calls.Call) string {
 		from = from[1:]
 	}
 	say("client", "%s", strings.Join(from, ", "))
-	say("request", "id %s, %s", foreign.NewName(c.Request), count(c.In, "byte"))
+	say("request", "id %s, %s", foreign.NewName(c.Request), terminal.Count(c.In, "byte"))
 	if c.Outcome != calls.Running {
-		say("reply", "%s, about %s", count(c.Out, "byte"), count(c.Tokens, "token"))
+		say("reply", "%s, about %s", terminal.Count(c.Out, "byte"), terminal.Count(c.Tokens, "token"))
 	}
 	say("progress", "%s", foreign.NewName(c.Progress))
 	if !c.Trace.IsZero() {
@@ -183,12 +183,12 @@ func callText(c *calls.Call) string {
 		say("left out", "arguments or a result of more than %d bytes", calls.MaxValue)
 	}
 	again, err := repetition(c)
-	var h hinted
+	hint := cli.HintOf(err)
 	switch {
 	case err == nil:
 		fmt.Fprintf(&b, "  repeat     %s\n", foreign.Block(strings.Join(quotedForShell(again), " ")))
-	case errors.As(err, &h) && c.Server != "" && c.Method == "tools/call":
-		fmt.Fprintf(&b, "  repeat     %s: %s\n", strings.TrimPrefix(h.Error(), "call "+c.ID+" "), h.hint)
+	case hint != "" && c.Server != "" && c.Method == "tools/call":
+		fmt.Fprintf(&b, "  repeat     %s: %s\n", strings.TrimPrefix(err.Error(), "call "+c.ID+" "), hint)
 	}
 	return b.String()
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/openfile"
 )
@@ -39,11 +40,11 @@ func (o *httpFlags) certificate(log zerolog.Logger) (*tls.Config, error) {
 	case o.tlsCert == "" && o.tlsKey == "":
 		return nil, nil
 	case o.tlsCert == "" || o.tlsKey == "":
-		return nil, usageError{hinted{errors.New("--tls-cert and --tls-key belong together"), "give both: the certificate, and the key that it was made with"}}
+		return nil, cli.Usage(cli.Hint(errors.New("--tls-cert and --tls-key belong together"), "give both: the certificate, and the key that it was made with"))
 	}
 	c := &certificatePair{files: [2]string{o.tlsCert, o.tlsKey}, log: log}
 	if err := c.load(); err != nil {
-		return nil, hinted{fmt.Errorf("the certificate cannot be used: %w", err), "--tls-cert is a PEM file with the certificate and those that signed it, --tls-key one with its key without a passphrase; both must be readable by this user"}
+		return nil, cli.Hint(fmt.Errorf("the certificate cannot be used: %w", err), "--tls-cert is a PEM file with the certificate and those that signed it, --tls-key one with its key without a passphrase; both must be readable by this user")
 	}
 	return &tls.Config{GetCertificate: c.get, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}}, nil
 }

@@ -5,9 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/diagnosis"
 	"github.com/mcp-workbench/workbench/internal/foreign"
@@ -34,7 +37,7 @@ With --start it does what workbench doctor does.`,
 		Example: `  workbench check
   workbench check --config ~/team/workbench-config.json
   workbench check --start --json`,
-		Args: noArgs,
+		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.check(cmd.Context(), env) },
 	}
 	cmd.Flags().BoolVar(&c.start, "start", false, "start each server once, and look at the clients of this machine")
@@ -61,7 +64,7 @@ left torn. The exit code is 0 if there is no fault, else 1.`,
 		Example: `  workbench doctor
   workbench doctor --fix
   workbench doctor --json`,
-		Args: noArgs,
+		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.check(cmd.Context(), env) },
 	}
 	cmd.Flags().BoolVar(&c.fix, "fix", false, "mend what can be mended without a risk")
@@ -70,11 +73,11 @@ left torn. The exit code is 0 if there is no fault, else 1.`,
 }
 
 func (c checking) check(ctx context.Context, env *environment) error {
-	cfg, from, err := env.loadBy((*config.Source).Parse)
+	cfg, from, err := env.LoadBy((*config.Source).Parse)
 	if err == nil && cfg.Untrusted != nil {
 		// A fault of what is not used is one all the same: it is what is asked for.
 		if src, readErr := config.Read(cfg.Untrusted.Path); readErr == nil {
-			_, err = src.Parse(env.lookup)
+			_, err = src.Parse(env.Lookup)
 		}
 	}
 	var faults *config.Error
@@ -83,8 +86,8 @@ func (c checking) check(ctx context.Context, env *environment) error {
 			return err
 		}
 		// What can be used of the file is looked at all the same.
-		if cfg, from, err = env.loadBy((*config.Source).ParseUsable); err != nil {
-			return silentError{exitFault}
+		if cfg, from, err = env.LoadBy((*config.Source).ParseUsable); err != nil {
+			return cli.SilentError(cli.ExitFault)
 		}
 	}
 	if err != nil {
@@ -104,14 +107,14 @@ func (c checking) check(ctx context.Context, env *environment) error {
 		x.Findings = append(x.Findings, diagnosis.Finding{Level: diagnosis.Fault, Message: "models: " + cfg.Models.Problem.Error()})
 	}
 	if c.asJSON {
-		if err := json.NewEncoder(env.out).Encode(x); err != nil {
+		if err := json.NewEncoder(env.Out).Encode(x); err != nil {
 			return err
 		}
 	} else {
 		c.print(env, x, cfg, from)
 	}
 	if x.count(diagnosis.Fault) > 0 || faults != nil {
-		return silentError{exitFault}
+		return cli.SilentError(cli.ExitFault)
 	}
 	return nil
 }
@@ -123,29 +126,29 @@ func (c checking) faulty(env *environment, faults *config.Error) error {
 		for _, f := range faults.Faults {
 			x.Findings = append(x.Findings, diagnosis.Finding{Level: diagnosis.Fault, Message: f.String()})
 		}
-		if err := json.NewEncoder(env.out).Encode(x); err != nil {
+		if err := json.NewEncoder(env.Out).Encode(x); err != nil {
 			return err
 		}
-		return silentError{exitFault}
+		return cli.SilentError(cli.ExitFault)
 	}
 	for _, f := range faults.Faults {
-		fmt.Fprintln(env.out, f.String())
+		fmt.Fprintln(env.Out, f.String())
 	}
-	fmt.Fprintf(env.out, "%s\n", count(len(faults.Faults), "fault"))
+	fmt.Fprintf(env.Out, "%s\n", terminal.Count(len(faults.Faults), "fault"))
 	if c.start {
 		return nil
 	}
-	return silentError{exitFault}
+	return cli.SilentError(cli.ExitFault)
 }
 
 // print tells a person what was found.
-func (c checking) print(env *environment, x *examined, cfg *config.Config, from *sources) {
-	out := env.out
+func (c checking) print(env *environment, x *examined, cfg *config.Config, from *cli.Sources) {
+	out := env.Out
 	switch {
 	case cfg.Path == "" && cfg.Untrusted != nil:
 		fmt.Fprintln(out, "no configuration that may be used; the built-in one is")
 	case cfg.Path == "":
-		fmt.Fprintf(out, "no configuration found (looked for %s); the built-in one is used\n", join(from.places.Searched))
+		fmt.Fprintf(out, "no configuration found (looked for %s); the built-in one is used\n", strings.Join(from.Places.Searched, ", "))
 		fmt.Fprintln(out, "workbench import takes over the servers of your clients, workbench add enters one")
 	default:
 		fmt.Fprintf(out, "%s\n", cfg.Path)
@@ -162,7 +165,7 @@ func (c checking) print(env *environment, x *examined, cfg *config.Config, from 
 	}
 	i := 0
 	for _, t := range cfg.Toolboxes {
-		fmt.Fprintf(out, "  %s: %s", t.Name, count(len(t.Servers), "server"))
+		fmt.Fprintf(out, "  %s: %s", t.Name, terminal.Count(len(t.Servers), "server"))
 		if both {
 			fmt.Fprintf(out, " (%s)", t.File)
 		}
@@ -171,9 +174,9 @@ func (c checking) print(env *environment, x *examined, cfg *config.Config, from 
 		for _, entry := range t.Servers {
 			s := x.Servers[i]
 			i++
-			fmt.Fprintf(out, "    %-20s %-8s %s\n", s.Server, s.Transport, env.paint(out).state(s.stands(c.start)))
+			fmt.Fprintf(out, "    %-20s %-8s %s\n", s.Server, s.Transport, env.Paint(out).State(s.stands(c.start)))
 			x.tell(env, "      ", s.Toolbox, s.Server, "")
-			env.printSandbox(t.Name, entry)
+			printSandbox(env.Environment, t.Name, entry)
 		}
 	}
 	if len(x.Clients) > 0 {
@@ -193,7 +196,7 @@ func (c checking) print(env *environment, x *examined, cfg *config.Config, from 
 // sum is the last lines.
 func (c checking) sum(env *environment, x *examined, cfg *config.Config) {
 	if n := len(cfg.Problems()); n > 0 {
-		fmt.Fprintf(env.out, "%s cannot be used; the others can\n", count(n, "server"))
+		fmt.Fprintf(env.Out, "%s cannot be used; the others can\n", terminal.Count(n, "server"))
 	}
 	faults, warnings, fixable, fixed := x.count(diagnosis.Fault), x.count(diagnosis.Warning), 0, 0
 	for _, f := range x.Findings {
@@ -205,30 +208,30 @@ func (c checking) sum(env *environment, x *examined, cfg *config.Config) {
 		}
 	}
 	if fixed > 0 {
-		fmt.Fprintf(env.out, "%s mended\n", count(fixed, "finding"))
+		fmt.Fprintf(env.Out, "%s mended\n", terminal.Count(fixed, "finding"))
 	}
 	if c.start {
 		sizes := make(map[string]int)
 		for _, s := range x.Servers {
 			sizes[s.Toolbox] += s.size
 		}
-		fmt.Fprintln(env.out, costs(cfg, sizes))
+		fmt.Fprintln(env.Out, costs(cfg, sizes))
 	}
 	if n := x.count(diagnosis.Note); n > 0 {
-		fmt.Fprintln(env.out, placesToSee(n))
+		fmt.Fprintln(env.Out, placesToSee(n))
 	}
 	switch {
 	case faults+warnings == 0:
-		fmt.Fprintln(env.out, "all is well")
+		fmt.Fprintln(env.Out, "all is well")
 	case warnings == 0:
-		fmt.Fprintln(env.out, count(faults, "fault"))
+		fmt.Fprintln(env.Out, terminal.Count(faults, "fault"))
 	case faults == 0:
-		fmt.Fprintln(env.out, count(warnings, "warning"))
+		fmt.Fprintln(env.Out, terminal.Count(warnings, "warning"))
 	default:
-		fmt.Fprintf(env.out, "%s, %s\n", count(faults, "fault"), count(warnings, "warning"))
+		fmt.Fprintf(env.Out, "%s, %s\n", terminal.Count(faults, "fault"), terminal.Count(warnings, "warning"))
 	}
 	if fixable > 0 && !c.fix {
-		fmt.Fprintf(env.out, "workbench doctor --fix mends %d of them\n", fixable)
+		fmt.Fprintf(env.Out, "workbench doctor --fix mends %d of them\n", fixable)
 	}
 }
 
@@ -237,7 +240,7 @@ func (s *examinedServer) stands(started bool) string {
 	if !started || s.State != "ready" {
 		return s.State
 	}
-	return fmt.Sprintf("ready in %.1f s, %s, about %d tokens", s.Seconds, count(s.Tools, "tool"), s.Tokens)
+	return fmt.Sprintf("ready in %.1f s, %s, about %d tokens", s.Seconds, terminal.Count(s.Tools, "tool"), s.Tokens)
 }
 
 // tell prints the findings of a toolbox, a server or a client; those of a server and a client are the server's.
@@ -250,16 +253,9 @@ func (x *examined) tell(env *environment, indent, toolbox, server, client string
 		if f.Fixed {
 			level = "mended"
 		}
-		fmt.Fprintf(env.out, "%s%s: %s\n", indent, env.paint(env.out).state(level), foreign.NewLines(f.Message))
+		fmt.Fprintf(env.Out, "%s%s: %s\n", indent, env.Paint(env.Out).State(level), foreign.NewLines(f.Message))
 		if f.Remedy != "" && !f.Fixed {
-			fmt.Fprintf(env.out, "%s  remedy: %s\n", indent, f.Remedy)
+			fmt.Fprintf(env.Out, "%s  remedy: %s\n", indent, f.Remedy)
 		}
 	}
-}
-
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

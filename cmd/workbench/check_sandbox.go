@@ -5,13 +5,14 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/toolbox/launch"
 )
 
 // sandboxes is the folder in which sandboxed servers have folders of their own; "" if there is none.
-func (e *environment) sandboxes() string {
-	dir, err := e.cacheDir()
+func sandboxes(e *cli.Environment) string {
+	dir, err := e.CacheDir()
 	if err != nil {
 		return ""
 	}
@@ -19,26 +20,26 @@ func (e *environment) sandboxes() string {
 }
 
 // printSandbox says what the sandbox of a server comes to on this system.
-func (e *environment) printSandbox(box string, s config.Server) {
+func printSandbox(e *cli.Environment, box string, s config.Server) {
 	if s.Disabled || s.Problem != nil {
 		return
 	}
-	plan, err := launch.PlanSandbox(box, s, e.environ, e.sandboxes())
+	plan, err := launch.PlanSandbox(box, s, e.Environ, sandboxes(e))
 	if err != nil {
-		fmt.Fprintf(e.out, "      sandbox: cannot be made: %v\n", err)
+		fmt.Fprintf(e.Out, "      sandbox: cannot be made: %v\n", err)
 		return
 	}
 	if plan == nil {
 		return
 	}
-	fmt.Fprintf(e.out, "      sandbox: %s\n", s.Sandbox.Preset)
+	fmt.Fprintf(e.Out, "      sandbox: %s\n", s.Sandbox.Preset)
 	for line := range strings.Lines(plan.Rules.String()) {
-		fmt.Fprintf(e.out, "        %s", line)
+		fmt.Fprintf(e.Out, "        %s", line)
 	}
 	for _, part := range plan.Missing {
-		fmt.Fprintf(e.out, "        not enforced here: %s\n", part)
+		fmt.Fprintf(e.Out, "        not enforced here: %s\n", part)
 	}
 	if len(plan.Missing) > 0 && !s.Sandbox.BestEffort {
-		fmt.Fprintf(e.out, "        it does not start for that; \"bestEffort\": true lets it\n")
+		fmt.Fprintf(e.Out, "        it does not start for that; \"bestEffort\": true lets it\n")
 	}
 }

@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/host/commandhost"
 	"github.com/mcp-workbench/workbench/host/toolcaller"
 	"github.com/mcp-workbench/workbench/toolbox"
@@ -27,7 +29,7 @@ contexts are the places where one can stand, commands what can be done there.`,
   workbench commands check notes
   workbench commands chat notes
   workbench commands serve example --http 127.0.0.1:7777`,
-		Args: noArgs,
+		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(commandsNewCommand(env), commandsCheckCommand(env), commandsChatCommand(env), commandsTestCommand(env), commandsServeCommand(env))
@@ -49,7 +51,7 @@ a server last ran. The exit code is 1 if the folder is not valid, or if the
 tools of a server that it needs are not known.`,
 		Example: `  workbench commands check ./orders
   workbench commands check ./orders --offline --json`,
-		Args: between(1, 1),
+		Args: cli.Between(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return checkCommands(cmd.Context(), env, args[0], offline, asJSON)
 		},
@@ -79,7 +81,7 @@ func checkCommands(ctx context.Context, env *environment, dir string, offline, a
 		if errors.Is(err, fs.ErrNotExist) {
 			why = "there is no such folder"
 		}
-		return hinted{fmt.Errorf("%s: %s", dir, why), "name the folder that holds workflow.yaml"}
+		return cli.Hint(fmt.Errorf("%s: %s", dir, why), "name the folder that holds workflow.yaml")
 	}
 	defer root.Close()
 	v := folderVerdict{Folder: dir, Faults: []command.Fault{}, Warnings: []command.Fault{}, Unknown: []string{}}
@@ -100,17 +102,17 @@ func checkCommands(ctx context.Context, env *environment, dir string, offline, a
 		v.Warnings = append(v.Warnings, w.Warnings...)
 	}
 	for _, why := range v.Unknown {
-		fmt.Fprintf(env.err, "workbench: error: %s\n", why)
+		fmt.Fprintf(env.Err, "workbench: error: %s\n", why)
 	}
 	if asJSON {
-		if err := printJSON(env.out, v); err != nil {
+		if err := terminal.PrintJSON(env.Out, v); err != nil {
 			return err
 		}
 	} else {
-		v.print(env.out)
+		v.print(env.Out)
 	}
 	if !v.Valid || len(v.Unknown) > 0 {
-		return silentError{exitFault}
+		return cli.SilentError(cli.ExitFault)
 	}
 	return nil
 }
@@ -119,8 +121,8 @@ func checkCommands(ctx context.Context, env *environment, dir string, offline, a
 // that does not tell its own is noted in the verdict.
 func (e *environment) knownTools(ctx context.Context, folder *commandhost.Folder, offline bool, v *folderVerdict) (command.LoadOptions, error) {
 	opts := folder.Options()
-	opts.Tools, opts.LookupEnv, opts.LookPath = []command.Tool{}, e.lookup, exec.LookPath
-	cfg, _, err := e.load()
+	opts.Tools, opts.LookupEnv, opts.LookPath = []command.Tool{}, e.Lookup, exec.LookPath
+	cfg, _, err := e.Load()
 	if err != nil {
 		return opts, err
 	}
@@ -177,10 +179,10 @@ func (v folderVerdict) print(out io.Writer) {
 		fmt.Fprintf(out, "%s: warning: %s\n", at(v.path(f), f.Fault), body(f.Fault))
 	}
 	if !v.Valid {
-		fmt.Fprintf(out, "%s: not valid, %s\n", v.Folder, count(len(v.Faults), "fault"))
+		fmt.Fprintf(out, "%s: not valid, %s\n", v.Folder, terminal.Count(len(v.Faults), "fault"))
 		return
 	}
-	fmt.Fprintf(out, "%s: valid, %s: %s, %s\n", v.Folder, v.Name, count(v.Commands, "command"), count(v.Contexts, "context"))
+	fmt.Fprintf(out, "%s: valid, %s: %s, %s\n", v.Folder, v.Name, terminal.Count(v.Commands, "command"), terminal.Count(v.Contexts, "context"))
 }
 
 // path is the file of a fault as it is found from here.

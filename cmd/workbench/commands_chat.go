@@ -14,6 +14,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
 )
 
@@ -35,7 +37,7 @@ At a terminal the Tab key completes commands, their parameters and values. With
 --record what is said is written to a file that commands test replays.`,
 		Example: `  workbench commands chat example
   workbench commands chat ./notes --record notes/tests/first.yaml`,
-		Args: between(1, 1),
+		Args: cli.Between(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			t, err := env.newTalk(cmd.Context(), args[0], nil)
 			if err != nil {
@@ -60,18 +62,18 @@ type chat struct {
 
 func (c *chat) run(ctx context.Context) error {
 	c.place = c.begun.Context
-	fmt.Fprintf(c.env.out, "%s: %s\n", c.begun.Info.Name, c.begun.Info.Description)
+	fmt.Fprintf(c.env.Out, "%s: %s\n", c.begun.Info.Name, c.begun.Info.Description)
 	switch {
 	case c.begun.Failed != "":
-		fmt.Fprintf(c.env.out, "The first command failed: %s\n", c.begun.Failed)
+		fmt.Fprintf(c.env.Out, "The first command failed: %s\n", c.begun.Failed)
 	case c.begun.Startup != nil:
-		fmt.Fprintln(c.env.out, c.begun.Startup.reply())
+		fmt.Fprintln(c.env.Out, c.begun.Startup.reply())
 	}
 	if c.begun.Restored {
-		fmt.Fprintf(c.env.out, "This goes on with your last conversation, at %s; :new begins another.\n", c.place)
+		fmt.Fprintf(c.env.Out, "This goes on with your last conversation, at %s; :new begins another.\n", c.place)
 	}
 	if c.begun.Question != "" {
-		fmt.Fprintln(c.env.out, c.begun.Question)
+		fmt.Fprintln(c.env.Out, c.begun.Question)
 	}
 	next := c.lines(ctx)
 	for ctx.Err() == nil {
@@ -90,7 +92,7 @@ func (c *chat) run(ctx context.Context) error {
 			return nil
 		}
 		if err := c.line(ctx, line); err != nil {
-			fmt.Fprintf(c.env.err, "workbench: error: %v\n", err)
+			fmt.Fprintf(c.env.Err, "workbench: error: %v\n", err)
 		}
 	}
 	return context.Cause(ctx)
@@ -104,14 +106,14 @@ func (c *chat) line(ctx context.Context, line string) error {
 	case line == "?":
 		list, err := c.commands(ctx)
 		if err == nil {
-			fmt.Fprintln(c.env.out, list.DisplayText)
+			fmt.Fprintln(c.env.Out, list.DisplayText)
 		}
 		return err
 	case line == ":new":
 		var kept struct{ Topic, Summary string }
 		err := c.do(ctx, http.MethodPost, "/new_conversation", map[string]any{}, &kept)
 		if err == nil {
-			fmt.Fprintf(c.env.out, "Kept as %q.\n", kept.Topic)
+			fmt.Fprintf(c.env.Out, "Kept as %q.\n", kept.Topic)
 			err = c.begin(ctx)
 			c.place = c.begun.Context
 		}
@@ -126,7 +128,7 @@ func (c *chat) line(ctx context.Context, line string) error {
 		return err
 	}
 	c.place = s.Context
-	fmt.Fprintln(c.env.out, s.reply())
+	fmt.Fprintln(c.env.Out, s.reply())
 	if c.record == "" || path != "/invoke_assistant" {
 		return nil
 	}
@@ -137,9 +139,9 @@ func (c *chat) line(ctx context.Context, line string) error {
 // lines gives what reads the next line: with a prompt and completion at a
 // terminal.
 func (c *chat) lines(ctx context.Context) func() (string, error) {
-	in, isFile := c.env.in.(*os.File)
-	if !isFile || !isTerminal(c.env.in) || !isTerminal(c.env.out) {
-		scanner := bufio.NewScanner(c.env.in)
+	in, isFile := c.env.In.(*os.File)
+	if !isFile || !terminal.Is(c.env.In) || !terminal.Is(c.env.Out) {
+		scanner := bufio.NewScanner(c.env.In)
 		scanner.Buffer(nil, maxLine)
 		return func() (string, error) {
 			if !scanner.Scan() {
@@ -154,7 +156,7 @@ func (c *chat) lines(ctx context.Context) func() (string, error) {
 	t := term.NewTerminal(struct {
 		io.Reader
 		io.Writer
-	}{in, c.env.out}, "")
+	}{in, c.env.Out}, "")
 	t.AutoCompleteCallback = func(line string, pos int, key rune) (string, int, bool) {
 		if key != '\t' || pos != len(line) {
 			return "", 0, false

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"gopkg.in/yaml.v3"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/host/toolcaller"
 	"github.com/mcp-workbench/workbench/internal/openfile"
@@ -34,7 +35,7 @@ Without --from there is one command, which runs a program. Nothing that is there
 is changed.`,
 		Example: `  workbench commands new notes --from toolbox:dev
   workbench commands new hello`,
-		Args: between(1, 1),
+		Args: cli.Between(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return newCommands(cmd.Context(), env, args[0], from)
 		},
@@ -65,7 +66,7 @@ func newCommands(ctx context.Context, env *environment, dir, from string) error 
 	} else {
 		box, ok := strings.CutPrefix(from, config.CommandsToolbox)
 		if !ok || box == "" {
-			return usageError{fmt.Errorf("--from: %q is not toolbox:NAME", from)}
+			return cli.Usage(fmt.Errorf("--from: %q is not toolbox:NAME", from))
 		}
 		workflow["extends"] = from
 		w, err := env.projected(ctx, box)
@@ -79,7 +80,7 @@ func newCommands(ctx context.Context, env *environment, dir, from string) error 
 	}
 	files["workflow.yaml"] = workflow
 	if _, err := os.Lstat(filepath.Join(dir, "workflow.yaml")); !errors.Is(err, fs.ErrNotExist) {
-		return hinted{fmt.Errorf("%s has a workflow.yaml already", dir), "name another folder"}
+		return cli.Hint(fmt.Errorf("%s has a workflow.yaml already", dir), "name another folder")
 	}
 	var written []string
 	for file, content := range files {
@@ -101,9 +102,9 @@ func newCommands(ctx context.Context, env *environment, dir, from string) error 
 	}
 	slices.Sort(written)
 	for _, path := range written {
-		fmt.Fprintln(env.out, path)
+		fmt.Fprintln(env.Out, path)
 	}
-	fmt.Fprintf(env.out, "Next: workbench commands check %s, and workbench commands chat %s\n", dir, dir)
+	fmt.Fprintf(env.Out, "Next: workbench commands check %s, and workbench commands chat %s\n", dir, dir)
 	return nil
 }
 
@@ -126,7 +127,7 @@ func (e *environment) projected(ctx context.Context, name string) (*command.Work
 		}
 	}
 	if len(tools) == 0 {
-		return nil, hinted{fmt.Errorf("the toolbox %s has no tools", name), "try: workbench tools " + name}
+		return nil, cli.Hint(fmt.Errorf("the toolbox %s has no tools", name), "try: workbench tools "+name)
 	}
 	return command.Project(name, name, tools), nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/openfile"
 )
@@ -27,14 +28,14 @@ The commands run: what they write is written. Replay against tools that may be
 changed, such as a toolbox for tests. The exit code is 1 if anything differs.`,
 		Example: `  workbench commands test ./notes
   workbench commands test example first.yaml`,
-		Args: between(1, maxRecordings),
+		Args: cli.Between(1, maxRecordings),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			files := args[1:]
 			if len(files) == 0 {
 				files, _ = filepath.Glob(filepath.Join(args[0], "tests", "*.yaml")) // the pattern is ours but for the folder
 			}
 			if len(files) == 0 {
-				return hinted{fmt.Errorf("there are no recordings in %s", filepath.Join(args[0], "tests")), "record one: workbench commands chat " + args[0] + " --record FILE"}
+				return cli.Hint(fmt.Errorf("there are no recordings in %s", filepath.Join(args[0], "tests")), "record one: workbench commands chat "+args[0]+" --record FILE")
 			}
 			return replayAll(cmd.Context(), env, args[0], files)
 		},
@@ -73,13 +74,13 @@ func replayAll(ctx context.Context, env *environment, workflow string, files []s
 		}
 		if why != "" {
 			failed++
-			fmt.Fprintf(env.out, "%s: %s\n", file, why)
+			fmt.Fprintf(env.Out, "%s: %s\n", file, why)
 			continue
 		}
-		fmt.Fprintf(env.out, "%s: %d turns as recorded\n", file, len(r.Turns))
+		fmt.Fprintf(env.Out, "%s: %d turns as recorded\n", file, len(r.Turns))
 	}
 	if failed > 0 {
-		return silentError{exitFault}
+		return cli.SilentError(cli.ExitFault)
 	}
 	return nil
 }

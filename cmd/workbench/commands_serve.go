@@ -12,6 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/host/commandhost"
 	"github.com/mcp-workbench/workbench/internal/envfile"
@@ -40,29 +42,29 @@ conversations are kept in, where the configuration does not say.`,
 		Example: `  workbench commands serve example --http 127.0.0.1:7777
   workbench commands serve ./orders
   WORKFLOW_PATH=./orders workbench commands serve --http 127.0.0.1:7777`,
-		Args: between(0, 1),
+		Args: cli.Between(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := over.check(cmd); err != nil {
 				return err
 			}
-			if over.address == "" && isTerminal(env.in) {
+			if over.address == "" && terminal.Is(env.In) {
 				return cmd.Help() // whoever types is no MCP client
 			}
 			if err := env.readVariables("ENV_FILE_PATH", "PASSWORDS_FILE_PATH"); err != nil {
 				return err
 			}
-			workflow, _ := env.lookup("WORKFLOW_PATH")
+			workflow, _ := env.Lookup("WORKFLOW_PATH")
 			if len(args) > 0 {
 				workflow = args[0]
 			}
 			if workflow == "" {
-				return usageError{hinted{errors.New("no workflow is named"), "try: workbench commands serve example --http 127.0.0.1:7777"}}
+				return cli.Usage(cli.Hint(errors.New("no workflow is named"), "try: workbench commands serve example --http 127.0.0.1:7777"))
 			}
 			box, err := deskToolbox(workflow)
 			if err != nil {
 				return err
 			}
-			env.overlay = func(cfg *config.Config) error { return env.addDesk(cfg, box) }
+			env.Overlay = func(cfg *config.Config) error { return env.addDesk(cfg, box) }
 			if env.startup, err = env.startupCommand(); err != nil {
 				return err
 			}
@@ -81,12 +83,12 @@ func (e *environment) startupCommand() (string, error) {
 		"CONTEXT":            "what a place knows comes from the commands that lead to it; begin with one of them by STARTUP_ACTION",
 		"PROJECT_FOLDERPATH": "name programs and their files by full paths or by ${WORKFLOW_DIR}",
 	} {
-		if v, _ := e.lookup(name); v != "" {
-			return "", hinted{fmt.Errorf("the variable %s is set, which workbench has no use for", name), instead + ", and unset " + name}
+		if v, _ := e.Lookup(name); v != "" {
+			return "", cli.Hint(fmt.Errorf("the variable %s is set, which workbench has no use for", name), instead+", and unset "+name)
 		}
 	}
-	text, _ := e.lookup("STARTUP_COMMAND")
-	raw, _ := e.lookup("STARTUP_ACTION")
+	text, _ := e.Lookup("STARTUP_COMMAND")
+	raw, _ := e.Lookup("STARTUP_ACTION")
 	if raw == "" {
 		return text, nil
 	}
@@ -99,7 +101,7 @@ func (e *environment) startupCommand() (string, error) {
 		Parameters map[string]json.RawMessage `json:"parameters"`
 	}
 	if err := json.Unmarshal([]byte(raw), &action); err != nil || action.Name == "" {
-		return "", hinted{errors.New("STARTUP_ACTION is no action in JSON"), `write it as {"command_name": "open_order", "arguments": {"order_id": "44821"}}`}
+		return "", cli.Hint(errors.New("STARTUP_ACTION is no action in JSON"), `write it as {"command_name": "open_order", "arguments": {"order_id": "44821"}}`)
 	}
 	text = action.Name
 	for _, values := range []map[string]json.RawMessage{action.Arguments, action.Parameters} {
@@ -128,14 +130,14 @@ func deskToolbox(workflow string) (config.Toolbox, error) {
 			return config.Toolbox{}, err
 		}
 		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-			return config.Toolbox{}, hinted{fmt.Errorf("there is no folder %s", workflow), "name the folder that holds workflow.yaml, toolbox:NAME or example"}
+			return config.Toolbox{}, cli.Hint(fmt.Errorf("there is no folder %s", workflow), "name the folder that holds workflow.yaml, toolbox:NAME or example")
 		}
 		workflow, name = dir, filepath.Base(dir)
 	}
 	about := "The commands of " + name
 	w, err := commandhost.Known(workflow)
 	if err != nil {
-		return config.Toolbox{}, hinted{fmt.Errorf("the commands of %s cannot be served: %w", name, err), "workbench commands check " + workflow + " shows more"}
+		return config.Toolbox{}, cli.Hint(fmt.Errorf("the commands of %s cannot be served: %w", name, err), "workbench commands check "+workflow+" shows more")
 	}
 	if w != nil {
 		about = w.Name + ": " + w.Description
@@ -147,15 +149,15 @@ func deskToolbox(workflow string) (config.Toolbox, error) {
 // addDesk adds the toolbox to a configuration.
 func (e *environment) addDesk(cfg *config.Config, box config.Toolbox) error {
 	if _, taken := cfg.Toolbox(box.Name); taken {
-		return hinted{fmt.Errorf("the configuration has a toolbox %q already", box.Name), `add a server {"builtin": "commands", "commands": "…"} to it, and serve it with workbench serve`}
+		return cli.Hint(fmt.Errorf("the configuration has a toolbox %q already", box.Name), `add a server {"builtin": "commands", "commands": "…"} to it, and serve it with workbench serve`)
 	}
 	if name, ok := strings.CutPrefix(box.Servers[0].Commands, config.CommandsToolbox); ok {
 		if _, there := cfg.Toolbox(name); !there {
-			return unknownToolbox(cfg, name)
+			return cli.UnknownToolbox(cfg, name)
 		}
 	}
 	cfg.Toolboxes = append(cfg.Toolboxes, box)
-	if dir, _ := e.lookup("SPEEDDICT_FOLDERNAME"); dir != "" && cfg.Store == (config.Store{}) {
+	if dir, _ := e.Lookup("SPEEDDICT_FOLDERNAME"); dir != "" && cfg.Store == (config.Store{}) {
 		abs, err := filepath.Abs(dir)
 		if err != nil {
 			return err
@@ -169,7 +171,7 @@ func (e *environment) addDesk(cfg *config.Config, box config.Toolbox) error {
 // the environment. They go before what is there.
 func (e *environment) readVariables(names ...string) error {
 	for _, name := range names {
-		path, _ := e.lookup(name)
+		path, _ := e.Lookup(name)
 		if path == "" {
 			continue
 		}
@@ -177,10 +179,10 @@ func (e *environment) readVariables(names ...string) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		e.environ = slices.Clip(e.environ)
+		e.Environ = slices.Clip(e.Environ)
 		for _, v := range vars {
 			if !v.Inherited {
-				e.environ = append(e.environ, v.Name+"="+v.Value)
+				e.Environ = append(e.Environ, v.Name+"="+v.Value)
 			}
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 )
 
 // The variables of the specification make a command string, or are refused.
@@ -19,7 +21,7 @@ func TestStartup(t *testing.T) {
 		{`CONTEXT={"a":1}`, "", "CONTEXT"},
 		{"PROJECT_FOLDERPATH=/x", "", "PROJECT_FOLDERPATH"},
 	} {
-		env := &environment{streams: streams{strings.NewReader(""), io.Discard, io.Discard}, environ: strings.Split(tt.environ, "|")}
+		env := &environment{Environment: &cli.Environment{Streams: cli.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}, Environ: strings.Split(tt.environ, "|")}}
 		got, err := env.startupCommand()
 		if got != tt.want || (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
 			t.Errorf("%s: got %q, %v, want %q, %q", tt.environ, got, err, tt.want, tt.err)
@@ -37,13 +39,13 @@ func TestVariableFiles(t *testing.T) {
 		{"bad.env", "PASSWORDS_FILE_PATH: " + filepath.Join(dir, "bad.env") + ":2"},
 		{"none.env", "PASSWORDS_FILE_PATH: "},
 	} {
-		env := &environment{environ: []string{"A=0", "PASSWORDS_FILE_PATH=" + filepath.Join(dir, tt.file)}}
+		env := &environment{Environment: &cli.Environment{Environ: []string{"A=0", "PASSWORDS_FILE_PATH=" + filepath.Join(dir, tt.file)}}}
 		err := env.readVariables("ENV_FILE_PATH", "PASSWORDS_FILE_PATH")
 		if (err == nil) != (tt.err == "") || err != nil && !strings.HasPrefix(err.Error(), tt.err) {
 			t.Errorf("%s: got %v, want %q", tt.file, err, tt.err)
 		}
-		a, _ := env.lookup("A")
-		b, _ := env.lookup("B")
+		a, _ := env.Lookup("A")
+		b, _ := env.Lookup("B")
 		if err == nil && (a != "1" || b != "two words") {
 			t.Errorf("%s: got A=%q and B=%q, want those of the file", tt.file, a, b)
 		}

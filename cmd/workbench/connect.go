@@ -16,6 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/internal/amend"
 	"github.com/mcp-workbench/workbench/internal/clients"
 	"github.com/mcp-workbench/workbench/internal/document"
@@ -30,7 +31,7 @@ type connecting struct {
 	yes, dryRun bool
 }
 
-func connectCommand(env *environment) *cobra.Command {
+func connectCommand(env *cli.Environment) *cobra.Command {
 	var c connecting
 	cmd := &cobra.Command{
 		Use:   "connect [CLIENT]…",
@@ -67,12 +68,12 @@ type written struct {
 	old, new []byte
 }
 
-func (c connecting) run(ctx context.Context, env *environment, args []string) error {
+func (c connecting) run(ctx context.Context, env *cli.Environment, args []string) error {
 	own, err := c.own(env)
 	if err != nil {
 		return err
 	}
-	chosen, err := env.chosen(args)
+	chosen, err := chosen(env, args)
 	if err != nil {
 		return err
 	}
@@ -81,32 +82,32 @@ func (c connecting) run(ctx context.Context, env *environment, args []string) er
 		entry := w.client.OwnEntry(own)
 		switch {
 		case entry == nil && len(args) == 0:
-			fmt.Fprintf(env.err, "%s: an address cannot be entered into its file; left out\n", w.client.Title)
+			fmt.Fprintf(env.Err, "%s: an address cannot be entered into its file; left out\n", w.client.Title)
 			continue
 		case entry == nil:
-			return hinted{fmt.Errorf("%s: an address cannot be entered into its file", w.client.Title), "connect it without --http, or use the settings of the client"}
+			return cli.Hint(fmt.Errorf("%s: an address cannot be entered into its file", w.client.Title), "connect it without --http, or use the settings of the client")
 		}
 		if w.new, err = amend.Set(w.old, w.client.OwnPlace(w.old), entry); err != nil {
-			fmt.Fprintf(env.err, "%s: left out: %v\n", shown(w.path), foreign.NewError(err))
+			fmt.Fprintf(env.Err, "%s: left out: %v\n", cli.Shown(w.path), foreign.NewError(err))
 			continue
 		}
 		if bytes.Equal(w.old, w.new) || sameEntry(w, entry) {
-			fmt.Fprintf(env.out, "%s: connected already (%s)\n", w.client.Title, shown(w.path))
+			fmt.Fprintf(env.Out, "%s: connected already (%s)\n", w.client.Title, cli.Shown(w.path))
 			continue
 		}
 		todo = append(todo, w)
 	}
-	if err := env.rewrite(ctx, todo, own.Token, c.dryRun, c.yes); err != nil || c.dryRun {
+	if err := rewriteFiles(ctx, env, todo, own.Token, c.dryRun, c.yes); err != nil || c.dryRun {
 		return err
 	}
 	for _, w := range todo {
-		fmt.Fprintf(env.out, "%s: connected (%s)\n", w.client.Title, shown(w.path))
+		fmt.Fprintf(env.Out, "%s: connected (%s)\n", w.client.Title, cli.Shown(w.path))
 		if own.URL != "" && w.client.Form.TokenVar != "" {
-			fmt.Fprintf(env.err, "%s reads the token from the variable %s: set it to that of workbench token.\n", w.client.Title, clients.TokenVariable)
+			fmt.Fprintf(env.Err, "%s reads the token from the variable %s: set it to that of workbench token.\n", w.client.Title, clients.TokenVariable)
 		}
 	}
 	if len(todo) > 0 {
-		fmt.Fprintln(env.err, "Start the clients again to have them see it; workbench disconnect takes it back.")
+		fmt.Fprintln(env.Err, "Start the clients again to have them see it; workbench disconnect takes it back.")
 	}
 	return nil
 }
@@ -126,16 +127,16 @@ func sameEntry(w written, entry []byte) bool {
 }
 
 // own is how clients are to reach this workbench.
-func (c connecting) own(env *environment) (clients.Own, error) {
+func (c connecting) own(env *cli.Environment) (clients.Own, error) {
 	if c.url == "" {
-		program, err := env.program()
+		program, err := programPath(env)
 		if err != nil {
 			return clients.Own{}, err
 		}
 		own := clients.Own{Command: program, Args: []string{"serve"}}
-		named := env.configPath
+		named := env.ConfigPath
 		if named == "" {
-			named, _ = env.lookup("WORKBENCH_CONFIG")
+			named, _ = env.Lookup("WORKBENCH_CONFIG")
 		}
 		if named != "" {
 			if named, err = filepath.Abs(named); err != nil {
@@ -146,11 +147,11 @@ func (c connecting) own(env *environment) (clients.Own, error) {
 		return own, nil
 	}
 	if !strings.HasPrefix(c.url, "http://") && !strings.HasPrefix(c.url, "https://") {
-		return clients.Own{}, usageError{hinted{fmt.Errorf("--http: %q is no address", c.url), "as in --http http://127.0.0.1:7777/mcp"}}
+		return clients.Own{}, cli.Usage(cli.Hint(fmt.Errorf("--http: %q is no address", c.url), "as in --http http://127.0.0.1:7777/mcp"))
 	}
 	own := clients.Own{URL: c.url, Token: c.token}
 	if own.Token == "" {
-		path, err := env.tokenPath("")
+		path, err := tokenPath(env, "")
 		if err != nil {
 			return own, err
 		}
@@ -161,8 +162,8 @@ func (c connecting) own(env *environment) (clients.Own, error) {
 	return own, nil
 }
 
-// program is the path of this program: the one in PATH where that is it, since that stays when a newer version comes.
-func (e *environment) program() (string, error) {
+// programPath is the path of this program: the one in PATH where that is it, since that stays when a newer version comes.
+func programPath(e *cli.Environment) (string, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return "", fmt.Errorf("the path of this program is unknown: %w", err)
@@ -180,8 +181,8 @@ func (e *environment) program() (string, error) {
 }
 
 // chosen are the files of the clients that are named, or of all that have one.
-func (e *environment) chosen(args []string) ([]written, error) {
-	sys := clients.System{GOOS: runtime.GOOS, Lookup: e.lookup}
+func chosen(e *cli.Environment, args []string) ([]written, error) {
+	sys := clients.System{GOOS: runtime.GOOS, Lookup: e.Lookup}
 	var names []string
 	for _, c := range clients.All() {
 		names = append(names, c.Name)
@@ -192,7 +193,7 @@ func (e *environment) chosen(args []string) ([]written, error) {
 			if near := nearest.Names(arg, names, 1); near != nil {
 				hint = fmt.Sprintf("did you mean %q?", near[0])
 			}
-			return nil, usageError{hinted{fmt.Errorf("there is no client %q", arg), hint}}
+			return nil, cli.Usage(cli.Hint(fmt.Errorf("there is no client %q", arg), hint))
 		}
 	}
 	var all []written
@@ -203,17 +204,17 @@ func (e *environment) chosen(args []string) ([]written, error) {
 		w, err := fileOf(c, sys.UserPaths(c))
 		switch {
 		case err != nil && len(args) == 0:
-			fmt.Fprintf(e.err, "%s: left out: %v\n", c.Title, foreign.NewError(err))
+			fmt.Fprintf(e.Err, "%s: left out: %v\n", c.Title, foreign.NewError(err))
 		case err != nil:
 			return nil, err
 		case w.path == "":
-			return nil, hinted{fmt.Errorf("there is no place for the file of %s: HOME is not set", c.Title), "set it"}
+			return nil, cli.Hint(fmt.Errorf("there is no place for the file of %s: HOME is not set", c.Title), "set it")
 		case w.old != nil || len(args) > 0:
 			all = append(all, w)
 		}
 	}
 	if len(all) == 0 {
-		return nil, hinted{errors.New("no files of clients were found"), "name a client, as in workbench connect claude-code"}
+		return nil, cli.Hint(errors.New("no files of clients were found"), "name a client, as in workbench connect claude-code")
 	}
 	return all, nil
 }
@@ -287,33 +288,33 @@ func different(a, b string) (string, string) {
 	return cut(a), cut(b)
 }
 
-// rewrite shows what will be different, asks, and writes.
-func (e *environment) rewrite(ctx context.Context, todo []written, secret string, dryRun, yes bool) error {
+// rewriteFiles shows what will be different, asks, and writes.
+func rewriteFiles(ctx context.Context, e *cli.Environment, todo []written, secret string, dryRun, yes bool) error {
 	for _, w := range todo {
-		fmt.Fprintf(e.out, "%s\n", shown(w.path))
+		fmt.Fprintf(e.Out, "%s\n", cli.Shown(w.path))
 		for _, text := range changedLines(w.old, w.new) {
 			if secret != "" {
 				text = strings.ReplaceAll(text, secret, "…")
 			}
-			fmt.Fprintln(e.out, "  "+foreign.Block(text))
+			fmt.Fprintln(e.Out, "  "+foreign.Block(text))
 		}
 	}
 	if len(todo) == 0 || dryRun {
 		return nil
 	}
 	if !yes {
-		if err := e.agreed(ctx, "Write this?"); err != nil {
+		if err := e.Agreed(ctx, "Write this?"); err != nil {
 			return err
 		}
 	}
-	kept, err := e.versions()
+	kept, err := openVersions(e)
 	if err != nil {
 		return err
 	}
 	for _, w := range todo {
 		err := kept.Change(ctx, w.path, func(old []byte) ([]byte, error) {
 			if !bytes.Equal(old, w.old) {
-				return nil, hinted{fmt.Errorf("%s was changed meanwhile", w.path), "do it again"}
+				return nil, cli.Hint(fmt.Errorf("%s was changed meanwhile", w.path), "do it again")
 			}
 			return w.new, nil
 		})

@@ -11,18 +11,20 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/store"
 )
 
-func conversationsListCommand(env *environment) *cobra.Command {
+func conversationsListCommand(env *cli.Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List conversations, the latest first",
 		Long:  `List prints the conversations whose last turn ended last, the latest first.`,
 		Example: `  workbench conversations list
   workbench conversations list --user ada --limit 100 --json`,
-		Args: noArgs,
+		Args: cli.NoArgs,
 	}
 	return keptConversations.listing(env, cmd, func(ctx context.Context, s *store.Store, user string, _ []string, limit int) (keptList, error) {
 		found, err := s.Latest(ctx, user, limit)
@@ -77,7 +79,7 @@ func firstToGo(list []store.Owned) int {
 	return first
 }
 
-func conversationsShowCommand(env *environment) *cobra.Command {
+func conversationsShowCommand(env *cli.Environment) *cobra.Command {
 	var user string
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -87,13 +89,13 @@ func conversationsShowCommand(env *environment) *cobra.Command {
 traces are left out; --json has them.`,
 		Example: `  workbench conversations show 3f0c9a1be7d24c5f8a6b0d1e2f3a4b5c
   workbench conversations show 3f0c9a1be7d24c5f8a6b0d1e2f3a4b5c --json`,
-		Args:              between(1, 1),
-		ValidArgsFunction: env.offer(env.keptIDs(keptConversations)),
+		Args:              cli.Between(1, 1),
+		ValidArgsFunction: cli.Offer(keptIDs(env, keptConversations)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return env.withStore(cmd.Context(), false, func(s *store.Store) error {
+			return withStore(cmd.Context(), env, false, func(s *store.Store) error {
 				for key, err := range s.Select(cmd.Context(), store.Selection{Principal: user, IDs: args}) {
 					if err == nil {
-						err = show(cmd.Context(), env.out, s, key, asJSON)
+						err = show(cmd.Context(), env.Out, s, key, asJSON)
 					}
 					if err != nil {
 						return keptConversations.notThere(err)
@@ -119,7 +121,7 @@ func show(ctx context.Context, out io.Writer, s *store.Store, key store.Key, asJ
 	}
 	shown := showConversation(store.Owned{Principal: key.Principal, Conversation: c})
 	if asJSON {
-		return printJSON(out, struct {
+		return terminal.PrintJSON(out, struct {
 			shownConversation
 			Turns []store.Turn `json:"turns"`
 		}{shown, turns})
@@ -153,7 +155,7 @@ func feedback(f *store.Feedback) string {
 	return text
 }
 
-func conversationsDeleteCommand(env *environment) *cobra.Command {
+func conversationsDeleteCommand(env *cli.Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "delete ID...",
 		Short: "Delete conversations for good",

@@ -8,10 +8,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/internal/store"
 )
 
-func conversationsExportCommand(env *environment) *cobra.Command {
+func conversationsExportCommand(env *cli.Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export [ID...]",
 		Short: "Write conversations as lines of JSON",
@@ -30,11 +32,11 @@ corrections that users have made. Programs that use the store may go on.`,
 		if errors.As(err, new(*store.CorruptError)) {
 			spite, err = err, nil // what is damaged is left out
 		}
-		return fmt.Sprintf("%s with %s", count(counts.Conversations, "conversation"), count(counts.Turns, "turn")), spite, err
+		return fmt.Sprintf("%s with %s", terminal.Count(counts.Conversations, "conversation"), terminal.Count(counts.Turns, "turn")), spite, err
 	})
 }
 
-func conversationsImportCommand(env *environment) *cobra.Command {
+func conversationsImportCommand(env *cli.Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import FILE",
 		Short: "Read conversations that export wrote",
@@ -49,7 +51,7 @@ user's from then on, whoever's they were.`,
 	}
 	return keptConversations.importing(env, cmd, func(ctx context.Context, s *store.Store, from io.Reader, user string) (string, error) {
 		counts, err := s.Import(ctx, from, user)
-		said := fmt.Sprintf("%s with %s kept", count(counts.Conversations, "conversation"), count(counts.Turns, "turn"))
+		said := fmt.Sprintf("%s with %s kept", terminal.Count(counts.Conversations, "conversation"), terminal.Count(counts.Turns, "turn"))
 		if counts.Skipped > 0 {
 			said += fmt.Sprintf(", %d left as they were", counts.Skipped)
 		}

@@ -18,6 +18,8 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/foreign"
@@ -44,7 +46,7 @@ with exit code 1.
 It uses the first toolbox of --config that has a server to start, or one of its
 own.`,
 		Example: "  workbench demo\n  workbench demo --config workbench-config.json",
-		Args:    noArgs,
+		Args:    cli.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return demo(cmd.Context(), env) },
 	}
 }
@@ -53,7 +55,7 @@ own.`,
 type demonstration struct {
 	env     *environment
 	out     io.Writer
-	paint   paint
+	paint   terminal.Paint
 	pause   time.Duration // after each step, for a person to read it
 	client  *client.Client
 	toolbox string
@@ -80,8 +82,8 @@ func demo(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
-	d := &demonstration{env: env, out: env.out, paint: env.paint(env.out), changed: make(chan struct{}, 1), pids: make(map[string]int)}
-	if isTerminal(env.out) {
+	d := &demonstration{env: env, out: env.Out, paint: env.Paint(env.Out), changed: make(chan struct{}, 1), pids: make(map[string]int)}
+	if terminal.Is(env.Out) {
 		d.pause = readingTime
 	}
 	servers := 0
@@ -103,7 +105,7 @@ func demo(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(d.out, d.paint.bold(fmt.Sprintf("One entry in the client, %s behind it", count(servers, "server"))))
+	fmt.Fprintln(d.out, d.paint.Bold(fmt.Sprintf("One entry in the client, %s behind it", terminal.Count(servers, "server"))))
 	for i, step := range []struct {
 		name string
 		do   func(context.Context) error
@@ -116,7 +118,7 @@ func demo(ctx context.Context, env *environment) error {
 		{"A tool that changed since it was agreed to is held", d.held},
 		{"What that saves in every conversation", d.tokens},
 	} {
-		fmt.Fprintf(d.out, "\n%s\n", d.paint.bold(fmt.Sprintf("%d  %s", i+1, step.name)))
+		fmt.Fprintf(d.out, "\n%s\n", d.paint.Bold(fmt.Sprintf("%d  %s", i+1, step.name)))
 		sctx, cancel := context.WithTimeout(ctx, demoStep)
 		err := step.do(sctx)
 		cancel()
@@ -136,15 +138,15 @@ func demo(ctx context.Context, env *environment) error {
 	if err := <-ended; err != nil {
 		return fmt.Errorf("demo: close: %w", err)
 	}
-	fmt.Fprintf(d.out, "\nNext: write your servers into workbench-config.json, then %s and %s.\n", d.paint.bold("workbench check"), d.paint.bold("workbench tools"))
+	fmt.Fprintf(d.out, "\nNext: write your servers into workbench-config.json, then %s and %s.\n", d.paint.Bold("workbench check"), d.paint.Bold("workbench tools"))
 	return nil
 }
 
 // demoConfig is the configuration named, or one with this very program as the
 // child process.
 func (e *environment) demoConfig() (*config.Config, error) {
-	if e.configPath != "" {
-		cfg, _, err := e.load()
+	if e.ConfigPath != "" {
+		cfg, _, err := e.Load()
 		return cfg, err
 	}
 	self, err := os.Executable()
@@ -158,7 +160,7 @@ func (e *environment) demoConfig() (*config.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	return config.Parse("demo.json", text, e.lookup)
+	return config.Parse("demo.json", text, e.Lookup)
 }
 
 // connect starts the front on two pipes with a client at their other ends.
@@ -168,7 +170,7 @@ func (d *demonstration) connect(ctx context.Context, cfg *config.Config) (ended 
 	opts := d.env.toolboxOptions(cfg, zerolog.Nop())
 	opts.Event = d.event
 	opts.Catalogue = nil // it shows a first time
-	front, err := proxy.New(cfg, proxy.Options{Version: version(), Toolbox: opts})
+	front, err := proxy.New(cfg, proxy.Options{Version: cli.Version(), Toolbox: opts})
 	if err != nil {
 		return nil, err
 	}
@@ -226,24 +228,24 @@ func (d *demonstration) initialize(ctx context.Context) error {
 	}
 	lines := slices.DeleteFunc(strings.Split(res.Instructions, "\n"), func(l string) bool { return strings.TrimSpace(l) == "" })
 	for _, line := range lines[:min(len(lines), maxDemoLines)] {
-		fmt.Fprintf(d.out, "   %s\n", d.paint.faint(cut.Within(line, demoWidth)))
+		fmt.Fprintf(d.out, "   %s\n", d.paint.Faint(cut.Within(line, demoWidth)))
 	}
 	if more := len(lines) - maxDemoLines; more > 0 {
-		fmt.Fprintf(d.out, "   %s\n", d.paint.faint(fmt.Sprintf("… %d lines more", more)))
+		fmt.Fprintf(d.out, "   %s\n", d.paint.Faint(fmt.Sprintf("… %d lines more", more)))
 	}
 	names, size, err := d.tools(ctx)
 	if err != nil {
 		return err
 	}
 	d.entry = size + len(res.Instructions)
-	fmt.Fprintf(d.out, "   it has %s; no server runs yet\n", count(len(names), "tool"))
+	fmt.Fprintf(d.out, "   it has %s; no server runs yet\n", terminal.Count(len(names), "tool"))
 	return nil
 }
 
 func greet(ctx context.Context, c *client.Client) (*mcp.InitializeResult, error) {
 	var req mcp.InitializeRequest
 	req.Params.ProtocolVersion = mcp.LATEST_LEGACY_PROTOCOL_VERSION
-	req.Params.ClientInfo = mcp.Implementation{Name: "workbench-demo", Version: version()}
+	req.Params.ClientInfo = mcp.Implementation{Name: "workbench-demo", Version: cli.Version()}
 	return c.Initialize(ctx, req)
 }
 
@@ -272,7 +274,7 @@ func (d *demonstration) open(ctx context.Context) error {
 	}
 	for _, s := range opened.Servers {
 		if s.State != string(toolbox.Ready) {
-			fmt.Fprintf(d.out, " %s %-*s  %s: %s\n", d.paint.bad("✗"), wide, s.Name, s.State, cut.Within(s.Error, demoWidth-wide-len(s.State)))
+			fmt.Fprintf(d.out, " %s %-*s  %s: %s\n", d.paint.Bad("✗"), wide, s.Name, s.State, cut.Within(s.Error, demoWidth-wide-len(s.State)))
 			continue
 		}
 		where := "inside workbench"
@@ -280,7 +282,7 @@ func (d *demonstration) open(ctx context.Context) error {
 			where = fmt.Sprintf("process %d", pid)
 			d.ready = append(d.ready, s)
 		}
-		fmt.Fprintf(d.out, " %s %-*s  ready, %s, %s\n", d.paint.good("✓"), wide, s.Name, count(s.Tools, "tool"), where)
+		fmt.Fprintf(d.out, " %s %-*s  ready, %s, %s\n", d.paint.Good("✓"), wide, s.Name, terminal.Count(s.Tools, "tool"), where)
 	}
 	if len(d.ready) == 0 {
 		return errors.New("no server runs")

@@ -16,6 +16,7 @@ import (
 	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/openfile"
@@ -42,7 +43,7 @@ func (d *demonstration) elsewhere() (*elsewhere, error) {
 	}
 	e := &elsewhere{self: self, dir: dir, home: filepath.Join(dir, "home"), project: filepath.Join(dir, "project")}
 	places := []string{"HOME", "USERPROFILE", "LOCALAPPDATA"}
-	for _, v := range d.env.environ {
+	for _, v := range d.env.Environ {
 		name, _, _ := strings.Cut(v, "=")
 		if !strings.HasPrefix(name, "XDG_") && !strings.HasPrefix(name, "WORKBENCH_") && !slices.Contains(places, name) {
 			e.environ = append(e.environ, v)
@@ -102,7 +103,7 @@ func (e *elsewhere) connect(ctx context.Context) (*client.Client, *mcp.Initializ
 func (d *demonstration) told(e *elsewhere, text string) {
 	text = strings.ReplaceAll(text, e.dir+string(filepath.Separator), "")
 	const indent = "     "
-	text = wrap(cut.Within(strings.Join(strings.Fields(text), " "), 2*demoWidth-16), indent, demoWidth)
+	text = terminal.Wrap(cut.Within(strings.Join(strings.Fields(text), " "), 2*demoWidth-16), indent, demoWidth)
 	fmt.Fprintf(d.out, "   → %s", strings.TrimPrefix(text, indent))
 }
 

@@ -6,6 +6,9 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/lifetime"
 )
 
 // canceller is an output that has its context end with the first step.
@@ -22,7 +25,7 @@ func (c canceller) Write(p []byte) (int, error) {
 func TestDemo_Interrupted(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	var fault bytes.Buffer
-	std := streams{strings.NewReader(""), canceller{func() { cancel(signalError{os.Interrupt}) }}, &fault}
+	std := cli.Streams{In: strings.NewReader(""), Out: canceller{func() { cancel(lifetime.SignalError{Signal: os.Interrupt}) }}, Err: &fault}
 	code := run(ctx, []string{"demo"}, std, []string{"HOME=" + t.TempDir(), "XDG_RUNTIME_DIR=" + t.TempDir(), "PATH=" + os.Getenv("PATH")})
 	if code != 130 || fault.String() != "workbench: interrupted\n" {
 		t.Errorf("got exit code %d, %q", code, fault.String())

@@ -14,6 +14,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 )
 
 // A desktop is a client of the commands of a workbench that serves over HTTP.
@@ -28,7 +30,7 @@ type desktop struct {
 func deskOf(t *testing.T, s *served, environ []string, box string) *desktop {
 	t.Helper()
 	var token bytes.Buffer
-	if code := run(t.Context(), []string{"token"}, streams{strings.NewReader(""), &token, io.Discard}, environ); code != exitDone {
+	if code := run(t.Context(), []string{"token"}, cli.Streams{In: strings.NewReader(""), Out: &token, Err: io.Discard}, environ); code != cli.ExitDone {
 		t.Fatalf("workbench token ended with %d", code)
 	}
 	return &desktop{t: t, base: strings.TrimSuffix(s.url, "/mcp") + "/commands/" + box, token: strings.TrimSpace(token.String())}
@@ -333,11 +335,11 @@ func TestDeskCredentials(t *testing.T) {
 	}
 	environ := []string{"XDG_STATE_HOME=" + t.TempDir(), "XDG_CONFIG_HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"), "DBUS_SESSION_BUS_ADDRESS=autolaunch:"}
 	ada, bob := tokenFor(t, environ, "laptop", "--user", "ada@shop.example"), tokenFor(t, environ, "bob")
-	if code := run(t.Context(), []string{"secret", "set", "--file", "SHOP_KEY", "--user", "ada@shop.example"}, streams{strings.NewReader("adas-key"), io.Discard, io.Discard}, environ); code != exitDone {
+	if code := run(t.Context(), []string{"secret", "set", "--file", "SHOP_KEY", "--user", "ada@shop.example"}, cli.Streams{In: strings.NewReader("adas-key"), Out: io.Discard, Err: io.Discard}, environ); code != cli.ExitDone {
 		t.Fatalf("workbench secret set ended with %d", code)
 	}
 	var listed bytes.Buffer
-	if run(t.Context(), []string{"secret", "list"}, streams{strings.NewReader(""), &listed, io.Discard}, environ); !regexp.MustCompile(`(?m)^SHOP_KEY +file +commands of ada@shop.example$`).Match(listed.Bytes()) {
+	if run(t.Context(), []string{"secret", "list"}, cli.Streams{In: strings.NewReader(""), Out: &listed, Err: io.Discard}, environ); !regexp.MustCompile(`(?m)^SHOP_KEY +file +commands of ada@shop.example$`).Match(listed.Bytes()) {
 		t.Errorf("got %s, want whose secret it is", &listed)
 	}
 	s := runForTest(t, environ, "commands", "serve", filepath.Join(dir, "desk"), "--http", "127.0.0.1:0")
@@ -359,7 +361,7 @@ func TestDeskCredentials(t *testing.T) {
 func tokenFor(t *testing.T, environ []string, args ...string) string {
 	t.Helper()
 	var out bytes.Buffer
-	if code := run(t.Context(), append([]string{"token", "create"}, args...), streams{strings.NewReader(""), &out, io.Discard}, environ); code != exitDone {
+	if code := run(t.Context(), append([]string{"token", "create"}, args...), cli.Streams{In: strings.NewReader(""), Out: &out, Err: io.Discard}, environ); code != cli.ExitDone {
 		t.Fatalf("workbench token create %q ended with %d", args, code)
 	}
 	return strings.TrimSpace(out.String())

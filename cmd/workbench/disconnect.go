@@ -5,11 +5,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/internal/amend"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 )
 
-func disconnectCommand(env *environment) *cobra.Command {
+func disconnectCommand(env *cli.Environment) *cobra.Command {
 	var yes, dryRun bool
 	cmd := &cobra.Command{
 		Use:   "disconnect [CLIENT]…",
@@ -22,7 +23,7 @@ is taken out. It shows what will be different and asks first.`,
   workbench disconnect cursor`,
 		ValidArgsFunction: completeClients,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			chosen, err := env.chosen(args)
+			chosen, err := chosen(env, args)
 			if err != nil {
 				return err
 			}
@@ -30,24 +31,24 @@ is taken out. It shows what will be different and asks first.`,
 			for _, w := range chosen {
 				if w.old == nil || !connected(w, w.old) {
 					if len(args) > 0 {
-						fmt.Fprintf(env.out, "%s: not connected (%s)\n", w.client.Title, shown(w.path))
+						fmt.Fprintf(env.Out, "%s: not connected (%s)\n", w.client.Title, cli.Shown(w.path))
 					}
 					continue
 				}
-				if w.new, err = env.before(w); err != nil {
-					fmt.Fprintf(env.err, "%s: left out: %v\n", shown(w.path), foreign.NewError(err))
+				if w.new, err = entryBefore(env, w); err != nil {
+					fmt.Fprintf(env.Err, "%s: left out: %v\n", cli.Shown(w.path), foreign.NewError(err))
 					continue
 				}
 				todo = append(todo, w)
 			}
-			if err := env.rewrite(cmd.Context(), todo, "", dryRun, yes); err != nil || dryRun {
+			if err := rewriteFiles(cmd.Context(), env, todo, "", dryRun, yes); err != nil || dryRun {
 				return err
 			}
 			for _, w := range todo {
-				fmt.Fprintf(env.out, "%s: disconnected (%s)\n", w.client.Title, shown(w.path))
+				fmt.Fprintf(env.Out, "%s: disconnected (%s)\n", w.client.Title, cli.Shown(w.path))
 			}
 			if len(todo) == 0 && len(args) == 0 {
-				fmt.Fprintln(env.out, "no client is connected")
+				fmt.Fprintln(env.Out, "no client is connected")
 			}
 			return nil
 		},
@@ -64,9 +65,9 @@ func connected(w written, text []byte) bool {
 	return err == nil && string(without) != string(text)
 }
 
-// before is a file without the entry: as it was before connect, where nobody else has changed it since. Nil is no file.
-func (e *environment) before(w written) ([]byte, error) {
-	kept, err := e.versions()
+// entryBefore is a file without the entry: as it was before connect, where nobody else has changed it since. Nil is no file.
+func entryBefore(e *cli.Environment, w written) ([]byte, error) {
+	kept, err := openVersions(e)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 )
 
 // documents are the pages that people read.
@@ -91,7 +93,7 @@ func TestDocumentedCommandLines(t *testing.T) {
 
 // unknownIn says what of a command line workbench does not have.
 func unknownIn(args []string) string {
-	root := rootCommand(&environment{})
+	root := rootCommand(&environment{Environment: new(cli.Environment)})
 	root.InitDefaultCompletionCmd(args...)
 	cmd, rest, err := root.Find(args)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/amend"
 	"github.com/mcp-workbench/workbench/internal/clients"
@@ -19,42 +20,42 @@ import (
 // editing is a configuration that a command changes: the file that was named, or the user's own.
 type editing struct {
 	path string
-	env  *environment
+	env  *cli.Environment
 	data []byte // as it is, and as it becomes
 	root *document.Node
 }
 
 // editPath is where the configuration is that commands change.
-func (e *environment) editPath() (string, error) {
-	path := e.configPath
+func editPath(e *cli.Environment) (string, error) {
+	path := e.ConfigPath
 	if path == "" {
-		path, _ = e.lookup("WORKBENCH_CONFIG")
+		path, _ = e.Lookup("WORKBENCH_CONFIG")
 	}
 	if path == "" {
-		path = config.UserFile(e.lookup)
+		path = config.UserFile(e.Lookup)
 	}
 	if path == "" {
-		return "", hinted{errors.New("there is no place for a configuration: HOME is not set"), "name a file with --config"}
+		return "", cli.Hint(errors.New("there is no place for a configuration: HOME is not set"), "name a file with --config")
 	}
 	return filepath.Abs(path)
 }
 
-// versions keeps what files were before commands changed them.
-func (e *environment) versions() (*versions.Versions, error) {
-	dir, err := e.stateDir()
+// openVersions keeps what files were before commands changed them.
+func openVersions(e *cli.Environment) (*versions.Versions, error) {
+	dir, err := e.StateDir()
 	if err != nil {
-		return nil, hinted{fmt.Errorf("there is no place for earlier versions: %w", err), "set XDG_STATE_HOME to an absolute path"}
+		return nil, cli.Hint(fmt.Errorf("there is no place for earlier versions: %w", err), "set XDG_STATE_HOME to an absolute path")
 	}
 	return versions.New(filepath.Join(dir, "versions")), nil
 }
 
-// edit changes the configuration, and leaves it alone where that would put a fault into it.
-func (e *environment) edit(ctx context.Context, change func(*editing) error) error {
-	path, err := e.editPath()
+// editFile changes the configuration, and leaves it alone where that would put a fault into it.
+func editFile(ctx context.Context, e *cli.Environment, change func(*editing) error) error {
+	path, err := editPath(e)
 	if err != nil {
 		return err
 	}
-	kept, err := e.versions()
+	kept, err := openVersions(e)
 	if err != nil {
 		return err
 	}
@@ -79,7 +80,7 @@ func (ed *editing) read() error {
 	var faults document.Faults
 	root := document.ReadSettings(ed.path, ed.data, &faults)
 	if len(faults) > 0 {
-		return hinted{fmt.Errorf("%s:%d:%d: %s", ed.path, faults[0].Line, faults[0].Column, faults[0].Message), "mend the file first; workbench check shows all that is wrong"}
+		return cli.Hint(fmt.Errorf("%s:%d:%d: %s", ed.path, faults[0].Line, faults[0].Column, faults[0].Message), "mend the file first; workbench check shows all that is wrong")
 	}
 	if root.Kind == document.Object {
 		ed.root = root
@@ -90,7 +91,7 @@ func (ed *editing) read() error {
 // checked refuses a text with faults that the old one does not have.
 func (ed *editing) checked(old []byte) error {
 	faultsOf := func(data []byte) []config.Fault {
-		_, err := config.Parse(ed.path, data, ed.env.lookup)
+		_, err := config.Parse(ed.path, data, ed.env.Lookup)
 		var faults *config.Error
 		if errors.As(err, &faults) {
 			return faults.Faults
@@ -134,7 +135,7 @@ func (ed *editing) became(data []byte, err error) error {
 func (ed *editing) put(box clients.Kind, name string, server []byte) error {
 	for _, key := range []string{box.Name, name} {
 		if strings.HasPrefix(key, "_") {
-			return usageError{hinted{fmt.Errorf("%q would be a comment: keys that begin with _ are", key), "give a name without the underscore in front"}}
+			return cli.Usage(cli.Hint(fmt.Errorf("%q would be a comment: keys that begin with _ are", key), "give a name without the underscore in front"))
 		}
 	}
 	if ed.root.Get("toolboxes").Get(box.Name) == nil {
@@ -187,7 +188,7 @@ func (ed *editing) find(meant string) (box, name string, err error) {
 	case len(found) == 1:
 		return box, name, nil
 	case len(found) > 1:
-		return "", "", usageError{hinted{fmt.Errorf("%q is the name of several servers", meant), "write one of " + strings.Join(found, ", ")}}
+		return "", "", cli.Usage(cli.Hint(fmt.Errorf("%q is the name of several servers", meant), "write one of "+strings.Join(found, ", ")))
 	}
 	hint := "the configuration has no servers yet: workbench add"
 	if near := nearest.Names(meant, all, 1); near != nil {
@@ -196,7 +197,7 @@ func (ed *editing) find(meant string) (box, name string, err error) {
 		full := slices.DeleteFunc(all, func(n string) bool { return !strings.Contains(n, "/") })
 		hint = "its servers are " + strings.Join(full[:min(len(full), 20)], ", ")
 	}
-	return "", "", usageError{hinted{fmt.Errorf("there is no server %q in %s", meant, ed.path), hint}}
+	return "", "", cli.Usage(cli.Hint(fmt.Errorf("there is no server %q in %s", meant, ed.path), hint))
 }
 
 // box returns the toolbox of that name with its description, as it is or as it would be made.

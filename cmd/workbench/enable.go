@@ -4,24 +4,26 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 )
 
-func enableCommand(env *environment) *cobra.Command {
+func enableCommand(env *cli.Environment) *cobra.Command {
 	return &cobra.Command{
 		Use:   "enable NAME…",
 		Short: "Offer servers that were disabled",
 		Long: `Enable takes "disabled" out of the entries of servers in your own configuration,
 or in the one that --config names. NAME is that of a server, or TOOLBOX/NAME.`,
 		Example:           "  workbench enable github",
-		Args:              between(1, -1),
-		ValidArgsFunction: env.offerEach(env.serverNames),
+		Args:              cli.Between(1, -1),
+		ValidArgsFunction: cli.OfferEach(env.ServerNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return able(cmd, env, args, "enabled", func(ed *editing, keys []string) error { return ed.remove(keys...) })
 		},
 	}
 }
 
-func disableCommand(env *environment) *cobra.Command {
+func disableCommand(env *cli.Environment) *cobra.Command {
 	return &cobra.Command{
 		Use:   "disable NAME…",
 		Short: "Leave servers out without removing them",
@@ -29,8 +31,8 @@ func disableCommand(env *environment) *cobra.Command {
 in the one that --config names: they are not started and not offered. NAME is
 that of a server, or TOOLBOX/NAME.`,
 		Example:           "  workbench disable github",
-		Args:              between(1, -1),
-		ValidArgsFunction: env.offerEach(env.serverNames),
+		Args:              cli.Between(1, -1),
+		ValidArgsFunction: cli.OfferEach(env.ServerNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return able(cmd, env, args, "disabled", func(ed *editing, keys []string) error { return ed.set([]byte("true"), keys...) })
 		},
@@ -38,9 +40,9 @@ that of a server, or TOOLBOX/NAME.`,
 }
 
 // able changes whether servers are offered.
-func able(cmd *cobra.Command, env *environment, args []string, state string, change func(*editing, []string) error) error {
+func able(cmd *cobra.Command, env *cli.Environment, args []string, state string, change func(*editing, []string) error) error {
 	var done []string
-	err := env.edit(cmd.Context(), func(ed *editing) error {
+	err := editFile(cmd.Context(), env, func(ed *editing) error {
 		for _, meant := range args {
 			box, name, err := ed.find(meant)
 			if err != nil {
@@ -53,5 +55,5 @@ func able(cmd *cobra.Command, env *environment, args []string, state string, cha
 		}
 		return nil
 	})
-	return env.told(done, err)
+	return told(env, done, err)
 }

@@ -73,7 +73,7 @@ func (e *environment) examine(ctx context.Context, cfg *config.Config) *examined
 	}
 	x.relations(cfg)
 	e.recalled(x, cfg)
-	x.Findings = append(x.Findings, diagnosis.Torn(e.environ)...)
+	x.Findings = append(x.Findings, diagnosis.Torn(e.Environ)...)
 	return x
 }
 
@@ -83,7 +83,7 @@ func (e *environment) look(s config.Server) []diagnosis.Finding {
 	if err != nil {
 		return []diagnosis.Finding{{Level: diagnosis.Fault, Message: err.Error(), Remedy: "mend the entry, or what it names"}}
 	}
-	return diagnosis.Server{Command: s.Command, Args: s.Args, Env: launch.Environment(s, e.environ), Given: s.Env, Cwd: s.Cwd, URL: s.URL, Headers: s.Headers}.Look()
+	return diagnosis.Server{Command: s.Command, Args: s.Args, Env: launch.Environment(s, e.Environ), Given: s.Env, Cwd: s.Cwd, URL: s.URL, Headers: s.Headers}.Look()
 }
 
 // unsetSecrets says which secrets of a server are not among those that are there.
@@ -100,7 +100,7 @@ func unsetSecrets(s config.Server, there map[string]bool) (found []diagnosis.Fin
 // secretsThere are the names of the secrets that are kept, or that a command of the configuration gives.
 func (e *environment) secretsThere(cfg *config.Config) map[string]bool {
 	there := make(map[string]bool)
-	for _, s := range e.listSecrets(cfg) {
+	for _, s := range listSecrets(e.Environment, cfg) {
 		there[s.Name] = there[s.Name] || s.User == "" && s.Where != inNone
 	}
 	return there
@@ -116,7 +116,7 @@ func (e *environment) plain(s config.Server) (config.Server, error) {
 	if err != nil {
 		return s, nil // a url that is made of a secret is not looked at
 	}
-	env, err := launch.FileVariables(s.EnvFile, e.environ)
+	env, err := launch.FileVariables(s.EnvFile, e.Environ)
 	if env != nil {
 		maps.Copy(env, plain.Env)
 		plain.Env = env
@@ -215,7 +215,7 @@ func (x *examined) start(ctx context.Context, e *environment) error {
 		return err
 	}
 	defer closeBoxes(boxes, log)
-	shown := e.showStarting(boxes, nil)
+	shown := showStarting(e.Environment, boxes, nil)
 	began := time.Now()
 	var all errgroup.Group
 	took := make([]float64, len(x.Servers))
@@ -382,7 +382,7 @@ func (e *environment) found(s config.Server, path string) string {
 		env["PATH"] = path
 	}
 	s.Env = env
-	file, err := programOf(s, e.environ)
+	file, err := programOf(s, e.Environ)
 	if err != nil {
 		return ""
 	}

@@ -31,7 +31,7 @@ func programOf(s config.Server, environ []string) (string, error) {
 
 // clients looks at the files of the clients of this machine: whether workbench is in them, once, as a program that is there.
 func (e *environment) clients(x *examined, cfg *config.Config) {
-	sys := clients.System{GOOS: runtime.GOOS, Lookup: e.lookup}
+	sys := clients.System{GOOS: runtime.GOOS, Lookup: e.Lookup}
 	desktop := false
 	for _, c := range clients.All() {
 		for _, path := range sys.UserPaths(c) {

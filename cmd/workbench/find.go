@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/find"
 	"github.com/mcp-workbench/workbench/proxy/meta"
@@ -34,7 +36,7 @@ each one once.`,
 		Example: `  workbench find open a ticket
   workbench find --toolbox dev --detail names files
   workbench find --explain send mail`,
-		Args: between(1, -1),
+		Args: cli.Between(1, -1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s.query = strings.Join(args, " ")
 			return s.run(cmd.Context(), env)
@@ -42,7 +44,7 @@ each one once.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&s.toolbox, "toolbox", "", "search this `toolbox` alone")
-	offerFlag(cmd, "toolbox", env.offerEach(env.toolboxNames))
+	cli.OfferFlag(cmd, "toolbox", cli.OfferEach(env.ToolboxNames))
 	f.StringVar(&s.detail, "detail", string(find.Signatures), "what is told of the best tools: names, signatures or schemas")
 	f.IntVar(&s.budget, "budget", find.DefaultBudget, "the length of the answer in `tokens` of four bytes")
 	f.IntVar(&s.limit, "limit", 0, "how many `tools` are named at most; 0 is as many as fit")
@@ -54,7 +56,7 @@ each one once.`,
 func (s searching) run(ctx context.Context, env *environment) error {
 	details := []find.Detail{find.Names, find.Signatures, find.Schemas}
 	if !slices.Contains(details, find.Detail(s.detail)) {
-		return usageError{hinted{fmt.Errorf("--detail: got %q", s.detail), "it is names, signatures or schemas"}}
+		return cli.Usage(cli.Hint(fmt.Errorf("--detail: got %q", s.detail), "it is names, signatures or schemas"))
 	}
 	var names []string
 	if s.toolbox != "" {
@@ -87,17 +89,17 @@ func (s searching) run(ctx context.Context, env *environment) error {
 	case s.asJSON:
 		return s.printJSON(env, servers, answer)
 	case answer.Text == "":
-		return hinted{fmt.Errorf("no tool is known that has to do with %q", s.query), `other words may find one; "workbench index" starts each server once, so that its tools are known`}
+		return cli.Hint(fmt.Errorf("no tool is known that has to do with %q", s.query), `other words may find one; "workbench index" starts each server once, so that its tools are known`)
 	case s.explain:
 		return s.printWhy(env, index, searched, votes)
 	}
-	_, err = fmt.Fprint(env.out, answer.Text)
+	_, err = fmt.Fprint(env.Out, answer.Text)
 	return err
 }
 
 // votes are those of the model for embeddings, if the configuration names one that answers.
 func (s searching) votes(ctx context.Context, env *environment, cfg *config.Config, index *find.Index) ([]float32, error) {
-	log, err := env.logger()
+	log, err := env.Logger()
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +110,7 @@ func (s searching) votes(ctx context.Context, env *environment, cfg *config.Conf
 	defer m.Close()
 	votes, err := m.Votes(ctx, index.Texts(), s.query)
 	if err != nil {
-		fmt.Fprintf(env.err, "workbench: note: found by words alone, without the embeddings of models: %v\n", err)
+		fmt.Fprintf(env.Err, "workbench: note: found by words alone, without the embeddings of models: %v\n", err)
 	}
 	return votes, nil
 }
@@ -128,7 +130,7 @@ func (s searching) printJSON(env *environment, servers []*toolbox.Server, answer
 		one.Best, one.Tools = append(one.Best, g.Best...), append(one.Tools, g.Names...)
 		all = append(all, one)
 	}
-	e := json.NewEncoder(env.out)
+	e := json.NewEncoder(env.Out)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	return e.Encode(all)
@@ -142,7 +144,7 @@ func (s searching) printWhy(env *environment, index *find.Index, searched []find
 	if s.limit > 0 {
 		most = s.limit
 	}
-	t := table{head: []string{"TOOL", "SCORE", "FOUND BY"}}
+	t := terminal.Table{Head: []string{"TOOL", "SCORE", "FOUND BY"}}
 	hits := index.SearchVoted(s.query, votes)
 	for _, h := range hits[:min(most, len(hits))] {
 		of := searched[h.Server]
@@ -168,9 +170,9 @@ func (s searching) printWhy(env *environment, index *find.Index, searched []find
 		if why == nil {
 			why = append(why, "other tools of its server")
 		}
-		t.add(name, fmt.Sprintf("%.1f", h.Score), strings.Join(why, "; "))
+		t.Add(name, fmt.Sprintf("%.1f", h.Score), strings.Join(why, "; "))
 	}
-	return env.print(&t)
+	return env.Print(&t)
 }
 
 func indexCommand(env *environment) *cobra.Command {
@@ -182,8 +184,8 @@ stops them again. What is kept is searched by "workbench find" and by agents, an
 lets a toolbox open at once. The exit code is 1 if a server could not be started.`,
 		Example: `  workbench index
   workbench index dev`,
-		Args:              between(0, 1),
-		ValidArgsFunction: env.offer(env.toolboxNames),
+		Args:              cli.Between(0, 1),
+		ValidArgsFunction: cli.Offer(env.ToolboxNames),
 		RunE:              func(cmd *cobra.Command, args []string) error { return indexServers(cmd.Context(), env, args) },
 	}
 }
@@ -231,24 +233,24 @@ func indexServers(ctx context.Context, env *environment, names []string) error {
 			}
 		}
 	}
-	t := table{head: []string{"TOOLBOX", "SERVER", "TOOLS", "TOKENS", "STATE"}}
+	t := terminal.Table{Head: []string{"TOOLBOX", "SERVER", "TOOLS", "TOKENS", "STATE"}}
 	failed := false
 	for _, r := range rows {
 		failed = failed || r.failed
-		t.add(r.toolbox, r.server, fmt.Sprint(r.tools), fmt.Sprint(r.bytes/4), string(r.state))
+		t.Add(r.toolbox, r.server, fmt.Sprint(r.tools), fmt.Sprint(r.bytes/4), string(r.state))
 	}
-	if err := env.print(&t); err != nil {
+	if err := env.Print(&t); err != nil {
 		return err
 	}
-	if cfg, err := env.loadOnce(); err == nil && len(names) == 0 {
+	if cfg, err := env.LoadOnce(); err == nil && len(names) == 0 {
 		sizes := make(map[string]int)
 		for _, r := range rows {
 			sizes[r.toolbox] += r.bytes
 		}
-		fmt.Fprintf(env.out, "\n%s\n", costs(cfg, sizes))
+		fmt.Fprintf(env.Out, "\n%s\n", costs(cfg, sizes))
 	}
 	if failed {
-		return silentError{exitFault}
+		return cli.SilentError(cli.ExitFault)
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/foreign"
@@ -37,14 +38,14 @@ const answerTime = 3 * time.Second
 // means there. nil says that there is none. A workbench is of this project if it has the same configuration and runs in this
 // directory or one above it; the nearest one is taken, and of several the one that began last.
 func (e *environment) running(ctx context.Context, cfg *config.Config, box, server, name string) (*guestLine, toolbox.Item) {
-	dir, err := workingDir()
+	dir, err := cli.WorkingDir()
 	if err != nil {
 		return nil, toolbox.Item{}
 	}
 	var best *guestLine
 	var bestDir string
 	var since time.Time
-	for _, p := range status.Find(e.runtimeDirs()) {
+	for _, p := range status.Find(e.RuntimeDirs()) {
 		w, err := p.Get(ctx)
 		if err != nil || w.Address != "" || w.Config != cfg.Path || w.Dir == "" {
 			continue
@@ -117,7 +118,7 @@ func (l *guestLine) request(ctx context.Context, c *caller, method string, param
 	if c.attended {
 		capabilities = `{"elicitation":{"form":{},"url":{}}}`
 	}
-	meta := fmt.Sprintf(`{%q:%q,%q:{"name":"workbench call","version":%q},%q:%s`, eras.Version, mcp.LATEST_PROTOCOL_VERSION, eras.Info, version(), eras.Capabilities, capabilities)
+	meta := fmt.Sprintf(`{%q:%q,%q:{"name":"workbench call","version":%q},%q:%s`, eras.Version, mcp.LATEST_PROTOCOL_VERSION, eras.Info, cli.Version(), eras.Capabilities, capabilities)
 	if c.shows {
 		meta += `,"progressToken":"call"`
 	}
@@ -136,7 +137,7 @@ func (l *guestLine) request(ctx context.Context, c *caller, method string, param
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case errors.Is(err, status.ErrNone) || errors.Is(err, status.ErrGone):
-		return nil, hinted{fmt.Errorf("server %q of the workbench that runs has just gone", l.server), "call again, or add --new"}
+		return nil, cli.Hint(fmt.Errorf("server %q of the workbench that runs has just gone", l.server), "call again, or add --new")
 	}
 	return result, err
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 )
 
 // Every command has help with an example, and what it prints is kept.
@@ -23,7 +25,7 @@ func TestHelp(t *testing.T) {
 				t.Error("the command has no example")
 			}
 			var out, fault bytes.Buffer
-			if code := run(t.Context(), append(path[1:], "--help"), streams{strings.NewReader(""), &out, &fault}, nil); code != exitDone || fault.Len() > 0 {
+			if code := run(t.Context(), append(path[1:], "--help"), cli.Streams{In: strings.NewReader(""), Out: &out, Err: &fault}, nil); code != cli.ExitDone || fault.Len() > 0 {
 				t.Errorf("got exit code %d and %q on standard error, want neither", code, &fault)
 			}
 			golden(t, filepath.Join("testdata", "help", name), out.String())
@@ -32,7 +34,7 @@ func TestHelp(t *testing.T) {
 			visit(sub)
 		}
 	}
-	visit(rootCommand(&environment{}))
+	visit(rootCommand(&environment{Environment: new(cli.Environment)}))
 	files, err := os.ReadDir(filepath.Join("testdata", "help"))
 	if err != nil {
 		t.Fatal(err)

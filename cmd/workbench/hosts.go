@@ -7,6 +7,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/host/commandhost"
 	"github.com/mcp-workbench/workbench/host/storehost"
@@ -37,14 +38,14 @@ func (e *environment) use(cfg *config.Config, direct string, log zerolog.Logger)
 	}
 	h := &hosts{cfg: cfg}
 	h.store = storehost.New(func(ctx context.Context) (*store.Store, error) {
-		return e.openStore(ctx, cfg, func(err error) { log.Warn().AnErr(logkey.Err, err).Msg("the store of conversations") })
+		return openStore(ctx, e.Environment, cfg, func(err error) { log.Warn().AnErr(logkey.Err, err).Msg("the store of conversations") })
 	}, log)
 	h.tools = toolcaller.New(cfg, toolcaller.Options{
 		Toolbox: func() toolbox.Options { return e.toolboxOptions(cfg, log) }, Ask: e.approvals.Ask, Logger: log,
 	})
 	h.commands = commandhost.New(cfg, commandhost.Options{
-		Version: version(), Startup: e.startup, Direct: direct, Tools: h.tools, Store: h.store, HTTP: remote.Client(e.environ),
-		Programs: e.programs(), Credential: e.credential, Reveal: e.revealed, Logger: log,
+		Version: cli.Version(), Startup: e.startup, Direct: direct, Tools: h.tools, Store: h.store, HTTP: remote.Client(e.Environ),
+		Programs: e.Programs(), Credential: e.Credential, Reveal: e.Revealed, Logger: log,
 	})
 	h.workflows = workflowhost.New(workflowhost.Options{
 		Places: e.workflowPlaces(log), Tools: h.tools, Expire: cfg.Store.ExpireRuns, Logger: log,
@@ -69,29 +70,24 @@ func (h *hosts) close() {
 	h.store.Close()
 }
 
-// programs run programs to their end.
-func (e *environment) programs() child.Runner {
-	return child.Runner{Start: e.guard.Start, Lookup: e.lookup}
-}
-
 // workflowPlaces are where workflows are looked for.
 func (e *environment) workflowPlaces(log zerolog.Logger) *workflowhost.Places {
-	home, _ := e.lookup("HOME")
+	home, _ := e.Lookup("HOME")
 	if runtime.GOOS == "windows" {
-		home, _ = e.lookup("USERPROFILE")
+		home, _ = e.Lookup("USERPROFILE")
 	}
-	path, _ := e.lookup("WORKFLOW_STORAGE_PATH")
-	return &workflowhost.Places{Project: workingDir, Home: home, Path: path, Keeper: e.gitKeeper, Logger: log}
+	path, _ := e.Lookup("WORKFLOW_STORAGE_PATH")
+	return &workflowhost.Places{Project: cli.WorkingDir, Home: home, Path: path, Keeper: e.gitKeeper, Logger: log}
 }
 
 // gitKeeper is where files of repositories are kept.
 func (e *environment) gitKeeper() (gitfiles.Keeper, error) {
-	dir, err := e.stateDir()
+	dir, err := e.StateDir()
 	run := func(ctx context.Context, argv, environ []string) ([]byte, error) {
-		if agent, ok := e.lookup("SSH_AUTH_SOCK"); ok {
+		if agent, ok := e.Lookup("SSH_AUTH_SOCK"); ok {
 			environ = append(environ, "SSH_AUTH_SOCK="+agent)
 		}
-		return e.programs().Run(ctx, child.Program{Argv: argv, Env: environ, Timeout: gitfiles.MaxTime})
+		return e.Programs().Run(ctx, child.Program{Argv: argv, Env: environ, Timeout: gitfiles.MaxTime})
 	}
 	return gitfiles.Keeper{Dir: filepath.Join(dir, "workflows"), Run: run}, err
 }

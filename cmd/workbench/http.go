@@ -15,6 +15,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/logfile"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/calls"
 	"github.com/mcp-workbench/workbench/internal/logkey"
@@ -68,7 +71,7 @@ func (o *httpFlags) check(cmd *cobra.Command) error {
 	var err error
 	only.VisitAll(func(f *pflag.Flag) {
 		if cmd.Flags().Changed(f.Name) && err == nil {
-			err = hinted{usageError{fmt.Errorf("--%s is for serving over HTTP", f.Name)}, "add --http ADDRESS, as in --http 127.0.0.1:7777"}
+			err = cli.Hint(cli.Usage(fmt.Errorf("--%s is for serving over HTTP", f.Name)), "add --http ADDRESS, as in --http 127.0.0.1:7777")
 		}
 	})
 	return err
@@ -84,7 +87,7 @@ const drainTime = 10 * time.Second
 // serveHTTP serves until ctx ends.
 func serveHTTP(ctx context.Context, env *environment, o *httpFlags, cfg *config.Config, opts proxy.Options, reload *reloader, record *recorder) error {
 	over := proxy.HTTPOptions{Hosts: o.hosts, Origins: o.origins, MaxBody: o.maxBody, MaxSessions: o.maxOpen, Drain: drainTime}
-	env.ending.allow(drainTime + time.Second) // of which the last is for those who read what they were told
+	env.Ending.Allow(drainTime + time.Second) // of which the last is for those who read what they were told
 	address, err := o.resolve()
 	if err != nil {
 		return err
@@ -126,7 +129,7 @@ func serveHTTP(ctx context.Context, env *environment, o *httpFlags, cfg *config.
 	over.Hooks = env.hosts.workflows.Hooks()
 	front, err = proxy.NewHTTP(cfg, opts, over)
 	if err != nil {
-		return usageError{errors.Join(err, ln.Close())}
+		return cli.Usage(errors.Join(err, ln.Close()))
 	}
 	url := o.url(ln.Addr())
 	view.front, view.own = front, stateOf(url, front, reload.problem)
@@ -135,14 +138,14 @@ func serveHTTP(ctx context.Context, env *environment, o *httpFlags, cfg *config.
 	opts.Logger.Info().Str(logkey.Detail, startedAs(cfg)).Msg("workbench has started")
 	defer func() { opts.Logger.Info().Msg("workbench has ended") }()
 	if tell != nil {
-		tell(trail.Event{Event: trail.Start, Version: version(), Config: cfg.Path, URL: url})
+		tell(trail.Event{Event: trail.Start, Version: cli.Version(), Config: cfg.Path, URL: url})
 		defer func() { tell(trail.Event{Event: trail.Stop, URL: url}) }()
 	}
 	for _, name := range env.hosts.commands.Served() {
 		opts.Logger.Info().Str(logkey.Toolbox, name).Str(logkey.URL, strings.TrimSuffix(url, "mcp")+"commands/"+neturl.PathEscape(name)+"/").Msg("serving commands")
 	}
-	if isTerminal(env.err) {
-		fmt.Fprint(env.err, entries(url, tokenFile != ""))
+	if terminal.Is(env.Err) {
+		fmt.Fprint(env.Err, entries(url, tokenFile != ""))
 	}
 	defer env.tell(opts.Logger, url, front, nil, reload.problem)()
 	defer reload.follow(together{record, env.hosts, front})()
@@ -153,11 +156,11 @@ func serveHTTP(ctx context.Context, env *environment, o *httpFlags, cfg *config.
 func (o *httpFlags) letIn(env *environment, jwt config.JWT, over *proxy.HTTPOptions) (tokenFile string, err error) {
 	switch {
 	case o.noToken && jwt.Issuer != "":
-		return "", hinted{usageError{errors.New("--no-token lets everybody in, and http.jwt in the configuration those with tokens alone")}, "leave out one of them"}
+		return "", cli.Hint(cli.Usage(errors.New("--no-token lets everybody in, and http.jwt in the configuration those with tokens alone")), "leave out one of them")
 	case o.noToken:
 		return "", nil
 	}
-	if tokenFile, err = env.tokenPath(o.tokenFile); err == nil {
+	if tokenFile, err = tokenPath(env.Environment, o.tokenFile); err == nil {
 		over.Token, err = loadToken(tokenFile)
 	}
 	if err != nil {
@@ -165,7 +168,7 @@ func (o *httpFlags) letIn(env *environment, jwt config.JWT, over *proxy.HTTPOpti
 	}
 	known := &tokens.Set{}
 	// Without a place for them none can have been made.
-	if path, err := env.tokensPath(); err == nil {
+	if path, err := tokensPath(env.Environment); err == nil {
 		known.Kept = tokens.Open(path)
 	}
 	if jwt.Issuer != "" {
@@ -178,7 +181,7 @@ func (o *httpFlags) letIn(env *environment, jwt config.JWT, over *proxy.HTTPOpti
 
 // startedAs says what has started.
 func startedAs(cfg *config.Config) string {
-	text := "version " + version()
+	text := "version " + cli.Version()
 	if cfg.Path != "" {
 		text += ", configuration " + cfg.Path
 	}
@@ -193,7 +196,7 @@ func (o *httpFlags) trustedProxies() (all []netip.Prefix, err error) {
 			p, err = netip.PrefixFrom(at.Unmap(), at.Unmap().BitLen()), nil
 		}
 		if err != nil {
-			return nil, hinted{usageError{fmt.Errorf("--trusted-proxy: got %q", text)}, "write an address such as 10.0.0.7, or a network such as 10.0.0.0/8"}
+			return nil, cli.Hint(cli.Usage(fmt.Errorf("--trusted-proxy: got %q", text)), "write an address such as 10.0.0.7, or a network such as 10.0.0.0/8")
 		}
 		all = append(all, p)
 	}
@@ -205,14 +208,12 @@ func (e *environment) trail(path string, log zerolog.Logger) (func(trail.Event),
 	if path == "" {
 		return nil, nil
 	}
-	file := &logFile{path: path, log: log}
-	if err := file.reopen(); err != nil {
+	file, err := logfile.Open(path)
+	if err != nil {
 		return nil, fmt.Errorf("--audit-log: %w", err)
 	}
-	e.logs.mu.Lock()
-	e.logs.files = append(e.logs.files, file)
-	e.logs.mu.Unlock()
-	return trail.Writer(e.logs.to(file)), nil
+	e.Logs.Follow(file, log)
+	return trail.Writer(e.Logs.To(file)), nil
 }
 
 // resolve checks where is to be listened, and that it is safe to.
@@ -220,13 +221,13 @@ func (o *httpFlags) resolve() (*net.TCPAddr, error) {
 	const form = "want HOST:PORT, as in 127.0.0.1:7777"
 	switch {
 	case o.maxBody <= 0 || o.maxOpen <= 0:
-		return nil, usageError{errors.New("--max-body and --max-sessions must be above 0")}
+		return nil, cli.Usage(errors.New("--max-body and --max-sessions must be above 0"))
 	case o.noToken && o.tokenFile != "":
-		return nil, usageError{errors.New("--no-token and --token-file exclude each other")}
+		return nil, cli.Usage(errors.New("--no-token and --token-file exclude each other"))
 	}
 	address, err := net.ResolveTCPAddr("tcp", o.address)
 	if err != nil {
-		return nil, hinted{usageError{fmt.Errorf("--http %s: %w", o.address, err)}, form}
+		return nil, cli.Hint(cli.Usage(fmt.Errorf("--http %s: %w", o.address, err)), form)
 	}
 	if address.IP.IsLoopback() {
 		return address, nil
@@ -234,9 +235,9 @@ func (o *httpFlags) resolve() (*net.TCPAddr, error) {
 	others := fmt.Errorf("--http %s can be reached from other machines", o.address)
 	switch {
 	case o.noToken:
-		return nil, hinted{usageError{others}, "--no-token is for loopback addresses: leave it out, or serve on 127.0.0.1"}
+		return nil, cli.Hint(cli.Usage(others), "--no-token is for loopback addresses: leave it out, or serve on 127.0.0.1")
 	case o.tlsCert == "" && !o.insecure:
-		return nil, hinted{usageError{others}, "serve on 127.0.0.1, or give --tls-cert and --tls-key, or accept with --insecure that the token and all else travels unencrypted"}
+		return nil, cli.Hint(cli.Usage(others), "serve on 127.0.0.1, or give --tls-cert and --tls-key, or accept with --insecure that the token and all else travels unencrypted")
 	}
 	return address, nil
 }
@@ -252,7 +253,7 @@ func listenError(address string, err error) error {
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
 		hint = "the address is not one of this machine"
 	}
-	return hinted{fmt.Errorf("--http %s: %w", address, err), hint}
+	return cli.Hint(fmt.Errorf("--http %s: %w", address, err), hint)
 }
 
 // url is where clients find it.

@@ -27,6 +27,8 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 	"github.com/rs/zerolog"
+
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 )
 
 // served is the program serving over HTTP.
@@ -65,7 +67,7 @@ func runForTest(t *testing.T, environ []string, args ...string) *served {
 	read, write := io.Pipe()
 	s := &served{ended: make(chan int, 1), stop: stop}
 	go func() {
-		code := run(ctx, args, streams{strings.NewReader(""), io.Discard, write}, environ)
+		code := run(ctx, args, cli.Streams{In: strings.NewReader(""), Out: io.Discard, Err: write}, environ)
 		_ = write.Close()
 		s.ended <- code
 	}()
@@ -90,7 +92,7 @@ func runForTest(t *testing.T, environ []string, args ...string) *served {
 	}()
 	t.Cleanup(func() {
 		stop()
-		if code := <-s.ended; code != exitDone {
+		if code := <-s.ended; code != cli.ExitDone {
 			t.Errorf("the exit code is %d, want 0", code)
 		}
 		<-drained
@@ -138,7 +140,7 @@ func TestServeHTTP(t *testing.T) {
 		t.Errorf("without the token: got %d %s, want 401", got, body)
 	}
 	var out bytes.Buffer
-	if code := run(t.Context(), []string{"token"}, streams{strings.NewReader(""), &out, io.Discard}, environ); code != exitDone {
+	if code := run(t.Context(), []string{"token"}, cli.Streams{In: strings.NewReader(""), Out: &out, Err: io.Discard}, environ); code != cli.ExitDone {
 		t.Fatalf("workbench token ended with %d", code)
 	}
 	token := strings.TrimSpace(out.String())
@@ -150,7 +152,7 @@ func TestServeHTTP(t *testing.T) {
 	}
 	address := strings.TrimSuffix(strings.TrimPrefix(s.url, "http://"), "/mcp")
 	var fault bytes.Buffer
-	if code := run(t.Context(), []string{"serve", "--http", address, "--log-level", "off"}, streams{strings.NewReader(""), io.Discard, &fault}, environ); code != exitFault || !strings.Contains(fault.String(), "another program has the port") {
+	if code := run(t.Context(), []string{"serve", "--http", address, "--log-level", "off"}, cli.Streams{In: strings.NewReader(""), Out: io.Discard, Err: &fault}, environ); code != cli.ExitFault || !strings.Contains(fault.String(), "another program has the port") {
 		t.Errorf("the same port again: got exit code %d and %q", code, &fault)
 	}
 }
@@ -174,7 +176,7 @@ func TestServeHTTPKeepsTheToken(t *testing.T) {
 	environ := []string{"XDG_STATE_HOME=" + t.TempDir(), "XDG_CACHE_HOME=" + t.TempDir(), "WORKBENCH_CONFIG=" + path}
 	s := serveForTest(t, environ)
 	var out bytes.Buffer
-	if code := run(t.Context(), []string{"token"}, streams{strings.NewReader(""), &out, io.Discard}, environ); code != exitDone {
+	if code := run(t.Context(), []string{"token"}, cli.Streams{In: strings.NewReader(""), Out: &out, Err: io.Discard}, environ); code != cli.ExitDone {
 		t.Fatalf("workbench token ended with %d", code)
 	}
 	token := strings.TrimSpace(out.String())
@@ -366,7 +368,7 @@ func TestServeHTTPTokens(t *testing.T) {
 	token := func(args ...string) string {
 		t.Helper()
 		var out, fault bytes.Buffer
-		if code := run(t.Context(), append([]string{"token"}, args...), streams{strings.NewReader(""), &out, &fault}, environ); code != exitDone {
+		if code := run(t.Context(), append([]string{"token"}, args...), cli.Streams{In: strings.NewReader(""), Out: &out, Err: &fault}, environ); code != cli.ExitDone {
 			t.Fatalf("workbench token %q ended with %d and %s", args, code, &fault)
 		}
 		return strings.TrimSpace(out.String())

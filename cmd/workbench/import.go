@@ -12,6 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/clients"
 	"github.com/mcp-workbench/workbench/internal/document"
@@ -26,7 +28,7 @@ type importing struct {
 	byClient, project, dryRun, asJSON bool
 }
 
-func importCommand(env *environment) *cobra.Command {
+func importCommand(env *cli.Environment) *cobra.Command {
 	var i importing
 	cmd := &cobra.Command{
 		Use:   "import [CLIENT|FILE]…",
@@ -53,7 +55,7 @@ The same server in several files is taken over once.`,
 	f := cmd.Flags()
 	f.BoolVar(&i.dryRun, "dry-run", false, "show what would be written, and write nothing")
 	f.StringVar(&i.toolbox, "toolbox", "", "put all servers into this `toolbox` (default: one for each kind of server)")
-	offerFlag(cmd, "toolbox", env.offerEach(env.toolboxNames))
+	cli.OfferFlag(cmd, "toolbox", cli.OfferEach(env.ToolboxNames))
 	f.BoolVar(&i.byClient, "by-client", false, "make a toolbox of each client's servers")
 	f.BoolVar(&i.project, "project", false, "read the files of this project as well")
 	f.BoolVar(&i.asJSON, "json", false, "print JSON")
@@ -72,14 +74,14 @@ func completeClients(*cobra.Command, []string, string) ([]cobra.Completion, cobr
 
 // gathered is what the files of clients hold.
 type gathered struct {
-	env     *environment
+	env     *cli.Environment
 	entries []clients.Entry
 	notes   []clients.Note
 	files   []string
 	owner   map[string]string // the client of a file
 }
 
-func (i importing) run(ctx context.Context, env *environment, args []string) error {
+func (i importing) run(ctx context.Context, env *cli.Environment, args []string) error {
 	g := &gathered{env: env, owner: map[string]string{}}
 	if err := g.gather(args, i.project); err != nil {
 		return err
@@ -93,7 +95,7 @@ func (i importing) run(ctx context.Context, env *environment, args []string) err
 	}
 	err := error(nil)
 	if i.dryRun {
-		if path, err = env.editPath(); err == nil {
+		if path, err = editPath(env); err == nil {
 			ed := &editing{path: path, env: env}
 			if ed.data, _, err = openfile.Read(path, document.MaxSettings); err == nil || errors.Is(err, fs.ErrNotExist) {
 				if err = ed.read(); err == nil {
@@ -102,7 +104,7 @@ func (i importing) run(ctx context.Context, env *environment, args []string) err
 			}
 		}
 	} else if len(g.entries) > 0 {
-		err = env.edit(ctx, merge)
+		err = editFile(ctx, env, merge)
 	}
 	if err != nil {
 		return err
@@ -115,8 +117,8 @@ func (i importing) run(ctx context.Context, env *environment, args []string) err
 
 // gather reads the files that are asked for.
 func (g *gathered) gather(args []string, project bool) error {
-	sys := clients.System{GOOS: runtime.GOOS, Lookup: g.env.lookup}
-	dir, err := workingDir()
+	sys := clients.System{GOOS: runtime.GOOS, Lookup: g.env.Lookup}
+	dir, err := cli.WorkingDir()
 	if err != nil {
 		return err
 	}
@@ -160,7 +162,7 @@ func (g *gathered) named(arg string, sys clients.System) error {
 		if near := nearest.Names(arg, names, 1); near != nil {
 			hint = fmt.Sprintf("did you mean %q?", near[0])
 		}
-		return usageError{hinted{fmt.Errorf("there is no client and no file %q", arg), hint}}
+		return cli.Usage(cli.Hint(fmt.Errorf("there is no client and no file %q", arg), hint))
 	} else if err != nil {
 		return err
 	}
@@ -276,7 +278,7 @@ func (g *gathered) merged(i importing, ed *editing) []clients.Found {
 func (ed *editing) fault(f clients.Found) string {
 	name := document.Node{Kind: document.Text, Value: f.Name}
 	text := fmt.Sprintf(`{"toolboxes": {"box": {"mcpServers": {%s: %s}}}}`, name.AppendJSON(nil), f.Server.JSON())
-	_, err := config.Parse(filepath.Join(filepath.Dir(ed.path), config.FileName), []byte(text), ed.env.lookup)
+	_, err := config.Parse(filepath.Join(filepath.Dir(ed.path), config.FileName), []byte(text), ed.env.Lookup)
 	var faults *config.Error
 	if !errors.As(err, &faults) {
 		return ""
@@ -340,42 +342,42 @@ func (g *gathered) told(found []clients.Found) []clients.Note {
 	return notes
 }
 
-func (i importing) show(env *environment, g *gathered, found []clients.Found, path string) error {
+func (i importing) show(env *cli.Environment, g *gathered, found []clients.Found, path string) error {
 	if len(g.files) == 0 {
-		fmt.Fprintln(env.out, "no files of clients were found; workbench import FILE reads one, workbench add enters a server")
+		fmt.Fprintln(env.Out, "no files of clients were found; workbench import FILE reads one, workbench add enters a server")
 		return nil
 	}
 	if len(found) > 0 {
-		t := table{head: []string{"SERVER", "FROM", "RUNS"}, most: 60}
+		t := terminal.Table{Head: []string{"SERVER", "FROM", "RUNS"}, Most: 60}
 		for _, f := range found {
 			name := f.Kind.Name + "/" + foreign.NewName(f.Name).String()
 			if f.Server.Disabled {
 				name += " (disabled)"
 			}
-			t.add(name, strings.Join(origins(f), ", "), f.Runs)
+			t.Add(name, strings.Join(origins(f), ", "), f.Runs)
 		}
-		if err := env.print(&t); err != nil {
+		if err := env.Print(&t); err != nil {
 			return err
 		}
 	}
 	if notes := g.told(found); len(notes) > 0 {
-		fmt.Fprintln(env.out)
+		fmt.Fprintln(env.Out)
 		for _, n := range notes {
-			fmt.Fprintln(env.out, n)
+			fmt.Fprintln(env.Out, n)
 		}
-		fmt.Fprintln(env.out)
+		fmt.Fprintln(env.Out)
 	}
 	verb := "written to"
 	switch {
 	case len(found) == 0:
-		fmt.Fprintf(env.out, "nothing new in %s\n", count(len(g.files), "file"))
+		fmt.Fprintf(env.Out, "nothing new in %s\n", terminal.Count(len(g.files), "file"))
 		return nil
 	case i.dryRun:
 		verb = "not written to"
 	}
-	fmt.Fprintf(env.out, "%s of %s in %s, %s %s\n", count(len(found), "server"), entriesOf(len(g.entries)), count(len(g.files), "file"), verb, path)
+	fmt.Fprintf(env.Out, "%s of %s in %s, %s %s\n", terminal.Count(len(found), "server"), entriesOf(len(g.entries)), terminal.Count(len(g.files), "file"), verb, path)
 	if !i.dryRun {
-		fmt.Fprintln(env.err, "workbench check looks at them, workbench connect enters workbench into your clients, workbench undo takes it back.")
+		fmt.Fprintln(env.Err, "workbench check looks at them, workbench connect enters workbench into your clients, workbench undo takes it back.")
 	}
 	return nil
 }
@@ -403,7 +405,7 @@ func origins(f clients.Found) []string {
 }
 
 // json prints what was found; what is run is without secrets.
-func (i importing) json(env *environment, g *gathered, found []clients.Found, path string) error {
+func (i importing) json(env *cli.Environment, g *gathered, found []clients.Found, path string) error {
 	type server struct {
 		Toolbox  string           `json:"toolbox"`
 		Name     string           `json:"name"`
@@ -423,5 +425,5 @@ func (i importing) json(env *environment, g *gathered, found []clients.Found, pa
 	if len(found) > 0 && !i.dryRun {
 		doc.Written = path
 	}
-	return printJSON(env.out, doc)
+	return terminal.PrintJSON(env.Out, doc)
 }

@@ -10,9 +10,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/openfile"
 	"github.com/mcp-workbench/workbench/internal/store"
+	"github.com/mcp-workbench/workbench/workflowsrv/runs"
 )
 
 // kept is one of what the store keeps. Its methods make the commands that
@@ -27,7 +30,7 @@ const (
 // notThere adds advice to an error about one that is not there.
 func (k kept) notThere(err error) error {
 	if errors.Is(err, store.ErrNotFound) {
-		return hinted{err, fmt.Sprintf("workbench %ss list shows which there are", k)}
+		return cli.Hint(err, fmt.Sprintf("workbench %ss list shows which there are", k))
 	}
 	return err
 }
@@ -46,16 +49,16 @@ type keptList struct {
 }
 
 // listing makes the command that lists, the latest first.
-func (k kept) listing(env *environment, cmd *cobra.Command, find func(ctx context.Context, s *store.Store, user string, words []string, limit int) (keptList, error)) *cobra.Command {
+func (k kept) listing(env *cli.Environment, cmd *cobra.Command, find func(ctx context.Context, s *store.Store, user string, words []string, limit int) (keptList, error)) *cobra.Command {
 	var user string
 	var limit int
 	var asJSON bool
 	cmd.RunE = func(cmd *cobra.Command, words []string) error {
 		if limit < 1 {
-			return usageError{fmt.Errorf("--limit: want a number from 1, got %d", limit)}
+			return cli.Usage(fmt.Errorf("--limit: want a number from 1, got %d", limit))
 		}
 		list := keptList{shown: []any{}}
-		err := env.withStore(cmd.Context(), false, func(s *store.Store) (err error) {
+		err := withStore(cmd.Context(), env, false, func(s *store.Store) (err error) {
 			list, err = find(cmd.Context(), s, user, words, limit)
 			return err
 		})
@@ -63,7 +66,7 @@ func (k kept) listing(env *environment, cmd *cobra.Command, find func(ctx contex
 		case err != nil && !errors.Is(err, errNoneKept):
 			return err
 		case asJSON:
-			return printJSON(env.out, list.shown)
+			return terminal.PrintJSON(env.Out, list.shown)
 		}
 		return k.print(env, list)
 	}
@@ -74,32 +77,32 @@ func (k kept) listing(env *environment, cmd *cobra.Command, find func(ctx contex
 }
 
 // print prints a list as a table.
-func (k kept) print(env *environment, list keptList) error {
-	t := table{head: strings.Split(list.header, "\t")}
+func (k kept) print(env *cli.Environment, list keptList) error {
+	t := terminal.Table{Head: strings.Split(list.header, "\t")}
 	for _, row := range list.rows {
 		cells := make([]string, len(row))
 		for i, cell := range row {
 			cells[i] = foreign.NewText(cell).String()
 		}
-		t.add(cells...)
+		t.Add(cells...)
 	}
-	if err := env.print(&t); err != nil {
+	if err := env.Print(&t); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(env.out, count(len(list.rows), string(k))+list.more)
+	_, err := fmt.Fprintln(env.Out, terminal.Count(len(list.rows), string(k))+list.more)
 	return err
 }
 
 // exporting makes the command that writes those named, or all. write says in
 // words what it has written; its first error is that of an export which goes on
 // in spite of it.
-func (k kept) exporting(env *environment, cmd *cobra.Command, write func(ctx context.Context, s *store.Store, to io.Writer, user string, ids []string) (said string, spite, err error)) *cobra.Command {
+func (k kept) exporting(env *cli.Environment, cmd *cobra.Command, write func(ctx context.Context, s *store.Store, to io.Writer, user string, ids []string) (said string, spite, err error)) *cobra.Command {
 	var user, output string
-	cmd.Args, cmd.ValidArgsFunction = between(0, -1), env.offerEach(env.keptIDs(k))
+	cmd.Args, cmd.ValidArgsFunction = cli.Between(0, -1), cli.OfferEach(keptIDs(env, k))
 	cmd.RunE = func(cmd *cobra.Command, ids []string) error {
-		return env.withStore(cmd.Context(), false, func(s *store.Store) error {
+		return withStore(cmd.Context(), env, false, func(s *store.Store) error {
 			if output == "" {
-				_, spite, err := write(cmd.Context(), s, env.out, user, ids)
+				_, spite, err := write(cmd.Context(), s, env.Out, user, ids)
 				return k.notThere(errors.Join(spite, err))
 			}
 			var said string
@@ -111,7 +114,7 @@ func (k kept) exporting(env *environment, cmd *cobra.Command, write func(ctx con
 			if err := errors.Join(spite, err); err != nil {
 				return k.notThere(err)
 			}
-			fmt.Fprintf(env.out, "%s in %s\n", said, output)
+			fmt.Fprintf(env.Out, "%s in %s\n", said, output)
 			return nil
 		})
 	}
@@ -122,11 +125,11 @@ func (k kept) exporting(env *environment, cmd *cobra.Command, write func(ctx con
 
 // importing makes the command that reads what export wrote. read says in words
 // what it has kept, also beside an error.
-func (k kept) importing(env *environment, cmd *cobra.Command, read func(ctx context.Context, s *store.Store, from io.Reader, user string) (said string, err error)) *cobra.Command {
+func (k kept) importing(env *cli.Environment, cmd *cobra.Command, read func(ctx context.Context, s *store.Store, from io.Reader, user string) (said string, err error)) *cobra.Command {
 	var user string
-	cmd.Args = between(1, 1)
+	cmd.Args = cli.Between(1, 1)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		from := env.in
+		from := env.In
 		if args[0] != "-" {
 			f, _, err := openfile.Open(args[0])
 			if err != nil {
@@ -135,11 +138,11 @@ func (k kept) importing(env *environment, cmd *cobra.Command, read func(ctx cont
 			defer f.Close()
 			from = f
 		}
-		return env.withStore(cmd.Context(), true, func(s *store.Store) error {
+		return withStore(cmd.Context(), env, true, func(s *store.Store) error {
 			said, err := read(cmd.Context(), s, from, user)
-			fmt.Fprintln(env.out, said)
+			fmt.Fprintln(env.Out, said)
 			if errors.As(err, new(*store.InvalidError)) {
-				return hinted{err, "export writes what import reads; what came before this line has been kept"}
+				return cli.Hint(err, "export writes what import reads; what came before this line has been kept")
 			}
 			return err
 		})
@@ -150,12 +153,12 @@ func (k kept) importing(env *environment, cmd *cobra.Command, read func(ctx cont
 
 // deleting makes the command that deletes those named, all of which are looked
 // up before one is deleted.
-func (k kept) deleting(env *environment, cmd *cobra.Command, find func(ctx context.Context, s *store.Store, user string, ids []string) ([]store.Key, error),
+func (k kept) deleting(env *cli.Environment, cmd *cobra.Command, find func(ctx context.Context, s *store.Store, user string, ids []string) ([]store.Key, error),
 	remove func(ctx context.Context, s *store.Store, key store.Key) error) *cobra.Command {
 	var user string
-	cmd.Args, cmd.ValidArgsFunction = between(1, -1), env.offerEach(env.keptIDs(k))
+	cmd.Args, cmd.ValidArgsFunction = cli.Between(1, -1), cli.OfferEach(keptIDs(env, k))
 	cmd.RunE = func(cmd *cobra.Command, ids []string) error {
-		return env.withStore(cmd.Context(), false, func(s *store.Store) error {
+		return withStore(cmd.Context(), env, false, func(s *store.Store) error {
 			keys, err := find(cmd.Context(), s, user, ids)
 			if err != nil {
 				return k.notThere(err)
@@ -164,11 +167,37 @@ func (k kept) deleting(env *environment, cmd *cobra.Command, find func(ctx conte
 				if err := remove(cmd.Context(), s, key); err != nil {
 					return fmt.Errorf("%s %s: %w", k, key.ID, err)
 				}
-				fmt.Fprintf(env.out, "deleted %s\n", foreign.NewText(key.ID))
+				fmt.Fprintf(env.Out, "deleted %s\n", foreign.NewText(key.ID))
 			}
 			return nil
 		})
 	}
 	k.addUser(cmd, &user)
 	return cmd
+}
+
+// mostOffered is how many ids a shell is offered, the latest.
+const mostOffered = 200
+
+// keptIDs are the ids of what is kept in the store, if there is one.
+func keptIDs(e *cli.Environment, k kept) func() []string {
+	return func() (ids []string) {
+		defer e.Quiet()()
+		ctx := context.Background()
+		_ = withStore(ctx, e, false, func(s *store.Store) error {
+			if k == keptConversations {
+				list, err := s.Latest(ctx, "", mostOffered)
+				for _, c := range list {
+					ids = append(ids, c.ID)
+				}
+				return err
+			}
+			list, err := runs.Search(ctx, s, "", "", 0)
+			for _, r := range list[:min(len(list), mostOffered)] {
+				ids = append(ids, r.ID)
+			}
+			return err
+		})
+		return ids
+	}
 }

@@ -10,6 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/lifetime"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/lock"
@@ -47,12 +50,12 @@ to all that differs of a server.`,
   workbench lock --check --offline
   workbench lock --diff dev
   workbench lock --accept dev/github/create_issue`,
-		Args:              between(0, -1),
-		ValidArgsFunction: env.offerEach(env.toolboxNames),
+		Args:              cli.Between(0, -1),
+		ValidArgsFunction: cli.OfferEach(env.ToolboxNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case l.accept != nil && (l.check || l.diff || len(args) > 0):
-				return usageError{hinted{errors.New("--accept stands alone"), "workbench lock --accept TOOLBOX/SERVER/NAME"}}
+				return cli.Usage(cli.Hint(errors.New("--accept stands alone"), "workbench lock --accept TOOLBOX/SERVER/NAME"))
 			case l.accept != nil:
 				return l.agree(cmd.Context(), env)
 			case l.check || l.diff:
@@ -108,7 +111,7 @@ func (l *locking) servers(ctx context.Context, env *environment, boxes, servers 
 		}
 	}
 	if all == nil && servers == nil {
-		return nil, nil, hinted{errors.New("there is no server to lock"), "those inside workbench need no lock, and a configuration that is no file has no place for one"}
+		return nil, nil, cli.Hint(errors.New("there is no server to lock"), "those inside workbench need no lock, and a configuration that is no file has no place for one")
 	}
 	return all, cfg, nil
 }
@@ -149,7 +152,7 @@ func (f lockFiles) file(path string) (*lock.File, error) {
 	if source := lock.Open(path); source != nil {
 		read, err := source.File()
 		if err != nil {
-			return nil, hinted{err, "bring back the version that was agreed to, or remove the file and lock anew"}
+			return nil, cli.Hint(err, "bring back the version that was agreed to, or remove the file and lock anew")
 		}
 		f[path] = read
 	}
@@ -170,7 +173,7 @@ func (l *locking) write(ctx context.Context, env *environment, names []string) e
 		}
 		if s.err != nil {
 			failed = true
-			fmt.Fprintf(env.err, "workbench: error: %s stays as it was: %v\n", s.ID, s.err)
+			fmt.Fprintf(env.Err, "workbench: error: %s stays as it was: %v\n", s.ID, s.err)
 			continue
 		}
 		file.Replace(s.ID, s.now)
@@ -185,11 +188,11 @@ func (l *locking) write(ctx context.Context, env *environment, names []string) e
 		if err := file.Write(path); err != nil {
 			return err
 		}
-		fmt.Fprintf(env.out, "%s: %s locked\n", path, count(items, "item"))
+		fmt.Fprintf(env.Out, "%s: %s locked\n", path, terminal.Count(items, "item"))
 	}
 	audit(env, all)
 	if failed {
-		return silentError{exitFault}
+		return cli.SilentError(cli.ExitFault)
 	}
 	return nil
 }
@@ -202,16 +205,16 @@ func audit(env *environment, all []lockable) {
 	}
 	hints := toolbox.Audit(servers)
 	for _, h := range hints {
-		fmt.Fprintf(env.out, "look at %s\n", h)
+		fmt.Fprintf(env.Out, "look at %s\n", h)
 	}
 	if len(hints) > 0 {
-		fmt.Fprintln(env.out, placesToSee(len(hints)))
+		fmt.Fprintln(env.Out, placesToSee(len(hints)))
 	}
 }
 
 // placesToSee says how many hints there are, and what they are worth.
 func placesToSee(n int) string {
-	return countVerb(n, "place to look at", "places to look at") + ": what was compared is characters and phrases, so there may be more to see"
+	return terminal.CountVerb(n, "place to look at", "places to look at") + ": what was compared is characters and phrases, so there may be more to see"
 }
 
 // configured reports whether a configuration has a server of a lock file. One whose toolbox a project's stands in the place
@@ -232,7 +235,7 @@ func configured(cfg *config.Config, path string, id lock.ID) bool {
 // compare says what of the named toolboxes is not as it was agreed to.
 func (l *locking) compare(ctx context.Context, env *environment, names []string) error {
 	all, cfg, err := l.servers(ctx, env, names, nil)
-	if errors.As(err, new(usageError)) {
+	if errors.As(err, new(cli.UsageError)) {
 		return err
 	} else if err != nil {
 		return unknown(env, err)
@@ -240,7 +243,7 @@ func (l *locking) compare(ctx context.Context, env *environment, names []string)
 	files, differ, doubts := make(lockFiles), 0, 0
 	doubt := func(id lock.ID, err error) {
 		doubts++
-		fmt.Fprintf(env.out, "%s cannot be compared: %v\n", id, err)
+		fmt.Fprintf(env.Out, "%s cannot be compared: %v\n", id, err)
 	}
 	for _, s := range all {
 		file, err := files.file(s.path)
@@ -263,7 +266,7 @@ func (l *locking) compare(ctx context.Context, env *environment, names []string)
 		for _, id := range file.Servers() {
 			if !configured(cfg, path, id) && (len(names) == 0 || slices.Contains(names, id.Toolbox)) {
 				differ++
-				fmt.Fprintf(env.out, "%s is in the lock file and not in the configuration\n", id)
+				fmt.Fprintf(env.Out, "%s is in the lock file and not in the configuration\n", id)
 			}
 		}
 	}
@@ -272,41 +275,34 @@ func (l *locking) compare(ctx context.Context, env *environment, names []string)
 	}
 	switch {
 	case differ > 0:
-		fmt.Fprintf(env.out, "%s from what was agreed to\n", countVerb(differ, "item differs", "items differ"))
-		return silentError{exitFault}
+		fmt.Fprintf(env.Out, "%s from what was agreed to\n", terminal.CountVerb(differ, "item differs", "items differ"))
+		return cli.SilentError(cli.ExitFault)
 	case doubts > 0:
-		return silentError{exitUnknown}
+		return cli.SilentError(exitUnknown)
 	}
-	fmt.Fprintln(env.out, "all is as it was agreed to")
+	fmt.Fprintln(env.Out, "all is as it was agreed to")
 	return nil
-}
-
-func countVerb(n int, one, several string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, several)
 }
 
 // unknown says why nothing can be compared.
 func unknown(env *environment, err error) error {
-	if errors.As(err, new(signalError)) || errors.Is(err, context.Canceled) {
+	if errors.As(err, new(lifetime.SignalError)) || errors.Is(err, context.Canceled) {
 		return err
 	}
-	env.report(err)
-	return silentError{exitUnknown}
+	env.Report(err)
+	return cli.SilentError(exitUnknown)
 }
 
 // print says what differs of a server.
 func (l *locking) print(env *environment, id lock.ID, changes []lock.Change) {
 	for i := range changes {
 		c := &changes[i]
-		fmt.Fprintf(env.out, "%s: %s %s\n", id, c.Item().Label(), map[lock.What]string{
+		fmt.Fprintf(env.Out, "%s: %s %s\n", id, c.Item().Label(), map[lock.What]string{
 			lock.Changed: "changed", lock.Added: "is new", lock.Removed: "is gone", lock.Renamed: "is new",
 		}[c.What])
 		if l.diff && c.What != lock.Added && c.What != lock.Removed {
 			for _, line := range c.Words(true) {
-				fmt.Fprintf(env.out, "  %s\n", line)
+				fmt.Fprintf(env.Out, "  %s\n", line)
 			}
 		}
 	}
@@ -321,7 +317,7 @@ type target struct {
 func parseTarget(text string) (target, error) {
 	parts := strings.SplitN(text, "/", 3)
 	if len(parts) < 2 || slices.Contains(parts, "") {
-		return target{}, usageError{hinted{fmt.Errorf("--accept: got %q", text), "it is TOOLBOX/SERVER/NAME, or TOOLBOX/SERVER"}}
+		return target{}, cli.Usage(cli.Hint(fmt.Errorf("--accept: got %q", text), "it is TOOLBOX/SERVER/NAME, or TOOLBOX/SERVER"))
 	}
 	t := target{ID: lock.ID{Toolbox: parts[0], Server: parts[1]}}
 	if len(parts) == 3 {
@@ -377,18 +373,18 @@ func (l *locking) agree(ctx context.Context, env *environment) error {
 		changes := lock.Compare(locked, s.now)
 		found := t.of(changes)
 		if found == nil && t.among(s.now) {
-			fmt.Fprintf(env.out, "%s is as it was agreed to\n", text)
+			fmt.Fprintf(env.Out, "%s is as it was agreed to\n", text)
 			continue
 		}
 		if found == nil {
-			return hinted{fmt.Errorf("nothing of %s that differs from the lock file is called %q", s.ID, text), "workbench lock --diff " + lock.Word(t.Toolbox) + " says what differs"}
+			return cli.Hint(fmt.Errorf("nothing of %s that differs from the lock file is called %q", s.ID, text), "workbench lock --diff "+lock.Word(t.Toolbox)+" says what differs")
 		}
 		file.Apply(s.ID, found)
 		if err := file.Write(s.path); err != nil {
 			return err
 		}
 		l.print(env, s.ID, found)
-		fmt.Fprintf(env.out, "%s: %s\n", s.path, countVerb(len(found), "item is agreed to", "items are agreed to"))
+		fmt.Fprintf(env.Out, "%s: %s\n", s.path, terminal.CountVerb(len(found), "item is agreed to", "items are agreed to"))
 	}
 	return nil
 }
@@ -403,5 +399,5 @@ func unlockable(cfg *config.Config, id lock.ID) error {
 	for _, s := range t.Servers {
 		names = append(names, s.Name)
 	}
-	return usageError{hinted{fmt.Errorf("toolbox %q has no server %q", id.Toolbox, id.Server), "its servers are: " + join(names)}}
+	return cli.Usage(cli.Hint(fmt.Errorf("toolbox %q has no server %q", id.Toolbox, id.Server), "its servers are: "+strings.Join(names, ", ")))
 }

@@ -13,12 +13,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/nearest"
 	"github.com/mcp-workbench/workbench/internal/status"
 )
 
-func logsCommand(env *environment) *cobra.Command {
+func logsCommand(env *cli.Environment) *cobra.Command {
 	var last int
 	var follows, asJSON bool
 	cmd := &cobra.Command{
@@ -30,11 +31,11 @@ user that has the server open, whoever started it. A workbench keeps at most
 2,000 lines and 256 KB of each server. Secrets of the server are masked.`,
 		Example: `  workbench logs git
   workbench logs dev/git --follow`,
-		Args:              between(1, 1),
-		ValidArgsFunction: env.offer(env.serverNames),
+		Args:              cli.Between(1, 1),
+		ValidArgsFunction: cli.Offer(env.ServerNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if last < 0 {
-				return usageError{errors.New("--last must be 0 or more")}
+				return cli.Usage(errors.New("--last must be 0 or more"))
 			}
 			return showLines(cmd.Context(), env, args[0], last, follows, asJSON)
 		},
@@ -63,7 +64,7 @@ type saidLine struct {
 }
 
 // showLines prints the lines of a server.
-func showLines(ctx context.Context, env *environment, name string, last int, follows, asJSON bool) error {
+func showLines(ctx context.Context, env *cli.Environment, name string, last int, follows, asJSON bool) error {
 	box, server := named(name)
 	var mu sync.Mutex
 	var all []saidLine
@@ -91,7 +92,7 @@ func showLines(ctx context.Context, env *environment, name string, last int, fol
 		all = all[len(all)-last:]
 	}
 	for i := range all {
-		if err := env.tellLine(&all[i], asJSON); err != nil {
+		if err := tellLine(env, &all[i], asJSON); err != nil {
 			return err
 		}
 	}
@@ -99,7 +100,7 @@ func showLines(ctx context.Context, env *environment, name string, last int, fol
 }
 
 // followLines prints the lines of a server, and those that it writes from then on, in all workbenches that there are meanwhile.
-func followLines(ctx context.Context, env *environment, name string, last int, asJSON bool) error {
+func followLines(ctx context.Context, env *cli.Environment, name string, last int, asJSON bool) error {
 	box, server := named(name)
 	said := make(chan saidLine)
 	stop := followAll(ctx, env, func(ctx context.Context, p status.Peer) error {
@@ -116,7 +117,7 @@ func followLines(ctx context.Context, env *environment, name string, last int, a
 	for {
 		select {
 		case l := <-said:
-			if err := env.tellLine(&l, asJSON); err != nil {
+			if err := tellLine(env, &l, asJSON); err != nil {
 				return err
 			}
 		case <-ctx.Done():
@@ -126,11 +127,11 @@ func followLines(ctx context.Context, env *environment, name string, last int, a
 }
 
 // tellLine prints a line of a server.
-func (e *environment) tellLine(l *saidLine, asJSON bool) error {
+func tellLine(e *cli.Environment, l *saidLine, asJSON bool) error {
 	if asJSON {
 		line, err := json.Marshal(l.Line)
 		if err == nil {
-			_, err = fmt.Fprintf(e.out, "%s\n", foreign.JSON(line))
+			_, err = fmt.Fprintf(e.Out, "%s\n", foreign.JSON(line))
 		}
 		return err
 	}
@@ -145,12 +146,12 @@ func (e *environment) tellLine(l *saidLine, asJSON bool) error {
 	if l.Missed > 0 {
 		at = time.Now()
 	}
-	_, err := fmt.Fprintf(e.out, "%s %s %s/%s  %s\n", at.Local().Format("15:04:05.000"), l.pid, foreign.NewName(l.Toolbox), foreign.NewName(l.Server), text)
+	_, err := fmt.Fprintf(e.Out, "%s %s %s/%s  %s\n", at.Local().Format("15:04:05.000"), l.pid, foreign.NewName(l.Toolbox), foreign.NewName(l.Server), text)
 	return err
 }
 
 // noServer says that no workbench has a server, and which are there.
-func noServer(ctx context.Context, env *environment, name string) error {
+func noServer(ctx context.Context, env *cli.Environment, name string) error {
 	var mu sync.Mutex
 	var known []string
 	eachWorkbench(env, func(p status.Peer) error {
@@ -166,5 +167,5 @@ func noServer(ctx context.Context, env *environment, name string) error {
 	if near := nearest.Names(name, known, 1); near != nil {
 		hint = fmt.Sprintf("did you mean %q?", near[0])
 	}
-	return hinted{fmt.Errorf("no workbench that runs for this user has a server %q", name), hint}
+	return cli.Hint(fmt.Errorf("no workbench that runs for this user has a server %q", name), hint)
 }

@@ -5,8 +5,10 @@ package main
 import (
 	"context"
 	"os"
+
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 )
 
 func main() {
-	os.Exit(run(context.Background(), os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr}, os.Environ()))
+	os.Exit(run(context.Background(), os.Args[1:], cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, os.Environ()))
 }

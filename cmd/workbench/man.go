@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/internal/openfile"
 )
 
@@ -19,7 +20,7 @@ func manCommand() *cobra.Command {
 		Long: `Man writes a manual page for each command into the folder, which is made if it
 is not there. Packages put them into /usr/share/man/man1.`,
 		Example: `  workbench man ~/.local/share/man/man1 && man workbench-serve`,
-		Args:    between(1, 1),
+		Args:    cli.Between(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := openfile.MakeFolder(args[0], 0o755); err != nil {
 				return err
@@ -34,7 +35,7 @@ func manPages(cmd *cobra.Command, folder string) error {
 	cmd.DisableAutoGenTag = true // it has the day, and pages are to be the same for the same program
 	name := strings.ReplaceAll(cmd.CommandPath(), " ", "-") + ".1"
 	fault := openfile.Write(filepath.Join(folder, name), func(f *os.File) error {
-		header := doc.GenManHeader{Section: "1", Source: "workbench " + version(), Manual: "Workbench"}
+		header := doc.GenManHeader{Section: "1", Source: "workbench " + cli.Version(), Manual: "Workbench"}
 		return errors.Join(doc.GenMan(cmd, &header, f), f.Chmod(0o644))
 	})
 	for _, sub := range cmd.Commands() {

@@ -23,7 +23,7 @@ func (e *environment) meanings(cfg *config.Config, log zerolog.Logger) *meaning.
 		return nil
 	}
 	file := ""
-	if dir, err := e.cacheDir(); err == nil {
+	if dir, err := e.CacheDir(); err == nil {
 		file = filepath.Join(dir, "meanings", catalogue.Digest([]byte(m.BaseURL+"\x00"+m.Embeddings)))
 	} else {
 		log.Debug().AnErr(logkey.Err, err).Msg("there is no place for embeddings")
@@ -57,12 +57,12 @@ func (e *embedder) asked(ctx context.Context) (*model.Client, error) {
 		return e.client, nil
 	}
 	m := &e.cfg.Models
-	key, err := e.env.revealed(ctx, e.cfg, m.APIKey)
+	key, err := e.env.Revealed(ctx, e.cfg, m.APIKey)
 	if err != nil {
 		return nil, fmt.Errorf("models.apiKey: %w", err)
 	}
 	e.client, err = model.New(m.BaseURL, model.Options{
-		Models: model.Models{Embeddings: m.Embeddings}, Key: key, ReplyTimeout: m.ReplyTimeout, HTTP: remote.Client(e.env.environ), Logger: e.log,
+		Models: model.Models{Embeddings: m.Embeddings}, Key: key, ReplyTimeout: m.ReplyTimeout, HTTP: remote.Client(e.env.Environ), Logger: e.log,
 	})
 	return e.client, err
 }

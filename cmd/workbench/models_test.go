@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 )
 
 // A client that lends its model has an agent without any in the configuration,
@@ -42,7 +44,7 @@ func TestLentModel(t *testing.T) {
 			fromServer, out := io.Pipe()
 			ended := make(chan int, 1)
 			go func() {
-				code := run(t.Context(), []string{"serve", "--log-level", "off"}, streams{in, out, io.Discard}, environ)
+				code := run(t.Context(), []string{"serve", "--log-level", "off"}, cli.Streams{In: in, Out: out, Err: io.Discard}, environ)
 				_ = out.Close()
 				ended <- code
 			}()
@@ -87,7 +89,7 @@ func TestLentModel(t *testing.T) {
 					_ = toServer.Close()
 				}
 			}
-			if code := <-ended; code != exitDone || len(tt.answers) > 0 {
+			if code := <-ended; code != cli.ExitDone || len(tt.answers) > 0 {
 				t.Errorf("the exit code is %d, and the client was asked %q, want %d questions more", code, asked, len(tt.answers))
 			}
 		})
@@ -124,12 +126,12 @@ func TestFindByMeaning(t *testing.T) {
 	}
 	find := func(query ...string) (out, errs string, code int) {
 		var o, e bytes.Buffer
-		code = run(t.Context(), append([]string{"find"}, query...), streams{strings.NewReader(""), &o, &e},
+		code = run(t.Context(), append([]string{"find"}, query...), cli.Streams{In: strings.NewReader(""), Out: &o, Err: &e},
 			[]string{"HOME=" + dir, "XDG_CACHE_HOME=" + filepath.Join(dir, "cache"), "WORKBENCH_CONFIG=" + config, "KEY=sk-canary"})
 		return o.String(), e.String(), code
 	}
 	write("")
-	if out, errs, code := find("frobnicate"); code != exitFault || !strings.Contains(errs, "no tool is known") {
+	if out, errs, code := find("frobnicate"); code != cli.ExitFault || !strings.Contains(errs, "no tool is known") {
 		t.Errorf("by words alone: got %d, %q, %q, want that nothing is known", code, out, errs)
 	}
 	write(`"models": {"baseUrl": "` + server.URL + `/v1", "apiKey": "${KEY}", "embeddings": "small"},`)
@@ -142,14 +144,14 @@ func TestFindByMeaning(t *testing.T) {
 		}
 		return out, errs, code
 	}
-	if out, errs, code := answered("frobnicate"); code != exitDone || !strings.HasPrefix(out, "sums/a ") || strings.Contains(out, "post/b") {
+	if out, errs, code := answered("frobnicate"); code != cli.ExitDone || !strings.HasPrefix(out, "sums/a ") || strings.Contains(out, "post/b") {
 		t.Errorf("with embeddings: got %d, %q, %q, want sums/a alone", code, out, errs)
 	}
 	if out, errs, _ := answered("--explain", "frobnicate"); !strings.Contains(out, "what it means (") {
 		t.Errorf("got the reason %q, %q, want what it means", out, errs)
 	}
 	server.Close()
-	if out, errs, code := find("letters"); code != exitDone || !strings.HasPrefix(out, "post/b ") || !strings.Contains(errs, "found by words alone") || strings.Contains(errs, "canary") {
+	if out, errs, code := find("letters"); code != cli.ExitDone || !strings.HasPrefix(out, "post/b ") || !strings.Contains(errs, "found by words alone") || strings.Contains(errs, "canary") {
 		t.Errorf("the model is gone: got %d, %q, %q, want what the words find and a note", code, out, errs)
 	}
 }

@@ -3,15 +3,18 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/internal/amend"
 	"github.com/mcp-workbench/workbench/internal/clients"
 	"github.com/mcp-workbench/workbench/internal/document"
 )
 
-func moveCommand(env *environment) *cobra.Command {
+func moveCommand(env *cli.Environment) *cobra.Command {
 	var description string
 	cmd := &cobra.Command{
 		Use:   "move NAME TOOLBOX",
@@ -21,20 +24,22 @@ none, in your own configuration or in the one that --config names. A toolbox tha
 has no servers then goes. NAME is that of a server, or TOOLBOX/NAME.`,
 		Example: `  workbench move github code
   workbench move tools/pg data --description "Query the databases of the shop"`,
-		Args:              between(2, 2),
-		ValidArgsFunction: env.completeMove,
+		Args: cli.Between(2, 2),
+		ValidArgsFunction: func(p0 *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+			return completeMove(env, p0, args, typed)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var done []string
-			err := env.edit(cmd.Context(), func(ed *editing) error {
+			err := editFile(cmd.Context(), env, func(ed *editing) error {
 				box, name, err := ed.find(args[0])
 				if err != nil {
 					return err
 				}
 				if box == args[1] {
-					return usageError{errors.New("the server is in that toolbox already")}
+					return cli.Usage(errors.New("the server is in that toolbox already"))
 				}
 				if ed.root.Get("toolboxes").Get(args[1]).Get("mcpServers").Get(name) != nil {
-					return hinted{fmt.Errorf("there is a server %q in toolbox %q already", name, args[1]), "remove or rename one of the two first"}
+					return cli.Hint(fmt.Errorf("there is a server %q in toolbox %q already", name, args[1]), "remove or rename one of the two first")
 				}
 				if ed.root.Get("toolboxes").Get(args[1]) == nil {
 					to := ed.box(args[1], clients.Kind{}, description)
@@ -53,9 +58,21 @@ has no servers then goes. NAME is that of a server, or TOOLBOX/NAME.`,
 				}
 				return err
 			})
-			return env.told(done, err)
+			return told(env, done, err)
 		},
 	}
 	cmd.Flags().StringVar(&description, "description", "", "what a new toolbox is for; the model chooses by it")
 	return cmd
+}
+
+// completeMove completes a server, and then the toolbox that it goes to.
+func completeMove(e *cli.Environment, _ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	var list []string
+	switch len(args) {
+	case 0:
+		list = e.ServerNames()
+	case 1:
+		list = e.ToolboxNames()
+	}
+	return slices.DeleteFunc(list, func(one string) bool { return !strings.HasPrefix(one, typed) }), cobra.ShellCompDirectiveNoFileComp
 }

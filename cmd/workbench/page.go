@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strings"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/internal/page"
 	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/status"
@@ -98,28 +98,26 @@ func (v *viewing) actions() map[string]page.Action {
 func (e *environment) aside(ctx context.Context, out io.Writer, args ...string) error {
 	sub := e.beside(out)
 	defer func() { sub.hosts.close() }()
-	defer sub.logs.close()
+	defer sub.Logs.Close()
 	root := rootCommand(sub)
-	sub.configPath = e.configPath // the flag has its default
+	sub.ConfigPath = e.ConfigPath // the flag has its default
 	root.SetArgs(append([]string{"--log-level", "off"}, args...))
 	root.SetOut(io.Discard)
 	root.SetErr(io.Discard)
 	err := root.ExecuteContext(ctx)
-	var silent silentError
-	var advised hinted
+	hint := cli.HintOf(err)
 	switch {
-	case errors.As(err, &silent):
+	case errors.As(err, new(cli.SilentError)):
 		return nil
-	case errors.As(err, &advised):
-		return &page.Refusal{Reason: err, Hint: advised.hint}
+	case hint != "":
+		return &page.Refusal{Reason: err, Hint: hint}
 	}
 	return err
 }
 
-// beside is an environment for one more command in this process, which reads nothing, and logs nothing.
+// beside is an environment for one more command in this process.
 func (e *environment) beside(out io.Writer) *environment {
-	return &environment{streams: streams{strings.NewReader(""), out, io.Discard}, environ: e.environ, configPath: e.configPath, logLevel: "off",
-		guard: e.guard, secrets: e.secrets, ending: e.ending, hangups: e.hangups, approvals: e.approvals, masks: e.masks}
+	return &environment{Environment: e.Environment.Beside(out), approvals: e.approvals, masks: e.masks}
 }
 
 // json runs a command that prints JSON.

@@ -111,7 +111,7 @@ func (v *viewing) others() []status.Peer {
 		return nil
 	}
 	var all []status.Peer
-	for _, p := range status.Find(v.env.runtimeDirs()) {
+	for _, p := range status.Find(v.env.RuntimeDirs()) {
 		if !p.Own() {
 			all = append(all, p)
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/page"
@@ -31,18 +32,18 @@ type shownFault struct {
 // config gives the files of the configuration with what is wrong with them, and what check finds.
 func (v *viewing) config(ctx context.Context, _ *page.Query) (any, error) {
 	shown := shownConfig{Files: []shownFile{}, Faults: []shownFault{}}
-	from, err := v.env.sources()
+	from, err := cli.FindSources(v.env.Environment)
 	if err != nil {
 		return nil, err
 	}
-	_, err = from.load((*config.Source).Parse)
+	_, err = from.Load((*config.Source).Parse)
 	var faults *config.Error
 	if errors.As(err, &faults) {
 		for _, f := range faults.Faults {
 			shown.Faults = append(shown.Faults, shownFault{f.File, f.Line, foreign.NewText(f.Message).String()})
 		}
 	}
-	for _, path := range []string{from.places.Named, from.places.User, from.places.Project} {
+	for _, path := range []string{from.Places.Named, from.Places.User, from.Places.Project} {
 		if path == "" {
 			continue
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/foreign"
@@ -186,7 +187,7 @@ func (v *viewing) call(ctx context.Context, q *page.Query) (any, error) {
 	if bytes.HasPrefix(asked.Arguments, []byte("null")) || len(asked.Arguments) == 0 {
 		asked.Arguments = []byte("{}")
 	}
-	cfg, _, err := v.env.loadBy((*config.Source).ParseUsable)
+	cfg, _, err := v.env.LoadBy((*config.Source).ParseUsable)
 	if err != nil {
 		return nil, err
 	}
@@ -198,7 +199,7 @@ func (v *viewing) call(ctx context.Context, q *page.Query) (any, error) {
 				return nil, err
 			}
 			client := &caller{ctx: ctx, env: v.env}
-			client.line.to = io.Discard
+			client.line.To = io.Discard
 			result, err := client.call(ctx, guest, "tools/call", params)
 			return json.RawMessage(result), err
 		}
@@ -212,7 +213,7 @@ func (v *viewing) call(ctx context.Context, q *page.Query) (any, error) {
 // asked makes a tools/call through the front of this process, as the viewer, and gives its result. Progress is told on the way.
 func (v *viewing) asked(ctx context.Context, q *page.Query, params []byte) (json.RawMessage, error) {
 	meta := fmt.Sprintf(`{"_meta":{%q:%q,%q:{"name":"workbench ui","version":%q},%q:{},"progressToken":"page"},`,
-		eras.Version, mcp.LATEST_PROTOCOL_VERSION, eras.Info, version(), eras.Capabilities)
+		eras.Version, mcp.LATEST_PROTOCOL_VERSION, eras.Info, cli.Version(), eras.Capabilities)
 	raw := append([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":`+meta), params[1:]...)
 	var line bytes.Buffer
 	if err := json.Compact(&line, append(raw, '}')); err != nil {

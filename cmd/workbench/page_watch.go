@@ -69,7 +69,7 @@ func (v *viewing) look(ctx context.Context, who principal.Principal) ([]status.W
 	}
 	var mu sync.Mutex // of all and calls
 	var asked sync.WaitGroup
-	for _, p := range status.Find(v.env.runtimeDirs()) {
+	for _, p := range status.Find(v.env.RuntimeDirs()) {
 		asked.Go(func() {
 			w, err := p.Get(ctx)
 			if err != nil || w.PID == own.PID {

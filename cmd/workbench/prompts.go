@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/internal/argument"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/lock"
@@ -29,8 +31,8 @@ and stops them again.`,
 // listingCommand makes a command that lists what the servers of toolboxes have of a kind.
 func listingCommand(env *environment, cmd *cobra.Command, kinds ...toolbox.Kind) *cobra.Command {
 	var asJSON bool
-	cmd.Args = between(0, 1)
-	cmd.ValidArgsFunction = env.offer(env.toolboxNames)
+	cmd.Args = cli.Between(0, 1)
+	cmd.ValidArgsFunction = cli.Offer(env.ToolboxNames)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON array with the entries as their servers define them")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return listItems(cmd.Context(), env, args, asJSON, kinds)
@@ -45,19 +47,19 @@ func listItems(ctx context.Context, env *environment, names []string, asJSON boo
 		return err
 	}
 	defer closeAll()
-	t := table{most: plainText, head: []string{"TOOLBOX", "SERVER", "NAME", "DESCRIPTION"}}
+	t := terminal.Table{Most: terminal.PlainText, Head: []string{"TOOLBOX", "SERVER", "NAME", "DESCRIPTION"}}
 	all := []json.RawMessage{}
 	failed := false
 	for _, b := range boxes {
 		for _, s := range b.Servers() {
 			if st := s.Status(); st.State != toolbox.Ready && st.State != toolbox.Disabled {
 				failed = true
-				fmt.Fprintf(env.err, "workbench: error: %v\n", absent(b.Name, s.Name, st))
+				fmt.Fprintf(env.Err, "workbench: error: %v\n", absent(b.Name, s.Name, st))
 			}
 			for _, k := range kinds {
 				for _, it := range s.Items(k) {
 					all = append(all, located(it, false))
-					t.add(b.Name, s.Name, it.Key.String(), summary(it))
+					t.Add(b.Name, s.Name, it.Key.String(), summary(it))
 				}
 			}
 		}
@@ -67,18 +69,18 @@ func listItems(ctx context.Context, env *environment, names []string, asJSON boo
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintln(env.out, string(foreign.JSON(raw)))
+		_, err = fmt.Fprintln(env.Out, string(foreign.JSON(raw)))
 		if err != nil {
 			return err
 		}
-	} else if err := env.print(&t); err != nil {
+	} else if err := env.Print(&t); err != nil {
 		return err
 	}
 	if len(all) == 0 && !failed && !asJSON {
-		fmt.Fprintf(env.err, "no server here has %s\n", kinds[0])
+		fmt.Fprintf(env.Err, "no server here has %s\n", kinds[0])
 	}
 	if failed {
-		return silentError{exitFault}
+		return cli.SilentError(cli.ExitFault)
 	}
 	return nil
 }
@@ -92,8 +94,8 @@ func promptCommand(env *environment) *cobra.Command {
 text. It may also be named as agents see it, or by its own name where one server
 alone has it.`,
 		Example:           "  workbench prompt files/server/greet name=Ada",
-		Args:              between(1, -1),
-		ValidArgsFunction: env.offer(func() []string { return env.itemNames(toolbox.Prompts) }),
+		Args:              cli.Between(1, -1),
+		ValidArgsFunction: cli.Offer(func() []string { return env.itemNames(toolbox.Prompts) }),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return getPrompt(cmd.Context(), env, args[0], args[1:], &flags)
 		},
@@ -111,10 +113,10 @@ func getPrompt(ctx context.Context, env *environment, name string, args []string
 	schema := promptSchema(found.Raw)
 	object, err := schema.Parse(args)
 	if err != nil {
-		return usageError{hinted{err, "the arguments of a prompt are written KEY=VALUE"}}
+		return cli.Usage(cli.Hint(err, "the arguments of a prompt are written KEY=VALUE"))
 	}
 	if err := schema.Check(object); err != nil {
-		return usageError{hinted{fmt.Errorf("the arguments do not fit: %w", err), "workbench prompts --json shows what it takes"}}
+		return cli.Usage(cli.Hint(fmt.Errorf("the arguments do not fit: %w", err), "workbench prompts --json shows what it takes"))
 	}
 	params := wire.AppendQuote([]byte(`{"name":`), found.Key.Verbatim())
 	params = append(append(append(params, `,"arguments":`...), object...), '}')
@@ -135,7 +137,7 @@ func getPrompt(ctx context.Context, env *environment, name string, args []string
 		return fmt.Errorf("the prompt cannot be read: %w", foreign.NewError(err))
 	}
 	for _, m := range r.Messages {
-		if _, err := fmt.Fprintf(env.out, "%s:\n", m.Role); err != nil {
+		if _, err := fmt.Fprintf(env.Out, "%s:\n", m.Role); err != nil {
 			return err
 		}
 		if err := env.printParts([]content{m.Content}, flags); err != nil {
@@ -186,7 +188,7 @@ func readCommand(env *environment) *cobra.Command {
 		Long: `Read prints a resource of a server: text as it is, and a line for what is none,
 which --save writes to a file.`,
 		Example: "  workbench read notes/memory memo://insights\n  workbench read web/browser shot://1 --save .",
-		Args:    between(2, 2),
+		Args:    cli.Between(2, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return readResource(cmd.Context(), env, args[0], args[1], &flags)
 		},
@@ -198,15 +200,15 @@ which --save writes to a file.`,
 func readResource(ctx context.Context, env *environment, of, uri string, flags *callFlags) error {
 	box, server, ok := strings.Cut(of, "/")
 	if !ok || server == "" {
-		return usageError{hinted{fmt.Errorf("%q does not name a server", of), "write TOOLBOX/SERVER, as workbench resources lists them"}}
+		return cli.Usage(cli.Hint(fmt.Errorf("%q does not name a server", of), "write TOOLBOX/SERVER, as workbench resources lists them"))
 	}
-	cfg, err := env.loadOnce()
+	cfg, err := env.LoadOnce()
 	if err != nil {
 		return err
 	}
 	t, ok := cfg.Toolbox(box)
 	if !ok {
-		return unknownToolbox(cfg, box)
+		return cli.UnknownToolbox(cfg, box)
 	}
 	client, err := newCaller(ctx, env, flags)
 	if err != nil {
@@ -239,7 +241,7 @@ func readResource(ctx context.Context, env *environment, of, uri string, flags *
 		return fmt.Errorf("the resource cannot be read: %w", foreign.NewError(err))
 	}
 	if len(r.Contents) == 0 {
-		return hinted{errors.New("the resource has no contents"), "workbench resources " + lock.Word(box) + " lists those that there are"}
+		return cli.Hint(errors.New("the resource has no contents"), "workbench resources "+lock.Word(box)+" lists those that there are")
 	}
 	return env.printParts(r.Contents, flags)
 }

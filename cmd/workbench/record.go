@@ -11,6 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/lifetime"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/internal/child"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/mask"
@@ -18,7 +21,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/transcript"
 )
 
-func recordCommand(env *environment) *cobra.Command {
+func recordCommand(env *cli.Environment) *cobra.Command {
 	var out string
 	var times bool
 	cmd := &cobra.Command{
@@ -33,7 +36,7 @@ each line. What looks like a secret is masked in it, as in the record of calls. 
 disk that hangs or is full costs the transcript alone.`,
 		Example: `  workbench record --out git.txtar -- uvx mcp-server-git
   {"mcpServers": {"git": {"command": "workbench", "args": ["record", "--out", "git.txtar", "--", "uvx", "mcp-server-git"]}}}`,
-		Args: between(1, -1),
+		Args: cli.Between(1, -1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return record(cmd.Context(), env, out, times, args)
 		},
@@ -48,32 +51,32 @@ disk that hangs or is full costs the transcript alone.`,
 const transcriptEnd = time.Second
 
 // record runs a server and keeps what is said.
-func record(ctx context.Context, env *environment, out string, times bool, command []string) (err error) {
+func record(ctx context.Context, env *cli.Environment, out string, times bool, command []string) (err error) {
 	if out == "" {
 		out = "record-" + time.Now().Format("20060102-150405") + ".txtar"
 	}
 	file, err := openfile.MakeNew(out, 0o600)
 	if errors.Is(err, os.ErrExist) {
-		return hinted{fmt.Errorf("%s is there already", out), "name another file with --out, or move that one away"}
+		return cli.Hint(fmt.Errorf("%s is there already", out), "name another file with --out, or move that one away")
 	}
 	if err != nil {
 		return err
 	}
 	defer file.Close()
 	masks := new(mask.Set)
-	for _, kv := range env.environ {
+	for _, kv := range env.Environ {
 		if name, value, _ := strings.Cut(kv, "="); mask.IsSecretName(name) {
 			masks.Add(value, "${"+name+"}")
 		}
 	}
-	proc, err := env.guard.Start(child.Spec{Command: command[0], Args: command[1:], Env: env.environ, StderrLine: func(line foreign.Text) {
-		fmt.Fprintln(env.err, line)
+	proc, err := env.Guard.Start(child.Spec{Command: command[0], Args: command[1:], Env: env.Environ, StderrLine: func(line foreign.Text) {
+		fmt.Fprintln(env.Err, line)
 	}})
 	if err != nil {
 		return err
 	}
 	kept := transcript.NewRecorder(file, "A session with "+foreign.NewText(masks.Text(command[0])).String()+".", masks, times)
-	in, to, restore := pollable(env.in, env.out)
+	in, to, restore := lifetime.Pollable(env.In, env.Out)
 	defer restore()
 	go func() {
 		_, _ = io.Copy(io.MultiWriter(proc.Stdin(), kept.Client()), in)
@@ -98,13 +101,13 @@ func record(ctx context.Context, env *environment, out string, times bool, comma
 		kept.Exited(exit.Code)
 	}
 	if missing, lost := kept.Close(transcriptEnd); missing > 0 || lost != nil {
-		fmt.Fprintf(env.err, "workbench: warning: %s is not whole: %s\n", out, missingText(missing, lost))
+		fmt.Fprintf(env.Err, "workbench: warning: %s is not whole: %s\n", out, missingText(missing, lost))
 	}
 	switch {
 	case ctx.Err() != nil:
 		return errors.Join(context.Cause(ctx), err)
 	case exit.Code != 0 && exit.At != (time.Time{}):
-		return silentError{max(exit.Code, exitFault)}
+		return cli.SilentError(max(exit.Code, cli.ExitFault))
 	}
 	return err
 }
@@ -112,10 +115,10 @@ func record(ctx context.Context, env *environment, out string, times bool, comma
 // missingText says what a transcript lacks.
 func missingText(missing int, err error) string {
 	if err == nil {
-		return count(missing, "message") + " came faster than they could be written"
+		return terminal.Count(missing, "message") + " came faster than they could be written"
 	}
 	if missing == 0 {
 		return err.Error()
 	}
-	return fmt.Sprintf("%s missing: %v", count(missing, "message"), err)
+	return fmt.Sprintf("%s missing: %v", terminal.Count(missing, "message"), err)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/filewatch"
 	"github.com/mcp-workbench/workbench/internal/logkey"
@@ -33,14 +34,14 @@ type reloader struct {
 	direct string         // the one toolbox that is served, or ""
 	piped  bool           // the configuration came through a pipe, which was read to its end
 	cfg    *config.Config // what the front works by
-	from   *sources
+	from   *cli.Sources
 
 	fault atomic.Pointer[string] // what is wrong with the file
 }
 
 // newReloader makes one for a front that works by cfg, which was made of these files.
-func newReloader(log zerolog.Logger, cfg *config.Config, from *sources, direct string) *reloader {
-	return &reloader{log: log, cfg: cfg, from: from, direct: direct, piped: openfile.HandedOver(from.places.Named)}
+func newReloader(log zerolog.Logger, cfg *config.Config, from *cli.Sources, direct string) *reloader {
+	return &reloader{log: log, cfg: cfg, from: from, direct: direct, piped: openfile.HandedOver(from.Places.Named)}
 }
 
 // problem says what is wrong with the files; "" if nothing is.
@@ -54,7 +55,7 @@ func (r *reloader) problem() string {
 // follow keeps front at what the file says until stop is called.
 func (r *reloader) follow(front interface{ Reload(*config.Config) }) (stop func()) {
 	r.front = front
-	hangups := r.from.env.hangups.take()
+	hangups := r.from.Env.Hangups.Take()
 	ctx, cancel := context.WithCancel(context.Background())
 	var work sync.WaitGroup
 	work.Go(func() { r.run(ctx, hangups) })
@@ -76,7 +77,7 @@ func (r *reloader) run(ctx context.Context, hangups <-chan struct{}) {
 			}
 		}
 	}
-	w := filewatch.New(r.from.watched(), func(err error) {
+	w := filewatch.New(r.from.Watched(), func(err error) {
 		r.log.Warn().AnErr(logkey.Err, err).Msg("the configuration file cannot be watched; SIGHUP has it read anew")
 	})
 	defer w.Close()
@@ -86,7 +87,7 @@ func (r *reloader) run(ctx context.Context, hangups <-chan struct{}) {
 			return
 		}
 		r.reload(ctx, asked)
-		w.Follow(r.from.watched())
+		w.Follow(r.from.Watched())
 	}
 }
 
@@ -125,7 +126,7 @@ func (r *reloader) reload(ctx context.Context, asked bool) {
 }
 
 // load reads the files as they are now. The end of ctx does not wait for a disk.
-func (r *reloader) load(ctx context.Context, read parser) (*config.Config, error) {
+func (r *reloader) load(ctx context.Context, read cli.Parser) (*config.Config, error) {
 	type result struct {
 		cfg *config.Config
 		err error
@@ -134,8 +135,8 @@ func (r *reloader) load(ctx context.Context, read parser) (*config.Config, error
 	from := *r.from // which goes on by itself if nobody waits any more
 	go func() {
 		var got result
-		if got.err = from.again(); got.err == nil {
-			got.cfg, got.err = from.load(read)
+		if got.err = from.Again(); got.err == nil {
+			got.cfg, got.err = from.Load(read)
 		}
 		done <- got
 	}()

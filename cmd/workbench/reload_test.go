@@ -14,6 +14,8 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/lifetime"
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/lock"
 )
@@ -49,8 +51,8 @@ func (f *followed) Reload(cfg *config.Config) { f.told <- cfg }
 func followFile(t *testing.T, path string) *followed {
 	t.Helper()
 	f := &followed{t: t, path: path, told: make(chan *config.Config, 1000)}
-	env := &environment{configPath: path, hangups: newHangups()}
-	cfg, from, err := env.loadBy((*config.Source).ParseUsable) // as serve does
+	env := &environment{Environment: &cli.Environment{ConfigPath: path, Hangups: lifetime.NewHangups()}}
+	cfg, from, err := env.LoadBy((*config.Source).ParseUsable) // as serve does
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -255,7 +257,7 @@ func TestReloadSaysFaultOnce(t *testing.T) {
 	f := &followed{t: t, path: filepath.Join(t.TempDir(), "c.json")}
 	cfg := config.Default()
 	cfg.Path = f.path
-	f.r = newReloader(zerolog.New(f), cfg, &sources{env: &environment{}, places: config.Places{Named: f.path}}, "")
+	f.r = newReloader(zerolog.New(f), cfg, &cli.Sources{Env: new(cli.Environment), Places: config.Places{Named: f.path}}, "")
 	for _, text := range []string{"[", "[", "]"} {
 		put(t, f.path, text)
 		f.r.reload(t.Context(), false)
@@ -296,12 +298,12 @@ func TestReloadOnHangup(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.json")
 	put(t, path, box("first"))
 	f := followFile(t, path)
-	if !f.r.from.env.hangups.give() {
+	if !f.r.from.Env.Hangups.Give() {
 		t.Fatal("the hangup was not taken")
 	}
 	f.says("configuration reloaded", "nothing")
 	put(t, path, `{`)
-	f.r.from.env.hangups.give()
+	f.r.from.Env.Hangups.Give()
 	f.says("was not reloaded", path+":1:2")
 }
 
@@ -312,9 +314,9 @@ func TestReloadFindsFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, ".config", "workbench", "workbench-config.json")
 	f := &followed{t: t, path: path, told: make(chan *config.Config, 1000)}
-	env := &environment{environ: []string{"HOME=" + dir}, hangups: newHangups()}
-	from := &sources{env: env, dir: t.TempDir()}
-	do(t, from.again())
+	env := &environment{Environment: &cli.Environment{Environ: []string{"HOME=" + dir}, Hangups: lifetime.NewHangups()}}
+	from := &cli.Sources{Env: env.Environment, Dir: t.TempDir()}
+	do(t, from.Again())
 	f.r = newReloader(zerolog.New(f), config.Default(), from, "workflows")
 	t.Cleanup(f.r.follow(f))
 	do(t, os.MkdirAll(filepath.Dir(path), 0o700))

@@ -7,10 +7,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/internal/document"
 )
 
-func removeCommand(env *environment) *cobra.Command {
+func removeCommand(env *cli.Environment) *cobra.Command {
 	return &cobra.Command{
 		Use:   "remove NAME…",
 		Short: "Take servers out of the configuration",
@@ -20,11 +21,11 @@ a server, or TOOLBOX/NAME. Comments and order of the rest stay as they are, and
 workbench undo takes it back.`,
 		Example: `  workbench remove github
   workbench remove code/github`,
-		Args:              between(1, -1),
-		ValidArgsFunction: env.offerEach(env.serverNames),
+		Args:              cli.Between(1, -1),
+		ValidArgsFunction: cli.OfferEach(env.ServerNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var done []string
-			err := env.edit(cmd.Context(), func(ed *editing) error {
+			err := editFile(cmd.Context(), env, func(ed *editing) error {
 				for _, meant := range args {
 					box, name, err := ed.find(meant)
 					if err != nil {
@@ -37,7 +38,7 @@ workbench undo takes it back.`,
 					}
 					done = append(done, fmt.Sprintf("%s/%s: removed", box, name))
 					if bundle != "" {
-						done = append(done, fmt.Sprintf("its bundle stays in %s, for workbench undo; delete that folder when you are sure", shown(bundle)))
+						done = append(done, fmt.Sprintf("its bundle stays in %s, for workbench undo; delete that folder when you are sure", cli.Shown(bundle)))
 					}
 					if last {
 						done = append(done, fmt.Sprintf("%s: removed, for it has no servers", box))
@@ -45,14 +46,14 @@ workbench undo takes it back.`,
 				}
 				return nil
 			})
-			return env.told(done, err)
+			return told(env, done, err)
 		},
 	}
 }
 
 // bundleOf is the folder of the bundle that a server is started from, "" if it is from none.
 func (ed *editing) bundleOf(box, name string) string {
-	state, err := ed.env.stateDir()
+	state, err := ed.env.StateDir()
 	if err != nil {
 		return ""
 	}
@@ -75,12 +76,12 @@ func (ed *editing) bundleOf(box, name string) string {
 }
 
 // told prints what was done, unless it was not.
-func (e *environment) told(lines []string, err error) error {
+func told(e *cli.Environment, lines []string, err error) error {
 	if err != nil {
 		return err
 	}
 	for _, line := range lines {
-		fmt.Fprintln(e.out, line)
+		fmt.Fprintln(e.Out, line)
 	}
 	return nil
 }

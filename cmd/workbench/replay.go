@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/lifetime"
 	"github.com/mcp-workbench/workbench/internal/openfile"
 	"github.com/mcp-workbench/workbench/internal/transcript"
 	"github.com/mcp-workbench/workbench/internal/wire"
@@ -15,7 +17,7 @@ import (
 // maxTranscript is the most bytes of a transcript.
 const maxTranscript = 1 << 30
 
-func replayCommand(env *environment) *cobra.Command {
+func replayCommand(env *cli.Environment) *cobra.Command {
 	var times bool
 	cmd := &cobra.Command{
 		Use:   "replay FILE",
@@ -27,7 +29,7 @@ request that was not recorded is an error. Where the recorded server ended in th
 middle of a call, so does this one, with the same exit code.`,
 		Example: `  workbench replay git.txtar
   {"mcpServers": {"git": {"command": "workbench", "args": ["replay", "git.txtar"]}}}`,
-		Args: between(1, 1),
+		Args: cli.Between(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return replay(cmd.Context(), env, args[0], times)
 		},
@@ -43,26 +45,26 @@ func (e exitedError) Error() string {
 	return fmt.Sprintf("the recorded server ended: exit status %d", e.status)
 }
 
-func replay(ctx context.Context, env *environment, path string, times bool) error {
+func replay(ctx context.Context, env *cli.Environment, path string, times bool) error {
 	data, _, err := openfile.Read(path, maxTranscript)
 	if err != nil {
 		return err
 	}
 	player, err := transcript.NewPlayer(data)
 	if err != nil {
-		return hinted{fmt.Errorf("%s: %w", path, err), "workbench record makes one"}
+		return cli.Hint(fmt.Errorf("%s: %w", path, err), "workbench record makes one")
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	player.Times = times
 	player.Exited = func(status int) { cancel(exitedError{status}) }
-	in, out, restore := pollable(env.in, env.out)
+	in, out, restore := lifetime.Pollable(env.In, env.Out)
 	defer restore()
 	err = wire.Serve(ctx, in, out, player, wire.ServeOptions{})
 	var exited exitedError
 	if errors.As(err, &exited) || errors.As(context.Cause(ctx), &exited) {
-		fmt.Fprintf(env.err, "workbench: %v\n", exited)
-		return silentError{exited.status}
+		fmt.Fprintf(env.Err, "workbench: %v\n", exited)
+		return cli.SilentError(exited.status)
 	}
-	return stopped(err)
+	return lifetime.Stopped(err)
 }

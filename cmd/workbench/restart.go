@@ -8,11 +8,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/status"
 )
 
-func restartCommand(env *environment) *cobra.Command {
+func restartCommand(env *cli.Environment) *cobra.Command {
 	return &cobra.Command{
 		Use:   "restart SERVER",
 		Short: "Start a server anew, or try it now",
@@ -21,13 +22,13 @@ it open, whoever started that. Calls that the server has are lost: their clients
 are told so. One that rests after a failure is tried at once.`,
 		Example: `  workbench restart git
   workbench restart dev/git`,
-		Args:              between(1, 1),
-		ValidArgsFunction: env.offer(env.serverNames),
+		Args:              cli.Between(1, 1),
+		ValidArgsFunction: cli.Offer(env.ServerNames),
 		RunE:              func(cmd *cobra.Command, args []string) error { return restart(cmd.Context(), env, args[0]) },
 	}
 }
 
-func restart(ctx context.Context, env *environment, name string) error {
+func restart(ctx context.Context, env *cli.Environment, name string) error {
 	box, server := named(name)
 	var mu sync.Mutex
 	var failed []error
@@ -43,7 +44,7 @@ func restart(ctx context.Context, env *environment, name string) error {
 				failed = append(failed, fmt.Errorf("%s is not started: %s", what, foreign.NewText(one.Error)))
 				continue
 			}
-			fmt.Fprintf(env.out, "%s was %s and is being started\n", what, foreign.NewName(one.Before))
+			fmt.Fprintf(env.Out, "%s was %s and is being started\n", what, foreign.NewName(one.Before))
 		}
 		return err
 	})

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/openfile"
 )
@@ -74,7 +75,7 @@ func (e *environment) printWhole(raw []byte) error {
 	if err := json.Indent(&b, raw, "", "  "); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(e.out, string(foreign.JSON(b.Bytes())))
+	_, err := fmt.Fprintln(e.Out, string(foreign.JSON(b.Bytes())))
 	return err
 }
 
@@ -94,13 +95,13 @@ func (e *environment) printParts(parts []content, flags *callFlags) error {
 			saved++
 			err = e.save(&p, data, flags.save, saved)
 		case data != "":
-			_, err = fmt.Fprintf(e.out, "[%s; --save DIR writes it to a file]\n", p.what(len(data)/4*3))
+			_, err = fmt.Fprintf(e.Out, "[%s; --save DIR writes it to a file]\n", p.what(len(data)/4*3))
 		case p.Type.Verbatim() == "resource_link":
-			_, err = fmt.Fprintf(e.out, "[link to %s]\n", strings.Join(strings.Fields(fmt.Sprint(p.Name, " ", p.URI, " ", p.Description)), " "))
+			_, err = fmt.Fprintf(e.Out, "[link to %s]\n", strings.Join(strings.Fields(fmt.Sprint(p.Name, " ", p.URI, " ", p.Description)), " "))
 		case p.Text != "" || p.Type.Verbatim() == "text":
 			err = e.printText(p.Text)
 		default:
-			_, err = fmt.Fprintf(e.out, "[%s; --json shows it]\n", strings.TrimSpace(p.Type.String()+" content"))
+			_, err = fmt.Fprintf(e.Out, "[%s; --json shows it]\n", strings.TrimSpace(p.Type.String()+" content"))
 		}
 		if err != nil {
 			return err
@@ -121,15 +122,15 @@ func (p *part) what(size int) string {
 	if !p.MIME.IsEmpty() {
 		what += ", " + p.MIME.String()
 	}
-	return fmt.Sprintf("%s, %s", what, bytesText(int64(size)))
+	return fmt.Sprintf("%s, %s", what, terminal.Bytes(int64(size)))
 }
 
 // printText prints text of a server: on a terminal JSON is set in lines, else it is left as it is.
 func (e *environment) printText(text string) error {
-	if trimmed := strings.TrimSpace(text); isTerminal(e.out) && trimmed != "" && strings.Contains("{[", trimmed[:1]) && json.Valid([]byte(trimmed)) {
+	if trimmed := strings.TrimSpace(text); terminal.Is(e.Out) && trimmed != "" && strings.Contains("{[", trimmed[:1]) && json.Valid([]byte(trimmed)) {
 		return e.printWhole([]byte(trimmed))
 	}
-	_, err := fmt.Fprintln(e.out, foreign.Block(text))
+	_, err := fmt.Fprintln(e.Out, foreign.Block(text))
 	return err
 }
 
@@ -161,7 +162,7 @@ func (e *environment) save(p *part, text, dir string, number int) error {
 		} else if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(e.out, "%s: %s\n", filepath.Join(dir, file), p.what(len(data)))
+		_, err = fmt.Fprintf(e.Out, "%s: %s\n", filepath.Join(dir, file), p.what(len(data)))
 		return err
 	}
 	return fmt.Errorf("there are %d files called %s in %s", maxSaved, name+ext, dir)

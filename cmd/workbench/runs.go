@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/internal/store"
 	"github.com/mcp-workbench/workbench/workflowsrv/runs"
 )
@@ -22,11 +24,11 @@ conversations are in. These commands see the runs of all users.`,
 		Example: `  workbench runs list
   workbench runs show run-7k3q9x2m4a
   workbench runs answer run-7k3q9x2m4a`,
-		Args: noArgs,
+		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(runsListCommand(env), runsShowCommand(env), runsResumeCommand(env), runsAnswerCommand(env),
-		runsExportCommand(env), runsImportCommand(env), runsDeleteCommand(env))
+	cmd.AddCommand(runsListCommand(env.Environment), runsShowCommand(env), runsResumeCommand(env), runsAnswerCommand(env),
+		runsExportCommand(env.Environment), runsImportCommand(env.Environment), runsDeleteCommand(env.Environment))
 	return cmd
 }
 
@@ -37,12 +39,12 @@ func oneRun(ctx context.Context, s *store.Store, user, id string) (store.OwnedRu
 	case err != nil:
 		return store.OwnedRun{}, keptRuns.notThere(err)
 	case len(found) > 1:
-		return store.OwnedRun{}, usageError{hinted{fmt.Errorf("%s have a run %s", count(len(found), "user"), id), "say whose with --user"}}
+		return store.OwnedRun{}, cli.Usage(cli.Hint(fmt.Errorf("%s have a run %s", terminal.Count(len(found), "user"), id), "say whose with --user"))
 	}
 	return found[0], nil
 }
 
-func runsListCommand(env *environment) *cobra.Command {
+func runsListCommand(env *cli.Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list [WORD...]",
 		Short: "List runs, the latest first",
@@ -51,10 +53,10 @@ that have them in their goal, notes, workflow, repository or branch.`,
 		Example: `  workbench runs list
   workbench runs list login
   workbench runs list --user ada --limit 100 --json`,
-		Args: between(0, -1),
+		Args: cli.Between(0, -1),
 	}
 	return keptRuns.listing(env, cmd, func(ctx context.Context, s *store.Store, user string, words []string, limit int) (keptList, error) {
-		cfg, _, err := env.load()
+		cfg, _, err := env.Load()
 		if err != nil {
 			return keptList{}, err
 		}
@@ -105,7 +107,7 @@ func listRuns(list []runs.Found) []runs.Shown {
 	return shown
 }
 
-func runsDeleteCommand(env *environment) *cobra.Command {
+func runsDeleteCommand(env *cli.Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "delete RUN...",
 		Short: "Delete runs for good",

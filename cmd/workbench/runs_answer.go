@@ -10,6 +10,8 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/store"
 	"github.com/mcp-workbench/workbench/workflowsrv"
@@ -22,7 +24,7 @@ func (e *environment) runner(ctx context.Context) (*runs.Engine, *store.Store, e
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := e.storeIsThere(e.hosts.cfg); err != nil {
+	if err := storeIsThere(e.Environment, e.hosts.cfg); err != nil {
 		return nil, nil, err
 	}
 	s, err := e.hosts.store.Get(ctx)
@@ -46,11 +48,11 @@ alone, for 15 minutes.`,
 		Example: `  workbench runs answer run-7k3q9x2m4a
   workbench runs answer run-7k3q9x2m4a no --reason "not on a Friday"
   workbench runs answer run-7k3q9x2m4a --code`,
-		Args:              between(1, 2),
-		ValidArgsFunction: env.offer(env.keptIDs(keptRuns)),
+		Args:              cli.Between(1, 2),
+		ValidArgsFunction: cli.Offer(keptIDs(env.Environment, keptRuns)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if !isTerminal(env.in) {
-				return hinted{errors.New("an answer is a person's: standard input is no terminal"), "run the command in a terminal of your own"}
+			if !terminal.Is(env.In) {
+				return cli.Hint(errors.New("an answer is a person's: standard input is no terminal"), "run the command in a terminal of your own")
 			}
 			o := runs.Opinion{Run: args[0], Reason: reason, How: "terminal", Code: code}
 			if len(args) == 2 {
@@ -79,7 +81,7 @@ func answerRun(ctx context.Context, env *environment, user string, o runs.Opinio
 		return noQuestion(o.Run, err)
 	}
 	if !given {
-		fmt.Fprintf(env.out, "%s\n", foreign.Block(question))
+		fmt.Fprintf(env.Out, "%s\n", foreign.Block(question))
 		if o.Answer, err = env.answered(ctx, answers); err != nil {
 			return err
 		}
@@ -89,9 +91,9 @@ func answerRun(ctx context.Context, env *environment, user string, o runs.Opinio
 	case err != nil:
 		return noQuestion(o.Run, err)
 	case code != "":
-		fmt.Fprintf(env.out, "code %s: give it to the agent\n", code)
+		fmt.Fprintf(env.Out, "code %s: give it to the agent\n", code)
 	default:
-		fmt.Fprintf(env.out, "%s is answered; the agent goes on with workflow_next\n", o.Run)
+		fmt.Fprintf(env.Out, "%s is answered; the agent goes on with workflow_next\n", o.Run)
 	}
 	return nil
 }
@@ -99,26 +101,22 @@ func answerRun(ctx context.Context, env *environment, user string, o runs.Opinio
 // answered reads the answer of the person at the terminal.
 func (e *environment) answered(ctx context.Context, answers []string) (string, error) {
 	if slices.Equal(answers, []string{"yes", "no"}) {
-		agreed, err := e.asked(ctx, "Agree?")
+		agreed, err := e.Asked(ctx, "Agree?")
 		return map[bool]string{true: "yes", false: "no"}[agreed], err
 	}
 	if len(answers) > 0 {
-		fmt.Fprintf(e.out, "%s ", strings.Join(answers, " / "))
+		fmt.Fprintf(e.Out, "%s ", strings.Join(answers, " / "))
 	}
-	fmt.Fprint(e.out, "> ")
-	text := make(chan string, 1)
-	go func() { text <- readLine(e.in) }()
-	select {
-	case <-ctx.Done():
-		return "", context.Cause(ctx)
-	case answer := <-text:
-		return answer, nil
+	text, err := e.Answer(ctx, "> ")
+	if errors.Is(err, cli.ErrNoAnswer) {
+		return "", nil
 	}
+	return text, err
 }
 
 func noQuestion(run string, err error) error {
 	if errors.Is(err, runs.ErrNoQuestion) {
-		return hinted{fmt.Errorf("%s: %w", foreign.NewText(run), err), "workbench runs show " + run + " says where it is"}
+		return cli.Hint(fmt.Errorf("%s: %w", foreign.NewText(run), err), "workbench runs show "+run+" says where it is")
 	}
 	return err
 }

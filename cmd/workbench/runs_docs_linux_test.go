@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -10,6 +11,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 )
 
 // openTerminal opens a pseudo terminal: the side of the person, and that of the program.
@@ -29,8 +32,8 @@ func openTerminal(t *testing.T) (master, slave *os.File) {
 	return master, slave
 }
 
-// terminal opens a pseudo terminal on which somebody has typed a line.
-func terminal(t *testing.T, typed string) *os.File {
+// pseudoTerminal opens a pseudo terminal on which somebody has typed a line.
+func pseudoTerminal(t *testing.T, typed string) *os.File {
 	t.Helper()
 	master, slave := openTerminal(t)
 	_, err := master.WriteString(typed)
@@ -59,11 +62,11 @@ func TestRunsInFiveMinutes(t *testing.T) {
 			line, want, _ := strings.Cut(part, "\n")
 			var in io.Reader = strings.NewReader("")
 			if strings.HasPrefix(line, "runs answer") {
-				in = terminal(t, "y\n")
+				in = pseudoTerminal(t, "y\n")
 			}
 			out := new(syncBuffer)
-			args, _ := words(t, strings.ReplaceAll(strings.ReplaceAll(line, written, orWhen(run1, written)), `"`, `'`))
-			code := run(t.Context(), args, streams{in, out, out}, environ)
+			args, _ := words(t, strings.ReplaceAll(strings.ReplaceAll(line, written, cmp.Or(run1, written)), `"`, `'`))
+			code := run(t.Context(), args, cli.Streams{In: in, Out: out, Err: out}, environ)
 			got := out.String()
 			if run1 == "" {
 				run1 = regexp.MustCompile(`run-[a-z0-9]{10}`).FindString(got)
@@ -81,7 +84,7 @@ func TestRunsInFiveMinutes(t *testing.T) {
 	workbench := func(args ...string) string {
 		t.Helper()
 		out := new(syncBuffer)
-		if code := run(t.Context(), args, streams{strings.NewReader(""), out, out}, environ); code != 0 {
+		if code := run(t.Context(), args, cli.Streams{In: strings.NewReader(""), Out: out, Err: out}, environ); code != 0 {
 			t.Errorf("workbench %q: got exit code %d and %s", args, code, out)
 		}
 		return out.String()
@@ -105,8 +108,8 @@ func TestRunsInFiveMinutes(t *testing.T) {
 	if got := workbench("runs", "list", "shop", "--json"); !strings.Contains(got, run1) || !strings.Contains(got, `"finished"`) {
 		t.Errorf("got %s, want the run", got)
 	}
-	if code := run(t.Context(), []string{"runs", "answer", run1}, streams{strings.NewReader("y\n"), new(syncBuffer), new(syncBuffer)}, environ); code != exitFault {
-		t.Errorf("got exit code %d from an answer that is typed on no terminal, want %d", code, exitFault)
+	if code := run(t.Context(), []string{"runs", "answer", run1}, cli.Streams{In: strings.NewReader("y\n"), Out: new(syncBuffer), Err: new(syncBuffer)}, environ); code != cli.ExitFault {
+		t.Errorf("got exit code %d from an answer that is typed on no terminal, want %d", code, cli.ExitFault)
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/store"
 	"github.com/mcp-workbench/workbench/workflowsrv/runs"
@@ -25,10 +27,10 @@ agreed to what. Times are in UTC. Events of branches that were left by a rewind
 are marked by ~.`,
 		Example: `  workbench runs show run-7k3q9x2m4a
   workbench runs show run-7k3q9x2m4a --json`,
-		Args:              between(1, 1),
-		ValidArgsFunction: env.offer(env.keptIDs(keptRuns)),
+		Args:              cli.Between(1, 1),
+		ValidArgsFunction: cli.Offer(keptIDs(env.Environment, keptRuns)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return env.withStore(cmd.Context(), false, func(s *store.Store) error {
+			return withStore(cmd.Context(), env.Environment, false, func(s *store.Store) error {
 				owned, err := oneRun(cmd.Context(), s, user, args[0])
 				if err != nil {
 					return err
@@ -42,9 +44,9 @@ are marked by ~.`,
 					return err
 				}
 				if asJSON {
-					return printJSON(env.out, r.Shown(owned.Principal))
+					return terminal.PrintJSON(env.Out, r.Shown(owned.Principal))
 				}
-				return printRun(env.out, owned.Principal, r)
+				return printRun(env.Out, owned.Principal, r)
 			})
 		},
 	}
@@ -139,8 +141,8 @@ of the step where it is, as an agent is told by workflow_resume. It changes
 nothing but the record that a person is asked, where the step wants that.`,
 		Example: `  workbench runs resume login
   workbench runs resume run-7k3q9x2m4a`,
-		Args:              between(0, -1),
-		ValidArgsFunction: env.offer(env.keptIDs(keptRuns)),
+		Args:              cli.Between(0, -1),
+		ValidArgsFunction: cli.Offer(keptIDs(env.Environment, keptRuns)),
 		RunE: func(cmd *cobra.Command, words []string) error {
 			engine, s, err := env.runner(cmd.Context())
 			if err != nil {
@@ -160,13 +162,13 @@ nothing but the record that a person is asked, where the step wants that.`,
 				}
 				found = slices.DeleteFunc(found, func(f runs.Found) bool { return f.Head.Status.Over() })
 				if len(found) == 0 {
-					return hinted{fmt.Errorf("no open run has these words"), "workbench runs list shows which there are"}
+					return cli.Hint(fmt.Errorf("no open run has these words"), "workbench runs list shows which there are")
 				}
 				if len(found) > 1 && found[0].Score == found[1].Score {
-					if err := keptRuns.print(env, runList(found)); err != nil {
+					if err := keptRuns.print(env.Environment, runList(found)); err != nil {
 						return err
 					}
-					return hinted{fmt.Errorf("%s fit", count(len(found), "run")), "say more words, or the id"}
+					return cli.Hint(fmt.Errorf("%s fit", terminal.Count(len(found), "run")), "say more words, or the id")
 				}
 				who.Principal, run = found[0].Principal, found[0].ID
 			}
@@ -174,7 +176,7 @@ nothing but the record that a person is asked, where the step wants that.`,
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintln(env.out, foreign.Block(a.Text))
+			_, err = fmt.Fprintln(env.Out, foreign.Block(a.Text))
 			return err
 		},
 	}

@@ -8,11 +8,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/internal/store"
 	"github.com/mcp-workbench/workbench/workflowsrv/runs"
 )
 
-func runsExportCommand(env *environment) *cobra.Command {
+func runsExportCommand(env *cli.Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export [RUN...]",
 		Short: "Write runs as lines of JSON",
@@ -26,7 +28,7 @@ that they go by to standard output, one JSON object a line; import reads them.`,
 		if err != nil {
 			return "", nil, err
 		}
-		return count(len(list), "run"), nil, runs.Export(ctx, s, to, list)
+		return terminal.Count(len(list), "run"), nil, runs.Export(ctx, s, to, list)
 	})
 }
 
@@ -46,7 +48,7 @@ func chosenRuns(ctx context.Context, s *store.Store, user string, ids []string) 
 	return list, nil
 }
 
-func runsImportCommand(env *environment) *cobra.Command {
+func runsImportCommand(env *cli.Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import FILE",
 		Short: "Read runs that export wrote",
@@ -57,6 +59,6 @@ its runs. Those that are there already are left as they are.`,
 	}
 	return keptRuns.importing(env, cmd, func(ctx context.Context, s *store.Store, from io.Reader, user string) (string, error) {
 		kept, left, err := runs.Import(ctx, s, from, user)
-		return fmt.Sprintf("%s kept, %d left as they were", count(kept, "run"), left), err
+		return fmt.Sprintf("%s kept, %d left as they were", terminal.Count(kept, "run"), left), err
 	})
 }

@@ -15,7 +15,7 @@ func (e *environment) scripts() *script.Host {
 		if err != nil {
 			return nil, err
 		}
-		p, err := e.guard.Start(child.Spec{Command: self, Args: []string{scriptArg}, Dir: os.TempDir()})
+		p, err := e.Guard.Start(child.Spec{Command: self, Args: []string{scriptArg}, Dir: os.TempDir()})
 		if err != nil {
 			return nil, err
 		}

@@ -5,9 +5,12 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 )
 
-func secretProtectCommand(env *environment) *cobra.Command {
+func secretProtectCommand(env *cli.Environment) *cobra.Command {
 	return &cobra.Command{
 		Use:   "passphrase",
 		Short: "Set the passphrase of the encrypted file",
@@ -15,17 +18,17 @@ func secretProtectCommand(env *environment) *cobra.Command {
 it; an empty one leaves the key in clear again. A key with a passphrase is
 unlocked once after each login, with workbench secret unlock.`,
 		Example: `  workbench secret passphrase`,
-		Args:    noArgs,
+		Args:    cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := env.keepsSecret("passphrase"); err != nil {
+			if err := keepsSecret(env, "passphrase"); err != nil {
 				return err
 			}
-			passphrase, err := env.readSecret(cmd.Context(), "New passphrase: ")
+			passphrase, err := readSecret(cmd.Context(), env, "New passphrase: ")
 			if err != nil {
 				return err
 			}
-			if isTerminal(env.in) {
-				again, err := env.readSecret(cmd.Context(), "Once more: ")
+			if terminal.Is(env.In) {
+				again, err := readSecret(cmd.Context(), env, "Once more: ")
 				if err != nil {
 					return err
 				}
@@ -33,36 +36,36 @@ unlocked once after each login, with workbench secret unlock.`,
 					return errors.New("the two passphrases differ; the key is as it was")
 				}
 			}
-			if err := env.secretFile().Protect(cmd.Context(), passphrase); err != nil {
+			if err := cli.SecretFile(env).Protect(cmd.Context(), passphrase); err != nil {
 				return err
 			}
-			fmt.Fprintln(env.err, "The passphrase is set.")
+			fmt.Fprintln(env.Err, "The passphrase is set.")
 			return nil
 		},
 	}
 }
 
-func secretUnlockCommand(env *environment) *cobra.Command {
+func secretUnlockCommand(env *cli.Environment) *cobra.Command {
 	return &cobra.Command{
 		Use:   "unlock",
 		Short: "Unlock the encrypted file until you log out",
 		Long: `Unlock asks for the passphrase of the encrypted file, and keeps its key in
 $XDG_RUNTIME_DIR, which is in memory and ends when you log out.`,
 		Example: `  workbench secret unlock`,
-		Args:    noArgs,
+		Args:    cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			file := env.secretFile()
+			file := cli.SecretFile(env)
 			if err := file.Locked(); err != nil {
 				return err
 			}
-			passphrase, err := env.readSecret(cmd.Context(), "Passphrase: ")
+			passphrase, err := readSecret(cmd.Context(), env, "Passphrase: ")
 			if err != nil {
 				return err
 			}
 			if err := file.Unlock(passphrase); err != nil {
 				return err
 			}
-			fmt.Fprintln(env.err, "The secrets are unlocked until you log out.")
+			fmt.Fprintln(env.Err, "The secrets are unlocked until you log out.")
 			return nil
 		},
 	}

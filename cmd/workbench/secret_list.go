@@ -8,10 +8,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/config"
 )
 
-func secretListCommand(env *environment) *cobra.Command {
+func secretListCommand(env *cli.Environment) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "list",
@@ -21,24 +23,24 @@ configuration names, with where they are and which servers get them. It prints
 no values, and asks neither the keychain nor the commands of the configuration.`,
 		Example: `  workbench secret list
   workbench secret list --json`,
-		Args: noArgs,
+		Args: cli.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			cfg, _, err := env.load()
+			cfg, _, err := env.Load()
 			if err != nil {
 				return err
 			}
-			list := env.listSecrets(cfg)
+			list := listSecrets(env, cfg)
 			if asJSON {
-				return printJSON(env.out, list)
+				return terminal.PrintJSON(env.Out, list)
 			}
-			t := table{head: []string{"NAME", "WHERE", "FOR"}}
+			t := terminal.Table{Head: []string{"NAME", "WHERE", "FOR"}}
 			for _, s := range list {
-				t.add(s.Name, s.Where, strings.Join(s.For, ", "))
+				t.Add(s.Name, s.Where, strings.Join(s.For, ", "))
 			}
-			if err := env.print(&t); err != nil {
+			if err := env.Print(&t); err != nil {
 				return err
 			}
-			_, err = fmt.Fprintln(env.out, count(len(list), "secret"))
+			_, err = fmt.Fprintln(env.Out, terminal.Count(len(list), "secret"))
 			return err
 		},
 	}
@@ -63,7 +65,7 @@ type shownSecret struct {
 }
 
 // listSecrets gathers what is known of secrets.
-func (e *environment) listSecrets(cfg *config.Config) []shownSecret {
+func listSecrets(e *cli.Environment, cfg *config.Config) []shownSecret {
 	all := make(map[string]*shownSecret)
 	add := func(kept, where string) *shownSecret {
 		if all[kept] == nil {
@@ -78,16 +80,16 @@ func (e *environment) listSecrets(cfg *config.Config) []shownSecret {
 	for name := range cfg.Secrets {
 		add(name, inCommand)
 	}
-	inside, err := e.secretFile().Names()
+	inside, err := cli.SecretFile(e).Names()
 	if err != nil {
-		fmt.Fprintf(e.err, "workbench: warning: the encrypted file: %v\n", err)
+		fmt.Fprintf(e.Err, "workbench: warning: the encrypted file: %v\n", err)
 	}
 	for _, name := range inside {
 		add(name, inFile)
 	}
-	kept, err := e.keychain().Names()
+	kept, err := cli.Keychain(e).Names()
 	if err != nil {
-		fmt.Fprintf(e.err, "workbench: warning: the names of the keychain's secrets: %v\n", err)
+		fmt.Fprintf(e.Err, "workbench: warning: the names of the keychain's secrets: %v\n", err)
 	}
 	for _, name := range kept {
 		add(name, inKeychain)
@@ -110,4 +112,17 @@ func (e *environment) listSecrets(cfg *config.Config) []shownSecret {
 		list = append(list, *all[name])
 	}
 	return list
+}
+
+// secretNames are those of the secrets that are kept, and that the configuration names.
+func secretNames(e *cli.Environment) (names []string) {
+	defer e.Quiet()()
+	cfg, _, err := e.Load()
+	if err != nil {
+		return nil
+	}
+	for _, s := range listSecrets(e, cfg) {
+		names = append(names, s.Name)
+	}
+	return names
 }

@@ -14,7 +14,7 @@ import (
 // seenServers is where it is kept what was seen of servers; nil if there is no
 // place for it.
 func (e *environment) seenServers(log zerolog.Logger) *catalogue.Catalogue {
-	dir, err := e.cacheDir()
+	dir, err := e.CacheDir()
 	if err != nil {
 		log.Debug().AnErr(logkey.Err, err).Msg("there is no place for the catalogue")
 		return nil
@@ -24,7 +24,7 @@ func (e *environment) seenServers(log zerolog.Logger) *catalogue.Catalogue {
 
 // tasks is where it is kept which server made which task; nil if there is no place for it.
 func (e *environment) tasks(log zerolog.Logger) *taskbook.Book {
-	dir, err := e.stateDir()
+	dir, err := e.StateDir()
 	if err != nil {
 		log.Debug().AnErr(logkey.Err, err).Msg("there is no place for tasks")
 		return nil
@@ -35,7 +35,7 @@ func (e *environment) tasks(log zerolog.Logger) *taskbook.Book {
 // seenClients is where it is kept what was seen of clients; nil if there is no place
 // for it.
 func (e *environment) seenClients(log zerolog.Logger) *habits.Memory {
-	dir, err := e.stateDir()
+	dir, err := e.StateDir()
 	if err != nil {
 		log.Debug().AnErr(logkey.Err, err).Msg("there is no place for what is seen of clients")
 		return nil

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
-	"strings"
 
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/lifetime"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/calls"
 	"github.com/mcp-workbench/workbench/internal/logkey"
@@ -42,17 +44,17 @@ workbench token create makes.`,
 		Example: `  workbench serve
   workbench serve --http 127.0.0.1:7777
   workbench serve --toolbox files --log-level debug --log-file workbench.log`,
-		Args: noArgs,
+		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := over.check(cmd); err != nil {
 				return err
 			}
 			switch {
-			case over.address != "" || !isTerminal(env.in):
+			case over.address != "" || !terminal.Is(env.In):
 			case cmd == cmd.Root():
 				return cmd.Help()
 			default:
-				fmt.Fprint(env.err, servedToNobody)
+				fmt.Fprint(env.Err, servedToNobody)
 			}
 			return serve(cmd, env, direct, &over)
 		},
@@ -70,16 +72,16 @@ For clients over HTTP: workbench serve --http 127.0.0.1:7777. Ctrl-D ends this.
 `
 
 func serve(cmd *cobra.Command, env *environment, direct string, over *httpFlags) error {
-	log, err := env.logger()
+	log, err := env.Logger()
 	if err != nil {
 		return err
 	}
-	cfg, from, err := env.loadBy((*config.Source).ParseUsable)
+	cfg, from, err := env.LoadBy((*config.Source).ParseUsable)
 	if err != nil {
 		return err
 	}
-	if cfg.Path == "" && cfg.Untrusted == nil && env.overlay == nil {
-		log.Info().Strs(logkey.Searched, from.places.Searched).Msg("no configuration found; serving the built-in one")
+	if cfg.Path == "" && cfg.Untrusted == nil && env.Overlay == nil {
+		log.Info().Strs(logkey.Searched, from.Places.Searched).Msg("no configuration found; serving the built-in one")
 	}
 	tellSources(log, cfg)
 	for _, problem := range cfg.Problems() {
@@ -91,7 +93,7 @@ func serve(cmd *cobra.Command, env *environment, direct string, over *httpFlags)
 	if cfg.Models.Problem != nil {
 		log.Warn().AnErr(logkey.Err, cfg.Models.Problem).Msg("the models cannot be asked")
 	}
-	tracer, stopTracing, err := tracing.Start(env.lookup, version(), log)
+	tracer, stopTracing, err := tracing.Start(env.Lookup, cli.Version(), log)
 	if err != nil {
 		// The variables are mostly meant for other programs.
 		log.Warn().AnErr(logkey.Err, err).Msg("there are no traces")
@@ -111,30 +113,30 @@ func serve(cmd *cobra.Command, env *environment, direct string, over *httpFlags)
 	if over.address != "" {
 		return serveHTTP(cmd.Context(), env, over, cfg, opts, reload, record)
 	}
-	opts.Trust = from.trustShown
+	opts.Trust = from.TrustShown
 	front, err := proxy.New(cfg, opts)
 	if err != nil {
-		return usageError{fmt.Errorf("--toolbox: %w", err)}
+		return cli.Usage(fmt.Errorf("--toolbox: %w", err))
 	}
 	defer front.Close()
 	defer env.tell(log, "", front, front.Guests(), reload.problem)()
 	defer reload.follow(together{record, env.hosts, front})()
-	in, out, restore := pollable(env.in, env.out)
+	in, out, restore := lifetime.Pollable(env.In, env.Out)
 	defer restore()
-	return stopped(wire.Serve(cmd.Context(), in, out, front, wire.ServeOptions{MaxMessage: cfg.MaxMessage, Ending: env.ending.begin}))
+	return lifetime.Stopped(wire.Serve(cmd.Context(), in, out, front, wire.ServeOptions{MaxMessage: cfg.MaxMessage, Ending: env.Ending.Begin}))
 }
 
 // frontOptions are what a front gets from this program.
 func (e *environment) frontOptions(cfg *config.Config, direct string, log zerolog.Logger) proxy.Options {
 	return proxy.Options{
-		Version:   version(),
+		Version:   cli.Version(),
 		Direct:    direct,
 		Toolbox:   e.toolboxOptions(cfg, log),
 		Calls:     calls.New(calls.Mode(cfg.Record.Mode)),
 		Clients:   e.seenClients(log),
 		Tasks:     e.tasks(log),
 		Approvals: e.approvals,
-		Results:   results.New(e.runtimeDirs()),
+		Results:   results.New(e.RuntimeDirs()),
 		Scripts:   e.scripts(),
 		Logger:    log,
 	}
@@ -144,12 +146,12 @@ func (e *environment) frontOptions(cfg *config.Config, direct string, log zerolo
 func (e *environment) toolboxOptions(cfg *config.Config, log zerolog.Logger) toolbox.Options {
 	return toolbox.Options{
 		MaxMessage: cfg.MaxMessage,
-		Environ:    e.environ,
-		Secret:     e.secret,
-		Sandboxes:  e.sandboxes(),
-		HTTP:       remote.Client(e.environ),
-		Logins:     e.logins(),
-		Spawn:      e.guard.Start,
+		Environ:    e.Environ,
+		Secret:     e.Secret,
+		Sandboxes:  sandboxes(e.Environment),
+		HTTP:       remote.Client(e.Environ),
+		Logins:     logins(e.Environment),
+		Spawn:      e.Guard.Start,
 		Turn:       e.turn(),
 		Masks:      e.masks,
 		Event:      logEvent(log),
@@ -169,7 +171,7 @@ func (e *environment) toolboxOptions(cfg *config.Config, log zerolog.Logger) too
 // turn limits how many workbenches of this user start one server at a time:
 // clients start theirs together, and each of these starts what it has open.
 func (e *environment) turn() func(context.Context, string) (func(), error) {
-	dirs := e.runtimeDirs()
+	dirs := e.RuntimeDirs()
 	if len(dirs) == 0 {
 		return nil
 	}
@@ -177,5 +179,29 @@ func (e *environment) turn() func(context.Context, string) (func(), error) {
 	return slots.New(filepath.Join(dirs[0], "starts"), atATime).Take
 }
 
-// join is for lists in sentences.
-func join(names []string) string { return strings.Join(names, ", ") }
+// logEvent writes a change of a server's state.
+func logEvent(log zerolog.Logger) func(toolbox.Event) {
+	return func(e toolbox.Event) {
+		ev := log.Info()
+		switch e.Status.State {
+		case toolbox.Starting, toolbox.Installing:
+			ev = log.Debug()
+		case toolbox.Backoff, toolbox.Open, toolbox.Failed, toolbox.NeedsLogin:
+			ev = log.Warn()
+		}
+		ev = ev.Str(logkey.Toolbox, e.Toolbox).Str(logkey.Server, e.Server)
+		if e.Status.PID != 0 {
+			ev = ev.Int(logkey.PID, e.Status.PID)
+		}
+		if e.Status.State == toolbox.Ready {
+			ev = ev.Dur(logkey.Dur, e.Took)
+		}
+		if e.Status.Starts > 1 {
+			ev = ev.Int(logkey.Attempt, e.Status.Starts)
+		}
+		if e.Status.Cause != nil {
+			ev = ev.AnErr(logkey.Err, e.Status.Cause)
+		}
+		ev.Msg("server " + string(e.Status.State))
+	}
+}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
@@ -21,14 +23,14 @@ const (
 
 // showStarting shows on a terminal how servers stand that are waited for, a line each, until the result is called, which takes
 // the lines away. Where standard error is no terminal it shows nothing.
-func (e *environment) showStarting(boxes []*toolbox.Toolbox, names []string) (stop func()) {
-	if !isTerminal(e.err) {
+func showStarting(e *cli.Environment, boxes []*toolbox.Toolbox, names []string) (stop func()) {
+	if !terminal.Is(e.Err) {
 		return func() {}
 	}
 	over, gone := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(gone)
-		drawStarting(e.err, serversNamed(boxes, names), over)
+		drawStarting(e.Err, serversNamed(boxes, names), over)
 	}()
 	return func() {
 		close(over)

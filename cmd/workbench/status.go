@@ -2,16 +2,19 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/internal/status"
 )
 
-func statusCommand(env *environment) *cobra.Command {
+func statusCommand(env *cli.Environment) *cobra.Command {
 	var asJSON, watching bool
 	cmd := &cobra.Command{
 		Use:   "status",
@@ -26,7 +29,7 @@ document, or, watching, one on a line at each change.`,
 		Example: `  workbench status
   workbench status --watch
   workbench status --json | jq '.workbenches[].sessions[].toolboxes[].servers[] | select(.state != "ready")'`,
-		Args: noArgs,
+		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if watching {
 				return watchStatus(cmd.Context(), env, asJSON)
@@ -40,11 +43,11 @@ document, or, watching, one on a line at each change.`,
 }
 
 // showStatus prints what all workbenches say now.
-func showStatus(ctx context.Context, env *environment, asJSON bool) error {
+func showStatus(ctx context.Context, env *cli.Environment, asJSON bool) error {
 	var all []status.Workbench
 	var mu sync.Mutex // of all and of what is printed
 	var asked sync.WaitGroup
-	for _, p := range status.Find(env.runtimeDirs()) {
+	for _, p := range status.Find(env.RuntimeDirs()) {
 		asked.Go(func() {
 			w, err := p.Get(ctx)
 			mu.Lock()
@@ -52,17 +55,17 @@ func showStatus(ctx context.Context, env *environment, asJSON bool) error {
 			switch {
 			case err == nil:
 				all = append(all, w)
-			case !isGone(err):
-				fmt.Fprintf(env.err, "workbench: warning: a workbench does not answer: %v\n", err)
+			case !errors.Is(err, status.ErrGone):
+				fmt.Fprintf(env.Err, "workbench: warning: a workbench does not answer: %v\n", err)
 			}
 		})
 	}
 	asked.Wait()
 	sortWorkbenches(all)
 	if asJSON {
-		return printJSON(env.out, statusJSON(all))
+		return terminal.PrintJSON(env.Out, statusJSON(all))
 	}
-	_, err := fmt.Fprint(env.out, env.picture(all))
+	_, err := fmt.Fprint(env.Out, picture(env, all))
 	return err
 }
 

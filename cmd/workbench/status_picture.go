@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/status"
 	"github.com/mcp-workbench/workbench/toolbox"
@@ -16,11 +18,11 @@ import (
 const pictureWidth = 80
 
 // picture shows workbenches to people.
-func (e *environment) picture(all []status.Workbench) string {
+func picture(e *cli.Environment, all []status.Workbench) string {
 	if len(all) == 0 {
 		return "no workbench is running for this user\n"
 	}
-	b := drawing{width: e.width(), paint: e.paint(e.out)}
+	b := drawing{width: e.Width(), paint: e.Paint(e.Out)}
 	for i := range all {
 		if i > 0 {
 			b.WriteString("\n")
@@ -33,7 +35,7 @@ func (e *environment) picture(all []status.Workbench) string {
 // drawing is the picture as it is made.
 type drawing struct {
 	strings.Builder
-	paint paint
+	paint terminal.Paint
 	width int // of the terminal; 0 if there is none
 }
 
@@ -42,7 +44,7 @@ func (b *drawing) text() int {
 	if b.width == 0 {
 		return pictureWidth
 	}
-	return min(max(b.width, leastText), pictureWidth)
+	return min(max(b.width, terminal.LeastText), pictureWidth)
 }
 
 func (b *drawing) workbench(w *status.Workbench) {
@@ -72,11 +74,11 @@ func (b *drawing) workbench(w *status.Workbench) {
 		b.WriteString("  no toolbox is open\n")
 		return
 	}
-	t := table{head: []string{"  STATE", "SERVER", "TOOLS", "CALLS", "FAILED", "NOW", "KEPT", "PID"}}
+	t := terminal.Table{Head: []string{"  STATE", "SERVER", "TOOLS", "CALLS", "FAILED", "NOW", "KEPT", "PID"}}
 	for _, g := range rows {
-		t.add("  "+g.stateText(), cut.Within(g.toolbox+"/"+g.server, 24), fmt.Sprint(g.worst.Tools), fmt.Sprint(g.calls.All()), fmt.Sprint(g.calls.Bad()), g.now(), bytesText(g.kept), g.pid())
+		t.Add("  "+g.stateText(), cut.Within(g.toolbox+"/"+g.server, 24), fmt.Sprint(g.worst.Tools), fmt.Sprint(g.calls.All()), fmt.Sprint(g.calls.Bad()), g.now(), terminal.Bytes(g.kept), g.pid())
 	}
-	b.WriteString(t.draw(b.width, b.paint))
+	b.WriteString(t.Draw(b.width, b.paint))
 	for _, g := range rows {
 		g.explain(b)
 	}
@@ -104,10 +106,10 @@ func clientLines(w *status.Workbench) []string {
 			name += ", toolbox " + s.Direct
 		}
 		if s.Unread > 0 {
-			name += ", has " + bytesText(s.Unread) + " to read"
+			name += ", has " + terminal.Bytes(s.Unread) + " to read"
 		}
 		if s.Kept.Refused > 0 {
-			name += ", " + bytesText(s.Kept.Bytes) + " kept: its account was full"
+			name += ", " + terminal.Bytes(s.Kept.Bytes) + " kept: its account was full"
 		}
 		counts[name]++
 	}
@@ -219,34 +221,26 @@ func (g *group) explain(b *drawing) {
 	if s.Advice == "" && len(s.Notes) == 0 && g.refused == 0 && g.dropped == 0 {
 		return // it is ready, or has nothing to do
 	}
-	fmt.Fprintf(b, "\n  %s/%s: %s for %s", g.toolbox, g.server, b.paint.state(s.State), age(s.Since))
+	fmt.Fprintf(b, "\n  %s/%s: %s for %s", g.toolbox, g.server, b.paint.State(s.State), age(s.Since))
 	if s.Next != nil && time.Until(*s.Next) > 0 {
 		fmt.Fprintf(b, ", tried again in %s", time.Until(*s.Next).Round(time.Second))
 	}
 	b.WriteString("\n")
 	if s.Cause != "" {
-		b.WriteString(wrap(g.cause(), "    ", b.text()))
+		b.WriteString(terminal.Wrap(g.cause(), "    ", b.text()))
 	}
 	for _, note := range s.Notes {
-		b.WriteString(wrap(note, "    ", b.text()))
+		b.WriteString(terminal.Wrap(note, "    ", b.text()))
 	}
 	if g.refused > 0 {
-		b.WriteString(wrap(fmt.Sprintf("no more was kept because of it %d times: its account was full", g.refused), "    ", b.text()))
+		b.WriteString(terminal.Wrap(fmt.Sprintf("no more was kept because of it %d times: its account was full", g.refused), "    ", b.text()))
 	}
 	if g.dropped > 0 {
-		b.WriteString(wrap(fmt.Sprintf("%d of its notifications were left out: the client did not keep up", g.dropped), "    ", b.text()))
+		b.WriteString(terminal.Wrap(fmt.Sprintf("%d of its notifications were left out: the client did not keep up", g.dropped), "    ", b.text()))
 	}
 	if s.Advice != "" {
-		b.WriteString("    ->" + strings.TrimPrefix(wrap(s.Advice, "       ", b.text()), "      "))
+		b.WriteString("    ->" + strings.TrimPrefix(terminal.Wrap(s.Advice, "       ", b.text()), "      "))
 	}
-}
-
-// bytesText is a number of bytes.
-func bytesText(n int64) string {
-	if n < 100_000 {
-		return fmt.Sprintf("%d kB", (n+999)/1000)
-	}
-	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
 }
 
 // age is the time since, in the two units that say most.

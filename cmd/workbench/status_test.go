@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/internal/status"
 )
 
@@ -44,7 +45,7 @@ func watched(t *testing.T, environ []string, args ...string) <-chan string {
 	read, write := io.Pipe()
 	ended := make(chan int, 1)
 	go func() {
-		code := run(ctx, append([]string{"status", "--watch"}, args...), streams{strings.NewReader(""), write, io.Discard}, environ)
+		code := run(ctx, append([]string{"status", "--watch"}, args...), cli.Streams{In: strings.NewReader(""), Out: write, Err: io.Discard}, environ)
 		_ = write.Close()
 		ended <- code
 	}()
@@ -57,7 +58,7 @@ func watched(t *testing.T, environ []string, args ...string) <-chan string {
 	}()
 	t.Cleanup(func() {
 		stop()
-		if code := <-ended; code != exitDone {
+		if code := <-ended; code != cli.ExitDone {
 			t.Errorf("status --watch ended with %d, want 0", code)
 		}
 	})
@@ -93,7 +94,7 @@ func TestStatus(t *testing.T) {
 	in, send := io.Pipe()
 	served := make(chan int, 1)
 	go func() {
-		served <- run(context.Background(), []string{"serve", "--log-level", "off"}, streams{in, io.Discard, io.Discard}, environ)
+		served <- run(context.Background(), []string{"serve", "--log-level", "off"}, cli.Streams{In: in, Out: io.Discard, Err: io.Discard}, environ)
 	}()
 	for _, msg := range []string{greeting, `{"jsonrpc":"2.0","method":"notifications/initialized"}`,
 		`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"workbench_open_toolbox","arguments":{"toolbox_name":"flows"}}}`,
@@ -136,7 +137,7 @@ func TestStatus(t *testing.T) {
 	}
 
 	var out bytes.Buffer
-	if code := run(t.Context(), []string{"status"}, streams{strings.NewReader(""), &out, io.Discard}, environ); code != exitDone {
+	if code := run(t.Context(), []string{"status"}, cli.Streams{In: strings.NewReader(""), Out: &out, Err: io.Discard}, environ); code != cli.ExitDone {
 		t.Errorf("status ended with %d, want 0", code)
 	}
 	if bad, good := strings.Index(out.String(), "failed"), strings.Index(out.String(), "ready"); bad < 0 || good < bad {
@@ -149,7 +150,7 @@ func TestStatus(t *testing.T) {
 	}
 
 	_ = send.Close()
-	if code := <-served; code != exitDone {
+	if code := <-served; code != cli.ExitDone {
 		t.Errorf("serve ended with %d, want 0", code)
 	}
 	until(t, lines, func(line string) bool { return strings.HasSuffix(line, " ended") })
@@ -171,11 +172,11 @@ func TestMetrics(t *testing.T) {
 		t.Errorf("without the token: got %d, want 401", got)
 	}
 	var token bytes.Buffer
-	if code := run(t.Context(), []string{"token"}, streams{strings.NewReader(""), &token, io.Discard}, environ); code != exitDone {
+	if code := run(t.Context(), []string{"token"}, cli.Streams{In: strings.NewReader(""), Out: &token, Err: io.Discard}, environ); code != cli.ExitDone {
 		t.Fatalf("workbench token ended with %d", code)
 	}
 	got, text := fetch(t, client, url, strings.TrimSpace(token.String()))
-	if got != http.StatusOK || !strings.Contains(text, fmt.Sprintf("workbench_info{version=%q} 1", version())) || !strings.Contains(text, "go_goroutines ") {
+	if got != http.StatusOK || !strings.Contains(text, fmt.Sprintf("workbench_info{version=%q} 1", cli.Version())) || !strings.Contains(text, "go_goroutines ") {
 		t.Errorf("got %d %.300s, want metrics of workbench and of the process", got, text)
 	}
 
@@ -242,14 +243,14 @@ func TestOutputUnread(t *testing.T) {
 	defer write.Close()
 	_ = read.Close()
 	var fault bytes.Buffer
-	if code := run(t.Context(), []string{"status"}, streams{strings.NewReader(""), write, &fault}, environ); code != exitFault || fault.Len() > 0 {
+	if code := run(t.Context(), []string{"status"}, cli.Streams{In: strings.NewReader(""), Out: write, Err: &fault}, environ); code != cli.ExitFault || fault.Len() > 0 {
 		t.Errorf("got the exit code %d and %q, want 1 and nothing", code, &fault)
 	}
 }
 
 // A file with a fault is seen where the state is.
 func TestPictureOfFaultyConfig(t *testing.T) {
-	got := new(environment).picture([]status.Workbench{{Since: time.Now(), ConfigProblem: "c.json:2:3: a fault\nc.json:4:1: another", Front: status.Front{Config: "c.json"}}})
+	got := picture(new(cli.Environment), []status.Workbench{{Since: time.Now(), ConfigProblem: "c.json:2:3: a fault\nc.json:4:1: another", Front: status.Front{Config: "c.json"}}})
 	if want := "  config  it has a fault, and the one before goes on: c.json:2:3: a fault\n"; !strings.Contains(got, want) {
 		t.Errorf("got %q, want a line %q", got, want)
 	}

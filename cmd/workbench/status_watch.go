@@ -3,12 +3,13 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"sync"
 	"time"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/internal/status"
 )
 
@@ -19,8 +20,6 @@ const findPeriod = time.Second
 // is one that does not answer.
 const firstLooks = 5
 
-func isGone(err error) bool { return errors.Is(err, status.ErrGone) }
-
 // news is what a watched workbench says; gone says that it has ended.
 type news struct {
 	path string
@@ -29,14 +28,14 @@ type news struct {
 }
 
 // watchStatus shows every change until ctx ends.
-func watchStatus(ctx context.Context, env *environment, asJSON bool) error {
-	show := lines(env.out)
+func watchStatus(ctx context.Context, env *cli.Environment, asJSON bool) error {
+	show := lines(env.Out)
 	switch {
 	case asJSON:
-		show = func(_ news, all []status.Workbench) error { return json.NewEncoder(env.out).Encode(statusJSON(all)) }
-	case isTerminal(env.out):
+		show = func(_ news, all []status.Workbench) error { return json.NewEncoder(env.Out).Encode(statusJSON(all)) }
+	case terminal.Is(env.Out):
 		show = func(_ news, all []status.Workbench) error {
-			_, err := fmt.Fprint(env.out, "\x1b[H\x1b[2J", env.picture(all)) // home, clear
+			_, err := fmt.Fprint(env.Out, "\x1b[H\x1b[2J", picture(env, all)) // home, clear
 			return err
 		}
 	}
@@ -47,7 +46,7 @@ func watchStatus(ctx context.Context, env *environment, asJSON bool) error {
 	defer cancel()
 	known := make(map[string]*status.Workbench) // nil before it said anything
 	find := func() {
-		for _, p := range status.Find(env.runtimeDirs()) {
+		for _, p := range status.Find(env.RuntimeDirs()) {
 			if _, ok := known[p.Path()]; !ok {
 				known[p.Path()] = nil
 				watchers.Go(func() { follow(ctx, p, changes) })

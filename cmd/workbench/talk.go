@@ -10,6 +10,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
@@ -80,14 +81,14 @@ func (e *environment) newTalk(ctx context.Context, workflow string, change func(
 	if err != nil {
 		return nil, err
 	}
-	log, err := e.logger()
+	log, err := e.Logger()
 	if err != nil {
 		return nil, err
 	}
 	if log.GetLevel() == zerolog.InfoLevel {
 		log = log.Level(zerolog.ErrorLevel) // what is printed says enough
 	}
-	cfg, err := e.loadOnce()
+	cfg, err := e.LoadOnce()
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +98,7 @@ func (e *environment) newTalk(ctx context.Context, workflow string, change func(
 	e.use(cfg, "", log)
 	t := new(talk)
 	if t.server, err = e.hosts.commands.Get(ctx, box.Servers[0].Commands); err != nil {
-		return nil, advised(err)
+		return nil, cli.Advised(err)
 	}
 	return t, t.begin(ctx)
 }

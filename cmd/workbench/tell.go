@@ -9,6 +9,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/internal/calls"
 	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/metrics"
@@ -32,7 +33,7 @@ func stateOf(url string, front teller, problem func() string) func() status.Work
 	began := time.Now()
 	dir, _ := os.Getwd() // that of no project is not known
 	return func() status.Workbench {
-		return status.Workbench{PID: os.Getpid(), Dir: dir, Version: version(), Since: began.Round(0), Address: url, RSS: status.RSS(), ConfigProblem: problem(), Front: front.Status()}
+		return status.Workbench{PID: os.Getpid(), Dir: dir, Version: cli.Version(), Since: began.Round(0), Address: url, RSS: status.RSS(), ConfigProblem: problem(), Front: front.Status()}
 	}
 }
 
@@ -48,10 +49,10 @@ func (e *environment) tell(log zerolog.Logger, url string, front teller, guests 
 		case <-ctx.Done():
 			return
 		}
-		ln, err := status.Listen(ctx, e.runtimeDirs())
+		ln, err := status.Listen(ctx, e.RuntimeDirs())
 		if err == nil {
 			err = status.Serve(ctx, ln, now, status.Answers{
-				Metrics:   metrics.Handler(version(), front.Status, front.TimeCalls),
+				Metrics:   metrics.Handler(cli.Version(), front.Status, front.TimeCalls),
 				Guests:    guests,
 				Approvals: e.approvals,
 				Calls:     front.Calls(),

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 )
 
 // screen is a pseudo terminal, and what was written to it.
@@ -58,7 +60,7 @@ func TestTerminals(t *testing.T) {
 	on := func(columns uint16, environ []string, args ...string) string {
 		t.Helper()
 		s := newScreen(t, columns)
-		if code := run(t.Context(), args, streams{strings.NewReader(""), s.slave, s.slave}, environ); code != exitDone {
+		if code := run(t.Context(), args, cli.Streams{In: strings.NewReader(""), Out: s.slave, Err: s.slave}, environ); code != cli.ExitDone {
 			t.Fatalf("workbench %q: got exit code %d and %s", args, code, s.text())
 		}
 		return s.text()
@@ -97,7 +99,7 @@ func TestTerminals(t *testing.T) {
 		}
 	}
 	var out bytes.Buffer
-	if run(t.Context(), []string{"check"}, streams{strings.NewReader(""), &out, &out}, environ); strings.Contains(out.String(), "\x1b") {
+	if run(t.Context(), []string{"check"}, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &out}, environ); strings.Contains(out.String(), "\x1b") {
 		t.Errorf("in a pipe: got %q, want no colours", &out)
 	}
 }

@@ -11,10 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/internal/openfile"
 )
 
-func tokenCommand(env *environment) *cobra.Command {
+func tokenCommand(env *cli.Environment) *cobra.Command {
 	var file string
 	cmd := &cobra.Command{
 		Use:   "token",
@@ -29,9 +30,9 @@ clients, which can be limited, end, and be taken back.`,
 		Example: `  workbench token
   curl -H "Authorization: Bearer $(workbench token)" http://127.0.0.1:7777/mcp
   workbench token create ci --toolbox dev --expires 30d`,
-		Args: noArgs,
+		Args: cli.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			path, err := env.tokenPath(file)
+			path, err := tokenPath(env, file)
 			if err != nil {
 				return err
 			}
@@ -39,7 +40,7 @@ clients, which can be limited, end, and be taken back.`,
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintln(env.out, token)
+			_, err = fmt.Fprintln(env.Out, token)
 			return err
 		},
 	}
@@ -49,13 +50,13 @@ clients, which can be limited, end, and be taken back.`,
 }
 
 // tokenPath is where the token is kept.
-func (e *environment) tokenPath(given string) (string, error) {
+func tokenPath(e *cli.Environment, given string) (string, error) {
 	if given != "" {
 		return given, nil
 	}
-	dir, err := e.stateDir()
+	dir, err := e.StateDir()
 	if err != nil {
-		return "", hinted{fmt.Errorf("there is no place for the token: %w", err), "name a file with --token-file"}
+		return "", cli.Hint(fmt.Errorf("there is no place for the token: %w", err), "name a file with --token-file")
 	}
 	return filepath.Join(dir, "token"), nil
 }
@@ -78,16 +79,16 @@ func loadToken(path string) (string, error) {
 func readToken(path string) (string, error) {
 	text, info, err := openfile.Read(path, 1<<10)
 	if errors.Is(err, fs.ErrPermission) {
-		return "", hinted{fmt.Errorf("the token cannot be read: %w", err), "the file must belong to this user; or name another with --token-file"}
+		return "", cli.Hint(fmt.Errorf("the token cannot be read: %w", err), "the file must belong to this user; or name another with --token-file")
 	} else if err != nil {
 		return "", err
 	}
 	if !openfile.Private(info) {
-		return "", hinted{fmt.Errorf("others can read the token file %s (%04o)", path, info.Mode().Perm()), fmt.Sprintf("chmod 600 %s; if others may have read it, delete it for a new one", path)}
+		return "", cli.Hint(fmt.Errorf("others can read the token file %s (%04o)", path, info.Mode().Perm()), fmt.Sprintf("chmod 600 %s; if others may have read it, delete it for a new one", path))
 	}
 	token := strings.TrimSpace(string(text))
 	if len(token) < minToken || len(token) > 512 || strings.ContainsFunc(token, func(c rune) bool { return c <= ' ' || c > '~' }) {
-		return "", hinted{fmt.Errorf("the token file %s does not hold a token of %d to 512 visible ASCII characters", path, minToken), "delete it for a new one"}
+		return "", cli.Hint(fmt.Errorf("the token file %s does not hold a token of %d to 512 visible ASCII characters", path, minToken), "delete it for a new one")
 	}
 	return token, nil
 }

@@ -13,6 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/nearest"
 	"github.com/mcp-workbench/workbench/internal/tokens"
@@ -24,7 +26,7 @@ type createdToken struct {
 	Token string `json:"token"`
 }
 
-func tokenCreateCommand(env *environment) *cobra.Command {
+func tokenCreateCommand(env *cli.Environment) *cobra.Command {
 	var (
 		user, expires string
 		toolboxes     []string
@@ -44,7 +46,7 @@ there are no other toolboxes than these for the client. --admin lets it act for
 other users and read /metrics.`,
 		Example: `  workbench token create laptop --user ada
   workbench token create ci --toolbox dev --toolbox docs --expires 30d`,
-		Args: between(1, 1),
+		Args: cli.Between(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			t := tokens.Token{Name: args[0], Principal: user, Toolboxes: toolboxes, Admin: admin}
 			if user == "" {
@@ -54,31 +56,31 @@ other users and read /metrics.`,
 			if t.Expires, err = expiry(expires, time.Now()); err != nil {
 				return err
 			}
-			if err := env.checkToken(&t); err != nil {
+			if err := checkToken(env, &t); err != nil {
 				return err
 			}
-			path, err := env.tokensPath()
+			path, err := tokensPath(env)
 			if err != nil {
 				return err
 			}
 			secret, err := tokens.Open(path).Create(cmd.Context(), t)
 			if errors.Is(err, tokens.ErrExists) {
-				return hinted{err, "give another name, or remove that one: workbench token revoke " + t.Name}
+				return cli.Hint(err, "give another name, or remove that one: workbench token revoke "+t.Name)
 			} else if err != nil {
 				return err
 			}
 			if asJSON {
-				return printJSON(env.out, createdToken{showTokens([]tokens.Token{t})[0], secret})
+				return terminal.PrintJSON(env.Out, createdToken{showTokens([]tokens.Token{t})[0], secret})
 			}
-			fmt.Fprintf(env.err, "The token of %s, which %s. It is not shown again.\n", foreign.NewText(t.Principal), ends(t.Expires))
-			_, err = fmt.Fprintln(env.out, secret)
+			fmt.Fprintf(env.Err, "The token of %s, which %s. It is not shown again.\n", foreign.NewText(t.Principal), ends(t.Expires))
+			_, err = fmt.Fprintln(env.Out, secret)
 			return err
 		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&user, "user", "", "the `user` that requests are made for (default: NAME)")
 	f.StringSliceVar(&toolboxes, "toolbox", nil, "a `toolbox` that the token is for; may be given more than once (default: all)")
-	offerFlag(cmd, "toolbox", env.offerEach(env.toolboxNames))
+	cli.OfferFlag(cmd, "toolbox", cli.OfferEach(env.ToolboxNames))
 	f.BoolVar(&admin, "admin", false, "let it act for other users and read /metrics")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object with the token and what it is for")
 	f.StringVar(&expires, "expires", "90d", "when it ends: after a `time` like 12h or 30d, or never")
@@ -86,28 +88,28 @@ other users and read /metrics.`,
 }
 
 // tokensPath is where the tokens of clients are kept.
-func (e *environment) tokensPath() (string, error) {
-	dir, err := e.stateDir()
+func tokensPath(e *cli.Environment) (string, error) {
+	dir, err := e.StateDir()
 	if err != nil {
-		return "", hinted{fmt.Errorf("there is no place for tokens: %w", err), "set XDG_STATE_HOME to an absolute path"}
+		return "", cli.Hint(fmt.Errorf("there is no place for tokens: %w", err), "set XDG_STATE_HOME to an absolute path")
 	}
 	return filepath.Join(dir, "tokens.json"), nil
 }
 
 // checkToken refuses what a token should not be made with.
-func (e *environment) checkToken(t *tokens.Token) error {
+func checkToken(e *cli.Environment, t *tokens.Token) error {
 	if !regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`).MatchString(t.Name) {
-		return usageError{hinted{fmt.Errorf("%q is not a name for a token", t.Name), "want at most 64 letters, digits, dots, hyphens and underscores, as in ci-runner"}}
+		return cli.Usage(cli.Hint(fmt.Errorf("%q is not a name for a token", t.Name), "want at most 64 letters, digits, dots, hyphens and underscores, as in ci-runner"))
 	}
 	if len(t.Principal) > 512 || !utf8.ValidString(t.Principal) || foreign.NewText(t.Principal).String() != t.Principal {
-		return usageError{hinted{fmt.Errorf("--user: %q is not a name for a user", t.Principal), "want at most 512 bytes without control characters"}}
+		return cli.Usage(cli.Hint(fmt.Errorf("--user: %q is not a name for a user", t.Principal), "want at most 512 bytes without control characters"))
 	}
-	cfg, _, err := e.load()
+	cfg, _, err := e.Load()
 	if err != nil {
 		return err
 	}
 	if issuer := cfg.HTTP.JWT.Issuer; issuer != "" && strings.HasSuffix(t.Principal, "@"+issuer) {
-		return usageError{hinted{fmt.Errorf("--user: %q is a user of the issuer in the configuration, who alone gives out tokens for those", t.Principal), "give another name"}}
+		return cli.Usage(cli.Hint(fmt.Errorf("--user: %q is a user of the issuer in the configuration, who alone gives out tokens for those", t.Principal), "give another name"))
 	}
 	var known []string
 	for _, box := range cfg.Toolboxes {
@@ -119,7 +121,7 @@ func (e *environment) checkToken(t *tokens.Token) error {
 			if near := nearest.Names(name, known, 1); near != nil {
 				hint = fmt.Sprintf("did you mean %q?", near[0])
 			}
-			return usageError{hinted{fmt.Errorf("--toolbox: there is no toolbox %q", name), hint}}
+			return cli.Usage(cli.Hint(fmt.Errorf("--toolbox: there is no toolbox %q", name), hint))
 		}
 	}
 	return nil
@@ -140,7 +142,7 @@ func expiry(text string, now time.Time) (time.Time, error) {
 		}
 	}
 	if err != nil || d <= 0 {
-		return time.Time{}, usageError{hinted{fmt.Errorf("--expires: %q is no time from now", text), "want a number of days or hours, as in 30d or 12h, or never"}}
+		return time.Time{}, cli.Usage(cli.Hint(fmt.Errorf("--expires: %q is no time from now", text), "want a number of days or hours, as in 30d or 12h, or never"))
 	}
 	return now.Add(d).UTC().Truncate(time.Second), nil
 }

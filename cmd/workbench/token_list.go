@@ -3,16 +3,19 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/nearest"
 	"github.com/mcp-workbench/workbench/internal/tokens"
 )
 
-func tokenListCommand(env *environment) *cobra.Command {
+func tokenListCommand(env *cli.Environment) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "list",
@@ -21,9 +24,9 @@ func tokenListCommand(env *environment) *cobra.Command {
 what they are for. The tokens themselves are not kept.`,
 		Example: `  workbench token list
   workbench token list --json`,
-		Args: noArgs,
+		Args: cli.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			path, err := env.tokensPath()
+			path, err := tokensPath(env)
 			if err != nil {
 				return err
 			}
@@ -32,7 +35,7 @@ what they are for. The tokens themselves are not kept.`,
 				return err
 			}
 			if asJSON {
-				return printJSON(env.out, showTokens(list))
+				return terminal.PrintJSON(env.Out, showTokens(list))
 			}
 			return printTokens(env, list, time.Now())
 		},
@@ -59,12 +62,12 @@ func showTokens(list []tokens.Token) []shownToken {
 	return shown
 }
 
-func printTokens(env *environment, list []tokens.Token, now time.Time) error {
-	table := table{head: []string{"NAME", "USER", "TOOLBOXES", "CREATED", "EXPIRES"}}
+func printTokens(env *cli.Environment, list []tokens.Token, now time.Time) error {
+	table := terminal.Table{Head: []string{"NAME", "USER", "TOOLBOXES", "CREATED", "EXPIRES"}}
 	for _, t := range list {
 		boxes, expires := "all", "never"
 		if t.Toolboxes != nil {
-			boxes = join(t.Toolboxes)
+			boxes = strings.Join(t.Toolboxes, ", ")
 		}
 		if !t.Expires.IsZero() {
 			if expires = t.Expires.Format(time.DateOnly); !now.Before(t.Expires) {
@@ -75,16 +78,16 @@ func printTokens(env *environment, list []tokens.Token, now time.Time) error {
 		if t.Admin {
 			user += " (admin)"
 		}
-		table.add(foreign.NewName(t.Name).String(), user, foreign.NewText(boxes).String(), t.Created.Format(time.DateOnly), expires)
+		table.Add(foreign.NewName(t.Name).String(), user, foreign.NewText(boxes).String(), t.Created.Format(time.DateOnly), expires)
 	}
-	if err := env.print(&table); err != nil {
+	if err := env.Print(&table); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(env.out, count(len(list), "token"))
+	_, err := fmt.Fprintln(env.Out, terminal.Count(len(list), "token"))
 	return err
 }
 
-func tokenRevokeCommand(env *environment) *cobra.Command {
+func tokenRevokeCommand(env *cli.Environment) *cobra.Command {
 	return &cobra.Command{
 		Use:   "revoke NAME...",
 		Short: "Take tokens back",
@@ -92,9 +95,9 @@ func tokenRevokeCommand(env *environment) *cobra.Command {
 that is running refuses them within a second, and ends the streams that are
 listened to with them within 15 s. Calls that are under way are finished.`,
 		Example: `  workbench token revoke ci`,
-		Args:    between(1, -1),
-		ValidArgsFunction: env.offer(func() (names []string) {
-			path, err := env.tokensPath()
+		Args:    cli.Between(1, -1),
+		ValidArgsFunction: cli.Offer(func() (names []string) {
+			path, err := tokensPath(env)
 			if err != nil {
 				return nil
 			}
@@ -105,18 +108,18 @@ listened to with them within 15 s. Calls that are under way are finished.`,
 			return names
 		}),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			path, err := env.tokensPath()
+			path, err := tokensPath(env)
 			if err != nil {
 				return err
 			}
 			f := tokens.Open(path)
 			err = f.Revoke(cmd.Context(), args...)
 			if errors.Is(err, tokens.ErrNotFound) {
-				return hinted{err, tokenHint(f, args)}
+				return cli.Hint(err, tokenHint(f, args))
 			} else if err != nil {
 				return err
 			}
-			fmt.Fprintf(env.err, "%s revoked\n", count(len(args), "token"))
+			fmt.Fprintf(env.Err, "%s revoked\n", terminal.Count(len(args), "token"))
 			return nil
 		},
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/lock"
@@ -40,9 +41,9 @@ was never seen.`,
   workbench tools workflows --json
   workbench tools workflows/workflow/workflow_begin
   workbench tools --offline`,
-		Args: between(0, 1),
-		ValidArgsFunction: env.offer(func() []string {
-			return append(env.toolboxNames(), env.itemNames(toolbox.Tools)...)
+		Args: cli.Between(0, 1),
+		ValidArgsFunction: cli.Offer(func() []string {
+			return append(env.ToolboxNames(), env.itemNames(toolbox.Tools)...)
 		}),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return listTools(cmd.Context(), env, args, asJSON, offline)
@@ -64,7 +65,7 @@ func (e *environment) boxes(edited edit, names []string) (boxes []*toolbox.Toolb
 
 // boxesFor is boxes whose servers are told of a client.
 func (e *environment) boxesFor(client toolbox.Client, edited edit, names []string) (boxes []*toolbox.Toolbox, cfg *config.Config, log zerolog.Logger, err error) {
-	log, err = e.logger()
+	log, err = e.Logger()
 	if err != nil {
 		return nil, nil, log, err
 	}
@@ -72,7 +73,7 @@ func (e *environment) boxesFor(client toolbox.Client, edited edit, names []strin
 		// What the command prints says enough of servers that come, go and fail.
 		log = log.Level(zerolog.ErrorLevel)
 	}
-	if cfg, err = e.loadOnce(); err != nil {
+	if cfg, err = e.LoadOnce(); err != nil {
 		return nil, nil, log, err
 	}
 	e.use(cfg, "", log)
@@ -90,7 +91,7 @@ func (e *environment) boxesFor(client toolbox.Client, edited edit, names []strin
 		}
 	}
 	if len(boxes) < len(names) {
-		return nil, nil, log, unknownToolbox(cfg, names[0])
+		return nil, nil, log, cli.UnknownToolbox(cfg, names[0])
 	}
 	return boxes, cfg, log, nil
 }
@@ -118,7 +119,7 @@ func (e *environment) startBoxes(ctx context.Context, boxes []*toolbox.Toolbox, 
 	for _, b := range boxes {
 		all.Go(func() error { return b.Start(ctx, servers...) })
 	}
-	shown := e.showStarting(boxes, servers)
+	shown := showStarting(e.Environment, boxes, servers)
 	err = all.Wait()
 	shown()
 	if err != nil {
@@ -152,19 +153,6 @@ func (e *environment) recallBoxes(_ context.Context, edited edit, names ...strin
 	return boxes, func() {}, nil
 }
 
-func unknownToolbox(cfg *config.Config, name string) error {
-	return advised(cfg.UnknownToolbox(name))
-}
-
-// advised adds to an error about a toolbox that is not there which there are.
-func advised(err error) error {
-	var unknown *config.UnknownToolboxError
-	if errors.As(err, &unknown) {
-		return usageError{hinted{err, unknown.Hint()}}
-	}
-	return err
-}
-
 func listTools(ctx context.Context, env *environment, names []string, asJSON, offline bool) error {
 	if len(names) == 1 && env.isTool(names[0]) {
 		return showTool(ctx, env, names[0], asJSON, offline)
@@ -184,23 +172,23 @@ func listTools(ctx context.Context, env *environment, names []string, asJSON, of
 		for _, s := range b.Servers() {
 			if err := missing(b, s, offline); err != nil {
 				failed = true
-				fmt.Fprintf(env.err, "workbench: error: %v\n", err)
+				fmt.Fprintf(env.Err, "workbench: error: %v\n", err)
 			}
 			if n := len(s.Held(toolbox.Tools)); n > 0 {
-				fmt.Fprintf(env.err, "workbench: warning: server %q of toolbox %q: %s held back; workbench lock --diff %s says why\n", s.Name, b.Name, countVerb(n, "tool is", "tools are"), lock.Word(b.Name))
+				fmt.Fprintf(env.Err, "workbench: warning: server %q of toolbox %q: %s held back; workbench lock --diff %s says why\n", s.Name, b.Name, terminal.CountVerb(n, "tool is", "tools are"), lock.Word(b.Name))
 			}
 			enabled = enabled || s.Status().State != toolbox.Disabled
 			list.servers = append(list.servers, s)
 		}
 	}
 	if !enabled {
-		fmt.Fprintln(env.err, "workbench: warning: there is no server that is not disabled\nworkbench: hint: workbench enable TOOLBOX/SERVER enables one")
+		fmt.Fprintln(env.Err, "workbench: warning: there is no server that is not disabled\nworkbench: hint: workbench enable TOOLBOX/SERVER enables one")
 	}
 	if err := list.print(env, asJSON); err != nil {
 		return err
 	}
 	if failed {
-		return silentError{exitFault}
+		return cli.SilentError(cli.ExitFault)
 	}
 	return nil
 }
@@ -249,12 +237,12 @@ func (l *toolList) print(env *environment, asJSON bool) error {
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintln(env.out, string(foreign.JSON(out)))
+		_, err = fmt.Fprintln(env.Out, string(foreign.JSON(out)))
 		return err
 	}
-	t := table{most: plainText, head: []string{"TOOLBOX", "SERVER", "TOOL", "DESCRIPTION"}}
+	t := terminal.Table{Most: terminal.PlainText, Head: []string{"TOOLBOX", "SERVER", "TOOL", "DESCRIPTION"}}
 	if l.seen {
-		t.head = slices.Insert(t.head, 3, "SEEN")
+		t.Head = slices.Insert(t.Head, 3, "SEEN")
 	}
 	for _, s := range l.servers {
 		for _, it := range s.Items(toolbox.Tools) {
@@ -262,10 +250,10 @@ func (l *toolList) print(env *environment, asJSON bool) error {
 			if l.seen {
 				row = slices.Insert(row, 3, s.Status().LastSeen())
 			}
-			t.add(row...)
+			t.Add(row...)
 		}
 	}
-	return env.print(&t)
+	return env.Print(&t)
 }
 
 // located is a tool's definition with the toolbox and server it comes from, and
@@ -288,4 +276,21 @@ func summary(it toolbox.Item) string {
 	text, _ := wire.Unquote(it.Raw[span.Start:span.End])
 	line, _, _ := strings.Cut(foreign.NewLines(strings.TrimSpace(text)).String(), "\n")
 	return line
+}
+
+// itemNames are the full names of what was seen of the servers.
+func (e *environment) itemNames(k toolbox.Kind) (names []string) {
+	boxes, _, _, err := e.boxes(nil, nil)
+	if err != nil {
+		return nil
+	}
+	toolbox.Recall(boxes...)
+	for _, b := range boxes {
+		for _, s := range b.Servers() {
+			for _, it := range s.Items(k) {
+				names = append(names, s.Toolbox+"/"+s.Name+"/"+it.Key.String())
+			}
+		}
+	}
+	return names
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/jsontype"
 	"github.com/mcp-workbench/workbench/internal/wire"
@@ -37,7 +39,7 @@ func showTool(ctx context.Context, env *environment, name string, asJSON, offlin
 	if asJSON {
 		return env.printWhole(located(it, offline))
 	}
-	_, err = fmt.Fprint(env.out, toolPage(it, env.textWidth()))
+	_, err = fmt.Fprint(env.Out, toolPage(it, cli.TextWidth(env.Environment)))
 	return err
 }
 
@@ -52,7 +54,7 @@ func toolPage(it toolbox.Item, width int) string {
 	}
 	fmt.Fprintf(&b, "agents see it as %s\n", toolbox.ExposedName(it.Server.Toolbox, it.Server.Name, it.Key.Verbatim()))
 	if text := foreign.NewLines(strings.TrimSpace(def.Description)).String(); text != "" {
-		fmt.Fprintf(&b, "\n%s", wrap(text, "", width))
+		fmt.Fprintf(&b, "\n%s", terminal.Wrap(text, "", width))
 	}
 	var schema map[string]any
 	_ = json.Unmarshal(def.InputSchema, &schema)
@@ -89,7 +91,7 @@ func toolPage(it toolbox.Item, width int) string {
 		}
 		fmt.Fprintf(&b, "  %s  %s\n", foreign.NewName(name), foreign.NewText(notes))
 		if text, _ := p["description"].(string); text != "" {
-			b.WriteString(wrap(foreign.NewLines(strings.TrimSpace(text)).String(), "      ", width))
+			b.WriteString(terminal.Wrap(foreign.NewLines(strings.TrimSpace(text)).String(), "      ", width))
 		}
 	}
 	fmt.Fprintf(&b, "\n%s\n", call)

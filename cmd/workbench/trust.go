@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,11 +12,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 )
 
-func trustCommand(env *environment) *cobra.Command {
+func trustCommand(env *cli.Environment) *cobra.Command {
 	var list, yes, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "trust [DIR]",
@@ -34,13 +35,13 @@ it is asked for again, with what has changed.`,
 		Example: `  workbench trust              # the project of this folder
   workbench trust ~/src/app
   workbench trust --list`,
-		Args: between(0, 1),
+		Args: cli.Between(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case asJSON && !list:
-				return usageError{hinted{errors.New("--json is for --list"), "workbench trust --list --json"}}
+				return cli.Usage(cli.Hint(errors.New("--json is for --list"), "workbench trust --list --json"))
 			case list && len(args) > 0:
-				return usageError{hinted{errors.New("--list shows all that is trusted"), "leave DIR out"}}
+				return cli.Usage(cli.Hint(errors.New("--list shows all that is trusted"), "leave DIR out"))
 			case list:
 				return listTrusted(env, asJSON)
 			}
@@ -53,7 +54,7 @@ it is asked for again, with what has changed.`,
 	return cmd
 }
 
-func untrustCommand(env *environment) *cobra.Command {
+func untrustCommand(env *cli.Environment) *cobra.Command {
 	return &cobra.Command{
 		Use:   "untrust [DIR]",
 		Short: "Have the configuration of a project used no longer",
@@ -61,7 +62,7 @@ func untrustCommand(env *environment) *cobra.Command {
 project's servers at once.`,
 		Example: `  workbench untrust
   workbench untrust ~/src/app`,
-		Args: between(0, 1),
+		Args: cli.Between(0, 1),
 		RunE: func(_ *cobra.Command, args []string) error { return untrustProject(env, folderOf(args)) },
 	}
 }
@@ -82,8 +83,9 @@ func projectFile(named string) (path string, searched []string, err error) {
 	}
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
 		if filepath.Base(dir) != config.FileName {
-			return "", nil, usageError{hinted{fmt.Errorf("%s is no folder of a project", named),
-				"a project's file is called " + config.FileName + "; one of another name is used with --config, and needs no trust"}}
+			return "", nil, cli.Usage(cli.Hint(fmt.Errorf("%s is no folder of a project", named),
+				"a project's file is called "+config.FileName+"; one of another name is used with --config, and needs no trust"))
+
 		}
 		dir = filepath.Dir(dir)
 	}
@@ -91,40 +93,40 @@ func projectFile(named string) (path string, searched []string, err error) {
 	return path, searched, nil
 }
 
-func trustProject(ctx context.Context, env *environment, named string, yes bool) error {
+func trustProject(ctx context.Context, env *cli.Environment, named string, yes bool) error {
 	path, searched, err := projectFile(named)
 	switch {
 	case err != nil:
 		return err
 	case path == "":
-		return hinted{fmt.Errorf("there is no configuration to trust (looked for %s)", join(searched)), "name the folder of the project"}
+		return cli.Hint(fmt.Errorf("there is no configuration to trust (looked for %s)", strings.Join(searched, ", ")), "name the folder of the project")
 	}
-	store, err := env.trusted()
+	store, err := cli.TrustStore(env)
 	if err != nil {
 		return err
 	}
-	src, entry, why := (&sources{env: env}).judge(path)
+	src, entry, why := cli.Judge(env, path)
 	if why == "" {
-		fmt.Fprintf(env.out, "%s is trusted as it is, since %s\n", shown(path), entry.Since.Format(time.DateOnly))
+		fmt.Fprintf(env.Out, "%s is trusted as it is, since %s\n", cli.Shown(path), entry.Since.Format(time.DateOnly))
 		return nil
 	}
 	if src == nil {
-		return fmt.Errorf("%s cannot be trusted: %s", shown(path), why)
+		return fmt.Errorf("%s cannot be trusted: %s", cli.Shown(path), why)
 	}
-	u := describe(path, src, entry, why)
-	if _, err := src.ParseUsable(env.lookup); err != nil {
-		return hinted{fmt.Errorf("%s cannot be trusted before it is mended: %w", shown(path), err), "workbench check lists all that is wrong"}
+	u := cli.Describe(path, src, entry, why)
+	if _, err := src.ParseUsable(env.Lookup); err != nil {
+		return cli.Hint(fmt.Errorf("%s cannot be trusted before it is mended: %w", cli.Shown(path), err), "workbench check lists all that is wrong")
 	}
-	fmt.Fprintf(env.out, "%s\n%s", shown(path), explained(u))
+	fmt.Fprintf(env.Out, "%s\n%s", cli.Shown(path), explained(u))
 	if !yes {
-		if err := env.agreed(ctx, "Have it used?"); err != nil {
+		if err := env.Agreed(ctx, "Have it used?"); err != nil {
 			return err
 		}
 	}
-	if err := keepTrust(store, u); err != nil {
+	if err := cli.KeepTrust(store, u); err != nil {
 		return err
 	}
-	fmt.Fprintln(env.out, "trusted, as long as it is not changed")
+	fmt.Fprintln(env.Out, "trusted, as long as it is not changed")
 	return nil
 }
 
@@ -142,46 +144,8 @@ func explained(u *config.Untrusted) string {
 	return what + "\n  " + strings.Join(lines, "\n  ") + "\n"
 }
 
-// agreed asks the person at the terminal; any other answer than yes is an error.
-func (e *environment) agreed(ctx context.Context, question string) error {
-	if !isTerminal(e.in) {
-		return usageError{hinted{errors.New("nobody can be asked: standard input is no terminal"), "read what is shown above, then add --yes"}}
-	}
-	yes, err := e.asked(ctx, question)
-	if err == nil && !yes {
-		err = errors.New("not agreed; nothing was changed")
-	}
-	return err
-}
-
-// asked asks the person at the terminal. Nobody waits for an answer after ctx.
-func (e *environment) asked(ctx context.Context, question string) (yes bool, err error) {
-	fmt.Fprintf(e.out, "%s [y/N] ", question)
-	answer := make(chan string, 1)
-	go func() { answer <- readLine(e.in) }()
-	select {
-	case <-ctx.Done():
-		return false, context.Cause(ctx)
-	case text := <-answer:
-		text = strings.ToLower(strings.TrimSpace(text))
-		return text == "y" || text == "yes", nil
-	}
-}
-
-// readLine reads to the end of a line and no further: the next question is answered by the next line.
-func readLine(in io.Reader) string {
-	var line []byte
-	for b := make([]byte, 1); len(line) < 1000; {
-		if n, err := in.Read(b); n == 0 || err != nil || b[0] == '\n' {
-			break
-		}
-		line = append(line, b[0])
-	}
-	return string(line)
-}
-
-func untrustProject(env *environment, named string) error {
-	store, err := env.trusted()
+func untrustProject(env *cli.Environment, named string) error {
+	store, err := cli.TrustStore(env)
 	if err != nil {
 		return err
 	}
@@ -194,15 +158,15 @@ func untrustProject(env *environment, named string) error {
 	}
 	_, trusted, err := store.Get(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		fmt.Fprintf(env.err, "workbench: warning: %v\n", err)
+		fmt.Fprintf(env.Err, "workbench: warning: %v\n", err)
 	}
 	if err == nil && !trusted {
-		return hinted{fmt.Errorf("%s is not trusted", shown(path)), "workbench trust --list shows what is"}
+		return cli.Hint(fmt.Errorf("%s is not trusted", cli.Shown(path)), "workbench trust --list shows what is")
 	}
 	if _, err := store.Remove(path); err != nil {
 		return err
 	}
-	fmt.Fprintf(env.out, "%s is used no longer\n", shown(path))
+	fmt.Fprintf(env.Out, "%s is used no longer\n", cli.Shown(path))
 	return nil
 }
 
@@ -214,8 +178,8 @@ type trustedFile struct {
 	Why   string    `json:"why,omitempty"` // it is not used
 }
 
-func listTrusted(env *environment, asJSON bool) error {
-	store, err := env.trusted()
+func listTrusted(env *cli.Environment, asJSON bool) error {
+	store, err := cli.TrustStore(env)
 	if err != nil {
 		return err
 	}
@@ -223,7 +187,7 @@ func listTrusted(env *environment, asJSON bool) error {
 	list := []trustedFile{}
 	for _, e := range all {
 		state := "as it is"
-		_, now, why := (&sources{env: env}).judge(e.Path)
+		_, now, why := cli.Judge(env, e.Path)
 		if asJSON {
 			list = append(list, trustedFile{e.Path, e.Since, why == "", why})
 			continue
@@ -234,13 +198,10 @@ func listTrusted(env *environment, asJSON bool) error {
 		case why != "":
 			state = why
 		}
-		fmt.Fprintf(env.out, "%s  %s  %s\n", e.Since.Format(time.DateOnly), shown(e.Path), foreign.NewText(state))
+		fmt.Fprintf(env.Out, "%s  %s  %s\n", e.Since.Format(time.DateOnly), cli.Shown(e.Path), foreign.NewText(state))
 	}
 	if asJSON {
-		err = errors.Join(err, printJSON(env.out, list))
+		err = errors.Join(err, terminal.PrintJSON(env.Out, list))
 	}
 	return err
 }
-
-// shown is a path as a terminal may show it.
-func shown(path string) string { return foreign.NewText(path).String() }

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/internal/trust"
 )
 
@@ -82,7 +83,7 @@ const harmless = `{"toolboxes": {"plain": {"mcpServers": {"w": {"builtin": "work
 // works runs a command where the victim is.
 func (v *victim) works(args ...string) (code int, out string) {
 	var both syncBuffer
-	code = run(v.t.Context(), args, streams{strings.NewReader(""), &both, &both}, v.environ)
+	code = run(v.t.Context(), args, cli.Streams{In: strings.NewReader(""), Out: &both, Err: &both}, v.environ)
 	return code, both.String()
 }
 
@@ -108,7 +109,7 @@ const session = greeting + `
 // serves has workbench serve that client until all is answered.
 func (v *victim) serves(args ...string) (out string) {
 	var answers, fault syncBuffer
-	run(v.t.Context(), append([]string{"serve", "--log-level", "warn"}, args...), streams{strings.NewReader(session), &answers, &fault}, v.environ)
+	run(v.t.Context(), append([]string{"serve", "--log-level", "warn"}, args...), cli.Streams{In: strings.NewReader(session), Out: &answers, Err: &fault}, v.environ)
 	return answers.String() + fault.String()
 }
 
@@ -143,7 +144,7 @@ func edited(name, text string, change func(v *victim, path string)) attack {
 	}}
 }
 
-func cli(args ...string) attack {
+func calling(args ...string) attack {
 	return attack{name: "workbench " + strings.Join(args, " "), make: func(v *victim) { v.write("repo/workbench-config.json", v.evil()) },
 		then: func(v *victim) { v.works(args...) }}
 }
@@ -340,9 +341,9 @@ func attacks() []attack {
 		beside("a toolbox of the name of the user's", "dev"),
 		beside("a toolbox of that name in another case", "DEV"),
 		// What else reads a configuration.
-		cli("tools"), cli("tools", "evil"), cli("call", "evil/x/y"), cli("find", "anything"), cli("index"),
-		cli("lock"), cli("check"), cli("doctor", "--fix"), cli("status"), cli("workflow", "list"), cli("login", "evil/x"),
-		cli("commands", "check", "evil/x"), cli("serve", "--toolbox", "evil"), cli("trust", "--list"),
+		calling("tools"), calling("tools", "evil"), calling("call", "evil/x/y"), calling("find", "anything"), calling("index"),
+		calling("lock"), calling("check"), calling("doctor", "--fix"), calling("status"), calling("workflow", "list"), calling("login", "evil/x"),
+		calling("commands", "check", "evil/x"), calling("serve", "--toolbox", "evil"), calling("trust", "--list"),
 	}
 }
 
@@ -402,7 +403,7 @@ func changing(v *victim) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		run(v.t.Context(), []string{"serve", "--log-level", "warn"}, streams{in, &answers, &fault}, v.environ)
+		run(v.t.Context(), []string{"serve", "--log-level", "warn"}, cli.Streams{In: in, Out: &answers, Err: &fault}, v.environ)
 	}()
 	_, err := io.WriteString(feed, session)
 	do(v.t, err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/page"
 	"github.com/mcp-workbench/workbench/proxy"
@@ -35,10 +36,10 @@ page is in English, needs no network, and works by the keyboard: ? shows the key
 The HTTP gateway has the same page at /ui/, where a token lets in.`,
 		Example: `  workbench ui
   workbench ui --no-open --port 8080`,
-		Args: noArgs,
+		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if port < 0 || port > 65535 {
-				return usageError{errors.New("--port must be from 0 to 65535")}
+				return cli.Usage(errors.New("--port must be from 0 to 65535"))
 			}
 			return serveUI(cmd.Context(), env, port, !noOpen)
 		},
@@ -50,11 +51,11 @@ The HTTP gateway has the same page at /ui/, where a token lets in.`,
 
 // serveUI serves the page until ctx ends.
 func serveUI(ctx context.Context, env *environment, port int, open bool) error {
-	log, err := env.logger()
+	log, err := env.Logger()
 	if err != nil {
 		return err
 	}
-	cfg, from, err := env.loadBy((*config.Source).ParseUsable)
+	cfg, from, err := env.LoadBy((*config.Source).ParseUsable)
 	if err != nil {
 		return err
 	}
@@ -64,13 +65,13 @@ func serveUI(ctx context.Context, env *environment, port int, open bool) error {
 	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 	ln, err := net.Listen("tcp", address)
 	if err != nil {
-		return hinted{fmt.Errorf("--port %d: %w", port, err), "leave out --port to have any that is free"}
+		return cli.Hint(fmt.Errorf("--port %d: %w", port, err), "leave out --port to have any that is free")
 	}
 	view := newViewing(env, page.ByKey, false)
 	url := "http://" + ln.Addr().String() + "/ui/"
 	at := url + "#key=" + view.key.String()
-	fmt.Fprint(env.err, "Open this address in a browser of this machine. It lets in once. Ctrl-C ends the page.\n\n")
-	if _, err := fmt.Fprintln(env.out, at); err != nil {
+	fmt.Fprint(env.Err, "Open this address in a browser of this machine. It lets in once. Ctrl-C ends the page.\n\n")
+	if _, err := fmt.Fprintln(env.Out, at); err != nil {
 		return errors.Join(err, ln.Close())
 	}
 	// The token is told to nobody: of this front the page alone is for use.
@@ -91,8 +92,8 @@ func serveUI(ctx context.Context, env *environment, port int, open bool) error {
 	defer stop()
 	if open {
 		browser.Go(func() {
-			if err := env.browse(serving, at); err != nil {
-				fmt.Fprintf(env.err, "workbench: %s\n", strings.TrimSpace(err.Error())) // the address can still be opened by hand
+			if err := cli.Browse(serving, env.Environment, at); err != nil {
+				fmt.Fprintf(env.Err, "workbench: %s\n", strings.TrimSpace(err.Error())) // the address can still be opened by hand
 			}
 		})
 	}

@@ -7,10 +7,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/internal/versions"
 )
 
-func undoCommand(env *environment) *cobra.Command {
+func undoCommand(env *cli.Environment) *cobra.Command {
 	var anyway bool
 	cmd := &cobra.Command{
 		Use:   "undo [FILE]",
@@ -22,28 +23,28 @@ versions are kept; undo again goes back further. What was changed by hand since
 is not thrown away.`,
 		Example: `  workbench undo
   workbench undo ~/.cursor/mcp.json`,
-		Args: between(0, 1),
+		Args: cli.Between(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			path, err := env.editPath()
+			path, err := editPath(env)
 			if len(args) > 0 {
 				path, err = filepath.Abs(args[0])
 			}
 			if err != nil {
 				return err
 			}
-			kept, err := env.versions()
+			kept, err := openVersions(env)
 			if err != nil {
 				return err
 			}
 			switch err := kept.Undo(cmd.Context(), path, anyway); {
 			case errors.Is(err, versions.ErrNone):
-				return hinted{fmt.Errorf("%s: %w", path, err), "workbench undo FILE names another file"}
+				return cli.Hint(fmt.Errorf("%s: %w", path, err), "workbench undo FILE names another file")
 			case errors.Is(err, versions.ErrChanged):
-				return hinted{fmt.Errorf("%s: %w", path, err), "--anyway throws that away"}
+				return cli.Hint(fmt.Errorf("%s: %w", path, err), "--anyway throws that away")
 			case err != nil:
 				return err
 			}
-			_, err = fmt.Fprintf(env.out, "%s: as before the last change\n", path)
+			_, err = fmt.Fprintf(env.Out, "%s: as before the last change\n", path)
 			return err
 		},
 	}

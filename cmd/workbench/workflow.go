@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/nearest"
 	"github.com/mcp-workbench/workbench/workflowsrv"
@@ -26,7 +28,7 @@ the configuration names; a later place replaces what an earlier one has.`,
   workbench workflow init
   workbench workflow validate my-first-workflow.json
   workbench workflow next my-first-workflow`,
-		Args: noArgs,
+		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(workflowListCommand(env), workflowSourcesCommand(env), workflowShowCommand(env), workflowNextCommand(env),
@@ -38,12 +40,12 @@ the configuration names; a later place replaces what an earlier one has.`,
 // configured gives the options that the configuration leads to: of the
 // built-in workflow server of the toolbox, or of all toolboxes together.
 func (e *environment) configured(toolbox string, log zerolog.Logger) (workflowsrv.Options, error) {
-	cfg, _, err := e.load()
+	cfg, _, err := e.Load()
 	if err != nil {
 		return workflowsrv.Options{}, err
 	}
 	if _, ok := cfg.Toolbox(toolbox); !ok && toolbox != "" {
-		return workflowsrv.Options{}, unknownToolbox(cfg, toolbox)
+		return workflowsrv.Options{}, cli.UnknownToolbox(cfg, toolbox)
 	}
 	e.use(cfg, "", log)
 	var dirs []string
@@ -55,19 +57,11 @@ func (e *environment) configured(toolbox string, log zerolog.Logger) (workflowsr
 		for _, s := range t.Servers {
 			if s.Transport == config.TransportBuiltin && s.Builtin == config.BuiltinWorkflow && s.Problem == nil {
 				dirs = append(dirs, s.Workflows...)
-				conditions = orWhen(conditions, s.Conditions)
+				conditions = cmp.Or(conditions, s.Conditions)
 			}
 		}
 	}
 	return e.hosts.workflows.Server(dirs, conditions)
-}
-
-// orWhen is the first of the two that is not empty.
-func orWhen(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // catalogue reads the workflows that apply here.
@@ -87,15 +81,16 @@ func findWorkflow(c *definition.Catalogue, id string) (*definition.Entry, error)
 	}
 	for _, f := range c.Invalid {
 		if f.ID == id {
-			return nil, hinted{fmt.Errorf("workflow %q: %s is not valid", id, f.File),
-				"workbench workflow validate " + f.File + " says why"}
+			return nil, cli.Hint(fmt.Errorf("workflow %q: %s is not valid", id, f.File),
+				"workbench workflow validate "+f.File+" says why")
+
 		}
 	}
 	hint := "workbench workflow list shows what there is"
 	if near := nearest.Names(id, c.IDs(), 1); len(near) > 0 {
 		hint = fmt.Sprintf("did you mean %q? %s", near[0], hint)
 	}
-	return nil, hinted{fmt.Errorf("there is no workflow %q", id), hint}
+	return nil, cli.Hint(fmt.Errorf("there is no workflow %q", id), hint)
 }
 
 // oneID wants the id of a workflow.
@@ -103,27 +98,7 @@ func oneID(cmd *cobra.Command, args []string) error {
 	if len(args) == 1 {
 		return nil
 	}
-	return hinted{usageError{fmt.Errorf("%s needs the id of one workflow", cmd.Name())}, "workbench workflow list shows what there is"}
-}
-
-// wrap breaks text into lines of at most width characters, each behind indent.
-func wrap(text, indent string, width int) string {
-	var b strings.Builder
-	for paragraph := range strings.SplitSeq(text, "\n") {
-		line := indent
-		for _, word := range strings.Fields(paragraph) {
-			if len(line) > len(indent) && len([]rune(line))+1+len([]rune(word)) > width {
-				b.WriteString(line + "\n")
-				line = indent
-			}
-			if len(line) > len(indent) {
-				line += " "
-			}
-			line += word
-		}
-		b.WriteString(strings.TrimRight(line, " ") + "\n")
-	}
-	return b.String()
+	return cli.Hint(cli.Usage(fmt.Errorf("%s needs the id of one workflow", cmd.Name())), "workbench workflow list shows what there is")
 }
 
 // completeWorkflow offers the ids for shell completion.

@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/internal/openfile"
 	"github.com/mcp-workbench/workbench/workflowsrv/author"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
@@ -33,7 +35,7 @@ exit code is 1 if a case goes otherwise than it says.`,
 			if len(args) > 0 {
 				return nil
 			}
-			return hinted{usageError{errors.New("test needs a workflow")}, cmd.CommandPath() + " --help says more"}
+			return cli.Hint(cli.Usage(errors.New("test needs a workflow")), cmd.CommandPath()+" --help says more")
 		},
 		ValidArgsFunction: env.completeWorkflow,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -46,7 +48,7 @@ exit code is 1 if a case goes otherwise than it says.`,
 				failed = failed || bad
 			}
 			if failed {
-				return silentError{exitFault}
+				return cli.SilentError(cli.ExitFault)
 			}
 			return nil
 		},
@@ -61,7 +63,7 @@ func (e *environment) testWorkflow(ctx context.Context, name string, full bool) 
 		return false, err
 	}
 	if file == "" {
-		return false, hinted{fmt.Errorf("the workflow %s is part of workbench", w.ID), "copy it with workbench workflow show " + w.ID + " --json"}
+		return false, cli.Hint(fmt.Errorf("the workflow %s is part of workbench", w.ID), "copy it with workbench workflow show "+w.ID+" --json")
 	}
 	cases, err := readCases(file, w)
 	if err != nil {
@@ -74,18 +76,18 @@ func (e *environment) testWorkflow(ctx context.Context, name string, full bool) 
 			return false, err
 		}
 		if len(wrong) == 0 {
-			fmt.Fprintf(e.out, "%s: %s: as it says\n", w.ID, c.Name)
+			fmt.Fprintf(e.Out, "%s: %s: as it says\n", w.ID, c.Name)
 			continue
 		}
 		failed = true
 		for _, text := range wrong {
-			fmt.Fprintf(e.out, "%s: %s: %s\n", w.ID, c.Name, text)
+			fmt.Fprintf(e.Out, "%s: %s: %s\n", w.ID, c.Name, text)
 		}
 	}
 	taken, all, never := cover.Branches(w)
-	fmt.Fprintf(e.out, "%s: %s, %d of %d branches\n", w.ID, count(len(cases), "case"), taken, all)
+	fmt.Fprintf(e.Out, "%s: %s, %d of %d branches\n", w.ID, terminal.Count(len(cases), "case"), taken, all)
 	for _, text := range never {
-		fmt.Fprintf(e.out, "  %s\n", text)
+		fmt.Fprintf(e.Out, "  %s\n", text)
 	}
 	return failed || full && taken < all, nil
 }
@@ -103,6 +105,7 @@ func readCases(file string, w *definition.Workflow) ([]author.Case, error) {
 		}
 		return author.ParseCases(base+ext, data, w)
 	}
-	return nil, hinted{fmt.Errorf("the workflow %s has no cases: there is no %s.yaml", w.ID, base),
-		"write cases: [{name: …, sets: {STEP: {variable: value}}, outputs: {STEP: text}, steps: [" + strings.Join(w.StepIDs()[:1], "") + ", …]}]"}
+	return nil, cli.Hint(fmt.Errorf("the workflow %s has no cases: there is no %s.yaml", w.ID, base),
+		"write cases: [{name: …, sets: {STEP: {variable: value}}, outputs: {STEP: text}, steps: ["+strings.Join(w.StepIDs()[:1], "")+", …]}]")
+
 }

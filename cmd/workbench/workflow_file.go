@@ -8,6 +8,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/internal/openfile"
 	"github.com/mcp-workbench/workbench/workflowsrv"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
@@ -44,7 +45,7 @@ func (e *environment) workflow(name string) (w *definition.Workflow, file string
 	w, err = new(definition.Parser).ParseWith(name, data, routines)
 	var bad *definition.Error
 	if errors.As(err, &bad) {
-		err = hinted{fmt.Errorf("%s is not valid", name), "workbench workflow validate " + name + " says why"}
+		err = cli.Hint(fmt.Errorf("%s is not valid", name), "workbench workflow validate "+name+" says why")
 	}
 	return w, name, opts, err
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/internal/openfile"
 	"github.com/mcp-workbench/workbench/workflowsrv/author"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
@@ -29,7 +30,7 @@ that it has changed. Keys keep their order, and comments of YAML stay. With
 			if len(args) > 0 {
 				return nil
 			}
-			return hinted{usageError{errors.New("fmt needs a file")}, cmd.CommandPath() + " --help says more"}
+			return cli.Hint(cli.Usage(errors.New("fmt needs a file")), cmd.CommandPath()+" --help says more")
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			files, err := workflowFiles(args)
@@ -44,11 +45,11 @@ that it has changed. Keys keep their order, and comments of YAML stay. With
 				}
 				if differs {
 					changed++
-					fmt.Fprintln(env.out, file)
+					fmt.Fprintln(env.Out, file)
 				}
 			}
 			if check && changed > 0 {
-				return silentError{exitFault}
+				return cli.SilentError(cli.ExitFault)
 			}
 			return nil
 		},
@@ -66,7 +67,7 @@ func formatFile(file string, check bool) (differs bool, err error) {
 	ext := strings.ToLower(filepath.Ext(file))
 	text, err := author.Format(ext == ".yaml" || ext == ".yml", data)
 	if err != nil {
-		return false, hinted{fmt.Errorf("%s: %w", file, err), "workbench workflow validate " + quoteWord(file) + " says where"}
+		return false, cli.Hint(fmt.Errorf("%s: %w", file, err), "workbench workflow validate "+quoteWord(file)+" says where")
 	}
 	if bytes.Equal(text, data) {
 		return false, nil

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/gitaddress"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
@@ -22,16 +23,16 @@ they are now. Until then they stay those of the commit that was fetched first.
 Runs that have begun go on by the definitions that they have.`,
 		Example: `  workbench workflow update
   workbench workflow update git+https://example.com/flows.git#main`,
-		Args: between(0, -1),
+		Args: cli.Between(0, -1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cfg, _, err := env.load()
+			cfg, _, err := env.Load()
 			if err != nil {
 				return err
 			}
 			known := gitPlaces(cfg)
 			for _, place := range args {
 				if !slices.Contains(known, place) {
-					return hinted{fmt.Errorf("the configuration has no %q", place), "workbench workflow sources shows the places"}
+					return cli.Hint(fmt.Errorf("the configuration has no %q", place), "workbench workflow sources shows the places")
 				}
 			}
 			if len(args) > 0 {
@@ -49,16 +50,16 @@ Runs that have begun go on by the definitions that they have.`,
 				before := keeper.Commit(r)
 				commit, err := keeper.Fetch(cmd.Context(), r, definition.IsWorkflowName)
 				if err != nil {
-					return hinted{err, "the workflows that were fetched before stay"}
+					return cli.Hint(err, "the workflows that were fetched before stay")
 				}
 				what := "is at"
 				if commit != before {
 					what = "is now at"
 				}
-				fmt.Fprintf(env.out, "%s %s %s\n", place, what, commit)
+				fmt.Fprintf(env.Out, "%s %s %s\n", place, what, commit)
 			}
 			if len(known) == 0 {
-				fmt.Fprintln(env.out, "the configuration names no git repositories")
+				fmt.Fprintln(env.Out, "the configuration names no git repositories")
 			}
 			return nil
 		},

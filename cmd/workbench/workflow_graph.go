@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/workflowsrv/author"
 )
 
@@ -30,7 +32,7 @@ editors show as a picture; with --svg it is a picture itself.`,
 			if svg {
 				text = author.SVG(w)
 			}
-			_, err = fmt.Fprint(env.out, text)
+			_, err = fmt.Fprint(env.Out, text)
 			return err
 		},
 	}
@@ -56,17 +58,17 @@ that depend on it, with what they test.`,
 			}
 			list := author.Variables(w)
 			if asJSON {
-				return printJSON(env.out, list)
+				return terminal.PrintJSON(env.Out, list)
 			}
 			if len(list) == 0 {
-				_, err := fmt.Fprintln(env.out, "No step depends on a variable.")
+				_, err := fmt.Fprintln(env.Out, "No step depends on a variable.")
 				return err
 			}
-			t := table{head: []string{"VARIABLE", "SET IN", "TESTED IN", "FOR"}}
+			t := terminal.Table{Head: []string{"VARIABLE", "SET IN", "TESTED IN", "FOR"}}
 			for _, v := range list {
-				t.add(v.Name, orWhen(strings.Join(v.Set, ", "), "nowhere"), strings.Join(v.Tested, ", "), strings.Join(v.Tests, ", "))
+				t.Add(v.Name, cmp.Or(strings.Join(v.Set, ", "), "nowhere"), strings.Join(v.Tested, ", "), strings.Join(v.Tests, ", "))
 			}
-			return env.print(&t)
+			return env.Print(&t)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")

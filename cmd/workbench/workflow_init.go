@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/internal/openfile"
 	"github.com/mcp-workbench/workbench/workflowsrv/author"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
@@ -30,7 +31,7 @@ existing file is left alone.`,
 		Example: `  workbench workflow init
   workbench workflow init release-notes --yaml
   workbench workflow init ~/.workbench/workflows/release.json`,
-		Args: between(0, 1),
+		Args: cli.Between(0, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			name := sampleID
 			if len(args) == 1 {
@@ -60,7 +61,7 @@ func initWorkflow(env *environment, name string, asYAML bool) error {
 		return err
 	}
 	if name == "-" {
-		_, err := env.out.Write(text)
+		_, err := env.Out.Write(text)
 		return err
 	}
 	if err := openfile.MakeFolder(filepath.Dir(file), 0o755); err != nil {
@@ -68,7 +69,7 @@ func initWorkflow(env *environment, name string, asYAML bool) error {
 	}
 	f, err := openfile.MakeNew(file, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		return hinted{fmt.Errorf("%s exists already", file), "name another one"}
+		return cli.Hint(fmt.Errorf("%s exists already", file), "name another one")
 	}
 	if err != nil {
 		return err
@@ -81,7 +82,7 @@ func initWorkflow(env *environment, name string, asYAML bool) error {
 	if filepath.Dir(file) != "workflows" {
 		follow = quoteWord(file)
 	}
-	fmt.Fprintf(env.out, "wrote %s\ncheck it:  workbench workflow validate %s\nfollow it: workbench workflow walk %s\n", file, quoteWord(file), follow)
+	fmt.Fprintf(env.Out, "wrote %s\ncheck it:  workbench workflow validate %s\nfollow it: workbench workflow walk %s\n", file, quoteWord(file), follow)
 	return nil
 }
 
@@ -93,7 +94,7 @@ func sample(id string, asYAML bool) ([]byte, error) {
 		text = bytes.Replace(text, []byte(`"My first workflow"`), fmt.Appendf(nil, "%q", id), 1)
 	}
 	if _, err := new(definition.Parser).Parse("sample.json", text); err != nil {
-		return nil, hinted{usageError{fmt.Errorf("%q can be no id of a workflow", id)}, "an id has 3 to 64 small letters, digits, '-' and '_', such as release-notes"}
+		return nil, cli.Hint(cli.Usage(fmt.Errorf("%q can be no id of a workflow", id)), "an id has 3 to 64 small letters, digits, '-' and '_', such as release-notes")
 	}
 	if asYAML {
 		return author.ToYAML(text)

@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/internal/nearest"
 	"github.com/mcp-workbench/workbench/workflowsrv"
 	"github.com/mcp-workbench/workbench/workflowsrv/criteria"
@@ -27,7 +29,7 @@ it does not.`,
 			if len(args) == 2 {
 				return nil
 			}
-			return hinted{usageError{errors.New("judge needs a workflow and a step")}, cmd.CommandPath() + " --help says more"}
+			return cli.Hint(cli.Usage(errors.New("judge needs a workflow and a step")), cmd.CommandPath()+" --help says more")
 		},
 		ValidArgsFunction: env.completeWorkflow,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -41,13 +43,13 @@ it does not.`,
 				if near := nearest.Names(args[1], w.StepIDs(), 1); len(near) > 0 {
 					hint = fmt.Sprintf("did you mean %q? %s", near[0], hint)
 				}
-				return hinted{fmt.Errorf("the workflow %s has no step %q", w.ID, args[1]), hint}
+				return cli.Hint(fmt.Errorf("the workflow %s has no step %q", w.ID, args[1]), hint)
 			}
 			context, err := contextOf(variables)
 			if err != nil {
 				return err
 			}
-			output, err := io.ReadAll(io.LimitReader(env.in, workflowsrv.DefaultMaxOutput+1))
+			output, err := io.ReadAll(io.LimitReader(env.In, workflowsrv.DefaultMaxOutput+1))
 			if err != nil {
 				return err
 			}
@@ -66,25 +68,25 @@ it does not.`,
 func (e *environment) tellVerdict(v criteria.Verdict, asJSON bool) error {
 	switch {
 	case asJSON:
-		if err := printJSON(e.out, v); err != nil {
+		if err := terminal.PrintJSON(e.Out, v); err != nil {
 			return err
 		}
 	case v.Valid():
-		fmt.Fprintln(e.out, "valid")
+		fmt.Fprintln(e.Out, "valid")
 	default:
-		fmt.Fprintln(e.out, "not valid:")
+		fmt.Fprintln(e.Out, "not valid:")
 		for _, text := range v.Issues() {
-			fmt.Fprintf(e.out, "  - %s\n", text)
+			fmt.Fprintf(e.Out, "  - %s\n", text)
 		}
 		for _, text := range v.Suggestions[min(1, len(v.Suggestions)):] {
-			fmt.Fprintf(e.out, "try: %s\n", text)
+			fmt.Fprintf(e.Out, "try: %s\n", text)
 		}
 	}
 	for _, text := range v.Warnings {
-		fmt.Fprintf(e.err, "workbench: warning: %s\n", text)
+		fmt.Fprintf(e.Err, "workbench: warning: %s\n", text)
 	}
 	if !v.Valid() {
-		return silentError{exitFault}
+		return cli.SilentError(cli.ExitFault)
 	}
 	return nil
 }

@@ -1,15 +1,14 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 )
 
@@ -23,16 +22,16 @@ func workflowListCommand(env *environment) *cobra.Command {
 then the files that are not valid with their faults.`,
 		Example: `  workbench workflow list
   workbench workflow list --tag review --json`,
-		Args: noArgs,
+		Args: cli.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			c, _, err := env.catalogue()
 			if err != nil {
 				return err
 			}
 			if asJSON {
-				return printJSON(env.out, listed(c, tags))
+				return terminal.PrintJSON(env.Out, listed(c, tags))
 			}
-			return printList(env.out, c, tags)
+			return printList(env.Out, c, tags)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
@@ -55,14 +54,14 @@ func printList(out io.Writer, c *definition.Catalogue, tags []string) error {
 		}
 		n++
 		fmt.Fprintf(out, "%s  %s\n", e.ID, e.Version)
-		fmt.Fprint(out, wrap(e.Description, "    ", 100))
-		fmt.Fprintf(out, "    %s, %s", count(len(e.Steps), "step"), place(e.Place))
+		fmt.Fprint(out, terminal.Wrap(e.Description, "    ", 100))
+		fmt.Fprintf(out, "    %s, %s", terminal.Count(len(e.Steps), "step"), place(e.Place))
 		for _, below := range e.Shadows {
 			fmt.Fprintf(out, ", instead of %s", place(below))
 		}
 		fmt.Fprintln(out)
 		if len(e.Warnings) > 0 {
-			fmt.Fprintf(out, "    %s; workbench workflow validate shows them\n", count(len(e.Warnings), "warning"))
+			fmt.Fprintf(out, "    %s; workbench workflow validate shows them\n", terminal.Count(len(e.Warnings), "warning"))
 		}
 	}
 	for _, f := range c.Invalid {
@@ -79,7 +78,7 @@ func printList(out io.Writer, c *definition.Catalogue, tags []string) error {
 	if n > 0 || len(c.Invalid) > 0 {
 		fmt.Fprintln(out)
 	}
-	_, err := fmt.Fprintf(out, "%s, %s\n", count(n, "workflow"), count(len(c.Invalid), "invalid file"))
+	_, err := fmt.Fprintf(out, "%s, %s\n", terminal.Count(n, "workflow"), terminal.Count(len(c.Invalid), "invalid file"))
 	return err
 }
 
@@ -140,7 +139,7 @@ func workflowSourcesCommand(env *environment) *cobra.Command {
 		Long: `Sources prints the places from the weakest to the strongest: where two of them
 have a workflow of the same id, the later one counts.`,
 		Example: "  workbench workflow sources\n  workbench workflow sources --json",
-		Args:    noArgs,
+		Args:    cli.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			c, _, err := env.catalogue()
 			if err != nil {
@@ -151,40 +150,27 @@ have a workflow of the same id, the later one counts.`,
 				for _, s := range c.Sources {
 					list = append(list, listedSource{s.Origin, s.Dir, s.Present || s.FS != nil, s.Workflows, s.Invalid, s.Err})
 				}
-				return printJSON(env.out, list)
+				return terminal.PrintJSON(env.Out, list)
 			}
 			for _, s := range c.Sources {
-				state := fmt.Sprintf("%s, %s not valid", count(s.Workflows, "workflow"), count(s.Invalid, "file"))
+				state := fmt.Sprintf("%s, %s not valid", terminal.Count(s.Workflows, "workflow"), terminal.Count(s.Invalid, "file"))
 				switch {
 				case s.Err != "":
 					state = s.Err
 				case !s.Present:
 					state = "does not exist"
 				case s.Invalid == 0:
-					state = count(s.Workflows, "workflow")
+					state = terminal.Count(s.Workflows, "workflow")
 				}
 				dir := s.Dir
 				if s.FS != nil {
 					dir = "(part of workbench)"
 				}
-				fmt.Fprintf(env.out, "%-8s  %s\n          %s\n", s.Origin, dir, state)
+				fmt.Fprintf(env.Out, "%-8s  %s\n          %s\n", s.Origin, dir, state)
 			}
 			return nil
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON array")
 	return cmd
-}
-
-// printJSON prints a value of ours for programs and for eyes.
-func printJSON(out io.Writer, v any) error {
-	var text bytes.Buffer
-	enc := json.NewEncoder(&text)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(v); err != nil {
-		return err
-	}
-	_, err := out.Write(foreign.JSON(text.Bytes()))
-	return err
 }

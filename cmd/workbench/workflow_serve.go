@@ -6,6 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/lifetime"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/workflowsrv"
 )
@@ -24,7 +26,7 @@ output. With --bare it speaks the older form of the workflow API, JSON-RPC whose
 methods are the tools, and ends after shutdown.`,
 		Example: `  workbench workflow serve
   workbench workflow serve --bare < requests.jsonl`,
-		Args: noArgs,
+		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return serveWorkflows(cmd.Context(), env, toolbox, bare) },
 	}
 	cmd.Flags().BoolVar(&bare, "bare", false, "speak the bare JSON-RPC of the workflow API instead of MCP")
@@ -33,7 +35,7 @@ methods are the tools, and ends after shutdown.`,
 }
 
 func serveWorkflows(ctx context.Context, env *environment, toolbox string, bare bool) error {
-	log, err := env.logger()
+	log, err := env.Logger()
 	if err != nil {
 		return err
 	}
@@ -48,10 +50,10 @@ func serveWorkflows(ctx context.Context, env *environment, toolbox string, bare 
 	if bare {
 		door = server.Bare(func() { cancel(errShutdown) })
 	}
-	in, out, restore := pollable(env.in, env.out)
+	in, out, restore := lifetime.Pollable(env.In, env.Out)
 	defer restore()
-	if err := wire.Serve(ctx, in, out, door, wire.ServeOptions{Ending: env.ending.begin}); !errors.Is(err, errShutdown) {
-		return stopped(err)
+	if err := wire.Serve(ctx, in, out, door, wire.ServeOptions{Ending: env.Ending.Begin}); !errors.Is(err, errShutdown) {
+		return lifetime.Stopped(err)
 	}
 	return nil
 }

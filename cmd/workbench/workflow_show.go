@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/workflowsrv/author"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 	"github.com/mcp-workbench/workbench/workflowsrv/stepping"
@@ -34,10 +37,10 @@ func workflowShowCommand(env *environment) *cobra.Command {
 				if err := json.Indent(&b, w.JSON, "", "  "); err != nil {
 					return err
 				}
-				_, err := fmt.Fprintln(env.out, b.String())
+				_, err := fmt.Fprintln(env.Out, b.String())
 				return err
 			}
-			showWorkflow(env.out, w, orWhen(file, "part of workbench"))
+			showWorkflow(env.Out, w, cmp.Or(file, "part of workbench"))
 			return nil
 		},
 	}
@@ -46,7 +49,7 @@ func workflowShowCommand(env *environment) *cobra.Command {
 }
 
 func showWorkflow(out io.Writer, e *definition.Workflow, place string) {
-	fmt.Fprintf(out, "%s (%s %s), %s\n\n%s", e.Name, e.ID, e.Version, place, wrap(e.Description, "", 100))
+	fmt.Fprintf(out, "%s (%s %s), %s\n\n%s", e.Name, e.ID, e.Version, place, terminal.Wrap(e.Description, "", 100))
 	for _, list := range []struct {
 		title string
 		texts []string
@@ -58,7 +61,7 @@ func showWorkflow(out io.Writer, e *definition.Workflow, place string) {
 		if len(list.texts) > 0 {
 			fmt.Fprintf(out, "\n%s:\n", list.title)
 			for _, text := range list.texts {
-				fmt.Fprint(out, "  -"+strings.TrimPrefix(wrap(text, "    ", 100), "   "))
+				fmt.Fprint(out, "  -"+strings.TrimPrefix(terminal.Wrap(text, "    ", 100), "   "))
 			}
 		}
 	}
@@ -142,7 +145,7 @@ func contextOf(variables []string) (map[string]any, error) {
 	for _, v := range variables {
 		name, text, ok := strings.Cut(v, "=")
 		if !ok || name == "" {
-			return nil, hinted{usageError{fmt.Errorf("--context: got %q", v)}, "write --context name=value"}
+			return nil, cli.Hint(cli.Usage(fmt.Errorf("--context: got %q", v)), "write --context name=value")
 		}
 		dec := json.NewDecoder(strings.NewReader(text))
 		dec.UseNumber()
@@ -166,11 +169,11 @@ func nextStep(ctx context.Context, env *environment, id string, r stepping.Reque
 		return err
 	}
 	if asJSON {
-		return printJSON(env.out, json.RawMessage(a.AppendJSON(nil)))
+		return terminal.PrintJSON(env.Out, json.RawMessage(a.AppendJSON(nil)))
 	}
-	printAnswer(env.out, a)
+	printAnswer(env.Out, a)
 	if a.Step != nil {
-		fmt.Fprintf(env.out, "\nnext:\n  %s\n", nextCall(id, r, a, variables))
+		fmt.Fprintf(env.Out, "\nnext:\n  %s\n", nextCall(id, r, a, variables))
 	}
 	return nil
 }
@@ -182,7 +185,7 @@ func printAnswer(out io.Writer, a stepping.Answer) {
 	if a.Step != nil {
 		fmt.Fprintf(out, "%s: %s\n\n", a.Step.ID, a.Step.Title)
 	}
-	fmt.Fprint(out, wrap(a.Text(), "  ", 100))
+	fmt.Fprint(out, terminal.Wrap(a.Text(), "  ", 100))
 	for _, m := range a.Waiting {
 		fmt.Fprintf(out, "\nnot yet: %s, until %s is set\n", strings.Join(m.Steps, ", "), m.Variable)
 	}

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 )
 
 // TestWorkflow runs the sessions in testdata/workflow: the last file of an
@@ -73,7 +75,7 @@ func play(t *testing.T, files []txtar.File, session string) string {
 		var out, fault bytes.Buffer
 		environ := []string{"HOME=" + filepath.Join(dir, "home"), "USERPROFILE=" + filepath.Join(dir, "home"),
 			"XDG_CONFIG_HOME=" + dir, "WORKFLOW_STORAGE_PATH=extra"}
-		code := run(t.Context(), words, streams{in, &out, &fault}, environ)
+		code := run(t.Context(), words, cli.Streams{In: in, Out: &out, Err: &fault}, environ)
 		b.WriteString(strings.ReplaceAll(out.String(), dir, "$WORK"))
 		for line := range strings.Lines(fault.String()) {
 			b.WriteString("! " + strings.ReplaceAll(line, dir, "$WORK"))
@@ -124,8 +126,8 @@ func TestValidateRealFiles(t *testing.T) {
 	}
 	var out, fault bytes.Buffer
 	args := append([]string{"workflow", "validate"}, files...)
-	if code := run(t.Context(), args, streams{strings.NewReader(""), &out, &fault}, nil); code != exitFault {
-		t.Errorf("got exit code %d, want %d: one of the files is known to be invalid", code, exitFault)
+	if code := run(t.Context(), args, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &fault}, nil); code != cli.ExitFault {
+		t.Errorf("got exit code %d, want %d: one of the files is known to be invalid", code, cli.ExitFault)
 	}
 	verdicts := 0
 	for line := range strings.Lines(out.String()) {

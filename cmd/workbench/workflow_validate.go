@@ -13,6 +13,8 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/internal/openfile"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 )
@@ -30,7 +32,7 @@ valid.`,
   workbench workflow validate workflows/*.yaml --json`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return hinted{usageError{errors.New("validate needs a file")}, cmd.CommandPath() + " --help says more"}
+				return cli.Hint(cli.Usage(errors.New("validate needs a file")), cmd.CommandPath()+" --help says more")
 			}
 			return nil
 		},
@@ -68,14 +70,14 @@ func validateFiles(env *environment, names []string, asJSON bool) error {
 		}
 	}
 	if asJSON {
-		if err := printJSON(env.out, verdicts); err != nil {
+		if err := terminal.PrintJSON(env.Out, verdicts); err != nil {
 			return err
 		}
 	} else {
-		printVerdicts(env.out, verdicts, invalid)
+		printVerdicts(env.Out, verdicts, invalid)
 	}
 	if invalid > 0 {
-		return silentError{exitFault}
+		return cli.SilentError(cli.ExitFault)
 	}
 	return nil
 }
@@ -101,7 +103,7 @@ func workflowFiles(names []string) ([]string, error) {
 			}
 		}
 		if found == 0 {
-			return nil, hinted{fmt.Errorf("there is no workflow file in %s", name), "their names end in .json, .yaml or .yml"}
+			return nil, cli.Hint(fmt.Errorf("there is no workflow file in %s", name), "their names end in .json, .yaml or .yml")
 		}
 	}
 	return files, nil
@@ -131,7 +133,7 @@ func validateFile(env *environment, parser *definition.Parser, routines definiti
 	var data []byte
 	var err error
 	if file == "-" {
-		data, err = io.ReadAll(io.LimitReader(env.in, definition.MaxFileSize+1))
+		data, err = io.ReadAll(io.LimitReader(env.In, definition.MaxFileSize+1))
 	} else {
 		data, _, err = openfile.Read(file, definition.MaxFileSize)
 	}
@@ -170,11 +172,11 @@ func printVerdicts(out io.Writer, verdicts []verdict, invalid int) {
 		if v.Valid {
 			fmt.Fprintf(out, "%s: valid, workflow %s\n", v.File, v.ID)
 		} else {
-			fmt.Fprintf(out, "%s: not valid, %s\n", v.File, count(len(v.Faults), "fault"))
+			fmt.Fprintf(out, "%s: not valid, %s\n", v.File, terminal.Count(len(v.Faults), "fault"))
 		}
 	}
 	if len(verdicts) > 1 {
-		fmt.Fprintf(out, "%s, %d not valid\n", count(len(verdicts), "file"), invalid)
+		fmt.Fprintf(out, "%s, %d not valid\n", terminal.Count(len(verdicts), "file"), invalid)
 	}
 }
 
@@ -197,9 +199,9 @@ func workflowSchemaCommand(env *environment) *cobra.Command {
 		Short:   "Print the JSON Schema of workflow files",
 		Long:    "Schema prints the JSON Schema (draft-07) of workflow files, for editors and other programs.",
 		Example: "  workbench workflow schema > workflow.schema.json",
-		Args:    noArgs,
+		Args:    cli.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := env.out.Write(definition.Schema())
+			_, err := env.Out.Write(definition.Schema())
 			return err
 		},
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 	"github.com/mcp-workbench/workbench/workflowsrv/stepping"
 )
@@ -50,14 +51,14 @@ const (
 )
 
 func (e *environment) walk(ctx context.Context, w *definition.Workflow, r stepping.Request) error {
-	lines := bufio.NewScanner(e.in)
+	lines := bufio.NewScanner(e.In)
 	var before []stepping.Request
 	for {
 		a, err := stepping.Next(ctx, w, r)
 		if err != nil {
-			fmt.Fprintf(e.out, "not possible: %v\n", err)
+			fmt.Fprintf(e.Out, "not possible: %v\n", err)
 		} else {
-			printAnswer(e.out, a)
+			printAnswer(e.Out, a)
 		}
 		if a.IsComplete {
 			return nil
@@ -80,35 +81,35 @@ func (e *environment) walk(ctx context.Context, w *definition.Workflow, r steppi
 // hear reads lines, which set variables, until one wants to move.
 func (e *environment) hear(lines *bufio.Scanner, variables map[string]any) (wanted string, err error) {
 	for {
-		fmt.Fprint(e.out, "\n> ")
+		fmt.Fprint(e.Out, "\n> ")
 		if !lines.Scan() {
-			fmt.Fprintln(e.out)
+			fmt.Fprintln(e.Out)
 			return walkQuit, lines.Err()
 		}
 		line := strings.TrimSpace(lines.Text())
 		switch {
 		case line == "":
-			fmt.Fprintln(e.out)
+			fmt.Fprintln(e.Out)
 			return walkOn, nil
 		case line == walkQuit, line == "q":
-			fmt.Fprintln(e.out)
+			fmt.Fprintln(e.Out)
 			return walkQuit, nil
 		case line == walkBack:
-			fmt.Fprintln(e.out)
+			fmt.Fprintln(e.Out)
 			return walkBack, nil
 		case line == "context":
-			if err := printJSON(e.out, variables); err != nil {
+			if err := terminal.PrintJSON(e.Out, variables); err != nil {
 				return walkQuit, err
 			}
 		case strings.Contains(line, "="):
 			set, err := contextOf([]string{line})
 			if err != nil {
-				fmt.Fprintln(e.out, err)
+				fmt.Fprintln(e.Out, err)
 				continue
 			}
 			maps.Copy(variables, set)
 		default:
-			fmt.Fprintln(e.out, "an empty line goes on; or write name=value, context, back or quit")
+			fmt.Fprintln(e.Out, "an empty line goes on; or write name=value, context, back or quit")
 		}
 	}
 }

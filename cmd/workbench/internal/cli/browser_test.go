@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"os"
@@ -31,8 +31,8 @@ func TestBrowse(t *testing.T) {
 		"":                                         "",
 	} {
 		_ = os.Remove(dir + "/opened")
-		env := &environment{environ: os.Environ()}
-		err := env.browse(t.Context(), address)
+		env := &Environment{Environ: os.Environ()}
+		err := Browse(t.Context(), env, address)
 		opened, _ := os.ReadFile(dir + "/opened")
 		if (err == nil) != (want != "") {
 			t.Errorf("%q: got %v", address, err)

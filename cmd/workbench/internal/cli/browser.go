@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"context"
@@ -10,18 +10,18 @@ import (
 	"time"
 )
 
-// browse opens an address in the browser of the user, and waits for it where it
+// Browse opens an address in the browser of the user, and waits for it where it
 // is a program of the terminal, until ctx ends. The address comes from a
 // stranger: it is an argument of its own, after no shell has seen it, and begins
 // with http.
-func (e *environment) browse(ctx context.Context, address string) error {
+func Browse(ctx context.Context, e *Environment, address string) error {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {
 		return errors.New("this is no address for a browser")
 	}
 	args := opener(runtime.GOOS)
 	cmd := exec.CommandContext(ctx, args[0], append(args[1:], u.String())...)
-	cmd.Env = e.environ
+	cmd.Env = e.Environ
 	cmd.WaitDelay = time.Second
 	if err := cmd.Run(); err != nil && ctx.Err() == nil {
 		return fmt.Errorf("the browser cannot be opened: %w", err)

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"errors"
@@ -8,30 +8,30 @@ import (
 	"runtime"
 )
 
-// stateDir is the folder of what this user's workbenches keep between runs: the
+// StateDir is the folder of what this user's workbenches keep between runs: the
 // token, logins and the like (XDG Base Directory Specification, XDG_STATE_HOME).
-func (e *environment) stateDir() (string, error) {
-	if dir, _ := e.lookup("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+func (e *Environment) StateDir() (string, error) {
+	if dir, _ := e.Lookup("XDG_STATE_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "workbench"), nil
 	}
 	for _, name := range []string{"HOME", "USERPROFILE"} {
-		if home, _ := e.lookup(name); home != "" {
+		if home, _ := e.Lookup(name); home != "" {
 			return filepath.Join(home, ".local", "state", "workbench"), nil
 		}
 	}
 	return "", errors.New("HOME is not set")
 }
 
-// cacheDir is the folder of what may be lost at any time (XDG Base Directory
+// CacheDir is the folder of what may be lost at any time (XDG Base Directory
 // Specification, XDG_CACHE_HOME, and what macOS and Windows have in its place).
-func (e *environment) cacheDir() (string, error) {
-	if dir, _ := e.lookup("XDG_CACHE_HOME"); filepath.IsAbs(dir) {
+func (e *Environment) CacheDir() (string, error) {
+	if dir, _ := e.Lookup("XDG_CACHE_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "workbench"), nil
 	}
-	if dir, _ := e.lookup("LOCALAPPDATA"); runtime.GOOS == "windows" && dir != "" {
+	if dir, _ := e.Lookup("LOCALAPPDATA"); runtime.GOOS == "windows" && dir != "" {
 		return filepath.Join(dir, "workbench"), nil
 	}
-	home, _ := e.lookup("HOME")
+	home, _ := e.Lookup("HOME")
 	switch {
 	case home == "":
 		return "", errors.New("HOME is not set")
@@ -41,19 +41,19 @@ func (e *environment) cacheDir() (string, error) {
 	return filepath.Join(home, ".cache", "workbench"), nil
 }
 
-// runtimeDirs are the folders of what lives as long as a process: sockets and
+// RuntimeDirs are the folders of what lives as long as a process: sockets and
 // locks. The first that will do is the one to use. What was started with another
 // environment may have used another: clients often hand on less than a terminal
 // has.
-func (e *environment) runtimeDirs() []string {
+func (e *Environment) RuntimeDirs() []string {
 	var dirs []string
-	if dir, _ := e.lookup("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
+	if dir, _ := e.Lookup("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
 		dirs = append(dirs, filepath.Join(dir, "workbench"))
 	}
-	if dir, err := e.stateDir(); err == nil {
+	if dir, err := e.StateDir(); err == nil {
 		dirs = append(dirs, filepath.Join(dir, "run"))
 	}
-	if tmp, _ := e.lookup("TMPDIR"); filepath.IsAbs(tmp) {
+	if tmp, _ := e.Lookup("TMPDIR"); filepath.IsAbs(tmp) {
 		dirs = append(dirs, filepath.Join(tmp, fmt.Sprint("workbench-", os.Getuid())))
 	}
 	return dirs

@@ -1,4 +1,5 @@
-package main
+// Package lifetime decides when the program ends: by which signals, within which time, and with which exit code.
+package lifetime
 
 import (
 	"context"
@@ -20,8 +21,8 @@ const (
 // errLate says that the end had to be cut off.
 var errLate = errors.New("something hung at the end and was given up")
 
-// ending is the end of the program.
-type ending struct {
+// Ending is the end of the program.
+type Ending struct {
 	guard *child.Guard
 	late  chan struct{} // closed when the time is over
 
@@ -30,17 +31,17 @@ type ending struct {
 	timer *time.Timer   // nil until the end has begun
 }
 
-func newEnding(guard *child.Guard) *ending { return &ending{guard: guard, late: make(chan struct{})} }
+func NewEnding(guard *child.Guard) *Ending { return &Ending{guard: guard, late: make(chan struct{})} }
 
-// allow has the end take so much longer.
-func (e *ending) allow(grace time.Duration) {
+// Allow has the end take so much longer.
+func (e *Ending) Allow(grace time.Duration) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.grace = grace
 }
 
-// begin begins the end. Only the first call does something.
-func (e *ending) begin() {
+// Begin begins the end. Only the first call does something.
+func (e *Ending) Begin() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.timer != nil {
@@ -50,9 +51,9 @@ func (e *ending) begin() {
 	e.guard.Hasten(child.Grace{EOF: e.grace + endTerm, Term: endKill - endTerm})
 }
 
-// within does what is to be done, unless the end comes before it is done. The end begins with that of ctx, or with begin.
-func (e *ending) within(ctx context.Context, do func() error) error {
-	defer context.AfterFunc(ctx, e.begin)()
+// Within does what is to be done, unless the end comes before it is done. The end begins with that of ctx, or with begin.
+func (e *Ending) Within(ctx context.Context, do func() error) error {
+	defer context.AfterFunc(ctx, e.Begin)()
 	done := make(chan error, 1)
 	go func() { done <- do() }()
 	select {

@@ -1,4 +1,4 @@
-package main
+package lifetime
 
 import (
 	"context"
@@ -9,10 +9,10 @@ import (
 	"syscall"
 )
 
-// signals gives a context that the first interrupt ends; the second ends the
+// Signals gives a context that the first interrupt ends; the second ends the
 // program at once. A hangup is an interrupt too, unless hangups were taken and the
 // terminal is still there, if there was one.
-func signals(ctx context.Context, hangups *hangups, terminal func() bool) (context.Context, func()) {
+func Signals(ctx context.Context, hangups *Hangups, terminal func() bool) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	ends := make(chan os.Signal, 2)
 	signal.Notify(ends, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
@@ -28,14 +28,14 @@ func signals(ctx context.Context, hangups *hangups, terminal func() bool) (conte
 		for {
 			select {
 			case s := <-ends:
-				if s == syscall.SIGHUP && attended == terminal() && hangups.give() {
+				if s == syscall.SIGHUP && attended == terminal() && hangups.Give() {
 					continue
 				}
 				if !first {
-					os.Exit(exitFault)
+					os.Exit(faultCode)
 				}
 				first = false
-				cancel(signalError{s})
+				cancel(SignalError{s})
 			case <-broken:
 			case <-done:
 				return
@@ -50,55 +50,58 @@ func signals(ctx context.Context, hangups *hangups, terminal func() bool) (conte
 	}
 }
 
-// signalError says that a signal ended what was under way.
-type signalError struct{ os.Signal }
+// faultCode is the exit code of a program that an end by force, or by something that is no signal, has ended.
+const faultCode = 1
 
-func (e signalError) Error() string {
+// SignalError says that a signal ended what was under way.
+type SignalError struct{ os.Signal }
+
+func (e SignalError) Error() string {
 	if e.Signal == os.Interrupt {
 		return "interrupted"
 	}
 	return "received signal " + e.String()
 }
 
-// code is the exit code of a program that a signal has ended, as shells have it.
-func (e signalError) code() int {
+// Code is the exit code of a program that a signal has ended, as shells have it.
+func (e SignalError) Code() int {
 	if s, ok := e.Signal.(syscall.Signal); ok {
 		return 128 + int(s)
 	}
-	return exitFault
+	return faultCode
 }
 
-// stopped gives the error of a server on standard input and output. A signal is
+// Stopped gives the error of a server on standard input and output. A signal is
 // the way in which some clients end theirs, and no fault.
-func stopped(err error) error {
-	if errors.As(err, new(signalError)) {
+func Stopped(err error) error {
+	if errors.As(err, new(SignalError)) {
 		return nil
 	}
 	return err
 }
 
-// hangups are the SIGHUPs of a program that goes on at them.
-type hangups struct {
-	reopen func() // what is done at each besides; nil is nothing
+// Hangups are the SIGHUPs of a program that goes on at them.
+type Hangups struct {
+	Reopen func() // what is done at each besides; nil is nothing
 	taken  atomic.Bool
 	c      chan struct{}
 }
 
-func newHangups() *hangups { return &hangups{c: make(chan struct{}, 1)} }
+func NewHangups() *Hangups { return &Hangups{c: make(chan struct{}, 1)} }
 
-// take has hangups end the program no longer, but be received.
-func (h *hangups) take() <-chan struct{} {
+// Take has hangups end the program no longer, but be received.
+func (h *Hangups) Take() <-chan struct{} {
 	h.taken.Store(true)
 	return h.c
 }
 
-// give hands one on; it reports false if nobody takes them.
-func (h *hangups) give() bool {
+// Give hands one on; it reports false if nobody takes them.
+func (h *Hangups) Give() bool {
 	if !h.taken.Load() {
 		return false
 	}
-	if h.reopen != nil {
-		h.reopen()
+	if h.Reopen != nil {
+		h.Reopen()
 	}
 	select {
 	case h.c <- struct{}{}:

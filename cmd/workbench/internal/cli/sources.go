@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"errors"
@@ -15,95 +15,95 @@ import (
 	"github.com/mcp-workbench/workbench/internal/trust"
 )
 
-// A parser makes a configuration of a file that was read: all of it, as
+// A Parser makes a configuration of a file that was read: all of it, as
 // (*config.Source).Parse, or what can be used, as (*config.Source).ParseUsable.
-type parser func(*config.Source, func(string) (string, bool)) (*config.Config, error)
+type Parser func(*config.Source, func(string) (string, bool)) (*config.Config, error)
 
-// sources are the files that the configuration is made of: one that was named,
+// Sources are the files that the configuration is made of: one that was named,
 // or the user's own and beside it that of the project, if the user trusts it.
-type sources struct {
-	env    *environment
-	dir    string // where a project's file is looked for
-	places config.Places
+type Sources struct {
+	Env    *Environment
+	Dir    string // where a project's file is looked for
+	Places config.Places
 	kept   *config.Config // what the project's file said when it was last read and trusted
 	digest string         // of the file then
 	lent   []string       // the files of variables that they had when they were last read
 }
 
-// sources looks for the files.
-func (e *environment) sources() (*sources, error) {
-	dir, err := workingDir()
-	if named, _ := e.lookup("WORKBENCH_CONFIG"); err != nil && e.configPath == "" && named == "" {
+// FindSources looks for the files.
+func FindSources(e *Environment) (*Sources, error) {
+	dir, err := WorkingDir()
+	if named, _ := e.Lookup("WORKBENCH_CONFIG"); err != nil && e.ConfigPath == "" && named == "" {
 		return nil, err
 	}
-	places, err := config.Find(e.configPath, dir, e.lookup)
+	places, err := config.Find(e.ConfigPath, dir, e.Lookup)
 	if err != nil {
-		return nil, hinted{err, "name an existing file with --config or WORKBENCH_CONFIG, or none to use the default places"}
+		return nil, Hint(err, "name an existing file with --config or WORKBENCH_CONFIG, or none to use the default places")
 	}
-	return &sources{env: e, dir: dir, places: places}, nil
+	return &Sources{Env: e, Dir: dir, Places: places}, nil
 }
 
-// workingDir returns the folder that the program was started in.
-func workingDir() (string, error) {
+// WorkingDir returns the folder that the program was started in.
+func WorkingDir() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
-		return "", hinted{fmt.Errorf("the working folder: %w", err), "the folder in which workbench was started is gone, or may not be read: start it in another"}
+		return "", Hint(fmt.Errorf("the working folder: %w", err), "the folder in which workbench was started is gone, or may not be read: start it in another")
 	}
 	return dir, nil
 }
 
-// again looks for the files anew. That named, or the user's own, once it was
+// Again looks for the files anew. That named, or the user's own, once it was
 // there, is the one: another is not to take its place because it is away for a
 // moment.
-func (s *sources) again() error {
-	if s.places.Named != "" {
+func (s *Sources) Again() error {
+	if s.Places.Named != "" {
 		return nil
 	}
-	places, err := config.Find("", s.dir, s.env.lookup)
-	if s.places.User != "" {
-		places.User = s.places.User
+	places, err := config.Find("", s.Dir, s.Env.Lookup)
+	if s.Places.User != "" {
+		places.User = s.Places.User
 	}
 	if err == nil || places.User != "" {
-		s.places = places
+		s.Places = places
 	}
 	return err
 }
 
-// watched are the paths that decide what load returns: of configurations, of their lock files, and of what is trusted.
-func (s *sources) watched() []string {
-	if s.places.Named != "" {
-		return append([]string{s.places.Named, lock.Beside(s.places.Named)}, s.lent...)
+// Watched are the paths that decide what load returns: of configurations, of their lock files, and of what is trusted.
+func (s *Sources) Watched() []string {
+	if s.Places.Named != "" {
+		return append([]string{s.Places.Named, lock.Beside(s.Places.Named)}, s.lent...)
 	}
-	paths := append(slices.Clone(s.places.Searched), s.lent...)
-	for _, path := range s.places.Searched {
+	paths := append(slices.Clone(s.Places.Searched), s.lent...)
+	for _, path := range s.Places.Searched {
 		paths = append(paths, lock.Beside(path))
 	}
-	store, err := s.env.trusted()
+	store, err := TrustStore(s.Env)
 	if err != nil {
 		return paths
 	}
-	for _, path := range s.places.Searched {
-		if path != s.places.User {
+	for _, path := range s.Places.Searched {
+		if path != s.Places.User {
 			paths = append(paths, store.File(path))
 		}
 	}
 	return paths
 }
 
-// load reads the files. With none that may be used the configuration is the
+// Load reads the files. With none that may be used the configuration is the
 // built-in one.
-func (s *sources) load(read parser) (cfg *config.Config, err error) {
-	own := s.places.Named
+func (s *Sources) Load(read Parser) (cfg *config.Config, err error) {
+	own := s.Places.Named
 	if own == "" {
-		own = s.places.User
+		own = s.Places.User
 	}
 	if own != "" {
 		src, err := config.Read(own)
 		if err == nil {
-			cfg, err = read(src, s.env.lookup)
+			cfg, err = read(src, s.Env.Lookup)
 		}
 		if errors.Is(err, openfile.ErrNotRegular) {
-			return nil, hinted{err, "name the file itself, such as " + filepath.Join("FOLDER", config.FileName)}
+			return nil, Hint(err, "name the file itself, such as "+filepath.Join("FOLDER", config.FileName))
 		}
 		if err != nil {
 			return nil, err
@@ -130,29 +130,29 @@ func (s *sources) load(read parser) (cfg *config.Config, err error) {
 		cfg.Unconfigured = untrusted == nil
 	}
 	cfg.Untrusted = untrusted
-	return cfg, s.env.lay(cfg)
+	return cfg, s.Env.lay(cfg)
 }
 
 // project reads the project's file once and returns what it says if the user
 // has trusted just that; else what is to be told of it, and what it said before
 // if the user trusts that still.
-func (s *sources) project(read parser) (*config.Config, *config.Untrusted, error) {
-	path := s.places.Project
+func (s *Sources) project(read Parser) (*config.Config, *config.Untrusted, error) {
+	path := s.Places.Project
 	if path == "" && s.kept != nil {
 		path = s.kept.Path
 	}
 	if path == "" {
 		return nil, nil, nil
 	}
-	src, entry, why := s.judge(path)
+	src, entry, why := Judge(s.Env, path)
 	if why == "" {
-		cfg, err := read(src, s.env.lookup)
+		cfg, err := read(src, s.Env.Lookup)
 		if err == nil {
 			s.kept, s.digest = cfg, entry.Digest
 		}
 		return cfg, nil, err
 	}
-	untrusted := describe(path, src, entry, why)
+	untrusted := Describe(path, src, entry, why)
 	if s.kept == nil || s.kept.Path != path || s.digest != entry.Digest {
 		return nil, untrusted, nil
 	}
@@ -160,10 +160,10 @@ func (s *sources) project(read parser) (*config.Config, *config.Untrusted, error
 	return s.kept, untrusted, nil
 }
 
-// judge reads a project's file and what the user has decided about it; why says
+// Judge reads a project's file and what the user has decided about it; why says
 // what is against using it, "" if nothing is.
-func (s *sources) judge(path string) (src *config.Source, entry trust.Entry, why string) {
-	store, err := s.env.trusted()
+func Judge(e *Environment, path string) (src *config.Source, entry trust.Entry, why string) {
+	store, err := TrustStore(e)
 	if err != nil {
 		return nil, entry, "there is no place to keep what is trusted: " + err.Error()
 	}
@@ -183,8 +183,8 @@ func (s *sources) judge(path string) (src *config.Source, entry trust.Entry, why
 	return src, entry, "nobody has trusted it"
 }
 
-// describe says what a person is to know of a file that is not trusted.
-func describe(path string, src *config.Source, entry trust.Entry, why string) *config.Untrusted {
+// Describe says what a person is to know of a file that is not trusted.
+func Describe(path string, src *config.Source, entry trust.Entry, why string) *config.Untrusted {
 	u := &config.Untrusted{Path: path, Why: why}
 	var err error
 	if src == nil {
@@ -202,9 +202,9 @@ func describe(path string, src *config.Source, entry trust.Entry, why string) *c
 	return u
 }
 
-// trustShown trusts a file as it was shown to the user, who was asked by a client. It is read once more, so that one with
+// TrustShown trusts a file as it was shown to the user, who was asked by a client. It is read once more, so that one with
 // faults is not trusted.
-func (s *sources) trustShown(u *config.Untrusted) error {
+func (s *Sources) TrustShown(u *config.Untrusted) error {
 	src, err := config.Read(u.Path)
 	if err != nil {
 		return err
@@ -212,23 +212,23 @@ func (s *sources) trustShown(u *config.Untrusted) error {
 	if trust.Digest(src.Data) != u.Digest {
 		return errors.New("it was changed while its user read it")
 	}
-	if _, err := src.ParseUsable(s.env.lookup); err != nil {
+	if _, err := src.ParseUsable(s.Env.Lookup); err != nil {
 		return err
 	}
-	store, err := s.env.trusted()
+	store, err := TrustStore(s.Env)
 	if err != nil {
 		return err
 	}
-	return keepTrust(store, u)
+	return KeepTrust(store, u)
 }
 
-func keepTrust(store *trust.Store, u *config.Untrusted) error {
+func KeepTrust(store *trust.Store, u *config.Untrusted) error {
 	return store.Put(trust.Entry{Path: u.Path, Digest: u.Digest, Since: time.Now().Round(0), Shown: u.Shown})
 }
 
-// trusted is what the user has decided about files of projects.
-func (e *environment) trusted() (*trust.Store, error) {
-	dir, err := e.stateDir()
+// TrustStore is what the user has decided about files of projects.
+func TrustStore(e *Environment) (*trust.Store, error) {
+	dir, err := e.StateDir()
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package lifetime
 
 import (
 	"io"
@@ -8,10 +8,10 @@ import (
 	"syscall"
 )
 
-// pollable puts pipes and sockets into non-blocking mode, so that a client that
+// Pollable puts pipes and sockets into non-blocking mode, so that a client that
 // does not read never blocks a goroutine of ours and a read can be ended.
 // restore puts them back, since the mode belongs to what others may share.
-func pollable(in io.Reader, out io.Writer) (io.Reader, io.Writer, func()) {
+func Pollable(in io.Reader, out io.Writer) (io.Reader, io.Writer, func()) {
 	var undo []func()
 	if f, ok := in.(*os.File); ok {
 		if p := nonblocking(f, &undo); p != nil {

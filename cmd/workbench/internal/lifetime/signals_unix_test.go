@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package lifetime
 
 import (
 	"os"
@@ -25,12 +25,12 @@ func TestHangup(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var terminal atomic.Bool
 			terminal.Store(test.attended)
-			h := newHangups()
-			ctx, stop := signals(t.Context(), h, terminal.Load)
+			h := NewHangups()
+			ctx, stop := Signals(t.Context(), h, terminal.Load)
 			defer stop()
 			var taken <-chan struct{}
 			if test.taken {
-				taken = h.take()
+				taken = h.Take()
 			}
 			if test.closed {
 				terminal.Store(false)
@@ -43,7 +43,7 @@ func TestHangup(t *testing.T) {
 			case <-taken:
 				goesOn = true
 			case <-ctx.Done():
-			case <-time.After(late):
+			case <-time.After(2 * time.Minute):
 				t.Fatal("nothing came of the signal")
 			}
 			if goesOn != test.goesOn {

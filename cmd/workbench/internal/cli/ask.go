@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
+	"github.com/mcp-workbench/workbench/internal/foreign"
+)
+
+// ErrNoAnswer says that standard input ended where somebody was asked.
+var ErrNoAnswer = errors.New("standard input ended; nothing more was changed")
+
+// Answer asks the person at the terminal for a line. Nobody waits for it after ctx.
+func (e *Environment) Answer(ctx context.Context, question string) (text string, err error) {
+	fmt.Fprint(e.Out, question)
+	type line struct {
+		text string
+		err  error
+	}
+	read := make(chan line, 1)
+	go func() { // reading a terminal cannot be interrupted
+		text, err := readLine(e.In)
+		read <- line{text, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	case got := <-read:
+		return got.text, got.err
+	}
+}
+
+// Agreed asks the person at the terminal; any other answer than yes is an error.
+func (e *Environment) Agreed(ctx context.Context, question string) error {
+	if !terminal.Is(e.In) {
+		return Usage(Hint(errors.New("nobody can be asked: standard input is no terminal"), "read what is shown above, then add --yes"))
+	}
+	yes, err := e.Asked(ctx, question)
+	if err == nil && !yes {
+		err = errors.New("not agreed; nothing was changed")
+	}
+	return err
+}
+
+// Asked asks the person at the terminal for yes or no, which no answer is too.
+func (e *Environment) Asked(ctx context.Context, question string) (yes bool, err error) {
+	text, err := e.Answer(ctx, question+" [y/N] ")
+	if errors.Is(err, ErrNoAnswer) {
+		return false, nil
+	}
+	return IsYes(text), err
+}
+
+// IsYes reports whether an answer agrees.
+func IsYes(text string) bool {
+	text = strings.ToLower(strings.TrimSpace(text))
+	return text == "y" || text == "yes"
+}
+
+// readLine reads to the end of a line and no further: the next question is answered by the next line.
+func readLine(in io.Reader) (string, error) {
+	var line []byte
+	for b := make([]byte, 1); len(line) < 1000; {
+		if n, err := in.Read(b); n == 0 || err != nil {
+			if len(line) == 0 {
+				return "", ErrNoAnswer
+			}
+			break
+		}
+		if b[0] == '\n' {
+			break
+		}
+		line = append(line, b[0])
+	}
+	return string(line), nil
+}
+
+// Shown is a path as a terminal may show it.
+func Shown(path string) string { return foreign.NewText(path).String() }

@@ -1,0 +1,57 @@
+package cli
+
+import (
+	"io"
+	"strings"
+
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/lifetime"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/logfile"
+	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/child"
+	"github.com/mcp-workbench/workbench/internal/secrets"
+)
+
+// Streams are standard input, output and error.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+}
+
+// Environment is what a command knows of the world; nothing else in the
+// program touches os.Args, os.Environ or the standard streams.
+type Environment struct {
+	Streams
+	Environ    []string
+	ConfigPath string // --config
+	LogLevel   string
+	LogFile    string
+	Guard      *child.Guard // starts all child processes
+	Secrets    *secrets.Finder
+	Logs       logfile.Logs
+	Ending     *lifetime.Ending
+	// Overlay changes a configuration that was read; nil leaves it as it is.
+	Overlay func(*config.Config) error
+	Hangups *lifetime.Hangups
+	loaded  *config.Config // by loadOnce
+}
+
+// Lookup reads one of our variables.
+func (e *Environment) Lookup(name string) (string, bool) {
+	for i := len(e.Environ) - 1; i >= 0; i-- {
+		if v, ok := strings.CutPrefix(e.Environ[i], name+"="); ok {
+			return v, true
+		}
+	}
+	return "", false
+}
+
+// Beside is the same for one more command in this process, which reads nothing, and logs nothing.
+func (e *Environment) Beside(out io.Writer) *Environment {
+	return &Environment{Streams: Streams{In: strings.NewReader(""), Out: out, Err: io.Discard}, Environ: e.Environ, ConfigPath: e.ConfigPath, LogLevel: "off",
+		Guard: e.Guard, Secrets: e.Secrets, Ending: e.Ending, Hangups: e.Hangups}
+}
+
+// Programs run programs to their end.
+func (e *Environment) Programs() child.Runner {
+	return child.Runner{Start: e.Guard.Start, Lookup: e.Lookup}
+}

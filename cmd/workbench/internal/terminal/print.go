@@ -1,0 +1,22 @@
+package terminal
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+
+	"github.com/mcp-workbench/workbench/internal/foreign"
+)
+
+// PrintJSON prints a value of ours for programs and for eyes.
+func PrintJSON(out io.Writer, v any) error {
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	_, err := out.Write(foreign.JSON(text.Bytes()))
+	return err
+}

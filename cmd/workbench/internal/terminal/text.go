@@ -1,0 +1,58 @@
+package terminal
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Count is a number of things.
+func Count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// Bytes is a number of bytes.
+func Bytes(n int64) string {
+	if n < 100_000 {
+		return fmt.Sprintf("%d kB", (n+999)/1000)
+	}
+	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+}
+
+// CountVerb is a number with the verb that goes with it.
+func CountVerb(n int, one, several string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, several)
+}
+
+// CountHave is a number of things that have something.
+func CountHave(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun + " has"
+	}
+	return Count(n, noun) + " have"
+}
+
+// Wrap breaks text into lines of at most width characters, each behind indent.
+func Wrap(text, indent string, width int) string {
+	var b strings.Builder
+	for paragraph := range strings.SplitSeq(text, "\n") {
+		line := indent
+		for _, word := range strings.Fields(paragraph) {
+			if len(line) > len(indent) && len([]rune(line))+1+len([]rune(word)) > width {
+				b.WriteString(line + "\n")
+				line = indent
+			}
+			if len(line) > len(indent) {
+				line += " "
+			}
+			line += word
+		}
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	return b.String()
+}

@@ -17,9 +17,9 @@ import (
 
 // mayBeSSE reports whether a server of which nobody said which remote transport it speaks refused a message as one does that
 // speaks the transport of revision 2024-11-05 (specification 2025-11-25, transports, "Backwards Compatibility").
-func (s *Server) mayBeSSE(err error) bool {
+func mayBeSSE(err error) bool {
 	var refused *remote.StatusError
-	if !s.cfg.AnyHTTP || s.sse || !errors.As(err, &refused) {
+	if !errors.As(err, &refused) {
 		return false
 	}
 	switch refused.Status {
@@ -31,8 +31,8 @@ func (s *Server) mayBeSSE(err error) bool {
 
 // dial makes the link that the configuration asks for. ctx bounds the making
 // of a connection, never its life.
-func (s *Server) dial(ctx context.Context) (link.Link, error) {
-	opts := s.box.opts
+func (o *owner) dial(ctx context.Context) (link.Link, error) {
+	s, opts := o.server, o.server.box.opts
 	cfg, hiding, err := launch.Reveal(ctx, s.cfg, opts.Environ, opts.Secret, opts.Masks)
 	if err != nil {
 		return nil, err
@@ -43,21 +43,21 @@ func (s *Server) dial(ctx context.Context) (link.Link, error) {
 	if !ok {
 		return nil, fmt.Errorf("there is no transport %q", s.cfg.Transport)
 	}
-	return make(s, ctx, cfg)
+	return make(o, ctx, cfg)
 }
 
 // links are how the link of each transport is made, for a configuration with its secrets.
-func links() map[config.Transport]func(s *Server, ctx context.Context, cfg config.Server) (link.Link, error) {
-	return map[config.Transport]func(*Server, context.Context, config.Server) (link.Link, error){
-		config.TransportStdio:   (*Server).dialStdio,
-		config.TransportHTTP:    (*Server).dialHTTP,
-		config.TransportSSE:     (*Server).dialSSE,
-		config.TransportBuiltin: (*Server).dialBuiltin,
+func links() map[config.Transport]func(o *owner, ctx context.Context, cfg config.Server) (link.Link, error) {
+	return map[config.Transport]func(*owner, context.Context, config.Server) (link.Link, error){
+		config.TransportStdio:   (*owner).dialStdio,
+		config.TransportHTTP:    (*owner).dialHTTP,
+		config.TransportSSE:     (*owner).dialSSE,
+		config.TransportBuiltin: (*owner).dialBuiltin,
 	}
 }
 
-func (s *Server) dialStdio(_ context.Context, cfg config.Server) (link.Link, error) {
-	opts := s.box.opts
+func (o *owner) dialStdio(_ context.Context, cfg config.Server) (link.Link, error) {
+	s, opts := o.server, o.server.box.opts
 	spec, err := launch.Child(s.Toolbox, cfg, opts.Environ, opts.Sandboxes)
 	if err != nil {
 		return nil, err
@@ -79,18 +79,19 @@ func (s *Server) dialStdio(_ context.Context, cfg config.Server) (link.Link, err
 	return l, nil
 }
 
-func (s *Server) dialHTTP(ctx context.Context, cfg config.Server) (link.Link, error) {
-	if s.sse {
-		return s.dialSSE(ctx, cfg)
+func (o *owner) dialHTTP(ctx context.Context, cfg config.Server) (link.Link, error) {
+	if o.sse {
+		return o.dialSSE(ctx, cfg)
 	}
-	return link.HTTP(s.remote, s.box.opts.MaxMessage), nil
+	return link.HTTP(o.server.remote, o.server.box.opts.MaxMessage), nil
 }
 
-func (s *Server) dialSSE(ctx context.Context, _ config.Server) (link.Link, error) {
-	return link.SSE(ctx, s.remote, s.box.opts.MaxMessage)
+func (o *owner) dialSSE(ctx context.Context, _ config.Server) (link.Link, error) {
+	return link.SSE(ctx, o.server.remote, o.server.box.opts.MaxMessage)
 }
 
-func (s *Server) dialBuiltin(context.Context, config.Server) (link.Link, error) {
+func (o *owner) dialBuiltin(context.Context, config.Server) (link.Link, error) {
+	s := o.server
 	build, ok := s.box.opts.Builtins[s.cfg.Builtin]
 	if !ok {
 		return nil, fmt.Errorf("there is no built-in server %q", s.cfg.Builtin)
@@ -100,18 +101,4 @@ func (s *Server) dialBuiltin(context.Context, config.Server) (link.Link, error) 
 		return nil, err
 	}
 	return link.Builtin(endpoint), nil
-}
-
-// newRequester makes what makes the requests to the server; nil unless it is remote.
-func newRequester(s *Server) *remote.Requester {
-	if s.cfg.URL == "" {
-		return nil
-	}
-	opts := s.box.opts
-	with := remote.Options{Toolbox: s.Toolbox, Server: s.Name, HTTP: opts.HTTP, Logins: opts.Logins, Environ: opts.Environ, Secret: opts.Secret,
-		Masks: opts.Masks, Hiding: &s.hidden}
-	if opts.Login != nil {
-		with.Renewed = func(err error) { opts.Login(s.Toolbox, s.Name, err) }
-	}
-	return remote.New(s.cfg, with)
 }

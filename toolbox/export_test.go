@@ -3,10 +3,10 @@ package toolbox
 import "github.com/mcp-workbench/workbench/config"
 
 // KeyOf is by what a server of that configuration is known in the catalogue.
-func KeyOf(cfg config.Server) string { return (&Server{cfg: cfg, box: &surroundings{}}).key().Server }
+func KeyOf(cfg config.Server) string { return keyOf(&cfg, nil, Client{}).Server }
 
 // ProgramOf is what tells the file that is started from another in its place.
 func ProgramOf(cfg config.Server) string {
-	_, state := (&Server{cfg: cfg, box: &surroundings{}}).program()
+	_, state := program(&cfg, nil)
 	return state
 }

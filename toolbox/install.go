@@ -12,7 +12,8 @@ const lookAgain = 500 * time.Millisecond
 
 // bounded gives a start its time: timeouts.start, and timeouts.install to a package runner that is seen to install. When what
 // was installed speaks, it has timeouts.start from then on.
-func (s *Server) bounded(ctx context.Context) (_ context.Context, end func()) {
+func (o *owner) bounded(ctx context.Context) (_ context.Context, end func()) {
+	s := o.server
 	bounds := s.bounds.Load()
 	ctx, cancel := context.WithCancelCause(ctx)
 	s.child.Store(nil)
@@ -27,7 +28,7 @@ func (s *Server) bounded(ctx context.Context) (_ context.Context, end func()) {
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)
-		if s.awaitInstall(ctx, bounds, func() { cancel(&TimeoutError{What: "install", After: bounds.Install}) }) {
+		if o.awaitInstall(ctx, bounds, func() { cancel(&TimeoutError{What: "install", After: bounds.Install}) }) {
 			late()
 		}
 	}()
@@ -39,10 +40,10 @@ func (s *Server) bounded(ctx context.Context) (_ context.Context, end func()) {
 
 // awaitInstall watches a package runner until ctx ends. It reports true when the start, or what remains of it after the
 // installation, takes too long, and calls tooLong when the installation does.
-func (s *Server) awaitInstall(ctx context.Context, bounds *bounds, tooLong func()) bool {
+func (o *owner) awaitInstall(ctx context.Context, bounds *bounds, tooLong func()) bool {
 	enter := func(from, to State) {
-		if event, moved := s.at.enter(from, to); moved {
-			s.tell(event)
+		if event, moved := o.server.at.enter(from, to); moved {
+			o.tell(event)
 		}
 	}
 	again := time.NewTicker(lookAgain)
@@ -54,7 +55,7 @@ func (s *Server) awaitInstall(ctx context.Context, bounds *bounds, tooLong func(
 			return false
 		case <-again.C:
 		}
-		p := s.child.Load()
+		p := o.server.child.Load()
 		switch {
 		case p != nil && !installing && p.Installs():
 			installing, deadline = true, began.Add(bounds.Install)

@@ -134,3 +134,24 @@ func (s *Server) CallTool(ctx context.Context, tool string, arguments []byte) ([
 	}
 	return s.Request(ctx, "tools/call", params)
 }
+
+// ReadSkills reads the skills of the server, which says nothing when they change, and gives those that are offered; nil if
+// they cannot be read.
+func (s *Server) ReadSkills(ctx context.Context) []Item {
+	ctx, cancel := context.WithTimeoutCause(ctx, optionalList, &TimeoutError{What: "list", After: optionalList})
+	defer cancel()
+	_, c, err := s.await(ctx)
+	if err != nil {
+		return nil
+	}
+	s = s.present()
+	list := readList(ctx, c, Skills, s.lists.Room(Skills))
+	if list.Failed() {
+		return nil
+	}
+	if s.lists.Store(Skills, list) {
+		s.memory.remember()
+		s.peer.Changed(s, Skills)
+	}
+	return append([]Item{}, s.Items(Skills)...)
+}

@@ -14,9 +14,6 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox/remote"
 )
 
-// optionalList is how long a list that a server need not have may take.
-const optionalList = 5 * time.Second
-
 // offers reports whether the server says that it has such a list.
 func (h *hello) offers(k Kind) bool {
 	switch k {
@@ -31,10 +28,10 @@ func (h *hello) offers(k Kind) bool {
 	}
 }
 
-// list reads a list, as far as there is room beside the others.
-func (c *conn) list(ctx context.Context, k Kind) offered.Reading {
+// readList reads a list, as far as there is room.
+func readList(ctx context.Context, c *conn, k Kind, room int) offered.Reading {
 	usable := func(it offered.Item) bool { return k != Tools || c.link.Usable(it.Key.Verbatim(), it.Raw) }
-	r := offered.Read(k, c.server.lists.Room(k), usable, func(method string, params []byte, take func([]byte) (offered.Page, error)) (offered.Page, error) {
+	r := offered.Read(k, room, usable, func(method string, params []byte, take func([]byte) (offered.Page, error)) (offered.Page, error) {
 		return c.page(ctx, method, params, take)
 	})
 	var refusal *link.RPCError
@@ -70,61 +67,4 @@ func (c *conn) page(ctx context.Context, method string, params []byte, take func
 			return offered.Page{}, err
 		}
 	}
-}
-
-// first reads the lists at a start: the tools, which the server is not ready
-// without, and in the background what else it offers.
-func (s *Server) first(ctx context.Context, c *conn) error {
-	s.lists.Drop(c.hello.offers)
-	refused := false
-	if c.hello.offers(Tools) {
-		r := c.list(ctx, Tools)
-		if refused = r.Failed(); refused && (!errors.As(r.Err, new(*link.RPCError)) || speaksModern(r.Err)) {
-			return r.Err
-		}
-		s.lists.Store(Tools, r)
-	}
-	if !refused {
-		s.at.noteSeen(time.Time{})
-	}
-	for _, k := range []Kind{Resources, Prompts, Skills} {
-		if c.hello.offers(k) {
-			s.reading.ask(c, k)
-		}
-	}
-	return nil
-}
-
-// read reads a list once, and tells the peer if it changed. Resources bring their templates with them.
-func (s *Server) read(c *conn, k Kind) {
-	ctx, cancel := context.WithTimeoutCause(s.life, optionalList, &TimeoutError{What: "list", After: optionalList})
-	defer cancel()
-	differs := s.lists.Store(k, c.list(ctx, k))
-	if k == Resources {
-		differs = s.lists.Store(Templates, c.list(ctx, Templates)) || differs
-	}
-	if differs {
-		s.peer.Changed(s, k)
-	}
-}
-
-// ReadSkills reads the skills of the server, which says nothing when they change, and gives those that are offered; nil if
-// they cannot be read.
-func (s *Server) ReadSkills(ctx context.Context) []Item {
-	ctx, cancel := context.WithTimeoutCause(ctx, optionalList, &TimeoutError{What: "list", After: optionalList})
-	defer cancel()
-	_, c, err := s.await(ctx)
-	if err != nil {
-		return nil
-	}
-	s = s.present()
-	r := c.list(ctx, Skills)
-	if r.Failed() {
-		return nil
-	}
-	if s.lists.Store(Skills, r) {
-		s.remember()
-		s.peer.Changed(s, Skills)
-	}
-	return append([]Item{}, s.Items(Skills)...)
 }

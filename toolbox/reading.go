@@ -2,19 +2,28 @@ package toolbox
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
+
+	"github.com/mcp-workbench/workbench/toolbox/link"
+	"github.com/mcp-workbench/workbench/toolbox/offered"
 )
 
 // relistPause keeps a storm of list_changed to one list a second.
 const relistPause = time.Second
 
-// reading is what is known of the lists that are read in the background, each by one goroutine at a time.
+// optionalList is how long a list that a server need not have may take.
+const optionalList = 5 * time.Second
+
+// reading reads the lists of a server, most of them in the background, each by one goroutine at a time.
 type reading struct {
-	life  context.Context   // of the server: after it nothing is read
-	begin func(func()) bool // starts a goroutine, unless the toolbox has ended
-	read  func(*conn, Kind) // reads a list once
-	keep  func()            // is told of each list that was read while the server lived
+	lists  *offered.Lists
+	at     *standing
+	life   context.Context   // of the server: after it nothing is read
+	begin  func(func()) bool // starts a goroutine, unless the toolbox has ended
+	differ func(Kind)        // is told of a list that is other than before
+	keep   func()            // is told of each list that was read while the server lived
 
 	mu      sync.Mutex
 	from    *conn // the newest connection
@@ -27,6 +36,42 @@ type reader struct {
 	owned   bool // a goroutine reads the list, or rests before it may do so again
 	again   bool // it is to be read once more
 	reading bool // it is being read
+}
+
+// first reads the lists at a start: the tools, which the server is not ready
+// without, and in the background what else it offers.
+func (r *reading) first(ctx context.Context, c *conn) error {
+	r.lists.Drop(c.hello.offers)
+	refused := false
+	if c.hello.offers(Tools) {
+		tools := readList(ctx, c, Tools, r.lists.Room(Tools))
+		if refused = tools.Failed(); refused && (!errors.As(tools.Err, new(*link.RPCError)) || speaksModern(tools.Err)) {
+			return tools.Err
+		}
+		r.lists.Store(Tools, tools)
+	}
+	if !refused {
+		r.at.noteSeen(time.Time{})
+	}
+	for _, k := range []Kind{Resources, Prompts, Skills} {
+		if c.hello.offers(k) {
+			r.ask(c, k)
+		}
+	}
+	return nil
+}
+
+// read reads a list, and tells the peer if it changed. Resources bring their templates with them, within the same time.
+func (r *reading) read(c *conn, k Kind) {
+	ctx, cancel := context.WithTimeoutCause(r.life, optionalList, &TimeoutError{What: "list", After: optionalList})
+	defer cancel()
+	differs := r.lists.Store(k, readList(ctx, c, k, r.lists.Room(k)))
+	if k == Resources {
+		differs = r.lists.Store(Templates, readList(ctx, c, Templates, r.lists.Room(Templates))) || differs
+	}
+	if differs {
+		r.differ(k)
+	}
 }
 
 // ask has a list read anew, in the background.

@@ -74,7 +74,7 @@ func Excluded(servers []*Server, tools ...string) iter.Seq[Exclusion] {
 	return func(yield func(Exclusion) bool) {
 		seen := make(listings)
 		for _, s := range servers {
-			had := s.lastTools(seen)
+			had := lastTools(s, seen)
 			for _, tool := range tools {
 				why := s.lists.LeftOut(tool)
 				if slices.ContainsFunc(had, func(it offered.Item) bool { return it.Key.Verbatim() == tool }) {
@@ -89,12 +89,11 @@ func Excluded(servers []*Server, tools ...string) iter.Seq[Exclusion] {
 }
 
 // lastTools gives the tools that a disabled server had when it was last seen.
-func (s *Server) lastTools(seen listings) []offered.Item {
-	c := s.box.opts.Catalogue
-	if c == nil || s.Status().State != Disabled {
+func lastTools(s *Server, seen listings) []offered.Item {
+	if s.memory.catalogue == nil || s.at.now().State != Disabled {
 		return nil
 	}
-	e := seen.of(c).Newest(s.key().Server)
+	e := seen.of(s.memory.catalogue).Newest(s.memory.key().Server)
 	if e == nil {
 		return nil
 	}

@@ -40,7 +40,8 @@ type Server struct {
 
 	at      *standing
 	lists   *offered.Lists
-	reading reading
+	reading *reading
+	memory  *memory
 	counts  counters
 	account *account.Account // of what is kept because of it
 	bounds  atomic.Pointer[bounds]
@@ -52,18 +53,10 @@ type Server struct {
 	// strayed is when a request was last given up, in Unix nanoseconds.
 	strayed atomic.Int64
 
-	// sse says that the server was found to speak the transport of revision 2024-11-05. It belongs to the owner goroutine.
-	sse bool
-	// legacy says that the server once ended on server/discover or left it
-	// unanswered. It belongs to the owner goroutine.
-	legacy bool
-
 	// life is within that of the toolbox: quit ends it for a server that is
 	// retired. The context is kept because it outlasts all requests.
 	life context.Context
 	quit context.CancelCauseFunc
-	// recalling is held while what was seen of the server is taken over.
-	recalling sync.Mutex
 }
 
 // surroundings are what a toolbox gives all its servers.
@@ -110,7 +103,7 @@ func newServer(toolbox string, box *surroundings, cfg config.Server, level strin
 	}
 	s.life, s.quit = context.WithCancelCause(box.ctx)
 	s.bounds.Store(newBounds(cfg, box.opts.IdleTimeout))
-	s.remote = newRequester(s)
+	s.remote = newRequester(toolbox, cfg, &box.opts, &s.hidden)
 	first := Status{State: Stopped}
 	switch {
 	case cfg.Disabled:
@@ -122,8 +115,6 @@ func newServer(toolbox string, box *surroundings, cfg config.Server, level strin
 	s.at = newStanding(first, level, s.lines.noteState)
 	s.sender = newSender(identity{toolbox, cfg.Name}, s.at, &s.bounds, &s.counts, func() bool { return s.remote.LoggedIn() })
 	s.watches = &watches{at: s.at, life: s.life, begin: box.tasks.Begin, uris: make(map[string]bool), tasks: make(map[string]int)}
-	s.reading = reading{life: s.life, begin: box.tasks.Begin, read: s.read, keep: s.remember,
-		readers: make(map[Kind]*reader), changed: make(chan struct{})}
 	s.lists = offered.New(offered.Origin{
 		Toolbox: toolbox,
 		Account: s.account,
@@ -132,31 +123,25 @@ func newServer(toolbox string, box *surroundings, cfg config.Server, level strin
 		Inside:  cfg.Transport == config.TransportBuiltin,
 		Written: cfg.Written,
 	}, offered.RulesOf(&cfg))
+	s.reading = &reading{lists: s.lists, at: s.at, life: s.life, begin: box.tasks.Begin, differ: func(k Kind) { s.peer.Changed(s, k) },
+		readers: make(map[Kind]*reader), changed: make(chan struct{})}
+	s.memory = &memory{catalogue: box.opts.Catalogue, cfg: cfg, environ: box.opts.Environ, client: box.opts.Client,
+		at: s.at, said: &s.introduction, lists: s.lists, reading: s.reading, hidden: &s.hidden}
+	s.reading.keep = s.memory.remember
 	return s
 }
 
-// set is the owner's word on where the server stands. It is told to the event listener, and the queue is looked at.
-func (s *Server) set(state State, cause error, next time.Time, c *conn) {
-	if cause != nil {
-		cause = foreign.NewError(s.hidden.Load().Error(cause))
+// newRequester makes what makes the requests to the server of a toolbox; nil unless it is remote.
+func newRequester(toolbox string, cfg config.Server, opts *Options, hidden *atomic.Pointer[launch.Hiding]) *remote.Requester {
+	if cfg.URL == "" {
+		return nil
 	}
-	if c != nil {
-		s.hello.Store(&c.hello)
+	with := remote.Options{Toolbox: toolbox, Server: cfg.Name, HTTP: opts.HTTP, Logins: opts.Logins, Environ: opts.Environ, Secret: opts.Secret,
+		Masks: opts.Masks, Hiding: hidden}
+	if login := opts.Login; login != nil {
+		with.Renewed = func(err error) { login(toolbox, cfg.Name, err) }
 	}
-	event := s.at.become(state, cause, next, c)
-	if state == Starting && event.Status.Starts > 1 {
-		s.counts.restarts.Add(1)
-	}
-	s.tell(event)
-	s.pump()
-}
-
-// tell has the event listener hear of a change.
-func (s *Server) tell(event Event) {
-	if listen := s.box.opts.Event; listen != nil {
-		event.Toolbox, event.Server, event.Status.Tools = s.Toolbox, s.Name, len(s.lists.Items(Tools))
-		listen(event)
-	}
+	return remote.New(cfg, with)
 }
 
 // Status returns where the server stands.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/backoff"
+	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/toolbox/link"
 	"github.com/mcp-workbench/workbench/toolbox/remote"
 )
@@ -19,34 +20,77 @@ import (
 // times within it.
 const linkClose = 6 * time.Second
 
-// run owns the server until ctx ends: start, wait for the end, decide, rest.
-func (s *Server) run(ctx context.Context) error {
-	if st := s.Status().State; st == Disabled || st == Failed {
+// owner is who starts a server, waits for its end and decides what then, on one goroutine. It stands above the server,
+// which does not know it.
+type owner struct {
+	server *Server
+	rests  backoff.Counter
+	sse    bool // the server was found to speak the transport of revision 2024-11-05
+	legacy bool // it once ended on server/discover or left it unanswered
+}
+
+// own owns a server until the end of its life. The error says what would not stop.
+func own(s *Server) error {
+	o := &owner{server: s, legacy: s.memory.mute}
+	err := o.run(s.life)
+	s.remote.Close()
+	return err
+}
+
+// set says where the server stands. It is told to the event listener, and the queue is looked at.
+func (o *owner) set(state State, cause error, next time.Time, c *conn) {
+	s := o.server
+	if cause != nil {
+		cause = foreign.NewError(s.hidden.Load().Error(cause))
+	}
+	if c != nil {
+		s.hello.Store(&c.hello)
+	}
+	event := s.at.become(state, cause, next, c)
+	if state == Starting && event.Status.Starts > 1 {
+		s.counts.restarts.Add(1)
+	}
+	o.tell(event)
+	s.pump()
+}
+
+// tell has the event listener hear of a change.
+func (o *owner) tell(event Event) {
+	s := o.server
+	if listen := s.box.opts.Event; listen != nil {
+		event.Toolbox, event.Server, event.Status.Tools = s.Toolbox, s.Name, len(s.lists.Items(Tools))
+		listen(event)
+	}
+}
+
+// run goes on until ctx ends: start, wait for the end, decide, rest.
+func (o *owner) run(ctx context.Context) error {
+	s := o.server
+	if st := s.at.now().State; st == Disabled || st == Failed {
 		return nil
 	}
-	var rest backoff.Counter
 	var last error // why it is started again
 	for {
-		s.set(Starting, last, time.Time{}, nil)
+		o.set(Starting, last, time.Time{}, nil)
 		select {
 		case <-s.at.poke: // for the start that has just begun
 		default:
 		}
 		began := time.Now()
-		c, err := s.start(ctx)
+		c, err := o.start(ctx)
 		served := err == nil
 		if served {
 			ready := time.Now()
 			var unstopped error
-			err, unstopped = s.serve(ctx, c)
-			rest.Served(time.Since(ready))
+			err, unstopped = o.serve(ctx, c)
+			o.rests.Served(time.Since(ready))
 			if ctx.Err() != nil || s.at.now().retired {
-				s.set(Stopped, nil, time.Time{}, nil)
+				o.set(Stopped, nil, time.Time{}, nil)
 				return unstopped
 			}
 		} else {
 			if late := (*TimeoutError)(nil); errors.As(err, &late) && (late.What == "start" || late.What == "install") {
-				s.noteLate()
+				s.memory.noteLate()
 			}
 			err = unsettled(err)
 			s.at.noteTried(began)
@@ -56,14 +100,14 @@ func (s *Server) run(ctx context.Context) error {
 		case ctx.Err() != nil:
 		case errors.As(err, new(*IdleError)):
 			last = nil
-			on = s.sleep(ctx)
+			on = o.sleep(ctx)
 		case errors.Is(err, ErrRestarted):
 			last, on = nil, true
 		default:
-			on = s.rest(ctx, &rest, err, served)
+			on = o.rest(ctx, err, served)
 		}
 		if !on {
-			s.set(Stopped, nil, time.Time{}, nil)
+			o.set(Stopped, nil, time.Time{}, nil)
 			return nil
 		}
 	}
@@ -85,20 +129,21 @@ func unsettled(err error) error {
 
 // serve lets a connection take requests until it ends. It returns why it
 // ended, and what would not stop.
-func (s *Server) serve(ctx context.Context, c *conn) (cause, unstopped error) {
+func (o *owner) serve(ctx context.Context, c *conn) (cause, unstopped error) {
+	s := o.server
 	c.opened()
 	c.levelAgain(ctx, s.at.lastLevel())
-	s.set(Ready, nil, time.Time{}, c)
+	o.set(Ready, nil, time.Time{}, c)
 	s.again(c)
 	s.peer.Changed(s, Tools)
 	var kept sync.WaitGroup // not one of the tasks: a close may have ended those already
-	kept.Go(s.remember)
+	kept.Go(s.memory.remember)
 	defer kept.Wait()
-	idle := s.wait(ctx, c)
+	idle := o.wait(ctx, c)
 	// Withdrawn before its calls are failed, so that whoever hears of a
 	// failure and tries again does not meet the dead connection.
 	if idle != nil {
-		s.set(Stopped, idle, time.Time{}, nil)
+		o.set(Stopped, idle, time.Time{}, nil)
 	} else {
 		s.drop(c)
 	}
@@ -118,12 +163,13 @@ func (s *Server) serve(ctx context.Context, c *conn) (cause, unstopped error) {
 		}
 	}
 	c.close(c.lost(cause))
-	return cause, s.end(c)
+	return cause, o.end(c)
 }
 
 // wait waits for the end of a connection. The result is not nil if it is
 // to be ended because nothing was asked of the server for a time.
-func (s *Server) wait(ctx context.Context, c *conn) *IdleError {
+func (o *owner) wait(ctx context.Context, c *conn) *IdleError {
+	s := o.server
 	timer := time.NewTimer(s.bounds.Load().idle)
 	defer timer.Stop()
 	for {
@@ -143,7 +189,7 @@ func (s *Server) wait(ctx context.Context, c *conn) *IdleError {
 			c.calls.rest() // which may not have been noted before
 			timer.Reset(s.bounds.Load().idle)
 		case <-quiet:
-			retired, again := false, s.keptFor(idle)
+			retired, again := false, o.keptFor(idle)
 			if again <= 0 {
 				retired, again = c.retire(idle)
 			}
@@ -157,18 +203,18 @@ func (s *Server) wait(ctx context.Context, c *conn) *IdleError {
 
 // keptFor returns for how long the server is not to be stopped at least,
 // whether it is used or not.
-func (s *Server) keptFor(idle time.Duration) time.Duration {
-	if busy, _ := s.reading.busy(); busy {
+func (o *owner) keptFor(idle time.Duration) time.Duration {
+	if busy, _ := o.server.reading.busy(); busy {
 		return idle / 8
 	}
-	return s.watches.keptFor(idle)
+	return o.server.watches.keptFor(idle)
 }
 
 // sleep waits until somebody wants something of a server that was stopped for
 // idleness; it reports whether to go on.
-func (s *Server) sleep(ctx context.Context) bool {
+func (o *owner) sleep(ctx context.Context) bool {
 	select {
-	case <-s.at.poke:
+	case <-o.server.at.poke:
 		return true
 	case <-ctx.Done():
 		return false
@@ -176,11 +222,11 @@ func (s *Server) sleep(ctx context.Context) bool {
 }
 
 // end closes the connection within its bound.
-func (s *Server) end(c *conn) error {
+func (o *owner) end(c *conn) error {
 	ctx, cancel := context.WithTimeout(context.Background(), linkClose)
 	defer cancel()
 	if err := c.link.Close(ctx); err != nil {
-		return fmt.Errorf("server %q: %w", s.Name, err)
+		return fmt.Errorf("server %q: %w", o.server.Name, err)
 	}
 	return nil
 }
@@ -188,10 +234,10 @@ func (s *Server) end(c *conn) error {
 // rest waits out the back-off and reports whether to go on. A server that
 // served before it ended is started again at once the first time, as its next
 // caller is waiting for it; one that never did would only fail again.
-func (s *Server) rest(ctx context.Context, b *backoff.Counter, cause error, served bool) bool {
+func (o *owner) rest(ctx context.Context, cause error, served bool) bool {
 	var refused *remote.StatusError
 	errors.As(cause, &refused)
-	wait, open := b.Failed(time.Now())
+	wait, open := o.rests.Failed(time.Now())
 	state, next := Backoff, time.Time{}
 	if open {
 		state = Open
@@ -211,13 +257,13 @@ func (s *Server) rest(ctx context.Context, b *backoff.Counter, cause error, serv
 	if state != NeedsLogin {
 		next = time.Now().Add(wait)
 	}
-	s.set(state, cause, next, nil)
+	o.set(state, cause, next, nil)
 	t := time.NewTimer(wait)
 	defer t.Stop()
 	select {
 	case <-t.C:
 		return true
-	case <-s.at.poke:
+	case <-o.server.at.poke:
 		return true
 	case <-ctx.Done():
 		return false
@@ -226,36 +272,38 @@ func (s *Server) rest(ctx context.Context, b *backoff.Counter, cause error, serv
 
 // start makes a connection, shakes hands and reads the tools. A server that
 // ended on the question which era it is of is made anew and not asked again.
-func (s *Server) start(ctx context.Context) (*conn, error) {
-	done := s.takeTurn(ctx)
+func (o *owner) start(ctx context.Context) (*conn, error) {
+	s := o.server
+	done := takeTurn(ctx, s.box.opts.Turn, &s.cfg, s.log)
 	defer done()
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	ctx, end := s.bounded(ctx)
+	ctx, end := o.bounded(ctx)
 	defer end()
-	c, err := s.attempt(ctx)
+	c, err := o.attempt(ctx)
 	if errors.Is(err, errProbeEnded) {
-		s.legacy = true
-		c, err = s.attempt(ctx)
+		o.legacy = true
+		c, err = o.attempt(ctx)
 	}
-	if s.mayBeSSE(err) {
-		s.sse = true
-		if other, sseErr := s.attempt(ctx); sseErr == nil {
+	if s.cfg.AnyHTTP && !o.sse && mayBeSSE(err) {
+		o.sse = true
+		if other, sseErr := o.attempt(ctx); sseErr == nil {
 			c, err = other, nil
 		} else {
-			s.sse = false
+			o.sse = false
 		}
 	}
 	if errors.As(err, new(*link.RPCError)) {
-		s.legacy = false // it refuses initialize now: it is to be asked anew
+		o.legacy = false // it refuses initialize now: it is to be asked anew
 	}
 	return c, err
 }
 
-func (s *Server) attempt(sctx context.Context) (_ *conn, err error) {
+func (o *owner) attempt(sctx context.Context) (_ *conn, err error) {
+	s := o.server
 	c := newConn(s)
-	c.link, err = s.dial(sctx)
+	c.link, err = o.dial(sctx)
 	if err != nil {
 		return nil, err
 	}
@@ -273,13 +321,13 @@ func (s *Server) attempt(sctx context.Context) (_ *conn, err error) {
 		case <-started:
 		}
 	}()
-	if err = c.handshake(sctx, s.box.opts.Client, s.legacy); err == nil {
-		err = s.first(sctx, c)
+	if err = c.handshake(sctx, s.box.opts.Client, o.legacy); err == nil {
+		err = s.reading.first(sctx, c)
 	}
 	// Some servers that speak only 2026-07-28 answer initialize all the same,
 	// and refuse what comes after it.
 	if !c.hello.Modern && mayBeOfEra(err) && c.discover(sctx, s.box.opts.Client) == nil {
-		err = s.first(sctx, c)
+		err = s.reading.first(sctx, c)
 	}
 	close(started)
 	<-watched
@@ -292,7 +340,7 @@ func (s *Server) attempt(sctx context.Context) (_ *conn, err error) {
 		link.AwaitEnd(c.link)
 	}
 	c.close(c.lost(err))
-	cerr := s.end(c)
+	cerr := o.end(c)
 	var exit *link.ExitError
 	var late *TimeoutError
 	var undone *UndoneError

@@ -199,7 +199,7 @@ func (t *Toolbox) Await(ctx context.Context, wait time.Duration, names ...string
 			s.at.retry()
 		}
 		named := slices.Contains(names, s.Name)
-		if !s.known() && (named || len(names) == 0 && !s.at.isLate()) {
+		if !s.memory.known() && (named || len(names) == 0 && !s.at.isLate()) {
 			unknown = append(unknown, s)
 		}
 	}
@@ -208,7 +208,7 @@ func (t *Toolbox) Await(ctx context.Context, wait time.Duration, names ...string
 	settle(waiting, unknown)
 	if waiting.Err() != nil && ctx.Err() == nil {
 		for _, s := range unknown {
-			s.noteLate()
+			s.memory.noteLate()
 		}
 	}
 }
@@ -265,9 +265,9 @@ func (t *Toolbox) start() error {
 // begin gives a server its owner. Whoever asks for it from now on waits for it
 // to start. It reports false if the toolbox was closed.
 func (t *Toolbox) begin(s *Server) bool {
-	s.recalling.Lock() // what is being recalled comes before what it says now
+	s.memory.recalling.Lock() // what is being recalled comes before what it says now
 	s.at.expect(Stopped, Starting)
-	s.recalling.Unlock()
+	s.memory.recalling.Unlock()
 	if t.tasks.Begin(func() { t.supervise(s) }) {
 		return true
 	}
@@ -278,9 +278,7 @@ func (t *Toolbox) begin(s *Server) bool {
 // supervise owns one server. Its trouble ends no other; what would not stop is
 // kept for Close.
 func (t *Toolbox) supervise(s *Server) {
-	err := s.run(s.life)
-	s.remote.Close()
-	if err != nil {
+	if err := own(s); err != nil {
 		t.mu.Lock()
 		t.errs = append(t.errs, err)
 		t.mu.Unlock()

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/logkey"
 )
@@ -25,16 +27,16 @@ const (
 // Turns are taken by server, not by all servers together: what starts at the
 // same moment in many workbenches is the server they have in common, and one
 // that hangs then holds up no other.
-func (s *Server) takeTurn(ctx context.Context) (done func()) {
-	if s.box.opts.Turn == nil || s.cfg.Transport != config.TransportStdio {
+func takeTurn(ctx context.Context, turn func(context.Context, string) (func(), error), cfg *config.Server, log zerolog.Logger) (done func()) {
+	if turn == nil || cfg.Transport != config.TransportStdio {
 		return func() {}
 	}
 	ctx, cancel := context.WithTimeout(ctx, turnWait)
 	defer cancel()
-	release, err := s.box.opts.Turn(ctx, strings.Join(append([]string{s.cfg.Cwd, s.cfg.Command}, s.cfg.Args...), "\x00"))
+	release, err := turn(ctx, strings.Join(append([]string{cfg.Cwd, cfg.Command}, cfg.Args...), "\x00"))
 	if err != nil {
 		if ctx.Err() == nil {
-			s.log.Debug().AnErr(logkey.Err, err).Msg("the start cannot wait for those of other workbenches")
+			log.Debug().AnErr(logkey.Err, err).Msg("the start cannot wait for those of other workbenches")
 		}
 		return func() {}
 	}

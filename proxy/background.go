@@ -2,8 +2,12 @@ package proxy
 
 import (
 	"context"
+	"errors"
 	"sync"
 )
+
+// ErrClosed is what a request is refused with that comes after the end of its session.
+var ErrClosed = errors.New("the session is closed")
 
 // background is the work of a session that no request waits for.
 type background struct {

@@ -14,6 +14,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/calls"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/servercard"
@@ -247,3 +248,6 @@ func (h *HTTP) serveMCP(w http.ResponseWriter, r *http.Request, toolbox string) 
 		err.write(w, r)
 	}
 }
+
+// Calls is the record of what clients have asked for; nil if nothing is recorded.
+func (h *HTTP) Calls() *calls.Log { return h.root.Calls() }

@@ -13,12 +13,9 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-// codeHeaderMismatch and codeMissingCapability are errors of revision
-// 2026-07-28 that have an HTTP status of their own.
-const (
-	codeHeaderMismatch    = -32020
-	codeMissingCapability = -32021
-)
+// codeHeaderMismatch is an error of revision 2026-07-28 that has an HTTP status
+// of its own, as codeMissingCapability has.
+const codeHeaderMismatch = -32020
 
 // exchange is a message and the header of the request that it came in.
 type exchange struct {

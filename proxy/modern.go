@@ -84,6 +84,9 @@ func wants(level string, m *wire.Message) bool {
 	return slices.Index(levels(), got) >= slices.Index(levels(), level)
 }
 
+// codeMissingCapability is an error of revision 2026-07-28.
+const codeMissingCapability = -32021
+
 // lacks refuses a request that needs an extension which its client has not declared.
 func lacks(extension string) error {
 	data := append(wire.AppendQuote([]byte(`{"requiredCapabilities":{"extensions":{`), extension), ":{}}}}"...)

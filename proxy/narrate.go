@@ -25,6 +25,9 @@ const (
 	progressSecond = 0.001
 )
 
+// maxReason keeps what a sick server last said from filling a model's context.
+const maxReason = 300
+
 // narrator tells a client by progress notifications which servers its request waits for, while these start.
 type narrator struct {
 	out   Outlet

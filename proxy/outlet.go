@@ -54,3 +54,12 @@ func toolError(text string, modern bool) []byte {
 // errMuch refuses what more would have to be kept for than one client or user may
 // have kept.
 var errMuch = errors.New("too much is kept for this client, or for its user: have requests answered, end subscriptions or sessions")
+
+// text gives the message of an error without its JSON-RPC code.
+func text(err error) string {
+	var bad *wire.Error
+	if errors.As(err, &bad) {
+		return bad.Message
+	}
+	return err.Error()
+}

@@ -155,6 +155,9 @@ func (p *Proxy) connect(who principal.Principal, user *account.Account, send fun
 	return s
 }
 
+// Calls is the record of what clients have asked for; nil if nothing is recorded.
+func (p *Proxy) Calls() *calls.Log { return p.root.opts.Calls }
+
 // direct reports whether the session lists its tools without the meta tools.
 func (p *Proxy) direct() bool { return p.opts.Direct != "" }
 

@@ -10,12 +10,6 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
-// Calls is the record of what clients have asked for; nil if nothing is recorded.
-func (p *Proxy) Calls() *calls.Log { return p.root.opts.Calls }
-
-// Calls is the record of what clients have asked for; nil if nothing is recorded.
-func (h *HTTP) Calls() *calls.Log { return h.root.Calls() }
-
 // recorder makes the records of the requests of one client.
 type recorder struct {
 	log           *calls.Log // nil records nothing

@@ -96,8 +96,8 @@ func standing(names []string) string {
 func (in *inner) schema() ([]byte, bool) {
 	for _, it := range in.server.Items(toolbox.Tools) {
 		if it.Key.Verbatim() == in.tool {
-			parts := definition(&it)
-			return parts[inputSchema], parts[inputSchema] != nil
+			at, err := wire.FindPath(it.Raw, all(it.Raw), "inputSchema")
+			return it.Raw[at.Start:at.End], err == nil && at.Present()
 		}
 	}
 	return nil, false

@@ -3,7 +3,6 @@ package proxy
 import (
 	"bytes"
 	"context"
-	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -75,8 +74,6 @@ type Session struct {
 	overdue bool                    // and those of a reload with them
 	listed  chan struct{}           // closed and replaced when tools/list was answered
 }
-
-var ErrClosed = errors.New("the session is closed")
 
 // Busy reports whether a request is under way or waits for its client.
 func (s *Session) Busy() bool { return s.requests.count() > 0 || len(s.states.all()) > 0 }

@@ -12,9 +12,6 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
-// maxReason keeps what a sick server last said from filling a model's context.
-const maxReason = 300
-
 // boxReport is what workbench_status says of one toolbox.
 type boxReport struct {
 	Toolbox  string         `json:"toolbox"`

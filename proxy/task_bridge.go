@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/pause"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox/link"
 )
@@ -202,7 +203,7 @@ func (b *taskBridge) await(ctx context.Context) ([]byte, error) {
 				return nil, err
 			}
 		}
-		if err := pause(ctx, raw); err != nil {
+		if err := leave(ctx, raw); err != nil {
 			return nil, err
 		}
 	}
@@ -227,22 +228,15 @@ func failureOf(raw []byte) error {
 	return failure
 }
 
-// pause waits for as long as the server wants its task to be left alone.
-func pause(ctx context.Context, raw []byte) error {
+// leave waits for as long as the server wants its task to be left alone.
+func leave(ctx context.Context, raw []byte) error {
 	each := pollEach
 	if span, err := wire.FindPath(raw, all(raw), "pollIntervalMs"); err == nil && span.Present() {
 		if ms, err := strconv.ParseFloat(string(raw[span.Start:span.End]), 64); err == nil {
 			each = time.Duration(min(max(ms, 0), 1e6) * float64(time.Millisecond))
 		}
 	}
-	wait := time.NewTimer(min(max(each, pollLeast), pollMost))
-	defer wait.Stop()
-	select {
-	case <-wait.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	return pause.For(ctx, min(max(each, pollLeast), pollMost))
 }
 
 // ask puts to a legacy client what the server of a modern task wants to know, each question once, and hands the answers on.

@@ -98,15 +98,6 @@ func (s *Session) toolboxName(token []byte) string {
 	return strings.TrimSpace(name)
 }
 
-// text gives the message of an error without its JSON-RPC code.
-func text(err error) string {
-	var bad *wire.Error
-	if errors.As(err, &bad) {
-		return bad.Message
-	}
-	return err.Error()
-}
-
 // useTool forwards the call that stands in the arguments. Where the tool is
 // known that happens on the caller's goroutine, as for a registered name; else
 // the toolbox is opened first.

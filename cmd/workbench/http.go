@@ -123,8 +123,8 @@ func serveHTTP(ctx context.Context, env *environment, o *httpFlags, cfg *config.
 	if o.noToken {
 		way = page.Open
 	}
-	view := newViewing(env, way, over.TLS != nil)
-	over.Page = view.page
+	view := newView(env, way, over.TLS != nil)
+	over.Page = view.Page
 	env.hosts.workflows.Gateway = strings.TrimSuffix(o.url(ln.Addr()), "/mcp")
 	over.Hooks = env.hosts.workflows.Hooks()
 	front, err = proxy.NewHTTP(cfg, opts, over)
@@ -132,8 +132,8 @@ func serveHTTP(ctx context.Context, env *environment, o *httpFlags, cfg *config.
 		return cli.Usage(errors.Join(err, ln.Close()))
 	}
 	url := o.url(ln.Addr())
-	view.front, view.own = front, stateOf(url, front, reload.problem)
-	defer context.AfterFunc(ctx, view.page.Close)()
+	view.Begin(front, stateOf(url, front, reload.problem))
+	defer context.AfterFunc(ctx, view.Page.Close)()
 	o.announce(opts.Logger, url, tokenFile)
 	opts.Logger.Info().Str(logkey.Detail, startedAs(cfg)).Msg("workbench has started")
 	defer func() { opts.Logger.Info().Msg("workbench has ended") }()

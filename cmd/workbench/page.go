@@ -1,41 +1,29 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
+	"slices"
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/host/pageview"
+	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/page"
-	"github.com/mcp-workbench/workbench/internal/principal"
-	"github.com/mcp-workbench/workbench/internal/status"
 	"github.com/mcp-workbench/workbench/internal/trail"
 	"github.com/mcp-workbench/workbench/proxy"
+	"github.com/mcp-workbench/workbench/toolbox"
 )
 
-// viewing is what the page of this process shows and does. Most of it is what commands of this program print as JSON.
-type viewing struct {
-	env  *environment
-	page *page.Page
-	key  *page.Key // lets in the user of this machine, to see all their workbenches; nil on a gateway, where tokens do
-
-	// Both are set before the page is served.
-	front *proxy.HTTP // by which the page calls tools
-	own   func() status.Workbench
-}
-
-// newViewing makes the page, for which way says how one comes in.
-func newViewing(env *environment, way string, secure bool) *viewing {
-	v := &viewing{env: env}
-	if way == page.ByKey {
-		v.key = page.NewKey()
-	}
-	v.page = page.New(page.Options{Enter: v.enter, Stays: v.stays, Told: pageTrail, Way: way, Secure: secure, Actions: v.actions()})
-	return v
+// newView makes the page of this process, for which way says how one comes in.
+func newView(env *environment, way string, secure bool) *pageview.View {
+	return pageview.New(pageview.Options{
+		Version: cli.Version(), Way: way, Secure: secure, Told: pageTrail, Run: env.aside, Approvals: env.approvals, Dirs: env.RuntimeDirs(),
+		Recall: env.pageToolboxes, Builtins: env.builtins, Running: env.callRunning, Files: env.files,
+	})
 }
 
 // pageTrail has it told who came in by the page of a gateway, and who was turned away.
@@ -45,52 +33,6 @@ func pageTrail(r *http.Request, who page.Viewer, status int, why string) {
 		e.Event, e.Outcome = trail.Refused, ""
 	}
 	proxy.TellOf(r, e)
-}
-
-// enter says who a credential stands for.
-func (v *viewing) enter(ctx context.Context, credential string) (page.Viewer, error) {
-	if v.key != nil {
-		if !v.key.Use(credential) {
-			return page.Viewer{}, &page.Refusal{Reason: errors.New("this address has been used, or is not whole"), Hint: "run workbench ui again: it prints a new one"}
-		}
-		return page.Viewer{Principal: principal.Principal{Name: principal.Default, Admin: true}}, nil
-	}
-	who, err := v.front.Admit(ctx, credential)
-	return page.Viewer{Principal: who, Token: credential}, err
-}
-
-// stays reports whether who came in with a token still would.
-func (v *viewing) stays(ctx context.Context, of page.Viewer) error {
-	if v.key != nil {
-		return nil
-	}
-	_, err := v.front.Admit(ctx, of.Token)
-	if denied := new(principal.DeniedError); errors.As(err, &denied) {
-		return page.ErrOut
-	}
-	return err
-}
-
-// actions are all that the page can ask for.
-func (v *viewing) actions() map[string]page.Action {
-	return map[string]page.Action{
-		"watch":         {Do: v.watch},
-		"toolboxes":     {Do: v.toolboxes},
-		"tools":         {Do: v.tools},
-		"open":          {Do: v.open},
-		"call":          {Do: v.call},
-		"calls":         {Do: v.calls},
-		"recorded":      {Do: v.recorded},
-		"restart":       {Do: v.restart},
-		"able":          {Admin: true, Do: v.able},
-		"login":         {Admin: true, Do: v.login},
-		"answer":        {Admin: true, Do: v.answer},
-		"config":        {Admin: true, Do: v.config},
-		"workflows":     {Admin: true, Do: v.printed("workflow", "list", "--json")},
-		"workflow":      {Admin: true, Do: v.printedOf("workflow", "show", "--json")},
-		"conversations": {Do: v.conversations},
-		"conversation":  {Do: v.conversation},
-	}
 }
 
 // aside runs a command of this program as the user would, and gives what it writes to out. That a command has printed all
@@ -120,63 +62,69 @@ func (e *environment) beside(out io.Writer) *environment {
 	return &environment{Environment: e.Environment.Beside(out), approvals: e.approvals, masks: e.masks}
 }
 
-// json runs a command that prints JSON.
-func (v *viewing) json(ctx context.Context, args ...string) (json.RawMessage, error) {
-	var out bytes.Buffer
-	if err := v.env.aside(ctx, &out, args...); err != nil {
+// pageToolboxes gives all toolboxes with what was last seen of their servers, by the configuration as it is now.
+func (e *environment) pageToolboxes() ([]*toolbox.Toolbox, *config.Config, error) {
+	boxes, cfg, _, err := e.beside(io.Discard).boxes(nil, nil)
+	if err == nil {
+		toolbox.Recall(boxes...)
+	}
+	return boxes, cfg, err
+}
+
+// builtins gives the tools of the servers of a toolbox that are part of this program.
+func (e *environment) builtins(ctx context.Context, name string) (all []json.RawMessage, err error) {
+	sub := e.beside(io.Discard)
+	defer func() { sub.hosts.close() }()
+	boxes, closeAll, err := sub.openBoxes(ctx, func(t *config.Toolbox) config.Toolbox {
+		kept := *t
+		kept.Servers = slices.DeleteFunc(slices.Clone(t.Servers), func(s config.Server) bool { return s.Transport != config.TransportBuiltin })
+		return kept
+	}, name)
+	if err != nil {
 		return nil, err
 	}
-	return json.RawMessage(bytes.TrimSpace(out.Bytes())), nil
-}
-
-// printed is an action that gives what a command prints.
-func (v *viewing) printed(args ...string) func(context.Context, *page.Query) (any, error) {
-	return func(ctx context.Context, _ *page.Query) (any, error) { return v.json(ctx, args...) }
-}
-
-// printedOf is printed for a command about one thing, which the query names.
-func (v *viewing) printedOf(args ...string) func(context.Context, *page.Query) (any, error) {
-	return func(ctx context.Context, q *page.Query) (any, error) {
-		var asked struct {
-			ID string `json:"id"`
+	defer closeAll()
+	for _, b := range boxes {
+		for _, srv := range b.Servers() {
+			for _, it := range srv.Items(toolbox.Tools) {
+				all = append(all, json.RawMessage(foreign.JSON(located(it, false))))
+			}
 		}
-		if err := read(q, &asked); err != nil {
-			return nil, err
+	}
+	return all, nil
+}
+
+// callRunning calls a tool of a server that runs for a client of this user here. It reports false if there is none.
+func (e *environment) callRunning(ctx context.Context, box, server, tool string, arguments json.RawMessage) (json.RawMessage, bool, error) {
+	cfg, _, err := e.LoadBy((*config.Source).ParseUsable)
+	if err != nil {
+		return nil, false, err
+	}
+	guest, found := e.running(ctx, cfg, box, server, box+"/"+server+"/"+tool)
+	if guest == nil {
+		return nil, false, nil
+	}
+	params, err := guest.params(found, arguments)
+	if err != nil {
+		return nil, true, err
+	}
+	client := &caller{ctx: ctx, env: e}
+	client.line.To = io.Discard
+	result, err := client.call(ctx, guest, "tools/call", params)
+	return result, true, err
+}
+
+// files gives the files of the configuration, and what is wrong with them.
+func (e *environment) files() (paths []string, wrong, err error) {
+	from, err := cli.FindSources(e.Environment)
+	if err != nil {
+		return nil, nil, err
+	}
+	_, wrong = from.Load((*config.Source).Parse)
+	for _, path := range []string{from.Places.Named, from.Places.User, from.Places.Project} {
+		if path != "" {
+			paths = append(paths, path)
 		}
-		return v.json(ctx, about(args, asked.ID)...)
 	}
-}
-
-// about adds to the arguments of a command what is not one of its flags, whatever it looks like.
-func about(args []string, names ...string) []string {
-	return append(append(args[:len(args):len(args)], "--"), names...)
-}
-
-// read reads what a query says.
-func read(q *page.Query, to any) error {
-	if err := json.Unmarshal(q.Body, to); err != nil {
-		return fmt.Errorf("the request is not understood: %w", err)
-	}
-	return nil
-}
-
-// conversations are those of the viewer, or of all if the viewer may act for others.
-func (v *viewing) conversations(ctx context.Context, q *page.Query) (any, error) {
-	list, err := v.json(ctx, v.whose(q, "conversations", "list", "--json")...)
-	if errors.Is(err, errNoneKept) {
-		return []any{}, nil
-	}
-	return list, err
-}
-
-func (v *viewing) conversation(ctx context.Context, q *page.Query) (any, error) {
-	return v.printedOf(v.whose(q, "conversations", "show", "--json")...)(ctx, q)
-}
-
-// whose keeps a command about conversations to those of the viewer.
-func (v *viewing) whose(q *page.Query, args ...string) []string {
-	if q.Admin {
-		return args
-	}
-	return append(args, "--user="+q.Name)
+	return paths, wrong, nil
 }

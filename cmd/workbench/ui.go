@@ -67,21 +67,21 @@ func serveUI(ctx context.Context, env *environment, port int, open bool) error {
 	if err != nil {
 		return cli.Hint(fmt.Errorf("--port %d: %w", port, err), "leave out --port to have any that is free")
 	}
-	view := newViewing(env, page.ByKey, false)
+	view := newView(env, page.ByKey, false)
 	url := "http://" + ln.Addr().String() + "/ui/"
-	at := url + "#key=" + view.key.String()
+	at := url + "#key=" + view.Key.String()
 	fmt.Fprint(env.Err, "Open this address in a browser of this machine. It lets in once. Ctrl-C ends the page.\n\n")
 	if _, err := fmt.Fprintln(env.Out, at); err != nil {
 		return errors.Join(err, ln.Close())
 	}
 	// The token is told to nobody: of this front the page alone is for use.
-	front, err := proxy.NewHTTP(cfg, opts, proxy.HTTPOptions{Addr: ln.Addr(), Token: rand.Text(), Page: view.page, Drain: drainTime})
+	front, err := proxy.NewHTTP(cfg, opts, proxy.HTTPOptions{Addr: ln.Addr(), Token: rand.Text(), Page: view.Page, Drain: drainTime})
 	if err != nil {
 		return errors.Join(err, ln.Close())
 	}
 	reload := newReloader(log, cfg, from, "")
-	view.front, view.own = front, stateOf(url, front, reload.problem)
-	defer context.AfterFunc(ctx, view.page.Close)()
+	view.Begin(front, stateOf(url, front, reload.problem))
+	defer context.AfterFunc(ctx, view.Page.Close)()
 	defer env.tell(log, url, front, nil, reload.problem)()
 	record := newRecorder(opts.Calls, cfg, log)
 	defer record.close()

@@ -1,11 +1,10 @@
-package main
+package pageview
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
 
-	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/page"
@@ -29,24 +28,26 @@ type shownFault struct {
 	Message string `json:"message"`
 }
 
-// config gives the files of the configuration with what is wrong with them, and what check finds.
-func (v *viewing) config(ctx context.Context, _ *page.Query) (any, error) {
-	shown := shownConfig{Files: []shownFile{}, Faults: []shownFault{}}
-	from, err := cli.FindSources(v.env.Environment)
+// configuration shows the files of the configuration.
+type configuration struct {
+	files func() (paths []string, wrong, err error)
+	run   commands
+}
+
+// show gives the files with what is wrong with them, and what check finds.
+func (c configuration) show(ctx context.Context, _ *page.Query) (any, error) {
+	paths, wrong, err := c.files()
 	if err != nil {
 		return nil, err
 	}
-	_, err = from.Load((*config.Source).Parse)
+	shown := shownConfig{Files: []shownFile{}, Faults: []shownFault{}}
 	var faults *config.Error
-	if errors.As(err, &faults) {
+	if errors.As(wrong, &faults) {
 		for _, f := range faults.Faults {
 			shown.Faults = append(shown.Faults, shownFault{f.File, f.Line, foreign.NewText(f.Message).String()})
 		}
 	}
-	for _, path := range []string{from.Places.Named, from.Places.User, from.Places.Project} {
-		if path == "" {
-			continue
-		}
+	for _, path := range paths {
 		src, err := config.Read(path)
 		if err != nil {
 			shown.Faults = append(shown.Faults, shownFault{path, 0, foreign.NewText(err.Error()).String()})
@@ -54,6 +55,6 @@ func (v *viewing) config(ctx context.Context, _ *page.Query) (any, error) {
 		}
 		shown.Files = append(shown.Files, shownFile{path, foreign.Block(masked(path, src.Data))})
 	}
-	shown.Checked, err = v.json(ctx, "check", "--json")
+	shown.Checked, err = c.run.json(ctx, "check", "--json")
 	return shown, err
 }

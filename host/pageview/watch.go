@@ -1,9 +1,10 @@
-package main
+package pageview
 
 import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -18,14 +19,22 @@ import (
 // watchPeriod is how often the page is told of what has changed.
 const watchPeriod = 300 * time.Millisecond
 
-// seen is what the page is told of at once and then at each change.
-type seen struct {
+// note is what the page is told of at once and then at each change.
+type note struct {
 	Kind string `json:"kind"` // "status" or "approvals"
 	Data any    `json:"data"`
 }
 
-// watch tells where the workbenches of the viewer stand and which calls wait for an answer, until the viewer goes away.
-func (v *viewing) watch(ctx context.Context, q *page.Query) (any, error) {
+// watch shows where workbenches stand, and which calls wait for an answer.
+type watch struct {
+	served    *served
+	others    peers
+	approvals *approval.Register
+	run       commands
+}
+
+// follow tells where the workbenches of the viewer stand and which calls wait for an answer, until the viewer goes away.
+func (w watch) follow(ctx context.Context, q *page.Query) (any, error) {
 	last := make(map[string][]byte)
 	tell := func(kind string, now any, data any) error {
 		text, err := json.Marshal(now)
@@ -33,12 +42,12 @@ func (v *viewing) watch(ctx context.Context, q *page.Query) (any, error) {
 			return err
 		}
 		last[kind] = text
-		return q.Note(seen{kind, data})
+		return q.Note(note{kind, data})
 	}
 	tick := time.NewTicker(watchPeriod)
 	defer tick.Stop()
 	for {
-		all, calls := v.look(ctx, q.Principal)
+		all, calls := w.look(ctx, q.Principal)
 		still := slices.Clone(all)
 		for i := range still {
 			still[i].RSS = 0 // it is never the same twice
@@ -58,10 +67,10 @@ func (v *viewing) watch(ctx context.Context, q *page.Query) (any, error) {
 }
 
 // look asks the workbenches that the viewer may see: of the user of this machine all, on a gateway the gateway.
-func (v *viewing) look(ctx context.Context, who principal.Principal) ([]status.Workbench, []approval.Call) {
-	own := v.own()
-	all, calls := []status.Workbench{own}, v.env.approvals.List()
-	if v.key == nil {
+func (w watch) look(ctx context.Context, who principal.Principal) ([]status.Workbench, []approval.Call) {
+	own := w.served.own()
+	all, calls := []status.Workbench{own}, w.approvals.List()
+	if !w.others.local {
 		if !who.Admin {
 			return []status.Workbench{seenBy(own, who)}, []approval.Call{}
 		}
@@ -69,20 +78,20 @@ func (v *viewing) look(ctx context.Context, who principal.Principal) ([]status.W
 	}
 	var mu sync.Mutex // of all and calls
 	var asked sync.WaitGroup
-	for _, p := range status.Find(v.env.RuntimeDirs()) {
+	for _, p := range w.others.others() {
 		asked.Go(func() {
-			w, err := p.Get(ctx)
-			if err != nil || w.PID == own.PID {
+			one, err := p.Get(ctx)
+			if err != nil || one.PID == own.PID {
 				return
 			}
 			waiting, _ := p.Approvals(ctx) // one that has just ended has none
 			mu.Lock()
 			defer mu.Unlock()
-			all, calls = append(all, w), append(calls, waiting...)
+			all, calls = append(all, one), append(calls, waiting...)
 		})
 	}
 	asked.Wait()
-	sortWorkbenches(all)
+	slices.SortFunc(all, func(a, b status.Workbench) int { return a.Since.Compare(b.Since) })
 	slices.SortFunc(calls, func(a, b approval.Call) int { return strings.Compare(a.ID, b.ID) })
 	return all, calls
 }
@@ -106,21 +115,13 @@ func seenBy(w status.Workbench, who principal.Principal) status.Workbench {
 }
 
 // answer answers a call that waits.
-func (v *viewing) answer(ctx context.Context, q *page.Query) (any, error) {
-	var asked struct {
-		ID    string `json:"id"`
-		Agree bool   `json:"agree"`
-	}
-	if err := read(q, &asked); err != nil {
-		return nil, err
-	}
-	if v.env.approvals.Answer(asked.ID, asked.Agree) {
+func (w watch) answer(ctx context.Context, _ *page.Query, a *asked) (any, error) {
+	if w.approvals.Answer(a.ID, a.Agree) {
 		return nil, nil
 	}
 	args := []string{"approve"}
-	if !asked.Agree {
+	if !a.Agree {
 		args = append(args, "--refuse")
 	}
-	var out bytes.Buffer
-	return nil, v.env.aside(ctx, &out, about(args, asked.ID)...)
+	return nil, w.run(ctx, io.Discard, about(args, a.ID)...)
 }

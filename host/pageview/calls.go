@@ -1,4 +1,4 @@
-package main
+package pageview
 
 import (
 	"context"
@@ -13,6 +13,9 @@ import (
 
 // callsPeriod is how often the page is told of calls, all at once that have ended meanwhile.
 const callsPeriod = 150 * time.Millisecond
+
+// findPeriod is how often workbenches are looked for that have begun meanwhile.
+const findPeriod = time.Second
 
 // callNews are the calls that the page was not told of yet.
 type callNews struct {
@@ -46,15 +49,21 @@ func (g *callNews) take() (list []calls.Call, missed uint64) {
 	return list, missed
 }
 
-// calls tells the calls that are recorded, and then each that ends, until the viewer goes away.
-func (v *viewing) calls(ctx context.Context, q *page.Query) (any, error) {
+// recorded shows the record of calls: of this process, and of the other workbenches that the page shows.
+type recorded struct {
+	front  *served
+	others peers
+}
+
+// follow tells the calls that are recorded, and then each that ends, until the viewer goes away.
+func (r recorded) follow(ctx context.Context, q *page.Query) (any, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	var followers sync.WaitGroup
 	defer followers.Wait()
 	defer cancel()
 	var news callNews
-	own := v.front.Calls()
-	f := v.recordedFor(q)
+	own := r.front.Calls()
+	f := recordedFor(q)
 	last := own.Last()
 	news.add(0, own.Calls(f)...)
 	followers.Go(func() {
@@ -69,7 +78,7 @@ func (v *viewing) calls(ctx context.Context, q *page.Query) (any, error) {
 	})
 	known := make(map[string]bool)
 	find := func() {
-		for _, p := range v.others() {
+		for _, p := range r.others.others() {
 			if !known[p.Path()] {
 				known[p.Path()] = true
 				followers.Go(func() { gatherCalls(ctx, p, &news) })
@@ -98,25 +107,11 @@ func (v *viewing) calls(ctx context.Context, q *page.Query) (any, error) {
 }
 
 // recordedFor keeps who may not act for others to their own calls.
-func (v *viewing) recordedFor(q *page.Query) calls.Filter {
+func recordedFor(q *page.Query) calls.Filter {
 	if q.Admin {
 		return calls.Filter{}
 	}
 	return calls.Filter{User: q.Name}
-}
-
-// others are the sockets of the other workbenches that the page shows.
-func (v *viewing) others() []status.Peer {
-	if v.key == nil {
-		return nil
-	}
-	var all []status.Peer
-	for _, p := range status.Find(v.env.RuntimeDirs()) {
-		if !p.Own() {
-			all = append(all, p)
-		}
-	}
-	return all
 }
 
 // gatherCalls gathers what one workbench records, until it or ctx ends.
@@ -135,20 +130,14 @@ func gatherCalls(ctx context.Context, p status.Peer, news *callNews) {
 	})
 }
 
-// recorded gives all that is known of one call.
-func (v *viewing) recorded(ctx context.Context, q *page.Query) (any, error) {
-	var asked struct {
-		ID string `json:"id"`
-	}
-	if err := read(q, &asked); err != nil {
-		return nil, err
-	}
-	f := v.recordedFor(q)
-	if c, ok := v.front.Calls().Call(asked.ID); ok && f.Wants(&c) {
+// one gives all that is known of one call.
+func (r recorded) one(ctx context.Context, q *page.Query, a *asked) (any, error) {
+	f := recordedFor(q)
+	if c, ok := r.front.Calls().Call(a.ID); ok && f.Wants(&c) {
 		return c, nil
 	}
-	for _, p := range v.others() {
-		if c, err := p.Call(ctx, asked.ID); err == nil {
+	for _, p := range r.others.others() {
+		if c, err := p.Call(ctx, a.ID); err == nil {
 			return c, nil
 		}
 	}

@@ -1,0 +1,125 @@
+package pageview
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mcp-workbench/workbench/internal/approval"
+	"github.com/mcp-workbench/workbench/internal/calls"
+	"github.com/mcp-workbench/workbench/internal/page"
+	"github.com/mcp-workbench/workbench/internal/principal"
+	"github.com/mcp-workbench/workbench/internal/status"
+)
+
+// fakeFront answers each tools/call with its parameters, less their _meta.
+type fakeFront struct{ log *calls.Log }
+
+func (fakeFront) Admit(context.Context, string) (principal.Principal, error) {
+	return principal.Principal{Name: "ada"}, nil
+}
+
+func (fakeFront) Ask(_ context.Context, who principal.Principal, request []byte, _ func([]byte)) ([]byte, error) {
+	var asked struct{ Params map[string]json.RawMessage }
+	if err := json.Unmarshal(request, &asked); err != nil {
+		return nil, err
+	}
+	delete(asked.Params, "_meta")
+	params, err := json.Marshal(asked.Params)
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"result":{"for":%q,"params":%s}}`, who.Name, params), err
+}
+
+func (fakeFront) Restart(_ principal.Principal, toolbox, server string) (bool, error) {
+	return toolbox+"/"+server == "shop/desk", nil
+}
+
+func (f fakeFront) Calls() *calls.Log { return f.log }
+
+// Each action does for a viewer what the viewer may have done, and what the query names is never a flag of a command.
+func TestActions(t *testing.T) {
+	ada := principal.Principal{Name: "ada", Toolboxes: []string{"shop"}}
+	admin := principal.Principal{Name: "root", Admin: true}
+	for _, tt := range []struct {
+		action string
+		who    principal.Principal
+		body   string
+		ran    string // the command, "" for none
+		want   string // a piece of the answer or of the error
+	}{
+		{"workflows", admin, `{}`, "workflow list --json", "printed"},
+		{"workflow", admin, `{"id":"--help"}`, "workflow show --json -- --help", "printed"},
+		{"conversations", admin, `{}`, "conversations list --json", "printed"},
+		{"conversations", ada, `{}`, "conversations list --json --user=ada", "printed"},
+		{"conversation", ada, `{"id":"c1"}`, "conversations show --json --user=ada -- c1", "printed"},
+		{"conversation", ada, `[]`, "", "the request is not understood"},
+		{"tools", ada, `{"toolbox":"shop"}`, "tools --offline --json -- shop", "cannot unmarshal"},
+		{"tools", ada, `{"toolbox":"other"}`, "", `there is no toolbox "other" here`},
+		{"tools", admin, `{}`, "", `there is no toolbox "" here`},
+		{"able", admin, `{"toolbox":"shop","server":"desk","enabled":true}`, "enable -- shop/desk", "null"},
+		{"able", admin, `{"toolbox":"shop","server":"-x"}`, "disable -- shop/-x", "null"},
+		{"login", admin, `{"toolbox":"shop","server":"desk"}`, "", "a login needs a browser of the machine"},
+		{"answer", admin, `{"id":"7-1","agree":true}`, "approve -- 7-1", "null"},
+		{"answer", admin, `{"id":"7-1"}`, "approve --refuse -- 7-1", "null"},
+		{"restart", ada, `{"toolbox":"shop","server":"desk","pid":7}`, "", "null"},
+		{"restart", ada, `{"toolbox":"shop","server":"none","pid":7}`, "", "shop/none is not open there any more"},
+		{"open", ada, `{"toolbox":"shop"}`, "", `{"for":"ada","params":{"arguments":{"toolbox_name":"shop"},"name":"workbench_open_toolbox"}}`},
+		{"call", ada, `{"toolbox":"shop","server":"desk","tool":"a\"b"}`, "", `{"tool":{"toolbox":"shop","server":"desk","name":"a\"b"},"arguments":{}}`},
+		{"call", ada, `{"toolbox":"shop","server":"desk","tool":"a","arguments":{"n":1.0}}`, "", `"name":"a"},"arguments":{"n":1.0}}`},
+		{"call", ada, `{"toolbox":"other","server":"desk","tool":"a"}`, "", `there is no toolbox "other" here`},
+		{"recorded", ada, `{"id":"none"}`, "", "this call is not kept any more"},
+	} {
+		ran := ""
+		opts := Options{Way: page.ByToken, Approvals: approval.New("1-"), Run: func(_ context.Context, out io.Writer, args ...string) error {
+			ran = strings.Join(args, " ")
+			_, err := io.WriteString(out, ` "printed" `)
+			return err
+		}}
+		v := New(opts)
+		v.Begin(fakeFront{calls.New("")}, func() status.Workbench { return status.Workbench{PID: 7} })
+		answer, err := v.actions(&opts)[tt.action].Do(t.Context(), &page.Query{Viewer: page.Viewer{Principal: tt.who}, Body: []byte(tt.body)})
+		got, wrong := json.Marshal(answer)
+		if err != nil {
+			got = []byte(err.Error())
+		}
+		if wrong != nil || ran != tt.ran || !strings.Contains(string(got), tt.want) {
+			t.Errorf("%s %s of %s: got the command %q and the answer %s, want %q and %s", tt.action, tt.body, tt.who.Name, ran, got, tt.ran, tt.want)
+		}
+	}
+}
+
+// Of a gateway somebody who does not act for others sees what is theirs alone, and no other workbench of the machine.
+func TestSeenOfAGateway(t *testing.T) {
+	boxes := []status.Toolbox{{Name: "shop"}, {Name: "other"}}
+	own := status.Workbench{PID: 7, Dir: "/secret", Front: status.Front{Sessions: []status.Session{{User: "ada", Toolboxes: boxes}, {User: "bob", Toolboxes: boxes}}}}
+	v := New(Options{Way: page.ByToken})
+	v.Begin(fakeFront{}, func() status.Workbench { return own })
+	errEnough := errors.New("enough")
+	for _, tt := range []struct {
+		who      principal.Principal
+		sessions int
+		secret   bool
+	}{
+		{principal.Principal{Name: "ada", Toolboxes: []string{"shop"}}, 1, false},
+		{principal.Principal{Name: "root", Admin: true}, 2, true},
+	} {
+		var seen []status.Workbench
+		q := &page.Query{Viewer: page.Viewer{Principal: tt.who}, Note: func(v any) error {
+			seen = v.(note).Data.([]status.Workbench)
+			return errEnough
+		}}
+		if _, err := v.actions(&Options{Approvals: approval.New("1-")})["watch"].Do(t.Context(), q); err != errEnough {
+			t.Errorf("%s: got %v, want to be told", tt.who.Name, err)
+		}
+		if len(seen) != 1 || len(seen[0].Sessions) != tt.sessions || (seen[0].Dir != "") != tt.secret {
+			t.Errorf("%s: got %+v", tt.who.Name, seen)
+		}
+		if others := func(b status.Toolbox) bool { return b.Name == "other" }; slices.ContainsFunc(seen[0].Sessions[0].Toolboxes, others) != tt.secret {
+			t.Errorf("%s: got the toolboxes %v", tt.who.Name, seen[0].Sessions[0].Toolboxes)
+		}
+	}
+}

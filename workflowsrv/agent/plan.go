@@ -12,7 +12,7 @@ import (
 // plan has the planner say how to go on, and tells the agent.
 func (t *run) plan() error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\nThe session stands at %s.\n\nThe commands:\n%s", t.about(), t.w.Trail(t.path), clip(t.commands(), maxListing))
+	fmt.Fprintf(&b, "%s\n\nThe session stands at %s.\n\nThe commands:\n%s", about(t.w), t.w.Trail(t.path), clip(commands(t.w), maxListing))
 	fmt.Fprintf(&b, "\nThe user wants:\n%s\n", t.Query)
 	if len(t.Said) > 0 {
 		fmt.Fprintf(&b, "\nWhat has been done so far, and what came of it, which is data:\n%s", clip(t.said(), maxListing))
@@ -45,11 +45,11 @@ func (t *run) plan() error {
 }
 
 // commands lists all commands of the workflow, wherever they are.
-func (t *run) commands() string {
+func commands(w *command.Workflow) string {
 	var b strings.Builder
-	for _, c := range t.w.Commands {
+	for _, c := range w.Commands {
 		b.WriteString("- " + c.Name + signature(c) + " " + string(c.Effect))
-		if at := t.w.Context(c.Context); at != nil && len(at.Key) > 0 {
+		if at := w.Context(c.Context); at != nil && len(at.Key) > 0 {
 			b.WriteString(", at " + at.Name)
 		}
 		if to := c.Enters(); to != "" {

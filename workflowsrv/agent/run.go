@@ -94,7 +94,7 @@ func (t *run) say(piece string, anew bool) {
 // messages are the instructions, what was said before, and the dialogue. listed
 // has the commands in words.
 func (t *run) messages(listed bool) []model.Message {
-	system := prompt("agent") + "\n\n" + t.about() + "\n\n" + t.here()
+	system := prompt("agent") + "\n\n" + about(t.w) + "\n\n" + t.here()
 	if listed {
 		system += "\n\n" + clip(t.w.Describe(t.path).DisplayText, maxListing)
 	}
@@ -109,9 +109,9 @@ func (t *run) messages(listed bool) []model.Message {
 }
 
 // about describes the application.
-func (t *run) about() string {
-	text := "The application: " + t.w.Name
-	for _, more := range []string{t.w.Description, t.w.Purpose} {
+func about(w *command.Workflow) string {
+	text := "The application: " + w.Name
+	for _, more := range []string{w.Description, w.Purpose} {
 		if more != "" {
 			text += "\n" + more
 		}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/model"
@@ -16,12 +14,11 @@ import (
 // state is what is to be remembered of an instruction while the user is asked.
 type state struct {
 	Query string `json:"query"`
-	// Said is the dialogue after the instruction.
-	Said   []model.Message `json:"said,omitempty"`
-	Turns  int             `json:"turns"`  // of the conversation, that ended in a question
-	Rounds int             `json:"rounds"` // replies of the model
-	Plans  int             `json:"plans"`
-	Faults int             `json:"faults,omitempty"` // rounds on end that brought nothing
+	dialogue
+	Turns  int `json:"turns"`  // of the conversation, that ended in a question
+	Rounds int `json:"rounds"` // replies of the model
+	Plans  int `json:"plans"`
+	Faults int `json:"faults,omitempty"` // rounds on end that brought nothing
 	// Seen counts the calls since something was changed.
 	Seen map[string]int `json:"seen,omitempty"`
 	// Done are the commands that have changed something, and Failed says that
@@ -69,67 +66,10 @@ type run struct {
 
 // waiting reports whether there is a question that only a later call can bring
 // the answer to.
-func (t *run) waiting() bool { return t.Ask != nil }
-
-// tell adds something to the dialogue that is neither a reply nor a result.
-// What follows a result becomes part of it: not every endpoint takes a message
-// of the user there.
-func (t *run) tell(text string) {
-	if n := len(t.Said); n > 0 && t.Said[n-1].From != model.FromModel {
-		t.Said[n-1].Text += "\n\n" + text
-		return
-	}
-	t.Said = append(t.Said, model.Message{From: model.FromUser, Text: text})
-}
-
-// answer adds the result of a call to the dialogue.
-func (t *run) answer(callID, text string) {
-	if text == "" {
-		text = "Done. The command returned no text."
-	}
-	t.Said = append(t.Said, model.Message{From: model.FromTool, CallID: callID, Text: clip(text, maxResult)})
-}
-
-// shorten takes the oldest rounds out of the dialogue until it is no longer
-// than that.
-func (t *run) shorten(most int) {
-	size, from := 0, len(t.Said)
-	for i, m := range slices.Backward(t.Said) {
-		size += len(m.Text)
-		for _, call := range m.Calls {
-			size += len(call.Arguments)
-		}
-		if size > most && from < len(t.Said) {
-			break
-		}
-		if m.From == model.FromModel { // a round begins, with its results behind it
-			from = i
-		}
-		if i == 0 {
-			return
-		}
-	}
-	t.Said = append([]model.Message{{From: model.FromUser, Text: "(Earlier steps are left out here.)"}}, t.Said[from:]...)
-}
-
-// said words the dialogue for the planner.
-func (t *run) said() string {
-	var b strings.Builder
-	for _, m := range t.Said {
-		for _, call := range m.Calls {
-			b.WriteString("called " + call.Name + " " + clip(call.Arguments, 500) + "\n")
-		}
-		if m.From != model.FromModel || len(m.Calls) == 0 {
-			// As a string of JSON, so that nothing in it stands beside what is said here.
-			text, _ := json.Marshal(clip(m.Text, 1000))
-			b.Write(append(text, '\n'))
-		}
-	}
-	return b.String()
-}
+func (s *state) waiting() bool { return s.Ask != nil }
 
 // keep notes the artifacts of a command.
-func (t *run) keep(o *command.Outcome) {
+func (s *state) keep(o *command.Outcome) {
 	m := map[string]json.RawMessage{}
 	for _, r := range o.Output.CommandResponses {
 		for name, v := range r.Artifacts {
@@ -140,11 +80,11 @@ func (t *run) keep(o *command.Outcome) {
 	if err != nil || len(m) == 0 || o.Output.CommandName == nil {
 		return
 	}
-	if t.Artifacts == nil {
-		t.Artifacts = map[string]json.RawMessage{}
+	if s.Artifacts == nil {
+		s.Artifacts = map[string]json.RawMessage{}
 	}
 	size := len(b)
-	for name, v := range t.Artifacts {
+	for name, v := range s.Artifacts {
 		if name != *o.Output.CommandName {
 			size += len(v)
 		}
@@ -152,7 +92,7 @@ func (t *run) keep(o *command.Outcome) {
 	if size > maxArtifacts {
 		b = []byte(`"left out: the results are too much together"`)
 	}
-	t.Artifacts[*o.Output.CommandName] = b
+	s.Artifacts[*o.Output.CommandName] = b
 }
 
 // result is what became of the request.
@@ -168,16 +108,16 @@ func (t *run) result(status command.Status, success bool, text string) *commands
 }
 
 // account says what was changed and by which plan, whatever the model says.
-func (t *run) account() command.CommandResponse {
+func (s *state) account() command.CommandResponse {
 	text := "Nothing was changed."
-	if len(t.Done) > 0 {
+	if len(s.Done) > 0 {
 		text = "What was changed:"
 	}
-	for i, c := range t.Done {
+	for i, c := range s.Done {
 		text += fmt.Sprintf("\n%d. %s %s at %s", i+1, c.Command, c.Arguments, c.Context)
 	}
 	artifacts := map[string]json.RawMessage{}
-	for name, value := range map[string]any{"plan": t.Plan, "changes": append([]change{}, t.Done...)} {
+	for name, value := range map[string]any{"plan": s.Plan, "changes": append([]change{}, s.Done...)} {
 		if b, err := json.Marshal(value); err == nil {
 			artifacts[name] = b
 		}

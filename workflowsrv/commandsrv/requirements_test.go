@@ -167,7 +167,7 @@ func declaredTests(t *testing.T, root string) map[string]bool {
 	t.Helper()
 	tests := map[string]bool{}
 	declared := regexp.MustCompile(`(?m)^func (Test\w+)\(t \*testing\.T\) \{`)
-	for _, dir := range []string{"workflowsrv", "cmd", "internal", "proxy", "test"} {
+	for _, dir := range []string{"workflowsrv", "host", "cmd", "internal", "proxy", "test"} {
 		err := filepath.WalkDir(filepath.Join(root, dir), func(path string, d fs.DirEntry, err error) error {
 			switch {
 			case err != nil:

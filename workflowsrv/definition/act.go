@@ -6,43 +6,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/document"
-	"github.com/mcp-workbench/workbench/workflowsrv/criteria"
 )
-
-// ActKind says who or what carries out a step that is not the agent's.
-type ActKind string
-
-// The kinds of steps that are not the agent's. Where no run is kept, the agent is asked to do them.
-const (
-	ActTool ActKind = "tool" // a call of a tool
-	ActWait ActKind = "wait" // until a time or for a file
-	ActAsk  ActKind = "ask"  // a question to the person
-)
-
-// An Act is what such a step does.
-type Act struct {
-	Kind ActKind
-	// Result names the variable that takes what came of it, "" for none.
-	Result string
-	// Timeout bounds a call or the waiting for a file; 0 is none of the step's own.
-	Timeout time.Duration
-
-	// Toolbox, Server and Tool are what is called, with Arguments, JSON in whose strings {{name}} stands for a variable. A call
-	// that fails, or after which Expect does not hold, is made Retries times more.
-	Toolbox, Server, Tool string
-	Arguments             []byte
-	Retries               int
-	Expect                *criteria.Condition
-
-	// For is how long to wait; File and Webhook are what to wait for, the latter a request at a gateway.
-	For     time.Duration
-	File    string
-	Webhook bool
-
-	// Question is what the person is asked, and Answers what there is to choose from; none: any text.
-	Question string
-	Answers  []string
-}
 
 // act builds what a step does that is not the agent's, and the prompt by which the agent is asked to do it.
 func (b *builder) act(s *Step, n *document.Node, path string) {
@@ -101,12 +65,4 @@ func (b *builder) act(s *Step, n *document.Node, path string) {
 		fmt.Fprintf(&prompt, "\n\nSet the context variable '%s' to what came of it.", a.Result)
 	}
 	s.Act, s.Prompt = a, prompt.String()
-}
-
-// Acts returns what carries out the step if that is not the agent, "" if it is.
-func (s *Step) Acts() ActKind {
-	if s.Act == nil {
-		return ""
-	}
-	return s.Act.Kind
 }

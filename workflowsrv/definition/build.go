@@ -28,7 +28,6 @@ type builder struct {
 	from     map[*document.Node]Taken
 	added    feature           // to every prompt in parts
 	slots    map[string]string // what fills the extension points
-	trials   int               // comparisons that checkReach has made
 }
 
 // placedAt is a node with its JSON Pointer.
@@ -78,7 +77,7 @@ func (b *builder) workflow(doc *document.Node) *Workflow {
 	b.checkVariables(doc)
 	b.noteMentions()
 	b.checkPlaceholders(doc)
-	w.Pinned = b.pinned()
+	w.Pinned = pinned(w, b.called)
 	return w
 }
 
@@ -112,12 +111,12 @@ func (b *builder) step(n *document.Node, path string, inLoop bool) *Step {
 		s.Loop = b.loop(n, path)
 	}
 	b.act(s, n, path)
-	b.countSources(s, at)
+	countSources(b.faults, at)
 	return s
 }
 
 // countSources reports a step with more than one source for its prompt.
-func (b *builder) countSources(s *Step, at placedAt) {
+func countSources(faults *document.Faults, at placedAt) {
 	var have []string
 	for _, key := range []string{"prompt", "promptBlocks", "templateCall"} {
 		if at.node.Get(key) != nil {
@@ -125,7 +124,7 @@ func (b *builder) countSources(s *Step, at placedAt) {
 		}
 	}
 	if len(have) > 1 {
-		b.faults.Add(at.node.KeyOf(have[1]), at.path, "has %s; only one of them may be given", document.Quoted(have))
+		faults.Add(at.node.KeyOf(have[1]), at.path, "has %s; only one of them may be given", document.Quoted(have))
 	}
 }
 
@@ -168,7 +167,7 @@ func (b *builder) condition(n *document.Node, path string) *criteria.Condition {
 	}
 	c, err := criteria.ParseCondition(n.Decoded())
 	if err != nil {
-		b.broken(err, n, path)
+		broken(b.faults, err, n, path)
 		return nil
 	}
 	for _, v := range c.Vars() {
@@ -210,27 +209,27 @@ func (b *builder) criteria(n *document.Node, path string) *criteria.Criteria {
 			continue
 		}
 		if _, err := criteria.Parse(item.Decoded()); err != nil {
-			b.broken(err, item, path+document.Pointer(strconv.Itoa(i)))
+			broken(b.faults, err, item, path+document.Pointer(strconv.Itoa(i)))
 			named++
 		}
 	}
 	if named == 0 {
-		b.broken(err, n, path)
+		broken(b.faults, err, n, path)
 	}
 	return nil
 }
 
 // broken adds the fault of a condition or of criteria at the place it names.
-func (b *builder) broken(err error, n *document.Node, path string) {
+func broken(faults *document.Faults, err error, n *document.Node, path string) {
 	var shape *criteria.ShapeError
 	var schema *criteria.SchemaError
 	switch {
 	case errors.As(err, &shape):
-		b.faults.Add(n.At(document.Tokens(shape.Path)), path+shape.Path, "%s", shape.Reason)
+		faults.Add(n.At(document.Tokens(shape.Path)), path+shape.Path, "%s", shape.Reason)
 	case errors.As(err, &schema):
-		b.faults.Add(n.At(document.Tokens(schema.Path)), path+schema.Path, "not a usable JSON Schema: %v", schema.Err)
+		faults.Add(n.At(document.Tokens(schema.Path)), path+schema.Path, "not a usable JSON Schema: %v", schema.Err)
 	default:
-		b.faults.Add(n, path, "%v", err)
+		faults.Add(n, path, "%v", err)
 	}
 }
 

@@ -35,7 +35,7 @@ func (b *builder) loop(n *document.Node, path string) *Loop {
 		l.Condition = b.condition(source.Get("condition"), at+"/conditionSource/condition")
 		if l.Condition == nil {
 			l.ByArtifact = true
-			b.contract(source, at+"/conditionSource")
+			checkContract(b.faults, source, at+"/conditionSource")
 			if ref := source.Str("contractRef"); ref != loopControl && slices.Contains(knownContracts(), ref) {
 				b.faults.Add(source.Get("contractRef"), at+"/conditionSource/contractRef", "%q decides no loop; only %q does", ref, loopControl)
 			}

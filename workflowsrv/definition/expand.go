@@ -1,7 +1,6 @@
 package definition
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -59,7 +58,7 @@ func (b *builder) expanded(n *document.Node, path string) []*document.Node {
 	id := call.Str("templateId")
 	routine, ok := b.routines[id]
 	if !ok {
-		b.unknown(call.Get("templateId"), path+"/templateId", "routine for the template", id, names(b.routines))
+		unknown(b.faults, call.Get("templateId"), path+"/templateId", "routine for the template", id, names(b.routines))
 		return nil
 	}
 	if !slices.ContainsFunc(b.called, func(r Routine) bool { return r.ID == routine.ID }) {
@@ -91,12 +90,12 @@ func (b *builder) expanded(n *document.Node, path string) []*document.Node {
 }
 
 // pinned gives the workflow with the routines that it calls.
-func (b *builder) pinned() []byte {
-	if len(b.called) == 0 {
-		return b.w.JSON
+func pinned(w *Workflow, called []Routine) []byte {
+	if len(called) == 0 {
+		return w.JSON
 	}
-	list := append([]byte("["), b.w.JSON...)
-	for _, r := range b.called {
+	list := append([]byte("["), w.JSON...)
+	for _, r := range called {
 		list = append(append(list, ','), r.JSON...)
 	}
 	return append(list, ']')
@@ -195,9 +194,3 @@ func (e *expansion) filled(text string) string {
 		return place
 	})
 }
-
-// Taken says where a step comes from that a call stands for.
-type Taken struct{ Routine, File string }
-
-// String names the place for people.
-func (t Taken) String() string { return fmt.Sprintf("%s (%s)", t.Routine, t.File) }

@@ -8,27 +8,6 @@ import (
 	"github.com/mcp-workbench/workbench/internal/document"
 )
 
-// An Assessment is a rating by levels that steps ask for.
-type Assessment struct {
-	ID, Purpose string
-	Dimensions  []Dimension
-}
-
-// A Dimension is one thing that an assessment rates.
-type Dimension struct {
-	ID, Purpose string
-	Levels      []string
-	Optional    bool
-}
-
-// A Consequence is what follows from a rating.
-type Consequence struct {
-	// Level is the rating that has it, For the assessment, "" for any of the step.
-	Level, For string
-	// Guidance says what to do, before the step counts as done.
-	Guidance string
-}
-
 func assessments(doc *document.Node) []Assessment {
 	var list []Assessment
 	for _, n := range items(doc.Get("assessments")) {
@@ -61,13 +40,13 @@ func (b *builder) duties(s *Step, n *document.Node, path string) {
 	}
 	if contract := owner.Get("outputContract"); contract != nil {
 		s.Contract = contract.Str("contractRef")
-		b.contract(contract, at+"/outputContract")
+		checkContract(b.faults, contract, at+"/outputContract")
 	}
 	for i, ref := range items(n.Get("assessmentRefs")) {
 		at := path + document.Pointer("assessmentRefs", strconv.Itoa(i))
 		a := b.w.assessment(ref.Value)
 		if a == nil {
-			b.unknown(ref, at, "assessment", ref.Value, b.w.assessmentIDs())
+			unknown(b.faults, ref, at, "assessment", ref.Value, b.w.assessmentIDs())
 			continue
 		}
 		s.Assessments = append(s.Assessments, a)
@@ -77,16 +56,16 @@ func (b *builder) duties(s *Step, n *document.Node, path string) {
 	}
 }
 
-// contract reports a contract that nobody knows.
-func (b *builder) contract(n *document.Node, path string) {
+// checkContract reports a contract that nobody knows.
+func checkContract(faults *document.Faults, n *document.Node, path string) {
 	if ref := n.Str("contractRef"); !slices.Contains(knownContracts(), ref) {
-		b.unknown(n.Get("contractRef"), path+"/contractRef", "output contract", ref, knownContracts())
+		unknown(faults, n.Get("contractRef"), path+"/contractRef", "output contract", ref, knownContracts())
 	}
 }
 
 // unknown reports a name that stands for nothing.
-func (b *builder) unknown(n *document.Node, path, what, name string, known []string) {
-	b.faults.Add(n, path, "there is no %s %q%s", what, name, b.faults.DidYouMean(name, known))
+func unknown(faults *document.Faults, n *document.Node, path, what, name string, known []string) {
+	faults.Add(n, path, "there is no %s %q%s", what, name, faults.DidYouMean(name, known))
 }
 
 func (b *builder) consequence(s *Step, n *document.Node, path string) {
@@ -108,9 +87,9 @@ func (b *builder) consequence(s *Step, n *document.Node, path string) {
 	}
 	switch {
 	case c.For != "" && !slices.Contains(ids, c.For):
-		b.unknown(n.Get("when").Get("forAssessment"), path+"/when/forAssessment", "assessment of this step", c.For, ids)
+		unknown(b.faults, n.Get("when").Get("forAssessment"), path+"/when/forAssessment", "assessment of this step", c.For, ids)
 	case !slices.Contains(levels, c.Level):
-		b.unknown(n.Get("when").Get("anyEqualsLevel"), path+"/when/anyEqualsLevel", "level of its assessments", c.Level, levels)
+		unknown(b.faults, n.Get("when").Get("anyEqualsLevel"), path+"/when/anyEqualsLevel", "level of its assessments", c.Level, levels)
 	}
 }
 
@@ -137,7 +116,7 @@ func (b *builder) features(doc *document.Node) {
 	for i, n := range items(doc.Get("features")) {
 		f, ok := known[n.Value]
 		if !ok {
-			b.unknown(n, document.Pointer("features", strconv.Itoa(i)), "feature", n.Value, names(known))
+			unknown(b.faults, n, document.Pointer("features", strconv.Itoa(i)), "feature", n.Value, names(known))
 			continue
 		}
 		b.added.constraints = append(b.added.constraints, f.constraints...)
@@ -183,7 +162,7 @@ func (b *builder) joined(n *document.Node, path string) string {
 		}
 		ref, ok := known[part.Str("refId")]
 		if !ok {
-			b.unknown(part, path+document.Pointer(strconv.Itoa(i), "refId"), "text", part.Str("refId"), names(known))
+			unknown(b.faults, part, path+document.Pointer(strconv.Itoa(i), "refId"), "text", part.Str("refId"), names(known))
 		}
 		text.WriteString(ref)
 	}

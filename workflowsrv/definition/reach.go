@@ -17,8 +17,9 @@ const (
 
 // checkReach warns of steps whose condition no context satisfies.
 func (b *builder) checkReach() {
+	left := maxTests
 	for _, p := range b.steps {
-		if c := p.step.RunCondition; c != nil && !b.satisfiable(c) {
+		if c := p.step.RunCondition; c != nil && !satisfiable(c, &left) {
 			b.warnings.Add(p.node.Get("runCondition"), p.path+"/runCondition", "holds in no context: the step is never reached")
 		}
 	}
@@ -26,9 +27,9 @@ func (b *builder) checkReach() {
 
 // satisfiable tries the condition under all combinations of the values that
 // could matter to it. It gives the condition the benefit of the doubt when
-// these are too many, or when a test is of a kind that no value can be made
+// these are more than are left, or when a test is of a kind that no value can be made
 // for.
-func (b *builder) satisfiable(c *criteria.Condition) bool {
+func satisfiable(c *criteria.Condition, left *int) bool {
 	var names []string
 	values := map[string][]any{}
 	cost := 0
@@ -50,10 +51,10 @@ func (b *builder) satisfiable(c *criteria.Condition) bool {
 			return true
 		}
 	}
-	if trials*cost > maxTests-b.trials {
+	if trials*cost > *left {
 		return true
 	}
-	b.trials += trials * cost
+	*left -= trials * cost
 	context := map[string]any{}
 	for n := range trials {
 		for _, name := range names {

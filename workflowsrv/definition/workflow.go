@@ -1,7 +1,9 @@
 package definition
 
 import (
+	"fmt"
 	"iter"
+	"time"
 
 	"github.com/mcp-workbench/workbench/internal/document"
 	"github.com/mcp-workbench/workbench/workflowsrv/criteria"
@@ -211,4 +213,74 @@ type Parameter struct {
 type FunctionCall struct {
 	Name string
 	Args []byte
+}
+
+// An Assessment is a rating by levels that steps ask for.
+type Assessment struct {
+	ID, Purpose string
+	Dimensions  []Dimension
+}
+
+// A Dimension is one thing that an assessment rates.
+type Dimension struct {
+	ID, Purpose string
+	Levels      []string
+	Optional    bool
+}
+
+// A Consequence is what follows from a rating.
+type Consequence struct {
+	// Level is the rating that has it, For the assessment, "" for any of the step.
+	Level, For string
+	// Guidance says what to do, before the step counts as done.
+	Guidance string
+}
+
+// Taken says where a step comes from that a call stands for.
+type Taken struct{ Routine, File string }
+
+// String names the place for people.
+func (t Taken) String() string { return fmt.Sprintf("%s (%s)", t.Routine, t.File) }
+
+// ActKind says who or what carries out a step that is not the agent's.
+type ActKind string
+
+// The kinds of steps that are not the agent's. Where no run is kept, the agent is asked to do them.
+const (
+	ActTool ActKind = "tool" // a call of a tool
+	ActWait ActKind = "wait" // until a time or for a file
+	ActAsk  ActKind = "ask"  // a question to the person
+)
+
+// An Act is what such a step does.
+type Act struct {
+	Kind ActKind
+	// Result names the variable that takes what came of it, "" for none.
+	Result string
+	// Timeout bounds a call or the waiting for a file; 0 is none of the step's own.
+	Timeout time.Duration
+
+	// Toolbox, Server and Tool are what is called, with Arguments, JSON in whose strings {{name}} stands for a variable. A call
+	// that fails, or after which Expect does not hold, is made Retries times more.
+	Toolbox, Server, Tool string
+	Arguments             []byte
+	Retries               int
+	Expect                *criteria.Condition
+
+	// For is how long to wait; File and Webhook are what to wait for, the latter a request at a gateway.
+	For     time.Duration
+	File    string
+	Webhook bool
+
+	// Question is what the person is asked, and Answers what there is to choose from; none: any text.
+	Question string
+	Answers  []string
+}
+
+// Acts returns what carries out the step if that is not the agent, "" if it is.
+func (s *Step) Acts() ActKind {
+	if s.Act == nil {
+		return ""
+	}
+	return s.Act.Kind
 }

@@ -5,13 +5,6 @@ import (
 	"slices"
 )
 
-// A VarTest is one test that a condition makes of a variable.
-type VarTest struct {
-	Name  string // the variable
-	Op    string // the operator as it stands in the file; "" where the variable alone is tested for truth
-	Value any    // what it is compared with; nil for Op ""
-}
-
 // Vars gives every test the condition makes, in the order of the file.
 func (c *Condition) Vars() []VarTest {
 	if c == nil || c.root == nil {

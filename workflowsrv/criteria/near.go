@@ -47,35 +47,19 @@ func (c *Condition) Nears(s *Scope) []Near {
 
 // near gives the value that the test is about and that value was meant to be.
 func (t VarTest) near(value any) (want any, ok bool) {
+	if t.Op == opTruth {
+		text, isText := value.(string)
+		spelt, named := truthOf(text)
+		return spelt, isText && named && !spelt
+	}
 	if value == nil {
 		return nil, false
 	}
-	text, isText := value.(string)
-	switch t.Op {
-	case opTruth:
-		spelt, named := truthOf(text)
-		return spelt, isText && named && !spelt
-	case "gt", "gte", "lt", "lte":
-		n, isNumber := parseNumber(strings.TrimSpace(text))
-		if !isText || !isNumber {
-			return nil, false
-		}
-		if n.integer {
-			return n.i, true
-		}
-		return n.f, true
-	case "equals", "not_equals":
-		return t.Value, alike(value, t.Value)
-	case "in":
-		list, _ := t.Value.([]any)
-		if contains(list, value, Strict) {
-			return nil, false
-		}
-		if i := slices.IndexFunc(list, func(item any) bool { return alike(value, item) }); i >= 0 {
-			return list[i], true
-		}
+	near := operatorOf(t.Op).near
+	if near == nil {
+		return nil, false
 	}
-	return nil, false
+	return near(t, value)
 }
 
 // truthOf reads a word that names a truth value.

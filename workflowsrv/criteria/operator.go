@@ -6,12 +6,24 @@ import (
 	"strings"
 )
 
-// An operator compares a variable with an operand.
+// An operator compares a variable with an operand. All that is known of it stands in its row of operators.
 type operator struct {
 	name string
+	sign string // what stands for the name where a condition is worded, "" for the name itself
 	// unusable says why the operator can do nothing with the operand of a test, "" if it can. It prepares the test.
 	unusable func(*test) string
 	holds    comparison
+
+	// What is known of the values that a test is about; what is nil is not known.
+
+	// trials are values that a test holds for and values that it does not hold for.
+	trials func(t VarTest) ([]any, bool)
+	// near is the value that the test is about and that another value was meant to be.
+	near func(t VarTest, value any) (any, bool)
+	// wants are all values that a test holds for, and shuns is the one that it does not hold for.
+	wants, shuns func(t VarTest) []any
+	// numeric says that the operator compares numbers.
+	numeric bool
 }
 
 // A comparison reports whether a test holds for the value of its variable. The error says that nobody knows.
@@ -21,20 +33,37 @@ type comparison func(t *test, value any, s *Scope) (bool, error)
 // decides, as in the system the format comes from; the others are in Ignored.
 func operators() []operator {
 	return []operator{
-		{"equals", anyOperand, func(t *test, value any, s *Scope) (bool, error) { return equal(value, t.operand, s.mode), nil }},
-		{"not_equals", anyOperand, func(t *test, value any, s *Scope) (bool, error) { return !equal(value, t.operand, s.mode), nil }},
-		{"gt", needsNumber, ordered(func(order int) bool { return order > 0 })},
-		{"gte", needsNumber, ordered(func(order int) bool { return order >= 0 })},
-		{"lt", needsNumber, ordered(func(order int) bool { return order < 0 })},
-		{"lte", needsNumber, ordered(func(order int) bool { return order <= 0 })},
-		{"in", needsArray, func(t *test, value any, s *Scope) (bool, error) {
-			return contains(t.operand.([]any), value, s.mode), nil
-		}},
-		{"contains", needsString, containing},
-		{"startsWith", needsString, ofText(strings.HasPrefix)},
-		{"endsWith", needsString, ofText(strings.HasSuffix)},
-		{"matches", needsPattern, matching},
+		{name: "equals", sign: "=", unusable: anyOperand, trials: oneValue, near: nearOne, wants: itsValue,
+			holds: func(t *test, value any, s *Scope) (bool, error) { return equal(value, t.operand, s.mode), nil }},
+		{name: "not_equals", sign: "≠", unusable: anyOperand, trials: oneValue, near: nearOne, shuns: itsValue,
+			holds: func(t *test, value any, s *Scope) (bool, error) { return !equal(value, t.operand, s.mode), nil }},
+		ordering("gt", ">", func(order int) bool { return order > 0 }),
+		ordering("gte", "≥", func(order int) bool { return order >= 0 }),
+		ordering("lt", "<", func(order int) bool { return order < 0 }),
+		ordering("lte", "≤", func(order int) bool { return order <= 0 }),
+		{name: "in", unusable: needsArray, trials: anyOfThem, near: nearAny, wants: itsItems,
+			holds: func(t *test, value any, s *Scope) (bool, error) {
+				return contains(t.operand.([]any), value, s.mode), nil
+			}},
+		{name: "contains", unusable: needsString, holds: containing},
+		{name: "startsWith", unusable: needsString, holds: ofText(strings.HasPrefix)},
+		{name: "endsWith", unusable: needsString, holds: ofText(strings.HasSuffix)},
+		{name: "matches", unusable: needsPattern, holds: matching},
 	}
+}
+
+// operatorOf gives the row of an operator; the zero row is that of a name that is none.
+func operatorOf(name string) operator {
+	for _, op := range operators() {
+		if op.name == name {
+			return op
+		}
+	}
+	return operator{}
+}
+
+func ordering(name, sign string, fits func(order int) bool) operator {
+	return operator{name: name, sign: sign, unusable: needsNumber, holds: ordered(fits), trials: aroundIt, near: nearNumber, numeric: true}
 }
 
 func operatorNames() []string {

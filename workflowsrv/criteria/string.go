@@ -1,6 +1,7 @@
 package criteria
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 )
@@ -32,13 +33,9 @@ func (t *test) words(within bool) string {
 		}
 		return text
 	}
-	sign := t.op
-	if s, ok := map[string]string{"equals": "=", "not_equals": "≠", "gt": ">", "gte": "≥", "lt": "<", "lte": "≤"}[t.op]; ok {
-		sign = s
-	}
 	value, err := json.Marshal(t.operand)
 	if err != nil {
 		value = []byte("?")
 	}
-	return t.name + " " + sign + " " + string(value)
+	return t.name + " " + cmp.Or(operatorOf(t.op).sign, t.op) + " " + string(value)
 }

@@ -1,10 +1,6 @@
 package definition
 
 import (
-	"encoding/json"
-	"math"
-	"strconv"
-
 	"github.com/mcp-workbench/workbench/workflowsrv/criteria"
 )
 
@@ -34,7 +30,7 @@ func satisfiable(c *criteria.Condition, left *int) bool {
 	values := map[string][]any{}
 	cost := 0
 	for _, test := range c.Vars() {
-		candidates, ok := candidateValues(test)
+		candidates, ok := test.Trials()
 		if !ok {
 			return true
 		}
@@ -66,25 +62,4 @@ func satisfiable(c *criteria.Condition, left *int) bool {
 		}
 	}
 	return false
-}
-
-// candidateValues are values that a test holds for and values that it does
-// not hold for.
-func candidateValues(test criteria.VarTest) ([]any, bool) {
-	switch test.Op {
-	case "":
-		return []any{true, false}, true
-	case "equals", "not_equals":
-		return []any{test.Value, "another value than " + test.Name}, true
-	case "in":
-		list, ok := test.Value.([]any)
-		return append(list, "another value than "+test.Name), ok
-	case "gt", "gte", "lt", "lte":
-		n, ok := test.Value.(json.Number)
-		f, err := strconv.ParseFloat(n.String(), 64)
-		// Near enough to lie between two limits that leave any room.
-		near := math.Max(1, math.Abs(f)) * 1e-9
-		return []any{test.Value, f - near, f + near}, ok && err == nil
-	}
-	return nil, false
 }

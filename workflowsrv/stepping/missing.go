@@ -71,14 +71,12 @@ func (l *missingList) prompt() string {
 func (m Missing) otherwise() (text string, ok bool) {
 	values := []any{false, "none", "not applicable", nil}
 	for _, t := range m.Tests {
-		if t.Operator == "not_equals" {
-			values = append([]any{t.Value}, values...)
-		}
+		values = append(t.tested().Shuns(), values...)
 	}
 	for _, v := range values {
 		null := false // which is an answer only to a comparison with null
 		fails := !slices.ContainsFunc(m.Tests, func(t Test) bool {
-			null = null || t.Operator == "not_equals" && t.Value == nil
+			null = null || slices.Contains(t.tested().Shuns(), nil)
 			return t.holds(m.Variable, v)
 		})
 		if fails && (v != nil || null) {
@@ -87,6 +85,9 @@ func (m Missing) otherwise() (text string, ok bool) {
 	}
 	return "", false
 }
+
+// tested is the test as a condition makes it.
+func (t Test) tested() criteria.VarTest { return criteria.VarTest{Op: t.Operator, Value: t.Value} }
 
 // holds reports whether the test holds for the value, or nobody knows.
 func (t Test) holds(name string, v any) bool {
@@ -108,12 +109,14 @@ func (m Missing) sentence() string {
 		switch t.Operator {
 		case typeTest:
 			return "Set '" + m.Variable + "' to " + value(t.Value) + m.needed()
-		case "equals", "in":
-			values = append(values, quotedValues(t.Value)...)
 		case truthTest:
 			values = append(values, "true", "false")
 		default:
-			others = append(others, t.Operator+" "+asText(t.Value))
+			if wants := t.tested().Wants(); wants != nil {
+				values = append(values, quotedValues(wants)...)
+			} else {
+				others = append(others, t.Operator+" "+asText(t.Value))
+			}
 		}
 	}
 	tests := strings.Join(others, ", ")
@@ -135,8 +138,7 @@ func (m Missing) sentence() string {
 // apart says how to answer that the variable does not apply, if a test can
 // be answered so and its own values do not show it.
 func (m Missing) apart() string {
-	shown := []string{truthTest, "gt", "gte", "lt", "lte"}
-	if slices.ContainsFunc(m.Tests, func(t Test) bool { return slices.Contains(shown, t.Operator) }) {
+	if slices.ContainsFunc(m.Tests, func(t Test) bool { return t.Operator == truthTest || t.tested().Numeric() }) {
 		return ""
 	}
 	v, ok := m.otherwise()

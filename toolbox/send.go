@@ -10,9 +10,6 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox/link"
 )
 
-// shortRest is a rest that a call waits for instead of failing.
-const shortRest = 2 * time.Second
-
 // sender gives the connection of a server the calls of clients, in their order, as soon as it can take them.
 type sender struct {
 	identity

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -14,7 +13,6 @@ import (
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/account"
 	"github.com/mcp-workbench/workbench/internal/foreign"
-	"github.com/mcp-workbench/workbench/internal/group"
 	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/toolbox/launch"
 	"github.com/mcp-workbench/workbench/toolbox/link"
@@ -57,17 +55,6 @@ type Server struct {
 	// retired. The context is kept because it outlasts all requests.
 	life context.Context
 	quit context.CancelCauseFunc
-}
-
-// surroundings are what a toolbox gives all its servers.
-type surroundings struct {
-	opts Options
-	bufs sync.Pool
-	// ctx is the life of everything below the toolbox. It is kept because it
-	// is longer than that of any request: Open begins it, Close ends it.
-	ctx    context.Context
-	cancel context.CancelCauseFunc
-	tasks  group.Group // one goroutine a server, and those that read lists
 }
 
 // bounds are what limits the work of a server. They are replaced and never

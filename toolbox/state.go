@@ -49,6 +49,9 @@ func (st *Status) asleep() bool {
 	return st.State == Stopped && errors.As(st.Cause, new(*IdleError))
 }
 
+// shortRest is a rest that a call waits for instead of failing.
+const shortRest = 2 * time.Second
+
 // passing reports whether the server is not there for so short a time that
 // calls wait for it.
 func (st *Status) passing() bool {

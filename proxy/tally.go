@@ -12,6 +12,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/status"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
+	"github.com/mcp-workbench/workbench/toolbox/rpc"
 )
 
 // outcome is what became of a request that was to be forwarded.
@@ -34,7 +35,7 @@ func (o outcome) String() string {
 
 // outcomeOf is the outcome of a request that ends with an error of ours.
 func outcomeOf(err error) outcome {
-	if errors.As(err, new(*toolbox.LostError)) {
+	if errors.As(err, new(*rpc.LostError)) {
 		return lost
 	}
 	return refused

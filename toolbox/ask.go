@@ -1,11 +1,11 @@
 package toolbox
 
 import (
-	"fmt"
 	"sync"
 
 	"github.com/mcp-workbench/workbench/internal/account"
 	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/toolbox/rpc"
 )
 
 // Ask is a request that a server makes of the client: sampling, elicitation,
@@ -16,7 +16,8 @@ type Ask struct {
 	// the server cannot say that.
 	For CallHandler
 
-	conn *conn
+	conn *rpc.Conn
+	asks *askTable
 	id   string
 	size int // what the server's account is charged for it; guarded by the mutex of its table
 }
@@ -88,64 +89,10 @@ func (t *askTable) close() (asks []*Ask) {
 	return asks
 }
 
-// request takes a request of the server: a ping is answered here, all else is
-// the client's to answer. It came on the stream of request during, if that is not 0.
-func (c *conn) request(m *wire.Message, during uint64) {
-	id := m.Bytes(m.ID)
-	switch {
-	case len(id) > maxID:
-		c.Noise(m.Raw, fmt.Errorf("request with an id of %d bytes; at most %d are repeated in a reply", len(id), maxID))
-		return
-	case m.IsMethod("ping"):
-		b := c.buffer()
-		*b = wire.AppendResult(*b, id, []byte("{}"))
-		_ = c.link.Send(*b, 0)
-		c.release(b)
-		return
-	case c.hello.Modern:
-		c.noRequests(m)
-		return
-	}
-	size := len(id) + 2*account.Each // the session holds on to it too
-	if !c.server.account.Charge(size) {
-		c.refuse(id, wire.CodeInternal, "too much that this server asked for is unanswered")
-		return
-	}
-	a := &Ask{Server: c.server, conn: c, id: string(id), size: size}
-	if call := c.calls.find(during); call != nil {
-		a.For = call.Handler
-	}
-	switch added, twice := c.asks.add(a); {
-	case added:
-		c.server.peer.Request(a, m)
-	case twice:
-		c.refuse(id, wire.CodeInvalidRequest, "a request with this id is being answered")
-	}
-}
-
-// maxID is the longest id of a request of a server that is answered, in bytes.
-const maxID = 1 << 10
-
-// noRequests refuses a request of a server whose revision has none. Over HTTP it
-// is not answered, since clients of that revision have no responses either.
-func (c *conn) noRequests(m *wire.Message) {
-	c.server.counts.unknown.Add(1)
-	if !c.link.Nature().OwnStreams {
-		c.refuse(m.Bytes(m.ID), wire.CodeMethodNotFound, "revision 2026-07-28 has no requests of servers: ask in a result")
-	}
-}
-
-func (c *conn) refuse(id []byte, code int, text string) {
-	b := c.buffer()
-	*b = wire.AppendError(*b, id, code, text, nil)
-	_ = c.link.Send(*b, 0)
-	c.release(b)
-}
-
 // Hold charges the server's account for n more bytes that are kept until the request is answered or withdrawn. It
 // reports false if they are not to be kept: there is no room, or the request is over.
 func (a *Ask) Hold(n int) bool {
-	t := &a.conn.asks
+	t := a.asks
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.open[a.id] != a || !t.account.Charge(n) {
@@ -159,27 +106,21 @@ func (a *Ask) Hold(n int) bool {
 // its id, which becomes the server's again. Answers after the first, or after
 // the server withdrew the request, are dropped.
 func (a *Ask) Reply(raw []byte, id wire.Span) {
-	if !a.conn.asks.take(a) {
+	if !a.asks.take(a) {
 		return
 	}
-	b := a.conn.buffer()
-	defer a.conn.release(b)
-	*b = wire.Splice(*b, raw, wire.Edit{Span: id, New: []byte(a.id)})
-	_ = a.conn.link.Send(*b, 0)
+	_ = a.conn.Write(func(b []byte) []byte { return wire.Splice(b, raw, wire.Edit{Span: id, New: []byte(a.id)}) })
 }
 
 // Refuse answers the request with an error of ours.
 func (a *Ask) Refuse(code int, text string) {
-	if a.conn.asks.take(a) {
-		a.conn.refuse([]byte(a.id), code, text)
+	if a.asks.take(a) {
+		a.conn.Refuse([]byte(a.id), code, text)
 	}
 }
 
 // Forward sends the server a notification that belongs to this request, such
 // as the client's progress on it, with edits applied.
 func (a *Ask) Forward(raw []byte, edits ...wire.Edit) {
-	b := a.conn.buffer()
-	defer a.conn.release(b)
-	*b = wire.Splice(*b, raw, edits...)
-	_ = a.conn.link.Send(*b, 0)
+	_ = a.conn.Write(func(b []byte) []byte { return wire.Splice(b, raw, edits...) })
 }

@@ -2,9 +2,13 @@
 // them, shakes hands, lists what they offer, forwards requests as bytes,
 // notices their end and starts them again.
 //
-//	Toolbox ── Server ── conn ── link ── child process | HTTP | SSE | in-process
+//	Toolbox ── Server ── connection ── rpc.Conn ── link.Link ── process | HTTP | SSE | in-process
 //	               │
 //	               └── Peer (the client's side, given by the caller)
+//
+// Each package below knows only those that come after it: offered and rpc, link,
+// remote, launch. A new transport is a link, its row in the table of dial.go,
+// and its words in package config.
 //
 // A [Toolbox] is made with [New] and does nothing until [Toolbox.Open], which
 // starts all its servers in parallel and returns when each is ready or has
@@ -28,7 +32,8 @@
 // # Locks
 //
 // Toolbox.mu comes before all others, and that of a standing before that of the
-// ring of lines. Of all others none is held while another is taken.
+// ring of lines. Of all others, those of the packages below included, none is
+// held while another is taken, except where package link says so.
 //
 // All methods are safe for concurrent use. Callbacks ([CallHandler], [Peer],
 // [Options.Event]) are made without any lock held and must not block.

@@ -18,6 +18,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
 	"github.com/mcp-workbench/workbench/toolbox/link"
+	"github.com/mcp-workbench/workbench/toolbox/rpc"
 )
 
 // remotes are the ways a server is reached over HTTP.
@@ -62,8 +63,8 @@ func TestRemoteCalls(t *testing.T) {
 			if got, err := callTool(t, s, "big", `{"n":3000000}`); err != nil || len(got) < 3000000 {
 				t.Errorf("big: got %d bytes, %v; want 3 MB", len(got), err)
 			}
-			var rpc *link.RPCError
-			if _, err := callTool(t, s, "fail", "{}"); !errors.As(err, &rpc) || rpc.Code != -32001 {
+			var failed *link.RPCError
+			if _, err := callTool(t, s, "fail", "{}"); !errors.As(err, &failed) || failed.Code != -32001 {
 				t.Errorf("fail: got %v, want the server's error -32001", err)
 			}
 		})
@@ -252,7 +253,7 @@ func TestHTTPSessionEnds(t *testing.T) {
 	_, s := r.open(config.TransportHTTP, toolbox.Options{})
 	gone.Store(true)
 	_, err := callTool(t, s, "echo", `{"call":"first"}`)
-	var lost *toolbox.LostError
+	var lost *rpc.LostError
 	if !errors.As(err, &lost) || !strings.Contains(err.Error(), "session") {
 		t.Errorf("got %v, want a LostError that names the session", err)
 	}
@@ -423,7 +424,7 @@ func TestRemoteStreamEnds(t *testing.T) {
 				}
 			}})
 			_, err := callTool(t, s, "echo", `{"call":"first"}`)
-			var lost *toolbox.LostError
+			var lost *rpc.LostError
 			if !errors.As(err, &lost) || !strings.Contains(err.Error(), "unknown") {
 				t.Errorf("got %v, want a LostError", err)
 			}

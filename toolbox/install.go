@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/runner"
+	"github.com/mcp-workbench/workbench/toolbox/rpc"
 )
 
 // lookAgain is how often a starting package runner is looked at.
@@ -17,7 +18,7 @@ func (o *owner) bounded(ctx context.Context) (_ context.Context, end func()) {
 	bounds := s.bounds.Load()
 	ctx, cancel := context.WithCancelCause(ctx)
 	s.child.Store(nil)
-	late := func() { cancel(&TimeoutError{What: "start", After: bounds.Start}) }
+	late := func() { cancel(&rpc.TimeoutError{What: "start", After: bounds.Start}) }
 	if bounds.Install <= bounds.Start || runner.Of(s.cfg.Command, s.cfg.Args) == nil {
 		timer := time.AfterFunc(bounds.Start, late)
 		return ctx, func() {
@@ -28,7 +29,7 @@ func (o *owner) bounded(ctx context.Context) (_ context.Context, end func()) {
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)
-		if o.awaitInstall(ctx, bounds, func() { cancel(&TimeoutError{What: "install", After: bounds.Install}) }) {
+		if o.awaitInstall(ctx, bounds, func() { cancel(&rpc.TimeoutError{What: "install", After: bounds.Install}) }) {
 			late()
 		}
 	}()

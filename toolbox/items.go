@@ -10,6 +10,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/lock"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox/offered"
+	"github.com/mcp-workbench/workbench/toolbox/rpc"
 )
 
 // Item is one entry of a list of a server.
@@ -126,7 +127,7 @@ func (s *Server) CallTool(ctx context.Context, tool string, arguments []byte) ([
 // ReadSkills reads the skills of the server, which says nothing when they change, and gives those that are offered; nil if
 // they cannot be read.
 func (s *Server) ReadSkills(ctx context.Context) []Item {
-	ctx, cancel := context.WithTimeoutCause(ctx, optionalList, &TimeoutError{What: "list", After: optionalList})
+	ctx, cancel := context.WithTimeoutCause(ctx, optionalList, &rpc.TimeoutError{What: "list", After: optionalList})
 	defer cancel()
 	_, c, err := s.await(ctx)
 	if err != nil {

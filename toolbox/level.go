@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/toolbox/rpc"
 )
 
 // LevelWait is how long what a server is sent after a log level waits for it to
@@ -42,7 +42,7 @@ func (s *sender) setLevel(level string) (done <-chan struct{}, is bool) {
 	l := &leveler{to: s, level: level, done: make(chan struct{})}
 	raw := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":0,"method":"logging/setLevel","params":{"level":%q}}`, level)
 	m := scanOwn(raw)
-	l.call = &Call{Raw: raw, ID: m.ID, Params: m.Params, Handler: l, levels: true}
+	l.call = &Call{Raw: raw, ID: m.ID, Params: m.Params, Handler: l, Levels: true}
 	s.Send(l.call)
 	if c == nil {
 		return nil, true
@@ -60,8 +60,9 @@ func scanOwn(raw []byte) *wire.Message {
 }
 
 // hasLevels reports whether logging/setLevel is for the server of the connection.
-func (c *conn) hasLevels() bool {
-	return !c.hello.Modern && bytes.Contains(c.hello.RawCapabilities, []byte(`"logging"`))
+func hasLevels(c *rpc.Conn) bool {
+	h := c.Hello()
+	return !h.Modern && bytes.Contains(h.RawCapabilities, []byte(`"logging"`))
 }
 
 // hold keeps what comes after a log level from overtaking it, for a time.
@@ -77,13 +78,13 @@ func (s *sender) release(level *Call) {
 }
 
 // levelAgain tells a server that has just started the level of the one before it, "" for none.
-func (c *conn) levelAgain(ctx context.Context, level string) {
-	if level == "" || !c.hasLevels() {
+func levelAgain(ctx context.Context, c *rpc.Conn, level string) {
+	if level == "" || !hasLevels(c) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, LevelWait)
 	defer cancel()
-	_, _ = c.call(ctx, "logging/setLevel", fmt.Appendf(nil, `{"level":%q}`, level)) // it may refuse
+	_, _ = c.Request(ctx, "logging/setLevel", fmt.Appendf(nil, `{"level":%q}`, level)) // it may refuse
 }
 
 // deaf handles what has no reply.
@@ -96,17 +97,6 @@ func (deaf) Done(*wire.Message, error)         {}
 // One that is not there and not starting learns of such things when it starts.
 func (s *sender) Notify(m *wire.Message) {
 	if at := s.at.now(); at.conn != nil || at.passing() {
-		s.Send(&Call{Raw: m.Raw, Handler: deaf{}, notice: true})
+		s.Send(&Call{Raw: m.Raw, Handler: deaf{}, Notice: true})
 	}
-}
-
-// notice writes a client's notification, if it is one of the server's era.
-func (c *conn) notice(raw []byte) error {
-	if m := scanOwn(raw); !eras.Has(c.hello.Modern, string(m.Bytes(m.Method))) {
-		return nil
-	}
-	b := c.buffer()
-	defer c.release(b)
-	*b = wire.Splice(*b, raw, c.ofEra(raw, wire.Edit{})...)
-	return c.link.Send(*b, 0)
 }

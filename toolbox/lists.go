@@ -12,10 +12,11 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox/link"
 	"github.com/mcp-workbench/workbench/toolbox/offered"
 	"github.com/mcp-workbench/workbench/toolbox/remote"
+	"github.com/mcp-workbench/workbench/toolbox/rpc"
 )
 
-// offers reports whether the server says that it has such a list.
-func (h *hello) offers(k Kind) bool {
+// offers reports whether a server said that it has such a list.
+func offers(h *rpc.Hello, k Kind) bool {
 	switch k {
 	case Tools:
 		return h.Capabilities.Tools != nil
@@ -29,10 +30,10 @@ func (h *hello) offers(k Kind) bool {
 }
 
 // readList reads a list, as far as there is room.
-func readList(ctx context.Context, c *conn, k Kind, room int) offered.Reading {
-	usable := func(it offered.Item) bool { return k != Tools || c.link.Usable(it.Key.Verbatim(), it.Raw) }
+func readList(ctx context.Context, c *rpc.Conn, k Kind, room int) offered.Reading {
+	usable := func(it offered.Item) bool { return k != Tools || c.Link().Usable(it.Key.Verbatim(), it.Raw) }
 	r := offered.Read(k, room, usable, func(method string, params []byte, take func([]byte) (offered.Page, error)) (offered.Page, error) {
-		return c.page(ctx, method, params, take)
+		return page(ctx, c, method, params, take)
 	})
 	var refusal *link.RPCError
 	none := k != Tools && errors.As(r.Err, &refusal) && refusal.Code == wire.CodeMethodNotFound
@@ -49,9 +50,9 @@ const (
 
 // page asks for a page of a list, and again if a remote server is in trouble:
 // reading a list twice does no harm.
-func (c *conn) page(ctx context.Context, method string, params []byte, take func([]byte) (offered.Page, error)) (offered.Page, error) {
+func page(ctx context.Context, c *rpc.Conn, method string, params []byte, take func([]byte) (offered.Page, error)) (offered.Page, error) {
 	for try := 1; ; try++ {
-		p, err := consult(ctx, c, method, params, take)
+		p, err := rpc.Consult(ctx, c, method, params, take)
 		var trouble *remote.StatusError
 		if err == nil || try == listTries || !errors.As(err, &trouble) || trouble.Status < http.StatusInternalServerError {
 			return p, err
@@ -59,7 +60,7 @@ func (c *conn) page(ctx context.Context, method string, params []byte, take func
 		rest := time.NewTimer(backoff.Jitter(listRest << (try - 1)))
 		select {
 		case <-rest.C:
-		case <-c.link.Done():
+		case <-c.Link().Done():
 			rest.Stop()
 			return offered.Page{}, err
 		case <-ctx.Done():

@@ -18,6 +18,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/child"
 	"github.com/mcp-workbench/workbench/toolbox/launch"
 	"github.com/mcp-workbench/workbench/toolbox/offered"
+	"github.com/mcp-workbench/workbench/toolbox/rpc"
 )
 
 // memory is what other runs know of a server, by way of the catalogue, and what they are to know.
@@ -53,13 +54,13 @@ func (m *memory) recall(e *catalogue.Entry) {
 		m.lists.Before(e.Lists)
 		return
 	}
-	h := hello{Version: e.Version, Modern: mcp.IsModernProtocol(e.Version), Mute: e.Mute, Said: offered.Said{Info: e.Info, Instructions: e.Instructions}}
-	if err := h.declare(e.Capabilities); err != nil {
+	h := rpc.Hello{Version: e.Version, Modern: mcp.IsModernProtocol(e.Version), Mute: e.Mute, Said: offered.Said{Info: e.Info, Instructions: e.Instructions}}
+	if err := h.Declare(e.Capabilities); err != nil {
 		return // a server with such capabilities would not have become ready
 	}
 	for _, k := range offered.Kinds() {
 		list := e.Lists[string(k)]
-		m.lists.Store(k, offered.Reading{Items: offered.Kept(list, k, m.lists.Room(k)), Unread: h.offers(k) && list == nil})
+		m.lists.Store(k, offered.Reading{Items: offered.Kept(list, k, m.lists.Room(k)), Unread: offers(&h, k) && list == nil})
 	}
 	m.mute = e.Mute
 	m.said.hello.Store(&h)
@@ -180,5 +181,5 @@ func keyOf(cfg *config.Server, environ []string, client Client) catalogue.Key {
 	if mcp.IsModernProtocol(client.Version) {
 		era = []byte("modern ")
 	}
-	return catalogue.Key{Server: catalogue.Digest(server), Client: catalogue.Digest(append(era, client.capabilities()...))}
+	return catalogue.Key{Server: catalogue.Digest(server), Client: catalogue.Digest(append(era, client.CapabilitiesObject()...))}
 }

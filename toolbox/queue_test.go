@@ -12,6 +12,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/mcptest"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
+	"github.com/mcp-workbench/workbench/toolbox/rpc"
 )
 
 func atMost(n int) func(*config.Server) {
@@ -133,7 +134,7 @@ func TestQueueIsBounded(t *testing.T) {
 				select {
 				case err := <-h.done:
 					var over *toolbox.OverloadError
-					if !errors.As(err, &over) || over.InFlight != 2 || over.Queued != tt.want || errors.As(err, new(*toolbox.LostError)) {
+					if !errors.As(err, &over) || over.InFlight != 2 || over.Queued != tt.want || errors.As(err, new(*rpc.LostError)) {
 						t.Errorf("got %v, want an OverloadError with the figures", err)
 					}
 					for _, want := range []string{`"in"`, `"box"`, fmt.Sprint(tt.want), "not sent", "maxInFlight"} {
@@ -167,8 +168,8 @@ func TestQueueEnds(t *testing.T) {
 			_, h3 := sendTool(t, s, "echo", "{}") // its turn does not come in time
 			err := <-h3.done
 			since(t, "the end", began, time.Minute)
-			var timeout *toolbox.TimeoutError
-			if !errors.As(err, &timeout) || timeout.What != "queue" || errors.As(err, new(*toolbox.LostError)) {
+			var timeout *rpc.TimeoutError
+			if !errors.As(err, &timeout) || timeout.What != "queue" || errors.As(err, new(*rpc.LostError)) {
 				t.Errorf("got %v, want the queue's time-out", err)
 			}
 			if got := s.Counters(); got.Queued != 0 || got.InFlight != 1 {
@@ -189,7 +190,7 @@ func TestQueueEnds(t *testing.T) {
 			if took := time.Since(began); took < 29*time.Second || took > 65*time.Second {
 				t.Errorf("got the end after %s, want it after the second start at the latest", took)
 			}
-			var timeout *toolbox.TimeoutError
+			var timeout *rpc.TimeoutError
 			if !errors.As(err, new(*toolbox.UnavailableError)) || !errors.As(err, &timeout) || timeout.What != "start" {
 				t.Errorf("got %v, want that the start took too long", err)
 			}
@@ -230,7 +231,7 @@ func TestQueueOutlivesACrash(t *testing.T) {
 	if _, err := callTool(t, s, "exit", `{"n":3}`); err == nil {
 		t.Fatal("the call of exit has a result")
 	}
-	if err := <-lost.done; !errors.As(err, new(*toolbox.LostError)) {
+	if err := <-lost.done; !errors.As(err, new(*rpc.LostError)) {
 		t.Errorf("the call in flight: got %v, want it lost", err)
 	}
 	for i, h := range waiting {

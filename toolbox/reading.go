@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/toolbox/link"
 	"github.com/mcp-workbench/workbench/toolbox/offered"
+	"github.com/mcp-workbench/workbench/toolbox/rpc"
 )
 
 // relistPause keeps a storm of list_changed to one list a second.
@@ -26,7 +27,7 @@ type reading struct {
 	keep   func()            // is told of each list that was read while the server lived
 
 	mu      sync.Mutex
-	from    *conn // the newest connection
+	from    *rpc.Conn // the newest connection
 	readers map[Kind]*reader
 	changed chan struct{} // closed and replaced when a list has been read
 }
@@ -40,12 +41,13 @@ type reader struct {
 
 // first reads the lists at a start: the tools, which the server is not ready
 // without, and in the background what else it offers.
-func (r *reading) first(ctx context.Context, c *conn) error {
-	r.lists.Drop(c.hello.offers)
+func (r *reading) first(ctx context.Context, c *rpc.Conn) error {
+	has := func(k Kind) bool { return offers(c.Hello(), k) }
+	r.lists.Drop(has)
 	refused := false
-	if c.hello.offers(Tools) {
+	if has(Tools) {
 		tools := readList(ctx, c, Tools, r.lists.Room(Tools))
-		if refused = tools.Failed(); refused && (!errors.As(tools.Err, new(*link.RPCError)) || speaksModern(tools.Err)) {
+		if refused = tools.Failed(); refused && (!errors.As(tools.Err, new(*link.RPCError)) || rpc.SpeaksModern(tools.Err)) {
 			return tools.Err
 		}
 		r.lists.Store(Tools, tools)
@@ -54,7 +56,7 @@ func (r *reading) first(ctx context.Context, c *conn) error {
 		r.at.noteSeen(time.Time{})
 	}
 	for _, k := range []Kind{Resources, Prompts, Skills} {
-		if c.hello.offers(k) {
+		if has(k) {
 			r.ask(c, k)
 		}
 	}
@@ -62,8 +64,8 @@ func (r *reading) first(ctx context.Context, c *conn) error {
 }
 
 // read reads a list, and tells the peer if it changed. Resources bring their templates with them, within the same time.
-func (r *reading) read(c *conn, k Kind) {
-	ctx, cancel := context.WithTimeoutCause(r.life, optionalList, &TimeoutError{What: "list", After: optionalList})
+func (r *reading) read(c *rpc.Conn, k Kind) {
+	ctx, cancel := context.WithTimeoutCause(r.life, optionalList, &rpc.TimeoutError{What: "list", After: optionalList})
 	defer cancel()
 	differs := r.lists.Store(k, readList(ctx, c, k, r.lists.Room(k)))
 	if k == Resources {
@@ -75,7 +77,7 @@ func (r *reading) read(c *conn, k Kind) {
 }
 
 // ask has a list read anew, in the background.
-func (r *reading) ask(c *conn, k Kind) {
+func (r *reading) ask(c *rpc.Conn, k Kind) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.from = c

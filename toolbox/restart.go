@@ -15,7 +15,7 @@ func (s *Server) Restart() error {
 	case at.retired:
 		return ErrRetired
 	case at.conn != nil:
-		at.conn.breakOff(ErrRestarted)
+		at.conn.Break(ErrRestarted)
 	case at.State == Failed || at.State == Disabled:
 		return fmt.Errorf("it is %s: %w", at.State, at.Cause)
 	case at.State == Stopped && !at.asleep():

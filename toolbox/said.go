@@ -6,10 +6,11 @@ import (
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox/offered"
+	"github.com/mcp-workbench/workbench/toolbox/rpc"
 )
 
 // introduction is what a server last said of itself, in this run or another.
-type introduction struct{ hello atomic.Pointer[hello] }
+type introduction struct{ hello atomic.Pointer[rpc.Hello] }
 
 // words are what the server says of itself besides its lists; nil if that is not known.
 func (i *introduction) words() *offered.Said {
@@ -42,7 +43,7 @@ func (i *introduction) Instructions() foreign.Lines {
 // such a list.
 func (i *introduction) Offers(k Kind) bool {
 	h := i.hello.Load()
-	return h != nil && h.offers(k)
+	return h != nil && offers(h, k)
 }
 
 // IsModern reports whether the server spoke revision 2026-07-28 when it was last

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/workbench/toolbox/link"
+	"github.com/mcp-workbench/workbench/toolbox/rpc"
 )
 
 // sender gives the connection of a server the calls of clients, in their order, as soon as it can take them.
@@ -15,21 +16,20 @@ type sender struct {
 	identity
 	at     *standing
 	bounds *atomic.Pointer[bounds]
-	counts *counters
+	counts *rpc.Counts
 	// admitted reports whether somebody has logged in to a server that waited for it.
 	admitted func() bool
 
-	queue queue
+	queue *rpc.Queue
 	pumps atomic.Int32           // who pumps, and who came meanwhile
 	holds atomic.Pointer[Call]   // the log level that is waited for, if any
 	heir  atomic.Pointer[sender] // of the server that takes the calls when this one is retired
 }
 
-func newSender(of identity, at *standing, b *atomic.Pointer[bounds], counts *counters, admitted func() bool) *sender {
+func newSender(of identity, at *standing, b *atomic.Pointer[bounds], counts *rpc.Counts, admitted func() bool) *sender {
 	s := &sender{identity: of, at: at, bounds: b, counts: counts, admitted: admitted}
-	s.queue.limit = func() time.Duration { return b.Load().CallIdle }
-	s.queue.waiting = &counts.queued
-	s.queue.late = func(call *Call, limit time.Duration) { s.refuse(call, &TimeoutError{What: "queue", After: limit}) }
+	s.queue = rpc.NewQueue(func() time.Duration { return b.Load().CallIdle },
+		func(call *Call, limit time.Duration) { s.refuse(call, &rpc.TimeoutError{What: "queue", After: limit}) }, &counts.Queued)
 	return s
 }
 
@@ -38,14 +38,13 @@ func newSender(of identity, at *standing, b *atomic.Pointer[bounds], counts *cou
 // starting; it fails if too many wait, or if the server rests after a failure
 // and not just for a moment: then it says when the server will be tried.
 func (s *sender) Send(call *Call) {
-	call.client = true
+	call.OfClient = true
 	c := s.at.live()
-	if c != nil && s.counts.queued.Load() == 0 && s.holds.Load() == nil && s.handOver(c, call) {
+	if c != nil && s.counts.Queued.Load() == 0 && s.holds.Load() == nil && s.handOver(c, call) {
 		return
 	}
-	call.own()
-	if !s.queue.add(call) {
-		s.refuse(call, &OverloadError{InFlight: int(s.counts.inFlight.Load()), Queued: int(s.counts.queued.Load())})
+	if !s.queue.Add(call) {
+		s.refuse(call, &OverloadError{InFlight: int(s.counts.InFlight.Load()), Queued: int(s.counts.Queued.Load())})
 		return
 	}
 	s.pump()
@@ -54,24 +53,24 @@ func (s *sender) Send(call *Call) {
 // handOver gives a call to a connection. It reports false if the connection has
 // no room, or turned out to be dead before it took the call, which is then
 // still to be made.
-func (s *sender) handOver(c *conn, call *Call) bool {
+func (s *sender) handOver(c *rpc.Conn, call *Call) bool {
 	var err error
 	switch {
-	case call.notice:
-		err = c.notice(call.Raw)
-	case call.levels && !c.hasLevels():
-		call.fail(nil)
-	case call.levels:
+	case call.Notice:
+		err = c.Notify(scanOwn(call.Raw))
+	case call.Levels && !hasLevels(c):
+		call.Fail(nil)
+	case call.Levels:
 		s.hold(call)
-		if err = c.send(call); err != nil {
+		if err = c.Send(call); err != nil {
 			s.holds.CompareAndSwap(call, nil)
 		}
 	default:
-		err = c.send(call)
+		err = c.Send(call)
 	}
 	switch {
 	case err == nil:
-	case errors.Is(err, errNoRoom), errors.Is(err, errRetired):
+	case errors.Is(err, rpc.ErrNoRoom), errors.Is(err, rpc.ErrDraining):
 		return false
 	case errors.Is(err, link.ErrBusy):
 		s.refuse(call, err)
@@ -83,12 +82,12 @@ func (s *sender) handOver(c *conn, call *Call) bool {
 }
 
 // hasRoom reports whether the server may have one more call.
-func (s *sender) hasRoom() bool { return s.counts.inFlight.Load() < s.bounds.Load().maxInFlight }
+func (s *sender) hasRoom() bool { return s.counts.HasRoom(&s.bounds.Load().Limits) }
 
 // refuse ends a call that was not sent to a server that is there.
 func (s *sender) refuse(call *Call, cause error) {
-	s.counts.refused.Add(1)
-	call.fail(s.refusal(cause))
+	s.counts.Refused.Add(1)
+	call.Fail(s.refusal(cause))
 }
 
 // pump does with the queue what the state of the server allows. It is called
@@ -96,7 +95,7 @@ func (s *sender) refuse(call *Call, cause error) {
 // state is another. One goroutine at a time does it, so that the calls go in
 // their order; who comes meanwhile has it look again.
 func (s *sender) pump() {
-	if s.counts.queued.Load() == 0 || s.pumps.Add(1) > 1 {
+	if s.counts.Queued.Load() == 0 || s.pumps.Add(1) > 1 {
 		return
 	}
 	for seen := int32(1); ; seen = s.pumps.Load() {
@@ -109,15 +108,15 @@ func (s *sender) pump() {
 
 // pumpOnce sends the calls of the queue, leaves them, or fails them.
 func (s *sender) pumpOnce() {
-	for s.counts.queued.Load() > 0 {
+	for s.counts.Queued.Load() > 0 {
 		at := s.at.now()
 		switch {
 		case at.retired:
-			for _, call := range s.queue.takeOlder(time.Now()) {
-				if heir := s.heir.Load(); heir != nil && !call.levels { // it has the level already
+			for _, call := range s.queue.TakeOlder(time.Now()) {
+				if heir := s.heir.Load(); heir != nil && !call.Levels { // it has the level already
 					heir.Send(call)
 				} else {
-					call.fail(s.gone())
+					call.Fail(s.gone())
 				}
 			}
 		case at.conn == nil && s.wakes(&at.Status):
@@ -127,8 +126,8 @@ func (s *sender) pumpOnce() {
 			at.tried = time.Now() // nothing is waited for
 			fallthrough
 		case at.conn == nil:
-			for _, call := range s.queue.takeOlder(at.tried) {
-				call.fail(s.unavailable(at.Status))
+			for _, call := range s.queue.TakeOlder(at.tried) {
+				call.Fail(s.unavailable(at.Status))
 			}
 			if at.passing() {
 				return
@@ -136,17 +135,17 @@ func (s *sender) pumpOnce() {
 		case s.holds.Load() != nil || !s.hasRoom():
 			return
 		default:
-			if call := s.queue.take(); call != nil && !call.ended.Load() && !s.handOver(at.conn, call) {
-				s.queue.putBack(call)
+			if call := s.queue.Take(); call != nil && !call.HasEnded() && !s.handOver(at.conn, call) {
+				s.queue.PutBack(call)
 			}
 		}
 	}
 }
 
 // drop withdraws a connection that takes no more messages; its owner ends it.
-func (s *sender) drop(c *conn) {
+func (s *sender) drop(c *rpc.Conn) {
 	s.at.withdraw(c)
-	c.breakOff(nil)
+	c.Break(nil)
 }
 
 // Request makes a request of workbench's own and waits for the result, which
@@ -157,11 +156,11 @@ func (s *sender) Request(ctx context.Context, method string, params []byte) ([]b
 		if err != nil {
 			return nil, err
 		}
-		result, err := c.call(ctx, method, params)
-		if !errors.As(err, new(unsentError)) || errors.Is(err, link.ErrBusy) {
+		result, err := c.Request(ctx, method, params)
+		if !errors.As(err, new(rpc.UnsentError)) || errors.Is(err, link.ErrBusy) {
 			return result, err
 		}
-		if !errors.Is(err, errRetired) {
+		if !errors.Is(err, rpc.ErrDraining) {
 			at.drop(c) // it was dead already: the next one is to have the request
 		}
 	}
@@ -169,7 +168,7 @@ func (s *sender) Request(ctx context.Context, method string, params []byte) ([]b
 
 // await returns the live connection, waiting while the server starts, and whose it is: that of the server, or of the one
 // that is in its place by now.
-func (s *sender) await(ctx context.Context) (*sender, *conn, error) {
+func (s *sender) await(ctx context.Context) (*sender, *rpc.Conn, error) {
 	for {
 		at := s.at.now()
 		switch heir := s.heir.Load(); {

@@ -18,6 +18,7 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox/link"
 	"github.com/mcp-workbench/workbench/toolbox/offered"
 	"github.com/mcp-workbench/workbench/toolbox/remote"
+	"github.com/mcp-workbench/workbench/toolbox/rpc"
 )
 
 // Server is one server of a toolbox, whether it runs or not. Routes hold on to
@@ -40,7 +41,7 @@ type Server struct {
 	lists   *offered.Lists
 	reading *reading
 	memory  *memory
-	counts  counters
+	counts  rpc.Counts
 	account *account.Account // of what is kept because of it
 	bounds  atomic.Pointer[bounds]
 	rebound chan struct{}                 // bounds are others than before
@@ -48,8 +49,6 @@ type Server struct {
 	remote  *remote.Requester             // nil unless the server is one
 	child   atomic.Pointer[link.Process]  // the process that was started last, if it is one
 	heir    atomic.Pointer[Server]        // the server in its place, once it is retired
-	// strayed is when a request was last given up, in Unix nanoseconds.
-	strayed atomic.Int64
 
 	// life is within that of the toolbox: quit ends it for a server that is
 	// retired. The context is kept because it outlasts all requests.
@@ -60,21 +59,19 @@ type Server struct {
 // bounds are what limits the work of a server. They are replaced and never
 // changed.
 type bounds struct {
-	config.Timeouts
-	maxInFlight int64
-	idle        time.Duration // after which it is stopped; 0: it is not
-	large       config.LargeResults
-	approve     config.Approve
+	rpc.Limits
+	large   config.LargeResults
+	approve config.Approve
 }
 
 // newBounds takes the bounds from a configuration; idle is for one that does not
 // say when its server is idle, and concerns no server of this process.
 func newBounds(cfg config.Server, idle time.Duration) *bounds {
-	b := &bounds{cfg.Timeouts, int64(cmp.Or(cfg.MaxInFlight, config.DefaultMaxInFlight)), cfg.IdleTimeout, cfg.LargeResults, cfg.Approve}
-	if b.idle == 0 && cfg.Transport != config.TransportBuiltin {
-		b.idle = idle
+	limits := rpc.Limits{Timeouts: cfg.Timeouts, MaxInFlight: int64(cmp.Or(cfg.MaxInFlight, config.DefaultMaxInFlight)), Idle: cfg.IdleTimeout}
+	if limits.Idle == 0 && cfg.Transport != config.TransportBuiltin {
+		limits.Idle = idle
 	}
-	return b
+	return &bounds{limits, cfg.LargeResults, cfg.Approve}
 }
 
 func newServer(toolbox string, box *surroundings, cfg config.Server, level string) *Server {
@@ -161,7 +158,14 @@ const strayTime = time.Minute
 
 // Strays reports whether the server may be working on a request that nobody
 // waits for any more.
-func (s *Server) Strays() bool { return time.Now().UnixNano()-s.strayed.Load() < int64(strayTime) }
+func (s *Server) Strays() bool { return time.Since(s.counts.Strayed()) < strayTime }
+
+// Dropped counts a notification of the server that its client was not given.
+func (s *Server) Dropped() { s.counts.Dropped.Add(1) }
+
+// Counters returns what was counted of the server. It takes no lock and may be
+// called at any time.
+func (s *Server) Counters() Counters { return s.counts.Read() }
 
 // Noise says what the server that runs has written to standard output besides messages; "" for nothing.
 func (s *Server) Noise() string {
@@ -169,7 +173,7 @@ func (s *Server) Noise() string {
 	if c == nil {
 		return ""
 	}
-	lines, first := c.noise.heard()
+	lines, first := c.Heard()
 	if lines == 0 {
 		return ""
 	}

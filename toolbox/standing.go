@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/mcp-workbench/workbench/toolbox/rpc"
 )
 
 // standing is where a server stands: its state, and the connection that it has while it is ready. The methods here are the
@@ -17,7 +19,7 @@ type standing struct {
 	status  Status
 	told    time.Time     // since when it is in the state that was noted last
 	changed chan struct{} // closed and replaced at each change
-	conn    *conn         // not nil while ready
+	conn    *rpc.Conn     // not nil while ready
 	level   string        // of the log, "" for the server's own; told again after each start
 	tried   time.Time     // when the last start began that failed
 	late    bool          // an open waited for it in vain; until it is ready, none does again
@@ -32,7 +34,7 @@ func newStanding(first Status, level string, note func(*Status)) *standing {
 // moment is a standing as it was once.
 type moment struct {
 	Status
-	conn    *conn
+	conn    *rpc.Conn
 	changed <-chan struct{} // closed at the next change
 	tried   time.Time
 	retired bool
@@ -45,7 +47,7 @@ func (p *standing) now() moment {
 }
 
 // live returns the connection; nil unless the server is ready.
-func (p *standing) live() *conn {
+func (p *standing) live() *rpc.Conn {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.conn
@@ -71,13 +73,13 @@ func (p *standing) notedLocked() Event {
 }
 
 // become is the owner's word on where the server stands.
-func (p *standing) become(state State, cause error, next time.Time, c *conn) Event {
+func (p *standing) become(state State, cause error, next time.Time, c *rpc.Conn) Event {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.moveLocked(state)
 	p.status.Cause, p.status.Next, p.status.PID = cause, next, 0
 	if c != nil {
-		p.status.PID, p.late = c.link.Process().PID(), false
+		p.status.PID, p.late = c.Link().Process().PID(), false
 	}
 	if state == Starting {
 		p.status.Starts++
@@ -110,7 +112,7 @@ func (p *standing) expect(from, to State) {
 }
 
 // withdraw has what is asked of the server from now on wait for the connection after c, whose end its owner will tell.
-func (p *standing) withdraw(c *conn) {
+func (p *standing) withdraw(c *rpc.Conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.conn == c {
@@ -134,7 +136,7 @@ func (p *standing) retry() {
 }
 
 // retire has the server take no more requests, and returns the connection that it had.
-func (p *standing) retire() *conn {
+func (p *standing) retire() *rpc.Conn {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	c := p.conn
@@ -206,7 +208,7 @@ func (p *standing) lastLevel() string {
 
 // setLevel takes the level of a server that is not there and not about to be: it is told when it starts. Else the level
 // is to be sent, which told reports, to the connection if there is one.
-func (p *standing) setLevel(level string) (c *conn, told bool) {
+func (p *standing) setLevel(level string) (c *rpc.Conn, told bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.conn == nil && !p.status.passing() {

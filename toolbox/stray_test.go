@@ -11,6 +11,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/mcptest"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
+	"github.com/mcp-workbench/workbench/toolbox/rpc"
 )
 
 // speller writes lines of its own in place of replies: to calls that ask for one,
@@ -104,7 +105,7 @@ func TestFaultG27_RepliesToNobody(t *testing.T) {
 					return // it named its call
 				}
 				for _, h := range []*handler{hang(t, s, `{}`), hang(t, s, `{}`), hang(t, s, `{"write":1}`)} {
-					var late *toolbox.TimeoutError
+					var late *rpc.TimeoutError
 					if err := <-h.done; !errors.As(err, &late) || !strings.Contains(err.Error(), "sent a reply to no request") {
 						t.Errorf("one of several calls: got %v, want a time-out that says what came", err)
 					}

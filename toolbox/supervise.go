@@ -14,6 +14,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/toolbox/link"
 	"github.com/mcp-workbench/workbench/toolbox/remote"
+	"github.com/mcp-workbench/workbench/toolbox/rpc"
 )
 
 // linkClose bounds the end of a link: EOF, SIGTERM and SIGKILL have their own
@@ -38,17 +39,17 @@ func own(s *Server) error {
 }
 
 // set says where the server stands. It is told to the event listener, and the queue is looked at.
-func (o *owner) set(state State, cause error, next time.Time, c *conn) {
+func (o *owner) set(state State, cause error, next time.Time, c *rpc.Conn) {
 	s := o.server
 	if cause != nil {
 		cause = foreign.NewError(s.hidden.Load().Error(cause))
 	}
 	if c != nil {
-		s.hello.Store(&c.hello)
+		s.hello.Store(c.Hello())
 	}
 	event := s.at.become(state, cause, next, c)
 	if state == Starting && event.Status.Starts > 1 {
-		s.counts.restarts.Add(1)
+		s.counts.Restarts.Add(1)
 	}
 	o.tell(event)
 	s.pump()
@@ -89,7 +90,7 @@ func (o *owner) run(ctx context.Context) error {
 				return unstopped
 			}
 		} else {
-			if late := (*TimeoutError)(nil); errors.As(err, &late) && (late.What == "start" || late.What == "install") {
+			if late := (*rpc.TimeoutError)(nil); errors.As(err, &late) && (late.What == "start" || late.What == "install") {
 				s.memory.noteLate()
 			}
 			err = unsettled(err)
@@ -116,8 +117,8 @@ func (o *owner) run(ctx context.Context) error {
 // unsettled words why a start failed: whether a request of the start was carried
 // out matters to nobody, and who hears of it knows the server.
 func unsettled(err error) error {
-	var lost *LostError
-	var undone *UndoneError
+	var lost *rpc.LostError
+	var undone *rpc.UndoneError
 	switch {
 	case errors.As(err, &lost):
 		return lost.Cause
@@ -129,12 +130,12 @@ func unsettled(err error) error {
 
 // serve lets a connection take requests until it ends. It returns why it
 // ended, and what would not stop.
-func (o *owner) serve(ctx context.Context, c *conn) (cause, unstopped error) {
+func (o *owner) serve(ctx context.Context, c *connection) (cause, unstopped error) {
 	s := o.server
-	c.opened()
-	c.levelAgain(ctx, s.at.lastLevel())
-	o.set(Ready, nil, time.Time{}, c)
-	s.again(c)
+	c.HoldUp(s.box.opts.Unread)
+	levelAgain(ctx, c.Conn, s.at.lastLevel())
+	o.set(Ready, nil, time.Time{}, c.Conn)
+	s.again(c.Conn)
 	s.peer.Changed(s, Tools)
 	var kept sync.WaitGroup // not one of the tasks: a close may have ended those already
 	kept.Go(s.memory.remember)
@@ -145,55 +146,55 @@ func (o *owner) serve(ctx context.Context, c *conn) (cause, unstopped error) {
 	if idle != nil {
 		o.set(Stopped, idle, time.Time{}, nil)
 	} else {
-		s.drop(c)
+		s.drop(c.Conn)
 	}
 	select {
-	case <-c.link.Done():
-		cause = c.link.Cause()
+	case <-c.Link().Done():
+		cause = c.Link().Cause()
 	default:
 		switch {
 		case idle != nil:
 			cause = idle
 		case ctx.Err() != nil:
 			cause = context.Cause(ctx)
-		case c.brokenBy != nil:
-			cause = c.brokenBy
+		case c.BrokenBy() != nil:
+			cause = c.BrokenBy()
 		default:
 			cause = errors.New("takes no more messages")
 		}
 	}
-	c.close(c.lost(cause))
+	c.close(c.Loss(cause))
 	return cause, o.end(c)
 }
 
 // wait waits for the end of a connection. The result is not nil if it is
 // to be ended because nothing was asked of the server for a time.
-func (o *owner) wait(ctx context.Context, c *conn) *IdleError {
+func (o *owner) wait(ctx context.Context, c *connection) *IdleError {
 	s := o.server
-	timer := time.NewTimer(s.bounds.Load().idle)
+	timer := time.NewTimer(s.bounds.Load().Idle)
 	defer timer.Stop()
 	for {
-		idle, quiet := s.bounds.Load().idle, timer.C
+		idle, quiet := s.bounds.Load().Idle, timer.C
 		if idle <= 0 {
 			quiet = nil // idleness ends nothing
 		}
 		select {
-		case <-c.link.Done():
+		case <-c.Link().Done():
 			return nil
-		case <-c.broken:
-			link.AwaitEnd(c.link)
+		case <-c.Broken():
+			link.AwaitEnd(c.Link())
 			return nil
 		case <-ctx.Done():
 			return nil
 		case <-s.rebound:
-			c.calls.rest() // which may not have been noted before
-			timer.Reset(s.bounds.Load().idle)
+			c.Calls.Rest() // which may not have been noted before
+			timer.Reset(s.bounds.Load().Idle)
 		case <-quiet:
-			retired, again := false, o.keptFor(idle)
+			drains, again := false, o.keptFor(idle)
 			if again <= 0 {
-				retired, again = c.retire(idle)
+				drains, again = c.drainIdle(idle)
 			}
-			if retired {
+			if drains {
 				return &IdleError{After: idle}
 			}
 			timer.Reset(again)
@@ -222,10 +223,10 @@ func (o *owner) sleep(ctx context.Context) bool {
 }
 
 // end closes the connection within its bound.
-func (o *owner) end(c *conn) error {
+func (o *owner) end(c *connection) error {
 	ctx, cancel := context.WithTimeout(context.Background(), linkClose)
 	defer cancel()
-	if err := c.link.Close(ctx); err != nil {
+	if err := c.Link().Close(ctx); err != nil {
 		return fmt.Errorf("server %q: %w", o.server.Name, err)
 	}
 	return nil
@@ -272,7 +273,7 @@ func (o *owner) rest(ctx context.Context, cause error, served bool) bool {
 
 // start makes a connection, shakes hands and reads the tools. A server that
 // ended on the question which era it is of is made anew and not asked again.
-func (o *owner) start(ctx context.Context) (*conn, error) {
+func (o *owner) start(ctx context.Context) (*connection, error) {
 	s := o.server
 	done := takeTurn(ctx, s.box.opts.Turn, &s.cfg, s.log)
 	defer done()
@@ -282,7 +283,7 @@ func (o *owner) start(ctx context.Context) (*conn, error) {
 	ctx, end := o.bounded(ctx)
 	defer end()
 	c, err := o.attempt(ctx)
-	if errors.Is(err, errProbeEnded) {
+	if errors.Is(err, rpc.ErrProbeEnded) {
 		o.legacy = true
 		c, err = o.attempt(ctx)
 	}
@@ -300,34 +301,33 @@ func (o *owner) start(ctx context.Context) (*conn, error) {
 	return c, err
 }
 
-func (o *owner) attempt(sctx context.Context) (_ *conn, err error) {
+func (o *owner) attempt(sctx context.Context) (_ *connection, err error) {
 	s := o.server
-	c := newConn(s)
-	c.link, err = o.dial(sctx)
+	l, err := o.dial(sctx)
 	if err != nil {
 		return nil, err
 	}
-	c.link.Begin(c)
+	c := s.connect(l)
 	// A link that dies ends what start waits for, with the reason.
 	started := make(chan struct{})
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)
 		select {
-		case <-c.link.Done():
-			c.close(c.link.Cause())
-		case <-c.broken:
-			c.close(cmp.Or(c.brokenBy, ErrClosed))
+		case <-c.Link().Done():
+			c.close(c.Link().Cause())
+		case <-c.Broken():
+			c.close(cmp.Or(c.BrokenBy(), ErrClosed))
 		case <-started:
 		}
 	}()
-	if err = c.handshake(sctx, s.box.opts.Client, o.legacy); err == nil {
-		err = s.reading.first(sctx, c)
+	if err = rpc.Handshake(sctx, c.Conn, o.legacy); err == nil {
+		err = s.reading.first(sctx, c.Conn)
 	}
 	// Some servers that speak only 2026-07-28 answer initialize all the same,
 	// and refuse what comes after it.
-	if !c.hello.Modern && mayBeOfEra(err) && c.discover(sctx, s.box.opts.Client) == nil {
-		err = s.reading.first(sctx, c)
+	if !c.Hello().Modern && rpc.MayBeOfEra(err) && rpc.Discover(sctx, c.Conn) == nil {
+		err = s.reading.first(sctx, c.Conn)
 	}
 	close(started)
 	<-watched
@@ -336,20 +336,20 @@ func (o *owner) attempt(sctx context.Context) (_ *conn, err error) {
 	}
 	// A write can fail before the death of the process is seen; how it died
 	// is the better reason. Ends that we asked for have none.
-	if errors.As(err, new(unsentError)) {
-		link.AwaitEnd(c.link)
+	if errors.As(err, new(rpc.UnsentError)) {
+		link.AwaitEnd(c.Link())
 	}
-	c.close(c.lost(err))
+	c.close(c.Loss(err))
 	cerr := o.end(c)
 	var exit *link.ExitError
-	var late *TimeoutError
-	var undone *UndoneError
-	switch p := c.link.Process(); {
-	case errors.As(c.link.Cause(), &exit) && !errors.Is(err, errProbeEnded):
+	var late *rpc.TimeoutError
+	var undone *rpc.UndoneError
+	switch p := c.Link().Process(); {
+	case errors.As(c.Link().Cause(), &exit) && !errors.Is(err, rpc.ErrProbeEnded):
 		err = exit
 	case p != nil && errors.As(err, &late) && (late.What == "start" || late.What == "install"):
-		_, noisy := c.noise.heard()
-		err = &TimeoutError{What: late.What, After: late.After, Stderr: p.LastWords(), Stdout: noisy}
+		_, noisy := c.Heard()
+		err = &rpc.TimeoutError{What: late.What, After: late.After, Stderr: p.LastWords(), Stdout: noisy}
 	case errors.As(err, &undone):
 		err = undone.Cause // whoever tells it says of which server
 	}

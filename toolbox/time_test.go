@@ -15,6 +15,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
+	"github.com/mcp-workbench/workbench/toolbox/rpc"
 )
 
 // within makes a toolbox of one server in this process, made anew at each
@@ -90,14 +91,14 @@ func TestFaultA12A13A14_CallTimes(t *testing.T) {
 				if got := len(h.progress); got != tt.progress {
 					t.Errorf("got %d notifications, want %d", got, tt.progress)
 				}
-				var timeout *toolbox.TimeoutError
+				var timeout *rpc.TimeoutError
 				if tt.timeout == "" {
 					if err != nil {
 						t.Errorf("got %v, want a result", err)
 					}
 					return
 				}
-				if !errors.As(err, &timeout) || timeout.What != tt.timeout || !errors.As(err, new(*toolbox.LostError)) {
+				if !errors.As(err, &timeout) || timeout.What != tt.timeout || !errors.As(err, new(*rpc.LostError)) {
 					t.Errorf("got %v, want a LostError for the %s time", err, tt.timeout)
 				}
 				// The server is told, what it says later goes nowhere, and
@@ -134,7 +135,7 @@ func TestCallTimesOfManyCalls(t *testing.T) {
 				} else if n > 60000 {
 					since(t, "the time-out", began, time.Minute)
 				}
-				if late := errors.As(err, new(*toolbox.TimeoutError)); late != (n > 60000) && n != 60000 {
+				if late := errors.As(err, new(*rpc.TimeoutError)); late != (n > 60000) && n != 60000 {
 					t.Errorf("after %d ms: got %v", n, err)
 				}
 			})
@@ -163,7 +164,7 @@ func TestStartTime(t *testing.T) {
 		}
 		time.Sleep(20*time.Second + time.Millisecond)
 		st := s.Status()
-		var timeout *toolbox.TimeoutError
+		var timeout *rpc.TimeoutError
 		if st.State != toolbox.Backoff || !errors.As(st.Cause, &timeout) || timeout.What != "start" {
 			t.Errorf("got %s (%v), want a rest after the start's time", st.State, st.Cause)
 		}

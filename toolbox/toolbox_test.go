@@ -23,6 +23,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
 	"github.com/mcp-workbench/workbench/toolbox/link"
+	"github.com/mcp-workbench/workbench/toolbox/rpc"
 )
 
 // asServer makes the test binary the child process of its own tests.
@@ -332,7 +333,7 @@ func TestCrashInCallAndRestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = callTool(t, s, "exit", `{"n":3}`)
-	var lost *toolbox.LostError
+	var lost *rpc.LostError
 	var exit *link.ExitError
 	if !errors.As(err, &lost) || !errors.As(err, &exit) {
 		t.Fatalf("got %v, want a LostError with an ExitError", err)

@@ -11,6 +11,7 @@ import (
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/account"
 	"github.com/mcp-workbench/workbench/toolbox"
+	"github.com/mcp-workbench/workbench/toolbox/rpc"
 )
 
 // While a client has too much to read its servers wait, and no call is late for that but by its total time. They end all
@@ -55,7 +56,7 @@ func TestFaultG20_ServersWaitForTheirClient(t *testing.T) {
 
 	full()
 	waits = call()
-	var late *toolbox.TimeoutError
+	var late *rpc.TimeoutError
 	if got := <-waits; !errors.As(got.err, &late) || late.What != "total" {
 		t.Errorf("got %.100q, %v, want the total time to be over", got.text, got.err)
 	}

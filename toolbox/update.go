@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/toolbox/offered"
+	"github.com/mcp-workbench/workbench/toolbox/rpc"
 )
 
 // drainTime is how long the calls under way at a server that is retired may
@@ -86,7 +87,7 @@ func (s *Server) adjust(cfg config.Server) {
 	s.lists.Adjust(offered.RulesOf(&cfg))
 	s.at.failsFor(cfg.Problem)
 	if c := s.at.live(); c != nil {
-		c.calls.rearm()
+		c.Calls.Adjust()
 	}
 	s.pump()
 }
@@ -113,13 +114,13 @@ func (s *Server) Retire(heir *Server) {
 
 // drain waits for the calls that a connection has, within bounds, and ends the
 // server.
-func (s *Server) drain(c *conn) {
+func (s *Server) drain(c *rpc.Conn) {
 	late := time.NewTimer(drainTime)
 	defer late.Stop()
 	cause := ErrRetired
 	select {
-	case <-c.calls.drain():
-	case <-c.link.Done():
+	case <-c.Calls.Drain():
+	case <-c.Link().Done():
 	case <-late.C:
 		cause = errors.New("it was removed from the configuration or changed there, and the request was not done " + drainTime.String() + " later")
 	case <-s.life.Done():

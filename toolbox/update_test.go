@@ -18,6 +18,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
+	"github.com/mcp-workbench/workbench/toolbox/rpc"
 )
 
 // update gives a toolbox other servers and retires those in whose place they are.
@@ -193,7 +194,7 @@ func TestDrainIsBounded(t *testing.T) {
 				tt.end(b)
 				err := <-under.done
 				since(t, "the end of the call", began, tt.want)
-				if lost := (*toolbox.LostError)(nil); !errors.As(err, &lost) || !strings.Contains(err.Error(), tt.text) {
+				if lost := (*rpc.LostError)(nil); !errors.As(err, &lost) || !strings.Contains(err.Error(), tt.text) {
 					t.Errorf("got %v want it lost, with %q", err, tt.text)
 				}
 			})
@@ -222,7 +223,7 @@ func TestUpdateOfTimeouts(t *testing.T) {
 				other := inside("in")
 				other.Timeouts.CallIdle = tt.idle
 				update(b, other)
-				if err := <-under.done; !errors.As(err, new(*toolbox.TimeoutError)) {
+				if err := <-under.done; !errors.As(err, new(*rpc.TimeoutError)) {
 					t.Errorf("got %v want a time-out", err)
 				}
 				since(t, "the end of the call", began, tt.want)

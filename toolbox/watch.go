@@ -5,9 +5,11 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/toolbox/rpc"
 )
 
 // watches are what is wanted of a server besides replies: word of what changes, and that it is not stopped meanwhile.
@@ -20,6 +22,8 @@ type watches struct {
 	uris  map[string]bool // of resources
 	tasks map[string]int  // how often each is wanted to be heard of
 	kept  time.Time       // until when the server is not idle, whatever is asked of it
+
+	listening atomic.Pointer[listener] // the subscription to a modern server
 }
 
 // Keep has the server not stopped for idleness for a while: it holds something
@@ -103,16 +107,16 @@ func (w *watches) WatchTask(id string, on bool) {
 }
 
 // changed has a modern server that is ready tell of what is watched now.
-func (w *watches) changed(c *conn) {
-	if c != nil && c.hello.Modern {
+func (w *watches) changed(c *rpc.Conn) {
+	if c != nil && c.Hello().Modern {
 		w.listen(c)
 	}
 }
 
 // again asks a server that has just become ready for what was wanted of
 // the one before it.
-func (w *watches) again(c *conn) {
-	if c.hello.Modern {
+func (w *watches) again(c *rpc.Conn) {
+	if c.Hello().Modern {
 		w.listen(c)
 		return
 	}
@@ -124,7 +128,7 @@ func (w *watches) again(c *conn) {
 		for _, uri := range uris {
 			ctx, cancel := context.WithTimeout(w.life, optionalList)
 			// A server that refuses goes on unwatched, as it would have.
-			_, _ = c.call(ctx, "resources/subscribe", append(wire.AppendQuote([]byte(`{"uri":`), uri), '}'))
+			_, _ = c.Request(ctx, "resources/subscribe", append(wire.AppendQuote([]byte(`{"uri":`), uri), '}'))
 			cancel()
 		}
 	})
@@ -135,19 +139,20 @@ const listenPause = 5 * time.Second
 
 // listen opens the stream on which a modern server tells of changes, in place
 // of the one before it.
-func (w *watches) listen(c *conn) {
+func (w *watches) listen(c *rpc.Conn) {
 	uris, tasks := w.wanted()
 	raw := []byte(`{"jsonrpc":"2.0","id":0,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true`)
 	raw = appendStrings(raw, `,"resourceSubscriptions":`, uris)
 	raw = appendStrings(raw, `,"taskIds":`, tasks)
 	raw = append(raw, "}}}"...)
 	m := scanOwn(raw)
-	call := &Call{Raw: raw, ID: m.ID, Params: m.Params, Tasks: len(tasks) > 0, open: true}
-	call.Handler = &listener{watches: w, conn: c, call: call}
-	if old := c.listening.Swap(call); old != nil {
-		old.Cancel(nil, wire.Span{})
+	call := &Call{Raw: raw, ID: m.ID, Params: m.Params, Tasks: len(tasks) > 0, Open: true}
+	l := &listener{watches: w, conn: c, call: call}
+	call.Handler = l
+	if old := w.listening.Swap(l); old != nil {
+		old.call.Cancel(nil, wire.Span{})
 	}
-	if err := c.send(call); err != nil {
+	if err := c.Send(call); err != nil {
 		return // the connection is ending; the next one is asked anew
 	}
 }
@@ -170,7 +175,7 @@ func appendStrings(raw []byte, member string, list []string) []byte {
 // listener makes a subscription again that the server ended.
 type listener struct {
 	watches *watches
-	conn    *conn
+	conn    *rpc.Conn
 	call    *Call
 }
 
@@ -185,12 +190,12 @@ func (l *listener) Done(m *wire.Message, err error) {
 		defer pause.Stop()
 		select {
 		case <-pause.C:
-		case <-l.conn.link.Done():
+		case <-l.conn.Link().Done():
 			return
 		case <-l.watches.life.Done():
 			return
 		}
-		if l.conn.listening.Load() == l.call {
+		if l.watches.listening.Load() == l {
 			l.watches.listen(l.conn)
 		}
 	})

@@ -20,6 +20,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
 	"github.com/mcp-workbench/workbench/toolbox/link"
+	"github.com/mcp-workbench/workbench/toolbox/rpc"
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
 	"github.com/mcp-workbench/workbench/workflowsrv/runs"
 )
@@ -151,7 +152,7 @@ func (c *Caller) CallTool(ctx context.Context, box, server, tool string, argumen
 	}
 	result, err := s.CallTool(ctx, tool, arguments)
 	if errors.As(err, new(*link.RPCError)) || errors.As(err, new(*toolbox.RefusedError)) || errors.As(err, new(*toolbox.UnavailableError)) ||
-		errors.As(err, new(*toolbox.UndoneError)) {
+		errors.As(err, new(*rpc.UndoneError)) {
 		err = &runs.NotMadeError{Err: err}
 	}
 	return result, err

@@ -82,13 +82,13 @@ func (l *httpLink) Send(msg []byte, id uint64) error {
 	body := bytes.Clone(msg)
 	ctx, cancel := context.WithCancel(l.ctx)
 	wait, done := l.order.turn(id == 0)
-	retired := l.posts.add(id, cancel)
+	refused := l.posts.add(id, cancel)
 	if !l.tasks.Begin(func() {
 		defer cancel()
 		defer done()
 		wait(ctx)
-		err := remote.Unreached(retired)
-		if retired == nil {
+		err := remote.Unreached(refused)
+		if refused == nil {
 			err = l.post(ctx, body, id)
 		}
 		if id == 0 {
@@ -109,7 +109,7 @@ func (l *httpLink) finish(id uint64, err error) {
 	_, version := l.session.get()
 	over := l.posts.end(id, err, version != "", l.server.HasLogin())
 	if over != nil {
-		l.r.Retired() // before anybody who hears of the failure tries again
+		l.r.Draining() // before anybody who hears of the failure tries again
 	}
 	if err != nil && id != 0 {
 		l.r.Lost(id, err)
@@ -182,15 +182,15 @@ func (l *httpLink) single(resp *http.Response, id uint64) error {
 	return l.receive(&m, id)
 }
 
-// doubt retires the link if a failure can mean that the server was replaced by
+// doubt drains the link if a failure can mean that the server was replaced by
 // one of another era, so that it is asked anew. A server that turns out to be
 // what it was has other reasons, and is not asked for them again.
 func (l *httpLink) doubt(m *wire.Message) {
 	if ReplyError("", m).Code != eras.UnsupportedVersion && string(m.Bytes(m.ID)) != "null" {
 		return
 	}
-	if _, version := l.session.get(); version != "" && l.posts.retire(errEraChanged, func() bool { return l.server.Doubt(version) }) {
-		l.r.Retired()
+	if _, version := l.session.get(); version != "" && l.posts.drain(errEraChanged, func() bool { return l.server.Doubt(version) }) {
+		l.r.Draining()
 	}
 }
 

@@ -14,7 +14,7 @@ type posts struct {
 	mu      sync.Mutex
 	cancels map[uint64]context.CancelFunc
 	broken  int   // answers of 5xx in a row
-	retired error // why no more are taken
+	refuses error // why no more are taken: the link drains; nil while they are
 }
 
 // brokenMax is how many answers of 5xx in a row end the link, so that the
@@ -25,10 +25,10 @@ const brokenMax = 5
 func (p *posts) add(id uint64, cancel context.CancelFunc) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if id != 0 && p.retired == nil {
+	if id != 0 && p.refuses == nil {
 		p.cancels[id] = cancel
 	}
-	return p.retired
+	return p.refuses
 }
 
 // cancel ends the stream of a request.
@@ -50,28 +50,28 @@ func (p *posts) end(id uint64, err error, greeted, login bool) (over error) {
 	switch {
 	case err == nil:
 		p.broken = 0
-	case !errors.As(err, &status) || !greeted || p.retired != nil:
+	case !errors.As(err, &status) || !greeted || p.refuses != nil:
 	default:
 		if status.Status >= 500 {
 			p.broken++
 		}
 		if status.Status == http.StatusUnauthorized && login || p.broken >= brokenMax {
-			p.retired = err
+			p.refuses = err
 		}
 	}
 	if len(p.cancels) > 0 {
 		return nil
 	}
-	return p.retired
+	return p.refuses
 }
 
-// retire has no more taken, for a reason that holds; it reports false if it does not hold, or if that was so before.
-func (p *posts) retire(why error, holds func() bool) bool {
+// drain has no more taken, for a reason that holds; it reports false if it does not hold, or if that was so before.
+func (p *posts) drain(why error, holds func() bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.retired != nil || !holds() {
+	if p.refuses != nil || !holds() {
 		return false
 	}
-	p.retired = why
+	p.refuses = why
 	return true
 }

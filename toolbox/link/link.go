@@ -79,14 +79,14 @@ type Receiver interface {
 	Noise(line []byte, err error)
 	// TooLong takes a message that was thrown away for its size.
 	TooLong(err *wire.TooLongError)
-	// Broken says that the peer takes or gives no more messages although it is
+	// Break says that the peer takes or gives no more messages although it is
 	// not gone: the link is to be closed.
-	Broken(err error)
+	Break(cause error)
 	// Lost says that request id gets no reply, and why.
 	Lost(id uint64, err error)
-	// Retired says that the link takes no more requests and ends when those
+	// Draining says that the link takes no more requests and ends when those
 	// that it has are done: others are for its successor.
-	Retired()
+	Draining()
 }
 
 // AwaitEnd waits for the end of a link that seems near: a process that dies breaks its pipe before its death is seen.

@@ -120,7 +120,7 @@ func (l *sseLink) Send(msg []byte, id uint64) error {
 		refused := (*remote.StatusError)(nil)
 		over := errors.As(err, &refused) && refused.Status == http.StatusUnauthorized && l.server.HasLogin() && l.greeted.Load()
 		if over {
-			l.r.Retired()
+			l.r.Draining()
 		}
 		if err != nil && id != 0 {
 			l.r.Lost(id, err)

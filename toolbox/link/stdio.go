@@ -100,7 +100,7 @@ func (l *stdio) outlives(what string, r Receiver) {
 	select {
 	case <-l.process.proc.Done():
 	case <-exiting.C:
-		r.Broken(fmt.Errorf("closed its %s and did not exit", what))
+		r.Break(fmt.Errorf("closed its %s and did not exit", what))
 		<-l.process.proc.Done()
 	}
 }

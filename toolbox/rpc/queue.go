@@ -1,4 +1,4 @@
-package toolbox
+package rpc
 
 import (
 	"slices"
@@ -14,11 +14,11 @@ const (
 	maxQueuedBytes = 8 << 20
 )
 
-// queue holds the calls of clients that a server cannot be given at this
+// Queue holds the calls of clients that a server cannot be given at this
 // moment, in the order they came: it is starting, or has as many as it may.
 // The number in it is also that of Counters.Queued, which tells without the
 // lock that there is none.
-type queue struct {
+type Queue struct {
 	limit   func() time.Duration       // how long a call may wait
 	late    func(*Call, time.Duration) // is given those that waited longer
 	waiting *atomic.Int64
@@ -29,9 +29,15 @@ type queue struct {
 	timer *time.Timer // fires when the first call has waited too long
 }
 
-// add appends a call, which must be its own (see Call.own), and reports whether
-// there was room.
-func (q *queue) add(call *Call) bool {
+// NewQueue makes a queue whose number of calls is kept in waiting.
+func NewQueue(limit func() time.Duration, late func(*Call, time.Duration), waiting *atomic.Int64) *Queue {
+	return &Queue{limit: limit, late: late, waiting: waiting}
+}
+
+// Add appends a call, of which it keeps nothing that is the caller's, and reports
+// whether there was room.
+func (q *Queue) Add(call *Call) bool {
+	call.own()
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(q.calls) >= maxQueued || q.bytes >= maxQueuedBytes {
@@ -42,14 +48,14 @@ func (q *queue) add(call *Call) bool {
 	return true
 }
 
-// putBack makes a call that was taken the first again.
-func (q *queue) putBack(call *Call) {
+// PutBack makes a call that was taken the first again.
+func (q *Queue) PutBack(call *Call) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.insertLocked(0, call)
 }
 
-func (q *queue) insertLocked(i int, call *Call) {
+func (q *Queue) insertLocked(i int, call *Call) {
 	q.calls = slices.Insert(q.calls, i, call)
 	q.bytes += len(call.Raw)
 	q.waiting.Add(1)
@@ -60,7 +66,7 @@ func (q *queue) insertLocked(i int, call *Call) {
 	q.armLocked()
 }
 
-func (q *queue) deleteLocked(i int) *Call {
+func (q *Queue) deleteLocked(i int) *Call {
 	call := q.calls[i]
 	q.calls = slices.Delete(q.calls, i, i+1)
 	q.bytes -= len(call.Raw)
@@ -73,7 +79,7 @@ func (q *queue) deleteLocked(i int) *Call {
 }
 
 // remove takes a call out, if it is there.
-func (q *queue) remove(call *Call) {
+func (q *Queue) remove(call *Call) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if i := slices.Index(q.calls, call); i >= 0 {
@@ -81,8 +87,8 @@ func (q *queue) remove(call *Call) {
 	}
 }
 
-// take takes the first call out; nil if there is none.
-func (q *queue) take() *Call {
+// Take takes the first call out; nil if there is none.
+func (q *Queue) Take() *Call {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(q.calls) == 0 {
@@ -91,8 +97,8 @@ func (q *queue) take() *Call {
 	return q.deleteLocked(0)
 }
 
-// takeOlder takes the calls out that came at a time or before it.
-func (q *queue) takeOlder(than time.Time) (old []*Call) {
+// TakeOlder takes the calls out that came at a time or before it.
+func (q *Queue) TakeOlder(than time.Time) (old []*Call) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for len(q.calls) > 0 && !q.calls[0].queued.After(than) {
@@ -103,16 +109,16 @@ func (q *queue) takeOlder(than time.Time) (old []*Call) {
 
 // armLocked sets the timer for the first call, unless it runs: then it may fire
 // early, which is harmless.
-func (q *queue) armLocked() {
+func (q *Queue) armLocked() {
 	if len(q.calls) > 0 && q.timer == nil {
 		q.timer = time.AfterFunc(time.Until(q.calls[0].queued.Add(q.limit())), q.expire)
 	}
 }
 
 // expire fails the calls that waited too long. It runs on the timer's goroutine.
-func (q *queue) expire() {
+func (q *Queue) expire() {
 	limit := q.limit()
-	for _, call := range q.takeOlder(time.Now().Add(-limit)) {
+	for _, call := range q.TakeOlder(time.Now().Add(-limit)) {
 		q.late(call, limit)
 	}
 	q.mu.Lock()

@@ -1,15 +1,18 @@
-package toolbox
+package rpc
 
 import (
 	"cmp"
 	"sync"
 	"time"
+
+	"github.com/mcp-workbench/workbench/toolbox/link"
 )
 
-// callTable knows which calls a connection has under way: a call is in it from its number to its end, and whoever takes it
+// Table knows which calls a connection has under way: a call is in it from its number to its end, and whoever takes it
 // out ends it. It also knows when the connection takes no more calls, and since when it has nothing to do.
-type callTable struct {
-	server *Server
+type Table struct {
+	counts *Counts
+	limits func() *Limits
 	// held reports that what the server says waits for a client that reads slowly.
 	held func() bool
 	// late is called on a goroutine of its own when calls may be too late.
@@ -19,9 +22,9 @@ type callTable struct {
 	last    uint64 // the number of the last call
 	pending map[uint64]*Call
 	streams int           // how many of them are streams that stay open
-	refuses error         // why no more calls are taken; nil while they are
+	refuses error         // why no more calls are taken: the connection drains or has ended; nil while it is open
 	over    bool          // the connection has ended
-	drained chan struct{} // closed when a connection that drains has no call left; nil if it does not drain
+	drained chan struct{} // closed when a connection that drains has no call left; nil if nobody waits for that
 	rested  time.Time     // since when no call is pending
 	silent  int           // calls in a row that got no reply in time
 	strayed *StrayError   // the last reply that was to no request
@@ -29,25 +32,25 @@ type callTable struct {
 }
 
 // add gives a call its number and the time in which it is to be answered. The error says that it is not taken.
-func (t *callTable) add(call *Call) error {
+func (t *Table) add(call *Call) error {
 	now := time.Now()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
 	case t.refuses != nil:
 		return t.refuses
-	case call.client && !t.server.hasRoom():
-		return errNoRoom
+	case call.OfClient && !t.counts.HasRoom(t.limits()):
+		return ErrNoRoom
 	}
 	t.last++
 	call.number = t.last
 	call.started, call.active = now, now
 	t.pending[call.number] = call
-	if call.open {
+	if call.Open {
 		t.streams++
 	}
-	if call.client {
-		t.server.counts.inFlight.Add(1)
+	if call.OfClient {
+		t.counts.InFlight.Add(1)
 	}
 	if !t.clock.armed {
 		t.armLocked(now)
@@ -56,28 +59,28 @@ func (t *callTable) add(call *Call) error {
 }
 
 // take takes the call with a number out; nil if it is not there.
-func (t *callTable) take(number uint64) *Call {
+func (t *Table) take(number uint64) *Call {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.takeLocked(number)
 }
 
-func (t *callTable) takeLocked(number uint64) *Call {
+func (t *Table) takeLocked(number uint64) *Call {
 	call := t.pending[number]
 	if call == nil {
 		return nil
 	}
 	delete(t.pending, number)
-	if call.open {
+	if call.Open {
 		t.streams--
 	}
 	if t.drained != nil {
 		t.drainedLocked()
 	}
-	if call.client {
-		t.server.counts.inFlight.Add(-1)
+	if call.OfClient {
+		t.counts.InFlight.Add(-1)
 	}
-	if t.server.bounds.Load().idle > 0 && !t.busyLocked() {
+	if t.limits().Idle > 0 && !t.busyLocked() {
 		t.rested = time.Now()
 	}
 	return call
@@ -85,7 +88,7 @@ func (t *callTable) takeLocked(number uint64) *Call {
 
 // end takes out the call with a number that ended by a reply or, if spoke is false, without one. made reports whether there was
 // a call of that number at all.
-func (t *callTable) end(number uint64, spoke bool) (call *Call, made bool) {
+func (t *Table) end(number uint64, spoke bool) (call *Call, made bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if spoke {
@@ -95,21 +98,21 @@ func (t *callTable) end(number uint64, spoke bool) (call *Call, made bool) {
 }
 
 // find returns the call with a number; nil if it has ended.
-func (t *callTable) find(number uint64) *Call {
+func (t *Table) find(number uint64) *Call {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.pending[number]
 }
 
 // made reports whether there was a call of that number.
-func (t *callTable) made(number uint64) bool {
+func (t *Table) made(number uint64) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return 0 < number && number <= t.last
 }
 
 // progressed notes that the server works on the call with a number, and returns it; nil if it has ended.
-func (t *callTable) progressed(number uint64) *Call {
+func (t *Table) progressed(number uint64) *Call {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	call := t.pending[number]
@@ -121,7 +124,7 @@ func (t *callTable) progressed(number uint64) *Call {
 }
 
 // heardAgain notes that nothing could be heard until now, for which no call is late.
-func (t *callTable) heardAgain() {
+func (t *Table) heardAgain() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := time.Now()
@@ -132,17 +135,17 @@ func (t *callTable) heardAgain() {
 }
 
 // busyLocked reports whether somebody waits for a reply. A stream that stays open is no such call.
-func (t *callTable) busyLocked() bool { return len(t.pending) > t.streams }
+func (t *Table) busyLocked() bool { return len(t.pending) > t.streams }
 
-// rest has the time without calls begin now.
-func (t *callTable) rest() {
+// Rest has the time without calls begin now.
+func (t *Table) Rest() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.rested = time.Now()
 }
 
-// retire takes no more calls if there were none for a time; else it returns when that may be so.
-func (t *callTable) retire(idle time.Duration) (retired bool, again time.Duration) {
+// DrainIdle drains the connection if there were no calls for a time; else it returns when that may be so.
+func (t *Table) DrainIdle(idle time.Duration) (drains bool, again time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.busyLocked() {
@@ -151,30 +154,23 @@ func (t *callTable) retire(idle time.Duration) (retired bool, again time.Duratio
 	if quiet := time.Since(t.rested); quiet < idle {
 		return false, idle - quiet
 	}
-	t.refuses = cmp.Or(t.refuses, ErrClosed)
+	t.refuses = cmp.Or(t.refuses, link.ErrClosed)
 	return true, 0
 }
 
-// refuse takes no more calls, for a reason. Those that are under way go on.
-func (t *callTable) refuse(why error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.refuses = cmp.Or(t.refuses, why)
-}
-
-// drain takes no more calls; what it returns is closed when the last of those under way is done. Streams that stay open do
+// Drain takes no more calls; what it returns is closed when the last of those under way is done. Streams that stay open do
 // not count.
-func (t *callTable) drain() <-chan struct{} {
+func (t *Table) Drain() <-chan struct{} {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.drained == nil {
-		t.refuses, t.drained = cmp.Or(t.refuses, errRetired), make(chan struct{})
+		t.refuses, t.drained = cmp.Or(t.refuses, ErrDraining), make(chan struct{})
 		t.drainedLocked()
 	}
 	return t.drained
 }
 
-func (t *callTable) drainedLocked() {
+func (t *Table) drainedLocked() {
 	if t.busyLocked() {
 		return
 	}
@@ -186,7 +182,7 @@ func (t *callTable) drainedLocked() {
 }
 
 // close takes all calls out, and takes no more. first is false if that was done before.
-func (t *callTable) close(why error) (lost []*Call, first bool) {
+func (t *Table) close(why error) (lost []*Call, first bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.over {
@@ -202,7 +198,7 @@ func (t *callTable) close(why error) (lost []*Call, first bool) {
 
 // stray notes a reply that is to no request. If one call alone waits for its own, that was most likely meant to be it, and
 // the call is not left waiting long.
-func (t *callTable) stray(e *StrayError) {
+func (t *Table) stray(e *StrayError) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.strayed = e
@@ -210,7 +206,7 @@ func (t *callTable) stray(e *StrayError) {
 	var waiting *Call
 	for _, call := range t.pending {
 		switch {
-		case call.open:
+		case call.Open:
 		case waiting != nil:
 			return
 		default:

@@ -1,37 +1,17 @@
-package toolbox
+package rpc
 
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
-	"github.com/mcp-workbench/workbench/internal/foreign"
-	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
 // strayGrace is how long a server that sent a reply to nobody may take to send the
 // one that is waited for.
 const strayGrace = time.Second
-
-// StrayError says that a server sent a reply that is to no request.
-type StrayError struct {
-	Reply foreign.Text
-
-	at time.Time // when it came
-}
-
-func (e *StrayError) Error() string {
-	return fmt.Sprintf("sent a reply to no request: %q", e.Reply)
-}
-
-// stray notes a reply that is to no request.
-func (c *conn) stray(line []byte) {
-	c.server.log.Debug().Int(logkey.Bytes, len(line)).Msg("the server sent a reply to no request")
-	c.calls.stray(&StrayError{Reply: foreign.NewText(string(line[:min(len(line), strayKept)])), at: time.Now()})
-}
 
 // strayKept is how much of such a reply is told, in bytes.
 const strayKept = 200

@@ -1,4 +1,4 @@
-package toolbox
+package rpc
 
 import (
 	"bytes"
@@ -10,27 +10,14 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox/link"
 )
 
-// notify writes a notification of our own.
-func (c *conn) notify(method string, params []byte) error {
-	b := c.buffer()
-	defer c.release(b)
-	*b = append(*b, `{"jsonrpc":"2.0","method":`...)
-	*b = wire.AppendQuote(*b, method)
-	if params != nil {
-		*b = append(append(*b, `,"params":`...), params...)
-	}
-	*b = append(*b, '}')
-	return c.link.Send(*b, 0)
+// Request makes a request of our own and waits for its result, which it copies.
+func (c *Conn) Request(ctx context.Context, method string, params []byte) (result []byte, err error) {
+	return Consult(ctx, c, method, params, func(result []byte) ([]byte, error) { return bytes.Clone(result), nil })
 }
 
-// call makes a request of our own and waits for its result, which it copies.
-func (c *conn) call(ctx context.Context, method string, params []byte) (result []byte, err error) {
-	return consult(ctx, c, method, params, func(result []byte) ([]byte, error) { return bytes.Clone(result), nil })
-}
-
-// consult makes a request of our own and waits for what take makes of its result. The result is valid only while take
+// Consult makes a request of our own and waits for what take makes of its result. The result is valid only while take
 // is called, so that no more of it is kept than is wanted; take may still be at it when ctx has ended.
-func consult[T any](ctx context.Context, c *conn, method string, params []byte, take func(result []byte) (T, error)) (taken T, err error) {
+func Consult[T any](ctx context.Context, c *Conn, method string, params []byte, take func(result []byte) (T, error)) (taken T, err error) {
 	raw := append([]byte(`{"jsonrpc":"2.0","id":0,"method":`), wire.AppendQuote(nil, method)...)
 	if params != nil {
 		raw = append(append(raw, `,"params":`...), params...)
@@ -45,8 +32,8 @@ func consult[T any](ctx context.Context, c *conn, method string, params []byte, 
 	if call.Meta, err = wire.FindPath(raw, m.Params, "_meta"); err != nil {
 		return taken, fmt.Errorf("%s: %w", method, err)
 	}
-	if err := c.send(call); err != nil {
-		return taken, fmt.Errorf("%s: %w", method, unsentError{err})
+	if err := c.Send(call); err != nil {
+		return taken, fmt.Errorf("%s: %w", method, UnsentError{err})
 	}
 	select {
 	case <-w.done:
@@ -56,11 +43,6 @@ func consult[T any](ctx context.Context, c *conn, method string, params []byte, 
 		return taken, context.Cause(ctx)
 	}
 }
-
-// unsentError says that the server has not seen the request.
-type unsentError struct{ error }
-
-func (e unsentError) Unwrap() error { return e.error }
 
 // waiter turns a call's end into a channel.
 type waiter[T any] struct {

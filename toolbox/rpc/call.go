@@ -1,4 +1,4 @@
-package toolbox
+package rpc
 
 import (
 	"bytes"
@@ -9,10 +9,10 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-// CallHandler receives what a request brings back. Its methods are called by
+// Handler receives what a request brings back. Its methods are called by
 // those who learn of it, mostly the goroutine that reads from the server, and
 // must not block.
-type CallHandler interface {
+type Handler interface {
 	// Progress hands on a progress notification of this request. token is
 	// the span of the progress token in m, to be replaced by the client's.
 	Progress(m *wire.Message, token wire.Span)
@@ -22,13 +22,8 @@ type CallHandler interface {
 	Done(m *wire.Message, err error)
 }
 
-// maxEdits is how many places of a message change at most: id, progress token,
-// name or uri, arguments, and what an era has of its own: four members of _meta
-// and their place, three members of params and theirs.
-const maxEdits = 13
-
 // Call is one request on its way to a server. The caller fills the exported
-// fields and gives it to [Server.Send] once; no field may be changed after.
+// fields and gives it away once; no field may be changed after.
 type Call struct {
 	// Raw is the client's message, which need live only until Send returns.
 	Raw []byte
@@ -46,19 +41,22 @@ type Call struct {
 	LogLevel string
 	// Tasks says that the client takes a task for an answer, or that the request
 	// is about one. A server of the other era is told that in its own terms.
-	Tasks   bool
-	Handler CallHandler
+	Tasks bool
+	// Open says that it is a stream that stays open: no time is too long.
+	Open bool
+	// OfClient says that it is a client's, and counts as in flight.
+	OfClient bool
+	// Levels says that it sets the log level: what comes after it waits for its
+	// reply. Notice says that it is a notification, without a reply.
+	Levels, Notice bool
+	Handler        Handler
 
 	edits  edits
 	number uint64
 	digits [20]byte
-	conn   atomic.Pointer[conn]
-	ended  atomic.Bool // a reply, a loss or a cancel came first
-	open   bool        // it is a stream that stays open: no time is too long
-	client bool        // it was given to Send, and counts as in flight
-	levels bool        // it sets the log level: what comes after it waits for its reply
-	notice bool        // it is a notification, without a reply
-	waits  atomic.Pointer[queue]
+	holder atomic.Pointer[holder] // the connection that it was given to last
+	ended  atomic.Bool            // a reply, a loss or a cancel came first
+	waits  atomic.Pointer[Queue]
 	queued time.Time // guarded by the queue's mu
 
 	started, active time.Time // guarded by the mutex of the connection's calls
@@ -69,41 +67,25 @@ type Call struct {
 	due   time.Time
 }
 
+// holder is the connection that has a call.
+type holder interface {
+	cancel(call *Call, raw []byte, id wire.Span)
+	isModern() bool
+}
+
 // Edit notes that span of Raw is to be replaced by text, which must live until
 // Send returns.
 func (c *Call) Edit(span wire.Span, text []byte) { c.edits.add(wire.Edit{Span: span, New: text}) }
 
-// edits are the changes to one message.
-type edits struct {
-	list [maxEdits]wire.Edit
-	n    int
-}
-
-func (e *edits) add(edit wire.Edit) {
-	e.list[e.n] = edit
-	e.n++
-}
-
-// sorted returns them in the order of their places: few, and nearly in order.
-func (e *edits) sorted() []wire.Edit {
-	list := e.list[:e.n]
-	for i := 1; i < len(list); i++ {
-		for j := i; j > 0 && list[j].Span.Start < list[j-1].Span.Start; j-- {
-			list[j], list[j-1] = list[j-1], list[j]
-		}
-	}
-	return list
-}
-
 // ServerIsModern reports whether the request went to a server that speaks
 // revision 2026-07-28.
 func (c *Call) ServerIsModern() bool {
-	conn := c.conn.Load()
-	return conn != nil && conn.hello.Modern
+	h := c.holder.Load()
+	return h != nil && (*h).isModern()
 }
 
 // IsSent reports whether a server was given the call.
-func (c *Call) IsSent() bool { return c.conn.Load() != nil }
+func (c *Call) IsSent() bool { return c.holder.Load() != nil }
 
 // Waits reports whether the call waits in the queue of its server, which starts or has as many calls as it may.
 func (c *Call) Waits() bool { return c.waits.Load() != nil }
@@ -131,12 +113,15 @@ func (c *Call) own() {
 	}
 }
 
-// fail ends a call that was not sent.
-func (c *Call) fail(err error) {
+// Fail ends a call that was not sent.
+func (c *Call) Fail(err error) {
 	if c.finish() {
 		c.Handler.Done(nil, err)
 	}
 }
+
+// HasEnded reports whether a reply, a loss or a cancel has ended the call.
+func (c *Call) HasEnded() bool { return c.ended.Load() }
 
 // finish reports whether the caller is the first to end the call.
 func (c *Call) finish() bool { return c.ended.CompareAndSwap(false, true) }
@@ -151,8 +136,7 @@ func (c *Call) Cancel(raw []byte, id wire.Span) {
 	if q := c.waits.Load(); q != nil {
 		q.remove(c)
 	}
-	if conn := c.conn.Load(); conn != nil {
-		conn.cancel(c, raw, id)
-		conn.server.pump()
+	if h := c.holder.Load(); h != nil {
+		(*h).cancel(c, raw, id)
 	}
 }

@@ -1,4 +1,4 @@
-package toolbox
+package rpc
 
 import (
 	"fmt"
@@ -10,16 +10,15 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-// translated gives the edits that make a request one of the era that was agreed
-// on with the server. Before the handshake is done there is none.
-func (c *conn) translated(call *Call) []wire.Edit {
+// translated gives the edits that make a request one of the era that was agreed on with a server, and that it is sent with
+// for that client. Before the handshake is done there is none.
+func (h *Hello) translated(call *Call, client Client) []wire.Edit {
 	switch {
-	case c.hello.Version == "" || c.hello.Modern && call.Modern:
+	case h.Version == "" || h.Modern && call.Modern:
 		return nil
-	case c.hello.Modern:
-		client := c.server.box.opts.Client
+	case h.Modern:
 		if call.Tasks {
-			client.Capabilities = eras.WithExtension(client.capabilities(), eras.Tasks)
+			client.Capabilities = eras.WithExtension(client.CapabilitiesObject(), eras.Tasks)
 		}
 		return eras.ToModern(call.Raw, call.Params, call.Meta, eraMembers(client, call.LogLevel))
 	case call.Modern && call.Tasks:
@@ -33,9 +32,9 @@ func (c *conn) translated(call *Call) []wire.Edit {
 
 // ofEra gives the edits that a notification of the client is sent with: the one
 // that is given, and those that put the rest into the terms of the server's era.
-func (c *conn) ofEra(raw []byte, edit wire.Edit) []wire.Edit {
+func (h *Hello) ofEra(raw []byte, edit wire.Edit) []wire.Edit {
 	var m wire.Message
-	if c.hello.Modern || wire.Scan(raw, &m) != nil {
+	if h.Modern || wire.Scan(raw, &m) != nil {
 		return []wire.Edit{edit}
 	}
 	meta, _ := wire.FindPath(raw, m.Params, "_meta")
@@ -49,7 +48,7 @@ func (c *conn) ofEra(raw []byte, edit wire.Edit) []wire.Edit {
 // the log lines that are wanted, "" for none.
 func eraMembers(client Client, level string) []byte {
 	members := fmt.Appendf(nil, `%q:%q,%q:%s,%q:%s`, eras.Version, mcp.LATEST_PROTOCOL_VERSION,
-		eras.Info, client.info(), eras.Capabilities, client.capabilities())
+		eras.Info, client.info(), eras.Capabilities, client.CapabilitiesObject())
 	if level != "" {
 		members = fmt.Appendf(members, `,%q:%q`, eras.LogLevel, level)
 	}

@@ -1,0 +1,193 @@
+// Package rpc speaks JSON-RPC to an MCP server over a link: it shakes hands, numbers requests, finds the call that a reply or
+// a progress notification belongs to, ends calls that take too long, puts what is said into the terms of the server's era,
+// and hands on what the server says of its own accord.
+//
+//	Call ── Queue            a request on its way: it waits
+//	Conn ── Table ── Call    … or is under way
+//	  └── link.Link
+//	Owner: whose connection it is
+//
+// A connection is open, draining or ended. One that drains takes no more calls and lives on for those that it has: its link
+// says so, or its owner by Drain or DrainIdle of its calls. It has ended after Close, which its owner calls, in the end always. Break says
+// that it is to be ended, because the server takes or gives no more messages or for another reason; the owner hears of it by
+// Broken, as it hears of the end of the link by that one's Done.
+//
+// The table alone knows which calls are under way: a call is in it from its number to its end, and whoever takes it out ends
+// it. Locks: the table, the queue and the noise have one each; none is held while another is taken, or while a handler, the
+// owner or the link is called.
+package rpc
+
+import (
+	"context"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/mcp-workbench/workbench/internal/account"
+	"github.com/mcp-workbench/workbench/internal/eras"
+	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/toolbox/link"
+)
+
+// Owner is whose connection it is. It is called without a lock held and must not block.
+type Owner interface {
+	// Request takes a request of the server that is not answered here, to be answered by Write. m is valid only during the
+	// call. during is the handler of the call that the request belongs to, nil where the server cannot say that.
+	Request(m *wire.Message, during Handler)
+	// Notification takes a notification but progress on a call. m is valid only during the call.
+	Notification(m *wire.Message)
+	// Ended says that calls have ended: there may be room for others.
+	Ended()
+	// Draining says that the server has the connection take no more calls.
+	Draining()
+}
+
+// Options are what a connection needs.
+type Options struct {
+	Toolbox, Server string // whose connection it is, in errors
+	Client          Client
+	Owner           Owner
+	Counts          *Counts
+	Limits          func() *Limits // those of this moment
+	Buffers         *sync.Pool     // of *[]byte
+	Log             zerolog.Logger
+	// Life bounds what is asked of the server besides calls, and Begin runs a task within it.
+	Life  context.Context
+	Begin func(task func()) bool
+}
+
+// Conn is a connection to a server.
+type Conn struct {
+	writer
+	breakage
+	Calls *Table // the calls that are under way
+
+	opts    Options
+	noise   noise
+	backlog backlog
+	over    chan struct{} // closed with the connection
+	hello   Hello
+	self    holder // the connection itself, for its calls
+}
+
+// Link is what the connection goes over.
+func (c *Conn) Link() link.Link { return c.link }
+
+// Hello is what the server said of itself. It belongs to the goroutine that shakes hands, until that is done.
+func (c *Conn) Hello() *Hello { return &c.hello }
+
+// Heard returns how many lines the server wrote that were not messages, and the first of them.
+func (c *Conn) Heard() (lines int, first []foreign.Text) { return c.noise.heard() }
+
+// Send gives a call its number and writes it. If it fails the server has not
+// seen the call, since a message without its newline is none, and the call has
+// not ended.
+func (c *Conn) Send(call *Call) error {
+	if err := c.Calls.add(call); err != nil {
+		return err
+	}
+	call.holder.Store(&c.self)
+	b := c.buffer()
+	*b = call.message(*b, c.hello.translated(call, c.opts.Client))
+	err := c.link.Send(*b, call.number)
+	c.release(b)
+	if err == nil {
+		c.opts.Counts.Calls.Add(1)
+	}
+	switch {
+	case err == nil && call.ended.Load():
+		c.giveUp(call, nil, wire.Span{}) // it was cancelled before it had a number
+	case err != nil && c.Calls.take(call.number) == nil:
+		return nil // the connection's end was told to the call already
+	}
+	return err
+}
+
+// Notify writes a client's notification, if it is one of the server's era.
+func (c *Conn) Notify(m *wire.Message) error {
+	if !eras.Has(c.hello.Modern, string(m.Bytes(m.Method))) {
+		return nil
+	}
+	return c.Write(func(b []byte) []byte { return wire.Splice(b, m.Raw, c.hello.ofEra(m.Raw, wire.Edit{})...) })
+}
+
+// end delivers a reply or a loss to the call with that number.
+func (c *Conn) end(number uint64, m *wire.Message, err error) {
+	counts := c.opts.Counts
+	call, made := c.Calls.end(number, m != nil)
+	switch {
+	case !made:
+		counts.Unknown.Add(1)
+		return
+	case call == nil || !call.finish():
+		counts.Late.Add(1)
+		return
+	case err != nil:
+		counts.Lost.Add(1)
+	case m.Kind == wire.Failure:
+		counts.Failures.Add(1)
+	}
+	call.Handler.Done(m, err)
+	c.opts.Owner.Ended()
+}
+
+func (c *Conn) isModern() bool { return c.hello.Modern }
+
+// cancel gives a call up that nobody waits for any more.
+func (c *Conn) cancel(call *Call, raw []byte, id wire.Span) {
+	c.giveUp(call, raw, id)
+	c.opts.Owner.Ended()
+}
+
+// giveUp forgets a call and tells the server.
+func (c *Conn) giveUp(call *Call, raw []byte, id wire.Span) {
+	if c.Calls.take(call.number) == nil {
+		return
+	}
+	c.opts.Counts.strayed.Store(time.Now().UnixNano())
+	defer c.link.Abandon(call.number)
+	if c.link.Nature().OwnStreams && c.hello.Modern {
+		return // the end of the request's stream says it (specification 2026-07-28, cancellation)
+	}
+	// The link may be gone already: then there is nobody to tell.
+	_ = c.Write(func(b []byte) []byte {
+		number := strconv.AppendUint(nil, call.number, 10)
+		if raw != nil {
+			return wire.Splice(b, raw, c.hello.ofEra(raw, wire.Edit{Span: id, New: number})...)
+		}
+		b = append(b, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`...)
+		return append(append(b, number...), `}}`...)
+	})
+}
+
+// Close fails all calls that are under way; later ones fail at once. It reports false if that was done before.
+func (c *Conn) Close(err error) bool {
+	lost, first := c.Calls.close(err)
+	if !first {
+		return false
+	}
+	close(c.over)
+	for _, call := range lost {
+		if call.finish() {
+			c.opts.Counts.Lost.Add(1)
+			call.Handler.Done(nil, err)
+		}
+	}
+	return true
+}
+
+// Loss words that a call gets no reply.
+func (c *Conn) Loss(cause error) error {
+	return &LostError{Toolbox: c.opts.Toolbox, Server: c.opts.Server, Cause: foreign.NewError(cause)}
+}
+
+// HoldUp has what the server says from now on wait for a client that reads slowly, by the account of what it has not read.
+// What servers of this process say does not: it is said to the client's own goroutine.
+func (c *Conn) HoldUp(unread *account.Account) {
+	if !c.link.Nature().Inside {
+		c.backlog.unread.Store(unread)
+	}
+}

@@ -1,0 +1,49 @@
+package rpc
+
+import (
+	"time"
+
+	"github.com/mcp-workbench/workbench/config"
+)
+
+// deadlineClock fires when the first of the pending calls may be too late. Its owner's lock guards it.
+type deadlineClock struct {
+	timer *time.Timer
+	armed bool      // the timer runs; no pending call is late before it fires
+	due   time.Time // when the timer is to fire
+}
+
+// set has the clock fire at a moment.
+func (d *deadlineClock) set(now, next time.Time, fire func()) {
+	if next.Before(now) {
+		next = now // a time-out was made shorter; nobody overslept
+	}
+	d.armed, d.due = true, next
+	if d.timer == nil {
+		d.timer = time.AfterFunc(next.Sub(now), fire)
+	} else {
+		d.timer.Reset(next.Sub(now))
+	}
+}
+
+func (d *deadlineClock) stop() {
+	if d.timer != nil {
+		d.timer.Stop()
+	}
+}
+
+// deadline is when a call is late. While its connection is held up, that it hears
+// nothing is not the server's doing: it is looked at again by and by.
+func (c *Call) deadline(l *config.Timeouts, held bool) time.Time {
+	idle, total := c.active.Add(l.CallIdle), c.started.Add(l.CallTotal)
+	if held {
+		idle = time.Now().Add(l.CallIdle)
+	}
+	if total.Before(idle) {
+		idle = total
+	}
+	if c.stray != nil && c.due.Before(idle) {
+		return c.due
+	}
+	return idle
+}

@@ -1,0 +1,121 @@
+package rpc
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"time"
+
+	"github.com/mcp-workbench/workbench/internal/foreign"
+)
+
+// ErrDraining says that a connection takes no more calls and lives on for those
+// that are under way.
+var ErrDraining = errors.New("the server is being replaced")
+
+// ErrNoRoom says that the server has as many calls as it may have.
+var ErrNoRoom = errors.New("no room")
+
+// UnsentError says that the server has not seen a request.
+type UnsentError struct{ error }
+
+func (e UnsentError) Unwrap() error { return e.error }
+
+// SilenceError says that a server was stopped because it answered nothing any more.
+type SilenceError struct {
+	Calls int           // that got no reply in time, one after the other
+	Wait  time.Duration // for the answer to the ping that followed
+}
+
+func (e *SilenceError) Error() string {
+	return fmt.Sprintf("left %d requests in a row without a reply, and then a ping for %s", e.Calls, e.Wait)
+}
+
+// LostError says that a request was sent and its reply did not come. Whether
+// the server carried it out is unknown, so it is never sent again.
+type LostError struct {
+	Toolbox string
+	Server  string
+	Cause   error
+}
+
+func (e *LostError) Error() string {
+	return fmt.Sprintf("server %q of toolbox %q: %v; whether the request was carried out is unknown", e.Server, e.Toolbox, e.Cause)
+}
+
+func (e *LostError) Unwrap() error { return e.Cause }
+
+// UndoneError says that a request was certainly not carried out: a remote
+// server refused it, or could not be reached.
+type UndoneError struct {
+	Toolbox string
+	Server  string
+	Cause   error
+}
+
+func (e *UndoneError) Error() string {
+	return fmt.Sprintf("server %q of toolbox %q: %v", e.Server, e.Toolbox, e.Cause)
+}
+
+func (e *UndoneError) Unwrap() error { return e.Cause }
+
+// TimeoutError says which wait came to its end.
+type TimeoutError struct {
+	What   string // "start", "install", "queue", "idle", "total"; "list" is one that cannot be made longer
+	After  time.Duration
+	Stderr foreign.Words // of a server that did not start
+	Stdout foreign.Words // what it wrote on its standard output that is no message
+	Stray  *StrayError   // what came meanwhile and was to no request, nil for nothing
+}
+
+func (e *TimeoutError) Error() string {
+	if e.Stray != nil {
+		return e.wait() + "; it " + e.Stray.Error()
+	}
+	return e.wait()
+}
+
+func (e *TimeoutError) wait() string {
+	switch e.What {
+	case "start":
+		return fmt.Sprintf("did not finish starting within %s (timeouts.start)", e.After) + e.words()
+	case "install":
+		return fmt.Sprintf("did not finish installing and starting within %s (timeouts.install)", e.After) + e.words()
+	case "queue":
+		return fmt.Sprintf("did not come to take the request within %s", e.After)
+	case "idle":
+		return fmt.Sprintf("sent neither reply nor progress for %s (timeouts.callIdle)", e.After)
+	case "total":
+		return fmt.Sprintf("did not finish within %s (timeouts.callTotal)", e.After)
+	default:
+		return fmt.Sprintf("did not finish within %s", e.After)
+	}
+}
+
+// words quotes what a server that did not start has written.
+func (e *TimeoutError) words() (text string) {
+	if len(e.Stderr) > 0 {
+		text += fmt.Sprintf("; its last words: %q", e.Stderr)
+	}
+	if len(e.Stdout) > 0 {
+		text += fmt.Sprintf("; on its standard output, which is for messages of MCP alone, it wrote %q", e.Stdout)
+		if port := webServer.FindString(e.Stdout.String() + " " + e.Stderr.String()); port != "" {
+			text += fmt.Sprintf(`: if it is a web server, start it yourself and write its "url" in place of "command", perhaps %q`, port)
+		}
+	}
+	return text
+}
+
+// webServer finds the address that a web server says it listens at.
+var webServer = regexp.MustCompile(`https?://[A-Za-z0-9.\-\[\]:]+[A-Za-z0-9/]`)
+
+// StrayError says that a server sent a reply that is to no request.
+type StrayError struct {
+	Reply foreign.Text
+
+	at time.Time // when it came
+}
+
+func (e *StrayError) Error() string {
+	return fmt.Sprintf("sent a reply to no request: %q", e.Reply)
+}

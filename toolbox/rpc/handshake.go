@@ -1,0 +1,136 @@
+package rpc
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/toolbox/link"
+	"github.com/mcp-workbench/workbench/toolbox/offered"
+)
+
+// probeWait is how long a server may be silent on server/discover before it is
+// taken for one of the legacy era.
+const probeWait = 3 * time.Second
+
+// ErrProbeEnded says that the server ended on a probe it did not understand.
+var ErrProbeEnded = errors.New("the server ended when it was asked by server/discover")
+
+// Handshake agrees with the server on a protocol revision, of the client's era
+// where the server has it, so that the least has to be translated. A legacy
+// client's servers are asked by initialize first, which all but those that
+// speak only 2026-07-28 understand; a modern client's by server/discover,
+// which some legacy servers leave unanswered and some end on: legacy says that
+// this one is known to. One that speaks only 2026-07-28 and was too slow in
+// starting to answer is asked again when it has refused initialize.
+func Handshake(ctx context.Context, c *Conn, legacy bool) error {
+	client := c.opts.Client
+	mute := legacy
+	if mcp.IsModernProtocol(client.Version) && !legacy {
+		pctx, cancel := context.WithTimeout(ctx, probeWait)
+		err := Discover(pctx, c)
+		if SpeaksModern(err) {
+			err = Discover(pctx, c)
+		}
+		mute = pctx.Err() != nil || errors.As(err, new(*StrayError))
+		cancel()
+		if err == nil || ctx.Err() != nil || saysNothingOfEra(err) {
+			return err
+		}
+		select {
+		case <-c.link.Done():
+			return ErrProbeEnded
+		default:
+		}
+	}
+	err := initialize(ctx, c)
+	c.hello.Mute = mute && !c.hello.Modern
+	if errors.As(err, new(*link.RPCError)) && !legacy {
+		if derr := Discover(ctx, c); derr == nil || saysNothingOfEra(derr) {
+			return derr
+		}
+	}
+	return err
+}
+
+func initialize(ctx context.Context, c *Conn) error {
+	client := c.opts.Client
+	version := client.Version
+	if version == "" || mcp.IsModernProtocol(version) {
+		version = mcp.LATEST_LEGACY_PROTOCOL_VERSION
+	}
+	var p bytes.Buffer
+	fmt.Fprintf(&p, `{"protocolVersion":%q,"capabilities":%s,"clientInfo":%s}`, version, client.CapabilitiesObject(), client.info())
+	raw, err := Consult(ctx, c, "initialize", p.Bytes(), copyHello)
+	if err != nil {
+		return err
+	}
+	var r struct {
+		ProtocolVersion string          `json:"protocolVersion"`
+		Capabilities    json.RawMessage `json:"capabilities"`
+		ServerInfo      json.RawMessage `json:"serverInfo"`
+		Instructions    instructions    `json:"instructions"`
+	}
+	if err := json.Unmarshal(raw, &r); err != nil {
+		return fmt.Errorf("initialize: the result cannot be read: %w", foreign.NewError(err))
+	}
+	if !mcp.IsValidProtocolVersion(r.ProtocolVersion) {
+		return fmt.Errorf("initialize: the server answered with protocol version %q, which this handshake does not know", foreign.NewName(r.ProtocolVersion))
+	}
+	// A server may answer by the revision that it has, and then it is spoken to
+	// in that, which has no notification that ends a handshake.
+	modern := mcp.IsModernProtocol(r.ProtocolVersion)
+	if err := greeted(c, Hello{Version: r.ProtocolVersion, Modern: modern, Said: offered.Said{Info: r.ServerInfo, Instructions: r.Instructions.raw}}, r.Capabilities); err != nil {
+		return fmt.Errorf("initialize: %w", err)
+	}
+	if modern {
+		return nil
+	}
+	return c.Write(func(b []byte) []byte { return append(b, `{"jsonrpc":"2.0","method":"notifications/initialized"}`...) })
+}
+
+// Discover agrees with a server of revision 2026-07-28.
+func Discover(ctx context.Context, c *Conn) error {
+	c.hello = Hello{} // nothing is agreed on while this is asked
+	raw, err := Consult(ctx, c, "server/discover", discoverParams(c.opts.Client), copyHello)
+	if err != nil {
+		return err
+	}
+	var r struct {
+		SupportedVersions []string        `json:"supportedVersions"`
+		Capabilities      json.RawMessage `json:"capabilities"`
+		Instructions      instructions    `json:"instructions"`
+		Meta              struct {
+			ServerInfo json.RawMessage `json:"io.modelcontextprotocol/serverInfo"`
+		} `json:"_meta"`
+	}
+	if err := json.Unmarshal(raw, &r); err != nil {
+		return fmt.Errorf("server/discover: the result cannot be read: %w", foreign.NewError(err))
+	}
+	version := mcp.NegotiateMutuallySupportedVersion(r.SupportedVersions)
+	if !mcp.IsModernProtocol(version) {
+		return fmt.Errorf("server/discover: no protocol version in common (the server has %q)", foreign.NewText(strings.Join(r.SupportedVersions, ", ")))
+	}
+	return greeted(c, Hello{Version: version, Modern: true, Said: offered.Said{Info: r.Meta.ServerInfo, Instructions: r.Instructions.raw}}, r.Capabilities)
+}
+
+// greeted keeps what the server said.
+func greeted(c *Conn, h Hello, capabilities json.RawMessage) error {
+	if err := h.Declare(capabilities); err != nil {
+		return err
+	}
+	c.hello = h
+	c.link.Handshaken(h.Version)
+	return nil
+}
+
+func discoverParams(client Client) []byte {
+	return append(append([]byte(`{"_meta":{`), eraMembers(client, "")...), "}}"...)
+}

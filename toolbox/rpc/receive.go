@@ -1,0 +1,149 @@
+package rpc
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/logkey"
+	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/toolbox/link"
+	"github.com/mcp-workbench/workbench/toolbox/remote"
+)
+
+// Receive is the link's way in. What is to go on to a client that has much to read
+// waits there, and with it what comes after it: nothing more is read from the
+// server. What comes after the end of the connection is for nobody. Meanwhile
+// replies may have come that nobody could see: their calls are not late for it.
+func (c *Conn) Receive(m *wire.Message, id uint64) {
+	c.backlog.hand(len(m.Raw), c.over, c.Calls.heardAgain, func() { c.hand(m, id) })
+}
+
+// hand does with a message what is to be done.
+func (c *Conn) hand(m *wire.Message, id uint64) {
+	switch m.Kind {
+	case wire.Result, wire.Failure:
+		c.reply(m)
+	case wire.Request:
+		c.request(m, id)
+	case wire.Notification:
+		if m.IsMethod("notifications/progress") {
+			c.progress(m)
+		} else {
+			c.opts.Owner.Notification(m)
+		}
+	}
+}
+
+func (c *Conn) reply(m *wire.Message) {
+	token := m.Bytes(m.ID)
+	if number, ok := link.Number(token); ok && c.Calls.made(number) {
+		c.end(number, m, nil)
+		return
+	}
+	// Some servers echo the number as a string. It is not the id they were
+	// given, so it answers nothing; but the caller is told, not left waiting.
+	if s, ok := wire.Unquote(token); ok {
+		if number, err := strconv.ParseUint(s, 10, 64); err == nil && c.Calls.made(number) {
+			c.end(number, nil, c.Loss(fmt.Errorf("answered request %d with the id %s, which is another", number, foreign.NewName(string(token)))))
+			return
+		}
+	}
+	c.opts.Counts.Unknown.Add(1)
+	c.stray(m.Raw)
+}
+
+// stray notes a reply that is to no request.
+func (c *Conn) stray(line []byte) {
+	c.opts.Log.Debug().Int(logkey.Bytes, len(line)).Msg("the server sent a reply to no request")
+	c.Calls.stray(&StrayError{Reply: foreign.NewText(string(line[:min(len(line), strayKept)])), at: time.Now()})
+}
+
+// maxID is the longest id of a request of a server that is answered, in bytes.
+const maxID = 1 << 10
+
+// request takes a request of the server: a ping is answered here, all else is
+// the owner's to answer. It came on the stream of request during, if that is not 0.
+func (c *Conn) request(m *wire.Message, during uint64) {
+	id := m.Bytes(m.ID)
+	switch {
+	case len(id) > maxID:
+		c.Noise(m.Raw, fmt.Errorf("request with an id of %d bytes; at most %d are repeated in a reply", len(id), maxID))
+	case m.IsMethod("ping"):
+		_ = c.Write(func(b []byte) []byte { return wire.AppendResult(b, id, []byte("{}")) })
+	case c.hello.Modern:
+		// A request of a server whose revision has none is refused. Over HTTP it is not answered, since clients of that
+		// revision have no responses either.
+		c.opts.Counts.Unknown.Add(1)
+		if !c.link.Nature().OwnStreams {
+			c.Refuse(id, wire.CodeMethodNotFound, "revision 2026-07-28 has no requests of servers: ask in a result")
+		}
+	default:
+		var by Handler
+		if call := c.Calls.find(during); call != nil {
+			by = call.Handler
+		}
+		c.opts.Owner.Request(m, by)
+	}
+}
+
+// progress finds the call by its token, which is the call's number.
+func (c *Conn) progress(m *wire.Message) {
+	var out [1]wire.Span
+	if !m.Params.Present() || wire.Find(m.Raw, m.Params, []string{"progressToken"}, out[:]) != nil || !out[0].Present() {
+		return
+	}
+	number, ok := link.Number(m.Bytes(out[0]))
+	if !ok {
+		return
+	}
+	call := c.Calls.progressed(number)
+	if call != nil && call.Token.Present() && !call.ended.Load() {
+		call.Handler.Progress(m, out[0])
+	}
+}
+
+// Noise counts what is not a message; the first lines are kept for the status.
+// A reply that breaks the rules but has an id ends its call.
+func (c *Conn) Noise(line []byte, err error) {
+	if id, is := looksLikeReply(line, err); is {
+		if number, ok := link.Number(id); ok && c.Calls.made(number) {
+			c.end(number, nil, c.Loss(fmt.Errorf("its reply is not a valid message: %s", foreign.NewText(err.Error()))))
+		} else {
+			c.stray(line)
+		}
+	}
+	c.opts.Counts.Noise.Add(1)
+	c.noise.add(line)
+	c.opts.Log.Debug().Int(logkey.Bytes, len(line)).AnErr(logkey.Err, foreign.NewError(err)).Msg("the server wrote something that is not a message")
+}
+
+// TooLong fails the request whose reply was too long; the link lives on.
+func (c *Conn) TooLong(e *wire.TooLongError) {
+	number, ok := link.Number(e.ID())
+	switch {
+	case e.Method() != "":
+	case ok && c.Calls.made(number):
+		c.end(number, nil, c.Loss(fmt.Errorf("its reply of %d bytes is over the limit of %d (maxMessage in the configuration)", e.Size, e.Max)))
+		return
+	case e.Kind() == wire.Result || e.Kind() == wire.Failure:
+		c.stray(e.Head)
+	}
+	c.Noise(nil, e)
+}
+
+// Lost is the link's word that a request will get no reply.
+func (c *Conn) Lost(id uint64, err error) {
+	if remote.IsUndone(err) {
+		c.end(id, nil, &UndoneError{Toolbox: c.opts.Toolbox, Server: c.opts.Server, Cause: foreign.NewError(err)})
+		return
+	}
+	c.end(id, nil, c.Loss(err))
+}
+
+// Draining is the link's word that it takes no more requests: those that come from now on wait for another connection.
+func (c *Conn) Draining() {
+	c.Calls.Drain()
+	c.opts.Owner.Draining()
+}

@@ -45,25 +45,32 @@ type place struct {
 	issuerMetadata
 }
 
+// places finds out where tokens for a server are got.
+type places struct {
+	settings *Settings
+	server   *url.URL
+	http     *http.Client
+}
+
 // errNoDocument says that a well-known address has nothing.
 var errNoDocument = errors.New("no such document")
 
 // discover finds where a token for the server is got. hint is the address of
 // its metadata that a challenge named, or "".
-func (c *Client) discover(ctx context.Context, hint string) (*place, error) {
-	resource, err := c.resourceMetadata(ctx, hint)
+func (a *places) discover(ctx context.Context, hint string) (*place, error) {
+	resource, err := a.resourceMetadata(ctx, hint)
 	switch {
 	case errors.Is(err, errNoDocument):
-		return c.discoverAtServer(ctx)
+		return a.discoverAtServer(ctx)
 	case err != nil:
 		return nil, err
 	}
-	issuer, err := c.chooseIssuer(resource.Issuers)
+	issuer, err := a.chooseIssuer(resource.Issuers)
 	if err != nil {
 		return nil, err
 	}
 	p := &place{resource: resource.Resource, scopes: resource.Scopes, bound: resource.Bound}
-	p.issuerMetadata, err = c.issuerMetadata(ctx, issuer)
+	p.issuerMetadata, err = a.issuerMetadata(ctx, issuer)
 	if err != nil {
 		return nil, fmt.Errorf("authorization server %s: %w", issuer, err)
 	}
@@ -73,21 +80,21 @@ func (c *Client) discover(ctx context.Context, hint string) (*place, error) {
 // resourceMetadata reads the document that the challenge named, or else the
 // first that is at one of the two well-known addresses (specification
 // 2026-07-28, authorization server discovery).
-func (c *Client) resourceMetadata(ctx context.Context, hint string) (*resourceMetadata, error) {
+func (a *places) resourceMetadata(ctx context.Context, hint string) (*resourceMetadata, error) {
 	at := []string{hint}
 	if hint == "" {
 		const suffix = "/.well-known/oauth-protected-resource"
-		at = []string{wellKnown(c.server, suffix, c.server.EscapedPath()), wellKnown(c.server, suffix, "")}
+		at = []string{wellKnown(a.server, suffix, a.server.EscapedPath()), wellKnown(a.server, suffix, "")}
 	}
 	for _, address := range slices.Compact(at) {
 		var m resourceMetadata
-		err := c.fetch(ctx, address, &m)
+		err := a.fetch(ctx, address, &m)
 		switch {
 		case errors.Is(err, errNoDocument) && hint == "":
 			continue
 		case err != nil:
 			return nil, fmt.Errorf("metadata of the server: %w", err)
-		case !c.isOf(m.Resource):
+		case !a.isOf(m.Resource):
 			// Else a token for another server could be had and given to this
 			// one (RFC 9728, section 3.3).
 			return nil, fmt.Errorf("metadata of the server, %s, is of another resource, %q", address, m.Resource)
@@ -99,21 +106,21 @@ func (c *Client) resourceMetadata(ctx context.Context, hint string) (*resourceMe
 
 // isOf reports whether a resource is the server, or a part of its origin that
 // holds it: servers at /mcp are often protected as a whole.
-func (c *Client) isOf(resource string) bool {
+func (a *places) isOf(resource string) bool {
 	u, err := url.Parse(resource)
-	if err != nil || !strings.EqualFold(u.Scheme, c.server.Scheme) || !strings.EqualFold(u.Host, c.server.Host) ||
-		u.User != nil || u.Fragment != "" || u.RawQuery != "" && u.RawQuery != c.server.RawQuery {
+	if err != nil || !strings.EqualFold(u.Scheme, a.server.Scheme) || !strings.EqualFold(u.Host, a.server.Host) ||
+		u.User != nil || u.Fragment != "" || u.RawQuery != "" && u.RawQuery != a.server.RawQuery {
 		return false
 	}
 	path := strings.TrimSuffix(u.EscapedPath(), "/")
-	return strings.HasPrefix(strings.TrimSuffix(c.server.EscapedPath(), "/")+"/", path+"/")
+	return strings.HasPrefix(strings.TrimSuffix(a.server.EscapedPath(), "/")+"/", path+"/")
 }
 
 // chooseIssuer takes the one that the configuration names, or else the first.
 // A client that was registered with one is not shown to another (specification
 // 2026-07-28, client registration, "Authorization Server Binding").
-func (c *Client) chooseIssuer(listed []string) (string, error) {
-	want := c.settings.Issuer
+func (a *places) chooseIssuer(listed []string) (string, error) {
+	want := a.settings.Issuer
 	switch {
 	case len(listed) == 0:
 		return "", errors.New("metadata of the server names no authorization server")
@@ -134,7 +141,7 @@ func sameIssuer(a, b string) bool { return strings.TrimSuffix(a, "/") == strings
 
 // issuerMetadata reads what an authorization server says of itself, at the
 // first address of the specification's order that has it.
-func (c *Client) issuerMetadata(ctx context.Context, issuer string) (m issuerMetadata, err error) {
+func (a *places) issuerMetadata(ctx context.Context, issuer string) (m issuerMetadata, err error) {
 	u, err := url.Parse(issuer)
 	if err != nil {
 		return m, err
@@ -147,7 +154,7 @@ func (c *Client) issuerMetadata(ctx context.Context, issuer string) (m issuerMet
 	}
 	for _, address := range at {
 		m = issuerMetadata{}
-		if err = c.fetch(ctx, address, &m); errors.Is(err, errNoDocument) {
+		if err = a.fetch(ctx, address, &m); errors.Is(err, errNoDocument) {
 			continue
 		}
 		if err == nil && !sameIssuer(m.Issuer, issuer) {
@@ -161,15 +168,15 @@ func (c *Client) issuerMetadata(ctx context.Context, issuer string) (m issuerMet
 // discoverAtServer is how it was before servers had metadata of their own: the
 // authorization server is at the root of the server, with its metadata or, for
 // want of it, at fixed addresses (specification 2025-03-26, authorization).
-func (c *Client) discoverAtServer(ctx context.Context) (*place, error) {
-	root := wellKnown(c.server, "", "")
-	p := &place{resource: c.settings.URL}
-	if c.settings.Issuer != "" {
-		root = c.settings.Issuer
+func (a *places) discoverAtServer(ctx context.Context) (*place, error) {
+	root := wellKnown(a.server, "", "")
+	p := &place{resource: a.settings.URL}
+	if a.settings.Issuer != "" {
+		root = a.settings.Issuer
 	}
 	var err error
-	p.issuerMetadata, err = c.issuerMetadata(ctx, root)
-	if errors.Is(err, errNoDocument) && c.settings.Issuer == "" {
+	p.issuerMetadata, err = a.issuerMetadata(ctx, root)
+	if errors.Is(err, errNoDocument) && a.settings.Issuer == "" {
 		p.issuerMetadata, err = issuerMetadata{
 			Issuer: root, Authorize: root + "/authorize", Token: root + "/token", Register: root + "/register",
 			Challenges: []string{"S256"}, // which that revision required
@@ -188,13 +195,13 @@ func wellKnown(u *url.URL, parts ...string) string {
 }
 
 // fetch reads a JSON document. A status of 4xx is [errNoDocument].
-func (c *Client) fetch(ctx context.Context, address string, to any) error {
+func (a *places) fetch(ctx context.Context, address string, to any) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return err
 	}
 	req.Header.Set("Accept", "application/json")
-	resp, err := c.http.Do(req)
+	resp, err := a.http.Do(req)
 	if err != nil {
 		return plain(err)
 	}

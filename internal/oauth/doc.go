@@ -16,6 +16,9 @@
 //	Token ──> request ──401──> Renew ──> request again, once
 //	                             └─> *LoginError: a person has to log in
 //
+// A client is made of what finds out where tokens are got (places) and of what
+// gets them there (grants); neither knows the client, nor what is kept.
+//
 // What is known of a login is one file of a [Store], shared by all processes:
 // they renew a token one at a time, and see what another one has got.
 //

@@ -4,13 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"strings"
 
 	"golang.org/x/oauth2"
 	"golang.org/x/oauth2/clientcredentials"
-
-	"github.com/mcp-workbench/workbench/internal/foreign"
 )
 
 // tokenRequest is one for a token.
@@ -23,20 +22,28 @@ type tokenRequest struct {
 	key      *proofKey // the token is to be bound to; nil asks for one that is not
 }
 
+// grants gets tokens of authorization servers, as the client that the settings say or that it registers.
+type grants struct {
+	settings *Settings
+	places   *places
+	http     *http.Client
+	nonce    nonce // that the authorization server wants in proofs
+}
+
 // ask gets a token. If the authorization server wants a nonce of its own in the
 // proof it is asked once more, and never a third time.
 //
 // x/oauth2's type for client credentials is the one that lets the parameters of
 // any grant be said: its others have no place for the resource (RFC 8707),
 // which the specification wants in all of them.
-func (c *Client) ask(ctx context.Context, t tokenRequest) (*oauth2.Token, error) {
+func (g *grants) ask(ctx context.Context, t tokenRequest) (*oauth2.Token, error) {
 	if t.endpoint == "" {
 		return nil, fmt.Errorf("%s names no token endpoint in its metadata; ask who runs it", t.who)
 	}
 	for again := false; ; again = true {
 		params := t.params
 		if t.client.Auth == authKey {
-			if err := c.vouch(ctx, t.client, t.issuer, params); err != nil {
+			if err := g.vouch(ctx, t.client, t.issuer, params); err != nil {
 				return nil, err
 			}
 		}
@@ -50,9 +57,9 @@ func (c *Client) ask(ctx context.Context, t tokenRequest) (*oauth2.Token, error)
 		case authKey:
 			source.ClientSecret = ""
 		}
-		client := c.http
+		client := g.http
 		if t.key != nil {
-			client = proving(client, t.key, "", &c.issuerNonce)
+			client = proving(client, t.key, "", &g.nonce)
 		}
 		token, err := source.Token(context.WithValue(ctx, oauth2.HTTPClient, client))
 		if err == nil {
@@ -72,16 +79,16 @@ const assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 
 // vouch adds what a client with a key, or one that its platform vouches for,
 // shows who it is by.
-func (c *Client) vouch(ctx context.Context, reg registration, issuer string, params url.Values) error {
+func (g *grants) vouch(ctx context.Context, reg registration, issuer string, params url.Values) error {
 	var token string
 	var err error
-	if c.settings.PrivateKey != nil {
+	if g.settings.PrivateKey != nil {
 		var text string
-		if text, err = c.settings.PrivateKey(ctx); err == nil {
-			token, err = assertion(text, c.settings.KeyID, reg.ID, issuer)
+		if text, err = g.settings.PrivateKey(ctx); err == nil {
+			token, err = assertion(text, g.settings.KeyID, reg.ID, issuer)
 		}
 	} else {
-		token, err = c.settings.Assertion(ctx)
+		token, err = g.settings.Assertion(ctx)
 	}
 	if err != nil {
 		return err
@@ -89,31 +96,6 @@ func (c *Client) vouch(ctx context.Context, reg registration, issuer string, par
 	params.Set("client_assertion_type", assertionType)
 	params.Set("client_assertion", token)
 	return nil
-}
-
-// refusal is an error answer of an authorization server (RFC 6749, section
-// 5.2).
-type refusal struct {
-	who    string
-	code   foreign.Name
-	text   foreign.Text
-	advice string
-}
-
-func (e *refusal) Error() string {
-	said := fmt.Sprintf("%s says %s", e.who, e.code)
-	if !e.text.IsEmpty() {
-		said += fmt.Sprintf(": %q", e.text)
-	}
-	if e.advice != "" {
-		said += "; " + e.advice
-	}
-	return said
-}
-
-// newRefusal makes what an authorization server said an error.
-func newRefusal(code, text string) *refusal {
-	return &refusal{who: "the authorization server", code: foreign.NewName(code), text: foreign.NewText(text)}
 }
 
 // refused words an error of the token endpoint, without the addresses and pages

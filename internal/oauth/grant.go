@@ -2,6 +2,7 @@ package oauth
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -10,25 +11,27 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-jose/go-jose/v4"
+
 	"github.com/mcp-workbench/workbench/internal/foreign"
 )
 
 // exchange gets a token for a grant, which params are of, and puts it into the
 // record. It is asked to be bound to the key of the record, if that has one.
-func (c *Client) exchange(ctx context.Context, r *record, reg registration, params url.Values) error {
+func (g *grants) exchange(ctx context.Context, r *record, reg registration, params url.Values) error {
 	key, err := readProofKey(r.Key)
 	if err != nil {
 		return &LoginError{err.Error()}
 	}
 	params.Set("resource", r.Resource)
-	token, err := c.ask(ctx, tokenRequest{
+	token, err := g.ask(ctx, tokenRequest{
 		who: "the authorization server", endpoint: r.TokenURL, issuer: r.Issuer, client: reg, params: params, key: key})
 	if err != nil {
 		return err
 	}
 	bound := key != nil && isBound(token.Type())
 	switch {
-	case !bound && c.settings.DPoP:
+	case !bound && g.settings.DPoP:
 		return fmt.Errorf("the authorization server gave a token of the type %s, want one that is bound to a key (DPoP), as the configuration says; if it knows no such tokens, leave dpop out", foreign.NewName(token.Type()))
 	case !bound && token.Type() != "Bearer":
 		return fmt.Errorf("the authorization server gave a token of the type %s, want Bearer", foreign.NewName(token.Type()))
@@ -48,12 +51,12 @@ func (c *Client) exchange(ctx context.Context, r *record, reg registration, para
 
 // refresh gets a new token for an old one's refresh token. One that is refused
 // is of no use to anybody, and forgotten.
-func (c *Client) refresh(ctx context.Context, r *record) error {
-	reg, ok := c.registered(r, r.Issuer)
+func (g *grants) refresh(ctx context.Context, r *record) error {
+	reg, ok := g.registered(r, r.Issuer)
 	if !ok {
 		return &LoginError{"the login was made with another client"}
 	}
-	err := c.exchange(ctx, r, reg, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {r.Refresh}})
+	err := g.exchange(ctx, r, reg, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {r.Refresh}})
 	var refused *refusal
 	if errors.As(err, &refused) {
 		r.Refresh = ""
@@ -77,17 +80,17 @@ func (r *record) settle(p *place) {
 // server's challenge, or its metadata; and, since a token that is asked for
 // takes the place of the one before it, what that had (specification
 // 2026-07-28, "Scope Selection Strategy" and "Step-Up Authorization Flow").
-func (c *Client) firstScopes(r *record, p *place) []string {
+func (g *grants) firstScopes(r *record, p *place) []string {
 	var before []string
 	if r.Issuer == p.Issuer {
 		before = r.Scopes
 	}
-	first, wanted := c.settings.Scopes, strings.Fields(r.Wanted.Scope)
+	first, wanted := g.settings.Scopes, strings.Fields(r.Wanted.Scope)
 	if len(first) == 0 && len(wanted) == 0 && len(before) == 0 {
 		first = p.scopes
 	}
 	scopes := union(before, first, wanted)
-	if len(scopes) > 0 && slices.Contains(p.Scopes, offline) && !c.settings.Grant.own() {
+	if len(scopes) > 0 && slices.Contains(p.Scopes, offline) && !g.settings.Grant.own() {
 		scopes = union(scopes, []string{offline})
 	}
 	return scopes
@@ -98,8 +101,8 @@ func (c *Client) firstScopes(r *record, p *place) []string {
 const offline = "offline_access"
 
 // revoke tells the authorization server that the tokens are not needed any more.
-func (c *Client) revoke(ctx context.Context, r *record) error {
-	reg, ok := c.registered(r, r.Issuer)
+func (g *grants) revoke(ctx context.Context, r *record) error {
+	reg, ok := g.registered(r, r.Issuer)
 	if !ok {
 		return nil
 	}
@@ -114,7 +117,7 @@ func (c *Client) revoke(ctx context.Context, r *record) error {
 	case authPost:
 		form.Set("client_secret", reg.Secret)
 	case authKey:
-		if err := c.vouch(ctx, reg, r.Issuer, form); err != nil {
+		if err := g.vouch(ctx, reg, r.Issuer, form); err != nil {
 			return err
 		}
 	}
@@ -126,7 +129,7 @@ func (c *Client) revoke(ctx context.Context, r *record) error {
 	if reg.Auth == authBasic {
 		req.SetBasicAuth(url.QueryEscape(reg.ID), url.QueryEscape(reg.Secret))
 	}
-	resp, err := c.http.Do(req)
+	resp, err := g.http.Do(req)
 	if err != nil {
 		return plain(err)
 	}
@@ -136,4 +139,20 @@ func (c *Client) revoke(ctx context.Context, r *record) error {
 		return fmt.Errorf("it answered HTTP %d", resp.StatusCode)
 	}
 	return nil
+}
+
+// proofKeyFor returns the key that a token of a place is to be bound to, as it
+// is kept: none unless the configuration or the server wants that, or the token
+// before it was; and the one of the login if it has one.
+func (g *grants) proofKeyFor(r *record, p *place) (json.RawMessage, error) {
+	before := r.Bound && r.Issuer == p.Issuer
+	switch {
+	case !g.settings.DPoP && !r.Wanted.DPoP && !p.bound && !before:
+		return nil, nil
+	case len(p.Proofs) > 0 && !slices.Contains(p.Proofs, string(jose.ES256)):
+		return nil, fmt.Errorf("authorization server %s: it wants proofs (DPoP) that are signed with something else than ES256, which is what workbench signs them with", p.Issuer)
+	case r.Issuer == p.Issuer && len(r.Key) > 0:
+		return r.Key, nil
+	}
+	return newProofKey()
 }

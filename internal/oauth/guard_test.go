@@ -211,7 +211,7 @@ func TestFaultF16_Size(t *testing.T) {
 			_, _ = io.WriteString(w, "{"+strings.Repeat(" ", size-2)+"}")
 		}))
 		client := newGuard(Options{}, srv.URL)
-		c := &Client{http: client}
+		c := &places{http: client}
 		err := c.fetch(t.Context(), srv.URL, new(struct{}))
 		if (err == nil) != want || err != nil && !strings.Contains(err.Error(), "more than 1048576 bytes") {
 			t.Errorf("%d bytes: got %v, want all: %v", size, err, want)

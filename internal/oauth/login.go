@@ -51,31 +51,31 @@ func (c *Client) Login(ctx context.Context, opts LoginOptions) (scopes []string,
 	// What a request was refused for is more than what a server wants at first.
 	r.Wanted.Metadata, r.Wanted.DPoP = asked.Metadata, asked.DPoP
 	r.Wanted.Scope = strings.Join(union(strings.Fields(r.Wanted.Scope), strings.Fields(asked.Scope)), " ")
-	p, err := c.discover(ctx, asked.Metadata)
+	p, err := c.places.discover(ctx, asked.Metadata)
 	if err == nil && p.guessed && !refused {
 		err = errors.New("the server answers without a login, and names no authorization server: there is nothing to log in to; if it wants a key, give it in \"headers\"")
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err := c.suits(p); err != nil {
+	if err := suits(p); err != nil {
 		return nil, err
 	}
-	listener, err := c.listen(ctx, r.Registrations[p.Issuer], opts.Port)
+	listener, err := listen(ctx, r.Registrations[p.Issuer], opts.Port)
 	if err != nil {
 		return nil, err
 	}
 	defer listener.Close()
 	redirect := "http://" + listener.Addr().String() + callbackPath
-	reg, err := c.client(ctx, &r, p, redirect)
+	reg, err := c.grants.client(ctx, &r, p, redirect)
 	if err != nil && p.guessed {
 		err = fmt.Errorf("%w; the server names no authorization server: if it wants a key in place of a login, give it in \"headers\"", err)
 	}
 	if err != nil {
 		return nil, err
 	}
-	scopes = c.firstScopes(&r, p)
-	key, err := c.proofKeyFor(&record{Wanted: asked}, p)
+	scopes = c.grants.firstScopes(&r, p)
+	key, err := c.grants.proofKeyFor(&record{Wanted: asked}, p)
 	if err != nil {
 		return nil, err
 	}
@@ -99,8 +99,8 @@ func (c *Client) Login(ctx context.Context, opts LoginOptions) (scopes []string,
 		if r.Registrations == nil {
 			r.Registrations = make(map[string]registration)
 		}
-		r.Registrations[p.Issuer] = c.kept(reg)
-		err := c.exchange(ctx, r, reg, url.Values{
+		r.Registrations[p.Issuer] = c.grants.kept(reg)
+		err := c.grants.exchange(ctx, r, reg, url.Values{
 			"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {redirect}, "code_verifier": {verifier},
 		})
 		scopes = r.Scopes
@@ -140,7 +140,7 @@ func (c *Client) knock(ctx context.Context) (wanted Challenge, refused bool, err
 }
 
 // suits refuses authorization servers that a login is not safe with.
-func (c *Client) suits(p *place) error {
+func suits(p *place) error {
 	if !slices.Contains(p.Challenges, "S256") {
 		return fmt.Errorf("authorization server %s: it does not say that it supports PKCE with S256, without which a login could be stolen", p.Issuer)
 	}
@@ -153,7 +153,7 @@ func (c *Client) suits(p *place) error {
 
 // listen opens the port that the browser comes back to: that of the client's
 // registration, if it has one and nothing else has taken it.
-func (c *Client) listen(ctx context.Context, kept registration, port int) (net.Listener, error) {
+func listen(ctx context.Context, kept registration, port int) (net.Listener, error) {
 	var config net.ListenConfig
 	if u, err := url.Parse(kept.Redirect); err == nil && port == 0 && u.Port() != "" {
 		if l, err := config.Listen(ctx, "tcp", "127.0.0.1:"+u.Port()); err == nil {

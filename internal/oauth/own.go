@@ -20,29 +20,29 @@ const (
 
 // asItself gets a token without a person: for the client's own credentials, or
 // because somebody vouches for it.
-func (c *Client) asItself(ctx context.Context, r *record) error {
-	if err := c.tryAsItself(ctx, r); err != nil {
-		return fmt.Errorf("no token by %s: %w", c.settings.Grant, err)
+func (g *grants) asItself(ctx context.Context, r *record) error {
+	if err := g.tryAsItself(ctx, r); err != nil {
+		return fmt.Errorf("no token by %s: %w", g.settings.Grant, err)
 	}
 	return nil
 }
 
-func (c *Client) tryAsItself(ctx context.Context, r *record) error {
-	p, err := c.discover(ctx, r.Wanted.Metadata)
+func (g *grants) tryAsItself(ctx context.Context, r *record) error {
+	p, err := g.places.discover(ctx, r.Wanted.Metadata)
 	if err != nil {
 		return err
 	}
-	scopes := c.firstScopes(r, p)
-	key, err := c.proofKeyFor(r, p)
+	scopes := g.firstScopes(r, p)
+	key, err := g.proofKeyFor(r, p)
 	if err != nil {
 		return err
 	}
 	r.settle(p)
 	r.Key, r.Scopes = key, scopes
 	params := url.Values{"grant_type": {"client_credentials"}}
-	if c.settings.Grant == GrantAssertion {
+	if g.settings.Grant == GrantAssertion {
 		params.Set("grant_type", grantJWT)
-		token, err := c.vouchedFor(ctx, p, scopes)
+		token, err := g.vouchedFor(ctx, p, scopes)
 		if err != nil {
 			return err
 		}
@@ -51,26 +51,26 @@ func (c *Client) tryAsItself(ctx context.Context, r *record) error {
 	if len(scopes) > 0 {
 		params.Set("scope", strings.Join(scopes, " "))
 	}
-	reg := registration{ID: c.settings.ClientID, Secret: c.settings.ClientSecret, Auth: c.clientAuth(p.ClientAuth)}
-	if err := c.exchange(ctx, r, reg, params); err != nil {
+	reg := registration{ID: g.settings.ClientID, Secret: g.settings.ClientSecret, Auth: g.clientAuth(p.ClientAuth)}
+	if err := g.exchange(ctx, r, reg, params); err != nil {
 		return err
 	}
 	if reg.ID != "" { // for the end of the login
 		if r.Registrations == nil {
 			r.Registrations = make(map[string]registration)
 		}
-		r.Registrations[p.Issuer] = c.kept(reg)
+		r.Registrations[p.Issuer] = g.kept(reg)
 	}
 	return nil
 }
 
 // vouchedFor returns the JSON Web Token that a token is got for.
-func (c *Client) vouchedFor(ctx context.Context, p *place, scopes []string) (string, error) {
-	id := c.settings.Identity
+func (g *grants) vouchedFor(ctx context.Context, p *place, scopes []string) (string, error) {
+	id := g.settings.Identity
 	if id == nil {
-		return c.settings.Assertion(ctx)
+		return g.settings.Assertion(ctx)
 	}
-	at, err := c.issuerMetadata(ctx, id.Issuer)
+	at, err := g.places.issuerMetadata(ctx, id.Issuer)
 	if err != nil {
 		return "", fmt.Errorf("identity provider %s: %w", id.Issuer, err)
 	}
@@ -86,7 +86,7 @@ func (c *Client) vouchedFor(ctx context.Context, p *place, scopes []string) (str
 		params.Set("scope", strings.Join(scopes, " "))
 	}
 	client := registration{ID: id.ClientID, Secret: id.ClientSecret, Auth: clientAuth(at.ClientAuth, id.ClientSecret != "")}
-	token, err := c.ask(ctx, tokenRequest{who: "the identity provider", endpoint: at.Token, issuer: at.Issuer, client: client, params: params})
+	token, err := g.ask(ctx, tokenRequest{who: "the identity provider", endpoint: at.Token, issuer: at.Issuer, client: client, params: params})
 	if err != nil {
 		return "", err
 	}

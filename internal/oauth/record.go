@@ -44,3 +44,20 @@ func (r *record) usable() bool {
 func (r *record) forget() {
 	*r = record{Server: r.Server, Registrations: r.Registrations}
 }
+
+// How a client shows who it is at the token endpoint (RFC 7591, section 2).
+const (
+	authNone  = "none"
+	authBasic = "client_secret_basic"
+	authPost  = "client_secret_post"
+	authKey   = "private_key_jwt"
+)
+
+// registration is a client as one authorization server knows it.
+type registration struct {
+	ID       string    `json:"client_id"`
+	Secret   string    `json:"client_secret,omitempty"`
+	Auth     string    `json:"token_endpoint_auth_method,omitempty"`
+	Redirect string    `json:"redirect_uri,omitempty"`
+	Expiry   time.Time `json:"expiry,omitzero"` // of the secret
+}

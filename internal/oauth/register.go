@@ -13,23 +13,6 @@ import (
 	"time"
 )
 
-// How a client shows who it is at the token endpoint (RFC 7591, section 2).
-const (
-	authNone  = "none"
-	authBasic = "client_secret_basic"
-	authPost  = "client_secret_post"
-	authKey   = "private_key_jwt"
-)
-
-// registration is a client as one authorization server knows it.
-type registration struct {
-	ID       string    `json:"client_id"`
-	Secret   string    `json:"client_secret,omitempty"`
-	Auth     string    `json:"token_endpoint_auth_method,omitempty"`
-	Redirect string    `json:"redirect_uri,omitempty"`
-	Expiry   time.Time `json:"expiry,omitzero"` // of the secret
-}
-
 // clientAuth chooses among the ways that an authorization server offers. It
 // offers basic if it does not say (RFC 8414, section 2), but a client without a
 // secret has only one way.
@@ -53,30 +36,30 @@ func isDocument(id string) bool {
 
 // clientAuth is how the client of the configuration shows who it is, which
 // decides by itself when it has a key or is vouched for.
-func (c *Client) clientAuth(offered []string) string {
-	if c.settings.PrivateKey != nil || c.settings.Grant == GrantCredentials && c.settings.Assertion != nil {
+func (g *grants) clientAuth(offered []string) string {
+	if g.settings.PrivateKey != nil || g.settings.Grant == GrantCredentials && g.settings.Assertion != nil {
 		return authKey
 	}
-	return clientAuth(offered, c.settings.ClientSecret != "")
+	return clientAuth(offered, g.settings.ClientSecret != "")
 }
 
 // registered returns the client to be at an authorization server: that of the
 // configuration, or the one that was registered there.
-func (c *Client) registered(r *record, issuer string) (registration, bool) {
+func (g *grants) registered(r *record, issuer string) (registration, bool) {
 	reg, ok := r.Registrations[issuer]
-	if id := c.settings.ClientID; id != "" && (id == reg.ID || !isDocument(id)) {
+	if id := g.settings.ClientID; id != "" && (id == reg.ID || !isDocument(id)) {
 		// How it shows itself is kept from the login on.
-		if want := c.clientAuth(nil); (reg.Auth == authKey) != (want == authKey) {
+		if want := g.clientAuth(nil); (reg.Auth == authKey) != (want == authKey) {
 			reg.Auth = want // the configuration has changed since
 		}
-		return registration{ID: id, Secret: c.settings.ClientSecret, Auth: reg.Auth}, true
+		return registration{ID: id, Secret: g.settings.ClientSecret, Auth: reg.Auth}, true
 	}
 	return reg, ok
 }
 
 // kept is what is kept of a client: not the secret that the configuration has.
-func (c *Client) kept(reg registration) registration {
-	if reg.ID == c.settings.ClientID {
+func (g *grants) kept(reg registration) registration {
+	if reg.ID == g.settings.ClientID {
 		reg.Secret = ""
 	}
 	return reg
@@ -85,10 +68,10 @@ func (c *Client) kept(reg registration) registration {
 // client finds out who to be at an authorization server, in the order of the
 // specification: the client that the configuration has, a metadata document, a
 // registration, kept or new (2026-07-28, client registration).
-func (c *Client) client(ctx context.Context, r *record, p *place, redirect string) (registration, error) {
-	id := c.settings.ClientID
+func (g *grants) client(ctx context.Context, r *record, p *place, redirect string) (registration, error) {
+	id := g.settings.ClientID
 	if id != "" && (!isDocument(id) || p.ClientIsAnURL) {
-		return registration{ID: id, Secret: c.settings.ClientSecret, Auth: c.clientAuth(p.ClientAuth)}, nil
+		return registration{ID: id, Secret: g.settings.ClientSecret, Auth: g.clientAuth(p.ClientAuth)}, nil
 	}
 	kept, ok := r.Registrations[p.Issuer]
 	if ok && kept.ID != "" && kept.Redirect == redirect && (kept.Expiry.IsZero() || time.Now().Before(kept.Expiry)) {
@@ -97,11 +80,11 @@ func (c *Client) client(ctx context.Context, r *record, p *place, redirect strin
 	if p.Register == "" {
 		return registration{}, errors.New(`the authorization server registers no clients by itself; register one there by hand and write its "clientId" into "oauth" of the server in the configuration`)
 	}
-	return c.register(ctx, p, redirect)
+	return g.register(ctx, p, redirect)
 }
 
 // register makes a client at the authorization server (RFC 7591).
-func (c *Client) register(ctx context.Context, p *place, redirect string) (registration, error) {
+func (g *grants) register(ctx context.Context, p *place, redirect string) (registration, error) {
 	auth := authNone
 	if len(p.ClientAuth) > 0 && !slices.Contains(p.ClientAuth, authNone) {
 		auth = clientAuth(p.ClientAuth, true)
@@ -123,7 +106,7 @@ func (c *Client) register(ctx context.Context, p *place, redirect string) (regis
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json")
-	resp, err := c.http.Do(req)
+	resp, err := g.http.Do(req)
 	if err != nil {
 		return registration{}, fmt.Errorf("registration: %w", plain(err))
 	}

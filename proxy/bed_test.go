@@ -3,6 +3,7 @@ package proxy_test
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"io"
 	"maps"
 	"os"
@@ -227,4 +228,9 @@ func (l *line) forget(text string) {
 			return
 		}
 	}
+}
+
+// callOf is a tools/call.
+func callOf(id int, tool, arguments string) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s,"_meta":{"progressToken":%d}}}`, id, tool, arguments, id)
 }

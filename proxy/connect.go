@@ -14,19 +14,19 @@ import (
 	"github.com/mcp-workbench/workbench/internal/account"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/incoming"
-	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy/naming"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
 // newSession makes the session of one client and puts its parts together.
-func newSession(p *Proxy, who principal.Principal, user *account.Account, send func([]byte)) *Session {
-	opts, root := &p.opts, p.root
+func newSession(p *Proxy, of *Client) *Session {
+	opts, root, who := &p.opts, p.root, of.Principal
 	s := &Session{
 		p:       p,
 		who:     who,
-		account: account.New(account.Client, user),
+		account: account.New(account.Client, of.Account),
+		many:    of.Many,
 		since:   time.Now(),
 		number:  strconv.FormatUint(root.connected.Add(1), 10),
 		work:    newBackground(),
@@ -43,7 +43,7 @@ func newSession(p *Proxy, who principal.Principal, user *account.Account, send f
 	}
 	s.leave = sync.OnceFunc(func() { close(s.leaving) })
 	begin := s.work.begin
-	s.line = newLine(send, begin)
+	s.line = newLine(of.Send, of.Behind, begin)
 	s.profile = newProfile(opts.Clients, begin)
 	s.requests = newRequests(s.account, &p.buffers)
 	s.tasks = newTasks(opts.Tasks, who.Name, begin)

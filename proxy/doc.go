@@ -16,9 +16,10 @@
 // requests that must wait (opening a toolbox, reading lists) run on goroutines
 // of their own, which Close waits for.
 //
-// [HTTP] makes the sessions of clients that come over HTTP. There a request's
-// [Outlet] is the response to its own POST, so that nothing of one request is on
-// the stream of another.
+// Where messages come from is no matter of this package: a front reads a message
+// into an incoming.Request and gives it to [Session.Handle] with the [Outlet]
+// that what belongs to it goes to. [Session.Receive] is that for a client on
+// stdio, package httpfront for those that come over HTTP.
 //
 // Both eras of the protocol are served at once: a request that carries the
 // metadata of revision 2026-07-28 is answered by its rules, any other by those

@@ -59,9 +59,3 @@ func (n *Naming) Meant(box, server, name string) (Named, error) {
 	}
 	return Named{to.Server.Toolbox, to.Server.Name, to.Key}, nil
 }
-
-// For gives the front of those who may use these toolboxes alone.
-func (p *Proxy) For(toolboxes ...string) *Proxy { return p.within(toolboxes) }
-
-// LoggedRefusals is how many requests that are turned away are logged each minute.
-const LoggedRefusals = loggedRefusals

@@ -13,6 +13,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/mcp-workbench/workbench/internal/catalogue"
+	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy"
 	"github.com/mcp-workbench/workbench/toolbox"
@@ -49,7 +50,7 @@ func TestFindsNothingOfOthersToolboxes(t *testing.T) {
 		t.Fatalf("who may use the toolbox: got %s, want the skill zq_ritual", got)
 	}
 
-	some := connect(t, root.For("desk"))
+	some := connect(t, root.For(&principal.Principal{Toolboxes: []string{"desk"}}, ""))
 	some.initialize("2025-11-25", "{}")
 	secrets := []string{"vault", "xylograph", "ledger", "zq_transfer", "zq_balance", "quuxbank", "zq_audit", "zq_ritual"}
 	words := append([]string{"read", "note", "payment", "transfer", "balance", "audit", "mail", "zq", "ritual", "skill", "skill://zq_ritual/SKILL.md", "knitting", "xylo", "tool", "*", "/", "vault/ledger", "ledger/zq_transfer"}, secrets...)

@@ -165,8 +165,8 @@ func (f *flight) Progress(m *wire.Message, token wire.Span) {
 		f.server.Load().Dropped()
 		return
 	}
-	b := f.requests.buffers.get()
-	defer f.requests.buffers.put(b)
+	b := f.requests.buffers.Get()
+	defer f.requests.buffers.Put(b)
 	*b = wire.Splice(*b, m.Raw, wire.Edit{Span: token, New: to.token})
 	to.out.Message(*b)
 }
@@ -227,8 +227,8 @@ func (f *flight) answer(m *wire.Message) {
 	if modern && f.modern == nil && f.call.Tasks && !f.made && m.Kind == wire.Result {
 		m = f.by.tasks.made(f.server.Load(), m)
 	}
-	b := f.requests.buffers.get()
-	defer f.requests.buffers.put(b)
+	b := f.requests.buffers.Get()
+	defer f.requests.buffers.Put(b)
 	if edits := f.inner.explained(m); edits != nil || f.modern != nil != modern {
 		*b = wire.Splice(*b, m.Raw, f.translated(m, modern, edits)...)
 	} else {

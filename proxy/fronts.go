@@ -1,6 +1,44 @@
 package proxy
 
-import "strings"
+import (
+	"slices"
+	"strings"
+
+	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/principal"
+)
+
+// For returns the front that serves somebody one toolbox directly, or with ""
+// all that they may use, with the shared servers of p; nil if that is nothing.
+func (p *Proxy) For(who *principal.Principal, toolbox string) *Proxy {
+	direct := toolbox
+	if direct == "" {
+		direct = p.opts.Direct
+	}
+	switch {
+	case direct != "" && !who.May(direct):
+		return nil
+	case toolbox != "":
+		return p.serving(toolbox)
+	case direct != "" || who.Toolboxes == nil:
+		return p
+	}
+	names := append([]string{}, who.Toolboxes...)
+	slices.Sort(names)
+	return p.within(slices.Compact(names))
+}
+
+// Direct names the one toolbox that is served directly; "" if all are, behind the meta tools.
+func (p *Proxy) Direct() string { return p.opts.Direct }
+
+// Toolboxes are those that the front serves, and whether that is one, directly.
+func (p *Proxy) Toolboxes() (all []config.Toolbox, direct bool) {
+	now := p.view.Load()
+	if now.direct != nil {
+		return []config.Toolbox{*now.direct}, true
+	}
+	return now.cfg.Toolboxes, false
+}
 
 // serving returns the front that serves one toolbox directly, with the shared
 // servers of p; nil if there is no such toolbox. A front stays for as long as

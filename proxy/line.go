@@ -45,8 +45,8 @@ type arrear struct {
 // size is what the server's account is charged for it.
 func (n *arrear) size() int { return len(n.msg) + account.Each }
 
-func newLine(send func([]byte), begin func(func(context.Context))) *line {
-	return &line{send: send, begin: begin, arrears: make(map[arrear]struct{})}
+func newLine(send func([]byte), far func() bool, begin func(func(context.Context))) *line {
+	return &line{send: send, far: far, begin: begin, arrears: make(map[arrear]struct{})}
 }
 
 // throttle says how far behind the client is.

@@ -19,26 +19,13 @@ type modern struct {
 	level        string // of the log lines it wants, "" for none
 }
 
-func unsupportedVersion(version string) error {
-	data := []byte(`{"supported":[`)
-	for i, v := range mcp.ValidProtocolVersions {
-		if i > 0 {
-			data = append(data, ',')
-		}
-		data = wire.AppendQuote(data, v)
-	}
-	data = append(data, `],"requested":`...)
-	data = append(wire.AppendQuote(data, foreign.NewName(version).String()), '}')
-	return &wire.Error{Code: eras.UnsupportedVersion, Message: "Unsupported protocol version", Data: data}
-}
-
 // readModern gives what a request says of its client; nil if it is none of revision 2026-07-28.
 func readModern(r *incoming.Request) (*modern, error) {
 	switch {
 	case !r.Versioned || !mcp.IsModernProtocol(r.Version):
 		return nil, nil
 	case !mcp.IsValidProtocolVersion(r.Version):
-		return nil, unsupportedVersion(r.Version)
+		return nil, eras.Unsupported(r.Version)
 	case !r.HasCapabilities():
 		return nil, &wire.Error{Code: wire.CodeInvalidParams, Message: "params._meta lacks " + eras.Capabilities + ", an object"}
 	}
@@ -84,11 +71,8 @@ func wants(level string, m *wire.Message) bool {
 	return slices.Index(levels(), got) >= slices.Index(levels(), level)
 }
 
-// codeMissingCapability is an error of revision 2026-07-28.
-const codeMissingCapability = -32021
-
 // lacks refuses a request that needs an extension which its client has not declared.
 func lacks(extension string) error {
 	data := append(wire.AppendQuote([]byte(`{"requiredCapabilities":{"extensions":{`), extension), ":{}}}}"...)
-	return &wire.Error{Code: codeMissingCapability, Message: "Missing required client capability: the extension " + extension, Data: data}
+	return &wire.Error{Code: eras.MissingCapability, Message: "Missing required client capability: the extension " + extension, Data: data}
 }

@@ -87,8 +87,8 @@ func requestOf(f *flight) *request {
 
 // put sends a server's request to a legacy client.
 func (s *Session) put(a *toolbox.Ask, m *wire.Message, carrier *flight) {
-	b := s.requests.buffers.get()
-	defer s.requests.buffers.put(b)
+	b := s.requests.buffers.Get()
+	defer s.requests.buffers.Put(b)
 	to := requestOf(carrier)
 	if msg := s.asks.put(*b, a, m, to); msg != nil {
 		*b = msg

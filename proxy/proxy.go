@@ -83,7 +83,7 @@ type Proxy struct {
 	root    *Proxy               // whose sessions these are: itself, or that which it serves a part of
 	only    []string             // the toolboxes that it serves; nil means all
 	view    atomic.Pointer[view] // what it serves
-	buffers buffers
+	buffers wire.Buffers
 
 	// The rest is the root's. life is that of the shared servers, which is
 	// longer than any request.
@@ -142,15 +142,30 @@ func newProxy(opts Options) *Proxy {
 
 // Connect makes the session of one client.
 func (p *Proxy) Connect(send func(msg []byte)) wire.Session {
-	return p.connect(principal.Principal{Name: principal.Default}, nil, send)
+	return p.NewSession(Client{Principal: principal.Principal{Name: principal.Default}, Send: send})
 }
 
-// connect makes the session of a client for somebody, whose account is charged for
-// all clients that are theirs; nil means that there is one client alone.
-func (p *Proxy) connect(who principal.Principal, user *account.Account, send func(msg []byte)) *Session {
+// Client is whom a session is for.
+type Client struct {
+	principal.Principal
+	// Account is charged for all clients that are theirs; nil means that there is
+	// one client alone.
+	Account *account.Account
+	// Many says that several programs may be the client: what a server says goes
+	// to none of them if it may be another's.
+	Many bool
+	// Send takes what belongs to no request.
+	Send func(msg []byte)
+	// Behind reports whether the client has much of that still to read. nil means
+	// that it never has.
+	Behind func() bool
+}
+
+// NewSession makes the session of a client, which whoever makes it closes.
+func (p *Proxy) NewSession(c Client) *Session {
 	p.root.mu.Lock() // so that it begins with what a reload is to change, or with what it has changed
 	defer p.root.mu.Unlock()
-	s := newSession(p, who, user, send)
+	s := newSession(p, &c)
 	p.root.sessions[s] = struct{}{}
 	return s
 }

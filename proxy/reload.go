@@ -48,10 +48,6 @@ func (p *Proxy) Reload(cfg *config.Config) {
 	}
 }
 
-// Reload is [Proxy.Reload]. A toolbox that is new is served at /mcp/{toolbox};
-// one that is gone is not found there.
-func (h *HTTP) Reload(cfg *config.Config) { h.root.Reload(cfg) }
-
 // heirOf gives the server that a shared one is replaced by. One that is shared no
 // longer is replaced by as many as there are sessions: it has no heir.
 func heirOf(old *toolbox.Server, commons *toolbox.Toolbox) *toolbox.Server {

@@ -16,7 +16,7 @@ import (
 // requests are the requests of one client that are not answered yet.
 type requests struct {
 	account *account.Account // is charged for them
-	buffers *buffers
+	buffers *wire.Buffers
 	owed    sync.WaitGroup // answers that are not sent yet
 
 	mu     sync.Mutex
@@ -25,7 +25,7 @@ type requests struct {
 	open   map[requestKey]*request
 }
 
-func newRequests(account *account.Account, buffers *buffers) *requests {
+func newRequests(account *account.Account, buffers *wire.Buffers) *requests {
 	return &requests{account: account, buffers: buffers, open: make(map[requestKey]*request)}
 }
 
@@ -224,8 +224,8 @@ func (r *request) finish(reply []byte, o outcome) {
 func (r *request) reply(result []byte) { r.replyAs(result, answered) }
 
 func (r *request) replyAs(result []byte, o outcome) {
-	b := r.requests.buffers.get()
-	defer r.requests.buffers.put(b)
+	b := r.requests.buffers.Get()
+	defer r.requests.buffers.Put(b)
 	*b = wire.AppendResult(*b, r.id, result)
 	r.finish(*b, o)
 }

@@ -319,8 +319,8 @@ func (s *Session) newsLocked() (methods []string) {
 
 // tell sends a notification of ours without params.
 func (s *Session) tell(method string) {
-	b := s.requests.buffers.get()
-	defer s.requests.buffers.put(b)
+	b := s.requests.buffers.Get()
+	defer s.requests.buffers.Put(b)
 	*b = append(append(append(*b, `{"jsonrpc":"2.0","method":"`...), method...), `"}`...)
 	s.line.send(*b)
 }
@@ -367,8 +367,8 @@ func (s *Session) replyList(f *flight, k toolbox.Kind, e era) {
 		s.told[k] = items
 	}
 	s.mu.Unlock()
-	b := s.requests.buffers.get()
-	defer s.requests.buffers.put(b)
+	b := s.requests.buffers.Get()
+	defer s.requests.buffers.Put(b)
 	*b = append(*b, '{')
 	if e == modernEra {
 		*b = append(*b, `"resultType":"complete","ttlMs":0,"cacheScope":"private",`...)

@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"slices"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/calls"
+	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/status"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
@@ -27,9 +29,6 @@ func (p *Proxy) Servers() http.Handler {
 	mux.HandleFunc("GET /servers/lines", p.lines)
 	return mux
 }
-
-// Servers is [Proxy.Servers].
-func (h *HTTP) Servers() http.Handler { return h.root.Servers() }
 
 // running is a server of a session; session is "" if sessions share it.
 type running struct {
@@ -69,6 +68,18 @@ func (p *Proxy) opened(box, name string) (all []running) {
 		}
 	}
 	return all
+}
+
+// Restart has a server started anew that somebody has open; for who may act for others, wherever it is open. It reports false
+// if that is nowhere, and the error says why it is not started.
+func (p *Proxy) Restart(who principal.Principal, toolbox, server string) (found bool, err error) {
+	for _, srv := range p.opened(toolbox, server) {
+		if who.Admin || who.May(toolbox) && srv.session != "" && srv.user == who.Name {
+			found = true
+			err = errors.Join(err, srv.Restart())
+		}
+	}
+	return found, err
 }
 
 // restart has servers started anew.

@@ -17,19 +17,18 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
-// session is one client and what was opened for it. It holds its parts together, each of which has its own lock.
+// Session is one client and what was opened for it. It holds its parts together, each of which has its own lock.
 type Session struct {
 	p       *Proxy
 	view    atomic.Pointer[view] // what it was last told to serve; changed under mu
+	warm    atomic.Pointer[view] // the one of which Prepare has opened what is open without being asked for
 	who     principal.Principal
 	account *account.Account // of what is kept because of the client
 	since   time.Time
 	number  string           // tells it from the other sessions of the process
 	msg     incoming.Request // Receive's
-	// many says that several programs may be its client: what a server says goes
-	// to none of them if it may be another's.
-	many   bool
-	guests atomic.Int32 // requests of guests that are under way
+	many    bool             // of Client
+	guests  atomic.Int32     // requests of guests that are under way
 
 	work     *background
 	line     *line
@@ -83,6 +82,14 @@ func (s *Session) Ended() bool { return s.work.ended() }
 
 // greeted reports whether the client has introduced itself by initialize.
 func (s *Session) greeted() bool { return s.profile.known().legacy }
+
+// Revision is the one agreed on at initialize, "" before that.
+func (s *Session) Revision() string {
+	if now := s.profile.known(); now.legacy {
+		return now.client.Version
+	}
+	return ""
+}
 
 // Abandon gives up a request whose client is gone, if it is under way.
 func (s *Session) Abandon(scope uint64, id []byte) { s.requests.abandon(keyOf(scope, id)) }

@@ -40,13 +40,6 @@ func (p *Proxy) Status() status.Front {
 // TimeCalls has the durations of the calls that begin from now on counted.
 func (p *Proxy) TimeCalls() { p.root.tallies.timed.Store(true) }
 
-// Status says where the front, its sessions and their servers stand. It waits
-// for no server.
-func (h *HTTP) Status() status.Front { return h.root.Status() }
-
-// TimeCalls has the durations of the calls that begin from now on counted.
-func (h *HTTP) TimeCalls() { h.root.TimeCalls() }
-
 // status leaves out what the session shares with others.
 func (s *Session) status() status.Session {
 	one := status.Session{Direct: s.p.opts.Direct, Since: s.since.Round(0), Toolboxes: []status.Toolbox{}}

@@ -110,8 +110,9 @@ func (ts *tallies) user(name string) *people {
 	return ts.users[name]
 }
 
-// refuse counts a request that is turned away.
-func (ts *tallies) refuse(status int) {
+// TurnedAway counts a request over HTTP that was not served.
+func (p *Proxy) TurnedAway(status int) {
+	ts := &p.root.tallies
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
 	if ts.refused == nil {

@@ -216,30 +216,3 @@ func TestDeepTask(t *testing.T) {
 		k.wants(k.ask("tasks/get", `"taskId":"task-1"`), `"taskId":"task-1"`)
 	}
 }
-
-// A list of a server that several share has the tasks of who asks for it.
-func TestFaultG8_TasksOfOthers(t *testing.T) {
-	w := newWeb(t, `{"toolboxes":{"dev":{"open":true,"mcpServers":{"all":{"command":"inside","shared":true,
-		"args":["name=all","page=1","capabilities={\"tools\":{},\"tasks\":{\"list\":{}}}"]}}}}}`, webOptions{})
-	list := func(session string) string {
-		return w.open("POST", "/mcp", `{"jsonrpc":"2.0","id":9,"method":"tasks/list","params":{}}`, session).want(`"id":9`)
-	}
-	make := func(session, id string) {
-		body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"dev__all__result","arguments":{"result":{"task":{"taskId":%q,"statusMessage":"secret of %s"}}},"task":{}}}`, id, id)
-		w.open("POST", "/mcp", body, session).want(id)
-	}
-	ada, bob := w.begin("/mcp", "2025-11-25"), w.begin("/mcp", "2025-11-25")
-	make(ada, "a1")
-	make(ada, "a2")
-	if got := list(bob); !strings.Contains(got, `"tasks":[]`) {
-		t.Errorf("bob sees %s, want no tasks", got)
-	}
-	make(bob, "b1")
-	make(ada, "a3")
-	if got, want := list(bob), `"tasks":[{"taskId":"b1","statusMessage":"secret of b1"}]`; !strings.Contains(got, want) {
-		t.Errorf("bob sees %s, want %s", got, want)
-	}
-	if got := list(ada); strings.Count(got, "secret") != 3 || strings.Contains(got, "b1") {
-		t.Errorf("ada sees %s, want a1, a2 and a3", got)
-	}
-}

@@ -23,10 +23,10 @@ import (
 	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/metrics"
 	"github.com/mcp-workbench/workbench/internal/page"
-	"github.com/mcp-workbench/workbench/internal/status"
 	"github.com/mcp-workbench/workbench/internal/tokens"
 	"github.com/mcp-workbench/workbench/internal/trail"
 	"github.com/mcp-workbench/workbench/proxy"
+	"github.com/mcp-workbench/workbench/proxy/httpfront"
 )
 
 // httpFlags are the flags of serve --http.
@@ -86,7 +86,7 @@ const drainTime = 10 * time.Second
 
 // serveHTTP serves until ctx ends.
 func serveHTTP(ctx context.Context, env *environment, o *httpFlags, cfg *config.Config, opts proxy.Options, reload *reloader, record *recorder) error {
-	over := proxy.HTTPOptions{Hosts: o.hosts, Origins: o.origins, MaxBody: o.maxBody, MaxSessions: o.maxOpen, Drain: drainTime}
+	over := httpfront.Options{Version: opts.Version, Logger: opts.Logger, Hosts: o.hosts, Origins: o.origins, MaxBody: o.maxBody, MaxSessions: o.maxOpen, Drain: drainTime}
 	env.Ending.Allow(drainTime + time.Second) // of which the last is for those who read what they were told
 	address, err := o.resolve()
 	if err != nil {
@@ -103,7 +103,7 @@ func serveHTTP(ctx context.Context, env *environment, o *httpFlags, cfg *config.
 		return err
 	}
 	if tell != nil {
-		opts.Trail = tell
+		opts.Trail, over.Trail = tell, tell
 		opts.Calls.Tell(func(c *calls.Call) { tell(trail.OfCall(c)) })
 	}
 	tokenFile, err := o.letIn(env, cfg.HTTP.JWT, &over)
@@ -116,8 +116,11 @@ func serveHTTP(ctx context.Context, env *environment, o *httpFlags, cfg *config.
 	}
 	over.Addr = ln.Addr()
 	opts.Toolbox.IdleTimeout = idleTimeout
-	var front *proxy.HTTP
-	over.Metrics = metrics.Handler(opts.Version, func() status.Front { return front.Status() }, func() { front.TimeCalls() })
+	front, err := proxy.New(cfg, opts)
+	if err != nil {
+		return cli.Usage(errors.Join(err, ln.Close()))
+	}
+	over.Metrics = metrics.Handler(opts.Version, front.Status, front.TimeCalls)
 	over.Commands, over.CommandsProbe = env.hosts.commands, env.hosts.commands.Probe
 	way := page.ByToken
 	if o.noToken {
@@ -127,12 +130,12 @@ func serveHTTP(ctx context.Context, env *environment, o *httpFlags, cfg *config.
 	over.Page = view.Page
 	env.hosts.workflows.Gateway = strings.TrimSuffix(o.url(ln.Addr()), "/mcp")
 	over.Hooks = env.hosts.workflows.Hooks()
-	front, err = proxy.NewHTTP(cfg, opts, over)
+	web, err := httpfront.New(front, over)
 	if err != nil {
-		return cli.Usage(errors.Join(err, ln.Close()))
+		return cli.Usage(errors.Join(err, ln.Close(), front.Close()))
 	}
 	url := o.url(ln.Addr())
-	view.Begin(front, stateOf(url, front, reload.problem))
+	view.Begin(pageFront{web, front}, stateOf(url, front, reload.problem))
 	defer context.AfterFunc(ctx, view.Page.Close)()
 	o.announce(opts.Logger, url, tokenFile)
 	opts.Logger.Info().Str(logkey.Detail, startedAs(cfg)).Msg("workbench has started")
@@ -149,11 +152,11 @@ func serveHTTP(ctx context.Context, env *environment, o *httpFlags, cfg *config.
 	}
 	defer env.tell(opts.Logger, url, front, nil, reload.problem)()
 	defer reload.follow(together{record, env.hosts, front})()
-	return front.Serve(ctx, ln)
+	return errors.Join(web.Serve(ctx, ln), front.Close())
 }
 
 // letIn says who is let in, and where the token is kept; "" is for everybody.
-func (o *httpFlags) letIn(env *environment, jwt config.JWT, over *proxy.HTTPOptions) (tokenFile string, err error) {
+func (o *httpFlags) letIn(env *environment, jwt config.JWT, over *httpfront.Options) (tokenFile string, err error) {
 	switch {
 	case o.noToken && jwt.Issuer != "":
 		return "", cli.Hint(cli.Usage(errors.New("--no-token lets everybody in, and http.jwt in the configuration those with tokens alone")), "leave out one of them")
@@ -172,7 +175,7 @@ func (o *httpFlags) letIn(env *environment, jwt config.JWT, over *proxy.HTTPOpti
 		known.Kept = tokens.Open(path)
 	}
 	if jwt.Issuer != "" {
-		over.Resource = &proxy.Resource{Address: jwt.Audience, Issuer: jwt.Issuer}
+		over.Resource = &httpfront.Resource{Address: jwt.Audience, Issuer: jwt.Issuer}
 		known.Issuer = tokens.NewIssuer(tokens.IssuerOptions{Name: jwt.Issuer, Audience: jwt.Audience, KeysURL: jwt.JWKSURL, KeysFile: jwt.KeyFile, Algorithms: jwt.Algorithms})
 	}
 	over.Tokens = known

@@ -15,6 +15,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/page"
 	"github.com/mcp-workbench/workbench/internal/trail"
 	"github.com/mcp-workbench/workbench/proxy"
+	"github.com/mcp-workbench/workbench/proxy/httpfront"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
@@ -26,13 +27,19 @@ func newView(env *environment, way string, secure bool) *pageview.View {
 	})
 }
 
+// pageFront is what the page asks: who is let in over HTTP, and what is served.
+type pageFront struct {
+	*httpfront.Front
+	*proxy.Proxy
+}
+
 // pageTrail has it told who came in by the page of a gateway, and who was turned away.
 func pageTrail(r *http.Request, who page.Viewer, status int, why string) {
 	e := trail.Event{Event: trail.Login, User: who.Name, Status: status, Err: why}
 	if e.Outcome = "entered"; status != http.StatusOK {
 		e.Event, e.Outcome = trail.Refused, ""
 	}
-	proxy.TellOf(r, e)
+	httpfront.TellOf(r, e)
 }
 
 // aside runs a command of this program as the user would, and gives what it writes to out. That a command has printed all

@@ -16,6 +16,7 @@ import (
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/page"
 	"github.com/mcp-workbench/workbench/proxy"
+	"github.com/mcp-workbench/workbench/proxy/httpfront"
 )
 
 func uiCommand(env *environment) *cobra.Command {
@@ -75,12 +76,16 @@ func serveUI(ctx context.Context, env *environment, port int, open bool) error {
 		return errors.Join(err, ln.Close())
 	}
 	// The token is told to nobody: of this front the page alone is for use.
-	front, err := proxy.NewHTTP(cfg, opts, proxy.HTTPOptions{Addr: ln.Addr(), Token: rand.Text(), Page: view.Page, Drain: drainTime})
+	front, err := proxy.New(cfg, opts)
 	if err != nil {
 		return errors.Join(err, ln.Close())
 	}
+	web, err := httpfront.New(front, httpfront.Options{Version: opts.Version, Logger: log, Addr: ln.Addr(), Token: rand.Text(), Page: view.Page, Drain: drainTime})
+	if err != nil {
+		return errors.Join(err, ln.Close(), front.Close())
+	}
 	reload := newReloader(log, cfg, from, "")
-	view.Begin(front, stateOf(url, front, reload.problem))
+	view.Begin(pageFront{web, front}, stateOf(url, front, reload.problem))
 	defer context.AfterFunc(ctx, view.Page.Close)()
 	defer env.tell(log, url, front, nil, reload.problem)()
 	record := newRecorder(opts.Calls, cfg, log)
@@ -97,5 +102,5 @@ func serveUI(ctx context.Context, env *environment, port int, open bool) error {
 			}
 		})
 	}
-	return front.Serve(ctx, ln)
+	return errors.Join(web.Serve(ctx, ln), front.Close())
 }

@@ -25,9 +25,12 @@ const (
 
 // Codes of errors: NoResource is the one that the legacy era has for a resource
 // that there is not, for which the modern one says that the params are invalid;
-// UnsupportedVersion refuses a revision.
+// the others refuse a header that does not say what the message does, a request
+// that needs what its client has not declared, and a revision.
 const (
 	NoResource         = -32002
+	HeaderMismatch     = -32020
+	MissingCapability  = -32021
 	UnsupportedVersion = -32022
 )
 

@@ -20,6 +20,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy"
+	"github.com/mcp-workbench/workbench/proxy/httpfront"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
@@ -34,15 +35,20 @@ func sessions(t *testing.T, tab *table) {
 	cfg := &config.Config{OpenTimeout: 10 * time.Second, Toolboxes: []config.Toolbox{{Name: "box", Servers: []config.Server{{
 		Name: "in", Transport: config.TransportBuiltin, Builtin: "test", Timeouts: config.Timeouts{Start: time.Minute, CallIdle: time.Minute, CallTotal: time.Minute},
 	}}}}}
-	front, err := proxy.NewHTTP(cfg, proxy.Options{Version: "test", Toolbox: toolbox.Options{
+	front, err := proxy.New(cfg, proxy.Options{Version: "test", Toolbox: toolbox.Options{
 		Builtins: map[string]toolbox.Builtin{"test": func(principal.Principal, config.Server) (wire.Endpoint, error) { return mcptest.New("tools=echo") }},
-	}}, proxy.HTTPOptions{Addr: ln.Addr(), MaxSessions: lives, Idle: time.Second})
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer front.Close()
+	over, err := httpfront.New(front, httpfront.Options{Addr: ln.Addr(), MaxSessions: lives, Idle: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- front.Serve(ctx, ln) }()
+	go func() { ended <- over.Serve(ctx, ln) }()
 	c := &web{address: "http://" + ln.Addr().String() + "/mcp/box", client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 32}}}
 	defer func() {
 		c.client.CloseIdleConnections()

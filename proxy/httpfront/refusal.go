@@ -1,0 +1,97 @@
+package httpfront
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/mcp-workbench/workbench/internal/trail"
+	"github.com/mcp-workbench/workbench/internal/wire"
+)
+
+// lingerTime is how long a client that is refused may go on sending, and one
+// that is let go at the end may go on reading, so that it sees why.
+const lingerTime = time.Second
+
+// refusal is a request that is answered with an HTTP status, and a body that
+// is a JSON-RPC error.
+type refusal struct {
+	status int
+	header [2]string // name and value of one more header, if any
+	id     []byte    // of the request, if it was read
+	error  wire.Error
+	read   bool // the body of the request was read
+}
+
+// refuseMessage refuses a request for what is wrong with the message in it.
+func refuseMessage(err error) *refusal {
+	var bad *wire.Error
+	if !errors.As(err, &bad) {
+		bad = &wire.Error{Code: wire.CodeInternal, Message: err.Error()}
+	}
+	return &refusal{status: http.StatusBadRequest, id: bad.ID, error: *bad}
+}
+
+// refuse refuses a request for what is wrong with its transport.
+func refuse(status int, message string) *refusal {
+	return &refusal{status: status, error: wire.Error{Code: wire.CodeInvalidRequest, Message: message}}
+}
+
+func refuseMethod(allowed string) *refusal {
+	no := refuse(http.StatusMethodNotAllowed, "the method is not one of "+allowed)
+	no.header = [2]string{"Allow", allowed}
+	return no
+}
+
+// later tells the client after how many seconds it may try again.
+func (no *refusal) later(seconds string) *refusal {
+	no.header = [2]string{"Retry-After", seconds}
+	return no
+}
+
+func refuseClosing() *refusal {
+	return refuse(http.StatusServiceUnavailable, "workbench is shutting down").later("5")
+}
+
+func (no *refusal) write(w http.ResponseWriter, r *http.Request) { no.send(w, r, no.body()) }
+
+// writePlain is write for those who speak no JSON-RPC.
+func (no *refusal) writePlain(w http.ResponseWriter, r *http.Request) {
+	b := strconv.AppendInt([]byte(`{"code":`), int64(no.status), 10)
+	b = wire.AppendQuote(append(b, `,"message":`...), no.error.Message)
+	no.send(w, r, append(b, `,"data":{}}`...))
+}
+
+func (no *refusal) send(w http.ResponseWriter, r *http.Request, body []byte) {
+	if no.status >= http.StatusBadRequest {
+		TellOf(r, trail.Event{Event: trail.Refused, Status: no.status, Err: no.error.Message})
+	}
+	h := w.Header()
+	if no.header[0] != "" {
+		h.Set(no.header[0], no.header[1])
+	}
+	if r.ContentLength != 0 && !no.read {
+		// Without this net/http reads the body first, and without a deadline
+		// it waits for the rest of it afterwards.
+		h.Set("Connection", "close")
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(lingerTime))
+	}
+	h.Set("Content-Type", "application/json")
+	w.WriteHeader(no.status)
+	_, _ = w.Write(body)
+}
+
+// body is the error; the schema of revision 2025-11-25 and later has no null
+// for an id that is not known.
+func (no *refusal) body() []byte {
+	if no.id != nil {
+		return wire.AppendError(nil, no.id, no.error.Code, no.error.Message, no.error.Data)
+	}
+	b := strconv.AppendInt([]byte(`{"jsonrpc":"2.0","error":{"code":`), int64(no.error.Code), 10)
+	b = wire.AppendQuote(append(b, `,"message":`...), no.error.Message)
+	if no.error.Data != nil {
+		b = append(append(b, `,"data":`...), no.error.Data...)
+	}
+	return append(b, "}}"...)
+}

@@ -1,0 +1,300 @@
+package httpfront
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/mcp-workbench/workbench/internal/wire"
+)
+
+// Bounds of a stream.
+const (
+	// maxKept is how many bytes of events are kept for a client of the legacy
+	// era that is not there, or may come back.
+	maxKept = 128 << 10
+	// maxUnread is how far behind a client may be before it is cut off.
+	maxUnread = 8 << 20
+	// writeTime is how long a client may take nothing of what is written.
+	writeTime = 30 * time.Second
+)
+
+// stream is a sequence of messages on their way to a client, as server-sent
+// events: those that belong to one request, or, in the legacy era, those that
+// belong to none. One goroutine at a time reads it. A client of the legacy era
+// may come back for what it missed; its events have ids.
+type stream struct {
+	number   uint64 // part of the ids of events, unique in the session
+	ids      bool   // events have ids and are kept for a while
+	prime    bool   // begin with an event that has an id and nothing else
+	standing bool   // belongs to no request, and never ends before the session
+
+	mu      sync.Mutex
+	events  []event
+	size    int // bytes in events
+	last    uint64
+	over    bool
+	dropped int
+	reader  *reader
+}
+
+type event struct {
+	seq uint64
+	msg []byte
+}
+
+// reader is one connection of the client to a stream.
+type reader struct {
+	wake chan struct{} // has room for one
+	at   uint64        // the last event that it was given
+}
+
+func newReader() *reader { return &reader{wake: make(chan struct{}, 1)} }
+
+func (r *reader) signal() {
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+// add appends a message, which is copied.
+func (st *stream) add(msg []byte) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.over {
+		return
+	}
+	if st.standing && isListChanged(msg) && st.awaitsLocked(msg) {
+		return // the client has not heard of the last change
+	}
+	st.appendLocked(oneLine(msg))
+}
+
+// behind reports whether so much is unread that the reader may be cut off for
+// what is still to come. For one that is not there little is kept anyway.
+func (st *stream) behind() bool {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st.reader != nil && st.size > maxUnread/2
+}
+
+// end appends the last message, if there is one, and ends the stream.
+func (st *stream) end(msg []byte) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.over {
+		return
+	}
+	st.over = true
+	if msg != nil {
+		st.appendLocked(oneLine(msg))
+	} else if st.reader != nil {
+		st.reader.signal()
+	}
+}
+
+// oneLine copies a message without the line breaks that it may have between
+// its tokens, which would end the event.
+func oneLine(msg []byte) []byte {
+	if bytes.ContainsAny(msg, "\r\n") {
+		return wire.Compact(nil, msg)
+	}
+	return bytes.Clone(msg)
+}
+
+func (st *stream) appendLocked(msg []byte) {
+	st.last++
+	st.events = append(st.events, event{st.last, msg})
+	st.size += len(msg)
+	if st.reader != nil {
+		if st.size-len(msg) > maxUnread && st.events[0].seq > st.reader.at {
+			old := st.reader
+			st.reader = nil // it is too slow
+			old.signal()
+		} else {
+			st.reader.signal()
+		}
+	}
+	st.trimLocked()
+}
+
+// trimLocked drops the oldest events beyond what is kept, but none that its
+// reader is still to be given, and never the newest. News of changed lists that
+// nobody has heard are moved to the end instead.
+func (st *stream) trimLocked() {
+	for len(st.events) > 1 && st.size > maxKept {
+		first := st.events[0]
+		unread := st.reader == nil || first.seq > st.reader.at
+		if st.reader != nil && unread {
+			return
+		}
+		st.events = st.events[1:]
+		st.size -= len(first.msg)
+		switch {
+		case st.standing && unread && isListChanged(first.msg):
+			st.last++
+			st.events = append(st.events, event{st.last, first.msg})
+			st.size += len(first.msg)
+		case unread:
+			st.dropped++
+		}
+	}
+}
+
+func (st *stream) awaitsLocked(msg []byte) bool {
+	for _, e := range st.events {
+		if (st.reader == nil || e.seq > st.reader.at) && bytes.Equal(e.msg, msg) {
+			return true
+		}
+	}
+	return false
+}
+
+func isListChanged(msg []byte) bool {
+	return len(msg) < 100 && bytes.Contains(msg, []byte(`/list_changed"`))
+}
+
+// attach makes rd the one reader of the stream, from the event after the given
+// one on. A connection that read it before is let go: it is most likely dead.
+func (st *stream) attach(rd *reader, after uint64) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	rd.at = after
+	if st.reader != nil {
+		st.reader.signal()
+	}
+	st.reader = rd
+	rd.signal()
+}
+
+// detach lets go of rd, if it is still the reader.
+func (st *stream) detach(rd *reader) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.reader == rd {
+		st.reader = nil
+		st.trimLocked()
+	}
+}
+
+// take gives rd what it was not given yet; over says that this is all there
+// will be, and mine that rd is still the reader.
+func (st *stream) take(rd *reader) (events []event, over, mine bool) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.reader != rd {
+		return nil, false, false
+	}
+	i := len(st.events)
+	for i > 0 && st.events[i-1].seq > rd.at {
+		i--
+	}
+	events = st.events[i:len(st.events):len(st.events)]
+	rd.at = st.last
+	if !st.ids {
+		st.events, st.size = nil, 0
+	} else {
+		st.trimLocked()
+	}
+	return events, st.over, true
+}
+
+// missed returns how many messages were dropped because nobody read them.
+func (st *stream) missed() int {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st.dropped
+}
+
+// serve writes what comes to rd until the stream is over, and reports whether
+// it was written to its end; it was not if the client left, another connection
+// took its place, or stays, which is asked at each sign of life, said no.
+func (st *stream) serve(ctx context.Context, w http.ResponseWriter, rd *reader, keepAlive time.Duration, stays func() bool) bool {
+	out := &sse{control: http.NewResponseController(w), w: w}
+	defer st.detach(rd)
+	head := w.Header()
+	head.Set("Content-Type", "text/event-stream")
+	head.Set("Cache-Control", "no-cache, no-transform")
+	head.Set("X-Accel-Buffering", "no") // specification 2026-07-28, receiving messages
+	w.WriteHeader(http.StatusOK)
+	quiet := time.NewTicker(keepAlive)
+	defer quiet.Stop()
+	if st.prime && rd.at == 0 {
+		out.event(st.number, 0, nil)
+	}
+	for {
+		events, over, mine := st.take(rd)
+		if !mine {
+			return false
+		}
+		for _, e := range events {
+			if st.ids {
+				out.event(st.number, e.seq, e.msg)
+			} else {
+				out.plain(e.msg)
+			}
+		}
+		if out.send() != nil {
+			return false
+		}
+		if over {
+			return true
+		}
+		select {
+		case <-rd.wake:
+		case <-quiet.C:
+			if !stays() {
+				return false
+			}
+			out.text = append(out.text, ": \n\n"...)
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// sse writes server-sent events to one client.
+type sse struct {
+	control *http.ResponseController
+	w       http.ResponseWriter
+	text    []byte // not written yet
+}
+
+// event adds an event with an id, by which the client may come back.
+func (s *sse) event(stream, seq uint64, msg []byte) {
+	s.text = strconv.AppendUint(append(s.text, "id: "...), stream, 10)
+	s.text = strconv.AppendUint(append(s.text, '-'), seq, 10)
+	s.text = append(s.text, '\n')
+	s.plain(msg)
+}
+
+func (s *sse) plain(msg []byte) {
+	s.text = append(s.text, "event: message\ndata: "...)
+	s.text = append(append(s.text, msg...), "\n\n"...)
+}
+
+// maxWrite is how many bytes are written before the client is given new time.
+const maxWrite = 256 << 10
+
+// send writes and flushes what was added. The first call flushes the header.
+func (s *sse) send() error {
+	for text := s.text; len(text) > 0; {
+		part := text[:min(len(text), maxWrite)]
+		text = text[len(part):]
+		_ = s.control.SetWriteDeadline(time.Now().Add(writeTime)) // a connection of a test has none
+		if _, err := s.w.Write(part); err != nil {
+			return err
+		}
+	}
+	s.text = s.text[:0]
+	if cap(s.text) > maxWrite {
+		s.text = nil
+	}
+	err := s.control.Flush()
+	_ = s.control.SetWriteDeadline(time.Time{})
+	return err
+}

@@ -29,25 +29,25 @@ func approveChoices() []string {
 	return []string{string(ApproveNever), string(ApproveWrites), string(ApproveAlways)}
 }
 
-// approve reads when a person is asked: one word for all tools, or one by names and globs, of which the first that fits counts.
-func (c *checker) approve(o *object) Approve {
+// readApprove reads when a person is asked: one word for all tools, or one by names and globs, of which the first that fits counts.
+func readApprove(o *object) Approve {
 	n, at, ok := o.take("approve")
 	switch {
 	case !ok:
 		return nil
 	case n.kind == kindString:
-		return c.approveRule(nil, "*", n, at)
+		return o.c.approveRule(nil, "*", n, at)
 	case n.kind != kindObject:
-		c.fault(n.at, at, "want "+oneOf(approveChoices())+", or an object of these by names of tools, got "+n.got(false), "")
+		o.c.fault(n.at, at, "want "+oneOf(approveChoices())+", or an object of these by names of tools, got "+n.got(false), "")
 		return nil
 	}
 	var rules Approve
-	members, _ := c.members(n, at, func(string) bool { return false })
+	members, _ := o.c.members(n, at, func(string) bool { return false })
 	for _, m := range members {
 		if _, err := path.Match(m.key, ""); err != nil || m.key == "" || strings.HasPrefix(m.key, "!") {
-			c.fault(m.at, join(at, m.key), "want the name of a tool or a glob of *, ? and [a-z], got "+quote(m.key), "the first that fits counts")
+			o.c.fault(m.at, join(at, m.key), "want the name of a tool or a glob of *, ? and [a-z], got "+quote(m.key), "the first that fits counts")
 		}
-		rules = c.approveRule(rules, m.key, m.value, join(at, m.key))
+		rules = o.c.approveRule(rules, m.key, m.value, join(at, m.key))
 	}
 	return rules
 }

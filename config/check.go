@@ -8,66 +8,18 @@ import (
 	"unicode"
 
 	"github.com/mcp-workbench/workbench/internal/foreign"
-	"github.com/mcp-workbench/workbench/internal/lock"
 )
 
-// checker turns the nodes of one file into a Config and collects what is wrong with them.
+// checker turns the nodes of one file into a Config.
 type checker struct {
-	file   string
+	report
 	folder string // absolute; relative paths start from it
 	lookup func(string) (string, bool)
-	faults []Fault
-	// lenient has all that is wrong with a server, or the models, be their problem, and not what is wrong with variables alone.
-	lenient bool
-	partly  bool // it had something to be lenient with
-
-	// problems collects what is wrong with the variables of the server, or the models, being read. It is nil elsewhere, where
-	// such things are faults.
-	problems *[]Fault
 
 	workedOn []value // what names a toolbox whose tools are to be commands
 
 	sources map[string]SecretSource // where secrets come from
 	unread  string                  // what is to be said of files of variables that could not be read
-}
-
-func (c *checker) fault(at position, path, message, hint string) {
-	to := &c.faults
-	if c.lenient && c.problems != nil {
-		to, c.partly = c.problems, true
-	}
-	*to = append(*to, Fault{File: c.file, Line: at.line, Column: at.column, Path: path, Message: message, Hint: hint})
-}
-
-// problem reports what the surroundings are to blame for, not the file.
-func (c *checker) problem(at position, path, message, hint string) {
-	if c.problems == nil {
-		c.fault(at, path, message, hint)
-		return
-	}
-	*c.problems = append(*c.problems, Fault{File: c.file, Line: at.line, Column: at.column, Path: path, Message: message, Hint: hint})
-}
-
-// tolerate has what is wrong with variables become the problem of one part of the file, from now until the function that it
-// returns is called.
-func (c *checker) tolerate(problem *error) (end func()) {
-	var faults []Fault
-	c.problems = &faults
-	return func() {
-		c.problems = nil
-		if len(faults) > 0 {
-			*problem = newError(faults)
-		}
-	}
-}
-
-// reject reports a string that does not fit. If variables made it, the file may be right, and their values are not told.
-func (c *checker) reject(v value, want, hint string) {
-	if v.varied {
-		c.problem(v.node.at, v.path, want+", got something else from its variables", "")
-		return
-	}
-	c.fault(v.node.at, v.path, want+", got "+v.node.got(v.secret), hint)
 }
 
 // text reads a string and puts its variables in. The result is false if it cannot be used, which is reported.
@@ -139,19 +91,13 @@ func (c *checker) config(root *node) *Config {
 	for key := range o.members {
 		cfg.given[key] = true
 	}
-	cfg.EnvFile = c.envFiles(o)
+	cfg.EnvFile = readEnvFiles(o)
 	c.borrow(cfg.EnvFile)
 	if n, path, ok := o.take("secrets"); ok {
 		cfg.Secrets = c.secrets(n, path)
 		c.sources = cfg.Secrets
 	}
-	if v, ok := o.choice("toolMode", string(ToolModeAuto), string(ToolModeDynamic), string(ToolModeProxy), string(ToolModeSearch)); ok {
-		cfg.ToolMode = ToolMode(v.text)
-	}
-	o.duration("openTimeout", &cfg.OpenTimeout)
-	o.count("openBudget", &cfg.OpenBudget)
-	o.flag("codeMode", &cfg.CodeMode)
-	o.count("maxMessage", &cfg.MaxMessage)
+	o.fill(cfg, "toolMode", "openTimeout", "openBudget", "codeMode", "maxMessage")
 	if n, path, ok := o.take("store"); ok {
 		c.store(n, path, &cfg.Store)
 	}
@@ -167,8 +113,8 @@ func (c *checker) config(root *node) *Config {
 		}
 		c.workable(cfg)
 	}
-	cfg.Record = c.record(o)
-	c.pins(o, cfg)
+	cfg.Record = readRecord(o)
+	readPins(o, cfg)
 	o.done(func(key string) string {
 		switch key {
 		case "mcpServers", "servers", "mcp": // of Claude and Cursor, VS Code, opencode
@@ -195,8 +141,7 @@ func (c *checker) store(n *node, path string, s *Store) {
 			c.reject(v, "want a connection string", "such as postgres://workbench:${PGPASSWORD}@db.example.com/workbench")
 		}
 	}
-	o.duration("keepFor", &s.KeepFor)
-	o.duration("expireRuns", &s.ExpireRuns)
+	o.fill(s, "keepFor", "expireRuns")
 	if o.has("path") && o.has("dsn") {
 		c.fault(o.at, o.path, "want only one of path and dsn, got both", "")
 	}
@@ -255,13 +200,7 @@ func (c *checker) toolbox(n *node, name, path string) Toolbox {
 	if v, ok := o.text("description", false); ok {
 		t.Description = foreign.NewLines(v.text)
 	}
-	o.flag("open", &t.Open)
-	if v, ok := o.choice("prefix", string(PrefixToolbox), string(PrefixNone)); ok {
-		t.Prefix = Prefix(v.text)
-	}
-	if v, ok := o.choice("pins", string(lock.Off), string(lock.Warn), string(lock.Hold)); ok {
-		t.Pins = lock.Mode(v.text)
-	}
+	o.fill(&t, "open", "prefix", "pins")
 	servers, serversPath, ok := o.take("mcpServers")
 	if ok {
 		for _, m := range c.named(servers, serversPath, "server") {

@@ -19,10 +19,10 @@ type Config struct {
 	Doubt        string        // why its file is not quite to be trusted; "" if nothing is known against it
 	ToolMode     ToolMode      `key:"toolMode" enum:"auto,dynamic,proxy,search"`
 	OpenTimeout  time.Duration `key:"openTimeout"`
-	OpenBudget   int           `key:"openBudget"` // how much the answer of an open tells unasked, in tokens of four bytes
-	CodeMode     bool          `key:"codeMode"`   // scripts that call tools may be run
-	MaxMessage   int           `key:"maxMessage"` // the longest message taken from a client or server, in bytes
-	EnvFile      EnvFiles      `key:"envFile"`    // of variables that the strings of this file may name, where the environment has none of the name
+	OpenBudget   int           `key:"openBudget" least:"1" most:"1048576" of:"tokens"`       // how much the answer of an open tells unasked, in tokens of four bytes
+	CodeMode     bool          `key:"codeMode"`                                              // scripts that call tools may be run
+	MaxMessage   int           `key:"maxMessage" least:"65536" most:"1073741824" of:"bytes"` // the longest message taken from a client or server, in bytes
+	EnvFile      EnvFiles      `key:"envFile"`                                               // of variables that the strings of this file may name, where the environment has none of the name
 	Store        Store         `key:"store"`
 	Models       Models        `key:"models"`
 	HTTP         HTTP          `key:"http"`
@@ -41,9 +41,9 @@ type Store struct {
 	Path string `key:"path"` // of a SQLite file, absolute
 	DSN  string `key:"dsn"`  // of a PostgreSQL database; a secret
 	// KeepFor is how long a conversation is kept after its last turn; 0: for good.
-	KeepFor time.Duration `key:"keepFor"`
+	KeepFor time.Duration `key:"keepFor" least:"24h" most:"87840h"`
 	// ExpireRuns is after how long in which nothing happens in a run it has expired; 0: never.
-	ExpireRuns time.Duration `key:"expireRuns"`
+	ExpireRuns time.Duration `key:"expireRuns" least:"24h" most:"87840h"`
 }
 
 // Models says which language models the built-in servers may ask, over an endpoint of chat completions as OpenAI defines them,
@@ -60,8 +60,8 @@ type Models struct {
 	// Embeddings is the model that ranks tools by what they mean; "" means that none does.
 	Embeddings string `key:"embeddings"`
 
-	ReplyTimeout time.Duration `key:"replyTimeout"` // how long one reply may take
-	MaxTokens    int           `key:"maxTokens"`    // how long one reply may be
+	ReplyTimeout time.Duration `key:"replyTimeout"`                                   // how long one reply may take
+	MaxTokens    int           `key:"maxTokens" least:"1" most:"1048576" of:"tokens"` // how long one reply may be
 
 	// Problem, when not nil, says why the models cannot be asked, as the Problem of a [Server] does.
 	Problem error
@@ -106,25 +106,25 @@ type Server struct {
 	Workflows  []string `key:"workflows"`                        // directories of workflow files, for the built-in workflow server
 	Conditions string   `key:"conditions" enum:"strict,lenient"` // "strict" or "lenient", for the built-in workflow server
 
-	ToolFilters []string `key:"toolFilters"` // names and globs of path.Match, "!" in front of those to leave out; nil: every tool
-	Tools       []Tool   `key:"tools"`       // how single tools are offered, in the order of the file
-	ReadOnly    bool     `key:"readOnly"`    // tools that do not say that they only read are left out
-	Approve     Approve  `key:"approve"`     // before which calls a person is asked
+	ToolFilters []string `key:"toolFilters" live:"yes"` // names and globs of path.Match, "!" in front of those to leave out; nil: every tool
+	Tools       []Tool   `key:"tools" live:"yes"`       // how single tools are offered, in the order of the file
+	ReadOnly    bool     `key:"readOnly" live:"yes"`    // tools that do not say that they only read are left out
+	Approve     Approve  `key:"approve" live:"yes"`     // before which calls a person is asked
 	Disabled    bool     `key:"disabled"`
 	Shared      bool     `key:"shared"` // one for all clients of a gateway, instead of one for each
-	Timeouts    Timeouts `key:"timeouts"`
+	Timeouts    Timeouts `key:"timeouts" live:"yes"`
 
 	// IdleTimeout is after how long without use the server is stopped, until it is wanted again. 0 leaves that to what it is
 	// served over; NeverIdle has it run on.
-	IdleTimeout time.Duration `key:"idleTimeout"`
-	MaxInFlight int           `key:"maxInFlight"` // how many requests it is given at a time, while more wait; 0 means DefaultMaxInFlight
+	IdleTimeout time.Duration `key:"idleTimeout" live:"yes"`
+	MaxInFlight int           `key:"maxInFlight" least:"1" most:"10000" of:"requests" live:"yes"` // how many requests it is given at a time, while more wait; 0 means DefaultMaxInFlight
 
 	// Pins are what the lock file beside the configuration has of the server.
 	Pins lock.Pins
 	// Written says as JSON how the file says that the server is started or reached, with its variables as such and without
 	// the values of env and headers: what may be kept beside the file.
 	Written      json.RawMessage
-	LargeResults LargeResults `key:"largeResults"` // what becomes of those that are too large for a model's window
+	LargeResults LargeResults `key:"largeResults" live:"yes"` // what becomes of those that are too large for a model's window
 
 	// Problem, when not nil, says why this one server cannot be used: a variable of its strings is not set, or holds what
 	// does not fit. It is an *Error that says where, never a value. What hangs on that variable is not to be used.
@@ -150,9 +150,9 @@ type Timeouts struct {
 
 // LargeResults says what becomes of the results of tools that are large. The zero value passes them on.
 type LargeResults struct {
-	Over   int    `key:"over"`                          // how many tokens of four bytes a result may have that is not large; 0 means DefaultLargeResult
-	Do     string `key:"do" enum:"pass,preview"`        // LargePass or LargePreview
-	Images string `key:"images" enum:"pass,scale,link"` // what becomes of images then
+	Over   int    `key:"over" least:"2000" most:"268435456" of:"tokens"` // how many tokens of four bytes a result may have that is not large; 0 means DefaultLargeResult
+	Do     string `key:"do" enum:"pass,preview"`                         // LargePass or LargePreview
+	Images string `key:"images" enum:"pass,scale,link"`                  // what becomes of images then
 }
 
 // What becomes of large results. The empty string means LargePass.

@@ -92,7 +92,7 @@ func diffToolbox(old, now *Toolbox) *ToolboxChange {
 		case !ok:
 		case !before.StartsLike(s) || before.Shared != s.Shared:
 			d.Restarted = append(d.Restarted, s.Name)
-		case !before.Pins.Same(s.Pins) || fmt.Sprint(before.Problem) != fmt.Sprint(s.Problem) || !reflect.DeepEqual(before.adjustable(), s.adjustable()):
+		case !before.Pins.Same(s.Pins) || fmt.Sprint(before.Problem) != fmt.Sprint(s.Problem) || adjusted(before, s):
 			d.Adjusted = append(d.Adjusted, s.Name)
 		}
 	}
@@ -111,14 +111,12 @@ func (t *Toolbox) Server(name string) (*Server, bool) {
 	return &t.Servers[i], true
 }
 
-// StartedAs is what decides how the server is started and reached: all of it but ToolFilters, Tools, ReadOnly,
-// Approve, Pins, LargeResults and the bounds, which hold for a server that runs, and Shared, which says whose the server is.
+// StartedAs is what decides how the server is started and reached: all of it but what holds for a server that runs, which its
+// rows say, and Shared, which says whose the server is.
 func (s *Server) StartedAs() Server {
-	start := *s
+	_, start := s.split()
 	start.AnyHTTP = false // one that was reached is reached in the same way
-	start.ToolFilters, start.Tools, start.Timeouts, start.IdleTimeout, start.MaxInFlight, start.Shared = nil, nil, Timeouts{}, 0, 0, false
-	start.ReadOnly, start.Approve, start.LargeResults = false, nil, LargeResults{}
-	start.Pins, start.Written = lock.Pins{}, nil
+	start.Shared, start.Pins, start.Written = false, lock.Pins{}, nil
 	return start
 }
 
@@ -133,9 +131,11 @@ func (s *Server) StartsLike(other *Server) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// adjustable is what StartsLike leaves out of a server's own settings.
-func (s *Server) adjustable() Server {
-	return Server{ToolFilters: s.ToolFilters, Tools: s.Tools, ReadOnly: s.ReadOnly, Approve: s.Approve, Timeouts: s.Timeouts, IdleTimeout: s.IdleTimeout, MaxInFlight: s.MaxInFlight, LargeResults: s.LargeResults}
+// adjusted reports whether what holds for a server that runs differs.
+func adjusted(old, now *Server) bool {
+	a, _ := old.split()
+	b, _ := now.split()
+	return !reflect.DeepEqual(a, b)
 }
 
 // settings returns the keys of plain settings that differ between two values of one type, in the order of their fields.

@@ -9,8 +9,8 @@ import (
 // EnvFiles are files of variables, absolute paths; of two that set one variable the later prevails.
 type EnvFiles []string
 
-// envFiles reads one path, or several.
-func (c *checker) envFiles(o *object) EnvFiles {
+// readEnvFiles reads one path, or several.
+func readEnvFiles(o *object) EnvFiles {
 	n, path, ok := o.take("envFile")
 	if !ok {
 		return nil
@@ -18,15 +18,15 @@ func (c *checker) envFiles(o *object) EnvFiles {
 	var files EnvFiles
 	switch n.kind {
 	case kindString:
-		if v, ok := c.text(n, path, false); ok {
-			files = EnvFiles{c.place(v)}
+		if v, ok := o.c.text(n, path, false); ok {
+			files = EnvFiles{o.c.place(v)}
 		}
 	case kindArray:
-		for _, v := range c.list(n, path, false) {
-			files = append(files, c.place(v))
+		for _, v := range o.c.list(n, path, false) {
+			files = append(files, o.c.place(v))
 		}
 	default:
-		c.fault(n.at, path, "want a path or an array of paths, got "+n.got(false), "")
+		o.c.fault(n.at, path, "want a path or an array of paths, got "+n.got(false), "")
 	}
 	return files
 }

@@ -5,22 +5,22 @@ import (
 	"strings"
 )
 
-// toolFilters reads the filters of a server. An empty list is refused: it may be meant as everything or as nothing.
-func (c *checker) toolFilters(o *object) []string {
+// readToolFilters reads the filters of a server. An empty list is refused: it may be meant as everything or as nothing.
+func readToolFilters(o *object) []string {
 	n, at, ok := o.take("toolFilters")
 	if !ok {
 		return nil
 	}
-	filters := c.list(n, at, false)
+	filters := o.c.list(n, at, false)
 	if n.kind == kindArray && len(n.items) == 0 {
-		c.fault(n.at, at, "want at least one filter, got none", `write ["*"] for every tool, or "disabled": true for none`)
+		o.c.fault(n.at, at, "want at least one filter, got none", `write ["*"] for every tool, or "disabled": true for none`)
 	}
 	for _, v := range filters {
 		pattern := strings.TrimPrefix(v.text, "!")
 		if _, err := path.Match(pattern, ""); err != nil {
-			c.reject(v, "want a glob of *, ? and [a-z]", `a \ takes the meaning from the next character`)
+			o.c.reject(v, "want a glob of *, ? and [a-z]", `a \ takes the meaning from the next character`)
 		} else if pattern == "" {
-			c.reject(v, "want the name of a tool or a glob", "")
+			o.c.reject(v, "want the name of a tool or a glob", "")
 		}
 	}
 	return texts(filters)

@@ -89,7 +89,6 @@ func (c *checker) jwt(n *node, path string, j *JWT) {
 	o.done(func(string) string { return "" })
 }
 
-// wrongKeys says what the address of keys should be like, or "" if it is: who can change them on the way is whoever they like.
 // urlHint is what to do about an address that is none.
 func urlHint(text string) string {
 	if text != "" && !strings.Contains(text, "://") {
@@ -98,6 +97,8 @@ func urlHint(text string) string {
 	return ""
 }
 
+// wrongKeys says what the address of keys should be like, or "" if it is: whoever can change the keys on the way could
+// be whoever they like.
 func wrongKeys(text string) string {
 	u, err := url.Parse(text)
 	switch {

@@ -49,8 +49,7 @@ func (c *checker) models(n *node, path string, m *Models) {
 			without = append(without, role.key)
 		}
 	}
-	o.duration("replyTimeout", &m.ReplyTimeout)
-	o.count("maxTokens", &m.MaxTokens)
+	o.fill(m, "replyTimeout", "maxTokens")
 	o.done(foreignModelsKey)
 	if !o.has("baseUrl") {
 		c.fault(o.at, path, "want a baseUrl in models, got none", "such as https://api.openai.com/v1, or http://127.0.0.1:11434/v1 for Ollama")

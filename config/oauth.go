@@ -67,7 +67,7 @@ func (c *checker) oauth(n *node, path string) OAuth {
 	if !ok {
 		return a
 	}
-	a.ClientID, a.ClientSecret, a.Issuer = c.client(o)
+	a.ClientID, a.ClientSecret, a.Issuer = readClient(o)
 	if v, ok := o.text("privateKey", true); ok {
 		a.PrivateKey = v.text
 		if v.text == "" {
@@ -89,44 +89,42 @@ func (c *checker) oauth(n *node, path string) OAuth {
 			c.reject(v, "want a scope without spaces", "write each scope as a string of its own")
 		}
 	}
-	if v, ok := o.choice("grant", string(GrantCode), string(GrantCredentials), string(GrantAssertion)); ok {
-		a.Grant = Grant(v.text)
-	}
+	o.fill(&a, "grant")
 	a.Assertion = c.tokenSource(o, "assertion")
 	if n, path, ok := o.take("identityProvider"); ok {
 		a.IdentityProvider = c.identityProvider(n, path)
 	}
-	o.flag("dpop", &a.DPoP)
-	c.fits(o, path, a.Grant)
+	o.fill(&a, "dpop")
+	checkTogether(o, path, a.Grant)
 	o.done(func(string) string { return "" })
 	return a
 }
 
-// client reads what a client is known by, and where.
-func (c *checker) client(o *object) (id, secret, issuer string) {
+// readClient reads what a client is known by, and where.
+func readClient(o *object) (id, secret, issuer string) {
 	if v, ok := o.text("clientId", false); ok {
 		id = v.text
 		if v.text == "" {
-			c.reject(v, "want the id of a client", "leave it out and the client registers itself")
+			o.c.reject(v, "want the id of a client", "leave it out and the client registers itself")
 		}
 	}
 	if v, ok := o.text("clientSecret", true); ok {
 		secret = v.text
 		if v.text == "" {
-			c.reject(v, "want a secret", "leave it out if the client has none")
+			o.c.reject(v, "want a secret", "leave it out if the client has none")
 		}
 	}
 	if v, ok := o.text("issuer", false); ok {
 		issuer = v.text
 		if !isURL(v.text) {
-			c.reject(v, "want a URL that begins with http:// or https:// and a host", "")
+			o.c.reject(v, "want a URL that begins with http:// or https:// and a host", "")
 		}
 	}
 	return id, secret, issuer
 }
 
-// fits reports keys of oauth that do not go together.
-func (c *checker) fits(o *object, path string, grant Grant) {
+// checkTogether reports keys of oauth that do not go together.
+func checkTogether(o *object, path string, grant Grant) {
 	var shown []string // what the client shows who it is by
 	for _, key := range []string{"clientSecret", "privateKey", "privateKeyFile"} {
 		if o.has(key) {
@@ -136,21 +134,21 @@ func (c *checker) fits(o *object, path string, grant Grant) {
 	keyed := o.has("privateKey") || o.has("privateKeyFile")
 	switch {
 	case len(shown) > 1:
-		c.fault(o.at, path, "want one of clientSecret, privateKey and privateKeyFile, got "+strings.Join(shown, " and "), "")
+		o.c.fault(o.at, path, "want one of clientSecret, privateKey and privateKeyFile, got "+strings.Join(shown, " and "), "")
 	case len(shown) == 1 && !o.has("clientId"):
-		c.fault(o.at, path, "want clientId beside "+shown[0]+", got none", "")
+		o.c.fault(o.at, path, "want clientId beside "+shown[0]+", got none", "")
 	case o.has("keyId") && !keyed:
-		c.fault(o.at, path, "want privateKey or privateKeyFile beside keyId, got none", "")
+		o.c.fault(o.at, path, "want privateKey or privateKeyFile beside keyId, got none", "")
 	case grant == GrantCredentials && !(o.has("clientId") && (len(shown) == 1 || o.has("assertion"))):
-		c.fault(o.at, path, "want clientId and clientSecret, a private key or assertion with the grant client_credentials", "")
+		o.c.fault(o.at, path, "want clientId and clientSecret, a private key or assertion with the grant client_credentials", "")
 	case grant == GrantCredentials && len(shown) == 1 && o.has("assertion"):
-		c.fault(o.at, path, "want "+shown[0]+" or assertion with the grant client_credentials, got both", "")
+		o.c.fault(o.at, path, "want "+shown[0]+" or assertion with the grant client_credentials, got both", "")
 	case grant == GrantAssertion && o.has("assertion") == o.has("identityProvider"):
-		c.fault(o.at, path, "want one of assertion and identityProvider with the grant jwt_bearer", "")
+		o.c.fault(o.at, path, "want one of assertion and identityProvider with the grant jwt_bearer", "")
 	case !grant.NeedsNobody() && o.has("assertion"):
-		c.fault(o.at, path, "want the grant jwt_bearer or client_credentials beside assertion", "")
+		o.c.fault(o.at, path, "want the grant jwt_bearer or client_credentials beside assertion", "")
 	case grant != GrantAssertion && o.has("identityProvider"):
-		c.fault(o.at, path, "want the grant jwt_bearer beside identityProvider", "")
+		o.c.fault(o.at, path, "want the grant jwt_bearer beside identityProvider", "")
 	}
 }
 
@@ -160,7 +158,7 @@ func (c *checker) identityProvider(n *node, path string) IdentityProvider {
 	if !ok {
 		return p
 	}
-	p.ClientID, p.ClientSecret, p.Issuer = c.client(o)
+	p.ClientID, p.ClientSecret, p.Issuer = readClient(o)
 	p.IDToken = c.tokenSource(o, "idToken")
 	for _, key := range []string{"issuer", "clientId", "idToken"} {
 		if !o.has(key) {

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -146,25 +147,10 @@ func (o *object) flag(key string, b *bool) {
 	}
 }
 
-// bounds are those of a key whose value is a whole number of something.
-func bounds(key string) (least, most int, of string) {
-	switch key {
-	case "maxInFlight":
-		return 1, 10000, "requests"
-	case "over":
-		return 2000, 1 << 28, "tokens"
-	case "maxSize":
-		return 1 << 20, 2_000_000_000, "bytes"
-	case "maxTokens", "openBudget":
-		return 1, 1 << 20, "tokens"
-	}
-	return 64 << 10, 1 << 30, "bytes"
-}
-
 // count reads a whole number into count.
-func (o *object) count(key string, count *int) {
-	least, most, of := bounds(key)
-	n, path, ok := o.take(key)
+func (o *object) count(field reflect.StructField, count *int) {
+	least, most, of := bounds(field)
+	n, path, ok := o.take(field.Tag.Get("key"))
 	switch {
 	case !ok:
 	case n.kind == kindNumber && n.number >= float64(least) && n.number <= float64(most) && n.number == math.Trunc(n.number):
@@ -174,27 +160,15 @@ func (o *object) count(key string, count *int) {
 	}
 }
 
-// span is the shortest and the longest duration that a key takes.
-func span(key string) (least, most time.Duration) {
-	const day = 24 * time.Hour
-	switch key {
-	case "keepFor", "expireRuns":
-		return day, 10 * 366 * day
-	case "maxAge":
-		return time.Millisecond, 366 * day
-	}
-	return time.Millisecond, day
-}
-
 // duration reads a duration into d: a string such as "30s" or a number of seconds.
-func (o *object) duration(key string, d *time.Duration) {
-	least, most := span(key)
+func (o *object) duration(field reflect.StructField, d *time.Duration) {
+	least, most := span(field)
 	want, example := fmt.Sprintf("want a duration from %v to %.0fh", least, most.Hours()), "30s"
 	if least > time.Hour {
 		want, example = fmt.Sprintf("want a duration from %.0fh to %.0fh", least.Hours(), most.Hours()), "720h"
 	}
 	want += fmt.Sprintf(" such as %q, or a number of seconds", example)
-	n, path, ok := o.take(key)
+	n, path, ok := o.take(field.Tag.Get("key"))
 	switch {
 	case !ok:
 	case n.kind == kindNumber:

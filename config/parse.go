@@ -81,7 +81,7 @@ func parse(name string, data []byte, lookup func(string) (string, bool), lenient
 	if err != nil {
 		return nil, err
 	}
-	c := checker{file: name, folder: filepath.Dir(path), lookup: lookup, lenient: lenient}
+	c := checker{report: report{file: name, lenient: lenient}, folder: filepath.Dir(path), lookup: lookup}
 	cfg := c.config(root)
 	cfg.Path, cfg.Partly = name, c.partly
 	switch {

@@ -30,8 +30,8 @@ type Network struct {
 	To  []string // "host:port"; a host is * for all
 }
 
-// sandbox reads a preset, or an object.
-func (c *checker) sandbox(o *object) (s Sandbox) {
+// readSandbox reads a preset, or an object.
+func readSandbox(o *object) (s Sandbox) {
 	n, path, ok := o.take("sandbox")
 	if !ok {
 		return s
@@ -45,24 +45,22 @@ func (c *checker) sandbox(o *object) (s Sandbox) {
 		return s
 	}
 	if n.kind != kindObject {
-		c.fault(n.at, path, `want "workspace", "strict" or an object, got `+n.got(false), "")
+		o.c.fault(n.at, path, `want "workspace", "strict" or an object, got `+n.got(false), "")
 		return s
 	}
-	in, ok := c.object(n, path)
+	in, ok := o.c.object(n, path)
 	if !ok {
 		return s
 	}
 	s.Preset = SandboxStrict
-	if v, ok := in.choice("preset", presets...); ok {
-		s.Preset = SandboxPreset(v.text)
-	}
-	s.Read = c.places(in, "read")
-	s.Write = c.places(in, "write")
+	in.fill(&s, "preset")
+	s.Read = readPlaces(in, "read")
+	s.Write = readPlaces(in, "write")
 	s.Network.All = s.Preset == SandboxWorkspace
 	if n, path, ok := in.take("network"); ok {
-		s.Network = c.network(n, path)
+		s.Network = o.c.network(n, path)
 	}
-	in.flag("bestEffort", &s.BestEffort)
+	in.fill(&s, "bestEffort")
 	in.done(func(key string) string {
 		if key == "env" {
 			return `which variables a server gets is said by "env" and "inheritEnv" beside "sandbox"`
@@ -72,11 +70,11 @@ func (c *checker) sandbox(o *object) (s Sandbox) {
 	return s
 }
 
-// places reads an array of paths.
-func (c *checker) places(o *object, key string) []string {
+// readPlaces reads an array of paths.
+func readPlaces(o *object, key string) []string {
 	var paths []string
 	for _, v := range o.list(key, false) {
-		paths = append(paths, c.place(v))
+		paths = append(paths, o.c.place(v))
 	}
 	return paths
 }

@@ -30,7 +30,7 @@ func Schema() []byte {
 		{"required": []string{"builtin"}},
 	}
 	// Other clients' name for the same key.
-	server["properties"].(schema)["type"] = property("type", reflect.TypeFor[Transport](), "")
+	server["properties"].(schema)["type"] = property("type", reflect.StructField{Type: reflect.TypeFor[Transport]()})
 	toolbox := objectSchema(reflect.TypeFor[Toolbox]())
 	toolbox["required"] = []string{"mcpServers"}
 	root["$defs"] = schema{"toolbox": toolbox, "server": server}
@@ -50,7 +50,7 @@ func objectSchema(t reflect.Type) schema {
 	properties := schema{}
 	for field := range t.Fields() {
 		if key, ok := field.Tag.Lookup("key"); ok {
-			properties[key] = property(key, field.Type, field.Tag.Get("enum"))
+			properties[key] = property(key, field)
 		}
 	}
 	return schema{
@@ -66,22 +66,24 @@ func commentSchema() schema {
 	return schema{`^_|^\$schema$`: schema{}}
 }
 
-// property describes the value of a key. Enum lists what a string may be, divided by commas.
-func property(key string, t reflect.Type, enum string) schema {
-	s := typeSchema(t)
-	if enum != "" {
+// property describes the value of a key by its row.
+func property(key string, field reflect.StructField) schema {
+	s := typeSchema(field.Type)
+	if enum := field.Tag.Get("enum"); enum != "" {
 		s = choiceSchema(strings.Split(enum, ","))
+	}
+	switch field.Type {
+	case reflect.TypeFor[int]():
+		s["minimum"], s["maximum"], _ = bounds(field)
+	case reflect.TypeFor[time.Duration]():
+		least, most := span(field)
+		s["anyOf"].([]schema)[1]["minimum"], s["anyOf"].([]schema)[1]["maximum"] = least.Seconds(), most.Seconds()
 	}
 	switch key {
 	case "algorithms":
 		s["items"], s["minItems"] = choiceSchema(signatures()), 1
 	case "idleTimeout":
 		s["anyOf"] = append(s["anyOf"].([]schema), schema{"const": false})
-	case "expireRuns", "keepFor", "maxAge":
-		least, most := span(key)
-		s["anyOf"].([]schema)[1]["minimum"], s["anyOf"].([]schema)[1]["maximum"] = least.Seconds(), most.Seconds()
-	case "maxMessage", "maxInFlight", "maxSize", "maxTokens", "openBudget", "over":
-		s["minimum"], s["maximum"], _ = bounds(key)
 	}
 	s["description"] = description(key)
 	return s
@@ -93,7 +95,7 @@ func typeSchema(t reflect.Type) schema {
 		const unit = `[0-9]*(\.[0-9]*)?(ns|us|µs|μs|ms|s|m|h)`
 		return schema{"anyOf": []schema{
 			{"type": "string", "pattern": `^\+?(` + unit + `)+$|\$\{`},
-			{"type": "number", "minimum": 0.001, "maximum": 86400},
+			{"type": "number"},
 		}}
 	case reflect.TypeFor[InheritEnv]():
 		return schema{"anyOf": []schema{{"type": "boolean"}, typeSchema(reflect.TypeFor[[]string]())}}

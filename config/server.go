@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/mcp-workbench/workbench/internal/gitaddress"
 )
@@ -19,23 +18,26 @@ func (c *checker) server(n *node, name, path string) (s Server) {
 		return s
 	}
 
-	o.flag("disabled", &s.Disabled)
-	o.flag("shared", &s.Shared)
-	o.idleTimeout(&s.IdleTimeout)
-	o.count("maxInFlight", &s.MaxInFlight)
-	c.transport(o, &s)
-	c.stdio(o, &s)
-	c.remote(o, &s)
-	c.builtin(o, &s)
-	s.ToolFilters = c.toolFilters(o)
-	s.Tools = c.tools(o)
+	o.fill(&s, "disabled", "shared")
+	if o.isFalse("idleTimeout") {
+		s.IdleTimeout = NeverIdle
+	} else {
+		o.fill(&s, "idleTimeout")
+	}
+	o.fill(&s, "maxInFlight")
+	readTransport(o, &s)
+	readStdio(o, &s)
+	readRemote(o, &s)
+	readBuiltin(o, &s)
+	s.ToolFilters = readToolFilters(o)
+	s.Tools = readTools(o)
 	for _, secret := range s.Secrets() {
 		if source, ok := c.sources[secret.Name]; ok {
 			s.SecretCommands = withCommand(s.SecretCommands, secret.Name, source.Command)
 		}
 	}
-	o.flag("readOnly", &s.ReadOnly)
-	s.Approve = c.approve(o)
+	o.fill(&s, "readOnly")
+	s.Approve = readApprove(o)
 	if t, tPath, ok := o.take("timeouts"); ok {
 		c.timeouts(t, tPath, &s.Timeouts)
 	}
@@ -71,16 +73,16 @@ func reachedBy(o *object) []string {
 	return by
 }
 
-// transport decides how s is reached: by the one of command, url and builtin that it has, and what transport or type say.
-func (c *checker) transport(o *object, s *Server) {
+// readTransport decides how s is reached: by the one of command, url and builtin that it has, and what transport or type say.
+func readTransport(o *object, s *Server) {
 	by := reachedBy(o)
-	said, saidOK := c.said(o)
+	said, saidOK := saidTransport(o)
 	switch {
 	case len(by) == 0:
-		c.fault(o.at, o.path, "want one of command, url and builtin, got none", "")
+		o.c.fault(o.at, o.path, "want one of command, url and builtin, got none", "")
 		return
 	case len(by) > 1:
-		c.fault(o.at, o.path, "want only one of command, url and builtin, got "+strings.Join(by, " and "), "")
+		o.c.fault(o.at, o.path, "want only one of command, url and builtin, got "+strings.Join(by, " and "), "")
 		return
 	}
 	fitting := map[string][]string{
@@ -97,30 +99,30 @@ func (c *checker) transport(o *object, s *Server) {
 		s.Transport = t
 		return
 	}
-	c.reject(said, "want "+oneOf(fitting)+" with "+by[0], "")
+	o.c.reject(said, "want "+oneOf(fitting)+" with "+by[0], "")
 }
 
-// said returns what transport, or its other spelling type, says.
-func (c *checker) said(o *object) (value, bool) {
-	v, ok := c.spelling(o, "transport")
-	other, otherOK := c.spelling(o, "type")
+// saidTransport returns what transport, or its other spelling type, says.
+func saidTransport(o *object) (value, bool) {
+	v, ok := spelledTransport(o, "transport")
+	other, otherOK := spelledTransport(o, "type")
 	switch {
 	case !ok:
 		return other, otherOK
 	case otherOK && transportOf(v.text) != transportOf(other.text):
 		other.varied = other.varied || v.varied // Either may be to blame.
-		c.reject(other, "want what transport says, "+v.node.got(false), "one of the two is enough")
+		o.c.reject(other, "want what transport says, "+v.node.got(false), "one of the two is enough")
 		return value{}, false
 	}
 	return v, true
 }
 
-// spelling reads a string that transportOf knows.
-func (c *checker) spelling(o *object, key string) (value, bool) {
+// spelledTransport reads a string that transportOf knows.
+func spelledTransport(o *object, key string) (value, bool) {
 	v, ok := o.text(key, false)
 	if ok && transportOf(v.text) == "" {
 		options := []string{string(TransportStdio), string(TransportHTTP), string(TransportSSE), string(TransportBuiltin)}
-		c.reject(v, "want "+oneOf(options), didYouMean(v.text, options))
+		o.c.reject(v, "want "+oneOf(options), didYouMean(v.text, options))
 		return value{}, false
 	}
 	return v, ok
@@ -142,37 +144,37 @@ func transportOf(spelling string) Transport {
 	return ""
 }
 
-// only reports those of the keys that are there although the server is reached by another key than owner.
-func (c *checker) only(o *object, owner string, keys ...string) {
+// onlyBeside reports those of the keys that are there although the server is reached by another key than owner.
+func onlyBeside(o *object, owner string, keys ...string) {
 	by := reachedBy(o)
 	if len(by) != 1 || by[0] == owner {
 		return
 	}
 	for _, key := range keys {
 		if m, ok := o.members[key]; ok {
-			c.fault(m.at, join(o.path, key), fmt.Sprintf("want it beside %s, got it beside %s", owner, by[0]), "")
+			o.c.fault(m.at, join(o.path, key), fmt.Sprintf("want it beside %s, got it beside %s", owner, by[0]), "")
 		}
 	}
 }
 
-func (c *checker) stdio(o *object, s *Server) {
-	c.only(o, "command", "args", "env", "envFile", "inheritEnv", "cwd", "sandbox")
+func readStdio(o *object, s *Server) {
+	onlyBeside(o, "command", "args", "env", "envFile", "inheritEnv", "cwd", "sandbox")
 	if v, ok := o.text("command", false); ok {
-		s.Command = c.program(v)
+		s.Command = o.c.program(v)
 		if v.text == "" {
-			c.reject(v, "want a program", "")
+			o.c.reject(v, "want a program", "")
 		}
 	}
 	s.Args = texts(o.list("args", true))
-	s.Env = c.env(o)
-	s.EnvFile = c.envFiles(o)
+	s.Env = readEnv(o)
+	s.EnvFile = readEnvFiles(o)
 	if n, path, ok := o.take("inheritEnv"); ok {
-		s.InheritEnv = c.inheritEnv(n, path)
+		s.InheritEnv = o.c.inheritEnv(n, path)
 	}
 	if v, ok := o.text("cwd", false); ok {
-		s.Cwd = c.place(v)
+		s.Cwd = o.c.place(v)
 	}
-	s.Sandbox = c.sandbox(o)
+	s.Sandbox = readSandbox(o)
 }
 
 // isLine reports whether a command is a line of a shell, "npx -y @x/y", in whose arguments there may be slashes, and no path.
@@ -192,11 +194,11 @@ func (c *checker) program(v value) string {
 	return v.text
 }
 
-func (c *checker) env(o *object) map[string]string {
+func readEnv(o *object) map[string]string {
 	var env map[string]string
 	for _, p := range o.table("env") {
 		if p.key == "" || strings.ContainsAny(p.key, "=\x00") {
-			c.fault(p.at, p.path, "want a variable's name without =, got "+quote(p.key), "")
+			o.c.fault(p.at, p.path, "want a variable's name without =, got "+quote(p.key), "")
 		}
 		env = with(env, p)
 	}
@@ -233,37 +235,37 @@ func (c *checker) place(v value) string {
 	return v.text
 }
 
-func (c *checker) remote(o *object, s *Server) {
-	c.only(o, "url", "headers", "oauth")
+func readRemote(o *object, s *Server) {
+	onlyBeside(o, "url", "headers", "oauth")
 	if v, ok := o.text("url", true); ok {
 		s.URL = v.text
 		if !v.sealed && !isURL(v.text) {
-			c.reject(v, "want a URL that begins with http:// or https:// and a host", urlHint(v.text))
+			o.c.reject(v, "want a URL that begins with http:// or https:// and a host", urlHint(v.text))
 		}
 	}
-	s.Headers = c.headers(o)
+	s.Headers = readHeaders(o)
 	if n, path, ok := o.take("oauth"); ok {
-		s.OAuth = c.oauth(n, path)
+		s.OAuth = o.c.oauth(n, path)
 		for name := range s.Headers {
 			if strings.EqualFold(name, "Authorization") {
-				c.fault(n.at, path, "want it or the header Authorization, got both", "")
+				o.c.fault(n.at, path, "want it or the header Authorization, got both", "")
 			}
 		}
 	}
 }
 
-func (c *checker) headers(o *object) map[string]string {
+func readHeaders(o *object) map[string]string {
 	var headers map[string]string
 	lines := map[string]int{}
 	for _, p := range o.table("headers") {
 		fold := strings.ToLower(p.key)
 		switch line, twice := lines[fold]; {
 		case !isToken(p.key):
-			c.fault(p.at, p.path, "want a header's name, got "+quote(p.key), "")
+			o.c.fault(p.at, p.path, "want a header's name, got "+quote(p.key), "")
 		case twice:
-			c.fault(p.at, p.path, fmt.Sprintf("want each header once whatever its case, got it on line %d and again on line %d", line, p.at.line), "")
+			o.c.fault(p.at, p.path, fmt.Sprintf("want each header once whatever its case, got it on line %d and again on line %d", line, p.at.line), "")
 		case !p.sealed && strings.ContainsFunc(p.text, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
-			c.reject(p.value, "want a header's value without line ends and control characters", "")
+			o.c.reject(p.value, "want a header's value without line ends and control characters", "")
 		}
 		lines[fold] = p.at.line
 		headers = with(headers, p)
@@ -299,33 +301,29 @@ func isToken(s string) bool {
 	return s != ""
 }
 
-func (c *checker) builtin(o *object, s *Server) {
-	c.only(o, "builtin", "workflows", "conditions", "commands")
-	if v, ok := o.choice("builtin", BuiltinWorkflow, "commands"); ok {
-		s.Builtin = v.text
-	}
+func readBuiltin(o *object, s *Server) {
+	onlyBeside(o, "builtin", "workflows", "conditions", "commands")
+	o.fill(s, "builtin")
 	for _, v := range o.list("workflows", false) {
 		if !strings.HasPrefix(v.text, gitaddress.Prefix) {
-			s.Workflows = append(s.Workflows, c.place(v))
+			s.Workflows = append(s.Workflows, o.c.place(v))
 			continue
 		}
 		if _, err := gitaddress.Parse(v.text); err != nil {
 			v.secret = true // It may hold a password.
-			c.reject(v, err.Error(), "")
+			o.c.reject(v, err.Error(), "")
 		}
 		s.Workflows = append(s.Workflows, v.text)
 	}
 	if o.has("builtin") && s.Builtin != "commands" {
 		s.Conditions = "strict"
 	}
-	if v, ok := o.choice("conditions", "strict", "lenient"); ok {
-		s.Conditions = v.text
-	}
-	c.commands(o, s)
+	o.fill(s, "conditions")
+	readCommands(o, s)
 }
 
-// commands reads what a server of commands serves.
-func (c *checker) commands(o *object, s *Server) {
+// readCommands reads what a server of commands serves.
+func readCommands(o *object, s *Server) {
 	v, ok := o.text("commands", false)
 	if !o.has("builtin") {
 		return
@@ -333,7 +331,7 @@ func (c *checker) commands(o *object, s *Server) {
 	unlike := func(builtin string, keys ...string) {
 		for _, key := range keys {
 			if m, there := o.members[key]; there && s.Builtin == builtin {
-				c.fault(m.at, join(o.path, key), fmt.Sprintf("want it without builtin %q", builtin), "")
+				o.c.fault(m.at, join(o.path, key), fmt.Sprintf("want it without builtin %q", builtin), "")
 			}
 		}
 	}
@@ -343,30 +341,30 @@ func (c *checker) commands(o *object, s *Server) {
 		return
 	}
 	if s.Shared {
-		c.fault(o.at, join(o.path, "shared"), `want it without builtin "commands", whose sessions are each client's own`, "")
+		o.c.fault(o.at, join(o.path, "shared"), `want it without builtin "commands", whose sessions are each client's own`, "")
 	}
 	switch {
 	case !o.has("commands"):
-		c.fault(o.at, o.path, `want commands beside builtin "commands": example, toolbox:NAME or the folder of a workflow`, "")
+		o.c.fault(o.at, o.path, `want commands beside builtin "commands": example, toolbox:NAME or the folder of a workflow`, "")
 	case !ok:
 	case v.text == CommandsExample:
 		s.Commands = v.text
 	case strings.HasPrefix(v.text, CommandsToolbox):
 		s.Commands = v.text
-		c.workedOn = append(c.workedOn, v)
+		o.c.workedOn = append(o.c.workedOn, v)
 	default:
-		s.Commands = c.place(v)
+		s.Commands = o.c.place(v)
 	}
 }
 
-// idleTimeout reads a duration, or false for never.
-func (o *object) idleTimeout(d *time.Duration) {
-	if m, ok := o.members["idleTimeout"]; ok && m.value.kind == kindBool && m.value.text == "false" {
-		o.known = append(o.known, "idleTimeout")
-		*d = NeverIdle
-		return
+// isFalse reports whether a key that says something else, too, is false. If it is, it is asked for.
+func (o *object) isFalse(key string) bool {
+	m, ok := o.members[key]
+	if !ok || m.value.kind != kindBool || m.value.text != "false" {
+		return false
 	}
-	o.duration("idleTimeout", d)
+	o.known = append(o.known, key)
+	return true
 }
 
 func (c *checker) timeouts(n *node, path string, t *Timeouts) {
@@ -374,10 +372,7 @@ func (c *checker) timeouts(n *node, path string, t *Timeouts) {
 	if !ok {
 		return
 	}
-	o.duration("start", &t.Start)
-	o.duration("install", &t.Install)
-	o.duration("callIdle", &t.CallIdle)
-	o.duration("callTotal", &t.CallTotal)
+	o.fill(t, "start", "install", "callIdle", "callTotal")
 	o.done(func(string) string { return "" })
 }
 
@@ -386,13 +381,7 @@ func (c *checker) largeResults(n *node, path string, l *LargeResults) {
 	if !ok {
 		return
 	}
-	o.count("over", &l.Over)
-	if v, ok := o.choice("do", LargePass, LargePreview); ok {
-		l.Do = v.text
-	}
-	if v, ok := o.choice("images", "pass", "scale", "link"); ok {
-		l.Images = v.text
-	}
+	o.fill(l, "over", "do", "images")
 	o.done(func(string) string { return "" })
 }
 

@@ -27,17 +27,17 @@ func (p Pin) String() string { return p.Toolbox + "/" + p.Server + "/" + p.Tool 
 // maxToolName is the most bytes of the name that a tool is given.
 const maxToolName = 128
 
-// tools reads how the tools of a server are offered.
-func (c *checker) tools(o *object) (tools []Tool) {
+// readTools reads how the tools of a server are offered.
+func readTools(o *object) (tools []Tool) {
 	n, path, ok := o.take("tools")
 	if !ok {
 		return nil
 	}
-	members, _ := c.members(n, path, ignored)
+	members, _ := o.c.members(n, path, ignored)
 	renamed := make(map[string]bool)
 	for _, m := range members {
 		at := join(path, m.key)
-		o, ok := c.object(m.value, at)
+		o, ok := o.c.object(m.value, at)
 		if !ok {
 			continue
 		}
@@ -45,9 +45,9 @@ func (c *checker) tools(o *object) (tools []Tool) {
 		if v, ok := o.text("rename", false); ok {
 			switch {
 			case v.text == "" || len(v.text) > maxToolName || strings.ContainsFunc(v.text, unlikeName):
-				c.reject(v, "want a name of letters, digits, _, - and .", "")
+				o.c.reject(v, "want a name of letters, digits, _, - and .", "")
 			case renamed[v.text]:
-				c.reject(v, "want names that are one tool's alone", "")
+				o.c.reject(v, "want names that are one tool's alone", "")
 			}
 			t.Rename = v.text
 			renamed[v.text] = true
@@ -56,9 +56,9 @@ func (c *checker) tools(o *object) (tools []Tool) {
 			t.Describe = v.text
 		}
 		if n, path, ok := o.take("defaults"); ok {
-			values, _ := c.members(n, path, func(string) bool { return false })
+			values, _ := o.c.members(n, path, func(string) bool { return false })
 			for _, v := range values {
-				t.Defaults = append(t.Defaults, reshape.Argument{Name: v.key, Value: c.json(v.value, join(path, v.key))})
+				t.Defaults = append(t.Defaults, reshape.Argument{Name: v.key, Value: o.c.json(v.value, join(path, v.key))})
 			}
 		}
 		o.done(func(string) string { return "" })
@@ -116,12 +116,12 @@ func encodeValue(v any) json.RawMessage {
 	return out
 }
 
-// pins reads which tools are always offered. Their toolboxes and servers are those of the file.
-func (c *checker) pins(o *object, cfg *Config) {
+// readPins reads which tools are always offered. Their toolboxes and servers are those of the file.
+func readPins(o *object, cfg *Config) {
 	for _, v := range o.list("pin", false) {
 		parts := strings.SplitN(v.text, "/", 3)
 		if len(parts) < 3 || parts[2] == "" {
-			c.reject(v, "want TOOLBOX/SERVER/TOOL", "")
+			o.c.reject(v, "want TOOLBOX/SERVER/TOOL", "")
 			continue
 		}
 		p := Pin{parts[0], parts[1], parts[2]}
@@ -131,7 +131,7 @@ func (c *checker) pins(o *object, cfg *Config) {
 			for _, t := range cfg.Toolboxes {
 				names = append(names, t.Name)
 			}
-			c.reject(v, "want a toolbox of this file before the first /", didYouMean(p.Toolbox, names))
+			o.c.reject(v, "want a toolbox of this file before the first /", didYouMean(p.Toolbox, names))
 			continue
 		}
 		var names []string
@@ -139,7 +139,7 @@ func (c *checker) pins(o *object, cfg *Config) {
 			names = append(names, box.Servers[i].Name)
 		}
 		if !slices.Contains(names, p.Server) {
-			c.reject(v, "want a server of toolbox "+quote(p.Toolbox)+" before the second /", didYouMean(p.Server, names))
+			o.c.reject(v, "want a server of toolbox "+quote(p.Toolbox)+" before the second /", didYouMean(p.Server, names))
 			continue
 		}
 		cfg.Pinned = append(cfg.Pinned, p)

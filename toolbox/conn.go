@@ -9,14 +9,6 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox/rpc"
 )
 
-// What requests are is said in package rpc.
-type (
-	Call        = rpc.Call
-	CallHandler = rpc.Handler
-	Client      = rpc.Client
-	Counters    = rpc.Counters
-)
-
 // connection is a connection with what its server asks of the client. Its owner goroutine has it; the parts of a server know
 // the [rpc.Conn] alone.
 type connection struct {
@@ -70,7 +62,7 @@ func (r receiver) Ended() { r.c.server.pump() }
 func (r receiver) Draining() { r.c.server.at.withdraw(r.c.Conn) }
 
 // Request hands a request of the server to the client.
-func (r receiver) Request(m *wire.Message, during CallHandler) {
+func (r receiver) Request(m *wire.Message, during rpc.Handler) {
 	c, s := r.c, r.c.server
 	id := m.Bytes(m.ID)
 	size := len(id) + 2*account.Each // the session holds on to it too

@@ -16,9 +16,6 @@ import (
 	"github.com/mcp-workbench/workbench/internal/foreign"
 )
 
-// proxyAdvice is what to do about a proxy.
-const proxyAdvice = "mend HTTPS_PROXY or HTTP_PROXY in the environment of workbench, or name the host in NO_PROXY"
-
 // Unreached words that a request did not get to the server because of err.
 func Unreached(err error) error { return unreachedError{err} }
 

@@ -37,63 +37,70 @@ func NewLogin(cfg config.Server, opts Options) *oauth.Client {
 	return login
 }
 
+// access is what a server is reached by: its configuration with its secrets, and the login to it.
+type access struct {
+	*exchange
+	cfg   config.Server
+	login *oauth.Client // nil if there is none to be had
+}
+
 // authorized sends a request with the token of the login, if there is one.
-func (r *Requester) authorized(req *http.Request) (*http.Response, error) {
-	if r.login() == nil {
-		return r.send(req)
+func (a *access) authorized(req *http.Request) (*http.Response, error) {
+	if a.login == nil {
+		return a.send(req)
 	}
-	token, err := r.login().Token(req.Context())
+	token, err := a.login.Token(req.Context())
 	if err != nil {
 		return nil, Unreached(err)
 	}
-	resp, err := r.sendWith(req, token)
+	resp, err := a.sendWith(req, token)
 	if err == nil && resp.StatusCode == http.StatusUnauthorized {
-		resp, err = r.again(req, resp, token)
+		resp, err = a.again(req, resp, token)
 	}
 	if err == nil && resp.StatusCode == http.StatusForbidden {
-		resp, err = r.granted(req, resp)
+		resp, err = a.granted(req, resp)
 	}
 	return resp, err
 }
 
 // granted deals with a response that forbids a request: if that is for want of a
 // scope, and somebody has logged in since, the request is sent once more.
-func (r *Requester) granted(req *http.Request, resp *http.Response) (*http.Response, error) {
+func (a *access) granted(req *http.Request, resp *http.Response) (*http.Response, error) {
 	for first := true; ; first = false {
 		wanted := oauth.ParseChallenge(resp.Header)
 		if resp.StatusCode != http.StatusForbidden || wanted.Error != oauth.InsufficientScope {
 			return resp, nil
 		}
-		refused := r.Refusal(resp)
+		refused := a.Refusal(resp)
 		_ = resp.Body.Close()
-		if !first || !r.login().Changed() {
-			return nil, r.lacks(req.Context(), refused, wanted)
+		if !first || !a.login.Changed() {
+			return nil, a.lacks(req.Context(), refused, wanted)
 		}
-		r.login().Reload()
-		token, err := r.login().Token(req.Context())
+		a.login.Reload()
+		token, err := a.login.Token(req.Context())
 		if err != nil {
 			return nil, Unreached(err)
 		}
-		if resp, err = r.sendWith(req, token); err != nil {
+		if resp, err = a.sendWith(req, token); err != nil {
 			return nil, err
 		}
 	}
 }
 
 // again sends a request once more, whose token was refused.
-func (r *Requester) again(req *http.Request, resp *http.Response, token string) (*http.Response, error) {
-	refused := r.Refusal(resp)
+func (a *access) again(req *http.Request, resp *http.Response, token string) (*http.Response, error) {
+	refused := a.Refusal(resp)
 	_ = resp.Body.Close()
 	wanted := oauth.ParseChallenge(resp.Header)
 	if advice := ofProof(wanted, resp.Header); advice != "" && token != "" {
 		refused.Advice = advice // which another token would not change
 		return nil, refused
 	}
-	next, err := r.login().Renew(req.Context(), token, wanted)
+	next, err := a.login.Renew(req.Context(), token, wanted)
 	var person *oauth.LoginError
 	switch {
 	case errors.As(err, &person):
-		refused.Advice = person.Why + "; run " + r.command()
+		refused.Advice = person.Why + "; run " + a.command()
 		if wanted.Metadata == "" {
 			refused.Advice += `, or, if the server wants a key and names no way to log in, give it in "headers" (for example "Authorization": "Bearer ${TOKEN}")`
 		}
@@ -101,17 +108,17 @@ func (r *Requester) again(req *http.Request, resp *http.Response, token string) 
 	case err != nil:
 		return nil, Unreached(err)
 	}
-	resp, err = r.sendWith(req, next)
+	resp, err = a.sendWith(req, next)
 	if err == nil && resp.StatusCode == http.StatusUnauthorized {
 		defer resp.Body.Close()
-		refused = r.Refusal(resp)
+		refused = a.Refusal(resp)
 		refused.Advice = ofProof(oauth.ParseChallenge(resp.Header), resp.Header)
 		switch {
 		case refused.Advice != "":
-		case r.live.Load().cfg.OAuth.Grant.NeedsNobody():
+		case a.cfg.OAuth.Grant.NeedsNobody():
 			refused.Advice = "the server refuses a token that was just got for it; check the client, scopes and grant of its \"oauth\" in the configuration, or ask who runs the server"
 		default:
-			refused.Advice = "the server refuses a token that was just got for it; run " + r.command()
+			refused.Advice = "the server refuses a token that was just got for it; run " + a.command()
 		}
 		return nil, refused
 	}
@@ -134,32 +141,28 @@ func ofProof(wanted oauth.Challenge, h http.Header) string {
 }
 
 // lacks words that a token is not good for a request.
-func (r *Requester) lacks(ctx context.Context, e *StatusError, wanted oauth.Challenge) error {
+func (a *access) lacks(ctx context.Context, e *StatusError, wanted oauth.Challenge) error {
 	scopes := strings.Fields(wanted.Scope)
-	had := r.login().Scopes()
+	had := a.login.Scopes()
 	missing := slices.DeleteFunc(slices.Clone(scopes), func(s string) bool { return slices.Contains(had, s) })
 	switch {
 	case len(scopes) > 0 && len(missing) == 0:
 		e.Advice = fmt.Sprintf("it wants the scope %q, which the login was for: logging in again changes nothing; ask who runs the server", wanted.Scope)
 		return e
-	case r.live.Load().cfg.OAuth.Grant.NeedsNobody():
+	case a.cfg.OAuth.Grant.NeedsNobody():
 		e.Advice = fmt.Sprintf(`it wants the scope %q; add it to "scopes" of its "oauth" in the configuration`, wanted.Scope)
 		return e
 	}
-	e.Advice = fmt.Sprintf("it wants the scope %q; run %s to grant it", wanted.Scope, r.command())
-	if err := r.login().Note(ctx, wanted); err != nil {
+	e.Advice = fmt.Sprintf("it wants the scope %q; run %s to grant it", wanted.Scope, a.command())
+	if err := a.login.Note(ctx, wanted); err != nil {
 		e.Advice += fmt.Sprintf(" (%v)", err)
 	}
 	return e
 }
 
-// LoggedIn reports whether somebody has logged in to the server since it refused
-// us.
-func (r *Requester) LoggedIn() bool { return r != nil && r.login() != nil && r.login().Changed() }
-
 // command is what a person is to run.
-func (r *Requester) command() string {
-	return "`workbench login " + shellWord(r.opts.Toolbox+"/"+r.opts.Server) + "`"
+func (a *access) command() string {
+	return "`workbench login " + shellWord(a.opts.Toolbox+"/"+a.opts.Server) + "`"
 }
 
 // shellWord quotes what shells would not take for one word.
@@ -175,11 +178,7 @@ func shellWord(s string) string {
 
 // sendWith makes one HTTP exchange with a token, "" for none. It leaves the
 // request as it is, so that the same may be sent again.
-func (r *Requester) sendWith(req *http.Request, token string) (*http.Response, error) {
-	r.opts.Masks.Add(token, mask.Masked)
-	resp, err := r.login().Do(r.opts.HTTP, req, token)
-	if err != nil {
-		return nil, r.opts.Hiding.Load().Error(explain(err))
-	}
-	return resp, nil
+func (a *access) sendWith(req *http.Request, token string) (*http.Response, error) {
+	a.opts.Masks.Add(token, mask.Masked)
+	return a.told(a.login.Do(a.opts.HTTP, req, token))
 }

@@ -2,7 +2,6 @@ package remote
 
 import (
 	"fmt"
-	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -10,9 +9,6 @@ import (
 
 	"github.com/mcp-workbench/workbench/internal/foreign"
 )
-
-// httpErrorBody is how much of an error page is quoted.
-const httpErrorBody = 300
 
 // StatusError is an HTTP answer of a remote server that is no reply.
 type StatusError struct {
@@ -41,35 +37,6 @@ func (e *StatusError) Error() string {
 	return b.String()
 }
 
-// Refusal reads a response that is no reply.
-func (r *Requester) Refusal(resp *http.Response) *StatusError {
-	body, _ := io.ReadAll(io.LimitReader(resp.Body, httpErrorBody))
-	text := r.opts.Hiding.Load().Text(strings.Join(strings.Fields(string(body)), " "))
-	e := &StatusError{Status: resp.StatusCode, Kind: foreign.NewName(resp.Header.Get("Content-Type")), Text: foreign.NewText(text)}
-	switch e.Status {
-	case http.StatusUnauthorized:
-		e.Advice = `the server wants a login; set its "headers" in the configuration (for example "Authorization": "Bearer ${TOKEN}")`
-	case http.StatusNotFound:
-		e.Advice = "is the url right?"
-		if strings.HasSuffix(strings.TrimSuffix(resp.Request.URL.Path, "/"), "/sse") {
-			e.Advice = `the address takes no messages: it may speak the older transport ("type": "sse")`
-		}
-	case http.StatusMethodNotAllowed:
-		e.Advice = `the address takes no messages: its url may lack its end, such as /mcp, or it speaks the older transport ("type": "sse")`
-	case http.StatusForbidden:
-		e.Advice = `the server knows who asks and refuses it: the token or key in its "headers" may lack a right, or it refuses this machine`
-	case http.StatusInternalServerError:
-		e.Advice = "the server itself has failed: its own log says why"
-	case http.StatusBadRequest:
-		if strings.Contains(e.Text.String(), "HTTPS") { // as web servers say it
-			e.Advice = "it speaks TLS; is its url https and not http?"
-		}
-	case http.StatusProxyAuthRequired:
-		e.Advice = proxyAdvice
-	}
-	return e
-}
-
 // retryAfter reads how long a server wants to be left alone (RFC 9110, section
 // 10.2.3); 0 if it does not say.
 func retryAfter(h http.Header) time.Duration {
@@ -82,3 +49,6 @@ func retryAfter(h http.Header) time.Duration {
 	}
 	return 0
 }
+
+// proxyAdvice is what to do about a proxy.
+const proxyAdvice = "mend HTTPS_PROXY or HTTP_PROXY in the environment of workbench, or name the host in NO_PROXY"

@@ -2,7 +2,8 @@
 // environment, within its origin, and not while it wants to be left alone. What comes of a request that brought no reply is
 // worded here too.
 //
-//	Requester ── login ── oauth.Client
+//	Requester ── access ── oauth.Client
+//	    │           └── exchange
 //	    └── gate
 //
 // A Requester may be used by several goroutines. Its lock and that of the gate are held for a moment each, and never both.
@@ -18,51 +19,23 @@ import (
 	"sync/atomic"
 
 	"github.com/mcp-workbench/workbench/config"
-	"github.com/mcp-workbench/workbench/internal/mask"
-	"github.com/mcp-workbench/workbench/internal/oauth"
-	"github.com/mcp-workbench/workbench/toolbox/launch"
 )
-
-// Options are what requests to a server are made with.
-type Options struct {
-	// Toolbox and Server are its names, for what a person is to run.
-	Toolbox, Server string
-	HTTP            *http.Client
-	// Logins are the tokens for servers that want one; nil means that there are none.
-	Logins *oauth.Store
-	// Environ is our environment, KEY=VALUE, for the proxies of logins.
-	Environ []string
-	// Secret runs the programs that print tokens; nil means that there are none.
-	Secret func(context.Context, config.Secret) (string, error)
-	// Renewed hears that the login was renewed by this process, or why it could not be; nil means nobody does.
-	Renewed func(error)
-	// Masks are told the tokens.
-	Masks *mask.Set
-	// Hiding has what the words of the server are to be told without.
-	Hiding *atomic.Pointer[launch.Hiding]
-}
 
 // Requester makes the HTTP requests of one server. It outlives the links to it.
 type Requester struct {
-	opts Options
+	exchange
 	url  string // as it was configured
 	gate gate
-	live atomic.Pointer[live]
+	live atomic.Pointer[access]
 
 	mu      sync.Mutex
 	doubted string // see Doubt
 }
 
-// live is what a remote server is reached by.
-type live struct {
-	cfg   config.Server // with its secrets
-	login *oauth.Client // nil if there is none to be had
-}
-
 // New makes what makes the requests of a server. One whose configuration has secrets is to be given them by Start.
 func New(cfg config.Server, opts Options) *Requester {
-	r := &Requester{opts: opts, url: cfg.URL}
-	r.live.Store(new(live))
+	r := &Requester{exchange: exchange{opts}, url: cfg.URL}
+	r.live.Store(&access{exchange: &r.exchange})
 	if cfg.Secrets() == nil {
 		r.use(cfg)
 	}
@@ -76,18 +49,18 @@ func (r *Requester) Start(cfg config.Server) {
 		return
 	}
 	r.use(cfg)
-	if login := r.login(); login != nil {
+	if login := r.access().login; login != nil {
 		login.Reload()
 	}
 }
 
 // use has requests be made by a configuration with its secrets.
 func (r *Requester) use(cfg config.Server) {
-	last := r.live.Load()
+	last := r.access()
 	if reflect.DeepEqual(last.cfg, cfg) {
 		return
 	}
-	next := &live{cfg: cfg}
+	next := &access{exchange: &r.exchange, cfg: cfg}
 	if cfg.URL == r.url { // logins are kept under the url, which is to have no secret then
 		next.login = NewLogin(cfg, r.opts)
 	}
@@ -97,21 +70,21 @@ func (r *Requester) use(cfg config.Server) {
 	}
 }
 
-// login returns the login to the server; nil if there is none to be had.
-func (r *Requester) login() *oauth.Client { return r.live.Load().login }
+// access is what the server is reached by now.
+func (r *Requester) access() *access { return r.live.Load() }
 
 // HasLogin reports whether somebody can log in to the server.
-func (r *Requester) HasLogin() bool { return r.login() != nil }
+func (r *Requester) HasLogin() bool { return r.access().login != nil }
 
 // URL returns the address of the server.
-func (r *Requester) URL() string { return r.live.Load().cfg.URL }
+func (r *Requester) URL() string { return r.access().cfg.URL }
 
 // Close gives up what is kept for further requests.
 func (r *Requester) Close() {
 	if r == nil {
 		return
 	}
-	if login := r.login(); login != nil {
+	if login := r.access().login; login != nil {
 		login.Close()
 	}
 }
@@ -126,7 +99,7 @@ func (r *Requester) Request(ctx context.Context, method, address string, body []
 	if err != nil {
 		return nil, err
 	}
-	for k, v := range r.live.Load().cfg.Headers {
+	for k, v := range r.access().cfg.Headers {
 		req.Header.Set(k, v)
 	}
 	return req, nil
@@ -139,7 +112,7 @@ func (r *Requester) Do(req *http.Request) (*http.Response, error) {
 	if err := r.gate.closed(); err != nil {
 		return nil, err
 	}
-	resp, err := r.authorized(req)
+	resp, err := r.access().authorized(req)
 	if err != nil {
 		return nil, err
 	}
@@ -151,14 +124,9 @@ func (r *Requester) Do(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// send makes one HTTP exchange, redirects included.
-func (r *Requester) send(req *http.Request) (*http.Response, error) {
-	resp, err := r.opts.HTTP.Do(req)
-	if err != nil {
-		return nil, r.opts.Hiding.Load().Error(explain(err))
-	}
-	return resp, nil
-}
+// LoggedIn reports whether somebody has logged in to the server since it refused
+// us.
+func (r *Requester) LoggedIn() bool { return r != nil && r.HasLogin() && r.access().login.Changed() }
 
 // Doubt notes that the server refused a request as one of another era would, and reports whether it is to be asked anew which
 // it is of: once for a version.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/mcp-workbench/workbench/internal/cut"
+	"github.com/mcp-workbench/workbench/internal/mcpserve"
 	"github.com/mcp-workbench/workbench/internal/nearest"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
@@ -32,13 +33,7 @@ func parseArguments(raw []byte, tool string, known []string) (arguments, *fault)
 	if err := json.Unmarshal(raw, &a); err != nil {
 		return nil, invalidParams("the arguments must be an object")
 	}
-	stranger := "" // the first by name, so that the answer is always the same
-	for name := range a {
-		if name != "_meta" && !slices.Contains(known, name) && (stranger == "" || name < stranger) {
-			stranger = name
-		}
-	}
-	if stranger != "" {
+	if stranger := mcpserve.Stranger(a, append(slices.Clip(known), "_meta")); stranger != "" {
 		return nil, invalidParams(unknown(stranger, tool, known))
 	}
 	return a, nil

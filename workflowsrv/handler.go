@@ -3,10 +3,10 @@ package workflowsrv
 import (
 	"context"
 	"fmt"
-	"runtime/debug"
 	"slices"
 
 	"github.com/mcp-workbench/workbench/internal/logkey"
+	"github.com/mcp-workbench/workbench/internal/mcpserve"
 	"github.com/mcp-workbench/workbench/internal/nearest"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
@@ -16,12 +16,9 @@ import (
 // call carries out a tool. Both doors lead here; who is nil for the bare one, which knows no runs.
 // A panic costs this call only: the server goes on for all the others.
 func (s *Server) call(ctx context.Context, t *tool, raw []byte, who *runs.Caller) (r result, f *fault) {
-	defer func() {
-		if p := recover(); p != nil {
-			s.opts.Logger.Error().Str(logkey.Tool, t.name).Interface(logkey.Panic, p).Bytes(logkey.Stack, debug.Stack()).Msg("a call failed within")
-			r, f = result{}, &fault{code: wire.CodeInternal, advice: "this is a fault of the server; its log says more"}
-		}
-	}()
+	defer mcpserve.Recover(s.opts.Logger, t.name, func() {
+		r, f = result{}, &fault{code: wire.CodeInternal, advice: "this is a fault of the server; its log says more"}
+	})
 	known := t.arguments
 	if who != nil {
 		known = append(slices.Clip(known), t.more...)

@@ -21,18 +21,11 @@ func caller(p principal.Principal, c mcpserve.Call) runs.Caller {
 	}
 	if c.Elicit != nil {
 		who.Ask = func(ctx context.Context, q runs.Question) (runs.Reply, error) {
-			params := wire.AppendQuote([]byte(`{"message":`), q.Message)
-			params = append(append(append(params, `,"requestedSchema":`...), q.Form...), '}')
-			text, err := c.Elicit(ctx, params)
+			answer, err := c.Elicit.Elicit(ctx, q.Message, q.Form)
 			if err != nil {
 				return runs.Reply{}, err
 			}
-			var reply struct {
-				Action  string          `json:"action"`
-				Content json.RawMessage `json:"content"`
-			}
-			err = json.Unmarshal(text, &reply)
-			return runs.Reply{State: q.State, Action: reply.Action, Form: reply.Content}, err
+			return runs.Reply{State: q.State, Action: answer.Action, Form: answer.Form}, nil
 		}
 	}
 	return who

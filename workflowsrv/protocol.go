@@ -2,11 +2,8 @@ package workflowsrv
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
-	"strings"
 
-	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcp-workbench/workbench/internal/eras"
@@ -17,41 +14,6 @@ import (
 // instructions are what clients show their model at the start.
 const instructions = "This server leads through tested workflows. Call workflow_list to see them, workflow_start to begin one, and workflow_next " +
 	"with its run after each step; workflow_resume goes on with a run of an earlier conversation."
-
-// newEngine returns the MCP engine, which answers what is no tool call.
-func newEngine(table []tool) *mcpserver.MCPServer {
-	engine := mcpserver.NewMCPServer(serverName, serverVersion,
-		mcpserver.WithToolCapabilities(false), mcpserver.WithPromptCapabilities(true), mcpserver.WithResourceCapabilities(true, true),
-		mcpserver.WithExtensions(map[string]any{eras.Skills: struct{}{}}),
-		mcpserver.WithDescription(serverText),
-		mcpserver.WithInstructions(instructions),
-		// The tools are the same for everybody as long as the program runs.
-		mcpserver.WithCacheHints(int64(3600*1000), mcp.CacheScopePublic),
-	)
-	yes, no := true, false
-	kept := func(t tool) *bool {
-		if t.changes {
-			return &no
-		}
-		return &yes
-	}
-	for _, t := range table {
-		engine.AddTool(mcp.Tool{
-			Name: t.name, Title: t.title, Description: t.description,
-			RawInputSchema: json.RawMessage(cmp.Or(t.keptInput, t.input)), RawOutputSchema: withFault(cmp.Or(t.keptOutput, t.output)),
-			Annotations: mcp.ToolAnnotation{Title: t.title, ReadOnlyHint: kept(t), DestructiveHint: &no, IdempotentHint: kept(t), OpenWorldHint: &no},
-		}, nil) // calls do not go through the engine
-	}
-	return engine
-}
-
-// withFault lets an output schema admit what a call that fails returns:
-// clients check the structured content of errors, too.
-func withFault(output string) json.RawMessage {
-	i := strings.LastIndex(output, `,"required":`)
-	required := strings.TrimSuffix(output[i+1:], "}")
-	return json.RawMessage(output[:i] + `,"anyOf":[{` + required + `},{"required":["code","message"]}]}`)
-}
 
 // toolResult gives the answer of a call: the result as text and as structured
 // content, or the fault, as the text for the model and as data.
@@ -95,3 +57,15 @@ func appendQuotedJSON(dst, text []byte) []byte {
 
 // compact drops white space from JSON of ours.
 func compact(text []byte) []byte { return wire.Compact(nil, text) }
+
+// newEngine returns the MCP engine, which answers what is no tool call.
+func newEngine(table []tool) *mcpserver.MCPServer {
+	var tools []mcpserve.Tool
+	for _, t := range table {
+		tools = append(tools, mcpserve.Tool{Name: t.name, Title: t.title, Description: t.description, ReadOnly: !t.changes, Idempotent: !t.changes,
+			Input: cmp.Or(t.keptInput, t.input), Output: cmp.Or(t.keptOutput, t.output)})
+	}
+	return mcpserve.NewEngine(mcpserve.About{Name: serverName, Version: serverVersion, Description: serverText, Instructions: instructions}, tools,
+		[]string{"code", "message"}, mcpserver.WithPromptCapabilities(true), mcpserver.WithResourceCapabilities(true, true),
+		mcpserver.WithExtensions(map[string]any{eras.Skills: struct{}{}}))
+}

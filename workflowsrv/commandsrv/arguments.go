@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/mcp-workbench/workbench/internal/cut"
+	"github.com/mcp-workbench/workbench/internal/mcpserve"
 	"github.com/mcp-workbench/workbench/internal/nearest"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
@@ -93,12 +94,7 @@ func readArguments(raw []byte, params []param) (arguments, *Fault) {
 
 // strangers refuses arguments that the operation does not have.
 func (a arguments) strangers(known []string) *Fault {
-	stranger := "" // the first by name, so that the answer is always the same
-	for name := range a {
-		if !slices.Contains(known, name) && (stranger == "" || name < stranger) {
-			stranger = name
-		}
-	}
+	stranger := mcpserve.Stranger(a, known)
 	if stranger == "" {
 		return nil
 	}

@@ -183,3 +183,41 @@ func runPostFeedback(ctx context.Context, s *service, c *caller, a arguments) (a
 	}
 	return statusResult{"ok"}, nil
 }
+
+// conversationOperations are about what was said.
+func conversationOperations() []*operation {
+	return []*operation{
+		{
+			name: "new_conversation", title: "Begin a new conversation", method: http.MethodPost, path: "/new_conversation",
+			description: "Ends the conversation with a topic and a summary, and begins a new one at the top of the workflow. One without turns is gone on with.",
+			params:      []param{inSession()}, output: newConversationOutput, run: runNewConversation,
+		}, {
+			name: "list_conversations", title: "List conversations", method: http.MethodGet, path: "/conversations", readOnly: true, idempotent: true,
+			description: "Lists the latest conversations with this workflow, the last updated first.",
+			params:      []param{inSession(), {name: "limit", kinds: []string{"integer"}, least: 1, most: maxListed, fallback: "10", about: "How many at most."}},
+			output:      listOutput, run: runListConversations,
+		}, {
+			name: "activate_conversation", title: "Go on with a conversation", method: http.MethodPost, path: "/activate_conversation", idempotent: true,
+			description: "Goes on with another conversation, where that stands.",
+			params:      []param{inSession(), {name: "conversation_id", kinds: []string{"string"}, required: true, about: "As list_conversations returns it."}},
+			output:      statusOutput, run: runActivateConversation,
+		}, {
+			name: "post_feedback", title: "Give feedback", method: http.MethodPost, path: "/post_feedback", idempotent: true,
+			description: "Keeps what the user thinks of the latest turn of the conversation: a score, a text, or both.",
+			params: []param{inSession(), {name: "binary_or_numeric_score", kinds: []string{"boolean", "number", "null"}, about: "true or false, or a number."},
+				{name: "nl_feedback", kinds: []string{"string", "null"}, about: "What the user says of it."}},
+			output: statusOutput, run: runPostFeedback,
+		},
+	}
+}
+
+// The schemas of results.
+const (
+	newConversationOutput = `{"type":"object","properties":{"status":{"const":"ok"},"new_conversation_id":{"type":"string"},"topic":{"type":"string"},"summary":{"type":"string"}},` +
+		`"required":["status","new_conversation_id"]}`
+	listOutput = `{"type":"object","properties":{"conversations":{"type":"array","items":{"type":"object","properties":{` +
+		`"conversation_id":{"type":"string"},"topic":{"type":"string"},"summary":{"type":"string"},"turns":{"type":"integer"},` +
+		`"created_at":{"type":"integer"},"updated_at":{"type":"integer"},"expires_at":{"type":"integer"},"active":{"type":"boolean"}},` +
+		`"required":["conversation_id","topic","summary","turns","created_at","updated_at","active"]}}},"required":["conversations"]}`
+	statusOutput = `{"type":"object","properties":{"status":{"const":"ok"}},"required":["status"]}`
+)

@@ -75,3 +75,7 @@ func faultOf(err error) *Fault {
 }
 
 var errClosed = errors.New("the server is shutting down")
+
+// faultObject is the schema of a [Fault].
+const faultObject = `{"type":"object","properties":{"code":{"type":"integer"},"message":{"type":"string"},"data":{"type":"object","properties":{` +
+	`"session_id":{"type":"string"},"user_id":{"type":"string"},"conversation_id":{"type":"string"},"turn_key":{"type":"string"}}}},"required":["code","message","data"]}`

@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"strings"
 	"sync"
 
-	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcp-workbench/workbench/internal/mcpserve"
@@ -143,61 +141,19 @@ func elicit(ask mcpserve.Asker) asker {
 		if schema == nil {
 			schema = json.RawMessage(`{"type":"object","properties":{"answer":{"type":"string","title":"Answer"}},"required":["answer"]}`)
 		}
-		params := wire.AppendQuote([]byte(`{"message":`), question)
-		params = append(append(append(params, `,"requestedSchema":`...), schema...), '}')
-		raw, err := ask(ctx, params)
-		if err != nil {
+		answer, err := ask.Elicit(ctx, question, schema)
+		if err != nil || answer.Action != "accept" {
 			return "", false, err
-		}
-		var answer struct {
-			Action  string          `json:"action"`
-			Content json.RawMessage `json:"content"`
-		}
-		if err := json.Unmarshal(raw, &answer); err != nil {
-			return "", false, err
-		}
-		if answer.Action != "accept" {
-			return "", false, nil
 		}
 		if form != nil {
-			return string(answer.Content), true, nil
+			return string(answer.Form), true, nil
 		}
 		var text struct {
 			Answer string `json:"answer"`
 		}
-		err = json.Unmarshal(answer.Content, &text)
+		err = json.Unmarshal(answer.Form, &text)
 		return text.Answer, err == nil, err
 	}
-}
-
-// newMCPEngine returns the engine that answers what is no tool call.
-func newMCPEngine(info command.Info, version string, table []*operation) *mcpserver.MCPServer {
-	engine := mcpserver.NewMCPServer(serverName, version,
-		mcpserver.WithToolCapabilities(false), mcpserver.WithPromptCapabilities(false),
-		mcpserver.WithDescription("Commands of the workflow "+info.WorkflowName),
-		mcpserver.WithInstructions(instructions(info)),
-		// The tools are the same for everybody as long as the program runs.
-		mcpserver.WithCacheHints(int64(3600*1000), mcp.CacheScopePublic),
-	)
-	for _, o := range table {
-		never := false
-		engine.AddTool(mcp.Tool{
-			Name: o.name, Title: o.title, Description: o.description,
-			RawInputSchema: wire.MustEncode(inputSchema(o.params)), RawOutputSchema: withFault(o.output),
-			Annotations: mcp.ToolAnnotation{Title: o.title, ReadOnlyHint: &o.readOnly, DestructiveHint: destructive(o, &never), IdempotentHint: &o.idempotent, OpenWorldHint: &o.openWorld},
-		}, nil) // calls do not go through the engine
-	}
-	addPrompts(engine)
-	return engine
-}
-
-// destructive is the hint of an operation: what a command does is not known
-// here.
-func destructive(o *operation, never *bool) *bool {
-	if o.openWorld {
-		return nil
-	}
-	return never
 }
 
 func instructions(info command.Info) string {
@@ -212,18 +168,23 @@ func instructions(info command.Info) string {
 		"execute_command does it exactly as written, invoke_assistant from an instruction in words. Commands may move the session to another context, which has other commands."
 }
 
-// withFault lets an output schema admit what a call that fails returns:
-// clients check the structured content of errors, too.
-func withFault(output string) json.RawMessage {
-	i := strings.LastIndex(output, `,"required":`)
-	required := strings.TrimSuffix(output[i+1:], "}")
-	return json.RawMessage(output[:i] + `,"anyOf":[{` + required + `},{"required":["code","message","data"]}]}`)
-}
-
 // readReply takes a reply as the next instruction would give it.
 func readReply(a *mcpserve.Answer) *reply {
 	if a.Action != "accept" || len(a.Form) == 0 {
 		return &reply{a.State, command.Abort}
 	}
 	return &reply{a.State, string(a.Form)}
+}
+
+// newMCPEngine returns the engine that answers what is no tool call.
+func newMCPEngine(info command.Info, version string, table []*operation) *mcpserver.MCPServer {
+	var tools []mcpserve.Tool
+	for _, o := range table {
+		tools = append(tools, mcpserve.Tool{Name: o.name, Title: o.title, Description: o.description, Input: string(wire.MustEncode(inputSchema(o.params))), Output: o.output,
+			ReadOnly: o.readOnly, Idempotent: o.idempotent, OpenWorld: o.openWorld})
+	}
+	engine := mcpserve.NewEngine(mcpserve.About{Name: serverName, Version: version, Description: "Commands of the workflow " + info.WorkflowName, Instructions: instructions(info)},
+		tools, []string{"code", "message", "data"}, mcpserver.WithPromptCapabilities(false))
+	addPrompts(engine)
+	return engine
 }

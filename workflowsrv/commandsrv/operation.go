@@ -124,3 +124,65 @@ func runGetCommands(ctx context.Context, s *service, c *caller, a arguments) (an
 	}
 	return s.engine().Workflow().Describe(s.standing(conversation).Path), nil
 }
+
+// turnOperations carry out what is wanted.
+func turnOperations() []*operation {
+	wait := param{name: "timeout_seconds", kinds: []string{"number"}, least: 0.001, most: 3600, fallback: "60",
+		about: "How long to wait for the result. The turn goes on after it."}
+	query := func(about string) param {
+		return param{name: "user_query", kinds: []string{"string"}, required: true, about: about}
+	}
+	return []*operation{
+		{
+			name: "invoke_agent", title: "Have something done", method: http.MethodPost, path: "/invoke_agent", openWorld: true,
+			description: "Plans how to do what is wanted and carries it out by the commands of the workflow. Needs a model to be configured.",
+			params:      []param{inSession(), query("What is to be done, or the answer to the question that the last result asked."), wait},
+			output:      turnOutput, run: runTurn(agentRequest),
+		}, {
+			name: "invoke_assistant", title: "Give an instruction", method: http.MethodPost, path: "/invoke_assistant", openWorld: true,
+			description: "Carries out one instruction in words, such as \"open order 44821\": finds the command it means and its parameters. " +
+				"What was not named exactly and changes something is asked about first: status is awaiting_user, and the next call answers the question.",
+			params: []param{inSession(), query("The instruction, or the answer to the question that the last result asked."), wait},
+			output: turnOutput, run: runTurn(assistantRequest),
+		}, {
+			name: "execute_command", title: "Execute a command", method: http.MethodPost, path: "/execute_command", openWorld: true,
+			description: "Executes an exact command string: the name and each parameter as a tag, as in Order/add_note <note>call back</note>. " +
+				"In values write &lt; for < and &amp; for &. Nothing is guessed; success is false, with what is missing or invalid, where the command cannot run.",
+			params: []param{inSession(), {name: "command", kinds: []string{"string"}, required: true, about: "The command string. get_commands shows an example of each."},
+				{name: "confirmed", kinds: []string{"boolean"}, fallback: "false", about: "Say that the user agrees to a command that asks to be confirmed."}, wait},
+			output: executeOutput, run: runTurn(commandRequest),
+		}, {
+			name: kindRun, title: "Run a command", method: http.MethodPost, path: "/run_command", openWorld: true,
+			description: "Runs a command by its name, with its parameters as a JSON object that its input_schema in get_commands describes. Nothing is guessed. " +
+				"The result has what the command returned as it gave it, images and other content too. An entry of next_actions is such a call.",
+			params: []param{inSession(), {name: "name", kinds: []string{"string"}, required: true, about: "The name of the command, as get_commands lists it."},
+				{name: "arguments", kinds: []string{"object", "null"}, about: "The parameters by name."},
+				{name: "confirmed", kinds: []string{"boolean"}, fallback: "false", about: "Say that the user agrees to a command that asks to be confirmed."}, wait},
+			output: runOutput, run: runTurn(runRequest),
+		},
+	}
+}
+
+// The schemas of results.
+const (
+	traceList = `{"type":"array","items":{"type":"object","properties":{` +
+		`"timestamp":{"type":"integer"},"direction":{"enum":["agent_to_workflow","workflow_to_agent"]},"raw_command":{"type":["string","null"]},` +
+		`"command_name":{"type":["string","null"]},"parameters":{"type":["object","null"]},"response_text":{"type":["string","null"]},"success":{"type":["boolean","null"]}},` +
+		`"required":["timestamp","direction","raw_command","command_name","parameters","response_text","success"]}}`
+	problemMembers = `"missing":` + stringList + `,"invalid":{"type":"array","items":{"type":"object","properties":{"name":{"type":"string"},"value":{},"reason":{"type":"string"}},` +
+		`"required":["name","reason"]}},"suggestions":{"type":"object","additionalProperties":` + stringList + `},"available_from":{"type":"object","additionalProperties":` + stringList + `}`
+	turnMembers = `"turn_key":{"type":"string"},"status":{"enum":["completed","awaiting_user","cancelled"]},"success":{"type":"boolean"},"context":{"type":"string"},` +
+		`"question":{"type":"string"},"form":{"type":"object"},` + problemMembers + `,"traces":` + traceList
+	actionObject = `{"type":"object","properties":{"command_name":{"type":"string"},"arguments":{"type":["object","null"]}},"required":["command_name","arguments"]}`
+	turnOutput   = `{"type":"object","properties":{` + turnMembers + `,"workflow_name":{"type":["string","null"]},"command_name":{"type":["string","null"]},` +
+		`"command_parameters":{"type":["object","null"]},"command_responses":{"type":"array","items":{"type":"object","properties":{` +
+		`"response":{"type":["string","null"]},"artifacts":{"type":["object","null"]},"next_actions":{"type":["array","null"],"items":` + actionObject + `},` +
+		`"recommendations":{"type":["array","null"],"items":{"type":"string"}}},"required":["response","artifacts","next_actions","recommendations"]}}},` +
+		`"required":["turn_key","status","success","workflow_name","context","command_name","command_parameters","command_responses"]}`
+	executeMembers = turnMembers + `,"response_text":{"type":"string"},"artifacts":{"type":"object"},"next_actions":{"type":"array","items":` + actionObject + `},"recommendations":` + stringList
+	executeOutput  = `{"type":"object","properties":{` + executeMembers + `},` +
+		`"required":["turn_key","status","response_text","success","context"]}`
+	runOutput = `{"type":"object","properties":{` + executeMembers + `,"command_name":{"type":["string","null"]},"command_parameters":{"type":["object","null"]},` +
+		`"structured_content":{},"content":{"type":"array","items":{"type":"object"}}},` +
+		`"required":["turn_key","status","response_text","success","context","command_name","command_parameters"]}`
+)

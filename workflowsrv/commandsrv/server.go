@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"runtime/debug"
 	"sync"
 	"time"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/mcp-workbench/workbench/internal/logkey"
+	"github.com/mcp-workbench/workbench/internal/mcpserve"
 	"github.com/mcp-workbench/workbench/internal/store"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
@@ -86,12 +86,9 @@ func (s *Server) call(ctx context.Context, o *operation, c *caller, raw []byte) 
 
 // carryOn carries out an operation. A panic costs this call alone.
 func (s *Server) carryOn(ctx context.Context, o *operation, c *caller, a arguments) (result json.RawMessage, f *Fault) {
-	defer func() {
-		if p := recover(); p != nil {
-			s.log.Error().Str(logkey.Tool, o.name).Interface(logkey.Panic, p).Bytes(logkey.Stack, debug.Stack()).Msg("a call failed within")
-			result, f = nil, faultf(http.StatusInternalServerError, "this is a fault of the server; its log says more")
-		}
-	}()
+	defer mcpserve.Recover(s.log, o.name, func() {
+		result, f = nil, faultf(http.StatusInternalServerError, "this is a fault of the server; its log says more")
+	})
 	s.refresh(ctx)
 	value, f := o.run(ctx, &s.service, c, a)
 	if f != nil {

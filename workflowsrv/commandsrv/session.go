@@ -66,3 +66,43 @@ func runInitialize(ctx context.Context, s *service, c *caller, a arguments) (any
 	c.session = at.handle
 	return r, nil
 }
+
+// sessionOperations are about the session and what can be done in it.
+func sessionOperations() []*operation {
+	return []*operation{
+		{
+			name: "initialize", title: "Begin a session", method: http.MethodPost, path: "/initialize",
+			description: "Begins a session with the workflow and returns its session_id, which every other call takes. " +
+				"It goes on with the conversation given, or with the last one, or begins one.",
+			params: []param{
+				{name: "user_id", kinds: []string{"string"}, about: "Whom the session is for. Leave it out: it is you; only an administrator may name somebody else."},
+				{name: "conversation_id", kinds: []string{"string", "null"}, about: "The conversation to go on with, as list_conversations returns it."},
+				{name: "client", kinds: []string{"string"}, about: "The name of the program that calls; each program goes on with its own last conversation."},
+			},
+			output: initializeOutput, run: runInitialize,
+		}, {
+			name: "get_workflow_info", title: "About the workflow", method: http.MethodGet, path: "/workflow_info", readOnly: true, idempotent: true,
+			description: "Says what the workflow is for, and which contexts it has. Where the session stands is in the context of each result.",
+			params:      []param{inSession()}, output: infoOutput, run: runWorkflowInfo,
+		}, {
+			name: "get_commands", title: "List the commands", method: http.MethodGet, path: "/commands", readOnly: true, idempotent: true,
+			description: "Lists the commands that are there where the session stands, with their parameters and an example of each. They change with the context.",
+			params:      []param{inSession()}, output: commandsOutput, run: runGetCommands,
+		},
+	}
+}
+
+// The schemas of results, each an object of properties and what is required.
+const (
+	infoObject = `{"type":"object","properties":{"workflow_name":{"type":"string"},"description":{"type":"string"},"purpose":{"type":"string"},` +
+		`"available_contexts":` + stringList + `},"required":["workflow_name","description","purpose","available_contexts"]}`
+	initializeOutput = `{"type":"object","properties":{"session_id":{"type":"string"},"user_id":{"type":"string"},"conversation_id":{"type":"string"},` +
+		`"restored":{"type":"boolean"},"expires_at":{"type":"integer"},"context":{"type":"string"},"question":{"type":"string"},"workflow_info":` + infoObject + `,"startup_output":{"type":"object"},"startup_error":` + faultObject + `},` +
+		`"required":["session_id","user_id","conversation_id","restored","context","workflow_info"]}`
+	infoOutput     = infoObject
+	commandsOutput = `{"type":"object","properties":{"display_text":{"type":"string"},"commands":{"type":"array","items":{"type":"object","properties":{` +
+		`"name":{"type":"string"},"description":{"type":"string"},"effect":{"type":"string"},"parameters":{"type":"array","items":{"type":"object","properties":{` +
+		`"name":{"type":"string"},"type":{"type":"string"},"required":{"type":"boolean"},"description":{"type":"string"},"choices":` + stringList + `,"default":{},"examples":{"type":"array"},"available_from":` + stringList + `},` +
+		`"required":["name","type","required","description"]}},"input_schema":{"type":"object"},"confirm":{"type":"boolean"},"examples":` + stringList + `,"utterances":` + stringList + `},"required":["name","description","parameters","input_schema","examples"]}}},` +
+		`"required":["display_text","commands"]}`
+)

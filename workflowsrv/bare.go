@@ -14,26 +14,22 @@ import (
 // bareVersion is the protocol version of the bare form, the only one.
 const bareVersion = "2024-11-05"
 
-// bareKey marks the context of a call of the bare form, which keeps the rule
-// of the published API for steps that lack a variable.
-type bareKey struct{}
-
-func isBare(ctx context.Context) bool { return ctx.Value(bareKey{}) != nil }
-
 // bareDoor makes sessions of the bare form.
 type bareDoor struct {
-	server *Server
-	ended  func()
-	list   func() []byte // the result of tools/list, made once
+	service  *service
+	audience *audience
+	tools    map[string]*tool
+	ended    func()
+	list     func() []byte // the result of tools/list, made once
 }
 
-func newBareDoor(s *Server, ended func()) bareDoor {
-	return bareDoor{server: s, ended: ended, list: sync.OnceValue(bareList)}
+func newBareDoor(s *service, a *audience, tools map[string]*tool, ended func()) bareDoor {
+	return bareDoor{service: s, audience: a, tools: tools, ended: ended, list: sync.OnceValue(bareList)}
 }
 
 // Connect begins a session.
 func (d bareDoor) Connect(send func(msg []byte)) wire.Session {
-	d.server.enter()
+	d.audience.enter()
 	return &bareSession{door: d, send: send}
 }
 
@@ -72,7 +68,7 @@ func (s *bareSession) Close(ctx context.Context) error {
 	s.closed = true
 	s.mu.Unlock()
 	if first {
-		s.door.server.leave(ctx)
+		s.door.audience.leave(ctx)
 	}
 	return nil
 }
@@ -99,7 +95,7 @@ func (s *bareSession) carryOut(r bareRequest) ([]byte, *fault) {
 	if r.method == "initialize" {
 		return s.initialize(r.params)
 	}
-	t := s.door.server.tools[r.method]
+	t := s.door.tools[r.method]
 	if t != nil && t.run == nil {
 		t = nil // It is about runs, which the bare form does not have.
 	}
@@ -113,7 +109,7 @@ func (s *bareSession) carryOut(r bareRequest) ([]byte, *fault) {
 		return s.door.list(), nil
 	}
 	ctx := context.WithValue(context.Background(), bareKey{}, true)
-	result, f := s.door.server.call(ctx, t, r.params, nil)
+	result, f := s.door.service.call(ctx, t, r.params, nil)
 	return result.json, f
 }
 

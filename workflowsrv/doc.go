@@ -17,4 +17,13 @@
 // watched for changes as long as there are sessions; a Server has nothing to
 // close but these.
 // A Server and its sessions may be used from any number of goroutines.
+//
+// From the top down, where nothing knows what stands above it:
+//
+//	Server, bareDoor   the two doors
+//	service, offers    tools; prompts, skills and runs that clients read
+//	audience           the sessions, and what they are told of
+//	shelf              the workflows that there are
+//
+// audience and shelf have a lock each, and neither is held while the other is taken.
 package workflowsrv

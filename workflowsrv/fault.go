@@ -1,6 +1,7 @@
 package workflowsrv
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/mcp-workbench/workbench/internal/wire"
@@ -116,4 +117,28 @@ func (f *fault) append(dst []byte, with bool) []byte {
 		dst = append(dst, f.data...)
 	}
 	return append(dst, '}')
+}
+
+// appendQuotedJSON appends valid, compact JSON as a JSON string. Only quotes
+// and backslashes need an escape there.
+func appendQuotedJSON(dst, text []byte) []byte {
+	dst = slices.Grow(dst, len(text)+len(text)/8+2)
+	dst = append(dst, '"')
+	start := 0
+	for i, c := range text {
+		if c == '"' || c == '\\' {
+			dst = append(dst, text[start:i]...)
+			dst = append(dst, '\\', c)
+			start = i + 1
+		}
+	}
+	dst = append(dst, text[start:]...)
+	return append(dst, '"')
+}
+
+// compact drops white space from JSON of ours.
+func compact(text []byte) []byte { return wire.Compact(nil, text) }
+
+func badParams(text string) error {
+	return &wire.Error{Code: wire.CodeInvalidParams, Message: "Invalid params: " + text}
 }

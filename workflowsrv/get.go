@@ -9,7 +9,7 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv/stepping"
 )
 
-func runGet(ctx context.Context, s *Server, a arguments) (result, *fault) {
+func runGet(ctx context.Context, s *service, a arguments) (result, *fault) {
 	id, f := a.id("id", "workflowId")
 	if f != nil {
 		return result{}, f
@@ -62,7 +62,7 @@ func appendMetadata(dst []byte, e *definition.Entry) []byte {
 }
 
 // firstStep is what an empty context leads to, or null.
-func firstStep(ctx context.Context, w *definition.Workflow, s *Server) []byte {
+func firstStep(ctx context.Context, w *definition.Workflow, s *service) []byte {
 	answer, err := stepping.Next(ctx, w, stepping.Request{Mode: s.opts.Mode})
 	if err != nil || answer.Step == nil {
 		return []byte("null")

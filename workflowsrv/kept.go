@@ -9,7 +9,6 @@ import (
 	"github.com/mcp-workbench/workbench/internal/mcpserve"
 	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/wire"
-	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 	"github.com/mcp-workbench/workbench/workflowsrv/runs"
 )
 
@@ -31,20 +30,6 @@ func caller(p principal.Principal, c mcpserve.Call) runs.Caller {
 	return who
 }
 
-// find is entry for runs, which pass its fault on.
-func (s *Server) find(id string) (*definition.Entry, error) {
-	e, f := s.entry(id)
-	if f != nil {
-		return nil, faultError{f}
-	}
-	return e, nil
-}
-
-// A faultError is a fault on its way through the runs.
-type faultError struct{ fault *fault }
-
-func (e faultError) Error() string { return e.fault.message() + ": " + e.fault.advice }
-
 // kept gives what came of a call about a run.
 func kept(workflowID string, a runs.Answer, err error) (result, *fault) {
 	var known faultError
@@ -62,7 +47,7 @@ func kept(workflowID string, a runs.Answer, err error) (result, *fault) {
 	return result{}, &fault{code: codeStorage, data: appendObject(nil, "details", err.Error()), advice: err.Error()}
 }
 
-func keepStart(ctx context.Context, s *Server, a arguments, who runs.Caller) (result, *fault) {
+func keepStart(ctx context.Context, s *service, a arguments, who runs.Caller) (result, *fault) {
 	id, f := a.id("workflowId", "id")
 	if f != nil {
 		return result{}, f
@@ -79,7 +64,7 @@ func keepStart(ctx context.Context, s *Server, a arguments, who runs.Caller) (re
 	return kept(id, answer, err)
 }
 
-func keepResume(ctx context.Context, s *Server, a arguments, who runs.Caller) (result, *fault) {
+func keepResume(ctx context.Context, s *service, a arguments, who runs.Caller) (result, *fault) {
 	query, f := a.text("query")
 	if f != nil {
 		return result{}, f
@@ -92,7 +77,7 @@ func keepResume(ctx context.Context, s *Server, a arguments, who runs.Caller) (r
 	return kept("", answer, err)
 }
 
-func keepNext(ctx context.Context, s *Server, a arguments, who runs.Caller) (result, *fault) {
+func keepNext(ctx context.Context, s *service, a arguments, who runs.Caller) (result, *fault) {
 	for _, name := range []string{"completedSteps", "state", "currentStep"} {
 		if a.has(name) {
 			return result{}, invalidParams(name + " is for calls without a run: the run knows where it is")
@@ -136,7 +121,7 @@ func keepNext(ctx context.Context, s *Server, a arguments, who runs.Caller) (res
 	return kept("", answer, err)
 }
 
-func keepManage(ctx context.Context, s *Server, a arguments, who runs.Caller) (result, *fault) {
+func keepManage(ctx context.Context, s *service, a arguments, who runs.Caller) (result, *fault) {
 	var o runs.Order
 	for _, text := range []struct {
 		name string

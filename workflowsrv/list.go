@@ -4,25 +4,18 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 	"github.com/mcp-workbench/workbench/workflowsrv/runs"
 )
 
-// maxReasons bounds how many faults of one file an answer names.
-const maxReasons = 10
-
-// A listCache keeps the answer of workflow_list for one catalogue.
-type listCache struct{ last atomic.Pointer[cachedList] }
-
 type cachedList struct {
 	catalogue *definition.Catalogue
 	result    result
 }
 
-func runList(_ context.Context, s *Server, _ arguments) (result, *fault) {
+func runList(_ context.Context, s *service, _ arguments) (result, *fault) {
 	c := s.catalogue()
 	if last := s.lists.last.Load(); last != nil && last.catalogue == c {
 		return last.result, nil
@@ -35,7 +28,7 @@ func runList(_ context.Context, s *Server, _ arguments) (result, *fault) {
 
 // searchList gives the workflows that have all the words of a query and a tag: to programs as workflow_list does, without what is
 // wrong with files, and to the model a line each.
-func searchList(_ context.Context, s *Server, a arguments, _ runs.Caller) (result, *fault) {
+func searchList(_ context.Context, s *service, a arguments, _ runs.Caller) (result, *fault) {
 	query, f := a.text("query")
 	if f != nil {
 		return result{}, f

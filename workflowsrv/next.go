@@ -9,7 +9,7 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv/stepping"
 )
 
-func runNext(ctx context.Context, s *Server, a arguments) (result, *fault) {
+func runNext(ctx context.Context, s *service, a arguments) (result, *fault) {
 	id, f := a.id("workflowId", "id")
 	if f != nil {
 		return result{}, f
@@ -34,7 +34,7 @@ func runNext(ctx context.Context, s *Server, a arguments) (result, *fault) {
 }
 
 // request reads the arguments of workflow_next beside the workflow.
-func (s *Server) request(w *definition.Workflow, a arguments) (r stepping.Request, f *fault) {
+func (s *service) request(w *definition.Workflow, a arguments) (r stepping.Request, f *fault) {
 	r.Mode = s.opts.Mode
 	if r.Completed, f = a.strings("completedSteps"); f != nil {
 		return r, f

@@ -14,10 +14,10 @@ import (
 func TestFaultB15_Panic(t *testing.T) {
 	var log strings.Builder
 	s := New(Options{Logger: zerolog.New(&log)})
-	broken := &tool{name: "broken", run: func(context.Context, *Server, arguments) (result, *fault) {
+	broken := &tool{name: "broken", run: func(context.Context, *service, arguments) (result, *fault) {
 		panic("an invariant that does not hold")
 	}}
-	_, f := s.call(t.Context(), broken, []byte(`{}`), nil)
+	_, f := s.service.call(t.Context(), broken, []byte(`{}`), nil)
 	if f == nil || f.code != wire.CodeInternal {
 		t.Errorf("got %+v, want the code %d", f, wire.CodeInternal)
 	}
@@ -26,7 +26,7 @@ func TestFaultB15_Panic(t *testing.T) {
 			t.Errorf("got the log %s, want %q in it", &log, want)
 		}
 	}
-	if _, f := s.call(t.Context(), s.tools["workflow_list"], []byte(`{}`), nil); f != nil {
+	if _, f := s.service.call(t.Context(), s.tools["workflow_list"], []byte(`{}`), nil); f != nil {
 		t.Errorf("the next call: got %+v, want a result", f)
 	}
 }

@@ -43,20 +43,9 @@ func promptFor(w *definition.Workflow) prompt {
 	return p
 }
 
-// forList gives the workflows for a list of which clients are told when it changes.
-func (s *Server) forList() *definition.Catalogue {
-	c := s.catalogue()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.listed == nil {
-		s.listed = c
-	}
-	return c
-}
-
-func (s *Server) listPrompts(context.Context, []byte) ([]byte, error) {
+func (o *offers) listPrompts(context.Context, []byte) ([]byte, error) {
 	list := []prompt{}
-	for _, e := range s.forList().Entries {
+	for _, e := range o.audience.forList().Entries {
 		list = append(list, promptFor(e.Workflow))
 	}
 	return json.Marshal(struct {
@@ -65,7 +54,7 @@ func (s *Server) listPrompts(context.Context, []byte) ([]byte, error) {
 }
 
 // getPrompt has the model follow a workflow. It begins nothing: clients get prompts to show them, too.
-func (s *Server) getPrompt(_ context.Context, params []byte) ([]byte, error) {
+func (o *offers) getPrompt(_ context.Context, params []byte) ([]byte, error) {
 	var ask struct {
 		Name      string            `json:"name"`
 		Arguments map[string]string `json:"arguments"`
@@ -73,7 +62,7 @@ func (s *Server) getPrompt(_ context.Context, params []byte) ([]byte, error) {
 	if len(params) == 0 || json.Unmarshal(params, &ask) != nil {
 		return nil, badParams("name must be the id of a workflow, and arguments an object of strings")
 	}
-	e, f := s.entry(ask.Name)
+	e, f := o.entry(ask.Name)
 	if f != nil {
 		return nil, badParams(f.message() + ": " + f.advice)
 	}
@@ -132,8 +121,4 @@ func argumentNames(p prompt) []string {
 		names = append(names, a.Name)
 	}
 	return names
-}
-
-func badParams(text string) error {
-	return &wire.Error{Code: wire.CodeInvalidParams, Message: "Invalid params: " + text}
 }

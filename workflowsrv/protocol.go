@@ -2,7 +2,6 @@ package workflowsrv
 
 import (
 	"cmp"
-	"slices"
 
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
@@ -37,26 +36,6 @@ func toolResult(r result, f *fault) mcpserve.Result {
 	}
 	return mcpserve.Result{Text: wire.AppendQuote(nil, text), Structured: f.append(nil, true), IsError: true}
 }
-
-// appendQuotedJSON appends valid, compact JSON as a JSON string. Only quotes
-// and backslashes need an escape there.
-func appendQuotedJSON(dst, text []byte) []byte {
-	dst = slices.Grow(dst, len(text)+len(text)/8+2)
-	dst = append(dst, '"')
-	start := 0
-	for i, c := range text {
-		if c == '"' || c == '\\' {
-			dst = append(dst, text[start:i]...)
-			dst = append(dst, '\\', c)
-			start = i + 1
-		}
-	}
-	dst = append(dst, text[start:]...)
-	return append(dst, '"')
-}
-
-// compact drops white space from JSON of ours.
-func compact(text []byte) []byte { return wire.Compact(nil, text) }
 
 // newEngine returns the MCP engine, which answers what is no tool call.
 func newEngine(table []tool) *mcpserver.MCPServer {

@@ -35,8 +35,8 @@ type resourceAnnotations struct {
 }
 
 // listResources lists the runs of a principal, and the skills for clients that do not ask for these.
-func (s *Server) listResources(ctx context.Context, p principal.Principal) ([]byte, error) {
-	found, err := s.runs.List(ctx, p.Name, maxListed)
+func (o *offers) listResources(ctx context.Context, p principal.Principal) ([]byte, error) {
+	found, err := o.runs.List(ctx, p.Name, maxListed)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func (s *Server) listResources(ctx context.Context, p principal.Principal) ([]by
 		list = append(list, resource{runPrefix + f.ID, f.ID, title, f.Head.Goal, runType, 0,
 			&resourceAnnotations{f.Updated.UTC().Format("2006-01-02T15:04:05Z")}})
 	}
-	for _, e := range s.forList().Entries {
+	for _, e := range o.audience.forList().Entries {
 		if k, text, ok := skillOf(e); ok {
 			list = append(list, resource{k.URI, k.Frontmatter.Name, e.Name, k.Frontmatter.Description, skillType, len(text), nil})
 		}
@@ -65,19 +65,19 @@ func listTemplates(context.Context, []byte) ([]byte, error) {
 }
 
 // readResource reads the file of a skill, or a run of a principal. One of somebody else is not there.
-func (s *Server) readResource(ctx context.Context, p principal.Principal, params []byte) ([]byte, error) {
+func (o *offers) readResource(ctx context.Context, p principal.Principal, params []byte) ([]byte, error) {
 	uri, err := readURI(params)
 	if err != nil {
 		return nil, err
 	}
-	if _, text, ok := s.skill(uri); ok {
+	if _, text, ok := o.skill(uri); ok {
 		return contents(uri, skillType, text)
 	}
 	id, ok := strings.CutPrefix(uri, runPrefix)
 	var r *runs.Run
 	err = store.ErrNotFound
 	if ok {
-		r, err = s.runs.Read(ctx, p.Name, id)
+		r, err = o.runs.Read(ctx, p.Name, id)
 	}
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, noResource(uri)

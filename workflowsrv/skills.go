@@ -12,6 +12,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
+	"github.com/mcp-workbench/workbench/workflowsrv/runs"
 )
 
 // A workflow is also a skill, whose one file says what the workflow is for and how it is followed.
@@ -89,9 +90,9 @@ func stepTitles(w *definition.Workflow) (titles []string) {
 	return titles
 }
 
-func (s *Server) listSkills(context.Context, []byte) ([]byte, error) {
+func (o *offers) listSkills(context.Context, []byte) ([]byte, error) {
 	list := []skill{}
-	for _, e := range s.catalogue().Entries {
+	for _, e := range o.catalogue().Entries {
 		if k, _, ok := skillOf(e); ok {
 			list = append(list, k)
 		}
@@ -99,12 +100,12 @@ func (s *Server) listSkills(context.Context, []byte) ([]byte, error) {
 	return json.Marshal(map[string]any{"skills": list})
 }
 
-func (s *Server) getSkill(_ context.Context, params []byte) ([]byte, error) {
+func (o *offers) getSkill(_ context.Context, params []byte) ([]byte, error) {
 	uri, err := readURI(params)
 	if err != nil {
 		return nil, err
 	}
-	k, _, ok := s.skill(uri)
+	k, _, ok := o.skill(uri)
 	if !ok {
 		return nil, noResource(uri)
 	}
@@ -112,7 +113,7 @@ func (s *Server) getSkill(_ context.Context, params []byte) ([]byte, error) {
 }
 
 // skill finds a skill by the uri of its file.
-func (s *Server) skill(uri string) (k skill, text string, ok bool) {
+func (o *offers) skill(uri string) (k skill, text string, ok bool) {
 	id, ok := strings.CutPrefix(uri, skillPrefix)
 	if !ok {
 		return k, "", false
@@ -120,7 +121,7 @@ func (s *Server) skill(uri string) (k skill, text string, ok bool) {
 	if id, ok = strings.CutSuffix(id, skillSuffix); !ok {
 		return k, "", false
 	}
-	e, f := s.entry(id)
+	e, f := o.entry(id)
 	if f != nil {
 		return k, "", false
 	}
@@ -147,4 +148,11 @@ func noResource(uri string) error {
 // contents is the answer to a request for a resource that is a text.
 func contents(uri, mimeType, text string) ([]byte, error) {
 	return json.Marshal(map[string]any{"contents": []any{map[string]string{"uri": uri, "mimeType": mimeType, "text": text}}})
+}
+
+// offers are what clients read beside the answers of tools: prompts, skills and runs.
+type offers struct {
+	*shelf
+	audience *audience
+	runs     *runs.Engine
 }

@@ -19,25 +19,25 @@ const (
 )
 
 // moved notes that a run has gone on. tell tells who wants to know, so that nobody's call waits for that.
-func (s *Server) moved(principal, _ string, begun bool) {
+func (a *audience) moved(principal, _ string, begun bool) {
 	if begun {
-		s.mu.Lock()
-		s.begun[principal] = true
-		s.mu.Unlock()
+		a.mu.Lock()
+		a.begun[principal] = true
+		a.mu.Unlock()
 	}
-	s.stir()
+	a.stir()
 }
 
 // stir has tell look now.
-func (s *Server) stir() {
+func (a *audience) stir() {
 	select {
-	case s.stirred <- struct{}{}:
+	case a.stirred <- struct{}{}:
 	default:
 	}
 }
 
 // tell tells sessions what has changed, until ctx ends.
-func (s *Server) tell(ctx context.Context) {
+func (a *audience) tell(ctx context.Context) {
 	seen := map[store.Key]int{} // events of the runs that somebody subscribed to
 	var looked time.Time
 	stirred := true
@@ -51,24 +51,24 @@ func (s *Server) tell(ctx context.Context) {
 				again = time.After(settleFor) // A call that looks at the same time may have begun before the change.
 			}
 			stirred = false
-			if c := s.catalogue(); s.outdated(c) {
-				s.each("", func(d *mcpserve.Session) { d.ListChanged(mcpserve.Prompts); d.ListChanged(mcpserve.Resources) })
+			if c := a.shelf.catalogue(); a.outdated(c) {
+				a.each("", func(d *mcpserve.Session) { d.ListChanged(mcpserve.Prompts); d.ListChanged(mcpserve.Resources) })
 			}
 		}
-		s.mu.Lock()
-		begun := s.begun
-		s.begun = map[string]bool{}
-		s.mu.Unlock()
+		a.mu.Lock()
+		begun := a.begun
+		a.begun = map[string]bool{}
+		a.mu.Unlock()
 		for principal := range begun {
-			s.each(principal, func(d *mcpserve.Session) { d.ListChanged(mcpserve.Resources) })
+			a.each(principal, func(d *mcpserve.Session) { d.ListChanged(mcpserve.Resources) })
 		}
-		if s.tellRuns(ctx, seen) && again == nil {
+		if a.tellRuns(ctx, seen) && again == nil {
 			again = time.After(pollEvery)
 		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-s.stirred:
+		case <-a.stirred:
 			stirred = true
 		case <-again:
 		}
@@ -76,21 +76,21 @@ func (s *Server) tell(ctx context.Context) {
 }
 
 // outdated reports whether prompts or skills were listed of another catalogue since this was asked last.
-func (s *Server) outdated(c *definition.Catalogue) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.listed == nil || s.listed == c {
+func (a *audience) outdated(c *definition.Catalogue) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.listed == nil || a.listed == c {
 		return false
 	}
-	s.listed = nil
+	a.listed = nil
 	return true
 }
 
 // tellRuns tells of the runs that somebody subscribed to and that have gone on, or have not been looked at before: their
 // subscribers may have read them earlier. It reports whether there are any.
-func (s *Server) tellRuns(ctx context.Context, seen map[store.Key]int) (watching bool) {
+func (a *audience) tellRuns(ctx context.Context, seen map[store.Key]int) (watching bool) {
 	watched := map[store.Key]bool{}
-	for d, principal := range s.those() {
+	for d, principal := range a.those() {
 		for _, uri := range d.Watched() {
 			if id, ok := strings.CutPrefix(uri, runPrefix); ok {
 				watched[store.Key{Principal: principal, ID: id}] = true
@@ -99,28 +99,28 @@ func (s *Server) tellRuns(ctx context.Context, seen map[store.Key]int) (watching
 	}
 	maps.DeleteFunc(seen, func(run store.Key, _ int) bool { return !watched[run] })
 	for run := range watched {
-		n, err := s.runs.Events(ctx, run.Principal, run.ID, seen[run])
+		n, err := a.runs.Events(ctx, run.Principal, run.ID, seen[run])
 		if err != nil {
 			n = 0 // It is gone, or was imported anew.
 		}
 		if n != seen[run] {
 			seen[run] = n
-			s.each(run.Principal, func(d *mcpserve.Session) { d.Updated(runPrefix + run.ID) })
+			a.each(run.Principal, func(d *mcpserve.Session) { d.Updated(runPrefix + run.ID) })
 		}
 	}
 	return len(watched) > 0
 }
 
 // those are the sessions with whose they are.
-func (s *Server) those() map[*mcpserve.Session]string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return maps.Clone(s.sessions)
+func (a *audience) those() map[*mcpserve.Session]string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return maps.Clone(a.sessions)
 }
 
 // each calls a function for the sessions of a principal, or with "" for all.
-func (s *Server) each(principal string, do func(*mcpserve.Session)) {
-	for d, of := range s.those() {
+func (a *audience) each(principal string, do func(*mcpserve.Session)) {
+	for d, of := range a.those() {
 		if principal == "" || of == principal {
 			do(d)
 		}

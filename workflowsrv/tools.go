@@ -1,48 +1,5 @@
 package workflowsrv
 
-import (
-	"context"
-
-	"github.com/mcp-workbench/workbench/workflowsrv/runs"
-)
-
-// A tool is one operation, the same through both doors.
-type tool struct {
-	name, title, description string
-	// short is the description in the bare form.
-	short string
-	// input and output are JSON Schemas; bareOutput is that of the bare form
-	// where the published API has another, and example is its pair of request
-	// and response.
-	input, output string
-	bareOutput    string
-	example       string
-	// arguments are the names it knows, aliases included.
-	arguments []string
-	run       func(ctx context.Context, s *Server, a arguments) (result, *fault)
-
-	// keep is what the tool does that the bare form does not know: nil if nothing. Where there is run, too, keep is for calls
-	// with one of the arguments in more. These are the arguments that it knows besides, and keptInput and keptOutput the schemas with
-	// them, "" for those above.
-	keep                  func(ctx context.Context, s *Server, a arguments, who runs.Caller) (result, *fault)
-	more                  []string
-	keptInput, keptOutput string
-	// changes says that the tool changes what is kept.
-	changes bool
-}
-
-// A result is what a tool gives: a JSON object.
-type result struct {
-	json []byte
-	// more are members that only the MCP door adds: what helps an agent to do
-	// better.
-	more []byte
-	// quoted is the text for the model as a JSON string, or nil: the text is then json.
-	quoted []byte
-	// question takes the place of both where it is not nil.
-	question *runs.Question
-}
-
 // toolTable is in the order in which the tools are listed.
 func toolTable() []tool {
 	return []tool{

@@ -11,7 +11,7 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 )
 
-func runValidate(ctx context.Context, s *Server, a arguments) (result, *fault) {
+func runValidate(ctx context.Context, s *service, a arguments) (result, *fault) {
 	id, f := a.id("workflowId", "id")
 	if f != nil {
 		return result{}, f
@@ -42,7 +42,7 @@ func runValidate(ctx context.Context, s *Server, a arguments) (result, *fault) {
 
 // output returns the text to validate. Agents send structured outputs as they
 // are, instead of as a string: those are taken as their JSON text.
-func (s *Server) output(a arguments) (string, *fault) {
+func (s *service) output(a arguments) (string, *fault) {
 	raw := a["output"]
 	if len(raw) == 0 || string(raw) == "null" || string(raw) == `""` {
 		return "", invalidParams("output is required")
@@ -63,7 +63,7 @@ func (s *Server) output(a arguments) (string, *fault) {
 // criteriaFault gives a broken file the code that the published API has for
 // broken criteria, where these are what is wrong with it. A JSON Schema that
 // does not compile keeps the code of an invalid workflow.
-func (s *Server) criteriaFault(id string, f *fault) *fault {
+func (s *service) criteriaFault(id string, f *fault) *fault {
 	if f.code != codeInvalidWorkflow {
 		return f
 	}
@@ -81,7 +81,7 @@ func (s *Server) criteriaFault(id string, f *fault) *fault {
 	return f
 }
 
-func runValidateJSON(_ context.Context, s *Server, a arguments) (result, *fault) {
+func runValidateJSON(_ context.Context, s *service, a arguments) (result, *fault) {
 	text, f := a.text("workflowJson")
 	if f != nil {
 		// A definition that is sent as an object is meant as its text.
@@ -116,7 +116,7 @@ func runValidateJSON(_ context.Context, s *Server, a arguments) (result, *fault)
 	return result{json: wire.MustEncode(verdict)}, nil
 }
 
-func runGetSchema(context.Context, *Server, arguments) (result, *fault) {
+func runGetSchema(context.Context, *service, arguments) (result, *fault) {
 	dst := append([]byte(`{"schema":`), compact(definition.Schema())...)
 	dst = append(dst, `,"example":`...)
 	return result{json: append(append(dst, compact(definition.Sample())...), '}')}, nil

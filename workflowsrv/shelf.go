@@ -1,41 +1,29 @@
 package workflowsrv
 
 import (
-	"context"
 	"fmt"
-	"slices"
+	"sync"
+
+	"github.com/rs/zerolog"
 
 	"github.com/mcp-workbench/workbench/internal/logkey"
-	"github.com/mcp-workbench/workbench/internal/mcpserve"
 	"github.com/mcp-workbench/workbench/internal/nearest"
-	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
-	"github.com/mcp-workbench/workbench/workflowsrv/runs"
 )
 
-// call carries out a tool. Both doors lead here; who is nil for the bare one, which knows no runs.
-// A panic costs this call only: the server goes on for all the others.
-func (s *Server) call(ctx context.Context, t *tool, raw []byte, who *runs.Caller) (r result, f *fault) {
-	defer mcpserve.Recover(s.opts.Logger, t.name, func() {
-		r, f = result{}, &fault{code: wire.CodeInternal, advice: "this is a fault of the server; its log says more"}
-	})
-	known := t.arguments
-	if who != nil {
-		known = append(slices.Clip(known), t.more...)
-	}
-	a, f := parseArguments(raw, t.name, known)
-	if f != nil {
-		return result{}, f
-	}
-	if t.keep != nil && (t.run == nil || slices.ContainsFunc(t.more, a.has)) {
-		return t.keep(ctx, s, a, *who)
-	}
-	return t.run(ctx, s, a)
+// A shelf has the workflows that there are.
+type shelf struct {
+	store *definition.Store
+	log   zerolog.Logger
+
+	mu     sync.Mutex            // guards what follows
+	logged *definition.Catalogue // the last one that was looked through for the log
+	told   map[string]bool       // what the log was told of it
 }
 
 // entry finds a workflow. The fault says why there is none: the id is
 // unknown, or its file is broken.
-func (s *Server) entry(id string) (*definition.Entry, *fault) {
+func (s *shelf) entry(id string) (*definition.Entry, *fault) {
 	c := s.catalogue()
 	if e := c.Entry(id); e != nil {
 		return e, nil
@@ -52,7 +40,7 @@ func (s *Server) entry(id string) (*definition.Entry, *fault) {
 
 // catalogue returns the workflows, and logs what is new to it and matters to the
 // user: a project that was cloned decides what an id stands for.
-func (s *Server) catalogue() *definition.Catalogue {
+func (s *shelf) catalogue() *definition.Catalogue {
 	c := s.store.Catalogue()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -64,7 +52,7 @@ func (s *Server) catalogue() *definition.Catalogue {
 	for _, e := range c.Entries {
 		if text, ok := displacement(e); ok {
 			if told[text] = true; !s.told[text] {
-				s.opts.Logger.Warn().Str(logkey.Detail, text).Msg("a workflow of the project takes the place of another")
+				s.log.Warn().Str(logkey.Detail, text).Msg("a workflow of the project takes the place of another")
 			}
 		}
 	}
@@ -144,3 +132,20 @@ func invalidFile(id string, invalid definition.Invalid) *fault {
 		advice: details,
 	}
 }
+
+// find is entry for runs, which pass its fault on.
+func (s *shelf) find(id string) (*definition.Entry, error) {
+	e, f := s.entry(id)
+	if f != nil {
+		return nil, faultError{f}
+	}
+	return e, nil
+}
+
+// A faultError is a fault on its way through the runs.
+type faultError struct{ fault *fault }
+
+func (e faultError) Error() string { return e.fault.message() + ": " + e.fault.advice }
+
+// maxReasons bounds how many faults of one file an answer names.
+const maxReasons = 10

@@ -9,7 +9,6 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/mcp-workbench/workbench/internal/approval"
-	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/trail"
 	"github.com/mcp-workbench/workbench/internal/wire"
@@ -154,8 +153,7 @@ func (as *approvals) question(f *flight, w *approval.Waiting) *ask {
 			as.register.Answer(w.ID, chosen(m.Raw, m.Result, "decision", "run"))
 		}
 	}}
-	as.asks.enter(k)
-	f.out.Message(eras.AppendQuestionToLegacy(nil, []byte(k.id), "elicitation/create", questionParams(w)))
+	as.asks.question(f.out, k, "elicitation/create", questionParams(w))
 	return k
 }
 
@@ -168,9 +166,7 @@ func (as *approvals) askConsent(f *flight, c *call, w *approval.Waiting) {
 }
 
 func (as *approvals) consentResult(number uint64, k *consent) []byte {
-	result := append([]byte(`{"resultType":"input_required","inputRequests":{"approve":{"method":"elicitation/create","params":`), questionParams(k.Waiting)...)
-	result = append(result, `}},"requestState":`...)
-	return append(wire.AppendQuote(result, as.states.close(number, k.digest, k.Until)), '}')
+	return as.states.inputRequired("approve", questionParams(k.Waiting), number, k.digest, k.Until)
 }
 
 // drop forgets a question.

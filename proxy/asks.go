@@ -2,10 +2,12 @@ package proxy
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"sync"
 
+	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
@@ -37,6 +39,12 @@ func (as *asks) enter(k *ask) {
 	as.last++
 	k.id = fmt.Sprintf(`"wb-%d"`, as.last)
 	as.open[k.id] = k
+}
+
+// question puts a question of ours, or one that a server asked in a result, to a legacy client.
+func (as *asks) question(out Outlet, k *ask, method string, params []byte) {
+	as.enter(k)
+	out.Message(eras.AppendQuestionToLegacy(nil, []byte(k.id), method, params))
 }
 
 // find gives the ask of an id, nil if there is none.
@@ -122,4 +130,76 @@ func (as *asks) put(msg []byte, a *toolbox.Ask, m *wire.Message, carrier *reques
 // withdrawal is the notification that it needs no answer any more.
 func (k *ask) withdrawal(reason string) []byte {
 	return fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s,"reason":%q}}`, k.id, reason)
+}
+
+// maxHeld is how many requests of servers wait for a call that can carry them.
+const maxHeld = 16
+
+// held is a request of a server, kept until a call can carry it.
+type held struct {
+	ask *toolbox.Ask
+	raw []byte
+}
+
+// waiting are the requests of servers that no call of a modern client can carry yet.
+type waiting struct {
+	mu   sync.Mutex
+	held []held
+}
+
+// add keeps a request; it reports false if that is too much.
+func (w *waiting) add(a *toolbox.Ask, m *wire.Message) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.held) == maxHeld || !a.Hold(len(m.Raw)) {
+		return false
+	}
+	w.held = append(w.held, held{a, bytes.Clone(m.Raw)})
+	return true
+}
+
+// take gives the requests of a server that wait, and forgets them.
+func (w *waiting) take(srv *toolbox.Server) (taken []held) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.held = slices.DeleteFunc(w.held, func(h held) bool {
+		if h.ask.Server != srv {
+			return false
+		}
+		taken = append(taken, h)
+		return true
+	})
+	return taken
+}
+
+// withdraw forgets a request that needs no answer any more.
+func (w *waiting) withdraw(a *toolbox.Ask) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.held = slices.DeleteFunc(w.held, func(h held) bool { return h.ask == a })
+}
+
+// formParams ask for one of two things. There is no default, so that a client which answers by itself chooses neither.
+func formParams(message, key string, values, titles [2]string) []byte {
+	params, err := json.Marshal(map[string]any{
+		"message": message,
+		"requestedSchema": map[string]any{
+			"type":       "object",
+			"properties": map[string]any{key: map[string]any{"type": "string", "title": "Decision", "enum": values, "enumNames": titles}},
+			"required":   []string{key},
+		},
+	})
+	if err != nil {
+		panic("a question of strings cannot be encoded: " + err.Error())
+	}
+	return params
+}
+
+// chosen reads the result of such a question: whether it was answered at all, and by that value.
+func chosen(raw []byte, result wire.Span, key, value string) bool {
+	action, _ := wire.FindPath(raw, result, "action")
+	got, err := wire.FindPath(raw, result, "content", key)
+	said, _ := wire.Unquote(raw[action.Start:action.End])
+	text, _ := wire.Unquote(raw[got.Start:got.End])
+	return err == nil && said == "accept" && text == value
 }

@@ -13,7 +13,6 @@ import (
 
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/approval"
-	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/wire"
@@ -53,8 +52,7 @@ func (co *considering) ask(context.Context) {
 			co.begin(func(context.Context) { _ = co.trust(u) }) // which is in the log
 		}
 	}}
-	co.asks.enter(k)
-	co.line.send(eras.AppendQuestionToLegacy(nil, []byte(k.id), "elicitation/create", considerParams(u)))
+	co.asks.question(co.line, k, "elicitation/create", considerParams(u))
 }
 
 // askIn asks the user of a modern client, in the answer to a call of workbench_status. It reports whether the call is
@@ -83,9 +81,7 @@ func (co *considering) askIn(f *flight, c *call) (said string, answered bool) {
 	if !co.first(u) {
 		return "", false
 	}
-	result := append([]byte(`{"resultType":"input_required","inputRequests":{"trust":{"method":"elicitation/create","params":`), considerParams(u)...)
-	result = append(result, `}},"requestState":`...)
-	f.reply(append(wire.AppendQuote(result, co.states.close(file, digest, time.Now().Add(approval.Patience))), '}'))
+	f.reply(co.states.inputRequired("trust", considerParams(u), file, digest, time.Now().Add(approval.Patience)))
 	return "", true
 }
 

@@ -24,4 +24,28 @@
 // Both eras of the protocol are served at once: a request that carries the
 // metadata of revision 2026-07-28 is answered by its rules, any other by those
 // of the revision agreed on at initialize.
+//
+// # Layers
+//
+// A file names what is in its own layer or in one below:
+//
+//	Proxy      connect: puts a session together, takes messages, ends it; commons, guests
+//	features   what a method or a meta tool does: tools, use, open, find, script, resources, skills, listen
+//	Session    holds the parts together and has no logic of its own
+//	askers     approvals, considering, taskDesk: they answer a request here, and may ask the client first
+//	flight     a request that goes to a server: round and parked, where the server asks the client in between
+//	parts      requests, asks, states, waiting, tasks, ownTasks, line, profile, background, record, narrator, span
+//	messages   call, modern, Outlet, and the edits of messages
+//
+// A part has a lock of its own and does not know the session; what it needs from above it is given as functions when it is
+// made. What servers say comes in at the top again, by the Peer that a session is to them, and goes down from there.
+//
+// # Order of locks
+//
+// A part calls nothing of another one with its lock held but an account, which has the last lock of all. The exceptions, each
+// lock before those that may be taken while it is held:
+//
+//	Proxy.reloading, Proxy.mu, Session.mu, requests.mu, background.mu, line.mu
+//	ownTask.mu, ownTasks.mu
+//	ownTask.mu or narrator.mu, and then the outlet's: so that nothing follows a reply
 package proxy

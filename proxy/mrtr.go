@@ -88,8 +88,7 @@ func (f *flight) ask(m *wire.Message) bool {
 	f.asking.Store(r)
 	for i, q := range questions {
 		k := &ask{carrier: &f.request, answer: func(m *wire.Message) { r.answer(i, m) }}
-		f.by.asks.enter(k)
-		f.out.Message(eras.AppendQuestionToLegacy(nil, []byte(k.id), q.method, q.params))
+		f.by.asks.question(f.out, k, q.method, q.params)
 	}
 	return true
 }

@@ -1,8 +1,19 @@
 package proxy
 
 import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"hash/maphash"
 	"maps"
+	"strings"
 	"sync"
+	"time"
+
+	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
 // states are what the states stand for that modern clients were given and bring along with a request made again.
@@ -70,4 +81,80 @@ func (st *states) granted(digest uint64) bool {
 		delete(st.grants, digest)
 	}
 	return true
+}
+
+// inputRequired is the result that asks a modern client to have its user fill a form, and to make the request again with the
+// answer and with a state that says: which number, what was requested, until when.
+func (st *states) inputRequired(key string, form []byte, number, digest uint64, until time.Time) []byte {
+	result := wire.AppendQuote([]byte(`{"resultType":"input_required","inputRequests":{`), key)
+	result = append(append(result, `:{"method":"elicitation/create","params":`...), form...)
+	result = append(result, `}},"requestState":`...)
+	return append(wire.AppendQuote(result, st.close(number, digest, until)), '}')
+}
+
+// digest identifies what is requested, so that a state is good for that alone:
+// the method and what it is of. A retry repeats these to the letter.
+func (s *sealer) digest(c *call) uint64 {
+	var h maphash.Hash
+	h.SetSeed(s.seed)
+	_, _ = h.WriteString(c.MethodName)
+	for _, span := range []wire.Span{c.Name, c.URI, c.Args} {
+		_, _ = h.Write(c.Bytes(span))
+		_ = h.WriteByte(0)
+	}
+	return h.Sum64()
+}
+
+// sealer closes and opens the states given to clients. Its key is the
+// process's own, as what the states stand for is.
+type sealer struct {
+	aead cipher.AEAD
+	seed maphash.Seed
+}
+
+// statePrefix tells our states from the servers'.
+const statePrefix = "wb1."
+
+var errForeignState = errors.New("not a state of ours")
+
+func newSealer() *sealer {
+	key := make([]byte, 32)
+	_, _ = rand.Read(key) // never fails: it ends the program instead
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		panic(err)
+	}
+	aead, err := cipher.NewGCMWithRandomNonce(block)
+	if err != nil {
+		panic(err)
+	}
+	return &sealer{aead, maphash.MakeSeed()}
+}
+
+// close makes a state: which parked request, what was requested, how long.
+func (s *sealer) close(number uint64, digest uint64, expiry time.Time) string {
+	plain := binary.BigEndian.AppendUint64(nil, number)
+	plain = binary.BigEndian.AppendUint64(plain, uint64(expiry.Unix()))
+	plain = binary.BigEndian.AppendUint64(plain, digest)
+	return statePrefix + base64.RawURLEncoding.EncodeToString(s.aead.Seal(nil, nil, plain, nil))
+}
+
+// open reads a state that close made and that has not expired.
+func (s *sealer) open(state string) (number, digest uint64, err error) {
+	text, ours := strings.CutPrefix(state, statePrefix)
+	if !ours {
+		return 0, 0, errForeignState
+	}
+	box, err := base64.RawURLEncoding.DecodeString(text)
+	if err != nil {
+		return 0, 0, err
+	}
+	plain, err := s.aead.Open(nil, nil, box, nil)
+	if err != nil {
+		return 0, 0, err
+	}
+	if time.Now().Unix() > int64(binary.BigEndian.Uint64(plain[8:])) {
+		return 0, 0, errors.New("the state has expired")
+	}
+	return binary.BigEndian.Uint64(plain), binary.BigEndian.Uint64(plain[16:]), nil
 }

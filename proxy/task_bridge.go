@@ -277,9 +277,8 @@ func (b *taskBridge) ask(ctx context.Context, raw []byte, asked map[string]bool)
 func (d *taskDesk) put(ctx context.Context, f *flight, method string, params []byte) (answer []byte, err error) {
 	answered := make(chan *wire.Message, 1)
 	k := &ask{carrier: &f.request, answer: func(m *wire.Message) { answered <- scanned(bytes.Clone(m.Raw)) }}
-	d.asks.enter(k)
+	d.asks.question(f.out, k, method, params)
 	defer d.asks.forget(k)
-	f.out.Message(eras.AppendQuestionToLegacy(nil, []byte(k.id), method, params))
 	wait := time.NewTimer(parkTime)
 	defer wait.Stop()
 	select {

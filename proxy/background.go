@@ -2,12 +2,13 @@ package proxy
 
 import (
 	"context"
-	"errors"
 	"sync"
+
+	"github.com/mcp-workbench/workbench/proxy/shelf"
 )
 
 // ErrClosed is what a request is refused with that comes after the end of its session.
-var ErrClosed = errors.New("the session is closed")
+var ErrClosed = shelf.ErrClosed
 
 // background is the work of a session that no request waits for.
 type background struct {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/proxy/shelf"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
@@ -20,7 +21,7 @@ type commons struct{ p *Proxy }
 func (p *Proxy) commonsFor(cfg *config.Config, old map[string]*toolbox.Toolbox) (boxes map[string]*toolbox.Toolbox, gone []*toolbox.Server) {
 	boxes = make(map[string]*toolbox.Toolbox)
 	for i := range cfg.Toolboxes {
-		part := part(&cfg.Toolboxes[i], true)
+		part := shelf.Part(&cfg.Toolboxes[i], true)
 		switch b := old[part.Name]; {
 		case b != nil:
 			gone = append(gone, b.Update(part)...)
@@ -33,13 +34,6 @@ func (p *Proxy) commonsFor(cfg *config.Config, old map[string]*toolbox.Toolbox) 
 		}
 	}
 	return boxes, gone
-}
-
-// part gives a toolbox with its shared servers alone, or with the others.
-func part(t *config.Toolbox, shared bool) config.Toolbox {
-	some := *t
-	some.Servers = slices.DeleteFunc(slices.Clone(t.Servers), func(s config.Server) bool { return s.Shared != shared })
-	return some
 }
 
 // concerned returns the session that a message of a server is for: that of the
@@ -87,7 +81,7 @@ func (c commons) Notification(srv *toolbox.Server, m *wire.Message) {
 			return
 		}
 		for _, s := range c.p.live() {
-			if s.watches(srv, uri) {
+			if s.hears(srv, uri) {
 				s.Notification(srv, m)
 			}
 		}
@@ -124,7 +118,7 @@ func (c commons) Changed(srv *toolbox.Server, k toolbox.Kind) {
 // isShared reports whether a server serves several sessions, so that one of
 // them may not set it up for itself.
 func (p *Proxy) isShared(srv *toolbox.Server) bool {
-	b := p.root.view.Load().commons[srv.Toolbox]
+	b := p.root.view.Load().Commons[srv.Toolbox]
 	if b == nil {
 		return false
 	}
@@ -157,18 +151,9 @@ func (p *Proxy) Close() error {
 	defer p.reloading.Unlock()
 	p.quit()
 	var errs []error
-	for _, b := range p.view.Load().commons {
+	for _, b := range p.view.Load().Commons {
 		errs = append(errs, b.Close())
 	}
 	p.work.Wait()
 	return errors.Join(errs...)
-}
-
-// watches reports whether the client wants to hear of changes of a resource.
-func (s *Session) watches(srv *toolbox.Server, uri string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.ContainsFunc(s.namesOfLocked(srv, uri), func(name string) bool {
-		return s.watched[name] || s.watchedLocked(name)
-	})
 }

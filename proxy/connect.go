@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"maps"
-	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -15,7 +13,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/incoming"
 	"github.com/mcp-workbench/workbench/internal/wire"
-	"github.com/mcp-workbench/workbench/proxy/naming"
+	"github.com/mcp-workbench/workbench/proxy/shelf"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
@@ -34,18 +32,22 @@ func newSession(p *Proxy, of *Client) *Session {
 		states:  newStates(p.seal),
 		waiting: new(waiting),
 		leaving: make(chan struct{}),
-		shelf:   opts.Results.Shelf(),
-		boxes:   make(map[string]*box),
-		watched: make(map[string]bool),
-		skills:  make(map[*toolbox.Server]*serverSkills),
-		listens: make(map[*flight]*subscription),
-		listed:  make(chan struct{}),
+		results: opts.Results.Shelf(),
 	}
+	s.view.Store(p.view.Load())
 	s.leave = sync.OnceFunc(func() { close(s.leaving) })
 	begin := s.work.begin
 	s.line = newLine(of.Send, of.Behind, begin)
 	s.profile = newProfile(opts.Clients, begin)
 	s.requests = newRequests(s.account, &p.buffers)
+	s.shelf = shelf.New(s.view.Load().View, shelf.Options{
+		New:     s.newToolbox,
+		Legacy:  s.greeted,
+		Changed: s.tellChanged,
+		Begin:   begin,
+		Retire:  p.retire,
+	})
+	s.watches = newWatches(s.account, func() shelf.Lists { return s.shelf.Lists(shelf.Modern) })
 	s.tasks = newTasks(opts.Tasks, who.Name, begin)
 	s.ownTasks = newOwnTasks(s.account, s.requests.abandon)
 	s.recorder = &recorder{log: root.opts.Calls, masks: p.masks(), user: who.Name, session: s.number}
@@ -57,7 +59,7 @@ func newSession(p *Proxy, of *Client) *Session {
 		states:  s.states,
 		waiting: s.waiting,
 		tasks:   s.tasks,
-		shelf:   s.shelf,
+		shelf:   s.results,
 		links:   func() bool { return s.profile.known().knowsLinks() },
 		logger:  opts.Logger,
 		rename:  s.withPlaces,
@@ -68,7 +70,7 @@ func newSession(p *Proxy, of *Client) *Session {
 		asks:    s.asks,
 		begin:   begin,
 		own:     s.own,
-		servers: s.openServers,
+		servers: s.shelf.Servers,
 		shared:  p.isShared,
 		reach:   s.reach,
 	}
@@ -95,19 +97,21 @@ func newSession(p *Proxy, of *Client) *Session {
 		line:    s.line,
 		begin:   begin,
 	}
-	s.view.Store(p.view.Load())
-	s.spaces, s.claims = s.view.Load().spaces, naming.NewClaims()
-	s.routes = s.build()
-	s.told = maps.Clone(s.routes.lists[legacyEra])
 	return s
 }
 
-// openServers gives the servers of the open toolboxes.
-func (s *Session) openServers() (all []*toolbox.Server) {
-	for _, b := range s.open() {
-		all = append(all, b.Servers()...)
+// newToolbox makes the session's own part of a toolbox.
+func (s *Session) newToolbox(cfg config.Toolbox) *toolbox.Toolbox {
+	now, opts := s.profile.known(), s.p.opts.Toolbox
+	opts.Peer, opts.Principal, opts.Unread = s, s.who, s.line.account()
+	if now.client != nil {
+		opts.Client = *now.client
 	}
-	return all
+	b := toolbox.New(cfg, opts)
+	if now.level != "" {
+		b.SetLevel(now.level) // nothing runs yet: it is noted
+	}
+	return b
 }
 
 // reach opens a toolbox and waits for a server of it; nil if there is none that the client may use.
@@ -115,7 +119,7 @@ func (s *Session) reach(ctx context.Context, name, server string) *toolbox.Serve
 	if !s.who.May(name) {
 		return nil
 	}
-	b, err := s.box(name)
+	b, err := s.shelf.Box(name)
 	if err != nil {
 		return nil
 	}
@@ -124,7 +128,7 @@ func (s *Session) reach(ctx context.Context, name, server string) *toolbox.Serve
 		return nil
 	}
 	if !b.Opened() {
-		if _, err := s.openBox(ctx, b, true, server); err != nil {
+		if _, err := s.shelf.Open(ctx, b, true, server); err != nil {
 			return nil
 		}
 	}
@@ -170,17 +174,13 @@ func (s *Session) Handle(r *incoming.Request, out Outlet, scope uint64) {
 // Close waits for what is under way, then ends the servers.
 func (s *Session) Close(ctx context.Context) error {
 	s.leave()
-	s.endListens()
+	s.watches.endAll()
 	answered := make(chan struct{})
 	go func() { s.requests.owed.Wait(); close(answered) }()
 	select {
 	case <-answered:
 	case <-ctx.Done():
 	}
-	s.mu.Lock()
-	s.closed = true
-	boxes := slices.Collect(maps.Values(s.boxes))
-	s.mu.Unlock()
 	s.p.root.mu.Lock()
 	delete(s.p.root.sessions, s)
 	s.p.root.mu.Unlock()
@@ -188,28 +188,15 @@ func (s *Session) Close(ctx context.Context) error {
 	s.ownTasks.close()
 	s.work.end()
 	s.requests.close()
-	errs := make([]error, len(boxes))
-	var wg sync.WaitGroup
-	for i, b := range boxes {
-		wg.Go(func() { errs[i] = b.Close() })
-	}
-	wg.Wait()
+	err := s.shelf.Close()
 	<-answered
 	s.approvals.close()
 	s.work.wait()
 	s.tasks.close()
-	s.shelf.Close()
-	s.mu.Lock()
-	for uri := range s.watched {
-		s.account.Credit(watchSize(uri))
-	}
-	clear(s.watched)
-	for _, kept := range s.skills {
-		kept.close()
-	}
-	clear(s.skills)
-	s.mu.Unlock()
-	return errors.Join(errs...)
+	s.results.Close()
+	s.watches.close()
+	s.shelf.Forget()
+	return err
 }
 
 // request answers or forwards one request.
@@ -278,14 +265,14 @@ func (s *Session) taskMethod(c *call) {
 func (s *Session) notification(m *wire.Message, scope uint64) {
 	switch string(m.Bytes(m.Method)) {
 	case "notifications/initialized":
-		s.work.begin(s.openMarked)
+		s.work.begin(s.shelf.OpenMarked)
 		s.work.begin(s.considering.ask)
 	case "notifications/cancelled":
 		s.requests.cancel(m, scope)
 	case "notifications/progress":
 		s.asks.progress(m)
 	case "notifications/roots/list_changed":
-		for _, b := range s.open() {
+		for _, b := range s.shelf.Opened() {
 			for _, srv := range b.Servers() {
 				if !s.p.isShared(srv) {
 					srv.Notify(m)

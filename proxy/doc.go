@@ -3,7 +3,7 @@
 // of open toolboxes, and forwards everything else between the client and the
 // servers behind it as bytes.
 //
-//	client ── session ── routes ── toolbox.Server
+//	client ── session ── shelf ── toolbox.Server
 //	             │
 //	             ├── control: initialize, server/discover, ping, logging/setLevel
 //	             └── meta tools: workbench_open_toolbox, workbench_use_tool, workbench_status

@@ -14,6 +14,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy/meta"
+	"github.com/mcp-workbench/workbench/proxy/shelf"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
@@ -33,7 +34,7 @@ type Meanings interface {
 // index is made at the first search and again when something of it has changed.
 type finder struct {
 	mu      sync.Mutex
-	routes  *routes // at the time when the index was made: they are made anew with each change; nil if there is none
+	routes  *shelf.Routes // at the time when the index was made: they are made anew with each change; nil if there is none
 	index   *find.Index
 	servers []*toolbox.Server // by their numbers in the index
 	expiry  *time.Timer
@@ -72,7 +73,7 @@ func (s *Session) readFind(c *call) (q findQuery, err error) {
 	if out[1].Present() {
 		q.toolbox, _ = wire.Unquote(c.Bytes(out[1]))
 		if _, ok := s.cfg().Toolbox(q.toolbox); !ok {
-			return q, s.noToolbox(q.toolbox)
+			return q, s.shelf.View().NoToolbox(q.toolbox)
 		}
 	}
 	q.Detail, q.Stubs = find.Signatures, s.isMeta(meta.ScriptTool)
@@ -195,9 +196,7 @@ func (s *Session) searchable(only string) (*find.Index, []*toolbox.Server) {
 	k := &s.finder
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	s.mu.Lock()
-	now := s.routes
-	s.mu.Unlock()
+	now := s.shelf.Routes()
 	if k.routes != now {
 		servers, searched := s.known("")
 		k.routes, k.index, k.servers = now, s.p.root.indexes.Of(searched), servers
@@ -218,21 +217,21 @@ func (k *finder) forget() {
 
 // known gives the servers of all toolboxes, or of one, with what is known of them.
 func (s *Session) known(only string) (servers []*toolbox.Server, searched []find.Server) {
-	v := s.view.Load()
-	boxes := make(map[string]*box)
-	for _, b := range s.open() {
+	v := s.shelf.View()
+	boxes := make(map[string]*shelf.Box)
+	for _, b := range s.shelf.Opened() {
 		boxes[b.Name] = b
 	}
 	var cfgs []*config.Toolbox
 	var closed []*toolbox.Toolbox
-	for i := range v.cfg.Toolboxes {
-		cfg := &v.cfg.Toolboxes[i]
+	for i := range v.Cfg.Toolboxes {
+		cfg := &v.Cfg.Toolboxes[i]
 		if only != "" && cfg.Name != only {
 			continue
 		}
 		cfgs = append(cfgs, cfg)
 		if boxes[cfg.Name] == nil {
-			b := s.seenBox(v, cfg)
+			b := shelf.NewBox(v, cfg, s.newSeen)
 			boxes[cfg.Name] = b
 			closed = append(closed, b.Toolbox)
 		}
@@ -243,9 +242,7 @@ func (s *Session) known(only string) (servers []*toolbox.Server, searched []find
 		servers = append(servers, of...)
 		searched = append(searched, toolbox.Search(of, cfg.Description)...)
 	}
-	s.mu.Lock()
-	places := s.routes.places
-	s.mu.Unlock()
+	places := s.shelf.Routes().Places
 	for i := range searched {
 		for j := range searched[i].Entries {
 			if e := &searched[i].Entries[j]; e.URI != "" {
@@ -256,11 +253,9 @@ func (s *Session) known(only string) (servers []*toolbox.Server, searched []find
 	return servers, searched
 }
 
-// seenBox makes a toolbox that is not to be opened, to tell what was seen of its servers.
-func (s *Session) seenBox(v *view, cfg *config.Toolbox) *box {
+// newSeen makes a client's own part of a toolbox that is not to be opened, to tell what was seen of its servers.
+func (s *Session) newSeen(cfg config.Toolbox) *toolbox.Toolbox {
 	opts := s.p.opts.Toolbox
 	opts.Peer, opts.Principal, opts.Event = s, s.who, nil
-	b := &box{Toolbox: toolbox.New(part(cfg, false), opts)}
-	b.fill(v, cfg)
-	return b
+	return toolbox.New(cfg, opts)
 }

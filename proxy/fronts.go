@@ -37,7 +37,7 @@ func (p *Proxy) Toolboxes() (all []config.Toolbox, direct bool) {
 	if now.direct != nil {
 		return []config.Toolbox{*now.direct}, true
 	}
-	return now.cfg.Toolboxes, false
+	return now.Cfg.Toolboxes, false
 }
 
 // serving returns the front that serves one toolbox directly, with the shared
@@ -48,7 +48,7 @@ func (p *Proxy) serving(name string) *Proxy {
 	defer p.mu.Unlock()
 	q := p.fronts[name]
 	if q == nil {
-		if _, ok := p.view.Load().cfg.Toolbox(name); !ok || p.direct() && name != p.opts.Direct {
+		if _, ok := p.view.Load().Cfg.Toolbox(name); !ok || p.direct() && name != p.opts.Direct {
 			return nil
 		}
 		q = p.frontLocked(name, name, nil)
@@ -78,7 +78,7 @@ func (p *Proxy) frontLocked(key, direct string, only []string) *Proxy {
 	q := newProxy(opts)
 	q.root, q.only = p, only
 	now := p.view.Load()
-	q.view.Store(q.newView(now.cfg, now.commons))
+	q.view.Store(q.newView(now.Cfg, now.Commons))
 	p.fronts[key] = q
 	return q
 }

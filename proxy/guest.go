@@ -49,9 +49,7 @@ func (p *Proxy) Guests() http.Handler {
 func (p *Proxy) host(r *http.Request) (*Session, *toolbox.Server) {
 	name := r.FormValue("toolbox")
 	for _, s := range p.live() {
-		s.mu.Lock()
-		b := s.boxes[name]
-		s.mu.Unlock()
+		b := s.shelf.Find(name)
 		if b == nil || !b.Opened() || s.p.direct() {
 			continue
 		}

@@ -9,14 +9,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/results"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy/meta"
-	"github.com/mcp-workbench/workbench/toolbox"
 )
-
-// withoutOutputSchema gives the edit that takes the schema of a tool's structured content out of its definition: a client that
-// knows the schema would refuse a preview, which has none.
-func withoutOutputSchema(it *toolbox.Item) []wire.Edit {
-	return eras.Without(it.Raw, wire.Whole(it.Raw), "outputSchema")
-}
 
 // readResult answers workbench_read_result.
 func (s *Session) readResult(c *call) {
@@ -30,7 +23,7 @@ func (s *Session) readResult(c *call) {
 		return
 	}
 	f.serve(func() { // it reads files
-		told, page, err := s.shelf.Page(f.ctx, id, q)
+		told, page, err := s.results.Page(f.ctx, id, q)
 		if err != nil {
 			f.fail(fmt.Errorf("%s: %w", meta.ReadTool, err))
 			return
@@ -93,7 +86,7 @@ func (s *Session) readKept(c *call, uri string) {
 		return
 	}
 	f.serve(func() { // it reads files
-		result, err := s.shelf.Read(uri)
+		result, err := s.results.Read(uri)
 		if err != nil {
 			f.fail(noResource(uri, err, f.modern != nil))
 			return

@@ -3,27 +3,15 @@ package proxy
 import (
 	"bytes"
 	"context"
-	"maps"
 	"slices"
 
 	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/wire"
-	"github.com/mcp-workbench/workbench/proxy/naming"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
 // maxWatched bounds the resources of one subscription.
 const maxWatched = 1000
-
-// subscription is a subscriptions/listen of a modern client: a request that
-// stays open while the notifications that it named are sent under its id.
-type subscription struct {
-	tools, prompts, resources bool
-	uris                      []string
-	tasks                     []task
-	size                      int // what the session's account is charged for them
-	told                      map[toolbox.Kind][]byte
-}
 
 // listen opens a subscription: first the acknowledgement, then what changes.
 func (s *Session) listen(c *call) {
@@ -52,14 +40,7 @@ func (s *Session) listen(c *call) {
 		return
 	}
 	f.out.Message(sub.acknowledgement(f.id))
-	s.mu.Lock()
-	over := !f.atEnd(func() { s.endListen(f) })
-	if !over {
-		sub.told = maps.Clone(s.routes.lists[modernEra])
-		s.listens[f] = sub
-	}
-	s.mu.Unlock()
-	if over {
+	if !s.watches.listen(f, sub, func() { s.endListen(f) }) {
 		s.account.Credit(sub.size)
 		return
 	}
@@ -71,34 +52,10 @@ func (s *Session) listen(c *call) {
 	}
 }
 
-// listeners are the subscriptions to a task that the client sees under an id.
-func (s *Session) listeners(shown string) (to []*flight) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for f, sub := range s.listens {
-		if slices.ContainsFunc(sub.tasks, func(t task) bool { return t.shown == shown }) {
-			to = append(to, f)
-		}
-	}
-	return to
-}
-
 // endListen forgets a subscription; its resources are unwatched if no other
 // has them.
 func (s *Session) endListen(f *flight) {
-	s.mu.Lock()
-	sub := s.listens[f]
-	delete(s.listens, f)
-	var gone []string
-	if sub != nil {
-		s.account.Credit(sub.size)
-		for _, uri := range sub.uris {
-			if !s.watchedLocked(uri) {
-				gone = append(gone, uri)
-			}
-		}
-	}
-	s.mu.Unlock()
+	sub, gone := s.watches.end(f)
 	for _, uri := range gone {
 		s.watch(uri, false)
 	}
@@ -109,18 +66,9 @@ func (s *Session) endListen(f *flight) {
 	}
 }
 
-func (s *Session) watchedLocked(uri string) bool {
-	for _, sub := range s.listens {
-		if slices.Contains(sub.uris, uri) {
-			return true
-		}
-	}
-	return false
-}
-
 // watch has the server of a resource tell of its changes, or no longer.
 func (s *Session) watch(uri string, on bool) {
-	srv, own, err := s.locate(uri)
+	srv, own, err := s.shelf.Locate(uri)
 	if err != nil {
 		return
 	}
@@ -140,57 +88,6 @@ func (s *Session) watch(uri string, on bool) {
 		// it need not be heard of.
 		_, _ = srv.Request(ctx, method, append(wire.AppendQuote([]byte(`{"uri":`), own), '}'))
 	})
-}
-
-// endListens ends all subscriptions gracefully, as the session does.
-func (s *Session) endListens() {
-	s.mu.Lock()
-	var open []*flight
-	for f := range s.listens {
-		open = append(open, f)
-	}
-	s.mu.Unlock()
-	for _, f := range open {
-		f.reply(append(append([]byte(`{"resultType":"complete","_meta":{"`+eras.Subscription+`":`), f.id...), "}}"...))
-	}
-}
-
-// announceLocked gives the list changes that subscriptions asked for, each
-// with the flight that it goes to.
-func (s *Session) announceLocked() (news []announcement) {
-	now := s.routes.lists[modernEra]
-	for f, sub := range s.listens {
-		for _, l := range []struct {
-			wanted bool
-			method string
-			kinds  []toolbox.Kind
-		}{
-			{sub.tools, toolsChanged, []toolbox.Kind{toolbox.Tools}},
-			{sub.prompts, promptsChanged, []toolbox.Kind{toolbox.Prompts}},
-			{sub.resources, resourcesChanged, []toolbox.Kind{toolbox.Resources, toolbox.Templates}},
-		} {
-			changed := false
-			for _, k := range l.kinds {
-				changed = changed || !bytes.Equal(sub.told[k], now[k])
-				sub.told[k] = now[k]
-			}
-			if changed && l.wanted {
-				news = append(news, announcement{f, l.method})
-			}
-		}
-	}
-	return news
-}
-
-type announcement struct {
-	to     *flight
-	method string
-}
-
-func (a announcement) send() {
-	msg := append([]byte(`{"jsonrpc":"2.0","method":"`), a.method...)
-	msg = append(append(msg, `","params":{"_meta":{"`+eras.Subscription+`":`...), a.to.id...)
-	a.to.out.Message(append(msg, "}}}"...))
 }
 
 // acknowledgement is the first message of a subscription: what it will be told.
@@ -224,23 +121,22 @@ func (s *Session) updated(srv *toolbox.Server, m *wire.Message) {
 	if err != nil || !ok {
 		return
 	}
-	s.mu.Lock()
-	names := s.namesOfLocked(srv, uri)
-	legacy, alias, name := s.greeted(), names[0], names[len(names)-1]
-	if _, listed := s.routes.places.Aliases[naming.Identity{Server: srv, Key: uri}]; listed && !s.watched[name] || s.watched[alias] {
+	places := s.shelf.Routes().Places
+	names := places.NamesOf(srv, uri)
+	alias, name := names[0], names[len(names)-1]
+	if _, listed := places.Alias(srv, uri); listed && !s.watches.subscribed(name) || s.watches.subscribed(alias) {
 		name = alias
 	}
-	to := make(map[*flight]string)
-	for f, sub := range s.listens {
+	to := s.watches.listeners(func(sub *subscription) (found string, ok bool) {
 		for _, name := range names {
 			if slices.Contains(sub.uris, name) {
-				to[f] = name
+				found, ok = name, true
 			}
 		}
-	}
-	s.mu.Unlock()
+		return found, ok
+	})
 	known := func(name string) []wire.Edit { return []wire.Edit{{Span: span, New: wire.AppendQuote(nil, name)}} }
-	if legacy {
+	if s.greeted() {
 		s.line.news(srv, nil, noticeToLegacy(srv, m, known(name)...))
 	}
 	for f, name := range to {

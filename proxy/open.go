@@ -10,7 +10,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/habits"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy/meta"
-	"github.com/mcp-workbench/workbench/toolbox"
+	"github.com/mcp-workbench/workbench/proxy/shelf"
 )
 
 // relistWait is how long the result of an open waits for the client to list
@@ -30,7 +30,7 @@ func (s *Session) openToolbox(c *call) {
 		f.fail(err)
 		return
 	}
-	b, err := s.box(q.toolbox)
+	b, err := s.shelf.Box(q.toolbox)
 	if err != nil {
 		f.fail(err)
 		return
@@ -86,11 +86,11 @@ func readNames(c *call, at wire.Span) (names []string, ok bool) {
 
 // openAndTell opens a toolbox for the client: servers first, then the news of
 // the changed lists, then, when the client has read them, the result.
-func (s *Session) openAndTell(f *flight, b *box, q question) {
+func (s *Session) openAndTell(f *flight, b *shelf.Box, q question) {
 	if f.modern == nil {
 		s.profile.recallHabit()
 	}
-	listed, err := s.openBox(f.ctx, b, true)
+	listed, err := s.shelf.Open(f.ctx, b, true)
 	if err != nil {
 		f.fail(err)
 		return
@@ -121,15 +121,13 @@ func (s *Session) awaitListing(ctx context.Context, listed <-chan struct{}) {
 
 // howToCall tells the model which way its client can call the tools; example is
 // the exposed name of one.
-func (s *Session) howToCall(b *box, modern bool, example string) string {
+func (s *Session) howToCall(b *shelf.Box, modern bool, example string) string {
 	through := fmt.Sprintf("through %s with toolbox_name %q and tool_name", meta.UseTool, b.Name)
 	byName := fmt.Sprintf("by exposed_name, such as %q", example)
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	switch {
-	case s.shows(b, toolbox.Tools, modernEra):
+	case s.shelf.Shows(b, shelf.Modern):
 		return fmt.Sprintf("The tools are listed: call them %s, or %s.", byName, through)
-	case modern || !s.shows(b, toolbox.Tools, legacyEra) || s.profile.known().habit.Ignores:
+	case modern || !s.shelf.Shows(b, shelf.Legacy) || s.profile.known().habit.Ignores:
 		return fmt.Sprintf("Call the tools %s.", through)
 	case s.profile.known().habit.Calls:
 		return fmt.Sprintf("The tools were added to your list: call them %s.", byName)

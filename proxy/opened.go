@@ -13,6 +13,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy/meta"
 	"github.com/mcp-workbench/workbench/proxy/naming"
+	"github.com/mcp-workbench/workbench/proxy/shelf"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
@@ -76,12 +77,9 @@ type question struct {
 
 // opened makes the result of an open: the same content as text of many lines and as structured content, of which clients
 // show their models one or the other. It is an error only if no server at all could be started.
-func (s *Session) opened(b *box, q question, modern *modern) []byte {
-	s.mu.Lock()
-	s.giveLocked(toolbox.Tools, b.Name)
-	exposed := s.routes.tools.Shown
-	s.mu.Unlock()
-	r := result{Toolbox: b.Name, Description: meta.Describe(b.content.Load().description), Servers: []serverResult{}, Tools: []json.RawMessage{}}
+func (s *Session) opened(b *shelf.Box, q question, modern *modern) []byte {
+	exposed := s.shelf.HandBox(b.Name)
+	r := result{Toolbox: b.Name, Description: meta.Describe(b.Description()), Servers: []serverResult{}, Tools: []json.RawMessage{}}
 	starting, example := 0, ""
 	var offers []*offer
 	asked := selection{patterns: q.tools}
@@ -101,7 +99,7 @@ func (s *Session) opened(b *box, q question, modern *modern) []byte {
 		offers = append(offers, &offer{server: srv.Name, tools: asked.of(items, exposed), all: len(items), exposed: exposed, detail: q.detail, stubs: s.isMeta(meta.ScriptTool)})
 	}
 	r.NotFound = asked.missed()
-	r.audit(b, s.open())
+	r.audit(b, s.shelf.Opened())
 	if example != "" {
 		r.HowToCall = s.howToCall(b, modern != nil, example) + s.inScript(b.Name)
 	}
@@ -145,7 +143,7 @@ const mostHints = 3
 
 // audit adds what is odd in what the servers say, beside those of the other open toolboxes. The words of servers are not repeated: a model is not to read what is
 // odd about them once more.
-func (r *result) audit(b *box, open []*box) {
+func (r *result) audit(b *shelf.Box, open []*shelf.Box) {
 	hints := make(map[string]int)
 	var beside []*toolbox.Server
 	for _, other := range open {

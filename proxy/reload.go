@@ -24,7 +24,7 @@ func (p *Proxy) Reload(cfg *config.Config) {
 	if p.life.Err() != nil {
 		return // it is closed
 	}
-	old := p.view.Load().commons
+	old := p.view.Load().Commons
 	commons, gone := p.commonsFor(cfg, old)
 
 	p.mu.Lock()
@@ -66,81 +66,13 @@ func (p *Proxy) retire(ctx context.Context, b *toolbox.Toolbox) {
 	}
 }
 
-// reload has the session work by what its front serves now.
+// reload has the session work by what its front serves now. The toolboxes that are open without being asked for since then
+// are opened if the client was shown others: else it is done at its first list.
 func (s *Session) reload(v *view) {
-	settled := make(chan struct{})
-	defer close(settled)
-	s.mu.Lock()
-	if s.closed {
-		s.mu.Unlock()
-		return
-	}
 	s.view.Store(v)
-	s.spaces = v.spaces.With(s.spaces)
-	s.opening++ // what changes is told at the end, together
-	var staying []*box
-	for name, b := range s.boxes {
-		if _, ok := v.cfg.Toolbox(name); ok {
-			b.pinned = false // others may be
-			staying = append(staying, b)
-			continue
-		}
-		delete(s.boxes, name)
-		s.work.begin(func(ctx context.Context) {
-			<-settled // until then the routes lead there
-			s.p.retire(ctx, b.Toolbox)
-		})
+	s.shelf.Reload(v.View)
+	if (s.greeted() || s.watches.any()) && len(s.shelf.Unsettled()) > 0 {
+		s.work.begin(s.shelf.OpenNew)
 	}
-	s.mu.Unlock()
-
-	var gone []func()
-	for _, b := range staying {
-		gone = append(gone, b.become(v)...)
-	}
-	s.update(func() bool {
-		s.opening--
-		return s.dueLocked()
-	})
-	for _, retire := range gone {
-		retire()
-	}
-	s.openNew()
 	s.work.begin(s.considering.ask)
-}
-
-// dueLocked reports whether the news of a reload are to be told now, and notes
-// it if they wait for the end of an opening.
-func (s *Session) dueLocked() bool {
-	s.overdue = s.opening > 0
-	return !s.overdue
-}
-
-// become makes the toolbox what the view says. It returns what is to be called
-// when no request is sent to the servers any more that are not in it now.
-func (b *box) become(v *view) (retire []func()) {
-	cfg, _ := v.cfg.Toolbox(b.Name)
-	gone := b.Update(part(cfg, false))
-	b.fill(v, cfg)
-	if commons := b.content.Load().commons; commons != nil && b.Opened() && !commons.Opened() {
-		_ = commons.Open(context.Background(), 0) // it waits for nothing
-	}
-	for _, srv := range gone {
-		heir, _ := b.Server(srv.Name)
-		retire = append(retire, func() { srv.Retire(heir) })
-	}
-	return retire
-}
-
-// openNew opens the toolboxes that are open without being asked for since the
-// reload, if the client was shown others: else it is done at its first list.
-func (s *Session) openNew() {
-	s.mu.Lock()
-	shown := s.greeted() || len(s.listens) > 0
-	s.mu.Unlock()
-	if shown && len(s.unsettled()) > 0 {
-		s.work.begin(func(ctx context.Context) {
-			s.openMarked(ctx)
-			s.update(s.dueLocked)
-		})
-	}
 }

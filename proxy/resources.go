@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/mcp-workbench/workbench/internal/account"
 	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/wire"
@@ -29,7 +28,7 @@ func (s *Session) resource(c *call) {
 		s.readKept(c, uri)
 		return
 	}
-	srv, own, err := s.locate(uri)
+	srv, own, err := s.shelf.Locate(uri)
 	if err != nil {
 		s.refuse(c, uri, noResource(uri, err, c.modern != nil))
 		return
@@ -59,32 +58,23 @@ func (s *Session) resource(c *call) {
 // watchFor notes what a legacy client wants to hear of; it reports whether any
 // client of the server still does.
 func (s *Session) watchFor(srv *toolbox.Server, uri, own string, on bool) (wanted bool, err error) {
-	s.mu.Lock()
-	switch had := s.watched[uri]; {
-	case on && !had && (s.closed || !s.account.Charge(watchSize(uri))):
-		err = errMuch
-	case on:
-		s.watched[uri] = true
-	default:
+	if on {
+		err = s.watches.add(uri)
+	} else {
 		// It may have subscribed when the uri led there by itself.
-		for _, name := range s.namesOfLocked(srv, own) {
-			if s.watched[name] {
-				delete(s.watched, name)
-				s.account.Credit(watchSize(name))
-			}
-		}
+		s.watches.drop(s.shelf.Routes().Places.NamesOf(srv, own))
 	}
-	s.mu.Unlock()
 	return on || s.p.watched(srv, own), err
 }
 
-// watchSize is what is charged for a resource that a client subscribed to: both the
-// session and the server know its uri.
-func watchSize(uri string) int { return 2*len(uri) + account.Each }
-
 // watched reports whether any session wants to hear of a resource of a server.
 func (p *Proxy) watched(srv *toolbox.Server, own string) bool {
-	return slices.ContainsFunc(p.live(), func(s *Session) bool { return s.watches(srv, own) })
+	return slices.ContainsFunc(p.live(), func(s *Session) bool { return s.hears(srv, own) })
+}
+
+// hears reports whether the client wants to hear of changes of a resource.
+func (s *Session) hears(srv *toolbox.Server, own string) bool {
+	return s.watches.wants(s.shelf.Routes().Places.NamesOf(srv, own))
 }
 
 // noResource words why a uri leads to no server.
@@ -101,36 +91,6 @@ func noResource(uri string, why error, modern bool) error {
 	return &wire.Error{Code: code, Message: fmt.Sprintf("Resource not found: %s: %v", shown, why), Data: data}
 }
 
-// locate finds the server that a uri leads to and the uri it knows it by.
-func (s *Session) locate(uri string) (srv *toolbox.Server, own string, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var all []*toolbox.Server
-	for _, b := range s.openLocked() {
-		all = append(all, b.Servers()...)
-	}
-	if naming.IsAlias(uri) {
-		for _, srv := range all {
-			if own, ok := naming.OwnURI(srv, uri); ok {
-				return srv, own, nil
-			}
-		}
-		return nil, "", naming.ErrUnknown
-	}
-	srv, err = s.routes.places.Find(uri, all)
-	return srv, uri, err
-}
-
-// namesOfLocked are the uris by which the client may know a resource of a server: its own, if that may lead there, and
-// the one that says whose it is.
-func (s *Session) namesOfLocked(srv *toolbox.Server, own string) []string {
-	names := []string{naming.PlaceURI(srv, own)}
-	if s.routes.places.Knows(srv, own) {
-		names = append(names, own)
-	}
-	return names
-}
-
 // getPrompt forwards a request for a prompt by its exposed name.
 func (s *Session) getPrompt(c *call) {
 	name, ok := wire.Unquote(c.Bytes(c.Name))
@@ -138,7 +98,7 @@ func (s *Session) getPrompt(c *call) {
 		c.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: "params.name is missing or not a string"})
 		return
 	}
-	to, err := s.meant(toolbox.Prompts, naming.Want{Tool: name})
+	to, err := s.shelf.Routes().Meant(toolbox.Prompts, naming.Want{Tool: name})
 	if err != nil {
 		s.refuse(c, name, s.notMeant(toolbox.Prompts, name, err))
 		return
@@ -155,7 +115,7 @@ func (s *Session) complete(c *call) {
 		return
 	}
 	if name, ok := wire.Unquote(c.Bytes(out[0])); ok {
-		to, err := s.meant(toolbox.Prompts, naming.Want{Tool: name})
+		to, err := s.shelf.Routes().Meant(toolbox.Prompts, naming.Want{Tool: name})
 		if err != nil {
 			c.fail(s.notMeant(toolbox.Prompts, name, err))
 			return
@@ -164,7 +124,7 @@ func (s *Session) complete(c *call) {
 		return
 	}
 	uri, _ := wire.Unquote(c.Bytes(out[1]))
-	srv, own, err := s.locate(uri)
+	srv, own, err := s.shelf.Locate(uri)
 	if err != nil {
 		c.fail(noResource(uri, err, c.modern != nil))
 		return

@@ -104,7 +104,7 @@ func (s *Session) scriptResult(o *script.Outcome, modern bool) []byte {
 		out = append(out, `,"isError":true`...)
 	}
 	out = append(out, '}')
-	short, err := s.shelf.Preview(out, wire.Span{Start: 0, End: len(out)}, results.Wish{Over: config.DefaultLargeResult, Name: "the script", Links: s.profile.known().knowsLinks()})
+	short, err := s.results.Preview(out, wire.Span{Start: 0, End: len(out)}, results.Wish{Over: config.DefaultLargeResult, Name: "the script", Links: s.profile.known().knowsLinks()})
 	switch {
 	case err != nil:
 		return toolError(fmt.Sprintf("what the script returned is too large to be shown (%d bytes): return less", len(out)), modern)

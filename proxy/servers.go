@@ -58,11 +58,11 @@ func (p *Proxy) opened(box, name string) (all []running) {
 	sessions := p.root.live()
 	slices.SortFunc(sessions, func(a, b *Session) int { return a.since.Compare(b.since) })
 	for _, s := range sessions {
-		for _, b := range s.open() {
+		for _, b := range s.shelf.Opened() {
 			add(s.number, s.who.Name, b.Toolbox)
 		}
 	}
-	for _, b := range p.root.view.Load().commons {
+	for _, b := range p.root.view.Load().Commons {
 		if b.Opened() {
 			add("", "", b)
 		}

@@ -3,7 +3,6 @@ package proxy
 import (
 	"bytes"
 	"context"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -13,14 +12,14 @@ import (
 	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/results"
 	"github.com/mcp-workbench/workbench/internal/wire"
-	"github.com/mcp-workbench/workbench/proxy/naming"
+	"github.com/mcp-workbench/workbench/proxy/shelf"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
 // Session is one client and what was opened for it. It holds its parts together, each of which has its own lock.
 type Session struct {
 	p       *Proxy
-	view    atomic.Pointer[view] // what it was last told to serve; changed under mu
+	view    atomic.Pointer[view] // what it was last told to serve; control and direct are read from it
 	warm    atomic.Pointer[view] // the one of which Prepare has opened what is open without being asked for
 	who     principal.Principal
 	account *account.Account // of what is kept because of the client
@@ -30,6 +29,8 @@ type Session struct {
 	many    bool             // of Client
 	guests  atomic.Int32     // requests of guests that are under way
 
+	shelf    *shelf.Shelf
+	watches  *watches
 	work     *background
 	line     *line
 	profile  *profile
@@ -51,27 +52,11 @@ type Session struct {
 	leaving chan struct{}
 	leave   func()
 
-	// sharePages says that several servers have apps, so that the pages which results name may be one for another.
-	sharePages atomic.Bool
-	finder     finder
-	shelf      *results.Shelf // large results
+	finder  finder
+	results *results.Shelf // large results
 
 	scripts        atomic.Uint64 // calls that scripts have made
 	scriptsRunning atomic.Int32
-
-	mu      sync.Mutex
-	closed  bool
-	boxes   map[string]*box
-	watched map[string]bool                   // resources that a legacy client subscribed to
-	skills  map[*toolbox.Server]*serverSkills // of servers whose skills were listed
-	listens map[*flight]*subscription
-	routes  *routes
-	spaces  *naming.Spaces // of all configurations that the session worked by
-	claims  *naming.Claims
-	told    map[toolbox.Kind][]byte // the lists that a legacy client knows or was told to read
-	opening int                     // opens under way: their list changes are told once, at the end
-	overdue bool                    // and those of a reload with them
-	listed  chan struct{}           // closed and replaced when tools/list was answered
 }
 
 // Busy reports whether a request is under way or waits for its client.

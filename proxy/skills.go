@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/mcp-workbench/workbench/internal/account"
 	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/wire"
@@ -23,15 +22,6 @@ type skill struct {
 	uris []string
 }
 
-// serverSkills are the uris of a server's skills when they were last listed, a slice for each.
-type serverSkills struct {
-	uris    [][]string
-	size    int
-	account *account.Account // that is charged for them: the server may be replaced
-}
-
-func (k *serverSkills) close() { k.account.Credit(k.size) }
-
 // hasSkills reports whether a server has the extension.
 func hasSkills(srv *toolbox.Server) bool { return eras.HasExtension(srv.Capabilities(), eras.Skills) }
 
@@ -43,7 +33,7 @@ func (s *Session) skillMethod(c *call) {
 	}
 	later := c.own()
 	f.serve(func() {
-		s.openMarked(f.ctx)
+		s.shelf.OpenMarked(f.ctx)
 		if later.MethodName == "skills/list" {
 			f.reply(s.listSkills(f))
 			return
@@ -54,14 +44,7 @@ func (s *Session) skillMethod(c *call) {
 
 // skillServers are the servers with skills in the open toolboxes.
 func (s *Session) skillServers() (servers []*toolbox.Server) {
-	for _, b := range s.open() {
-		for _, srv := range b.Servers() {
-			if hasSkills(srv) {
-				servers = append(servers, srv)
-			}
-		}
-	}
-	return servers
+	return slices.DeleteFunc(s.shelf.Servers(), func(srv *toolbox.Server) bool { return !hasSkills(srv) })
 }
 
 // listSkills gives the skills of all servers, in the order of the configuration, on one page.
@@ -77,7 +60,7 @@ func (s *Session) listSkills(f *flight) []byte {
 	reply := append(f.skillReply(), `"skills":[`...)
 	for i, srv := range servers {
 		for _, k := range lists[i] {
-			reply = wire.Splice(comma(reply), k.raw, skillEdits(places, srv, k.raw, wire.Whole(k.raw))...)
+			reply = wire.Splice(wire.Comma(reply), k.raw, skillEdits(places, srv, k.raw, wire.Whole(k.raw))...)
 		}
 	}
 	return append(reply, "]}"...)
@@ -85,57 +68,16 @@ func (s *Session) listSkills(f *flight) []byte {
 
 // noteSkills remembers whose the uris of skills are, and gives the places that the client knows them by.
 func (s *Session) noteSkills(servers []*toolbox.Server, lists [][]skill) *naming.Places {
-	s.keepSkills(servers, lists)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	places := s.routes.places
-	for _, srv := range servers {
-		for _, group := range s.skillURIsLocked(srv) {
-			places.HoldAll(group)
+	uris := make([][][]string, len(lists))
+	for i, list := range lists {
+		if list != nil {
+			uris[i] = [][]string{}
+		}
+		for _, k := range list {
+			uris[i] = append(uris[i], k.uris)
 		}
 	}
-	return places
-}
-
-// skillURIsLocked gives the uris of a server's skills, as far as they are known, a slice for each skill. s.mu must be held.
-func (s *Session) skillURIsLocked(srv *toolbox.Server) (groups [][]naming.Identity) {
-	kept := s.skills[srv]
-	if kept == nil {
-		return nil
-	}
-	for _, uris := range kept.uris {
-		group := make([]naming.Identity, len(uris))
-		for i, uri := range uris {
-			group[i] = naming.Identity{Server: srv, Key: uri}
-		}
-		groups = append(groups, group)
-	}
-	return groups
-}
-
-// keepSkills remembers whose the uris of skills are, and makes the routes by that.
-func (s *Session) keepSkills(servers []*toolbox.Server, lists [][]skill) {
-	s.update(func() bool {
-		for srv, old := range s.skills {
-			if i := slices.Index(servers, srv); i < 0 || lists[i] != nil {
-				old.close()
-				delete(s.skills, srv)
-			}
-		}
-		for i, srv := range servers {
-			kept := &serverSkills{account: srv.Account()}
-			for _, k := range lists[i] {
-				kept.uris = append(kept.uris, k.uris)
-				for _, uri := range k.uris {
-					kept.size += len(uri) + account.Each
-				}
-			}
-			if lists[i] != nil && !s.closed && kept.account.Charge(kept.size) {
-				s.skills[srv] = kept
-			}
-		}
-		return false
-	})
+	return s.shelf.NoteSkills(servers, uris)
 }
 
 // skillsIn reads entries of a list, as far as it is within bounds; nil stays nil.
@@ -253,9 +195,7 @@ func (s *Session) agreedSkill(f *flight, srv *toolbox.Server, uri string) {
 	list := srv.ReadSkills(f.ctx)
 	if i := slices.IndexFunc(list, is); i >= 0 {
 		raw := list[i].Raw
-		s.mu.Lock()
-		edits := skillEdits(s.routes.places, srv, raw, wire.Whole(raw))
-		s.mu.Unlock()
+		edits := skillEdits(s.shelf.Routes().Places, srv, raw, wire.Whole(raw))
 		f.reply(append(wire.Splice(append(f.skillReply(), `"skill":`...), raw, edits...), '}'))
 		return
 	}
@@ -274,13 +214,10 @@ func (s *Session) locateSkill(f *flight, uri string) (srv *toolbox.Server, own s
 	if len(servers) == 0 {
 		return nil, "", fmt.Errorf("no open toolbox has a server with skills")
 	}
-	s.mu.Lock()
-	listed := len(s.skills) > 0
-	s.mu.Unlock()
-	if !listed && len(servers) > 1 && !naming.IsAlias(uri) {
+	if !s.shelf.KnowsSkills() && len(servers) > 1 && !naming.IsAlias(uri) {
 		s.listSkills(f)
 	}
-	srv, own, err = s.locate(strings.TrimSuffix(uri, "/"))
+	srv, own, err = s.shelf.Locate(strings.TrimSuffix(uri, "/"))
 	switch {
 	case err == nil && hasSkills(srv):
 		return srv, own, nil

@@ -6,6 +6,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/proxy/shelf"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
@@ -36,7 +37,7 @@ func (k skillResult) String() string {
 }
 
 // skillLines gives the skills of a toolbox, as its servers listed them last, for a client that does not know the extension.
-func (s *Session) skillLines(b *box, modern *modern) (told []skillResult) {
+func (s *Session) skillLines(b *shelf.Box, modern *modern) (told []skillResult) {
 	if modern != nil && eras.HasExtension(modern.capabilities, eras.Skills) {
 		return nil
 	}

@@ -16,12 +16,12 @@ import (
 func (p *Proxy) Status() status.Front {
 	p = p.root
 	now := p.view.Load()
-	front := status.Front{Config: now.cfg.Path, Sessions: []status.Session{}, Calls: p.tallies.calls()}
+	front := status.Front{Config: now.Cfg.Path, Sessions: []status.Session{}, Calls: p.tallies.calls()}
 	front.Users, front.Refused = p.tallies.readPeople()
-	if now.cfg.Project != now.cfg.Path {
-		front.Project = now.cfg.Project
+	if now.Cfg.Project != now.Cfg.Path {
+		front.Project = now.Cfg.Project
 	}
-	if u := now.cfg.Untrusted; u != nil {
+	if u := now.Cfg.Untrusted; u != nil {
 		front.Untrusted = u.String() + "; " + u.Hint()
 	}
 	sessions := p.live()
@@ -29,8 +29,8 @@ func (p *Proxy) Status() status.Front {
 	for _, s := range sessions {
 		front.Sessions = append(front.Sessions, s.status())
 	}
-	for _, t := range now.cfg.Toolboxes {
-		if b := now.commons[t.Name]; b != nil && b.Opened() {
+	for _, t := range now.Cfg.Toolboxes {
+		if b := now.Commons[t.Name]; b != nil && b.Opened() {
 			front.Shared = append(front.Shared, boxStatus(b))
 		}
 	}
@@ -45,7 +45,7 @@ func (s *Session) status() status.Session {
 	one := status.Session{Direct: s.p.opts.Direct, Since: s.since.Round(0), Toolboxes: []status.Toolbox{}}
 	client, unread := s.profile.known().client, s.line.account()
 	one.InFlight = s.requests.count()
-	boxes := s.open()
+	boxes := s.shelf.Opened()
 	if s.who.Name != principal.Default {
 		one.User = foreign.NewName(s.who.Name).String()
 	}

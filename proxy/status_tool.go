@@ -9,6 +9,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy/meta"
+	"github.com/mcp-workbench/workbench/proxy/shelf"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
@@ -89,8 +90,8 @@ func (s *Session) tellStatus(c *call) {
 // report says of each toolbox where its servers stand.
 func (s *Session) report() []boxReport {
 	reports := []boxReport{}
-	open := make(map[string]*box)
-	for _, b := range s.open() {
+	open := make(map[string]*shelf.Box)
+	for _, b := range s.shelf.Opened() {
 		open[b.Name] = b
 	}
 	for _, t := range s.cfg().Toolboxes {

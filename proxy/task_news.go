@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"slices"
 
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
@@ -23,7 +24,10 @@ func (s *Session) taskNews(srv *toolbox.Server, m *wire.Message) bool {
 	if !known {
 		return modern // whose it is cannot be known
 	}
-	for _, f := range s.listeners(t.shown) {
+	subscribed := func(sub *subscription) (string, bool) {
+		return t.shown, slices.ContainsFunc(sub.tasks, func(of task) bool { return of.shown == t.shown })
+	}
+	for f := range s.watches.listeners(subscribed) {
 		if modern {
 			s.line.spare(srv, &f.request, tagged(s.tasks.renamed(srv, m), nil, f.id))
 			continue

@@ -29,7 +29,7 @@ func (s *Session) callTool(c *call) {
 	if err != nil {
 		own = s.ownTool(name)
 	}
-	waits := err != nil && own == nil && (len(s.unsettled()) > 0 || s.installs(name) != nil)
+	waits := err != nil && own == nil && (len(s.shelf.Unsettled()) > 0 || s.shelf.Installs(name) != nil)
 	if err != nil && !waits { // it may have come just now
 		to, first, err = s.named(c, name)
 	}
@@ -106,9 +106,7 @@ func isHeld(err error) bool {
 // named gives the tool of a name, and reports whether the client is seen for the first time to call one that was added to
 // its list.
 func (s *Session) named(c *call, name string) (to naming.Route, first bool, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	to, err = s.routes.tools.Meant(naming.Want{Tool: name})
+	to, err = s.shelf.Routes().Meant(toolbox.Tools, naming.Want{Tool: name})
 	return to, to.Added && c.modern == nil && !s.profile.known().habit.Calls, err
 }
 
@@ -170,7 +168,7 @@ func (f *flight) mayCall(c *call, to naming.Route) bool {
 func (s *Session) notMeant(k toolbox.Kind, name string, err error) error {
 	msg := err.Error()
 	if errors.Is(err, naming.ErrUnknown) || s.isGone() {
-		if srv := s.absent(name); srv != nil {
+		if srv := s.shelf.Absent(name); srv != nil {
 			why := &toolbox.UnavailableError{Toolbox: srv.Toolbox, Server: srv.Name, Status: srv.Status()}
 			return &wire.Error{Code: wire.CodeInvalidParams, Message: fmt.Sprintf("%s not found: %q; %v", strings.TrimSuffix(string(k), "s"), foreign.NewName(name), why)}
 		}
@@ -189,14 +187,14 @@ func (s *Session) callUnlisted(c *call, name string) {
 	}
 	later := c.own()
 	f.serve(func() {
-		f.narrate(s.openingServers()...)
-		s.openMarked(f.ctx)
-		to, err := s.meant(toolbox.Tools, naming.Want{Tool: name})
-		if srv := s.installs(name); err != nil && srv != nil {
+		f.narrate(s.shelf.OpeningServers()...)
+		s.shelf.OpenMarked(f.ctx)
+		to, err := s.shelf.Routes().Meant(toolbox.Tools, naming.Want{Tool: name})
+		if srv := s.shelf.Installs(name); err != nil && srv != nil {
 			f.narrate(srv)
 			srv.Settle(f.ctx)
-			s.refresh()
-			to, err = s.meant(toolbox.Tools, naming.Want{Tool: name})
+			s.shelf.Refresh()
+			to, err = s.shelf.Routes().Meant(toolbox.Tools, naming.Want{Tool: name})
 		}
 		switch {
 		case errors.As(err, new(*naming.HeldError)):
@@ -215,13 +213,7 @@ func (s *Session) isGone() bool { return s.p.direct() && s.view.Load().direct ==
 
 // hint says which names that clients see are like one that is not known.
 func (s *Session) hint(k toolbox.Kind, name string) string {
-	s.mu.Lock()
-	known := s.routes.tools
-	if k == toolbox.Prompts {
-		known = s.routes.prompts
-	}
-	s.mu.Unlock()
-	names := known.Names()
+	names := s.shelf.Routes().Names(k)
 	near := nearest.Names(name, names, 3)
 	if near == nil {
 		switch {
@@ -242,4 +234,24 @@ func listed(names []string) string {
 		shown[i] = foreign.NewName(n).String()
 	}
 	return strings.Join(shown, ", ")
+}
+
+// wakeAndCall calls a tool whose toolbox is dormant.
+func (s *Session) wakeAndCall(c *call, name string, srv *toolbox.Server) {
+	f := s.own(c)
+	if f == nil {
+		return
+	}
+	later := c.own()
+	f.serve(func() {
+		if b, err := s.shelf.Box(srv.Toolbox); err == nil {
+			s.shelf.Wake(f.ctx, b, true, srv.Name)
+		}
+		to, err := s.shelf.Routes().Meant(toolbox.Tools, naming.Want{Tool: name})
+		if err != nil {
+			f.fail(s.notMeant(toolbox.Tools, name, err))
+			return
+		}
+		s.callAs(f, later, to)
+	})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy/meta"
 	"github.com/mcp-workbench/workbench/proxy/naming"
+	"github.com/mcp-workbench/workbench/proxy/shelf"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
@@ -71,7 +72,7 @@ func (s *Session) wanted(c *call) (usage, error) {
 // owners names the open toolboxes that have a tool of that name, for who did not say which is meant.
 func (s *Session) owners(tool string) string {
 	var names []string
-	for _, b := range s.open() {
+	for _, b := range s.shelf.Opened() {
 		if slices.ContainsFunc(b.Servers(), func(srv *toolbox.Server) bool {
 			return slices.ContainsFunc(srv.Items(toolbox.Tools), func(it toolbox.Item) bool { return it.Key.Verbatim() == tool })
 		}) {
@@ -103,16 +104,16 @@ func (s *Session) toolboxName(token []byte) string {
 // the toolbox is opened first.
 func (s *Session) useTool(c *call) {
 	w, err := s.wanted(c)
-	var b *box
+	var b *shelf.Box
 	if err == nil {
-		b, err = s.box(w.Toolbox)
+		b, err = s.shelf.Box(w.Toolbox)
 	}
 	if err != nil {
 		s.refuse(c, w.Tool, err)
 		return
 	}
 	if b.Opened() {
-		if to, err := s.meant(toolbox.Tools, w.Want); err == nil && !to.Server.Asks(to.Name) {
+		if to, err := s.shelf.Routes().Meant(toolbox.Tools, w.Want); err == nil && !to.Server.Asks(to.Name) {
 			if f := s.take(c); f != nil {
 				s.use(f, c, w, to)
 			}
@@ -130,8 +131,8 @@ func (s *Session) useTool(c *call) {
 // openThenUse opens the toolbox, or waits until it has opened, and makes the
 // call. It waits for no other server than the one that is named; where none is,
 // several might have the tool.
-func (s *Session) openThenUse(f *flight, c *call, b *box, w usage) {
-	whole := s.whole(w.Want)
+func (s *Session) openThenUse(f *flight, c *call, b *shelf.Box, w usage) {
+	whole := s.shelf.Whole(w.Want)
 	var names []string
 	if srv, ok := b.Server(whole.Server); ok {
 		names = append(names, whole.Server)
@@ -140,16 +141,16 @@ func (s *Session) openThenUse(f *flight, c *call, b *box, w usage) {
 	if b.Opened() {
 		// Only an open has servers tried again: a model that calls and calls
 		// what is not there is not to start a process each time.
-		b.await(f.ctx, s.cfg().OpenTimeout, names...)
-		s.refresh() // what it waited for may not have told its lists yet
-	} else if _, err := s.openBox(f.ctx, b, true, names...); err != nil {
+		b.Await(f.ctx, s.cfg().OpenTimeout, names...)
+		s.shelf.Refresh() // what it waited for may not have told its lists yet
+	} else if _, err := s.shelf.Open(f.ctx, b, true, names...); err != nil {
 		f.fail(err)
 		return
 	}
-	to, err := s.meant(toolbox.Tools, w.Want)
-	if errors.Is(err, naming.ErrUnknown) && b.awaitInstall(f.ctx, whole.Server) {
-		s.refresh()
-		to, err = s.meant(toolbox.Tools, w.Want)
+	to, err := s.shelf.Routes().Meant(toolbox.Tools, w.Want)
+	if errors.Is(err, naming.ErrUnknown) && b.AwaitInstall(f.ctx, whole.Server) {
+		s.shelf.Refresh()
+		to, err = s.shelf.Routes().Meant(toolbox.Tools, w.Want)
 	}
 	if errors.Is(err, naming.ErrUnknown) {
 		err = missing(b, whole)
@@ -159,13 +160,6 @@ func (s *Session) openThenUse(f *flight, c *call, b *box, w usage) {
 		return
 	}
 	s.use(f, c, w, to)
-}
-
-// whole says whose the tool is, if its name does.
-func (s *Session) whole(w naming.Want) naming.Want {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.spaces.Whole(w)
 }
 
 // use makes the inner call, once a person has agreed to it if the configuration wants that.
@@ -208,7 +202,7 @@ func (f *flight) useNow(c *call, w usage, to naming.Route) {
 
 // missing says why a tool is not found: its server is unknown or not there, or
 // has no such tool.
-func missing(b *box, w naming.Want) error {
+func missing(b *shelf.Box, w naming.Want) error {
 	var servers, tools, absent, left []string
 	var meant []*toolbox.Server
 	schemas := make(map[string][]byte)

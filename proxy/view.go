@@ -7,18 +7,16 @@ import (
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/proxy/meta"
 	"github.com/mcp-workbench/workbench/proxy/naming"
+	"github.com/mcp-workbench/workbench/proxy/shelf"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
 // view is what a front serves by one configuration. It is replaced by a reload
 // and never changed.
 type view struct {
-	cfg     *config.Config
+	*shelf.View
 	direct  *config.Toolbox // the one that is served directly; nil if all are, or it is not there any more
-	spaces  *naming.Spaces
 	control *control
-	meta    []meta.Tool
-	commons map[string]*toolbox.Toolbox // the servers that sessions share, by toolbox
 }
 
 // newView makes what a front serves by a configuration, with the shared servers
@@ -30,12 +28,12 @@ func (p *Proxy) newView(cfg *config.Config, commons map[string]*toolbox.Toolbox)
 		some.Toolboxes = slices.DeleteFunc(slices.Clone(cfg.Toolboxes), func(t config.Toolbox) bool { return !slices.Contains(p.only, t.Name) })
 		cfg = &some
 	}
-	v := &view{cfg: cfg, commons: commons}
+	v := &view{View: &shelf.View{Cfg: cfg, Commons: commons, Direct: p.opts.Direct}}
 	if !p.direct() {
-		v.spaces = naming.NewSpaces(false, cfg.Toolboxes)
-		v.meta = meta.Tools(cfg)
+		v.Spaces = naming.NewSpaces(false, cfg.Toolboxes)
+		v.Meta = meta.Tools(cfg)
 		text := meta.Instructions(cfg)
-		if p.deniesAll(cfg) {
+		if v.Denies = p.only != nil && len(cfg.Toolboxes) == 0; v.Denies {
 			text = meta.Denied + "."
 		}
 		v.control = newControl(p.opts.Version, text, cfg.Toolboxes)
@@ -46,28 +44,17 @@ func (p *Proxy) newView(cfg *config.Config, commons map[string]*toolbox.Toolbox)
 	if t, ok := cfg.Toolbox(p.opts.Direct); ok {
 		v.direct, text, served = t, meta.DirectInstructions(cfg, t), []config.Toolbox{*t}
 	}
-	v.meta = meta.ResultTools(false, served)
-	v.spaces = naming.NewSpaces(true, served)
+	v.Meta = meta.ResultTools(false, served)
+	v.Spaces = naming.NewSpaces(true, served)
 	v.control = newControl(p.opts.Version, text, served)
 	return v
 }
 
 // cfg is the configuration that the session works by.
-func (s *Session) cfg() *config.Config { return s.view.Load().cfg }
-
-// deniesAll reports whether there is no toolbox because the user may use none.
-func (p *Proxy) deniesAll(cfg *config.Config) bool { return p.only != nil && len(cfg.Toolboxes) == 0 }
+func (s *Session) cfg() *config.Config { return s.shelf.View().Cfg }
 
 // available says which toolboxes there are for the user of the session.
-func (s *Session) available(name string) string {
-	if s.p.deniesAll(s.cfg()) {
-		return meta.Denied
-	}
-	return meta.Available(s.cfg(), name)
-}
+func (s *Session) available(name string) string { return s.shelf.View().Available(name) }
 
 // isMeta reports whether a name is one that a tool of workbench's own answers to, of those that the client has.
-func (s *Session) isMeta(name string) bool {
-	name = meta.Canonical(name)
-	return slices.ContainsFunc(s.view.Load().meta, func(t meta.Tool) bool { return t.Name == name })
-}
+func (s *Session) isMeta(name string) bool { return s.shelf.View().HasMeta(name) }

@@ -13,8 +13,8 @@ func (s *Session) Prepare(ctx context.Context, method string) {
 	}
 	switch method {
 	case "tools/call", "prompts/get", "resources/read", "resources/subscribe", "completion/complete", "subscriptions/listen":
-		if len(s.marked()) > 0 {
-			s.openMarked(ctx)
+		if len(s.shelf.View().Marked()) > 0 {
+			s.shelf.OpenMarked(ctx)
 		}
 		if ctx.Err() == nil {
 			s.warm.Store(now)

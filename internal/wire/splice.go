@@ -24,3 +24,11 @@ func Splice(dst, raw []byte, edits ...Edit) []byte {
 	}
 	return append(dst, raw[at:]...)
 }
+
+// Comma appends a comma to a JSON array that is being written, unless nothing is in it yet.
+func Comma(array []byte) []byte {
+	if array[len(array)-1] != '[' {
+		array = append(array, ',')
+	}
+	return array
+}

@@ -77,7 +77,7 @@ func (d *Directory) OfApps(has map[*toolbox.Server]bool) {
 // FromApp finds the tool that a page means by a name.
 func (d *Directory) FromApp(name string) (Route, error) {
 	found := d.apps[name]
-	if shown := slices.DeleteFunc(slices.Clone(found), func(r Route) bool { return !d.claims.shown[AddressOf(r.Server)] }); len(shown) == 1 {
+	if shown := slices.DeleteFunc(slices.Clone(found), func(r Route) bool { return !d.claims.hasShown(AddressOf(r.Server)) }); len(shown) == 1 {
 		found = shown
 	}
 	switch {

@@ -2,6 +2,7 @@ package naming
 
 import (
 	"hash/maphash"
+	"sync"
 
 	"github.com/mcp-workbench/workbench/toolbox"
 )
@@ -35,7 +36,9 @@ func bareNames(toolbox string) scope { return scope{"bare", toolbox} }
 //
 // Of a name only a digest is kept, so that its length costs nothing.
 type Claims struct {
-	seed    maphash.Seed
+	seed maphash.Seed
+
+	mu      sync.Mutex
 	holders map[uint64]*holding
 	of      map[scopedAddress]*holding
 	shown   map[Address]bool // the servers of which the client has read a page of an app
@@ -64,9 +67,18 @@ func NewClaims() *Claims {
 
 // hold holds a name for a server, unless it is held already. It reports whether it is that server's now.
 func (c *Claims) hold(in scope, name string, of Address) bool {
+	holder, ok := c.take(in, name, of)
+	return ok && holder == of
+}
+
+// take holds a name for a server, unless it is held already or the server has too many. It returns the server that the name
+// is held for then.
+func (c *Claims) take(in scope, name string, of Address) (holder Address, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	k := c.digest(in, name)
 	if found := c.holders[k]; found != nil {
-		return found.Address == of
+		return found.Address, true
 	}
 	mine := c.of[scopedAddress{in, of}]
 	if mine == nil {
@@ -74,17 +86,19 @@ func (c *Claims) hold(in scope, name string, of Address) bool {
 		c.of[scopedAddress{in, of}] = mine
 	}
 	if mine.names == maxClaims {
-		return false
+		return Address{}, false
 	}
 	mine.names++
 	c.holders[k] = mine
-	return true
+	return of, true
 }
 
 // free reports whether a name is held for a server, or can be.
 func (c *Claims) free(in scope, name string, of Address) bool {
-	if holder, ok := c.holder(in, name); ok {
-		return holder == of
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if found := c.holders[c.digest(in, name)]; found != nil {
+		return found.Address == of
 	}
 	mine := c.of[scopedAddress{in, of}]
 	return mine == nil || mine.names < maxClaims
@@ -98,6 +112,8 @@ func (c *Claims) another(in scope, name string, of Address) bool {
 
 // holder returns the server that a name is held for.
 func (c *Claims) holder(in scope, name string) (of Address, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	found := c.holders[c.digest(in, name)]
 	if found == nil {
 		return Address{}, false
@@ -110,4 +126,15 @@ func (c *Claims) digest(in scope, name string) uint64 {
 }
 
 // ShowPage notes that the client has read a page of a server's app.
-func (c *Claims) ShowPage(of Address) { c.shown[of] = true }
+func (c *Claims) ShowPage(of Address) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.shown[of] = true
+}
+
+// hasShown reports whether the client has read a page of a server's app.
+func (c *Claims) hasShown(of Address) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.shown[of]
+}

@@ -235,10 +235,14 @@ func (d *Directory) alone(in bareName) (Route, error) {
 // chosen finds what is meant by a name that servers have chosen: what one alone has, and nobody had before it. may
 // reports whether such a name can mean anything by itself; as gives the name to use instead.
 func (d *Directory) chosen(in scope, name string, found []Route, may bool, as func(Route) string) (Route, error) {
+	var holder Address
+	var isHeld bool
 	if len(found) == 1 && may {
-		may = d.claims.hold(in, name, AddressOf(found[0].Server))
+		holder, isHeld = d.claims.take(in, name, AddressOf(found[0].Server))
+		may = isHeld && holder == AddressOf(found[0].Server)
+	} else {
+		holder, isHeld = d.claims.holder(in, name)
 	}
-	holder, isHeld := d.claims.holder(in, name)
 	if !isHeld || len(found) > 1 || len(found) == 1 && holder == AddressOf(found[0].Server) {
 		return d.single(name, found, may, as)
 	}

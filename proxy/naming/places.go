@@ -329,3 +329,13 @@ func (p *Places) Alias(srv *toolbox.Server, uri string) (alias string, ok bool) 
 	alias, ok = p.Aliases[Identity{srv, uri}]
 	return alias, ok
 }
+
+// NamesOf are the uris by which the client may know a resource of a server: its own, if that may lead there, and
+// the one that says whose it is.
+func (p *Places) NamesOf(srv *toolbox.Server, own string) []string {
+	names := []string{PlaceURI(srv, own)}
+	if p.Knows(srv, own) {
+		names = append(names, own)
+	}
+	return names
+}

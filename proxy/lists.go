@@ -1,0 +1,74 @@
+package proxy
+
+import (
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcp-workbench/workbench/internal/habits"
+	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/proxy/shelf"
+	"github.com/mcp-workbench/workbench/toolbox"
+)
+
+// list answers a request for a list. The toolboxes that are open without being
+// asked for are opened first, so that the list is whole from the beginning.
+func (s *Session) list(c *call, k toolbox.Kind) {
+	e := shelf.Legacy
+	if c.modern != nil {
+		e = shelf.Modern
+	}
+	f := s.own(c)
+	if f == nil {
+		return
+	}
+	if len(s.shelf.Unsettled()) == 0 {
+		s.replyList(f, k, e)
+		return
+	}
+	f.serve(func() {
+		s.shelf.OpenMarked(f.ctx)
+		s.replyList(f, k, e)
+	})
+}
+
+func (s *Session) replyList(f *flight, k toolbox.Kind, e shelf.Era) {
+	items := s.shelf.Hand(k, e)
+	b := s.requests.buffers.Get()
+	defer s.requests.buffers.Put(b)
+	*b = append(*b, '{')
+	if e == shelf.Modern {
+		*b = append(*b, `"resultType":"complete","ttlMs":0,"cacheScope":"private",`...)
+	}
+	*b = append(append(append(append(*b, '"'), k...), `":`...), items...)
+	*b = append(*b, '}')
+	f.reply(*b)
+	if k != toolbox.Tools {
+		return
+	}
+	s.shelf.Listed()
+	if s.profile.known().habit.Ignores {
+		// It may have come round to it.
+		s.profile.seen(func(h *habits.Habit) { h.Ignores = false })
+	}
+}
+
+// tellChanged tells the client that lists are other than before: by the methods of notifications a legacy client, on its
+// subscriptions a modern one.
+func (s *Session) tellChanged(methods []string) {
+	s.watches.announce()
+	for _, method := range methods {
+		b := s.requests.buffers.Get()
+		*b = append(append(append(*b, `{"jsonrpc":"2.0","method":"`...), method...), `"}`...)
+		s.line.send(*b)
+		s.requests.buffers.Put(b)
+	}
+}
+
+// Changed is the toolbox's word that a list of a server is other than before.
+func (s *Session) Changed(srv *toolbox.Server, k toolbox.Kind) { s.shelf.Changed(srv, k) }
+
+// Mirrored gives the tool of a name, a JSON string, if HTTP headers repeat some
+// of its arguments, else nil.
+func (s *Session) Mirrored(name []byte) *mcp.Tool {
+	text, _ := wire.Unquote(name)
+	return s.shelf.Routes().Mirrored(text)
+}

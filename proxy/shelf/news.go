@@ -1,0 +1,138 @@
+package shelf
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/mcp-workbench/workbench/proxy/naming"
+	"github.com/mcp-workbench/workbench/toolbox"
+)
+
+// The notifications of changed lists.
+const (
+	ToolsChanged     = "notifications/tools/list_changed"
+	PromptsChanged   = "notifications/prompts/list_changed"
+	ResourcesChanged = "notifications/resources/list_changed"
+)
+
+// Announces gives the notification of changes of a list.
+func Announces(k toolbox.Kind) string {
+	switch k {
+	case toolbox.Resources, toolbox.Templates:
+		return ResourcesChanged
+	case toolbox.Prompts:
+		return PromptsChanged
+	}
+	return ToolsChanged
+}
+
+// buildLocked makes the routes from what the servers offer now.
+func (sh *Shelf) buildLocked() {
+	st := stock{View: sh.View(), spaces: sh.spaces, claims: sh.claims, all: sh.boxesLocked()}
+	for srv, k := range sh.skills {
+		st.skills = append(st.skills, k.groups(srv)...)
+	}
+	sh.routes.Store(st.build())
+}
+
+// update makes the routes anew after change, which is called with the lock held, and, if that says so, tells a legacy client
+// which of its lists are
+// other than when it last heard of them. It reports whether it said anything of
+// the tools.
+func (sh *Shelf) update(change func() (announce bool)) (told bool) {
+	sh.mu.Lock()
+	announce := change()
+	sh.buildLocked()
+	var methods []string
+	if announce && sh.opts.Legacy() && !sh.closed {
+		methods = sh.newsLocked()
+	}
+	sh.mu.Unlock()
+	sh.opts.Changed(methods)
+	return slices.Contains(methods, ToolsChanged)
+}
+
+// newsLocked says which lists to announce, and takes them as announced.
+func (sh *Shelf) newsLocked() (methods []string) {
+	now := sh.Lists(Legacy)
+	for _, k := range []toolbox.Kind{toolbox.Tools, toolbox.Resources, toolbox.Templates, toolbox.Prompts} {
+		if bytes.Equal(sh.told[k], now[k]) {
+			continue
+		}
+		sh.told[k] = now[k]
+		if method := Announces(k); !slices.Contains(methods, method) {
+			methods = append(methods, method)
+		}
+	}
+	return methods
+}
+
+// dueLocked reports whether the news of a reload are to be told now, and notes
+// it if they wait for the end of an opening.
+func (sh *Shelf) dueLocked() bool {
+	sh.overdue = sh.opening > 0
+	return !sh.overdue
+}
+
+// Refresh makes the routes anew from what the servers offer now.
+func (sh *Shelf) Refresh() {
+	// While a toolbox is being opened its news are told together, at the end.
+	sh.update(func() bool { return sh.opening == 0 })
+}
+
+// Changed is the toolbox's word that a list of a server is other than before.
+func (sh *Shelf) Changed(srv *toolbox.Server, k toolbox.Kind) {
+	sh.update(func() bool {
+		if k == toolbox.Skills {
+			return false // they are searched, and no client is told of them
+		}
+		if b := sh.boxes[srv.Toolbox]; b != nil && b.listed {
+			return sh.dueLocked() // no part of an opening, whose end may tell nothing
+		}
+		return sh.opening == 0
+	})
+}
+
+// Hand gives a list to the client.
+func (sh *Shelf) Hand(k toolbox.Kind, e Era) []byte {
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	sh.giveLocked(k, "")
+	items := sh.Lists(e)[k]
+	if e == Legacy {
+		sh.told[k] = items
+	}
+	return items
+}
+
+// HandBox gives the exposed names of all tools, for an answer that tells of those of a toolbox.
+func (sh *Shelf) HandBox(box string) (exposed map[naming.Identity]string) {
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	sh.giveLocked(toolbox.Tools, box)
+	return sh.Routes().tools.Shown
+}
+
+// giveLocked notes that the client is given the names of a list, and those by which tools of a toolbox are called, if
+// one is named, before it is.
+func (sh *Shelf) giveLocked(k toolbox.Kind, box string) {
+	if !sh.Routes().give(k, box) {
+		sh.buildLocked()
+		sh.Routes().give(k, box)
+	}
+}
+
+// Listed notes that the client has read its tools.
+func (sh *Shelf) Listed() {
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	close(sh.listed)
+	sh.listed = make(chan struct{})
+}
+
+// Shows reports whether a toolbox's tools are in the list that an era sees.
+func (sh *Shelf) Shows(b *Box, e Era) bool {
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	return sh.View().shows(b, toolbox.Tools, e)
+}

@@ -1,0 +1,241 @@
+package shelf
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/proxy/naming"
+	"github.com/mcp-workbench/workbench/toolbox"
+)
+
+// ErrClosed says that a toolbox is asked for after the end.
+var ErrClosed = errors.New("the session is closed")
+
+// Options are what a shelf needs of whose it is.
+type Options struct {
+	New    func(config.Toolbox) *toolbox.Toolbox // makes the client's own part of a toolbox
+	Legacy func() bool                           // the client hears of changed lists without asking for it
+	// Changed is called after the routes were made anew, with the notifications that tell a legacy client which lists are
+	// other than before.
+	Changed func(methods []string)
+	Begin   func(func(ctx context.Context))                  // has work done that nobody waits for
+	Retire  func(ctx context.Context, gone *toolbox.Toolbox) // ends a toolbox that is in the configuration no longer
+}
+
+// Shelf is the toolboxes of one client.
+type Shelf struct {
+	opts   Options
+	view   atomic.Pointer[View]   // what it was last told to serve; changed under mu
+	routes atomic.Pointer[Routes] // made under mu
+	claims *naming.Claims
+
+	mu      sync.Mutex
+	closed  bool
+	boxes   map[string]*Box
+	spaces  *naming.Spaces // of all configurations that there were
+	skills  map[*toolbox.Server]*kept
+	told    Lists         // that a legacy client knows or was told to read
+	opening int           // opens under way: their list changes are told once, at the end
+	overdue bool          // and those of a reload with them
+	listed  chan struct{} // closed and replaced when the client has read its tools
+}
+
+// New makes the shelf of a client that has opened nothing yet.
+func New(v *View, opts Options) *Shelf {
+	sh := &Shelf{
+		opts: opts, claims: naming.NewClaims(), spaces: v.Spaces,
+		boxes: make(map[string]*Box), skills: make(map[*toolbox.Server]*kept), listed: make(chan struct{}),
+	}
+	sh.view.Store(v)
+	sh.buildLocked()
+	sh.told = maps.Clone(sh.Routes().lists[Legacy])
+	return sh
+}
+
+// View is what the shelf was last told to serve.
+func (sh *Shelf) View() *View { return sh.view.Load() }
+
+// Routes are what the client sees now.
+func (sh *Shelf) Routes() *Routes { return sh.routes.Load() }
+
+// Lists are what clients of an era see.
+func (sh *Shelf) Lists(e Era) Lists { return sh.Routes().lists[e] }
+
+// Close ends the toolboxes; no other is made.
+func (sh *Shelf) Close() error {
+	sh.mu.Lock()
+	sh.closed = true
+	boxes := slices.Collect(maps.Values(sh.boxes))
+	sh.mu.Unlock()
+	errs := make([]error, len(boxes))
+	var wg sync.WaitGroup
+	for i, b := range boxes {
+		wg.Go(func() { errs[i] = b.Close() })
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// Forget credits what is kept of servers. It follows Close when nothing is under way any more.
+func (sh *Shelf) Forget() {
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	for _, k := range sh.skills {
+		k.close()
+	}
+	clear(sh.skills)
+}
+
+// Opened returns the toolboxes that were opened, in the order of the configuration.
+func (sh *Shelf) Opened() []*Box {
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	return opened(sh.boxesLocked())
+}
+
+// Servers are those of the opened toolboxes.
+func (sh *Shelf) Servers() (all []*toolbox.Server) {
+	for _, b := range sh.Opened() {
+		all = append(all, b.Servers()...)
+	}
+	return all
+}
+
+// boxesLocked returns those too that were made for their pinned tools.
+func (sh *Shelf) boxesLocked() (all []*Box) {
+	boxes := sh.View().Cfg.Toolboxes
+	for i := range boxes {
+		if b := sh.boxes[boxes[i].Name]; b != nil {
+			all = append(all, b)
+		}
+	}
+	return all
+}
+
+// Find returns the toolbox of a name if there is one already, else nil.
+func (sh *Shelf) Find(name string) *Box {
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	return sh.boxes[name]
+}
+
+// Box returns the toolbox of a name, making it if there is none.
+func (sh *Shelf) Box(name string) (*Box, error) {
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	v := sh.View()
+	cfg, ok := v.Cfg.Toolbox(name)
+	switch {
+	case !ok || v.Direct != "" && name != v.Direct:
+		return nil, v.NoToolbox(name)
+	case sh.closed:
+		return nil, ErrClosed
+	}
+	b := sh.boxes[name]
+	if b == nil {
+		b = sh.makeLocked(v, cfg)
+	}
+	return b, nil
+}
+
+// makeLocked makes a toolbox.
+func (sh *Shelf) makeLocked(v *View, cfg *config.Toolbox) *Box {
+	b := NewBox(v, cfg, sh.opts.New)
+	sh.boxes[cfg.Name] = b
+	return b
+}
+
+// Absent returns the server of a toolbox whose exposed names begin as a name does and whose tools are not known because it
+// is not ready; nil if there is none.
+func (sh *Shelf) Absent(name string) *toolbox.Server {
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	of, ok := sh.spaces.Exposes(name)
+	if !ok || sh.boxes[of.Toolbox] == nil {
+		return nil
+	}
+	if srv, ok := sh.boxes[of.Toolbox].Server(of.Server); ok {
+		if st := srv.Status(); st.State != toolbox.Ready && st.Tools == 0 {
+			return srv
+		}
+	}
+	return nil
+}
+
+// Installs returns the server of Absent if that is to be waited for, because it installs; else nil.
+func (sh *Shelf) Installs(name string) *toolbox.Server {
+	if srv := sh.Absent(name); srv != nil && srv.Status().State == toolbox.Installing {
+		return srv
+	}
+	return nil
+}
+
+// Whole says whose a tool is, if its name does.
+func (sh *Shelf) Whole(w naming.Want) naming.Want {
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	return sh.spaces.Whole(w)
+}
+
+// ShowPage notes that the client reads a page of a server's app, which may call from now on.
+func (sh *Shelf) ShowPage(srv *toolbox.Server) { sh.claims.ShowPage(naming.AddressOf(srv)) }
+
+// Locate finds the server that a uri leads to and the uri it knows it by.
+func (sh *Shelf) Locate(uri string) (srv *toolbox.Server, own string, err error) {
+	all := sh.Servers()
+	if naming.IsAlias(uri) {
+		for _, srv := range all {
+			if own, ok := naming.OwnURI(srv, uri); ok {
+				return srv, own, nil
+			}
+		}
+		return nil, "", naming.ErrUnknown
+	}
+	srv, err = sh.Routes().Places.Find(uri, all)
+	return srv, uri, err
+}
+
+// Reload has the shelf work by another view.
+func (sh *Shelf) Reload(v *View) {
+	settled := make(chan struct{})
+	defer close(settled)
+	sh.mu.Lock()
+	if sh.closed {
+		sh.mu.Unlock()
+		return
+	}
+	sh.view.Store(v)
+	sh.spaces = v.Spaces.With(sh.spaces)
+	sh.opening++ // what changes is told at the end, together
+	var staying []*Box
+	for name, b := range sh.boxes {
+		if _, ok := v.Cfg.Toolbox(name); ok {
+			b.pinned = false // others may be
+			staying = append(staying, b)
+			continue
+		}
+		delete(sh.boxes, name)
+		sh.opts.Begin(func(ctx context.Context) {
+			<-settled // until then the routes lead there
+			sh.opts.Retire(ctx, b.Toolbox)
+		})
+	}
+	sh.mu.Unlock()
+
+	var gone []func()
+	for _, b := range staying {
+		gone = append(gone, b.become(v)...)
+	}
+	sh.update(func() bool {
+		sh.opening--
+		return sh.dueLocked()
+	})
+	for _, retire := range gone {
+		retire()
+	}
+}

@@ -181,17 +181,6 @@ const (
 	PrefixNone    Prefix = "none"    // nothing, where the name is then one tool's alone
 )
 
-// Transport is the way to a server.
-type Transport string
-
-// The transports.
-const (
-	TransportStdio   Transport = "stdio"   // a child process, JSON-RPC lines on its stdin and stdout
-	TransportHTTP    Transport = "http"    // streamable HTTP
-	TransportSSE     Transport = "sse"     // HTTP with server-sent events, of revision 2024-11-05
-	TransportBuiltin Transport = "builtin" // inside workbench itself
-)
-
 // The names of the servers that are inside workbench.
 const (
 	BuiltinWorkflow = "workflow"

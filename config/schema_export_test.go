@@ -131,7 +131,11 @@ func typeSchema(t reflect.Type) schema {
 	case reflect.TypeFor[foreign.Lines]():
 		return schema{"type": "string"}
 	case reflect.TypeFor[Transport]():
-		return choiceSchema([]string{"stdio", "http", "sse", "builtin", "local", "streamable-http", "streamableHttp", "streamable_http"})
+		names := Transports("")
+		for _, w := range ways() {
+			names = append(names, w.spelled...)
+		}
+		return choiceSchema(names)
 	case reflect.TypeFor[Store]():
 		s := objectSchema(t)
 		s["not"] = schema{"required": []string{"path", "dsn"}}

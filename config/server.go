@@ -65,9 +65,9 @@ func foreignServerKey(key string) string {
 // reachedBy returns those keys of o that say how a server is reached. A server has exactly one of them.
 func reachedBy(o *object) []string {
 	var by []string
-	for _, key := range []string{"command", "url", "builtin"} {
-		if o.has(key) {
-			by = append(by, key)
+	for _, w := range ways() {
+		if o.has(w.key) && !slices.Contains(by, w.key) {
+			by = append(by, w.key)
 		}
 	}
 	return by
@@ -85,11 +85,7 @@ func readTransport(o *object, s *Server) {
 		o.c.fault(o.at, o.path, "want only one of command, url and builtin, got "+strings.Join(by, " and "), "")
 		return
 	}
-	fitting := map[string][]string{
-		"command": {string(TransportStdio)},
-		"url":     {string(TransportHTTP), string(TransportSSE)},
-		"builtin": {string(TransportBuiltin)},
-	}[by[0]]
+	fitting := Transports(by[0])
 	s.Transport = Transport(fitting[0])
 	if !saidOK {
 		s.AnyHTTP = by[0] == "url" && !o.has("transport") && !o.has("type")
@@ -121,27 +117,11 @@ func saidTransport(o *object) (value, bool) {
 func spelledTransport(o *object, key string) (value, bool) {
 	v, ok := o.text(key, false)
 	if ok && transportOf(v.text) == "" {
-		options := []string{string(TransportStdio), string(TransportHTTP), string(TransportSSE), string(TransportBuiltin)}
+		options := Transports("")
 		o.c.reject(v, "want "+oneOf(options), didYouMean(v.text, options))
 		return value{}, false
 	}
 	return v, ok
-}
-
-// transportOf reads a transport as files of other clients spell it; "" if it is none. Their "remote" is not among them: it
-// leaves open which of the two remote transports it is.
-func transportOf(spelling string) Transport {
-	switch spelling {
-	case "stdio", "local":
-		return TransportStdio
-	case "http", "streamable-http", "streamableHttp", "streamable_http":
-		return TransportHTTP
-	case "sse":
-		return TransportSSE
-	case "builtin":
-		return TransportBuiltin
-	}
-	return ""
 }
 
 // onlyBeside reports those of the keys that are there although the server is reached by another key than owner.

@@ -10,3 +10,6 @@ func ProgramOf(cfg config.Server) string {
 	_, state := program(&cfg, nil)
 	return state
 }
+
+// HasLink reports whether there is a link for a transport.
+func HasLink(t config.Transport) bool { return links()[t] != nil }

@@ -71,8 +71,10 @@ func TestImports(t *testing.T) {
 // commandLevels are the packages below cmd/workbench/internal: one knows those of the levels before its own, and none beside it.
 func commandLevels() [][]string {
 	return [][]string{
-		{"terminal", "lifetime", "logfile"},
+		{"terminal", "lifetime", "logfile", "faults"},
 		{"cli"},
+		{"kept", "tokenfile"},
+		{"calls", "conversations", "login", "record", "secret", "setup", "status", "token", "trust"},
 	}
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
@@ -10,21 +9,12 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox/launch"
 )
 
-// sandboxes is the folder in which sandboxed servers have folders of their own; "" if there is none.
-func sandboxes(e *cli.Environment) string {
-	dir, err := e.CacheDir()
-	if err != nil {
-		return ""
-	}
-	return filepath.Join(dir, "sandboxes")
-}
-
 // printSandbox says what the sandbox of a server comes to on this system.
 func printSandbox(e *cli.Environment, box string, s config.Server) {
 	if s.Disabled || s.Problem != nil {
 		return
 	}
-	plan, err := launch.PlanSandbox(box, s, e.Environ, sandboxes(e))
+	plan, err := launch.PlanSandbox(box, s, e.Environ, cli.Sandboxes(e))
 	if err != nil {
 		fmt.Fprintf(e.Out, "      sandbox: cannot be made: %v\n", err)
 		return

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/faults"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/host/commandhost"
 	"github.com/mcp-workbench/workbench/host/toolcaller"
@@ -77,7 +78,7 @@ type folderVerdict struct {
 func checkCommands(ctx context.Context, env *environment, dir string, offline, asJSON bool) error {
 	root, err := commandhost.OpenFolder(dir)
 	if err != nil {
-		why := unreadable(err)
+		why := faults.Unreadable(err)
 		if errors.Is(err, fs.ErrNotExist) {
 			why = "there is no such folder"
 		}
@@ -173,10 +174,10 @@ func (e *environment) knownTools(ctx context.Context, folder *commandhost.Folder
 
 func (v folderVerdict) print(out io.Writer) {
 	for _, f := range v.Faults {
-		fmt.Fprintf(out, "%s: %s\n", at(v.path(f), f.Fault), body(f.Fault))
+		fmt.Fprintf(out, "%s: %s\n", faults.At(v.path(f), f.Fault), faults.Body(f.Fault))
 	}
 	for _, f := range v.Warnings {
-		fmt.Fprintf(out, "%s: warning: %s\n", at(v.path(f), f.Fault), body(f.Fault))
+		fmt.Fprintf(out, "%s: warning: %s\n", faults.At(v.path(f), f.Fault), faults.Body(f.Fault))
 	}
 	if !v.Valid {
 		fmt.Fprintf(out, "%s: not valid, %s\n", v.Folder, terminal.Count(len(v.Faults), "fault"))

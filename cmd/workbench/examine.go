@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/host/commandhost"
 	"github.com/mcp-workbench/workbench/internal/diagnosis"
@@ -100,8 +101,8 @@ func unsetSecrets(s config.Server, there map[string]bool) (found []diagnosis.Fin
 // secretsThere are the names of the secrets that are kept, or that a command of the configuration gives.
 func (e *environment) secretsThere(cfg *config.Config) map[string]bool {
 	there := make(map[string]bool)
-	for _, s := range listSecrets(e.Environment, cfg) {
-		there[s.Name] = there[s.Name] || s.User == "" && s.Where != inNone
+	for _, s := range cli.ListSecrets(e.Environment, cfg) {
+		there[s.Name] = there[s.Name] || s.User == "" && s.Where != cli.InNone
 	}
 	return there
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/kept"
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/host/commandhost"
 	"github.com/mcp-workbench/workbench/host/storehost"
@@ -38,7 +39,7 @@ func (e *environment) use(cfg *config.Config, direct string, log zerolog.Logger)
 	}
 	h := &hosts{cfg: cfg}
 	h.store = storehost.New(func(ctx context.Context) (*store.Store, error) {
-		return openStore(ctx, e.Environment, cfg, func(err error) { log.Warn().AnErr(logkey.Err, err).Msg("the store of conversations") })
+		return kept.OpenStore(ctx, e.Environment, cfg, func(err error) { log.Warn().AnErr(logkey.Err, err).Msg("the store of conversations") })
 	}, log)
 	h.tools = toolcaller.New(cfg, toolcaller.Options{
 		Toolbox: func() toolbox.Options { return e.toolboxOptions(cfg, log) }, Ask: e.approvals.Ask, Logger: log,

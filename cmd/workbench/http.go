@@ -18,6 +18,7 @@ import (
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/logfile"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/tokenfile"
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/calls"
 	"github.com/mcp-workbench/workbench/internal/logkey"
@@ -46,7 +47,7 @@ func (o *httpFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&o.address, "http", "", "serve over HTTP on this `address`, as in 127.0.0.1:7777 (port 0: any that is free)")
 	f.StringSliceVar(&o.hosts, "allow-host", nil, "HTTP: answer to this `name` in Host too, besides localhost, 127.0.0.1, [::1] and the address")
 	f.StringSliceVar(&o.origins, "allow-origin", nil, "HTTP: let web pages of this `origin` in, as in https://app.example")
-	addTokenFile(f, &o.tokenFile)
+	tokenfile.AddFlag(f, &o.tokenFile)
 	f.BoolVar(&o.noToken, "no-token", false, "HTTP: let everybody in who can reach the address, which must be a loopback one")
 	f.StringVar(&o.tlsCert, "tls-cert", "", "HTTP: speak HTTPS with the certificate in this `file` (PEM)")
 	f.StringVar(&o.tlsKey, "tls-key", "", "HTTP: `file` with the key of the certificate (PEM)")
@@ -55,10 +56,6 @@ func (o *httpFlags) add(f *pflag.FlagSet) {
 	f.StringSliceVar(&o.proxies, "trusted-proxy", nil, "HTTP: believe this `address`, or network such as 10.0.0.0/8, when it says in X-Forwarded-For whom a request is from")
 	f.IntVar(&o.maxBody, "max-body", 4<<20, "HTTP: longest message accepted, in `bytes`")
 	f.IntVar(&o.maxOpen, "max-sessions", 1024, "HTTP: `number` of sessions at a time")
-}
-
-func addTokenFile(f *pflag.FlagSet, to *string) {
-	f.StringVar(to, "token-file", "", "HTTP: `file` with the token, made if there is none (default: $XDG_STATE_HOME/workbench/token or ~/.local/state/workbench/token)")
 }
 
 // check refuses flags that say nothing without --http.
@@ -163,15 +160,15 @@ func (o *httpFlags) letIn(env *environment, jwt config.JWT, over *httpfront.Opti
 	case o.noToken:
 		return "", nil
 	}
-	if tokenFile, err = tokenPath(env.Environment, o.tokenFile); err == nil {
-		over.Token, err = loadToken(tokenFile)
+	if tokenFile, err = tokenfile.Path(env.Environment, o.tokenFile); err == nil {
+		over.Token, err = tokenfile.Load(tokenFile)
 	}
 	if err != nil {
 		return "", err
 	}
 	known := &tokens.Set{}
 	// Without a place for them none can have been made.
-	if path, err := tokensPath(env.Environment); err == nil {
+	if path, err := tokenfile.ListPath(env.Environment); err == nil {
 		known.Kept = tokens.Open(path)
 	}
 	if jwt.Issuer != "" {

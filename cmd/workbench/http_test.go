@@ -29,6 +29,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/tokenfile"
 )
 
 // served is the program serving over HTTP.
@@ -303,7 +304,7 @@ func TestTokenTogether(t *testing.T) {
 	got := make(chan string)
 	for range 20 {
 		go func() {
-			token, err := loadToken(path)
+			token, err := tokenfile.Load(path)
 			if err != nil {
 				token = fmt.Sprintf("error %v", err)
 			}

@@ -43,7 +43,7 @@ func TestMistakes(t *testing.T) {
 	}
 	said := new(transcripts)
 	playScripts(t, testscript.Params{Dir: mistakes, Cmds: map[string]func(*testscript.TestScript, bool, []string){
-		"try": said.try, "said": said.compare, "request": said.request, "logged": said.logged, "web": web, "gateway": gateway, "token": token, "write": writeQuoted}})
+		"try": said.try, "said": said.compare, "request": said.request, "logged": said.logged, "web": web, "gateway": gateway, "token": makeToken, "write": writeQuoted}})
 }
 
 // transcripts are what scripts have seen so far.
@@ -253,8 +253,8 @@ func gateway(ts *testscript.TestScript, _ bool, args []string) {
 	setURL(ts, at)
 }
 
-// token makes a token for a client of the gateway: "token FLAG… NAME". TOKEN is it afterwards.
-func token(ts *testscript.TestScript, _ bool, args []string) {
+// makeToken makes a token for a client of the gateway: "token FLAG… NAME". TOKEN is it afterwards.
+func makeToken(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(ts.Exec("workbench", append([]string{"token", "create"}, args...)...))
 	ts.Setenv("TOKEN", strings.TrimSpace(ts.ReadFile("stdout")))
 }

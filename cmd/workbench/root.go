@@ -7,9 +7,18 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/calls"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/conversations"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/lifetime"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/login"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/record"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/secret"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/setup"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/status"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/token"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/trust"
 	"github.com/mcp-workbench/workbench/internal/approval"
 	"github.com/mcp-workbench/workbench/internal/child"
 	"github.com/mcp-workbench/workbench/internal/mask"
@@ -115,40 +124,40 @@ the names of toolboxes, servers, tools, tokens, runs and conversations.`,
 	}
 	root.AddCommand(
 		serve,
-		initCommand(env.Environment),
-		importCommand(env.Environment),
-		connectCommand(env.Environment),
-		disconnectCommand(env.Environment),
-		addCommand(env.Environment),
-		removeCommand(env.Environment),
-		enableCommand(env.Environment),
-		disableCommand(env.Environment),
-		moveCommand(env.Environment),
-		undoCommand(env.Environment),
+		setup.Init(env.Environment),
+		setup.Import(env.Environment),
+		setup.Connect(env.Environment),
+		setup.Disconnect(env.Environment),
+		setup.Add(env.Environment),
+		setup.Remove(env.Environment),
+		setup.Enable(env.Environment),
+		setup.Disable(env.Environment),
+		setup.Move(env.Environment),
+		setup.Undo(env.Environment),
 		checkCommand(env), doctorCommand(env),
-		trustCommand(env.Environment),
-		untrustCommand(env.Environment),
-		approveCommand(env.Environment),
+		trust.Command(env.Environment),
+		trust.Untrust(env.Environment),
+		calls.Approve(env.Environment),
 		toolsCommand(env),
 		findCommand(env),
 		indexCommand(env),
-		callCommand(env), callsCommand(env.Environment, callCommand(env)),
-		logsCommand(env.Environment), restartCommand(env.Environment),
-		recordCommand(env.Environment), replayCommand(env.Environment),
+		callCommand(env), calls.Command(env.Environment, callCommand(env)),
+		calls.Logs(env.Environment), calls.Restart(env.Environment),
+		record.Record(env.Environment), record.Replay(env.Environment),
 		promptsCommand(env),
 		promptCommand(env),
 		resourcesCommand(env),
 		readCommand(env),
 		lockCommand(env),
-		statusCommand(env.Environment),
+		status.Command(env.Environment),
 		uiCommand(env),
 		workflowCommand(env),
-		loginCommand(env.Environment),
-		logoutCommand(env.Environment),
-		tokenCommand(env.Environment),
-		secretCommand(env.Environment),
+		login.Login(env.Environment),
+		login.Logout(env.Environment),
+		token.Command(env.Environment),
+		secret.Command(env.Environment),
 		commandsCommand(env),
-		conversationsCommand(env.Environment),
+		conversations.Command(env.Environment),
 		runsCommand(env),
 		demoCommand(env),
 		manCommand(),

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/kept"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/internal/store"
 	"github.com/mcp-workbench/workbench/workflowsrv/runs"
@@ -37,7 +38,7 @@ func oneRun(ctx context.Context, s *store.Store, user, id string) (store.OwnedRu
 	found, err := s.RunsByID(ctx, user, id)
 	switch {
 	case err != nil:
-		return store.OwnedRun{}, keptRuns.notThere(err)
+		return store.OwnedRun{}, kept.Runs.NotThere(err)
 	case len(found) > 1:
 		return store.OwnedRun{}, cli.Usage(cli.Hint(fmt.Errorf("%s have a run %s", terminal.Count(len(found), "user"), id), "say whose with --user"))
 	}
@@ -55,25 +56,25 @@ that have them in their goal, notes, workflow, repository or branch.`,
   workbench runs list --user ada --limit 100 --json`,
 		Args: cli.Between(0, -1),
 	}
-	return keptRuns.listing(env, cmd, func(ctx context.Context, s *store.Store, user string, words []string, limit int) (keptList, error) {
+	return kept.Runs.Listing(env, cmd, func(ctx context.Context, s *store.Store, user string, words []string, limit int) (kept.List, error) {
 		cfg, _, err := env.Load()
 		if err != nil {
-			return keptList{}, err
+			return kept.List{}, err
 		}
 		found, err := runs.Search(ctx, s, user, joined(words), cfg.Store.ExpireRuns)
 		if err != nil {
-			return keptList{}, err
+			return kept.List{}, err
 		}
 		return runList(found[:min(limit, len(found))]), nil
 	})
 }
 
 // runList is a list of runs as it is printed.
-func runList(found []runs.Found) keptList {
+func runList(found []runs.Found) kept.List {
 	expire := slices.ContainsFunc(found, func(f runs.Found) bool { return f.Expires != nil })
-	list := keptList{header: "RUN\tUSER\tWORKFLOW\tSTATUS\tSTEP\tDONE\tUPDATED\tGOAL", shown: listRuns(found)}
+	list := kept.List{Header: "RUN\tUSER\tWORKFLOW\tSTATUS\tSTEP\tDONE\tUPDATED\tGOAL", Shown: listRuns(found)}
 	if expire {
-		list.header += "\tEXPIRES"
+		list.Header += "\tEXPIRES"
 	}
 	for _, f := range found {
 		row := []string{f.ID, f.Principal, f.Workflow, string(f.Head.Status), cmp.Or(f.Head.Step, "-"),
@@ -83,7 +84,7 @@ func runList(found []runs.Found) keptList {
 		} else if expire {
 			row = append(row, "-")
 		}
-		list.rows = append(list.rows, row)
+		list.Rows = append(list.Rows, row)
 	}
 	return list
 }
@@ -125,7 +126,7 @@ export.`,
 		}
 		return keys, nil
 	}
-	return keptRuns.deleting(env, cmd, find, func(ctx context.Context, s *store.Store, key store.Key) error {
+	return kept.Runs.Deleting(env, cmd, find, func(ctx context.Context, s *store.Store, key store.Key) error {
 		return s.DeleteRun(ctx, key.Principal, key.ID)
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/kept"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/store"
@@ -24,7 +25,7 @@ func (e *environment) runner(ctx context.Context) (*runs.Engine, *store.Store, e
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := storeIsThere(e.Environment, e.hosts.cfg); err != nil {
+	if err := kept.IsThere(e.Environment, e.hosts.cfg); err != nil {
 		return nil, nil, err
 	}
 	s, err := e.hosts.store.Get(ctx)
@@ -49,7 +50,7 @@ alone, for 15 minutes.`,
   workbench runs answer run-7k3q9x2m4a no --reason "not on a Friday"
   workbench runs answer run-7k3q9x2m4a --code`,
 		Args:              cli.Between(1, 2),
-		ValidArgsFunction: cli.Offer(keptIDs(env.Environment, keptRuns)),
+		ValidArgsFunction: cli.Offer(kept.IDs(env.Environment, kept.Runs)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !terminal.Is(env.In) {
 				return cli.Hint(errors.New("an answer is a person's: standard input is no terminal"), "run the command in a terminal of your own")
@@ -61,7 +62,7 @@ alone, for 15 minutes.`,
 			return answerRun(cmd.Context(), env, user, o, len(args) == 2)
 		},
 	}
-	keptRuns.addUser(cmd, &user)
+	kept.Runs.AddUser(cmd, &user)
 	cmd.Flags().StringVar(&reason, "reason", "", "`why`, which the agent is told")
 	cmd.Flags().BoolVar(&code, "code", false, "print a one-time code that stands for the answer")
 	return cmd

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/kept"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/store"
@@ -28,9 +29,9 @@ are marked by ~.`,
 		Example: `  workbench runs show run-7k3q9x2m4a
   workbench runs show run-7k3q9x2m4a --json`,
 		Args:              cli.Between(1, 1),
-		ValidArgsFunction: cli.Offer(keptIDs(env.Environment, keptRuns)),
+		ValidArgsFunction: cli.Offer(kept.IDs(env.Environment, kept.Runs)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withStore(cmd.Context(), env.Environment, false, func(s *store.Store) error {
+			return kept.With(cmd.Context(), env.Environment, false, func(s *store.Store) error {
 				owned, err := oneRun(cmd.Context(), s, user, args[0])
 				if err != nil {
 					return err
@@ -50,7 +51,7 @@ are marked by ~.`,
 			})
 		},
 	}
-	keptRuns.addUser(cmd, &user)
+	kept.Runs.AddUser(cmd, &user)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd
 }
@@ -67,7 +68,7 @@ func printRun(out io.Writer, principal string, r *runs.Run) error {
 	for _, line := range [][2]string{{"run", r.ID}, {"user", principal}, {"workflow", r.Workflow}, {"goal", r.Goal}, {"where", where},
 		{"client", r.Client}, {"status", status}} {
 		if line[1] != "" {
-			fmt.Fprintf(out, "%-9s %s\n", line[0], hanging(line[1], 10))
+			fmt.Fprintf(out, "%-9s %s\n", line[0], terminal.Hanging(line[1], 10))
 		}
 	}
 	fmt.Fprintln(out)
@@ -88,7 +89,7 @@ func printRun(out io.Writer, principal string, r *runs.Run) error {
 			return err
 		}
 		for _, text := range wordsOf(e) {
-			fmt.Fprintf(out, "       %s\n", hanging(text, 7))
+			fmt.Fprintf(out, "       %s\n", terminal.Hanging(text, 7))
 		}
 	}
 	return nil
@@ -142,7 +143,7 @@ nothing but the record that a person is asked, where the step wants that.`,
 		Example: `  workbench runs resume login
   workbench runs resume run-7k3q9x2m4a`,
 		Args:              cli.Between(0, -1),
-		ValidArgsFunction: cli.Offer(keptIDs(env.Environment, keptRuns)),
+		ValidArgsFunction: cli.Offer(kept.IDs(env.Environment, kept.Runs)),
 		RunE: func(cmd *cobra.Command, words []string) error {
 			engine, s, err := env.runner(cmd.Context())
 			if err != nil {
@@ -165,7 +166,7 @@ nothing but the record that a person is asked, where the step wants that.`,
 					return cli.Hint(fmt.Errorf("no open run has these words"), "workbench runs list shows which there are")
 				}
 				if len(found) > 1 && found[0].Score == found[1].Score {
-					if err := keptRuns.print(env.Environment, runList(found)); err != nil {
+					if err := kept.Runs.Print(env.Environment, runList(found)); err != nil {
 						return err
 					}
 					return cli.Hint(fmt.Errorf("%s fit", terminal.Count(len(found), "run")), "say more words, or the id")
@@ -180,6 +181,6 @@ nothing but the record that a person is asked, where the step wants that.`,
 			return err
 		},
 	}
-	keptRuns.addUser(cmd, &user)
+	kept.Runs.AddUser(cmd, &user)
 	return cmd
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/kept"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/internal/store"
 	"github.com/mcp-workbench/workbench/workflowsrv/runs"
@@ -23,7 +24,7 @@ that they go by to standard output, one JSON object a line; import reads them.`,
 		Example: `  workbench runs export --output runs.jsonl
   workbench runs export run-7k3q9x2m4a`,
 	}
-	return keptRuns.exporting(env, cmd, func(ctx context.Context, s *store.Store, to io.Writer, user string, ids []string) (said string, spite, err error) {
+	return kept.Runs.Exporting(env, cmd, func(ctx context.Context, s *store.Store, to io.Writer, user string, ids []string) (said string, spite, err error) {
 		list, err := chosenRuns(ctx, s, user, ids)
 		if err != nil {
 			return "", nil, err
@@ -57,7 +58,7 @@ its runs. Those that are there already are left as they are.`,
 		Example: `  workbench runs import runs.jsonl
   workbench runs export --user ada | workbench runs import --user bob -`,
 	}
-	return keptRuns.importing(env, cmd, func(ctx context.Context, s *store.Store, from io.Reader, user string) (string, error) {
+	return kept.Runs.Importing(env, cmd, func(ctx context.Context, s *store.Store, from io.Reader, user string) (string, error) {
 		kept, left, err := runs.Import(ctx, s, from, user)
 		return fmt.Sprintf("%s kept, %d left as they were", terminal.Count(kept, "run"), left), err
 	})

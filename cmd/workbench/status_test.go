@@ -144,8 +144,8 @@ func TestStatus(t *testing.T) {
 		t.Errorf("got\n%s\nwant first what failed, then what is ready", &out)
 	}
 	for line := range strings.Lines(out.String()) {
-		if n := len([]rune(strings.TrimSuffix(line, "\n"))); n > pictureWidth && !strings.Contains(line, w.Config) {
-			t.Errorf("a line of %d characters, want at most %d: %s", n, pictureWidth, line)
+		if n := len([]rune(strings.TrimSuffix(line, "\n"))); n > 80 && !strings.Contains(line, w.Config) {
+			t.Errorf("a line of %d characters, want at most 80: %s", n, line)
 		}
 	}
 
@@ -245,13 +245,5 @@ func TestOutputUnread(t *testing.T) {
 	var fault bytes.Buffer
 	if code := run(t.Context(), []string{"status"}, cli.Streams{In: strings.NewReader(""), Out: write, Err: &fault}, environ); code != cli.ExitFault || fault.Len() > 0 {
 		t.Errorf("got the exit code %d and %q, want 1 and nothing", code, &fault)
-	}
-}
-
-// A file with a fault is seen where the state is.
-func TestPictureOfFaultyConfig(t *testing.T) {
-	got := picture(new(cli.Environment), []status.Workbench{{Since: time.Now(), ConfigProblem: "c.json:2:3: a fault\nc.json:4:1: another", Front: status.Front{Config: "c.json"}}})
-	if want := "  config  it has a fault, and the one before goes on: c.json:2:3: a fault\n"; !strings.Contains(got, want) {
-		t.Errorf("got %q, want a line %q", got, want)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/faults"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/internal/openfile"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
@@ -138,7 +138,7 @@ func validateFile(env *environment, parser *definition.Parser, routines definiti
 		data, _, err = openfile.Read(file, definition.MaxFileSize)
 	}
 	if err != nil {
-		v.Faults = append(v.Faults, definition.Fault{Message: unreadable(err)})
+		v.Faults = append(v.Faults, definition.Fault{Message: faults.Unreadable(err)})
 		return v
 	}
 	w, err := parser.ParseWith(file, data, routines)
@@ -152,22 +152,13 @@ func validateFile(env *environment, parser *definition.Parser, routines definiti
 	return v
 }
 
-// unreadable says why a file could not be read, without its name.
-func unreadable(err error) string {
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		return path.Err.Error()
-	}
-	return err.Error()
-}
-
 func printVerdicts(out io.Writer, verdicts []verdict, invalid int) {
 	for _, v := range verdicts {
 		for _, f := range v.Faults {
-			fmt.Fprintf(out, "%s: %s\n", at(v.File, f), body(f))
+			fmt.Fprintf(out, "%s: %s\n", faults.At(v.File, f), faults.Body(f))
 		}
 		for _, f := range v.Warnings {
-			fmt.Fprintf(out, "%s: warning: %s\n", at(v.File, f), body(f))
+			fmt.Fprintf(out, "%s: warning: %s\n", faults.At(v.File, f), faults.Body(f))
 		}
 		if v.Valid {
 			fmt.Fprintf(out, "%s: valid, workflow %s\n", v.File, v.ID)
@@ -178,19 +169,6 @@ func printVerdicts(out io.Writer, verdicts []verdict, invalid int) {
 	if len(verdicts) > 1 {
 		fmt.Fprintf(out, "%s, %d not valid\n", terminal.Count(len(verdicts), "file"), invalid)
 	}
-}
-
-// at gives the place of a fault as editors understand it.
-func at(file string, f definition.Fault) string {
-	if f.Line == 0 {
-		return file
-	}
-	return fmt.Sprintf("%s:%d:%d", file, f.Line, f.Column)
-}
-
-func body(f definition.Fault) string {
-	f.Line, f.Column = 0, 0
-	return f.String()
 }
 
 func workflowSchemaCommand(env *environment) *cobra.Command {

@@ -14,9 +14,6 @@ import (
 // callsPeriod is how often the page is told of calls, all at once that have ended meanwhile.
 const callsPeriod = 150 * time.Millisecond
 
-// findPeriod is how often workbenches are looked for that have begun meanwhile.
-const findPeriod = time.Second
-
 // callNews are the calls that the page was not told of yet.
 type callNews struct {
 	mu     sync.Mutex
@@ -86,7 +83,7 @@ func (r recorded) follow(ctx context.Context, q *page.Query) (any, error) {
 		}
 	}
 	find()
-	tick, look := time.NewTicker(callsPeriod), time.NewTicker(findPeriod)
+	tick, look := time.NewTicker(callsPeriod), time.NewTicker(status.FindPeriod)
 	defer tick.Stop()
 	defer look.Stop()
 	for first := true; ; {

@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
@@ -28,6 +29,14 @@ const recordTime = 10 * time.Second
 
 // Peer is the socket of a workbench.
 type Peer struct{ path string }
+
+// FindPeriod is how often one that watches looks for new workbenches.
+const FindPeriod = time.Second
+
+// Sort puts workbenches into the order of their starts.
+func Sort(all []Workbench) {
+	slices.SortFunc(all, func(a, b Workbench) int { return a.Since.Compare(b.Since) })
+}
 
 // Find gives the sockets that are in the folders that are the user's alone, of which some may be dead.
 func Find(dirs []string) []Peer {

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+
+	"github.com/mcp-workbench/workbench/internal/oauth"
 )
 
 // StateDir is the folder of what this user's workbenches keep between runs: the
@@ -57,4 +59,22 @@ func (e *Environment) RuntimeDirs() []string {
 		dirs = append(dirs, filepath.Join(tmp, fmt.Sprint("workbench-", os.Getuid())))
 	}
 	return dirs
+}
+
+// Sandboxes is the folder in which sandboxed servers have folders of their own; "" if there is none.
+func Sandboxes(e *Environment) string {
+	dir, err := e.CacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "sandboxes")
+}
+
+// Logins is where logins are kept; nil if there is no place for them.
+func Logins(e *Environment) *oauth.Store {
+	dir, err := e.StateDir()
+	if err != nil {
+		return nil
+	}
+	return oauth.NewStore(filepath.Join(dir, "logins"))
 }

@@ -3,6 +3,8 @@ package terminal
 import (
 	"fmt"
 	"strings"
+
+	"github.com/mcp-workbench/workbench/internal/foreign"
 )
 
 // Count is a number of things.
@@ -55,4 +57,9 @@ func Wrap(text, indent string, width int) string {
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
 	return b.String()
+}
+
+// Hanging is a text of any length whose lines but the first are moved to the right.
+func Hanging(text string, by int) string {
+	return strings.ReplaceAll(foreign.Block(text), "\n", "\n"+strings.Repeat(" ", by))
 }

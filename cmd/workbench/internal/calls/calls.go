@@ -1,0 +1,260 @@
+// Package calls has the commands that ask workbenches that run: for calls, approvals and logs, and to start a server again.
+package calls
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
+	"github.com/mcp-workbench/workbench/internal/calls"
+	"github.com/mcp-workbench/workbench/internal/cut"
+	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/status"
+)
+
+// callsFlags say which calls are wanted, and how.
+type callsFlags struct {
+	filter  calls.Filter
+	since   string
+	asJSON  bool
+	follows bool
+}
+
+func Command(env *cli.Environment, call *cobra.Command) *cobra.Command {
+	var flags callsFlags
+	cmd := &cobra.Command{
+		Use:   "calls",
+		Short: "Show the calls that workbenches have made, and what became of them",
+		Long: `Calls shows the last calls of every workbench of this user that serves: when, to
+which server and tool, how long it took, how many bytes the reply has and about
+how many tokens that is (a quarter of the bytes), and what became of it: ok,
+tool_error (the tool said that it failed), error (the server answered with an
+error), refused (it was not sent), lost (it was sent and no reply came),
+cancelled, or running.
+
+Each workbench keeps its last 1,000 calls. Arguments and results are kept only
+where the configuration has "record": "full"; secrets are masked.`,
+		Example: `  workbench calls
+  workbench calls --failed --since 10m
+  workbench calls --server git --follow
+  workbench calls show 4711-12
+  workbench calls repeat 4711-12`,
+		Args: cli.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := flags.read(); err != nil {
+				return err
+			}
+			if flags.follows {
+				return followCalls(cmd.Context(), env, &flags)
+			}
+			return listCalls(cmd.Context(), env, &flags)
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVarP(&flags.follows, "follow", "f", false, "go on: a line for each call that ends, until interrupted")
+	f.BoolVar(&flags.filter.Failed, "failed", false, "those alone that did not bring what was asked for")
+	f.StringVar(&flags.filter.Server, "server", "", "those alone that went to this `server`, SERVER or TOOLBOX/SERVER")
+	f.StringVar(&flags.filter.Tool, "tool", "", "those alone whose tool, prompt or uri has this `text` in its name")
+	f.StringVar(&flags.since, "since", "", "those alone that began after this `time`: a duration such as 10m, 15:04, or 2006-01-02T15:04:05Z")
+	f.IntVarP(&flags.filter.Limit, "last", "n", 50, "at most so many, the last; 0 for all")
+	f.BoolVar(&flags.asJSON, "json", false, "print a JSON document; with --follow one on a line for each call")
+	cli.OfferFlag(cmd, "server", cli.OfferEach(env.ServerNames))
+	cmd.AddCommand(callsShowCommand(env), callsRepeatCommand(env, call))
+	return cmd
+}
+
+// read makes the filter of the flags.
+func (f *callsFlags) read() error {
+	if f.filter.Limit < 0 {
+		return cli.Usage(errors.New("--last must be 0 or more"))
+	}
+	if box, server, ok := strings.Cut(f.filter.Server, "/"); ok {
+		f.filter.Toolbox, f.filter.Server = box, server
+	}
+	if f.since == "" {
+		return nil
+	}
+	var err error
+	f.filter.Since, err = parseSince(f.since, time.Now())
+	return err
+}
+
+// parseSince reads a moment before now.
+func parseSince(text string, now time.Time) (time.Time, error) {
+	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
+		return now.Add(-d), nil
+	}
+	for _, form := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04", time.DateOnly} {
+		if t, err := time.ParseInLocation(form, text, now.Location()); err == nil {
+			return t, nil
+		}
+	}
+	for _, form := range []string{"15:04", "15:04:05"} {
+		if t, err := time.ParseInLocation(form, text, now.Location()); err == nil {
+			at := time.Date(now.Year(), now.Month(), now.Day(), t.Hour(), t.Minute(), t.Second(), 0, now.Location())
+			if at.After(now) {
+				at = at.AddDate(0, 0, -1)
+			}
+			return at, nil
+		}
+	}
+	return time.Time{}, cli.Usage(cli.Hint(fmt.Errorf("--since: got %q", text), "write a duration such as 10m, a time of day such as 15:04, or 2006-01-02T15:04:05Z"))
+}
+
+// eachWorkbench asks all workbenches of the user at once. What one does not answer is a warning; that it has just ended is not.
+func eachWorkbench(env *cli.Environment, ask func(status.Peer) error) {
+	var mu sync.Mutex
+	var asked sync.WaitGroup
+	for _, p := range status.Find(env.RuntimeDirs()) {
+		asked.Go(func() {
+			if err := ask(p); err != nil && !errors.Is(err, status.ErrGone) && !errors.Is(err, status.ErrNone) && !errors.Is(err, context.Canceled) {
+				mu.Lock()
+				defer mu.Unlock()
+				fmt.Fprintf(env.Err, "workbench: warning: a workbench does not answer: %v\n", err)
+			}
+		})
+	}
+	asked.Wait()
+}
+
+// listCalls prints the last calls.
+func listCalls(ctx context.Context, env *cli.Environment, flags *callsFlags) error {
+	list := calls.List{Calls: []calls.Call{}}
+	var mu sync.Mutex
+	eachWorkbench(env, func(p status.Peer) error {
+		some, err := p.Calls(ctx, flags.filter)
+		mu.Lock()
+		defer mu.Unlock()
+		list.Calls = append(list.Calls, some...)
+		return err
+	})
+	slices.SortStableFunc(list.Calls, func(a, b calls.Call) int { return a.Time.Compare(b.Time.Time) })
+	if n := flags.filter.Limit; n > 0 && len(list.Calls) > n {
+		list.Calls = list.Calls[len(list.Calls)-n:]
+	}
+	switch {
+	case flags.asJSON:
+		return terminal.PrintJSON(env.Out, list)
+	case len(list.Calls) == 0:
+		_, err := fmt.Fprintln(env.Out, "no such call is kept by a workbench that runs for this user")
+		return err
+	}
+	t := terminal.Table{Most: terminal.PlainText, Head: []string{"ID", "TIME", "OUTCOME", "TOOK", "BYTES", "TOKENS", "CLIENT", "CALL"}}
+	for i := range list.Calls {
+		t.Add(callCells(&list.Calls[i])...)
+	}
+	return env.Print(&t)
+}
+
+// callCells are the cells of a call in a table.
+func callCells(c *calls.Call) []string {
+	what := foreign.NewName(c.Name()).String()
+	if c.Method != "tools/call" {
+		what = foreign.NewName(c.Method).String() + " " + what
+	}
+	if c.Error != "" {
+		what += ": " + foreign.NewText(c.Error).String()
+	}
+	size, tokens := "-", "-"
+	if c.Outcome != calls.Running {
+		size, tokens = terminal.Bytes(int64(c.Out)), fmt.Sprint(c.Tokens)
+	}
+	return []string{foreign.NewName(c.ID).String(), c.Time.Local().Format(time.TimeOnly), foreign.NewName(c.Outcome).String(), took(c), size, tokens,
+		cut.Within(foreign.NewName(c.Client).String(), 20), what}
+}
+
+// took is how long a call took, in few digits.
+func took(c *calls.Call) string {
+	d := time.Duration(c.Duration)
+	switch {
+	case d < 10*time.Millisecond:
+		return d.Round(10 * time.Microsecond).String()
+	case d < time.Second:
+		return d.Round(time.Millisecond).String()
+	}
+	return d.Round(10 * time.Millisecond).String()
+}
+
+// followCalls prints each call that ends, of all workbenches that there are meanwhile.
+func followCalls(ctx context.Context, env *cli.Environment, flags *callsFlags) error {
+	said := make(chan calls.Said)
+	followed := followAll(ctx, env, func(ctx context.Context, p status.Peer) error {
+		return p.FollowCalls(ctx, flags.filter, nil, func(s calls.Said) error {
+			select {
+			case said <- s:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		})
+	})
+	defer followed()
+	for {
+		select {
+		case s := <-said:
+			if err := tellCall(env, s, flags.asJSON); err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// followAll follows each workbench that there is, or comes, until stop is called or ctx ends.
+func followAll(ctx context.Context, env *cli.Environment, follow func(context.Context, status.Peer) error) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var work sync.WaitGroup
+	work.Go(func() {
+		var followers sync.WaitGroup
+		defer followers.Wait()
+		known := make(map[string]bool)
+		look := time.NewTicker(status.FindPeriod)
+		defer look.Stop()
+		for {
+			now := make(map[string]bool)
+			for _, p := range status.Find(env.RuntimeDirs()) {
+				if now[p.Path()] = true; !known[p.Path()] {
+					followers.Go(func() { _ = follow(ctx, p) }) // one that has ended says nothing more
+				}
+			}
+			known = now
+			select {
+			case <-look.C:
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+	return func() {
+		cancel()
+		work.Wait()
+	}
+}
+
+// tellCall prints a line for a call that has ended.
+func tellCall(e *cli.Environment, s calls.Said, asJSON bool) error {
+	var err error
+	switch {
+	case asJSON:
+		var line []byte
+		if line, err = json.Marshal(s); err == nil {
+			_, err = fmt.Fprintf(e.Out, "%s\n", foreign.JSON(line))
+		}
+	case s.Call == nil:
+		_, err = fmt.Fprintf(e.Out, "(%d calls came too fast to be shown)\n", s.Missed)
+	default:
+		cells := callCells(s.Call)
+		_, err = fmt.Fprintf(e.Out, "%s  %s  %-10s %8s  %s\n", cells[1], cells[0], cells[2], cells[3], cells[7])
+	}
+	return err
+}

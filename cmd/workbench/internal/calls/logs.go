@@ -1,0 +1,171 @@
+package calls
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/nearest"
+	"github.com/mcp-workbench/workbench/internal/status"
+)
+
+func Logs(env *cli.Environment) *cobra.Command {
+	var last int
+	var follows, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "logs SERVER",
+		Short: "Show what a server wrote to standard error",
+		Long: `Logs prints the last lines that a server wrote to standard error, with their
+times, and between them, in parentheses, how it fared: of each workbench of this
+user that has the server open, whoever started it. A workbench keeps at most
+2,000 lines and 256 KB of each server. Secrets of the server are masked.`,
+		Example: `  workbench logs git
+  workbench logs dev/git --follow`,
+		Args:              cli.Between(1, 1),
+		ValidArgsFunction: cli.Offer(env.ServerNames),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if last < 0 {
+				return cli.Usage(errors.New("--last must be 0 or more"))
+			}
+			return showLines(cmd.Context(), env, args[0], last, follows, asJSON)
+		},
+	}
+	cmd.Flags().BoolVarP(&follows, "follow", "f", false, "go on until interrupted")
+	cmd.Flags().IntVarP(&last, "last", "n", 200, "begin with so many lines, the last; 0 for all")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON document for each line")
+	return cmd
+}
+
+// pidOf is the number of a workbench's process.
+func pidOf(p status.Peer) string { return strings.TrimSuffix(filepath.Base(p.Path()), ".sock") }
+
+// named divides the name of a server, TOOLBOX/SERVER or SERVER.
+func named(name string) (box, server string) {
+	if box, server, ok := strings.Cut(name, "/"); ok {
+		return box, server
+	}
+	return "", name
+}
+
+// saidLine is a line of a workbench.
+type saidLine struct {
+	pid string
+	status.Line
+}
+
+// showLines prints the lines of a server.
+func showLines(ctx context.Context, env *cli.Environment, name string, last int, follows, asJSON bool) error {
+	box, server := named(name)
+	var mu sync.Mutex
+	var all []saidLine
+	found := false
+	if follows {
+		return followLines(ctx, env, name, last, asJSON)
+	}
+	eachWorkbench(env, func(p status.Peer) error {
+		var lines []saidLine
+		err := p.Lines(ctx, box, server, last, false, func(l status.Line) error {
+			lines = append(lines, saidLine{pidOf(p), l})
+			return nil
+		})
+		mu.Lock()
+		defer mu.Unlock()
+		found = found || err == nil
+		all = append(all, lines...)
+		return err
+	})
+	if !found {
+		return noServer(ctx, env, name)
+	}
+	slices.SortStableFunc(all, func(a, b saidLine) int { return a.Time.Compare(b.Time.Time) })
+	if last > 0 && len(all) > last {
+		all = all[len(all)-last:]
+	}
+	for i := range all {
+		if err := tellLine(env, &all[i], asJSON); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// followLines prints the lines of a server, and those that it writes from then on, in all workbenches that there are meanwhile.
+func followLines(ctx context.Context, env *cli.Environment, name string, last int, asJSON bool) error {
+	box, server := named(name)
+	said := make(chan saidLine)
+	stop := followAll(ctx, env, func(ctx context.Context, p status.Peer) error {
+		return p.Lines(ctx, box, server, last, true, func(l status.Line) error {
+			select {
+			case said <- saidLine{pidOf(p), l}:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		})
+	})
+	defer stop()
+	for {
+		select {
+		case l := <-said:
+			if err := tellLine(env, &l, asJSON); err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// tellLine prints a line of a server.
+func tellLine(e *cli.Environment, l *saidLine, asJSON bool) error {
+	if asJSON {
+		line, err := json.Marshal(l.Line)
+		if err == nil {
+			_, err = fmt.Fprintf(e.Out, "%s\n", foreign.JSON(line))
+		}
+		return err
+	}
+	text := l.Text.String()
+	switch {
+	case l.Missed > 0:
+		text = fmt.Sprintf("(%d lines came too fast to be shown)", l.Missed)
+	case l.Note:
+		text = "(" + text + ")"
+	}
+	at := l.Time.Time
+	if l.Missed > 0 {
+		at = time.Now()
+	}
+	_, err := fmt.Fprintf(e.Out, "%s %s %s/%s  %s\n", at.Local().Format("15:04:05.000"), l.pid, foreign.NewName(l.Toolbox), foreign.NewName(l.Server), text)
+	return err
+}
+
+// noServer says that no workbench has a server, and which are there.
+func noServer(ctx context.Context, env *cli.Environment, name string) error {
+	var mu sync.Mutex
+	var known []string
+	eachWorkbench(env, func(p status.Peer) error {
+		w, err := p.Get(ctx)
+		mu.Lock()
+		defer mu.Unlock()
+		for box, srv := range w.Servers() {
+			known = append(known, box.Name+"/"+srv.Name, srv.Name)
+		}
+		return err
+	})
+	hint := "workbench status shows those that are; a server is there once a client has opened its toolbox"
+	if near := nearest.Names(name, known, 1); near != nil {
+		hint = fmt.Sprintf("did you mean %q?", near[0])
+	}
+	return cli.Hint(fmt.Errorf("no workbench that runs for this user has a server %q", name), hint)
+}

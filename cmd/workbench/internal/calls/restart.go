@@ -1,0 +1,55 @@
+package calls
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/status"
+)
+
+func Restart(env *cli.Environment) *cobra.Command {
+	return &cobra.Command{
+		Use:   "restart SERVER",
+		Short: "Start a server anew, or try it now",
+		Long: `Restart ends a server and starts it anew, in each workbench of this user that has
+it open, whoever started that. Calls that the server has are lost: their clients
+are told so. One that rests after a failure is tried at once.`,
+		Example: `  workbench restart git
+  workbench restart dev/git`,
+		Args:              cli.Between(1, 1),
+		ValidArgsFunction: cli.Offer(env.ServerNames),
+		RunE:              func(cmd *cobra.Command, args []string) error { return restart(cmd.Context(), env, args[0]) },
+	}
+}
+
+func restart(ctx context.Context, env *cli.Environment, name string) error {
+	box, server := named(name)
+	var mu sync.Mutex
+	var failed []error
+	found := false
+	eachWorkbench(env, func(p status.Peer) error {
+		done, err := p.Restart(ctx, box, server)
+		mu.Lock()
+		defer mu.Unlock()
+		for _, one := range done {
+			found = true
+			what := fmt.Sprintf("%s/%s of workbench %s", foreign.NewName(one.Toolbox), foreign.NewName(one.Server), pidOf(p))
+			if one.Error != "" {
+				failed = append(failed, fmt.Errorf("%s is not started: %s", what, foreign.NewText(one.Error)))
+				continue
+			}
+			fmt.Fprintf(env.Out, "%s was %s and is being started\n", what, foreign.NewName(one.Before))
+		}
+		return err
+	})
+	if !found {
+		return noServer(ctx, env, name)
+	}
+	return errors.Join(failed...)
+}

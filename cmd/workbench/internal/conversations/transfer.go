@@ -1,0 +1,61 @@
+package conversations
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/kept"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
+	"github.com/mcp-workbench/workbench/internal/store"
+)
+
+func conversationsExportCommand(env *cli.Environment) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "export [ID...]",
+		Short: "Write conversations as lines of JSON",
+		Long: `Export writes all conversations, or those named, with their turns to standard
+output, one JSON object a line; import reads them. With all of them come the
+corrections that users have made. Programs that use the store may go on.`,
+		Example: `  workbench conversations export --output backup.jsonl
+  workbench conversations export --user ada | gzip > ada.jsonl.gz`,
+	}
+	return kept.Conversations.Exporting(env, cmd, func(ctx context.Context, s *store.Store, to io.Writer, user string, ids []string) (said string, spite, err error) {
+		sel := store.Selection{Principal: user}
+		if len(ids) > 0 {
+			sel.IDs = ids
+		}
+		counts, err := s.Export(ctx, to, sel)
+		if errors.As(err, new(*store.CorruptError)) {
+			spite, err = err, nil // what is damaged is left out
+		}
+		return fmt.Sprintf("%s with %s", terminal.Count(counts.Conversations, "conversation"), terminal.Count(counts.Turns, "turn")), spite, err
+	})
+}
+
+func conversationsImportCommand(env *cli.Environment) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "import FILE",
+		Short: "Read conversations that export wrote",
+		Long: `Import reads a file that export wrote, or standard input if FILE is -, and
+keeps its conversations. Those that are there already are left as they are, so
+an import that was interrupted can be run again. With --user they are that
+user's from then on, whoever's they were.`,
+		Example: `  workbench conversations import backup.jsonl
+  gunzip < ada.jsonl.gz | workbench conversations import -
+  workbench conversations export --user ada |
+    workbench conversations import --user ada@https://login.example.com -`,
+	}
+	return kept.Conversations.Importing(env, cmd, func(ctx context.Context, s *store.Store, from io.Reader, user string) (string, error) {
+		counts, err := s.Import(ctx, from, user)
+		said := fmt.Sprintf("%s with %s kept", terminal.Count(counts.Conversations, "conversation"), terminal.Count(counts.Turns, "turn"))
+		if counts.Skipped > 0 {
+			said += fmt.Sprintf(", %d left as they were", counts.Skipped)
+		}
+		return said, err
+	})
+}

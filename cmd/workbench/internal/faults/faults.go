@@ -1,0 +1,34 @@
+// Package faults words the faults of files as commands print them.
+package faults
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/mcp-workbench/workbench/workflowsrv/definition"
+)
+
+// Unreadable says why a file could not be read, without its name.
+func Unreadable(err error) string {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err.Error()
+	}
+	return err.Error()
+}
+
+// At gives the place of a fault as editors understand it.
+// at is where a fault of a file is.
+func At(file string, f definition.Fault) string {
+	if f.Line == 0 {
+		return file
+	}
+	return fmt.Sprintf("%s:%d:%d", file, f.Line, f.Column)
+}
+
+// Body is a fault without its place.
+func Body(f definition.Fault) string {
+	f.Line, f.Column = 0, 0
+	return f.String()
+}

@@ -1,0 +1,327 @@
+package setup
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/diff"
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/tokenfile"
+	"github.com/mcp-workbench/workbench/internal/amend"
+	"github.com/mcp-workbench/workbench/internal/clients"
+	"github.com/mcp-workbench/workbench/internal/document"
+	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/nearest"
+	"github.com/mcp-workbench/workbench/internal/openfile"
+)
+
+// connecting is what the flags of connect say.
+type connecting struct {
+	url, token  string
+	yes, dryRun bool
+}
+
+func Connect(env *cli.Environment) *cobra.Command {
+	var c connecting
+	cmd := &cobra.Command{
+		Use:   "connect [CLIENT]…",
+		Short: "Enter workbench into the files of MCP clients",
+		Long: `Connect writes the one entry of workbench into the files of MCP clients: those
+that are named, or all whose files are there. It shows what will be different and
+asks first. The rest of a file stays as it is; workbench disconnect takes the
+entry out again, and workbench undo FILE brings the earlier file back.
+
+The entry starts this program by its full path, with the --config of this call if
+there is one. With --http it holds the address and a token of the gateway that
+workbench serve --http runs.
+
+The servers that a client has of its own stay in its file; workbench import takes
+them over.`,
+		Example: `  workbench connect
+  workbench connect claude-code cursor
+  workbench connect vscode --http http://127.0.0.1:7777/mcp`,
+		RunE:              func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), env, args) },
+		ValidArgsFunction: completeClients,
+	}
+	f := cmd.Flags()
+	f.StringVar(&c.url, "http", "", "enter the `address` of a gateway instead of a program")
+	f.StringVar(&c.token, "token", "", "the `token` for it, as workbench token create makes them (default: that of workbench token)")
+	f.BoolVar(&c.dryRun, "dry-run", false, "show what would be different, and write nothing")
+	f.BoolVarP(&c.yes, "yes", "y", false, "do not ask")
+	return cmd
+}
+
+// written is the file of a client that is to be changed.
+type written struct {
+	client   clients.Client
+	path     string
+	old, new []byte
+}
+
+func (c connecting) run(ctx context.Context, env *cli.Environment, args []string) error {
+	own, err := c.own(env)
+	if err != nil {
+		return err
+	}
+	chosen, err := chosen(env, args)
+	if err != nil {
+		return err
+	}
+	var todo []written
+	for _, w := range chosen {
+		entry := w.client.OwnEntry(own)
+		switch {
+		case entry == nil && len(args) == 0:
+			fmt.Fprintf(env.Err, "%s: an address cannot be entered into its file; left out\n", w.client.Title)
+			continue
+		case entry == nil:
+			return cli.Hint(fmt.Errorf("%s: an address cannot be entered into its file", w.client.Title), "connect it without --http, or use the settings of the client")
+		}
+		if w.new, err = amend.Set(w.old, w.client.OwnPlace(w.old), entry); err != nil {
+			fmt.Fprintf(env.Err, "%s: left out: %v\n", cli.Shown(w.path), foreign.NewError(err))
+			continue
+		}
+		if bytes.Equal(w.old, w.new) || sameEntry(w, entry) {
+			fmt.Fprintf(env.Out, "%s: connected already (%s)\n", w.client.Title, cli.Shown(w.path))
+			continue
+		}
+		todo = append(todo, w)
+	}
+	if err := rewriteFiles(ctx, env, todo, own.Token, c.dryRun, c.yes); err != nil || c.dryRun {
+		return err
+	}
+	for _, w := range todo {
+		fmt.Fprintf(env.Out, "%s: connected (%s)\n", w.client.Title, cli.Shown(w.path))
+		if own.URL != "" && w.client.Form.TokenVar != "" {
+			fmt.Fprintf(env.Err, "%s reads the token from the variable %s: set it to that of workbench token.\n", w.client.Title, clients.TokenVariable)
+		}
+	}
+	if len(todo) > 0 {
+		fmt.Fprintln(env.Err, "Start the clients again to have them see it; workbench disconnect takes it back.")
+	}
+	return nil
+}
+
+// sameEntry reports whether the entry is there already, written in another way.
+func sameEntry(w written, entry []byte) bool {
+	at := w.client.OwnPlace(w.old)
+	n := document.ReadSettings(at.File, w.old, new(document.Faults))
+	for _, key := range at.Keys[:len(at.Keys)-1] {
+		n = n.Get(key)
+	}
+	if at.List || n == nil {
+		return false
+	}
+	n = n.Get(clients.OwnName)
+	return n != nil && string(n.AppendJSON(nil)) == string(entry)
+}
+
+// own is how clients are to reach this workbench.
+func (c connecting) own(env *cli.Environment) (clients.Own, error) {
+	if c.url == "" {
+		program, err := programPath(env)
+		if err != nil {
+			return clients.Own{}, err
+		}
+		own := clients.Own{Command: program, Args: []string{"serve"}}
+		named := env.ConfigPath
+		if named == "" {
+			named, _ = env.Lookup("WORKBENCH_CONFIG")
+		}
+		if named != "" {
+			if named, err = filepath.Abs(named); err != nil {
+				return clients.Own{}, err
+			}
+			own.Args = []string{"serve", "--config", named}
+		}
+		return own, nil
+	}
+	if !strings.HasPrefix(c.url, "http://") && !strings.HasPrefix(c.url, "https://") {
+		return clients.Own{}, cli.Usage(cli.Hint(fmt.Errorf("--http: %q is no address", c.url), "as in --http http://127.0.0.1:7777/mcp"))
+	}
+	own := clients.Own{URL: c.url, Token: c.token}
+	if own.Token == "" {
+		path, err := tokenfile.Path(env, "")
+		if err != nil {
+			return own, err
+		}
+		if own.Token, err = tokenfile.Load(path); err != nil {
+			return own, err
+		}
+	}
+	return own, nil
+}
+
+// programPath is the path of this program: the one in PATH where that is it, since that stays when a newer version comes.
+func programPath(e *cli.Environment) (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("the path of this program is unknown: %w", err)
+	}
+	if found, err := exec.LookPath("workbench"); err == nil {
+		if found, err = filepath.Abs(found); err == nil {
+			a, errA := os.Stat(found)
+			b, errB := os.Stat(self)
+			if errA == nil && errB == nil && os.SameFile(a, b) {
+				return found, nil
+			}
+		}
+	}
+	return self, nil
+}
+
+// chosen are the files of the clients that are named, or of all that have one.
+func chosen(e *cli.Environment, args []string) ([]written, error) {
+	sys := clients.System{GOOS: runtime.GOOS, Lookup: e.Lookup}
+	var names []string
+	for _, c := range clients.All() {
+		names = append(names, c.Name)
+	}
+	for _, arg := range args {
+		if !slices.Contains(names, arg) {
+			hint := "the clients are " + strings.Join(names, ", ")
+			if near := nearest.Names(arg, names, 1); near != nil {
+				hint = fmt.Sprintf("did you mean %q?", near[0])
+			}
+			return nil, cli.Usage(cli.Hint(fmt.Errorf("there is no client %q", arg), hint))
+		}
+	}
+	var all []written
+	for _, c := range clients.All() {
+		if len(args) > 0 && !slices.Contains(args, c.Name) {
+			continue
+		}
+		w, err := fileOf(c, sys.UserPaths(c))
+		switch {
+		case err != nil && len(args) == 0:
+			fmt.Fprintf(e.Err, "%s: left out: %v\n", c.Title, foreign.NewError(err))
+		case err != nil:
+			return nil, err
+		case w.path == "":
+			return nil, cli.Hint(fmt.Errorf("there is no place for the file of %s: HOME is not set", c.Title), "set it")
+		case w.old != nil || len(args) > 0:
+			all = append(all, w)
+		}
+	}
+	if len(all) == 0 {
+		return nil, cli.Hint(errors.New("no files of clients were found"), "name a client, as in workbench connect claude-code")
+	}
+	return all, nil
+}
+
+// fileOf is the file of a client that is written: the first that is there, or else the first.
+func fileOf(c clients.Client, paths []string) (written, error) {
+	w := written{client: c}
+	for _, path := range paths {
+		if strings.Contains(path, "*") {
+			continue
+		}
+		data, _, err := openfile.Read(path, document.MaxSettings)
+		switch {
+		case err == nil:
+			return written{client: c, path: path, old: append([]byte{}, data...)}, nil
+		case !errors.Is(err, fs.ErrNotExist):
+			return w, err
+		case w.path == "":
+			w.path = path
+		}
+	}
+	return w, nil
+}
+
+// longLine is from how many bytes on a line is shown around what is different in it alone: a client may write all that it keeps,
+// tokens and history included, into one line.
+const (
+	longLine   = 160
+	aroundLine = 24 // how many bytes are shown before and after that
+)
+
+// changedLines returns the lines that are gone, behind a -, and those that are new, behind a +.
+func changedLines(old, changed []byte) (lines []string) {
+	for line := range bytes.Lines(diff.Diff("a", old, "b", changed)) {
+		text := strings.TrimRight(string(line), "\r\n")
+		if !strings.HasPrefix(text, "+") && !strings.HasPrefix(text, "-") || strings.HasPrefix(text, "+++") || strings.HasPrefix(text, "---") {
+			continue
+		}
+		lines = append(lines, text)
+	}
+	for i := range lines {
+		if i+1 < len(lines) && lines[i][0] == '-' && lines[i+1][0] == '+' && max(len(lines[i]), len(lines[i+1])) > longLine {
+			lines[i], lines[i+1] = different(lines[i], lines[i+1])
+		}
+	}
+	return lines
+}
+
+// different leaves out of two lines what both begin and end with, but for a little. The first byte is not compared.
+func different(a, b string) (string, string) {
+	most := min(len(a), len(b)) - 1
+	front := 0
+	for front < most && a[1+front] == b[1+front] {
+		front++
+	}
+	back := 0
+	for back < most-front && a[len(a)-1-back] == b[len(b)-1-back] {
+		back++
+	}
+	cut := func(text string) string {
+		from, to := 1+max(0, front-aroundLine), len(text)-max(0, back-aroundLine)
+		begin, end := "", ""
+		if from > 1 {
+			begin = "…"
+		}
+		if to < len(text) {
+			end = "…"
+		}
+		return text[:1] + begin + strings.ToValidUTF8(text[from:to], "") + end
+	}
+	return cut(a), cut(b)
+}
+
+// rewriteFiles shows what will be different, asks, and writes.
+func rewriteFiles(ctx context.Context, e *cli.Environment, todo []written, secret string, dryRun, yes bool) error {
+	for _, w := range todo {
+		fmt.Fprintf(e.Out, "%s\n", cli.Shown(w.path))
+		for _, text := range changedLines(w.old, w.new) {
+			if secret != "" {
+				text = strings.ReplaceAll(text, secret, "…")
+			}
+			fmt.Fprintln(e.Out, "  "+foreign.Block(text))
+		}
+	}
+	if len(todo) == 0 || dryRun {
+		return nil
+	}
+	if !yes {
+		if err := e.Agreed(ctx, "Write this?"); err != nil {
+			return err
+		}
+	}
+	kept, err := openVersions(e)
+	if err != nil {
+		return err
+	}
+	for _, w := range todo {
+		err := kept.Change(ctx, w.path, func(old []byte) ([]byte, error) {
+			if !bytes.Equal(old, w.old) {
+				return nil, cli.Hint(fmt.Errorf("%s was changed meanwhile", w.path), "do it again")
+			}
+			return w.new, nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,213 @@
+// Package setup has the commands that change files which people keep: their configuration, and those of their clients.
+package setup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/amend"
+	"github.com/mcp-workbench/workbench/internal/clients"
+	"github.com/mcp-workbench/workbench/internal/document"
+	"github.com/mcp-workbench/workbench/internal/nearest"
+	"github.com/mcp-workbench/workbench/internal/versions"
+)
+
+// editing is a configuration that a command changes: the file that was named, or the user's own.
+type editing struct {
+	path string
+	env  *cli.Environment
+	data []byte // as it is, and as it becomes
+	root *document.Node
+}
+
+// editPath is where the configuration is that commands change.
+func editPath(e *cli.Environment) (string, error) {
+	path := e.ConfigPath
+	if path == "" {
+		path, _ = e.Lookup("WORKBENCH_CONFIG")
+	}
+	if path == "" {
+		path = config.UserFile(e.Lookup)
+	}
+	if path == "" {
+		return "", cli.Hint(errors.New("there is no place for a configuration: HOME is not set"), "name a file with --config")
+	}
+	return filepath.Abs(path)
+}
+
+// openVersions keeps what files were before commands changed them.
+func openVersions(e *cli.Environment) (*versions.Versions, error) {
+	dir, err := e.StateDir()
+	if err != nil {
+		return nil, cli.Hint(fmt.Errorf("there is no place for earlier versions: %w", err), "set XDG_STATE_HOME to an absolute path")
+	}
+	return versions.New(filepath.Join(dir, "versions")), nil
+}
+
+// editFile changes the configuration, and leaves it alone where that would put a fault into it.
+func editFile(ctx context.Context, e *cli.Environment, change func(*editing) error) error {
+	path, err := editPath(e)
+	if err != nil {
+		return err
+	}
+	kept, err := openVersions(e)
+	if err != nil {
+		return err
+	}
+	return kept.Change(ctx, path, func(old []byte) ([]byte, error) {
+		ed := &editing{path: path, env: e, data: old}
+		if err := ed.read(); err != nil {
+			return nil, err
+		}
+		if err := change(ed); err != nil {
+			return nil, err
+		}
+		return ed.data, ed.checked(old)
+	})
+}
+
+// read reads the text as it is now.
+func (ed *editing) read() error {
+	ed.root = &document.Node{Kind: document.Object}
+	if len(strings.TrimSpace(string(ed.data))) == 0 {
+		return nil
+	}
+	var faults document.Faults
+	root := document.ReadSettings(ed.path, ed.data, &faults)
+	if len(faults) > 0 {
+		return cli.Hint(fmt.Errorf("%s:%d:%d: %s", ed.path, faults[0].Line, faults[0].Column, faults[0].Message), "mend the file first; workbench check shows all that is wrong")
+	}
+	if root.Kind == document.Object {
+		ed.root = root
+	}
+	return nil
+}
+
+// checked refuses a text with faults that the old one does not have.
+func (ed *editing) checked(old []byte) error {
+	faultsOf := func(data []byte) []config.Fault {
+		_, err := config.Parse(ed.path, data, ed.env.Lookup)
+		var faults *config.Error
+		if errors.As(err, &faults) {
+			return faults.Faults
+		}
+		return nil
+	}
+	had := map[string]bool{}
+	for _, f := range faultsOf(old) {
+		had[f.Path+f.Message] = true
+	}
+	for _, f := range faultsOf(ed.data) {
+		if !had[f.Path+f.Message] {
+			f.File, f.Line, f.Column = "the entry would not be right", 0, 0
+			return errors.New(f.String())
+		}
+	}
+	return nil
+}
+
+// set puts a value into the file.
+func (ed *editing) set(value []byte, keys ...string) error {
+	return ed.became(amend.Set(ed.data, ed.at(keys...), value))
+}
+
+// remove takes a value out of the file.
+func (ed *editing) remove(keys ...string) error {
+	return ed.became(amend.Remove(ed.data, ed.at(keys...)))
+}
+
+func (ed *editing) at(keys ...string) amend.Place { return amend.Place{File: ed.path, Keys: keys} }
+
+func (ed *editing) became(data []byte, err error) error {
+	if err != nil {
+		return err
+	}
+	ed.data = data
+	return ed.read()
+}
+
+// put adds a server, or replaces it, and makes its toolbox if there is none.
+func (ed *editing) put(box clients.Kind, name string, server []byte) error {
+	for _, key := range []string{box.Name, name} {
+		if strings.HasPrefix(key, "_") {
+			return cli.Usage(cli.Hint(fmt.Errorf("%q would be a comment: keys that begin with _ are", key), "give a name without the underscore in front"))
+		}
+	}
+	if ed.root.Get("toolboxes").Get(box.Name) == nil {
+		text := document.Node{Kind: document.Text, Value: box.Description}
+		if err := ed.set(text.AppendJSON(nil), "toolboxes", box.Name, "description"); err != nil {
+			return err
+		}
+	}
+	return ed.set(server, "toolboxes", box.Name, "mcpServers", name)
+}
+
+// drop takes a server away, and its toolbox if it was the last there. It tells whether it was.
+func (ed *editing) drop(box, name string) (last bool, err error) {
+	if err := ed.remove("toolboxes", box, "mcpServers", name); err != nil {
+		return false, err
+	}
+	return ed.tidy(box)
+}
+
+// tidy takes a toolbox away that has no servers.
+func (ed *editing) tidy(box string) (empty bool, err error) {
+	if servers := ed.root.Get("toolboxes").Get(box).Get("mcpServers"); servers != nil && len(servers.Members) > 0 {
+		return false, nil
+	}
+	return true, ed.remove("toolboxes", box)
+}
+
+// find returns the toolbox and the name of the server that is meant by NAME or TOOLBOX/NAME.
+func (ed *editing) find(meant string) (box, name string, err error) {
+	var found, all []string
+	boxes := ed.root.Get("toolboxes")
+	if boxes == nil {
+		boxes = &document.Node{}
+	}
+	for _, b := range boxes.Members {
+		servers := b.Value.Get("mcpServers")
+		if servers == nil {
+			continue
+		}
+		for _, s := range servers.Members {
+			full := b.Key + "/" + s.Key
+			all = append(all, full, s.Key)
+			if meant == s.Key || meant == full {
+				found = append(found, full)
+				box, name = b.Key, s.Key
+			}
+		}
+	}
+	switch {
+	case len(found) == 1:
+		return box, name, nil
+	case len(found) > 1:
+		return "", "", cli.Usage(cli.Hint(fmt.Errorf("%q is the name of several servers", meant), "write one of "+strings.Join(found, ", ")))
+	}
+	hint := "the configuration has no servers yet: workbench add"
+	if near := nearest.Names(meant, all, 1); near != nil {
+		hint = fmt.Sprintf("did you mean %q?", near[0])
+	} else if len(all) > 0 {
+		full := slices.DeleteFunc(all, func(n string) bool { return !strings.Contains(n, "/") })
+		hint = "its servers are " + strings.Join(full[:min(len(full), 20)], ", ")
+	}
+	return "", "", cli.Usage(cli.Hint(fmt.Errorf("there is no server %q in %s", meant, ed.path), hint))
+}
+
+// box returns the toolbox of that name with its description, as it is or as it would be made.
+func (ed *editing) box(name string, kind clients.Kind, description string) clients.Kind {
+	if name != "" && name != kind.Name {
+		kind = clients.Kind{Name: name, Description: "Tools of " + name}
+	}
+	if description != "" {
+		kind.Description = description
+	}
+	return kind
+}

@@ -1,0 +1,90 @@
+package setup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
+)
+
+func Init(env *cli.Environment) *cobra.Command {
+	return &cobra.Command{
+		Use:   "init",
+		Short: "Set workbench up: take servers over, add some, connect clients",
+		Long: `Init asks at the terminal what workbench import, add and connect do by
+themselves: whether to take over the servers that your clients have, which others
+to add, and which clients to connect. Each answer may be no, and each change is
+taken back by workbench undo and disconnect.`,
+		Example: "  workbench init",
+		Args:    cli.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return setUp(cmd.Context(), env) },
+	}
+}
+
+func setUp(ctx context.Context, env *cli.Environment) error {
+	if !terminal.Is(env.In) {
+		return cli.Usage(cli.Hint(errors.New("nobody can be asked: standard input is no terminal"), "run workbench import, workbench add and workbench connect --yes"))
+	}
+	if err := (importing{dryRun: true}).run(ctx, env, nil); err != nil {
+		return err
+	}
+	switch yes, err := consent(ctx, env, "Take over what is listed and new?"); {
+	case err != nil:
+		return err
+	case yes:
+		if err := (importing{}).run(ctx, env, nil); err != nil {
+			return err
+		}
+	}
+	for {
+		text, err := askLine(ctx, env, "A server to add: its URL, or the command that starts it (Enter for none): ")
+		if err != nil || text == "" {
+			if err != nil {
+				return err
+			}
+			break
+		}
+		name, err := askLine(ctx, env, "Its name: ")
+		if err != nil {
+			return err
+		}
+		if name == "" {
+			continue
+		}
+		args := append([]string{name}, strings.Fields(text)...)
+		dash := 1
+		if len(args) == 2 && strings.Contains(text, "://") {
+			dash = -1
+		}
+		if err := add(ctx, env, adding{}, args, dash); err != nil {
+			fmt.Fprintf(env.Err, "not added: %v\n", err)
+		}
+	}
+	chosen, err := chosen(env, nil)
+	if err != nil || len(chosen) == 0 {
+		fmt.Fprintln(env.Out, "No client was found to connect; workbench connect NAME enters workbench into the file of one.")
+		return nil
+	}
+	yes, err := consent(ctx, env, fmt.Sprintf("Enter workbench into the files of %s?", terminal.Count(len(chosen), "client")))
+	if err != nil || !yes {
+		return err
+	}
+	return connecting{}.run(ctx, env, nil)
+}
+
+// consent asks for yes or no.
+func consent(ctx context.Context, env *cli.Environment, question string) (bool, error) {
+	text, err := env.Answer(ctx, question+" [y/N] ")
+	return cli.IsYes(text), err
+}
+
+// askLine asks for a line.
+func askLine(ctx context.Context, env *cli.Environment, question string) (string, error) {
+	text, err := env.Answer(ctx, question)
+	return strings.TrimSpace(text), err
+}

@@ -1,0 +1,78 @@
+// Package status has the command that shows how the workbenches stand that run.
+package status
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
+	"github.com/mcp-workbench/workbench/internal/status"
+)
+
+func Command(env *cli.Environment) *cobra.Command {
+	var asJSON, watching bool
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Show the workbenches that run, and where their servers stand",
+		Long: `Status asks every workbench of this user that serves for its clients, its open
+toolboxes and the state of their servers: first those that need attention, each
+with its cause and what to do. That none runs is an answer too, with exit code 0.
+
+With --watch it goes on: on a terminal it draws the picture anew at each change,
+else it prints a line for each change of a server. With --json it prints one
+document, or, watching, one on a line at each change.`,
+		Example: `  workbench status
+  workbench status --watch
+  workbench status --json | jq '.workbenches[].sessions[].toolboxes[].servers[] | select(.state != "ready")'`,
+		Args: cli.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if watching {
+				return watchStatus(cmd.Context(), env, asJSON)
+			}
+			return showStatus(cmd.Context(), env, asJSON)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON document")
+	cmd.Flags().BoolVarP(&watching, "watch", "w", false, "go on until interrupted")
+	return cmd
+}
+
+// showStatus prints what all workbenches say now.
+func showStatus(ctx context.Context, env *cli.Environment, asJSON bool) error {
+	var all []status.Workbench
+	var mu sync.Mutex // of all and of what is printed
+	var asked sync.WaitGroup
+	for _, p := range status.Find(env.RuntimeDirs()) {
+		asked.Go(func() {
+			w, err := p.Get(ctx)
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case err == nil:
+				all = append(all, w)
+			case !errors.Is(err, status.ErrGone):
+				fmt.Fprintf(env.Err, "workbench: warning: a workbench does not answer: %v\n", err)
+			}
+		})
+	}
+	asked.Wait()
+	status.Sort(all)
+	if asJSON {
+		return terminal.PrintJSON(env.Out, statusJSON(all))
+	}
+	_, err := fmt.Fprint(env.Out, picture(env, all))
+	return err
+}
+
+// statusJSON is what --json prints of workbenches.
+func statusJSON(all []status.Workbench) status.List {
+	if all == nil {
+		all = []status.Workbench{}
+	}
+	return status.List{Workbenches: all}
+}

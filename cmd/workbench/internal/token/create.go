@@ -1,0 +1,147 @@
+package token
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/tokenfile"
+	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/nearest"
+	"github.com/mcp-workbench/workbench/internal/tokens"
+)
+
+// createdToken is a token that was just made, as JSON.
+type createdToken struct {
+	shownToken
+	Token string `json:"token"`
+}
+
+func tokenCreateCommand(env *cli.Environment) *cobra.Command {
+	var (
+		user, expires string
+		toolboxes     []string
+		admin, asJSON bool
+	)
+	cmd := &cobra.Command{
+		Use:   "create NAME",
+		Short: "Make a token for one client",
+		Long: `Create makes a token of its own for a client of workbench serve --http, and
+prints it: this once, since only its digest is kept. A workbench that is running
+knows it within a second.
+
+NAME is for workbench token list and revoke. Requests with the token are made
+for the user of that name, unless --user names another: conversations and
+sessions belong to a user, and those of others are out of reach. With --toolbox
+there are no other toolboxes than these for the client. --admin lets it act for
+other users and read /metrics.`,
+		Example: `  workbench token create laptop --user ada
+  workbench token create ci --toolbox dev --toolbox docs --expires 30d`,
+		Args: cli.Between(1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			t := tokens.Token{Name: args[0], Principal: user, Toolboxes: toolboxes, Admin: admin}
+			if user == "" {
+				t.Principal = t.Name
+			}
+			var err error
+			if t.Expires, err = expiry(expires, time.Now()); err != nil {
+				return err
+			}
+			if err := checkToken(env, &t); err != nil {
+				return err
+			}
+			path, err := tokenfile.ListPath(env)
+			if err != nil {
+				return err
+			}
+			secret, err := tokens.Open(path).Create(cmd.Context(), t)
+			if errors.Is(err, tokens.ErrExists) {
+				return cli.Hint(err, "give another name, or remove that one: workbench token revoke "+t.Name)
+			} else if err != nil {
+				return err
+			}
+			if asJSON {
+				return terminal.PrintJSON(env.Out, createdToken{showTokens([]tokens.Token{t})[0], secret})
+			}
+			fmt.Fprintf(env.Err, "The token of %s, which %s. It is not shown again.\n", foreign.NewText(t.Principal), ends(t.Expires))
+			_, err = fmt.Fprintln(env.Out, secret)
+			return err
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&user, "user", "", "the `user` that requests are made for (default: NAME)")
+	f.StringSliceVar(&toolboxes, "toolbox", nil, "a `toolbox` that the token is for; may be given more than once (default: all)")
+	cli.OfferFlag(cmd, "toolbox", cli.OfferEach(env.ToolboxNames))
+	f.BoolVar(&admin, "admin", false, "let it act for other users and read /metrics")
+	f.BoolVar(&asJSON, "json", false, "print one JSON object with the token and what it is for")
+	f.StringVar(&expires, "expires", "90d", "when it ends: after a `time` like 12h or 30d, or never")
+	return cmd
+}
+
+// checkToken refuses what a token should not be made with.
+func checkToken(e *cli.Environment, t *tokens.Token) error {
+	if !regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`).MatchString(t.Name) {
+		return cli.Usage(cli.Hint(fmt.Errorf("%q is not a name for a token", t.Name), "want at most 64 letters, digits, dots, hyphens and underscores, as in ci-runner"))
+	}
+	if len(t.Principal) > 512 || !utf8.ValidString(t.Principal) || foreign.NewText(t.Principal).String() != t.Principal {
+		return cli.Usage(cli.Hint(fmt.Errorf("--user: %q is not a name for a user", t.Principal), "want at most 512 bytes without control characters"))
+	}
+	cfg, _, err := e.Load()
+	if err != nil {
+		return err
+	}
+	if issuer := cfg.HTTP.JWT.Issuer; issuer != "" && strings.HasSuffix(t.Principal, "@"+issuer) {
+		return cli.Usage(cli.Hint(fmt.Errorf("--user: %q is a user of the issuer in the configuration, who alone gives out tokens for those", t.Principal), "give another name"))
+	}
+	var known []string
+	for _, box := range cfg.Toolboxes {
+		known = append(known, box.Name)
+	}
+	for _, name := range t.Toolboxes {
+		if !slices.Contains(known, name) {
+			hint := "the configuration has " + strings.Join(known, ", ")
+			if near := nearest.Names(name, known, 1); near != nil {
+				hint = fmt.Sprintf("did you mean %q?", near[0])
+			}
+			return cli.Usage(cli.Hint(fmt.Errorf("--toolbox: there is no toolbox %q", name), hint))
+		}
+	}
+	return nil
+}
+
+// expiry reads when a token ends; the zero time is never.
+func expiry(text string, now time.Time) (time.Time, error) {
+	if text == "never" {
+		return time.Time{}, nil
+	}
+	d, err := time.ParseDuration(text)
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		var n int
+		n, err = strconv.Atoi(days)
+		d = time.Duration(n) * 24 * time.Hour
+		if n > 36500 {
+			err = errors.New("too long")
+		}
+	}
+	if err != nil || d <= 0 {
+		return time.Time{}, cli.Usage(cli.Hint(fmt.Errorf("--expires: %q is no time from now", text), "want a number of days or hours, as in 30d or 12h, or never"))
+	}
+	return now.Add(d).UTC().Truncate(time.Second), nil
+}
+
+// ends says when a token does.
+func ends(t time.Time) string {
+	if t.IsZero() {
+		return "does not expire"
+	}
+	return "expires at " + t.Format(time.RFC3339)
+}

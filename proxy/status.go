@@ -37,6 +37,9 @@ func (p *Proxy) Status() status.Front {
 	return front
 }
 
+// TurnedAway counts a request over HTTP that was not served.
+func (p *Proxy) TurnedAway(status int) { p.root.tallies.refuse(status) }
+
 // TimeCalls has the durations of the calls that begin from now on counted.
 func (p *Proxy) TimeCalls() { p.root.tallies.timed.Store(true) }
 

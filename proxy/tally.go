@@ -110,9 +110,8 @@ func (ts *tallies) user(name string) *people {
 	return ts.users[name]
 }
 
-// TurnedAway counts a request over HTTP that was not served.
-func (p *Proxy) TurnedAway(status int) {
-	ts := &p.root.tallies
+// refuse counts a request that was not served.
+func (ts *tallies) refuse(status int) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
 	if ts.refused == nil {

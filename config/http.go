@@ -1,10 +1,11 @@
 package config
 
 import (
-	"net"
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/mcp-workbench/workbench/internal/thishost"
 )
 
 // HTTP says what holds for serving over HTTP.
@@ -104,7 +105,7 @@ func wrongKeys(text string) string {
 	switch {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
 		return "want a URL that begins with http:// or https:// and a host"
-	case u.Scheme == "https" || strings.EqualFold(u.Hostname(), "localhost") || net.ParseIP(u.Hostname()).IsLoopback():
+	case u.Scheme == "https" || thishost.Is(u.Hostname()):
 		return ""
 	}
 	return "want https://, or http:// for localhost, 127.0.0.1 or ::1"

@@ -1,9 +1,10 @@
 package config
 
 import (
-	"net"
 	"net/url"
 	"strings"
+
+	"github.com/mcp-workbench/workbench/internal/thishost"
 )
 
 // models reads what is said of language models. What is wrong with its variables becomes its Problem.
@@ -86,7 +87,7 @@ func wrongBase(text string) string {
 		return "want a URL that begins with http:// or https:// and a host"
 	case u.User != nil:
 		return "want a URL without user and password, which have no place beside the apiKey"
-	case u.Scheme == "https" || strings.EqualFold(u.Hostname(), "localhost") || net.ParseIP(u.Hostname()).IsLoopback():
+	case u.Scheme == "https" || thishost.Is(u.Hostname()):
 		return ""
 	}
 	return "want https://, or http:// for localhost, 127.0.0.1 or ::1"

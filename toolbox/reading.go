@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcp-workbench/workbench/internal/pause"
 	"github.com/mcp-workbench/workbench/toolbox/link"
 	"github.com/mcp-workbench/workbench/toolbox/offered"
 	"github.com/mcp-workbench/workbench/toolbox/rpc"
@@ -113,12 +114,7 @@ func (r *reading) run(k Kind, list *reader) {
 			r.keep()
 		}
 
-		pause := time.NewTimer(relistPause)
-		select {
-		case <-pause.C:
-		case <-r.life.Done():
-			pause.Stop()
-		}
+		_ = pause.For(r.life, relistPause)
 		r.mu.Lock()
 		again := list.again && r.life.Err() == nil
 		list.again, list.owned, list.reading = false, again, again

@@ -8,10 +8,8 @@ import (
 	"io"
 	"math/rand/v2"
 	"mime"
-	"net"
 	"net/http"
 	"net/url"
-	"strings"
 	"sync"
 	"time"
 
@@ -19,6 +17,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/pause"
+	"github.com/mcp-workbench/workbench/internal/thishost"
 )
 
 // Role is what a model is asked for.
@@ -101,7 +100,7 @@ func New(baseURL string, opts Options) (*Client, error) {
 	switch {
 	case err != nil || u.Hostname() == "" || u.User != nil:
 		return nil, errors.New("the base URL of the models is not an address such as https://api.openai.com/v1, without user and password")
-	case u.Scheme != "https" && (u.Scheme != "http" || !loopback(u.Hostname())):
+	case u.Scheme != "https" && (u.Scheme != "http" || !thishost.Is(u.Hostname())):
 		return nil, fmt.Errorf("the base URL of the models begins with %s://, which is only for this machine (localhost, 127.0.0.1, ::1); use https://", u.Scheme)
 	}
 	opts.ReplyTimeout = cmp.Or(opts.ReplyTimeout, defaultTimeout)
@@ -110,12 +109,6 @@ func New(baseURL string, opts Options) (*Client, error) {
 	// Where the endpoint would send us on, neither key nor messages go.
 	c.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return c, nil
-}
-
-// loopback reports whether a host is this machine.
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
 }
 
 // errTimeout is the cause of a try that took too long.

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/mcp-workbench/workbench/internal/thishost"
 )
 
 // Bounds of the requests that metadata leads to.
@@ -188,12 +190,7 @@ func specialRanges() []netip.Prefix {
 // isLoopback reports whether a host is this machine by its very name (RFC 6761,
 // section 6.3).
 func isLoopback(host string) bool {
-	host = strings.ToLower(host)
-	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
-		return true
-	}
-	ip, err := netip.ParseAddr(host)
-	return err == nil && ip.Unmap().IsLoopback()
+	return thishost.Is(host) || strings.HasSuffix(strings.ToLower(host), ".localhost")
 }
 
 // shortBody fails when it is longer than it may be, instead of ending early.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"net"
-	"strings"
 	"time"
 )
 
@@ -78,12 +76,6 @@ type ProcessRunner interface {
 	// standard output. A process that fails is an error, with the end of what
 	// it wrote to standard error.
 	Run(ctx context.Context, r ProcessRequest) (stdout []byte, err error)
-}
-
-// Loopback reports whether a host of a URL is this machine.
-func Loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
 }
 
 // errNoRunner says that commands of a kind are not carried out here.

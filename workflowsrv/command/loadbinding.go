@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/document"
+	"github.com/mcp-workbench/workbench/internal/thishost"
 )
 
 func bindings() []string { return []string{"tool", "http", "process"} }
@@ -145,7 +146,7 @@ func (l *binder) origin(file string, n *document.Node, t *template) {
 		l.fault(file, n, "/http/url", "must begin with https://host/; only what follows may have values")
 		return
 	}
-	if u.Scheme != "https" && (u.Scheme != "http" || !Loopback(u.Hostname())) {
+	if u.Scheme != "https" && (u.Scheme != "http" || !thishost.Is(u.Hostname())) {
 		l.fault(file, n, "/http/url", "must be https; http is for this machine only")
 	}
 }

@@ -19,9 +19,6 @@ const (
 	issueNotJSON = "Output is not valid JSON for schema validation"
 )
 
-// maxSuggestions bounds the suggestions of one verdict: past it, nobody reads on.
-const maxSuggestions = 20
-
 // Check judges output under the variables of an execution. It takes at most about a second, whatever the output and
 // the criteria: a rule that could not be judged in time, or before ctx was done, is an issue of its own.
 func (c *Criteria) Check(ctx context.Context, output string, variables map[string]any, opt Options) Verdict {

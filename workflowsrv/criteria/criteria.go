@@ -239,3 +239,24 @@ func (r *rule) messages(list []string) []string {
 func (r *rule) combines() bool {
 	return r.kind == kindAll || r.kind == opAnd || r.kind == opOr || r.kind == opNot
 }
+
+// text is the message of a rule, or the default text, which clients know.
+func (r *rule) text() string {
+	switch {
+	case r.message != "":
+		return r.message
+	case r.kind == "contains":
+		return fmt.Sprintf(`Output must include "%s"`, r.value)
+	case r.kind == "regex":
+		return "Pattern mismatch: " + r.pattern.source
+	case r.kind == "length" && r.min != nil && r.max != nil:
+		return fmt.Sprintf("Output must have a length from %s to %s", r.min, r.max)
+	case r.kind == "length" && r.max != nil:
+		return textLong(r)
+	case r.kind == "length" && r.min != nil:
+		return textShort(r)
+	case r.kind == "length":
+		return "Output may have any length"
+	}
+	return "Output must satisfy the JSON Schema"
+}

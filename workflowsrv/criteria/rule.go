@@ -4,30 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf16"
-
-	"github.com/mcp-workbench/workbench/internal/cut"
 )
-
-// text is the message of a rule, or the default text, which clients know.
-func (r *rule) text() string {
-	switch {
-	case r.message != "":
-		return r.message
-	case r.kind == "contains":
-		return fmt.Sprintf(`Output must include "%s"`, r.value)
-	case r.kind == "regex":
-		return "Pattern mismatch: " + r.pattern.source
-	case r.kind == "length" && r.min != nil && r.max != nil:
-		return fmt.Sprintf("Output must have a length from %s to %s", r.min, r.max)
-	case r.kind == "length" && r.max != nil:
-		return textLong(r)
-	case r.kind == "length" && r.min != nil:
-		return textShort(r)
-	case r.kind == "length":
-		return "Output may have any length"
-	}
-	return "Output must satisfy the JSON Schema"
-}
 
 func textShort(r *rule) string { return fmt.Sprintf("Output shorter than minimum length %s", r.min) }
 
@@ -127,14 +104,3 @@ func less(a, b number) bool {
 	order, ok := a.compare(b)
 	return ok && order < 0
 }
-
-// place names a byte offset of the output as a reader counts it.
-func place(output string, at int) string {
-	before := output[:at]
-	line := strings.Count(before, "\n") + 1
-	column := len([]rune(before[strings.LastIndexByte(before, '\n')+1:])) + 1
-	return fmt.Sprintf("line %d, column %d", line, column)
-}
-
-// quote shows a passage in at most 60 characters.
-func quote(s string) string { return fmt.Sprintf("%q", cut.After(s, 60)) }

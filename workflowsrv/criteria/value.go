@@ -212,3 +212,39 @@ func pointer(path, token string) string {
 }
 
 func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
+
+// alike reports whether two values differ, but in their writing only.
+func alike(value, want any) bool {
+	if equalScalar(value, want) {
+		return false
+	}
+	if list, ok := value.([]any); ok && len(list) == 1 {
+		_, nested := want.([]any)
+		return !nested && (equalScalar(list[0], want) || alike(list[0], want))
+	}
+	a, aText := value.(string)
+	b, bText := want.(string)
+	switch {
+	case aText && bText:
+		return bare(a) == bare(b) || plural(bare(a), bare(b)) || plural(bare(b), bare(a))
+	case aText || bText:
+		return equalLenient(value, want)
+	}
+	return false
+}
+
+// bare drops case and what stands between words.
+func bare(s string) string {
+	return strings.Map(func(c rune) rune {
+		if c == ' ' || c == '-' || c == '_' || c == '\t' || c == '\n' || c == '\r' {
+			return -1
+		}
+		return c
+	}, strings.ToLower(s))
+}
+
+// plural reports whether many is the plural of one, as English mostly has it.
+func plural(one, many string) bool {
+	stem, isY := strings.CutSuffix(one, "y")
+	return one != "" && (many == one+"s" || many == one+"es" || isY && many == stem+"ies")
+}

@@ -111,3 +111,6 @@ type Options struct {
 	Mode         Mode // how the conditions of rules compare
 	AssertFormat bool // whether "format" in a JSON Schema is a demand; otherwise it is an annotation
 }
+
+// maxSuggestions bounds the suggestions of one verdict: past it, nobody reads on.
+const maxSuggestions = 20

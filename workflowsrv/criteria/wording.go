@@ -114,3 +114,14 @@ func brief(v any) string {
 	}
 	return cut.After(string(b), 60)
 }
+
+// quote shows a passage in at most 60 characters.
+func quote(s string) string { return fmt.Sprintf("%q", cut.After(s, 60)) }
+
+// place names a byte offset of the output as a reader counts it.
+func place(output string, at int) string {
+	before := output[:at]
+	line := strings.Count(before, "\n") + 1
+	column := len([]rune(before[strings.LastIndexByte(before, '\n')+1:])) + 1
+	return fmt.Sprintf("line %d, column %d", line, column)
+}

@@ -1,7 +1,6 @@
 package toolbox
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -54,24 +53,6 @@ type Server struct {
 	// retired. The context is kept because it outlasts all requests.
 	life context.Context
 	quit context.CancelCauseFunc
-}
-
-// bounds are what limits the work of a server. They are replaced and never
-// changed.
-type bounds struct {
-	rpc.Limits
-	large   config.LargeResults
-	approve config.Approve
-}
-
-// newBounds takes the bounds from a configuration; idle is for one that does not
-// say when its server is idle, and concerns no server of this process.
-func newBounds(cfg config.Server, idle time.Duration) *bounds {
-	limits := rpc.Limits{Timeouts: cfg.Timeouts, MaxInFlight: int64(cmp.Or(cfg.MaxInFlight, config.DefaultMaxInFlight)), Idle: cfg.IdleTimeout}
-	if limits.Idle == 0 && cfg.Transport != config.TransportBuiltin {
-		limits.Idle = idle
-	}
-	return &bounds{limits, cfg.LargeResults, cfg.Approve}
 }
 
 func newServer(toolbox string, box *surroundings, cfg config.Server, level string) *Server {

@@ -78,7 +78,7 @@ func serverStatus(srv *toolbox.Server) status.Server {
 		Name:     srv.Name,
 		State:    string(st.State),
 		Since:    st.Since.Round(0),
-		Advice:   advice(&st),
+		Advice:   st.Advice(),
 		Notes:    srv.Notes(),
 		PID:      st.PID,
 		Tools:    st.Tools,
@@ -110,26 +110,4 @@ func serverStatus(srv *toolbox.Server) status.Server {
 
 func kept(a *account.Account) status.Kept {
 	return status.Kept{Bytes: a.Kept(), Refused: a.Refused()}
-}
-
-// advice is what to do about a server that is not ready; "" if nothing.
-func advice(st *toolbox.Status) string {
-	switch st.State {
-	case toolbox.Starting:
-		if st.Cause != nil {
-			return "it is tried again, and a call waits for it; if it goes on failing, mend the cause"
-		}
-		return "a call waits for it"
-	case toolbox.Installing:
-		return "its package is being fetched; a call waits for it"
-	case toolbox.Backoff:
-		return "if it goes on failing, mend the cause"
-	case toolbox.Open:
-		return "it failed too often: mend the cause, then open the toolbox again to have it tried at once"
-	case toolbox.NeedsLogin:
-		return "give it the login or the credentials that the cause names, then open the toolbox again"
-	case toolbox.Failed:
-		return "mend its entry in the configuration; workbench check says what is wrong with it"
-	}
-	return ""
 }

@@ -3,7 +3,6 @@ package proxy
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/foreign"
@@ -125,15 +124,12 @@ func (r *boxReport) add(server string, st toolbox.Status) {
 		r.Idle = append(r.Idle, server)
 		return
 	}
-	one := serverReport{Name: server, State: st.State, Advice: advice(&st)}
+	one := serverReport{Name: server, State: st.State, Advice: st.Advice()}
 	if st.Cause != nil {
 		one.Error = cut.At(st.Cause.Error(), maxReason)
 	}
-	if d := time.Until(st.Next); !st.Next.IsZero() && d > 0 {
-		one.Advice = fmt.Sprintf("it is tried again in %s; %s", d.Round(100*time.Millisecond), one.Advice)
-	}
-	if st.State.IsStarting() {
-		one.Advice = fmt.Sprintf("since %s; %s", time.Since(st.Since).Round(100*time.Millisecond), one.Advice)
+	if when := st.When(); when != "" {
+		one.Advice = when + "; " + one.Advice
 	}
 	r.NotReady = append(r.NotReady, one)
 }

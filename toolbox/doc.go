@@ -24,16 +24,27 @@
 // writes them on the caller's goroutine; the reply comes back on the goroutine
 // that reads the server's output. No request is ever sent twice.
 //
-// A server is a sum of parts, each with a lock of its own, none of which knows
-// Server: standing (its state and its connection), sender (the calls that wait
-// for it), watches, reading (of lists), lines, introduction and, in package
-// offered, the lists.
+// # Layers
+//
+//	Search, Audit, Excluded     what is said of several servers
+//	Toolbox                     opens, updates, closes
+//	owner                       the goroutine of one server: supervise.go, dial.go, install.go
+//	connection                  an rpc.Conn with what the server asks over it
+//	Server, Peer, Ask           the sum of the parts, and its face
+//	memory, reading, sender, watches
+//	standing, lines, introduction, offered.Lists
+//
+// Each knows only those below it. The parts of a server, which are the last two
+// rows, each have a lock of their own. The state of a server changes in standing
+// alone.
 //
 // # Locks
 //
-// Toolbox.mu comes before all others, and that of a standing before that of the
-// ring of lines. Of all others, those of the packages below included, none is
-// held while another is taken, except where package link says so.
+// Toolbox.mu is taken first, then memory.recalling, then that of one part. Under
+// the lock of a part only these are taken: that of the ring of lines under that
+// of standing, that of the toolbox's goroutines under that of reading, that of
+// the account under that of offered.Lists. Of the locks of the packages below,
+// none is held while another is taken, except where package link says so.
 //
 // All methods are safe for concurrent use. Callbacks ([CallHandler], [Peer],
 // [Options.Event]) are made without any lock held and must not block.

@@ -9,7 +9,7 @@ import (
 // for who wants to use it; "" if there is nothing to say.
 func (st Status) Explain() string {
 	if st.State.IsStarting() {
-		text := fmt.Sprintf("since %s; calls wait until it is ready", time.Since(st.Since).Round(100*time.Millisecond))
+		text := st.When() + "; calls wait until it is ready"
 		if st.State == Installing {
 			text += "; its package is being fetched"
 		}
@@ -22,16 +22,49 @@ func (st Status) Explain() string {
 		return ""
 	}
 	text := st.Cause.Error()
-	switch d := time.Until(st.Next); {
+	switch when := st.When(); {
 	case st.State == NeedsLogin:
 		text += "; it is tried again when its toolbox is opened again"
 	case st.State != Backoff && st.State != Open:
-	case d > 0:
-		text += fmt.Sprintf("; it is tried again in %s, or at once when its toolbox is opened again", d.Round(100*time.Millisecond))
+	case when != "":
+		text += "; " + when + ", or at once when its toolbox is opened again"
 	default:
 		text += "; it is tried again now"
 	}
 	return text
+}
+
+// When says since when the server is starting, or when it is tried again; "" if it does neither.
+func (st Status) When() string {
+	if st.State.IsStarting() {
+		return fmt.Sprintf("since %s", time.Since(st.Since).Round(100*time.Millisecond))
+	}
+	if d := time.Until(st.Next); d > 0 {
+		return fmt.Sprintf("it is tried again in %s", d.Round(100*time.Millisecond))
+	}
+	return ""
+}
+
+// Advice says what to do about a server that is not ready; "" if nothing.
+func (st Status) Advice() string {
+	switch st.State {
+	case Starting:
+		if st.Cause != nil {
+			return "it is tried again, and a call waits for it; if it goes on failing, mend the cause"
+		}
+		return "a call waits for it"
+	case Installing:
+		return "its package is being fetched; a call waits for it"
+	case Backoff:
+		return "if it goes on failing, mend the cause"
+	case Open:
+		return "it failed too often: mend the cause, then open the toolbox again to have it tried at once"
+	case NeedsLogin:
+		return "give it the login or the credentials that the cause names, then open the toolbox again"
+	case Failed:
+		return "mend its entry in the configuration; workbench check says what is wrong with it"
+	}
+	return ""
 }
 
 // LastSeen words Seen as its distance from now: "2 hours ago"; "" if it is zero.

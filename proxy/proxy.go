@@ -92,7 +92,6 @@ type Proxy struct {
 	work      sync.WaitGroup // shared servers that are leaving
 	tallies   tallies
 	indexes   find.Shared   // that sessions search
-	guests    atomic.Uint64 // requests of guests so far
 	connected atomic.Uint64 // sessions so far
 
 	reloading sync.Mutex // held by Reload

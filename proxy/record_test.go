@@ -13,6 +13,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/calls"
 	"github.com/mcp-workbench/workbench/internal/mask"
 	"github.com/mcp-workbench/workbench/proxy"
+	"github.com/mcp-workbench/workbench/proxy/localfront"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
@@ -209,7 +210,7 @@ func TestRestart(t *testing.T) {
 	l.direct("open", "dev")
 	ask := func(method, resource string) *httptest.ResponseRecorder {
 		w := httptest.NewRecorder()
-		front.Servers().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), method, resource, nil))
+		localfront.Servers(front).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), method, resource, nil))
 		return w
 	}
 	if got := ask("POST", "/servers/restart?server=b"); got.Code != 404 {

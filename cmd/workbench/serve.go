@@ -21,6 +21,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/tracing"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy"
+	"github.com/mcp-workbench/workbench/proxy/localfront"
 	"github.com/mcp-workbench/workbench/toolbox"
 	"github.com/mcp-workbench/workbench/toolbox/remote"
 )
@@ -119,7 +120,7 @@ func serve(cmd *cobra.Command, env *environment, direct string, over *httpFlags)
 		return cli.Usage(fmt.Errorf("--toolbox: %w", err))
 	}
 	defer front.Close()
-	defer env.tell(log, "", front, front.Guests(), reload.problem)()
+	defer env.tell(log, "", front, localfront.Guests(front, cfg.MaxMessage), reload.problem)()
 	defer reload.follow(together{record, env.hosts, front})()
 	in, out, restore := lifetime.Pollable(env.In, env.Out)
 	defer restore()

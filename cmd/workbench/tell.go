@@ -10,26 +10,19 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
-	"github.com/mcp-workbench/workbench/internal/calls"
 	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/metrics"
 	"github.com/mcp-workbench/workbench/internal/status"
+	"github.com/mcp-workbench/workbench/proxy"
+	"github.com/mcp-workbench/workbench/proxy/localfront"
 )
 
 // tellDelay is how long after its start a workbench begins to tell of itself:
 // those that a client starts only to look at end before.
 const tellDelay = 200 * time.Millisecond
 
-// teller is a front that can be asked where it stands.
-type teller interface {
-	Status() status.Front
-	TimeCalls()
-	Calls() *calls.Log
-	Servers() http.Handler
-}
-
 // stateOf gives what says where this process stands.
-func stateOf(url string, front teller, problem func() string) func() status.Workbench {
+func stateOf(url string, front *proxy.Proxy, problem func() string) func() status.Workbench {
 	began := time.Now()
 	dir, _ := os.Getwd() // that of no project is not known
 	return func() status.Workbench {
@@ -39,7 +32,7 @@ func stateOf(url string, front teller, problem func() string) func() status.Work
 
 // tell answers workbench status, and readers of metrics, on a local socket until
 // stop is called, and others by guests, if that is not nil; problem says what is wrong with the configuration file. That it cannot be made harms nobody.
-func (e *environment) tell(log zerolog.Logger, url string, front teller, guests http.Handler, problem func() string) (stop func()) {
+func (e *environment) tell(log zerolog.Logger, url string, front *proxy.Proxy, guests http.Handler, problem func() string) (stop func()) {
 	now := stateOf(url, front, problem)
 	ctx, cancel := context.WithCancel(context.Background())
 	var work sync.WaitGroup
@@ -56,7 +49,7 @@ func (e *environment) tell(log zerolog.Logger, url string, front teller, guests 
 				Guests:    guests,
 				Approvals: e.approvals,
 				Calls:     front.Calls(),
-				Servers:   front.Servers(),
+				Servers:   localfront.Servers(front),
 			})
 		}
 		if err != nil {

@@ -8,8 +8,8 @@
 //	GET /status?watch  the same, then again at each change, one on a line
 //	GET /metrics       what Prometheus reads
 //	GET /calls         the record of calls, as package calls has it
-//	/servers/…         what one server wrote to standard error, and its restart (proxy.Servers)
-//	/guests/…          calls of other programs, which the front answers (proxy.Guests)
+//	/servers/…         what one server wrote to standard error, and its restart (localfront.Servers)
+//	/guests/…          calls of other programs, which the front answers (localfront.Guests)
 //
 // [Listen] makes the socket and [Serve] answers on it; [Find] gives the
 // workbenches that there are, and [Peer] asks one.

@@ -1,9 +1,8 @@
-package proxy
+package localfront
 
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"slices"
 	"strconv"
@@ -11,8 +10,8 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/calls"
-	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/status"
+	"github.com/mcp-workbench/workbench/proxy"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
@@ -23,75 +22,28 @@ import (
 //	GET /servers/lines?…&follow                those, and then each that is written
 //
 // Without a toolbox the servers of that name of all are meant. It is not found if there is none.
-func (p *Proxy) Servers() http.Handler {
+func Servers(p *proxy.Proxy) http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /servers/restart", p.restart)
-	mux.HandleFunc("GET /servers/lines", p.lines)
+	mux.HandleFunc("POST /servers/restart", func(w http.ResponseWriter, r *http.Request) { restart(p, w, r) })
+	mux.HandleFunc("GET /servers/lines", func(w http.ResponseWriter, r *http.Request) { lines(p, w, r) })
 	return mux
 }
 
-// running is a server of a session; session is "" if sessions share it.
-type running struct {
-	session string
-	user    string // whose session it is
-	*toolbox.Server
-}
-
-// named finds the servers of open toolboxes that a request means.
-func (p *Proxy) named(r *http.Request) []running {
-	return p.opened(r.FormValue("toolbox"), r.FormValue("server"))
-}
-
-// opened finds the servers of a name in open toolboxes, or in those of one name.
-func (p *Proxy) opened(box, name string) (all []running) {
-	add := func(session, user string, b *toolbox.Toolbox) {
-		if box != "" && b.Name != box {
-			return
-		}
-		for _, srv := range b.Servers() {
-			known := slices.ContainsFunc(all, func(one running) bool { return one.Server == srv })
-			if srv.Name == name && !known && (session == "" || !p.isShared(srv)) {
-				all = append(all, running{session, user, srv})
-			}
-		}
-	}
-	sessions := p.root.live()
-	slices.SortFunc(sessions, func(a, b *Session) int { return a.since.Compare(b.since) })
-	for _, s := range sessions {
-		for _, b := range s.shelf.Opened() {
-			add(s.number, s.who.Name, b.Toolbox)
-		}
-	}
-	for _, b := range p.root.view.Load().Commons {
-		if b.Opened() {
-			add("", "", b)
-		}
-	}
-	return all
-}
-
-// Restart has a server started anew that somebody has open; for who may act for others, wherever it is open. It reports false
-// if that is nowhere, and the error says why it is not started.
-func (p *Proxy) Restart(who principal.Principal, toolbox, server string) (found bool, err error) {
-	for _, srv := range p.opened(toolbox, server) {
-		if who.Admin || who.May(toolbox) && srv.session != "" && srv.user == who.Name {
-			found = true
-			err = errors.Join(err, srv.Restart())
-		}
-	}
-	return found, err
+// named finds the servers that a request means.
+func named(p *proxy.Proxy, r *http.Request) []proxy.Running {
+	return p.Running(r.FormValue("toolbox"), r.FormValue("server"))
 }
 
 // restart has servers started anew.
-func (p *Proxy) restart(w http.ResponseWriter, r *http.Request) {
-	all := p.named(r)
+func restart(p *proxy.Proxy, w http.ResponseWriter, r *http.Request) {
+	all := named(p, r)
 	if all == nil {
 		http.NotFound(w, r)
 		return
 	}
 	done := status.Restarts{Restarts: []status.Restart{}}
 	for _, srv := range all {
-		one := status.Restart{Session: srv.session, Toolbox: srv.Toolbox, Server: srv.Name, Before: string(srv.Status().State)}
+		one := status.Restart{Session: srv.Session, Toolbox: srv.Toolbox, Server: srv.Name, Before: string(srv.Status().State)}
 		if err := srv.Restart(); err != nil {
 			one.Error = err.Error()
 		}
@@ -105,8 +57,8 @@ func (p *Proxy) restart(w http.ResponseWriter, r *http.Request) {
 const lookAgain = time.Second
 
 // lines tells what servers wrote to standard error.
-func (p *Proxy) lines(w http.ResponseWriter, r *http.Request) {
-	all := p.named(r)
+func lines(p *proxy.Proxy, w http.ResponseWriter, r *http.Request) {
+	all := named(p, r)
 	if all == nil {
 		http.NotFound(w, r)
 		return
@@ -119,7 +71,7 @@ func (p *Proxy) lines(w http.ResponseWriter, r *http.Request) {
 		var lines []calls.Line
 		lines, after[i], _ = srv.Lines().After(0)
 		for _, line := range lines {
-			kept = append(kept, srv.line(line))
+			kept = append(kept, lineOf(srv, line))
 		}
 	}
 	slices.SortStableFunc(kept, func(a, b status.Line) int { return a.Time.Compare(b.Time.Time) })
@@ -145,7 +97,7 @@ func (p *Proxy) lines(w http.ResponseWriter, r *http.Request) {
 				last = after[i]
 			}
 			followers.Go(func() {
-				if srv.follow(ctx, last, &out) != nil {
+				if follow(ctx, srv, last, &out) != nil {
 					cancel()
 				}
 			})
@@ -153,7 +105,7 @@ func (p *Proxy) lines(w http.ResponseWriter, r *http.Request) {
 		after = nil
 		select {
 		case <-look.C:
-			all = p.named(r)
+			all = named(p, r)
 		case <-ctx.Done():
 			look.Stop()
 			return
@@ -162,7 +114,7 @@ func (p *Proxy) lines(w http.ResponseWriter, r *http.Request) {
 }
 
 // follow writes each line of a server after that of the number.
-func (srv running) follow(ctx context.Context, last uint64, out *lineWriter) error {
+func follow(ctx context.Context, srv proxy.Running, last uint64, out *lineWriter) error {
 	for {
 		select {
 		case <-srv.Lines().Changed(last):
@@ -174,10 +126,10 @@ func (srv running) follow(ctx context.Context, last uint64, out *lineWriter) err
 		lines, last, missed = srv.Lines().After(last)
 		said := make([]status.Line, 0, len(lines)+1)
 		if missed > 0 {
-			said = append(said, status.Line{Missed: missed, Session: srv.session, Toolbox: srv.Toolbox, Server: srv.Name})
+			said = append(said, status.Line{Missed: missed, Session: srv.Session, Toolbox: srv.Toolbox, Server: srv.Name})
 		}
 		for _, line := range lines {
-			said = append(said, srv.line(line))
+			said = append(said, lineOf(srv, line))
 		}
 		if err := out.write(said...); err != nil {
 			return err
@@ -185,8 +137,8 @@ func (srv running) follow(ctx context.Context, last uint64, out *lineWriter) err
 	}
 }
 
-func (srv running) line(line calls.Line) status.Line {
-	return status.Line{Line: line, Session: srv.session, Toolbox: srv.Toolbox, Server: srv.Name}
+func lineOf(srv proxy.Running, line calls.Line) status.Line {
+	return status.Line{Line: line, Session: srv.Session, Toolbox: srv.Toolbox, Server: srv.Name}
 }
 
 // lineWriter writes lines of several servers.

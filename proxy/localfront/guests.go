@@ -1,4 +1,4 @@
-package proxy
+package localfront
 
 import (
 	"encoding/json"
@@ -6,17 +6,26 @@ import (
 	"io"
 	"net/http"
 	"sync"
+	"sync/atomic"
 
 	"github.com/mcp-workbench/workbench/internal/incoming"
 	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/proxy"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
 // guestScopes is where the scopes of guests begin, which no client's request has.
 const guestScopes = 1 << 63
 
+// guests are all calls of other programs.
+type guests struct {
+	proxy *proxy.Proxy
+	max   int           // bytes of a message
+	last  atomic.Uint64 // scope
+}
+
 // Guests answers other programs of the same user, which call what the client of this process has open: each in a request
-// of its own, beside the client's.
+// of its own, beside the client's. It is made once for a proxy; maxMessage of 0 is the usual one.
 //
 //	GET /tools?toolbox=B&server=S   the definitions, a JSON array; 404 if the toolbox is not open or the server not ready
 //	POST /call?toolbox=B&server=S   a tools/call of revision 2026-07-28; the messages that belong to it, each on a line,
@@ -25,48 +34,41 @@ const guestScopes = 1 << 63
 //
 // What a server asks during such a call is asked of the guest alone. Nothing is opened or started for a guest, so that
 // the client sees nothing of it.
-func (p *Proxy) Guests() http.Handler {
+func Guests(p *proxy.Proxy, maxMessage int) http.Handler {
+	if maxMessage == 0 {
+		maxMessage = wire.DefaultMaxMessage
+	}
+	gs := &guests{proxy: p, max: maxMessage}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /tools", func(w http.ResponseWriter, r *http.Request) {
-		_, srv := p.host(r)
-		if srv == nil {
-			http.NotFound(w, r)
-			return
-		}
-		all := []json.RawMessage{}
-		for _, it := range srv.Items(toolbox.Tools) {
-			all = append(all, it.Raw)
-		}
-		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(all)
-	})
-	mux.HandleFunc("POST /call", p.guestCall)
-	mux.HandleFunc("POST /answer", p.guestAnswer)
+	mux.HandleFunc("GET /tools", gs.tools)
+	mux.HandleFunc("POST /call", gs.call)
+	mux.HandleFunc("POST /answer", gs.answer)
 	return mux
 }
 
-// host finds the session that has a ready server, and the server.
-func (p *Proxy) host(r *http.Request) (*Session, *toolbox.Server) {
-	name := r.FormValue("toolbox")
-	for _, s := range p.live() {
-		b := s.shelf.Find(name)
-		if b == nil || !b.Opened() || s.p.direct() {
-			continue
-		}
-		if srv, ok := b.Server(r.FormValue("server")); ok && srv.Status().State == toolbox.Ready {
-			return s, srv
-		}
+// tools answers with what a server offers.
+func (gs *guests) tools(w http.ResponseWriter, r *http.Request) {
+	_, srv := gs.host(r)
+	if srv == nil {
+		http.NotFound(w, r)
+		return
 	}
-	return nil, nil
+	all := []json.RawMessage{}
+	for _, it := range srv.Items(toolbox.Tools) {
+		all = append(all, it.Raw)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(all)
 }
 
-// guestMessage reads the one message of a request.
-func (p *Proxy) guestMessage(w http.ResponseWriter, r *http.Request) (*incoming.Request, error) {
-	limit := p.opts.Toolbox.MaxMessage
-	if limit == 0 {
-		limit = wire.DefaultMaxMessage
-	}
-	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, int64(limit)))
+// host finds the session and the server that a request means.
+func (gs *guests) host(r *http.Request) (*proxy.Session, *toolbox.Server) {
+	return gs.proxy.Host(r.FormValue("toolbox"), r.FormValue("server"))
+}
+
+// message reads the one message of a request.
+func (gs *guests) message(w http.ResponseWriter, r *http.Request) (*incoming.Request, error) {
+	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, int64(gs.max)))
 	if err != nil {
 		return nil, err
 	}
@@ -80,13 +82,14 @@ func (p *Proxy) guestMessage(w http.ResponseWriter, r *http.Request) (*incoming.
 	return m, m.Read()
 }
 
-func (p *Proxy) guestCall(w http.ResponseWriter, r *http.Request) {
-	s, _ := p.host(r)
+// call serves a tools/call.
+func (gs *guests) call(w http.ResponseWriter, r *http.Request) {
+	s, _ := gs.host(r)
 	if s == nil {
 		http.NotFound(w, r)
 		return
 	}
-	m, err := p.guestMessage(w, r)
+	m, err := gs.message(w, r)
 	switch {
 	case err != nil:
 		http.Error(w, err.Error(), http.StatusBadRequest)
@@ -102,9 +105,8 @@ func (p *Proxy) guestCall(w http.ResponseWriter, r *http.Request) {
 	box := wire.NewOutbox(to, 0)
 	defer box.Close()
 	out := &guest{box: box, done: make(chan struct{})}
-	scope := guestScopes | p.root.guests.Add(1)
-	s.guests.Add(1)
-	defer s.guests.Add(-1)
+	scope := guestScopes | gs.last.Add(1)
+	defer s.Visit()()
 	s.Handle(m, out, scope)
 	select {
 	case <-out.done:
@@ -115,25 +117,17 @@ func (p *Proxy) guestCall(w http.ResponseWriter, r *http.Request) {
 	_ = box.Flush(r.Context())
 }
 
-// guestAnswer hands on what a guest answers to a question that it was sent.
-func (p *Proxy) guestAnswer(w http.ResponseWriter, r *http.Request) {
-	m, err := p.guestMessage(w, r)
-	if err != nil {
+// answer hands on what a guest answers to a question that it was sent.
+func (gs *guests) answer(w http.ResponseWriter, r *http.Request) {
+	m, err := gs.message(w, r)
+	switch {
+	case err != nil:
 		http.Error(w, err.Error(), http.StatusBadRequest)
-		return
+	case gs.proxy.AnswerOfGuest(&m.Message):
+		w.WriteHeader(http.StatusAccepted)
+	default:
+		http.NotFound(w, r)
 	}
-	for _, s := range p.live() {
-		k := s.asks.find(m.Bytes(m.ID))
-		if k == nil || k.carrier == nil {
-			continue
-		}
-		if k.carrier.out.From().Guest {
-			s.asks.answer(&m.Message)
-			w.WriteHeader(http.StatusAccepted)
-			return
-		}
-	}
-	http.NotFound(w, r)
 }
 
 // guest is the outlet of one request of another program.
@@ -144,7 +138,7 @@ type guest struct {
 
 func (g *guest) Message(msg []byte) { _ = g.box.Send(msg) } // one that is gone is abandoned
 func (g *guest) Behind() bool       { return false }
-func (g *guest) From() Origin       { return Origin{Guest: true} }
+func (g *guest) From() proxy.Origin { return proxy.Origin{Guest: true} }
 
 func (g *guest) Finish(reply []byte) {
 	if reply != nil {
@@ -173,7 +167,7 @@ func (f *flusher) Write(b []byte) (int, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.over {
-		return 0, ErrClosed
+		return 0, proxy.ErrClosed
 	}
 	n, err := f.w.Write(b)
 	return n, errors.Join(err, f.control.Flush())

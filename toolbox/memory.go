@@ -54,7 +54,7 @@ func (m *memory) recall(e *catalogue.Entry) {
 		m.lists.Before(e.Lists)
 		return
 	}
-	h := rpc.Hello{Version: e.Version, Modern: mcp.IsModernProtocol(e.Version), Mute: e.Mute, Said: offered.Said{Info: e.Info, Instructions: e.Instructions}}
+	h := rpc.Hello{Version: e.Version, Modern: mcp.IsModernProtocol(e.Version), Mute: e.Mute, Info: e.Info, Instructions: e.Instructions}
 	if err := h.Declare(e.Capabilities); err != nil {
 		return // a server with such capabilities would not have become ready
 	}

@@ -15,7 +15,7 @@ type introduction struct{ hello atomic.Pointer[rpc.Hello] }
 // words are what the server says of itself besides its lists; nil if that is not known.
 func (i *introduction) words() *offered.Said {
 	if h := i.hello.Load(); h != nil {
-		return &h.Said
+		return &offered.Said{Info: h.Info, Instructions: h.Instructions}
 	}
 	return nil
 }

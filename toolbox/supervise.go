@@ -90,7 +90,7 @@ func (o *owner) run(ctx context.Context) error {
 				return unstopped
 			}
 		} else {
-			if late := (*rpc.TimeoutError)(nil); errors.As(err, &late) && (late.What == "start" || late.What == "install") {
+			if late := (*rpc.TimeoutError)(nil); errors.As(err, &late) && late.OfStart() {
 				s.memory.noteLate()
 			}
 			err = unsettled(err)
@@ -347,7 +347,7 @@ func (o *owner) attempt(sctx context.Context) (_ *connection, err error) {
 	switch p := c.Link().Process(); {
 	case errors.As(c.Link().Cause(), &exit) && !errors.Is(err, rpc.ErrProbeEnded):
 		err = exit
-	case p != nil && errors.As(err, &late) && (late.What == "start" || late.What == "install"):
+	case p != nil && errors.As(err, &late) && late.OfStart():
 		_, noisy := c.Heard()
 		err = &rpc.TimeoutError{What: late.What, After: late.After, Stderr: p.LastWords(), Stdout: noisy}
 	case errors.As(err, &undone):

@@ -2,6 +2,8 @@ package link
 
 import (
 	"bytes"
+	"mime"
+	"net/http"
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/backoff"
@@ -40,6 +42,12 @@ func (s *stream) read(events *sse.Reader, r Receiver, take func(*wire.Message) (
 			return true, err
 		}
 	}
+}
+
+// bringsEvents reports whether a response is a stream of events.
+func bringsEvents(resp *http.Response) bool {
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	return resp.StatusCode == http.StatusOK && kind == "text/event-stream"
 }
 
 // all is for streams on which all messages are handed on, to the end.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"mime"
 	"net/http"
 	"time"
 
@@ -22,12 +21,6 @@ const maxResumes = 5
 // streamWait bounds how long the opening of the GET stream holds up what comes
 // after it: some servers answer the GET when they have something to say.
 const streamWait = 2 * time.Second
-
-// bringsEvents reports whether a response is a stream of events.
-func bringsEvents(resp *http.Response) bool {
-	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
-	return resp.StatusCode == http.StatusOK && kind == "text/event-stream"
-}
 
 // follow reads the stream of a response until the reply to request id has come.
 // A legacy server may close the stream before that: it is then taken up again,

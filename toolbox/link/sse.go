@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"mime"
 	"net/http"
 	"net/url"
 	"sync/atomic"
@@ -57,8 +56,7 @@ func SSE(ctx context.Context, server *remote.Requester, max int) (_ Link, err er
 		return nil, err
 	}
 	l.body = resp.Body
-	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
-	if resp.StatusCode != http.StatusOK || kind != "text/event-stream" {
+	if !bringsEvents(resp) {
 		defer resp.Body.Close()
 		return nil, l.server.Refusal(resp)
 	}
@@ -107,7 +105,7 @@ func (l *sseLink) Begin(r Receiver) {
 }
 
 func (l *sseLink) Send(msg []byte, id uint64) error {
-	if err := l.ctx.Err(); err != nil {
+	if l.ctx.Err() != nil {
 		return context.Cause(l.ctx)
 	}
 	body := bytes.Clone(msg)

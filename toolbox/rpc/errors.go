@@ -75,6 +75,9 @@ func (e *TimeoutError) Error() string {
 	return e.wait()
 }
 
+// OfStart reports whether the wait was for a start, with what is installed for it.
+func (e *TimeoutError) OfStart() bool { return e.What == "start" || e.What == "install" }
+
 func (e *TimeoutError) wait() string {
 	switch e.What {
 	case "start":

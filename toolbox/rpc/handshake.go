@@ -13,7 +13,6 @@ import (
 
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/toolbox/link"
-	"github.com/mcp-workbench/workbench/toolbox/offered"
 )
 
 // probeWait is how long a server may be silent on server/discover before it is
@@ -87,7 +86,7 @@ func initialize(ctx context.Context, c *Conn) error {
 	// A server may answer by the revision that it has, and then it is spoken to
 	// in that, which has no notification that ends a handshake.
 	modern := mcp.IsModernProtocol(r.ProtocolVersion)
-	if err := greeted(c, Hello{Version: r.ProtocolVersion, Modern: modern, Said: offered.Said{Info: r.ServerInfo, Instructions: r.Instructions.raw}}, r.Capabilities); err != nil {
+	if err := greeted(c, Hello{Version: r.ProtocolVersion, Modern: modern, Info: r.ServerInfo, Instructions: r.Instructions.raw}, r.Capabilities); err != nil {
 		return fmt.Errorf("initialize: %w", err)
 	}
 	if modern {
@@ -118,7 +117,7 @@ func Discover(ctx context.Context, c *Conn) error {
 	if !mcp.IsModernProtocol(version) {
 		return fmt.Errorf("server/discover: no protocol version in common (the server has %q)", foreign.NewText(strings.Join(r.SupportedVersions, ", ")))
 	}
-	return greeted(c, Hello{Version: version, Modern: true, Said: offered.Said{Info: r.Meta.ServerInfo, Instructions: r.Instructions.raw}}, r.Capabilities)
+	return greeted(c, Hello{Version: version, Modern: true, Info: r.Meta.ServerInfo, Instructions: r.Instructions.raw}, r.Capabilities)
 }
 
 // greeted keeps what the server said.

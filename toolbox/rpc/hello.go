@@ -7,7 +7,6 @@ import (
 	"fmt"
 
 	"github.com/mcp-workbench/workbench/internal/foreign"
-	"github.com/mcp-workbench/workbench/toolbox/offered"
 )
 
 // Client is what the servers are told of the client in front of them. Servers
@@ -33,7 +32,8 @@ type Hello struct {
 		Completions json.RawMessage `json:"completions"`
 	}
 	RawCapabilities json.RawMessage
-	offered.Said
+	Info            json.RawMessage
+	Instructions    json.RawMessage // a JSON string; nil for none
 	// Mute says that the server ended on server/discover or left it unanswered.
 	Mute bool
 }

@@ -96,10 +96,10 @@ func (s *Server) Asks(token []byte) bool {
 // Offered gives the tool that is offered under a name, once the server is ready. The error of one that is not says why: what
 // filters, readOnly and pins leave out is left out for workbench itself too.
 func (s *Server) Offered(ctx context.Context, tool string) (Item, error) {
-	if _, _, err := s.await(ctx); err != nil {
+	s, _, err := s.ready(ctx)
+	if err != nil {
 		return Item{}, err
 	}
-	s = s.present()
 	items := s.lists.Items(Tools)
 	if i := slices.IndexFunc(items, func(it offered.Item) bool { return it.Key.Verbatim() == tool }); i >= 0 {
 		return Item{s, items[i]}, nil
@@ -129,11 +129,10 @@ func (s *Server) CallTool(ctx context.Context, tool string, arguments []byte) ([
 func (s *Server) ReadSkills(ctx context.Context) []Item {
 	ctx, cancel := context.WithTimeoutCause(ctx, optionalList, &rpc.TimeoutError{What: "list", After: optionalList})
 	defer cancel()
-	_, c, err := s.await(ctx)
+	s, c, err := s.ready(ctx)
 	if err != nil {
 		return nil
 	}
-	s = s.present()
 	list := readList(ctx, c, Skills, s.lists.Room(Skills))
 	if list.Failed() {
 		return nil

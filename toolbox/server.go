@@ -116,12 +116,16 @@ func (s *Server) Status() Status {
 	return st
 }
 
-// present is the server, or the one that is in its place by now.
-func (s *Server) present() *Server {
-	for heir := s.heir.Load(); heir != nil; heir = s.heir.Load() {
-		s = heir
+// ready waits for the connection of the server, or of the one that is in its place by now, and says which of them it is.
+func (s *Server) ready(ctx context.Context) (*Server, *rpc.Conn, error) {
+	at, c, err := s.await(ctx)
+	if err != nil {
+		return nil, nil, err
 	}
-	return s
+	for s.sender != at {
+		s = s.heir.Load() // set before that of the sender
+	}
+	return s, c, nil
 }
 
 // Builtin is the name of a server inside this process, "" for others.

@@ -75,7 +75,7 @@ func (d door) Connect(send func(msg []byte)) wire.Session {
 	s, p := d.server, d.principal
 	var session *mcpserve.Session
 	mcp := &mcpserve.Server{
-		Name: serverName, Version: serverVersion, Engine: s.engine, Methods: []string{"tools/list"},
+		Name: serverName, Version: serverVersion, Logger: s.service.opts.Logger, Engine: s.engine, Methods: []string{"tools/list"},
 		Knows: func(tool string) bool { return s.tools[tool] != nil },
 		Call: func(ctx context.Context, c mcpserve.Call) mcpserve.Result {
 			who := caller(p, c)

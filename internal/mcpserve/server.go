@@ -19,6 +19,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
+	"github.com/rs/zerolog"
 
 	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/eras"
@@ -50,6 +51,8 @@ type Server struct {
 	// Closed is called once when a session was closed, unless it is nil; ctx
 	// bounds what it may wait for.
 	Closed func(ctx context.Context)
+	// Logger is told of requests that have panicked; the zero value is silent.
+	Logger zerolog.Logger
 }
 
 // A Request answers a method with a JSON object. An error that is no *wire.Error is one within.

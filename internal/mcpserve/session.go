@@ -161,7 +161,7 @@ func (s *Session) toolsCall(m *wire.Message, e era) {
 	if token, err := wire.FindPath(m.Raw, m.Params, "_meta", "progressToken"); err == nil && token.Present() {
 		c.Progress = s.progress(bytes.Clone(m.Bytes(token)))
 	}
-	s.work(m, id, func(ctx context.Context) (reply func() []byte) {
+	s.work(m, id, e, name, func(ctx context.Context) (reply func() []byte) {
 		r := s.server.Call(ctx, c)
 		return func() []byte { return s.server.append(id, r, e) }
 	})
@@ -169,17 +169,18 @@ func (s *Session) toolsCall(m *wire.Message, e era) {
 
 // own has the server answer a request by itself, on a goroutine of its own.
 func (s *Session) own(m *wire.Message, e era) {
-	answer := s.server.Requests[string(m.Bytes(m.Method))]
+	method := string(m.Bytes(m.Method))
+	answer := s.server.Requests[method]
 	id, params := bytes.Clone(m.Bytes(m.ID)), bytes.Clone(m.Bytes(m.Params))
-	s.work(m, id, func(ctx context.Context) (reply func() []byte) {
+	s.work(m, id, e, method, func(ctx context.Context) (reply func() []byte) {
 		result, err := answer(ctx, params)
 		return func() []byte { return s.server.answered(id, result, err, e) }
 	})
 }
 
 // work carries out the request m, of that id, on a goroutine of its own, when one of the session's slots is free. What do
-// returns makes the reply, unless the request was cancelled meanwhile.
-func (s *Session) work(m *wire.Message, id []byte, do func(ctx context.Context) (reply func() []byte)) {
+// returns makes the reply, unless the request was cancelled meanwhile. A panic costs this request alone, which asked for what.
+func (s *Session) work(m *wire.Message, id []byte, e era, what string, do func(ctx context.Context) (reply func() []byte)) {
 	s.slots <- struct{}{}
 	ctx, fresh := s.begin(id)
 	if !fresh {
@@ -190,13 +191,21 @@ func (s *Session) work(m *wire.Message, id []byte, do func(ctx context.Context) 
 	go func() {
 		defer s.working.Done()
 		defer func() { <-s.slots }()
-		reply := do(ctx)
+		reply := func() (reply func() []byte) {
+			defer Recover(s.server.Logger, what, func() {
+				reply = func() []byte { return s.server.answered(id, nil, errWithin, e) }
+			})
+			return do(ctx)
+		}()
 		if s.end(id) {
 			defer s.sending.Done()
 			s.send(reply())
 		}
 	}()
 }
+
+// errWithin is what a client hears of a request that has panicked.
+var errWithin = errors.New("this is a fault of the server; its log says more")
 
 // nameIn reads the name in the description of a client.
 func nameIn(m *wire.Message, path ...string) string {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	mcpserver "github.com/mark3labs/mcp-go/server"
+	"github.com/rs/zerolog"
 	"go.uber.org/goleak"
 
 	"github.com/mcp-workbench/workbench/internal/mcpserve"
@@ -25,8 +26,9 @@ type peer struct {
 
 func connect(t *testing.T, capabilities string, call func(context.Context, mcpserve.Call) mcpserve.Result) *peer {
 	t.Helper()
-	server := &mcpserve.Server{Name: "test", Version: "1", Engine: mcpserver.NewMCPServer("test", "1"),
-		Knows: func(tool string) bool { return tool == "do" }, Call: call, MaxRunning: 2}
+	server := &mcpserve.Server{Name: "test", Version: "1", Engine: mcpserver.NewMCPServer("test", "1"), Logger: zerolog.New(testLog{t}),
+		Requests: map[string]mcpserve.Request{"resources/list": func(context.Context, []byte) ([]byte, error) { panic("it is broken") }},
+		Knows:    func(tool string) bool { return tool == "do" }, Call: call, MaxRunning: 2}
 	p := &peer{t: t, heard: make(chan string, 100)}
 	p.session = server.Connect(func(msg []byte) { p.heard <- string(msg) })
 	p.say(`{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":` + capabilities + `,"clientInfo":{"name":"tester","version":"1"}}}`)
@@ -72,6 +74,35 @@ func TestCall(t *testing.T) {
 	p.hear(`"id":2`)
 	p.say(fmt.Sprintf(call, 3, `,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"elicitation":{}},"io.modelcontextprotocol/clientInfo":{"name":"other","version":"1"}}`))
 	p.hear(`other do {\"a\":1} true false false`)
+	if err := p.session.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// testLog has a test say what is logged.
+type testLog struct{ t *testing.T }
+
+func (l testLog) Write(line []byte) (int, error) {
+	l.t.Logf("%s", line)
+	return len(line), nil
+}
+
+// A panic costs the one request that it was in, of a tool or not, and the session goes on.
+func TestFaultB15_PanicInARequest(t *testing.T) {
+	p := connect(t, `{}`, func(_ context.Context, c mcpserve.Call) mcpserve.Result {
+		if strings.Contains(string(c.Arguments), "1") {
+			panic("it is broken")
+		}
+		return answer("well")
+	})
+	for range 3 { // more than are worked on at a time
+		p.say(fmt.Sprintf(call, 1, ""))
+		p.hear(`"id":1,"error":{"code":-32603,"message":"Internal error: this is a fault of the server; its log says more"`)
+		p.say(`{"jsonrpc":"2.0","id":2,"method":"resources/list"}`)
+		p.hear(`"id":2,"error":{"code":-32603,"message":"Internal error: this is a fault of the server; its log says more"`)
+	}
+	p.say(strings.Replace(fmt.Sprintf(call, 3, ""), `"a":1`, `"a":2`, 1))
+	p.hear(`well`)
 	if err := p.session.Close(t.Context()); err != nil {
 		t.Error(err)
 	}

@@ -40,7 +40,7 @@ type endpoint struct {
 func (e endpoint) Connect(send func(msg []byte)) wire.Session {
 	d := &door{s: e.s, who: e.who}
 	server := &mcpserve.Server{
-		Name: serverName, Version: e.s.version, Engine: e.s.engineForMCP(), Methods: []string{"tools/list", "prompts/list", "prompts/get"},
+		Name: serverName, Version: e.s.version, Logger: e.s.log, Engine: e.s.engineForMCP(), Methods: []string{"tools/list", "prompts/list", "prompts/get"},
 		Knows: func(tool string) bool { return e.s.operations[tool] != nil },
 		Call:  d.call, MaxRunning: maxRunning,
 	}

@@ -3,7 +3,6 @@ package proxy
 import (
 	"bytes"
 	"context"
-	"errors"
 	"strconv"
 	"sync"
 	"time"
@@ -149,9 +148,7 @@ func (s *Session) Receive(raw []byte) {
 		err = r.Read()
 	}
 	if err != nil {
-		var bad *wire.Error
-		errors.As(err, &bad)
-		s.line.send(errorReply(bad.ID, err))
+		s.line.send(wire.AsError(err).Append(nil))
 		return
 	}
 	s.Handle(r, s.line, 0)

@@ -32,10 +32,7 @@ type Origin struct {
 
 // errorReply is the answer to a request that failed.
 func errorReply(id []byte, err error) []byte {
-	var bad *wire.Error
-	if !errors.As(err, &bad) {
-		bad = &wire.Error{Code: wire.CodeInternal, Message: err.Error()}
-	}
+	bad := wire.AsError(err)
 	return wire.AppendError(nil, id, bad.Code, bad.Message, bad.Data)
 }
 
@@ -56,10 +53,4 @@ func toolError(text string, modern bool) []byte {
 var errMuch = errors.New("too much is kept for this client, or for its user: have requests answered, end subscriptions or sessions")
 
 // text gives the message of an error without its JSON-RPC code.
-func text(err error) string {
-	var bad *wire.Error
-	if errors.As(err, &bad) {
-		return bad.Message
-	}
-	return err.Error()
-}
+func text(err error) string { return wire.AsError(err).Message }

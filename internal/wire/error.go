@@ -34,6 +34,15 @@ type Error struct {
 // Error returns the message.
 func (e *Error) Error() string { return e.Message }
 
+// AsError gives the Error that err is or wraps; any other is an internal one.
+func AsError(err error) *Error {
+	var e *Error
+	if !errors.As(err, &e) {
+		e = &Error{Code: CodeInternal, Message: err.Error()}
+	}
+	return e
+}
+
 // Append appends the error response for e to dst.
 func (e *Error) Append(dst []byte) []byte {
 	return AppendError(dst, e.ID, e.Code, e.Message, e.Data)

@@ -1,7 +1,6 @@
 package httpfront
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -82,11 +81,10 @@ func (x *exchange) checkModern() *refusal {
 
 // refuse makes a refusal of an error, nil of none.
 func (x *exchange) refuse(err error) *refusal {
-	var bad *wire.Error
-	if !errors.As(err, &bad) {
+	if err == nil {
 		return nil
 	}
-	r := &refusal{status: http.StatusBadRequest, error: *bad}
+	r := refuseMessage(err)
 	if x.Kind == wire.Request {
 		r.id = x.Bytes(x.ID)
 	}

@@ -1,7 +1,6 @@
 package httpfront
 
 import (
-	"errors"
 	"net/http"
 	"strconv"
 	"time"
@@ -26,10 +25,7 @@ type refusal struct {
 
 // refuseMessage refuses a request for what is wrong with the message in it.
 func refuseMessage(err error) *refusal {
-	var bad *wire.Error
-	if !errors.As(err, &bad) {
-		bad = &wire.Error{Code: wire.CodeInternal, Message: err.Error()}
-	}
+	bad := wire.AsError(err)
 	return &refusal{status: http.StatusBadRequest, id: bad.ID, error: *bad}
 }
 

@@ -54,6 +54,7 @@ func TestFaultC9C12_Refusals(t *testing.T) {
 		{"not a message", "POST", "/mcp", `{"id":1}`, nil, 400, -32600},
 		{"a member twice", "POST", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"ping","method":"tools/call"}`, nil, 400, -32600},
 		{"_meta twice", "POST", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":{},"_meta":{}}}`, nil, 400, -32602},
+		{"arguments twice", "POST", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","arguments":{},"arguments":{}}}`, nil, 400, -32602},
 		{"several lines", "POST", "/mcp", "{\r\n \"jsonrpc\":\"2.0\",\n\"id\":1,\"method\":\"ping\"\n}\n", nil, 200, 0},
 		{"no session", "POST", "/mcp", ping, []string{"Mcp-Session-Id:"}, 400, -32600},
 		{"a made-up session", "POST", "/mcp", ping, []string{"Mcp-Session-Id: DRSATBMBNVCKO6ME5EU7AJ5T5H"}, 404, -32600},

@@ -3,7 +3,9 @@ package proxy
 import (
 	"errors"
 	"fmt"
+	"slices"
 
+	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
@@ -73,4 +75,16 @@ func nameInputs(srv *toolbox.Server, m *wire.Message) (*wire.Message, error) {
 		}
 	}
 	return edited(m, edits), nil
+}
+
+// noticeToLegacy gives a server's notification as a legacy client is to see it.
+func noticeToLegacy(srv *toolbox.Server, m *wire.Message, edits ...wire.Edit) []byte {
+	if srv.IsModern() {
+		edits = append(edits, eras.NoticeToLegacy(m.Raw, m.Params)...)
+		slices.SortStableFunc(edits, func(x, y wire.Edit) int { return x.Span.Start - y.Span.Start })
+	}
+	if len(edits) == 0 {
+		return m.Raw
+	}
+	return wire.Splice(nil, m.Raw, edits...)
 }

@@ -157,3 +157,8 @@ func (p *Proxy) Close() error {
 	p.work.Wait()
 	return errors.Join(errs...)
 }
+
+// watched reports whether any session wants to hear of a resource of a server.
+func (p *Proxy) watched(srv *toolbox.Server, own string) bool {
+	return slices.ContainsFunc(p.live(), func(s *Session) bool { return s.hears(srv, own) })
+}

@@ -20,7 +20,10 @@ import (
 func newSession(p *Proxy, of *Client) *Session {
 	opts, root, who := &p.opts, p.root, of.Principal
 	s := &Session{
-		p:       p,
+		opts:    opts,
+		indexes: &root.indexes,
+		shared:  p.isShared,
+		watched: p.watched,
 		who:     who,
 		account: account.New(account.Client, of.Account),
 		many:    of.Many,
@@ -34,6 +37,11 @@ func newSession(p *Proxy, of *Client) *Session {
 		results: opts.Results.Shelf(),
 	}
 	s.view.Store(p.view.Load())
+	s.left = func() {
+		root.mu.Lock()
+		defer root.mu.Unlock()
+		delete(root.sessions, s)
+	}
 	s.leave = sync.OnceFunc(func() { close(s.leaving) })
 	begin := s.work.begin
 	s.line = newLine(of.Send, of.Behind, begin)
@@ -101,7 +109,7 @@ func newSession(p *Proxy, of *Client) *Session {
 
 // newToolbox makes the session's own part of a toolbox.
 func (s *Session) newToolbox(cfg config.Toolbox) *toolbox.Toolbox {
-	now, opts := s.profile.known(), s.p.opts.Toolbox
+	now, opts := s.profile.known(), s.opts.Toolbox
 	opts.Peer, opts.Principal, opts.Unread = s, s.who, s.line.account()
 	if now.client != nil {
 		opts.Client = *now.client
@@ -178,9 +186,7 @@ func (s *Session) Close(ctx context.Context) error {
 	case <-answered:
 	case <-ctx.Done():
 	}
-	s.p.root.mu.Lock()
-	delete(s.p.root.sessions, s)
-	s.p.root.mu.Unlock()
+	s.left()
 	s.asks.close()
 	s.ownTasks.close()
 	s.work.end()
@@ -271,7 +277,7 @@ func (s *Session) notification(m *wire.Message, scope uint64) {
 	case "notifications/roots/list_changed":
 		for _, b := range s.shelf.Opened() {
 			for _, srv := range b.Servers() {
-				if !s.p.isShared(srv) {
+				if !s.shared(srv) {
 					srv.Notify(m)
 				}
 			}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/mcp-workbench/workbench/config"
@@ -24,21 +23,6 @@ const (
 	// keepIndex is how long an index stays that nobody searches: a client that searches once, searches again soon.
 	keepIndex = time.Minute
 )
-
-// Meanings gives texts votes by how near what they mean is to a query, and says why there are none.
-type Meanings interface {
-	Votes(ctx context.Context, texts []string, query string) ([]float32, error)
-}
-
-// finder searches what the toolboxes of a session offer: those that are open as they are, the others as they were last seen. Its
-// index is made at the first search and again when something of it has changed.
-type finder struct {
-	mu      sync.Mutex
-	routes  *shelf.Routes // at the time when the index was made: they are made anew with each change; nil if there is none
-	index   *find.Index
-	servers []*toolbox.Server // by their numbers in the index
-	expiry  *time.Timer
-}
 
 // findQuery is what the arguments of workbench_find_tools ask for.
 type findQuery struct {
@@ -95,7 +79,7 @@ func (s *Session) readFind(c *call) (q findQuery, err error) {
 func (s *Session) found(ctx context.Context, q findQuery, modern bool) []byte {
 	index, servers := s.searchable(q.toolbox)
 	note := ""
-	if m := s.p.root.opts.Meanings; m != nil {
+	if m := s.opts.Meanings; m != nil {
 		var err error
 		if q.Votes, err = m.Votes(ctx, index.Texts(), q.text); err != nil {
 			note = "Found by words alone, without the embeddings of models: " + cut.At(foreign.NewError(err).Error(), maxReason)
@@ -191,7 +175,7 @@ func excluded(servers []*toolbox.Server, query string) (said []string) {
 func (s *Session) searchable(only string) (*find.Index, []*toolbox.Server) {
 	if only != "" {
 		servers, searched := s.known(only)
-		return s.p.root.indexes.Of(searched), servers
+		return s.indexes.Of(searched), servers
 	}
 	k := &s.finder
 	k.mu.Lock()
@@ -199,20 +183,13 @@ func (s *Session) searchable(only string) (*find.Index, []*toolbox.Server) {
 	now := s.shelf.Routes()
 	if k.routes != now {
 		servers, searched := s.known("")
-		k.routes, k.index, k.servers = now, s.p.root.indexes.Of(searched), servers
+		k.routes, k.index, k.servers = now, s.indexes.Of(searched), servers
 	}
 	if k.expiry == nil {
 		k.expiry = time.AfterFunc(keepIndex, k.forget)
 	}
 	k.expiry.Reset(keepIndex)
 	return k.index, k.servers
-}
-
-// forget drops the index.
-func (k *finder) forget() {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.routes, k.index, k.servers = nil, nil, nil
 }
 
 // known gives the servers of all toolboxes, or of one, with what is known of them.
@@ -255,7 +232,7 @@ func (s *Session) known(only string) (servers []*toolbox.Server, searched []find
 
 // newSeen makes a client's own part of a toolbox that is not to be opened, to tell what was seen of its servers.
 func (s *Session) newSeen(cfg config.Toolbox) *toolbox.Toolbox {
-	opts := s.p.opts.Toolbox
+	opts := s.opts.Toolbox
 	opts.Peer, opts.Principal, opts.Event = s, s.who, nil
 	return toolbox.New(cfg, opts)
 }

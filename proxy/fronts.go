@@ -1,11 +1,16 @@
 package proxy
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/principal"
+	"github.com/mcp-workbench/workbench/proxy/meta"
+	"github.com/mcp-workbench/workbench/proxy/naming"
+	"github.com/mcp-workbench/workbench/proxy/shelf"
+	"github.com/mcp-workbench/workbench/toolbox"
 )
 
 // For returns the front that serves somebody one toolbox directly, or with ""
@@ -81,4 +86,35 @@ func (p *Proxy) frontLocked(key, direct string, only []string) *Proxy {
 	q.view.Store(q.newView(now.Cfg, now.Commons))
 	p.fronts[key] = q
 	return q
+}
+
+// newView makes what a front serves by a configuration, with the shared servers
+// of that.
+func (p *Proxy) newView(cfg *config.Config, commons map[string]*toolbox.Toolbox) *view {
+	if p.only != nil {
+		some := *cfg
+		some.Untrusted = nil // who may use a part is not the one to decide
+		some.Toolboxes = slices.DeleteFunc(slices.Clone(cfg.Toolboxes), func(t config.Toolbox) bool { return !slices.Contains(p.only, t.Name) })
+		cfg = &some
+	}
+	v := &view{View: &shelf.View{Cfg: cfg, Commons: commons, Direct: p.opts.Direct}}
+	if !p.direct() {
+		v.Spaces = naming.NewSpaces(false, cfg.Toolboxes)
+		v.Meta = meta.Tools(cfg)
+		text := meta.Instructions(cfg)
+		if v.Denies = p.only != nil && len(cfg.Toolboxes) == 0; v.Denies {
+			text = meta.Denied + "."
+		}
+		v.control = newControl(p.opts.Version, text, cfg.Toolboxes)
+		return v
+	}
+	text := fmt.Sprintf("Toolbox %s is in the configuration no longer.", p.opts.Direct)
+	var served []config.Toolbox
+	if t, ok := cfg.Toolbox(p.opts.Direct); ok {
+		v.direct, text, served = t, meta.DirectInstructions(cfg, t), []config.Toolbox{*t}
+	}
+	v.Meta = meta.ResultTools(false, served)
+	v.Spaces = naming.NewSpaces(true, served)
+	v.control = newControl(p.opts.Version, text, served)
+	return v
 }

@@ -72,7 +72,7 @@ func (s *Session) watch(uri string, on bool) {
 	if err != nil {
 		return
 	}
-	if !on && s.p.watched(srv, own) {
+	if !on && s.watched(srv, own) {
 		return // another client of the server wants it
 	}
 	srv.Watch(own, on)

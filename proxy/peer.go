@@ -1,8 +1,6 @@
 package proxy
 
 import (
-	"slices"
-
 	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
@@ -137,16 +135,4 @@ func (s *Session) Notification(srv *toolbox.Server, m *wire.Message) {
 	default:
 		srv.Dropped()
 	}
-}
-
-// noticeToLegacy gives a server's notification as a legacy client is to see it.
-func noticeToLegacy(srv *toolbox.Server, m *wire.Message, edits ...wire.Edit) []byte {
-	if srv.IsModern() {
-		edits = append(edits, eras.NoticeToLegacy(m.Raw, m.Params)...)
-		slices.SortStableFunc(edits, func(x, y wire.Edit) int { return x.Span.Start - y.Span.Start })
-	}
-	if len(edits) == 0 {
-		return m.Raw
-	}
-	return wire.Splice(nil, m.Raw, edits...)
 }

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"maps"
 
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/logkey"
@@ -32,11 +33,11 @@ func (p *Proxy) Reload(cfg *config.Config) {
 	for _, front := range p.fronts {
 		front.view.Store(front.newView(cfg, commons))
 	}
-	sessions := p.liveLocked()
+	sessions := maps.Clone(p.sessions)
 	p.mu.Unlock()
 
-	for _, s := range sessions {
-		s.reload(s.p.view.Load())
+	for s, front := range sessions {
+		s.reload(front.view.Load())
 	}
 	for _, srv := range gone {
 		srv.Retire(heirOf(srv, commons[srv.Toolbox]))

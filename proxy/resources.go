@@ -3,7 +3,6 @@ package proxy
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/foreign"
@@ -41,7 +40,7 @@ func (s *Session) resource(c *call) {
 			return
 		}
 		srv.Watch(own, wanted)
-		if srv.IsModern() || !on && s.p.watched(srv, own) {
+		if srv.IsModern() || !on && s.watched(srv, own) {
 			c.out.Finish(wire.AppendResult(nil, c.Bytes(c.ID), []byte("{}")))
 			return
 		}
@@ -64,12 +63,7 @@ func (s *Session) watchFor(srv *toolbox.Server, uri, own string, on bool) (wante
 		// It may have subscribed when the uri led there by itself.
 		s.watches.drop(s.shelf.Routes().Places.NamesOf(srv, own))
 	}
-	return on || s.p.watched(srv, own), err
-}
-
-// watched reports whether any session wants to hear of a resource of a server.
-func (p *Proxy) watched(srv *toolbox.Server, own string) bool {
-	return slices.ContainsFunc(p.live(), func(s *Session) bool { return s.hears(srv, own) })
+	return on || s.watched(srv, own), err
 }
 
 // hears reports whether the client wants to hear of changes of a resource.

@@ -62,7 +62,7 @@ func (p *Proxy) Restart(who principal.Principal, toolbox, server string) (found 
 func (p *Proxy) Host(box, server string) (*Session, *toolbox.Server) {
 	for _, s := range p.live() {
 		b := s.shelf.Find(box)
-		if b == nil || !b.Opened() || s.p.direct() {
+		if b == nil || !b.Opened() || s.shelf.View().Direct != "" {
 			continue
 		}
 		if srv, ok := b.Server(server); ok && srv.Status().State == toolbox.Ready {

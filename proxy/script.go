@@ -58,7 +58,7 @@ func (s *Session) runScript(c *call) {
 	case !ok:
 		f.fail(fmt.Errorf("%s needs code, a string", meta.ScriptTool))
 		return
-	case s.p.root.opts.Scripts == nil:
+	case s.opts.Scripts == nil:
 		f.fail(errors.New("scripts cannot be run here"))
 		return
 	}
@@ -70,7 +70,7 @@ func (s *Session) runScript(c *call) {
 	}
 	f.serve(func() {
 		defer s.scriptsRunning.Add(-1)
-		outcome, err := s.p.root.opts.Scripts.Run(f.ctx, code, r.call)
+		outcome, err := s.opts.Scripts.Run(f.ctx, code, r.call)
 		if err != nil {
 			f.fail(err)
 			return

@@ -6,8 +6,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/account"
 	"github.com/mcp-workbench/workbench/internal/eras"
+	"github.com/mcp-workbench/workbench/internal/find"
 	"github.com/mcp-workbench/workbench/internal/incoming"
 	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/results"
@@ -18,7 +20,7 @@ import (
 
 // Session is one client and what was opened for it. It holds its parts together, each of which has its own lock.
 type Session struct {
-	p       *Proxy
+	opts    *Options             // of its front
 	view    atomic.Pointer[view] // what it was last told to serve; control and direct are read from it
 	warm    atomic.Pointer[view] // the one of which Prepare has opened what is open without being asked for
 	who     principal.Principal
@@ -28,6 +30,10 @@ type Session struct {
 	msg     incoming.Request // Receive's
 	many    bool             // of Client
 	guests  atomic.Int32     // requests of guests that are under way
+
+	// shared reports whether sessions share a server, and watched whether any wants to hear of a resource of a server.
+	shared  func(*toolbox.Server) bool
+	watched func(srv *toolbox.Server, own string) bool
 
 	shelf    *shelf.Shelf
 	watches  *watches
@@ -51,7 +57,9 @@ type Session struct {
 	// what it asked for is still answered.
 	leaving chan struct{}
 	leave   func()
+	left    func() // takes the session out of those of its front
 
+	indexes *find.Shared // that all sessions search
 	finder  finder
 	results *results.Shelf // large results
 
@@ -136,3 +144,12 @@ func (s *Session) forward(c *call, srv *toolbox.Server, target string, edits ...
 		f.send(c, srv, target, edits...)
 	}
 }
+
+// cfg is the configuration that the session works by.
+func (s *Session) cfg() *config.Config { return s.shelf.View().Cfg }
+
+// available says which toolboxes there are for the user of the session.
+func (s *Session) available(name string) string { return s.shelf.View().Available(name) }
+
+// isMeta reports whether a name is one that a tool of workbench's own answers to, of those that the client has.
+func (s *Session) isMeta(name string) bool { return s.shelf.View().HasMeta(name) }

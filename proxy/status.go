@@ -45,7 +45,7 @@ func (p *Proxy) TimeCalls() { p.root.tallies.timed.Store(true) }
 
 // status leaves out what the session shares with others.
 func (s *Session) status() status.Session {
-	one := status.Session{Direct: s.p.opts.Direct, Since: s.since.Round(0), Toolboxes: []status.Toolbox{}}
+	one := status.Session{Direct: s.opts.Direct, Since: s.since.Round(0), Toolboxes: []status.Toolbox{}}
 	client, unread := s.profile.known().client, s.line.account()
 	one.InFlight = s.requests.count()
 	boxes := s.shelf.Opened()

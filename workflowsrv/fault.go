@@ -1,6 +1,7 @@
 package workflowsrv
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 
@@ -39,33 +40,21 @@ func (f *fault) message() string {
 	if f.text != "" {
 		return f.text
 	}
-	switch f.code {
-	case wire.CodeParse:
-		return "Parse error"
-	case wire.CodeInvalidRequest:
-		return "Invalid Request"
-	case wire.CodeMethodNotFound:
-		return "Method not found"
-	case wire.CodeInvalidParams:
-		return "Invalid params"
-	case wire.CodeInternal:
-		return "Internal error"
-	case codeWorkflowNotFound:
-		return "Workflow not found"
-	case codeInvalidWorkflow:
-		return "Invalid workflow"
-	case codeStepNotFound:
-		return "Step not found"
-	case codeValidation:
-		return "Validation error"
-	case codeState:
-		return "State error"
-	case codeStorage:
-		return "Storage error"
-	case codeSecurity:
-		return "Security error"
+	texts := map[int]string{
+		wire.CodeParse:          "Parse error",
+		wire.CodeInvalidRequest: "Invalid Request",
+		wire.CodeMethodNotFound: "Method not found",
+		wire.CodeInvalidParams:  "Invalid params",
+		wire.CodeInternal:       "Internal error",
+		codeWorkflowNotFound:    "Workflow not found",
+		codeInvalidWorkflow:     "Invalid workflow",
+		codeStepNotFound:        "Step not found",
+		codeValidation:          "Validation error",
+		codeState:               "State error",
+		codeStorage:             "Storage error",
+		codeSecurity:            "Security error",
 	}
-	return "Server error"
+	return cmp.Or(texts[f.code], "Server error")
 }
 
 // invalidParams is the fault of arguments that cannot be used.
@@ -85,18 +74,6 @@ func appendObject(dst []byte, pairs ...string) []byte {
 		dst = wire.AppendQuote(dst, pairs[i+1])
 	}
 	return append(dst, '}')
-}
-
-// appendStrings appends an array of strings.
-func appendStrings(dst []byte, list []string) []byte {
-	dst = append(dst, '[')
-	for i, s := range list {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = wire.AppendQuote(dst, s)
-	}
-	return append(dst, ']')
 }
 
 // append appends the fault as the error member of JSON-RPC has it; with

@@ -2,7 +2,7 @@ package workflowsrv
 
 import (
 	"context"
-	"strconv"
+	"encoding/json"
 
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
@@ -28,37 +28,24 @@ func runGet(ctx context.Context, s *service, a arguments) (result, *fault) {
 	if mode == "" || mode == "full" {
 		return result{json: e.JSON}, nil
 	}
-	dst := appendMetadata(nil, e)
+	m := metadata{summary: summarized(e), About: e.About, Examples: e.Examples, Preconditions: e.Preconditions,
+		ClarificationPrompts: e.ClarificationPrompts, MetaGuidance: e.MetaGuidance, TotalSteps: len(e.Steps)}
 	if mode == "preview" {
-		dst = append(dst[:len(dst)-1], `,"firstStep":`...)
-		dst = append(append(dst, firstStep(ctx, e.Workflow, s)...), '}')
+		m.FirstStep = firstStep(ctx, e.Workflow, s)
 	}
-	return result{json: dst}, nil
+	return result{json: wire.MustEncode(m)}, nil
 }
 
-// appendMetadata appends what there is to know before the first step.
-func appendMetadata(dst []byte, e *definition.Entry) []byte {
-	dst = appendSummary(dst, e)
-	dst = dst[:len(dst)-1]
-	if e.About != "" {
-		dst = wire.AppendQuote(append(dst, `,"about":`...), e.About)
-	}
-	for _, list := range []struct {
-		name  string
-		texts []string
-	}{
-		{"examples", e.Examples},
-		{"preconditions", e.Preconditions},
-		{"clarificationPrompts", e.ClarificationPrompts},
-		{"metaGuidance", e.MetaGuidance},
-	} {
-		if len(list.texts) > 0 {
-			dst = append(wire.AppendQuote(append(dst, ','), list.name), ':')
-			dst = appendStrings(dst, list.texts)
-		}
-	}
-	dst = append(dst, `,"totalSteps":`...)
-	return append(strconv.AppendInt(dst, int64(len(e.Steps)), 10), '}')
+// metadata are what there is to know before the first step.
+type metadata struct {
+	summary
+	About                string          `json:"about,omitempty"`
+	Examples             []string        `json:"examples,omitempty"`
+	Preconditions        []string        `json:"preconditions,omitempty"`
+	ClarificationPrompts []string        `json:"clarificationPrompts,omitempty"`
+	MetaGuidance         []string        `json:"metaGuidance,omitempty"`
+	TotalSteps           int             `json:"totalSteps"`
+	FirstStep            json.RawMessage `json:"firstStep,omitempty"`
 }
 
 // firstStep is what an empty context leads to, or null.

@@ -20,7 +20,7 @@ func runList(_ context.Context, s *service, _ arguments) (result, *fault) {
 	if last := s.lists.last.Load(); last != nil && last.catalogue == c {
 		return last.result, nil
 	}
-	text := appendList(nil, c)
+	text := listed(c)
 	fresh := &cachedList{catalogue: c, result: result{json: text, quoted: appendQuotedJSON(nil, text)}}
 	s.lists.last.Store(fresh)
 	return fresh.result, nil
@@ -54,88 +54,73 @@ func searchList(_ context.Context, s *service, a arguments, _ runs.Caller) (resu
 	if len(found.Entries) == 0 {
 		lines.WriteString("No workflow fits; workflow_list without arguments shows all.")
 	}
-	return result{json: appendList(nil, found), quoted: wire.AppendQuote(nil, strings.TrimSpace(lines.String()))}, nil
+	return result{json: listed(found), quoted: wire.AppendQuote(nil, strings.TrimSpace(lines.String()))}, nil
 }
 
-func appendList(dst []byte, c *definition.Catalogue) []byte {
-	dst = append(dst, `{"workflows":[`...)
-	for i, e := range c.Entries {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = appendSummary(dst, e)
-	}
-	dst = append(dst, ']')
-	if len(c.Invalid) > 0 {
-		dst = append(dst, `,"invalid":[`...)
-		for i, f := range c.Invalid {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = appendInvalid(dst, f)
-		}
-		dst = append(dst, ']')
-	}
-	return append(appendUnreadable(dst, c), '}')
+// A listing is what workflow_list gives.
+type listing struct {
+	Workflows  []summary    `json:"workflows"`
+	Invalid    []invalid    `json:"invalid,omitempty"`
+	Unreadable []unreadable `json:"unreadable,omitempty"`
 }
 
-// appendSummary appends the members that every entry of a list has.
-func appendSummary(dst []byte, e *definition.Entry) []byte {
-	dst = appendObject(dst, "id", e.ID, "name", e.Name, "description", e.Description,
-		"category", e.Category, "version", e.Version, "origin", string(e.Origin))
-	dst = dst[:len(dst)-1] // the brace
-	if len(e.Tags) > 0 {
-		dst = appendStrings(append(dst, `,"tags":`...), e.Tags)
-	}
-	if len(e.Shadows) > 0 {
-		dst = append(dst, `,"shadows":[`...)
-		for i, p := range e.Shadows {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = appendObject(dst, "origin", string(p.Origin), "file", p.File)
-		}
-		dst = append(dst, ']')
-	}
-	if list := reasons(e.Warnings); len(list) > 0 {
-		dst = appendStrings(append(dst, `,"warnings":`...), list)
-	}
-	return append(dst, '}')
+// A summary is what every list has of a workflow.
+type summary struct {
+	ID          string            `json:"id"`
+	Name        string            `json:"name"`
+	Description string            `json:"description"`
+	Category    string            `json:"category"`
+	Version     string            `json:"version"`
+	Origin      definition.Origin `json:"origin"`
+	Tags        []string          `json:"tags,omitempty"`
+	Shadows     []shadowed        `json:"shadows,omitempty"`
+	Warnings    []string          `json:"warnings,omitempty"`
 }
 
-func appendInvalid(dst []byte, f definition.Invalid) []byte {
-	pairs := []string{"origin", string(f.Origin), "file", f.File}
-	if f.ID != "" {
-		pairs = append(pairs, "id", f.ID)
-	}
-	dst = appendObject(dst, pairs...)
-	dst = append(dst[:len(dst)-1], `,"reasons":`...)
-	return append(appendStrings(dst, reasons(f.Faults)), '}')
+type shadowed struct {
+	Origin definition.Origin `json:"origin"`
+	File   string            `json:"file"`
 }
 
-func appendUnreadable(dst []byte, c *definition.Catalogue) []byte {
-	first := true
+type invalid struct {
+	shadowed
+	ID      string   `json:"id,omitempty"`
+	Reasons []string `json:"reasons"`
+}
+
+type unreadable struct {
+	Origin    definition.Origin `json:"origin"`
+	Directory string            `json:"directory"`
+	Reason    string            `json:"reason"`
+}
+
+func listed(c *definition.Catalogue) []byte {
+	l := listing{Workflows: []summary{}}
+	for _, e := range c.Entries {
+		l.Workflows = append(l.Workflows, summarized(e))
+	}
+	for _, f := range c.Invalid {
+		l.Invalid = append(l.Invalid, invalid{shadowed{f.Origin, f.File}, f.ID, reasons(f.Faults)})
+	}
 	for _, source := range c.Sources {
-		if source.Err == "" {
-			continue
+		if source.Err != "" {
+			l.Unreadable = append(l.Unreadable, unreadable{source.Origin, source.Dir, source.Err})
 		}
-		if first {
-			dst = append(dst, `,"unreadable":[`...)
-		} else {
-			dst = append(dst, ',')
-		}
-		first = false
-		dst = appendObject(dst, "origin", string(source.Origin), "directory", source.Dir, "reason", source.Err)
 	}
-	if !first {
-		dst = append(dst, ']')
+	return wire.MustEncode(l)
+}
+
+func summarized(e *definition.Entry) summary {
+	s := summary{e.ID, e.Name, e.Description, e.Category, e.Version, e.Origin, e.Tags, nil, reasons(e.Warnings)}
+	for _, p := range e.Shadows {
+		s.Shadows = append(s.Shadows, shadowed{p.Origin, p.File})
 	}
-	return dst
+	return s
 }
 
 // reasons words faults for an answer, at most maxReasons of them.
 func reasons(faults []definition.Fault) []string {
-	var list []string
+	list := []string{}
 	for i, f := range faults {
 		if i == maxReasons {
 			return append(list, "and more")

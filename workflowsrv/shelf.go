@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/nearest"
+	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 )
 
@@ -91,7 +92,7 @@ func (f *fault) suggest(ids []string, otherwise string) {
 		return
 	}
 	f.advice = "did you mean " + quotedList(ids) + "?"
-	f.more = append(appendStrings([]byte(`{"nearest":`), ids), '}')
+	f.more = wire.MustEncode(map[string][]string{"nearest": ids})
 }
 
 func quotedList(ids []string) string {

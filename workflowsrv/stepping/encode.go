@@ -1,8 +1,8 @@
 package stepping
 
 import (
+	"encoding/json"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/mcp-workbench/workbench/internal/wire"
@@ -10,39 +10,26 @@ import (
 
 // AppendJSON appends the answer as the workflow API has it.
 func (a Answer) AppendJSON(dst []byte) []byte {
-	dst = append(dst, `{"step":`...)
+	type guidance struct {
+		Prompt               string   `json:"prompt"`
+		ModelHint            string   `json:"modelHint,omitempty"`
+		RequiresConfirmation bool     `json:"requiresConfirmation"`
+		ValidationCriteria   []string `json:"validationCriteria"`
+	}
+	step := json.RawMessage("null")
 	if a.Step != nil {
-		dst = append(dst, a.Step.JSON...)
-	} else {
-		dst = append(dst, "null"...)
+		step = a.Step.JSON
 	}
-	dst = append(dst, `,"guidance":{"prompt":`...)
-	dst = wire.AppendQuote(dst, a.Prompt)
-	if a.ModelHint != "" {
-		dst = wire.AppendQuote(append(dst, `,"modelHint":`...), a.ModelHint)
-	}
-	dst = append(dst, `,"requiresConfirmation":`...)
-	dst = strconv.AppendBool(dst, a.RequiresConfirmation)
-	dst = append(dst, `,"validationCriteria":`...)
-	dst = appendStrings(dst, a.ValidationCriteria)
-	dst = append(dst, `},"isComplete":`...)
-	dst = strconv.AppendBool(dst, a.IsComplete)
-	if len(a.Warnings) > 0 {
-		dst = appendStrings(append(dst, `,"warnings":`...), a.Warnings)
-	}
-	if len(a.Missing) > 0 {
-		dst = append(append(dst, `,"missing":`...), asText(a.Missing)...)
-	}
-	if len(a.Waiting) > 0 {
-		dst = append(append(dst, `,"waiting":`...), asText(a.Waiting)...)
-	}
-	if a.Loop != nil {
-		dst = append(append(dst, `,"loop":`...), asText(a.Loop)...)
-	}
-	if a.State != "" {
-		dst = wire.AppendQuote(append(dst, `,"state":`...), a.State)
-	}
-	return append(dst, '}')
+	return append(dst, wire.MustEncode(struct {
+		Step       json.RawMessage `json:"step"`
+		Guidance   guidance        `json:"guidance"`
+		IsComplete bool            `json:"isComplete"`
+		Warnings   []string        `json:"warnings,omitempty"`
+		Missing    []Missing       `json:"missing,omitempty"`
+		Waiting    []Missing       `json:"waiting,omitempty"`
+		Loop       *LoopPass       `json:"loop,omitempty"`
+		State      string          `json:"state,omitempty"`
+	}{step, guidance{a.Prompt, a.ModelHint, a.RequiresConfirmation, append([]string{}, a.ValidationCriteria...)}, a.IsComplete, a.Warnings, a.Missing, a.Waiting, a.Loop, a.State})...)
 }
 
 // askUser is what an agent is told before a step that a person must agree to.
@@ -56,7 +43,7 @@ func (a Answer) AppendAdvice(dst []byte) []byte {
 		dst = wire.AppendQuote(append(dst, `,"confirmation":`...), askUser)
 	}
 	for _, part := range a.parts() {
-		dst = appendStrings(append(wire.AppendQuote(append(dst, ','), part.key), ':'), part.texts)
+		dst = append(append(wire.AppendQuote(append(dst, ','), part.key), ':'), wire.MustEncode(part.texts)...)
 	}
 	if len(dst) == start {
 		return dst
@@ -94,18 +81,6 @@ func (a Answer) Text() string {
 		b.WriteString("\n\n## Confirmation\n" + askUser)
 	}
 	return b.String()
-}
-
-// appendStrings appends an array of strings.
-func appendStrings(dst []byte, list []string) []byte {
-	dst = append(dst, '[')
-	for i, s := range list {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = wire.AppendQuote(dst, s)
-	}
-	return append(dst, ']')
 }
 
 // asText writes a value as JSON, without escapes that only HTML needs.

@@ -1,0 +1,90 @@
+package rpc_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/account"
+	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/toolbox/link"
+	"github.com/mcp-workbench/workbench/toolbox/rpc"
+)
+
+// echoing is a link to a server that answers each request at once.
+type echoing struct {
+	link.Link
+	to link.Receiver
+}
+
+func (l *echoing) Begin(r link.Receiver) { l.to = r }
+func (l *echoing) Nature() link.Nature   { return link.Nature{} }
+func (l *echoing) Abandon(uint64)        {}
+
+func (l *echoing) Send(_ []byte, id uint64) error {
+	if id == 0 {
+		return nil
+	}
+	var m wire.Message
+	if err := wire.Scan(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"result":{}}`, id), &m); err != nil {
+		return err
+	}
+	go l.to.Receive(&m, 0)
+	return nil
+}
+
+// nobody owns a connection and wants to hear of nothing.
+type nobody struct{}
+
+func (nobody) Request(*wire.Message, rpc.Handler) {}
+func (nobody) Notification(*wire.Message)         {}
+func (nobody) Ended()                             {}
+func (nobody) Draining()                          {}
+
+// A reply that waits for a client which reads slowly is late by the total time of its call alone.
+func TestReplyThatWaitsForTheClient(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		unread := account.New(10, nil)
+		limits := &rpc.Limits{Timeouts: config.Timeouts{CallIdle: time.Second, CallTotal: 10 * time.Second}, MaxInFlight: 1}
+		c := rpc.New(&echoing{}, rpc.Options{
+			Owner: nobody{}, Counts: new(rpc.Counts), Limits: func() *rpc.Limits { return limits },
+			Buffers: &sync.Pool{New: func() any { return new([]byte) }},
+			Life:    t.Context(), Begin: func(func()) bool { return false },
+		})
+		c.Begin()
+		c.HoldUp(unread)
+		defer c.Close(errors.New("over"))
+		call := func() <-chan error {
+			ended := make(chan error, 1)
+			go func() {
+				_, err := c.Request(context.Background(), "tools/call", nil)
+				ended <- err
+			}()
+			synctest.Wait()
+			return ended
+		}
+
+		unread.Keep(11)
+		ended := call()
+		time.Sleep(5 * time.Second) // five times what a call may take that hears nothing
+		if !unread.Held() || len(ended) > 0 {
+			t.Fatalf("got an end %v, held %v, want a reply that waits", len(ended) > 0, unread.Held())
+		}
+		unread.Credit(11)
+		if err := <-ended; err != nil {
+			t.Errorf("got %v when the client had read", err)
+		}
+
+		unread.Keep(11)
+		var late *rpc.TimeoutError
+		if err := <-call(); !errors.As(err, &late) || late.What != "total" || !strings.Contains(err.Error(), "did not finish within 10s") {
+			t.Errorf("got %v, want the total time to be over", err)
+		}
+	})
+}

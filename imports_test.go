@@ -86,7 +86,8 @@ func commandLevels() [][]string {
 		{"terminal", "lifetime", "logfile", "faults"},
 		{"cli"},
 		{"kept", "tokenfile"},
-		{"calls", "conversations", "login", "record", "secret", "setup", "status", "token", "trust"},
+		{"opening"},
+		{"calls", "checking", "conversations", "demo", "login", "record", "runs", "secret", "setup", "status", "token", "tools", "trust", "workflow"},
 	}
 }
 

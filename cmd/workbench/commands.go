@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/faults"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/host/commandhost"
 	"github.com/mcp-workbench/workbench/host/toolcaller"
@@ -20,7 +21,7 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
 )
 
-func commandsCommand(env *environment) *cobra.Command {
+func commandsCommand(env *opening.Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "commands",
 		Short: "Make, check, try and serve command workflows",
@@ -37,7 +38,7 @@ contexts are the places where one can stand, commands what can be done there.`,
 	return cmd
 }
 
-func commandsCheckCommand(env *environment) *cobra.Command {
+func commandsCheckCommand(env *opening.Environment) *cobra.Command {
 	var asJSON, offline bool
 	cmd := &cobra.Command{
 		Use:   "check DIR",
@@ -75,7 +76,7 @@ type folderVerdict struct {
 	Unknown []string `json:"unknown"`
 }
 
-func checkCommands(ctx context.Context, env *environment, dir string, offline, asJSON bool) error {
+func checkCommands(ctx context.Context, env *opening.Environment, dir string, offline, asJSON bool) error {
 	root, err := commandhost.OpenFolder(dir)
 	if err != nil {
 		why := faults.Unreadable(err)
@@ -86,7 +87,7 @@ func checkCommands(ctx context.Context, env *environment, dir string, offline, a
 	}
 	defer root.Close()
 	v := folderVerdict{Folder: dir, Faults: []command.Fault{}, Warnings: []command.Fault{}, Unknown: []string{}}
-	opts, err := env.knownTools(ctx, root, offline, &v)
+	opts, err := knownTools(ctx, env, root, offline, &v)
 	if err != nil {
 		return err
 	}
@@ -120,7 +121,7 @@ func checkCommands(ctx context.Context, env *environment, dir string, offline, a
 
 // knownTools gives the tools of the toolboxes that a folder mentions. A server
 // that does not tell its own is noted in the verdict.
-func (e *environment) knownTools(ctx context.Context, folder *commandhost.Folder, offline bool, v *folderVerdict) (command.LoadOptions, error) {
+func knownTools(ctx context.Context, e *opening.Environment, folder *commandhost.Folder, offline bool, v *folderVerdict) (command.LoadOptions, error) {
 	opts := folder.Options()
 	opts.Tools, opts.LookupEnv, opts.LookPath = []command.Tool{}, e.Lookup, exec.LookPath
 	cfg, _, err := e.Load()
@@ -144,9 +145,9 @@ func (e *environment) knownTools(ctx context.Context, folder *commandhost.Folder
 	if len(names) == 0 {
 		return opts, nil
 	}
-	get := e.openBoxes
+	get := e.OpenBoxes
 	if offline {
-		get = e.recallBoxes
+		get = e.RecallBoxes
 	}
 	boxes, closeAll, err := get(ctx, toolcaller.WithoutCommands, names...)
 	if err != nil {
@@ -155,7 +156,7 @@ func (e *environment) knownTools(ctx context.Context, folder *commandhost.Folder
 	defer closeAll()
 	for _, b := range boxes {
 		for _, s := range b.Servers() {
-			err := missing(b, s, offline)
+			err := opening.Missing(b, s, offline)
 			if st := s.Status(); st.State == toolbox.Disabled {
 				err = &toolbox.UnavailableError{Toolbox: b.Name, Server: s.Name, Status: st}
 			}

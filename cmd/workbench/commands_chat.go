@@ -15,11 +15,12 @@ import (
 	"golang.org/x/term"
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
 )
 
-func commandsChatCommand(env *environment) *cobra.Command {
+func commandsChatCommand(env *opening.Environment) *cobra.Command {
 	var record string
 	cmd := &cobra.Command{
 		Use:   "chat WORKFLOW",
@@ -39,7 +40,7 @@ At a terminal the Tab key completes commands, their parameters and values. With
   workbench commands chat ./notes --record notes/tests/first.yaml`,
 		Args: cli.Between(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			t, err := env.newTalk(cmd.Context(), args[0], nil)
+			t, err := newTalk(cmd.Context(), env, args[0], nil)
 			if err != nil {
 				return err
 			}
@@ -54,7 +55,7 @@ At a terminal the Tab key completes commands, their parameters and values. With
 // A chat is a talk with a person.
 type chat struct {
 	*talk
-	env    *environment
+	env    *opening.Environment
 	record string
 	kept   recording
 	place  string

@@ -14,6 +14,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/host/toolcaller"
 	"github.com/mcp-workbench/workbench/internal/openfile"
@@ -21,7 +22,7 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
 )
 
-func commandsNewCommand(env *environment) *cobra.Command {
+func commandsNewCommand(env *opening.Environment) *cobra.Command {
 	var from string
 	cmd := &cobra.Command{
 		Use:   "new DIR",
@@ -52,7 +53,7 @@ type newFile struct {
 	Process     map[string]any `yaml:"process,omitempty"`
 }
 
-func newCommands(ctx context.Context, env *environment, dir, from string) error {
+func newCommands(ctx context.Context, env *opening.Environment, dir, from string) error {
 	files := map[string]any{}
 	whole, err := filepath.Abs(dir)
 	if err != nil {
@@ -69,7 +70,7 @@ func newCommands(ctx context.Context, env *environment, dir, from string) error 
 			return cli.Usage(fmt.Errorf("--from: %q is not toolbox:NAME", from))
 		}
 		workflow["extends"] = from
-		w, err := env.projected(ctx, box)
+		w, err := projected(ctx, env, box)
 		if err != nil {
 			return err
 		}
@@ -109,8 +110,8 @@ func newCommands(ctx context.Context, env *environment, dir, from string) error 
 }
 
 // projected is a toolbox as a workflow, with its servers started for that.
-func (e *environment) projected(ctx context.Context, name string) (*command.Workflow, error) {
-	boxes, closeAll, err := e.openBoxes(ctx, toolcaller.WithoutCommands, name)
+func projected(ctx context.Context, e *opening.Environment, name string) (*command.Workflow, error) {
+	boxes, closeAll, err := e.OpenBoxes(ctx, toolcaller.WithoutCommands, name)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +119,7 @@ func (e *environment) projected(ctx context.Context, name string) (*command.Work
 	var tools []command.Tool
 	for _, b := range boxes {
 		for _, s := range b.Servers() {
-			if err := missing(b, s, false); err != nil {
+			if err := opening.Missing(b, s, false); err != nil {
 				return nil, err
 			}
 			for _, it := range s.Items(toolbox.Tools) {

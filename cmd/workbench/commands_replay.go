@@ -11,11 +11,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/openfile"
 )
 
-func commandsTestCommand(env *environment) *cobra.Command {
+func commandsTestCommand(env *opening.Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "test WORKFLOW [FILE…]",
 		Short: "Replay recorded conversations with a command workflow",
@@ -46,14 +47,14 @@ changed, such as a toolbox for tests. The exit code is 1 if anything differs.`,
 // maxRecordings is how many files may be named at once.
 const maxRecordings = 1000
 
-func replayAll(ctx context.Context, env *environment, workflow string, files []string) error {
+func replayAll(ctx context.Context, env *opening.Environment, workflow string, files []string) error {
 	dir, err := openfile.MakeTemporary("workbench-test-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	defer func() { env.hosts.close() }() // before its store goes
-	t, err := env.newTalk(ctx, workflow, func(cfg *config.Config) { cfg.Store = config.Store{Path: filepath.Join(dir, "conversations.db")} })
+	defer func() { env.Hosts.Close() }() // before its store goes
+	t, err := newTalk(ctx, env, workflow, func(cfg *config.Config) { cfg.Store = config.Store{Path: filepath.Join(dir, "conversations.db")} })
 	if err != nil {
 		return err
 	}

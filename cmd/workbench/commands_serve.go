@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/host/commandhost"
@@ -21,7 +22,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-func commandsServeCommand(env *environment) *cobra.Command {
+func commandsServeCommand(env *opening.Environment) *cobra.Command {
 	var over httpFlags
 	cmd := &cobra.Command{
 		Use:   "serve [WORKFLOW]",
@@ -50,7 +51,7 @@ conversations are kept in, where the configuration does not say.`,
 			if over.address == "" && terminal.Is(env.In) {
 				return cmd.Help() // whoever types is no MCP client
 			}
-			if err := env.readVariables("ENV_FILE_PATH", "PASSWORDS_FILE_PATH"); err != nil {
+			if err := readVariables(env, "ENV_FILE_PATH", "PASSWORDS_FILE_PATH"); err != nil {
 				return err
 			}
 			workflow, _ := env.Lookup("WORKFLOW_PATH")
@@ -64,8 +65,8 @@ conversations are kept in, where the configuration does not say.`,
 			if err != nil {
 				return err
 			}
-			env.Overlay = func(cfg *config.Config) error { return env.addDesk(cfg, box) }
-			if env.startup, err = env.startupCommand(); err != nil {
+			env.Overlay = func(cfg *config.Config) error { return addDesk(env, cfg, box) }
+			if env.Startup, err = startupCommand(env); err != nil {
 				return err
 			}
 			return serve(cmd, env, box.Name, &over)
@@ -78,7 +79,7 @@ conversations are kept in, where the configuration does not say.`,
 // startupCommand is the command that sessions begin with by the variables of the
 // environment, "" for none. Variables of the specification that mean nothing
 // here are refused, so that nobody relies on them.
-func (e *environment) startupCommand() (string, error) {
+func startupCommand(e *opening.Environment) (string, error) {
 	for name, instead := range map[string]string{
 		"CONTEXT":            "what a place knows comes from the commands that lead to it; begin with one of them by STARTUP_ACTION",
 		"PROJECT_FOLDERPATH": "name programs and their files by full paths or by ${WORKFLOW_DIR}",
@@ -147,7 +148,7 @@ func deskToolbox(workflow string) (config.Toolbox, error) {
 }
 
 // addDesk adds the toolbox to a configuration.
-func (e *environment) addDesk(cfg *config.Config, box config.Toolbox) error {
+func addDesk(e *opening.Environment, cfg *config.Config, box config.Toolbox) error {
 	if _, taken := cfg.Toolbox(box.Name); taken {
 		return cli.Hint(fmt.Errorf("the configuration has a toolbox %q already", box.Name), `add a server {"builtin": "commands", "commands": "…"} to it, and serve it with workbench serve`)
 	}
@@ -169,7 +170,7 @@ func (e *environment) addDesk(cfg *config.Config, box config.Toolbox) error {
 
 // readVariables adds the variables in files, whose paths stand in variables, to
 // the environment. They go before what is there.
-func (e *environment) readVariables(names ...string) error {
+func readVariables(e *opening.Environment, names ...string) error {
 	for _, name := range names {
 		path, _ := e.Lookup(name)
 		if path == "" {

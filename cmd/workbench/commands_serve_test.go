@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
 )
 
 // The variables of the specification make a command string, or are refused.
@@ -21,8 +22,8 @@ func TestStartup(t *testing.T) {
 		{`CONTEXT={"a":1}`, "", "CONTEXT"},
 		{"PROJECT_FOLDERPATH=/x", "", "PROJECT_FOLDERPATH"},
 	} {
-		env := &environment{Environment: &cli.Environment{Streams: cli.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}, Environ: strings.Split(tt.environ, "|")}}
-		got, err := env.startupCommand()
+		env := &opening.Environment{Environment: &cli.Environment{Streams: cli.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}, Environ: strings.Split(tt.environ, "|")}}
+		got, err := startupCommand(env)
 		if got != tt.want || (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
 			t.Errorf("%s: got %q, %v, want %q, %q", tt.environ, got, err, tt.want, tt.err)
 		}
@@ -39,8 +40,8 @@ func TestVariableFiles(t *testing.T) {
 		{"bad.env", "PASSWORDS_FILE_PATH: " + filepath.Join(dir, "bad.env") + ":2"},
 		{"none.env", "PASSWORDS_FILE_PATH: "},
 	} {
-		env := &environment{Environment: &cli.Environment{Environ: []string{"A=0", "PASSWORDS_FILE_PATH=" + filepath.Join(dir, tt.file)}}}
-		err := env.readVariables("ENV_FILE_PATH", "PASSWORDS_FILE_PATH")
+		env := &opening.Environment{Environment: &cli.Environment{Environ: []string{"A=0", "PASSWORDS_FILE_PATH=" + filepath.Join(dir, tt.file)}}}
+		err := readVariables(env, "ENV_FILE_PATH", "PASSWORDS_FILE_PATH")
 		if (err == nil) != (tt.err == "") || err != nil && !strings.HasPrefix(err.Error(), tt.err) {
 			t.Errorf("%s: got %v, want %q", tt.file, err, tt.err)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
 )
 
 // documents are the pages that people read.
@@ -93,7 +94,7 @@ func TestDocumentedCommandLines(t *testing.T) {
 
 // unknownIn says what of a command line workbench does not have.
 func unknownIn(args []string) string {
-	root := rootCommand(&environment{Environment: new(cli.Environment)})
+	root := rootCommand(&opening.Environment{Environment: new(cli.Environment)})
 	root.InitDefaultCompletionCmd(args...)
 	cmd, rest, err := root.Find(args)
 	if err != nil {

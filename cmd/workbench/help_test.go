@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
 )
 
 // Every command has help with an example, and what it prints is kept.
@@ -34,7 +35,7 @@ func TestHelp(t *testing.T) {
 			visit(sub)
 		}
 	}
-	visit(rootCommand(&environment{Environment: new(cli.Environment)}))
+	visit(rootCommand(&opening.Environment{Environment: new(cli.Environment)}))
 	files, err := os.ReadDir(filepath.Join("testdata", "help"))
 	if err != nil {
 		t.Fatal(err)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/logfile"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/tokenfile"
 	"github.com/mcp-workbench/workbench/config"
@@ -82,7 +83,7 @@ const idleTimeout = 15 * time.Minute
 const drainTime = 10 * time.Second
 
 // serveHTTP serves until ctx ends.
-func serveHTTP(ctx context.Context, env *environment, o *httpFlags, cfg *config.Config, opts proxy.Options, reload *reloader, record *recorder) error {
+func serveHTTP(ctx context.Context, env *opening.Environment, o *httpFlags, cfg *config.Config, opts proxy.Options, reload *reloader, record *recorder) error {
 	over := httpfront.Options{Version: opts.Version, Logger: opts.Logger, Hosts: o.hosts, Origins: o.origins, MaxBody: o.maxBody, MaxSessions: o.maxOpen, Drain: drainTime}
 	env.Ending.Allow(drainTime + time.Second) // of which the last is for those who read what they were told
 	address, err := o.resolve()
@@ -95,7 +96,7 @@ func serveHTTP(ctx context.Context, env *environment, o *httpFlags, cfg *config.
 	if over.Proxies, err = o.trustedProxies(); err != nil {
 		return err
 	}
-	tell, err := env.trail(o.auditLog, opts.Logger)
+	tell, err := openTrail(env, o.auditLog, opts.Logger)
 	if err != nil {
 		return err
 	}
@@ -118,15 +119,15 @@ func serveHTTP(ctx context.Context, env *environment, o *httpFlags, cfg *config.
 		return cli.Usage(errors.Join(err, ln.Close()))
 	}
 	over.Metrics = metrics.Handler(opts.Version, front.Status, front.TimeCalls)
-	over.Commands, over.CommandsProbe = env.hosts.commands, env.hosts.commands.Probe
+	over.Commands, over.CommandsProbe = env.Hosts.Commands, env.Hosts.Commands.Probe
 	way := page.ByToken
 	if o.noToken {
 		way = page.Open
 	}
 	view := newView(env, way, over.TLS != nil)
 	over.Page = view.Page
-	env.hosts.workflows.Gateway = strings.TrimSuffix(o.url(ln.Addr()), "/mcp")
-	over.Hooks = env.hosts.workflows.Hooks()
+	env.Hosts.Workflows.Gateway = strings.TrimSuffix(o.url(ln.Addr()), "/mcp")
+	over.Hooks = env.Hosts.Workflows.Hooks()
 	web, err := httpfront.New(front, over)
 	if err != nil {
 		return cli.Usage(errors.Join(err, ln.Close(), front.Close()))
@@ -141,19 +142,19 @@ func serveHTTP(ctx context.Context, env *environment, o *httpFlags, cfg *config.
 		tell(trail.Event{Event: trail.Start, Version: cli.Version(), Config: cfg.Path, URL: url})
 		defer func() { tell(trail.Event{Event: trail.Stop, URL: url}) }()
 	}
-	for _, name := range env.hosts.commands.Served() {
+	for _, name := range env.Hosts.Commands.Served() {
 		opts.Logger.Info().Str(logkey.Toolbox, name).Str(logkey.URL, strings.TrimSuffix(url, "mcp")+"commands/"+neturl.PathEscape(name)+"/").Msg("serving commands")
 	}
 	if terminal.Is(env.Err) {
 		fmt.Fprint(env.Err, entries(url, tokenFile != ""))
 	}
-	defer env.tell(opts.Logger, url, front, nil, reload.problem)()
-	defer reload.follow(together{record, env.hosts, front})()
+	defer beTold(env, opts.Logger, url, front, nil, reload.problem)()
+	defer reload.follow(together{record, env.Hosts, front})()
 	return errors.Join(web.Serve(ctx, ln), front.Close())
 }
 
 // letIn says who is let in, and where the token is kept; "" is for everybody.
-func (o *httpFlags) letIn(env *environment, jwt config.JWT, over *httpfront.Options) (tokenFile string, err error) {
+func (o *httpFlags) letIn(env *opening.Environment, jwt config.JWT, over *httpfront.Options) (tokenFile string, err error) {
 	switch {
 	case o.noToken && jwt.Issuer != "":
 		return "", cli.Hint(cli.Usage(errors.New("--no-token lets everybody in, and http.jwt in the configuration those with tokens alone")), "leave out one of them")
@@ -203,8 +204,8 @@ func (o *httpFlags) trustedProxies() (all []netip.Prefix, err error) {
 	return all, nil
 }
 
-// trail opens the file that events are appended to; nil if there is none.
-func (e *environment) trail(path string, log zerolog.Logger) (func(trail.Event), error) {
+// openTrail opens the file that events are appended to; nil if there is none.
+func openTrail(e *opening.Environment, path string, log zerolog.Logger) (func(trail.Event), error) {
 	if path == "" {
 		return nil, nil
 	}

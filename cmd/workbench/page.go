@@ -9,6 +9,8 @@ import (
 	"slices"
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/tools"
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/host/pageview"
 	"github.com/mcp-workbench/workbench/internal/foreign"
@@ -20,12 +22,16 @@ import (
 )
 
 // newView makes the page of this process, for which way says how one comes in.
-func newView(env *environment, way string, secure bool) *pageview.View {
+func newView(env *opening.Environment, way string, secure bool) *pageview.View {
+	side := pageSide{env}
 	return pageview.New(pageview.Options{
-		Version: cli.Version(), Way: way, Secure: secure, Told: pageTrail, Run: env.aside, Approvals: env.approvals, Dirs: env.RuntimeDirs(),
-		Recall: env.pageToolboxes, Builtins: env.builtins, Running: env.callRunning, Files: env.files,
+		Version: cli.Version(), Way: way, Secure: secure, Told: pageTrail, Run: side.aside, Approvals: env.Approvals, Dirs: env.RuntimeDirs(),
+		Recall: side.toolboxes, Builtins: side.builtins, Running: side.callRunning, Files: side.files,
 	})
 }
+
+// pageSide is what the page has the program do.
+type pageSide struct{ *opening.Environment }
 
 // pageFront is what the page asks: who is let in over HTTP, and what is served.
 type pageFront struct {
@@ -44,9 +50,9 @@ func pageTrail(r *http.Request, who page.Viewer, status int, why string) {
 
 // aside runs a command of this program as the user would, and gives what it writes to out. That a command has printed all
 // there is to say and ends with another code than 0 is no error.
-func (e *environment) aside(ctx context.Context, out io.Writer, args ...string) error {
-	sub := e.beside(out)
-	defer func() { sub.hosts.close() }()
+func (e pageSide) aside(ctx context.Context, out io.Writer, args ...string) error {
+	sub := e.Beside(out)
+	defer func() { sub.Hosts.Close() }()
 	defer sub.Logs.Close()
 	root := rootCommand(sub)
 	sub.ConfigPath = e.ConfigPath // the flag has its default
@@ -64,14 +70,9 @@ func (e *environment) aside(ctx context.Context, out io.Writer, args ...string) 
 	return err
 }
 
-// beside is an environment for one more command in this process.
-func (e *environment) beside(out io.Writer) *environment {
-	return &environment{Environment: e.Environment.Beside(out), approvals: e.approvals, masks: e.masks}
-}
-
-// pageToolboxes gives all toolboxes with what was last seen of their servers, by the configuration as it is now.
-func (e *environment) pageToolboxes() ([]*toolbox.Toolbox, *config.Config, error) {
-	boxes, cfg, _, err := e.beside(io.Discard).boxes(nil, nil)
+// toolboxes gives all toolboxes with what was last seen of their servers, by the configuration as it is now.
+func (e pageSide) toolboxes() ([]*toolbox.Toolbox, *config.Config, error) {
+	boxes, cfg, _, err := e.Beside(io.Discard).Boxes(nil, nil)
 	if err == nil {
 		toolbox.Recall(boxes...)
 	}
@@ -79,10 +80,10 @@ func (e *environment) pageToolboxes() ([]*toolbox.Toolbox, *config.Config, error
 }
 
 // builtins gives the tools of the servers of a toolbox that are part of this program.
-func (e *environment) builtins(ctx context.Context, name string) (all []json.RawMessage, err error) {
-	sub := e.beside(io.Discard)
-	defer func() { sub.hosts.close() }()
-	boxes, closeAll, err := sub.openBoxes(ctx, func(t *config.Toolbox) config.Toolbox {
+func (e pageSide) builtins(ctx context.Context, name string) (all []json.RawMessage, err error) {
+	sub := e.Beside(io.Discard)
+	defer func() { sub.Hosts.Close() }()
+	boxes, closeAll, err := sub.OpenBoxes(ctx, func(t *config.Toolbox) config.Toolbox {
 		kept := *t
 		kept.Servers = slices.DeleteFunc(slices.Clone(t.Servers), func(s config.Server) bool { return s.Transport != config.TransportBuiltin })
 		return kept
@@ -94,7 +95,7 @@ func (e *environment) builtins(ctx context.Context, name string) (all []json.Raw
 	for _, b := range boxes {
 		for _, srv := range b.Servers() {
 			for _, it := range srv.Items(toolbox.Tools) {
-				all = append(all, json.RawMessage(foreign.JSON(located(it, false))))
+				all = append(all, json.RawMessage(foreign.JSON(opening.Located(it, false))))
 			}
 		}
 	}
@@ -102,28 +103,26 @@ func (e *environment) builtins(ctx context.Context, name string) (all []json.Raw
 }
 
 // callRunning calls a tool of a server that runs for a client of this user here. It reports false if there is none.
-func (e *environment) callRunning(ctx context.Context, box, server, tool string, arguments json.RawMessage) (json.RawMessage, bool, error) {
+func (e pageSide) callRunning(ctx context.Context, box, server, tool string, arguments json.RawMessage) (json.RawMessage, bool, error) {
 	cfg, _, err := e.LoadBy((*config.Source).ParseUsable)
 	if err != nil {
 		return nil, false, err
 	}
-	guest, found := e.running(ctx, cfg, box, server, box+"/"+server+"/"+tool)
+	guest, found := tools.Running(ctx, e.Environment, cfg, box, server, box+"/"+server+"/"+tool)
 	if guest == nil {
 		return nil, false, nil
 	}
-	params, err := guest.params(found, arguments)
+	params, err := guest.Params(found, arguments)
 	if err != nil {
 		return nil, true, err
 	}
-	client := &caller{ctx: ctx, env: e}
-	client.line.To = io.Discard
-	result, err := client.call(ctx, guest, "tools/call", params)
+	result, err := tools.NewUnattended(ctx, e.Environment).Call(ctx, guest, "tools/call", params)
 	return result, true, err
 }
 
 // files gives the files of the configuration, and what is wrong with them.
-func (e *environment) files() (paths []string, wrong, err error) {
-	from, err := cli.FindSources(e.Environment)
+func (e pageSide) files() (paths []string, wrong, err error) {
+	from, err := cli.FindSources(e.Environment.Environment)
 	if err != nil {
 		return nil, nil, err
 	}

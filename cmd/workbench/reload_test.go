@@ -16,6 +16,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/lifetime"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/lock"
 )
@@ -51,7 +52,7 @@ func (f *followed) Reload(cfg *config.Config) { f.told <- cfg }
 func followFile(t *testing.T, path string) *followed {
 	t.Helper()
 	f := &followed{t: t, path: path, told: make(chan *config.Config, 1000)}
-	env := &environment{Environment: &cli.Environment{ConfigPath: path, Hangups: lifetime.NewHangups()}}
+	env := &opening.Environment{Environment: &cli.Environment{ConfigPath: path, Hangups: lifetime.NewHangups()}}
 	cfg, from, err := env.LoadBy((*config.Source).ParseUsable) // as serve does
 	if err != nil {
 		t.Fatal(err)
@@ -314,7 +315,7 @@ func TestReloadFindsFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, ".config", "workbench", "workbench-config.json")
 	f := &followed{t: t, path: path, told: make(chan *config.Config, 1000)}
-	env := &environment{Environment: &cli.Environment{Environ: []string{"HOME=" + dir}, Hangups: lifetime.NewHangups()}}
+	env := &opening.Environment{Environment: &cli.Environment{Environ: []string{"HOME=" + dir}, Hangups: lifetime.NewHangups()}}
 	from := &cli.Sources{Env: env.Environment, Dir: t.TempDir()}
 	do(t, from.Again())
 	f.r = newReloader(zerolog.New(f), config.Default(), from, "workflows")

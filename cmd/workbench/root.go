@@ -8,22 +8,27 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/calls"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/checking"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/conversations"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/demo"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/lifetime"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/login"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/record"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/runs"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/secret"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/setup"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/status"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/token"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/tools"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/trust"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/workflow"
 	"github.com/mcp-workbench/workbench/internal/approval"
 	"github.com/mcp-workbench/workbench/internal/child"
 	"github.com/mcp-workbench/workbench/internal/mask"
 	"github.com/mcp-workbench/workbench/internal/script"
-	"github.com/mcp-workbench/workbench/toolbox"
 )
 
 // guardArg, alone on the command line, makes this program the guard that starts
@@ -32,19 +37,6 @@ const guardArg = "__guard"
 
 // scriptArg, alone on the command line, makes this program run the script that it reads. It is not for people.
 const scriptArg = "__script"
-
-// environment is what the commands that work with servers know besides: what there is of these in this process.
-type environment struct {
-	*cli.Environment
-	hosts   *hosts // nil before they are used
-	startup string // the command that sessions with command workflows begin with, "" for that of the workflow
-	// tune changes what the toolboxes of a command are made with; nil leaves it as it is.
-	tune func(*toolbox.Options)
-	// approvals are the calls that wait for a person.
-	approvals *approval.Register
-	// masks are the secrets that are taken out of what is kept of calls.
-	masks *mask.Set
-}
 
 // run is the program.
 func run(ctx context.Context, args []string, std cli.Streams, environ []string) int {
@@ -55,13 +47,13 @@ func run(ctx context.Context, args []string, std cli.Streams, environ []string) 
 	if len(args) == 1 && args[0] == scriptArg {
 		return script.Serve(std.In, std.Out, script.MaxTime)
 	}
-	env := &environment{Environment: &cli.Environment{Streams: std, Environ: environ, Hangups: lifetime.NewHangups()}, masks: new(mask.Set), approvals: approval.New(fmt.Sprintf("%d-", os.Getpid()))}
+	env := &opening.Environment{Environment: &cli.Environment{Streams: std, Environ: environ, Hangups: lifetime.NewHangups()}, Masks: new(mask.Set), Approvals: approval.New(fmt.Sprintf("%d-", os.Getpid()))}
 	env.Hangups.Reopen = env.Logs.Reopen
-	return env.Report(env.do(ctx, args))
+	return env.Report(doWithin(ctx, env, args))
 }
 
-// do runs a command and closes what it has used.
-func (e *environment) do(ctx context.Context, args []string) error {
+// doWithin runs a command and closes what it has used.
+func doWithin(ctx context.Context, e *opening.Environment, args []string) error {
 	ctx, stop := lifetime.Signals(ctx, e.Hangups, func() bool { return terminal.Is(e.In) || terminal.Is(e.Err) })
 	defer stop()
 	self, err := os.Executable()
@@ -72,13 +64,13 @@ func (e *environment) do(ctx context.Context, args []string) error {
 	e.Guard = child.NewGuard([]string{self, guardArg})
 	e.Secrets = cli.NewFinder(e.Environment)
 	e.Ending = lifetime.NewEnding(e.Guard)
-	return e.Ending.Within(ctx, func() error { return e.command(ctx, args) })
+	return e.Ending.Within(ctx, func() error { return runCommand(ctx, e, args) })
 }
 
-// command runs a command.
-func (e *environment) command(ctx context.Context, args []string) error {
+// runCommand runs a command.
+func runCommand(ctx context.Context, e *opening.Environment, args []string) error {
 	defer e.Guard.Close()
-	defer func() { e.hosts.close() }()
+	defer func() { e.Hosts.Close() }()
 	root := rootCommand(e)
 	root.SetArgs(args)
 	root.SetIn(e.In)
@@ -87,7 +79,7 @@ func (e *environment) command(ctx context.Context, args []string) error {
 	return root.ExecuteContext(ctx)
 }
 
-func rootCommand(env *environment) *cobra.Command {
+func rootCommand(env *opening.Environment) *cobra.Command {
 	serve := serveCommand(env)
 	root := &cobra.Command{
 		Use:   "workbench",
@@ -134,32 +126,32 @@ the names of toolboxes, servers, tools, tokens, runs and conversations.`,
 		setup.Disable(env.Environment),
 		setup.Move(env.Environment),
 		setup.Undo(env.Environment),
-		checkCommand(env), doctorCommand(env),
+		checking.Check(env), checking.Doctor(env),
 		trust.Command(env.Environment),
 		trust.Untrust(env.Environment),
 		calls.Approve(env.Environment),
-		toolsCommand(env),
-		findCommand(env),
-		indexCommand(env),
-		callCommand(env), calls.Command(env.Environment, callCommand(env)),
+		tools.Command(env),
+		tools.Find(env),
+		tools.Index(env),
+		tools.Call(env), calls.Command(env.Environment, tools.Call(env)),
 		calls.Logs(env.Environment), calls.Restart(env.Environment),
 		record.Record(env.Environment), record.Replay(env.Environment),
-		promptsCommand(env),
-		promptCommand(env),
-		resourcesCommand(env),
-		readCommand(env),
-		lockCommand(env),
+		tools.Prompts(env),
+		tools.Prompt(env),
+		tools.Resources(env),
+		tools.Read(env),
+		checking.Lock(env),
 		status.Command(env.Environment),
 		uiCommand(env),
-		workflowCommand(env),
+		workflow.Command(env),
 		login.Login(env.Environment),
 		login.Logout(env.Environment),
 		token.Command(env.Environment),
 		secret.Command(env.Environment),
 		commandsCommand(env),
 		conversations.Command(env.Environment),
-		runsCommand(env),
-		demoCommand(env),
+		runs.Command(env),
+		demo.Command(env),
 		manCommand(),
 		versionCommand(env.Environment),
 	)

@@ -4,12 +4,13 @@ import (
 	"context"
 	"os"
 
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
 	"github.com/mcp-workbench/workbench/internal/child"
 	"github.com/mcp-workbench/workbench/internal/script"
 )
 
-// scripts runs the scripts of models, each in a process of this program with an empty environment.
-func (e *environment) scripts() *script.Host {
+// scriptHost runs the scripts of models, each in a process of this program with an empty environment.
+func scriptHost(e *opening.Environment) *script.Host {
 	return &script.Host{Start: func() (script.Process, error) {
 		self, err := os.Executable()
 		if err != nil {

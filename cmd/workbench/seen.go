@@ -5,25 +5,14 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/mcp-workbench/workbench/internal/catalogue"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
 	"github.com/mcp-workbench/workbench/internal/habits"
 	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/taskbook"
 )
 
-// seenServers is where it is kept what was seen of servers; nil if there is no
-// place for it.
-func (e *environment) seenServers(log zerolog.Logger) *catalogue.Catalogue {
-	dir, err := e.CacheDir()
-	if err != nil {
-		log.Debug().AnErr(logkey.Err, err).Msg("there is no place for the catalogue")
-		return nil
-	}
-	return catalogue.New(filepath.Join(dir, "catalogue"), log)
-}
-
-// tasks is where it is kept which server made which task; nil if there is no place for it.
-func (e *environment) tasks(log zerolog.Logger) *taskbook.Book {
+// taskBook is where it is kept which server made which task; nil if there is no place for it.
+func taskBook(e *opening.Environment, log zerolog.Logger) *taskbook.Book {
 	dir, err := e.StateDir()
 	if err != nil {
 		log.Debug().AnErr(logkey.Err, err).Msg("there is no place for tasks")
@@ -34,7 +23,7 @@ func (e *environment) tasks(log zerolog.Logger) *taskbook.Book {
 
 // seenClients is where it is kept what was seen of clients; nil if there is no place
 // for it.
-func (e *environment) seenClients(log zerolog.Logger) *habits.Memory {
+func seenClients(e *opening.Environment, log zerolog.Logger) *habits.Memory {
 	dir, err := e.StateDir()
 	if err != nil {
 		log.Debug().AnErr(logkey.Err, err).Msg("there is no place for what is seen of clients")

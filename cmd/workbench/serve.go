@@ -1,32 +1,26 @@
 package main
 
 import (
-	"context"
 	"fmt"
-	"path/filepath"
-	"runtime"
 
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/lifetime"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/calls"
 	"github.com/mcp-workbench/workbench/internal/logkey"
-	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/results"
-	"github.com/mcp-workbench/workbench/internal/slots"
 	"github.com/mcp-workbench/workbench/internal/tracing"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy"
 	"github.com/mcp-workbench/workbench/proxy/localfront"
-	"github.com/mcp-workbench/workbench/toolbox"
-	"github.com/mcp-workbench/workbench/toolbox/remote"
 )
 
-func serveCommand(env *environment) *cobra.Command {
+func serveCommand(env *opening.Environment) *cobra.Command {
 	var (
 		direct string
 		over   httpFlags
@@ -72,7 +66,7 @@ const servedToNobody = `Waiting for an MCP client: it speaks JSON, a message a l
 For clients over HTTP: workbench serve --http 127.0.0.1:7777. Ctrl-D ends this.
 `
 
-func serve(cmd *cobra.Command, env *environment, direct string, over *httpFlags) error {
+func serve(cmd *cobra.Command, env *opening.Environment, direct string, over *httpFlags) error {
 	log, err := env.Logger()
 	if err != nil {
 		return err
@@ -100,11 +94,11 @@ func serve(cmd *cobra.Command, env *environment, direct string, over *httpFlags)
 		log.Warn().AnErr(logkey.Err, err).Msg("there are no traces")
 	}
 	defer stopTracing()
-	env.use(cfg, direct, log)
-	env.hosts.commands.Report()
-	opts := env.frontOptions(cfg, direct, log)
+	env.Use(cfg, direct, log)
+	env.Hosts.Commands.Report()
+	opts := frontOptions(env, cfg, direct, log)
 	opts.Tracer = tracer
-	if m := env.meanings(cfg, log); m != nil {
+	if m := env.Meanings(cfg, log); m != nil {
 		defer m.Close()
 		opts.Meanings = m
 	}
@@ -120,89 +114,25 @@ func serve(cmd *cobra.Command, env *environment, direct string, over *httpFlags)
 		return cli.Usage(fmt.Errorf("--toolbox: %w", err))
 	}
 	defer front.Close()
-	defer env.tell(log, "", front, localfront.Guests(front, cfg.MaxMessage), reload.problem)()
-	defer reload.follow(together{record, env.hosts, front})()
+	defer beTold(env, log, "", front, localfront.Guests(front, cfg.MaxMessage), reload.problem)()
+	defer reload.follow(together{record, env.Hosts, front})()
 	in, out, restore := lifetime.Pollable(env.In, env.Out)
 	defer restore()
 	return lifetime.Stopped(wire.Serve(cmd.Context(), in, out, front, wire.ServeOptions{MaxMessage: cfg.MaxMessage, Ending: env.Ending.Begin}))
 }
 
 // frontOptions are what a front gets from this program.
-func (e *environment) frontOptions(cfg *config.Config, direct string, log zerolog.Logger) proxy.Options {
+func frontOptions(e *opening.Environment, cfg *config.Config, direct string, log zerolog.Logger) proxy.Options {
 	return proxy.Options{
 		Version:   cli.Version(),
 		Direct:    direct,
-		Toolbox:   e.toolboxOptions(cfg, log),
+		Toolbox:   e.ToolboxOptions(cfg, log),
 		Calls:     calls.New(calls.Mode(cfg.Record.Mode)),
-		Clients:   e.seenClients(log),
-		Tasks:     e.tasks(log),
-		Approvals: e.approvals,
+		Clients:   seenClients(e, log),
+		Tasks:     taskBook(e, log),
+		Approvals: e.Approvals,
 		Results:   results.New(e.RuntimeDirs()),
-		Scripts:   e.scripts(),
+		Scripts:   scriptHost(e),
 		Logger:    log,
-	}
-}
-
-// toolboxOptions are what toolboxes get from this program, whoever opens them.
-func (e *environment) toolboxOptions(cfg *config.Config, log zerolog.Logger) toolbox.Options {
-	return toolbox.Options{
-		MaxMessage: cfg.MaxMessage,
-		Environ:    e.Environ,
-		Secret:     e.Secret,
-		Sandboxes:  cli.Sandboxes(e.Environment),
-		HTTP:       remote.Client(e.Environ),
-		Logins:     cli.Logins(e.Environment),
-		Spawn:      e.Guard.Start,
-		Turn:       e.turn(),
-		Masks:      e.masks,
-		Event:      logEvent(log),
-		Catalogue:  e.seenServers(log),
-		Logger:     log,
-		Builtins: map[string]toolbox.Builtin{
-			config.BuiltinWorkflow: func(who principal.Principal, s config.Server) (wire.Endpoint, error) {
-				return e.hosts.workflows.Builtin(who, s)
-			},
-			config.BuiltinCommands: func(who principal.Principal, s config.Server) (wire.Endpoint, error) {
-				return e.hosts.commands.Builtin(who, s)
-			},
-		},
-	}
-}
-
-// turn limits how many workbenches of this user start one server at a time:
-// clients start theirs together, and each of these starts what it has open.
-func (e *environment) turn() func(context.Context, string) (func(), error) {
-	dirs := e.RuntimeDirs()
-	if len(dirs) == 0 {
-		return nil
-	}
-	atATime := min(max(2, runtime.NumCPU()), 8)
-	return slots.New(filepath.Join(dirs[0], "starts"), atATime).Take
-}
-
-// logEvent writes a change of a server's state.
-func logEvent(log zerolog.Logger) func(toolbox.Event) {
-	return func(e toolbox.Event) {
-		ev := log.Info()
-		switch e.Status.State {
-		case toolbox.Starting, toolbox.Installing:
-			ev = log.Debug()
-		case toolbox.Backoff, toolbox.Open, toolbox.Failed, toolbox.NeedsLogin:
-			ev = log.Warn()
-		}
-		ev = ev.Str(logkey.Toolbox, e.Toolbox).Str(logkey.Server, e.Server)
-		if e.Status.PID != 0 {
-			ev = ev.Int(logkey.PID, e.Status.PID)
-		}
-		if e.Status.State == toolbox.Ready {
-			ev = ev.Dur(logkey.Dur, e.Took)
-		}
-		if e.Status.Starts > 1 {
-			ev = ev.Int(logkey.Attempt, e.Status.Starts)
-		}
-		if e.Status.Cause != nil {
-			ev = ev.AnErr(logkey.Err, e.Status.Cause)
-		}
-		ev.Msg("server " + string(e.Status.State))
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
@@ -76,7 +77,7 @@ func (s *spoken) command() string {
 
 // newTalk begins a session with a workflow, as commands serve names it. change
 // is made to the configuration before.
-func (e *environment) newTalk(ctx context.Context, workflow string, change func(*config.Config)) (*talk, error) {
+func newTalk(ctx context.Context, e *opening.Environment, workflow string, change func(*config.Config)) (*talk, error) {
 	box, err := deskToolbox(workflow)
 	if err != nil {
 		return nil, err
@@ -95,9 +96,9 @@ func (e *environment) newTalk(ctx context.Context, workflow string, change func(
 	if change != nil {
 		change(cfg)
 	}
-	e.use(cfg, "", log)
+	e.Use(cfg, "", log)
 	t := new(talk)
-	if t.server, err = e.hosts.commands.Get(ctx, box.Servers[0].Commands); err != nil {
+	if t.server, err = e.Hosts.Commands.Get(ctx, box.Servers[0].Commands); err != nil {
 		return nil, cli.Advised(err)
 	}
 	return t, t.begin(ctx)

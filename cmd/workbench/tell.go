@@ -10,6 +10,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
 	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/metrics"
 	"github.com/mcp-workbench/workbench/internal/status"
@@ -30,9 +31,9 @@ func stateOf(url string, front *proxy.Proxy, problem func() string) func() statu
 	}
 }
 
-// tell answers workbench status, and readers of metrics, on a local socket until
+// beTold answers workbench status, and readers of metrics, on a local socket until
 // stop is called, and others by guests, if that is not nil; problem says what is wrong with the configuration file. That it cannot be made harms nobody.
-func (e *environment) tell(log zerolog.Logger, url string, front *proxy.Proxy, guests http.Handler, problem func() string) (stop func()) {
+func beTold(e *opening.Environment, log zerolog.Logger, url string, front *proxy.Proxy, guests http.Handler, problem func() string) (stop func()) {
 	now := stateOf(url, front, problem)
 	ctx, cancel := context.WithCancel(context.Background())
 	var work sync.WaitGroup
@@ -47,7 +48,7 @@ func (e *environment) tell(log zerolog.Logger, url string, front *proxy.Proxy, g
 			err = status.Serve(ctx, ln, now, status.Answers{
 				Metrics:   metrics.Handler(cli.Version(), front.Status, front.TimeCalls),
 				Guests:    guests,
-				Approvals: e.approvals,
+				Approvals: e.Approvals,
 				Calls:     front.Calls(),
 				Servers:   localfront.Servers(front),
 			})

@@ -13,13 +13,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/page"
 	"github.com/mcp-workbench/workbench/proxy"
 	"github.com/mcp-workbench/workbench/proxy/httpfront"
 )
 
-func uiCommand(env *environment) *cobra.Command {
+func uiCommand(env *opening.Environment) *cobra.Command {
 	var port int
 	var noOpen bool
 	cmd := &cobra.Command{
@@ -51,7 +52,7 @@ The HTTP gateway has the same page at /ui/, where a token lets in.`,
 }
 
 // serveUI serves the page until ctx ends.
-func serveUI(ctx context.Context, env *environment, port int, open bool) error {
+func serveUI(ctx context.Context, env *opening.Environment, port int, open bool) error {
 	log, err := env.Logger()
 	if err != nil {
 		return err
@@ -60,8 +61,8 @@ func serveUI(ctx context.Context, env *environment, port int, open bool) error {
 	if err != nil {
 		return err
 	}
-	env.use(cfg, "", log)
-	opts := env.frontOptions(cfg, "", log)
+	env.Use(cfg, "", log)
+	opts := frontOptions(env, cfg, "", log)
 	opts.Toolbox.IdleTimeout = idleTimeout
 	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 	ln, err := net.Listen("tcp", address)
@@ -87,10 +88,10 @@ func serveUI(ctx context.Context, env *environment, port int, open bool) error {
 	reload := newReloader(log, cfg, from, "")
 	view.Begin(pageFront{web, front}, stateOf(url, front, reload.problem))
 	defer context.AfterFunc(ctx, view.Page.Close)()
-	defer env.tell(log, url, front, nil, reload.problem)()
+	defer beTold(env, log, url, front, nil, reload.problem)()
 	record := newRecorder(opts.Calls, cfg, log)
 	defer record.close()
-	defer reload.follow(together{record, env.hosts, front})()
+	defer reload.follow(together{record, env.Hosts, front})()
 	var browser sync.WaitGroup
 	defer browser.Wait()
 	serving, stop := context.WithCancel(ctx)

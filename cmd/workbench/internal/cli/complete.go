@@ -10,11 +10,11 @@ import (
 	"github.com/mcp-workbench/workbench/config"
 )
 
-// completion gives what a shell may offer for a word, from what is known without starting anything.
-type completion = func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective)
+// Completion gives what a shell may offer for a word, from what is known without starting anything.
+type Completion = func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective)
 
 // Offer makes a completion of the first argument, out of what list gives.
-func Offer(list func() []string) completion {
+func Offer(list func() []string) Completion {
 	return func(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
@@ -25,7 +25,7 @@ func Offer(list func() []string) completion {
 }
 
 // OfferEach is offer for commands that take any number of the names: those that stand there already are left out.
-func OfferEach(list func() []string) completion {
+func OfferEach(list func() []string) Completion {
 	return func(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		offered := slices.DeleteFunc(list(), func(one string) bool { return !strings.HasPrefix(one, typed) || slices.Contains(args, one) })
 		return offered, cobra.ShellCompDirectiveNoFileComp
@@ -33,7 +33,7 @@ func OfferEach(list func() []string) completion {
 }
 
 // OfferFlag has a shell complete the values of a flag.
-func OfferFlag(cmd *cobra.Command, flag string, values completion) {
+func OfferFlag(cmd *cobra.Command, flag string, values Completion) {
 	_ = cmd.RegisterFlagCompletionFunc(flag, values) // fails for unknown flags alone
 }
 
@@ -71,7 +71,7 @@ func (e *Environment) ServerNames() (names []string) {
 }
 
 // Fixed are the values of a flag.
-func Fixed(values ...string) completion {
+func Fixed(values ...string) Completion {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return values, cobra.ShellCompDirectiveNoFileComp
 	}

@@ -1,0 +1,400 @@
+package checking
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
+	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/host/commandhost"
+	"github.com/mcp-workbench/workbench/internal/diagnosis"
+	"github.com/mcp-workbench/workbench/toolbox"
+	"github.com/mcp-workbench/workbench/toolbox/launch"
+	"github.com/mcp-workbench/workbench/toolbox/offered"
+)
+
+// examined is what check and doctor have found.
+type examined struct {
+	Config   string              `json:"config,omitempty"`
+	Servers  []examinedServer    `json:"servers"`
+	Clients  []examinedClient    `json:"clients,omitempty"`
+	Findings []diagnosis.Finding `json:"findings"`
+}
+
+// examinedServer is where a server stands; of one that was not started, only how it is reached.
+type examinedServer struct {
+	Toolbox   string           `json:"toolbox"`
+	Server    string           `json:"server"`
+	Transport config.Transport `json:"transport"`
+	State     string           `json:"state"` // "ok", "fault" or "disabled", or the state of a server that was started
+	Seconds   float64          `json:"seconds,omitempty"`
+	Tools     int              `json:"tools,omitempty"`
+	Tokens    int              `json:"tokens,omitempty"` // what the definitions of its tools cost, reckoned
+
+	size int // of these definitions, in bytes
+}
+
+// examine looks at all servers of a configuration. Nothing is started.
+func examine(ctx context.Context, e *opening.Environment, cfg *config.Config) *examined {
+	x := &examined{Config: cfg.Path, Findings: []diagnosis.Finding{}, Servers: []examinedServer{}}
+	found, secrets := make([][]diagnosis.Finding, 0), secretsThere(e, cfg)
+	var all errgroup.Group
+	all.SetLimit(32)
+	for _, t := range cfg.Toolboxes {
+		for _, s := range t.Servers {
+			i := len(x.Servers)
+			x.Servers = append(x.Servers, examinedServer{Toolbox: t.Name, Server: s.Name, Transport: s.Transport, State: "ok"})
+			found = append(found, nil)
+			switch {
+			case s.Disabled:
+				x.Servers[i].State = "disabled"
+			case s.Problem != nil:
+				found[i] = []diagnosis.Finding{{Level: diagnosis.Fault, Message: s.Problem.Error()}}
+			case s.Builtin == config.BuiltinCommands:
+				all.Go(func() error { found[i] = commandhost.Diagnose(s); return ctx.Err() })
+			case s.Transport != config.TransportBuiltin:
+				all.Go(func() error { found[i] = append(lookAt(e, s), unsetSecrets(s, secrets)...); return ctx.Err() })
+			}
+		}
+	}
+	_ = all.Wait() // whoever asked hears of the end of ctx
+	for i := range found {
+		x.add(i, found[i]...)
+	}
+	x.relations(cfg)
+	recallInto(e, x, cfg)
+	x.Findings = append(x.Findings, diagnosis.Torn(e.Environ)...)
+	return x
+}
+
+// lookAt looks at one server.
+func lookAt(e *opening.Environment, s config.Server) []diagnosis.Finding {
+	s, err := plainServer(e, s)
+	if err != nil {
+		return []diagnosis.Finding{{Level: diagnosis.Fault, Message: err.Error(), Remedy: "mend the entry, or what it names"}}
+	}
+	return diagnosis.Server{Command: s.Command, Args: s.Args, Env: launch.Environment(s, e.Environ), Given: s.Env, Cwd: s.Cwd, URL: s.URL, Headers: s.Headers}.Look()
+}
+
+// unsetSecrets says which secrets of a server are not among those that are there.
+func unsetSecrets(s config.Server, there map[string]bool) (found []diagnosis.Finding) {
+	for _, secret := range s.Secrets() {
+		if !there[secret.Name] {
+			found = append(found, diagnosis.Finding{Level: diagnosis.Warning, Message: fmt.Sprintf("its secret %s is not kept here", secret.Name),
+				Remedy: "workbench secret set " + secret.Name})
+		}
+	}
+	return found
+}
+
+// secretsThere are the names of the secrets that are kept, or that a command of the configuration gives.
+func secretsThere(e *opening.Environment, cfg *config.Config) map[string]bool {
+	there := make(map[string]bool)
+	for _, s := range cli.ListSecrets(e.Environment, cfg) {
+		there[s.Name] = there[s.Name] || s.User == "" && s.Where != cli.InNone
+	}
+	return there
+}
+
+// plainServer returns a server with its files of variables read. Secrets are not looked up: something stands in their place.
+func plainServer(e *opening.Environment, s config.Server) (config.Server, error) {
+	secrets := make(map[string]string)
+	for _, secret := range s.Secrets() {
+		secrets[secret.Name] = "secret"
+	}
+	plain, err := s.Reveal(secrets)
+	if err != nil {
+		return s, nil // a url that is made of a secret is not looked at
+	}
+	env, err := launch.FileVariables(s.EnvFile, e.Environ)
+	if env != nil {
+		maps.Copy(env, plain.Env)
+		plain.Env = env
+	}
+	return plain, err
+}
+
+// add notes what was found of a server.
+func (x *examined) add(i int, found ...diagnosis.Finding) {
+	for _, f := range found {
+		f.Toolbox, f.Server = x.Servers[i].Toolbox, x.Servers[i].Server
+		if f.Level == diagnosis.Fault && x.Servers[i].State == "ok" {
+			x.Servers[i].State = "fault"
+		}
+		x.Findings = append(x.Findings, f)
+	}
+}
+
+// relations finds what is wrong with servers beside each other: the same one twice, and toolboxes that offer nothing.
+func (x *examined) relations(cfg *config.Config) {
+	first := make(map[string]string)
+	for _, t := range cfg.Toolboxes {
+		enabled := false
+		for _, s := range t.Servers {
+			enabled = enabled || !s.Disabled
+			if s.Disabled || s.Problem != nil || s.Transport == config.TransportBuiltin {
+				continue // of an entry with a problem not all was read
+			}
+			name := t.Name + "/" + s.Name
+			same := strings.Join(append([]string{s.Command, s.URL, s.Cwd, fmt.Sprint(s.ToolFilters), fmt.Sprint(s.Env), fmt.Sprint(s.Headers)}, s.Args...), "\x00")
+			if other := first[same]; other != "" {
+				x.Findings = append(x.Findings, diagnosis.Finding{Level: diagnosis.Warning, Toolbox: t.Name, Server: s.Name,
+					Message: "it is the same as " + other, Remedy: "take one of the two out: each costs a process and the tokens of its tools"})
+				continue
+			}
+			first[same] = name
+		}
+		if !enabled && len(t.Servers) > 0 {
+			x.Findings = append(x.Findings, diagnosis.Finding{Level: diagnosis.Warning, Toolbox: t.Name,
+				Message: "all its servers are disabled", Remedy: `take "disabled" out of one, or take the toolbox out`})
+		}
+	}
+}
+
+// recallInto finds filters that match none of the tools that were seen when a server last ran.
+func recallInto(e *opening.Environment, x *examined, cfg *config.Config) {
+	unfiltered := func(t *config.Toolbox) config.Toolbox {
+		open := *t
+		open.Servers = slices.Clone(t.Servers)
+		for i := range open.Servers {
+			open.Servers[i].ToolFilters = nil
+		}
+		return open
+	}
+	boxes, _, err := e.RecallBoxes(context.Background(), unfiltered)
+	if err != nil {
+		return // which is told elsewhere
+	}
+	for _, b := range boxes {
+		of, ok := cfg.Toolbox(b.Name)
+		if !ok {
+			continue
+		}
+		for _, s := range of.Servers {
+			if srv, ok := b.Server(s.Name); ok && !s.Disabled {
+				x.Findings = append(x.Findings, idleFilters(srv, s.ToolFilters)...)
+			}
+		}
+	}
+}
+
+// idleFilters finds filters that match no tool of a server.
+func idleFilters(srv *toolbox.Server, filters []string) (found []diagnosis.Finding) {
+	tools := srv.Items(toolbox.Tools)
+	if len(tools) == 0 {
+		return nil // they were never seen
+	}
+	for _, f := range filters {
+		pattern := strings.TrimPrefix(f, "!")
+		if slices.ContainsFunc(tools, func(it toolbox.Item) bool { return offered.Matches(pattern, it.Key.Verbatim()) }) {
+			continue
+		}
+		found = append(found, diagnosis.Finding{Level: diagnosis.Warning, Toolbox: srv.Toolbox, Server: srv.Name,
+			Message: fmt.Sprintf("its filter %q matches none of its %d tools", f, len(tools)), Remedy: fmt.Sprintf("workbench tools %s lists them", srv.Toolbox)})
+	}
+	return found
+}
+
+// doctorTime is how long servers may take to start before they are told of as late. A package that is being installed is waited for.
+const doctorTime = 7 * time.Second
+
+// start starts each server once, all beside each other, and tells how they stand.
+func (x *examined) start(ctx context.Context, e *opening.Environment) error {
+	boxes, _, log, err := e.BoxesFor(ableClient(), nil, nil) // the one that a lock file is made for
+	if err != nil {
+		return err
+	}
+	defer opening.CloseBoxes(boxes, log)
+	shown := opening.ShowStarting(e.Environment, boxes, nil)
+	began := time.Now()
+	var all errgroup.Group
+	took := make([]float64, len(x.Servers))
+	for i, one := range x.Servers {
+		b := boxes[slices.IndexFunc(boxes, func(b *toolbox.Toolbox) bool { return b.Name == one.Toolbox })]
+		all.Go(func() error {
+			late, cancel := context.WithTimeout(ctx, doctorTime)
+			defer cancel()
+			if err := b.Start(late, one.Server); err != nil && late.Err() == nil {
+				return err
+			}
+			srv, _ := b.Server(one.Server)
+			if srv.Status().State == toolbox.Installing {
+				srv.Settle(ctx)
+			}
+			took[i] = time.Since(began).Seconds()
+			return nil
+		})
+	}
+	err = all.Wait()
+	shown()
+	if err == nil {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	for i, one := range x.Servers {
+		b := boxes[slices.IndexFunc(boxes, func(b *toolbox.Toolbox) bool { return b.Name == one.Toolbox })]
+		if srv, ok := b.Server(one.Server); ok {
+			x.Servers[i].Seconds = took[i]
+			x.stood(i, srv)
+		}
+	}
+	x.audit(boxes)
+	return nil
+}
+
+// audit notes what is odd in what servers say.
+func (x *examined) audit(boxes []*toolbox.Toolbox) {
+	var servers []*toolbox.Server
+	for _, b := range boxes {
+		servers = append(servers, b.Servers()...)
+	}
+	for _, h := range toolbox.Audit(servers) {
+		for i, one := range x.Servers {
+			if one.Toolbox+"/"+one.Server == h.Server {
+				x.add(i, diagnosis.Finding{Level: diagnosis.Note, Message: "look at " + h.String()})
+			}
+		}
+	}
+}
+
+// stood notes how a server that was started stands.
+func (x *examined) stood(i int, srv *toolbox.Server) {
+	one := &x.Servers[i]
+	st := srv.Status()
+	if st.State == toolbox.Disabled {
+		return
+	}
+	one.State = string(st.State)
+	items := srv.Items(toolbox.Tools)
+	one.Tools = len(items)
+	for _, it := range items {
+		one.size += len(it.Raw)
+	}
+	one.Tokens = one.size / opening.BytesPerToken
+	told := slices.ContainsFunc(x.Findings, func(f diagnosis.Finding) bool {
+		return f.Toolbox == one.Toolbox && f.Server == one.Server && f.Level == diagnosis.Fault
+	})
+	switch {
+	case st.State == toolbox.Ready:
+	case told: // why it could not be started was seen before
+	case st.State == toolbox.NeedsLogin:
+		x.add(i, diagnosis.Finding{Level: diagnosis.Fault, Message: st.Cause.Error(), Remedy: fmt.Sprintf("workbench login %s/%s, or its headers", one.Toolbox, one.Server)})
+	case st.State.IsStarting():
+		f := diagnosis.Finding{Level: diagnosis.Fault, Message: fmt.Sprintf("it has not answered for %s", doctorTime), Remedy: "workbench tools waits for all of timeouts.start; a server that hangs at each start has to be mended"}
+		if words := srv.LastWords(); len(words) > 0 {
+			f.Message += fmt.Sprintf("; its last words: %q", words)
+		}
+		x.add(i, f)
+	case st.Cause != nil:
+		x.add(i, diagnosis.Finding{Level: diagnosis.Fault, Message: st.Cause.Error(), Remedy: "mend what that says, then workbench tools " + one.Toolbox})
+	}
+	if st.State != toolbox.Ready {
+		return
+	}
+	if srv.Hidden() > 0 && len(items) == 0 {
+		x.add(i, diagnosis.Finding{Level: diagnosis.Fault, Message: fmt.Sprintf("its toolFilters leave out all of its tools (%d)", srv.Hidden()), Remedy: "mend them, or take them out"})
+	} else if len(items) == 0 {
+		x.add(i, diagnosis.Finding{Level: diagnosis.Warning, Message: "it has no tools", Remedy: "look whether it wants other arguments, or a key"})
+	}
+	if noise := srv.Noise(); noise != "" {
+		x.add(i, diagnosis.Finding{Level: diagnosis.Warning, Message: noise, Remedy: "have it log to standard error, or tell its author: standard output is for messages alone, and some clients end there"})
+	}
+	for _, change := range srv.Changes() {
+		x.add(i, diagnosis.Finding{Level: diagnosis.Warning, Message: "it has changed since it last ran: " + change, Remedy: "look whether you want that; workbench lock agrees to it"})
+	}
+}
+
+// mend does what may be done without a risk.
+func (x *examined) mend() {
+	for i := range x.Findings {
+		f := &x.Findings[i]
+		if f.Fix == nil {
+			continue
+		}
+		if err := f.Fix(); err != nil {
+			f.Remedy += fmt.Sprintf(" (tried: %v)", err)
+			continue
+		}
+		f.Fixed = true
+		for j := range x.Servers {
+			if s := &x.Servers[j]; s.Toolbox == f.Toolbox && s.Server == f.Server && s.State == "fault" {
+				s.State = "ok"
+			}
+		}
+	}
+}
+
+// count counts the findings of a level that were not mended.
+func (x *examined) count(level diagnosis.Level) (n int) {
+	for _, f := range x.Findings {
+		if f.Level == level && !f.Fixed {
+			n++
+		}
+	}
+	return n
+}
+
+// desktopPath is the PATH of programs that are started from a desktop.
+func desktopPath(goos string) string {
+	if goos == "darwin" {
+		return "/usr/bin:/bin:/usr/sbin:/sbin"
+	}
+	return "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+}
+
+// beyondDesktop finds programs that a client which is started from a desktop would not find.
+func beyondDesktop(e *opening.Environment, x *examined, cfg *config.Config, client, path string) {
+	for _, t := range cfg.Toolboxes {
+		for _, s := range t.Servers {
+			if _, own := s.Env["PATH"]; own || s.Disabled || s.Command == "" || filepath.Base(s.Command) != s.Command {
+				continue
+			}
+			found := foundProgram(e, s, "")
+			if found != "" && foundProgram(e, s, path) == "" {
+				x.Findings = append(x.Findings, diagnosis.Finding{Level: diagnosis.Warning, Toolbox: t.Name, Server: s.Name, Client: client,
+					Message: fmt.Sprintf("%s is in %s, which is not in the PATH of programs started from a desktop, as %s is", s.Command, filepath.Dir(found), client),
+					Remedy:  fmt.Sprintf(`write "command": %q, or give "PATH" in its "env"`, found)})
+			}
+		}
+	}
+}
+
+// foundProgram finds the program of a server in a PATH; "" is the one of the server.
+func foundProgram(e *opening.Environment, s config.Server, path string) string {
+	s, _ = plainServer(e, s)
+	env := maps.Clone(s.Env)
+	if path != "" {
+		if env == nil {
+			env = make(map[string]string)
+		}
+		env["PATH"] = path
+	}
+	s.Env = env
+	file, err := programOf(s, e.Environ)
+	if err != nil {
+		return ""
+	}
+	return file
+}
+
+// ourselves reports whether a path is that of this program.
+func ourselves(path string) bool {
+	self, err := os.Executable()
+	if err != nil {
+		return false
+	}
+	a, errA := os.Stat(self)
+	b, errB := os.Stat(path)
+	return errA == nil && errB == nil && os.SameFile(a, b)
+}

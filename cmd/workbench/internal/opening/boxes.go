@@ -1,0 +1,172 @@
+package opening
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/logkey"
+	"github.com/mcp-workbench/workbench/internal/principal"
+	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/toolbox"
+)
+
+// An Edit changes a toolbox of the configuration before it is made; nil leaves
+// it as it is.
+type Edit func(*config.Toolbox) config.Toolbox
+
+// Boxes makes the named toolboxes, or all, for this program's own use.
+func (e *Environment) Boxes(edited Edit, names []string) (boxes []*toolbox.Toolbox, cfg *config.Config, log zerolog.Logger, err error) {
+	return e.BoxesFor(toolbox.Client{}, edited, names)
+}
+
+// BoxesFor is boxes whose servers are told of a client.
+func (e *Environment) BoxesFor(client toolbox.Client, edited Edit, names []string) (boxes []*toolbox.Toolbox, cfg *config.Config, log zerolog.Logger, err error) {
+	log, err = e.Logger()
+	if err != nil {
+		return nil, nil, log, err
+	}
+	if log.GetLevel() == zerolog.InfoLevel {
+		// What the command prints says enough of servers that come, go and fail.
+		log = log.Level(zerolog.ErrorLevel)
+	}
+	if cfg, err = e.LoadOnce(); err != nil {
+		return nil, nil, log, err
+	}
+	e.Use(cfg, "", log)
+	opts := e.ToolboxOptions(cfg, log)
+	opts.Client, opts.Peer, opts.Principal = client, toolbox.Nobody{}, principal.Principal{Name: principal.Default}
+	if e.Tune != nil {
+		e.Tune(&opts)
+	}
+	for _, t := range cfg.Toolboxes {
+		if len(names) == 0 || slices.Contains(names, t.Name) {
+			if edited != nil {
+				t = edited(&t)
+			}
+			boxes = append(boxes, toolbox.New(t, opts))
+		}
+	}
+	if len(boxes) < len(names) {
+		return nil, nil, log, cli.UnknownToolbox(cfg, names[0])
+	}
+	return boxes, cfg, log, nil
+}
+
+// OpenBoxes opens the named toolboxes, or all, and waits until each of their servers is ready or has failed, for which
+// it has the time that its configuration gives it to start.
+func (e *Environment) OpenBoxes(ctx context.Context, edited Edit, names ...string) (boxes []*toolbox.Toolbox, closeAll func(), err error) {
+	return e.OpenServers(ctx, nil, edited, names...)
+}
+
+// OpenServers is openBoxes that waits for the named servers alone; nil is all.
+func (e *Environment) OpenServers(ctx context.Context, servers []string, edited Edit, names ...string) (boxes []*toolbox.Toolbox, closeAll func(), err error) {
+	boxes, _, log, err := e.Boxes(edited, names)
+	if err != nil {
+		return nil, nil, err
+	}
+	closeAll, err = e.StartBoxes(ctx, boxes, servers, log)
+	return boxes, closeAll, err
+}
+
+// StartBoxes starts the servers of toolboxes and waits for those that are named; nil is all.
+func (e *Environment) StartBoxes(ctx context.Context, boxes []*toolbox.Toolbox, servers []string, log zerolog.Logger) (closeAll func(), err error) {
+	closeAll = func() { CloseBoxes(boxes, log) }
+	var all errgroup.Group
+	for _, b := range boxes {
+		all.Go(func() error { return b.Start(ctx, servers...) })
+	}
+	shown := ShowStarting(e.Environment, boxes, servers)
+	err = all.Wait()
+	shown()
+	if err != nil {
+		closeAll()
+		return nil, err
+	}
+	return closeAll, nil
+}
+
+// CloseBoxes ends the servers of toolboxes.
+func CloseBoxes(boxes []*toolbox.Toolbox, log zerolog.Logger) {
+	var wg sync.WaitGroup
+	for _, b := range boxes {
+		wg.Go(func() {
+			if err := b.Close(); err != nil {
+				log.Error().AnErr(logkey.Err, err).Str(logkey.Toolbox, b.Name).Msg("closing")
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// RecallBoxes gives the named toolboxes, or all, with what was last seen of
+// their servers, and starts nothing.
+func (e *Environment) RecallBoxes(_ context.Context, edited Edit, names ...string) (boxes []*toolbox.Toolbox, closeAll func(), err error) {
+	boxes, _, _, err = e.Boxes(edited, names)
+	if err != nil {
+		return nil, nil, err
+	}
+	toolbox.Recall(boxes...)
+	return boxes, func() {}, nil
+}
+
+// Missing says why the tools of a server cannot be listed; nil if they can be,
+// or are not meant to.
+func Missing(b *toolbox.Toolbox, s *toolbox.Server, offline bool) error {
+	st := s.Status()
+	switch {
+	case len(s.Items(toolbox.Tools)) == 0 && s.Hidden() > 0:
+		return fmt.Errorf("server %q of toolbox %q: its toolFilters leave out all of its tools (%d); mend them, or take them out", s.Name, b.Name, s.Hidden())
+	case st.State == toolbox.Ready || st.State == toolbox.Disabled || offline && !st.Seen.IsZero():
+		return nil
+	case offline && st.State == toolbox.Stopped:
+		return fmt.Errorf("server %q of toolbox %q was not seen before; workbench tools %q starts it", s.Name, b.Name, b.Name)
+	}
+	return Absent(b.Name, s.Name, st)
+}
+
+// Absent says why a server is not there for a command, which tries no longer
+// when it says so.
+func Absent(box, server string, st toolbox.Status) error {
+	err := fmt.Errorf("server %q of toolbox %q is not available (%s)", server, box, st.State)
+	if st.Cause != nil {
+		err = fmt.Errorf("%w: %w", err, st.Cause)
+	}
+	return err
+}
+
+// Located is a tool's definition with the toolbox and server it comes from, and
+// when it was seen if that is asked.
+func Located(it toolbox.Item, seen bool) json.RawMessage {
+	out := wire.AppendQuote([]byte(`{"toolbox":`), it.Server.Toolbox)
+	out = wire.AppendQuote(append(out, `,"server":`...), it.Server.Name)
+	if seen {
+		out = wire.AppendQuote(append(out, `,"seen":`...), it.Server.Status().Seen.UTC().Format(time.RFC3339))
+	}
+	return append(append(append(out, `,"definition":`...), it.Raw...), '}')
+}
+
+// ItemNames are the full names of what was seen of the servers.
+func (e *Environment) ItemNames(k toolbox.Kind) (names []string) {
+	boxes, _, _, err := e.Boxes(nil, nil)
+	if err != nil {
+		return nil
+	}
+	toolbox.Recall(boxes...)
+	for _, b := range boxes {
+		for _, s := range b.Servers() {
+			for _, it := range s.Items(k) {
+				names = append(names, s.Toolbox+"/"+s.Name+"/"+it.Key.String())
+			}
+		}
+	}
+	return names
+}

@@ -1,0 +1,38 @@
+package opening
+
+import (
+	"cmp"
+
+	"github.com/rs/zerolog"
+
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/workflowsrv"
+)
+
+// Configured gives the options that the configuration leads to: of the
+// built-in workflow server of the toolbox, or of all toolboxes together.
+func (e *Environment) Configured(toolbox string, log zerolog.Logger) (workflowsrv.Options, error) {
+	cfg, _, err := e.Load()
+	if err != nil {
+		return workflowsrv.Options{}, err
+	}
+	if _, ok := cfg.Toolbox(toolbox); !ok && toolbox != "" {
+		return workflowsrv.Options{}, cli.UnknownToolbox(cfg, toolbox)
+	}
+	e.Use(cfg, "", log)
+	var dirs []string
+	conditions := ""
+	for _, t := range cfg.Toolboxes {
+		if toolbox != "" && t.Name != toolbox {
+			continue
+		}
+		for _, s := range t.Servers {
+			if s.Transport == config.TransportBuiltin && s.Builtin == config.BuiltinWorkflow && s.Problem == nil {
+				dirs = append(dirs, s.Workflows...)
+				conditions = cmp.Or(conditions, s.Conditions)
+			}
+		}
+	}
+	return e.Hosts.Workflows.Server(dirs, conditions)
+}

@@ -1,0 +1,134 @@
+// Package runs has the commands about runs of workflows that are kept.
+package runs
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/kept"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
+	"github.com/mcp-workbench/workbench/internal/store"
+	"github.com/mcp-workbench/workbench/workflowsrv/runs"
+)
+
+func Command(env *opening.Environment) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "runs",
+		Short: "List, show, resume, answer and back up runs of workflows",
+		Long: `A run is a workflow that an agent has begun. Runs are kept in the file that
+conversations are in. These commands see the runs of all users.`,
+		Example: `  workbench runs list
+  workbench runs show run-7k3q9x2m4a
+  workbench runs answer run-7k3q9x2m4a`,
+		Args: cli.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(runsListCommand(env.Environment), runsShowCommand(env), runsResumeCommand(env), runsAnswerCommand(env),
+		runsExportCommand(env.Environment), runsImportCommand(env.Environment), runsDeleteCommand(env.Environment))
+	return cmd
+}
+
+// oneRun finds the run of an id. Two users may have one of the same id only by import.
+func oneRun(ctx context.Context, s *store.Store, user, id string) (store.OwnedRun, error) {
+	found, err := s.RunsByID(ctx, user, id)
+	switch {
+	case err != nil:
+		return store.OwnedRun{}, kept.Runs.NotThere(err)
+	case len(found) > 1:
+		return store.OwnedRun{}, cli.Usage(cli.Hint(fmt.Errorf("%s have a run %s", terminal.Count(len(found), "user"), id), "say whose with --user"))
+	}
+	return found[0], nil
+}
+
+func runsListCommand(env *cli.Environment) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "list [WORD...]",
+		Short: "List runs, the latest first",
+		Long: `List prints the runs that were changed last, the latest first; with words, those
+that have them in their goal, notes, workflow, repository or branch.`,
+		Example: `  workbench runs list
+  workbench runs list login
+  workbench runs list --user ada --limit 100 --json`,
+		Args: cli.Between(0, -1),
+	}
+	return kept.Runs.Listing(env, cmd, func(ctx context.Context, s *store.Store, user string, words []string, limit int) (kept.List, error) {
+		cfg, _, err := env.Load()
+		if err != nil {
+			return kept.List{}, err
+		}
+		found, err := runs.Search(ctx, s, user, joined(words), cfg.Store.ExpireRuns)
+		if err != nil {
+			return kept.List{}, err
+		}
+		return runList(found[:min(limit, len(found))]), nil
+	})
+}
+
+// runList is a list of runs as it is printed.
+func runList(found []runs.Found) kept.List {
+	expire := slices.ContainsFunc(found, func(f runs.Found) bool { return f.Expires != nil })
+	list := kept.List{Header: "RUN\tUSER\tWORKFLOW\tSTATUS\tSTEP\tDONE\tUPDATED\tGOAL", Shown: listRuns(found)}
+	if expire {
+		list.Header += "\tEXPIRES"
+	}
+	for _, f := range found {
+		row := []string{f.ID, f.Principal, f.Workflow, string(f.Head.Status), cmp.Or(f.Head.Step, "-"),
+			fmt.Sprint(f.Head.Done), f.Updated.Format(time.DateTime), f.Head.Goal}
+		if f.Expires != nil {
+			row = append(row, f.Expires.Format(time.DateTime))
+		} else if expire {
+			row = append(row, "-")
+		}
+		list.Rows = append(list.Rows, row)
+	}
+	return list
+}
+
+// joined gives the words of a command line as one text.
+func joined(words []string) string {
+	text := ""
+	for _, w := range words {
+		text += w + " "
+	}
+	return text
+}
+
+func listRuns(list []runs.Found) []runs.Shown {
+	shown := []runs.Shown{}
+	for _, f := range list {
+		one := runs.Show(f.Principal, f.Run, f.Head)
+		one.Expires = f.Expires
+		shown = append(shown, one)
+	}
+	return shown
+}
+
+func runsDeleteCommand(env *cli.Environment) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "delete RUN...",
+		Short: "Delete runs for good",
+		Long: `Delete removes runs with all their events. There is no way back, except from an
+export.`,
+		Example: "  workbench runs delete run-7k3q9x2m4a",
+	}
+	find := func(ctx context.Context, s *store.Store, user string, ids []string) (keys []store.Key, _ error) {
+		for _, id := range ids {
+			r, err := oneRun(ctx, s, user, id)
+			if err != nil {
+				return nil, err
+			}
+			keys = append(keys, store.Key{Principal: r.Principal, ID: r.ID})
+		}
+		return keys, nil
+	}
+	return kept.Runs.Deleting(env, cmd, find, func(ctx context.Context, s *store.Store, key store.Key) error {
+		return s.DeleteRun(ctx, key.Principal, key.ID)
+	})
+}

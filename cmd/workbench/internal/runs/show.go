@@ -1,0 +1,187 @@
+package runs
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/kept"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
+	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/store"
+	"github.com/mcp-workbench/workbench/workflowsrv/runs"
+)
+
+func runsShowCommand(env *opening.Environment) *cobra.Command {
+	var user string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "show RUN",
+		Short: "Show what happened in a run",
+		Long: `Show prints a run with all its events as a timeline: who started it and what for,
+which steps were done and what came of them, what was blocked and why, who
+agreed to what. Times are in UTC. Events of branches that were left by a rewind
+are marked by ~.`,
+		Example: `  workbench runs show run-7k3q9x2m4a
+  workbench runs show run-7k3q9x2m4a --json`,
+		Args:              cli.Between(1, 1),
+		ValidArgsFunction: cli.Offer(kept.IDs(env.Environment, kept.Runs)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return kept.With(cmd.Context(), env.Environment, false, func(s *store.Store) error {
+				owned, err := oneRun(cmd.Context(), s, user, args[0])
+				if err != nil {
+					return err
+				}
+				kept, events, err := s.Run(cmd.Context(), owned.Principal, owned.ID, 0)
+				if err != nil {
+					return err
+				}
+				r, err := runs.Open(kept, events)
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					return terminal.PrintJSON(env.Out, r.Shown(owned.Principal))
+				}
+				return printRun(env.Out, owned.Principal, r)
+			})
+		},
+	}
+	kept.Runs.AddUser(cmd, &user)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	return cmd
+}
+
+func printRun(out io.Writer, principal string, r *runs.Run) error {
+	where := r.Repository
+	if r.Branch != "" {
+		where += " on " + r.Branch
+	}
+	status := string(r.Status)
+	if r.Step != "" && !r.Status.Over() {
+		status += " at " + r.Step
+	}
+	for _, line := range [][2]string{{"run", r.ID}, {"user", principal}, {"workflow", r.Workflow}, {"goal", r.Goal}, {"where", where},
+		{"client", r.Client}, {"status", status}} {
+		if line[1] != "" {
+			fmt.Fprintf(out, "%-9s %s\n", line[0], terminal.Hanging(line[1], 10))
+		}
+	}
+	fmt.Fprintln(out)
+	line := r.Line()
+	for i, e := range r.Events {
+		mark := " "
+		if !slices.Contains(line, i) {
+			mark = "~"
+		}
+		step := e.Step
+		if e.Pass > 0 {
+			step = fmt.Sprintf("%s, pass %d", e.Step, e.Pass)
+		}
+		if step != "" {
+			step += "  "
+		}
+		if _, err := fmt.Fprintf(out, "%s%3d  %s  %-10s  %sby %s\n", mark, i+1, e.At.UTC().Format(time.DateTime), e.Kind, foreign.NewText(step).String()+spaces(step), foreign.NewText(e.By)); err != nil {
+			return err
+		}
+		for _, text := range wordsOf(e) {
+			fmt.Fprintf(out, "       %s\n", terminal.Hanging(text, 7))
+		}
+	}
+	return nil
+}
+
+// spaces are those at the end of a step, which cleaning takes away.
+func spaces(step string) string {
+	if step == "" {
+		return ""
+	}
+	return "  "
+}
+
+// wordsOf are the lines of an event.
+func wordsOf(e runs.Event) []string {
+	var lines []string
+	add := func(name, text string) {
+		if text != "" {
+			lines = append(lines, name+text)
+		}
+	}
+	add("", e.Notes)
+	add("output: ", e.Output)
+	for _, a := range e.Artifacts {
+		add("artifact: ", string(a))
+	}
+	for _, r := range e.Reasons {
+		add("- ", r.What)
+	}
+	add("answer: ", e.Answer)
+	add("", e.Text)
+	add("tool: ", e.Tool)
+	add("arguments: ", string(e.Arguments))
+	add("result: ", string(e.Result))
+	add("context: ", string(e.Context))
+	if e.To > 0 {
+		add("to event ", fmt.Sprint(e.To))
+	}
+	add("from ", e.From)
+	return lines
+}
+
+func runsResumeCommand(env *opening.Environment) *cobra.Command {
+	var user string
+	cmd := &cobra.Command{
+		Use:   "resume [RUN|WORD...]",
+		Short: "Print what an agent is told when it resumes a run",
+		Long: `Resume finds a run by its id or by words, and prints what was done and the prompt
+of the step where it is, as an agent is told by workflow_resume. It changes
+nothing but the record that a person is asked, where the step wants that.`,
+		Example: `  workbench runs resume login
+  workbench runs resume run-7k3q9x2m4a`,
+		Args:              cli.Between(0, -1),
+		ValidArgsFunction: cli.Offer(kept.IDs(env.Environment, kept.Runs)),
+		RunE: func(cmd *cobra.Command, words []string) error {
+			engine, s, err := runEngine(cmd.Context(), env)
+			if err != nil {
+				return err
+			}
+			who := runs.Caller{Principal: user, Client: "workbench runs"}
+			run := ""
+			if len(words) == 1 {
+				if r, err := oneRun(cmd.Context(), s, user, words[0]); err == nil {
+					who.Principal, run = r.Principal, r.ID
+				}
+			}
+			if run == "" {
+				found, err := runs.Search(cmd.Context(), s, user, joined(words), env.Hosts.Config.Store.ExpireRuns)
+				if err != nil {
+					return err
+				}
+				found = slices.DeleteFunc(found, func(f runs.Found) bool { return f.Head.Status.Over() })
+				if len(found) == 0 {
+					return cli.Hint(fmt.Errorf("no open run has these words"), "workbench runs list shows which there are")
+				}
+				if len(found) > 1 && found[0].Score == found[1].Score {
+					if err := kept.Runs.Print(env.Environment, runList(found)); err != nil {
+						return err
+					}
+					return cli.Hint(fmt.Errorf("%s fit", terminal.Count(len(found), "run")), "say more words, or the id")
+				}
+				who.Principal, run = found[0].Principal, found[0].ID
+			}
+			a, err := engine.Resume(cmd.Context(), who, "", run)
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(env.Out, foreign.Block(a.Text))
+			return err
+		},
+	}
+	kept.Runs.AddUser(cmd, &user)
+	return cmd
+}

@@ -1,0 +1,112 @@
+package workflow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
+	"github.com/mcp-workbench/workbench/internal/openfile"
+	"github.com/mcp-workbench/workbench/workflowsrv/author"
+	"github.com/mcp-workbench/workbench/workflowsrv/definition"
+)
+
+// casesFolder lies beside the file of a workflow and holds its cases.
+const casesFolder = "tests"
+
+func workflowTestCommand(env *opening.Environment) *cobra.Command {
+	var full bool
+	cmd := &cobra.Command{
+		Use:   "test ID|FILE...",
+		Short: "Walk workflows through recorded cases",
+		Long: `Test reads the cases of a workflow from tests/ID.yaml (or .json) beside its file,
+walks each as an agent would, and says which steps come in which order, whether
+recorded outputs satisfy their steps, and which branches no case has taken. The
+exit code is 1 if a case goes otherwise than it says.`,
+		Example: `  workbench workflow test my-first-workflow
+  workbench workflow test workflows/*.yaml --full`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return nil
+			}
+			return cli.Hint(cli.Usage(errors.New("test needs a workflow")), cmd.CommandPath()+" --help says more")
+		},
+		ValidArgsFunction: completeWorkflow(env),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			failed := false
+			for _, name := range args {
+				bad, err := testWorkflow(cmd.Context(), env, name, full)
+				if err != nil {
+					return err
+				}
+				failed = failed || bad
+			}
+			if failed {
+				return cli.SilentError(cli.ExitFault)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&full, "full", false, "fail when a branch is taken by no case")
+	return cmd
+}
+
+func testWorkflow(ctx context.Context, e *opening.Environment, name string, full bool) (failed bool, err error) {
+	w, file, opts, err := workflowOf(e, name)
+	if err != nil {
+		return false, err
+	}
+	if file == "" {
+		return false, cli.Hint(fmt.Errorf("the workflow %s is part of workbench", w.ID), "copy it with workbench workflow show "+w.ID+" --json")
+	}
+	cases, err := readCases(file, w)
+	if err != nil {
+		return false, err
+	}
+	var cover author.Coverage
+	for _, c := range cases {
+		wrong, err := c.Run(ctx, w, opts.Mode, &cover)
+		if err != nil {
+			return false, err
+		}
+		if len(wrong) == 0 {
+			fmt.Fprintf(e.Out, "%s: %s: as it says\n", w.ID, c.Name)
+			continue
+		}
+		failed = true
+		for _, text := range wrong {
+			fmt.Fprintf(e.Out, "%s: %s: %s\n", w.ID, c.Name, text)
+		}
+	}
+	taken, all, never := cover.Branches(w)
+	fmt.Fprintf(e.Out, "%s: %s, %d of %d branches\n", w.ID, terminal.Count(len(cases), "case"), taken, all)
+	for _, text := range never {
+		fmt.Fprintf(e.Out, "  %s\n", text)
+	}
+	return failed || full && taken < all, nil
+}
+
+// readCases reads the file of cases that lies beside a workflow.
+func readCases(file string, w *definition.Workflow) ([]author.Case, error) {
+	base := filepath.Join(filepath.Dir(file), casesFolder, w.ID)
+	for _, ext := range []string{".yaml", ".yml", ".json"} {
+		data, _, err := openfile.Read(base+ext, definition.MaxFileSize)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		return author.ParseCases(base+ext, data, w)
+	}
+	return nil, cli.Hint(fmt.Errorf("the workflow %s has no cases: there is no %s.yaml", w.ID, base),
+		"write cases: [{name: …, sets: {STEP: {variable: value}}, outputs: {STEP: text}, steps: ["+strings.Join(w.StepIDs()[:1], "")+", …]}]")
+
+}

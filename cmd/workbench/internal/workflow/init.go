@@ -1,0 +1,104 @@
+package workflow
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
+	"github.com/mcp-workbench/workbench/internal/openfile"
+	"github.com/mcp-workbench/workbench/workflowsrv/author"
+	"github.com/mcp-workbench/workbench/workflowsrv/definition"
+)
+
+// sampleID is the id of the sample.
+const sampleID = "my-first-workflow"
+
+func workflowInitCommand(env *opening.Environment) *cobra.Command {
+	var asYAML bool
+	cmd := &cobra.Command{
+		Use:   "init [ID|FILE]",
+		Short: "Write a sample workflow to begin with",
+		Long: `Init writes a small workflow that is valid as it stands, to workflows/ID.json,
+where it is found at once, or to the file, whose name is its id then. It is YAML
+with --yaml, and where the name of the file says so. "-" is standard output. An
+existing file is left alone.`,
+		Example: `  workbench workflow init
+  workbench workflow init release-notes --yaml
+  workbench workflow init ~/.workbench/workflows/release.json`,
+		Args: cli.Between(0, 1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			name := sampleID
+			if len(args) == 1 {
+				name = args[0]
+			}
+			return initWorkflow(env, name, asYAML)
+		},
+	}
+	cmd.Flags().BoolVar(&asYAML, "yaml", false, "write YAML instead of JSON")
+	return cmd
+}
+
+func initWorkflow(env *opening.Environment, name string, asYAML bool) error {
+	id, file := name, filepath.Join("workflows", name+".json")
+	switch {
+	case name == "-":
+		id = sampleID
+	case isWorkflowFile(name):
+		file = name
+		id = strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))
+		asYAML = asYAML || filepath.Ext(name) == ".yaml" || filepath.Ext(name) == ".yml"
+	case asYAML:
+		file = filepath.Join("workflows", name+".yaml")
+	}
+	text, err := sample(id, asYAML)
+	if err != nil {
+		return err
+	}
+	if name == "-" {
+		_, err := env.Out.Write(text)
+		return err
+	}
+	if err := openfile.MakeFolder(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	f, err := openfile.MakeNew(file, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return cli.Hint(fmt.Errorf("%s exists already", file), "name another one")
+	}
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	follow := id
+	if filepath.Dir(file) != "workflows" {
+		follow = quoteWord(file)
+	}
+	fmt.Fprintf(env.Out, "wrote %s\ncheck it:  workbench workflow validate %s\nfollow it: workbench workflow walk %s\n", file, quoteWord(file), follow)
+	return nil
+}
+
+// sample is the sample under another id. It is checked, since the id is what
+// somebody typed.
+func sample(id string, asYAML bool) ([]byte, error) {
+	text := bytes.Replace(definition.Sample(), []byte(`"`+sampleID+`"`), fmt.Appendf(nil, "%q", id), 1)
+	if id != sampleID {
+		text = bytes.Replace(text, []byte(`"My first workflow"`), fmt.Appendf(nil, "%q", id), 1)
+	}
+	if _, err := new(definition.Parser).Parse("sample.json", text); err != nil {
+		return nil, cli.Hint(cli.Usage(fmt.Errorf("%q can be no id of a workflow", id)), "an id has 3 to 64 small letters, digits, '-' and '_', such as release-notes")
+	}
+	if asYAML {
+		return author.ToYAML(text)
+	}
+	return text, nil
+}

@@ -1,0 +1,93 @@
+package workflow
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
+	"github.com/mcp-workbench/workbench/internal/nearest"
+	"github.com/mcp-workbench/workbench/workflowsrv"
+	"github.com/mcp-workbench/workbench/workflowsrv/criteria"
+)
+
+func workflowJudgeCommand(env *opening.Environment) *cobra.Command {
+	var asJSON bool
+	var variables []string
+	cmd := &cobra.Command{
+		Use:   "judge ID|FILE STEP < OUTPUT",
+		Short: "Judge an output by the criteria of a step",
+		Long: `Judge reads an output from standard input and says whether it satisfies the
+validationCriteria of a step, as workflow_validate does. The exit code is 1 if
+it does not.`,
+		Example: `  workbench workflow judge my-first-workflow check < output.txt
+  echo "all tests pass" | workbench workflow judge my-first-workflow check`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 2 {
+				return nil
+			}
+			return cli.Hint(cli.Usage(errors.New("judge needs a workflow and a step")), cmd.CommandPath()+" --help says more")
+		},
+		ValidArgsFunction: completeWorkflow(env),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			w, _, opts, err := workflowOf(env, args[0])
+			if err != nil {
+				return err
+			}
+			step := w.Step(args[1])
+			if step == nil {
+				hint := "workbench workflow show " + args[0] + " shows the steps"
+				if near := nearest.Names(args[1], w.StepIDs(), 1); len(near) > 0 {
+					hint = fmt.Sprintf("did you mean %q? %s", near[0], hint)
+				}
+				return cli.Hint(fmt.Errorf("the workflow %s has no step %q", w.ID, args[1]), hint)
+			}
+			context, err := contextOf(variables)
+			if err != nil {
+				return err
+			}
+			output, err := io.ReadAll(io.LimitReader(env.In, workflowsrv.DefaultMaxOutput+1))
+			if err != nil {
+				return err
+			}
+			if len(output) > workflowsrv.DefaultMaxOutput {
+				return fmt.Errorf("the output has more than %d bytes", workflowsrv.DefaultMaxOutput)
+			}
+			return tellVerdict(env, step.Criteria.Check(cmd.Context(), string(output), context, criteria.Options{Mode: opts.Mode}), asJSON)
+		},
+	}
+	cmd.Flags().StringArrayVar(&variables, "context", nil, "a context variable as `name=value`; may be repeated")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the verdict as JSON")
+	return cmd
+}
+
+// tellVerdict prints a verdict on an output.
+func tellVerdict(e *opening.Environment, v criteria.Verdict, asJSON bool) error {
+	switch {
+	case asJSON:
+		if err := terminal.PrintJSON(e.Out, v); err != nil {
+			return err
+		}
+	case v.Valid():
+		fmt.Fprintln(e.Out, "valid")
+	default:
+		fmt.Fprintln(e.Out, "not valid:")
+		for _, text := range v.Issues() {
+			fmt.Fprintf(e.Out, "  - %s\n", text)
+		}
+		for _, text := range v.Suggestions[min(1, len(v.Suggestions)):] {
+			fmt.Fprintf(e.Out, "try: %s\n", text)
+		}
+	}
+	for _, text := range v.Warnings {
+		fmt.Fprintf(e.Err, "workbench: warning: %s\n", text)
+	}
+	if !v.Valid() {
+		return cli.SilentError(cli.ExitFault)
+	}
+	return nil
+}

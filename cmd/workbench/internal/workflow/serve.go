@@ -1,0 +1,60 @@
+package workflow
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/lifetime"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
+	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/workflowsrv"
+)
+
+// errShutdown ends serving after a client has asked for it.
+var errShutdown = errors.New("the client asked for the end")
+
+func workflowServeCommand(env *opening.Environment) *cobra.Command {
+	var bare bool
+	var toolbox string
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Serve workflows alone, on standard input and output",
+		Long: `Serve is the built-in workflow server alone: an MCP server on standard input and
+output. With --bare it speaks the older form of the workflow API, JSON-RPC whose
+methods are the tools, and ends after shutdown.`,
+		Example: `  workbench workflow serve
+  workbench workflow serve --bare < requests.jsonl`,
+		Args: cli.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return serveWorkflows(cmd.Context(), env, toolbox, bare) },
+	}
+	cmd.Flags().BoolVar(&bare, "bare", false, "speak the bare JSON-RPC of the workflow API instead of MCP")
+	cmd.Flags().StringVar(&toolbox, "toolbox", "", "take the directories of this `toolbox` only (default: those of all)")
+	return cmd
+}
+
+func serveWorkflows(ctx context.Context, env *opening.Environment, toolbox string, bare bool) error {
+	log, err := env.Logger()
+	if err != nil {
+		return err
+	}
+	opts, err := env.Configured(toolbox, log)
+	if err != nil {
+		return err
+	}
+	server := workflowsrv.New(opts)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var door wire.Endpoint = server
+	if bare {
+		door = server.Bare(func() { cancel(errShutdown) })
+	}
+	in, out, restore := lifetime.Pollable(env.In, env.Out)
+	defer restore()
+	if err := wire.Serve(ctx, in, out, door, wire.ServeOptions{Ending: env.Ending.Begin}); !errors.Is(err, errShutdown) {
+		return lifetime.Stopped(err)
+	}
+	return nil
+}

@@ -1,0 +1,187 @@
+package workflow
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/faults"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
+	"github.com/mcp-workbench/workbench/internal/openfile"
+	"github.com/mcp-workbench/workbench/workflowsrv/definition"
+)
+
+func workflowValidateCommand(env *opening.Environment) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "validate FILE|DIR...",
+		Short: "Check workflow files",
+		Long: `Validate checks workflow files in JSON or YAML and prints every fault with its
+line and column, and then what is doubtful. Of a directory the workflow files in
+it are checked. "-" is standard input. The exit code is 1 if any file is not
+valid.`,
+		Example: `  workbench workflow validate my-workflow.json
+  workbench workflow validate workflows/*.yaml --json`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cli.Hint(cli.Usage(errors.New("validate needs a file")), cmd.CommandPath()+" --help says more")
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error { return validateFiles(env, args, asJSON) },
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array with the verdict of each file")
+	return cmd
+}
+
+// A verdict is what was found in one file.
+type verdict struct {
+	File     string             `json:"file"`
+	Valid    bool               `json:"valid"`
+	ID       string             `json:"id,omitempty"`
+	Faults   []definition.Fault `json:"faults"`
+	Warnings []definition.Fault `json:"warnings"`
+}
+
+func validateFiles(env *opening.Environment, names []string, asJSON bool) error {
+	files, err := workflowFiles(names)
+	if err != nil {
+		return err
+	}
+	routines, err := readRoutines(env, files)
+	if err != nil {
+		return err
+	}
+	var parser definition.Parser
+	verdicts := make([]verdict, len(files))
+	invalid := 0
+	for i, file := range files {
+		verdicts[i] = validateFile(env, &parser, routines, file)
+		if !verdicts[i].Valid {
+			invalid++
+		}
+	}
+	if asJSON {
+		if err := terminal.PrintJSON(env.Out, verdicts); err != nil {
+			return err
+		}
+	} else {
+		printVerdicts(env.Out, verdicts, invalid)
+	}
+	if invalid > 0 {
+		return cli.SilentError(cli.ExitFault)
+	}
+	return nil
+}
+
+// workflowFiles puts the workflow files of a directory in its place.
+func workflowFiles(names []string) ([]string, error) {
+	var files []string
+	for _, name := range names {
+		info, err := os.Stat(name)
+		if err != nil || !info.IsDir() {
+			files = append(files, name)
+			continue
+		}
+		entries, err := os.ReadDir(name)
+		if err != nil {
+			return nil, err
+		}
+		found := 0
+		for _, entry := range entries {
+			if !entry.IsDir() && !strings.HasPrefix(entry.Name(), ".") && isWorkflowFile(entry.Name()) {
+				files = append(files, filepath.Join(name, entry.Name()))
+				found++
+			}
+		}
+		if found == 0 {
+			return nil, cli.Hint(fmt.Errorf("there is no workflow file in %s", name), "their names end in .json, .yaml or .yml")
+		}
+	}
+	return files, nil
+}
+
+// readRoutines are those that lie beside the files, in folders named routines
+// there, and in the places of workflows.
+func readRoutines(e *opening.Environment, files []string) (definition.Routines, error) {
+	var dirs []string
+	for _, file := range files {
+		dir := filepath.Dir(file)
+		for _, dir := range []string{dir, filepath.Join(dir, "routines")} {
+			if !slices.Contains(dirs, dir) {
+				dirs = append(dirs, dir)
+			}
+		}
+	}
+	sources, _, err := e.WorkflowPlaces(zerolog.Nop()).Sources(dirs)
+	if err != nil {
+		return nil, err
+	}
+	return definition.NewStore(sources).Catalogue().Routines(), nil
+}
+
+func validateFile(env *opening.Environment, parser *definition.Parser, routines definition.Routines, file string) verdict {
+	v := verdict{File: file, Faults: []definition.Fault{}, Warnings: []definition.Fault{}}
+	var data []byte
+	var err error
+	if file == "-" {
+		data, err = io.ReadAll(io.LimitReader(env.In, definition.MaxFileSize+1))
+	} else {
+		data, _, err = openfile.Read(file, definition.MaxFileSize)
+	}
+	if err != nil {
+		v.Faults = append(v.Faults, definition.Fault{Message: faults.Unreadable(err)})
+		return v
+	}
+	w, err := parser.ParseWith(file, data, routines)
+	var bad *definition.Error
+	if errors.As(err, &bad) {
+		v.ID, v.Faults = bad.ID, bad.Faults
+		return v
+	}
+	v.Valid, v.ID = true, w.ID
+	v.Warnings = append(v.Warnings, w.Warnings...)
+	return v
+}
+
+func printVerdicts(out io.Writer, verdicts []verdict, invalid int) {
+	for _, v := range verdicts {
+		for _, f := range v.Faults {
+			fmt.Fprintf(out, "%s: %s\n", faults.At(v.File, f), faults.Body(f))
+		}
+		for _, f := range v.Warnings {
+			fmt.Fprintf(out, "%s: warning: %s\n", faults.At(v.File, f), faults.Body(f))
+		}
+		if v.Valid {
+			fmt.Fprintf(out, "%s: valid, workflow %s\n", v.File, v.ID)
+		} else {
+			fmt.Fprintf(out, "%s: not valid, %s\n", v.File, terminal.Count(len(v.Faults), "fault"))
+		}
+	}
+	if len(verdicts) > 1 {
+		fmt.Fprintf(out, "%s, %d not valid\n", terminal.Count(len(verdicts), "file"), invalid)
+	}
+}
+
+func workflowSchemaCommand(env *opening.Environment) *cobra.Command {
+	return &cobra.Command{
+		Use:     "schema",
+		Short:   "Print the JSON Schema of workflow files",
+		Long:    "Schema prints the JSON Schema (draft-07) of workflow files, for editors and other programs.",
+		Example: "  workbench workflow schema > workflow.schema.json",
+		Args:    cli.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := env.Out.Write(definition.Schema())
+			return err
+		},
+	}
+}

@@ -43,7 +43,9 @@ func TestEditedFolder(t *testing.T) {
 
 	var log bytes.Buffer
 	logged := newHost(t, `{"toolboxes": {}}`, noTools{}, zerolog.New(&log), nil)
-	load := func(ctx context.Context) (*command.Workflow, error) { return logged.folder(ctx, logged.config(), dir) }
+	load := func(ctx context.Context) (*command.Workflow, error) {
+		return logged.opts.folder(ctx, logged.config(), dir)
+	}
 	e := &editedFolder{load: load, log: zerolog.New(&log), dir: dir, name: "Mine", print: footprint(dir)}
 	for _, step := range []struct {
 		name, file, text string

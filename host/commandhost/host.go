@@ -20,54 +20,15 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/mcp-workbench/workbench/config"
-	"github.com/mcp-workbench/workbench/internal/child"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/model"
 	"github.com/mcp-workbench/workbench/internal/principal"
-	"github.com/mcp-workbench/workbench/internal/store"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/workflowsrv/agent"
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
 	"github.com/mcp-workbench/workbench/workflowsrv/commandsrv"
 )
-
-// Options are what a Host gets from the program around it.
-type Options struct {
-	Version string
-	// Startup is the command that sessions begin with, "" for that of the workflow.
-	Startup string
-	// Direct is the one toolbox that is served over HTTP, "" for all.
-	Direct string
-	// Tools are what commands call.
-	Tools Tools
-	// Store is what conversations are kept in.
-	Store Store
-	// HTTP makes the requests to models, and those of commands.
-	HTTP *http.Client
-	// Programs run the programs of commands.
-	Programs child.Runner
-	// Credential finds a secret of a user, for the commands that run for that user.
-	Credential func(ctx context.Context, user, name string) (string, error)
-	// Reveal gives a text of a configuration with its secrets.
-	Reveal func(ctx context.Context, cfg *config.Config, text string) (string, error)
-	// Logger receives what concerns the operator; the zero value is silent.
-	Logger zerolog.Logger
-}
-
-// Tools lists and calls the tools of toolboxes.
-type Tools interface {
-	command.Caller
-	// Tools lists the tools of a toolbox; unlisted are its servers, as TOOLBOX/SERVER, that could not tell theirs.
-	Tools(ctx context.Context, toolbox string) (tools []command.Tool, unlisted []string, err error)
-}
-
-// Store is a store that is opened when it is wanted first.
-type Store interface {
-	Get(context.Context) (*store.Store, error)
-	// Works reports whether the store answers, or is not open yet.
-	Works(context.Context) bool
-}
 
 // A Host makes servers of command workflows and keeps them.
 type Host struct {
@@ -230,6 +191,26 @@ func splitPath(path string) (name, rest string) {
 	return name, "/" + rest
 }
 
+// Probe answers the requests below /commands/ that are a supervisor's, and
+// reports whether one is. It says the same of every toolbox, there or not: how
+// all those are that run.
+func (h *Host) Probe(w http.ResponseWriter, r *http.Request) bool {
+	_, path := splitPath(r.URL.Path)
+	return commandsrv.ServeProbe(w, r, path, h.pulse.of(h.checks))
+}
+
+// checks say how the servers are that somebody has wanted: one that can work is
+// enough.
+func (h *Host) checks(ctx context.Context) commandsrv.Checks {
+	h.mu.Lock()
+	open, failed := !h.closed, len(h.made) > 0
+	for _, one := range h.made {
+		failed = failed && one.failed.Load()
+	}
+	h.mu.Unlock()
+	return commandsrv.Checks{"workflow": !failed, "store": h.opts.Store.Works(ctx), "open": open}
+}
+
 // Get returns the server of what a configuration names, making it if there is
 // none. One that could not be made is tried again.
 func (h *Host) Get(ctx context.Context, source string) (*commandsrv.Server, error) {
@@ -261,7 +242,7 @@ func (h *Host) make(ctx context.Context, cfg *config.Config, source string) (*co
 	if isFolder(source) {
 		print = footprint(source) // before it is read: an edit meanwhile is seen later
 	}
-	w, with, err := h.workflow(ctx, cfg, source)
+	w, with, err := h.opts.workflow(ctx, cfg, source)
 	if err != nil {
 		return nil, fmt.Errorf("the commands %s cannot be served: %w", source, err)
 	}
@@ -282,7 +263,7 @@ func (h *Host) make(ctx context.Context, cfg *config.Config, source string) (*co
 		return nil, err
 	}
 	if isFolder(source) {
-		load := func(ctx context.Context) (*command.Workflow, error) { return h.folder(ctx, h.config(), source) }
+		load := func(ctx context.Context) (*command.Workflow, error) { return h.opts.folder(ctx, h.config(), source) }
 		opts.Refresh = (&editedFolder{load: load, log: h.opts.Logger, dir: source, name: w.Name, with: with, at: time.Now(), print: print}).engine
 	}
 	return commandsrv.New(command.New(w, with), kept, opts), nil

@@ -42,7 +42,7 @@ func Diagnose(s config.Server) []diagnosis.Finding {
 
 // workflow loads what a configuration names, and says what its commands run
 // with.
-func (h *Host) workflow(ctx context.Context, cfg *config.Config, source string) (*command.Workflow, command.Options, error) {
+func (o *Options) workflow(ctx context.Context, cfg *config.Config, source string) (*command.Workflow, command.Options, error) {
 	name, isToolbox := strings.CutPrefix(source, config.CommandsToolbox)
 	switch {
 	case source == config.CommandsExample:
@@ -54,23 +54,23 @@ func (h *Host) workflow(ctx context.Context, cfg *config.Config, source string) 
 		if !ok {
 			return nil, command.Options{}, cfg.UnknownToolbox(name)
 		}
-		tools, unlisted, err := h.opts.Tools.Tools(ctx, name)
+		tools, unlisted, err := o.Tools.Tools(ctx, name)
 		if err != nil {
 			return nil, command.Options{}, err
 		}
 		if len(tools) == 0 {
 			return nil, command.Options{}, fmt.Errorf("toolbox %q has no tools: %s", name, cmp.Or(strings.Join(unlisted, ", "), "it has no servers besides those of commands"))
 		}
-		return command.Project(name, box.Description.String(), tools), command.Options{Caller: h.opts.Tools}, nil
+		return command.Project(name, box.Description.String(), tools), command.Options{Caller: o.Tools}, nil
 	}
-	w, err := h.folder(ctx, cfg, source)
-	return w, command.Options{Caller: h.opts.Tools, HTTP: newRequester(h.opts.HTTP), Process: programs{h.opts.Programs},
-		LookupEnv: h.opts.Programs.Lookup, Credential: h.opts.Credential}, err
+	w, err := o.folder(ctx, cfg, source)
+	return w, command.Options{Caller: o.Tools, HTTP: newRequester(o.HTTP), Process: programs{o.Programs},
+		LookupEnv: o.Programs.Lookup, Credential: o.Credential}, err
 }
 
 // folder loads a workflow from a folder, which may make requests and run
 // programs: the operator has named it.
-func (h *Host) folder(ctx context.Context, cfg *config.Config, dir string) (*command.Workflow, error) {
+func (o *Options) folder(ctx context.Context, cfg *config.Config, dir string) (*command.Workflow, error) {
 	root, err := OpenFolder(dir)
 	if err != nil {
 		return nil, cannotOpen(dir, err)
@@ -82,7 +82,7 @@ func (h *Host) folder(ctx context.Context, cfg *config.Config, dir string) (*com
 		if _, ok := cfg.Toolbox(name); !ok {
 			continue // the folder's fault, which loading it tells
 		}
-		tools, unlisted, err := h.opts.Tools.Tools(ctx, name)
+		tools, unlisted, err := o.Tools.Tools(ctx, name)
 		if err != nil {
 			return nil, err
 		}
@@ -93,7 +93,7 @@ func (h *Host) folder(ctx context.Context, cfg *config.Config, dir string) (*com
 		return nil, fmt.Errorf("%w\nworkbench commands check %s shows more", err, dir)
 	}
 	for _, doubt := range w.Warnings {
-		h.opts.Logger.Warn().Str(logkey.Detail, doubt.String()).Msg("a command workflow")
+		o.Logger.Warn().Str(logkey.Detail, doubt.String()).Msg("a command workflow")
 	}
 	return w, nil
 }

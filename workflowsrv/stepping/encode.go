@@ -1,7 +1,6 @@
 package stepping
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -16,20 +15,21 @@ func (a Answer) AppendJSON(dst []byte) []byte {
 		RequiresConfirmation bool     `json:"requiresConfirmation"`
 		ValidationCriteria   []string `json:"validationCriteria"`
 	}
-	step := json.RawMessage("null")
+	rest := wire.MustEncode(struct {
+		Guidance   guidance  `json:"guidance"`
+		IsComplete bool      `json:"isComplete"`
+		Warnings   []string  `json:"warnings,omitempty"`
+		Missing    []Missing `json:"missing,omitempty"`
+		Waiting    []Missing `json:"waiting,omitempty"`
+		Loop       *LoopPass `json:"loop,omitempty"`
+		State      string    `json:"state,omitempty"`
+	}{guidance{a.Prompt, a.ModelHint, a.RequiresConfirmation, append([]string{}, a.ValidationCriteria...)}, a.IsComplete, a.Warnings, a.Missing, a.Waiting, a.Loop, a.State})
+	step := []byte("null")
 	if a.Step != nil {
-		step = a.Step.JSON
+		step = a.Step.JSON // which is as large as the rest, and is JSON already
 	}
-	return append(dst, wire.MustEncode(struct {
-		Step       json.RawMessage `json:"step"`
-		Guidance   guidance        `json:"guidance"`
-		IsComplete bool            `json:"isComplete"`
-		Warnings   []string        `json:"warnings,omitempty"`
-		Missing    []Missing       `json:"missing,omitempty"`
-		Waiting    []Missing       `json:"waiting,omitempty"`
-		Loop       *LoopPass       `json:"loop,omitempty"`
-		State      string          `json:"state,omitempty"`
-	}{step, guidance{a.Prompt, a.ModelHint, a.RequiresConfirmation, append([]string{}, a.ValidationCriteria...)}, a.IsComplete, a.Warnings, a.Missing, a.Waiting, a.Loop, a.State})...)
+	dst = append(append(append(dst, `{"step":`...), step...), ',')
+	return append(dst, rest[1:]...)
 }
 
 // askUser is what an agent is told before a step that a person must agree to.

@@ -160,7 +160,7 @@ func refuseLong() *refusal {
 
 // respond writes the response to p.
 func (e *endpoint) respond(w http.ResponseWriter, r *http.Request, p *post) response {
-	return p.respond(w, r, &e.life, func() bool { return e.stays(r.Context(), &p.caller) })
+	return p.respond(w, r, &e.life, func() bool { return !p.listens || e.stays(r.Context(), &p.caller) })
 }
 
 // postModern serves a message of revision 2026-07-28, which is an exchange of

@@ -120,8 +120,8 @@ const (
 	responseNone            // nothing was written: there is no reply
 )
 
-// respond writes the response to p, on which stays is asked at each sign of life
-// whether the caller still would be let in.
+// respond writes the response to p. stays is asked at each sign of life of a stream
+// whether it is to go on.
 func (p *post) respond(w http.ResponseWriter, r *http.Request, life *pulse, stays func() bool) response {
 	quiet := life.timer()
 	select {
@@ -137,7 +137,7 @@ func (p *post) respond(w http.ResponseWriter, r *http.Request, life *pulse, stay
 	p.left = st == nil && !over
 	p.mu.Unlock()
 	switch {
-	case st != nil && st.serve(r.Context(), w, &p.reader, life.every, func() bool { return !p.listens || stays() }):
+	case st != nil && st.serve(r.Context(), w, &p.reader, life.every, stays):
 		return responseWhole
 	case reply != nil:
 		defer p.buffers.Put(reply)

@@ -11,7 +11,7 @@ import (
 // showPage notes that the client reads a page, which may call from now on.
 func (s *Session) showPage(srv *toolbox.Server, uri string) {
 	if strings.HasPrefix(uri, naming.PageScheme) {
-		s.shelf.ShowPage(srv)
+		s.shelf.Routes().Places.ShowPage(srv)
 	}
 }
 

@@ -54,7 +54,7 @@ func newSession(p *Proxy, of *Client) *Session {
 		Begin:   begin,
 		Retire:  p.retire,
 	})
-	s.watches = newWatches(s.account, func() shelf.Lists { return s.shelf.Lists(shelf.Modern) })
+	s.watches = newWatches(s.account, func() shelf.Lists { return s.shelf.Routes().Lists(shelf.Modern) })
 	s.tasks = newTasks(opts.Tasks, who.Name, begin)
 	s.ownTasks = newOwnTasks(s.account, s.requests.abandon)
 	s.recorder = &recorder{log: root.opts.Calls, masks: p.masks(), user: who.Name, session: s.number}

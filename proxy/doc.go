@@ -36,6 +36,7 @@
 //	flight     a request that goes to a server: round and parked, where the server asks the client in between
 //	parts      requests, asks, states, waiting, tasks, ownTasks, line, profile, background, record, narrator, span
 //	messages   call, modern, Outlet, and the edits of messages
+//	below      packages that know no session: shelf (toolboxes and lists), naming (who is meant), meta (the words)
 //
 // A part has a lock of its own and does not know the session; what it needs from above it is given as functions when it is
 // made. What servers say comes in at the top again, by the Peer that a session is to them, and goes down from there.
@@ -45,7 +46,7 @@
 // A part calls nothing of another one with its lock held but an account, which has the last lock of all. The exceptions, each
 // lock before those that may be taken while it is held:
 //
-//	Proxy.reloading, Proxy.mu, Session.mu, requests.mu, background.mu, line.mu
+//	Proxy.reloading, Proxy.mu, watches.mu, Shelf.mu, requests.mu, background.mu, line.mu, Claims.mu
 //	ownTask.mu, ownTasks.mu
 //	ownTask.mu or narrator.mu, and then the outlet's: so that nothing follows a reply
 package proxy

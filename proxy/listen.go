@@ -68,7 +68,7 @@ func (s *Session) endListen(f *flight) {
 
 // watch has the server of a resource tell of its changes, or no longer.
 func (s *Session) watch(uri string, on bool) {
-	srv, own, err := s.shelf.Locate(uri)
+	srv, own, err := s.locate(uri)
 	if err != nil {
 		return
 	}

@@ -20,7 +20,7 @@ func (s *Session) callTool(c *call) {
 	if err != nil {
 		own = s.ownTool(name)
 	}
-	waits := err != nil && own == nil && (len(s.shelf.Unsettled()) > 0 || s.shelf.Installs(name) != nil)
+	waits := err != nil && own == nil && (len(s.shelf.Unsettled()) > 0 || s.installs(name) != nil)
 	if err != nil && !waits { // it may have come just now
 		to, first, err = s.named(c, name)
 	}

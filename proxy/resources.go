@@ -27,7 +27,7 @@ func (s *Session) resource(c *call) {
 		s.readKept(c, uri)
 		return
 	}
-	srv, own, err := s.shelf.Locate(uri)
+	srv, own, err := s.locate(uri)
 	if err != nil {
 		s.refuse(c, uri, noResource(uri, err, c.modern != nil))
 		return
@@ -118,7 +118,7 @@ func (s *Session) complete(c *call) {
 		return
 	}
 	uri, _ := wire.Unquote(c.Bytes(out[1]))
-	srv, own, err := s.shelf.Locate(uri)
+	srv, own, err := s.locate(uri)
 	if err != nil {
 		c.fail(noResource(uri, err, c.modern != nil))
 		return

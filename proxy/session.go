@@ -153,3 +153,8 @@ func (s *Session) available(name string) string { return s.shelf.View().Availabl
 
 // isMeta reports whether a name is one that a tool of workbench's own answers to, of those that the client has.
 func (s *Session) isMeta(name string) bool { return s.shelf.View().HasMeta(name) }
+
+// locate finds the server that a uri leads to and the uri it knows it by.
+func (s *Session) locate(uri string) (srv *toolbox.Server, own string, err error) {
+	return s.shelf.Routes().Locate(uri, s.shelf.Servers())
+}

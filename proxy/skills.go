@@ -217,7 +217,7 @@ func (s *Session) locateSkill(f *flight, uri string) (srv *toolbox.Server, own s
 	if !s.shelf.KnowsSkills() && len(servers) > 1 && !naming.IsAlias(uri) {
 		s.listSkills(f)
 	}
-	srv, own, err = s.shelf.Locate(strings.TrimSuffix(uri, "/"))
+	srv, own, err = s.locate(strings.TrimSuffix(uri, "/"))
 	switch {
 	case err == nil && hasSkills(srv):
 		return srv, own, nil

@@ -107,7 +107,7 @@ func (s *Session) callUnlisted(c *call, name string) {
 		f.narrate(s.shelf.OpeningServers()...)
 		s.shelf.OpenMarked(f.ctx)
 		to, err := s.shelf.Routes().Meant(toolbox.Tools, naming.Want{Tool: name})
-		if srv := s.shelf.Installs(name); err != nil && srv != nil {
+		if srv := s.installs(name); err != nil && srv != nil {
 			f.narrate(srv)
 			srv.Settle(f.ctx)
 			s.shelf.Refresh()
@@ -171,4 +171,12 @@ func (s *Session) wakeAndCall(c *call, name string, srv *toolbox.Server) {
 		}
 		s.callAs(f, later, to)
 	})
+}
+
+// installs returns the server whose exposed names begin as a name does if that is to be waited for, because it installs.
+func (s *Session) installs(name string) *toolbox.Server {
+	if srv := s.shelf.Absent(name); srv != nil && srv.Status().State == toolbox.Installing {
+		return srv
+	}
+	return nil
 }

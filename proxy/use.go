@@ -132,7 +132,7 @@ func (s *Session) useTool(c *call) {
 // call. It waits for no other server than the one that is named; where none is,
 // several might have the tool.
 func (s *Session) openThenUse(f *flight, c *call, b *shelf.Box, w usage) {
-	whole := s.shelf.Whole(w.Want)
+	whole := s.shelf.Routes().Whole(w.Want)
 	var names []string
 	if srv, ok := b.Server(whole.Server); ok {
 		names = append(names, whole.Server)

@@ -125,8 +125,8 @@ func (c *Claims) digest(in scope, name string) uint64 {
 	return maphash.Comparable(c.seed, scopedName{in, name})
 }
 
-// ShowPage notes that the client has read a page of a server's app.
-func (c *Claims) ShowPage(of Address) {
+// showPage notes that the client has read a page of a server's app.
+func (c *Claims) showPage(of Address) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.shown[of] = true

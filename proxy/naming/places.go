@@ -339,3 +339,6 @@ func (p *Places) NamesOf(srv *toolbox.Server, own string) []string {
 	}
 	return names
 }
+
+// ShowPage notes that the client reads a page of a server's app, which may call from now on.
+func (p *Places) ShowPage(srv *toolbox.Server) { p.claims.showPage(AddressOf(srv)) }

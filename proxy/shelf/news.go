@@ -28,10 +28,7 @@ func Announces(k toolbox.Kind) string {
 
 // buildLocked makes the routes from what the servers offer now.
 func (sh *Shelf) buildLocked() {
-	st := stock{View: sh.View(), spaces: sh.spaces, claims: sh.claims, all: sh.boxesLocked()}
-	for srv, k := range sh.skills {
-		st.skills = append(st.skills, k.groups(srv)...)
-	}
+	st := stock{View: sh.View(), spaces: sh.spaces, claims: sh.claims, all: sh.View().boxes(sh.boxes), skills: sh.skills.groups()}
 	sh.routes.Store(st.build())
 }
 
@@ -45,21 +42,23 @@ func (sh *Shelf) update(change func() (announce bool)) (told bool) {
 	sh.buildLocked()
 	var methods []string
 	if announce && sh.opts.Legacy() && !sh.closed {
-		methods = sh.newsLocked()
+		methods = sh.told.news(sh.Routes().lists[Legacy])
 	}
 	sh.mu.Unlock()
 	sh.opts.Changed(methods)
 	return slices.Contains(methods, ToolsChanged)
 }
 
-// newsLocked says which lists to announce, and takes them as announced.
-func (sh *Shelf) newsLocked() (methods []string) {
-	now := sh.Lists(Legacy)
+// announced are the lists that a legacy client knows or was told to read.
+type announced Lists
+
+// news says which lists to announce, and takes them as announced.
+func (a announced) news(now Lists) (methods []string) {
 	for _, k := range []toolbox.Kind{toolbox.Tools, toolbox.Resources, toolbox.Templates, toolbox.Prompts} {
-		if bytes.Equal(sh.told[k], now[k]) {
+		if bytes.Equal(a[k], now[k]) {
 			continue
 		}
-		sh.told[k] = now[k]
+		a[k] = now[k]
 		if method := Announces(k); !slices.Contains(methods, method) {
 			methods = append(methods, method)
 		}
@@ -67,17 +66,23 @@ func (sh *Shelf) newsLocked() (methods []string) {
 	return methods
 }
 
-// dueLocked reports whether the news of a reload are to be told now, and notes
+// openings are the opens under way: their list changes are told once, at the end.
+type openings struct {
+	under   int
+	overdue bool // those of a reload are told with them
+}
+
+// due reports whether the news of a reload are to be told now, and notes
 // it if they wait for the end of an opening.
-func (sh *Shelf) dueLocked() bool {
-	sh.overdue = sh.opening > 0
-	return !sh.overdue
+func (o *openings) due() bool {
+	o.overdue = o.under > 0
+	return !o.overdue
 }
 
 // Refresh makes the routes anew from what the servers offer now.
 func (sh *Shelf) Refresh() {
 	// While a toolbox is being opened its news are told together, at the end.
-	sh.update(func() bool { return sh.opening == 0 })
+	sh.update(func() bool { return sh.opening.under == 0 })
 }
 
 // Changed is the toolbox's word that a list of a server is other than before.
@@ -87,9 +92,9 @@ func (sh *Shelf) Changed(srv *toolbox.Server, k toolbox.Kind) {
 			return false // they are searched, and no client is told of them
 		}
 		if b := sh.boxes[srv.Toolbox]; b != nil && b.listed {
-			return sh.dueLocked() // no part of an opening, whose end may tell nothing
+			return sh.opening.due() // no part of an opening, whose end may tell nothing
 		}
-		return sh.opening == 0
+		return sh.opening.under == 0
 	})
 }
 
@@ -98,7 +103,7 @@ func (sh *Shelf) Hand(k toolbox.Kind, e Era) []byte {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	sh.giveLocked(k, "")
-	items := sh.Lists(e)[k]
+	items := sh.Routes().lists[e][k]
 	if e == Legacy {
 		sh.told[k] = items
 	}

@@ -28,7 +28,7 @@ func (sh *Shelf) OpenMarked(ctx context.Context) {
 // OpenNew opens the toolboxes that are open without being asked for since a reload.
 func (sh *Shelf) OpenNew(ctx context.Context) {
 	sh.OpenMarked(ctx)
-	sh.update(sh.dueLocked)
+	sh.update(sh.opening.due)
 }
 
 // OpeningServers returns the servers of the toolboxes that OpenMarked opens.
@@ -50,11 +50,12 @@ func (sh *Shelf) OpeningServers() (all []*toolbox.Server) {
 func (sh *Shelf) Unsettled() []string {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	names := slices.DeleteFunc(sh.View().Marked(), func(name string) bool {
+	v := sh.View()
+	names := slices.DeleteFunc(v.Marked(), func(name string) bool {
 		b := sh.boxes[name]
 		return b != nil && b.settled
 	})
-	return append(names, sh.unpinnedLocked()...)
+	return append(names, v.unpinned(sh.boxes)...)
 }
 
 // Open opens a toolbox so that its tools are listed, waits for its servers,
@@ -66,14 +67,14 @@ func (sh *Shelf) Open(ctx context.Context, b *Box, announce bool, names ...strin
 	err = b.open(ctx, sh.View().Cfg.OpenTimeout, names...)
 	var next chan struct{}
 	told := sh.update(func() bool {
-		sh.opening--
+		sh.opening.under--
 		b.listed = true
 		b.settled = b.settled || ctx.Err() == nil && len(names) == 0
 		if sh.boxes[b.Name] != b && !sh.closed {
 			err = sh.View().NoToolbox(b.Name) // a reload has taken it away meanwhile
 		}
 		next = sh.listed
-		return announce || sh.overdue && sh.dueLocked()
+		return announce || sh.opening.overdue && sh.opening.due()
 	})
 	if !told {
 		return nil, err
@@ -85,6 +86,6 @@ func (sh *Shelf) Open(ctx context.Context, b *Box, announce bool, names ...strin
 func (sh *Shelf) beginOpening(b *Box) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	sh.opening++
+	sh.opening.under++
 	b.dormant = false
 }

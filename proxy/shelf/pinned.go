@@ -2,7 +2,6 @@ package shelf
 
 import (
 	"context"
-	"slices"
 
 	"github.com/mcp-workbench/workbench/toolbox"
 )
@@ -10,19 +9,6 @@ import (
 // Pinned tools are listed whether their toolboxes are open or not. Of a server that was seen before they are known without
 // starting it: its toolbox is made and stays dormant until one of its tools is called. One that was never seen is started once,
 // at the first list.
-
-// unpinnedLocked gives the toolboxes whose pinned tools were not looked for.
-func (sh *Shelf) unpinnedLocked() (names []string) {
-	v := sh.View()
-	for _, p := range v.Cfg.Pinned {
-		_, ok := v.Cfg.Toolbox(p.Toolbox)
-		b := sh.boxes[p.Toolbox]
-		if ok && v.Direct == "" && (b == nil || !b.pinned) && !v.isMarked(p.Toolbox) && !slices.Contains(names, p.Toolbox) {
-			names = append(names, p.Toolbox)
-		}
-	}
-	return names
-}
 
 // findPinned looks for the pinned tools of a toolbox: in what is known of its servers, else by starting them.
 func (sh *Shelf) findPinned(ctx context.Context, name string) {
@@ -60,8 +46,9 @@ func (sh *Shelf) dormant(name string) *Box {
 	if b := sh.boxes[name]; b != nil || !ok || sh.closed {
 		return b
 	}
-	b := sh.makeLocked(v, cfg)
+	b := NewBox(v, cfg, sh.opts.New)
 	b.dormant = true
+	sh.boxes[name] = b
 	return b
 }
 
@@ -71,7 +58,7 @@ func (sh *Shelf) Wake(ctx context.Context, b *Box, announce bool, servers ...str
 	sh.beginOpening(b)
 	_ = b.open(ctx, sh.View().Cfg.OpenTimeout, servers...) // it fails only when the session ends
 	sh.update(func() bool {
-		sh.opening--
-		return announce && sh.opening == 0 || sh.overdue && sh.dueLocked()
+		sh.opening.under--
+		return announce && sh.opening.under == 0 || sh.opening.overdue && sh.opening.due()
 	})
 }

@@ -34,6 +34,7 @@ type Routes struct {
 	// SharePages says that several servers have apps, so that the pages which results name may be one for another.
 	SharePages bool
 	lists      [2]Lists
+	spaces     *naming.Spaces
 }
 
 // stock is what routes are made from.
@@ -47,7 +48,7 @@ type stock struct {
 
 // build makes the routes from what the servers offer now.
 func (st *stock) build() *Routes {
-	r := &Routes{mirrored: make(map[naming.Identity]*mcp.Tool)}
+	r := &Routes{spaces: st.spaces, mirrored: make(map[naming.Identity]*mcp.Tool)}
 	boxes := opened(st.all)
 	tools := gather(boxes, toolbox.Tools)
 	ofApps, apps := naming.Pages(tools)
@@ -155,8 +156,28 @@ func (r *Routes) Meant(k toolbox.Kind, w naming.Want) (naming.Route, error) {
 // Names are those of all tools or prompts that the client sees.
 func (r *Routes) Names(k toolbox.Kind) []string { return r.directory(k).Names() }
 
+// Lists are what clients of an era see.
+func (r *Routes) Lists(e Era) Lists { return r.lists[e] }
+
+// Whole says whose a tool is, if its name does.
+func (r *Routes) Whole(w naming.Want) naming.Want { return r.spaces.Whole(w) }
+
 // FromApp finds the tool that a page of an app means by a name.
 func (r *Routes) FromApp(name string) (naming.Route, error) { return r.tools.FromApp(name) }
+
+// Locate finds the server that a uri leads to, of all that are open, and the uri it knows it by.
+func (r *Routes) Locate(uri string, all []*toolbox.Server) (srv *toolbox.Server, own string, err error) {
+	if naming.IsAlias(uri) {
+		for _, srv := range all {
+			if own, ok := naming.OwnURI(srv, uri); ok {
+				return srv, own, nil
+			}
+		}
+		return nil, "", naming.ErrUnknown
+	}
+	srv, err = r.Places.Find(uri, all)
+	return srv, uri, err
+}
 
 // give notes that the client is given the names of a list, and those by which tools of a toolbox are called, if one is
 // named, before it is. It reports false if the routes are to be made anew for that.

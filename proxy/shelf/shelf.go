@@ -38,10 +38,9 @@ type Shelf struct {
 	closed  bool
 	boxes   map[string]*Box
 	spaces  *naming.Spaces // of all configurations that there were
-	skills  map[*toolbox.Server]*kept
-	told    Lists         // that a legacy client knows or was told to read
-	opening int           // opens under way: their list changes are told once, at the end
-	overdue bool          // and those of a reload with them
+	skills  skills
+	told    announced // that a legacy client knows or was told to read
+	opening openings
 	listed  chan struct{} // closed and replaced when the client has read its tools
 }
 
@@ -49,11 +48,11 @@ type Shelf struct {
 func New(v *View, opts Options) *Shelf {
 	sh := &Shelf{
 		opts: opts, claims: naming.NewClaims(), spaces: v.Spaces,
-		boxes: make(map[string]*Box), skills: make(map[*toolbox.Server]*kept), listed: make(chan struct{}),
+		boxes: make(map[string]*Box), skills: make(skills), listed: make(chan struct{}),
 	}
 	sh.view.Store(v)
 	sh.buildLocked()
-	sh.told = maps.Clone(sh.Routes().lists[Legacy])
+	sh.told = announced(maps.Clone(sh.Routes().lists[Legacy]))
 	return sh
 }
 
@@ -62,9 +61,6 @@ func (sh *Shelf) View() *View { return sh.view.Load() }
 
 // Routes are what the client sees now.
 func (sh *Shelf) Routes() *Routes { return sh.routes.Load() }
-
-// Lists are what clients of an era see.
-func (sh *Shelf) Lists(e Era) Lists { return sh.Routes().lists[e] }
 
 // Close ends the toolboxes; no other is made.
 func (sh *Shelf) Close() error {
@@ -85,34 +81,20 @@ func (sh *Shelf) Close() error {
 func (sh *Shelf) Forget() {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	for _, k := range sh.skills {
-		k.close()
-	}
-	clear(sh.skills)
+	sh.skills.close()
 }
 
 // Opened returns the toolboxes that were opened, in the order of the configuration.
 func (sh *Shelf) Opened() []*Box {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	return opened(sh.boxesLocked())
+	return opened(sh.View().boxes(sh.boxes))
 }
 
 // Servers are those of the opened toolboxes.
 func (sh *Shelf) Servers() (all []*toolbox.Server) {
 	for _, b := range sh.Opened() {
 		all = append(all, b.Servers()...)
-	}
-	return all
-}
-
-// boxesLocked returns those too that were made for their pinned tools.
-func (sh *Shelf) boxesLocked() (all []*Box) {
-	boxes := sh.View().Cfg.Toolboxes
-	for i := range boxes {
-		if b := sh.boxes[boxes[i].Name]; b != nil {
-			all = append(all, b)
-		}
 	}
 	return all
 }
@@ -138,16 +120,10 @@ func (sh *Shelf) Box(name string) (*Box, error) {
 	}
 	b := sh.boxes[name]
 	if b == nil {
-		b = sh.makeLocked(v, cfg)
+		b = NewBox(v, cfg, sh.opts.New)
+		sh.boxes[name] = b
 	}
 	return b, nil
-}
-
-// makeLocked makes a toolbox.
-func (sh *Shelf) makeLocked(v *View, cfg *config.Toolbox) *Box {
-	b := NewBox(v, cfg, sh.opts.New)
-	sh.boxes[cfg.Name] = b
-	return b
 }
 
 // Absent returns the server of a toolbox whose exposed names begin as a name does and whose tools are not known because it
@@ -155,7 +131,7 @@ func (sh *Shelf) makeLocked(v *View, cfg *config.Toolbox) *Box {
 func (sh *Shelf) Absent(name string) *toolbox.Server {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	of, ok := sh.spaces.Exposes(name)
+	of, ok := sh.Routes().spaces.Exposes(name)
 	if !ok || sh.boxes[of.Toolbox] == nil {
 		return nil
 	}
@@ -165,39 +141,6 @@ func (sh *Shelf) Absent(name string) *toolbox.Server {
 		}
 	}
 	return nil
-}
-
-// Installs returns the server of Absent if that is to be waited for, because it installs; else nil.
-func (sh *Shelf) Installs(name string) *toolbox.Server {
-	if srv := sh.Absent(name); srv != nil && srv.Status().State == toolbox.Installing {
-		return srv
-	}
-	return nil
-}
-
-// Whole says whose a tool is, if its name does.
-func (sh *Shelf) Whole(w naming.Want) naming.Want {
-	sh.mu.Lock()
-	defer sh.mu.Unlock()
-	return sh.spaces.Whole(w)
-}
-
-// ShowPage notes that the client reads a page of a server's app, which may call from now on.
-func (sh *Shelf) ShowPage(srv *toolbox.Server) { sh.claims.ShowPage(naming.AddressOf(srv)) }
-
-// Locate finds the server that a uri leads to and the uri it knows it by.
-func (sh *Shelf) Locate(uri string) (srv *toolbox.Server, own string, err error) {
-	all := sh.Servers()
-	if naming.IsAlias(uri) {
-		for _, srv := range all {
-			if own, ok := naming.OwnURI(srv, uri); ok {
-				return srv, own, nil
-			}
-		}
-		return nil, "", naming.ErrUnknown
-	}
-	srv, err = sh.Routes().Places.Find(uri, all)
-	return srv, uri, err
 }
 
 // Reload has the shelf work by another view.
@@ -211,7 +154,7 @@ func (sh *Shelf) Reload(v *View) {
 	}
 	sh.view.Store(v)
 	sh.spaces = v.Spaces.With(sh.spaces)
-	sh.opening++ // what changes is told at the end, together
+	sh.opening.under++ // what changes is told at the end, together
 	var staying []*Box
 	for name, b := range sh.boxes {
 		if _, ok := v.Cfg.Toolbox(name); ok {
@@ -232,8 +175,8 @@ func (sh *Shelf) Reload(v *View) {
 		gone = append(gone, b.become(v)...)
 	}
 	sh.update(func() bool {
-		sh.opening--
-		return sh.dueLocked()
+		sh.opening.under--
+		return sh.opening.due()
 	})
 	for _, retire := range gone {
 		retire()

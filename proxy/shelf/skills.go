@@ -33,7 +33,7 @@ func (k *kept) groups(srv *toolbox.Server) (groups [][]naming.Identity) {
 // that could not be asked. It gives the places that the client knows the skills by.
 func (sh *Shelf) NoteSkills(servers []*toolbox.Server, lists [][][]string) *naming.Places {
 	sh.update(func() bool {
-		sh.keepSkillsLocked(servers, lists)
+		sh.skills.keep(servers, lists, !sh.closed)
 		return false
 	})
 	sh.mu.Lock()
@@ -49,11 +49,31 @@ func (sh *Shelf) NoteSkills(servers []*toolbox.Server, lists [][][]string) *nami
 	return places
 }
 
-func (sh *Shelf) keepSkillsLocked(servers []*toolbox.Server, lists [][][]string) {
-	for srv, old := range sh.skills {
+// skills are what is kept of servers.
+type skills map[*toolbox.Server]*kept
+
+// groups are the uris of all, a slice for each skill.
+func (ss skills) groups() (all [][]naming.Identity) {
+	for srv, k := range ss {
+		all = append(all, k.groups(srv)...)
+	}
+	return all
+}
+
+// close credits all.
+func (ss skills) close() {
+	for _, k := range ss {
+		k.close()
+	}
+	clear(ss)
+}
+
+// keep replaces what is kept of servers, and forgets those that are not among them; more says whether anything may be added.
+func (ss skills) keep(servers []*toolbox.Server, lists [][][]string, more bool) {
+	for srv, old := range ss {
 		if i := slices.Index(servers, srv); i < 0 || lists[i] != nil {
 			old.close()
-			delete(sh.skills, srv)
+			delete(ss, srv)
 		}
 	}
 	for i, srv := range servers {
@@ -63,8 +83,8 @@ func (sh *Shelf) keepSkillsLocked(servers []*toolbox.Server, lists [][][]string)
 				k.size += len(uri) + account.Each
 			}
 		}
-		if lists[i] != nil && !sh.closed && k.account.Charge(k.size) {
-			sh.skills[srv] = k
+		if lists[i] != nil && more && k.account.Charge(k.size) {
+			ss[srv] = k
 		}
 	}
 }

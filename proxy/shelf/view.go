@@ -105,3 +105,25 @@ func (v *View) shows(b *Box, k toolbox.Kind, e Era) bool {
 	}
 	return k != toolbox.Tools || mode != config.ToolModeProxy
 }
+
+// boxes gives those that there are, in the order of the configuration, with those that were made for their pinned tools.
+func (v *View) boxes(of map[string]*Box) (all []*Box) {
+	for i := range v.Cfg.Toolboxes {
+		if b := of[v.Cfg.Toolboxes[i].Name]; b != nil {
+			all = append(all, b)
+		}
+	}
+	return all
+}
+
+// unpinned gives the toolboxes whose pinned tools were not looked for.
+func (v *View) unpinned(of map[string]*Box) (names []string) {
+	for _, p := range v.Cfg.Pinned {
+		_, ok := v.Cfg.Toolbox(p.Toolbox)
+		b := of[p.Toolbox]
+		if ok && v.Direct == "" && (b == nil || !b.pinned) && !v.isMarked(p.Toolbox) && !slices.Contains(names, p.Toolbox) {
+			names = append(names, p.Toolbox)
+		}
+	}
+	return names
+}

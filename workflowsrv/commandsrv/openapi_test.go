@@ -1,8 +1,11 @@
 package commandsrv_test
 
 import (
+	"bytes"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -114,10 +117,16 @@ func (b *bed) checkTool(t *testing.T, tool, reply string) {
 }
 
 // The document names every route and no other: what it names is served, what is
-// served by another method is refused, and each operation is in it.
+// served by another method is refused, and each operation is in it. Each
+// operation that is a tool is told of in the docs.
 func TestDocument(t *testing.T) {
 	b := newBed(t, nil)
 	document := b.document(t)
+	docs, err := os.ReadFile("../../docs/commands.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	noTools := []string{"invoke_agent_stream", "get_turn", "liveness", "readiness", "openapi", "stop_turn", "follow_turn"}
 	seen := map[string]bool{}
 	for path, item := range document["paths"].(map[string]any) {
 		for _, method := range []string{"GET", "POST", "PUT", "DELETE", "PATCH"} {
@@ -130,11 +139,14 @@ func TestDocument(t *testing.T) {
 			case !documented && w.Code != http.StatusMethodNotAllowed:
 				t.Errorf("%s %s is not documented, got %d: %s", method, path, w.Code, w.Body)
 			case documented:
-				seen[operation["operationId"].(string)] = true
+				id := operation["operationId"].(string)
+				if seen[id] = true; !slices.Contains(noTools, id) && !bytes.Contains(docs, []byte("`"+id+"`")) {
+					t.Errorf("docs/commands.md does not tell of the operation %s", id)
+				}
 			}
 		}
 	}
-	want := []string{"invoke_agent_stream", "get_turn", "liveness", "readiness", "openapi"}
+	want := noTools
 	for name := range routes() {
 		want = append(want, name)
 	}

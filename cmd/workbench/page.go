@@ -54,7 +54,7 @@ func (e pageSide) aside(ctx context.Context, out io.Writer, args ...string) erro
 	sub := e.Beside(out)
 	defer func() { sub.Hosts.Close() }()
 	defer sub.Logs.Close()
-	root := rootCommand(sub)
+	root := e.Root(sub)
 	sub.ConfigPath = e.ConfigPath // the flag has its default
 	root.SetArgs(append([]string{"--log-level", "off"}, args...))
 	root.SetOut(io.Discard)

@@ -35,9 +35,6 @@ import (
 // and ends the child processes of another one. It is not for people.
 const guardArg = "__guard"
 
-// scriptArg, alone on the command line, makes this program run the script that it reads. It is not for people.
-const scriptArg = "__script"
-
 // run is the program.
 func run(ctx context.Context, args []string, std cli.Streams, environ []string) int {
 	if len(args) == 1 && args[0] == guardArg {
@@ -80,6 +77,7 @@ func runCommand(ctx context.Context, e *opening.Environment, args []string) erro
 }
 
 func rootCommand(env *opening.Environment) *cobra.Command {
+	env.Root = rootCommand
 	serve := serveCommand(env)
 	root := &cobra.Command{
 		Use:   "workbench",

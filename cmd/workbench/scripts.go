@@ -9,6 +9,9 @@ import (
 	"github.com/mcp-workbench/workbench/internal/script"
 )
 
+// scriptArg, alone on the command line, makes this program run the script that it reads. It is not for people.
+const scriptArg = "__script"
+
 // scriptHost runs the scripts of models, each in a process of this program with an empty environment.
 func scriptHost(e *opening.Environment) *script.Host {
 	return &script.Host{Start: func() (script.Process, error) {

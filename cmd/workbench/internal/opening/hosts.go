@@ -23,8 +23,8 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv/runs"
 )
 
-// hosts have the servers inside this process. Nothing of them is there before it is wanted.
-type hosts struct {
+// Hosts have the servers inside this process. Nothing of them is there before it is wanted.
+type Hosts struct {
 	Config    *config.Config // of the start
 	Store     *storehost.Store
 	tools     *toolcaller.Caller
@@ -37,7 +37,7 @@ func (e *Environment) Use(cfg *config.Config, direct string, log zerolog.Logger)
 	if e.Hosts != nil {
 		return
 	}
-	h := &hosts{Config: cfg}
+	h := &Hosts{Config: cfg}
 	h.Store = storehost.New(func(ctx context.Context) (*store.Store, error) {
 		return kept.OpenStore(ctx, e.Environment, cfg, func(err error) { log.Warn().AnErr(logkey.Err, err).Msg("the store of conversations") })
 	}, log)
@@ -56,13 +56,13 @@ func (e *Environment) Use(cfg *config.Config, direct string, log zerolog.Logger)
 }
 
 // Reload has the hosts work by another configuration.
-func (h *hosts) Reload(cfg *config.Config) {
+func (h *Hosts) Reload(cfg *config.Config) {
 	h.tools.Reload(cfg)
 	h.Commands.Reload(cfg)
 }
 
 // Close ends the servers, then what they work with.
-func (h *hosts) Close() {
+func (h *Hosts) Close() {
 	if h == nil {
 		return
 	}

@@ -24,10 +24,8 @@ none, in your own configuration or in the one that --config names. A toolbox tha
 has no servers then goes. NAME is that of a server, or TOOLBOX/NAME.`,
 		Example: `  workbench move github code
   workbench move tools/pg data --description "Query the databases of the shop"`,
-		Args: cli.Between(2, 2),
-		ValidArgsFunction: func(p0 *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-			return completeMove(env, p0, args, typed)
-		},
+		Args:              cli.Between(2, 2),
+		ValidArgsFunction: completeMove(env),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var done []string
 			err := editFile(cmd.Context(), env, func(ed *editing) error {
@@ -66,13 +64,15 @@ has no servers then goes. NAME is that of a server, or TOOLBOX/NAME.`,
 }
 
 // completeMove completes a server, and then the toolbox that it goes to.
-func completeMove(e *cli.Environment, _ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-	var list []string
-	switch len(args) {
-	case 0:
-		list = e.ServerNames()
-	case 1:
-		list = e.ToolboxNames()
+func completeMove(e *cli.Environment) cli.Completion {
+	return func(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+		var list []string
+		switch len(args) {
+		case 0:
+			list = e.ServerNames()
+		case 1:
+			list = e.ToolboxNames()
+		}
+		return slices.DeleteFunc(list, func(one string) bool { return !strings.HasPrefix(one, typed) }), cobra.ShellCompDirectiveNoFileComp
 	}
-	return slices.DeleteFunc(list, func(one string) bool { return !strings.HasPrefix(one, typed) }), cobra.ShellCompDirectiveNoFileComp
 }

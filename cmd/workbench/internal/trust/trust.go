@@ -86,7 +86,6 @@ func projectFile(named string) (path string, searched []string, err error) {
 		if filepath.Base(dir) != config.FileName {
 			return "", nil, cli.Usage(cli.Hint(fmt.Errorf("%s is no folder of a project", named),
 				"a project's file is called "+config.FileName+"; one of another name is used with --config, and needs no trust"))
-
 		}
 		dir = filepath.Dir(dir)
 	}

@@ -108,5 +108,4 @@ func readCases(file string, w *definition.Workflow) ([]author.Case, error) {
 	}
 	return nil, cli.Hint(fmt.Errorf("the workflow %s has no cases: there is no %s.yaml", w.ID, base),
 		"write cases: [{name: …, sets: {STEP: {variable: value}}, outputs: {STEP: text}, steps: ["+strings.Join(w.StepIDs()[:1], "")+", …]}]")
-
 }

@@ -54,7 +54,6 @@ func findWorkflow(c *definition.Catalogue, id string) (*definition.Entry, error)
 		if f.ID == id {
 			return nil, cli.Hint(fmt.Errorf("workflow %q: %s is not valid", id, f.File),
 				"workbench workflow validate "+f.File+" says why")
-
 		}
 	}
 	hint := "workbench workflow list shows what there is"

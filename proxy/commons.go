@@ -60,7 +60,7 @@ func (c commons) concerned(srv *toolbox.Server, m *wire.Message, belongs toolbox
 		return nil
 	}
 	for _, s := range sessions {
-		if f, _ := s.carrier(srv, nil); f == nil {
+		if f, _ := s.peer.carrier(srv, nil); f == nil {
 			continue
 		}
 		if found != nil {
@@ -82,20 +82,20 @@ func (c commons) Notification(srv *toolbox.Server, m *wire.Message) {
 		}
 		for _, s := range c.p.live() {
 			if s.hears(srv, uri) {
-				s.Notification(srv, m)
+				s.peer.Notification(srv, m)
 			}
 		}
 		return
 	}
 	if s := c.concerned(srv, m, nil); s != nil {
-		s.Notification(srv, m)
+		s.peer.Notification(srv, m)
 	}
 }
 
 // Request gives a server's question to the session that it concerns.
 func (c commons) Request(a *toolbox.Ask, m *wire.Message) {
 	if s := c.concerned(a.Server, m, a.For); s != nil {
-		s.Request(a, m)
+		s.peer.Request(a, m)
 		return
 	}
 	a.Refuse(wire.CodeInternal, whoseAsk)
@@ -104,14 +104,14 @@ func (c commons) Request(a *toolbox.Ask, m *wire.Message) {
 // Withdraw takes a question back from whoever has it.
 func (c commons) Withdraw(a *toolbox.Ask, m *wire.Message) {
 	for _, s := range c.p.live() {
-		s.Withdraw(a, m)
+		s.peer.Withdraw(a, m)
 	}
 }
 
 // Changed concerns everybody.
 func (c commons) Changed(srv *toolbox.Server, k toolbox.Kind) {
 	for _, s := range c.p.live() {
-		s.Changed(srv, k)
+		s.peer.Changed(srv, k)
 	}
 }
 

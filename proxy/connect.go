@@ -26,7 +26,6 @@ func newSession(p *Proxy, of *Client) *Session {
 		watched: p.watched,
 		who:     who,
 		account: account.New(account.Client, of.Account),
-		many:    of.Many,
 		since:   time.Now(),
 		number:  strconv.FormatUint(root.connected.Add(1), 10),
 		work:    newBackground(),
@@ -81,6 +80,20 @@ func newSession(p *Proxy, of *Client) *Session {
 		shared:  p.isShared,
 		reach:   s.reach,
 	}
+	s.peer = &peer{
+		many:     of.Many,
+		profile:  s.profile,
+		work:     s.work,
+		requests: s.requests,
+		asks:     s.asks,
+		states:   s.states,
+		waiting:  s.waiting,
+		tasks:    s.tasks,
+		taskDesk: s.taskDesk,
+		shelf:    s.shelf,
+		watches:  s.watches,
+		line:     s.line,
+	}
 	s.approvals = &approvals{
 		register: opts.Approvals,
 		log:      opts.Logger,
@@ -110,7 +123,7 @@ func newSession(p *Proxy, of *Client) *Session {
 // newToolbox makes the session's own part of a toolbox.
 func (s *Session) newToolbox(cfg config.Toolbox) *toolbox.Toolbox {
 	now, opts := s.profile.known(), s.opts.Toolbox
-	opts.Peer, opts.Principal, opts.Unread = s, s.who, s.line.account()
+	opts.Peer, opts.Principal, opts.Unread = s.peer, s.who, s.line.account()
 	if now.client != nil {
 		opts.Client = *now.client
 	}

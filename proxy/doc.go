@@ -31,7 +31,7 @@
 //
 //	Proxy      connect: puts a session together, takes messages, ends it; commons, guests
 //	features   what a method or a meta tool does: tools, use, open, find, script, resources, skills, listen
-//	Session    holds the parts together and has no logic of its own
+//	Session    holds the parts together; peer is what its servers see of it
 //	askers     approvals, considering, taskDesk: they answer a request here, and may ask the client first
 //	flight     a request that goes to a server: round and parked, where the server asks the client in between
 //	parts      requests, asks, states, waiting, tasks, ownTasks, line, profile, background, record, narrator, span

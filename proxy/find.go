@@ -233,6 +233,6 @@ func (s *Session) known(only string) (servers []*toolbox.Server, searched []find
 // newSeen makes a client's own part of a toolbox that is not to be opened, to tell what was seen of its servers.
 func (s *Session) newSeen(cfg config.Toolbox) *toolbox.Toolbox {
 	opts := s.opts.Toolbox
-	opts.Peer, opts.Principal, opts.Event = s, s.who, nil
+	opts.Peer, opts.Principal, opts.Event = s.peer, s.who, nil
 	return toolbox.New(cfg, opts)
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/wire"
-	"github.com/mcp-workbench/workbench/toolbox"
 )
 
 // maxWatched bounds the resources of one subscription.
@@ -111,37 +110,6 @@ func (sub *subscription) acknowledgement(id []byte) []byte {
 		filter["taskIds"] = ids
 	}
 	return append(append(msg, wire.MustEncode(filter)...), "}}"...)
-}
-
-// updated passes on that a resource changed, under the uri that the client
-// knows it by.
-func (s *Session) updated(srv *toolbox.Server, m *wire.Message) {
-	span, err := wire.FindPath(m.Raw, m.Params, "uri")
-	uri, ok := wire.Unquote(m.Bytes(span))
-	if err != nil || !ok {
-		return
-	}
-	places := s.shelf.Routes().Places
-	names := places.NamesOf(srv, uri)
-	alias, name := names[0], names[len(names)-1]
-	if _, listed := places.Alias(srv, uri); listed && !s.watches.subscribed(name) || s.watches.subscribed(alias) {
-		name = alias
-	}
-	to := s.watches.listeners(func(sub *subscription) (found string, ok bool) {
-		for _, name := range names {
-			if slices.Contains(sub.uris, name) {
-				found, ok = name, true
-			}
-		}
-		return found, ok
-	})
-	known := func(name string) []wire.Edit { return []wire.Edit{{Span: span, New: wire.AppendQuote(nil, name)}} }
-	if s.greeted() {
-		s.line.news(srv, nil, noticeToLegacy(srv, m, known(name)...))
-	}
-	for f, name := range to {
-		s.line.news(srv, &f.request, tagged(m, known(name), f.id))
-	}
 }
 
 // tagged gives a notification the id of the subscription that it is sent on.

@@ -63,9 +63,6 @@ func (s *Session) tellChanged(methods []string) {
 	}
 }
 
-// Changed is the toolbox's word that a list of a server is other than before.
-func (s *Session) Changed(srv *toolbox.Server, k toolbox.Kind) { s.shelf.Changed(srv, k) }
-
 // Mirrored gives the tool of a name, a JSON string, if HTTP headers repeat some
 // of its arguments, else nil.
 func (s *Session) Mirrored(name []byte) *mcp.Tool {

@@ -1,33 +1,58 @@
 package proxy
 
 import (
+	"slices"
+	"sync/atomic"
+
 	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/proxy/shelf"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
+
+// peer is a session as its servers see it: it takes what they ask and say of their own accord.
+type peer struct {
+	many   bool         // of Client
+	guests atomic.Int32 // requests of guests that are under way
+
+	profile  *profile
+	work     *background
+	requests *requests
+	asks     *asks
+	states   *states
+	waiting  *waiting
+	tasks    *tasks
+	taskDesk *taskDesk
+	shelf    *shelf.Shelf
+	watches  *watches
+	line     *line
+}
+
+// Changed is the toolbox's word that a list of a server is other than before.
+func (p *peer) Changed(srv *toolbox.Server, k toolbox.Kind) { p.shelf.Changed(srv, k) }
 
 // Request takes a request of a server. A legacy client is sent it; a modern
 // one, which cannot be asked, gets it as the answer to the call that the
 // server is working on.
-func (s *Session) Request(a *toolbox.Ask, m *wire.Message) {
-	legacy, closed := s.greeted(), s.Ended()
-	if !legacy && s.tasks.ask(a, m) {
+func (p *peer) Request(a *toolbox.Ask, m *wire.Message) {
+	legacy, closed := p.profile.known().legacy, p.work.ended()
+	if !legacy && p.tasks.ask(a, m) {
 		return
 	}
-	m, err := attributed(a.Server, s.tasks.renamed(a.Server, m))
+	m, err := attributed(a.Server, p.tasks.renamed(a.Server, m))
 	if err != nil {
 		a.Refuse(wire.CodeInvalidRequest, err.Error())
 		return
 	}
-	carrier, known := s.carrier(a.Server, a.For)
+	carrier, known := p.carrier(a.Server, a.For)
 	switch {
-	case !legacy && !closed && known && carrier == nil && s.waiting.add(a, m):
+	case !legacy && !closed && known && carrier == nil && p.waiting.add(a, m):
 	case closed, !legacy && known && carrier == nil:
 		a.Refuse(wire.CodeInternal, "the client cannot be asked now")
 	case !known:
 		a.Refuse(wire.CodeInternal, whoseAsk)
 	case legacy:
-		s.put(a, m, carrier)
+		p.put(a, m, carrier)
 	case !a.Hold(len(m.Raw)):
 		a.Refuse(wire.CodeInternal, "too much that this server asked for is unanswered")
 	default:
@@ -43,12 +68,12 @@ const whoseAsk = "several clients use this server, and it cannot be told which o
 // the handler, if the server named it, else the newest of those that the server
 // works on, nil if it works on none. known is false where that may be another
 // client's.
-func (s *Session) carrier(srv *toolbox.Server, belongs toolbox.CallHandler) (newest *flight, known bool) {
-	if f, ok := belongs.(*flight); ok && f.requests == s.requests {
+func (p *peer) carrier(srv *toolbox.Server, belongs toolbox.CallHandler) (newest *flight, known bool) {
+	if f, ok := belongs.(*flight); ok && f.requests == p.requests {
 		return f, true
 	}
 	works := make(map[any]bool)
-	s.requests.each(func(r *request) {
+	p.requests.each(func(r *request) {
 		f := r.work.(*flight)
 		if f.server.Load() != srv {
 			return
@@ -56,23 +81,23 @@ func (s *Session) carrier(srv *toolbox.Server, belongs toolbox.CallHandler) (new
 		if newest == nil || f.number > newest.number {
 			newest = f
 		}
-		if p := f.parked.Load(); p != nil {
-			works[p] = true
+		if parked := f.parked.Load(); parked != nil {
+			works[parked] = true
 		} else {
 			works[f] = true
 		}
 	})
 	// A server goes on with a call whose client is to come back with answers.
-	for _, what := range s.states.all() {
-		p, ok := what.(*parked)
-		if !ok || p.first.server.Load() != srv {
+	for _, what := range p.states.all() {
+		parked, ok := what.(*parked)
+		if !ok || parked.first.server.Load() != srv {
 			continue
 		}
-		if works[p] = true; newest == nil {
-			newest = p.first
+		if works[parked] = true; newest == nil {
+			newest = parked.first
 		}
 	}
-	return newest, !s.many && s.guests.Load() == 0 || len(works) == 1 && !srv.Strays()
+	return newest, !p.many && p.guests.Load() == 0 || len(works) == 1 && !srv.Strays()
 }
 
 // requestOf is the request of a flight, nil of none.
@@ -84,55 +109,86 @@ func requestOf(f *flight) *request {
 }
 
 // put sends a server's request to a legacy client.
-func (s *Session) put(a *toolbox.Ask, m *wire.Message, carrier *flight) {
-	b := s.requests.buffers.Get()
-	defer s.requests.buffers.Put(b)
+func (p *peer) put(a *toolbox.Ask, m *wire.Message, carrier *flight) {
+	b := p.requests.buffers.Get()
+	defer p.requests.buffers.Put(b)
 	to := requestOf(carrier)
-	if msg := s.asks.put(*b, a, m, to); msg != nil {
+	if msg := p.asks.put(*b, a, m, to); msg != nil {
 		*b = msg
-		s.line.emit(to, msg)
+		p.line.emit(to, msg)
 	}
 }
 
 // Withdraw takes back a server's request that needs no answer any more. m is the server's own word of that, nil if the
 // server is gone.
-func (s *Session) Withdraw(a *toolbox.Ask, m *wire.Message) {
-	k := s.asks.take(func(k *ask) bool { return k.of == a })
-	s.waiting.withdraw(a)
-	s.tasks.withdraw(a)
+func (p *peer) Withdraw(a *toolbox.Ask, m *wire.Message) {
+	k := p.asks.take(func(k *ask) bool { return k.of == a })
+	p.waiting.withdraw(a)
+	p.tasks.withdraw(a)
 	switch {
-	case k == nil || s.Ended():
+	case k == nil || p.work.ended():
 	case m == nil:
-		s.line.emit(k.carrier, k.withdrawal("the server is gone"))
+		p.line.emit(k.carrier, k.withdrawal("the server is gone"))
 	default:
 		id, _ := wire.FindPath(m.Raw, m.Params, "requestId")
-		s.line.emit(k.carrier, wire.Splice(nil, m.Raw, wire.Edit{Span: id, New: []byte(k.id)}))
+		p.line.emit(k.carrier, wire.Splice(nil, m.Raw, wire.Edit{Span: id, New: []byte(k.id)}))
 	}
 }
 
 // Notification passes on what a server says of its own accord: to a legacy
 // client all of it, to a modern one what it asked for.
-func (s *Session) Notification(srv *toolbox.Server, m *wire.Message) {
-	if s.taskNews(srv, m) {
+func (p *peer) Notification(srv *toolbox.Server, m *wire.Message) {
+	if p.taskNews(srv, m) {
 		return
 	}
-	m = s.tasks.renamed(srv, m)
-	legacy := s.greeted()
-	if s.Ended() || !eras.Has(!legacy, string(m.Bytes(m.Method))) {
+	m = p.tasks.renamed(srv, m)
+	legacy := p.profile.known().legacy
+	if p.work.ended() || !eras.Has(!legacy, string(m.Bytes(m.Method))) {
 		return
 	}
 	if m.IsMethod("notifications/resources/updated") {
-		s.updated(srv, m)
+		p.updated(srv, m)
 		return
 	}
-	f, known := s.carrier(srv, nil)
+	f, known := p.carrier(srv, nil)
 	switch {
 	case legacy:
-		s.line.spare(srv, requestOf(f), noticeToLegacy(srv, m))
+		p.line.spare(srv, requestOf(f), noticeToLegacy(srv, m))
 	case !m.IsMethod("notifications/message") || f == nil || f.modern == nil || !wants(f.modern.level, m):
 	case known:
-		s.line.spare(srv, &f.request, m.Raw)
+		p.line.spare(srv, &f.request, m.Raw)
 	default:
 		srv.Dropped()
+	}
+}
+
+// updated passes on that a resource changed, under the uri that the client
+// knows it by.
+func (p *peer) updated(srv *toolbox.Server, m *wire.Message) {
+	span, err := wire.FindPath(m.Raw, m.Params, "uri")
+	uri, ok := wire.Unquote(m.Bytes(span))
+	if err != nil || !ok {
+		return
+	}
+	places := p.shelf.Routes().Places
+	names := places.NamesOf(srv, uri)
+	alias, name := names[0], names[len(names)-1]
+	if _, listed := places.Alias(srv, uri); listed && !p.watches.subscribed(name) || p.watches.subscribed(alias) {
+		name = alias
+	}
+	to := p.watches.listeners(func(sub *subscription) (found string, ok bool) {
+		for _, name := range names {
+			if slices.Contains(sub.uris, name) {
+				found, ok = name, true
+			}
+		}
+		return found, ok
+	})
+	known := func(name string) []wire.Edit { return []wire.Edit{{Span: span, New: wire.AppendQuote(nil, name)}} }
+	if p.profile.known().legacy {
+		p.line.news(srv, nil, noticeToLegacy(srv, m, known(name)...))
+	}
+	for f, name := range to {
+		p.line.news(srv, &f.request, tagged(m, known(name), f.id))
 	}
 }

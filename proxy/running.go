@@ -75,8 +75,8 @@ func (p *Proxy) Host(box, server string) (*Session, *toolbox.Server) {
 // Visit says that a guest asks until over is called: during that a question of a
 // server may not be the client's.
 func (s *Session) Visit() (over func()) {
-	s.guests.Add(1)
-	return func() { s.guests.Add(-1) }
+	s.peer.guests.Add(1)
+	return func() { s.peer.guests.Add(-1) }
 }
 
 // AnswerOfGuest hands on what a guest answers to a question that it was sent; it

@@ -28,8 +28,6 @@ type Session struct {
 	since   time.Time
 	number  string           // tells it from the other sessions of the process
 	msg     incoming.Request // Receive's
-	many    bool             // of Client
-	guests  atomic.Int32     // requests of guests that are under way
 
 	// shared reports whether sessions share a server, and watched whether any wants to hear of a resource of a server.
 	shared  func(*toolbox.Server) bool
@@ -46,6 +44,7 @@ type Session struct {
 	waiting  *waiting
 	tasks    *tasks
 	ownTasks *ownTasks
+	peer     *peer
 
 	recorder    *recorder
 	forwarding  *forwarding

@@ -10,7 +10,7 @@ import (
 
 // taskNews passes on what a server says of a task to the modern clients that have subscribed to it: the whole task. It reports
 // whether nobody else is to be told; what a legacy server says is passed to a legacy client as it is.
-func (s *Session) taskNews(srv *toolbox.Server, m *wire.Message) bool {
+func (p *peer) taskNews(srv *toolbox.Server, m *wire.Message) bool {
 	modern := m.IsMethod("notifications/tasks")
 	if !modern && !m.IsMethod("notifications/tasks/status") {
 		return false
@@ -20,27 +20,27 @@ func (s *Session) taskNews(srv *toolbox.Server, m *wire.Message) bool {
 		return modern
 	}
 	id, _ := taskID(m.Bytes(span))
-	t, known := s.tasks.of(srv, id)
+	t, known := p.tasks.of(srv, id)
 	if !known {
 		return modern // whose it is cannot be known
 	}
 	subscribed := func(sub *subscription) (string, bool) {
 		return t.shown, slices.ContainsFunc(sub.tasks, func(of task) bool { return of.shown == t.shown })
 	}
-	for f := range s.watches.listeners(subscribed) {
+	for f := range p.watches.listeners(subscribed) {
 		if modern {
-			s.line.spare(srv, &f.request, tagged(s.tasks.renamed(srv, m), nil, f.id))
+			p.line.spare(srv, &f.request, tagged(p.tasks.renamed(srv, m), nil, f.id))
 			continue
 		}
-		s.work.begin(func(ctx context.Context) {
-			b := taskBridge{desk: s.taskDesk, f: f, task: t}
+		p.work.begin(func(ctx context.Context) {
+			b := taskBridge{desk: p.taskDesk, f: f, task: t}
 			detailed, err := b.detailed(ctx, f.modern)
 			if err != nil {
 				return // the client has the task still to ask for
 			}
 			raw := append(append([]byte(`{"jsonrpc":"2.0","method":"notifications/tasks","params":{`), detailed...), "}}"...)
 			if news := new(wire.Message); wire.Scan(raw, news) == nil { // it may be nested too deep
-				s.line.spare(srv, &f.request, tagged(news, nil, f.id))
+				p.line.spare(srv, &f.request, tagged(news, nil, f.id))
 			}
 		})
 	}

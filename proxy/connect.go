@@ -200,6 +200,7 @@ func (s *Session) Close(ctx context.Context) error {
 	case <-ctx.Done():
 	}
 	s.left()
+	s.shelf.Shut()
 	s.asks.close()
 	s.ownTasks.close()
 	s.work.end()

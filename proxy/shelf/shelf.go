@@ -62,10 +62,17 @@ func (sh *Shelf) View() *View { return sh.view.Load() }
 // Routes are what the client sees now.
 func (sh *Shelf) Routes() *Routes { return sh.routes.Load() }
 
-// Close ends the toolboxes; no other is made.
+// Shut has no other toolbox made and no other view taken. It comes before the end of what Options.Begin begins: a toolbox that
+// a reload takes out later would be ended by nobody. Close follows.
+func (sh *Shelf) Shut() {
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	sh.closed = true
+}
+
+// Close ends the toolboxes of a shelf that is shut.
 func (sh *Shelf) Close() error {
 	sh.mu.Lock()
-	sh.closed = true
 	boxes := slices.Collect(maps.Values(sh.boxes))
 	sh.mu.Unlock()
 	errs := make([]error, len(boxes))

@@ -11,12 +11,6 @@ import (
 // server that has had more are not given to anybody; its tools and resources are reached by their full names.
 const maxClaims = 10000
 
-// address is a server by its place in the configuration, which stays when the
-// server is replaced.
-type address struct{ toolbox, server string }
-
-func addressOf(srv *toolbox.Server) address { return address{srv.Toolbox, srv.Name} }
-
 // A scope is where names that servers choose stand beside each other: a list of the client, or the tools of one
 // toolbox.
 type scope struct{ list, toolbox string }

@@ -1,6 +1,0 @@
-//go:build !race
-
-package proxy_test
-
-// raceEnabled says that the race detector slows everything down.
-const raceEnabled = false

@@ -22,7 +22,7 @@ func (s *Session) callFromApp(c *call, name string) bool {
 	if err == naming.ErrUnknown {
 		return false
 	}
-	f := s.take(c)
+	f := s.desk.take(c)
 	switch {
 	case f == nil:
 	case err != nil:

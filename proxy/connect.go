@@ -48,7 +48,7 @@ func newSession(p *Proxy, of *Client) *Session {
 	s.requests = newRequests(s.account, &p.buffers)
 	s.shelf = shelf.New(s.view.Load().View, shelf.Options{
 		New:     s.newToolbox,
-		Legacy:  s.greeted,
+		Legacy:  s.profile.greeted,
 		Changed: s.tellChanged,
 		Begin:   begin,
 		Retire:  p.retire,
@@ -56,26 +56,31 @@ func newSession(p *Proxy, of *Client) *Session {
 	s.watches = newWatches(s.account, func() shelf.Lists { return s.shelf.Routes().Lists(shelf.Modern) })
 	s.tasks = newTasks(opts.Tasks, who.Name, begin)
 	s.ownTasks = newOwnTasks(s.account, s.requests.abandon)
-	s.recorder = &recorder{log: root.opts.Calls, masks: p.masks(), user: who.Name, session: s.number}
-	s.forwarding = &forwarding{
-		tallies: &root.tallies,
-		counted: root.tallies.user(who.Name),
-		tracer:  opts.Tracer,
-		asks:    s.asks,
-		states:  s.states,
-		waiting: s.waiting,
-		tasks:   s.tasks,
-		shelf:   s.results,
-		links:   func() bool { return s.profile.known().knowsLinks() },
-		logger:  opts.Logger,
-		rename:  s.withPlaces,
+	s.desk = &desk{
+		ctx:      s.work.ctx,
+		requests: s.requests,
+		profile:  s.profile,
+		recorder: &recorder{log: root.opts.Calls, masks: p.masks(), user: who.Name, session: s.number},
+		forwarding: &forwarding{
+			tallies: &root.tallies,
+			counted: root.tallies.user(who.Name),
+			tracer:  opts.Tracer,
+			asks:    s.asks,
+			states:  s.states,
+			waiting: s.waiting,
+			tasks:   s.tasks,
+			shelf:   s.results,
+			links:   func() bool { return s.profile.known().knowsLinks() },
+			logger:  opts.Logger,
+			rename:  s.withPlaces,
+		},
 	}
 	s.taskDesk = &taskDesk{
 		tasks:   s.tasks,
 		ours:    s.ownTasks,
 		asks:    s.asks,
 		begin:   begin,
-		own:     s.own,
+		own:     s.desk.own,
 		servers: s.shelf.Servers,
 		shared:  p.isShared,
 		reach:   s.reach,
@@ -108,7 +113,7 @@ func newSession(p *Proxy, of *Client) *Session {
 		leaving:  s.leaving,
 	}
 	s.considering = &considering{
-		file:    func() *config.Untrusted { return s.cfg().Untrusted },
+		file:    func() *config.Untrusted { return s.shelf.View().Cfg.Untrusted },
 		use:     opts.Trust,
 		log:     opts.Logger,
 		profile: s.profile,
@@ -225,7 +230,7 @@ func (s *Session) request(r *incoming.Request, out Outlet, scope uint64) {
 	case err != nil:
 	case c.modern != nil && s.profile.known().client == nil:
 		s.profile.introduce(toolbox.Client{Version: r.Version, Info: bytes.Clone(r.Bytes(r.Info)), Capabilities: c.modern.capabilities}, false)
-	case c.modern == nil && !s.greeted() && c.MethodName != "initialize" && c.MethodName != "ping" && c.MethodName != "server/discover":
+	case c.modern == nil && !s.profile.greeted() && c.MethodName != "initialize" && c.MethodName != "ping" && c.MethodName != "server/discover":
 		err = &wire.Error{Code: wire.CodeInvalidRequest, Message: "the first request must be initialize (or carry the _meta of revision 2026-07-28)"}
 	}
 	if err != nil {

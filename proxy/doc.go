@@ -34,6 +34,7 @@
 //	Session    holds the parts together; peer is what its servers see of it
 //	askers     approvals, considering, taskDesk: they answer a request here, and may ask the client first
 //	flight     a request that goes to a server: round and parked, where the server asks the client in between
+//	desk       where requests are taken: each becomes a flight
 //	parts      requests, asks, states, waiting, tasks, ownTasks, line, profile, background, record, narrator, span
 //	messages   call, modern, Outlet, and the edits of messages
 //	below      packages that know no session: shelf (toolboxes and lists), naming (who is meant), meta (the words)

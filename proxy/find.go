@@ -32,7 +32,7 @@ type findQuery struct {
 
 // findTools answers workbench_find_tools. It starts nothing.
 func (s *Session) findTools(c *call) {
-	f := s.own(c)
+	f := s.desk.own(c)
 	if f == nil {
 		return
 	}
@@ -56,11 +56,11 @@ func (s *Session) readFind(c *call) (q findQuery, err error) {
 	}
 	if out[1].Present() {
 		q.toolbox, _ = wire.Unquote(c.Bytes(out[1]))
-		if _, ok := s.cfg().Toolbox(q.toolbox); !ok {
+		if _, ok := s.shelf.View().Cfg.Toolbox(q.toolbox); !ok {
 			return q, s.shelf.View().NoToolbox(q.toolbox)
 		}
 	}
-	q.Detail, q.Stubs = find.Signatures, s.isMeta(meta.ScriptTool)
+	q.Detail, q.Stubs = find.Signatures, s.shelf.View().HasMeta(meta.ScriptTool)
 	if out[2].Present() {
 		text, _ := wire.Unquote(c.Bytes(out[2]))
 		if q.Detail = find.Detail(text); !slices.Contains(meta.Details(), text) {
@@ -121,10 +121,10 @@ func (s *Session) found(ctx context.Context, q findQuery, modern bool) []byte {
 		}
 		fmt.Fprintf(&text, "%s\n%s", result.HowToCall, answer.Text)
 	default:
-		for _, t := range s.cfg().Toolboxes {
+		for _, t := range s.shelf.View().Cfg.Toolboxes {
 			result.Toolboxes = append(result.Toolboxes, t.Name)
 		}
-		fmt.Fprintf(&text, "No tool is known that has to do with %q. Other words may find one; %s\n", cut.At(q.text, maxReason), s.available(""))
+		fmt.Fprintf(&text, "No tool is known that has to do with %q. Other words may find one; %s\n", cut.At(q.text, maxReason), s.shelf.View().Available(""))
 	}
 	for _, line := range result.LeftOut {
 		fmt.Fprintln(&text, line)

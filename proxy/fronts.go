@@ -39,8 +39,8 @@ func (p *Proxy) Direct() string { return p.opts.Direct }
 // Toolboxes are those that the front serves, and whether that is one, directly.
 func (p *Proxy) Toolboxes() (all []config.Toolbox, direct bool) {
 	now := p.view.Load()
-	if now.direct != nil {
-		return []config.Toolbox{*now.direct}, true
+	if t, ok := now.Cfg.Toolbox(now.Direct); ok {
+		return []config.Toolbox{*t}, true
 	}
 	return now.Cfg.Toolboxes, false
 }
@@ -58,7 +58,7 @@ func (p *Proxy) serving(name string) *Proxy {
 		}
 		q = p.frontLocked(name, name, nil)
 	}
-	if q.view.Load().direct == nil {
+	if q.view.Load().IsGone() {
 		return nil
 	}
 	return q
@@ -111,7 +111,7 @@ func (p *Proxy) newView(cfg *config.Config, commons map[string]*toolbox.Toolbox)
 	text := fmt.Sprintf("Toolbox %s is in the configuration no longer.", p.opts.Direct)
 	var served []config.Toolbox
 	if t, ok := cfg.Toolbox(p.opts.Direct); ok {
-		v.direct, text, served = t, meta.DirectInstructions(cfg, t), []config.Toolbox{*t}
+		text, served = meta.DirectInstructions(cfg, t), []config.Toolbox{*t}
 	}
 	v.Meta = meta.ResultTools(false, served)
 	v.Spaces = naming.NewSpaces(true, served)

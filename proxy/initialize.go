@@ -60,7 +60,7 @@ func (s *Session) setLevel(c *call) {
 		c.out.Finish(reply)
 		return
 	}
-	if f := s.own(c); f != nil {
+	if f := s.desk.own(c); f != nil {
 		f.serve(func() {
 			leveled(f.ctx, told)
 			f.reply([]byte("{}")) // nothing else is allowed in it

@@ -13,7 +13,7 @@ import (
 
 // readResult answers workbench_read_result.
 func (s *Session) readResult(c *call) {
-	f := s.own(c)
+	f := s.desk.own(c)
 	if f == nil {
 		return
 	}
@@ -81,7 +81,7 @@ func isKept(uri string) bool {
 
 // readKept answers resources/read for a kept result.
 func (s *Session) readKept(c *call, uri string) {
-	f := s.own(c)
+	f := s.desk.own(c)
 	if f == nil {
 		return
 	}

@@ -33,7 +33,7 @@ func (s *Session) listen(c *call) {
 		c.fail(errMuch)
 		return
 	}
-	f := s.own(c)
+	f := s.desk.own(c)
 	if f == nil {
 		s.account.Credit(sub.size)
 		return
@@ -67,7 +67,7 @@ func (s *Session) endListen(f *flight) {
 
 // watch has the server of a resource tell of its changes, or no longer.
 func (s *Session) watch(uri string, on bool) {
-	srv, own, err := s.locate(uri)
+	srv, own, err := locate(s.shelf, uri)
 	if err != nil {
 		return
 	}

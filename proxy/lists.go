@@ -16,7 +16,7 @@ func (s *Session) list(c *call, k toolbox.Kind) {
 	if c.modern != nil {
 		e = shelf.Modern
 	}
-	f := s.own(c)
+	f := s.desk.own(c)
 	if f == nil {
 		return
 	}

@@ -31,22 +31,22 @@ func (s *Session) callTool(c *call) {
 	case err == nil && to.Dormant:
 		s.wakeAndCall(c, name, to.Server)
 	case err == nil && to.Server.Asks(to.Name):
-		if f := s.own(c); f != nil {
+		if f := s.desk.own(c); f != nil {
 			s.callAs(f, c.own(), to)
 		}
 	case err == nil:
-		if f := s.take(c); f != nil {
+		if f := s.desk.take(c); f != nil {
 			s.callAs(f, c, to)
 		}
 	case waits:
 		s.callUnlisted(c, name)
 	case isHeld(err):
-		s.refuse(c, name, err)
+		s.desk.refuse(c, name, err)
 	case own != nil:
 		own(s, c)
 	case s.callFromApp(c, name):
 	default:
-		s.refuse(c, name, s.notMeant(toolbox.Tools, name, err))
+		s.desk.refuse(c, name, s.notMeant(toolbox.Tools, name, err))
 	}
 }
 
@@ -77,7 +77,7 @@ type ownTool struct {
 
 // ownTool returns what the tool of a name does, if it is one of workbench's own that the client has; else nil.
 func (s *Session) ownTool(name string) func(*Session, *call) {
-	if !s.isMeta(name) {
+	if !s.shelf.View().HasMeta(name) {
 		return nil
 	}
 	name = meta.Canonical(name)

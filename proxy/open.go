@@ -21,7 +21,7 @@ const relistWait = time.Second
 
 // openToolbox starts the servers of a toolbox and answers with their tools.
 func (s *Session) openToolbox(c *call) {
-	f := s.ownAndNarrate(c)
+	f := s.desk.ownAndNarrate(c)
 	if f == nil {
 		return
 	}
@@ -43,7 +43,7 @@ func (s *Session) openToolbox(c *call) {
 func (s *Session) readOpen(c *call) (q question, err error) {
 	var out [4]wire.Span
 	if !c.Args.Present() || wire.Find(c.Raw, c.Args, []string{"toolbox_name", "toolbox", "detail", "tools"}, out[:]) != nil {
-		return q, fmt.Errorf("%s needs arguments with toolbox_name; %s", meta.OpenTool, s.available(""))
+		return q, fmt.Errorf("%s needs arguments with toolbox_name; %s", meta.OpenTool, s.shelf.View().Available(""))
 	}
 	ok := false
 	for _, name := range out[:2] {
@@ -53,7 +53,7 @@ func (s *Session) readOpen(c *call) (q question, err error) {
 		}
 	}
 	if !ok {
-		return q, fmt.Errorf("%s needs toolbox_name, a string; %s", meta.OpenTool, s.available(""))
+		return q, fmt.Errorf("%s needs toolbox_name, a string; %s", meta.OpenTool, s.shelf.View().Available(""))
 	}
 	if out[2].Present() {
 		text, _ := wire.Unquote(c.Bytes(out[2]))

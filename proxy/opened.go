@@ -96,14 +96,14 @@ func (s *Session) opened(b *shelf.Box, q question, modern *modern) []byte {
 		if len(items) > 0 && example == "" {
 			example = exposed[naming.Identity{Server: srv, Key: items[0].Key.Verbatim()}]
 		}
-		offers = append(offers, &offer{server: srv.Name, tools: asked.of(items, exposed), all: len(items), exposed: exposed, detail: q.detail, stubs: s.isMeta(meta.ScriptTool)})
+		offers = append(offers, &offer{server: srv.Name, tools: asked.of(items, exposed), all: len(items), exposed: exposed, detail: q.detail, stubs: s.shelf.View().HasMeta(meta.ScriptTool)})
 	}
 	r.NotFound = asked.missed()
 	r.audit(b, s.shelf.Opened())
 	if example != "" {
 		r.HowToCall = s.howToCall(b, modern != nil, example) + s.inScript(b.Name)
 	}
-	budget := s.cfg().OpenBudget * bytesPerToken
+	budget := s.shelf.View().Cfg.OpenBudget * bytesPerToken
 	r.shorten(budget / 2)
 	if q.tools == nil {
 		r.tellSkills(s.skillLines(b, modern), budget/skillShare)

@@ -41,6 +41,9 @@ func newProfile(memory *habits.Memory, begin func(func(context.Context))) *profi
 // known gives what is known of the client at this moment.
 func (p *profile) known() *known { return p.now.Load() }
 
+// greeted reports whether the client has introduced itself by initialize.
+func (p *profile) greeted() bool { return p.known().legacy }
+
 // change replaces what is known, and gives it as it was and as it is.
 func (p *profile) change(change func(*known)) (before, now *known) {
 	p.mu.Lock()

@@ -72,7 +72,7 @@ func (p *Proxy) retire(ctx context.Context, b *toolbox.Toolbox) {
 func (s *Session) reload(v *view) {
 	s.view.Store(v)
 	s.shelf.Reload(v.View)
-	if (s.greeted() || s.watches.any()) && len(s.shelf.Unsettled()) > 0 {
+	if (s.profile.greeted() || s.watches.any()) && len(s.shelf.Unsettled()) > 0 {
 		s.work.begin(s.shelf.OpenNew)
 	}
 	s.work.begin(s.considering.ask)

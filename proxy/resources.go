@@ -8,6 +8,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy/naming"
+	"github.com/mcp-workbench/workbench/proxy/shelf"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
@@ -27,9 +28,9 @@ func (s *Session) resource(c *call) {
 		s.readKept(c, uri)
 		return
 	}
-	srv, own, err := s.locate(uri)
+	srv, own, err := locate(s.shelf, uri)
 	if err != nil {
-		s.refuse(c, uri, noResource(uri, err, c.modern != nil))
+		s.desk.refuse(c, uri, noResource(uri, err, c.modern != nil))
 		return
 	}
 	if watch {
@@ -48,10 +49,10 @@ func (s *Session) resource(c *call) {
 		s.showPage(srv, own)
 	}
 	if own == uri {
-		s.forward(c, srv, own)
+		s.desk.forward(c, srv, own)
 		return
 	}
-	s.forward(c, srv, own, wire.Edit{Span: c.URI, New: wire.AppendQuote(nil, own)})
+	s.desk.forward(c, srv, own, wire.Edit{Span: c.URI, New: wire.AppendQuote(nil, own)})
 }
 
 // watchFor notes what a legacy client wants to hear of; it reports whether any
@@ -94,10 +95,10 @@ func (s *Session) getPrompt(c *call) {
 	}
 	to, err := s.shelf.Routes().Meant(toolbox.Prompts, naming.Want{Tool: name})
 	if err != nil {
-		s.refuse(c, name, s.notMeant(toolbox.Prompts, name, err))
+		s.desk.refuse(c, name, s.notMeant(toolbox.Prompts, name, err))
 		return
 	}
-	s.forward(c, to.Server, to.Key, wire.Edit{Span: c.Name, New: to.Name})
+	s.desk.forward(c, to.Server, to.Key, wire.Edit{Span: c.Name, New: to.Name})
 }
 
 // complete forwards a request for completions to the server of the prompt or
@@ -114,14 +115,19 @@ func (s *Session) complete(c *call) {
 			c.fail(s.notMeant(toolbox.Prompts, name, err))
 			return
 		}
-		s.forward(c, to.Server, to.Key, wire.Edit{Span: out[0], New: to.Name})
+		s.desk.forward(c, to.Server, to.Key, wire.Edit{Span: out[0], New: to.Name})
 		return
 	}
 	uri, _ := wire.Unquote(c.Bytes(out[1]))
-	srv, own, err := s.locate(uri)
+	srv, own, err := locate(s.shelf, uri)
 	if err != nil {
 		c.fail(noResource(uri, err, c.modern != nil))
 		return
 	}
-	s.forward(c, srv, own, wire.Edit{Span: out[1], New: wire.AppendQuote(nil, own)})
+	s.desk.forward(c, srv, own, wire.Edit{Span: out[1], New: wire.AppendQuote(nil, own)})
+}
+
+// locate finds the server that a uri leads to and the uri it knows it by.
+func locate(sh *shelf.Shelf, uri string) (srv *toolbox.Server, own string, err error) {
+	return sh.Routes().Locate(uri, sh.Servers())
 }

@@ -19,7 +19,7 @@ import (
 
 // inScript says how the tools of a toolbox are called in a script; "" where there are none.
 func (s *Session) inScript(toolbox string) string {
-	if !s.isMeta(meta.ScriptTool) {
+	if !s.shelf.View().HasMeta(meta.ScriptTool) {
 		return ""
 	}
 	of := "tools.TOOLBOX.SERVER.TOOL"
@@ -44,7 +44,7 @@ const maxScripts = 4
 
 // runScript answers workbench_run_script.
 func (s *Session) runScript(c *call) {
-	f := s.own(c)
+	f := s.desk.own(c)
 	if f == nil {
 		return
 	}

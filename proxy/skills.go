@@ -27,7 +27,7 @@ func hasSkills(srv *toolbox.Server) bool { return eras.HasExtension(srv.Capabili
 
 // skillMethod answers a request of the extension skills, or for the content of a folder.
 func (s *Session) skillMethod(c *call) {
-	f := s.own(c)
+	f := s.desk.own(c)
 	if f == nil {
 		return
 	}
@@ -217,7 +217,7 @@ func (s *Session) locateSkill(f *flight, uri string) (srv *toolbox.Server, own s
 	if !s.shelf.KnowsSkills() && len(servers) > 1 && !naming.IsAlias(uri) {
 		s.listSkills(f)
 	}
-	srv, own, err = s.locate(strings.TrimSuffix(uri, "/"))
+	srv, own, err = locate(s.shelf, strings.TrimSuffix(uri, "/"))
 	switch {
 	case err == nil && hasSkills(srv):
 		return srv, own, nil

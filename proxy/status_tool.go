@@ -37,7 +37,7 @@ type untrustedReport struct {
 }
 
 func (s *Session) reportUntrusted() *untrustedReport {
-	u := s.cfg().Untrusted
+	u := s.shelf.View().Cfg.Untrusted
 	if u == nil {
 		return nil
 	}
@@ -53,7 +53,7 @@ type serverReport struct {
 
 // tellStatus answers workbench_status.
 func (s *Session) tellStatus(c *call) {
-	f := s.take(c)
+	f := s.desk.take(c)
 	if f == nil {
 		return
 	}
@@ -72,8 +72,8 @@ func (s *Session) tellStatus(c *call) {
 		reports[i].write(&lines)
 	}
 	if len(reports) == 0 {
-		lines.WriteString(s.available(""))
-	} else if u := s.cfg().Untrusted; u != nil {
+		lines.WriteString(s.shelf.View().Available(""))
+	} else if u := s.shelf.View().Cfg.Untrusted; u != nil {
 		lines.WriteString(meta.UntrustedAdvice(u))
 	}
 	out := []byte{'{'}
@@ -93,7 +93,7 @@ func (s *Session) report() []boxReport {
 	for _, b := range s.shelf.Opened() {
 		open[b.Name] = b
 	}
-	for _, t := range s.cfg().Toolboxes {
+	for _, t := range s.shelf.View().Cfg.Toolboxes {
 		r := boxReport{Toolbox: t.Name}
 		if b := open[t.Name]; b != nil {
 			r.Open = true

@@ -84,7 +84,7 @@ func (f *flight) mayCall(c *call, to naming.Route) bool {
 // notMeant words why the name of a tool or prompt leads nowhere.
 func (s *Session) notMeant(k toolbox.Kind, name string, err error) error {
 	msg := err.Error()
-	if errors.Is(err, naming.ErrUnknown) || s.isGone() {
+	if errors.Is(err, naming.ErrUnknown) || s.shelf.View().IsGone() {
 		if srv := s.shelf.Absent(name); srv != nil {
 			why := &toolbox.UnavailableError{Toolbox: srv.Toolbox, Server: srv.Name, Status: srv.Status()}
 			return &wire.Error{Code: wire.CodeInvalidParams, Message: fmt.Sprintf("%s not found: %q; %v", strings.TrimSuffix(string(k), "s"), foreign.NewName(name), why)}
@@ -98,7 +98,7 @@ func (s *Session) notMeant(k toolbox.Kind, name string, err error) error {
 // are open without being asked for, or while the server installs whose names
 // begin as this one: clients that know a tool from before need not list it first.
 func (s *Session) callUnlisted(c *call, name string) {
-	f := s.ownAndNarrate(c)
+	f := s.desk.ownAndNarrate(c)
 	if f == nil {
 		return
 	}
@@ -125,18 +125,15 @@ func (s *Session) callUnlisted(c *call, name string) {
 	})
 }
 
-// isGone reports whether the one toolbox that is served is in the configuration no longer.
-func (s *Session) isGone() bool { return s.opts.Direct != "" && s.view.Load().direct == nil }
-
 // hint says which names that clients see are like one that is not known.
 func (s *Session) hint(k toolbox.Kind, name string) string {
 	names := s.shelf.Routes().Names(k)
 	near := nearest.Names(name, names, 3)
 	if near == nil {
 		switch {
-		case s.isGone():
-			return fmt.Sprintf("; toolbox %q, which this client is served, is in the configuration no longer", s.opts.Direct)
-		case s.opts.Direct != "":
+		case s.shelf.View().IsGone():
+			return fmt.Sprintf("; toolbox %q, which this client is served, is in the configuration no longer", s.shelf.View().Direct)
+		case s.shelf.View().Direct != "":
 			return ""
 		}
 		return "; open a toolbox with " + meta.OpenTool + " first, or see its result for the names"
@@ -155,7 +152,7 @@ func listed(names []string) string {
 
 // wakeAndCall calls a tool whose toolbox is dormant.
 func (s *Session) wakeAndCall(c *call, name string, srv *toolbox.Server) {
-	f := s.own(c)
+	f := s.desk.own(c)
 	if f == nil {
 		return
 	}

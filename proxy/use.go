@@ -89,8 +89,8 @@ func (s *Session) owners(tool string) string {
 // allocated for it.
 func (s *Session) toolboxName(token []byte) string {
 	if len(token) > 2 {
-		for i := range s.cfg().Toolboxes {
-			if name := s.cfg().Toolboxes[i].Name; name == string(token[1:len(token)-1]) && token[0] == '"' {
+		for i := range s.shelf.View().Cfg.Toolboxes {
+			if name := s.shelf.View().Cfg.Toolboxes[i].Name; name == string(token[1:len(token)-1]) && token[0] == '"' {
 				return name
 			}
 		}
@@ -109,18 +109,18 @@ func (s *Session) useTool(c *call) {
 		b, err = s.shelf.Box(w.Toolbox)
 	}
 	if err != nil {
-		s.refuse(c, w.Tool, err)
+		s.desk.refuse(c, w.Tool, err)
 		return
 	}
 	if b.Opened() {
 		if to, err := s.shelf.Routes().Meant(toolbox.Tools, w.Want); err == nil && !to.Server.Asks(to.Name) {
-			if f := s.take(c); f != nil {
+			if f := s.desk.take(c); f != nil {
 				s.use(f, c, w, to)
 			}
 			return
 		}
 	}
-	f := s.ownAndNarrate(c, b.Servers()...)
+	f := s.desk.ownAndNarrate(c, b.Servers()...)
 	if f == nil {
 		return
 	}
@@ -141,7 +141,7 @@ func (s *Session) openThenUse(f *flight, c *call, b *shelf.Box, w usage) {
 	if b.Opened() {
 		// Only an open has servers tried again: a model that calls and calls
 		// what is not there is not to start a process each time.
-		b.Await(f.ctx, s.cfg().OpenTimeout, names...)
+		b.Await(f.ctx, s.shelf.View().Cfg.OpenTimeout, names...)
 		s.shelf.Refresh() // what it waited for may not have told its lists yet
 	} else if _, err := s.shelf.Open(f.ctx, b, true, names...); err != nil {
 		f.fail(err)

@@ -30,6 +30,12 @@ func (v *View) Available(name string) string {
 	return meta.Available(v.Cfg, name)
 }
 
+// IsGone reports whether the one toolbox that is served is in the configuration no longer.
+func (v *View) IsGone() bool {
+	_, ok := v.Cfg.Toolbox(v.Direct)
+	return v.Direct != "" && !ok
+}
+
 // NoToolbox says that there is no toolbox of that name.
 func (v *View) NoToolbox(name string) error {
 	return fmt.Errorf("toolbox %q not found; %s", foreign.NewName(name), v.Available(name))

@@ -1,0 +1,77 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/mcp-workbench/workbench/internal/eras"
+	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/toolbox"
+)
+
+// desk is where what the client requests is taken to be worked on.
+type desk struct {
+	ctx        context.Context // ends with the session; what is worked on here goes on after what took it has returned
+	requests   *requests
+	profile    *profile
+	recorder   *recorder
+	forwarding *forwarding
+}
+
+// take registers a request; nil if it is refused, which is then answered.
+func (d *desk) take(c *call) *flight { return d.register(c, &flight{by: d.forwarding}) }
+
+// own registers a request that is worked on here, under f.ctx.
+func (d *desk) own(c *call) *flight {
+	f := &flight{by: d.forwarding}
+	f.ctx, f.cancel = context.WithCancel(d.ctx)
+	if d.register(c, f) == nil {
+		f.cancel()
+		return nil
+	}
+	f.record.here(c)
+	return f
+}
+
+// register has a request worked on by f.
+func (d *desk) register(c *call, f *flight) *flight {
+	now := d.profile.known()
+	f.work, f.level = f, now.level
+	f.cached = eras.Cacheable(c.MethodName)
+	f.record.by, f.record.mode = d.recorder, d.recorder.log.Mode()
+	if err := d.requests.take(&f.request, c); err != nil {
+		c.out.Finish(errorReply(f.id, err))
+		return nil
+	}
+	if f.record.on() {
+		f.record.asked(&f.request, c, now.name)
+	}
+	return f
+}
+
+// ownAndNarrate registers a request that is worked on here and will wait for servers.
+func (d *desk) ownAndNarrate(c *call, servers ...*toolbox.Server) *flight {
+	f := d.own(c)
+	if f != nil && c.Token.Present() {
+		f.token = bytes.Clone(c.Bytes(c.Token))
+		f.narrate(servers...)
+	}
+	return f
+}
+
+// refuse answers a call, of what is named by target, with an error.
+func (d *desk) refuse(c *call, target string, err error) {
+	if f := d.take(c); f != nil {
+		f.record.target(target)
+		f.fail(err)
+	}
+}
+
+// forward sends the client's request to a server with the given edits, which
+// need live only during the call. target is what it asks for, by the server's own
+// name.
+func (d *desk) forward(c *call, srv *toolbox.Server, target string, edits ...wire.Edit) {
+	if f := d.take(c); f != nil {
+		f.send(c, srv, target, edits...)
+	}
+}

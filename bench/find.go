@@ -114,7 +114,7 @@ func readShared(dir string) (servers []find.Server, tasks []sharedTask, err erro
 // coverage gives the mean share of the tools needed for a task that stand in an answer to one of its queries, and how long
 // an answer is.
 func coverage(servers []find.Server, tasks []sharedTask, detail find.Detail, budget int) (share, tokens float64) {
-	x := find.New(servers)
+	x := find.New(slices.Values(servers))
 	size, answers := 0, 0
 	for _, task := range tasks {
 		seen := make(map[string]bool)
@@ -142,7 +142,7 @@ func coverage(servers []find.Server, tasks []sharedTask, detail find.Detail, bud
 // recall gives the mean share of the wanted tools among the first five, of plain BM25 and of the finder.
 func recall(s findSet) (plain, ours float64, tools int) {
 	const first = 5
-	x, b := find.New(s.servers), newBM25(s.servers)
+	x, b := find.New(slices.Values(s.servers)), newBM25(s.servers)
 	for _, q := range s.asked {
 		var names []string
 		for _, h := range x.Search(q.text) {
@@ -176,7 +176,7 @@ func tellScale(w io.Writer, servers []find.Server, tasks []sharedTask) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	begun := time.Now()
-	x := find.New(servers)
+	x := find.New(slices.Values(servers))
 	built := time.Since(begun)
 	runtime.ReadMemStats(&after)
 	peak := after.Sys - before.Sys

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -207,7 +208,7 @@ func findable(boxes []flowBox, tasks []sharedTask) (query, needed string, box fl
 	for _, b := range boxes {
 		servers = append(servers, find.Server{Toolbox: b.name, Name: "server", Description: b.about, Entries: b.tools})
 	}
-	x := find.New(servers)
+	x := find.New(slices.Values(servers))
 	for _, t := range tasks {
 		for _, q := range t.Queries {
 			text := q.Server + ". " + q.Tool

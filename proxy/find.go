@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -192,42 +193,55 @@ func (s *Session) searchable(only string) (*find.Index, []*toolbox.Server) {
 	return k.index, k.servers
 }
 
-// known gives the servers of all toolboxes, or of one, with what is known of them.
-func (s *Session) known(only string) (servers []*toolbox.Server, searched []find.Server) {
+// known gives the servers of all toolboxes, or of one, and what is known of them, which is to be gone through once.
+func (s *Session) known(only string) (servers []*toolbox.Server, searched iter.Seq[find.Server]) {
 	v := s.shelf.View()
-	boxes := make(map[string]*shelf.Box)
+	opened := make(map[string]*shelf.Box)
 	for _, b := range s.shelf.Opened() {
-		boxes[b.Name] = b
+		opened[b.Name] = b
 	}
-	var cfgs []*config.Toolbox
-	var closed []*toolbox.Toolbox
+	type part struct {
+		*shelf.Box
+		about fmt.Stringer
+		shut  bool
+	}
+	var parts []part
 	for i := range v.Cfg.Toolboxes {
 		cfg := &v.Cfg.Toolboxes[i]
 		if only != "" && cfg.Name != only {
 			continue
 		}
-		cfgs = append(cfgs, cfg)
-		if boxes[cfg.Name] == nil {
-			b := shelf.NewBox(v, cfg, s.newSeen)
-			boxes[cfg.Name] = b
-			closed = append(closed, b.Toolbox)
+		b := opened[cfg.Name]
+		shut := b == nil
+		if shut {
+			b = shelf.NewBox(v, cfg, s.newSeen)
 		}
-	}
-	toolbox.Recall(closed...)
-	for _, cfg := range cfgs {
-		of := boxes[cfg.Name].Servers()
-		servers = append(servers, of...)
-		searched = append(searched, toolbox.Search(of, cfg.Description)...)
+		parts = append(parts, part{b, cfg.Description, shut})
+		servers = append(servers, b.Servers()...)
 	}
 	places := s.shelf.Routes().Places
-	for i := range searched {
-		for j := range searched[i].Entries {
-			if e := &searched[i].Entries[j]; e.URI != "" {
-				e.URI = places.Shown(servers[i], e.URI)
+	return servers, func(yield func(find.Server) bool) {
+		recall := toolbox.Recalling()
+		for _, p := range parts {
+			if p.shut {
+				recall(p.Toolbox)
+			}
+			of := p.Servers()
+			for i, known := range toolbox.Search(of, p.about) {
+				for j := range known.Entries {
+					if e := &known.Entries[j]; e.URI != "" {
+						e.URI = places.Shown(of[i], e.URI)
+					}
+				}
+				if !yield(known) {
+					return
+				}
+			}
+			if p.shut { // what was seen of it is in the index now
+				p.Forget()
 			}
 		}
 	}
-	return servers, searched
 }
 
 // newSeen makes a client's own part of a toolbox that is not to be opened, to tell what was seen of its servers.

@@ -123,6 +123,16 @@ func TestExcluded(t *testing.T) {
 	if err := b.Close(); err != nil {
 		t.Fatal(err)
 	}
+	seen := toolbox.New(config.Toolbox{Name: "box", Servers: []config.Server{cfg}}, opts)
+	toolbox.Recall(seen)
+	whole := len(seen.Servers()[0].Items(toolbox.Tools))
+	seen.Forget()
+	if left := len(seen.Servers()[0].Items(toolbox.Tools)); whole != 1 || left != 0 {
+		t.Errorf("got %d tools that were seen, and %d when they were forgotten, want 1 and 0", whole, left)
+	}
+	if got := excluded(seen.Servers()[0], "secret"); !strings.Contains(got, "toolFilters") {
+		t.Errorf("got %q of a tool that was forgotten, want that the filters leave it out", got)
+	}
 	cfg.Disabled = true
 	s := toolbox.New(config.Toolbox{Name: "box", Servers: []config.Server{cfg}}, opts).Servers()[0]
 	if got := excluded(s, "echo"); !strings.Contains(got, "disabled") {

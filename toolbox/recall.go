@@ -11,10 +11,18 @@ import (
 // whichever client that was for, and starts nothing. It is for toolboxes that are
 // not opened; their catalogue is listed once for all of them.
 func Recall(toolboxes ...*Toolbox) {
-	seen := make(listings)
+	recall := Recalling()
 	for _, t := range toolboxes {
+		recall(t)
+	}
+}
+
+// Recalling gives Recall for one toolbox after the other.
+func Recalling() func(*Toolbox) {
+	seen := make(listings)
+	return func(t *Toolbox) {
 		if t.opts.Catalogue == nil {
-			continue
+			return
 		}
 		list := seen.of(t.opts.Catalogue)
 		t.eachServer(func(s *Server) {
@@ -22,6 +30,13 @@ func Recall(toolboxes ...*Toolbox) {
 				s.memory.recall(list.Newest(s.memory.key().Server))
 			}
 		})
+	}
+}
+
+// Forget drops the lists of the toolbox's servers, all but the tools that are not offered, of which it is still known why.
+func (t *Toolbox) Forget() {
+	for _, s := range t.Servers() {
+		s.lists.Forget()
 	}
 }
 

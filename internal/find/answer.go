@@ -109,7 +109,7 @@ func (a *answering) more(found ranking) {
 		if h.Entry < 0 || a.isFull() {
 			continue
 		}
-		e := &a.x.servers[h.Server].Entries[h.Entry]
+		e := a.x.told[h.Server].entry(int32(h.Entry))
 		line, uris := e.Label(), false
 		switch {
 		case e.URI != "":
@@ -148,7 +148,7 @@ func (a *answering) name(h Hit) {
 	if slices.Contains(g.Entries, h.Entry) {
 		return
 	}
-	name := a.x.servers[h.Server].Entries[h.Entry].Label()
+	name := a.x.labels[a.x.of[h.Server][0]+int32(h.Entry)]
 	if a.take(g, h.Entry, cost+len(name)+2) {
 		g.Names = append(g.Names, name)
 	}

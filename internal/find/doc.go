@@ -1,6 +1,6 @@
 // Package find ranks tools by what a model or a person asks for, with term statistics alone: no model, no network, no file.
 //
-//	index := find.New(servers) // with their tools, prompts and skills
+//	index := find.New(slices.Values(servers)) // with their tools, prompts and skills
 //	answer := index.Answer("open a ticket", find.Options{Detail: find.Signatures})
 //
 // A text is cut into words at everything that is no letter or digit and where a name changes from small to capital

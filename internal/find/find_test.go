@@ -40,7 +40,7 @@ func ready(int) string { return "ready" }
 
 func TestSearch(t *testing.T) {
 	servers := small()
-	x := find.New(servers)
+	x := find.New(slices.Values(servers))
 	for _, c := range []struct{ name, query, want string }{
 		{"the name", "create_issue", "github/create_issue"},
 		{"other endings", "creating issues", "github/create_issue"},
@@ -75,7 +75,7 @@ func TestSearch(t *testing.T) {
 }
 
 func TestWhy(t *testing.T) {
-	x := find.New(small())
+	x := find.New(slices.Values(small()))
 	for query, want := range map[string][]string{
 		"open tickets":                       {"open→open in description", "ticket→issu in name+description+server's description"},
 		"Some repository. Open tickets, now": {"open→open in description, best", "repository→repository in description+server's description", "ticket→issu in name+description+server's description, best"},
@@ -102,7 +102,7 @@ func TestWhy(t *testing.T) {
 }
 
 func TestAnswer(t *testing.T) {
-	x := find.New(small())
+	x := find.New(slices.Values(small()))
 	for _, c := range []struct {
 		name, query   string
 		detail        find.Detail
@@ -150,14 +150,14 @@ func FuzzAnswer(f *testing.F) {
 			if budget%3 == 0 {
 				o.Votes = []float32{0, .5, 1, 1}
 			}
-			x := find.New(servers)
+			x := find.New(slices.Values(servers))
 			for _, text := range x.Texts() {
 				if len(text) > 1024 || !utf8.ValidString(text) {
 					t.Errorf("got %d bytes %.200q for who votes", len(text), text)
 				}
 			}
 			got := x.Answer(query, o)
-			if again := find.New(servers).Answer(query, o); !reflect.DeepEqual(got, again) {
+			if again := find.New(slices.Values(servers)).Answer(query, o); !reflect.DeepEqual(got, again) {
 				t.Fatalf("got %q and then %q", got.Text, again.Text)
 			}
 			if most := 4*budget + 80; len(got.Text) > most { // what is said of servers that were never seen
@@ -217,7 +217,7 @@ func TestCoverage(t *testing.T) {
 	servers := corpus(t)
 	var tasks []task
 	read(t, "queries.json", &tasks)
-	x := find.New(servers)
+	x := find.New(slices.Values(servers))
 	for _, c := range []struct {
 		detail find.Detail
 		budget int
@@ -259,7 +259,7 @@ func TestCoverage(t *testing.T) {
 }
 
 func BenchmarkSearch(b *testing.B) {
-	x := find.New(corpus(b))
+	x := find.New(slices.Values(corpus(b)))
 	for b.Loop() {
 		x.Search("PDF generation or document creation. create PDF report with text content and word cloud visualization")
 	}
@@ -268,6 +268,6 @@ func BenchmarkSearch(b *testing.B) {
 func BenchmarkNew(b *testing.B) {
 	servers := corpus(b)
 	for b.Loop() {
-		find.New(servers)
+		find.New(slices.Values(servers))
 	}
 }

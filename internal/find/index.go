@@ -1,9 +1,11 @@
 package find
 
 import (
+	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
 	"hash/maphash"
+	"iter"
 	"slices"
 
 	"github.com/mcp-workbench/workbench/internal/foreign"
@@ -64,13 +66,16 @@ var weights = [fields]struct {
 	said:        {"what people say", .3, .5},
 }
 
-// doc is one entry.
+// doc is one entry; of a server without any, entry is -1.
 type doc struct{ server, entry int32 }
 
-// Index is what New made of servers. It has few and large pieces: postings are bytes, and words stand in one text.
+// Index is what New made of servers. It has few and large pieces: postings are bytes, words stand in one text, and so do the
+// entries of each server.
 type Index struct {
-	servers []Server
+	servers []Server // without their entries
 	docs    []doc
+	labels  []string   // of the docs
+	told    []packed   // what else there is to tell of the entries of each server
 	of      [][2]int32 // the docs of each server: from, to
 	words   table
 	// postings are those of each word after those of the word before it: what differs from the doc before it, in bits above
@@ -79,20 +84,28 @@ type Index struct {
 	synonyms map[string][]string
 }
 
-// New reads servers and makes an index of them.
-func New(servers []Server) *Index {
-	b := building{x: &Index{servers: servers, synonyms: synonyms(), words: table{seed: maphash.MakeSeed()}}}
-	for i := range servers {
-		b.add(i)
+// New reads servers, one after the other, and makes an index of them. It keeps nothing of what they are made of but the names.
+func New(servers iter.Seq[Server]) *Index {
+	x, _ := build(servers)
+	return x
+}
+
+// build makes an index, and gives the digest of all that it is made of.
+func build(servers iter.Seq[Server]) (*Index, [sha256.Size]byte) {
+	b := building{x: &Index{synonyms: synonyms(), words: table{seed: maphash.MakeSeed()}}, digest: digester{h: sha256.New()}}
+	for s := range servers {
+		b.digest.server(&s)
+		b.add(&s)
 	}
 	b.finish()
-	return b.x
+	return b.x, b.digest.sum()
 }
 
 // building is an index in the making. What the docs say is kept in bytes until all are read: what a word counts for hangs on
 // how long the others are.
 type building struct {
 	x      *Index
+	digest digester
 	reader reader
 	tokens []uint32 // of one doc: words and fields
 	lengths,
@@ -111,18 +124,23 @@ func (b *building) read(f field, text string) {
 }
 
 // add reads a server.
-func (b *building) add(i int) {
-	s := &b.x.servers[i]
-	from := int32(len(b.x.docs))
+func (b *building) add(s *Server) {
+	from, i := int32(len(b.x.docs)), int32(len(b.x.servers))
 	for j := range s.Entries {
 		b.doc(s, &s.Entries[j])
-		b.x.docs = append(b.x.docs, doc{int32(i), int32(j)})
+		b.x.docs = append(b.x.docs, doc{i, int32(j)})
+		b.x.labels = append(b.x.labels, s.Entries[j].Label())
 	}
 	if len(s.Entries) == 0 {
 		b.doc(s, &Entry{})
-		b.x.docs = append(b.x.docs, doc{int32(i), -1})
+		b.x.docs = append(b.x.docs, doc{i, -1})
+		b.x.labels = append(b.x.labels, "")
 	}
 	b.x.of = append(b.x.of, [2]int32{from, int32(len(b.x.docs))})
+	b.x.told = append(b.x.told, pack(s.Entries))
+	kept := *s
+	kept.Entries = nil
+	b.x.servers = append(b.x.servers, kept)
 }
 
 // doc reads an entry of a server.

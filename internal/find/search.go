@@ -168,7 +168,7 @@ func (x *Index) Texts() []string {
 		s := &x.servers[d.server]
 		var e Entry
 		if d.entry >= 0 {
-			e = s.Entries[d.entry]
+			e = x.told[d.server].entry(d.entry)
 		}
 		parts := []string{e.Name, e.Title, e.Description, s.Name, s.Title, s.Description}
 		parts = slices.DeleteFunc(parts, func(part string) bool { return part == "" })

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"hash"
 	"io"
+	"iter"
 	"maps"
 	"strconv"
 	"sync"
@@ -17,45 +18,43 @@ type Shared struct {
 	made map[[sha256.Size]byte]weak.Pointer[Index]
 }
 
-// Of gives the index of servers. Who asks for one that is being made waits for it.
-func (s *Shared) Of(servers []Server) *Index {
-	key := digest(servers)
+// Of gives the index of servers, which are read one after the other and not kept.
+func (s *Shared) Of(servers iter.Seq[Server]) *Index {
+	x, key := build(servers)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if x := s.made[key].Value(); x != nil {
-		return x
+	if known := s.made[key].Value(); known != nil {
+		return known
 	}
 	maps.DeleteFunc(s.made, func(_ [sha256.Size]byte, p weak.Pointer[Index]) bool { return p.Value() == nil })
 	if s.made == nil {
 		s.made = make(map[[sha256.Size]byte]weak.Pointer[Index])
 	}
-	x := New(servers)
 	s.made[key] = weak.Make(x)
 	return x
 }
 
-// digest stands for all that an index is made of.
-func digest(servers []Server) (sum [sha256.Size]byte) {
-	d := digester{h: sha256.New()}
-	for i := range servers {
-		v := &servers[i]
-		d.write(v.Toolbox, v.Name, v.Title, v.Description)
-		d.count(len(v.Entries))
-		for k := range v.Entries {
-			e := &v.Entries[k]
-			d.write(e.Kind, e.Name, e.Title, e.Description, string(e.Schema), string(e.Output), e.URI)
-			d.count(len(e.Said))
-			d.write(e.Said...)
-		}
-	}
-	d.h.Sum(sum[:0])
-	return sum
-}
-
-// digester writes texts with their lengths, so that no two lists are written alike.
+// digester makes what stands for all that an index is made of. It writes texts with their lengths, so that no two lists are
+// written alike.
 type digester struct {
 	h       hash.Hash
 	scratch []byte
+}
+
+func (d *digester) server(s *Server) {
+	d.write(s.Toolbox, s.Name, s.Title, s.Description)
+	d.count(len(s.Entries))
+	for i := range s.Entries {
+		parts := s.Entries[i].parts()
+		d.write(parts[:]...)
+		d.count(len(s.Entries[i].Said))
+		d.write(s.Entries[i].Said...)
+	}
+}
+
+func (d *digester) sum() (sum [sha256.Size]byte) {
+	d.h.Sum(sum[:0])
+	return sum
 }
 
 func (d *digester) count(n int) {

@@ -1,7 +1,9 @@
 package find_test
 
 import (
+	"iter"
 	"runtime"
+	"slices"
 	"sync"
 	"testing"
 
@@ -10,13 +12,13 @@ import (
 
 // Who sees the same shares an index, whoever sees other things has one of its own, and nothing is kept for nobody.
 func TestShared(t *testing.T) {
-	seen := func(change func(*find.Server)) []find.Server {
+	seen := func(change func(*find.Server)) iter.Seq[find.Server] {
 		s := find.Server{Toolbox: "dev", Name: "files", Description: "Files", Entries: []find.Entry{
 			{Name: "read", Description: "Reads a file", Schema: []byte(`{"type":"object"}`)}, {Name: "write", Said: []string{"save", "keep"}}}}
 		if change != nil {
 			change(&s)
 		}
-		return []find.Server{s}
+		return slices.Values([]find.Server{s})
 	}
 	var shared find.Shared
 	got := make([]*find.Index, 8)

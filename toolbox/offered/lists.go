@@ -306,13 +306,8 @@ func (l *Lists) LeftOut(tool string) (why string) {
 	defer l.mu.Unlock()
 	e := l.lists[Tools]
 	for i := range e.whole {
-		it := &e.whole[i]
-		switch {
-		case it.Key.Verbatim() != tool:
-		case !allowed(l.rules.Filters, tool):
-			why = "toolFilters leave it out"
-		case l.rules.ReadOnly && !it.onlyReads():
-			why = `the server has "readOnly": true in the configuration, and the tool does not say that it only reads`
+		if it := &e.whole[i]; it.Key.Verbatim() == tool {
+			why = l.rules.against(it)
 		}
 	}
 	for i := range e.held {
@@ -321,6 +316,34 @@ func (l *Lists) LeftOut(tool string) (why string) {
 		}
 	}
 	return why
+}
+
+// against says why the rules leave a tool out; "" if they do not.
+func (r *Rules) against(it *Item) string {
+	switch {
+	case !allowed(r.Filters, it.Key.Verbatim()):
+		return "toolFilters leave it out"
+	case r.ReadOnly && !it.onlyReads():
+		return `the server has "readOnly": true in the configuration, and the tool does not say that it only reads`
+	}
+	return ""
+}
+
+// Forget drops the lists, all but the tools that are not offered.
+func (l *Lists) Forget() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for k, e := range l.lists {
+		kept := list{held: e.held}
+		for i := range e.whole {
+			if k == Tools && l.rules.against(&e.whole[i]) != "" {
+				kept.whole = append(kept.whole, e.whole[i])
+			}
+		}
+		l.chargeLocked(e, kept.whole)
+		kept.size = e.size
+		*e = kept
+	}
 }
 
 // Hidden returns how many tools the filters of the configuration leave out.

@@ -83,7 +83,7 @@ func newIndex(w *Workflow) *index {
 		core = append(core, w.commands[name])
 	}
 	add("", core)
-	ix.said = find.New(servers)
+	ix.said = find.New(slices.Values(servers))
 	ix.sow(seeds)
 	return ix
 }

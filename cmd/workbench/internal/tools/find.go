@@ -74,7 +74,7 @@ func (s searching) run(ctx context.Context, env *opening.Environment) error {
 		servers = append(servers, b.Servers()...)
 		searched = append(searched, toolbox.Search(b.Servers(), of.Description)...)
 	}
-	index := find.New(searched)
+	index := find.New(slices.Values(searched))
 	votes, err := s.votes(ctx, env, cfg, index)
 	if err != nil {
 		return err

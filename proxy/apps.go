@@ -5,13 +5,14 @@ import (
 
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy/naming"
+	"github.com/mcp-workbench/workbench/proxy/shelf"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
 // showPage notes that the client reads a page, which may call from now on.
-func (s *Session) showPage(srv *toolbox.Server, uri string) {
+func showPage(sh *shelf.Shelf, srv *toolbox.Server, uri string) {
 	if strings.HasPrefix(uri, naming.PageScheme) {
-		s.shelf.Routes().Places.ShowPage(srv)
+		sh.Routes().Places.ShowPage(srv)
 	}
 }
 

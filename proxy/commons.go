@@ -81,7 +81,7 @@ func (c commons) Notification(srv *toolbox.Server, m *wire.Message) {
 			return
 		}
 		for _, s := range c.p.live() {
-			if s.hears(srv, uri) {
+			if s.resourceDesk.hears(srv, uri) {
 				s.peer.Notification(srv, m)
 			}
 		}
@@ -160,5 +160,5 @@ func (p *Proxy) Close() error {
 
 // watched reports whether any session wants to hear of a resource of a server.
 func (p *Proxy) watched(srv *toolbox.Server, own string) bool {
-	return slices.ContainsFunc(p.live(), func(s *Session) bool { return s.hears(srv, own) })
+	return slices.ContainsFunc(p.live(), func(s *Session) bool { return s.resourceDesk.hears(srv, own) })
 }

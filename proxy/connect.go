@@ -23,7 +23,6 @@ func newSession(p *Proxy, of *Client) *Session {
 		opts:    opts,
 		indexes: &root.indexes,
 		shared:  p.isShared,
-		watched: p.watched,
 		who:     who,
 		account: account.New(account.Client, of.Account),
 		since:   time.Now(),
@@ -122,6 +121,15 @@ func newSession(p *Proxy, of *Client) *Session {
 		line:    s.line,
 		begin:   begin,
 	}
+	s.resourceDesk = &resourceDesk{
+		desk:    s.desk,
+		shelf:   s.shelf,
+		watches: s.watches,
+		tasks:   s.tasks,
+		begin:   begin,
+		watched: p.watched,
+	}
+	s.scripts = &scripts{desk: s.desk, run: opts.Scripts, use: s.useTool}
 	return s
 }
 
@@ -255,15 +263,15 @@ func (s *Session) request(r *incoming.Request, out Outlet, scope uint64) {
 	case "tools/call":
 		s.callTool(&c)
 	case "prompts/get":
-		s.getPrompt(&c)
+		getPrompt(s.desk, s.shelf, &c)
 	case "resources/read", "resources/subscribe", "resources/unsubscribe":
-		s.resource(&c)
+		s.resourceDesk.answer(&c)
 	case "completion/complete":
-		s.complete(&c)
+		complete(s.desk, s.shelf, &c)
 	case "subscriptions/listen":
-		s.listen(&c)
+		s.resourceDesk.listen(&c)
 	case "skills/list", "skills/get", "resources/directory/read":
-		s.skillMethod(&c)
+		skillMethod(s.desk, s.shelf, &c)
 	default:
 		s.taskMethod(&c)
 	}

@@ -33,8 +33,8 @@
 //	features   what a method or a meta tool does: tools, use, open, find, script, resources, skills, listen
 //	Session    holds the parts together; peer is what its servers see of it
 //	askers     approvals, considering, taskDesk: they answer a request here, and may ask the client first
+//	desk       where requests are taken: each becomes a flight; features are given it, and the shelf
 //	flight     a request that goes to a server: round and parked, where the server asks the client in between
-//	desk       where requests are taken: each becomes a flight
 //	parts      requests, asks, states, waiting, tasks, ownTasks, line, profile, background, record, narrator, span
 //	messages   call, modern, Outlet, and the edits of messages
 //	below      packages that know no session: shelf (toolboxes and lists), naming (who is meant), meta (the words)

@@ -116,7 +116,7 @@ func (s *Session) found(ctx context.Context, q findQuery, modern bool) []byte {
 	var text strings.Builder
 	switch {
 	case answer.Text != "":
-		result.HowToCall = "Call a tool through " + meta.UseTool + " with toolbox_name and tool_name SERVER/TOOL; " + meta.OpenTool + " with tools tells more of some." + s.inScript("")
+		result.HowToCall = "Call a tool through " + meta.UseTool + " with toolbox_name and tool_name SERVER/TOOL; " + meta.OpenTool + " with tools tells more of some." + inScript(s.shelf.View(), "")
 		if answer.Reads {
 			result.HowToCall += " A skill is read by its uri, as a resource, once its toolbox is open."
 		}

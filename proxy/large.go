@@ -12,8 +12,8 @@ import (
 )
 
 // readResult answers workbench_read_result.
-func (s *Session) readResult(c *call) {
-	f := s.desk.own(c)
+func readResult(d *desk, c *call) {
+	f := d.own(c)
 	if f == nil {
 		return
 	}
@@ -23,7 +23,7 @@ func (s *Session) readResult(c *call) {
 		return
 	}
 	f.serve(func() { // it reads files
-		told, page, err := s.results.Page(f.ctx, id, q)
+		told, page, err := f.by.shelf.Page(f.ctx, id, q)
 		if err != nil {
 			f.fail(fmt.Errorf("%s: %w", meta.ReadTool, err))
 			return
@@ -80,13 +80,13 @@ func isKept(uri string) bool {
 }
 
 // readKept answers resources/read for a kept result.
-func (s *Session) readKept(c *call, uri string) {
-	f := s.desk.own(c)
+func readKept(d *desk, c *call, uri string) {
+	f := d.own(c)
 	if f == nil {
 		return
 	}
 	f.serve(func() { // it reads files
-		result, err := s.results.Read(uri)
+		result, err := f.by.shelf.Read(uri)
 		if err != nil {
 			f.fail(noResource(uri, err, f.modern != nil))
 			return

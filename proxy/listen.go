@@ -13,12 +13,12 @@ import (
 const maxWatched = 1000
 
 // listen opens a subscription: first the acknowledgement, then what changes.
-func (s *Session) listen(c *call) {
+func (r *resourceDesk) listen(c *call) {
 	if c.modern == nil {
 		c.fail(&wire.Error{Code: wire.CodeMethodNotFound, Message: "subscriptions/listen belongs to revision 2026-07-28; this session was opened with initialize"})
 		return
 	}
-	sub, err := s.readSubscription(c)
+	sub, err := readSubscription(c, r.tasks)
 	if err != nil {
 		c.fail(err)
 		return
@@ -29,22 +29,22 @@ func (s *Session) listen(c *call) {
 	for _, t := range sub.tasks {
 		sub.size += watchSize(t.shown)
 	}
-	if !s.account.Charge(sub.size) {
+	if !r.watches.account.Charge(sub.size) {
 		c.fail(errMuch)
 		return
 	}
-	f := s.desk.own(c)
+	f := r.desk.own(c)
 	if f == nil {
-		s.account.Credit(sub.size)
+		r.watches.account.Credit(sub.size)
 		return
 	}
 	f.out.Message(sub.acknowledgement(f.id))
-	if !s.watches.listen(f, sub, func() { s.endListen(f) }) {
-		s.account.Credit(sub.size)
+	if !r.watches.listen(f, sub, func() { r.endListen(f) }) {
+		r.watches.account.Credit(sub.size)
 		return
 	}
 	for _, uri := range sub.uris {
-		s.watch(uri, true)
+		r.watch(uri, true)
 	}
 	for _, t := range sub.tasks {
 		t.server.WatchTask(t.id, true)
@@ -53,10 +53,10 @@ func (s *Session) listen(c *call) {
 
 // endListen forgets a subscription; its resources are unwatched if no other
 // has them.
-func (s *Session) endListen(f *flight) {
-	sub, gone := s.watches.end(f)
+func (r *resourceDesk) endListen(f *flight) {
+	sub, gone := r.watches.end(f)
 	for _, uri := range gone {
-		s.watch(uri, false)
+		r.watch(uri, false)
 	}
 	if sub != nil {
 		for _, t := range sub.tasks {
@@ -66,12 +66,12 @@ func (s *Session) endListen(f *flight) {
 }
 
 // watch has the server of a resource tell of its changes, or no longer.
-func (s *Session) watch(uri string, on bool) {
-	srv, own, err := locate(s.shelf, uri)
+func (r *resourceDesk) watch(uri string, on bool) {
+	srv, own, err := locate(r.shelf, uri)
 	if err != nil {
 		return
 	}
-	if !on && s.watched(srv, own) {
+	if !on && r.watched(srv, own) {
 		return // another client of the server wants it
 	}
 	srv.Watch(own, on)
@@ -82,7 +82,7 @@ func (s *Session) watch(uri string, on bool) {
 	if !on {
 		method = "resources/unsubscribe"
 	}
-	s.work.begin(func(ctx context.Context) {
+	r.begin(func(ctx context.Context) {
 		// A server without subscriptions refuses; the client was told that
 		// it need not be heard of.
 		_, _ = srv.Request(ctx, method, append(wire.AppendQuote([]byte(`{"uri":`), own), '}'))
@@ -135,7 +135,7 @@ func tagged(m *wire.Message, edits []wire.Edit, id []byte) []byte {
 }
 
 // readSubscription reads what the client wants to hear of. Of tasks that it has not, it hears nothing.
-func (s *Session) readSubscription(c *call) (*subscription, error) {
+func readSubscription(c *call, has *tasks) (*subscription, error) {
 	filter, err := wire.FindPath(c.Raw, c.Params, "notifications")
 	if err != nil {
 		return nil, err
@@ -160,7 +160,7 @@ func (s *Session) readSubscription(c *call) (*subscription, error) {
 	}
 	for e := range wire.Elements(c.Raw, out[4]) {
 		id, _ := wire.Unquote(c.Bytes(e))
-		if t, ok := s.tasks.find(id); ok && len(sub.tasks) < maxWatched {
+		if t, ok := has.find(id); ok && len(sub.tasks) < maxWatched {
 			sub.tasks = append(sub.tasks, t)
 		}
 	}

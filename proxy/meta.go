@@ -20,7 +20,7 @@ func (s *Session) callTool(c *call) {
 	if err != nil {
 		own = s.ownTool(name)
 	}
-	waits := err != nil && own == nil && (len(s.shelf.Unsettled()) > 0 || s.installs(name) != nil)
+	waits := err != nil && own == nil && (len(s.shelf.Unsettled()) > 0 || installs(s.shelf, name) != nil)
 	if err != nil && !waits { // it may have come just now
 		to, first, err = s.named(c, name)
 	}
@@ -46,7 +46,7 @@ func (s *Session) callTool(c *call) {
 		own(s, c)
 	case s.callFromApp(c, name):
 	default:
-		s.desk.refuse(c, name, s.notMeant(toolbox.Tools, name, err))
+		s.desk.refuse(c, name, notMeant(s.shelf, toolbox.Tools, name, err))
 	}
 }
 
@@ -64,9 +64,9 @@ func ownTools() [6]ownTool {
 		{meta.UseTool, (*Session).useTool},
 		{meta.OpenTool, func(s *Session, c *call) { s.openToolbox(s.ownTasks.orTask(c)) }},
 		{meta.FindTool, (*Session).findTools},
-		{meta.StatusTool, (*Session).tellStatus},
-		{meta.ReadTool, (*Session).readResult},
-		{meta.ScriptTool, func(s *Session, c *call) { s.runScript(s.ownTasks.orTask(c)) }},
+		{meta.StatusTool, func(s *Session, c *call) { tellStatus(s.desk, s.shelf, s.considering, c) }},
+		{meta.ReadTool, func(s *Session, c *call) { readResult(s.desk, c) }},
+		{meta.ScriptTool, func(s *Session, c *call) { s.scripts.answer(s.ownTasks.orTask(c)) }},
 	}
 }
 

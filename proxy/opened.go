@@ -101,12 +101,12 @@ func (s *Session) opened(b *shelf.Box, q question, modern *modern) []byte {
 	r.NotFound = asked.missed()
 	r.audit(b, s.shelf.Opened())
 	if example != "" {
-		r.HowToCall = s.howToCall(b, modern != nil, example) + s.inScript(b.Name)
+		r.HowToCall = s.howToCall(b, modern != nil, example) + inScript(s.shelf.View(), b.Name)
 	}
 	budget := s.shelf.View().Cfg.OpenBudget * bytesPerToken
 	r.shorten(budget / 2)
 	if q.tools == nil {
-		r.tellSkills(s.skillLines(b, modern), budget/skillShare)
+		r.tellSkills(skillLines(s.shelf, b, modern), budget/skillShare)
 	}
 	if q.detail == counted {
 		room := size{budget - len(r.head()) - len(howToSeeMore), budget*3/2 - len(wire.MustEncode(r)) - len(howToSeeMore)}

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -12,8 +13,18 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
-// resource forwards a request that names a uri.
-func (s *Session) resource(c *call) {
+// resourceDesk answers a client's requests for resources, and for being told when they change.
+type resourceDesk struct {
+	desk    *desk
+	shelf   *shelf.Shelf
+	watches *watches
+	tasks   *tasks
+	begin   func(func(context.Context))
+	watched func(srv *toolbox.Server, own string) bool // reports whether any client wants to hear of a resource of a server
+}
+
+// answer forwards a request that names a uri.
+func (r *resourceDesk) answer(c *call) {
 	watch := c.MethodName != "resources/read"
 	uri, ok := wire.Unquote(c.Bytes(c.URI))
 	switch {
@@ -25,51 +36,51 @@ func (s *Session) resource(c *call) {
 		return
 	}
 	if isKept(uri) && !watch {
-		s.readKept(c, uri)
+		readKept(r.desk, c, uri)
 		return
 	}
-	srv, own, err := locate(s.shelf, uri)
+	srv, own, err := locate(r.shelf, uri)
 	if err != nil {
-		s.desk.refuse(c, uri, noResource(uri, err, c.modern != nil))
+		r.desk.refuse(c, uri, noResource(uri, err, c.modern != nil))
 		return
 	}
 	if watch {
 		on := c.MethodName == "resources/subscribe"
-		wanted, err := s.watchFor(srv, uri, own, on)
+		wanted, err := r.watchFor(srv, uri, own, on)
 		if err != nil {
 			c.fail(err)
 			return
 		}
 		srv.Watch(own, wanted)
-		if srv.IsModern() || !on && s.watched(srv, own) {
+		if srv.IsModern() || !on && r.watched(srv, own) {
 			c.out.Finish(wire.AppendResult(nil, c.Bytes(c.ID), []byte("{}")))
 			return
 		}
 	} else {
-		s.showPage(srv, own)
+		showPage(r.shelf, srv, own)
 	}
 	if own == uri {
-		s.desk.forward(c, srv, own)
+		r.desk.forward(c, srv, own)
 		return
 	}
-	s.desk.forward(c, srv, own, wire.Edit{Span: c.URI, New: wire.AppendQuote(nil, own)})
+	r.desk.forward(c, srv, own, wire.Edit{Span: c.URI, New: wire.AppendQuote(nil, own)})
 }
 
 // watchFor notes what a legacy client wants to hear of; it reports whether any
 // client of the server still does.
-func (s *Session) watchFor(srv *toolbox.Server, uri, own string, on bool) (wanted bool, err error) {
+func (r *resourceDesk) watchFor(srv *toolbox.Server, uri, own string, on bool) (wanted bool, err error) {
 	if on {
-		err = s.watches.add(uri)
+		err = r.watches.add(uri)
 	} else {
 		// It may have subscribed when the uri led there by itself.
-		s.watches.drop(s.shelf.Routes().Places.NamesOf(srv, own))
+		r.watches.drop(r.shelf.Routes().Places.NamesOf(srv, own))
 	}
-	return on || s.watched(srv, own), err
+	return on || r.watched(srv, own), err
 }
 
 // hears reports whether the client wants to hear of changes of a resource.
-func (s *Session) hears(srv *toolbox.Server, own string) bool {
-	return s.watches.wants(s.shelf.Routes().Places.NamesOf(srv, own))
+func (r *resourceDesk) hears(srv *toolbox.Server, own string) bool {
+	return r.watches.wants(r.shelf.Routes().Places.NamesOf(srv, own))
 }
 
 // noResource words why a uri leads to no server.
@@ -87,44 +98,44 @@ func noResource(uri string, why error, modern bool) error {
 }
 
 // getPrompt forwards a request for a prompt by its exposed name.
-func (s *Session) getPrompt(c *call) {
+func getPrompt(d *desk, sh *shelf.Shelf, c *call) {
 	name, ok := wire.Unquote(c.Bytes(c.Name))
 	if !ok {
 		c.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: "params.name is missing or not a string"})
 		return
 	}
-	to, err := s.shelf.Routes().Meant(toolbox.Prompts, naming.Want{Tool: name})
+	to, err := sh.Routes().Meant(toolbox.Prompts, naming.Want{Tool: name})
 	if err != nil {
-		s.desk.refuse(c, name, s.notMeant(toolbox.Prompts, name, err))
+		d.refuse(c, name, notMeant(sh, toolbox.Prompts, name, err))
 		return
 	}
-	s.desk.forward(c, to.Server, to.Key, wire.Edit{Span: c.Name, New: to.Name})
+	d.forward(c, to.Server, to.Key, wire.Edit{Span: c.Name, New: to.Name})
 }
 
 // complete forwards a request for completions to the server of the prompt or
 // template that it refers to.
-func (s *Session) complete(c *call) {
+func complete(d *desk, sh *shelf.Shelf, c *call) {
 	var out [2]wire.Span
 	if !c.Name.Present() || wire.Find(c.Raw, c.Name, []string{"name", "uri"}, out[:]) != nil {
 		c.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: "params.ref is missing or not a reference"})
 		return
 	}
 	if name, ok := wire.Unquote(c.Bytes(out[0])); ok {
-		to, err := s.shelf.Routes().Meant(toolbox.Prompts, naming.Want{Tool: name})
+		to, err := sh.Routes().Meant(toolbox.Prompts, naming.Want{Tool: name})
 		if err != nil {
-			c.fail(s.notMeant(toolbox.Prompts, name, err))
+			c.fail(notMeant(sh, toolbox.Prompts, name, err))
 			return
 		}
-		s.desk.forward(c, to.Server, to.Key, wire.Edit{Span: out[0], New: to.Name})
+		d.forward(c, to.Server, to.Key, wire.Edit{Span: out[0], New: to.Name})
 		return
 	}
 	uri, _ := wire.Unquote(c.Bytes(out[1]))
-	srv, own, err := locate(s.shelf, uri)
+	srv, own, err := locate(sh, uri)
 	if err != nil {
 		c.fail(noResource(uri, err, c.modern != nil))
 		return
 	}
-	s.desk.forward(c, srv, own, wire.Edit{Span: out[1], New: wire.AppendQuote(nil, own)})
+	d.forward(c, srv, own, wire.Edit{Span: out[1], New: wire.AppendQuote(nil, own)})
 }
 
 // locate finds the server that a uri leads to and the uri it knows it by.

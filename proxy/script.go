@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strconv"
 	"sync"
+	"sync/atomic"
 
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/foreign"
@@ -15,11 +16,12 @@ import (
 	"github.com/mcp-workbench/workbench/internal/script"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy/meta"
+	"github.com/mcp-workbench/workbench/proxy/shelf"
 )
 
 // inScript says how the tools of a toolbox are called in a script; "" where there are none.
-func (s *Session) inScript(toolbox string) string {
-	if !s.shelf.View().HasMeta(meta.ScriptTool) {
+func inScript(v *shelf.View, toolbox string) string {
+	if !v.HasMeta(meta.ScriptTool) {
 		return ""
 	}
 	of := "tools.TOOLBOX.SERVER.TOOL"
@@ -42,8 +44,17 @@ func member(name string) string {
 // maxScripts is how many scripts, each of which is a process, run for a session at a time.
 const maxScripts = 4
 
-// runScript answers workbench_run_script.
-func (s *Session) runScript(c *call) {
+// scripts runs the scripts of a client.
+type scripts struct {
+	desk    *desk
+	run     *script.Host
+	use     func(*call)   // makes a call as workbench_use_tool does
+	calls   atomic.Uint64 // that scripts have made
+	running atomic.Int32
+}
+
+// answer answers workbench_run_script.
+func (s *scripts) answer(c *call) {
 	f := s.desk.own(c)
 	if f == nil {
 		return
@@ -58,31 +69,31 @@ func (s *Session) runScript(c *call) {
 	case !ok:
 		f.fail(fmt.Errorf("%s needs code, a string", meta.ScriptTool))
 		return
-	case s.opts.Scripts == nil:
+	case s.run == nil:
 		f.fail(errors.New("scripts cannot be run here"))
 		return
 	}
 	r := &scriptRun{s: s, f: f, meta: bytes.Clone(c.Bytes(c.Meta)), token: bytes.Clone(c.Bytes(c.Token))}
-	if s.scriptsRunning.Add(1) > maxScripts {
-		s.scriptsRunning.Add(-1)
+	if s.running.Add(1) > maxScripts {
+		s.running.Add(-1)
 		f.fail(fmt.Errorf("%d scripts run for this client already: wait for one to end", maxScripts))
 		return
 	}
 	f.serve(func() {
-		defer s.scriptsRunning.Add(-1)
-		outcome, err := s.opts.Scripts.Run(f.ctx, code, r.call)
+		defer s.running.Add(-1)
+		outcome, err := s.run.Run(f.ctx, code, r.call)
 		if err != nil {
 			f.fail(err)
 			return
 		}
-		f.reply(s.scriptResult(outcome, f.modern != nil))
+		f.reply(f.scriptResult(outcome))
 	})
 }
 
 // scriptResult is what the client gets of a script: its value and its console, or a preview of what is too large.
-func (s *Session) scriptResult(o *script.Outcome, modern bool) []byte {
+func (f *flight) scriptResult(o *script.Outcome) []byte {
 	out := []byte{'{'}
-	if modern {
+	if f.modern != nil {
 		out = append(out, `"resultType":"complete",`...)
 	}
 	out = append(out, `"content":[`...)
@@ -104,10 +115,10 @@ func (s *Session) scriptResult(o *script.Outcome, modern bool) []byte {
 		out = append(out, `,"isError":true`...)
 	}
 	out = append(out, '}')
-	short, err := s.results.Preview(out, wire.Span{Start: 0, End: len(out)}, results.Wish{Over: config.DefaultLargeResult, Name: "the script", Links: s.profile.known().knowsLinks()})
+	short, err := f.by.shelf.Preview(out, wire.Span{Start: 0, End: len(out)}, results.Wish{Over: config.DefaultLargeResult, Name: "the script", Links: f.by.links()})
 	switch {
 	case err != nil:
-		return toolError(fmt.Sprintf("what the script returned is too large to be shown (%d bytes): return less", len(out)), modern)
+		return toolError(fmt.Sprintf("what the script returned is too large to be shown (%d bytes): return less", len(out)), f.modern != nil)
 	case short != nil:
 		return short
 	}
@@ -116,7 +127,7 @@ func (s *Session) scriptResult(o *script.Outcome, modern bool) []byte {
 
 // scriptRun is a script that a client has asked for.
 type scriptRun struct {
-	s     *Session
+	s     *scripts
 	f     *flight
 	meta  []byte // of the client's request; its calls have the same
 	token []byte // of the progress that the client wants to hear of
@@ -134,7 +145,7 @@ func (r *scriptRun) call(ctx context.Context, q script.Request) (json.RawMessage
 		return nil, errors.New("the arguments of a tool are an object")
 	}
 	s := r.s
-	key := keyOf(scriptScope|s.scripts.Add(1), "1")
+	key := keyOf(scriptScope|s.calls.Add(1), "1")
 	raw := []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + meta.UseTool + `","arguments":{"tool":{"toolbox":`)
 	raw = wire.AppendQuote(raw, q.Toolbox)
 	raw = wire.AppendQuote(append(raw, `,"server":`...), q.Server)
@@ -153,13 +164,13 @@ func (r *scriptRun) call(ctx context.Context, q script.Request) (json.RawMessage
 	if err != nil {
 		return nil, err
 	}
-	s.useTool(c)
+	s.use(c)
 	select {
 	case reply := <-out.answer:
 		r.tell()
 		return answerOf(reply)
 	case <-ctx.Done():
-		s.requests.abandon(key)
+		s.desk.requests.abandon(key)
 		return nil, context.Cause(ctx)
 	}
 }

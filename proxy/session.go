@@ -24,9 +24,7 @@ type Session struct {
 	number  string           // tells it from the other sessions of the process
 	msg     incoming.Request // Receive's
 
-	// shared reports whether sessions share a server, and watched whether any wants to hear of a resource of a server.
-	shared  func(*toolbox.Server) bool
-	watched func(srv *toolbox.Server, own string) bool
+	shared func(*toolbox.Server) bool // reports whether sessions share a server
 
 	shelf    *shelf.Shelf
 	watches  *watches
@@ -41,10 +39,12 @@ type Session struct {
 	ownTasks *ownTasks
 	peer     *peer
 
-	desk        *desk
-	taskDesk    *taskDesk
-	approvals   *approvals
-	considering *considering
+	desk         *desk
+	taskDesk     *taskDesk
+	approvals    *approvals
+	considering  *considering
+	resourceDesk *resourceDesk
+	scripts      *scripts
 
 	// leaving is closed by leave when nothing more comes from the client, while
 	// what it asked for is still answered.
@@ -56,8 +56,6 @@ type Session struct {
 	finder  finder
 	results *results.Shelf // large results
 
-	scripts        atomic.Uint64 // calls that scripts have made
-	scriptsRunning atomic.Int32
 }
 
 // Busy reports whether a request is under way or waits for its client.

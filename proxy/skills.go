@@ -10,6 +10,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy/naming"
+	"github.com/mcp-workbench/workbench/proxy/shelf"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
@@ -26,37 +27,37 @@ type skill struct {
 func hasSkills(srv *toolbox.Server) bool { return eras.HasExtension(srv.Capabilities(), eras.Skills) }
 
 // skillMethod answers a request of the extension skills, or for the content of a folder.
-func (s *Session) skillMethod(c *call) {
-	f := s.desk.own(c)
+func skillMethod(d *desk, sh *shelf.Shelf, c *call) {
+	f := d.own(c)
 	if f == nil {
 		return
 	}
 	later := c.own()
 	f.serve(func() {
-		s.shelf.OpenMarked(f.ctx)
+		sh.OpenMarked(f.ctx)
 		if later.MethodName == "skills/list" {
-			f.reply(s.listSkills(f))
+			f.reply(listSkills(sh, f))
 			return
 		}
-		s.aboutSkill(f, later)
+		aboutSkill(sh, f, later)
 	})
 }
 
 // skillServers are the servers with skills in the open toolboxes.
-func (s *Session) skillServers() (servers []*toolbox.Server) {
-	return slices.DeleteFunc(s.shelf.Servers(), func(srv *toolbox.Server) bool { return !hasSkills(srv) })
+func skillServers(sh *shelf.Shelf) (servers []*toolbox.Server) {
+	return slices.DeleteFunc(sh.Servers(), func(srv *toolbox.Server) bool { return !hasSkills(srv) })
 }
 
 // listSkills gives the skills of all servers, in the order of the configuration, on one page.
-func (s *Session) listSkills(f *flight) []byte {
-	servers := s.skillServers()
+func listSkills(sh *shelf.Shelf, f *flight) []byte {
+	servers := skillServers(sh)
 	lists := make([][]skill, len(servers))
 	var wait sync.WaitGroup
 	for i, srv := range servers {
 		wait.Go(func() { lists[i] = skillsIn(srv.ReadSkills(f.ctx)) })
 	}
 	wait.Wait()
-	places := s.noteSkills(servers, lists)
+	places := noteSkills(sh, servers, lists)
 	reply := append(f.skillReply(), `"skills":[`...)
 	for i, srv := range servers {
 		for _, k := range lists[i] {
@@ -67,7 +68,7 @@ func (s *Session) listSkills(f *flight) []byte {
 }
 
 // noteSkills remembers whose the uris of skills are, and gives the places that the client knows them by.
-func (s *Session) noteSkills(servers []*toolbox.Server, lists [][]skill) *naming.Places {
+func noteSkills(sh *shelf.Shelf, servers []*toolbox.Server, lists [][]skill) *naming.Places {
 	uris := make([][][]string, len(lists))
 	for i, list := range lists {
 		if list != nil {
@@ -77,7 +78,7 @@ func (s *Session) noteSkills(servers []*toolbox.Server, lists [][]skill) *naming
 			uris[i] = append(uris[i], k.uris)
 		}
 	}
-	return s.shelf.NoteSkills(servers, uris)
+	return sh.NoteSkills(servers, uris)
 }
 
 // skillsIn reads entries of a list, as far as it is within bounds; nil stays nil.
@@ -157,19 +158,19 @@ func skillEdits(p *naming.Places, srv *toolbox.Server, raw []byte, in wire.Span)
 }
 
 // aboutSkill forwards a request that names a skill or a folder by its uri to the server that has it.
-func (s *Session) aboutSkill(f *flight, c *call) {
+func aboutSkill(sh *shelf.Shelf, f *flight, c *call) {
 	uri, ok := wire.Unquote(c.Bytes(c.URI))
 	if !ok {
 		f.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: "params.uri is missing or not a string"})
 		return
 	}
-	srv, own, err := s.locateSkill(f, uri)
+	srv, own, err := locateSkill(sh, f, uri)
 	if err != nil {
 		f.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: fmt.Sprintf("%s: %s: %v", c.MethodName, foreign.NewText(uri), err)})
 		return
 	}
 	if c.MethodName == "skills/get" && srv.Holds() {
-		s.agreedSkill(f, srv, own)
+		agreedSkill(sh, f, srv, own)
 		return
 	}
 	var edits []wire.Edit
@@ -190,12 +191,12 @@ func (f *flight) skillReply() []byte {
 
 // agreedSkill answers with the entry of a skill that is in the list of its server and was agreed to: what the server says
 // of one skill when it is asked for it is nothing that can be compared in time.
-func (s *Session) agreedSkill(f *flight, srv *toolbox.Server, uri string) {
+func agreedSkill(sh *shelf.Shelf, f *flight, srv *toolbox.Server, uri string) {
 	is := func(it toolbox.Item) bool { return it.Key.Verbatim() == uri }
 	list := srv.ReadSkills(f.ctx)
 	if i := slices.IndexFunc(list, is); i >= 0 {
 		raw := list[i].Raw
-		edits := skillEdits(s.shelf.Routes().Places, srv, raw, wire.Whole(raw))
+		edits := skillEdits(sh.Routes().Places, srv, raw, wire.Whole(raw))
 		f.reply(append(wire.Splice(append(f.skillReply(), `"skill":`...), raw, edits...), '}'))
 		return
 	}
@@ -209,15 +210,15 @@ func (s *Session) agreedSkill(f *flight, srv *toolbox.Server, uri string) {
 
 // locateSkill finds the server of a skill, or of a folder. Where the skills were not listed in this session they are: what a
 // client knows from before need not be listed first.
-func (s *Session) locateSkill(f *flight, uri string) (srv *toolbox.Server, own string, err error) {
-	servers := s.skillServers()
+func locateSkill(sh *shelf.Shelf, f *flight, uri string) (srv *toolbox.Server, own string, err error) {
+	servers := skillServers(sh)
 	if len(servers) == 0 {
 		return nil, "", fmt.Errorf("no open toolbox has a server with skills")
 	}
-	if !s.shelf.KnowsSkills() && len(servers) > 1 && !naming.IsAlias(uri) {
-		s.listSkills(f)
+	if !sh.KnowsSkills() && len(servers) > 1 && !naming.IsAlias(uri) {
+		listSkills(sh, f)
 	}
-	srv, own, err = locate(s.shelf, strings.TrimSuffix(uri, "/"))
+	srv, own, err = locate(sh, strings.TrimSuffix(uri, "/"))
 	switch {
 	case err == nil && hasSkills(srv):
 		return srv, own, nil

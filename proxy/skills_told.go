@@ -37,12 +37,12 @@ func (k skillResult) String() string {
 }
 
 // skillLines gives the skills of a toolbox, as its servers listed them last, for a client that does not know the extension.
-func (s *Session) skillLines(b *shelf.Box, modern *modern) (told []skillResult) {
+func skillLines(sh *shelf.Shelf, b *shelf.Box, modern *modern) (told []skillResult) {
 	if modern != nil && eras.HasExtension(modern.capabilities, eras.Skills) {
 		return nil
 	}
 	mine := false
-	servers := s.skillServers()
+	servers := skillServers(sh)
 	lists := make([][]skill, len(servers))
 	for i, srv := range servers {
 		lists[i] = skillsIn(srv.Items(toolbox.Skills))
@@ -51,7 +51,7 @@ func (s *Session) skillLines(b *shelf.Box, modern *modern) (told []skillResult) 
 	if !mine {
 		return nil
 	}
-	places := s.noteSkills(servers, lists)
+	places := noteSkills(sh, servers, lists)
 	for _, srv := range servers {
 		if srv.Toolbox != b.Name {
 			continue

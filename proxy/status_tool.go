@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/wire"
@@ -36,8 +37,7 @@ type untrustedReport struct {
 	Advice string `json:"advice"`
 }
 
-func (s *Session) reportUntrusted() *untrustedReport {
-	u := s.shelf.View().Cfg.Untrusted
+func reportUntrusted(u *config.Untrusted) *untrustedReport {
 	if u == nil {
 		return nil
 	}
@@ -52,28 +52,28 @@ type serverReport struct {
 }
 
 // tellStatus answers workbench_status.
-func (s *Session) tellStatus(c *call) {
-	f := s.desk.take(c)
+func tellStatus(d *desk, sh *shelf.Shelf, co *considering, c *call) {
+	f := d.take(c)
 	if f == nil {
 		return
 	}
-	said, answered := s.considering.askIn(f, c)
+	said, answered := co.askIn(f, c)
 	if answered {
 		return
 	}
-	reports := s.report()
+	reports := report(sh)
 	body := wire.MustEncode(struct {
 		Toolboxes []boxReport      `json:"toolboxes"`
 		Untrusted *untrustedReport `json:"untrusted_configuration,omitempty"`
-	}{reports, s.reportUntrusted()})
+	}{reports, reportUntrusted(sh.View().Cfg.Untrusted)})
 	var lines strings.Builder
 	lines.WriteString(said)
 	for i := range reports {
 		reports[i].write(&lines)
 	}
 	if len(reports) == 0 {
-		lines.WriteString(s.shelf.View().Available(""))
-	} else if u := s.shelf.View().Cfg.Untrusted; u != nil {
+		lines.WriteString(sh.View().Available(""))
+	} else if u := sh.View().Cfg.Untrusted; u != nil {
 		lines.WriteString(meta.UntrustedAdvice(u))
 	}
 	out := []byte{'{'}
@@ -87,13 +87,13 @@ func (s *Session) tellStatus(c *call) {
 }
 
 // report says of each toolbox where its servers stand.
-func (s *Session) report() []boxReport {
+func report(sh *shelf.Shelf) []boxReport {
 	reports := []boxReport{}
 	open := make(map[string]*shelf.Box)
-	for _, b := range s.shelf.Opened() {
+	for _, b := range sh.Opened() {
 		open[b.Name] = b
 	}
-	for _, t := range s.shelf.View().Cfg.Toolboxes {
+	for _, t := range sh.View().Cfg.Toolboxes {
 		r := boxReport{Toolbox: t.Name}
 		if b := open[t.Name]; b != nil {
 			r.Open = true

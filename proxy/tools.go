@@ -12,6 +12,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy/meta"
 	"github.com/mcp-workbench/workbench/proxy/naming"
+	"github.com/mcp-workbench/workbench/proxy/shelf"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
@@ -82,14 +83,14 @@ func (f *flight) mayCall(c *call, to naming.Route) bool {
 }
 
 // notMeant words why the name of a tool or prompt leads nowhere.
-func (s *Session) notMeant(k toolbox.Kind, name string, err error) error {
+func notMeant(sh *shelf.Shelf, k toolbox.Kind, name string, err error) error {
 	msg := err.Error()
-	if errors.Is(err, naming.ErrUnknown) || s.shelf.View().IsGone() {
-		if srv := s.shelf.Absent(name); srv != nil {
+	if errors.Is(err, naming.ErrUnknown) || sh.View().IsGone() {
+		if srv := sh.Absent(name); srv != nil {
 			why := &toolbox.UnavailableError{Toolbox: srv.Toolbox, Server: srv.Name, Status: srv.Status()}
 			return &wire.Error{Code: wire.CodeInvalidParams, Message: fmt.Sprintf("%s not found: %q; %v", strings.TrimSuffix(string(k), "s"), foreign.NewName(name), why)}
 		}
-		msg = fmt.Sprintf("%s not found: %q%s", strings.TrimSuffix(string(k), "s"), foreign.NewName(name), s.hint(k, name))
+		msg = fmt.Sprintf("%s not found: %q%s", strings.TrimSuffix(string(k), "s"), foreign.NewName(name), hint(sh, k, name))
 	}
 	return &wire.Error{Code: wire.CodeInvalidParams, Message: msg}
 }
@@ -107,7 +108,7 @@ func (s *Session) callUnlisted(c *call, name string) {
 		f.narrate(s.shelf.OpeningServers()...)
 		s.shelf.OpenMarked(f.ctx)
 		to, err := s.shelf.Routes().Meant(toolbox.Tools, naming.Want{Tool: name})
-		if srv := s.installs(name); err != nil && srv != nil {
+		if srv := installs(s.shelf, name); err != nil && srv != nil {
 			f.narrate(srv)
 			srv.Settle(f.ctx)
 			s.shelf.Refresh()
@@ -118,7 +119,7 @@ func (s *Session) callUnlisted(c *call, name string) {
 			f.fail(err)
 			return
 		case err != nil:
-			f.fail(s.notMeant(toolbox.Tools, name, err))
+			f.fail(notMeant(s.shelf, toolbox.Tools, name, err))
 			return
 		}
 		s.callAs(f, later, to)
@@ -126,14 +127,14 @@ func (s *Session) callUnlisted(c *call, name string) {
 }
 
 // hint says which names that clients see are like one that is not known.
-func (s *Session) hint(k toolbox.Kind, name string) string {
-	names := s.shelf.Routes().Names(k)
+func hint(sh *shelf.Shelf, k toolbox.Kind, name string) string {
+	names := sh.Routes().Names(k)
 	near := nearest.Names(name, names, 3)
 	if near == nil {
 		switch {
-		case s.shelf.View().IsGone():
-			return fmt.Sprintf("; toolbox %q, which this client is served, is in the configuration no longer", s.shelf.View().Direct)
-		case s.shelf.View().Direct != "":
+		case sh.View().IsGone():
+			return fmt.Sprintf("; toolbox %q, which this client is served, is in the configuration no longer", sh.View().Direct)
+		case sh.View().Direct != "":
 			return ""
 		}
 		return "; open a toolbox with " + meta.OpenTool + " first, or see its result for the names"
@@ -163,7 +164,7 @@ func (s *Session) wakeAndCall(c *call, name string, srv *toolbox.Server) {
 		}
 		to, err := s.shelf.Routes().Meant(toolbox.Tools, naming.Want{Tool: name})
 		if err != nil {
-			f.fail(s.notMeant(toolbox.Tools, name, err))
+			f.fail(notMeant(s.shelf, toolbox.Tools, name, err))
 			return
 		}
 		s.callAs(f, later, to)
@@ -171,8 +172,8 @@ func (s *Session) wakeAndCall(c *call, name string, srv *toolbox.Server) {
 }
 
 // installs returns the server whose exposed names begin as a name does if that is to be waited for, because it installs.
-func (s *Session) installs(name string) *toolbox.Server {
-	if srv := s.shelf.Absent(name); srv != nil && srv.Status().State == toolbox.Installing {
+func installs(sh *shelf.Shelf, name string) *toolbox.Server {
+	if srv := sh.Absent(name); srv != nil && srv.Status().State == toolbox.Installing {
 		return srv
 	}
 	return nil

@@ -18,29 +18,29 @@ func showPage(sh *shelf.Shelf, srv *toolbox.Server, uri string) {
 
 // callFromApp makes a call of a tool by the name that its server gives it, as pages of apps do; it reports whether the name
 // means one, or several.
-func (s *Session) callFromApp(c *call, name string) bool {
-	to, err := s.shelf.Routes().FromApp(name)
+func (cr *caller) callFromApp(c *call, name string) bool {
+	to, err := cr.shelf.Routes().FromApp(name)
 	if err == naming.ErrUnknown {
 		return false
 	}
-	f := s.desk.take(c)
+	f := cr.desk.take(c)
 	switch {
 	case f == nil:
 	case err != nil:
 		f.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: err.Error()})
 	default:
-		s.callAs(f, c, to)
+		cr.callAs(f, c, to)
 	}
 	return true
 }
 
 // withPlaces returns a result with the uris by which the client knows what is the server's.
-func (s *Session) withPlaces(f *flight, m *wire.Message) *wire.Message {
+func withPlaces(sh *shelf.Shelf, f *flight, m *wire.Message) *wire.Message {
 	switch {
 	case f.alias:
 		return f.withSkills(m)
 	case f.tool:
-		if now := s.shelf.Routes(); now.SharePages {
+		if now := sh.Routes(); now.SharePages {
 			return edited(m, now.Places.PageEdits(f.server.Load(), m.Raw, m.Result))
 		}
 	}

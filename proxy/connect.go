@@ -71,7 +71,7 @@ func newSession(p *Proxy, of *Client) *Session {
 			shelf:   s.results,
 			links:   func() bool { return s.profile.known().knowsLinks() },
 			logger:  opts.Logger,
-			rename:  s.withPlaces,
+			rename:  func(f *flight, m *wire.Message) *wire.Message { return withPlaces(s.shelf, f, m) },
 		},
 	}
 	s.taskDesk = &taskDesk{
@@ -129,7 +129,9 @@ func newSession(p *Proxy, of *Client) *Session {
 		begin:   begin,
 		watched: p.watched,
 	}
-	s.scripts = &scripts{desk: s.desk, run: opts.Scripts, use: s.useTool}
+	s.caller = &caller{s.desk, s.shelf, s.approvals}
+	s.opener = &opener{s.desk, s.shelf, s.leaving}
+	s.scripts = &scripts{desk: s.desk, run: opts.Scripts, use: s.caller.useTool}
 	return s
 }
 

@@ -1,9 +1,7 @@
 package proxy
 
 import (
-	"bytes"
 	"context"
-	"slices"
 
 	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/wire"
@@ -67,7 +65,7 @@ func (r *resourceDesk) endListen(f *flight) {
 
 // watch has the server of a resource tell of its changes, or no longer.
 func (r *resourceDesk) watch(uri string, on bool) {
-	srv, own, err := locate(r.shelf, uri)
+	srv, own, err := r.shelf.Routes().Locate(uri, r.shelf.Servers())
 	if err != nil {
 		return
 	}
@@ -110,28 +108,6 @@ func (sub *subscription) acknowledgement(id []byte) []byte {
 		filter["taskIds"] = ids
 	}
 	return append(append(msg, wire.MustEncode(filter)...), "}}"...)
-}
-
-// tagged gives a notification the id of the subscription that it is sent on.
-func tagged(m *wire.Message, edits []wire.Edit, id []byte) []byte {
-	meta, _ := wire.FindPath(m.Raw, m.Params, "_meta")
-	old, _ := wire.FindPath(m.Raw, m.Params, "_meta", eras.Subscription)
-	edits = slices.Clone(edits)
-	switch {
-	case old.Present():
-		edits = append(edits, wire.Edit{Span: old, New: id})
-	case meta.Present():
-		text := append([]byte(`"`+eras.Subscription+`":`), id...)
-		if len(bytes.TrimSpace(m.Raw[meta.Start+1:meta.End-1])) > 0 {
-			text = append(text, ',')
-		}
-		edits = append(edits, wire.Edit{Span: wire.At(meta.Start + 1), New: text})
-	default:
-		text := append([]byte(`"_meta":{"`+eras.Subscription+`":`), id...)
-		edits = append(edits, wire.Edit{Span: wire.At(m.Params.Start + 1), New: append(text, "},"...)})
-	}
-	slices.SortFunc(edits, func(x, y wire.Edit) int { return x.Span.Start - y.Span.Start })
-	return wire.Splice(nil, m.Raw, edits...)
 }
 
 // readSubscription reads what the client wants to hear of. Of tasks that it has not, it hears nothing.

@@ -15,36 +15,36 @@ func (s *Session) callTool(c *call) {
 		c.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: "params.name is missing or not a string"})
 		return
 	}
-	to, first, err := s.named(c, name)
+	to, first, err := s.caller.named(c, name)
 	var own func(*Session, *call)
 	if err != nil {
 		own = s.ownTool(name)
 	}
 	waits := err != nil && own == nil && (len(s.shelf.Unsettled()) > 0 || installs(s.shelf, name) != nil)
 	if err != nil && !waits { // it may have come just now
-		to, first, err = s.named(c, name)
+		to, first, err = s.caller.named(c, name)
 	}
 	if first {
 		s.profile.seen(func(h *habits.Habit) { h.Calls = true })
 	}
 	switch {
 	case err == nil && to.Dormant:
-		s.wakeAndCall(c, name, to.Server)
+		s.caller.wakeAndCall(c, name, to.Server)
 	case err == nil && to.Server.Asks(to.Name):
 		if f := s.desk.own(c); f != nil {
-			s.callAs(f, c.own(), to)
+			s.caller.callAs(f, c.own(), to)
 		}
 	case err == nil:
 		if f := s.desk.take(c); f != nil {
-			s.callAs(f, c, to)
+			s.caller.callAs(f, c, to)
 		}
 	case waits:
-		s.callUnlisted(c, name)
+		s.caller.callUnlisted(c, name)
 	case isHeld(err):
 		s.desk.refuse(c, name, err)
 	case own != nil:
 		own(s, c)
-	case s.callFromApp(c, name):
+	case s.caller.callFromApp(c, name):
 	default:
 		s.desk.refuse(c, name, notMeant(s.shelf, toolbox.Tools, name, err))
 	}
@@ -61,8 +61,8 @@ func toolName(token []byte) (string, bool) {
 // ownTools say what each of workbench's own tools does.
 func ownTools() [6]ownTool {
 	return [...]ownTool{
-		{meta.UseTool, (*Session).useTool},
-		{meta.OpenTool, func(s *Session, c *call) { s.openToolbox(s.ownTasks.orTask(c)) }},
+		{meta.UseTool, func(s *Session, c *call) { s.caller.useTool(c) }},
+		{meta.OpenTool, func(s *Session, c *call) { s.opener.openToolbox(s.ownTasks.orTask(c)) }},
 		{meta.FindTool, (*Session).findTools},
 		{meta.StatusTool, func(s *Session, c *call) { tellStatus(s.desk, s.shelf, s.considering, c) }},
 		{meta.ReadTool, func(s *Session, c *call) { readResult(s.desk, c) }},

@@ -19,31 +19,38 @@ import (
 // waited for again.
 const relistWait = time.Second
 
+// opener opens toolboxes for a client, and tells it of their tools.
+type opener struct {
+	desk    *desk
+	shelf   *shelf.Shelf
+	leaving <-chan struct{} // is closed when nothing more comes from the client
+}
+
 // openToolbox starts the servers of a toolbox and answers with their tools.
-func (s *Session) openToolbox(c *call) {
-	f := s.desk.ownAndNarrate(c)
+func (o *opener) openToolbox(c *call) {
+	f := o.desk.ownAndNarrate(c)
 	if f == nil {
 		return
 	}
-	q, err := s.readOpen(c)
+	q, err := readOpen(c, o.shelf.View())
 	if err != nil {
 		f.fail(err)
 		return
 	}
-	b, err := s.shelf.Box(q.toolbox)
+	b, err := o.shelf.Box(q.toolbox)
 	if err != nil {
 		f.fail(err)
 		return
 	}
 	f.narrate(b.Servers()...)
-	f.serve(func() { s.openAndTell(f, b, q) })
+	f.serve(func() { o.openAndTell(f, b, q) })
 }
 
 // readOpen reads the arguments of workbench_open_toolbox.
-func (s *Session) readOpen(c *call) (q question, err error) {
+func readOpen(c *call, v *shelf.View) (q question, err error) {
 	var out [4]wire.Span
 	if !c.Args.Present() || wire.Find(c.Raw, c.Args, []string{"toolbox_name", "toolbox", "detail", "tools"}, out[:]) != nil {
-		return q, fmt.Errorf("%s needs arguments with toolbox_name; %s", meta.OpenTool, s.shelf.View().Available(""))
+		return q, fmt.Errorf("%s needs arguments with toolbox_name; %s", meta.OpenTool, v.Available(""))
 	}
 	ok := false
 	for _, name := range out[:2] {
@@ -53,7 +60,7 @@ func (s *Session) readOpen(c *call) (q question, err error) {
 		}
 	}
 	if !ok {
-		return q, fmt.Errorf("%s needs toolbox_name, a string; %s", meta.OpenTool, s.shelf.View().Available(""))
+		return q, fmt.Errorf("%s needs toolbox_name, a string; %s", meta.OpenTool, v.Available(""))
 	}
 	if out[2].Present() {
 		text, _ := wire.Unquote(c.Bytes(out[2]))
@@ -86,50 +93,50 @@ func readNames(c *call, at wire.Span) (names []string, ok bool) {
 
 // openAndTell opens a toolbox for the client: servers first, then the news of
 // the changed lists, then, when the client has read them, the result.
-func (s *Session) openAndTell(f *flight, b *shelf.Box, q question) {
+func (o *opener) openAndTell(f *flight, b *shelf.Box, q question) {
 	if f.modern == nil {
-		s.profile.recallHabit()
+		o.desk.profile.recallHabit()
 	}
-	listed, err := s.shelf.Open(f.ctx, b, true)
+	listed, err := o.shelf.Open(f.ctx, b, true)
 	if err != nil {
 		f.fail(err)
 		return
 	}
 	if listed != nil {
-		s.awaitListing(f.ctx, listed)
+		o.awaitListing(f.ctx, listed)
 	}
-	f.reply(s.opened(b, q, f.modern))
+	f.reply(opened(o.shelf, o.desk.profile.known().habit, b, q, f.modern))
 }
 
 // awaitListing waits until the client has read its tools, if it may, and notes
 // whether it did. Of one that ends its input it cannot be known.
-func (s *Session) awaitListing(ctx context.Context, listed <-chan struct{}) {
-	if s.profile.known().habit.Ignores {
+func (o *opener) awaitListing(ctx context.Context, listed <-chan struct{}) {
+	if o.desk.profile.known().habit.Ignores {
 		return
 	}
 	wait := time.NewTimer(relistWait)
 	defer wait.Stop()
 	select {
 	case <-listed:
-		s.profile.seen(func(h *habits.Habit) { h.Relists, h.Ignores = true, false })
+		o.desk.profile.seen(func(h *habits.Habit) { h.Relists, h.Ignores = true, false })
 	case <-wait.C:
-		s.profile.seen(func(h *habits.Habit) { h.Relists, h.Ignores = false, true })
-	case <-s.leaving:
+		o.desk.profile.seen(func(h *habits.Habit) { h.Relists, h.Ignores = false, true })
+	case <-o.leaving:
 	case <-ctx.Done():
 	}
 }
 
 // howToCall tells the model which way its client can call the tools; example is
 // the exposed name of one.
-func (s *Session) howToCall(b *shelf.Box, modern bool, example string) string {
+func howToCall(sh *shelf.Shelf, habit habits.Habit, b *shelf.Box, modern bool, example string) string {
 	through := fmt.Sprintf("through %s with toolbox_name %q and tool_name", meta.UseTool, b.Name)
 	byName := fmt.Sprintf("by exposed_name, such as %q", example)
 	switch {
-	case s.shelf.Shows(b, shelf.Modern):
+	case sh.Shows(b, shelf.Modern):
 		return fmt.Sprintf("The tools are listed: call them %s, or %s.", byName, through)
-	case modern || !s.shelf.Shows(b, shelf.Legacy) || s.profile.known().habit.Ignores:
+	case modern || !sh.Shows(b, shelf.Legacy) || habit.Ignores:
 		return fmt.Sprintf("Call the tools %s.", through)
-	case s.profile.known().habit.Calls:
+	case habit.Calls:
 		return fmt.Sprintf("The tools were added to your list: call them %s.", byName)
 	default:
 		return fmt.Sprintf("The tools were added to your list: call them %s. If they are not offered to you, call them %s.", byName, through)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/habits"
 	"github.com/mcp-workbench/workbench/internal/lock"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy/meta"
@@ -77,8 +78,8 @@ type question struct {
 
 // opened makes the result of an open: the same content as text of many lines and as structured content, of which clients
 // show their models one or the other. It is an error only if no server at all could be started.
-func (s *Session) opened(b *shelf.Box, q question, modern *modern) []byte {
-	exposed := s.shelf.HandBox(b.Name)
+func opened(sh *shelf.Shelf, habit habits.Habit, b *shelf.Box, q question, modern *modern) []byte {
+	exposed := sh.HandBox(b.Name)
 	r := result{Toolbox: b.Name, Description: meta.Describe(b.Description()), Servers: []serverResult{}, Tools: []json.RawMessage{}}
 	starting, example := 0, ""
 	var offers []*offer
@@ -96,17 +97,17 @@ func (s *Session) opened(b *shelf.Box, q question, modern *modern) []byte {
 		if len(items) > 0 && example == "" {
 			example = exposed[naming.Identity{Server: srv, Key: items[0].Key.Verbatim()}]
 		}
-		offers = append(offers, &offer{server: srv.Name, tools: asked.of(items, exposed), all: len(items), exposed: exposed, detail: q.detail, stubs: s.shelf.View().HasMeta(meta.ScriptTool)})
+		offers = append(offers, &offer{server: srv.Name, tools: asked.of(items, exposed), all: len(items), exposed: exposed, detail: q.detail, stubs: sh.View().HasMeta(meta.ScriptTool)})
 	}
 	r.NotFound = asked.missed()
-	r.audit(b, s.shelf.Opened())
+	r.audit(b, sh.Opened())
 	if example != "" {
-		r.HowToCall = s.howToCall(b, modern != nil, example) + inScript(s.shelf.View(), b.Name)
+		r.HowToCall = howToCall(sh, habit, b, modern != nil, example) + inScript(sh.View(), b.Name)
 	}
-	budget := s.shelf.View().Cfg.OpenBudget * bytesPerToken
+	budget := sh.View().Cfg.OpenBudget * bytesPerToken
 	r.shorten(budget / 2)
 	if q.tools == nil {
-		r.tellSkills(skillLines(s.shelf, b, modern), budget/skillShare)
+		r.tellSkills(skillLines(sh, b, modern), budget/skillShare)
 	}
 	if q.detail == counted {
 		room := size{budget - len(r.head()) - len(howToSeeMore), budget*3/2 - len(wire.MustEncode(r)) - len(howToSeeMore)}

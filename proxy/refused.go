@@ -1,14 +1,17 @@
 package proxy
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/signature"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy/meta"
+	"github.com/mcp-workbench/workbench/proxy/naming"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
@@ -131,4 +134,18 @@ func (in *inner) explained(m *wire.Message) []wire.Edit {
 		break
 	}
 	return []wire.Edit{{Span: wire.At(at.End - 1), New: item}}
+}
+
+// noResource words why a uri leads to no server.
+func noResource(uri string, why error, modern bool) error {
+	if errors.Is(why, naming.ErrUnknown) {
+		why = errors.New("no open toolbox has a server with it")
+	}
+	code := eras.NoResource
+	if modern {
+		code = wire.CodeInvalidParams
+	}
+	shown := foreign.NewText(uri) // the specification wants it in the data
+	data := append(wire.AppendQuote([]byte(`{"uri":`), shown.String()), '}')
+	return &wire.Error{Code: code, Message: fmt.Sprintf("Resource not found: %s: %v", shown, why), Data: data}
 }

@@ -2,11 +2,7 @@ package proxy
 
 import (
 	"context"
-	"errors"
-	"fmt"
 
-	"github.com/mcp-workbench/workbench/internal/eras"
-	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy/naming"
 	"github.com/mcp-workbench/workbench/proxy/shelf"
@@ -39,7 +35,7 @@ func (r *resourceDesk) answer(c *call) {
 		readKept(r.desk, c, uri)
 		return
 	}
-	srv, own, err := locate(r.shelf, uri)
+	srv, own, err := r.shelf.Routes().Locate(uri, r.shelf.Servers())
 	if err != nil {
 		r.desk.refuse(c, uri, noResource(uri, err, c.modern != nil))
 		return
@@ -83,20 +79,6 @@ func (r *resourceDesk) hears(srv *toolbox.Server, own string) bool {
 	return r.watches.wants(r.shelf.Routes().Places.NamesOf(srv, own))
 }
 
-// noResource words why a uri leads to no server.
-func noResource(uri string, why error, modern bool) error {
-	if errors.Is(why, naming.ErrUnknown) {
-		why = errors.New("no open toolbox has a server with it")
-	}
-	code := eras.NoResource
-	if modern {
-		code = wire.CodeInvalidParams
-	}
-	shown := foreign.NewText(uri) // the specification wants it in the data
-	data := append(wire.AppendQuote([]byte(`{"uri":`), shown.String()), '}')
-	return &wire.Error{Code: code, Message: fmt.Sprintf("Resource not found: %s: %v", shown, why), Data: data}
-}
-
 // getPrompt forwards a request for a prompt by its exposed name.
 func getPrompt(d *desk, sh *shelf.Shelf, c *call) {
 	name, ok := wire.Unquote(c.Bytes(c.Name))
@@ -130,15 +112,10 @@ func complete(d *desk, sh *shelf.Shelf, c *call) {
 		return
 	}
 	uri, _ := wire.Unquote(c.Bytes(out[1]))
-	srv, own, err := locate(sh, uri)
+	srv, own, err := sh.Routes().Locate(uri, sh.Servers())
 	if err != nil {
 		c.fail(noResource(uri, err, c.modern != nil))
 		return
 	}
 	d.forward(c, srv, own, wire.Edit{Span: out[1], New: wire.AppendQuote(nil, own)})
-}
-
-// locate finds the server that a uri leads to and the uri it knows it by.
-func locate(sh *shelf.Shelf, uri string) (srv *toolbox.Server, own string, err error) {
-	return sh.Routes().Locate(uri, sh.Servers())
 }

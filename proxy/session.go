@@ -44,6 +44,8 @@ type Session struct {
 	approvals    *approvals
 	considering  *considering
 	resourceDesk *resourceDesk
+	caller       *caller
+	opener       *opener
 	scripts      *scripts
 
 	// leaving is closed by leave when nothing more comes from the client, while
@@ -55,7 +57,6 @@ type Session struct {
 	indexes *find.Shared // that all sessions search
 	finder  finder
 	results *results.Shelf // large results
-
 }
 
 // Busy reports whether a request is under way or waits for its client.

@@ -218,7 +218,7 @@ func locateSkill(sh *shelf.Shelf, f *flight, uri string) (srv *toolbox.Server, o
 	if !sh.KnowsSkills() && len(servers) > 1 && !naming.IsAlias(uri) {
 		listSkills(sh, f)
 	}
-	srv, own, err = locate(sh, strings.TrimSuffix(uri, "/"))
+	srv, own, err = sh.Routes().Locate(strings.TrimSuffix(uri, "/"), sh.Servers())
 	switch {
 	case err == nil && hasSkills(srv):
 		return srv, own, nil

@@ -21,17 +21,24 @@ func isHeld(err error) bool {
 	return held
 }
 
+// caller makes the calls of tools that a client asks for: by exposed name, through workbench_use_tool, and as pages of apps do.
+type caller struct {
+	desk      *desk
+	shelf     *shelf.Shelf
+	approvals *approvals
+}
+
 // named gives the tool of a name, and reports whether the client is seen for the first time to call one that was added to
 // its list.
-func (s *Session) named(c *call, name string) (to naming.Route, first bool, err error) {
-	to, err = s.shelf.Routes().Meant(toolbox.Tools, naming.Want{Tool: name})
-	return to, to.Added && c.modern == nil && !s.profile.known().habit.Calls, err
+func (cr *caller) named(c *call, name string) (to naming.Route, first bool, err error) {
+	to, err = cr.shelf.Routes().Meant(toolbox.Tools, naming.Want{Tool: name})
+	return to, to.Added && c.modern == nil && !cr.desk.profile.known().habit.Calls, err
 }
 
 // callAs sends a call to the tool that is meant, once a person has agreed to it if the configuration wants that.
-func (s *Session) callAs(f *flight, c *call, to naming.Route) {
+func (cr *caller) callAs(f *flight, c *call, to naming.Route) {
 	if to.Server.Asks(to.Name) {
-		s.approvals.approve(f, c, asked(to, c.Bytes(c.Args)), func(c *call) { f.callNow(c, to) })
+		cr.approvals.approve(f, c, asked(to, c.Bytes(c.Args)), func(c *call) { f.callNow(c, to) })
 		return
 	}
 	f.callNow(c, to)
@@ -98,31 +105,31 @@ func notMeant(sh *shelf.Shelf, k toolbox.Kind, name string, err error) error {
 // callUnlisted makes a call that came before the toolboxes were opened which
 // are open without being asked for, or while the server installs whose names
 // begin as this one: clients that know a tool from before need not list it first.
-func (s *Session) callUnlisted(c *call, name string) {
-	f := s.desk.ownAndNarrate(c)
+func (cr *caller) callUnlisted(c *call, name string) {
+	f := cr.desk.ownAndNarrate(c)
 	if f == nil {
 		return
 	}
 	later := c.own()
 	f.serve(func() {
-		f.narrate(s.shelf.OpeningServers()...)
-		s.shelf.OpenMarked(f.ctx)
-		to, err := s.shelf.Routes().Meant(toolbox.Tools, naming.Want{Tool: name})
-		if srv := installs(s.shelf, name); err != nil && srv != nil {
+		f.narrate(cr.shelf.OpeningServers()...)
+		cr.shelf.OpenMarked(f.ctx)
+		to, err := cr.shelf.Routes().Meant(toolbox.Tools, naming.Want{Tool: name})
+		if srv := installs(cr.shelf, name); err != nil && srv != nil {
 			f.narrate(srv)
 			srv.Settle(f.ctx)
-			s.shelf.Refresh()
-			to, err = s.shelf.Routes().Meant(toolbox.Tools, naming.Want{Tool: name})
+			cr.shelf.Refresh()
+			to, err = cr.shelf.Routes().Meant(toolbox.Tools, naming.Want{Tool: name})
 		}
 		switch {
 		case errors.As(err, new(*naming.HeldError)):
 			f.fail(err)
 			return
 		case err != nil:
-			f.fail(notMeant(s.shelf, toolbox.Tools, name, err))
+			f.fail(notMeant(cr.shelf, toolbox.Tools, name, err))
 			return
 		}
-		s.callAs(f, later, to)
+		cr.callAs(f, later, to)
 	})
 }
 
@@ -152,22 +159,22 @@ func listed(names []string) string {
 }
 
 // wakeAndCall calls a tool whose toolbox is dormant.
-func (s *Session) wakeAndCall(c *call, name string, srv *toolbox.Server) {
-	f := s.desk.own(c)
+func (cr *caller) wakeAndCall(c *call, name string, srv *toolbox.Server) {
+	f := cr.desk.own(c)
 	if f == nil {
 		return
 	}
 	later := c.own()
 	f.serve(func() {
-		if b, err := s.shelf.Box(srv.Toolbox); err == nil {
-			s.shelf.Wake(f.ctx, b, true, srv.Name)
+		if b, err := cr.shelf.Box(srv.Toolbox); err == nil {
+			cr.shelf.Wake(f.ctx, b, true, srv.Name)
 		}
-		to, err := s.shelf.Routes().Meant(toolbox.Tools, naming.Want{Tool: name})
+		to, err := cr.shelf.Routes().Meant(toolbox.Tools, naming.Want{Tool: name})
 		if err != nil {
-			f.fail(notMeant(s.shelf, toolbox.Tools, name, err))
+			f.fail(notMeant(cr.shelf, toolbox.Tools, name, err))
 			return
 		}
-		s.callAs(f, later, to)
+		cr.callAs(f, later, to)
 	})
 }
 

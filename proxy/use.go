@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/nearest"
 	"github.com/mcp-workbench/workbench/internal/signature"
@@ -23,7 +24,7 @@ type usage struct {
 }
 
 // wanted reads the arguments in either form.
-func (s *Session) wanted(c *call) (usage, error) {
+func wanted(c *call, sh *shelf.Shelf) (usage, error) {
 	var w usage
 	if !c.Args.Present() {
 		return w, fmt.Errorf("%s needs arguments: toolbox_name, tool_name and the tool's own arguments", meta.UseTool)
@@ -36,7 +37,7 @@ func (s *Session) wanted(c *call) (usage, error) {
 	if !name.Present() {
 		name = out[1]
 	}
-	w.Toolbox = s.toolboxName(c.Bytes(name))
+	w.Toolbox = toolboxName(sh.View().Cfg, c.Bytes(name))
 	w.Tool, _ = wire.Unquote(c.Bytes(out[2]))
 	w.arguments = out[3]
 	if string(c.Bytes(w.arguments)) == "null" {
@@ -51,14 +52,14 @@ func (s *Session) wanted(c *call) (usage, error) {
 			return w, fmt.Errorf("%s: tool: %s", meta.UseTool, text(err))
 		}
 		if in[0].Present() {
-			w.Toolbox = s.toolboxName(c.Bytes(in[0]))
+			w.Toolbox = toolboxName(sh.View().Cfg, c.Bytes(in[0]))
 		}
 		w.Server, _ = wire.Unquote(c.Bytes(in[1]))
 		w.Tool, _ = wire.Unquote(c.Bytes(in[2]))
 	}
 	switch {
 	case w.Toolbox == "":
-		return w, fmt.Errorf("%s needs toolbox_name (or tool.toolbox)%s", meta.UseTool, s.owners(w.Tool))
+		return w, fmt.Errorf("%s needs toolbox_name (or tool.toolbox)%s", meta.UseTool, owners(sh, w.Tool))
 	case w.Tool == "":
 		return w, fmt.Errorf("%s needs tool_name (or tool.name)", meta.UseTool)
 	case w.arguments.Present() && c.Raw[w.arguments.Start] == '"':
@@ -70,9 +71,9 @@ func (s *Session) wanted(c *call) (usage, error) {
 }
 
 // owners names the open toolboxes that have a tool of that name, for who did not say which is meant.
-func (s *Session) owners(tool string) string {
+func owners(sh *shelf.Shelf, tool string) string {
 	var names []string
-	for _, b := range s.shelf.Opened() {
+	for _, b := range sh.Opened() {
 		if slices.ContainsFunc(b.Servers(), func(srv *toolbox.Server) bool {
 			return slices.ContainsFunc(srv.Items(toolbox.Tools), func(it toolbox.Item) bool { return it.Key.Verbatim() == tool })
 		}) {
@@ -87,10 +88,10 @@ func (s *Session) owners(tool string) string {
 
 // toolboxName reads the name of a toolbox, without white space around it: no toolbox has any there. Of one that there is it is the configuration's own, so that nothing is
 // allocated for it.
-func (s *Session) toolboxName(token []byte) string {
+func toolboxName(cfg *config.Config, token []byte) string {
 	if len(token) > 2 {
-		for i := range s.shelf.View().Cfg.Toolboxes {
-			if name := s.shelf.View().Cfg.Toolboxes[i].Name; name == string(token[1:len(token)-1]) && token[0] == '"' {
+		for i := range cfg.Toolboxes {
+			if name := cfg.Toolboxes[i].Name; name == string(token[1:len(token)-1]) && token[0] == '"' {
 				return name
 			}
 		}
@@ -102,37 +103,37 @@ func (s *Session) toolboxName(token []byte) string {
 // useTool forwards the call that stands in the arguments. Where the tool is
 // known that happens on the caller's goroutine, as for a registered name; else
 // the toolbox is opened first.
-func (s *Session) useTool(c *call) {
-	w, err := s.wanted(c)
+func (cr *caller) useTool(c *call) {
+	w, err := wanted(c, cr.shelf)
 	var b *shelf.Box
 	if err == nil {
-		b, err = s.shelf.Box(w.Toolbox)
+		b, err = cr.shelf.Box(w.Toolbox)
 	}
 	if err != nil {
-		s.desk.refuse(c, w.Tool, err)
+		cr.desk.refuse(c, w.Tool, err)
 		return
 	}
 	if b.Opened() {
-		if to, err := s.shelf.Routes().Meant(toolbox.Tools, w.Want); err == nil && !to.Server.Asks(to.Name) {
-			if f := s.desk.take(c); f != nil {
-				s.use(f, c, w, to)
+		if to, err := cr.shelf.Routes().Meant(toolbox.Tools, w.Want); err == nil && !to.Server.Asks(to.Name) {
+			if f := cr.desk.take(c); f != nil {
+				cr.use(f, c, w, to)
 			}
 			return
 		}
 	}
-	f := s.desk.ownAndNarrate(c, b.Servers()...)
+	f := cr.desk.ownAndNarrate(c, b.Servers()...)
 	if f == nil {
 		return
 	}
 	later := c.own()
-	f.serve(func() { s.openThenUse(f, later, b, w) })
+	f.serve(func() { cr.openThenUse(f, later, b, w) })
 }
 
 // openThenUse opens the toolbox, or waits until it has opened, and makes the
 // call. It waits for no other server than the one that is named; where none is,
 // several might have the tool.
-func (s *Session) openThenUse(f *flight, c *call, b *shelf.Box, w usage) {
-	whole := s.shelf.Routes().Whole(w.Want)
+func (cr *caller) openThenUse(f *flight, c *call, b *shelf.Box, w usage) {
+	whole := cr.shelf.Routes().Whole(w.Want)
 	var names []string
 	if srv, ok := b.Server(whole.Server); ok {
 		names = append(names, whole.Server)
@@ -141,16 +142,16 @@ func (s *Session) openThenUse(f *flight, c *call, b *shelf.Box, w usage) {
 	if b.Opened() {
 		// Only an open has servers tried again: a model that calls and calls
 		// what is not there is not to start a process each time.
-		b.Await(f.ctx, s.shelf.View().Cfg.OpenTimeout, names...)
-		s.shelf.Refresh() // what it waited for may not have told its lists yet
-	} else if _, err := s.shelf.Open(f.ctx, b, true, names...); err != nil {
+		b.Await(f.ctx, cr.shelf.View().Cfg.OpenTimeout, names...)
+		cr.shelf.Refresh() // what it waited for may not have told its lists yet
+	} else if _, err := cr.shelf.Open(f.ctx, b, true, names...); err != nil {
 		f.fail(err)
 		return
 	}
-	to, err := s.shelf.Routes().Meant(toolbox.Tools, w.Want)
+	to, err := cr.shelf.Routes().Meant(toolbox.Tools, w.Want)
 	if errors.Is(err, naming.ErrUnknown) && b.AwaitInstall(f.ctx, whole.Server) {
-		s.shelf.Refresh()
-		to, err = s.shelf.Routes().Meant(toolbox.Tools, w.Want)
+		cr.shelf.Refresh()
+		to, err = cr.shelf.Routes().Meant(toolbox.Tools, w.Want)
 	}
 	if errors.Is(err, naming.ErrUnknown) {
 		err = missing(b, whole)
@@ -159,14 +160,14 @@ func (s *Session) openThenUse(f *flight, c *call, b *shelf.Box, w usage) {
 		f.fail(err)
 		return
 	}
-	s.use(f, c, w, to)
+	cr.use(f, c, w, to)
 }
 
 // use makes the inner call, once a person has agreed to it if the configuration wants that.
-func (s *Session) use(f *flight, c *call, w usage, to naming.Route) {
+func (cr *caller) use(f *flight, c *call, w usage, to naming.Route) {
 	if to.Server.Asks(to.Name) {
-		s.approvals.approve(f, c, asked(to, c.Bytes(w.arguments)), func(c *call) {
-			w, err := s.wanted(c) // it may stand elsewhere now
+		cr.approvals.approve(f, c, asked(to, c.Bytes(w.arguments)), func(c *call) {
+			w, err := wanted(c, cr.shelf) // it may stand elsewhere now
 			if err != nil {
 				f.fail(err)
 				return

@@ -21,7 +21,6 @@ func newSession(p *Proxy, of *Client) *Session {
 	opts, root, who := &p.opts, p.root, of.Principal
 	s := &Session{
 		opts:    opts,
-		indexes: &root.indexes,
 		shared:  p.isShared,
 		who:     who,
 		account: account.New(account.Client, of.Account),
@@ -131,6 +130,7 @@ func newSession(p *Proxy, of *Client) *Session {
 	}
 	s.caller = &caller{s.desk, s.shelf, s.approvals}
 	s.opener = &opener{s.desk, s.shelf, s.leaving}
+	s.finder = &finder{desk: s.desk, shelf: s.shelf, indexes: &root.indexes, meanings: opts.Meanings, seen: s.newSeen}
 	s.scripts = &scripts{desk: s.desk, run: opts.Scripts, use: s.caller.useTool}
 	return s
 }
@@ -147,6 +147,13 @@ func (s *Session) newToolbox(cfg config.Toolbox) *toolbox.Toolbox {
 		b.SetLevel(now.level) // nothing runs yet: it is noted
 	}
 	return b
+}
+
+// newSeen makes a client's own part of a toolbox that is not to be opened, to tell what was seen of its servers.
+func (s *Session) newSeen(cfg config.Toolbox) *toolbox.Toolbox {
+	opts := s.opts.Toolbox
+	opts.Peer, opts.Principal, opts.Event = s.peer, s.who, nil
+	return toolbox.New(cfg, opts)
 }
 
 // reach opens a toolbox and waits for a server of it; nil if there is none that the client may use.

@@ -30,8 +30,8 @@
 // A file names what is in its own layer or in one below:
 //
 //	Proxy      connect: puts a session together, takes messages, ends it; commons, guests
-//	features   what a method or a meta tool does: tools, use, open, find, script, resources, skills, listen
-//	Session    holds the parts together; peer is what its servers see of it
+//	Session    holds the parts together and says which feature answers; peer is what its servers see of it
+//	features   what a method or a meta tool does: caller, opener, finder, scripts, resourceDesk, and skills, status, large
 //	askers     approvals, considering, taskDesk: they answer a request here, and may ask the client first
 //	desk       where requests are taken: each becomes a flight; features are given it, and the shelf
 //	flight     a request that goes to a server: round and parked, where the server asks the client in between

@@ -3,12 +3,10 @@ package proxy
 import (
 	"context"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/find"
 	"github.com/mcp-workbench/workbench/internal/foreign"
@@ -31,22 +29,22 @@ type findQuery struct {
 	find.Options
 }
 
-// findTools answers workbench_find_tools. It starts nothing.
-func (s *Session) findTools(c *call) {
-	f := s.desk.own(c)
+// answer answers workbench_find_tools. It starts nothing.
+func (k *finder) answer(c *call) {
+	f := k.desk.own(c)
 	if f == nil {
 		return
 	}
-	q, err := s.readFind(c)
+	q, err := readFind(c, k.shelf.View())
 	if err != nil {
 		f.fail(err)
 		return
 	}
-	f.serve(func() { f.reply(s.found(f.ctx, q, f.modern != nil)) }) // files of the catalogue may be read
+	f.serve(func() { f.reply(k.found(f.ctx, q, f.modern != nil)) }) // files of the catalogue may be read
 }
 
 // readFind reads the arguments of workbench_find_tools.
-func (s *Session) readFind(c *call) (q findQuery, err error) {
+func readFind(c *call, v *shelf.View) (q findQuery, err error) {
 	var out [4]wire.Span
 	if !c.Args.Present() || wire.Find(c.Raw, c.Args, []string{"query", "toolbox", "detail", "limit"}, out[:]) != nil {
 		return q, fmt.Errorf("%s needs arguments with query: what you want to do, in a few words", meta.FindTool)
@@ -57,11 +55,11 @@ func (s *Session) readFind(c *call) (q findQuery, err error) {
 	}
 	if out[1].Present() {
 		q.toolbox, _ = wire.Unquote(c.Bytes(out[1]))
-		if _, ok := s.shelf.View().Cfg.Toolbox(q.toolbox); !ok {
-			return q, s.shelf.View().NoToolbox(q.toolbox)
+		if _, ok := v.Cfg.Toolbox(q.toolbox); !ok {
+			return q, v.NoToolbox(q.toolbox)
 		}
 	}
-	q.Detail, q.Stubs = find.Signatures, s.shelf.View().HasMeta(meta.ScriptTool)
+	q.Detail, q.Stubs = find.Signatures, v.HasMeta(meta.ScriptTool)
 	if out[2].Present() {
 		text, _ := wire.Unquote(c.Bytes(out[2]))
 		if q.Detail = find.Detail(text); !slices.Contains(meta.Details(), text) {
@@ -77,10 +75,10 @@ func (s *Session) readFind(c *call) (q findQuery, err error) {
 }
 
 // found is the result of a search, as text and as structured content, of which clients show their models one or the other.
-func (s *Session) found(ctx context.Context, q findQuery, modern bool) []byte {
-	index, servers := s.searchable(q.toolbox)
+func (k *finder) found(ctx context.Context, q findQuery, modern bool) []byte {
+	index, servers := k.searchable(q.toolbox)
 	note := ""
-	if m := s.opts.Meanings; m != nil {
+	if m := k.meanings; m != nil {
 		var err error
 		if q.Votes, err = m.Votes(ctx, index.Texts(), q.text); err != nil {
 			note = "Found by words alone, without the embeddings of models: " + cut.At(foreign.NewError(err).Error(), maxReason)
@@ -116,16 +114,16 @@ func (s *Session) found(ctx context.Context, q findQuery, modern bool) []byte {
 	var text strings.Builder
 	switch {
 	case answer.Text != "":
-		result.HowToCall = "Call a tool through " + meta.UseTool + " with toolbox_name and tool_name SERVER/TOOL; " + meta.OpenTool + " with tools tells more of some." + inScript(s.shelf.View(), "")
+		result.HowToCall = "Call a tool through " + meta.UseTool + " with toolbox_name and tool_name SERVER/TOOL; " + meta.OpenTool + " with tools tells more of some." + inScript(k.shelf.View(), "")
 		if answer.Reads {
 			result.HowToCall += " A skill is read by its uri, as a resource, once its toolbox is open."
 		}
 		fmt.Fprintf(&text, "%s\n%s", result.HowToCall, answer.Text)
 	default:
-		for _, t := range s.shelf.View().Cfg.Toolboxes {
+		for _, t := range k.shelf.View().Cfg.Toolboxes {
 			result.Toolboxes = append(result.Toolboxes, t.Name)
 		}
-		fmt.Fprintf(&text, "No tool is known that has to do with %q. Other words may find one; %s\n", cut.At(q.text, maxReason), s.shelf.View().Available(""))
+		fmt.Fprintf(&text, "No tool is known that has to do with %q. Other words may find one; %s\n", cut.At(q.text, maxReason), k.shelf.View().Available(""))
 	}
 	for _, line := range result.LeftOut {
 		fmt.Fprintln(&text, line)
@@ -170,83 +168,4 @@ func excluded(servers []*toolbox.Server, query string) (said []string) {
 		}
 	}
 	return said
-}
-
-// searchable gives the index of all toolboxes, or of one.
-func (s *Session) searchable(only string) (*find.Index, []*toolbox.Server) {
-	if only != "" {
-		servers, searched := s.known(only)
-		return s.indexes.Of(searched), servers
-	}
-	k := &s.finder
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	now := s.shelf.Routes()
-	if k.routes != now {
-		servers, searched := s.known("")
-		k.routes, k.index, k.servers = now, s.indexes.Of(searched), servers
-	}
-	if k.expiry == nil {
-		k.expiry = time.AfterFunc(keepIndex, k.forget)
-	}
-	k.expiry.Reset(keepIndex)
-	return k.index, k.servers
-}
-
-// known gives the servers of all toolboxes, or of one, and what is known of them, which is to be gone through once.
-func (s *Session) known(only string) (servers []*toolbox.Server, searched iter.Seq[find.Server]) {
-	v := s.shelf.View()
-	opened := make(map[string]*shelf.Box)
-	for _, b := range s.shelf.Opened() {
-		opened[b.Name] = b
-	}
-	type part struct {
-		*shelf.Box
-		about fmt.Stringer
-		shut  bool
-	}
-	var parts []part
-	for i := range v.Cfg.Toolboxes {
-		cfg := &v.Cfg.Toolboxes[i]
-		if only != "" && cfg.Name != only {
-			continue
-		}
-		b := opened[cfg.Name]
-		shut := b == nil
-		if shut {
-			b = shelf.NewBox(v, cfg, s.newSeen)
-		}
-		parts = append(parts, part{b, cfg.Description, shut})
-		servers = append(servers, b.Servers()...)
-	}
-	places := s.shelf.Routes().Places
-	return servers, func(yield func(find.Server) bool) {
-		recall := toolbox.Recalling()
-		for _, p := range parts {
-			if p.shut {
-				recall(p.Toolbox)
-			}
-			of := p.Servers()
-			for i, known := range toolbox.Search(of, p.about) {
-				for j := range known.Entries {
-					if e := &known.Entries[j]; e.URI != "" {
-						e.URI = places.Shown(of[i], e.URI)
-					}
-				}
-				if !yield(known) {
-					return
-				}
-			}
-			if p.shut { // what was seen of it is in the index now
-				p.Forget()
-			}
-		}
-	}
-}
-
-// newSeen makes a client's own part of a toolbox that is not to be opened, to tell what was seen of its servers.
-func (s *Session) newSeen(cfg config.Toolbox) *toolbox.Toolbox {
-	opts := s.opts.Toolbox
-	opts.Peer, opts.Principal, opts.Event = s.peer, s.who, nil
-	return toolbox.New(cfg, opts)
 }

@@ -63,7 +63,7 @@ func ownTools() [6]ownTool {
 	return [...]ownTool{
 		{meta.UseTool, func(s *Session, c *call) { s.caller.useTool(c) }},
 		{meta.OpenTool, func(s *Session, c *call) { s.opener.openToolbox(s.ownTasks.orTask(c)) }},
-		{meta.FindTool, (*Session).findTools},
+		{meta.FindTool, func(s *Session, c *call) { s.finder.answer(c) }},
 		{meta.StatusTool, func(s *Session, c *call) { tellStatus(s.desk, s.shelf, s.considering, c) }},
 		{meta.ReadTool, func(s *Session, c *call) { readResult(s.desk, c) }},
 		{meta.ScriptTool, func(s *Session, c *call) { s.scripts.answer(s.ownTasks.orTask(c)) }},

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/account"
-	"github.com/mcp-workbench/workbench/internal/find"
 	"github.com/mcp-workbench/workbench/internal/incoming"
 	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/results"
@@ -47,6 +46,7 @@ type Session struct {
 	caller       *caller
 	opener       *opener
 	scripts      *scripts
+	finder       *finder
 
 	// leaving is closed by leave when nothing more comes from the client, while
 	// what it asked for is still answered.
@@ -54,8 +54,6 @@ type Session struct {
 	leave   func()
 	left    func() // takes the session out of those of its front
 
-	indexes *find.Shared // that all sessions search
-	finder  finder
 	results *results.Shelf // large results
 }
 

@@ -3,6 +3,7 @@ package shelf
 import (
 	"bytes"
 	"slices"
+	"sync"
 
 	"github.com/mcp-workbench/workbench/proxy/naming"
 	"github.com/mcp-workbench/workbench/toolbox"
@@ -70,6 +71,14 @@ func (a announced) news(now Lists) (methods []string) {
 type openings struct {
 	under   int
 	overdue bool // those of a reload are told with them
+}
+
+// begin notes that a toolbox is being opened, under the lock of the shelf.
+func (o *openings) begin(mu sync.Locker, b *Box) {
+	mu.Lock()
+	defer mu.Unlock()
+	o.under++
+	b.dormant = false
 }
 
 // due reports whether the news of a reload are to be told now, and notes

@@ -63,7 +63,7 @@ func (sh *Shelf) Unsettled() []string {
 // changed lists, once. If it said anything of the tools, listed is closed when
 // the client has read them.
 func (sh *Shelf) Open(ctx context.Context, b *Box, announce bool, names ...string) (listed <-chan struct{}, err error) {
-	sh.beginOpening(b)
+	sh.opening.begin(&sh.mu, b)
 	err = b.open(ctx, sh.View().Cfg.OpenTimeout, names...)
 	var next chan struct{}
 	told := sh.update(func() bool {
@@ -80,12 +80,4 @@ func (sh *Shelf) Open(ctx context.Context, b *Box, announce bool, names ...strin
 		return nil, err
 	}
 	return next, err
-}
-
-// beginOpening notes that a toolbox is being opened.
-func (sh *Shelf) beginOpening(b *Box) {
-	sh.mu.Lock()
-	defer sh.mu.Unlock()
-	sh.opening.under++
-	b.dormant = false
 }

@@ -6,6 +6,9 @@ import (
 	"time"
 )
 
+// CorrectionBook is where a store keeps what users have confirmed.
+type CorrectionBook struct{ *base }
+
 // Correction is what a user has confirmed about an utterance: that it means a command, or that it does not.
 type Correction struct {
 	Utterance string    `json:"utterance"`
@@ -16,12 +19,12 @@ type Correction struct {
 
 // SaveCorrection keeps a correction for a version of a workflow, in place of an earlier one of the same utterance and command.
 // A new meaning of an utterance takes the place of its old one; vetoes stay.
-func (s *Store) SaveCorrection(ctx context.Context, principal, workflow, version string, c Correction) error {
+func (b *CorrectionBook) SaveCorrection(ctx context.Context, principal, workflow, version string, c Correction) error {
 	if err := checkNames("principal", principal, "workflow", workflow, "workflow version", version, "utterance", c.Utterance, "command", c.Command); err != nil {
 		return err
 	}
-	c.Made = fromMillis(s.now())
-	return s.db.write(ctx, func(ctx context.Context, q querier) error {
+	c.Made = fromMillis(b.now())
+	return b.db.write(ctx, func(ctx context.Context, q querier) error {
 		if !c.Veto {
 			if _, err := q.ExecContext(ctx, `DELETE FROM corrections WHERE principal = $1 AND workflow = $2 AND version = $3 AND utterance = $4 AND veto = 0`,
 				principal, workflow, version, c.Utterance); err != nil {
@@ -52,9 +55,9 @@ func bit(b bool) int64 {
 }
 
 // Corrections returns the principal's corrections for a version of a workflow, the latest last.
-func (s *Store) Corrections(ctx context.Context, principal, workflow, version string) ([]Correction, error) {
+func (b *CorrectionBook) Corrections(ctx context.Context, principal, workflow, version string) ([]Correction, error) {
 	var found []Correction
-	err := s.db.read(ctx, func(ctx context.Context, q querier) error {
+	err := b.db.read(ctx, func(ctx context.Context, q querier) error {
 		rows, err := q.QueryContext(ctx, `SELECT `+correctionColumns+` FROM corrections
 			WHERE principal = $1 AND workflow = $2 AND version = $3 ORDER BY made, utterance, command`, principal, workflow, version)
 		if err != nil {

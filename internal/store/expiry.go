@@ -69,8 +69,8 @@ func notice(ctx context.Context, q querier) (age, said int64, err error) {
 
 // announce keeps the age by which conversations go and since when that has been said. It returns when the first may go, zero
 // for never.
-func (s *Store) announce(ctx context.Context) (from time.Time, err error) {
-	now, age := s.now(), s.opts.KeepFor.Milliseconds()
+func (b *base) announce(ctx context.Context) (from time.Time, err error) {
+	now, age := b.now(), b.opts.KeepFor.Milliseconds()
 	said := func(keptAge, keptSaid int64) int64 {
 		if keptAge == 0 || age < keptAge || keptSaid > now {
 			return now
@@ -78,7 +78,7 @@ func (s *Store) announce(ctx context.Context) (from time.Time, err error) {
 		return keptSaid
 	}
 	var keptAge, keptSaid int64
-	err = s.db.read(ctx, func(ctx context.Context, q querier) (err error) {
+	err = b.db.read(ctx, func(ctx context.Context, q querier) (err error) {
 		keptAge, keptSaid, err = notice(ctx, q)
 		return err
 	})
@@ -86,7 +86,7 @@ func (s *Store) announce(ctx context.Context) (from time.Time, err error) {
 	case err != nil || age == 0 && keptAge == 0:
 		return time.Time{}, err
 	case age != keptAge || keptSaid > now: // Otherwise there is nothing to write.
-		err = s.db.write(ctx, func(ctx context.Context, q querier) error {
+		err = b.db.write(ctx, func(ctx context.Context, q querier) error {
 			var err error
 			if keptAge, keptSaid, err = notice(ctx, q); err != nil {
 				return err
@@ -105,19 +105,19 @@ func (s *Store) announce(ctx context.Context) (from time.Time, err error) {
 }
 
 // goes fills in when conversations go if they are not gone on with.
-func (s *Store) goes(ctx context.Context, q querier, list ...*Conversation) error {
-	if s.opts.KeepFor == 0 || len(list) == 0 {
+func (b *base) goes(ctx context.Context, q querier, list ...*Conversation) error {
+	if b.opts.KeepFor == 0 || len(list) == 0 {
 		return nil
 	}
 	age, said, err := notice(ctx, q)
 	if err != nil {
 		return err
 	}
-	if age == 0 || s.opts.KeepFor.Milliseconds() < age {
-		said = s.now() // That is said with the next Expire.
+	if age == 0 || b.opts.KeepFor.Milliseconds() < age {
+		said = b.now() // That is said with the next Expire.
 	}
 	for _, c := range list {
-		c.Expires = c.Updated.Add(s.opts.KeepFor)
+		c.Expires = c.Updated.Add(b.opts.KeepFor)
 		if from := fromMillis(said).Add(noticeTime); c.Expires.Before(from) {
 			c.Expires = from
 		}

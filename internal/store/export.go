@@ -118,11 +118,11 @@ func (s *Store) Export(ctx context.Context, w io.Writer, sel Selection) (Counts,
 }
 
 // exportOne writes a conversation and returns the number of its turns.
-func (s *Store) exportOne(ctx context.Context, out *json.Encoder, at Key) (int, error) {
+func (b *base) exportOne(ctx context.Context, out *json.Encoder, at Key) (int, error) {
 	var c Conversation
 	var turns []Turn
 	var damaged error
-	err := s.db.read(ctx, func(ctx context.Context, q querier) (err error) {
+	err := b.db.read(ctx, func(ctx context.Context, q querier) (err error) {
 		if c, err = getConversation(ctx, q, at.Principal, at.ID); err != nil {
 			return err
 		}
@@ -145,9 +145,9 @@ func (s *Store) exportOne(ctx context.Context, out *json.Encoder, at Key) (int, 
 }
 
 // exportRest writes corrections and what clients were in last, and returns the number of corrections.
-func (s *Store) exportRest(ctx context.Context, out *json.Encoder, principal string) (int, error) {
+func (b *base) exportRest(ctx context.Context, out *json.Encoder, principal string) (int, error) {
 	n := 0
-	err := s.db.read(ctx, func(ctx context.Context, q querier) error {
+	err := b.db.read(ctx, func(ctx context.Context, q querier) error {
 		rows, err := q.QueryContext(ctx, `SELECT `+correctionColumns+` FROM corrections
 			WHERE $1 = '' OR principal = $1 ORDER BY principal, workflow, version, made, utterance, command`, principal)
 		if err != nil {
@@ -170,7 +170,7 @@ func (s *Store) exportRest(ctx context.Context, out *json.Encoder, principal str
 	if err != nil {
 		return n, err
 	}
-	return n, s.db.read(ctx, func(ctx context.Context, q querier) error {
+	return n, b.db.read(ctx, func(ctx context.Context, q querier) error {
 		rows, err := q.QueryContext(ctx, `SELECT principal, client, workflow, conversation FROM last_conversations
 			WHERE $1 = '' OR principal = $1 ORDER BY principal, client, workflow`, principal)
 		if err != nil {

@@ -11,6 +11,9 @@ import (
 	"time"
 )
 
+// RunBook is where a store keeps runs of workflows, which know nothing of conversations.
+type RunBook struct{ *base }
+
 // Run is what is known of a run of a workflow besides its events.
 type Run struct {
 	ID       string
@@ -92,16 +95,16 @@ func putRunEvents(ctx context.Context, q querier, principal, run string, after i
 
 // StartRun keeps a new run with its first events and the definition that it goes by. Created and Updated of an imported run
 // are kept as they are; those of another are now. A run of that id is a *StaleError.
-func (s *Store) StartRun(ctx context.Context, principal string, r Run, definition []byte, events ...json.RawMessage) error {
+func (b *RunBook) StartRun(ctx context.Context, principal string, r Run, definition []byte, events ...json.RawMessage) error {
 	if err := checkNames("principal", principal, "id of a run", r.ID, "workflow", r.Workflow); err != nil {
 		return err
 	}
-	now := fromMillis(s.now())
+	now := fromMillis(b.now())
 	if r.Created.IsZero() {
 		r.Created, r.Updated = now, now
 	}
 	r.Digest, r.Events, r.Held = Digest(definition), len(events), fromMillis(0)
-	return s.db.write(ctx, func(ctx context.Context, q querier) error {
+	return b.db.write(ctx, func(ctx context.Context, q querier) error {
 		if there, err := getRun(ctx, q, principal, r.ID); err == nil {
 			return &StaleError{Has: there.Events}
 		} else if !errors.Is(err, ErrNotFound) {
@@ -137,9 +140,9 @@ type RunChange struct {
 }
 
 // ChangeRun adds events to a run. It is a *StaleError if the run has another number of events than the caller knows.
-func (s *Store) ChangeRun(ctx context.Context, principal, id string, c RunChange) error {
-	now := s.now()
-	return s.db.write(ctx, func(ctx context.Context, q querier) error {
+func (b *RunBook) ChangeRun(ctx context.Context, principal, id string, c RunChange) error {
+	now := b.now()
+	return b.db.write(ctx, func(ctx context.Context, q querier) error {
 		r, err := getRun(ctx, q, principal, id)
 		if err != nil {
 			return err
@@ -165,19 +168,19 @@ func (s *Store) ChangeRun(ctx context.Context, principal, id string, c RunChange
 }
 
 // HoldRun says that this process stays at work on a run that has so many events.
-func (s *Store) HoldRun(ctx context.Context, principal, id string, events int, hold time.Duration) error {
-	return s.db.write(ctx, func(ctx context.Context, q querier) error {
+func (b *RunBook) HoldRun(ctx context.Context, principal, id string, events int, hold time.Duration) error {
+	return b.db.write(ctx, func(ctx context.Context, q querier) error {
 		_, err := q.ExecContext(ctx, `UPDATE runs SET held = $1 WHERE principal = $2 AND id = $3 AND events = $4`,
-			s.now()+hold.Milliseconds(), principal, id, int64(events))
+			b.now()+hold.Milliseconds(), principal, id, int64(events))
 		return err
 	})
 }
 
 // Run returns a run of the principal with its events behind the first so many.
-func (s *Store) Run(ctx context.Context, principal, id string, after int) (Run, []json.RawMessage, error) {
+func (b *RunBook) Run(ctx context.Context, principal, id string, after int) (Run, []json.RawMessage, error) {
 	var found OwnedRun
 	var events []json.RawMessage
-	err := s.db.read(ctx, func(ctx context.Context, q querier) (err error) {
+	err := b.db.read(ctx, func(ctx context.Context, q querier) (err error) {
 		if found, err = getRun(ctx, q, principal, id); err != nil {
 			return err
 		}
@@ -216,23 +219,23 @@ func runEvents(ctx context.Context, q querier, principal, run string, after int)
 }
 
 // Runs returns the runs that were changed last, the latest first, at most limit, of one principal or, with "", of everybody.
-func (s *Store) Runs(ctx context.Context, principal string, limit int) ([]OwnedRun, error) {
-	return s.runs(ctx, `SELECT `+runColumns+`, held FROM runs WHERE $1 = '' OR principal = $1 ORDER BY updated DESC, id DESC LIMIT $2`,
+func (b *RunBook) Runs(ctx context.Context, principal string, limit int) ([]OwnedRun, error) {
+	return b.runs(ctx, `SELECT `+runColumns+`, held FROM runs WHERE $1 = '' OR principal = $1 ORDER BY updated DESC, id DESC LIMIT $2`,
 		principal, limit)
 }
 
 // RunsByID returns the runs of that id, of one principal or, with "", of everybody.
-func (s *Store) RunsByID(ctx context.Context, principal, id string) ([]OwnedRun, error) {
-	found, err := s.runs(ctx, `SELECT `+runColumns+`, held FROM runs WHERE ($1 = '' OR principal = $1) AND id = $2 ORDER BY principal`, principal, id)
+func (b *RunBook) RunsByID(ctx context.Context, principal, id string) ([]OwnedRun, error) {
+	found, err := b.runs(ctx, `SELECT `+runColumns+`, held FROM runs WHERE ($1 = '' OR principal = $1) AND id = $2 ORDER BY principal`, principal, id)
 	if err == nil && len(found) == 0 {
 		err = fmt.Errorf("run %q: %w", id, ErrNotFound)
 	}
 	return found, err
 }
 
-func (s *Store) runs(ctx context.Context, query string, args ...any) ([]OwnedRun, error) {
+func (b *RunBook) runs(ctx context.Context, query string, args ...any) ([]OwnedRun, error) {
 	var found []OwnedRun
-	err := s.db.read(ctx, func(ctx context.Context, q querier) error {
+	err := b.db.read(ctx, func(ctx context.Context, q querier) error {
 		found = nil
 		rows, err := q.QueryContext(ctx, query, args...)
 		if err != nil {
@@ -252,9 +255,9 @@ func (s *Store) runs(ctx context.Context, query string, args ...any) ([]OwnedRun
 }
 
 // Definition returns the definition of that digest.
-func (s *Store) Definition(ctx context.Context, digest string) ([]byte, error) {
+func (b *RunBook) Definition(ctx context.Context, digest string) ([]byte, error) {
 	var body []byte
-	err := s.db.read(ctx, func(ctx context.Context, q querier) error {
+	err := b.db.read(ctx, func(ctx context.Context, q querier) error {
 		err := q.QueryRowContext(ctx, `SELECT body FROM definitions WHERE digest = $1`, digest).Scan(&body)
 		if errors.Is(err, sql.ErrNoRows) {
 			return ErrNotFound
@@ -268,8 +271,8 @@ func (s *Store) Definition(ctx context.Context, digest string) ([]byte, error) {
 }
 
 // DeleteRun removes a run with its events, and the definitions that no run goes by.
-func (s *Store) DeleteRun(ctx context.Context, principal, id string) error {
-	return s.db.write(ctx, func(ctx context.Context, q querier) error {
+func (b *RunBook) DeleteRun(ctx context.Context, principal, id string) error {
+	return b.db.write(ctx, func(ctx context.Context, q querier) error {
 		if _, err := getRun(ctx, q, principal, id); err != nil {
 			return err
 		}

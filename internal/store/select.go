@@ -44,11 +44,11 @@ func (s *Store) Select(ctx context.Context, sel Selection) iter.Seq2[Key, error]
 }
 
 // selectAll reads page by page, so that no transaction stays open while the keys are used.
-func (s *Store) selectAll(ctx context.Context, principal string, yield func(Key, error) bool) {
+func (b *base) selectAll(ctx context.Context, principal string, yield func(Key, error) bool) {
 	const size = 200
 	var after Key
 	for {
-		keys, err := s.page(ctx, `SELECT principal, id FROM conversations WHERE (principal, id) > ($1, $2) AND ($3 = '' OR principal = $3)
+		keys, err := b.page(ctx, `SELECT principal, id FROM conversations WHERE (principal, id) > ($1, $2) AND ($3 = '' OR principal = $3)
 			ORDER BY principal, id LIMIT $4`, after.Principal, after.ID, principal, size)
 		if err != nil {
 			yield(Key{}, err)
@@ -66,9 +66,9 @@ func (s *Store) selectAll(ctx context.Context, principal string, yield func(Key,
 	}
 }
 
-func (s *Store) page(ctx context.Context, query string, args ...any) ([]Key, error) {
+func (b *base) page(ctx context.Context, query string, args ...any) ([]Key, error) {
 	var keys []Key
-	err := s.db.read(ctx, func(ctx context.Context, q querier) error {
+	err := b.db.read(ctx, func(ctx context.Context, q querier) error {
 		rows, err := q.QueryContext(ctx, query, args...)
 		if err != nil {
 			return err

@@ -27,8 +27,9 @@ type Options struct {
 
 // Store keeps conversations. Open one with [OpenSQLite] or [OpenPostgres], and Close it in the end.
 type Store struct {
-	db     database
-	opts   Options
+	*base
+	RunBook
+	CorrectionBook
 	holder string // names this Store among those that hold conversations
 	keeper keeper
 	quiet  silence
@@ -71,7 +72,8 @@ func snapshot(ctx context.Context, db *sql.DB, level sql.IsolationLevel, do func
 }
 
 func newStore(db database, opts Options) *Store {
-	s := &Store{db: db, opts: opts, holder: NewID()}
+	b := &base{db, opts}
+	s := &Store{base: b, RunBook: RunBook{b}, CorrectionBook: CorrectionBook{b}, holder: NewID()}
 	s.keeper.start(s)
 	return s
 }
@@ -113,8 +115,14 @@ func (s *Store) Try(ctx context.Context) error {
 	})
 }
 
+// base is what the parts of a store work with.
+type base struct {
+	db   database
+	opts Options
+}
+
 // now is the time in milliseconds, which is what is kept of it.
-func (s *Store) now() int64 { return s.opts.now().UnixMilli() }
+func (b *base) now() int64 { return b.opts.now().UnixMilli() }
 
 // NewID returns 128 random bits as 32 hexadecimal digits.
 func NewID() string {

@@ -43,11 +43,18 @@ func (r *Request) Read() error {
 	if err == nil && r.HasMeta() {
 		err = r.readMeta()
 	}
+	if err != nil {
+		r.name(err)
+	}
+	return err
+}
+
+// name says in an error which message it is of.
+func (r *Request) name(err error) {
 	var bad *wire.Error
 	if errors.As(err, &bad) {
 		bad.ID = bytes.Clone(r.Bytes(r.ID))
 	}
-	return err
 }
 
 // HasMeta reports whether the message has metadata of a form that can be read.

@@ -94,3 +94,19 @@ func TestWith(t *testing.T) {
 		t.Errorf("the metadata that were added to %s are not found", with.Raw)
 	}
 }
+
+// What each call passes through leaves nothing behind.
+func TestReadAllocatesNothing(t *testing.T) {
+	raw := []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","arguments":{"x":1},"_meta":{"progressToken":1}}}`)
+	var r incoming.Request
+	if got := testing.AllocsPerRun(100, func() {
+		if err := wire.Scan(raw, &r.Message); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Read(); err != nil {
+			t.Fatal(err)
+		}
+	}); got != 0 {
+		t.Errorf("got %v allocations, want none", got)
+	}
+}

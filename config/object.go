@@ -149,10 +149,12 @@ func (o *object) flag(key string, b *bool) {
 
 // count reads a whole number into count.
 func (o *object) count(field reflect.StructField, count *int) {
-	least, most, of := bounds(field)
 	n, path, ok := o.take(field.Tag.Get("key"))
+	if !ok {
+		return
+	}
+	least, most, of := bounds(field)
 	switch {
-	case !ok:
 	case n.kind == kindNumber && n.number >= float64(least) && n.number <= float64(most) && n.number == math.Trunc(n.number):
 		*count = int(n.number)
 	default:
@@ -162,15 +164,17 @@ func (o *object) count(field reflect.StructField, count *int) {
 
 // duration reads a duration into d: a string such as "30s" or a number of seconds.
 func (o *object) duration(field reflect.StructField, d *time.Duration) {
+	n, path, ok := o.take(field.Tag.Get("key"))
+	if !ok {
+		return
+	}
 	least, most := span(field)
 	want, example := fmt.Sprintf("want a duration from %v to %.0fh", least, most.Hours()), "30s"
 	if least > time.Hour {
 		want, example = fmt.Sprintf("want a duration from %.0fh to %.0fh", least.Hours(), most.Hours()), "720h"
 	}
 	want += fmt.Sprintf(" such as %q, or a number of seconds", example)
-	n, path, ok := o.take(field.Tag.Get("key"))
 	switch {
-	case !ok:
 	case n.kind == kindNumber:
 		// Compared as a number: what is absurd may not fit a duration, and NaN is out of every range.
 		if ns := n.number * float64(time.Second); ns >= float64(least) && ns <= float64(most) {

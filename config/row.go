@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -19,14 +20,24 @@ import (
 //
 // The reader, the schema, and what decides whether a server is started anew and found in the catalogue, all go by it.
 
+// rowsOf are the rows of structs by their types: a file may have thousands of servers.
+var rowsOf sync.Map
+
 // row finds the field of a struct that a key fills.
 func row(t reflect.Type, key string) reflect.StructField {
-	for field := range t.Fields() {
-		if field.Tag.Get("key") == key {
-			return field
+	rows, ok := rowsOf.Load(t)
+	if !ok {
+		found := make(map[string]reflect.StructField)
+		for field := range t.Fields() {
+			found[field.Tag.Get("key")] = field
 		}
+		rows, _ = rowsOf.LoadOrStore(t, found)
 	}
-	panic(fmt.Sprintf("config: %s has no field of the key %q", t, key))
+	field, ok := rows.(map[string]reflect.StructField)[key]
+	if !ok {
+		panic(fmt.Sprintf("config: %s has no field of the key %q", t, key))
+	}
+	return field
 }
 
 // bounds are those of a key whose value is a whole number of something.

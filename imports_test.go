@@ -85,7 +85,7 @@ func commandLevels() [][]string {
 	return [][]string{
 		{"terminal", "lifetime", "logfile", "faults"},
 		{"cli"},
-		{"kept", "tokenfile"},
+		{"kept", "tokenfile", "running"},
 		{"opening"},
 		{"calls", "checking", "conversations", "demo", "login", "record", "runs", "secret", "setup", "status", "token", "tools", "trust", "workflow"},
 	}

@@ -91,7 +91,7 @@ func (w watch) look(ctx context.Context, who principal.Principal) ([]status.Work
 		})
 	}
 	asked.Wait()
-	slices.SortFunc(all, func(a, b status.Workbench) int { return a.Since.Compare(b.Since) })
+	status.Sort(all)
 	slices.SortFunc(calls, func(a, b approval.Call) int { return strings.Compare(a.ID, b.ID) })
 	return all, calls
 }

@@ -4,11 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/running"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/internal/approval"
 	"github.com/mcp-workbench/workbench/internal/foreign"
@@ -51,15 +55,17 @@ type waitingAt struct {
 
 func approve(ctx context.Context, env *cli.Environment, ids []string, agree, asJSON bool) error {
 	var all []waitingAt
-	for _, p := range status.Find(env.RuntimeDirs()) {
+	var mu sync.Mutex
+	running.Each(env, func(p status.Peer) error {
 		calls, err := p.Approvals(ctx)
-		if err != nil && !errors.Is(err, status.ErrGone) {
-			fmt.Fprintf(env.Err, "workbench: warning: a workbench does not answer: %v\n", err)
-		}
+		mu.Lock()
+		defer mu.Unlock()
 		for _, c := range calls {
 			all = append(all, waitingAt{c, p})
 		}
-	}
+		return err
+	})
+	slices.SortFunc(all, func(a, b waitingAt) int { return strings.Compare(a.ID, b.ID) })
 	if asJSON {
 		list := []approval.Call{}
 		for _, c := range all {

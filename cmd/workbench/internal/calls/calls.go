@@ -14,9 +14,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/running"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/internal/calls"
-	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/status"
 )
@@ -110,27 +110,11 @@ func parseSince(text string, now time.Time) (time.Time, error) {
 	return time.Time{}, cli.Usage(cli.Hint(fmt.Errorf("--since: got %q", text), "write a duration such as 10m, a time of day such as 15:04, or 2006-01-02T15:04:05Z"))
 }
 
-// eachWorkbench asks all workbenches of the user at once. What one does not answer is a warning; that it has just ended is not.
-func eachWorkbench(env *cli.Environment, ask func(status.Peer) error) {
-	var mu sync.Mutex
-	var asked sync.WaitGroup
-	for _, p := range status.Find(env.RuntimeDirs()) {
-		asked.Go(func() {
-			if err := ask(p); err != nil && !errors.Is(err, status.ErrGone) && !errors.Is(err, status.ErrNone) && !errors.Is(err, context.Canceled) {
-				mu.Lock()
-				defer mu.Unlock()
-				fmt.Fprintf(env.Err, "workbench: warning: a workbench does not answer: %v\n", err)
-			}
-		})
-	}
-	asked.Wait()
-}
-
 // listCalls prints the last calls.
 func listCalls(ctx context.Context, env *cli.Environment, flags *callsFlags) error {
 	list := calls.List{Calls: []calls.Call{}}
 	var mu sync.Mutex
-	eachWorkbench(env, func(p status.Peer) error {
+	running.Each(env, func(p status.Peer) error {
 		some, err := p.Calls(ctx, flags.filter)
 		mu.Lock()
 		defer mu.Unlock()
@@ -150,44 +134,15 @@ func listCalls(ctx context.Context, env *cli.Environment, flags *callsFlags) err
 	}
 	t := terminal.Table{Most: terminal.PlainText, Head: []string{"ID", "TIME", "OUTCOME", "TOOK", "BYTES", "TOKENS", "CLIENT", "CALL"}}
 	for i := range list.Calls {
-		t.Add(callCells(&list.Calls[i])...)
+		t.Add(running.Cells(&list.Calls[i])...)
 	}
 	return env.Print(&t)
-}
-
-// callCells are the cells of a call in a table.
-func callCells(c *calls.Call) []string {
-	what := foreign.NewName(c.Name()).String()
-	if c.Method != "tools/call" {
-		what = foreign.NewName(c.Method).String() + " " + what
-	}
-	if c.Error != "" {
-		what += ": " + foreign.NewText(c.Error).String()
-	}
-	size, tokens := "-", "-"
-	if c.Outcome != calls.Running {
-		size, tokens = terminal.Bytes(int64(c.Out)), fmt.Sprint(c.Tokens)
-	}
-	return []string{foreign.NewName(c.ID).String(), c.Time.Local().Format(time.TimeOnly), foreign.NewName(c.Outcome).String(), took(c), size, tokens,
-		cut.Within(foreign.NewName(c.Client).String(), 20), what}
-}
-
-// took is how long a call took, in few digits.
-func took(c *calls.Call) string {
-	d := time.Duration(c.Duration)
-	switch {
-	case d < 10*time.Millisecond:
-		return d.Round(10 * time.Microsecond).String()
-	case d < time.Second:
-		return d.Round(time.Millisecond).String()
-	}
-	return d.Round(10 * time.Millisecond).String()
 }
 
 // followCalls prints each call that ends, of all workbenches that there are meanwhile.
 func followCalls(ctx context.Context, env *cli.Environment, flags *callsFlags) error {
 	said := make(chan calls.Said)
-	followed := followAll(ctx, env, func(ctx context.Context, p status.Peer) error {
+	followed := running.Follow(ctx, env, func(ctx context.Context, p status.Peer) error {
 		return p.FollowCalls(ctx, flags.filter, nil, func(s calls.Said) error {
 			select {
 			case said <- s:
@@ -210,37 +165,6 @@ func followCalls(ctx context.Context, env *cli.Environment, flags *callsFlags) e
 	}
 }
 
-// followAll follows each workbench that there is, or comes, until stop is called or ctx ends.
-func followAll(ctx context.Context, env *cli.Environment, follow func(context.Context, status.Peer) error) (stop func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	var work sync.WaitGroup
-	work.Go(func() {
-		var followers sync.WaitGroup
-		defer followers.Wait()
-		known := make(map[string]bool)
-		look := time.NewTicker(status.FindPeriod)
-		defer look.Stop()
-		for {
-			now := make(map[string]bool)
-			for _, p := range status.Find(env.RuntimeDirs()) {
-				if now[p.Path()] = true; !known[p.Path()] {
-					followers.Go(func() { _ = follow(ctx, p) }) // one that has ended says nothing more
-				}
-			}
-			known = now
-			select {
-			case <-look.C:
-			case <-ctx.Done():
-				return
-			}
-		}
-	})
-	return func() {
-		cancel()
-		work.Wait()
-	}
-}
-
 // tellCall prints a line for a call that has ended.
 func tellCall(e *cli.Environment, s calls.Said, asJSON bool) error {
 	var err error
@@ -253,7 +177,7 @@ func tellCall(e *cli.Environment, s calls.Said, asJSON bool) error {
 	case s.Call == nil:
 		_, err = fmt.Fprintf(e.Out, "(%d calls came too fast to be shown)\n", s.Missed)
 	default:
-		cells := callCells(s.Call)
+		cells := running.Cells(s.Call)
 		_, err = fmt.Fprintf(e.Out, "%s  %s  %-10s %8s  %s\n", cells[1], cells[0], cells[2], cells[3], cells[7])
 	}
 	return err

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -14,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/running"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/nearest"
 	"github.com/mcp-workbench/workbench/internal/status"
@@ -46,9 +46,6 @@ user that has the server open, whoever started it. A workbench keeps at most
 	return cmd
 }
 
-// pidOf is the number of a workbench's process.
-func pidOf(p status.Peer) string { return strings.TrimSuffix(filepath.Base(p.Path()), ".sock") }
-
 // named divides the name of a server, TOOLBOX/SERVER or SERVER.
 func named(name string) (box, server string) {
 	if box, server, ok := strings.Cut(name, "/"); ok {
@@ -72,10 +69,10 @@ func showLines(ctx context.Context, env *cli.Environment, name string, last int,
 	if follows {
 		return followLines(ctx, env, name, last, asJSON)
 	}
-	eachWorkbench(env, func(p status.Peer) error {
+	running.Each(env, func(p status.Peer) error {
 		var lines []saidLine
 		err := p.Lines(ctx, box, server, last, false, func(l status.Line) error {
-			lines = append(lines, saidLine{pidOf(p), l})
+			lines = append(lines, saidLine{running.PID(p), l})
 			return nil
 		})
 		mu.Lock()
@@ -103,10 +100,10 @@ func showLines(ctx context.Context, env *cli.Environment, name string, last int,
 func followLines(ctx context.Context, env *cli.Environment, name string, last int, asJSON bool) error {
 	box, server := named(name)
 	said := make(chan saidLine)
-	stop := followAll(ctx, env, func(ctx context.Context, p status.Peer) error {
+	stop := running.Follow(ctx, env, func(ctx context.Context, p status.Peer) error {
 		return p.Lines(ctx, box, server, last, true, func(l status.Line) error {
 			select {
-			case said <- saidLine{pidOf(p), l}:
+			case said <- saidLine{running.PID(p), l}:
 				return nil
 			case <-ctx.Done():
 				return ctx.Err()
@@ -154,7 +151,7 @@ func tellLine(e *cli.Environment, l *saidLine, asJSON bool) error {
 func noServer(ctx context.Context, env *cli.Environment, name string) error {
 	var mu sync.Mutex
 	var known []string
-	eachWorkbench(env, func(p status.Peer) error {
+	running.Each(env, func(p status.Peer) error {
 		w, err := p.Get(ctx)
 		mu.Lock()
 		defer mu.Unlock()

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/running"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/status"
 )
@@ -33,13 +34,13 @@ func restart(ctx context.Context, env *cli.Environment, name string) error {
 	var mu sync.Mutex
 	var failed []error
 	found := false
-	eachWorkbench(env, func(p status.Peer) error {
+	running.Each(env, func(p status.Peer) error {
 		done, err := p.Restart(ctx, box, server)
 		mu.Lock()
 		defer mu.Unlock()
 		for _, one := range done {
 			found = true
-			what := fmt.Sprintf("%s/%s of workbench %s", foreign.NewName(one.Toolbox), foreign.NewName(one.Server), pidOf(p))
+			what := fmt.Sprintf("%s/%s of workbench %s", foreign.NewName(one.Toolbox), foreign.NewName(one.Server), running.PID(p))
 			if one.Error != "" {
 				failed = append(failed, fmt.Errorf("%s is not started: %s", what, foreign.NewText(one.Error)))
 				continue

@@ -3,13 +3,13 @@ package status
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/running"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/internal/status"
 )
@@ -45,22 +45,16 @@ document, or, watching, one on a line at each change.`,
 // showStatus prints what all workbenches say now.
 func showStatus(ctx context.Context, env *cli.Environment, asJSON bool) error {
 	var all []status.Workbench
-	var mu sync.Mutex // of all and of what is printed
-	var asked sync.WaitGroup
-	for _, p := range status.Find(env.RuntimeDirs()) {
-		asked.Go(func() {
-			w, err := p.Get(ctx)
+	var mu sync.Mutex
+	running.Each(env, func(p status.Peer) error {
+		w, err := p.Get(ctx)
+		if err == nil {
 			mu.Lock()
 			defer mu.Unlock()
-			switch {
-			case err == nil:
-				all = append(all, w)
-			case !errors.Is(err, status.ErrGone):
-				fmt.Fprintf(env.Err, "workbench: warning: a workbench does not answer: %v\n", err)
-			}
-		})
-	}
-	asked.Wait()
+			all = append(all, w)
+		}
+		return err
+	})
 	status.Sort(all)
 	if asJSON {
 		return terminal.PrintJSON(env.Out, statusJSON(all))

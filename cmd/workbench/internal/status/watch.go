@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"sync"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/running"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/internal/status"
 )
@@ -36,25 +38,13 @@ func watchStatus(ctx context.Context, env *cli.Environment, asJSON bool) error {
 			return err
 		}
 	}
-	ctx, cancel := context.WithCancel(ctx)
 	changes := make(chan news)
-	var watchers sync.WaitGroup
-	defer watchers.Wait()
-	defer cancel()
-	known := make(map[string]*status.Workbench) // nil before it said anything
-	find := func() {
-		for _, p := range status.Find(env.RuntimeDirs()) {
-			if _, ok := known[p.Path()]; !ok {
-				known[p.Path()] = nil
-				watchers.Go(func() { follow(ctx, p, changes) })
-			}
-		}
-	}
-	find()
+	defer running.Follow(ctx, env, func(ctx context.Context, p status.Peer) error { return follow(ctx, p, changes) })()
+	known := make(map[string]status.Workbench)
 	look := time.NewTicker(status.FindPeriod)
 	defer look.Stop()
 	for looks, shown := 0, false; ; {
-		if !shown && (len(known) == 0 || looks == firstLooks) {
+		if !shown && (len(status.Find(env.RuntimeDirs())) == 0 || looks == firstLooks) {
 			shown = true
 			if err := show(news{}, said(known)); err != nil {
 				return err
@@ -62,14 +52,14 @@ func watchStatus(ctx context.Context, env *cli.Environment, asJSON bool) error {
 		}
 		select {
 		case n := <-changes:
-			if n.gone && known[n.path] == nil {
+			_, is := known[n.path]
+			switch {
+			case !n.gone:
+				known[n.path] = n.says
+			case is:
 				delete(known, n.path)
+			default:
 				continue // it ended long ago, and left its socket
-			}
-			if n.gone {
-				delete(known, n.path)
-			} else {
-				known[n.path] = &n.says
 			}
 			shown = true
 			if err := show(n, said(known)); err != nil {
@@ -77,7 +67,6 @@ func watchStatus(ctx context.Context, env *cli.Environment, asJSON bool) error {
 			}
 		case <-look.C:
 			looks++
-			find()
 		case <-ctx.Done():
 			return nil
 		}
@@ -85,7 +74,7 @@ func watchStatus(ctx context.Context, env *cli.Environment, asJSON bool) error {
 }
 
 // follow hands on what one workbench says until it or ctx ends.
-func follow(ctx context.Context, p status.Peer, to chan<- news) {
+func follow(ctx context.Context, p status.Peer, to chan<- news) error {
 	tell := func(n news) {
 		select {
 		case to <- n:
@@ -93,21 +82,17 @@ func follow(ctx context.Context, p status.Peer, to chan<- news) {
 		}
 	}
 	var last status.Workbench
-	_ = p.Watch(ctx, func(w status.Workbench) {
+	err := p.Watch(ctx, func(w status.Workbench) {
 		last = w
 		tell(news{path: p.Path(), says: w})
 	})
 	tell(news{path: p.Path(), says: last, gone: true})
+	return err
 }
 
 // said gives what is known, the oldest first.
-func said(known map[string]*status.Workbench) []status.Workbench {
-	var all []status.Workbench
-	for _, w := range known {
-		if w != nil {
-			all = append(all, *w)
-		}
-	}
+func said(known map[string]status.Workbench) []status.Workbench {
+	all := slices.Collect(maps.Values(known))
 	status.Sort(all)
 	return all
 }
@@ -139,14 +124,14 @@ func lines(out io.Writer) func(news, []status.Workbench) error {
 				return err
 			}
 		}
-		for _, g := range groups(&n.says) {
-			at := place{pid, g.toolbox, g.server}
-			if text := g.stateText(); states[at] != text {
+		for _, g := range running.Groups(&n.says) {
+			at := place{pid, g.Toolbox, g.Server}
+			if text := g.StateText(); states[at] != text {
 				states[at] = text
-				if g.cause() != "" {
-					text += ": " + g.cause()
+				if g.Cause() != "" {
+					text += ": " + g.Cause()
 				}
-				if err := print("%s/%s %s", g.toolbox, g.server, text); err != nil {
+				if err := print("%s/%s %s", g.Toolbox, g.Server, text); err != nil {
 					return err
 				}
 			}

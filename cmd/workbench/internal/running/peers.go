@@ -1,0 +1,66 @@
+// Package running is for commands about workbenches that run: it asks all of them, and sets calls and servers for people.
+package running
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/internal/status"
+)
+
+// PID is the number of a workbench's process.
+func PID(p status.Peer) string { return strings.TrimSuffix(filepath.Base(p.Path()), ".sock") }
+
+// Each asks all workbenches of the user at once. What one does not answer is a warning; that it has just ended is not.
+func Each(env *cli.Environment, ask func(status.Peer) error) {
+	var mu sync.Mutex
+	var asked sync.WaitGroup
+	for _, p := range status.Find(env.RuntimeDirs()) {
+		asked.Go(func() {
+			if err := ask(p); err != nil && !errors.Is(err, status.ErrGone) && !errors.Is(err, status.ErrNone) && !errors.Is(err, context.Canceled) {
+				mu.Lock()
+				defer mu.Unlock()
+				fmt.Fprintf(env.Err, "workbench: warning: a workbench does not answer: %v\n", err)
+			}
+		})
+	}
+	asked.Wait()
+}
+
+// Follow follows each workbench that there is, or comes, until stop is called or ctx ends.
+func Follow(ctx context.Context, env *cli.Environment, follow func(context.Context, status.Peer) error) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var work sync.WaitGroup
+	work.Go(func() {
+		var followers sync.WaitGroup
+		defer followers.Wait()
+		var known sync.Map // paths of those that are followed
+		look := time.NewTicker(status.FindPeriod)
+		defer look.Stop()
+		for {
+			for _, p := range status.Find(env.RuntimeDirs()) {
+				if _, is := known.LoadOrStore(p.Path(), true); !is {
+					followers.Go(func() {
+						defer known.Delete(p.Path()) // one that has just made its socket, and does not listen yet, is asked again
+						_ = follow(ctx, p)           // one that has ended says nothing more
+					})
+				}
+			}
+			select {
+			case <-look.C:
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+	return func() {
+		cancel()
+		work.Wait()
+	}
+}

@@ -35,7 +35,7 @@ func TestAFailingServerIsMended(t *testing.T) {
 		t.Fatal(err)
 	}
 	// It may be tried again by itself meanwhile.
-	const retry = `document.querySelector('button[aria-label="Retry box/bad now"]')`
+	const retry = `document.querySelector('button[aria-label="Retry now: box/bad"]')`
 	tb.wait("it can be tried again", retry+` || !document.querySelector('.trouble')`)
 	eval[any](tb, `const b = `+retry+`; b && b.click()`)
 	tb.wait("it is well", `!document.querySelector('.trouble')`)

@@ -91,7 +91,7 @@ func TestACallIsMadeByTheForm(t *testing.T) {
 	tb.sees(".call", "echo")
 	tb.sees(`.call`, "lost")
 	tb.shot("calls")
-	eval[any](tb, `[...document.querySelectorAll("a.call")].find((a) => a.textContent.includes("exit")).click(), 1`)
+	eval[any](tb, `[...document.querySelectorAll(".call a")].find((a) => a.textContent.includes("exit")).click(), 1`)
 	tb.sees(".pane", "exit status 7")
 	tb.shot("call")
 	tb.press("Repeat")

@@ -66,7 +66,7 @@ function frame() {
   show(app,
     h("div", { class: "frame", "data-key": "frame" },
       h("aside", { class: "side" },
-        h("a", { class: "brand", href: "#/servers" }, h("img", { src: "icon.svg", alt: "", width: 24, height: 24 }), h("span", {}, "workbench")),
+        h("a", { class: "brand", href: "#/servers", "aria-label": "workbench" }, h("img", { src: "icon.svg", alt: "", width: 24, height: 24 }), h("span", {}, "workbench")),
         h("nav", { "aria-label": "Views" }, open().map((v) =>
           h("a", { href: "#/" + v.path, "data-path": v.path, title: `${v.name} (g ${v.key})` }, icon(v.path), h("span", { class: "label" }, v.name), h("span", { class: v.bad ? "badge bad" : "badge", hidden: true })))),
         h("div", { class: "foot" },

@@ -107,9 +107,10 @@ function outcome(c) {
 }
 
 function row(c, open, at) {
-  return h("a", { class: "call", role: "row", "data-key": c.id, "aria-rowindex": String(at), href: "#/calls/" + encodeURIComponent(c.id), "aria-current": c.id === open && "true" },
+  return h("div", { class: "call", role: "row", "data-key": c.id, "aria-rowindex": String(at), "aria-current": c.id === open && "true" },
     h("span", { role: "cell", class: "t" }, time(c.time)),
-    h("span", { role: "cell", class: "name", title: `${c.toolbox || ""}/${c.server || ""}/${c.tool || c.method}` }, c.server && h("span", { class: "of" }, `${c.toolbox}/${c.server}/`), c.tool || c.method),
+    h("span", { role: "cell", class: "name", title: `${c.toolbox || ""}/${c.server || ""}/${c.tool || c.method}` },
+      h("a", { href: "#/calls/" + encodeURIComponent(c.id) }, c.server && h("span", { class: "of" }, `${c.toolbox}/${c.server}/`), c.tool || c.method)),
     h("span", { role: "cell", class: "c" }, c.client || ""),
     h("span", { role: "cell", class: "n" }, millis(c.duration_ms)),
     h("span", { role: "cell", class: "n" }, bytes(c.bytes_out)),

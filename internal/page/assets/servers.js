@@ -97,7 +97,7 @@ function buttons({ w, box, s }, me, load) {
     list.push(button("Retry now", async () => {
       await ask("restart", { pid: w.pid, toolbox: box.name, server: s.name });
       toast(`${name} is tried again`);
-    }, { symbol: "retry", "aria-label": "Retry " + name + " now" }));
+    }, { symbol: "retry", "aria-label": "Retry now: " + name }));
   }
   if (s.state === "ready" && (me.admin || w.sessions.length > 0)) {
     list.push(button("Restart", async () => {

@@ -41,7 +41,7 @@ export async function tools(el, { signal, path, go }) {
       !s.disabled && !s.problem && defs.length === 0 && button("Start it to see its tools", async () => {
         await ask("open", { toolbox: b.name }, { signal });
         await load(b);
-      }, { class: "add", "aria-label": `Start ${b.name}/${s.name} to see its tools` }),
+      }, { class: "add", "aria-label": `Start it to see its tools: ${b.name}/${s.name}` }),
       h("ul", { class: "tools" }, defs.map((d) => h("li", { "data-key": d.definition.name },
         h("a", { href: "#/tools/" + [b.name, s.name, d.definition.name].map(encodeURIComponent).join("/"), "aria-current": b.name === box && s.name === server && d.definition.name === tool && "true" },
           h("span", { class: "name" }, d.definition.name), h("span", { class: "hint" }, brief(d.definition)))))));

@@ -43,8 +43,9 @@ demo-picture: demo-servers ## write docs/demo.svg from what the demo prints
 	bin/workbench demo --config demo/workbench-config.json | go run ./demo/picture > docs/demo.svg
 
 # -count=1: the end-to-end tests build the program themselves, which the cache of test results does not see.
+# GORACE: a program built with -race would sleep a second at its end.
 test: $(NPM_INSTALLED) lint cross ## check everything (needs Go and Node 20+)
-	WORKBENCH_REQUIRE_NPM=1 go test -race -count=1 -timeout 10m ./...
+	WORKBENCH_REQUIRE_NPM=1 GORACE=atexit_sleep_ms=0 go test -race -count=1 -timeout 10m ./...
 
 test-under-load: $(NPM_INSTALLED) ## run the tests LOAD="-quiet 20 -busy 5 -sync 5" times under each load, for hours
 	go run ./test/underload $(LOAD)

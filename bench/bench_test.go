@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -18,6 +17,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/calls"
+	"github.com/mcp-workbench/workbench/test/wiretest"
 )
 
 // compiled is what the first test that needs it has built for all; TestMain removes it.
@@ -40,10 +40,8 @@ func built(t testing.TB) programs {
 		if c.programs, c.clean, c.err = build(context.Background()); c.err != nil {
 			return
 		}
-		c.self = filepath.Join(c.dir, "bench.exe")
-		if out, err := exec.Command("go", "build", "-trimpath", "-o", c.self, ".").CombinedOutput(); err != nil {
-			c.err = fmt.Errorf("build: %w\n%s", err, out)
-		}
+		c.self = filepath.Join(c.dir, "bench")
+		c.err = wiretest.Build(c.dir, "bench")
 	})
 	if c.err != nil {
 		t.Fatal(c.err)

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/mcp-workbench/workbench/internal/calls"
+	"github.com/mcp-workbench/workbench/test/wiretest"
 )
 
 // The fronts, as the table names them.
@@ -108,12 +109,10 @@ func build(ctx context.Context) (p programs, clean func(), err error) {
 		return p, nil, err
 	}
 	clean = func() { _ = os.RemoveAll(p.dir) }
-	p.workbench = filepath.Join(p.dir, "workbench.exe") // a name that runs everywhere
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", p.workbench, "./cmd/workbench")
-	cmd.Dir, cmd.Env = p.root, append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
+	p.workbench = filepath.Join(p.dir, "workbench")
+	if err := wiretest.Build(p.dir, "cmd/workbench"); err != nil {
 		clean()
-		return p, nil, fmt.Errorf("build workbench: %w\n%s", err, out)
+		return p, nil, err
 	}
 	return p, clean, nil
 }

@@ -3,13 +3,13 @@ package conformance
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
 	"go.uber.org/goleak"
 
 	"github.com/mcp-workbench/workbench/test/conformance/fixture"
+	"github.com/mcp-workbench/workbench/test/wiretest"
 )
 
 // roleVariable makes of the test binary one of the programs that the tests need, "fixture" or "client"; binaryVariable
@@ -45,15 +45,10 @@ func run(m *testing.M) int {
 		return report(err)
 	}
 	defer os.RemoveAll(dir)
-	binary := filepath.Join(dir, "workbench")
-	build := exec.Command("go", "build", "-trimpath", "-o", binary, "./cmd/workbench")
-	build.Dir = filepath.Join("..", "..")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	build.Stdout, build.Stderr = os.Stderr, os.Stderr
-	if err := build.Run(); err != nil {
-		return report(fmt.Errorf("build the program: %w", err))
+	if err := wiretest.Build(dir, "cmd/workbench"); err != nil {
+		return report(err)
 	}
-	if err := os.Setenv(binaryVariable, binary); err != nil {
+	if err := os.Setenv(binaryVariable, filepath.Join(dir, "workbench")); err != nil {
 		return report(err)
 	}
 	// Node is started a hundred times, and reads its program each time.

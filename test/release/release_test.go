@@ -54,10 +54,11 @@ func needs(t *testing.T, names ...string) {
 // build makes the program as a release has it.
 func build(t *testing.T) (program string) {
 	t.Helper()
-	program = filepath.Join(t.TempDir(), "workbench")
-	t.Setenv("CGO_ENABLED", "0")
-	run(t, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", program, "./cmd/workbench")
-	return program
+	dir := t.TempDir()
+	if err := wiretest.Build(dir, "cmd/workbench"); err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(dir, "workbench")
 }
 
 func TestDebianPackage(t *testing.T) {

@@ -4,13 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
 	"go.uber.org/goleak"
 
 	"github.com/mcp-workbench/workbench/internal/mcptest"
+	"github.com/mcp-workbench/workbench/test/wiretest"
 )
 
 const (
@@ -63,16 +63,11 @@ func run(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	binary := filepath.Join(dir, "workbench")
-	build := exec.Command("go", "build", "-trimpath", "-o", binary, "./cmd/workbench")
-	build.Dir = filepath.Join("..", "..")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	build.Stdout, build.Stderr = os.Stderr, os.Stderr
-	if err := build.Run(); err != nil {
-		fmt.Fprintln(os.Stderr, "servers: build the program:", err)
+	if err := wiretest.Build(dir, "cmd/workbench"); err != nil {
+		fmt.Fprintln(os.Stderr, "servers:", err)
 		return 1
 	}
-	if err := os.Setenv(binaryVariable, binary); err != nil {
+	if err := os.Setenv(binaryVariable, filepath.Join(dir, "workbench")); err != nil {
 		fmt.Fprintln(os.Stderr, "servers:", err)
 		return 1
 	}

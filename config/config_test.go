@@ -213,13 +213,20 @@ func fileOf(cfg *config.Config) any {
 	if cfg.Models.BaseURL != "" && cfg.Models.Problem == nil {
 		file = append(file, entry{"models", modelsFile(cfg.Models)})
 	}
+	over := ordered{}
+	if cfg.HTTP.CallsPerMinute != 0 {
+		over = append(over, entry{"callsPerMinute", cfg.HTTP.CallsPerMinute})
+	}
 	if j := cfg.HTTP.JWT; j.Issuer != "" {
 		keys := entry{"jwksUrl", escape(j.JWKSURL)}
 		if j.KeyFile != "" {
 			keys = entry{"keyFile", escape(j.KeyFile)}
 		}
-		file = append(file, entry{"http", ordered{{"jwt", ordered{
-			{"issuer", escape(j.Issuer)}, {"audience", escape(j.Audience)}, keys, {"algorithms", j.Algorithms}}}}})
+		over = append(over, entry{"jwt", ordered{
+			{"issuer", escape(j.Issuer)}, {"audience", escape(j.Audience)}, keys, {"algorithms", j.Algorithms}}})
+	}
+	if len(over) > 0 {
+		file = append(file, entry{"http", over})
 	}
 	if cfg.Pinned != nil {
 		var pins []string

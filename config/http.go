@@ -11,6 +11,8 @@ import (
 // HTTP says what holds for serving over HTTP.
 type HTTP struct {
 	JWT JWT `key:"jwt"`
+	// CallsPerMinute is how many calls each user may make; 0 means as many as they like.
+	CallsPerMinute int `key:"callsPerMinute" least:"1" most:"1000000" of:"calls"`
 }
 
 // JWT says whose JSON Web Tokens are trusted. Without an Issuer nobody's are.
@@ -36,6 +38,7 @@ func (c *checker) http(n *node, path string, h *HTTP) {
 	if n, path, ok := o.take("jwt"); ok {
 		c.jwt(n, path, &h.JWT)
 	}
+	o.fill(h, "callsPerMinute")
 	o.done(func(key string) string {
 		switch key {
 		case "address", "port", "host", "token":

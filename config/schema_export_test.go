@@ -324,6 +324,8 @@ func description(key string) string {
 		return "Have tokens be bound to a key and take no others (DPoP). Default false: those are that the server wants to be."
 	case "http":
 		return "What holds for serving over HTTP, besides the flags of workbench serve."
+	case "callsPerMinute":
+		return "How many calls of tools each user may make in a minute; one too many is answered with HTTP 429. Default: as many as they like."
 	case "jwt":
 		return "The issuer whose JSON Web Tokens are let in besides the tokens that workbench makes."
 	case "issuer":

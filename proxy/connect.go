@@ -131,7 +131,7 @@ func newSession(p *Proxy, of *Client) *Session {
 	s.caller = &caller{s.desk, s.shelf, s.approvals}
 	s.opener = &opener{s.desk, s.shelf, s.leaving}
 	s.finder = &finder{desk: s.desk, shelf: s.shelf, indexes: &root.indexes, meanings: opts.Meanings, seen: s.newSeen}
-	s.scripts = &scripts{desk: s.desk, run: opts.Scripts, use: s.caller.useTool}
+	s.scripts = &scripts{desk: s.desk, run: opts.Scripts, use: s.caller.useTool, pace: of.Pace}
 	return s
 }
 

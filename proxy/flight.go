@@ -64,7 +64,7 @@ func (f *flight) ended(o outcome, reply []byte) {
 	srv := f.server.Load()
 	if srv != nil {
 		f.by.tallies.add(srv, o, f.began)
-		f.by.counted[o].Add(1)
+		f.by.counted.ended[o].Add(1)
 		if f.span != nil {
 			f.span.finish(o)
 		}

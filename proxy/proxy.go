@@ -102,6 +102,9 @@ type Client struct {
 	// Behind reports whether the client has much of that still to read. nil means
 	// that it never has.
 	Behind func() bool
+	// Pace is asked before each call that a script of the client makes; an error refuses it. nil means that none is. The
+	// client's own requests are bounded by whoever takes them.
+	Pace func() error
 }
 
 // NewSession makes the session of a client, which whoever makes it closes.

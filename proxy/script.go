@@ -49,6 +49,7 @@ type scripts struct {
 	desk    *desk
 	run     *script.Host
 	use     func(*call)   // makes a call as workbench_use_tool does
+	pace    func() error  // refuses one too many; may be nil
 	calls   atomic.Uint64 // that scripts have made
 	running atomic.Int32
 }
@@ -145,6 +146,11 @@ func (r *scriptRun) call(ctx context.Context, q script.Request) (json.RawMessage
 		return nil, errors.New("the arguments of a tool are an object")
 	}
 	s := r.s
+	if s.pace != nil {
+		if err := s.pace(); err != nil {
+			return nil, err
+		}
+	}
 	key := keyOf(scriptScope|s.calls.Add(1), "1")
 	raw := []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + meta.UseTool + `","arguments":{"tool":{"toolbox":`)
 	raw = wire.AppendQuote(raw, q.Toolbox)

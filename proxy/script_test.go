@@ -3,12 +3,14 @@ package proxy_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
 	"testing"
 
 	"github.com/mcp-workbench/workbench/internal/child"
+	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/results"
 	"github.com/mcp-workbench/workbench/internal/script"
 	"github.com/mcp-workbench/workbench/internal/wire"
@@ -260,4 +262,29 @@ func TestScriptsAtATime(t *testing.T) {
 		l.send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, id))
 	}
 	l.close()
+}
+
+// paced is a front of whose clients' scripts a number of calls is let through.
+type paced struct {
+	*proxy.Proxy
+	left int
+}
+
+func (p *paced) Connect(send func([]byte)) wire.Session {
+	return p.NewSession(proxy.Client{Principal: principal.Principal{Name: principal.Default}, Send: send, Pace: func() error {
+		if p.left--; p.left < 0 {
+			return errors.New("try again in 9 s")
+		}
+		return nil
+	}})
+}
+
+// The calls of a script count as those of its client do, and one too many tells the script why.
+func TestScriptPaced(t *testing.T) {
+	l := connect(t, &paced{scriptFront(t), 2})
+	l.initialize("2025-11-25", "{}")
+	got := l.run("1", "const all = []; for (const n of [1, 2, 3]) { try { all.push((await tools.dev.a.echo({n})).n) } catch (e) { all.push(e.message) } } return all")
+	if want := `[1,2,"try again in 9 s"]`; got.Content[0].Text != want {
+		t.Errorf("got %+v, want %s", got, want)
+	}
 }

@@ -17,7 +17,7 @@ func (p *Proxy) Status() status.Front {
 	p = p.root
 	now := p.view.Load()
 	front := status.Front{Config: now.Cfg.Path, Sessions: []status.Session{}, Calls: p.tallies.calls()}
-	front.Users, front.Refused = p.tallies.readPeople()
+	p.tallies.readPeople(&front)
 	if now.Cfg.Project != now.Cfg.Path {
 		front.Project = now.Cfg.Project
 	}
@@ -39,6 +39,9 @@ func (p *Proxy) Status() status.Front {
 
 // TurnedAway counts a request over HTTP that was not served.
 func (p *Proxy) TurnedAway(status int) { p.root.tallies.refuse(status) }
+
+// Limited counts a call of a user who has made as many as they may.
+func (p *Proxy) Limited(user string) { p.root.tallies.user(user).limited.Add(1) }
 
 // TimeCalls has the durations of the calls that begin from now on counted.
 func (p *Proxy) TimeCalls() { p.root.tallies.timed.Store(true) }

@@ -86,7 +86,10 @@ type tally struct {
 }
 
 // people count what became of the calls of a user.
-type people [outcomes]atomic.Uint64
+type people struct {
+	ended   [outcomes]atomic.Uint64
+	limited atomic.Uint64 // calls beyond those that the user may make, which are in no outcome
+}
 
 // maxUsers is how many users are counted each for themselves; all others are one, whatever names tokens have.
 const maxUsers = 100
@@ -120,15 +123,18 @@ func (ts *tallies) refuse(status int) {
 	ts.refused[status]++
 }
 
-// readPeople gives the counts of users, and those of refusals.
-func (ts *tallies) readPeople() (map[string]status.Outcomes, map[int]uint64) {
+// readPeople reads the counts of users, and those of refusals.
+func (ts *tallies) readPeople(into *status.Front) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
-	users := make(map[string]status.Outcomes)
+	into.Users, into.Limited = make(map[string]status.Outcomes), make(map[string]uint64)
 	for name, n := range ts.users {
-		users[name] = outcomesOf((*[outcomes]atomic.Uint64)(n))
+		into.Users[name] = outcomesOf(&n.ended)
+		if times := n.limited.Load(); times > 0 {
+			into.Limited[name] = times
+		}
 	}
-	return users, maps.Clone(ts.refused)
+	into.Refused = maps.Clone(ts.refused)
 }
 
 // outcomesOf reads counts.

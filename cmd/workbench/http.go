@@ -84,7 +84,7 @@ const drainTime = 10 * time.Second
 
 // serveHTTP serves until ctx ends.
 func serveHTTP(ctx context.Context, env *opening.Environment, o *httpFlags, cfg *config.Config, opts proxy.Options, reload *reloader, record *recorder) error {
-	over := httpfront.Options{Version: opts.Version, Logger: opts.Logger, Hosts: o.hosts, Origins: o.origins, MaxBody: o.maxBody, MaxSessions: o.maxOpen, Drain: drainTime}
+	over := httpfront.Options{Version: opts.Version, Logger: opts.Logger, Hosts: o.hosts, Origins: o.origins, MaxBody: o.maxBody, MaxSessions: o.maxOpen, CallsPerMinute: cfg.HTTP.CallsPerMinute, Drain: drainTime}
 	env.Ending.Allow(drainTime + time.Second) // of which the last is for those who read what they were told
 	address, err := o.resolve()
 	if err != nil {
@@ -149,7 +149,7 @@ func serveHTTP(ctx context.Context, env *opening.Environment, o *httpFlags, cfg 
 		fmt.Fprint(env.Err, entries(url, tokenFile != ""))
 	}
 	defer beTold(env, opts.Logger, url, front, nil, reload.problem)()
-	defer reload.follow(together{record, env.Hosts, front})()
+	defer reload.follow(together{record, env.Hosts, front, web})()
 	return errors.Join(web.Serve(ctx, ln), front.Close())
 }
 

@@ -162,7 +162,8 @@ func tellSources(log zerolog.Logger, cfg *config.Config) {
 // warn says what does not work as it may be meant to.
 func (r *reloader) warn(old *config.Config, changes *config.Changes) {
 	late := slices.DeleteFunc(changes.Settings, func(key string) bool {
-		return slices.Contains([]string{"toolMode", "openTimeout", "pin", "codeMode", "envFile", "secrets", "record"}, key)
+		return slices.Contains([]string{"toolMode", "openTimeout", "pin", "codeMode", "envFile", "secrets", "record"}, key) ||
+			key == "http" && reflect.DeepEqual(old.HTTP.JWT, r.cfg.HTTP.JWT)
 	})
 	if len(late) > 0 {
 		r.log.Warn().Str(logkey.Detail, strings.Join(late, ", ")).Msg("settings that are read at the start alone were changed; start workbench anew for them")

@@ -53,6 +53,7 @@ func given(t *testing.T) map[string][]string {
 	front := status.Front{
 		Sessions: []status.Session{{Toolboxes: []status.Toolbox{{Name: "dev", Servers: []status.Server{{Name: "git", State: "ready"}}}}}},
 		Users:    map[string]status.Outcomes{"ci": {OK: 1}},
+		Limited:  map[string]uint64{"ci": 1},
 		Refused:  map[int]uint64{401: 1},
 		Calls: []status.Calls{{Toolbox: "dev", Server: "git", Changes: map[string]uint64{"ready": 1},
 			Durations: status.Durations{Counts: map[float64]uint64{1: 1}, Count: 1, Sum: time.Second}}},

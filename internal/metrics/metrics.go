@@ -38,7 +38,7 @@ type collector struct {
 	info, sessions, inFlight          *prometheus.Desc
 	servers, waiting, queued, changes *prometheus.Desc
 	kept, calls, durations            *prometheus.Desc
-	users, refused                    *prometheus.Desc
+	users, limited, refused           *prometheus.Desc
 }
 
 func newCollector(version string, now func() status.Front) *collector {
@@ -58,6 +58,7 @@ func newCollector(version string, now func() status.Front) *collector {
 		changes:   desc("server_changes_total", "How often a server came into this state.", "toolbox", "server", "state"),
 		calls:     desc("calls_total", "Requests of clients to the server, by what became of them.", "toolbox", "server", "outcome"),
 		users:     desc("user_calls_total", "Requests of a user to servers, by what became of them; users beyond a hundred are (others).", "user", "outcome"),
+		limited:   desc("user_calls_limited_total", "Calls of a user that were turned away because the user had made callsPerMinute of them.", "user"),
 		refused:   desc("http_refused_total", "Requests over HTTP that were turned away, by status.", "status"),
 		durations: desc("call_duration_seconds", "Time from a request of a client to its end, since the metrics were first read.", "toolbox", "server"),
 	}
@@ -65,7 +66,7 @@ func newCollector(version string, now func() status.Front) *collector {
 
 // Describe implements prometheus.Collector.
 func (c *collector) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{c.info, c.sessions, c.inFlight, c.servers, c.waiting, c.queued, c.kept, c.changes, c.calls, c.durations, c.users, c.refused} {
+	for _, d := range []*prometheus.Desc{c.info, c.sessions, c.inFlight, c.servers, c.waiting, c.queued, c.kept, c.changes, c.calls, c.durations, c.users, c.limited, c.refused} {
 		to <- d
 	}
 }
@@ -98,6 +99,9 @@ func (c *collector) Collect(to chan<- prometheus.Metric) {
 		for outcome, times := range n.ByName() {
 			count(c.users, times, user, outcome)
 		}
+	}
+	for user, times := range f.Limited {
+		count(c.limited, times, user)
 	}
 	for code, times := range f.Refused {
 		count(c.refused, times, strconv.Itoa(code))

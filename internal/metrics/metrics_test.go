@@ -21,6 +21,7 @@ func TestHandler(t *testing.T) {
 		Sessions: []status.Session{{InFlight: 2, Toolboxes: box("ready", 2)}, {InFlight: 1, Toolboxes: box("backoff", 1)}},
 		Shared:   box("ready", 0),
 		Users:    map[string]status.Outcomes{"ci": {OK: 2}},
+		Limited:  map[string]uint64{"ci": 3},
 		Refused:  map[int]uint64{401: 7},
 		Calls: []status.Calls{{
 			Toolbox: "dev", Server: "git",
@@ -50,6 +51,7 @@ func TestHandler(t *testing.T) {
 	for _, want := range []string{
 		`workbench_info{version="1.2"} 1`,
 		`workbench_user_calls_total{outcome="ok",user="ci"} 2`,
+		`workbench_user_calls_limited_total{user="ci"} 3`,
 		`workbench_http_refused_total{status="401"} 7`,
 		`workbench_sessions 2`,
 		`workbench_requests_in_flight 3`,

@@ -35,8 +35,10 @@ type Front struct {
 	Sessions  []Session `json:"sessions"`         // the oldest first
 	Shared    []Toolbox `json:"shared,omitempty"` // the servers that all sessions share
 	Calls     []Calls   `json:"calls"`            // of all sessions, those that have ended among them
-	// Users are the same by who made them, a bounded number; Refused are requests over HTTP that were turned away, by status.
+	// Users are the same by who made them, a bounded number; Limited are their calls beyond those that they may make; Refused
+	// are requests over HTTP that were turned away, by status.
 	Users   map[string]Outcomes `json:"-"`
+	Limited map[string]uint64   `json:"-"`
 	Refused map[int]uint64      `json:"-"`
 }
 

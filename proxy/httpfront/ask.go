@@ -37,6 +37,11 @@ func (f *Front) Ask(ctx context.Context, who principal.Principal, raw []byte, me
 	if err := m.Read(); err != nil {
 		return nil, err
 	}
+	if isCall(m) {
+		if no := f.pace.take(who.Name); no != nil {
+			return nil, &no.error
+		}
+	}
 	v := visit{caller: caller{Principal: who}, front: f.mcp.root.For(&who, "")}
 	if v.front == nil {
 		return nil, &refuseToolbox(f.mcp.root.Direct()).error

@@ -52,6 +52,7 @@ type clients struct {
 	max              int           // at a time
 	idle, modernIdle time.Duration // until one that nobody uses ends
 	log              zerolog.Logger
+	pace             *pace
 
 	mu      sync.Mutex
 	legacy  map[string]*client
@@ -62,9 +63,9 @@ type clients struct {
 	ending  sync.WaitGroup // those that are being closed
 }
 
-func newClients(o *Options) *clients {
+func newClients(o *Options, p *pace) *clients {
 	return &clients{
-		max: o.MaxSessions, idle: o.Idle, modernIdle: o.ModernIdle, log: o.Logger,
+		max: o.MaxSessions, idle: o.Idle, modernIdle: o.ModernIdle, log: o.Logger, pace: p,
 		legacy: make(map[string]*client), modern: make(map[party]*client), people: make(map[string]*person),
 	}
 }
@@ -123,7 +124,7 @@ func (cs *clients) begin(v *visit) (*client, *refusal) {
 		return nil, no
 	}
 	streams := newStreams()
-	session := v.front.NewSession(proxy.Client{Principal: v.Principal, Account: who.account, Send: streams.standing.add, Behind: streams.standing.behind})
+	session := v.front.NewSession(proxy.Client{Principal: v.Principal, Account: who.account, Send: streams.standing.add, Behind: streams.standing.behind, Pace: cs.pace.of(v.Name)})
 	return &client{Session: session, party: v.party(), users: 1, streams: streams}, nil
 }
 
@@ -187,7 +188,7 @@ func (cs *clients) share(v *visit) (*client, *refusal) {
 			return nil, no
 		}
 		// Nothing in this era belongs to no request.
-		c = &client{party: at, Session: v.front.NewSession(proxy.Client{Principal: v.Principal, Account: who.account, Many: true, Send: func([]byte) {}})}
+		c = &client{party: at, Session: v.front.NewSession(proxy.Client{Principal: v.Principal, Account: who.account, Many: true, Send: func([]byte) {}, Pace: cs.pace.of(v.Name)})}
 		cs.modern[at] = c
 	}
 	c.users++

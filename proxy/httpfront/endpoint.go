@@ -15,6 +15,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/incoming"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy"
 )
@@ -26,6 +27,7 @@ const bodyTime = 15 * time.Second
 type endpoint struct {
 	root *proxy.Proxy
 	*door
+	pace    *pace
 	clients *clients
 	maxBody int
 	life    pulse
@@ -94,6 +96,12 @@ func (e *endpoint) receive(w http.ResponseWriter, r *http.Request, p *post) *ref
 	if err == nil {
 		err = x.read(r.Header)
 	}
+	if err == nil && isCall(&x.Request) {
+		if no := e.pace.take(p.Name); no != nil {
+			no.id = x.Bytes(x.ID)
+			return no
+		}
+	}
 	switch {
 	case err != nil:
 		return refuseMessage(err)
@@ -103,6 +111,11 @@ func (e *endpoint) receive(w http.ResponseWriter, r *http.Request, p *post) *ref
 		return e.initialize(w, r, p)
 	}
 	return e.postLegacy(w, r, p, x)
+}
+
+// isCall reports whether a message is one of which a user may make so many.
+func isCall(r *incoming.Request) bool {
+	return r.Kind == wire.Request && r.MethodName == "tools/call"
 }
 
 // checkPost refuses what is no message in a form that is understood.

@@ -20,6 +20,7 @@ type Front struct {
 	opts     Options
 	guard    guard
 	visitors visitors
+	pace     *pace
 	mcp      *endpoint
 	cards    *cards
 	commands errands
@@ -34,12 +35,15 @@ func New(root *proxy.Proxy, opts Options) (*Front, error) {
 		return nil, err
 	}
 	at := &door{token: []byte(opts.Token), tokens: opts.Tokens, metadata: metadataOf(opts.Resource), log: opts.Logger}
+	steady := &pace{count: root.Limited}
+	steady.limit.Set(opts.CallsPerMinute)
 	return &Front{
+		pace:     steady,
 		door:     at,
 		opts:     opts,
 		guard:    guard,
 		visitors: visitors{tell: opts.Trail, count: root.TurnedAway, trusted: opts.Proxies, log: refusals{log: opts.Logger}},
-		mcp:      &endpoint{root: root, door: at, clients: newClients(&opts), maxBody: opts.MaxBody, life: pulse{every: opts.KeepAlive}},
+		mcp:      &endpoint{root: root, door: at, pace: steady, clients: newClients(&opts, steady), maxBody: opts.MaxBody, life: pulse{every: opts.KeepAlive}},
 		cards:    &cards{root: root, door: at, version: opts.Version},
 	}, nil
 }
@@ -130,6 +134,9 @@ func (f *Front) serveMetrics(w http.ResponseWriter, r *http.Request) {
 
 func (f *Front) serveCommands(w http.ResponseWriter, r *http.Request) {
 	c, err := f.door.authorize(r)
+	if err == nil && r.Method == http.MethodPost {
+		err = f.pace.take(c.Name)
+	}
 	if err != nil {
 		err.writePlain(w, r)
 		return

@@ -60,6 +60,8 @@ type Options struct {
 	// itself. nil means that there is nothing.
 	Page http.Handler
 
+	CallsPerMinute int // how many calls each user may make; 0 = any number
+
 	MaxBody     int           // longest body of a request, in bytes; 0 = 4 MiB
 	MaxSessions int           // sessions at a time; 0 = 1024
 	MaxConns    int           // connections at a time; 0 = 10,000

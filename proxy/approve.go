@@ -49,7 +49,7 @@ func (as *approvals) approve(f *flight, c *call, asked approval.Call, made func(
 		f.fail(errors.New("the configuration has just been changed: make the call again"))
 		return
 	}
-	if c.modern != nil && c.State.Present() && as.consented(f, c, made) {
+	if c.terms.AsksInResults() && c.State.Present() && as.consented(f, c, made) {
 		return
 	}
 	if !f.hold(2 * len(c.Raw)) {
@@ -64,7 +64,7 @@ func (as *approvals) approve(f *flight, c *call, asked approval.Call, made func(
 	}
 	as.log.Info().Str(logkey.Toolbox, w.Toolbox).Str(logkey.Server, w.Server).Str(logkey.Tool, w.Tool).
 		Str(logkey.Detail, w.ID).Msg("a call waits for a person to agree")
-	if c.modern != nil && canFill(c.modern.capabilities) {
+	if c.terms.AsksInResults() && canFill(c.terms.capabilities) {
 		as.askConsent(f, c, w)
 		return
 	}
@@ -74,7 +74,7 @@ func (as *approvals) approve(f *flight, c *call, asked approval.Call, made func(
 // await makes the call once it is agreed to, and tells the client meanwhile that it waits.
 func (as *approvals) await(f *flight, c *call, w *approval.Waiting, made func(*call)) {
 	defer as.register.Remove(w.ID)
-	if c.modern == nil && as.profile.known().fillsForms() {
+	if !c.terms.AsksInResults() && as.profile.known().fillsForms() {
 		k := as.question(f, w)
 		defer func() {
 			if as.asks.forget(k) {
@@ -120,7 +120,7 @@ func (as *approvals) conclude(f *flight, c *call, w *approval.Waiting, made func
 	case !w.Agreed():
 		f.fail(&approval.Refused{Call: w.Call})
 	case !f.over.Load():
-		if c.modern != nil {
+		if c.terms.AsksInResults() {
 			f.granted = as.states.digest(c)
 		}
 		made(c)

@@ -79,7 +79,7 @@ func nameInputs(srv *toolbox.Server, m *wire.Message) (*wire.Message, error) {
 
 // noticeToLegacy gives a server's notification as a legacy client is to see it.
 func noticeToLegacy(srv *toolbox.Server, m *wire.Message, edits ...wire.Edit) []byte {
-	if srv.IsModern() {
+	if srv.Era().IsStateless() {
 		edits = append(edits, eras.NoticeToLegacy(m.Raw, m.Params)...)
 		slices.SortStableFunc(edits, func(x, y wire.Edit) int { return x.Span.Start - y.Span.Start })
 	}

@@ -11,9 +11,9 @@ import (
 // call is a request as its handlers see it. It is valid only during the handling.
 type call struct {
 	*incoming.Request
-	out    Outlet
-	scope  uint64
-	modern *modern // nil for a request of the legacy era
+	out   Outlet
+	scope uint64
+	terms terms
 }
 
 // own returns the call with bytes of its own, for work that goes on after the
@@ -31,7 +31,7 @@ func newCall(m *wire.Message, out Outlet, scope uint64) (*call, error) {
 	c := &call{Request: &incoming.Request{Message: *m}, out: out, scope: scope}
 	err := c.Read()
 	if err == nil {
-		c.modern, err = readModern(c.Request)
+		c.terms, err = readTerms(c.Request)
 	}
 	return c, err
 }

@@ -51,7 +51,7 @@ func newSession(p *Proxy, of *Client) *Session {
 		Begin:   begin,
 		Retire:  p.retire,
 	})
-	s.watches = newWatches(s.account, func() shelf.Lists { return s.shelf.Routes().Lists(shelf.Modern) })
+	s.watches = newWatches(s.account, func() shelf.Lists { return s.shelf.Routes().Steady })
 	s.tasks = newTasks(opts.Tasks, who.Name, begin)
 	s.ownTasks = newOwnTasks(s.account, s.requests.abandon)
 	s.desk = &desk{
@@ -242,12 +242,12 @@ func (s *Session) Close(ctx context.Context) error {
 func (s *Session) request(r *incoming.Request, out Outlet, scope uint64) {
 	c := call{Request: r, out: out, scope: scope}
 	var err error
-	c.modern, err = readModern(r)
+	c.terms, err = readTerms(r)
 	switch {
 	case err != nil:
-	case c.modern != nil && s.profile.known().client == nil:
-		s.profile.introduce(toolbox.Client{Version: r.Version, Info: bytes.Clone(r.Bytes(r.Info)), Capabilities: c.modern.capabilities}, false)
-	case c.modern == nil && !s.profile.greeted() && c.MethodName != "initialize" && c.MethodName != "ping" && c.MethodName != "server/discover":
+	case c.terms.IsStateless() && s.profile.known().client == nil:
+		s.profile.introduce(toolbox.Client{Version: r.Version, Info: bytes.Clone(r.Bytes(r.Info)), Capabilities: c.terms.capabilities}, c.terms.Era)
+	case c.terms.HasHandshake() && !s.profile.greeted() && c.MethodName != "initialize" && c.MethodName != "ping" && c.MethodName != "server/discover":
 		err = &wire.Error{Code: wire.CodeInvalidRequest, Message: "the first request must be initialize (or carry the _meta of revision 2026-07-28)"}
 	}
 	if err != nil {
@@ -291,9 +291,9 @@ func (s *Session) request(r *incoming.Request, out Outlet, scope uint64) {
 func (s *Session) taskMethod(c *call) {
 	switch {
 	case c.MethodName == "tasks/get" || c.MethodName == "tasks/cancel" || c.MethodName == "tasks/update",
-		c.MethodName == "tasks/result" && c.modern == nil:
+		c.MethodName == "tasks/result" && c.terms.Has(c.MethodName):
 		s.taskDesk.answer(c)
-	case c.MethodName == "tasks/list" && c.modern == nil:
+	case c.MethodName == "tasks/list" && c.terms.Has(c.MethodName):
 		s.taskDesk.list(c)
 	default:
 		c.fail(&wire.Error{Code: wire.CodeMethodNotFound, Message: "Method not found: " + foreign.NewName(c.MethodName).String()})

@@ -59,7 +59,7 @@ func (co *considering) ask(context.Context) {
 // answered; else said is what the answer is to begin with.
 func (co *considering) askIn(f *flight, c *call) (said string, answered bool) {
 	u := co.considerable()
-	if u == nil || c.modern == nil || !canFill(c.modern.capabilities) {
+	if u == nil || !c.terms.AsksInResults() || !canFill(c.terms.capabilities) {
 		return "", false
 	}
 	digest, file := co.states.digest(c), fileNumber(u)

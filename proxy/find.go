@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/cut"
+	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/find"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/wire"
@@ -40,7 +41,7 @@ func (k *finder) answer(c *call) {
 		f.fail(err)
 		return
 	}
-	f.serve(func() { f.reply(k.found(f.ctx, q, f.modern != nil)) }) // files of the catalogue may be read
+	f.serve(func() { f.reply(k.found(f.ctx, q, f.terms.Era)) }) // files of the catalogue may be read
 }
 
 // readFind reads the arguments of workbench_find_tools.
@@ -75,7 +76,7 @@ func readFind(c *call, v *shelf.View) (q findQuery, err error) {
 }
 
 // found is the result of a search, as text and as structured content, of which clients show their models one or the other.
-func (k *finder) found(ctx context.Context, q findQuery, modern bool) []byte {
+func (k *finder) found(ctx context.Context, q findQuery, e eras.Era) []byte {
 	index, servers := k.searchable(q.toolbox)
 	note := ""
 	if m := k.meanings; m != nil {
@@ -131,13 +132,8 @@ func (k *finder) found(ctx context.Context, q findQuery, modern bool) []byte {
 	if note != "" {
 		fmt.Fprintln(&text, note)
 	}
-	out := []byte{'{'}
-	if modern {
-		out = append(out, `"resultType":"complete",`...)
-	}
-	out = append(out, `"content":[{"type":"text","text":`...)
-	out = wire.AppendQuote(out, strings.TrimSuffix(text.String(), "\n"))
-	out = append(append(out, `}],"structuredContent":`...), wire.MustEncode(result)...)
+	out := toolText(strings.TrimSuffix(text.String(), "\n"), e)
+	out = append(append(out, `,"structuredContent":`...), wire.MustEncode(result)...)
 	return append(out, '}')
 }
 

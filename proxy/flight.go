@@ -93,7 +93,7 @@ func (f *flight) send(c *call, srv *toolbox.Server, target string, edits ...wire
 	f.record.sent(c, srv, target, f.span)
 	f.server.Store(srv)
 	f.call.Tasks = f.takesTasks(c, srv)
-	if c.modern != nil {
+	if c.terms.AsksInResults() {
 		f.digest = f.by.states.digest(c)
 		if c.State.Present() && f.resume(c, srv) {
 			return
@@ -103,14 +103,14 @@ func (f *flight) send(c *call, srv *toolbox.Server, target string, edits ...wire
 		c, edits = f.span.carry(c, edits)
 	}
 	f.call.Raw, f.call.ID, f.call.Params, f.call.Meta = c.Raw, c.ID, c.Params, c.Meta
-	f.call.Modern, f.call.LogLevel, f.call.Handler = c.modern != nil, f.level, f
+	f.call.Era, f.call.LogLevel, f.call.Handler = c.terms.Era, f.level, f
 	if c.Token.Present() {
 		f.call.Token, f.token = c.Token, f.keep(c.Bytes(c.Token))
 	}
 	for _, e := range edits {
 		f.call.Edit(e.Span, e.New)
 	}
-	if c.modern == nil && srv.MayBeModern() {
+	if !c.terms.AsksInResults() && srv.Era().MayAskInResults() {
 		if !f.hold(len(c.Raw)) {
 			f.fail(errMuch)
 			return
@@ -121,7 +121,7 @@ func (f *flight) send(c *call, srv *toolbox.Server, target string, edits ...wire
 	if f.token != nil && f.call.Waits() {
 		f.narrate(srv)
 	}
-	if c.modern != nil {
+	if c.terms.AsksInResults() {
 		for _, h := range f.by.waiting.take(srv) {
 			f.park(h.ask, h.raw)
 		}
@@ -189,7 +189,7 @@ func (f *flight) deliver(m *wire.Message, err error) {
 	}
 	if m.Kind == wire.Result {
 		m = f.noteTask(m)
-		if f.serverIsModern() {
+		if f.serverEra().AsksInResults() {
 			srv := f.server.Load()
 			if m, err = nameInputs(srv, m); err != nil {
 				f.fail(fmt.Errorf("the question of server %q cannot be handed on: %v", srv.Name, err))
@@ -220,17 +220,17 @@ func (f *flight) answer(m *wire.Message) {
 	if f.granted != 0 && wantsInput(m) { // the next request with the server's state needs no consent
 		f.by.states.grant(f.granted)
 	}
-	modern := f.serverIsModern()
-	if modern && f.modern == nil && f.ask(m) {
+	from := f.serverEra()
+	if from.AsksInResults() && !f.terms.AsksInResults() && f.ask(m) {
 		return // the server wants more of the client first
 	}
-	if modern && f.modern == nil && f.call.Tasks && !f.made && m.Kind == wire.Result {
+	if from.DecidesTasks() && !f.terms.DecidesTasks() && f.call.Tasks && !f.made && m.Kind == wire.Result {
 		m = f.by.tasks.made(f.server.Load(), m)
 	}
 	b := f.requests.buffers.Get()
 	defer f.requests.buffers.Put(b)
-	if edits := f.inner.explained(m); edits != nil || f.modern != nil != modern {
-		*b = wire.Splice(*b, m.Raw, f.translated(m, modern, edits)...)
+	if edits := f.inner.explained(m); edits != nil || from != f.terms.Era {
+		*b = wire.Splice(*b, m.Raw, f.translated(m, from, edits)...)
 	} else {
 		*b = wire.Splice(*b, m.Raw, wire.Edit{Span: m.ID, New: f.id})
 	}
@@ -247,28 +247,19 @@ func wantsInput(m *wire.Message) bool {
 	return err == nil && text == "input_required"
 }
 
-// serverIsModern reports whether the request went to a server of revision
-// 2026-07-28, the last time that it was sent.
-func (f *flight) serverIsModern() bool {
+// serverEra is the era of the server that the request went to, the last time that it was sent.
+func (f *flight) serverEra() eras.Era {
 	if again := f.repeat.Load(); again != nil {
-		return again.ServerIsModern()
+		return again.ServerEra()
 	}
-	return f.call.ServerIsModern()
+	return f.call.ServerEra()
 }
 
 // translated gives the edits that make a server's reply the client's: under its
 // own id and in the terms of its era, besides others.
-func (f *flight) translated(m *wire.Message, modern bool, edits []wire.Edit) []wire.Edit {
+func (f *flight) translated(m *wire.Message, from eras.Era, edits []wire.Edit) []wire.Edit {
 	edits = append(edits, wire.Edit{Span: m.ID, New: f.id})
-	switch {
-	case f.modern != nil == modern:
-	case m.Kind == wire.Result && modern:
-		edits = append(edits, eras.ResultToLegacy(m.Raw, m.Result, f.cached)...)
-	case m.Kind == wire.Result:
-		edits = append(edits, eras.ResultToModern(m.Raw, m.Result, f.cached)...)
-	case !modern:
-		edits = append(edits, eras.ErrorToModern(m.Raw, m.Error)...)
-	}
+	edits = append(edits, from.Reply(f.terms.Era, m, f.cached)...)
 	slices.SortStableFunc(edits, func(x, y wire.Edit) int { return x.Span.Start - y.Span.Start })
 	return edits
 }
@@ -279,23 +270,23 @@ func (f *flight) translated(m *wire.Message, modern bool, edits []wire.Edit) []w
 // declared the extension.
 func (f *flight) makesTasks() (at string, may bool) {
 	switch {
-	case !f.serverIsModern():
+	case !f.serverEra().DecidesTasks():
 		return "task", f.call.Tasks
 	case !eras.HasExtension(f.server.Load().Capabilities(), eras.Tasks):
 		return "", false
-	case f.modern == nil:
+	case !f.terms.DecidesTasks():
 		return "", f.call.Tasks
 	}
-	return "", eras.HasExtension(f.modern.capabilities, eras.Tasks)
+	return "", f.terms.has(eras.Tasks)
 }
 
 // takesTasks reports whether a task is an answer to a request: a client with a handshake asks for one; a modern client
 // takes one from a tool of a legacy server that may make them.
 func (f *flight) takesTasks(c *call, srv *toolbox.Server) bool {
-	if c.modern == nil {
+	if !c.terms.DecidesTasks() {
 		return c.Task.Present()
 	}
-	return f.tasks && eras.HasExtension(c.modern.capabilities, eras.Tasks) && eras.MakesTasks(srv.Capabilities())
+	return f.tasks && c.terms.has(eras.Tasks) && eras.MakesTasks(srv.Capabilities())
 }
 
 // noteTask remembers the task that a result announces, and returns the result
@@ -305,11 +296,10 @@ func (f *flight) noteTask(m *wire.Message) *wire.Message {
 	srv := f.server.Load()
 	f.made = may && f.by.tasks.learnIn(srv, m, at)
 	m = f.by.tasks.renamed(srv, m)
-	modern := f.serverIsModern()
-	switch {
-	case !f.made || f.modern != nil == modern:
+	switch decides := f.serverEra().DecidesTasks(); {
+	case !f.made || f.terms.DecidesTasks() == decides:
 		return m
-	case modern:
+	case decides:
 		return withResult(m, eras.CreatedToLegacy(m.Raw, m.Result))
 	}
 	task, _ := wire.FindPath(m.Raw, m.Result, at)

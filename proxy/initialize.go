@@ -17,7 +17,7 @@ func (s *Session) initialize(c *call) {
 		c.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: "initialize needs params: protocolVersion, capabilities and clientInfo"})
 		return
 	}
-	if c.modern == nil {
+	if c.terms.HasHandshake() {
 		var out [3]wire.Span
 		if err := wire.Find(c.Raw, c.Params, []string{"protocolVersion", "capabilities", "clientInfo"}, out[:]); err != nil {
 			c.fail(err)
@@ -32,7 +32,7 @@ func (s *Session) initialize(c *call) {
 			Version:      mcp.NegotiateLegacyVersion(version),
 			Capabilities: bytes.Clone(c.Bytes(out[1])),
 			Info:         bytes.Clone(c.Bytes(out[2])),
-		}, true)
+		}, c.terms.Era)
 	}
 	c.out.Finish(s.view.Load().control.answer(&c.Message, &enginePeer{}))
 }

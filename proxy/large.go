@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/results"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy/meta"
@@ -29,11 +28,7 @@ func readResult(d *desk, c *call) {
 			return
 		}
 		// What is said of the page stands apart from it, which is a server's.
-		out := []byte{'{'}
-		if f.modern != nil {
-			out = append(out, `"resultType":"complete",`...)
-		}
-		out = wire.AppendQuote(append(out, `"content":[{"type":"text","text":`...), told)
+		out := wire.AppendQuote(append(f.terms.Result(false), `"content":[{"type":"text","text":`...), told)
 		if page != nil {
 			out = wire.AppendQuote(append(out, `},{"type":"text","text":`...), string(page))
 		}
@@ -88,12 +83,9 @@ func readKept(d *desk, c *call, uri string) {
 	f.serve(func() { // it reads files
 		result, err := f.by.shelf.Read(uri)
 		if err != nil {
-			f.fail(noResource(uri, err, f.modern != nil))
+			f.fail(noResource(uri, err, f.terms.Era))
 			return
 		}
-		if f.modern != nil {
-			result = wire.Splice(nil, result, eras.ResultToModern(result, wire.Whole(result), true)...)
-		}
-		f.reply(result)
+		f.reply(append(f.terms.Result(true), result[1:]...))
 	})
 }

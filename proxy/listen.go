@@ -12,7 +12,7 @@ const maxWatched = 1000
 
 // listen opens a subscription: first the acknowledgement, then what changes.
 func (r *resourceDesk) listen(c *call) {
-	if c.modern == nil {
+	if !c.terms.Has(c.MethodName) {
 		c.fail(&wire.Error{Code: wire.CodeMethodNotFound, Message: "subscriptions/listen belongs to revision 2026-07-28; this session was opened with initialize"})
 		return
 	}
@@ -73,10 +73,10 @@ func (r *resourceDesk) watch(uri string, on bool) {
 		return // another client of the server wants it
 	}
 	srv.Watch(own, on)
-	if srv.IsModern() {
+	method := "resources/subscribe"
+	if !srv.Era().Has(method) {
 		return
 	}
-	method := "resources/subscribe"
 	if !on {
 		method = "resources/unsubscribe"
 	}
@@ -124,7 +124,7 @@ func readSubscription(c *call, has *tasks) (*subscription, error) {
 	if err := wire.Find(c.Raw, filter, members, out[:]); err != nil {
 		return nil, err
 	}
-	if out[4].Present() && !eras.HasExtension(c.modern.capabilities, eras.Tasks) {
+	if out[4].Present() && !c.terms.has(eras.Tasks) {
 		return nil, lacks(eras.Tasks)
 	}
 	is := func(i int) bool { return string(c.Bytes(out[i])) == "true" }

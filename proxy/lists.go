@@ -5,41 +5,32 @@ import (
 
 	"github.com/mcp-workbench/workbench/internal/habits"
 	"github.com/mcp-workbench/workbench/internal/wire"
-	"github.com/mcp-workbench/workbench/proxy/shelf"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
 // list answers a request for a list. The toolboxes that are open without being
 // asked for are opened first, so that the list is whole from the beginning.
 func (s *Session) list(c *call, k toolbox.Kind) {
-	e := shelf.Legacy
-	if c.modern != nil {
-		e = shelf.Modern
-	}
 	f := s.desk.own(c)
 	if f == nil {
 		return
 	}
 	if len(s.shelf.Unsettled()) == 0 {
-		s.replyList(f, k, e)
+		s.replyList(f, k)
 		return
 	}
 	f.serve(func() {
 		s.shelf.OpenMarked(f.ctx)
-		s.replyList(f, k, e)
+		s.replyList(f, k)
 	})
 }
 
-func (s *Session) replyList(f *flight, k toolbox.Kind, e shelf.Era) {
-	items := s.shelf.Hand(k, e)
+func (s *Session) replyList(f *flight, k toolbox.Kind) {
+	items := s.shelf.Hand(k, f.terms.Era)
 	b := s.requests.buffers.Get()
 	defer s.requests.buffers.Put(b)
-	*b = append(*b, '{')
-	if e == shelf.Modern {
-		*b = append(*b, `"resultType":"complete","ttlMs":0,"cacheScope":"private",`...)
-	}
-	*b = append(append(append(append(*b, '"'), k...), `":`...), items...)
-	*b = append(*b, '}')
+	*b = append(append(append(append(*b, f.terms.Result(true)...), '"'), k...), `":`...)
+	*b = append(append(*b, items...), '}')
 	f.reply(*b)
 	if k != toolbox.Tools {
 		return

@@ -94,7 +94,7 @@ func readNames(c *call, at wire.Span) (names []string, ok bool) {
 // openAndTell opens a toolbox for the client: servers first, then the news of
 // the changed lists, then, when the client has read them, the result.
 func (o *opener) openAndTell(f *flight, b *shelf.Box, q question) {
-	if f.modern == nil {
+	if f.terms.ListsMayChange() {
 		o.desk.profile.recallHabit()
 	}
 	listed, err := o.shelf.Open(f.ctx, b, true)
@@ -105,7 +105,7 @@ func (o *opener) openAndTell(f *flight, b *shelf.Box, q question) {
 	if listed != nil {
 		o.awaitListing(f.ctx, listed)
 	}
-	f.reply(opened(o.shelf, o.desk.profile.known().habit, b, q, f.modern))
+	f.reply(opened(o.shelf, o.desk.profile.known().habit, b, q, &f.terms))
 }
 
 // awaitListing waits until the client has read its tools, if it may, and notes
@@ -128,13 +128,13 @@ func (o *opener) awaitListing(ctx context.Context, listed <-chan struct{}) {
 
 // howToCall tells the model which way its client can call the tools; example is
 // the exposed name of one.
-func howToCall(sh *shelf.Shelf, habit habits.Habit, b *shelf.Box, modern bool, example string) string {
+func howToCall(sh *shelf.Shelf, habit habits.Habit, b *shelf.Box, changing bool, example string) string {
 	through := fmt.Sprintf("through %s with toolbox_name %q and tool_name", meta.UseTool, b.Name)
 	byName := fmt.Sprintf("by exposed_name, such as %q", example)
 	switch {
-	case sh.Shows(b, shelf.Modern):
+	case sh.Shows(b, false):
 		return fmt.Sprintf("The tools are listed: call them %s, or %s.", byName, through)
-	case modern || !sh.Shows(b, shelf.Legacy) || habit.Ignores:
+	case !changing || !sh.Shows(b, true) || habit.Ignores:
 		return fmt.Sprintf("Call the tools %s.", through)
 	case habit.Calls:
 		return fmt.Sprintf("The tools were added to your list: call them %s.", byName)

@@ -78,7 +78,7 @@ type question struct {
 
 // opened makes the result of an open: the same content as text of many lines and as structured content, of which clients
 // show their models one or the other. It is an error only if no server at all could be started.
-func opened(sh *shelf.Shelf, habit habits.Habit, b *shelf.Box, q question, modern *modern) []byte {
+func opened(sh *shelf.Shelf, habit habits.Habit, b *shelf.Box, q question, to *terms) []byte {
 	exposed := sh.HandBox(b.Name)
 	r := result{Toolbox: b.Name, Description: meta.Describe(b.Description()), Servers: []serverResult{}, Tools: []json.RawMessage{}}
 	starting, example := 0, ""
@@ -102,12 +102,12 @@ func opened(sh *shelf.Shelf, habit habits.Habit, b *shelf.Box, q question, moder
 	r.NotFound = asked.missed()
 	r.audit(b, sh.Opened())
 	if example != "" {
-		r.HowToCall = howToCall(sh, habit, b, modern != nil, example) + inScript(sh.View(), b.Name)
+		r.HowToCall = howToCall(sh, habit, b, to.ListsMayChange(), example) + inScript(sh.View(), b.Name)
 	}
 	budget := sh.View().Cfg.OpenBudget * bytesPerToken
 	r.shorten(budget / 2)
 	if q.tools == nil {
-		r.tellSkills(skillLines(sh, b, modern), budget/skillShare)
+		r.tellSkills(skillLines(sh, b, to), budget/skillShare)
 	}
 	if q.detail == counted {
 		room := size{budget - len(r.head()) - len(howToSeeMore), budget*3/2 - len(wire.MustEncode(r)) - len(howToSeeMore)}
@@ -123,13 +123,8 @@ func opened(sh *shelf.Shelf, habit habits.Habit, b *shelf.Box, q question, moder
 		r.Servers[i].Names = shown.names
 		r.Tools = append(r.Tools, shown.tools...)
 	}
-	out := []byte{'{'}
-	if modern != nil {
-		out = append(out, `"resultType":"complete",`...)
-	}
-	out = append(out, `"content":[{"type":"text","text":`...)
-	out = wire.AppendQuote(out, strings.TrimSuffix(string(text), "\n"))
-	out = append(append(out, `}],"structuredContent":`...), wire.MustEncode(r)...)
+	out := toolText(strings.TrimSuffix(string(text), "\n"), to.Era)
+	out = append(append(out, `,"structuredContent":`...), wire.MustEncode(r)...)
 	if len(r.Servers) > 0 && r.Connected == 0 && starting == 0 {
 		out = append(out, `,"isError":true`...)
 	}

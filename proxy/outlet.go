@@ -3,6 +3,7 @@ package proxy
 import (
 	"errors"
 
+	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
@@ -38,14 +39,13 @@ func errorReply(id []byte, err error) []byte {
 
 // toolError is the result of a tool call that failed here, as text that the
 // model reads.
-func toolError(text string, modern bool) []byte {
-	b := []byte{'{'}
-	if modern {
-		b = append(b, `"resultType":"complete",`...)
-	}
-	b = append(b, `"content":[{"type":"text","text":`...)
-	b = wire.AppendQuote(b, text)
-	return append(b, `}],"isError":true}`...)
+func toolError(text string, e eras.Era) []byte {
+	return append(toolText(text, e), `,"isError":true}`...)
+}
+
+// toolText begins the result of a tool call that is answered here by its content.
+func toolText(text string, e eras.Era) []byte {
+	return append(wire.AppendQuote(append(e.Result(false), `"content":[{"type":"text","text":`...), text), "}]"...)
 }
 
 // errMuch refuses what more would have to be kept for than one client or user may

@@ -44,7 +44,7 @@ func (f *flight) park(a *toolbox.Ask, raw []byte) {
 		a.Refuse(wire.CodeInvalidRequest, "the request cannot be read")
 		return
 	}
-	if method := string(m.Bytes(m.Method)); !f.modern.can(method) {
+	if method := string(m.Bytes(m.Method)); !f.terms.can(method) {
 		a.Refuse(wire.CodeMethodNotFound, fmt.Sprintf("the client does not offer %s", foreign.NewName(method)))
 		return
 	}

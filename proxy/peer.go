@@ -4,7 +4,6 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy/shelf"
 	"github.com/mcp-workbench/workbench/toolbox"
@@ -35,7 +34,7 @@ func (p *peer) Changed(srv *toolbox.Server, k toolbox.Kind) { p.shelf.Changed(sr
 // one, which cannot be asked, gets it as the answer to the call that the
 // server is working on.
 func (p *peer) Request(a *toolbox.Ask, m *wire.Message) {
-	legacy, closed := p.profile.known().legacy, p.work.ended()
+	legacy, closed := p.profile.greeted(), p.work.ended()
 	if !legacy && p.tasks.ask(a, m) {
 		return
 	}
@@ -142,8 +141,8 @@ func (p *peer) Notification(srv *toolbox.Server, m *wire.Message) {
 		return
 	}
 	m = p.tasks.renamed(srv, m)
-	legacy := p.profile.known().legacy
-	if p.work.ended() || !eras.Has(!legacy, string(m.Bytes(m.Method))) {
+	legacy := p.profile.greeted()
+	if p.work.ended() || !p.profile.known().era.Has(string(m.Bytes(m.Method))) {
 		return
 	}
 	if m.IsMethod("notifications/resources/updated") {
@@ -154,7 +153,7 @@ func (p *peer) Notification(srv *toolbox.Server, m *wire.Message) {
 	switch {
 	case legacy:
 		p.line.spare(srv, requestOf(f), noticeToLegacy(srv, m))
-	case !m.IsMethod("notifications/message") || f == nil || f.modern == nil || !wants(f.modern.level, m):
+	case !m.IsMethod("notifications/message") || f == nil || !wants(f.terms.level, m):
 	case known:
 		p.line.spare(srv, &f.request, m.Raw)
 	default:
@@ -185,7 +184,7 @@ func (p *peer) updated(srv *toolbox.Server, m *wire.Message) {
 		return found, ok
 	})
 	known := func(name string) []wire.Edit { return []wire.Edit{{Span: span, New: wire.AppendQuote(nil, name)}} }
-	if p.profile.known().legacy {
+	if p.profile.greeted() {
 		p.line.news(srv, nil, noticeToLegacy(srv, m, known(name)...))
 	}
 	for f, name := range to {

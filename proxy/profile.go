@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/habits"
 	"github.com/mcp-workbench/workbench/internal/wire"
@@ -27,7 +28,7 @@ type profile struct {
 type known struct {
 	client *toolbox.Client // nil before the client said who it is
 	name   string          // as the client calls itself
-	legacy bool            // the client said so by initialize
+	era    eras.Era        // of a client with a handshake, once it has made it, whatever else it sends
 	level  string          // of log lines, set by logging/setLevel
 	habit  habits.Habit
 }
@@ -42,7 +43,7 @@ func newProfile(memory *habits.Memory, begin func(func(context.Context))) *profi
 func (p *profile) known() *known { return p.now.Load() }
 
 // greeted reports whether the client has introduced itself by initialize.
-func (p *profile) greeted() bool { return p.known().legacy }
+func (p *profile) greeted() bool { return p.known().era.HasHandshake() }
 
 // change replaces what is known, and gives it as it was and as it is.
 func (p *profile) change(change func(*known)) (before, now *known) {
@@ -56,10 +57,10 @@ func (p *profile) change(change func(*known)) (before, now *known) {
 }
 
 // introduce notes who the client is, the first time that it says so; initialize counts more than metadata.
-func (p *profile) introduce(c toolbox.Client, legacy bool) {
+func (p *profile) introduce(c toolbox.Client, e eras.Era) {
 	p.change(func(k *known) {
-		if k.client == nil || legacy && !k.legacy {
-			k.client, k.legacy, k.name = &c, legacy, nameIn(c.Info)
+		if k.client == nil || e.HasHandshake() && !k.era.HasHandshake() {
+			k.client, k.era, k.name = &c, e, nameIn(c.Info)
 		}
 	})
 }
@@ -109,7 +110,7 @@ func (p *profile) seen(change func(*habits.Habit)) {
 
 // fillsForms reports whether the legacy client shows forms to its user.
 func (k *known) fillsForms() bool {
-	return k.client != nil && k.legacy && len(k.client.Capabilities) > 0 && canFill(k.client.Capabilities)
+	return k.client != nil && k.era.HasHandshake() && len(k.client.Capabilities) > 0 && canFill(k.client.Capabilities)
 }
 
 // linksSince is the first revision that has links to resources in the results of tools.

@@ -137,15 +137,11 @@ func (in *inner) explained(m *wire.Message) []wire.Edit {
 }
 
 // noResource words why a uri leads to no server.
-func noResource(uri string, why error, modern bool) error {
+func noResource(uri string, why error, e eras.Era) error {
 	if errors.Is(why, naming.ErrUnknown) {
 		why = errors.New("no open toolbox has a server with it")
 	}
-	code := eras.NoResource
-	if modern {
-		code = wire.CodeInvalidParams
-	}
 	shown := foreign.NewText(uri) // the specification wants it in the data
 	data := append(wire.AppendQuote([]byte(`{"uri":`), shown.String()), '}')
-	return &wire.Error{Code: code, Message: fmt.Sprintf("Resource not found: %s: %v", shown, why), Data: data}
+	return &wire.Error{Code: e.NoResource(), Message: fmt.Sprintf("Resource not found: %s: %v", shown, why), Data: data}
 }

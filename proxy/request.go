@@ -56,7 +56,7 @@ type request struct {
 	number   uint64 // later ones have higher numbers
 	id       []byte // the token of the client's id
 	token    []byte // of its progress token, if any
-	modern   *modern
+	terms    terms
 	tool     bool      // a tools/call: what goes wrong is told to the model
 	size     int       // what the account is charged for it; guarded by requests.mu
 	after    func()    // what else is done at its end; guarded by requests.mu
@@ -79,7 +79,7 @@ type work interface {
 
 // take registers a request, whose work and requests are set. The error says why it is refused.
 func (rs *requests) take(r *request, c *call) error {
-	r.requests, r.out, r.modern = rs, c.out, c.modern
+	r.requests, r.out, r.terms = rs, c.out, c.terms
 	r.id = r.keep(c.Bytes(c.ID))
 	r.tool = c.MethodName == "tools/call"
 	r.key = keyOf(c.scope, r.id)
@@ -233,7 +233,7 @@ func (r *request) replyAs(result []byte, o outcome) {
 // fail answers with what went wrong: to a tool call as a result that the model reads, to other requests as an error.
 func (r *request) fail(err error) {
 	if r.tool && !errors.As(err, new(*wire.Error)) {
-		r.replyAs(toolError(err.Error(), r.modern != nil), outcomeOf(err))
+		r.replyAs(toolError(err.Error(), r.terms.Era), outcomeOf(err))
 		return
 	}
 	r.finish(errorReply(r.id, err), outcomeOf(err))

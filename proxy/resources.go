@@ -24,7 +24,7 @@ func (r *resourceDesk) answer(c *call) {
 	watch := c.MethodName != "resources/read"
 	uri, ok := wire.Unquote(c.Bytes(c.URI))
 	switch {
-	case watch && c.modern != nil:
+	case !c.terms.Has(c.MethodName):
 		c.fail(&wire.Error{Code: wire.CodeMethodNotFound, Message: c.MethodName + " was replaced by subscriptions/listen in revision 2026-07-28"})
 		return
 	case !ok:
@@ -37,7 +37,7 @@ func (r *resourceDesk) answer(c *call) {
 	}
 	srv, own, err := r.shelf.Routes().Locate(uri, r.shelf.Servers())
 	if err != nil {
-		r.desk.refuse(c, uri, noResource(uri, err, c.modern != nil))
+		r.desk.refuse(c, uri, noResource(uri, err, c.terms.Era))
 		return
 	}
 	if watch {
@@ -48,7 +48,7 @@ func (r *resourceDesk) answer(c *call) {
 			return
 		}
 		srv.Watch(own, wanted)
-		if srv.IsModern() || !on && r.watched(srv, own) {
+		if !srv.Era().Has(c.MethodName) || !on && r.watched(srv, own) {
 			c.out.Finish(wire.AppendResult(nil, c.Bytes(c.ID), []byte("{}")))
 			return
 		}
@@ -114,7 +114,7 @@ func complete(d *desk, sh *shelf.Shelf, c *call) {
 	uri, _ := wire.Unquote(c.Bytes(out[1]))
 	srv, own, err := sh.Routes().Locate(uri, sh.Servers())
 	if err != nil {
-		c.fail(noResource(uri, err, c.modern != nil))
+		c.fail(noResource(uri, err, c.terms.Era))
 		return
 	}
 	d.forward(c, srv, own, wire.Edit{Span: out[1], New: wire.AppendQuote(nil, own)})

@@ -93,11 +93,6 @@ func (s *scripts) answer(c *call) {
 
 // scriptResult is what the client gets of a script: its value and its console, or a preview of what is too large.
 func (f *flight) scriptResult(o *script.Outcome) []byte {
-	out := []byte{'{'}
-	if f.modern != nil {
-		out = append(out, `"resultType":"complete",`...)
-	}
-	out = append(out, `"content":[`...)
 	text, isText := wire.Unquote(o.Value)
 	switch {
 	case o.Fault != "":
@@ -107,6 +102,7 @@ func (f *flight) scriptResult(o *script.Outcome) []byte {
 	case !isText:
 		text = string(o.Value)
 	}
+	out := append(f.terms.Result(false), `"content":[`...)
 	out = append(wire.AppendQuote(append(out, `{"type":"text","text":`...), text), '}')
 	if o.Console != "" {
 		out = append(wire.AppendQuote(append(out, `,{"type":"text","text":`...), "console:\n"+o.Console), '}')
@@ -119,7 +115,7 @@ func (f *flight) scriptResult(o *script.Outcome) []byte {
 	short, err := f.by.shelf.Preview(out, wire.Span{Start: 0, End: len(out)}, results.Wish{Over: config.DefaultLargeResult, Name: "the script", Links: f.by.links()})
 	switch {
 	case err != nil:
-		return toolError(fmt.Sprintf("what the script returned is too large to be shown (%d bytes): return less", len(out)), f.modern != nil)
+		return toolError(fmt.Sprintf("what the script returned is too large to be shown (%d bytes): return less", len(out)), f.terms.Era)
 	case short != nil:
 		return short
 	}

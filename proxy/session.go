@@ -65,7 +65,7 @@ func (s *Session) Ended() bool { return s.work.ended() }
 
 // Revision is the one agreed on at initialize, "" before that.
 func (s *Session) Revision() string {
-	if now := s.profile.known(); now.legacy {
+	if now := s.profile.known(); now.era.HasHandshake() {
 		return now.client.Version
 	}
 	return ""

@@ -182,12 +182,7 @@ func aboutSkill(sh *shelf.Shelf, f *flight, c *call) {
 }
 
 // skillReply begins a result about skills that workbench makes.
-func (f *flight) skillReply() []byte {
-	if f.modern != nil {
-		return []byte(`{"resultType":"complete","ttlMs":0,"cacheScope":"private",`)
-	}
-	return []byte("{")
-}
+func (f *flight) skillReply() []byte { return f.terms.Result(true) }
 
 // agreedSkill answers with the entry of a skill that is in the list of its server and was agreed to: what the server says
 // of one skill when it is asked for it is nothing that can be compared in time.

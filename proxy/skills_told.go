@@ -37,8 +37,8 @@ func (k skillResult) String() string {
 }
 
 // skillLines gives the skills of a toolbox, as its servers listed them last, for a client that does not know the extension.
-func skillLines(sh *shelf.Shelf, b *shelf.Box, modern *modern) (told []skillResult) {
-	if modern != nil && eras.HasExtension(modern.capabilities, eras.Skills) {
+func skillLines(sh *shelf.Shelf, b *shelf.Box, to *terms) (told []skillResult) {
+	if to.has(eras.Skills) {
 		return nil
 	}
 	mine := false

@@ -101,12 +101,8 @@ func serverStatus(srv *toolbox.Server) status.Server {
 		next := st.Next.Round(0)
 		one.Next = &next
 	}
-	switch {
-	case st.State != toolbox.Ready:
-	case srv.IsModern():
-		one.Era = "modern"
-	default:
-		one.Era = "legacy"
+	if st.State == toolbox.Ready {
+		one.Era = srv.Era().String()
 	}
 	return one
 }

@@ -76,13 +76,8 @@ func tellStatus(d *desk, sh *shelf.Shelf, co *considering, c *call) {
 	} else if u := sh.View().Cfg.Untrusted; u != nil {
 		lines.WriteString(meta.UntrustedAdvice(u))
 	}
-	out := []byte{'{'}
-	if f.modern != nil {
-		out = append(out, `"resultType":"complete",`...)
-	}
-	out = append(out, `"content":[{"type":"text","text":`...)
-	out = wire.AppendQuote(out, strings.TrimSuffix(lines.String(), "\n"))
-	out = append(append(out, `}],"structuredContent":`...), body...)
+	out := toolText(strings.TrimSuffix(lines.String(), "\n"), f.terms.Era)
+	out = append(append(out, `,"structuredContent":`...), body...)
 	f.reply(append(out, '}'))
 }
 

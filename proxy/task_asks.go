@@ -55,7 +55,7 @@ func (q *taskQuestions) take(chosen func(taskQuestion) bool) (taken []taskQuesti
 }
 
 // open gives the questions that wait for the client, "" for none. What it cannot be asked is refused.
-func (q *taskQuestions) open(client *modern) string {
+func (q *taskQuestions) open(client *terms) string {
 	for _, one := range q.take(func(one taskQuestion) bool { return client != nil && !client.can(methodOf(one.raw)) }) {
 		one.ask.Refuse(wire.CodeMethodNotFound, fmt.Sprintf("the client does not offer %s", foreign.NewName(methodOf(one.raw))))
 	}

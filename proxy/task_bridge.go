@@ -33,7 +33,7 @@ func (d *taskDesk) bridge(f *flight, c *call, t task) {
 	switch {
 	case t.done != nil:
 		b.answerDone(method)
-	case c.modern != nil:
+	case c.terms.DecidesTasks():
 		later := c.own()
 		f.serve(func() { b.askLegacy(method, later) })
 	default:
@@ -82,7 +82,7 @@ func (b *taskBridge) askLegacy(method string, c *call) {
 	var err error
 	switch method {
 	case "tasks/get":
-		if reply, err = b.detailed(b.f.ctx, c.modern); err == nil {
+		if reply, err = b.detailed(b.f.ctx, &c.terms); err == nil {
 			reply = append(append([]byte(`{"resultType":"complete",`), reply...), '}')
 		}
 	case "tasks/update":
@@ -105,7 +105,7 @@ func (b *taskBridge) askLegacy(method string, c *call) {
 }
 
 // detailed gives the members of the modern task: with its result, its error, or what its server wants to know of the client.
-func (b *taskBridge) detailed(ctx context.Context, client *modern) ([]byte, error) {
+func (b *taskBridge) detailed(ctx context.Context, client *terms) ([]byte, error) {
 	raw, err := b.request(ctx, "tasks/get", "")
 	if err != nil {
 		return nil, err

@@ -34,7 +34,7 @@ func (p *peer) taskNews(srv *toolbox.Server, m *wire.Message) bool {
 		}
 		p.work.begin(func(ctx context.Context) {
 			b := taskBridge{desk: p.taskDesk, f: f, task: t}
-			detailed, err := b.detailed(ctx, f.modern)
+			detailed, err := b.detailed(ctx, &f.terms)
 			if err != nil {
 				return // the client has the task still to ask for
 			}

@@ -59,7 +59,7 @@ type ownTask struct {
 
 // orTask has a call become a task if it takes long, where its client knows tasks.
 func (ts *ownTasks) orTask(c *call) *call {
-	if c.modern == nil || !eras.HasExtension(c.modern.capabilities, eras.Tasks) {
+	if !c.terms.has(eras.Tasks) {
 		return c
 	}
 	t := &ownTask{of: ts, client: c.out, id: bytes.Clone(c.Bytes(c.ID)), began: time.Now(), status: "working"}

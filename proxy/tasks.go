@@ -27,7 +27,7 @@ type taskDesk struct {
 
 // answer answers a request about a task after the server that has it.
 func (d *taskDesk) answer(c *call) {
-	if c.modern != nil && !eras.HasExtension(c.modern.capabilities, eras.Tasks) {
+	if c.terms.DecidesTasks() && !c.terms.has(eras.Tasks) {
 		c.fail(lacks(eras.Tasks))
 		return
 	}
@@ -36,7 +36,7 @@ func (d *taskDesk) answer(c *call) {
 		c.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: "params.taskId is missing or not a string"})
 		return
 	}
-	if !eras.Has(c.modern != nil, c.MethodName) {
+	if !c.terms.Has(c.MethodName) {
 		c.fail(&wire.Error{Code: wire.CodeMethodNotFound, Message: c.MethodName + " is not of the protocol revision of this session"})
 		return
 	}
@@ -67,7 +67,7 @@ func (d *taskDesk) answer(c *call) {
 // askOf asks the server of a task about it.
 func (d *taskDesk) askOf(f *flight, c *call, t task) {
 	switch {
-	case t.done != nil || c.modern != nil != t.server.IsModern():
+	case t.done != nil || c.terms.DecidesTasks() != t.server.Era().DecidesTasks():
 		d.bridge(f, c, t)
 	case t.id == t.shown:
 		f.send(c, t.server, t.id)

@@ -32,7 +32,7 @@ type caller struct {
 // its list.
 func (cr *caller) named(c *call, name string) (to naming.Route, first bool, err error) {
 	to, err = cr.shelf.Routes().Meant(toolbox.Tools, naming.Want{Tool: name})
-	return to, to.Added && c.modern == nil && !cr.desk.profile.known().habit.Calls, err
+	return to, to.Added && c.terms.ListsMayChange() && !cr.desk.profile.known().habit.Calls, err
 }
 
 // callAs sends a call to the tool that is meant, once a person has agreed to it if the configuration wants that.
@@ -82,7 +82,7 @@ func (f *flight) callNow(c *call, to naming.Route) {
 // none.
 func (f *flight) mayCall(c *call, to naming.Route) bool {
 	f.tasks = to.Tasks
-	if to.MustTask && c.modern != nil && !eras.HasExtension(c.modern.capabilities, eras.Tasks) {
+	if to.MustTask && c.terms.DecidesTasks() && !c.terms.has(eras.Tasks) {
 		f.fail(lacks(eras.Tasks))
 		return false
 	}

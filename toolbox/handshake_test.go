@@ -41,7 +41,7 @@ func TestSlowStart(t *testing.T) {
 				if st := s.Status(); st.State != toolbox.Ready {
 					t.Fatalf("got state %s, %v, want ready", st.State, st.Cause)
 				}
-				if got, want := s.IsModern(), test.server.Modern; got != want {
+				if got, want := s.Era().IsStateless(), test.server.Modern; got != want {
 					t.Errorf("got modern %v want %v", got, want)
 				}
 			})
@@ -59,8 +59,8 @@ func TestFaultH8_InitializeIsAnsweredByAModernVersion(t *testing.T) {
 		Builtins: map[string]toolbox.Builtin{"greets": builtin},
 	}, config.Server{Name: "s", Transport: config.TransportBuiltin, Builtin: "greets", Timeouts: childServer("", "").Timeouts})
 	s := server(t, b, "s")
-	if st := s.Status(); st.State != toolbox.Ready || !s.IsModern() || st.Tools == 0 {
-		t.Fatalf("got %+v, modern %t, want a modern server that is ready, with its tools", st, s.IsModern())
+	if st := s.Status(); st.State != toolbox.Ready || !s.Era().IsStateless() || st.Tools == 0 {
+		t.Fatalf("got %+v, modern %t, want a modern server that is ready, with its tools", st, s.Era().IsStateless())
 	}
 	call, h := newCall(t, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"n":1}}}`)
 	s.Send(call)

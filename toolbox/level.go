@@ -62,7 +62,7 @@ func scanOwn(raw []byte) *wire.Message {
 // hasLevels reports whether logging/setLevel is for the server of the connection.
 func hasLevels(c *rpc.Conn) bool {
 	h := c.Hello()
-	return !h.Modern && bytes.Contains(h.RawCapabilities, []byte(`"logging"`))
+	return h.Era.Has("logging/setLevel") && bytes.Contains(h.RawCapabilities, []byte(`"logging"`))
 }
 
 // hold keeps what comes after a log level from overtaking it, for a time.

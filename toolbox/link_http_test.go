@@ -134,7 +134,7 @@ func TestModernOverHTTP(t *testing.T) {
 	if got, want := s.header("Mcp-Param-Region"), []string{"=?base64?Z3LDtsOfZQ==?="}; !slices.Equal(got, want) {
 		t.Errorf("got Mcp-Param-Region %q, want %q", got, want)
 	}
-	if !srv.IsModern() {
+	if !srv.Era().IsStateless() {
 		t.Error("the server was taken for one of the legacy era")
 	}
 }

@@ -2,6 +2,7 @@ package toolbox
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -16,6 +17,7 @@ import (
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/catalogue"
 	"github.com/mcp-workbench/workbench/internal/child"
+	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/toolbox/launch"
 	"github.com/mcp-workbench/workbench/toolbox/offered"
 	"github.com/mcp-workbench/workbench/toolbox/rpc"
@@ -54,7 +56,7 @@ func (m *memory) recall(e *catalogue.Entry) {
 		m.lists.Before(e.Lists)
 		return
 	}
-	h := rpc.Hello{Version: e.Version, Modern: mcp.IsModernProtocol(e.Version), Mute: e.Mute, Info: e.Info, Instructions: e.Instructions}
+	h := rpc.Hello{Version: e.Version, Era: eras.Of(e.Version), Mute: e.Mute, Info: e.Info, Instructions: e.Instructions}
 	if err := h.Declare(e.Capabilities); err != nil {
 		return // a server with such capabilities would not have become ready
 	}
@@ -177,9 +179,6 @@ func keyOf(cfg *config.Server, environ []string, client Client) catalogue.Key {
 	if err != nil {
 		panic("the identity of a server cannot be encoded: " + err.Error())
 	}
-	era := []byte("legacy ")
-	if mcp.IsModernProtocol(client.Version) {
-		era = []byte("modern ")
-	}
+	era := []byte(eras.Of(cmp.Or(client.Version, mcp.LATEST_LEGACY_PROTOCOL_VERSION)).String() + " ")
 	return catalogue.Key{Server: catalogue.Digest(server), Client: catalogue.Digest(append(era, client.CapabilitiesObject()...))}
 }

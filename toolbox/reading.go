@@ -48,7 +48,7 @@ func (r *reading) first(ctx context.Context, c *rpc.Conn) error {
 	refused := false
 	if has(Tools) {
 		tools := readList(ctx, c, Tools, r.lists.Room(Tools))
-		if refused = tools.Failed(); refused && (!errors.As(tools.Err, new(*link.RPCError)) || rpc.SpeaksModern(tools.Err)) {
+		if refused = tools.Failed(); refused && (!errors.As(tools.Err, new(*link.RPCError)) || rpc.Wanted(tools.Err) != "") {
 			return tools.Err
 		}
 		r.lists.Store(Tools, tools)

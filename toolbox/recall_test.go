@@ -128,7 +128,7 @@ func TestKnownServerIsNotWaitedFor(t *testing.T) {
 			if !s.Offers(toolbox.Resources) || !s.Offers(toolbox.Prompts) || !bytes.Contains(s.Capabilities(), []byte(`"logging"`)) {
 				t.Errorf("got capabilities %s, want those it declared", s.Capabilities())
 			}
-			if got, want := s.IsModern(), modern != ""; got != want {
+			if got, want := s.Era().IsStateless(), modern != ""; got != want {
 				t.Errorf("got modern %t, want %t", got, want)
 			}
 			if modern == "" && !strings.Contains(s.Instructions().String(), "protocolVersion") {
@@ -374,7 +374,7 @@ func TestProbeIsRemembered(t *testing.T) {
 	s := childServer("s", "modern")
 	b := open(t, opts, s)
 	ready(t, server(t, b, "s"))
-	if st := server(t, b, "s").Status(); st.State != toolbox.Ready || !server(t, b, "s").IsModern() {
+	if st := server(t, b, "s").Status(); st.State != toolbox.Ready || !server(t, b, "s").Era().IsStateless() {
 		t.Errorf("got %+v, want a modern server that is ready", st)
 	}
 }

@@ -3,6 +3,7 @@ package toolbox
 import (
 	"sync/atomic"
 
+	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox/offered"
@@ -46,16 +47,10 @@ func (i *introduction) Offers(k Kind) bool {
 	return h != nil && offers(h, k)
 }
 
-// IsModern reports whether the server spoke revision 2026-07-28 when it was last
-// ready.
-func (i *introduction) IsModern() bool {
-	h := i.hello.Load()
-	return h != nil && h.Modern
-}
-
-// MayBeModern reports whether the server may speak revision 2026-07-28 when it is
-// ready next: it did the last time, or was not seen yet.
-func (i *introduction) MayBeModern() bool {
-	h := i.hello.Load()
-	return h == nil || h.Modern
+// Era is that of the server when it was last ready, Unknown of one that was not seen yet.
+func (i *introduction) Era() eras.Era {
+	if h := i.hello.Load(); h != nil {
+		return h.Era
+	}
+	return eras.Unknown
 }

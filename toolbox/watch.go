@@ -108,7 +108,7 @@ func (w *watches) WatchTask(id string, on bool) {
 
 // changed has a modern server that is ready tell of what is watched now.
 func (w *watches) changed(c *rpc.Conn) {
-	if c != nil && c.Hello().Modern {
+	if c != nil && c.Hello().Era.Has("subscriptions/listen") {
 		w.listen(c)
 	}
 }
@@ -116,7 +116,7 @@ func (w *watches) changed(c *rpc.Conn) {
 // again asks a server that has just become ready for what was wanted of
 // the one before it.
 func (w *watches) again(c *rpc.Conn) {
-	if c.Hello().Modern {
+	if c.Hello().Era.Has("subscriptions/listen") {
 		w.listen(c)
 		return
 	}

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/mark3labs/mcp-go/mcp"
-
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/foreign"
@@ -144,7 +142,7 @@ func (t tools) call(ctx context.Context, q *page.Query, a *asked) (any, error) {
 // ask makes a tools/call through the front of this process, as the viewer, and gives its result. Progress is told on the way.
 func (t tools) ask(ctx context.Context, q *page.Query, params []byte) (json.RawMessage, error) {
 	meta := fmt.Sprintf(`{"_meta":{%q:%q,%q:{"name":"workbench ui","version":%q},%q:{},"progressToken":"page"},`,
-		eras.Version, mcp.LATEST_PROTOCOL_VERSION, eras.Info, t.version, eras.Capabilities)
+		eras.Version, eras.Newest(), eras.Info, t.version, eras.Capabilities)
 	raw := append([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":`+meta), params[1:]...)
 	var line bytes.Buffer
 	if err := json.Compact(&line, append(raw, '}')); err != nil {

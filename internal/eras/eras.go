@@ -9,18 +9,21 @@ package eras
 import (
 	"bytes"
 	"slices"
+	"strconv"
+
+	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
 // Members of _meta that revision 2026-07-28 has and those before it have not.
 const (
-	Version      = "io.modelcontextprotocol/protocolVersion"
-	Info         = "io.modelcontextprotocol/clientInfo"
-	Capabilities = "io.modelcontextprotocol/clientCapabilities"
-	LogLevel     = "io.modelcontextprotocol/logLevel"
-	Subscription = "io.modelcontextprotocol/subscriptionId"
-	ServerInfo   = "io.modelcontextprotocol/serverInfo"
+	Version      = mcp.MetaKeyProtocolVersion
+	Info         = mcp.MetaKeyClientInfo
+	Capabilities = mcp.MetaKeyClientCapabilities
+	LogLevel     = mcp.MetaKeyLogLevel
+	Subscription = mcp.MetaKeySubscriptionID
+	ServerInfo   = mcp.MetaKeyServerInfo
 )
 
 // Codes of errors: NoResource is the one that the legacy era has for a resource
@@ -28,27 +31,11 @@ const (
 // the others refuse a header that does not say what the message does, a request
 // that needs what its client has not declared, and a revision.
 const (
-	NoResource         = -32002
-	HeaderMismatch     = -32020
-	MissingCapability  = -32021
-	UnsupportedVersion = -32022
+	NoResource         = mcp.RESOURCE_NOT_FOUND
+	HeaderMismatch     = mcp.HEADER_MISMATCH
+	MissingCapability  = mcp.MISSING_REQUIRED_CLIENT_CAPABILITY
+	UnsupportedVersion = mcp.UNSUPPORTED_PROTOCOL_VERSION
 )
-
-// Has reports whether an era has a method, of a request or a notification in
-// either direction. A method that neither defines may be an extension, and is
-// for both.
-func Has(modern bool, method string) bool {
-	switch method {
-	case "initialize", "notifications/initialized", "ping", "logging/setLevel", "notifications/roots/list_changed",
-		"resources/subscribe", "resources/unsubscribe", "tasks/list", "tasks/result",
-		"notifications/elicitation/complete", "notifications/tasks/status":
-		return !modern
-	case "server/discover", "subscriptions/listen", "notifications/subscriptions/acknowledged",
-		"tasks/update", "notifications/tasks":
-		return modern
-	}
-	return true
-}
 
 // ToLegacy gives the edits that make a request or a notification to a server
 // one of the legacy era. params and meta are where its params and their _meta
@@ -129,14 +116,14 @@ func NoticeToLegacy(raw []byte, params wire.Span) []wire.Edit {
 	return without(raw, meta, nil, Subscription)
 }
 
-// ErrorToModern gives the edits that make a legacy server's error one of the
-// modern era, which may not use a code of the other.
-func ErrorToModern(raw []byte, failure wire.Span) []wire.Edit {
-	code, err := wire.FindPath(raw, failure, "code")
-	if err != nil || string(raw[code.Start:code.End]) != "-32002" {
+// noResource gives the edits that put another code for the one that a legacy server's error has for a resource that there is
+// not, since no other era may use that.
+func noResource(m *wire.Message, code int) []wire.Edit {
+	span, err := wire.FindPath(m.Raw, m.Error, "code")
+	if err != nil || string(m.Bytes(span)) != strconv.Itoa(NoResource) || code == NoResource {
 		return nil
 	}
-	return []wire.Edit{{Span: code, New: []byte("-32602")}}
+	return []wire.Edit{{Span: span, New: strconv.AppendInt(nil, int64(code), 10)}}
 }
 
 // Cacheable reports whether the results of a method say in the modern era how

@@ -100,7 +100,7 @@ func TestErrors(t *testing.T) {
 		`{"message":"m","code":-32001}`:                                         `{"message":"m","code":-32001}`,
 	} {
 		m, _ := scan(t, `{"jsonrpc":"2.0","id":1,"error":`+from+`}`)
-		got := wire.Splice(nil, m.Raw, eras.ErrorToModern(m.Raw, m.Error)...)
+		got := wire.Splice(nil, m.Raw, eras.Legacy.Reply(eras.Modern, &m, false)...)
 		if want := `{"jsonrpc":"2.0","id":1,"error":` + to + `}`; string(got) != want {
 			t.Errorf("got %s want %s", got, want)
 		}

@@ -1,13 +1,17 @@
 package eras
 
-import "github.com/mcp-workbench/workbench/internal/wire"
+import (
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcp-workbench/workbench/internal/wire"
+)
 
 // A task of revision 2025-11-25 is asked for by a member of the request, stands in a member of the result that makes it, and
 // gives its result to a request of its own. In the extension of revision 2026-07-28 the server alone decides, the result that
 // makes a task is the task, and the result of a task that has ended stands in it.
 
 // RelatedTask is the member of _meta that says in the legacy era which task a message belongs to.
-const RelatedTask = "io.modelcontextprotocol/related-task"
+const RelatedTask = mcp.RelatedTaskMetaKey
 
 // Augment says what becomes of the member of a request's params by which a client of the legacy era asks for a task.
 type Augment int

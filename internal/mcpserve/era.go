@@ -3,46 +3,36 @@ package mcpserve
 import (
 	"bytes"
 
-	"github.com/mark3labs/mcp-go/mcp"
-
+	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-// An era is what a request says about the protocol it speaks.
-type era struct{ modern bool }
-
 // readEra reads the protocol version in the _meta of a request. A version that
 // the server does not speak is an error.
-func readEra(m *wire.Message) (era, *wire.Error) {
-	version, err := wire.FindPath(m.Raw, m.Params, "_meta", mcp.MetaKeyProtocolVersion)
+func readEra(m *wire.Message) (eras.Era, *wire.Error) {
+	version, err := wire.FindPath(m.Raw, m.Params, "_meta", eras.Version)
 	if err != nil {
-		return era{}, &wire.Error{Code: wire.CodeInvalidParams, Message: "Invalid params: " + err.Error(), ID: m.Bytes(m.ID)}
+		return eras.Unknown, &wire.Error{Code: wire.CodeInvalidParams, Message: "Invalid params: " + err.Error(), ID: m.Bytes(m.ID)}
 	}
 	if !version.Present() {
-		return era{}, nil
+		return eras.Legacy, nil
 	}
 	name, ok := wire.Unquote(m.Bytes(version))
-	if !ok || !mcp.IsValidProtocolVersion(name) {
-		data := []byte(`{"supported":[`)
-		for i, version := range mcp.ValidProtocolVersions {
-			if i > 0 {
-				data = append(data, ',')
-			}
-			data = wire.AppendQuote(data, version)
-		}
-		data = wire.AppendQuote(append(data, `],"requested":`...), name)
-		return era{}, &wire.Error{Code: mcp.UNSUPPORTED_PROTOCOL_VERSION, Message: "Unsupported protocol version",
-			Data: append(data, '}'), ID: m.Bytes(m.ID)}
+	if !ok || !eras.IsSpoken(name) {
+		bad := eras.Unsupported(name)
+		bad.ID = m.Bytes(m.ID)
+		return eras.Unknown, bad
 	}
-	if !mcp.IsModernProtocol(name) {
-		return era{}, nil
+	e := eras.Of(name)
+	if !e.IsStateless() {
+		return e, nil
 	}
-	capabilities, err := wire.FindPath(m.Raw, m.Params, "_meta", mcp.MetaKeyClientCapabilities)
+	capabilities, err := wire.FindPath(m.Raw, m.Params, "_meta", eras.Capabilities)
 	if err != nil || !capabilities.Present() || m.Raw[capabilities.Start] != '{' {
-		return era{}, &wire.Error{Code: wire.CodeInvalidParams,
-			Message: "Invalid params: _meta." + mcp.MetaKeyClientCapabilities + " is required", ID: m.Bytes(m.ID)}
+		return eras.Unknown, &wire.Error{Code: wire.CodeInvalidParams,
+			Message: "Invalid params: _meta." + eras.Capabilities + " is required", ID: m.Bytes(m.ID)}
 	}
-	return era{modern: true}, nil
+	return e, nil
 }
 
 // questionKey names the one question of a result.
@@ -68,7 +58,7 @@ func readAnswer(m *wire.Message) *Answer {
 }
 
 // append appends the answer of a call.
-func (s *Server) append(id []byte, r Result, e era) []byte {
+func (s *Server) append(id []byte, r Result, e eras.Era) []byte {
 	dst := make([]byte, 0, len(r.Text)+len(r.More)+len(r.Structured)+len(id)+256)
 	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
 	dst = append(dst, id...)
@@ -88,7 +78,7 @@ func (s *Server) append(id []byte, r Result, e era) []byte {
 	}
 	dst = append(dst, `,"structuredContent":`...)
 	dst = append(dst, r.Structured...)
-	if e.modern {
+	if e.TypesResults() {
 		dst = s.appendIdentity(append(dst, `,"resultType":"complete",`...))
 	}
 	return append(dst, "}}"...)
@@ -96,7 +86,7 @@ func (s *Server) append(id []byte, r Result, e era) []byte {
 
 // appendIdentity appends the _meta of a result that says whose it is.
 func (s *Server) appendIdentity(dst []byte) []byte {
-	dst = wire.AppendQuote(append(dst, `"_meta":{"`+mcp.MetaKeyServerInfo+`":{"name":`...), s.Name)
+	dst = wire.AppendQuote(append(dst, `"_meta":{"`+eras.ServerInfo+`":{"name":`...), s.Name)
 	dst = wire.AppendQuote(append(dst, `,"version":`...), s.Version)
 	return append(dst, "}}"...)
 }

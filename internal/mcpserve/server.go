@@ -62,14 +62,13 @@ type Request func(ctx context.Context, params []byte) (result []byte, err error)
 type Call struct {
 	Tool      string
 	Arguments []byte // as the client sent them; nil if it sent none
-	Modern    bool   // the request is of the era without sessions
+	Era       eras.Era
 	Client    string // the name of the client's program, "" if it has said none
 	// Progress sends a notification of progress with a message and members of
 	// _meta, a JSON object; it is nil if the client has not asked for that.
 	Progress func(message string, meta []byte)
 	// Elicit asks the user and Sample the model of the client. They are nil if
-	// the client does not take that, and in the modern era, which has no
-	// requests of servers.
+	// the client does not take that, and in an era that asks in results.
 	Elicit, Sample Asker
 	// Asked says that a Question may be the result; Answer is what came of one.
 	Asked  bool
@@ -133,18 +132,18 @@ func (s *Server) protocol(m *wire.Message) (msg []byte, ok bool) {
 }
 
 // answered is the message that answers one of Requests.
-func (s *Server) answered(id, result []byte, err error, e era) []byte {
+func (s *Server) answered(id, result []byte, err error, e eras.Era) []byte {
 	if err != nil {
 		var told *wire.Error
 		if !errors.As(err, &told) {
 			told = &wire.Error{Code: wire.CodeInternal, Message: "Internal error: " + cut.Short(err.Error())}
 		}
-		if e.modern && told.Code == eras.NoResource {
-			told.Code = wire.CodeInvalidParams
+		if told.Code == eras.NoResource {
+			told.Code = e.NoResource()
 		}
 		return wire.AppendError(nil, id, told.Code, told.Message, told.Data)
 	}
-	if e.modern {
+	if e.TypesResults() {
 		result = append(bytes.Clone(result[:len(result)-1]), `,"resultType":"complete","ttlMs":0,"cacheScope":"private",`...)
 		result = append(s.appendIdentity(result), '}')
 	}

@@ -10,9 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/mark3labs/mcp-go/mcp"
-
 	"github.com/mcp-workbench/workbench/internal/cut"
+	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
@@ -97,16 +96,16 @@ func (s *Session) request(m *wire.Message) {
 		s.refuse(bad)
 		return
 	}
-	if !e.modern && !s.initialized.Load() && !m.IsMethod("initialize") && !m.IsMethod("ping") {
+	if e.HasHandshake() && !s.initialized.Load() && !m.IsMethod("initialize") && !m.IsMethod("ping") {
 		s.fail(m, wire.CodeInvalidRequest, "Invalid Request: the session begins with initialize")
 		return
 	}
 	switch {
 	case m.IsMethod("tools/call"):
 		s.toolsCall(m, e)
-	case m.IsMethod("subscriptions/listen") && e.modern:
+	case m.IsMethod("subscriptions/listen") && e.Has("subscriptions/listen"):
 		s.listen(m)
-	case s.server.Watches != nil && !e.modern && (m.IsMethod("resources/subscribe") || m.IsMethod("resources/unsubscribe")):
+	case s.server.Watches != nil && e.Has("resources/subscribe") && (m.IsMethod("resources/subscribe") || m.IsMethod("resources/unsubscribe")):
 		s.watch(m, m.IsMethod("resources/subscribe"))
 	case s.server.Requests[string(m.Bytes(m.Method))] != nil:
 		s.own(m, e)
@@ -128,7 +127,7 @@ func (s *Session) fail(m *wire.Message, code int, message string) {
 }
 
 // toolsCall starts a call on a goroutine of its own.
-func (s *Session) toolsCall(m *wire.Message, e era) {
+func (s *Session) toolsCall(m *wire.Message, e eras.Era) {
 	var at [2]wire.Span
 	if !m.Params.Present() {
 		s.fail(m, wire.CodeInvalidParams, "Invalid params: the name of a tool is required")
@@ -148,10 +147,10 @@ func (s *Session) toolsCall(m *wire.Message, e era) {
 		return
 	}
 	// Both outlive the message.
-	id, c := bytes.Clone(m.Bytes(m.ID)), Call{Tool: name, Arguments: bytes.Clone(m.Bytes(at[1])), Modern: e.modern, Client: s.client}
-	if e.modern {
-		c.Client = nameIn(m, "_meta", mcp.MetaKeyClientInfo)
-		able, err := wire.FindPath(m.Raw, m.Params, "_meta", mcp.MetaKeyClientCapabilities, elicitation)
+	id, c := bytes.Clone(m.Bytes(m.ID)), Call{Tool: name, Arguments: bytes.Clone(m.Bytes(at[1])), Era: e, Client: s.client}
+	if e.IsStateless() {
+		c.Client = nameIn(m, "_meta", eras.Info)
+		able, err := wire.FindPath(m.Raw, m.Params, "_meta", eras.Capabilities, elicitation)
 		c.Asked = err == nil && able.Present() && m.Raw[able.Start] == '{'
 		c.Answer = readAnswer(m)
 	} else {
@@ -168,7 +167,7 @@ func (s *Session) toolsCall(m *wire.Message, e era) {
 }
 
 // own has the server answer a request by itself, on a goroutine of its own.
-func (s *Session) own(m *wire.Message, e era) {
+func (s *Session) own(m *wire.Message, e eras.Era) {
 	method := string(m.Bytes(m.Method))
 	answer := s.server.Requests[method]
 	id, params := bytes.Clone(m.Bytes(m.ID)), bytes.Clone(m.Bytes(m.Params))
@@ -180,7 +179,7 @@ func (s *Session) own(m *wire.Message, e era) {
 
 // work carries out the request m, of that id, on a goroutine of its own, when one of the session's slots is free. What do
 // returns makes the reply, unless the request was cancelled meanwhile. A panic costs this request alone, which asked for what.
-func (s *Session) work(m *wire.Message, id []byte, e era, what string, do func(ctx context.Context) (reply func() []byte)) {
+func (s *Session) work(m *wire.Message, id []byte, e eras.Era, what string, do func(ctx context.Context) (reply func() []byte)) {
 	s.slots <- struct{}{}
 	ctx, fresh := s.begin(id)
 	if !fresh {
@@ -318,7 +317,7 @@ func (s *Session) endListens() {
 	s.listens = map[string]*listening{}
 	s.mu.Unlock()
 	for id := range listens {
-		result := `{"resultType":"complete","_meta":{"` + mcp.MetaKeySubscriptionID + `":` + id + `}}`
+		result := `{"resultType":"complete","_meta":{"` + eras.Subscription + `":` + id + `}}`
 		s.send(wire.AppendResult(nil, []byte(id), []byte(result)))
 	}
 }

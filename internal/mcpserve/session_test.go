@@ -65,7 +65,7 @@ func TestCall(t *testing.T) {
 		if c.Progress != nil {
 			c.Progress("half", []byte(`{"n":1}`))
 		}
-		return answer(fmt.Sprintf("%s %s %s %t %t %t", c.Client, c.Tool, c.Arguments, c.Modern, c.Elicit != nil, c.Sample != nil))
+		return answer(fmt.Sprintf("%s %s %s %t %t %t", c.Client, c.Tool, c.Arguments, c.Era.IsStateless(), c.Elicit != nil, c.Sample != nil))
 	})
 	p.say(fmt.Sprintf(call, 1, ""))
 	p.hear(`tester do {\"a\":1} false false false`)

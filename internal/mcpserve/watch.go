@@ -5,8 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/mark3labs/mcp-go/mcp"
-
+	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
@@ -76,7 +75,7 @@ func (s *Session) tell(method, uri string, wants func(filter) bool, legacy bool)
 			if uri != "" {
 				msg = append(msg, ',')
 			}
-			msg = append(append(append(msg, `"_meta":{"`+mcp.MetaKeySubscriptionID+`":`...), id...), '}')
+			msg = append(append(append(msg, `"_meta":{"`+eras.Subscription+`":`...), id...), '}')
 		}
 		return append(msg, "}}"...)
 	}
@@ -163,7 +162,7 @@ func (s *Session) listen(m *wire.Message) {
 	if err != nil {
 		panic("mcpserve: a filter cannot be encoded: " + err.Error())
 	}
-	ack := append([]byte(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"`+mcp.MetaKeySubscriptionID+`":`), id...)
+	ack := append([]byte(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"`+eras.Subscription+`":`), id...)
 	s.send(append(append(append(ack, `},"notifications":`...), agreed...), "}}"...))
 	for {
 		s.mu.Lock()

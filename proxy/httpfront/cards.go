@@ -8,9 +8,8 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/mark3labs/mcp-go/mcp"
-
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/servercard"
 	"github.com/mcp-workbench/workbench/proxy"
@@ -91,7 +90,7 @@ func (cs *cards) card(r *http.Request, name string, box *config.Toolbox) serverc
 	scheme, host := cs.reachedAt(r)
 	s := servercard.Server{
 		Host: host, Name: "workbench", Title: "Workbench", Description: "Toolboxes of MCP servers, to be opened when they are needed",
-		Version: cs.version, URL: scheme + "://" + host + "/mcp", Protocols: mcp.ValidProtocolVersions, Token: len(cs.token) > 0,
+		Version: cs.version, URL: scheme + "://" + host + "/mcp", Protocols: eras.Revisions(), Token: len(cs.token) > 0,
 	}
 	if name != "" { // that of all has no point in its name
 		s.Name += "." + name

@@ -156,7 +156,7 @@ func (cs *clients) find(r *http.Request, v *visit, starting bool) (*client, *ref
 	if len(ids) != 1 {
 		return nil, refuse(http.StatusBadRequest, "the header "+mcp.HeaderSessionID+" is missing or given more than once; a session begins with initialize")
 	}
-	if v := r.Header.Get(mcp.HeaderProtocolVersion); v != "" && !mcp.IsValidProtocolVersion(v) {
+	if v := r.Header.Get(mcp.HeaderProtocolVersion); v != "" && !eras.IsSpoken(v) {
 		return nil, refuseMessage(eras.Unsupported(v))
 	}
 	cs.mu.Lock()

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/incoming"
 	"github.com/mcp-workbench/workbench/internal/wire"
@@ -105,8 +106,8 @@ func (e *endpoint) receive(w http.ResponseWriter, r *http.Request, p *post) *ref
 	switch {
 	case err != nil:
 		return refuseMessage(err)
-	case x.modern:
-		return e.postModern(w, r, p, x)
+	case x.stateless:
+		return e.postStateless(w, r, p, x)
 	case x.Kind == wire.Request && x.MethodName == "initialize":
 		return e.initialize(w, r, p)
 	}
@@ -176,10 +177,10 @@ func (e *endpoint) respond(w http.ResponseWriter, r *http.Request, p *post) resp
 	return p.respond(w, r, &e.life, func() bool { return !p.listens || e.stays(r.Context(), &p.caller) })
 }
 
-// postModern serves a message of revision 2026-07-28, which is an exchange of
+// postStateless serves a message of revision 2026-07-28, which is an exchange of
 // its own: no session, and closing the response cancels it.
-func (e *endpoint) postModern(w http.ResponseWriter, r *http.Request, p *post, x *exchange) *refusal {
-	if no := x.checkModern(); no != nil {
+func (e *endpoint) postStateless(w http.ResponseWriter, r *http.Request, p *post, x *exchange) *refusal {
+	if no := x.checkStateless(); no != nil {
 		return no
 	}
 	if x.Kind == wire.Notification {
@@ -276,7 +277,7 @@ func (e *endpoint) unanswered(w http.ResponseWriter, c *client) *refusal {
 // listen serves a GET: the stream of what belongs to no request, or, with the
 // id of an event, the rest of the stream that it was part of.
 func (e *endpoint) listen(w http.ResponseWriter, r *http.Request, v visit) *refusal {
-	if mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)) {
+	if eras.Of(r.Header.Get(mcp.HeaderProtocolVersion)).IsStateless() {
 		return refuseMethod("POST")
 	}
 	if !accepts(r.Header["Accept"], "text/event-stream") {
@@ -302,7 +303,7 @@ func (e *endpoint) listen(w http.ResponseWriter, r *http.Request, v visit) *refu
 
 // delete serves a DELETE: the end of a session.
 func (e *endpoint) delete(w http.ResponseWriter, r *http.Request, v visit) *refusal {
-	if mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)) {
+	if eras.Of(r.Header.Get(mcp.HeaderProtocolVersion)).IsStateless() {
 		return refuseMethod("POST")
 	}
 	c, no := e.clients.find(r, &v, false)

@@ -15,19 +15,20 @@ import (
 // exchange is a message and the header of the request that it came in.
 type exchange struct {
 	incoming.Request
-	header http.Header
-	modern bool // it claims a revision without handshake
+	header    http.Header
+	stateless bool // it claims a revision without handshake
 }
 
 // read finds the parts of the message, which was scanned. The error is the
-// message's own fault.
+// message's own fault. A revision that is not known is none with a handshake: it
+// is answered by the rules of the newest, which has an error for it.
 func (x *exchange) read(header http.Header) error {
 	x.header = header
 	if err := x.Read(); err != nil {
 		return err
 	}
 	given := header[mcp.HeaderProtocolVersion]
-	x.modern = x.Versioned && isModernClaim(x.Version) || len(given) > 0 && isModernClaim(given[0])
+	x.stateless = x.Versioned && !eras.Of(x.Version).HasHandshake() || len(given) > 0 && !eras.Of(given[0]).HasHandshake()
 	return nil
 }
 
@@ -44,16 +45,9 @@ func (x *exchange) name() wire.Span {
 	return wire.Span{}
 }
 
-// isModernClaim reports whether a version is not of those with a handshake:
-// what is not known is answered by the rules of the newest revision, which has
-// an error for it.
-func isModernClaim(version string) bool {
-	return mcp.IsModernProtocol(version) || !mcp.IsValidProtocolVersion(version)
-}
-
-// checkModern holds a request of revision 2026-07-28 against its header
+// checkStateless holds a request of revision 2026-07-28 against its header
 // (specification 2026-07-28, streamable HTTP, server validation).
-func (x *exchange) checkModern() *refusal {
+func (x *exchange) checkStateless() *refusal {
 	var wrong error
 	given := x.header[mcp.HeaderProtocolVersion]
 	switch {
@@ -63,13 +57,13 @@ func (x *exchange) checkModern() *refusal {
 		wrong = &wire.Error{Code: wire.CodeInvalidRequest, Message: "revision 2026-07-28 has no responses of clients: answers are part of the retried request"}
 	case len(given) != 1:
 		wrong = mismatch("%s is missing or given more than once", mcp.HeaderProtocolVersion)
-	case !x.Versioned && !mcp.IsValidProtocolVersion(given[0]):
+	case !x.Versioned && !eras.IsSpoken(given[0]):
 		wrong = eras.Unsupported(given[0])
 	case !x.Versioned:
 		wrong = &wire.Error{Code: wire.CodeInvalidParams, Message: "params._meta lacks " + eras.Version + ", a string"}
 	case given[0] != x.Version:
 		wrong = mismatch("%s is %q, but params._meta says %q", mcp.HeaderProtocolVersion, given[0], x.Version)
-	case !mcp.IsValidProtocolVersion(x.Version):
+	case !eras.IsSpoken(x.Version):
 		wrong = eras.Unsupported(x.Version)
 	case !x.HasCapabilities():
 		wrong = &wire.Error{Code: wire.CodeInvalidParams, Message: "params._meta lacks " + eras.Capabilities + ", an object"}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/proxy/naming"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
@@ -43,7 +44,7 @@ func (sh *Shelf) update(change func() (announce bool)) (told bool) {
 	sh.buildLocked()
 	var methods []string
 	if announce && sh.opts.Legacy() && !sh.closed {
-		methods = sh.told.news(sh.Routes().lists[Legacy])
+		methods = sh.told.news(sh.Routes().Changing)
 	}
 	sh.mu.Unlock()
 	sh.opts.Changed(methods)
@@ -108,14 +109,15 @@ func (sh *Shelf) Changed(srv *toolbox.Server, k toolbox.Kind) {
 }
 
 // Hand gives a list to the client.
-func (sh *Shelf) Hand(k toolbox.Kind, e Era) []byte {
+func (sh *Shelf) Hand(k toolbox.Kind, e eras.Era) []byte {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	sh.giveLocked(k, "")
-	items := sh.Routes().lists[e][k]
-	if e == Legacy {
-		sh.told[k] = items
+	if !e.ListsMayChange() {
+		return sh.Routes().Steady[k]
 	}
+	items := sh.Routes().Changing[k]
+	sh.told[k] = items
 	return items
 }
 
@@ -145,8 +147,8 @@ func (sh *Shelf) Listed() {
 }
 
 // Shows reports whether a toolbox's tools are in the list that an era sees.
-func (sh *Shelf) Shows(b *Box, e Era) bool {
+func (sh *Shelf) Shows(b *Box, changing bool) bool {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	return sh.View().shows(b, toolbox.Tools, e)
+	return sh.View().shows(b, toolbox.Tools, changing)
 }

@@ -13,18 +13,10 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
-// Era is one of the two ways the protocol works.
-type Era int
-
-const (
-	Legacy Era = iota // revisions up to 2025-11-25: a session, lists that may change
-	Modern            // 2026-07-28: lists never vary as a side effect of a call
-)
-
 // Lists are the JSON arrays of what a client sees.
 type Lists map[toolbox.Kind][]byte
 
-// Routes is what the client sees at one moment, for both eras. It is made anew
+// Routes is what the client sees at one moment, in all eras. It is made anew
 // when something changes and never changed after.
 type Routes struct {
 	tools    *naming.Directory
@@ -33,7 +25,8 @@ type Routes struct {
 	Places   *naming.Places                // of resources and their templates
 	// SharePages says that several servers have apps, so that the pages which results name may be one for another.
 	SharePages bool
-	lists      [2]Lists
+	Steady     Lists // of clients whose lists do not change as a side effect of a call
+	Changing   Lists // of those that see them change
 	spaces     *naming.Spaces
 }
 
@@ -67,21 +60,22 @@ func (st *stock) build() *Routes {
 	r.Places = naming.NewPlaces(st.claims, ofApps, located, st.skills)
 	r.tools.OfApps(apps)
 	r.SharePages = len(apps) > 1
-	for e := range r.lists {
+	lists := func(changing bool) Lists {
 		list := func(k toolbox.Kind, boxes []*Box, names map[naming.Identity]string) []byte {
 			var items []toolbox.Item
 			for _, b := range boxes {
-				items = append(items, st.offered(b, k, Era(e))...)
+				items = append(items, st.offered(b, k, changing)...)
 			}
 			return st.render(r.Places, k, items, names)
 		}
-		r.lists[e] = Lists{
+		return Lists{
 			toolbox.Tools:     list(toolbox.Tools, st.all, r.tools.Shown),
 			toolbox.Prompts:   list(toolbox.Prompts, boxes, r.prompts.Shown),
 			toolbox.Resources: list(toolbox.Resources, boxes, r.Places.Aliases),
 			toolbox.Templates: list(toolbox.Templates, boxes, r.Places.Aliases),
 		}
 	}
+	r.Steady, r.Changing = lists(false), lists(true)
 	return r
 }
 
@@ -134,7 +128,7 @@ func (st *stock) directory(k toolbox.Kind, items []toolbox.Item, boxes []*Box) *
 
 // tasksOf reports whether a legacy server's tool may make tasks of calls, and whether it must.
 func tasksOf(it *toolbox.Item) (may, must bool) {
-	if !bytes.Contains(it.Raw, []byte(`"taskSupport"`)) || it.Server.IsModern() {
+	if !bytes.Contains(it.Raw, []byte(`"taskSupport"`)) || it.Server.Era().DecidesTasks() {
 		return false, false
 	}
 	return eras.TaskSupport(it.Raw)
@@ -155,9 +149,6 @@ func (r *Routes) Meant(k toolbox.Kind, w naming.Want) (naming.Route, error) {
 
 // Names are those of all tools or prompts that the client sees.
 func (r *Routes) Names(k toolbox.Kind) []string { return r.directory(k).Names() }
-
-// Lists are what clients of an era see.
-func (r *Routes) Lists(e Era) Lists { return r.lists[e] }
 
 // Whole says whose a tool is, if its name does.
 func (r *Routes) Whole(w naming.Want) naming.Want { return r.spaces.Whole(w) }

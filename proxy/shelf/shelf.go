@@ -52,7 +52,7 @@ func New(v *View, opts Options) *Shelf {
 	}
 	sh.view.Store(v)
 	sh.buildLocked()
-	sh.told = announced(maps.Clone(sh.Routes().lists[Legacy]))
+	sh.told = announced(maps.Clone(sh.Routes().Changing))
 	return sh
 }
 

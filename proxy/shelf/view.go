@@ -87,10 +87,10 @@ func (v *View) pinned(b *Box) (items []toolbox.Item) {
 	return items
 }
 
-// offered gives what an era sees of a list of a toolbox.
-func (v *View) offered(b *Box, k toolbox.Kind, e Era) []toolbox.Item {
+// offered gives what clients see of a list of a toolbox; changing says whether that may change for them.
+func (v *View) offered(b *Box, k toolbox.Kind, changing bool) []toolbox.Item {
 	switch {
-	case !b.dormant && v.shows(b, k, e):
+	case !b.dormant && v.shows(b, k, changing):
 		return gather([]*Box{b}, k)
 	case k == toolbox.Tools:
 		return v.pinned(b)
@@ -98,15 +98,15 @@ func (v *View) offered(b *Box, k toolbox.Kind, e Era) []toolbox.Item {
 	return nil
 }
 
-// shows reports whether a list of a toolbox is part of what an era sees.
-func (v *View) shows(b *Box, k toolbox.Kind, e Era) bool {
+// shows reports whether a list of a toolbox is part of what clients see.
+func (v *View) shows(b *Box, k toolbox.Kind, changing bool) bool {
 	mode := v.Cfg.ToolMode
 	switch {
 	case k == toolbox.Tools && mode == config.ToolModeSearch && v.Direct == "":
 		return false
 	case v.isMarked(b.Name):
 		return true
-	case e == Modern || !b.listed:
+	case !changing || !b.listed:
 		return false
 	}
 	return k != toolbox.Tools || mode != config.ToolModeProxy

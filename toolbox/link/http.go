@@ -68,7 +68,7 @@ func (l *httpLink) Handshaken(version string) {
 
 // Usable takes note of a tool whose arguments are repeated in headers.
 func (l *httpLink) Usable(tool string, definition []byte) bool {
-	return !l.session.isModern() || l.session.mirror.note(tool, definition)
+	return !l.session.era().IsStateless() || l.session.mirror.note(tool, definition)
 }
 
 func (l *httpLink) Nature() Nature { return Nature{OwnStreams: true} }

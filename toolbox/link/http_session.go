@@ -27,8 +27,8 @@ func (s *session) agree(version string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.version = version
-	if mcp.IsModernProtocol(version) {
-		s.id = "" // revision 2026-07-28 has no sessions
+	if eras.Of(version).IsStateless() {
+		s.id = "" // such an era has no sessions
 	}
 }
 
@@ -36,7 +36,7 @@ func (s *session) agree(version string) {
 func (s *session) name(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.id == "" && !mcp.IsModernProtocol(s.version) {
+	if s.id == "" && !eras.Of(s.version).IsStateless() {
 		s.id = id
 	}
 }
@@ -53,9 +53,9 @@ func (s *session) isNamed() bool {
 	return id != ""
 }
 
-func (s *session) isModern() bool {
+func (s *session) era() eras.Era {
 	_, version := s.get()
-	return mcp.IsModernProtocol(version)
+	return eras.Of(version)
 }
 
 // request makes a request of the session; one without a body is for events.
@@ -89,10 +89,11 @@ func (s *session) standardHeaders(req *http.Request, version string, body []byte
 	}
 	method := string(m.Bytes(m.Method))
 	if method == "server/discover" {
-		version = mcp.LATEST_PROTOCOL_VERSION
+		asked, _ := wire.FindPath(m.Raw, m.Params, "_meta", eras.Version)
+		version, _ = wire.Unquote(m.Bytes(asked))
 		req.Header.Set("MCP-Protocol-Version", version)
 	}
-	if !mcp.IsModernProtocol(version) {
+	if !eras.Of(version).IsStateless() {
 		return
 	}
 	for k, v := range mcp.StandardHeaders(version, mcp.MCPMethod(method), m.Bytes(m.Params)) {

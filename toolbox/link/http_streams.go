@@ -35,7 +35,7 @@ func (l *httpLink) follow(ctx context.Context, body io.Reader, id uint64) error 
 	if errors.Is(err, sse.ErrTooLong) {
 		return err // it would come again
 	}
-	for tries := 0; !done && s.last != "" && id != 0 && tries < maxResumes && ctx.Err() == nil && !l.session.isModern(); tries++ {
+	for tries := 0; !done && s.last != "" && id != 0 && tries < maxResumes && ctx.Err() == nil && !l.session.era().IsStateless(); tries++ {
 		before := s.last
 		if done, err = l.resume(ctx, &s, take); errors.As(err, new(*remote.StatusError)) {
 			break // it keeps no streams

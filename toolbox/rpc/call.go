@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
@@ -31,10 +32,10 @@ type Call struct {
 	// it has one. Both are replaced by the number of this call.
 	ID, Token wire.Span
 	// Params and Meta are where its params and their _meta stand, if it has
-	// them; Modern says that it is a request of revision 2026-07-28, and not of
-	// one before. A server of the other era is given it in its own terms.
+	// them; Era is that of the request. A server of another era is given it in
+	// its own terms.
 	Params, Meta wire.Span
-	Modern       bool
+	Era          eras.Era
 	// LogLevel is the level from which on a client with a handshake wants log
 	// lines, "" for none. A server of revision 2026-07-28, which no
 	// logging/setLevel reaches, is told it with each request.
@@ -70,18 +71,19 @@ type Call struct {
 // holder is the connection that has a call.
 type holder interface {
 	cancel(call *Call, raw []byte, id wire.Span)
-	isModern() bool
+	era() eras.Era
 }
 
 // Edit notes that span of Raw is to be replaced by text, which must live until
 // Send returns.
 func (c *Call) Edit(span wire.Span, text []byte) { c.edits.add(wire.Edit{Span: span, New: text}) }
 
-// ServerIsModern reports whether the request went to a server that speaks
-// revision 2026-07-28.
-func (c *Call) ServerIsModern() bool {
-	h := c.holder.Load()
-	return h != nil && (*h).isModern()
+// ServerEra is the era of the server that the request went to, Unknown before that.
+func (c *Call) ServerEra() eras.Era {
+	if h := c.holder.Load(); h != nil {
+		return (*h).era()
+	}
+	return eras.Unknown
 }
 
 // IsSent reports whether a server was given the call.

@@ -108,7 +108,7 @@ func (c *Conn) Send(call *Call) error {
 
 // Notify writes a client's notification, if it is one of the server's era.
 func (c *Conn) Notify(m *wire.Message) error {
-	if !eras.Has(c.hello.Modern, string(m.Bytes(m.Method))) {
+	if !c.hello.Era.Has(string(m.Bytes(m.Method))) {
 		return nil
 	}
 	return c.Write(func(b []byte) []byte { return wire.Splice(b, m.Raw, c.hello.ofEra(m.Raw, wire.Edit{})...) })
@@ -134,7 +134,7 @@ func (c *Conn) end(number uint64, m *wire.Message, err error) {
 	c.opts.Owner.Ended()
 }
 
-func (c *Conn) isModern() bool { return c.hello.Modern }
+func (c *Conn) era() eras.Era { return c.hello.Era }
 
 // cancel gives a call up that nobody waits for any more.
 func (c *Conn) cancel(call *Call, raw []byte, id wire.Span) {
@@ -149,7 +149,7 @@ func (c *Conn) giveUp(call *Call, raw []byte, id wire.Span) {
 	}
 	c.opts.Counts.strayed.Store(time.Now().UnixNano())
 	defer c.link.Abandon(call.number)
-	if c.link.Nature().OwnStreams && c.hello.Modern {
+	if c.link.Nature().OwnStreams && c.hello.Era.EndsStreams() {
 		return // the end of the request's stream says it (specification 2026-07-28, cancellation)
 	}
 	// The link may be gone already: then there is nobody to tell.

@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/toolbox/link"
 )
@@ -32,11 +34,11 @@ var ErrProbeEnded = errors.New("the server ended when it was asked by server/dis
 func Handshake(ctx context.Context, c *Conn, legacy bool) error {
 	client := c.opts.Client
 	mute := legacy
-	if mcp.IsModernProtocol(client.Version) && !legacy {
+	if eras.Of(client.Version).IsStateless() && !legacy {
 		pctx, cancel := context.WithTimeout(ctx, probeWait)
-		err := Discover(pctx, c)
-		if SpeaksModern(err) {
-			err = Discover(pctx, c)
+		err := Discover(pctx, c, "")
+		if again := Wanted(err); again != "" {
+			err = Discover(pctx, c, again)
 		}
 		mute = pctx.Err() != nil || errors.As(err, new(*StrayError))
 		cancel()
@@ -50,9 +52,9 @@ func Handshake(ctx context.Context, c *Conn, legacy bool) error {
 		}
 	}
 	err := initialize(ctx, c)
-	c.hello.Mute = mute && !c.hello.Modern
+	c.hello.Mute = mute && !c.hello.Era.IsStateless()
 	if errors.As(err, new(*link.RPCError)) && !legacy {
-		if derr := Discover(ctx, c); derr == nil || saysNothingOfEra(derr) {
+		if derr := Discover(ctx, c, Wanted(err)); derr == nil || saysNothingOfEra(derr) {
 			return derr
 		}
 	}
@@ -62,7 +64,7 @@ func Handshake(ctx context.Context, c *Conn, legacy bool) error {
 func initialize(ctx context.Context, c *Conn) error {
 	client := c.opts.Client
 	version := client.Version
-	if version == "" || mcp.IsModernProtocol(version) {
+	if !eras.Of(version).HasHandshake() {
 		version = mcp.LATEST_LEGACY_PROTOCOL_VERSION
 	}
 	var p bytes.Buffer
@@ -80,25 +82,26 @@ func initialize(ctx context.Context, c *Conn) error {
 	if err := json.Unmarshal(raw, &r); err != nil {
 		return fmt.Errorf("initialize: the result cannot be read: %w", foreign.NewError(err))
 	}
-	if !mcp.IsValidProtocolVersion(r.ProtocolVersion) {
+	if !eras.IsSpoken(r.ProtocolVersion) {
 		return fmt.Errorf("initialize: the server answered with protocol version %q, which this handshake does not know", foreign.NewName(r.ProtocolVersion))
 	}
 	// A server may answer by the revision that it has, and then it is spoken to
 	// in that, which has no notification that ends a handshake.
-	modern := mcp.IsModernProtocol(r.ProtocolVersion)
-	if err := greeted(c, Hello{Version: r.ProtocolVersion, Modern: modern, Info: r.ServerInfo, Instructions: r.Instructions.raw}, r.Capabilities); err != nil {
+	if err := greeted(c, Hello{Version: r.ProtocolVersion, Info: r.ServerInfo, Instructions: r.Instructions.raw}, r.Capabilities); err != nil {
 		return fmt.Errorf("initialize: %w", err)
 	}
-	if modern {
+	if !c.hello.Era.HasHandshake() {
 		return nil
 	}
 	return c.Write(func(b []byte) []byte { return append(b, `{"jsonrpc":"2.0","method":"notifications/initialized"}`...) })
 }
 
-// Discover agrees with a server of revision 2026-07-28.
-func Discover(ctx context.Context, c *Conn) error {
+// Discover agrees with a server of revision 2026-07-28 or a later one. It is asked
+// by a revision, or with "" by the newest.
+func Discover(ctx context.Context, c *Conn, revision string) error {
 	c.hello = Hello{} // nothing is agreed on while this is asked
-	raw, err := Consult(ctx, c, "server/discover", discoverParams(c.opts.Client), copyHello)
+	params := append(append([]byte(`{"_meta":{`), eraMembers(c.opts.Client, cmp.Or(revision, eras.Newest()), "")...), "}}"...)
+	raw, err := Consult(ctx, c, "server/discover", params, copyHello)
 	if err != nil {
 		return err
 	}
@@ -113,11 +116,11 @@ func Discover(ctx context.Context, c *Conn) error {
 	if err := json.Unmarshal(raw, &r); err != nil {
 		return fmt.Errorf("server/discover: the result cannot be read: %w", foreign.NewError(err))
 	}
-	version := mcp.NegotiateMutuallySupportedVersion(r.SupportedVersions)
-	if !mcp.IsModernProtocol(version) {
+	version := eras.Shared(r.SupportedVersions)
+	if !eras.Of(version).IsStateless() {
 		return fmt.Errorf("server/discover: no protocol version in common (the server has %q)", foreign.NewText(strings.Join(r.SupportedVersions, ", ")))
 	}
-	return greeted(c, Hello{Version: version, Modern: true, Info: r.Meta.ServerInfo, Instructions: r.Instructions.raw}, r.Capabilities)
+	return greeted(c, Hello{Version: version, Info: r.Meta.ServerInfo, Instructions: r.Instructions.raw}, r.Capabilities)
 }
 
 // greeted keeps what the server said.
@@ -125,11 +128,8 @@ func greeted(c *Conn, h Hello, capabilities json.RawMessage) error {
 	if err := h.Declare(capabilities); err != nil {
 		return err
 	}
+	h.Era = eras.Of(h.Version)
 	c.hello = h
 	c.link.Handshaken(h.Version)
 	return nil
-}
-
-func discoverParams(client Client) []byte {
-	return append(append([]byte(`{"_meta":{`), eraMembers(client, "")...), "}}"...)
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 )
 
@@ -23,7 +24,7 @@ type Client struct {
 // Hello is what a server said of itself.
 type Hello struct {
 	Version      string
-	Modern       bool
+	Era          eras.Era // of Version
 	Capabilities struct {
 		Tools       json.RawMessage `json:"tools"`
 		Resources   json.RawMessage `json:"resources"`

@@ -58,7 +58,7 @@ func probe(c *Conn, silent int) {
 	ctx, cancel := context.WithTimeout(c.opts.Life, pingWait)
 	defer cancel()
 	method := "ping"
-	if c.hello.Modern {
+	if !c.hello.Era.Has(method) {
 		method = "server/discover"
 	}
 	_, _ = c.Request(ctx, method, nil) // Whatever it says, it spoke.

@@ -72,7 +72,7 @@ func (c *Conn) request(m *wire.Message, during uint64) {
 		c.Noise(m.Raw, fmt.Errorf("request with an id of %d bytes; at most %d are repeated in a reply", len(id), maxID))
 	case m.IsMethod("ping"):
 		_ = c.Write(func(b []byte) []byte { return wire.AppendResult(b, id, []byte("{}")) })
-	case c.hello.Modern:
+	case c.hello.Era.AsksInResults():
 		// A request of a server whose revision has none is refused. Over HTTP it is not answered, since clients of that
 		// revision have no responses either.
 		c.opts.Counts.Unknown.Add(1)

@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/mark3labs/mcp-go/mcp"
-
 	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/toolbox/link"
 	"github.com/mcp-workbench/workbench/toolbox/remote"
@@ -21,19 +19,22 @@ func saysNothingOfEra(err error) bool {
 		slices.Contains([]int{http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests}, status.Status)
 }
 
-// SpeaksModern reports whether a server refused a revision and named the one of
-// the modern era among those it speaks: it is to be asked again by that one
-// (specification 2026-07-28, basic, versioning), and not to be taken for one of
-// the legacy era.
-func SpeaksModern(err error) bool {
+// Wanted gives the revision by which a server is to be asked again that refused
+// another and named those it speaks (specification 2026-07-28, basic,
+// versioning), and that is not to be taken for one of the legacy era; "" for none.
+func Wanted(err error) string {
 	var refusal *link.RPCError
 	if !errors.As(err, &refusal) || refusal.Code != eras.UnsupportedVersion {
-		return false
+		return ""
 	}
 	var data struct {
 		Supported []string `json:"supported"`
 	}
-	return json.Unmarshal(refusal.Data, &data) == nil && slices.Contains(data.Supported, mcp.LATEST_PROTOCOL_VERSION)
+	_ = json.Unmarshal(refusal.Data, &data) // one that cannot be read names none
+	if r := eras.Shared(data.Supported); eras.Of(r).IsStateless() {
+		return r
+	}
+	return ""
 }
 
 // MayBeOfEra reports whether a request may have been refused because it is of the
@@ -41,5 +42,5 @@ func SpeaksModern(err error) bool {
 // request without a word that can be relied on.
 func MayBeOfEra(err error) bool {
 	var status *remote.StatusError
-	return SpeaksModern(err) || errors.As(err, &status) && status.Status == http.StatusBadRequest
+	return Wanted(err) != "" || errors.As(err, &status) && status.Status == http.StatusBadRequest
 }

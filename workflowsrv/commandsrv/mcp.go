@@ -59,7 +59,7 @@ type door struct {
 
 func (d *door) call(ctx context.Context, call mcpserve.Call) mcpserve.Result {
 	c := &caller{who: d.who, client: cmp.Or(call.Client, "mcp")}
-	if !call.Modern {
+	if call.Era.HasHandshake() {
 		d.mu.Lock()
 		c.session = d.session
 		d.mu.Unlock()

@@ -12,8 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mark3labs/mcp-go/mcp"
-
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
 	"github.com/mcp-workbench/workbench/config"
@@ -119,7 +117,7 @@ func (l *guestLine) request(ctx context.Context, c *caller, method string, param
 	if c.attended {
 		capabilities = `{"elicitation":{"form":{},"url":{}}}`
 	}
-	meta := fmt.Sprintf(`{%q:%q,%q:{"name":"workbench call","version":%q},%q:%s`, eras.Version, mcp.LATEST_PROTOCOL_VERSION, eras.Info, cli.Version(), eras.Capabilities, capabilities)
+	meta := fmt.Sprintf(`{%q:%q,%q:{"name":"workbench call","version":%q},%q:%s`, eras.Version, eras.Newest(), eras.Info, cli.Version(), eras.Capabilities, capabilities)
 	if c.shows {
 		meta += `,"progressToken":"call"`
 	}

@@ -5,42 +5,46 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/mark3labs/mcp-go/mcp"
-
 	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/incoming"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-// modern is what a request of revision 2026-07-28 says of its client.
-type modern struct {
+// terms are what a request says of the era that it is of. In an era with a handshake it says nothing, and they are empty
+// besides.
+type terms struct {
+	eras.Era
 	capabilities []byte
-	level        string // of the log lines it wants, "" for none
+	level        string // of the log lines that the client wants, "" for none
 }
 
-// readModern gives what a request says of its client; nil if it is none of revision 2026-07-28.
-func readModern(r *incoming.Request) (*modern, error) {
+// readTerms gives the terms of a request.
+func readTerms(r *incoming.Request) (t terms, err error) {
+	e := eras.Of(r.Version)
 	switch {
-	case !r.Versioned || !mcp.IsModernProtocol(r.Version):
-		return nil, nil
-	case !mcp.IsValidProtocolVersion(r.Version):
-		return nil, eras.Unsupported(r.Version)
+	case !e.IsStateless():
+		return terms{Era: eras.Legacy}, nil
+	case !eras.IsSpoken(r.Version):
+		return t, eras.Unsupported(r.Version)
 	case !r.HasCapabilities():
-		return nil, &wire.Error{Code: wire.CodeInvalidParams, Message: "params._meta lacks " + eras.Capabilities + ", an object"}
+		return t, &wire.Error{Code: wire.CodeInvalidParams, Message: "params._meta lacks " + eras.Capabilities + ", an object"}
 	}
-	d := &modern{capabilities: bytes.Clone(r.Bytes(r.Capabilities))}
+	t = terms{Era: e, capabilities: bytes.Clone(r.Bytes(r.Capabilities))}
 	if r.LogLevel.Present() {
-		d.level, _ = wire.Unquote(r.Bytes(r.LogLevel))
-		if !slices.Contains(levels(), d.level) {
-			return nil, &wire.Error{Code: wire.CodeInvalidParams, Message: fmt.Sprintf("params._meta[%q]: got %s, want one of %v", eras.LogLevel, foreign.NewName(string(r.Bytes(r.LogLevel))), levels())}
+		t.level, _ = wire.Unquote(r.Bytes(r.LogLevel))
+		if !slices.Contains(levels(), t.level) {
+			return t, &wire.Error{Code: wire.CodeInvalidParams, Message: fmt.Sprintf("params._meta[%q]: got %s, want one of %v", eras.LogLevel, foreign.NewName(string(r.Bytes(r.LogLevel))), levels())}
 		}
 	}
-	return d, nil
+	return t, nil
 }
 
+// has reports whether the client declared an extension.
+func (t *terms) has(extension string) bool { return eras.HasExtension(t.capabilities, extension) }
+
 // can reports whether the client declared what a request of the server needs.
-func (d *modern) can(method string) bool {
+func (t *terms) can(method string) bool {
 	capability := ""
 	switch method {
 	case "elicitation/create":
@@ -52,7 +56,7 @@ func (d *modern) can(method string) bool {
 	default:
 		return false
 	}
-	span, err := wire.FindPath(d.capabilities, wire.Span{Start: 0, End: len(d.capabilities)}, capability)
+	span, err := wire.FindPath(t.capabilities, wire.Whole(t.capabilities), capability)
 	return err == nil && span.Present()
 }
 

@@ -39,8 +39,8 @@ func manPages(cmd *cobra.Command, folder string) error {
 		return errors.Join(doc.GenMan(cmd, &header, f), f.Chmod(0o644))
 	})
 	for _, sub := range cmd.Commands() {
-		if sub.IsAvailableCommand() {
-			fault = errors.Join(fault, manPages(sub, folder))
+		if sub.IsAvailableCommand() && fault == nil {
+			fault = manPages(sub, folder)
 		}
 	}
 	return fault

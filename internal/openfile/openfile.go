@@ -46,14 +46,20 @@ func Make(path string) (f *os.File, made bool, err error) {
 
 // MakeNew makes a file of that mode for writing. It fails with fs.ErrExist if there is anything of that name.
 func MakeNew(path string, mode fs.FileMode) (*os.File, error) {
-	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|withoutWaiting, mode)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|withoutWaiting, mode)
+	return f, Advised(err)
 }
 
 // MakeFolder makes what is missing of a folder, with that mode: 0700 is for this user alone.
-func MakeFolder(path string, mode fs.FileMode) error { return os.MkdirAll(path, mode) }
+func MakeFolder(path string, mode fs.FileMode) error {
+	return Advised(os.MkdirAll(path, mode))
+}
 
 // MakeTemporary makes a folder for temporary files that nobody else may read. Who made it removes it.
-func MakeTemporary(name string) (path string, err error) { return os.MkdirTemp("", name) }
+func MakeTemporary(name string) (path string, err error) {
+	path, err = os.MkdirTemp("", name)
+	return path, Advised(err)
+}
 
 // LetRun has a file that belongs to the user be one that may be run by whoever may read it.
 func LetRun(path string) error {
@@ -131,7 +137,7 @@ func openAs(path string, flag int, fits func(fs.FileMode) bool) (*os.File, fs.Fi
 		if info, statErr := os.Stat(path); statErr == nil && !fits(info.Mode()) && !errors.Is(err, fs.ErrPermission) && !errors.Is(err, fs.ErrExist) {
 			err = notRegular(path, info.Mode())
 		}
-		return nil, nil, err
+		return nil, nil, Advised(err)
 	}
 	info, err := f.Stat()
 	if err == nil && !fits(info.Mode()) {

@@ -2,8 +2,10 @@ package openfile
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // Prefix is what the names of files begin with that are being written. One that
@@ -55,12 +57,15 @@ func put(path string, write func(*os.File) error) error {
 // written has a file written beside its place and then brought there.
 func written(path string, write func(*os.File) error, bring func(from, to string) error) error {
 	f, err := os.CreateTemp(filepath.Dir(path), Prefix+"*") // with mode 0600
-	if err != nil {
-		return err
+	if err == nil {
+		if err = errors.Join(write(f), f.Close()); err == nil {
+			err = bring(f.Name(), path)
+		}
+		_ = os.Remove(f.Name()) // unless it was renamed; the first error is the one to tell
 	}
-	if err = errors.Join(write(f), f.Close()); err == nil {
-		err = bring(f.Name(), path)
+	var at *fs.PathError
+	if errors.As(err, &at) && strings.HasPrefix(filepath.Base(at.Path), Prefix) {
+		at.Path = path // that beside it is gone, and nobody knows its name
 	}
-	_ = os.Remove(f.Name()) // unless it was renamed; the first error is the one to tell
-	return err
+	return Advised(err)
 }

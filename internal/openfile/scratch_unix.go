@@ -9,7 +9,7 @@ import "os"
 func Scratch(dir string) (*os.File, error) {
 	f, err := os.CreateTemp(dir, Prefix+"*")
 	if err != nil {
-		return nil, err
+		return nil, Advised(err)
 	}
 	if err = os.Remove(f.Name()); err != nil {
 		_ = f.Close() // nothing was written

@@ -323,7 +323,7 @@ func unpack(f *zip.File, to string, left int64) (n int64, err error) {
 		return 0, err
 	}
 	n, err = io.Copy(file, io.LimitReader(from, left+1))
-	if err = errors.Join(err, file.Close()); err == nil && n > left {
+	if err = openfile.Advised(errors.Join(err, file.Close())); err == nil && n > left {
 		err = fmt.Errorf("it has more than %d bytes when it is unpacked", maxUnpacked)
 	}
 	return n, err

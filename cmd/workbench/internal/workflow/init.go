@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -77,7 +78,7 @@ func initWorkflow(env *opening.Environment, name string, asYAML bool) error {
 	}
 	_, err = f.Write(text)
 	if err = errors.Join(err, f.Close()); err != nil {
-		return err
+		return errors.Join(openfile.Advised(err), os.Remove(file))
 	}
 	follow := id
 	if filepath.Dir(file) != "workflows" {

@@ -1,0 +1,24 @@
+package openfile
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+)
+
+// Advised says in the error of a write what to do if the disk is full or cannot be written; any other error is returned as it
+// is. The errors of this package are advised. Who writes to a file that was opened here has those of writing advised.
+func Advised(err error) error {
+	var at *fs.PathError
+	if !errors.As(err, &at) {
+		return err
+	}
+	switch folder := filepath.Dir(at.Path); {
+	case isFull(err):
+		return fmt.Errorf("%w (make room in %s, or on its disk)", err, folder)
+	case isReadOnly(err):
+		return fmt.Errorf("%w (have the disk of %s mounted for writing, or choose another place)", err, folder)
+	}
+	return err
+}

@@ -17,16 +17,17 @@ var opening = regexp.MustCompile(`^(os\.(Open|OpenFile|OpenRoot|OpenInRoot|Creat
 // openers are the places that do so past internal/openfile, and why.
 func openers() map[string]string {
 	return map[string]string{
-		"internal/openfile/":                "it is the way",
-		"internal/child/processes_linux.go": "what the kernel shows in /proc",
-		"internal/child/guard_linux.go":     "its own name in /proc/self",
-		"internal/child/group_linux.go":     "control groups of the kernel",
-		"internal/child/link_unix.go":       "the null device",
-		"internal/sandbox/enter_linux.go":   "it names paths to the kernel (O_PATH), and reads and writes nothing",
-		"internal/status/memory_linux.go":   "what the kernel shows in /proc/self",
-		"bench/":                            "it measures, and is no part of the program",
-		"release/":                          "it makes packages, and is no part of the program",
-		"test/":                             "they are tests",
+		"internal/openfile/":                  "it is the way",
+		"internal/child/processes_linux.go":   "what the kernel shows in /proc",
+		"internal/child/guard_linux.go":       "its own name in /proc/self",
+		"internal/child/group_linux.go":       "control groups of the kernel",
+		"internal/child/link_unix.go":         "the null device",
+		"internal/sandbox/enter_linux.go":     "it names paths to the kernel (O_PATH), and reads and writes nothing",
+		"internal/status/memory_linux.go":     "what the kernel shows in /proc/self",
+		"internal/footprint/program_linux.go": "what the kernel shows in /proc/self",
+		"bench/":                              "it measures, and is no part of the program",
+		"release/":                            "it makes packages, and is no part of the program",
+		"test/":                               "they are tests",
 	}
 }
 

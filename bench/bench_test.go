@@ -136,7 +136,7 @@ func TestRun(t *testing.T) {
 		want[openedWhat+"/"+nameFront], want[openedWhat+"/"+sandboxFront] = figures{p50: 1, p99: 1}, figures{p50: 1, p99: 1}
 	}
 	want[idleWhat+"/"+nameFront], want[idleWhat+"/"+workflowFront] = weighed, weighed
-	want[openWhat+"/"+nameFront] = weighed
+	want[openWhat+"/"+nameFront], want[openWhat+"/"+guardProcess] = weighed, weighed
 	want[activeWhat(3)+"/"+httpFront], want[restingWhat(5)+"/"+httpFront] = crowded, crowded
 	want[turnWhat+"/"+syncName] = figures{p50: 1, p99: 1}
 	want[turnWhat+"/"+sqliteName], want[listedWhat(5)+"/"+sqliteName] = figures{p50: 1, p99: 1}, figures{p50: 1, p99: 1}

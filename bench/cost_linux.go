@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"time"
 
@@ -40,4 +41,17 @@ func resident(pid int) (float64, bool) {
 	line, _, _ := bytes.Cut(rest, []byte("kB"))
 	kib, err := strconv.ParseFloat(string(bytes.TrimSpace(line)), 64)
 	return kib * 1024 / 1e6, err == nil
+}
+
+// firstChild returns the first process that a process started, of those that there are, or 0.
+func firstChild(pid int) int {
+	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid)) // a list for each thread
+	for _, list := range lists {
+		children, _ := os.ReadFile(list)
+		first, _, _ := bytes.Cut(children, []byte(" "))
+		if child, err := strconv.Atoi(string(first)); err == nil {
+			return child
+		}
+	}
+	return 0
 }

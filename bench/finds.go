@@ -115,6 +115,7 @@ func (b *bench) takeFinds(ctx context.Context, f front) error {
 		if err != nil {
 			return err
 		}
+		time.Sleep(settled)
 		if mb, ok := resident(pid); ok {
 			b.report.row(findWhat, unsearched).add(memory, mb)
 		}
@@ -135,6 +136,7 @@ func (b *bench) takeFinds(ctx context.Context, f front) error {
 		}
 		r := b.report.row(findWhat, nameFront)
 		r.addTimes(more)
+		time.Sleep(settled)
 		if mb, ok := resident(pid); ok {
 			r.add(memory, mb)
 		}

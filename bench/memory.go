@@ -3,11 +3,17 @@ package main
 import (
 	"context"
 	"fmt"
+	"time"
 )
 
 const (
 	idleWhat = "idle"
 	openWhat = "open and used"
+
+	guardProcess = "its guard" // the process that starts and ends the servers of a workbench
+
+	// settled is more than the time after which a workbench gives back what it needed for a moment.
+	settled = 5 * time.Second
 )
 
 // memory measures what is resident of workbench after it was greeted, and of one that has called each size of answer. The
@@ -37,25 +43,38 @@ func (b *bench) memory(ctx context.Context) error {
 	})
 }
 
-// weigh measures a front after it did something, once a round.
-func (b *bench) weigh(ctx context.Context, what string, f front, do func(*conversation) error) error {
+// weigh measures fronts after they did something, a front a round, and once they had time to give back what they needed
+// for it, which all have at the same time.
+func (b *bench) weigh(ctx context.Context, what string, f front, do func(*conversation) error) (err error) {
 	if !b.wanted(what, f.name) {
 		return nil
 	}
+	var all []*conversation
+	defer func() {
+		for _, c := range all {
+			if cerr := c.close(); err == nil && cerr != nil {
+				err = c.fault(fmt.Errorf("%s: %w", what, cerr))
+			}
+		}
+	}()
 	for range b.rounds {
 		c, err := f.begin(ctx)
 		if err != nil {
 			return err
 		}
-		err = do(c)
-		if mb, ok := resident(c.cmd.Process.Pid); ok {
+		all = append(all, c)
+		if err := do(c); err != nil {
+			return c.fault(fmt.Errorf("%s: %w", what, err))
+		}
+	}
+	time.Sleep(settled)
+	for _, c := range all {
+		pid := c.cmd.Process.Pid
+		if mb, ok := resident(pid); ok {
 			b.report.row(what, f.name).add(memory, mb)
 		}
-		if cerr := c.close(); err == nil {
-			err = cerr
-		}
-		if err != nil {
-			return c.fault(fmt.Errorf("%s: %w", what, err))
+		if mb, ok := resident(firstChild(pid)); ok && what == openWhat {
+			b.report.row(what, guardProcess).add(memory, mb)
 		}
 	}
 	return nil

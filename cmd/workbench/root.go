@@ -27,19 +27,13 @@ import (
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/workflow"
 	"github.com/mcp-workbench/workbench/internal/approval"
 	"github.com/mcp-workbench/workbench/internal/child"
+	"github.com/mcp-workbench/workbench/internal/child/guardian"
 	"github.com/mcp-workbench/workbench/internal/mask"
 	"github.com/mcp-workbench/workbench/internal/script"
 )
 
-// guardArg, alone on the command line, makes this program the guard that starts
-// and ends the child processes of another one. It is not for people.
-const guardArg = "__guard"
-
 // run is the program.
 func run(ctx context.Context, args []string, std cli.Streams, environ []string) int {
-	if len(args) == 1 && args[0] == guardArg {
-		return child.RunGuard()
-	}
 	child.Conceal()
 	if len(args) == 1 && args[0] == scriptArg {
 		return script.Serve(std.In, std.Out, script.MaxTime)
@@ -58,7 +52,7 @@ func doWithin(ctx context.Context, e *opening.Environment, args []string) error 
 		return fmt.Errorf("the path of this program is unknown: %w", err)
 	}
 	defer e.Logs.Close()
-	e.Guard = child.NewGuard([]string{self, guardArg})
+	e.Guard = child.NewGuard([]string{self, guardian.Arg})
 	e.Secrets = cli.NewFinder(e.Environment)
 	e.Ending = lifetime.NewEnding(e.Guard)
 	return e.Ending.Within(ctx, func() error { return runCommand(ctx, e, args) })

@@ -28,7 +28,7 @@ var update = flag.Bool("update", false, "rewrite what scripts and golden files e
 const asProgram = "WORKBENCH_TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
-	if len(os.Args) == 2 && (os.Args[1] == guardArg || os.Args[1] == scriptArg) || os.Getenv(asProgram) != "" {
+	if len(os.Args) == 2 && os.Args[1] == scriptArg || os.Getenv(asProgram) != "" {
 		main() // of a test that has the program in its own process, or as one of its own
 	}
 	testscript.Main(m, map[string]func(){"workbench": main, "fakeserver": fakeServer})

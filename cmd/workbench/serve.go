@@ -12,6 +12,8 @@ import (
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/calls"
+	"github.com/mcp-workbench/workbench/internal/child"
+	"github.com/mcp-workbench/workbench/internal/footprint"
 	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/results"
 	"github.com/mcp-workbench/workbench/internal/tracing"
@@ -123,10 +125,12 @@ func serve(cmd *cobra.Command, env *opening.Environment, direct string, over *ht
 
 // frontOptions are what a front gets from this program.
 func frontOptions(e *opening.Environment, cfg *config.Config, direct string, log zerolog.Logger) proxy.Options {
+	servers := e.ToolboxOptions(cfg, log)
+	servers.Spawn = trimmed(servers.Spawn)
 	return proxy.Options{
 		Version:   cli.Version(),
 		Direct:    direct,
-		Toolbox:   e.ToolboxOptions(cfg, log),
+		Toolbox:   servers,
 		Calls:     calls.New(calls.Mode(cfg.Record.Mode)),
 		Clients:   seenClients(e, log),
 		Tasks:     taskBook(e, log),
@@ -134,5 +138,15 @@ func frontOptions(e *opening.Environment, cfg *config.Config, direct string, log
 		Results:   results.New(e.RuntimeDirs()),
 		Scripts:   scriptHost(e),
 		Logger:    log,
+	}
+}
+
+// trimmed returns spawn, and sees to it that this process gives back the memory that only its own start and those of
+// processes need.
+func trimmed(spawn func(child.Spec) (*child.Process, error)) func(child.Spec) (*child.Process, error) {
+	memory := footprint.New()
+	return func(spec child.Spec) (*child.Process, error) {
+		memory.Busy()
+		return spawn(spec)
 	}
 }

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/mcp-workbench/workbench/internal/footprint"
 )
 
 const (
@@ -84,6 +86,7 @@ type order struct {
 // that started them does. A start can take its time; orders to stop do not wait for it.
 func (g *guard) serve() {
 	runtime.LockOSThread() // for ever
+	memory := footprint.New()
 	starts := make(chan order, startQueue)
 	go func() {
 		defer close(starts)
@@ -101,6 +104,7 @@ func (g *guard) serve() {
 		}
 	}()
 	for o := range starts {
+		memory.Busy()
 		g.start(o.frame, o.files)
 		closeAll(o.files)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/lifetime"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
+	"github.com/mcp-workbench/workbench/internal/footprint"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/workflowsrv"
 )
@@ -53,6 +54,7 @@ func serveWorkflows(ctx context.Context, env *opening.Environment, toolbox strin
 	}
 	in, out, restore := lifetime.Pollable(env.In, env.Out)
 	defer restore()
+	footprint.New()
 	if err := wire.Serve(ctx, in, out, door, wire.ServeOptions{Ending: env.Ending.Begin}); !errors.Is(err, errShutdown) {
 		return lifetime.Stopped(err)
 	}

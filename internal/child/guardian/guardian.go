@@ -1,0 +1,21 @@
+// Package guardian makes a process the guard of package child before the rest of its program is initialised.
+//
+// Go initialises packages in the order of their import paths, as far as what they import allows (The Go Programming
+// Language Specification, "Program initialization"). Here that is before the libraries for schemas, metrics and
+// documents, which would cost the guard, of which each workbench has one, a third of its memory and most of its start.
+package guardian
+
+import (
+	"os"
+
+	"github.com/mcp-workbench/workbench/internal/child"
+)
+
+// Arg, alone on the command line of a program that imports this package, makes it a guard. It is not for people.
+const Arg = "__guard"
+
+func init() {
+	if len(os.Args) == 2 && os.Args[1] == Arg {
+		os.Exit(child.RunGuard())
+	}
+}

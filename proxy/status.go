@@ -94,6 +94,10 @@ func serverStatus(srv *toolbox.Server) status.Server {
 		Noise:    n.Noise,
 		Dropped:  n.Dropped,
 	}
+	for _, it := range srv.Items(toolbox.Tools) {
+		one.Tokens += len(it.Raw)
+	}
+	one.Tokens /= bytesPerToken
 	if st.Cause != nil {
 		one.Cause = st.Cause.Error()
 	}

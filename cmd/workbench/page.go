@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
 	"slices"
@@ -26,7 +25,7 @@ func newView(env *opening.Environment, way string, secure bool) *pageview.View {
 	side := pageSide{env}
 	return pageview.New(pageview.Options{
 		Version: cli.Version(), Way: way, Secure: secure, Told: pageTrail, Run: side.aside, Approvals: env.Approvals, Dirs: env.RuntimeDirs(),
-		Recall: side.toolboxes, Builtins: side.builtins, Running: side.callRunning, Files: side.files,
+		Recall: env.Recalled, Builtins: side.builtins, Running: side.callRunning, Files: side.files,
 	})
 }
 
@@ -48,35 +47,13 @@ func pageTrail(r *http.Request, who page.Viewer, status int, why string) {
 	httpfront.TellOf(r, e)
 }
 
-// aside runs a command of this program as the user would, and gives what it writes to out. That a command has printed all
-// there is to say and ends with another code than 0 is no error.
+// aside runs a command of this program as the user would, and gives what it writes to out.
 func (e pageSide) aside(ctx context.Context, out io.Writer, args ...string) error {
-	sub := e.Beside(out)
-	defer func() { sub.Hosts.Close() }()
-	defer sub.Logs.Close()
-	root := e.Root(sub)
-	sub.ConfigPath = e.ConfigPath // the flag has its default
-	root.SetArgs(append([]string{"--log-level", "off"}, args...))
-	root.SetOut(io.Discard)
-	root.SetErr(io.Discard)
-	err := root.ExecuteContext(ctx)
-	hint := cli.HintOf(err)
-	switch {
-	case errors.As(err, new(cli.SilentError)):
-		return nil
-	case hint != "":
+	err := e.Aside(ctx, out, io.Discard, args...)
+	if hint := cli.HintOf(err); hint != "" {
 		return &page.Refusal{Reason: err, Hint: hint}
 	}
 	return err
-}
-
-// toolboxes gives all toolboxes with what was last seen of their servers, by the configuration as it is now.
-func (e pageSide) toolboxes() ([]*toolbox.Toolbox, *config.Config, error) {
-	boxes, cfg, _, err := e.Beside(io.Discard).Boxes(nil, nil)
-	if err == nil {
-		toolbox.Recall(boxes...)
-	}
-	return boxes, cfg, err
 }
 
 // builtins gives the tools of the servers of a toolbox that are part of this program.

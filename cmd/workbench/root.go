@@ -23,6 +23,7 @@ import (
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/token"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/tools"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/top"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/trust"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/workflow"
 	"github.com/mcp-workbench/workbench/internal/approval"
@@ -134,6 +135,7 @@ the names of toolboxes, servers, tools, tokens, runs and conversations.`,
 		tools.Read(env),
 		checking.Lock(env),
 		status.Command(env.Environment),
+		top.Command(env),
 		uiCommand(env),
 		workflow.Command(env),
 		login.Login(env.Environment),

@@ -74,6 +74,7 @@ type Server struct {
 	PID    int        `json:"pid,omitempty"`      // of a child process
 	Era    string     `json:"era,omitempty"`      // "legacy" or "modern", of one that is ready
 	Tools  int        `json:"tools"`
+	Tokens int        `json:"tokens"` // that the definitions of its tools cost a model, about
 	Starts int        `json:"starts"`
 
 	InFlight int    `json:"in_flight"` // requests that it has and has not answered

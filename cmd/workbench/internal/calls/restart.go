@@ -15,7 +15,8 @@ import (
 )
 
 func Restart(env *cli.Environment) *cobra.Command {
-	return &cobra.Command{
+	var pid string
+	cmd := &cobra.Command{
 		Use:   "restart SERVER",
 		Short: "Start a server anew, or try it now",
 		Long: `Restart ends a server and starts it anew, in each workbench of this user that has
@@ -25,16 +26,22 @@ are told so. One that rests after a failure is tried at once.`,
   workbench restart dev/git`,
 		Args:              cli.Between(1, 1),
 		ValidArgsFunction: cli.Offer(env.ServerNames),
-		RunE:              func(cmd *cobra.Command, args []string) error { return restart(cmd.Context(), env, args[0]) },
+		RunE:              func(cmd *cobra.Command, args []string) error { return restart(cmd.Context(), env, args[0], pid) },
 	}
+	cmd.Flags().StringVar(&pid, "workbench", "", "that of one workbench alone, whose process has this `number`")
+	return cmd
 }
 
-func restart(ctx context.Context, env *cli.Environment, name string) error {
+// restart restarts the servers of a name, of all workbenches or of the one of a process.
+func restart(ctx context.Context, env *cli.Environment, name, pid string) error {
 	box, server := named(name)
 	var mu sync.Mutex
 	var failed []error
 	found := false
 	running.Each(env, func(p status.Peer) error {
+		if pid != "" && pid != running.PID(p) {
+			return nil
+		}
 		done, err := p.Restart(ctx, box, server)
 		mu.Lock()
 		defer mu.Unlock()

@@ -3,11 +3,14 @@
 package opening
 
 import (
+	"context"
+	"errors"
 	"io"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/approval"
 	"github.com/mcp-workbench/workbench/internal/mask"
 	"github.com/mcp-workbench/workbench/toolbox"
@@ -22,7 +25,7 @@ type Environment struct {
 	Tune func(*toolbox.Options)
 	// Approvals are the calls that wait for a person.
 	Approvals *approval.Register
-	// Root makes the root command, by which the page runs commands beside this one.
+	// Root makes the root command, by which commands are run beside this one.
 	Root func(*Environment) *cobra.Command
 	// Masks are the secrets that are taken out of what is kept of calls.
 	Masks *mask.Set
@@ -31,4 +34,32 @@ type Environment struct {
 // Beside is an environment for one more command in this process.
 func (e *Environment) Beside(out io.Writer) *Environment {
 	return &Environment{Environment: e.Environment.Beside(out), Approvals: e.Approvals, Masks: e.Masks}
+}
+
+// Aside runs one more command as the user would, and gives what it writes. That a command has printed all there is to say and ends with
+// another code than 0 is no error.
+func (e *Environment) Aside(ctx context.Context, out, fault io.Writer, args ...string) error {
+	sub := e.Beside(out)
+	sub.Err = fault
+	defer func() { sub.Hosts.Close() }()
+	defer sub.Logs.Close()
+	root := e.Root(sub)
+	sub.ConfigPath = e.ConfigPath // the flag has its default
+	root.SetArgs(append([]string{"--log-level", "off"}, args...))
+	root.SetOut(io.Discard)
+	root.SetErr(io.Discard)
+	err := root.ExecuteContext(ctx)
+	if errors.As(err, new(cli.SilentError)) {
+		return nil
+	}
+	return err
+}
+
+// Recalled gives all toolboxes with what was last seen of their servers, by the configuration as it is now.
+func (e *Environment) Recalled() ([]*toolbox.Toolbox, *config.Config, error) {
+	boxes, cfg, _, err := e.Beside(io.Discard).Boxes(nil, nil)
+	if err == nil {
+		toolbox.Recall(boxes...)
+	}
+	return boxes, cfg, err
 }

@@ -56,8 +56,13 @@ func Groups(w *status.Workbench) []*Group {
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b *Group) int { return cmp.Compare(urgency(a.Worst.State), urgency(b.Worst.State)) })
+	slices.SortStableFunc(all, (*Group).Compare)
 	return all
+}
+
+// Compare says which of two servers needs attention more, as slices.SortFunc wants it.
+func (g *Group) Compare(other *Group) int {
+	return cmp.Compare(urgency(g.Worst.State), urgency(other.Worst.State))
 }
 
 // urgency orders states, the most urgent first.
@@ -159,4 +164,36 @@ func Age(since time.Time) string {
 		return fmt.Sprintf("%dh%dm", int(d.Hours()), int(d.Minutes())%60)
 	}
 	return fmt.Sprintf("%dd%dh", int(d.Hours())/24, int(d.Hours())%24)
+}
+
+// Clients counts the sessions by what their clients call themselves.
+func Clients(w *status.Workbench) []string {
+	counts := make(map[string]int)
+	for _, s := range w.Sessions {
+		name := strings.TrimSpace(s.Client + " " + s.Version)
+		if name == "" {
+			name = "one that did not say who it is"
+		} else if s.Revision != "" {
+			name += ", revision " + s.Revision
+		}
+		if s.Direct != "" {
+			name += ", toolbox " + s.Direct
+		}
+		if s.Unread > 0 {
+			name += ", has " + terminal.Bytes(s.Unread) + " to read"
+		}
+		if s.Kept.Refused > 0 {
+			name += ", " + terminal.Bytes(s.Kept.Bytes) + " kept: its account was full"
+		}
+		counts[name]++
+	}
+	var lines []string
+	for name, n := range counts {
+		if n > 1 {
+			name = fmt.Sprintf("%s (%d sessions)", name, n)
+		}
+		lines = append(lines, cut.Within(name, terminal.PlainText-10))
+	}
+	slices.Sort(lines)
+	return lines
 }

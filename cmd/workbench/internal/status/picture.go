@@ -2,13 +2,11 @@ package status
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/running"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
-	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/status"
 )
 
@@ -64,7 +62,7 @@ func (b *drawing) workbench(w *status.Workbench) {
 		first, _, _ := strings.Cut(w.ConfigProblem, "\n")
 		fmt.Fprintf(b, "  config  it has a fault, and the one before goes on: %s\n", first)
 	}
-	for _, line := range clientLines(w) {
+	for _, line := range running.Clients(w) {
 		fmt.Fprintf(b, "  client  %s\n", line)
 	}
 	rows := running.Groups(w)
@@ -100,36 +98,4 @@ func where(w *status.Workbench) string {
 		return w.Address
 	}
 	return "standard input and output"
-}
-
-// clientLines counts the sessions by what their clients call themselves.
-func clientLines(w *status.Workbench) []string {
-	counts := make(map[string]int)
-	for _, s := range w.Sessions {
-		name := strings.TrimSpace(s.Client + " " + s.Version)
-		if name == "" {
-			name = "one that did not say who it is"
-		} else if s.Revision != "" {
-			name += ", revision " + s.Revision
-		}
-		if s.Direct != "" {
-			name += ", toolbox " + s.Direct
-		}
-		if s.Unread > 0 {
-			name += ", has " + terminal.Bytes(s.Unread) + " to read"
-		}
-		if s.Kept.Refused > 0 {
-			name += ", " + terminal.Bytes(s.Kept.Bytes) + " kept: its account was full"
-		}
-		counts[name]++
-	}
-	var lines []string
-	for name, n := range counts {
-		if n > 1 {
-			name = fmt.Sprintf("%s (%d sessions)", name, n)
-		}
-		lines = append(lines, cut.Within(name, pictureWidth-10))
-	}
-	slices.Sort(lines)
-	return lines
 }

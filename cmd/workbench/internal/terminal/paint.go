@@ -24,6 +24,9 @@ func (p Paint) Faint(text string) string { return p.with("2", text) }
 func (p Paint) Good(text string) string  { return p.with("32", text) }
 func (p Paint) Bad(text string) string   { return p.with("31", text) }
 
+// Chosen sets off the line that is chosen of several.
+func (p Paint) Chosen(text string) string { return p.with("7", text) }
+
 // State gives what says how something stands the colour of that.
 func (p Paint) State(text string) string {
 	switch strings.TrimSpace(text) {

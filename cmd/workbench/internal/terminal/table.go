@@ -28,21 +28,33 @@ func (t *Table) Draw(width int, p Paint) string {
 	if len(t.rows) == 0 {
 		return ""
 	}
-	last := len(t.Head) - 1
-	wide, left := make([]int, last), width
+	wide, left := t.columns(width)
+	if width > 0 && left < min(LeastText, t.longest(len(wide))) {
+		return t.blocks(width, p)
+	}
+	return t.Lines(width, p)
+}
+
+// columns gives how wide the columns are, and how much of a width is left for the last of them.
+func (t *Table) columns(width int) (wide []int, left int) {
+	wide, left = make([]int, len(t.Head)-1), width
 	for i := range wide {
 		wide[i] = t.longest(i)
 		left -= wide[i] + 2
 	}
-	if width > 0 && left < min(LeastText, t.longest(last)) {
-		return t.blocks(width, p)
-	}
+	return wide, left
+}
+
+// Lines sets the table as its head and one line for each row, which may be wider than the width by columns other than the last.
+func (t *Table) Lines(width int, p Paint) string {
+	wide, left := t.columns(width)
+	last := len(wide)
 	var b strings.Builder
 	for at, row := range append([][]string{t.Head}, t.rows...) {
 		text := row[last]
 		switch {
 		case width > 0:
-			text = cut.Within(text, left)
+			text = cut.Within(text, max(left, 1))
 		case t.Most > 0:
 			text = cut.Within(text, t.Most)
 		}

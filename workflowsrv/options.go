@@ -28,6 +28,8 @@ type Options struct {
 	MaxOutput int
 	// Runs opens where runs are kept; it is called when the first is wanted. nil: they are kept in memory.
 	Runs func(ctx context.Context) (runs.Log, error)
+	// Memory is what they are kept in while Runs gives nothing; nil: a memory of the server's own.
+	Memory runs.Log
 	// Where says which repository and branch is worked on, "" where that is not known; nil: it never is.
 	Where func() (repository, branch string)
 	// Tools are what steps of runs call; nil: they call none. Dir is where relative paths of files that they wait for begin.

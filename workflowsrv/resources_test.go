@@ -112,12 +112,12 @@ func TestRunResources(t *testing.T) {
 	}
 
 	// Of a run of somebody else nobody hears, and it is not there.
-	other := connect(t, server.For(principal.Principal{Name: "eve"}))
+	other := connect(t, server.For(principal.Principal{Name: "eve"}, nil))
 	other.ask(handshake)
 	for _, p := range []struct {
 		*peerClient
 		more, code string
-	}{{other, "", `"code":-32002`}, {connect(t, server.For(principal.Principal{Name: "eve"})), "," + modernMeta, `"code":-32602`}} {
+	}{{other, "", `"code":-32002`}, {connect(t, server.For(principal.Principal{Name: "eve"}, nil)), "," + modernMeta, `"code":-32602`}} {
 		if got := read(p.peerClient, p.more); !strings.Contains(got, p.code) || strings.Contains(got, "mend") {
 			t.Errorf("got %s, want %s", got, p.code)
 		}

@@ -41,7 +41,7 @@ func New(opts Options) *Server {
 	s := &Server{tools: map[string]*tool{}}
 	s.audience = audience{shelf: books, stirred: make(chan struct{}, 1), sessions: map[*mcpserve.Session]string{}, begun: map[string]bool{}}
 	s.audience.runs = runs.NewEngine(runs.Options{
-		Find: books.find, Log: opts.Runs, Where: opts.Where, Tools: opts.Tools, Dir: opts.Dir, Moved: s.audience.moved, Expire: opts.Expire, Gateway: opts.Gateway,
+		Find: books.find, Log: opts.Runs, Memory: opts.Memory, Where: opts.Where, Tools: opts.Tools, Dir: opts.Dir, Moved: s.audience.moved, Expire: opts.Expire, Gateway: opts.Gateway,
 		Criteria: criteria.Options{Mode: opts.Mode, AssertFormat: opts.AssertFormat},
 	})
 	s.service = service{shelf: books, opts: opts, parser: new(definition.Parser), runs: s.audience.runs}
@@ -51,7 +51,7 @@ func New(opts Options) *Server {
 		s.tools[table[i].name] = &table[i]
 	}
 	s.engine = newEngine(table)
-	s.own = s.For(principal.Principal{Name: principal.Default})
+	s.own = s.For(principal.Principal{Name: principal.Default}, nil)
 	return s
 }
 
@@ -61,38 +61,55 @@ func (s *Server) Runs() *runs.Engine { return s.service.runs }
 // Connect begins an MCP session of who works with workbench alone. Its calls are worked on side by side.
 func (s *Server) Connect(send func(msg []byte)) wire.Session { return s.own.Connect(send) }
 
-// For returns the MCP door of a principal, who sees his own runs only.
-func (s *Server) For(p principal.Principal) wire.Endpoint { return door{s, p} }
+// For returns the MCP door of a principal, who sees his own runs only. elsewhere gives the server for clients that work in these
+// folders; nil: where they work is no matter.
+func (s *Server) For(p principal.Principal, elsewhere func(folders []string) *Server) wire.Endpoint {
+	return door{s, p, elsewhere}
+}
 
 // A door makes the MCP sessions of a principal.
 type door struct {
 	server    *Server
 	principal principal.Principal
+	elsewhere func(folders []string) *Server
+}
+
+// in gives the server for clients that work in these folders.
+func (d door) in(folders []string) *Server {
+	if len(folders) == 0 {
+		return d.server
+	}
+	return d.elsewhere(folders)
 }
 
 // Connect begins a session.
 func (d door) Connect(send func(msg []byte)) wire.Session {
 	s, p := d.server, d.principal
-	var session *mcpserve.Session
+	at := &seat{principal: p.Name, server: s}
 	mcp := &mcpserve.Server{
 		Name: serverName, Version: serverVersion, Logger: s.service.opts.Logger, Engine: s.engine, Methods: []string{"tools/list"},
 		Knows: func(tool string) bool { return s.tools[tool] != nil },
 		Call: func(ctx context.Context, c mcpserve.Call) mcpserve.Result {
-			who := caller(p, c)
+			who, s := caller(p, c), d.in(c.Folders)
 			return toolResult(s.service.call(ctx, s.tools[c.Tool], c.Arguments, &who))
 		},
 		Requests: map[string]mcpserve.Request{
-			"prompts/list": s.offers.listPrompts, "prompts/get": s.offers.getPrompt, "resources/templates/list": listTemplates,
-			"resources/list": func(ctx context.Context, _ []byte) ([]byte, error) { return s.offers.listResources(ctx, p) },
-			"resources/read": func(ctx context.Context, params []byte) ([]byte, error) { return s.offers.readResource(ctx, p, params) },
-			"skills/list":    s.offers.listSkills, "skills/get": s.offers.getSkill,
+			"prompts/list": at.offers((*offers).listPrompts), "prompts/get": at.offers((*offers).getPrompt), "resources/templates/list": listTemplates,
+			"resources/list": func(ctx context.Context, _ []byte) ([]byte, error) { return at.now().offers.listResources(ctx, p) },
+			"resources/read": func(ctx context.Context, params []byte) ([]byte, error) {
+				return at.now().offers.readResource(ctx, p, params)
+			},
+			"skills/list": at.offers((*offers).listSkills), "skills/get": at.offers((*offers).getSkill),
 		},
-		Watches: s.audience.stir,
-		Closed:  func(ctx context.Context) { s.audience.left(ctx, session) },
+		Watches: func() { at.now().audience.stir() },
+		Closed:  at.leave,
 	}
-	session = mcp.Connect(send)
-	s.audience.joined(session, p.Name)
-	return session
+	if d.elsewhere != nil {
+		mcp.Moved = func(folders []string) { at.move(d.in(folders)) }
+	}
+	at.session = mcp.Connect(send)
+	s.audience.joined(at.session, p.Name)
+	return at.session
 }
 
 // Bare returns the door of the bare JSON-RPC form. Its sessions answer a

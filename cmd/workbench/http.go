@@ -127,6 +127,7 @@ func serveHTTP(ctx context.Context, env *opening.Environment, o *httpFlags, cfg 
 	view := newView(env, way, over.TLS != nil)
 	over.Page = view.Page
 	env.Hosts.Workflows.Gateway = strings.TrimSuffix(o.url(ln.Addr()), "/mcp")
+	env.Hosts.Workflows.Remote = !address.IP.IsLoopback() || len(o.hosts)+len(o.proxies) > 0
 	over.Hooks = env.Hosts.Workflows.Hooks()
 	web, err := httpfront.New(front, over)
 	if err != nil {

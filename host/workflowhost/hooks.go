@@ -69,7 +69,7 @@ func (d *hookDoor) take(r *http.Request, path string, body []byte) bool {
 	log := d.host.opts.Logger
 	servers := d.host.all()
 	if len(servers) == 0 { // The run waits in another process, or in one before this.
-		s, err := d.host.get("", func() (workflowsrv.Options, error) { return d.host.Server(nil, "") })
+		s, err := d.host.get("", func() (workflowsrv.Options, error) { return d.host.Server(nil, "", nil) })
 		if err != nil {
 			log.Warn().AnErr(logkey.Err, err).Msg("a request for a run could not be taken")
 			return false

@@ -19,6 +19,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/checkout"
+	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/workflowsrv"
@@ -43,38 +44,78 @@ type Options struct {
 type Host struct {
 	// Gateway is where requests for runs go, "" where none can be sent. It is set before the first server is made.
 	Gateway string
+	// Remote says that clients may be on other machines: the folders that they work in are not of this one. It is set as Gateway is.
+	Remote bool
 
-	opts Options
+	opts   Options
+	memory runs.Log // of all servers
 
 	mu   sync.Mutex // held while a server is made
 	made map[string]*workflowsrv.Server
+	away []string // the keys of those for folders of clients, the last one that was asked for last
 }
 
+// maxAway is how many servers for folders of clients are kept.
+const maxAway = 32
+
 // New returns a Host.
-func New(opts Options) *Host { return &Host{opts: opts, made: map[string]*workflowsrv.Server{}} }
+func New(opts Options) *Host {
+	return &Host{opts: opts, memory: runs.NewMemory(), made: map[string]*workflowsrv.Server{}}
+}
 
 // Builtin makes the MCP side of a server, for somebody. It is a [toolbox.Builtin].
 func (h *Host) Builtin(who principal.Principal, s config.Server) (wire.Endpoint, error) {
 	who.Name = cmp.Or(who.Name, principal.Default)
-	server, err := h.get(fmt.Sprintf("%q %q", s.Conditions, s.Workflows), func() (workflowsrv.Options, error) {
-		opts, err := h.Server(s.Workflows, s.Conditions)
-		opts.Tools = h.opts.Tools
-		return opts, err
-	})
+	server, err := h.in(s, nil)
 	if err != nil {
 		return nil, err
 	}
-	return server.For(who), nil
+	if s.Shared || h.Remote {
+		return server.For(who, nil), nil
+	}
+	return server.For(who, func(folders []string) *workflowsrv.Server {
+		other, err := h.in(s, folders)
+		if err != nil {
+			h.opts.Logger.Warn().AnErr(logkey.Err, err).Msg("the workflows of a client's folders are not looked for")
+			return server
+		}
+		return other
+	}), nil
 }
 
-// Server gives what a server of these folders is made with, which calls no tools.
-func (h *Host) Server(dirs []string, conditions string) (workflowsrv.Options, error) {
-	sources, project, err := h.opts.Places.Sources(dirs)
+// in gives the server for clients that work in these folders.
+func (h *Host) in(s config.Server, folders []string) (*workflowsrv.Server, error) {
+	key := fmt.Sprintf("%q %q %q", s.Conditions, s.Workflows, folders)
+	server, err := h.get(key, func() (workflowsrv.Options, error) {
+		opts, err := h.Server(s.Workflows, s.Conditions, folders)
+		opts.Tools = h.opts.Tools
+		return opts, err
+	})
+	if len(folders) > 0 {
+		h.keep(key)
+	}
+	return server, err
+}
+
+// keep notes that a server was asked for. What is asked for no more is made anew when it is; who has it, has it.
+func (h *Host) keep(key string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.away = append(slices.DeleteFunc(h.away, func(k string) bool { return k == key }), key)
+	if len(h.away) > maxAway {
+		delete(h.made, h.away[0])
+		h.away = h.away[1:]
+	}
+}
+
+// Server gives what a server is made with, which calls no tools: the folders of a configuration, and those of clients.
+func (h *Host) Server(dirs []string, conditions string, folders []string) (workflowsrv.Options, error) {
+	sources, project, err := h.opts.Places.Sources(dirs, folders)
 	if err != nil {
 		return workflowsrv.Options{}, err
 	}
 	opts := workflowsrv.Options{
-		Logger: h.opts.Logger, Sources: sources, Runs: h.opts.Runs, Dir: project,
+		Logger: h.opts.Logger, Sources: sources, Runs: h.opts.Runs, Memory: h.memory, Dir: project,
 		Where:   func() (repository, branch string) { return checkout.Of(project) },
 		Expire:  func() time.Duration { return h.opts.Expire },
 		Gateway: h.Gateway,

@@ -26,14 +26,17 @@ type Places struct {
 	fetching sync.WaitGroup
 }
 
-// Sources gives the places with those that a configuration adds, and the folder of the project. What is not there of a git
-// repository is fetched meanwhile, once.
-func (p *Places) Sources(added []string) (sources []definition.Source, project string, err error) {
+// Sources gives the places with those that a configuration adds, and the folder of the project. Folders are those of the client's
+// projects, none if they are not known. What is not there of a git repository is fetched meanwhile, once.
+func (p *Places) Sources(added, folders []string) (sources []definition.Source, project string, err error) {
 	if project, err = p.Project(); err != nil {
 		return nil, "", err
 	}
 	dirs, fetched, err := p.repositories(added)
-	layers := definition.Layers{Embedded: library.Files(), Home: p.Home, Project: project, Path: p.Path, Dirs: dirs, Fetched: fetched}
+	layers := definition.Layers{Embedded: library.Files(), Home: p.Home, Project: project, Folders: folders, Path: p.Path, Dirs: dirs, Fetched: fetched}
+	if len(folders) > 0 {
+		project = folders[0]
+	}
 	return layers.Sources(), project, err
 }
 

@@ -30,6 +30,7 @@ type reply struct {
 const (
 	elicitation = "elicitation"
 	sampling    = "sampling"
+	roots       = "roots"
 )
 
 // greet reads in the client's initialize what it can be asked.
@@ -37,7 +38,7 @@ func (a *asks) greet(m *wire.Message) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.able = nil
-	for _, capability := range []string{elicitation, sampling} {
+	for _, capability := range []string{elicitation, sampling, roots} {
 		span, err := wire.FindPath(m.Raw, m.Params, "capabilities", capability)
 		if err == nil && span.Present() && m.Raw[span.Start] == '{' {
 			a.able = append(a.able, capability)

@@ -57,13 +57,28 @@ func readAnswer(m *wire.Message) *Answer {
 	return a
 }
 
+// inputRequired begins a result that asks the client for something.
+const inputRequired = `,"result":{"resultType":"input_required","inputRequests":{"`
+
+// capable reports whether the client of a modern request has a capability.
+func capable(m *wire.Message, capability string) bool {
+	able, err := wire.FindPath(m.Raw, m.Params, "_meta", eras.Capabilities, capability)
+	return err == nil && able.Present() && m.Raw[able.Start] == '{'
+}
+
+// appendFolders is the answer of a call that asks where the client works.
+func (s *Server) appendFolders(id []byte) []byte {
+	dst := append(append([]byte(`{"jsonrpc":"2.0","id":`), id...), inputRequired+foldersKey+`":{"method":"roots/list"}},`...)
+	return append(s.appendIdentity(dst), "}}"...)
+}
+
 // append appends the answer of a call.
 func (s *Server) append(id []byte, r Result, e eras.Era) []byte {
 	dst := make([]byte, 0, len(r.Text)+len(r.More)+len(r.Structured)+len(id)+256)
 	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
 	dst = append(dst, id...)
 	if q := r.Question; q != nil {
-		dst = append(dst, `,"result":{"resultType":"input_required","inputRequests":{"`+questionKey+`":{"method":"elicitation/create","params":{"mode":"form","message":`...)
+		dst = append(dst, inputRequired+questionKey+`":{"method":"elicitation/create","params":{"mode":"form","message":`...)
 		dst = wire.AppendQuote(dst, q.Message)
 		dst = append(append(dst, `,"requestedSchema":`...), q.Form...)
 		dst = wire.AppendQuote(append(dst, `}}},"requestState":`...), q.State)

@@ -39,6 +39,9 @@ type Server struct {
 	// Watches is called when a client has asked to hear of changes, which [Session.Updated] and [Session.ListChanged] tell; nil: no
 	// client can.
 	Watches func()
+	// Moved is called when it is known which folders a client of the legacy era works in, the roots that it names, and when they
+	// are others; it may block. Calls are then told of them in both eras; nil: no client is asked.
+	Moved func(folders []string)
 	// Knows reports whether there is a tool of that name.
 	Knows func(tool string) bool
 	// Call carries out a tool. It runs on a goroutine of its own; ctx ends
@@ -64,6 +67,8 @@ type Call struct {
 	Arguments []byte // as the client sent them; nil if it sent none
 	Era       eras.Era
 	Client    string // the name of the client's program, "" if it has said none
+	// Folders are those of this machine that the client works in, where [Server.Moved] is to know of them.
+	Folders []string
 	// Progress sends a notification of progress with a message and members of
 	// _meta, a JSON object; it is nil if the client has not asked for that.
 	Progress func(message string, meta []byte)

@@ -32,6 +32,8 @@ type Session struct {
 	initialized atomic.Bool
 	client      string // as initialize named it
 	asks        asks
+	folders     folders
+	told        sync.WaitGroup // questions for folders
 
 	mu      sync.Mutex              // guards what follows
 	calls   map[string]*runningCall // by the id token of the request
@@ -73,8 +75,11 @@ func (s *Session) Receive(msg []byte) {
 	case wire.Request:
 		s.request(&m)
 	case wire.Notification:
-		if m.IsMethod("notifications/cancelled") {
+		switch {
+		case m.IsMethod("notifications/cancelled"):
 			s.cancel(&m)
+		case m.IsMethod("notifications/initialized"), m.IsMethod("notifications/roots/list_changed"):
+			s.askFolders()
 		}
 	default:
 		s.asks.answer(&m)
@@ -150,8 +155,7 @@ func (s *Session) toolsCall(m *wire.Message, e eras.Era) {
 	id, c := bytes.Clone(m.Bytes(m.ID)), Call{Tool: name, Arguments: bytes.Clone(m.Bytes(at[1])), Era: e, Client: s.client}
 	if e.IsStateless() {
 		c.Client = nameIn(m, "_meta", eras.Info)
-		able, err := wire.FindPath(m.Raw, m.Params, "_meta", eras.Capabilities, elicitation)
-		c.Asked = err == nil && able.Present() && m.Raw[able.Start] == '{'
+		c.Asked = capable(m, elicitation)
 		c.Answer = readAnswer(m)
 	} else {
 		c.Elicit = s.asks.asker(elicitation, "elicitation/create", s.send)
@@ -160,8 +164,21 @@ func (s *Session) toolsCall(m *wire.Message, e eras.Era) {
 	if token, err := wire.FindPath(m.Raw, m.Params, "_meta", "progressToken"); err == nil && token.Present() {
 		c.Progress = s.progress(bytes.Clone(m.Bytes(token)))
 	}
+	known := true
+	if s.server.Moved != nil && e.IsStateless() && capable(m, roots) {
+		c.Folders, known = readModernFolders(m, c.Answer)
+	}
 	s.work(m, id, e, name, func(ctx context.Context) (reply func() []byte) {
+		if !known {
+			return func() []byte { return s.server.appendFolders(id) }
+		}
+		if s.server.Moved != nil && !e.IsStateless() {
+			c.Folders = s.inFolders(ctx)
+		}
 		r := s.server.Call(ctx, c)
+		if r.Question != nil {
+			r.Question.State = withFolders(c.Folders, r.Question.State)
+		}
 		return func() []byte { return s.server.append(id, r, e) }
 	})
 }
@@ -280,6 +297,7 @@ func (s *Session) Close(ctx context.Context) error {
 	first := !s.closed
 	s.closed = true
 	s.mu.Unlock()
+	s.folders.close()
 	done := make(chan struct{})
 	go func() {
 		s.working.Wait()
@@ -303,6 +321,7 @@ func (s *Session) Close(ctx context.Context) error {
 			s.sending.Wait() // A notification may be on its way.
 			s.endListens()
 		}
+		s.told.Wait()
 		if s.server.Closed != nil {
 			s.server.Closed(ctx)
 		}

@@ -29,6 +29,12 @@ func connect(t *testing.T, capabilities string, call func(context.Context, mcpse
 	server := &mcpserve.Server{Name: "test", Version: "1", Engine: mcpserver.NewMCPServer("test", "1"), Logger: zerolog.New(testLog{t}),
 		Requests: map[string]mcpserve.Request{"resources/list": func(context.Context, []byte) ([]byte, error) { panic("it is broken") }},
 		Knows:    func(tool string) bool { return tool == "do" }, Call: call, MaxRunning: 2}
+	return greet(t, capabilities, server)
+}
+
+// greet begins a session and shakes hands.
+func greet(t *testing.T, capabilities string, server *mcpserve.Server) *peer {
+	t.Helper()
 	p := &peer{t: t, heard: make(chan string, 100)}
 	p.session = server.Connect(func(msg []byte) { p.heard <- string(msg) })
 	p.say(`{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":` + capabilities + `,"clientInfo":{"name":"tester","version":"1"}}}`)

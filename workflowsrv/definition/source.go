@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -44,6 +45,8 @@ type Layers struct {
 	// Project is the current directory: workflows and .workbench/workflows
 	// below it are looked at. Relative paths in Path and Dirs start there.
 	Project string
+	// Folders, if there are any, are where projects lie instead, the strongest first.
+	Folders []string
 	// Path is the value of WORKFLOW_STORAGE_PATH, directories joined by the
 	// list separator of the system.
 	Path string
@@ -82,9 +85,14 @@ func (l Layers) Sources() []Source {
 		add(User, filepath.Join(l.Home, ".workrail", "workflows"))
 		add(User, filepath.Join(l.Home, ".workbench", "workflows"))
 	}
-	if l.Project != "" {
-		add(Project, filepath.Join(l.Project, "workflows"))
-		add(Project, filepath.Join(l.Project, ".workbench", "workflows"))
+	folders := slices.Clone(l.Folders)
+	if len(folders) == 0 && l.Project != "" {
+		folders = []string{l.Project}
+	}
+	slices.Reverse(folders)
+	for _, folder := range folders {
+		add(Project, filepath.Join(folder, "workflows"))
+		add(Project, filepath.Join(folder, ".workbench", "workflows"))
 	}
 	for _, dir := range filepath.SplitList(l.Path) {
 		add(Path, dir)

@@ -22,6 +22,8 @@ type Options struct {
 	// Log opens where runs are kept; it is called when the first is wanted, and again after an error. nil: runs are kept in
 	// memory.
 	Log func(ctx context.Context) (Log, error)
+	// Memory is that memory, which engines may share; nil: one of its own.
+	Memory Log
 	// Where says what is worked on, "" where that is not known; nil: it never is.
 	Where func() (repository, branch string)
 	// Criteria say how outputs are judged.
@@ -69,9 +71,12 @@ type Engine struct {
 
 // NewEngine returns an engine. It opens nothing.
 func NewEngine(opts Options) *Engine {
+	if opts.Memory == nil {
+		opts.Memory = NewMemory()
+	}
 	opts.hold, opts.patience = cmp.Or(opts.hold, 15*time.Second), cmp.Or(opts.patience, 20*time.Second)
 	return &Engine{
-		opts: opts, parser: new(definition.Parser), memory: NewMemory(),
+		opts: opts, parser: new(definition.Parser), memory: opts.Memory,
 		cached: map[store.Key]*Run{}, pinned: map[string]*definition.Workflow{}, digests: map[*definition.Workflow]string{},
 	}
 }

@@ -34,5 +34,5 @@ func (e *Environment) Configured(toolbox string, log zerolog.Logger) (workflowsr
 			}
 		}
 	}
-	return e.Hosts.Workflows.Server(dirs, conditions)
+	return e.Hosts.Workflows.Server(dirs, conditions, nil)
 }

@@ -122,7 +122,7 @@ func readRoutines(e *opening.Environment, files []string) (definition.Routines, 
 			}
 		}
 	}
-	sources, _, err := e.WorkflowPlaces(zerolog.Nop()).Sources(dirs)
+	sources, _, err := e.WorkflowPlaces(zerolog.Nop()).Sources(dirs, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -2,9 +2,12 @@ package runs
 
 import (
 	"encoding/json"
+	"maps"
+	"regexp"
 	"regexp/syntax"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // sampleFor makes an output that criteria may accept: the caller asks them. It is "" where nothing can be made.
@@ -89,7 +92,10 @@ func (s *sampler) pattern(pattern, flags string) bool {
 	if strings.Contains(flags, "i") {
 		mode |= syntax.FoldCase
 	}
-	re, err := syntax.Parse(pattern, mode)
+	if strings.Contains(flags, "m") {
+		mode &^= syntax.OneLine
+	}
+	re, err := syntax.Parse(withoutLooks(pattern), mode)
 	if err != nil {
 		return false
 	}
@@ -99,6 +105,46 @@ func (s *sampler) pattern(pattern, flags string) bool {
 	}
 	s.lines = append(s.lines, b.String())
 	return true
+}
+
+// withoutLooks leaves out what a pattern wants before and behind a match: who uses a sample has it checked.
+func withoutLooks(pattern string) string {
+	var b strings.Builder
+	for left := pattern; left != ""; {
+		n := 1
+		switch {
+		case left[0] == '\\':
+			n = min(2, len(left))
+		case left[0] == '[':
+			n = past(left, ']', 1)
+		case look.MatchString(left):
+			left = left[past(left, ')', 1):]
+			continue
+		}
+		b.WriteString(left[:n])
+		left = left[n:]
+	}
+	return b.String()
+}
+
+var look = regexp.MustCompile(`^\(\?<?[=!]`)
+
+// past is behind the end of the class or group that a pattern begins with, whose first byte is passed already.
+func past(pattern string, end byte, i int) int {
+	for i < len(pattern) {
+		switch c := pattern[i]; {
+		case c == end:
+			return i + 1
+		case c == '\\':
+			i += 2
+		case c == '[' && end == ')', c == '(' && end == ')':
+			inner := map[byte]byte{'[': ']', '(': ')'}[c]
+			i += past(pattern[i:], inner, 1)
+		default:
+			i++
+		}
+	}
+	return len(pattern)
 }
 
 // match writes a text that a pattern may match, in the fewest characters.
@@ -115,6 +161,14 @@ func match(b *strings.Builder, re *syntax.Regexp, depth int) bool {
 			return false
 		}
 		b.WriteRune(friendly(re.Rune))
+	case syntax.OpBeginLine:
+		if b.Len() > 0 {
+			b.WriteByte('\n')
+		}
+	case syntax.OpStar:
+		if r := re.Sub[0].Rune; re.Sub[0].Op == syntax.OpAnyChar || len(r) == 2 && r[0] == 0 && r[1] == unicode.MaxRune { // It stands between others, which may want to begin a line or a word.
+			b.WriteByte('\n')
+		}
 	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
 		b.WriteByte('x')
 	case syntax.OpCapture, syntax.OpPlus:
@@ -166,17 +220,30 @@ func instance(schema map[string]any, depth int) any {
 		return object(schema, depth)
 	case "array":
 		list := []any{}
-		if least, _ := schema["minItems"].(float64); least > 0 && least < 100 {
-			items, _ := schema["items"].(map[string]any)
-			for range int(least) {
-				list = append(list, instance(items, depth+1))
+		items, _ := schema["items"].(map[string]any)
+		least, _ := schema["minItems"].(float64)
+		wanted := contained(schema)
+		for i := range min(max(int(least), len(wanted)), 100) {
+			one := instance(items, depth+1)
+			if has, ok := one.(map[string]any); ok && i < len(wanted) {
+				maps.Copy(has, wanted[i])
 			}
+			list = append(list, one)
 		}
 		return list
 	case "string":
+		if pattern, ok := schema["pattern"].(string); ok {
+			var s sampler
+			if s.pattern(pattern, "") {
+				return s.lines[0]
+			}
+		}
 		least, _ := schema["minLength"].(float64)
 		return strings.Repeat("…", max(1, min(int(least), 1000)))
 	case "integer", "number":
+		if above, ok := schema["exclusiveMinimum"].(float64); ok {
+			return above + 1
+		}
 		least, _ := schema["minimum"].(float64)
 		return least
 	case "boolean":
@@ -185,10 +252,34 @@ func instance(schema map[string]any, depth int) any {
 	return nil
 }
 
+// contained are what the objects of a list have to have that "contains" wants in it, also below allOf.
+func contained(schema map[string]any) (wanted []map[string]any) {
+	if one, ok := schema["contains"].(map[string]any); ok {
+		properties, _ := one["properties"].(map[string]any)
+		has := map[string]any{}
+		for name, property := range properties {
+			property, _ := property.(map[string]any)
+			has[name] = instance(property, 0)
+		}
+		wanted = append(wanted, has)
+	}
+	all, _ := schema["allOf"].([]any)
+	for _, part := range all {
+		if part, ok := part.(map[string]any); ok {
+			wanted = append(wanted, contained(part)...)
+		}
+	}
+	return wanted
+}
+
 func object(schema map[string]any, depth int) any {
 	o := map[string]any{}
 	properties, _ := schema["properties"].(map[string]any)
 	required, _ := schema["required"].([]any)
+	if otherwise, ok := schema["else"].(map[string]any); ok { // An object with little in it is seldom what "if" is about.
+		more, _ := otherwise["required"].([]any)
+		required = slices.Concat(required, more)
+	}
 	for _, name := range required {
 		key, _ := name.(string)
 		property, _ := properties[key].(map[string]any)

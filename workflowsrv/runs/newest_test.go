@@ -82,8 +82,8 @@ func TestFilesToTheEnd(t *testing.T) {
 				var steps []int
 				for _, holds := range []bool{true, false} {
 					for _, stop := range []bool{true, false} {
-						d := &driver{t: t, engine: runs.NewEngine(runs.Options{Find: find}), w: e.Workflow, holds: holds, stop: stop}
-						steps = append(steps, d.drive())
+						d := &driver{t: t, engine: runs.NewEngine(runs.Options{Find: find}), find: find, holds: holds, stop: stop}
+						steps = append(steps, d.drive(d.engine.Start(t.Context(), d.who(), e.ID, "to the end", nil)))
 					}
 				}
 				t.Logf("%s: %d steps %s", e.ID, steps, theirs[e.ID])
@@ -97,31 +97,41 @@ func TestFilesToTheEnd(t *testing.T) {
 type driver struct {
 	t           *testing.T
 	engine      *runs.Engine
-	w           *definition.Workflow
+	find        func(id string) (*definition.Entry, error)
 	holds, stop bool
+
+	w *definition.Workflow // of the run that goes on
 }
 
 // reached is what an answer says of a run.
 type reached struct {
 	told
-	Loop    *struct{ Iteration int }
-	Missing []stepping.Missing
+	Workflow string `json:"workflowId"`
+	Loop     *struct{ Iteration int }
+	Runs     []struct{ Run string }
+	Missing  []stepping.Missing
 }
 
-// drive runs the workflow, and counts its steps.
-func (d *driver) drive() int {
+func (d *driver) who() runs.Caller { return runs.Caller{Principal: "alice", Client: "driver"} }
+
+// drive goes on with a run to its end, after an answer, and counts its steps.
+func (d *driver) drive(a runs.Answer, err error) int {
 	d.t.Helper()
-	who := runs.Caller{Principal: "alice", Client: "driver"}
-	order, last, refused := d.w.StepIDs(), "", 0
-	a, err := d.engine.Start(d.t.Context(), who, d.w.ID, "to the end", nil)
+	last, refused := "", 0
 	for range 20_000 {
 		var at reached
 		if err == nil {
 			err = json.Unmarshal(a.Data, &at)
 		}
+		var e *definition.Entry
+		if err == nil {
+			e, err = d.find(at.Workflow)
+		}
 		if err != nil {
 			d.t.Fatalf("%t %t: after %s: %v", d.holds, d.stop, last, err)
 		}
+		d.w = e.Workflow
+		order := d.w.StepIDs()
 		next := runs.Step{Run: at.Run}
 		switch at.State {
 		case "finished":
@@ -129,7 +139,7 @@ func (d *driver) drive() int {
 		case "missing":
 			next.Context = d.values(at.Missing)
 		case "person":
-			if _, err := d.engine.Say(d.t.Context(), who.Principal, runs.Opinion{Run: at.Run, Answer: "yes", How: "test"}); err != nil {
+			if _, err := d.engine.Say(d.t.Context(), d.who().Principal, runs.Opinion{Run: at.Run, Answer: "yes", How: "test"}); err != nil {
 				d.t.Fatal(err)
 			}
 		case "step":
@@ -151,12 +161,14 @@ func (d *driver) drive() int {
 			}
 			next = d.form(a.Text)
 			next.Notes = fmt.Sprintf("done %d", at.Done) // In a loop the same words would be the last pass told twice.
-		case "runs": // of workflows that are not here
-			d.t.Fatalf("%t %t: %s began runs: %s", d.holds, d.stop, last, a.Text)
+		case "runs":
+			for _, child := range at.Runs {
+				d.drive(d.engine.Next(d.t.Context(), d.who(), runs.Step{Run: child.Run}))
+			}
 		default:
 			d.t.Fatalf("%t %t: after %s the run is %s: %s", d.holds, d.stop, last, at.State, a.Text)
 		}
-		a, err = d.engine.Next(d.t.Context(), who, next)
+		a, err = d.engine.Next(d.t.Context(), d.who(), next)
 	}
 	d.t.Errorf("%t %t: no end; the last step is %s", d.holds, d.stop, last)
 	return 0

@@ -2,8 +2,11 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -65,4 +68,46 @@ func golden(t *testing.T, file, got string) {
 	if got != string(want) {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
+}
+
+// What the examples of the help say can be typed: there are the command, its flags and arguments like these, and the tools of
+// workbench's own.
+func TestHelpExamples(t *testing.T) {
+	word := regexp.MustCompile(`"[^"]*"|'[^']*'|[^\s()]+`)
+	tools := regexp.MustCompile(`\bworkflow_\w+`)
+	var listed bytes.Buffer
+	if code := run(t.Context(), []string{"tools", "workflows"}, cli.Streams{In: strings.NewReader(""), Out: &listed, Err: io.Discard}, []string{"HOME=" + t.TempDir()}); code != cli.ExitDone {
+		t.Fatalf("got exit code %d", code)
+	}
+	var visit func(*cobra.Command)
+	visit = func(cmd *cobra.Command) {
+		for line := range strings.Lines(cmd.Example) {
+			words := word.FindAllString(line, -1)
+			at := slices.Index(words, "workbench")
+			if at < 0 {
+				continue
+			}
+			words = words[at+1:]
+			if name := tools.FindString(line); name != "" && !strings.Contains(listed.String(), " "+name+" ") {
+				t.Errorf("%s: %q: there is no tool %s", cmd.CommandPath(), strings.TrimSpace(line), name)
+			}
+			if end := slices.IndexFunc(words, func(w string) bool { return strings.ContainsAny(w[:1], "|&<>#") }); end >= 0 {
+				words = words[:end]
+			}
+			of, rest, err := rootCommand(&opening.Environment{Environment: new(cli.Environment)}).Find(words)
+			if err == nil {
+				err = of.ParseFlags(rest)
+			}
+			if err == nil {
+				err = of.ValidateArgs(of.Flags().Args())
+			}
+			if err != nil {
+				t.Errorf("%s: %q: %v", cmd.CommandPath(), strings.TrimSpace(line), err)
+			}
+		}
+		for _, sub := range cmd.Commands() {
+			visit(sub)
+		}
+	}
+	visit(rootCommand(&opening.Environment{Environment: new(cli.Environment)}))
 }

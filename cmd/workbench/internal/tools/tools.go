@@ -34,7 +34,7 @@ a server last ran, and SEEN says when that was. The exit code is 1 if a server
 was never seen.`,
 		Example: `  workbench tools
   workbench tools workflows --json
-  workbench tools workflows/workflow/workflow_begin
+  workbench tools workflows/workflow/workflow_start
   workbench tools --offline`,
 		Args: cli.Between(0, 1),
 		ValidArgsFunction: cli.Offer(func() []string {

@@ -297,7 +297,7 @@ func (x *examined) stood(i int, srv *toolbox.Server) {
 		}
 		x.add(i, f)
 	case st.Cause != nil:
-		x.add(i, diagnosis.Finding{Level: diagnosis.Fault, Message: st.Cause.Error(), Remedy: "mend what that says, then workbench tools " + one.Toolbox})
+		x.failed(i, st.Cause.Error())
 	}
 	if st.State != toolbox.Ready {
 		return
@@ -313,6 +313,20 @@ func (x *examined) stood(i int, srv *toolbox.Server) {
 	for _, change := range srv.Changes() {
 		x.add(i, diagnosis.Finding{Level: diagnosis.Warning, Message: "it has changed since it last ran: " + change, Remedy: "look whether you want that; workbench lock agrees to it"})
 	}
+}
+
+// failed notes why a server did not start. A warning that has told the same, before it was started, goes and leaves its remedy.
+func (x *examined) failed(i int, cause string) {
+	one := x.Servers[i]
+	f := diagnosis.Finding{Level: diagnosis.Fault, Message: cause, Remedy: "mend what that says, then workbench tools " + one.Toolbox}
+	x.Findings = slices.DeleteFunc(x.Findings, func(w diagnosis.Finding) bool {
+		told := w.Toolbox == one.Toolbox && w.Server == one.Server && (strings.Contains(cause, w.Message) || strings.Contains(cause, w.Remedy))
+		if told {
+			f.Remedy = w.Remedy
+		}
+		return told
+	})
+	x.add(i, f)
 }
 
 // mend does what may be done without a risk.

@@ -21,8 +21,10 @@ type Repository struct {
 	Ref string // a branch, a tag or a commit; "" is what the repository has as its head
 }
 
-// refs are the names of branches, tags and commits that are taken.
-var refs = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._/+@-]{0,199}$`)
+// refs are the names of branches, tags and commits that are taken, if they have at most maxRef bytes.
+var refs = regexp.MustCompile(`^\w[\w./+@-]*$`)
+
+const maxRef = 200
 
 // Parse reads git+https://HOST/PATH#REF; ssh and file are the other ways. It does not look whether the repository is there.
 func Parse(text string) (Repository, error) {
@@ -45,7 +47,7 @@ func Parse(text string) (Repository, error) {
 		return Repository{}, errors.New("want an address without a query and without white space")
 	}
 	ref := u.Fragment
-	if ref != "" && (!refs.MatchString(ref) || strings.Contains(ref, "..") || strings.Contains(ref, "@{")) {
+	if ref != "" && (len(ref) > maxRef || !refs.MatchString(ref) || strings.Contains(ref, "..") || strings.Contains(ref, "@{")) {
 		return Repository{}, fmt.Errorf("want a branch, a tag or a commit behind #, got %q", foreign.NewText(ref))
 	}
 	u.Fragment, u.RawFragment = "", ""

@@ -27,6 +27,7 @@ func openers() map[string]string {
 		"internal/footprint/program_linux.go": "what the kernel shows in /proc/self",
 		"bench/":                              "it measures, and is no part of the program",
 		"release/":                            "it makes packages, and is no part of the program",
+		"internal/pgtest/":                    "it is for tests",
 		"test/":                               "they are tests",
 	}
 }

@@ -45,7 +45,7 @@ func rules() []rule {
 			reason: "internal packages are leaves, each of which could be a library of its own"},
 		{of: "host", direct: true, not: []string{"os", "os/exec", "cmd"},
 			reason: "a host is given what it works with; the environment is cmd's"},
-		{of: "cmd", not: []string{"internal/mcptest", "test", "testing"},
+		{of: "cmd", not: []string{"internal/mcptest", "internal/pgtest", "test", "testing"},
 			reason: "the program has no tests in it"},
 		{of: "", direct: true, not: []string{"github.com/rs/zerolog/log"},
 			reason: "a logger is given, not found"},

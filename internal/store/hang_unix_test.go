@@ -73,12 +73,11 @@ func TestClockSetBack(t *testing.T) {
 
 // While the server is away that is said, and what is asked when it is back is answered at once.
 func TestFaultE16_ServerAway(t *testing.T) {
-	dsn := server.database(t)
+	dsn := server.Database(t)
 	s := openDatabase(t, dsn, store.Options{})
 	at := begin(t, s)
 	say(t, s, at.Conversation, "before")
-	_ = server.cmd.Process.Signal(quitSignal())
-	_ = server.cmd.Wait() // It was told to quit.
+	server.Crash()
 	var away *store.UnreachableError
 	if _, err := s.Turns(t.Context(), "alice", at.Conversation, 0); !errors.As(err, &away) || !strings.Contains(err.Error(), "try again") {
 		t.Errorf("got %v from a read, want that the store cannot be reached", err)
@@ -89,7 +88,7 @@ func TestFaultE16_ServerAway(t *testing.T) {
 	if _, err := sayAs(t.Context(), s, "alice", at.Conversation, "k", "during"); !errors.As(err, &away) {
 		t.Errorf("got %v from a turn, want that the store cannot be reached", err)
 	}
-	if err := server.run(); err != nil {
+	if err := server.Run(); err != nil {
 		t.Fatal(err)
 	}
 	if turns, err := s.Turns(t.Context(), "alice", at.Conversation, 0); err != nil || messages(turns) != "before" {

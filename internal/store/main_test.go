@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 		os.Exit(play(role))
 	}
 	code := m.Run()
-	server.stop()
+	server.Stop()
 	if code == 0 {
 		if err := goleak.Find(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -67,7 +67,7 @@ func each(t *testing.T, test func(t *testing.T, open opener, where string)) {
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		dsn := server.database(t)
+		dsn := server.Database(t)
 		test(t, func(t testing.TB, opts store.Options) *store.Store { return openDatabase(t, dsn, opts) }, "postgres:"+dsn)
 	})
 }

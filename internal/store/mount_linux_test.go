@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcp-workbench/workbench/internal/pgtest"
 	"github.com/mcp-workbench/workbench/internal/store"
 )
 
@@ -142,7 +143,7 @@ func TestFaultE2_NoRightToWrite(t *testing.T) {
 	say(t, s, c, "before")
 	closeStore(t, s)
 	for file, mode := range map[string]os.FileMode{path: 0o400, path + ".lock": 0o400, dir: 0o500} {
-		if err := giveAway(file); err != nil {
+		if err := pgtest.GiveAway(file); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.Chmod(file, mode); err != nil {
@@ -166,7 +167,7 @@ func TestFaultE2_NoRightToWrite(t *testing.T) {
 	}
 	cmd := actor(t, "denied", path, c)
 	cmd.Path = program
-	unprivileged(cmd)
+	pgtest.Unprivileged(cmd)
 	var said strings.Builder
 	cmd.Stderr = &said
 	if err := cmd.Run(); err != nil {

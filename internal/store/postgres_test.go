@@ -15,7 +15,7 @@ import (
 )
 
 func TestFaultE16_ServerRestarts(t *testing.T) {
-	dsn := server.database(t)
+	dsn := server.Database(t)
 	s := openDatabase(t, dsn, store.Options{}.Turned(store.Knobs{Lease: time.Second}))
 	c := begin(t, s).Conversation
 	want := []string{say(t, s, c, "before").Message}
@@ -23,7 +23,10 @@ func TestFaultE16_ServerRestarts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server.restart(t)
+	server.Crash()
+	if err := server.Run(); err != nil {
+		t.Fatal(err)
+	}
 	within(t, "the loss of the locks", f.Lost())
 	// Nobody has gone on with the conversation, so the turn is still good.
 	var finished error
@@ -44,7 +47,7 @@ func TestFaultE16_ServerRestarts(t *testing.T) {
 
 // A server that stalls, or has no connection left, holds callers up until their deadline and no longer.
 func TestFaultE16_ServerStalls(t *testing.T) {
-	dsn := server.database(t)
+	dsn := server.Database(t)
 	s := openDatabase(t, dsn, store.Options{}.Turned(store.Knobs{Conns: 1}))
 	c := begin(t, s).Conversation
 	release := lockTable(t, dsn)
@@ -68,7 +71,7 @@ func TestFaultE16_ServerStalls(t *testing.T) {
 }
 
 func TestFaultE16_ReplicaKilled(t *testing.T) {
-	dsn := server.database(t)
+	dsn := server.Database(t)
 	s := openDatabase(t, dsn, store.Options{})
 	for range rounds(5, 60) {
 		expect(t, s, killed(t, actor(t, "append", "postgres:"+dsn), 1+rand.IntN(30), 20*time.Second))

@@ -61,7 +61,7 @@ func TestRoundTrip(t *testing.T) {
 		want := exported(t, s, store.Selection{})
 		for name, into := range map[string]func() *store.Store{
 			"sqlite":   func() *store.Store { return openFile(t, t.TempDir()+"/store.db", store.Options{}) },
-			"postgres": func() *store.Store { return openDatabase(t, server.database(t), store.Options{}) },
+			"postgres": func() *store.Store { return openDatabase(t, server.Database(t), store.Options{}) },
 		} {
 			other := into()
 			counts, err := other.Import(t.Context(), strings.NewReader(want), "")

@@ -1,6 +1,6 @@
 //go:build unix
 
-package store_test
+package pgtest
 
 import (
 	"os"
@@ -28,8 +28,8 @@ func somebody() (uid, gid int, ok bool) {
 	return 0, 0, false
 }
 
-// giveAway gives a folder to that user.
-func giveAway(dir string) error {
+// GiveAway gives a folder to that user.
+func GiveAway(dir string) error {
 	uid, gid, ok := somebody()
 	if !ok {
 		return nil
@@ -37,8 +37,8 @@ func giveAway(dir string) error {
 	return os.Chown(dir, uid, gid)
 }
 
-// unprivileged has a command run as that user.
-func unprivileged(cmd *exec.Cmd) {
+// Unprivileged has a command run as that user.
+func Unprivileged(cmd *exec.Cmd) {
 	if uid, gid, ok := somebody(); ok {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}
 	}

@@ -148,7 +148,14 @@ func TestRun(t *testing.T) {
 		t.Errorf("got %+v, want a warning that the list stays", a)
 	}
 	expect(a, "edit 2")
-	expect(next("edit", map[string]any{"notes": "Edited b."}), "check 2")
+	if a = next("edit#1", map[string]any{"notes": "Another agent has edited a."}); len(a.data.Warnings) != 1 || !strings.Contains(a.text, `"step":"edit#2"`) {
+		t.Errorf("got %+v, want a warning that pass 1 was done", a)
+	}
+	expect(a, "edit 2")
+	if a = next("edit#3", map[string]any{"notes": "Edited c."}); !a.isError || !strings.Contains(a.text, `"edit#2"`) {
+		t.Errorf("got %+v, want to be told which pass it is", a)
+	}
+	expect(next("edit#2", map[string]any{"notes": "Edited b."}), "check 2")
 	expect(next("check", map[string]any{"notes": "fine"}), "improve 1")
 	if a = next("improve", map[string]any{"notes": "better"}); a.data.State != "blocked" || !strings.Contains(a.text, `{"kind":"wr.loop_control","loopId":"again","decision":"continue"}`) {
 		t.Fatalf("got %+v, want the artifact asked for", a)

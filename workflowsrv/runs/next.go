@@ -7,6 +7,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/mcp-workbench/workbench/internal/cut"
@@ -17,7 +18,7 @@ import (
 // A Step is what an agent says when it calls workflow_next about a run. With the run alone it asks where that is.
 type Step struct {
 	Run string
-	// ID is the step that is done; "" is the one where the run is, if anything is said of it.
+	// ID is the step that is done, in a loop with the pass, as in item#2; "" is the one where the run is, if anything is said of it.
 	ID        string
 	Output    string
 	Notes     string
@@ -90,6 +91,11 @@ func (s Step) check() error {
 // repeated reports whether a call tells of a step that was kept already: its answer was lost, or it was sent twice. A step
 // that is neither done nor the one where the run is, is an error.
 func (t *turn) repeated(s Step) (bool, error) {
+	id, pass := s.ID, 0
+	if step, number, ok := strings.Cut(id, "#"); ok {
+		id = step
+		pass, _ = strconv.Atoi(number) // 0 is none, like what is no number
+	}
 	last := t.r.last
 	same := last.Step != "" && last.Output == s.Output && last.Notes == s.Notes && reflect.DeepEqual(last.Artifacts, s.Artifacts)
 	here := t.next.Step
@@ -99,24 +105,27 @@ func (t *turn) repeated(s Step) (bool, error) {
 		return true, nil
 	case s.ID == "":
 		return false, nil
-	case here != nil && here.ID == s.ID:
+	case pass > 0 && t.r.doneAt[gate(id, pass)] != "":
+		t.warn("the step %s was done before in pass %d, and nothing of this call was kept", id, pass)
+		return true, nil
+	case here != nil && here.ID == id && (pass == 0 || gate(id, pass) == t.gate()):
 		// In a loop the same step comes again; the same words about it are the last pass told twice.
-		if last.Step == s.ID && same && s.Output+s.Notes != "" && t.next.Loop != nil && last.Pass > 0 && last.Pass == t.next.Loop.Iteration-1 {
-			t.warn("this was kept already, as what came of the step %s in pass %d; say something of pass %d", s.ID, last.Pass, t.next.Loop.Iteration)
+		if pass == 0 && last.Step == id && same && s.Output+s.Notes != "" && t.next.Loop != nil && last.Pass > 0 && last.Pass == t.next.Loop.Iteration-1 {
+			t.warn("this was kept already, as what came of the step %s in pass %d; say something of pass %d", id, last.Pass, t.next.Loop.Iteration)
 			return true, nil
 		}
 		return false, nil
-	case t.r.wasDone(s.ID):
-		t.warn("the step %s was done before, and nothing of this call was kept", s.ID)
+	case pass == 0 && t.r.wasDone(id):
+		t.warn("the step %s was done before, and nothing of this call was kept", id)
 		return true, nil
 	}
 	at := "waits for variables"
 	if here != nil {
-		at = fmt.Sprintf("is at the step %q", here.ID)
+		at = fmt.Sprintf("is at the step %q", t.ref())
 	}
-	if t.w.Step(s.ID) == nil {
+	if t.w.Step(id) == nil {
 		hint := ""
-		if near := nearest.Names(s.ID, t.w.StepIDs(), 1); len(near) > 0 {
+		if near := nearest.Names(id, t.w.StepIDs(), 1); len(near) > 0 {
 			hint = fmt.Sprintf("; did you mean %q?", near[0])
 		}
 		return false, &Error{fmt.Sprintf("the workflow %s has no step %q%s; the run %s", t.r.Workflow, cut.Short(s.ID), hint, at), "call workflow_next with the run alone to see it"}

@@ -49,6 +49,15 @@ func (s *standing) gate() string {
 	return gate(s.next.Step.ID, pass)
 }
 
+// ref is how an agent names the step where the run is: in a loop with the pass, so that what is said of one pass is not taken for
+// another.
+func (s *standing) ref() string {
+	if s.next.Loop == nil {
+		return s.next.Step.ID
+	}
+	return s.gate()
+}
+
 // locate finds where the run is.
 func (s *standing) locate(ctx context.Context) error {
 	if s.r.Status.Over() {

@@ -23,7 +23,7 @@ func (s *standing) prompt(joined string) string {
 	if step.Criteria != nil {
 		want = `"output":"…"`
 	}
-	fmt.Fprintf(&b, "\n\nThen workflow_next {\"run\":%q,\"step\":%q,%s}", s.r.ID, step.ID, want)
+	fmt.Fprintf(&b, "\n\nThen workflow_next {\"run\":%q,\"step\":%q,%s}", s.r.ID, s.ref(), want)
 	if step.Criteria != nil {
 		b.WriteString(": output is checked for: " + strings.Join(s.next.ValidationCriteria, "; "))
 	}
@@ -49,7 +49,7 @@ func (s *standing) refused(r refusal) string {
 			b.WriteString(" (" + reason.Why + ")")
 		}
 	}
-	call := fmt.Sprintf(`{"run":%q,"step":%q,`, s.r.ID, s.next.Step.ID)
+	call := fmt.Sprintf(`{"run":%q,"step":%q,`, s.r.ID, s.ref())
 	switch sample := r.template(); {
 	case sample != "":
 		b.WriteString("\n\nThis form would pass; put into it what you really found: workflow_next " + call + sample + "}")

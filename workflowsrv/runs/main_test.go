@@ -10,31 +10,45 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/mcp-workbench/workbench/internal/pgtest"
 	"github.com/mcp-workbench/workbench/internal/store"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 	"github.com/mcp-workbench/workbench/workflowsrv/runs"
 )
 
-// roleVariable makes this test program walk runs in the file that it names, until it is killed.
+// roleVariable makes this test program another process of a test.
 const roleVariable = "RUNS_TEST_WALK"
 
 func TestMain(m *testing.M) {
-	if path := os.Getenv(roleVariable); path != "" {
-		fmt.Fprintln(os.Stderr, walkForEver(path))
-		os.Exit(1)
+	if role := os.Getenv(roleVariable); role != "" {
+		if err := play(role); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
 	}
-	// The clock of the pattern library runs on for a while.
-	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/dlclark/regexp2.runClock"))
+	code := m.Run()
+	server.Stop()
+	if code == 0 {
+		// The clock of the pattern library runs on for a while.
+		if err := goleak.Find(goleak.IgnoreAnyFunction("github.com/dlclark/regexp2.runClock")); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
+	os.Exit(code)
 }
 
-// finder finds workflows among these definitions.
-func finder(t testing.TB, definitions ...string) func(string) (*definition.Entry, error) {
-	t.Helper()
+// server is the PostgreSQL server that tests share.
+var server pgtest.Server
+
+// find finds workflows among these definitions.
+func find(definitions ...string) (func(string) (*definition.Entry, error), error) {
 	byID := map[string]*definition.Entry{}
 	for _, text := range definitions {
 		w, err := new(definition.Parser).Parse("w.json", []byte(text))
 		if err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 		byID[w.ID] = &definition.Entry{Workflow: w}
 	}
@@ -43,7 +57,16 @@ func finder(t testing.TB, definitions ...string) func(string) (*definition.Entry
 			return e, nil
 		}
 		return nil, errors.New("there is no such workflow")
+	}, nil
+}
+
+func finder(t testing.TB, definitions ...string) func(string) (*definition.Entry, error) {
+	t.Helper()
+	found, err := find(definitions...)
+	if err != nil {
+		t.Fatal(err)
 	}
+	return found
 }
 
 // in keeps runs in a file.
@@ -59,6 +82,8 @@ type told struct {
 	State      string
 	IsComplete bool
 	Step       *struct{ ID string }
+	Loop       *struct{ Iteration int }
+	Runs       []struct{ Run string }
 	Done       int
 	Event      int
 	Warnings   []string

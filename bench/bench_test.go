@@ -140,6 +140,7 @@ func TestRun(t *testing.T) {
 	want[activeWhat(3)+"/"+httpFront], want[restingWhat(5)+"/"+httpFront] = crowded, crowded
 	want[turnWhat+"/"+syncName] = figures{p50: 1, p99: 1}
 	want[turnWhat+"/"+sqliteName], want[listedWhat(5)+"/"+sqliteName] = figures{p50: 1, p99: 1}, figures{p50: 1, p99: 1}
+	want[nextWhat+"/"+memoryName], want[nextWhat+"/"+sqliteName] = figures{p50: 1, p99: 1}, figures{p50: 1, p99: 1}
 	for _, r := range b.report.rows {
 		name := r.what + "/" + r.front
 		var got figures

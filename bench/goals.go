@@ -58,6 +58,8 @@ func goals() []goal {
 		{what: restingWhat(10_000), front: httpFront, column: memory, limit: 400},
 		{what: turnWhat, front: sqliteName, column: p99, limit: 10_000},
 		{what: listedWhat(100_000), front: sqliteName, column: p99, limit: 50_000},
+		{what: nextWhat, front: memoryName, column: p99, limit: 500},
+		{what: nextWhat, front: sqliteName, column: p99, limit: 10_000},
 	}
 }
 

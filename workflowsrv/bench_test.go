@@ -11,12 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcp-workbench/workbench/internal/store"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/workflowsrv"
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
 	"github.com/mcp-workbench/workbench/workflowsrv/library"
-	"github.com/mcp-workbench/workbench/workflowsrv/runs"
 )
 
 // BenchmarkCall measures one call after the other through a session in this
@@ -107,60 +105,3 @@ func BenchmarkRead(b *testing.B) {
 		}
 	}
 }
-
-// BenchmarkRun measures workflow_next on a run that is kept, in memory and on the disk that TMPDIR is on. A call that ends a
-// step is one write and one sync. It prints the median (p50-ns) and the 99th percentile (p99-ns), and how many bytes the text
-// of an answer has for each of the prompt (text-ratio).
-func BenchmarkRun(b *testing.B) {
-	w, err := new(definition.Parser).Parse("w.json", []byte(benchRun))
-	if err != nil {
-		b.Fatal(err)
-	}
-	find := func(string) (*definition.Entry, error) { return &definition.Entry{Workflow: w}, nil }
-	path := filepath.Join(b.TempDir(), "runs.db")
-	for _, where := range []struct {
-		name string
-		log  func(context.Context) (runs.Log, error)
-	}{
-		{"memory", nil},
-		{"disk", func(ctx context.Context) (runs.Log, error) {
-			s, err := store.OpenSQLite(ctx, path, func(err error) { b.Error(err) }, store.Options{})
-			if err == nil {
-				b.Cleanup(func() { _ = s.Close() })
-			}
-			return s, err
-		}},
-	} {
-		b.Run(where.name, func(b *testing.B) {
-			e := runs.NewEngine(runs.Options{Find: find, Log: where.log})
-			who := runs.Caller{Principal: "bench", Client: "bench"}
-			var times []time.Duration
-			var run string
-			ratio := 0.0
-			for n := 0; b.Loop(); n++ {
-				if n%900 == 0 {
-					a, err := e.Start(b.Context(), who, "bench-run", "measure", nil)
-					if err != nil {
-						b.Fatal(err)
-					}
-					run = strings.Split(a.Text, ",")[0]
-				}
-				start := time.Now()
-				a, err := e.Next(b.Context(), who, runs.Step{Run: run, ID: "once", Notes: fmt.Sprint("The tests pass. ", n)})
-				if err != nil || !strings.Contains(a.Text, "step once") {
-					b.Fatalf("got %s and %v", a.Text, err)
-				}
-				times = append(times, time.Since(start))
-				ratio = float64(len(a.Text)) / float64(len(w.Step("once").Prompt))
-			}
-			slices.Sort(times)
-			b.ReportMetric(float64(times[len(times)/2]), "p50-ns")
-			b.ReportMetric(float64(times[len(times)*99/100]), "p99-ns")
-			b.ReportMetric(ratio, "text-ratio")
-		})
-	}
-}
-
-// benchRun goes round one step, whose prompt is as long as those of the library.
-var benchRun = `{"id":"bench-run","name":"n","description":"d","version":"1.0.0","steps":[{"id":"each","type":"loop","title":"l",` +
-	`"loop":{"type":"for","count":950,"maxIterations":1000},"body":[{"id":"once","title":"t","prompt":"` + strings.Repeat("Look at the next place and say what you find there. ", 24) + `"}]}]}`

@@ -57,7 +57,8 @@ func (b *bench) stepped(ctx context.Context, front string, opts runs.Options) er
 		if err != nil {
 			return err
 		}
-		run, _, _ := strings.Cut(a.Text, ",")
+		_, run, _ := strings.Cut(a.Text, `{"run":"`)
+		run, _, _ = strings.Cut(run, `"`)
 		took := make([]time.Duration, min(b.turns, 900))
 		for i := range took {
 			began := time.Now()

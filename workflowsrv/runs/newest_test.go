@@ -59,7 +59,7 @@ func TestFilesToTheEnd(t *testing.T) {
 			theirs[id] = n
 		}
 	}
-	files := 0
+	files, answers, said := 0, 0, 0
 	for _, sources := range stores {
 		catalogue := definition.NewStore(sources).Catalogue()
 		find := func(id string) (*definition.Entry, error) {
@@ -84,13 +84,17 @@ func TestFilesToTheEnd(t *testing.T) {
 					for _, stop := range []bool{true, false} {
 						d := &driver{t: t, engine: runs.NewEngine(runs.Options{Find: find}), find: find, holds: holds, stop: stop}
 						steps = append(steps, d.drive(d.engine.Start(t.Context(), d.who(), e.ID, "to the end", nil)))
+						answers, said = answers+d.answers, said+d.said
 					}
 				}
 				t.Logf("%s: %d steps %s", e.ID, steps, theirs[e.ID])
 			})
 		}
 	}
-	t.Logf("%d workflows", files)
+	t.Logf("%d workflows, and answers of %.3f times what their files say", files, float64(answers)/float64(said))
+	if float64(answers) > 1.15*float64(said) {
+		t.Errorf("got answers of %d bytes for %d of the files, want 1.15 times as many at most", answers, said)
+	}
 }
 
 // A driver takes a run to its end, as an agent and as a person.
@@ -101,6 +105,10 @@ type driver struct {
 	holds, stop bool
 
 	w *definition.Workflow // of the run that goes on
+
+	// answers are the bytes of those with steps, but for the first, and said those of them that the file says: the title, the
+	// prompt, and what is checked.
+	answers, said int
 }
 
 // reached is what an answer says of a run.
@@ -152,6 +160,10 @@ func (d *driver) drive(a runs.Answer, err error) int {
 				if strings.Contains(a.Text, part) {
 					d.t.Errorf("%t %t: the prompt of %s has %q", d.holds, d.stop, at.Step.ID, part)
 				}
+			}
+			if words, form, ok := strings.Cut(a.Text, "\n\nThen workflow_next "); ok && last != "" {
+				_, rules, _ := strings.Cut(form, "checked for: ")
+				d.answers, d.said = d.answers+len(a.Text), d.said+len(words)+len(rules)
 			}
 			last, refused = at.Step.ID, 0
 			next.ID, next.Output = at.Step.ID, fmt.Sprintf("done %d", at.Done)

@@ -97,7 +97,7 @@ func (s *sampler) pattern(pattern, flags string) bool {
 	}
 	re, err := syntax.Parse(withoutLooks(pattern), mode)
 	if err != nil {
-		return false
+		return true // It may forbid something; whether the sample does is for the caller to see.
 	}
 	var b strings.Builder
 	if !match(&b, re, 0) {

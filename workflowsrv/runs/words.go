@@ -16,7 +16,7 @@ import (
 func (s *standing) prompt(joined string) string {
 	step := s.next.Step
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s, step %s: %s\n\n%s", s.r.ID, step.ID, step.Title, cmp.Or(joined, s.next.Prompt))
+	b.WriteString(step.Title + "\n\n" + cmp.Or(joined, s.next.Prompt))
 	var d demands
 	_ = json.Unmarshal(step.JSON, &d)
 	want := `"notes":"…"`
@@ -25,7 +25,7 @@ func (s *standing) prompt(joined string) string {
 	}
 	fmt.Fprintf(&b, "\n\nThen workflow_next {\"run\":%q,\"step\":%q,%s}", s.r.ID, s.ref(), want)
 	if step.Criteria != nil {
-		b.WriteString(": output is checked for: " + strings.Join(s.next.ValidationCriteria, "; "))
+		b.WriteString(", checked for: " + strings.Join(s.next.ValidationCriteria, "; "))
 	}
 	loop := ""
 	if s.next.Loop != nil {

@@ -23,10 +23,11 @@ func (o Options) Turned(k Knobs) Options {
 // SchemaVersion is that of this program.
 func SchemaVersion() int { return len(migrations()) }
 
-// TopicTaken is how a topic is made unique, Latest what a list is.
+// TopicTaken is how a topic is made unique, Latest and LatestRuns what lists are.
 const (
 	TopicTaken = topicTaken
 	Latest     = latest
+	LatestRuns = latestRuns
 )
 
 // LongGroup returns how many changes are committed together at most.

@@ -223,6 +223,7 @@ func TestFaultE14_ManyConversations(t *testing.T) {
 		args               []any
 	}{
 		{"list", store.Latest, "conversations_updated", []any{"alice", "shop", 10}},
+		{"runs", store.LatestRuns, "runs_updated", []any{"alice", 10}},
 		{"topic", store.TopicTaken, "conversations_topic", []any{"alice", "topic", "x"}},
 	} {
 		rows, err := db.QueryContext(t.Context(), `EXPLAIN QUERY PLAN `+tt.query, tt.args...)

@@ -25,6 +25,8 @@ type Run struct {
 	Updated  time.Time
 	// Held says until when a process is at work on it.
 	Held time.Time
+	// Damaged says, in a list, that what is known of it does not match its checksum.
+	Damaged bool
 }
 
 // OwnedRun is a run and whose it is.
@@ -218,10 +220,14 @@ func runEvents(ctx context.Context, q querier, principal, run string, after int)
 	return events, rows.Err()
 }
 
+const latestRuns = `SELECT ` + runColumns + `, held FROM runs WHERE principal = $1 ORDER BY updated DESC, id DESC LIMIT $2`
+
 // Runs returns the runs that were changed last, the latest first, at most limit, of one principal or, with "", of everybody.
 func (b *RunBook) Runs(ctx context.Context, principal string, limit int) ([]OwnedRun, error) {
-	return b.runs(ctx, `SELECT `+runColumns+`, held FROM runs WHERE $1 = '' OR principal = $1 ORDER BY updated DESC, id DESC LIMIT $2`,
-		principal, limit)
+	if principal == "" {
+		return b.runs(ctx, `SELECT `+runColumns+`, held FROM runs ORDER BY updated DESC, id DESC LIMIT $1`, limit)
+	}
+	return b.runs(ctx, latestRuns, principal, limit)
 }
 
 // RunsByID returns the runs of that id, of one principal or, with "", of everybody.
@@ -244,7 +250,7 @@ func (b *RunBook) runs(ctx context.Context, query string, args ...any) ([]OwnedR
 		defer rows.Close()
 		for rows.Next() {
 			r, err := scanRun(rows)
-			if err != nil {
+			if r.Damaged = errors.As(err, new(*CorruptError)); err != nil && !r.Damaged { // One costs no other its place in the list.
 				return err
 			}
 			found = append(found, r)
@@ -273,7 +279,7 @@ func (b *RunBook) Definition(ctx context.Context, digest string) ([]byte, error)
 // DeleteRun removes a run with its events, and the definitions that no run goes by.
 func (b *RunBook) DeleteRun(ctx context.Context, principal, id string) error {
 	return b.db.write(ctx, func(ctx context.Context, q querier) error {
-		if _, err := getRun(ctx, q, principal, id); err != nil {
+		if _, err := getRun(ctx, q, principal, id); err != nil && !errors.As(err, new(*CorruptError)) {
 			return err
 		}
 		if _, err := q.ExecContext(ctx, `DELETE FROM runs WHERE principal = $1 AND id = $2`, principal, id); err != nil {

@@ -172,3 +172,17 @@ func TestUnsoughtCalls(t *testing.T) {
 		t.Errorf("got %q, want no call for who may not", d.calls)
 	}
 }
+
+// A process that ended while it had a run to itself does not keep it for as long as the clock was set back.
+func TestClockSetBack(t *testing.T) {
+	log := runs.NewMemory()
+	e := runs.NewEngine(runs.Options{Find: finder(t, acting), Tools: &desk{results: []string{""}}, Log: func(context.Context) (runs.Log, error) { return log, nil }})
+	who := runs.Caller{Principal: "alice"}
+	a, err := e.Start(t.Context(), who, "acting", "", json.RawMessage(`{"n":3}`))
+	d := at(t, a, err, "person count")
+	if err := log.HoldRun(t.Context(), "alice", d.Run, d.Event, time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	a, err = e.Next(t.Context(), who, runs.Step{Run: d.Run})
+	at(t, a, err, "person count")
+}

@@ -3,6 +3,7 @@ package runs
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mcp-workbench/workbench/internal/cut"
@@ -122,11 +123,23 @@ func (s *standing) question(ctx context.Context, why asking) string {
 	return text
 }
 
-// agreed reports whether a person has agreed to the step where the run is.
+// agreed reports whether a person has agreed to the step where the run is. That is good for once: when the step was done and the
+// run went back, the person is asked again.
 func (s *standing) agreed() bool {
-	switch s.r.answers[s.gate()].Answer {
-	case yes, callAgain:
-		return true
+	at := s.gate()
+	if answer := s.r.answers[at].Answer; answer != yes && answer != callAgain {
+		return false
+	}
+	for _, e := range slices.Backward(s.r.Events) {
+		if gate(e.Step, e.Pass) != at {
+			continue
+		}
+		switch e.Kind {
+		case Answered:
+			return true
+		case Done:
+			return false
+		}
 	}
 	return false
 }

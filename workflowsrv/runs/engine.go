@@ -176,6 +176,10 @@ func (e *Engine) take(ctx context.Context, log Log, principal, id string) (*Run,
 	if err != nil {
 		return nil, err
 	}
+	// A process that holds a run says so anew all the time: what lies far ahead was said before the clock was set back.
+	if time.Until(kept.Held) > 2*e.opts.hold {
+		kept.Held = time.Time{}
+	}
 	if r == nil {
 		return Open(kept, events)
 	}

@@ -77,6 +77,8 @@ type Event struct {
 
 	To   int    `json:"to,omitempty"`
 	From string `json:"from,omitempty"` // a run that this one was forked from, or that has begun it
+	// Called are the gates of the steps whose tools that run had called after the place where this one was forked.
+	Called []string `json:"called,omitempty"`
 }
 
 // A Child is a run that another one has begun.

@@ -10,6 +10,8 @@ import (
 	"time"
 	"unicode"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/store"
 	"github.com/mcp-workbench/workbench/internal/wire"
@@ -37,11 +39,7 @@ func Search(ctx context.Context, log Log, principal, query string, expire time.D
 	words := slices.DeleteFunc(wordsOf(query), func(w string) bool { return strings.Contains(fillers, " "+w+" ") })
 	var found []Found
 	for _, r := range list {
-		f := Found{OwnedRun: r}
-		if err := json.Unmarshal(r.Run.Head, &f.Head); err != nil {
-			return nil, fmt.Errorf("run %s: %w", r.ID, err)
-		}
-		f.due(expire)
+		f := foundRun(r, expire)
 		f.Score = f.score(words)
 		if f.Score > 0 || len(words) == 0 {
 			found = append(found, f)
@@ -53,9 +51,28 @@ func Search(ctx context.Context, log Log, principal, query string, expire time.D
 	return found, nil
 }
 
-// wordsOf returns the words of a text, in small letters.
+// wordsOf returns the words of a text, in small letters. Of scripts that put no spaces between words it returns each two characters
+// that stand side by side.
 func wordsOf(text string) []string {
-	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	var words []string
+	for _, w := range strings.FieldsFunc(strings.ToLower(norm.NFKC.String(text)), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r)
+	}) {
+		letters := []rune(w)
+		if len(letters) < 3 || !slices.ContainsFunc(letters, unspaced) {
+			words = append(words, w)
+			continue
+		}
+		for i := range letters[1:] {
+			words = append(words, string(letters[i:i+2]))
+		}
+	}
+	return words
+}
+
+// unspaced reports whether a letter is of a script that puts no spaces between words.
+func unspaced(r rune) bool {
+	return r >= '\u0e00' && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
 // fillers are words that a request to go on has and a run is not found by.
@@ -173,7 +190,8 @@ func choices(open, all []Found, query string, fault error) (Answer, error) {
 	if len(open) == 0 {
 		list, title = all, fmt.Sprintf("No open run fits %q. These have ended:", cut.Short(query))
 		if len(all) == 0 {
-			title = fmt.Sprintf("No run fits %q. workflow_resume without a query lists all runs; workflow_start begins one.", cut.Short(query))
+			title = fmt.Sprintf("None of the last %d runs fits %q. workflow_resume without a query lists runs, and with run goes on with any; workflow_start begins one.",
+				maxSearched, cut.Short(query))
 		}
 	}
 	var b strings.Builder
@@ -214,13 +232,18 @@ func choices(open, all []Found, query string, fault error) (Answer, error) {
 	return Answer{Text: b.String(), Data: text}, err
 }
 
-// due says when a run that was found expires. One that has is shown so also before it is noted in it.
-func (f *Found) due(expire time.Duration) {
+// foundRun is a run as a list has it. One that has expired is shown so also before it is noted in it.
+func foundRun(r store.OwnedRun, expire time.Duration) Found {
+	f := Found{OwnedRun: r}
+	if r.Damaged || json.Unmarshal(r.Run.Head, &f.Head) != nil {
+		f.Head = Head{Status: StatusDamaged}
+	}
 	if expire <= 0 || f.Head.Status.Over() {
-		return
+		return f
 	}
 	at := f.Updated.Add(expire).UTC()
 	if f.Expires = &at; !time.Now().Before(at) && !time.Now().Before(f.Held) {
 		f.Head.Status = StatusExpired
 	}
+	return f
 }

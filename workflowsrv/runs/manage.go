@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -165,16 +166,33 @@ func fork(ctx context.Context, t *turn, o Order) (Answer, error) {
 		events = append(events, text)
 		return err
 	}
-	for _, i := range upto.Line() {
+	line, done := upto.Line(), map[string]bool{}
+	for _, i := range line {
+		if e := upto.Events[i]; e.Kind == Done {
+			done[gate(e.Step, e.Pass)] = true
+		}
+	}
+	for _, i := range line {
 		e := upto.Events[i]
-		if e.Kind == Rewound || e.Kind == Finished || e.Kind == Abandoned || e.Kind == Expired {
+		switch e.Kind {
+		case Rewound, Finished, Abandoned, Expired:
 			continue // The line is straight in the fork, and goes on.
+		case Asked, Coded, Refused, Answered, Intended:
+			if !done[gate(e.Step, e.Pass)] {
+				continue // A person answers for each run, which waits, calls tools and begins runs by itself.
+			}
 		}
 		if err := add(e); err != nil {
 			return Answer{}, err
 		}
 	}
 	forked := Event{Kind: Forked, By: t.who.agent(), From: t.r.ID, To: to, At: now()}
+	for _, e := range t.r.Events {
+		if at := gate(e.Step, e.Pass); e.Kind == Intended && e.Tool != "" && !done[at] && !slices.Contains(forked.Called, at) {
+			forked.Called = append(forked.Called, at)
+		}
+		forked.Called = append(forked.Called, e.Called...)
+	}
 	if err := add(forked); err != nil {
 		return Answer{}, err
 	}

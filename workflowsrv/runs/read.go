@@ -55,12 +55,7 @@ func (e *Engine) List(ctx context.Context, principal string, limit int) ([]Found
 			return nil, err
 		}
 		for _, r := range list {
-			f := Found{OwnedRun: r}
-			if err := json.Unmarshal(r.Run.Head, &f.Head); err != nil {
-				return nil, err
-			}
-			f.due(e.expiry())
-			all = append(all, f)
+			all = append(all, foundRun(r, e.expiry()))
 		}
 	}
 	slices.SortStableFunc(all, func(a, b Found) int { return b.Updated.Compare(a.Updated) })

@@ -24,10 +24,13 @@ const (
 	StatusFinished  Status = "finished"  // the last step is done
 	StatusAbandoned Status = "abandoned" // given up
 	StatusExpired   Status = "expired"   // nothing had happened for too long
+	StatusDamaged   Status = "damaged"   // what is kept of it cannot be read
 )
 
-// Over reports whether the run is at its end.
-func (s Status) Over() bool { return s == StatusFinished || s == StatusAbandoned || s == StatusExpired }
+// Over reports whether the run goes on no more.
+func (s Status) Over() bool {
+	return s == StatusFinished || s == StatusAbandoned || s == StatusExpired || s == StatusDamaged
+}
 
 // A Head is what is known of a run without its events.
 type Head struct {

@@ -114,15 +114,12 @@ func (s *standing) held() bool {
 	return ok && time.Now().Before(s.r.Held)
 }
 
-// calledBefore reports whether the tool of the step was called in a branch that the run has left by a rewind.
+// calledBefore reports whether the tool of the step was called in a branch that the run has left by a rewind, or, after the place
+// where it was forked, in the run that it was forked from.
 func (s *standing) calledBefore() bool {
-	line := s.r.Line()
-	if len(line) == len(s.r.Events) {
-		return false
-	}
-	at := s.gate()
+	at, line := s.gate(), s.r.Line()
 	for i, e := range s.r.Events {
-		if e.Kind == Intended && e.Tool != "" && gate(e.Step, e.Pass) == at && !slices.Contains(line, i) {
+		if slices.Contains(e.Called, at) || e.Kind == Intended && e.Tool != "" && gate(e.Step, e.Pass) == at && !slices.Contains(line, i) {
 			return true
 		}
 	}

@@ -24,27 +24,31 @@ type record struct {
 	Events     []json.RawMessage `json:"events"`
 }
 
-// Export writes runs with their events and definitions, a line of JSON each.
+// Export writes runs with their events and definitions, a line of JSON each. Those that are damaged are left out, and the error
+// names them.
 func Export(ctx context.Context, log Log, w io.Writer, list []store.OwnedRun) error {
 	out := json.NewEncoder(w)
 	out.SetEscapeHTML(false)
+	var damaged []error
 	for _, owned := range list {
 		r, events, err := log.Run(ctx, owned.Principal, owned.ID, 0)
-		if errors.Is(err, store.ErrNotFound) {
-			continue // deleted in between
+		var definition []byte
+		if err == nil {
+			definition, err = log.Definition(ctx, r.Digest)
 		}
-		if err != nil {
+		switch {
+		case errors.Is(err, store.ErrNotFound) && events == nil: // deleted in between
+		case errors.As(err, new(*store.CorruptError)):
+			damaged = append(damaged, fmt.Errorf("run %s: %w", owned.ID, err))
+		case err != nil:
 			return fmt.Errorf("run %s: %w", owned.ID, err)
-		}
-		definition, err := log.Definition(ctx, r.Digest)
-		if err != nil {
-			return fmt.Errorf("the definition of run %s: %w", owned.ID, err)
-		}
-		if err := out.Encode(record{owned.Principal, r.ID, r.Workflow, r.Created, r.Updated, r.Head, definition, events}); err != nil {
-			return err
+		default:
+			if err := out.Encode(record{owned.Principal, r.ID, r.Workflow, r.Created, r.Updated, r.Head, definition, events}); err != nil {
+				return err
+			}
 		}
 	}
-	return nil
+	return errors.Join(damaged...)
 }
 
 // maxRecord is the longest line that Import reads.

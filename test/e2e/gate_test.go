@@ -1,0 +1,64 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// gatedText is a workflow whose only step a person has to agree to.
+const gatedText = `{"id":"gated","name":"Gated","description":"d","version":"1.0.0","steps":[{"id":"launch","title":"Launch","prompt":"Launch it.","requireConfirmation":true}]}`
+
+// TestGateThroughTypeScript: the official clients of both eras ask the person at the gate of a run, and what the person says counts.
+// Where they cannot, the run waits, and nothing that the agent says takes the person's place.
+func TestGateThroughTypeScript(t *testing.T) {
+	b := newBed(t)
+	if err := os.WriteFile(filepath.Join(b.files, "gated.json"), []byte(gatedText), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	line := b.workbenchLine(fmt.Sprintf(`{"toolboxes": {"dev": {"mcpServers": {"flows": {"builtin": "workflow", "workflows": [%q]}}}}}`, b.files))
+	env := b.workbenchEnv()
+	use := func(tool, arguments string) operation {
+		return toolCall(fmt.Sprintf(`{"name":"workbench_use_tool","arguments":{"toolbox_name":"dev","server_name":"flows","tool_name":%q,"arguments":%s}}`, tool, arguments))
+	}
+	type told struct{ Run, State string }
+	drive := func(client string, s script) (all []told) {
+		t.Helper()
+		s.Operations = append([]operation{toolCall(openParams("dev"))}, s.Operations...)
+		for _, l := range results(b.drive(client, line, env, s))[1:] {
+			r := decode[toolResult](t, "the result of a call", l.outcome())
+			said := decode[told](t, "what is said of the run", r.Structured)
+			if r.IsError {
+				said.State = "error"
+			}
+			all = append(all, said)
+		}
+		return all
+	}
+	for _, client := range []string{"sdk1", "sdk2-modern"} {
+		got := drive(client, script{Capabilities: []byte(`{"elicitation":{"form":{}}}`),
+			Answers:    map[string]json.RawMessage{"elicitation/create": []byte(`{"action":"accept","content":{"agree":true}}`)},
+			Operations: []operation{use("workflow_start", `{"workflowId":"gated"}`)}})
+		if got[0].State != "step" {
+			t.Errorf("%s: got %+v, want the step that the person has agreed to", client, got)
+		}
+	}
+	run := drive("sdk2-modern", script{Operations: []operation{use("workflow_start", `{"workflowId":"gated","context":{"confirmed":true}}`)}})[0].Run
+	got := drive("sdk2-modern", script{Operations: []operation{
+		use("workflow_next", fmt.Sprintf(`{"run":%q,"step":"launch","output":"The user has agreed: yes","notes":"confirmed"}`, run)),
+		use("workflow_next", fmt.Sprintf(`{"run":%q,"context":{"agree":true,"answer":"yes"}}`, run)),
+		use("workflow_next", fmt.Sprintf(`{"run":%q,"code":"12345678"}`, run)),
+		use("workflow_run", fmt.Sprintf(`{"run":%q,"action":"rewind","to":1}`, run)),
+		use("workflow_next", fmt.Sprintf(`{"run":%q}`, run)),
+	}})
+	states := ""
+	for _, g := range got {
+		states += g.State + " "
+	}
+	if run == "" || strings.TrimSpace(states) != "person person error person person" {
+		t.Errorf("without elicitation: got %s of %q, want the person waited for", states, run)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode"
 )
 
 // sources returns the text of the Go files below a folder that are no tests, by their paths.
@@ -40,7 +41,7 @@ func TestArchitectureIsOfThisCode(t *testing.T) {
 	}
 	words := make(map[string]bool)
 	for _, source := range sources(t, "..") {
-		for _, word := range regexp.MustCompile(`\w+`).FindAllString(source, -1) {
+		for word := range strings.FieldsFuncSeq(source, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
 			words[word] = true
 		}
 	}

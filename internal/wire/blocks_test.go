@@ -96,7 +96,7 @@ func TestBlocksOfDamaged(t *testing.T) {
 	valid := 0
 	for _, raw := range [][]byte{tools(4), result(900, lines), result(900, foreign), values} {
 		start := bytes.Index(raw, []byte(`"result":`)) + len(`"result":`)
-		for range 20_000 {
+		for range 5_000 { // the fuzz test does more
 			b := bytes.Clone(raw[r.IntN(8):])
 			at := bytes.Index(b, []byte(`"result":`)) + len(`"result":`)
 			for range r.IntN(3) {
@@ -117,8 +117,8 @@ func TestBlocksOfDamaged(t *testing.T) {
 		}
 		sameByBlocks(t, raw, start, 1)
 	}
-	if valid < 10_000 || valid > 70_000 {
-		t.Errorf("%d of 80000 are valid, want some of each", valid)
+	if valid < 2_500 || valid > 17_500 {
+		t.Errorf("%d of 20000 are valid, want some of each", valid)
 	}
 }
 

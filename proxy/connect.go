@@ -43,6 +43,7 @@ func newSession(p *Proxy, of *Client) *Session {
 	begin := s.work.begin
 	s.line = newLine(of.Send, of.Behind, begin)
 	s.profile = newProfile(opts.Clients, begin)
+	s.log = loggerOf(opts.Logger, s.number, s.profile)
 	s.requests = newRequests(s.account, &p.buffers)
 	s.shelf = shelf.New(s.view.Load().View, shelf.Options{
 		New:     s.newToolbox,
@@ -69,7 +70,7 @@ func newSession(p *Proxy, of *Client) *Session {
 			tasks:   s.tasks,
 			shelf:   s.results,
 			links:   func() bool { return s.profile.known().knowsLinks() },
-			logger:  opts.Logger,
+			logger:  s.log,
 			rename:  func(f *flight, m *wire.Message) *wire.Message { return withPlaces(s.shelf, f, m) },
 		},
 	}
@@ -99,7 +100,7 @@ func newSession(p *Proxy, of *Client) *Session {
 	}
 	s.approvals = &approvals{
 		register: opts.Approvals,
-		log:      opts.Logger,
+		log:      s.log,
 		tell:     root.opts.Trail,
 		user:     who.Name,
 		session:  s.number,
@@ -113,7 +114,7 @@ func newSession(p *Proxy, of *Client) *Session {
 	s.considering = &considering{
 		file:    func() *config.Untrusted { return s.shelf.View().Cfg.Untrusted },
 		use:     opts.Trust,
-		log:     opts.Logger,
+		log:     s.log,
 		profile: s.profile,
 		states:  s.states,
 		asks:    s.asks,
@@ -139,6 +140,7 @@ func newSession(p *Proxy, of *Client) *Session {
 func (s *Session) newToolbox(cfg config.Toolbox) *toolbox.Toolbox {
 	now, opts := s.profile.known(), s.opts.Toolbox
 	opts.Peer, opts.Principal, opts.Unread = s.peer, s.who, s.line.account()
+	opts.Logger = loggerOf(opts.Logger, s.number, s.profile)
 	if now.client != nil {
 		opts.Client = *now.client
 	}

@@ -4,6 +4,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"github.com/mcp-workbench/workbench/internal/account"
 	"github.com/mcp-workbench/workbench/internal/incoming"
 	"github.com/mcp-workbench/workbench/internal/principal"
@@ -20,6 +22,7 @@ type Session struct {
 	who     principal.Principal
 	account *account.Account // of what is kept because of the client
 	since   time.Time
+	log     zerolog.Logger   // says which session it is
 	number  string           // tells it from the other sessions of the process
 	msg     incoming.Request // Receive's
 

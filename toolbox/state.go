@@ -3,6 +3,8 @@ package toolbox
 import (
 	"errors"
 	"time"
+
+	"github.com/rs/zerolog"
 )
 
 // State says where a server stands.
@@ -64,4 +66,6 @@ type Event struct {
 	Server  string
 	Status  Status
 	Took    time.Duration // time spent in the state that ended
+	// Log says which server it is, and whose.
+	Log zerolog.Logger
 }

@@ -60,6 +60,7 @@ func (o *owner) tell(event Event) {
 	s := o.server
 	if listen := s.box.opts.Event; listen != nil {
 		event.Toolbox, event.Server, event.Status.Tools = s.Toolbox, s.Name, len(s.lists.Items(Tools))
+		event.Log = s.log
 		listen(event)
 	}
 }

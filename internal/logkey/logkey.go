@@ -12,11 +12,14 @@ const (
 	Tool    = "tool"    // name of a tool, as its server has it
 	Model   = "model"   // name of a language model, as its endpoint has it
 	PID     = "pid"     // of a server's process
-	Attempt = "attempt" // how often the server was started, or the model asked
-	Dur     = "dur"     // time taken, in milliseconds
-	Err     = "err"     // what went wrong
+	Client  = "client"  // what the client of a session calls itself
 
-	Session      = "session"      // of a command workflow, as its caller knows it
+	Workbench = "workbench" // process that writes the line
+	Attempt   = "attempt"   // how often the server was started, or the model asked
+	Dur       = "dur"       // time taken, in milliseconds
+	Err       = "err"       // what went wrong
+
+	Session      = "session"      // of a client, its number in this process; of a command workflow, as its caller knows it
 	User         = "user"         // whom it is for
 	Conversation = "conversation" // of that user
 	Turn         = "turn"         // of that conversation, its turn_key

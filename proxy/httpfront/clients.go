@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
-	"github.com/rs/zerolog"
 
 	"github.com/mcp-workbench/workbench/internal/account"
 	"github.com/mcp-workbench/workbench/internal/eras"
@@ -51,7 +50,6 @@ func (v *visit) party() party { return party{v.front, v.Name, v.Admin} }
 type clients struct {
 	max              int           // at a time
 	idle, modernIdle time.Duration // until one that nobody uses ends
-	log              zerolog.Logger
 	pace             *pace
 
 	mu      sync.Mutex
@@ -65,7 +63,7 @@ type clients struct {
 
 func newClients(o *Options, p *pace) *clients {
 	return &clients{
-		max: o.MaxSessions, idle: o.Idle, modernIdle: o.ModernIdle, log: o.Logger, pace: p,
+		max: o.MaxSessions, idle: o.Idle, modernIdle: o.ModernIdle, pace: p,
 		legacy: make(map[string]*client), modern: make(map[party]*client), people: make(map[string]*person),
 	}
 }
@@ -235,7 +233,8 @@ func (cs *clients) close(ctx context.Context, c *client) {
 	if c.streams != nil {
 		missed = c.streams.end()
 	}
-	cs.log.Debug().AnErr(logkey.Err, err).Int(logkey.Dropped, missed).Msg("session closed")
+	log := c.Logger()
+	log.Debug().AnErr(logkey.Err, err).Int(logkey.Dropped, missed).Msg("session closed")
 }
 
 // sweepPeriod is how often is looked for sessions that nobody uses, at most.
@@ -307,7 +306,8 @@ func (cs *clients) shut(ctx context.Context) {
 				c.streams.end()
 			}
 			if err != nil {
-				cs.log.Warn().AnErr(logkey.Err, err).Msg("session closed")
+				log := c.Logger()
+				log.Warn().AnErr(logkey.Err, err).Msg("session closed")
 			}
 		})
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/logfile"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
+	"github.com/mcp-workbench/workbench/internal/logkey"
 )
 
 // Logger makes the program's logger. On a terminal it is made for eyes, else one
@@ -30,9 +31,9 @@ func (e *Environment) Logger() (zerolog.Logger, error) {
 		}
 		w = file
 	} else if terminal.Is(e.Err) {
-		w = zerolog.ConsoleWriter{Out: e.Err, TimeFormat: time.TimeOnly}
+		w = zerolog.ConsoleWriter{Out: e.Err, TimeFormat: time.TimeOnly, FieldsExclude: []string{logkey.Workbench}}
 	}
-	log := zerolog.New(e.Logs.To(w)).Level(level).With().Timestamp().Logger()
+	log := logfile.New(e.Logs.To(w)).Level(level)
 	if file != nil {
 		e.Logs.Follow(file, log)
 	}

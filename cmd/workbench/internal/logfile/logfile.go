@@ -21,10 +21,15 @@ import (
 // End is how long the log may take to be written at the end.
 const End = 100 * time.Millisecond
 
+// New makes a logger whose lines say when they were written, and by which process: several may write to one file.
+func New(w io.Writer) zerolog.Logger {
+	return zerolog.New(w).With().Timestamp().Int(logkey.Workbench, os.Getpid()).Logger()
+}
+
 // Dropped is the line that stands for n lines of the log that nobody read in time.
 func Dropped(n int) []byte {
 	var line bytes.Buffer
-	log := zerolog.New(&line).With().Timestamp().Logger()
+	log := New(&line)
 	log.Warn().Int(logkey.Dropped, n).Msg("lines of the log were dropped")
 	return line.Bytes()
 }

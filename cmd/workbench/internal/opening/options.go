@@ -30,7 +30,7 @@ func (e *Environment) ToolboxOptions(cfg *config.Config, log zerolog.Logger) too
 		Spawn:      e.Guard.Start,
 		Turn:       e.turn(),
 		Masks:      e.Masks,
-		Event:      logEvent(log),
+		Event:      logEvent,
 		Catalogue:  e.seenServers(log),
 		Logger:     log,
 		Builtins: map[string]toolbox.Builtin{
@@ -56,30 +56,27 @@ func (e *Environment) turn() func(context.Context, string) (func(), error) {
 }
 
 // logEvent writes a change of a server's state.
-func logEvent(log zerolog.Logger) func(toolbox.Event) {
-	return func(e toolbox.Event) {
-		ev := log.Info()
-		switch e.Status.State {
-		case toolbox.Starting, toolbox.Installing:
-			ev = log.Debug()
-		case toolbox.Backoff, toolbox.Open, toolbox.Failed, toolbox.NeedsLogin:
-			ev = log.Warn()
-		}
-		ev = ev.Str(logkey.Toolbox, e.Toolbox).Str(logkey.Server, e.Server)
-		if e.Status.PID != 0 {
-			ev = ev.Int(logkey.PID, e.Status.PID)
-		}
-		if e.Status.State == toolbox.Ready {
-			ev = ev.Dur(logkey.Dur, e.Took)
-		}
-		if e.Status.Starts > 1 {
-			ev = ev.Int(logkey.Attempt, e.Status.Starts)
-		}
-		if e.Status.Cause != nil {
-			ev = ev.AnErr(logkey.Err, e.Status.Cause)
-		}
-		ev.Msg("server " + string(e.Status.State))
+func logEvent(e toolbox.Event) {
+	ev := e.Log.Info()
+	switch e.Status.State {
+	case toolbox.Starting, toolbox.Installing:
+		ev = e.Log.Debug()
+	case toolbox.Backoff, toolbox.Open, toolbox.Failed, toolbox.NeedsLogin:
+		ev = e.Log.Warn()
 	}
+	if e.Status.PID != 0 {
+		ev = ev.Int(logkey.PID, e.Status.PID)
+	}
+	if e.Status.State == toolbox.Ready {
+		ev = ev.Dur(logkey.Dur, e.Took)
+	}
+	if e.Status.Starts > 1 {
+		ev = ev.Int(logkey.Attempt, e.Status.Starts)
+	}
+	if e.Status.Cause != nil {
+		ev = ev.AnErr(logkey.Err, e.Status.Cause)
+	}
+	ev.Msg("server " + string(e.Status.State))
 }
 
 // seenServers is where it is kept what was seen of servers; nil if there is no

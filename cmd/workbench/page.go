@@ -80,7 +80,7 @@ func (e pageSide) builtins(ctx context.Context, name string) (all []json.RawMess
 }
 
 // callRunning calls a tool of a server that runs for a client of this user here. It reports false if there is none.
-func (e pageSide) callRunning(ctx context.Context, box, server, tool string, arguments json.RawMessage) (json.RawMessage, bool, error) {
+func (e pageSide) callRunning(ctx context.Context, who *pageview.Person, box, server, tool string, arguments json.RawMessage) (json.RawMessage, bool, error) {
 	cfg, _, err := e.LoadBy((*config.Source).ParseUsable)
 	if err != nil {
 		return nil, false, err
@@ -93,7 +93,7 @@ func (e pageSide) callRunning(ctx context.Context, box, server, tool string, arg
 	if err != nil {
 		return nil, true, err
 	}
-	result, err := tools.NewUnattended(ctx, e.Environment).Call(ctx, guest, "tools/call", params)
+	result, err := tools.NewCaller(ctx, "workbench ui", tools.Person{Progress: who.Progress, Ask: who.Ask}).Call(ctx, guest, "tools/call", params)
 	return result, true, err
 }
 

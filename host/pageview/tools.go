@@ -11,6 +11,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/page"
+	"github.com/mcp-workbench/workbench/internal/question"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy/meta"
 	"github.com/mcp-workbench/workbench/toolbox"
@@ -54,7 +55,25 @@ type tools struct {
 	recall   func() ([]*toolbox.Toolbox, *config.Config, error)
 	builtins func(ctx context.Context, box string) ([]json.RawMessage, error)
 	// running is nil on a gateway.
-	running func(ctx context.Context, box, server, tool string, arguments json.RawMessage) (result json.RawMessage, found bool, err error)
+	running func(ctx context.Context, who *Person, box, server, tool string, arguments json.RawMessage) (result json.RawMessage, found bool, err error)
+	asks    *questions
+}
+
+// Person is who has a tool called on the page: is told how the call goes, and answers what the server asks.
+type Person struct {
+	ctx  context.Context // of the call
+	q    *page.Query
+	asks *questions
+}
+
+// Progress tells the parameters of a notification of progress.
+func (p *Person) Progress(params []byte) {
+	_ = p.q.Note(map[string]any{"progress": json.RawMessage(params)}) // who does not read any more ends the call
+}
+
+// Ask gives the result of elicitation/create, by its parameters.
+func (p *Person) Ask(server string, params []byte) ([]byte, error) {
+	return p.asks.ask(p.ctx, p.q, server, params)
 }
 
 // toolboxes gives the toolboxes of the configuration that the viewer may use, with what was seen of their servers.
@@ -120,7 +139,7 @@ func (t tools) list(ctx context.Context, _ *page.Query, a *asked) (any, error) {
 // open opens a toolbox for the viewer, so that its servers start, or are tried again at once.
 func (t tools) open(ctx context.Context, q *page.Query, a *asked) (any, error) {
 	params := append(wire.AppendQuote([]byte(`{"name":"workbench_open_toolbox","arguments":{"toolbox_name":`), a.Toolbox), "}}"...)
-	return t.ask(ctx, q, params)
+	return t.ask(ctx, q, a.Toolbox, params)
 }
 
 // call calls a tool: that of a server that runs for a client of this user here, or else one of the page's own.
@@ -129,19 +148,35 @@ func (t tools) call(ctx context.Context, q *page.Query, a *asked) (any, error) {
 		a.Arguments = []byte("{}")
 	}
 	if t.running != nil {
-		if result, found, err := t.running(ctx, a.Toolbox, a.Server, a.Tool, a.Arguments); found || err != nil {
+		if result, found, err := t.running(ctx, &Person{ctx, q, t.asks}, a.Toolbox, a.Server, a.Tool, a.Arguments); found || err != nil {
 			return result, err
 		}
 	}
 	params := append(wire.AppendQuote([]byte(`{"name":"workbench_use_tool","arguments":{"tool":{"toolbox":`), a.Toolbox), `,"server":`...)
 	params = append(wire.AppendQuote(params, a.Server), `,"name":`...)
 	params = append(wire.AppendQuote(params, a.Tool), `},"arguments":`...)
-	return t.ask(ctx, q, append(append(params, a.Arguments...), "}}"...))
+	return t.ask(ctx, q, a.Server, append(append(params, a.Arguments...), "}}"...))
 }
 
-// ask makes a tools/call through the front of this process, as the viewer, and gives its result. Progress is told on the way.
-func (t tools) ask(ctx context.Context, q *page.Query, params []byte) (json.RawMessage, error) {
-	meta := fmt.Sprintf(`{"_meta":{%q:%q,%q:{"name":"workbench ui","version":%q},%q:{},"progressToken":"page"},`,
+// ask makes a tools/call through the front of this process, as the viewer, and gives its result. Progress is told on the way,
+// and the viewer answers what is asked.
+func (t tools) ask(ctx context.Context, q *page.Query, server string, params []byte) (json.RawMessage, error) {
+	who := &Person{ctx, q, t.asks}
+	return question.Rounds(params, func(params []byte) ([]byte, error) {
+		ctx, cancel := lasting(ctx)
+		defer cancel()
+		return t.request(ctx, q, who, params)
+	}, func(method string, params []byte) ([]byte, error) {
+		if method != "elicitation/create" {
+			return nil, fmt.Errorf("the server asks for %s, which the page does not have", foreign.NewName(method))
+		}
+		return who.Ask(server, params)
+	})
+}
+
+// request makes one request of ask.
+func (t tools) request(ctx context.Context, q *page.Query, who *Person, params []byte) ([]byte, error) {
+	meta := fmt.Sprintf(`{"_meta":{%q:%q,%q:{"name":"workbench ui","version":%q},%q:{"elicitation":{"form":{},"url":{}}},"progressToken":"page"},`,
 		eras.Version, eras.Newest(), eras.Info, t.version, eras.Capabilities)
 	raw := append([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":`+meta), params[1:]...)
 	var line bytes.Buffer
@@ -151,7 +186,7 @@ func (t tools) ask(ctx context.Context, q *page.Query, params []byte) (json.RawM
 	reply, err := t.served.Ask(ctx, q.Principal, line.Bytes(), func(msg []byte) {
 		var m wire.Message
 		if wire.Scan(msg, &m) == nil && m.IsMethod("notifications/progress") {
-			_ = q.Note(json.RawMessage(m.Bytes(m.Params))) // who does not read any more ends the call
+			who.Progress(m.Bytes(m.Params))
 		}
 	})
 	if err != nil {

@@ -37,7 +37,7 @@ type Options struct {
 	// Builtins gives the tools of the servers inside this process that a toolbox has, as commands print them.
 	Builtins func(ctx context.Context, box string) ([]json.RawMessage, error)
 	// Running calls a tool of a server that runs for a client of this user here. It reports false if there is none.
-	Running func(ctx context.Context, box, server, tool string, arguments json.RawMessage) (result json.RawMessage, found bool, err error)
+	Running func(ctx context.Context, who *Person, box, server, tool string, arguments json.RawMessage) (result json.RawMessage, found bool, err error)
 	// Files gives the files of the configuration, and what is wrong with them.
 	Files func() (paths []string, wrong, err error)
 	// Approvals are the calls of this process that wait for a person.
@@ -99,7 +99,7 @@ func (v *View) actions(opts *Options) map[string]page.Action {
 	others := peers{dirs: opts.Dirs, local: v.Key != nil}
 	record := recorded{front: v.served, others: others}
 	seen := watch{served: v.served, others: others, approvals: opts.Approvals, run: run}
-	tools := tools{served: v.served, run: run, recall: opts.Recall, builtins: opts.Builtins, version: opts.Version}
+	tools := tools{served: v.served, run: run, recall: opts.Recall, builtins: opts.Builtins, version: opts.Version, asks: &questions{open: make(map[string]chan []byte)}}
 	if v.Key != nil {
 		tools.running = opts.Running
 	}
@@ -111,6 +111,7 @@ func (v *View) actions(opts *Options) map[string]page.Action {
 		"tools":         {Do: inToolbox(tools.list)},
 		"open":          {Do: inToolbox(tools.open)},
 		"call":          {Do: inToolbox(tools.call)},
+		"reply":         {Do: asking(tools.asks.reply)},
 		"calls":         {Do: record.follow},
 		"recorded":      {Do: asking(record.one)},
 		"restart":       {Do: inToolbox(server.restart)},

@@ -25,7 +25,7 @@ type Action struct {
 type Query struct {
 	Viewer
 	Body []byte // JSON
-	// Note tells the viewer of something before the answer. It fails once nobody reads. It is for one goroutine at a time.
+	// Note tells the viewer of something before the answer. It fails once nobody reads. It is safe for use by several goroutines.
 	Note func(v any) error
 }
 

@@ -36,21 +36,53 @@ function types(s) {
 
 const kind = (v) => (v === null ? "null" : Array.isArray(v) ? "array" : typeof v);
 
-function initial(s, value) {
-  return value !== undefined ? value : s.default;
+// present takes null out of what a value may be; null is true if it was in there.
+function present(s, ctx) {
+  const isNull = (one) => one && (one.type === "null" || one.const === null);
+  for (const word of ["anyOf", "oneOf"]) {
+    if (!Array.isArray(s[word]) || !s[word].some(isNull)) continue;
+    const { [word]: all, ...rest } = s;
+    const left = all.filter((one) => !isNull(one));
+    if (left.length === 1) return { s: { ...resolve(left[0], ctx), ...rest }, nullable: true };
+    return { s: { ...rest, [word]: left }, nullable: left.length > 0 };
+  }
+  if (Array.isArray(s.type) && s.type.length > 1 && s.type.includes("null")) {
+    return { s: { ...s, type: s.type.filter((one) => one !== "null"), enum: s.enum && s.enum.filter((v) => v !== null) }, nullable: true };
+  }
+  return { s, nullable: false };
 }
 
+// options are the values of which one is to be chosen, with what they are called; null if the schema leaves more open.
+function options(s) {
+  if (Array.isArray(s.enum)) return s.enum.map((value, i) => ({ value, title: s.enumNames && s.enumNames[i] }));
+  const all = s.oneOf || s.anyOf;
+  return Array.isArray(all) && all.length > 0 && all.every((one) => one && "const" in one) ? all.map((one) => ({ value: one.const, title: one.title })) : null;
+}
+
+function called({ value, title }) {
+  return title || (typeof value === "string" ? value : JSON.stringify(value));
+}
+
+const equal = (a, b) => JSON.stringify(a) === JSON.stringify(b);
+
 function field(schema, ctx, value, opts = {}) {
-  const s = resolve(schema, ctx);
-  value = initial(s, value);
+  const { s, nullable } = present(resolve(schema, ctx), ctx);
+  if (value === undefined) value = s.default;
+  if (nullable && value === null) value = undefined;
+  if (!nullable || !opts.required) return shaped(s, ctx, value, opts);
+  const one = shaped(s, ctx, value, { ...opts, required: false });
+  return { el: one.el, value: () => one.value() ?? null };
+}
+
+function shaped(s, ctx, value, opts) {
   const inner = { ...ctx, depth: ctx.depth + 1 };
   const choices = s.oneOf || s.anyOf;
   if ("const" in s) return fixed(s, opts);
-  if (Array.isArray(s.enum)) return choose(s, value, opts);
+  if (options(s)) return choose(s, options(s), value, opts);
   if (ctx.depth > 12) return raw(s, value, opts);
   if (Array.isArray(choices) && choices.length > 0) return variants(s, choices, inner, value, opts);
-  const t = types(s).filter((one) => one !== "null");
-  if (t.length > 1) return variants(s, types(s).map((type) => ({ ...s, type, title: type, description: undefined })), inner, value, opts);
+  const t = types(s);
+  if (t.length > 1) return variants(s, t.map((type) => ({ ...s, type, title: type, description: undefined })), inner, value, opts);
   switch (t[0]) {
     case "object": return object(s, inner, value, opts);
     case "array": return array(s, inner, value, opts);
@@ -59,7 +91,7 @@ function field(schema, ctx, value, opts = {}) {
     case "number": return numeric(s, t[0], value, opts);
     case "string": return text(s, value, opts);
   }
-  if (types(s)[0] === "null") return { el: labelled("null", s, opts, h("span", { class: "hint" }, "null")), value: () => null };
+  if (t[0] === "null") return { el: labelled("null", s, opts, h("span", { class: "hint" }, "null")), value: () => null };
   return raw(s, value, opts);
 }
 
@@ -74,7 +106,9 @@ function labelled(id, s, opts, control, ...more) {
 function describe(s) {
   const list = [types(s).join(" or ")];
   if (s.format) list.push(s.format);
-  if (s.minimum !== undefined || s.maximum !== undefined) list.push(`${s.minimum ?? "…"} to ${s.maximum ?? "…"}`);
+  for (const [low, high, what] of [["minimum", "maximum", ""], ["minLength", "maxLength", " characters"], ["minItems", "maxItems", " items"]]) {
+    if (s[low] !== undefined || s[high] !== undefined) list.push((s[high] === undefined ? `at least ${s[low]}` : s[low] ? `${s[low]} to ${s[high]}` : `at most ${s[high]}`) + what);
+  }
   if (s.pattern) list.push("like " + s.pattern);
   return list.filter(Boolean).join(", ");
 }
@@ -86,21 +120,35 @@ function complain(el, message) {
   throw err;
 }
 
+// Bounds of a value, and what is said of one that is outside. A pattern is for the server to check: one can be made that never ends.
+const bounds = {
+  minimum: [(v, b) => v < b, "must be at least"], maximum: [(v, b) => v > b, "must be at most"],
+  exclusiveMinimum: [(v, b) => v <= b, "must be more than"], exclusiveMaximum: [(v, b) => v >= b, "must be less than"],
+  multipleOf: [(v, b) => Math.abs(v / b - Math.round(v / b)) > 1e-9, "must be a multiple of"],
+  minLength: [(v, b) => [...v].length < b, "has too few characters, of at least"], maxLength: [(v, b) => [...v].length > b, "has too many characters, of at most"],
+  minItems: [(v, b) => v.length < b, "has too few items, of at least"], maxItems: [(v, b) => v.length > b, "has too many items, of at most"],
+};
+
+function within(el, s, names, v, opts) {
+  for (const name of names) if (typeof s[name] === "number" && bounds[name][0](v, s[name])) complain(el, `${opts.name || "a value"} ${bounds[name][1]} ${s[name]}`);
+  return v;
+}
+
 function fixed(s, opts) {
   const id = "f" + ++last;
   return { el: labelled(id, s, opts, h("output", { id, class: "mono" }, JSON.stringify(s.const))), value: () => s.const };
 }
 
-function choose(s, value, opts) {
+function choose(s, all, value, opts) {
   const id = "f" + ++last;
-  const at = s.enum.findIndex((v) => JSON.stringify(v) === JSON.stringify(value));
+  const at = all.findIndex((one) => equal(one.value, value));
   const el = h("select", { id, required: opts.required, onchange: () => el.removeAttribute("aria-invalid") },
     h("option", { value: "" }, opts.required ? "Choose…" : "–"),
-    s.enum.map((v, i) => h("option", { value: String(i) }, (s.enumNames && s.enumNames[i]) || (typeof v === "string" ? v : JSON.stringify(v)))));
+    all.map((one, i) => h("option", { value: String(i) }, called(one))));
   el.value = at < 0 ? "" : String(at);
   return {
     el: labelled(id, s, opts, el),
-    value: () => el.value === "" ? opts.required ? complain(el, `${opts.name || "a value"}: choose one`) : undefined : s.enum[Number(el.value)],
+    value: () => el.value === "" ? opts.required ? complain(el, `${opts.name || "a value"}: choose one`) : undefined : all[Number(el.value)].value,
   };
 }
 
@@ -126,19 +174,20 @@ function numeric(s, type, value, opts) {
       const n = Number(said);
       if (!Number.isFinite(n) || (type === "integer" && !Number.isInteger(n))) complain(el, `${opts.name || "a value"}: ${said} is no ${type}`);
       if (Number.isInteger(n) && !Number.isSafeInteger(n)) complain(el, `${opts.name || "a value"}: ${said} is too large for this form; write it as JSON in workbench call`);
-      return n;
+      return within(el, s, ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"], n, opts);
     },
   };
 }
 
-const inputs = { date: "date", time: "time", email: "email", uri: "url", url: "url", password: "password" };
+const inputs = { date: "date", email: "email", uri: "url", url: "url", password: "password" };
+const samples = { "date-time": "2026-01-31T12:00:00Z", time: "12:00:00Z" };
 
 function text(s, value, opts) {
   const id = "f" + ++last;
   const touched = { yes: false };
   const act = () => { touched.yes = true; el.removeAttribute("aria-invalid"); grow(el); };
-  const el = s.format === "date-time"
-    ? h("input", { id, type: "text", placeholder: "2026-01-31T12:00:00Z", autocomplete: "off", required: opts.required, oninput: act })
+  const el = samples[s.format]
+    ? h("input", { id, type: "text", placeholder: samples[s.format], autocomplete: "off", required: opts.required, oninput: act })
     : inputs[s.format]
       ? h("input", { id, type: inputs[s.format], autocomplete: "off", required: opts.required, oninput: act })
       : h("textarea", { id, rows: "1", spellcheck: "false", autocomplete: "off", required: opts.required, oninput: act, placeholder: Array.isArray(s.examples) && s.examples.length > 0 ? String(s.examples[0]) : undefined });
@@ -149,8 +198,9 @@ function text(s, value, opts) {
     el: labelled(id, s, opts, el),
     value() {
       if (el.value === "" && !opts.required && !(touched.yes && value !== undefined && value === "")) return undefined;
-      if (el.value === "" && opts.required && s.minLength > 0) complain(el, `${opts.name || "a value"} is needed`);
-      return el.value;
+      if (el.value === "" && opts.required && (s.minLength > 0 || inputs[s.format])) complain(el, `${opts.name || "a value"} is needed`);
+      if (el.validity.typeMismatch || el.validity.badInput) complain(el, `${opts.name || "a value"} is no ${s.format}`);
+      return within(el, s, ["minLength", "maxLength"], el.value, opts);
     },
   };
 }
@@ -243,7 +293,27 @@ function drop(name, act) {
   return h("button", { type: "button", class: "quiet", "aria-label": name, title: name, onclick: act }, "✕");
 }
 
+// several is a list of which each item is chosen or not.
+function several(s, all, value, opts) {
+  const boxes = all.map((one) => {
+    const id = "f" + ++last;
+    const box = h("input", { id, type: "checkbox", checked: Array.isArray(value) && value.some((v) => equal(v, one.value)), onchange: () => boxes[0].box.removeAttribute("aria-invalid") });
+    return { one, box, el: h("label", { class: "check", for: id }, box, called(one)) };
+  });
+  const box = group(s, { ...opts, top: false, filled: value !== undefined }, h("div", { class: "boxes" }, boxes.map((b) => b.el)));
+  return {
+    el: box.el,
+    value() {
+      const chosen = boxes.filter((b) => b.box.checked).map((b) => b.one.value);
+      if (!box.on() || (chosen.length === 0 && !opts.required && value === undefined)) return undefined;
+      return within(boxes[0].box, s, ["minItems", "maxItems"], chosen, opts);
+    },
+  };
+}
+
 function array(s, ctx, value, opts) {
+  const one = s.items && !Array.isArray(s.items) && options(resolve(s.items, ctx));
+  if (one && one.length > 0 && one.length <= 50) return several(s, one, value, opts);
   const rows = [];
   const list = h("div", { class: "items" });
   const of = (i) => (Array.isArray(s.prefixItems) && s.prefixItems[i]) || (Array.isArray(s.items) ? s.items[i] || {} : s.items || {});
@@ -264,7 +334,13 @@ function array(s, ctx, value, opts) {
     },
   }, `+ Add to ${opts.name || "the list"}`);
   const box = group(s, { ...opts, top: false, filled: value !== undefined }, [list, add]);
-  return { el: box.el, value: () => (box.on() && (rows.length > 0 || opts.required || value !== undefined) ? rows.map((row) => row.field.value()) : undefined) };
+  return {
+    el: box.el,
+    value() {
+      if (!box.on() || (rows.length === 0 && !opts.required && value === undefined)) return undefined;
+      return within(add, s, ["minItems", "maxItems"], rows.map((row) => row.field.value()), opts);
+    },
+  };
 }
 
 // variants offers one of several schemas.
@@ -285,7 +361,7 @@ function variants(s, choices, ctx, value, opts) {
     show(body);
     if (now) body.append(now.el);
   };
-  const name = (v, i) => v.title || ("const" in v ? JSON.stringify(v.const) : Object.values(v.properties || {}).map((p) => p && p.const).find((c) => c !== undefined)) || types(v).join(" or ") || `form ${i + 1}`;
+  const name = (v, i) => (v.title !== s.title && v.title) || ("const" in v ? JSON.stringify(v.const) : Object.values(v.properties || {}).map((p) => p && p.const).find((c) => c !== undefined)) || types(v).join(" or ") || `form ${i + 1}`;
   const el = h("select", { id, onchange: () => { at = Number(el.value); pick(undefined); } },
     !opts.required && h("option", { value: "-1" }, "–"), merged.map((v, i) => h("option", { value: String(i) }, String(name(v, i)))));
   el.value = String(at);

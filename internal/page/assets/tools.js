@@ -3,6 +3,7 @@
 import { ask } from "./api.js";
 import { button, copy, count, empty, fault, h, icon, number, show, toast } from "./dom.js";
 import { form } from "./form.js";
+import { question } from "./question.js";
 import { result } from "./result.js";
 
 // filled has the arguments that a form begins with, by the full name of its tool: those of a call that is repeated.
@@ -90,6 +91,7 @@ function detail(el, d, signal, go) {
   const repeated = filled.delete(name);
   const place = h("div", { class: "args" }, fields.el);
   const out = h("div", { class: "outcome", "aria-live": "polite" });
+  const asks = h("div", { class: "asks" });
   const text = h("textarea", { class: "code", rows: "10", spellcheck: "false", "aria-label": "Arguments as JSON" });
   let asText = false;
   const read = () => {
@@ -142,8 +144,15 @@ function detail(el, d, signal, go) {
     try {
       const r = await ask("call", { toolbox: d.toolbox, server: d.server, tool: def.name, arguments: args }, {
         signal: AbortSignal.any([signal, stop.signal]),
-        note: (p) => show(out, h("p", { class: "chip pending" }, h("span", { class: "dot" }), p.message || "under way"),
-          p.total ? h("progress", { max: String(p.total), value: p.progress, "aria-label": "Progress" }) : null),
+        note({ progress: p, question: asked }) {
+          if (!asked) {
+            show(out, h("p", { class: "chip pending" }, h("span", { class: "dot" }), p.message || "under way"),
+              p.total ? h("progress", { max: String(p.total), value: String(p.progress), "aria-label": "Progress" }) : null);
+            return;
+          }
+          asks.append(question(asked));
+          (asks.lastChild.querySelector("input, textarea, select, a") || asks.lastChild).focus();
+        },
       });
       show(out, h("p", { class: "hint" }, took()));
       out.append(result(r));
@@ -153,12 +162,13 @@ function detail(el, d, signal, go) {
       else show(out, fault(err));
     } finally {
       stop = null;
+      show(asks);
       run.disabled = false;
       cancel.hidden = true;
     }
   };
   show(el);
-  el.append(
+  show(el,
     h("a", { class: "button back", href: "#/tools" }, icon("back"), "All tools"),
     h("header", {}, h("h2", { class: "name" }, h("span", { class: "of" }, `${d.toolbox}/${d.server}/`), def.name),
       h("p", { class: "facts" }, def.title && def.title + " · ", `about ${count(Math.ceil(JSON.stringify(def).length / 4), "token")}`, d.seen && ` · seen ${new Date(d.seen).toLocaleString()}`, notes.map((n) => [" · ", n]))),
@@ -175,6 +185,6 @@ function detail(el, d, signal, go) {
             }
           },
         }, "Copy as CLI"))),
-    out,
+    asks, out,
     h("details", { class: "schema" }, h("summary", {}, "Definition"), h("pre", { class: "out", tabindex: "0", "aria-label": "Definition" }, JSON.stringify(def, null, 2))));
 }

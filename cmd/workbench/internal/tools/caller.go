@@ -30,28 +30,39 @@ import (
 // caller is the client side of a command that asks servers for something: it follows what it asked for to its end, and
 // answers what servers ask, by the person at the terminal if there is one.
 type caller struct {
-	ctx      context.Context // the command's: what servers ask is of no interest after it
-	env      *opening.Environment
-	roots    []byte // the result of roots/list; nil if the servers are told of none
-	attended bool   // there is a person
-	shows    bool   // what happens can be shown
+	ctx    context.Context // the command's: what servers ask is of no interest after it
+	client string          // what it is to servers
+	roots  []byte          // the result of roots/list; nil if the servers are told of none
+	person Person
 
-	mu sync.Mutex // held while the person is asked
-	in *bufio.Reader
-
+	mu   sync.Mutex // held while the person is asked
 	line terminal.Progress
 }
 
-// NewUnattended makes a caller without a person.
-func NewUnattended(ctx context.Context, env *opening.Environment) *caller {
-	c := &caller{ctx: ctx, env: env}
+// Person is who has something called.
+type Person struct {
+	// Progress shows the parameters of a notification of progress; nil means that what happens cannot be shown.
+	Progress func(params []byte)
+	// Ask gives the result of elicitation/create, by its parameters; nil means that nobody can be asked.
+	Ask func(server string, params []byte) (result []byte, err error)
+}
+
+// NewCaller makes a caller for a person who is not at a terminal.
+func NewCaller(ctx context.Context, client string, person Person) *caller {
+	c := &caller{ctx: ctx, client: client, person: person}
 	c.line.To = io.Discard
 	return c
 }
 
 func newCaller(ctx context.Context, env *opening.Environment, flags *callFlags) (*caller, error) {
-	c := &caller{ctx: ctx, env: env, attended: terminal.Is(env.In) && terminal.Is(env.Err), shows: terminal.Is(env.Err), in: bufio.NewReader(env.In)}
+	c := &caller{ctx: ctx, client: "workbench call"}
 	c.line.To = env.Err
+	if terminal.Is(env.Err) {
+		c.person.Progress = c.progress
+		if at := (question.Terminal{In: bufio.NewReader(env.In), Out: env.Err}); terminal.Is(env.In) {
+			c.person.Ask = at.Ask
+		}
+	}
 	if flags.save != "" {
 		if info, err := os.Stat(flags.save); err != nil || !info.IsDir() {
 			return nil, cli.Usage(cli.Hint(fmt.Errorf("--save %s: there is no such folder", flags.save), "make it first, or give another"))
@@ -90,7 +101,7 @@ const maxResult = 256 << 20
 // tune has toolboxes speak for this client.
 func (c *caller) tune(o *toolbox.Options) {
 	capabilities := []string{`"extensions":{"io.modelcontextprotocol/tasks":{}}`}
-	if c.attended {
+	if c.person.Ask != nil {
 		capabilities = append(capabilities, `"elicitation":{"form":{},"url":{}}`)
 	}
 	if c.roots != nil {
@@ -103,7 +114,7 @@ func (c *caller) tune(o *toolbox.Options) {
 
 // Notification shows the log lines of servers.
 func (c *caller) Notification(srv *toolbox.Server, m *wire.Message) {
-	if !c.shows || !m.IsMethod("notifications/message") {
+	if c.person.Progress == nil || !m.IsMethod("notifications/message") {
 		return
 	}
 	var log struct {
@@ -160,7 +171,7 @@ func (c *caller) answer(server, method string, params []byte) ([]byte, error) {
 		return c.roots, nil
 	case method == "roots/list":
 		return nil, refuse("the folders to work in", "the person who calls named none (workbench call --root does)")
-	case method == "elicitation/create" && c.attended:
+	case method == "elicitation/create" && c.person.Ask != nil:
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if c.ctx.Err() != nil {
@@ -168,13 +179,24 @@ func (c *caller) answer(server, method string, params []byte) ([]byte, error) {
 		}
 		c.line.Pause()
 		defer c.line.Resume()
-		return question.Terminal{In: c.in, Out: c.env.Err}.Ask(server, params)
+		return c.person.Ask(server, params)
 	case method == "elicitation/create":
 		return nil, refuse("an answer of a person", "nobody is at a terminal who could be asked; call it in one")
 	case method == "sampling/createMessage":
 		return nil, refuse("the words of a language model", "workbench call has none; call the tool from an agent whose client lends its model to servers")
 	}
 	return nil, refuse("something unknown", "workbench call does not know that method")
+}
+
+// progress shows on the terminal how far a call is.
+func (c *caller) progress(params []byte) {
+	var p struct {
+		Progress, Total float64
+		Message         foreign.Text
+	}
+	if json.Unmarshal(params, &p) == nil {
+		c.line.Progress(p.Progress, p.Total, p.Message.String())
+	}
 }
 
 // waiting is the end of one request.
@@ -186,12 +208,8 @@ type waiting struct {
 }
 
 func (w *waiting) Progress(m *wire.Message, _ wire.Span) {
-	var p struct {
-		Progress, Total float64
-		Message         foreign.Text
-	}
-	if w.c.shows && json.Unmarshal(m.Bytes(m.Params), &p) == nil {
-		w.c.line.Progress(p.Progress, p.Total, p.Message.String())
+	if show := w.c.person.Progress; show != nil {
+		show(m.Bytes(m.Params))
 	}
 }
 
@@ -263,95 +281,38 @@ func (l ownLine) request(ctx context.Context, c *caller, method string, params [
 	return m.Bytes(m.Result), nil
 }
 
-// maxRounds is how often a server may ask for more before it answers.
-const maxRounds = 20
-
-// Call makes a request and follows it to its result: what the server wants to know first is answered (multi round-trip
-// requests, 2026-07-28), and a task is waited for.
+// Call makes a request and follows it to its result: what the server wants to know first is answered, and a task is waited for.
 func (c *caller) Call(ctx context.Context, to line, method string, params []byte) ([]byte, error) {
 	defer c.line.End()
-	if c.shows {
+	if c.person.Progress != nil {
 		params = append([]byte(`{"_meta":{"progressToken":0},`), params[1:]...)
 	}
-	for range maxRounds {
-		result, err := to.request(ctx, c, method, params)
-		if err != nil {
-			return nil, err
-		}
-		var kind struct {
-			ResultType    string          `json:"resultType"`
-			InputRequests json.RawMessage `json:"inputRequests"`
-			RequestState  json.RawMessage `json:"requestState"`
-			Task          *task           `json:"task"`
-		}
-		_ = json.Unmarshal(result, &kind) // of another shape it is the result
-		switch {
-		case kind.ResultType == "input_required":
-			responses, err := c.responses(to.name(), kind.InputRequests)
-			if err != nil {
-				return nil, err
-			}
-			params = withMembers(params, responses, kind.RequestState)
-		case kind.ResultType == "task":
-			var t task
-			if err := json.Unmarshal(result, &t); err != nil {
-				return nil, fmt.Errorf("the task cannot be read: %w", foreign.NewError(err))
-			}
-			return c.follow(ctx, to, &t, true)
-		case kind.Task != nil && kind.Task.ID != "" && method == "tools/call":
-			return c.follow(ctx, to, kind.Task, false)
-		default:
-			return result, nil
-		}
+	request := func(params []byte) ([]byte, error) { return to.request(ctx, c, method, params) }
+	result, err := question.Rounds(params, request, c.answerTo(to))
+	if err != nil {
+		return nil, err
 	}
-	return nil, fmt.Errorf("the server asked for input %d times without answering", maxRounds)
+	var kind struct {
+		ResultType string `json:"resultType"`
+		Task       *task  `json:"task"`
+	}
+	_ = json.Unmarshal(result, &kind) // of another shape it is the result
+	switch {
+	case kind.ResultType == "task":
+		var t task
+		if err := json.Unmarshal(result, &t); err != nil {
+			return nil, fmt.Errorf("the task cannot be read: %w", foreign.NewError(err))
+		}
+		return c.follow(ctx, to, &t, true)
+	case kind.Task != nil && kind.Task.ID != "" && method == "tools/call":
+		return c.follow(ctx, to, kind.Task, false)
+	}
+	return result, nil
 }
 
-// responses answers the questions of a server of revision 2026-07-28.
-func (c *caller) responses(server string, requests json.RawMessage) ([]byte, error) {
-	out, first := []byte{'{'}, true
-	if len(requests) == 0 || requests[0] != '{' {
-		return append(out, '}'), nil
-	}
-	for key, value := range wire.Members(requests, wire.Span{Start: 0, End: len(requests)}) {
-		var one struct {
-			Method string          `json:"method"`
-			Params json.RawMessage `json:"params"`
-		}
-		if err := json.Unmarshal(requests[value.Start:value.End], &one); err != nil {
-			return nil, fmt.Errorf("the server asked for input that cannot be read: %w", foreign.NewError(err))
-		}
-		result, err := c.answer(server, one.Method, one.Params)
-		if err != nil {
-			return nil, err
-		}
-		if !first {
-			out = append(out, ',')
-		}
-		out, first = append(append(append(out, requests[key.Start:key.End]...), ':'), result...), false
-	}
-	return append(out, '}'), nil
-}
-
-// withMembers gives params with the answers to questions in place of those before.
-func withMembers(params, responses, state []byte) []byte {
-	var own map[string]json.RawMessage
-	if json.Unmarshal(params, &own) != nil {
-		return params
-	}
-	own["inputResponses"] = responses
-	delete(own, "requestState")
-	if len(state) > 0 {
-		own["requestState"] = state
-	}
-	out := []byte{'{'}
-	for name, value := range own {
-		if len(out) > 1 {
-			out = append(out, ',')
-		}
-		out = append(append(append(wire.AppendQuote(out, name), ':'), value...), ' ')
-	}
-	return append(out, '}')
+// answerTo answers what the server of a line asks.
+func (c *caller) answerTo(to line) question.Answer {
+	return func(method string, params []byte) ([]byte, error) { return c.answer(to.name(), method, params) }
 }
 
 // task is what a server says of one, in either revision.
@@ -393,7 +354,7 @@ func (c *caller) follow(ctx context.Context, to line, t *task, modern bool) (res
 		}
 	}()
 	for {
-		if c.shows {
+		if c.person.Progress != nil {
 			c.line.Status(strings.TrimSpace(fmt.Sprintf("task %s %s", t.Status, t.Message)))
 		}
 		switch t.Status.Verbatim() {
@@ -406,11 +367,11 @@ func (c *caller) follow(ctx context.Context, to line, t *task, modern bool) (res
 			if !modern { // it asks while its result is waited for
 				return to.request(ctx, c, "tasks/result", about)
 			}
-			responses, err := c.responses(to.name(), t.InputRequests)
+			responses, err := question.Responses(t.InputRequests, c.answerTo(to))
 			if err != nil {
 				return nil, err
 			}
-			if _, err := to.request(ctx, c, "tasks/update", withMembers(about, responses, nil)); err != nil {
+			if _, err := to.request(ctx, c, "tasks/update", question.WithResponses(about, responses, nil)); err != nil {
 				return nil, err
 			}
 		}

@@ -114,11 +114,11 @@ func (l *guestLine) request(ctx context.Context, c *caller, method string, param
 		return nil, err
 	}
 	capabilities := "{}"
-	if c.attended {
+	if c.person.Ask != nil {
 		capabilities = `{"elicitation":{"form":{},"url":{}}}`
 	}
-	meta := fmt.Sprintf(`{%q:%q,%q:{"name":"workbench call","version":%q},%q:%s`, eras.Version, eras.Newest(), eras.Info, cli.Version(), eras.Capabilities, capabilities)
-	if c.shows {
+	meta := fmt.Sprintf(`{%q:%q,%q:{"name":%q,"version":%q},%q:%s`, eras.Version, eras.Newest(), eras.Info, c.client, cli.Version(), eras.Capabilities, capabilities)
+	if c.person.Progress != nil {
 		meta += `,"progressToken":"call"`
 	}
 	members["_meta"] = json.RawMessage(meta + "}")

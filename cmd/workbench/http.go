@@ -134,7 +134,7 @@ func serveHTTP(ctx context.Context, env *opening.Environment, o *httpFlags, cfg 
 		return cli.Usage(errors.Join(err, ln.Close(), front.Close()))
 	}
 	url := o.url(ln.Addr())
-	view.Begin(pageFront{web, front}, stateOf(url, front, reload.problem))
+	view.Begin(pageFront{web, front}, stateOf(url, front, reload))
 	defer context.AfterFunc(ctx, view.Page.Close)()
 	o.announce(opts.Logger, url, tokenFile)
 	opts.Logger.Info().Str(logkey.Detail, startedAs(cfg)).Msg("workbench has started")
@@ -149,7 +149,7 @@ func serveHTTP(ctx context.Context, env *opening.Environment, o *httpFlags, cfg 
 	if terminal.Is(env.Err) {
 		fmt.Fprint(env.Err, entries(url, tokenFile != ""))
 	}
-	defer beTold(env, opts.Logger, url, front, nil, reload.problem)()
+	defer beTold(env, opts.Logger, url, front, nil, reload)()
 	defer reload.follow(together{record, env.Hosts, front, web})()
 	return errors.Join(web.Serve(ctx, ln), front.Close())
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/runs"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/tools"
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/host/pageview"
@@ -18,6 +19,7 @@ import (
 	"github.com/mcp-workbench/workbench/proxy"
 	"github.com/mcp-workbench/workbench/proxy/httpfront"
 	"github.com/mcp-workbench/workbench/toolbox"
+	workflowruns "github.com/mcp-workbench/workbench/workflowsrv/runs"
 )
 
 // newView makes the page of this process, for which way says how one comes in.
@@ -26,6 +28,7 @@ func newView(env *opening.Environment, way string, secure bool) *pageview.View {
 	return pageview.New(pageview.Options{
 		Version: cli.Version(), Way: way, Secure: secure, Told: pageTrail, Run: side.aside, Approvals: env.Approvals, Dirs: env.RuntimeDirs(),
 		Recall: env.Recalled, Builtins: side.builtins, Running: side.callRunning, Files: side.files,
+		Pending: side.pending, Say: side.say,
 	})
 }
 
@@ -95,6 +98,21 @@ func (e pageSide) callRunning(ctx context.Context, who *pageview.Person, box, se
 	}
 	result, err := tools.NewCaller(ctx, "workbench ui", tools.Person{Progress: who.Progress, Ask: who.Ask}).Call(ctx, guest, "tools/call", params)
 	return result, true, err
+}
+
+// pending gives what a run of a workflow asks a person.
+func (e pageSide) pending(ctx context.Context, user, run string) (question string, answers []string, err error) {
+	sub := e.Beside(io.Discard)
+	defer func() { sub.Hosts.Close() }()
+	return runs.Pending(ctx, sub, user, run)
+}
+
+// say has a run go by what a person says on the page.
+func (e pageSide) say(ctx context.Context, user, run, answer, reason string) error {
+	sub := e.Beside(io.Discard)
+	defer func() { sub.Hosts.Close() }()
+	_, err := runs.Say(ctx, sub, user, workflowruns.Opinion{Run: run, Answer: answer, Reason: reason, How: "page"})
+	return err
 }
 
 // files gives the files of the configuration, and what is wrong with them.

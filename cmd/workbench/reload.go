@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/filewatch"
 	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/openfile"
+	"github.com/mcp-workbench/workbench/internal/status"
 )
 
 // together are reloaded one after the other.
@@ -36,7 +38,8 @@ type reloader struct {
 	cfg    *config.Config // what the front works by
 	from   *cli.Sources
 
-	fault atomic.Pointer[string] // what is wrong with the file
+	fault atomic.Pointer[string]        // what is wrong with the file
+	last  atomic.Pointer[status.Reload] // the last that has changed something
 }
 
 // newReloader makes one for a front that works by cfg, which was made of these files.
@@ -44,12 +47,12 @@ func newReloader(log zerolog.Logger, cfg *config.Config, from *cli.Sources, dire
 	return &reloader{log: log, cfg: cfg, from: from, direct: direct, piped: openfile.HandedOver(from.Places.Named)}
 }
 
-// problem says what is wrong with the files; "" if nothing is.
-func (r *reloader) problem() string {
+// tell says what is wrong with the files as they are now, if anything is, and what the last reload has changed.
+func (r *reloader) tell(w *status.Workbench) {
 	if text := r.fault.Load(); text != nil {
-		return *text
+		w.ConfigProblem = *text
 	}
-	return ""
+	w.Reloaded = r.last.Load()
 }
 
 // follow keeps front at what the file says until stop is called.
@@ -115,6 +118,9 @@ func (r *reloader) reload(ctx context.Context, asked bool) {
 	isNews := !reflect.DeepEqual(old.Untrusted, cfg.Untrusted)
 	if !changes.None() || isNews {
 		r.front.Reload(cfg)
+	}
+	if !changes.None() {
+		r.last.Store(&status.Reload{At: time.Now(), Changed: changes.String()})
 	}
 	if isNews || asked {
 		tellSources(r.log, cfg)

@@ -19,6 +19,7 @@ import (
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/lock"
+	"github.com/mcp-workbench/workbench/internal/status"
 )
 
 // followed is a configuration file that is followed, and who is told of it.
@@ -60,6 +61,12 @@ func followFile(t *testing.T, path string) *followed {
 	f.r = newReloader(zerolog.New(f), cfg, from, "")
 	t.Cleanup(f.r.follow(f))
 	return f
+}
+
+// standing is what others are told of the reloader.
+func (f *followed) standing() (w status.Workbench) {
+	f.r.tell(&w)
+	return w
 }
 
 // late bounds all waits; nothing that works comes near it.
@@ -222,8 +229,8 @@ func TestReloadFollowsTheFile(t *testing.T) {
 				test.edit(t, dir, path, box(name))
 				f.becomes(name)
 			}
-			if got := f.r.problem(); got != "" {
-				t.Errorf("got problem %q, want none", got)
+			if got := f.standing(); got.ConfigProblem != "" {
+				t.Errorf("got problem %q, want none", got.ConfigProblem)
 			}
 		})
 	}
@@ -237,8 +244,8 @@ func TestReloadOfFaultyFile(t *testing.T) {
 	f := followFile(t, path)
 	put(t, path, "{\n  \"toolboxs\": {}}")
 	f.says("warn", path+":2:3", `did you mean \"toolboxes\"`, "was not reloaded")
-	if got := f.r.problem(); !strings.Contains(got, path+":2:3") {
-		t.Errorf("got problem %q, want the place of the fault", got)
+	if got := f.standing(); !strings.Contains(got.ConfigProblem, path+":2:3") || got.Reloaded != nil {
+		t.Errorf("got %+v, want the place of the fault and no reload", got)
 	}
 	do(t, os.Remove(path))
 	f.says("warn", "no such file")
@@ -247,8 +254,8 @@ func TestReloadOfFaultyFile(t *testing.T) {
 	put(t, path, box("second"))
 	f.becomes("second")
 	f.says("info", "configuration reloaded", "toolboxes added second; toolboxes removed first")
-	if got := f.r.problem(); got != "" {
-		t.Errorf("got problem %q, want none", got)
+	if got := f.standing(); got.ConfigProblem != "" || got.Reloaded == nil || got.Reloaded.Changed != "toolboxes added second; toolboxes removed first" {
+		t.Errorf("got %+v, want no problem and what has changed", got)
 	}
 }
 

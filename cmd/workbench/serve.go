@@ -116,7 +116,7 @@ func serve(cmd *cobra.Command, env *opening.Environment, direct string, over *ht
 		return cli.Usage(fmt.Errorf("--toolbox: %w", err))
 	}
 	defer front.Close()
-	defer beTold(env, log, "", front, localfront.Guests(front, cfg.MaxMessage), reload.problem)()
+	defer beTold(env, log, "", front, localfront.Guests(front, cfg.MaxMessage), reload)()
 	defer reload.follow(together{record, env.Hosts, front})()
 	in, out, restore := lifetime.Pollable(env.In, env.Out)
 	defer restore()

@@ -23,18 +23,20 @@ import (
 const tellDelay = 200 * time.Millisecond
 
 // stateOf gives what says where this process stands.
-func stateOf(url string, front *proxy.Proxy, problem func() string) func() status.Workbench {
+func stateOf(url string, front *proxy.Proxy, reload *reloader) func() status.Workbench {
 	began := time.Now()
 	dir, _ := os.Getwd() // that of no project is not known
 	return func() status.Workbench {
-		return status.Workbench{PID: os.Getpid(), Dir: dir, Version: cli.Version(), Since: began.Round(0), Address: url, RSS: status.RSS(), ConfigProblem: problem(), Front: front.Status()}
+		w := status.Workbench{PID: os.Getpid(), Dir: dir, Version: cli.Version(), Since: began.Round(0), Address: url, RSS: status.RSS(), Front: front.Status()}
+		reload.tell(&w)
+		return w
 	}
 }
 
 // beTold answers workbench status, and readers of metrics, on a local socket until
-// stop is called, and others by guests, if that is not nil; problem says what is wrong with the configuration file. That it cannot be made harms nobody.
-func beTold(e *opening.Environment, log zerolog.Logger, url string, front *proxy.Proxy, guests http.Handler, problem func() string) (stop func()) {
-	now := stateOf(url, front, problem)
+// stop is called, and others by guests, if that is not nil. That it cannot be made harms nobody.
+func beTold(e *opening.Environment, log zerolog.Logger, url string, front *proxy.Proxy, guests http.Handler, reload *reloader) (stop func()) {
+	now := stateOf(url, front, reload)
 	ctx, cancel := context.WithCancel(context.Background())
 	var work sync.WaitGroup
 	work.Go(func() {

@@ -15,6 +15,9 @@ import (
 type asked struct {
 	ID        string          `json:"id"`
 	Agree     bool            `json:"agree"`
+	User      string          `json:"user"`
+	Answer    string          `json:"answer"`
+	Reason    string          `json:"reason"`
 	PID       int             `json:"pid"`
 	Toolbox   string          `json:"toolbox"`
 	Server    string          `json:"server"`

@@ -40,6 +40,10 @@ type Options struct {
 	Running func(ctx context.Context, who *Person, box, server, tool string, arguments json.RawMessage) (result json.RawMessage, found bool, err error)
 	// Files gives the files of the configuration, and what is wrong with them.
 	Files func() (paths []string, wrong, err error)
+	// Pending gives what a run of a workflow asks a person, and the answers there are to choose from; nil: any text. Say has
+	// the run go by an answer. The user is whose it is, "" where no other has one of that name.
+	Pending func(ctx context.Context, user, run string) (question string, answers []string, err error)
+	Say     func(ctx context.Context, user, run, answer, reason string) error
 	// Approvals are the calls of this process that wait for a person.
 	Approvals *approval.Register
 	// Dirs are the folders of the sockets by which workbenches of this user are reached.
@@ -98,7 +102,8 @@ func (v *View) actions(opts *Options) map[string]page.Action {
 	run := commands(opts.Run)
 	others := peers{dirs: opts.Dirs, local: v.Key != nil}
 	record := recorded{front: v.served, others: others}
-	seen := watch{served: v.served, others: others, approvals: opts.Approvals, run: run}
+	runs := &runs{run: run, pending: opts.Pending, say: opts.Say}
+	seen := watch{served: v.served, others: others, approvals: opts.Approvals, run: run, runs: runs}
 	tools := tools{served: v.served, run: run, recall: opts.Recall, builtins: opts.Builtins, version: opts.Version, asks: &questions{open: make(map[string]chan []byte)}}
 	if v.Key != nil {
 		tools.running = opts.Running
@@ -120,6 +125,8 @@ func (v *View) actions(opts *Options) map[string]page.Action {
 		"config":        {Admin: true, Do: configuration{files: opts.Files, run: run}.show},
 		"workflows":     {Admin: true, Do: run.printed("workflow", "list", "--json")},
 		"workflow":      {Admin: true, Do: asking(run.printedOf("workflow", "show", "--json"))},
+		"run":           {Do: asking(runs.one)},
+		"say":           {Admin: true, Do: asking(runs.answer)},
 		"conversations": {Do: run.conversations},
 		"conversation":  {Do: asking(run.conversation)},
 	}

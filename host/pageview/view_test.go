@@ -57,6 +57,7 @@ func TestActions(t *testing.T) {
 		{"conversations", ada, `{}`, "conversations list --json --user=ada", "printed"},
 		{"conversation", ada, `{"id":"c1"}`, "conversations show --json --user=ada -- c1", "printed"},
 		{"conversation", ada, `[]`, "", "the request is not understood"},
+		{"run", ada, `{"id":"r1","user":"bob"}`, "runs show --json --user=ada -- r1", "printed"},
 		{"tools", ada, `{"toolbox":"shop"}`, "tools --offline --json -- shop", "cannot unmarshal"},
 		{"tools", ada, `{"toolbox":"other"}`, "", `there is no toolbox "other" here`},
 		{"tools", admin, `{}`, "", `there is no toolbox "" here`},
@@ -112,7 +113,7 @@ func TestSeenOfAGateway(t *testing.T) {
 			seen = v.(note).Data.([]status.Workbench)
 			return errEnough
 		}}
-		if _, err := v.actions(&Options{Approvals: approval.New("1-")})["watch"].Do(t.Context(), q); err != errEnough {
+		if _, err := v.actions(&Options{Approvals: approval.New("1-"), Run: func(context.Context, io.Writer, ...string) error { return errEnough }})["watch"].Do(t.Context(), q); err != errEnough {
 			t.Errorf("%s: got %v, want to be told", tt.who.Name, err)
 		}
 		if len(seen) != 1 || len(seen[0].Sessions) != tt.sessions || (seen[0].Dir != "") != tt.secret {

@@ -21,7 +21,7 @@ const watchPeriod = 300 * time.Millisecond
 
 // note is what the page is told of at once and then at each change.
 type note struct {
-	Kind string `json:"kind"` // "status" or "approvals"
+	Kind string `json:"kind"` // "status", "approvals" or "runs"
 	Data any    `json:"data"`
 }
 
@@ -31,10 +31,17 @@ type watch struct {
 	others    peers
 	approvals *approval.Register
 	run       commands
+	runs      *runs
 }
 
 // follow tells where the workbenches of the viewer stand and which calls wait for an answer, until the viewer goes away.
 func (w watch) follow(ctx context.Context, q *page.Query) (any, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	var looking sync.WaitGroup
+	defer looking.Wait()
+	defer cancel()
+	kept := make(chan []json.RawMessage)
+	looking.Go(func() { w.runs.follow(ctx, q, kept) })
 	last := make(map[string][]byte)
 	tell := func(kind string, now any, data any) error {
 		text, err := json.Marshal(now)
@@ -59,6 +66,10 @@ func (w watch) follow(ctx context.Context, q *page.Query) (any, error) {
 			return nil, err
 		}
 		select {
+		case list := <-kept:
+			if err := tell("runs", list, list); err != nil {
+				return nil, err
+			}
 		case <-tick.C:
 		case <-ctx.Done():
 			return nil, nil

@@ -22,8 +22,15 @@ type Workbench struct {
 	RSS     int64     `json:"rss_bytes,omitempty"` // memory in use; 0 where that is not known
 	// ConfigProblem is what is wrong with the configuration file as it is now, so
 	// that the one before goes on; "" if nothing is.
-	ConfigProblem string `json:"config_problem,omitempty"`
+	ConfigProblem string  `json:"config_problem,omitempty"`
+	Reloaded      *Reload `json:"reloaded,omitempty"` // the last time that the configuration was; nil if it never was
 	Front
+}
+
+// Reload is one at which something had changed.
+type Reload struct {
+	At      time.Time `json:"at"`
+	Changed string    `json:"changed"` // names alone, no values
 }
 
 // Front is what a front says of itself.

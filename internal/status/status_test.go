@@ -215,7 +215,7 @@ func TestFaultG88_OthersSocket(t *testing.T) {
 		next := time.Now()
 		server := status.Server{Name: hostile, State: hostile, Cause: hostile, Advice: hostile, Notes: []string{hostile}, Next: &next}
 		boxes := []status.Toolbox{{Name: hostile, Servers: []status.Server{server}}}
-		return status.Workbench{Version: hostile, Address: hostile, ConfigProblem: hostile, Front: status.Front{
+		return status.Workbench{Version: hostile, Address: hostile, ConfigProblem: hostile, Reloaded: &status.Reload{Changed: hostile}, Front: status.Front{
 			Config: hostile, Shared: boxes, Sessions: []status.Session{{Client: hostile, Version: hostile, Revision: hostile, Direct: hostile, Toolboxes: boxes}},
 			Calls: []status.Calls{{Toolbox: hostile, Server: hostile}},
 		}}
@@ -237,7 +237,7 @@ func TestFaultG88_OthersSocket(t *testing.T) {
 		if w.Sessions[0].Toolboxes[0].Servers[0].Notes[0] != "abc" {
 			t.Errorf("got %+v, want it clean", w)
 		}
-		if text := fmt.Sprintf("%+v", w); strings.ContainsAny(text, "\x1b\u202e\x07") {
+		if text := fmt.Sprintf("%+v %+v", w, w.Reloaded); strings.ContainsAny(text, "\x1b\u202e\x07") {
 			t.Errorf("got %q, want no escape in it", text)
 		}
 	}

@@ -86,7 +86,7 @@ export const live = Object.assign(new EventTarget(), {
   state: "connecting",
   status: null,
   approvals: [],
-  calls: [],
+  runs: [],
   on(kinds, act, signal) {
     for (const kind of kinds) this.addEventListener(kind, act, { signal });
   },

@@ -6,6 +6,7 @@ import { servers, troubled } from "./servers.js";
 import { approvals } from "./approvals.js";
 import { calls } from "./calls.js";
 import { tools } from "./tools.js";
+import { runs, waiting } from "./runs.js";
 import { config, conversations, workflows } from "./read.js";
 
 const views = [
@@ -14,6 +15,7 @@ const views = [
   { path: "tools", name: "Tools", key: "t", draw: tools },
   { path: "approvals", name: "Approvals", key: "a", draw: approvals, badge: () => live.approvals.length, admin: true },
   { path: "workflows", name: "Workflows", key: "w", draw: workflows, admin: true },
+  { path: "runs", name: "Runs", key: "r", draw: runs, badge: waiting },
   { path: "conversations", name: "Conversations", key: "v", draw: conversations },
   { path: "config", name: "Configuration", key: "o", draw: config, admin: true },
 ];
@@ -99,7 +101,7 @@ function state() {
   show(el, h("span", { class: "dot" }), h("span", { class: "label" }, words[live.state]));
 }
 
-live.on(["status", "approvals"], badges);
+live.on(["status", "approvals", "runs"], badges);
 live.on(["state"], state);
 
 async function start() {

@@ -94,6 +94,7 @@ const shapes = {
   calls: "M4 12h4l2.5-6 4 12 2.5-6H20",
   approvals: "M12 3l7 3v5c0 5-3 8-7 10-4-2-7-5-7-10V6zM9 12l2 2 4-4",
   workflows: "M5 4h6v5H5zM13 15h6v5h-6zM8 9v4a4 4 0 0 0 4 4h1",
+  runs: "M6 4v16M6 5h11l-2.5 3.5L17 12H6",
   conversations: "M4 5h16v11H9l-5 4z",
   config: "M4 7h9M17 7h3M4 17h3M11 17h9M15 5v4M9 15v4",
   sun: "M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM12 2v2M12 20v2M4.9 4.9l1.4 1.4M17.7 17.7l1.4 1.4M2 12h2M20 12h2M4.9 19.1l1.4-1.4M17.7 6.3l1.4-1.4",

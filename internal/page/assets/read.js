@@ -1,10 +1,23 @@
 // What is there to read: the configuration with its faults, workflows, and conversations.
 
-import { ask } from "./api.js";
+import { ask, live } from "./api.js";
 import { ago, count, empty, h, icon, show } from "./dom.js";
 
 export async function config(el, { signal }) {
+  // What the files say now is known anew once a workbench has read them, or could not.
+  const told = () => JSON.stringify((live.status || []).map((w) => [w.pid, w.config_problem, w.reloaded]));
+  let last = told();
+  live.on(["status"], () => {
+    if (told() === last) return;
+    last = told();
+    draw(el, signal).catch(() => {});
+  }, signal);
+  await draw(el, signal);
+}
+
+async function draw(el, signal) {
   const c = await ask("config", {}, { signal });
+  const reloads = (live.status || []).filter((w) => w.reloaded);
   const findings = (c.checked && c.checked.findings) || [];
   show(el,
     h("header", { class: "head" }, h("h1", {}, "Configuration"), h("p", { class: "sub" }, "As the files are now. Values that may be secrets are left out. It is changed with an editor, or by workbench add, remove, enable, disable and move.")),
@@ -14,6 +27,8 @@ export async function config(el, { signal }) {
       h("div", { class: "cards" }, findings.map((f) => h("article", { class: "card" }, h("div", { class: "title" }, h("span", { class: "chip " + (f.level === "fault" ? "bad" : f.level === "warning" ? "pending" : "") }, f.level),
         f.server && h("span", { class: "name" }, `${f.toolbox}/${f.server}`)), h("p", {}, f.message), f.remedy && h("p", { class: "hint" }, f.remedy))))),
     c.faults.length === 0 && findings.length === 0 && c.files.length > 0 && h("p", { class: "chip ok" }, h("span", { class: "dot" }), "no faults"),
+    reloads.length > 0 && h("section", { "aria-label": "What reloads changed" }, h("h2", {}, "What the last reload changed"),
+      h("div", { class: "cards" }, reloads.map((w) => h("article", { class: "card", "data-key": String(w.pid) }, h("p", { class: "facts" }, (w.sessions[0] && w.sessions[0].client) || "workbench", ` · pid ${w.pid} · `, ago(w.reloaded.at)), h("p", {}, w.reloaded.changed))))),
     c.files.length === 0 && empty("There is no configuration yet", "workbench init writes one; until then the built-in one is used."),
     c.files.map((f) => h("section", { class: "workbench", "aria-label": f.path }, h("header", {}, h("h2", { class: "name" }, f.path)), f.text === "" ? h("p", { class: "hint pad" }, "It cannot be read as a configuration, and is not shown.") : lines(f, c.faults))));
 }

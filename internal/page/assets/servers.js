@@ -148,6 +148,7 @@ function workbench(w, me, load) {
     h("header", {}, h("h2", {}, name),
       h("p", { class: "facts" }, w.pid ? `pid ${w.pid}` : "", " · since ", ago(w.since), w.rss_bytes ? ` · ${bytes(w.rss_bytes)}` : "", w.dir ? h("span", { class: "path" }, " · ", w.dir) : "", w.version && ` · ${w.version}`)),
     w.config_problem && h("p", { class: "warnline" }, icon("alert"), "The configuration file has a fault, and the one before goes on: ", w.config_problem),
+    w.reloaded && h("p", { class: "facts pad" }, "Configuration reloaded · ", ago(w.reloaded.at), " · ", w.reloaded.changed),
     w.untrusted && h("p", { class: "warnline" }, icon("alert"), w.untrusted),
     (w.shared || []).length > 0 && table(w, null, w.shared, "Shared by all clients", me, load),
     sessions.map((s) => table(w, s, s.toolboxes, w.sessions.length > 1 ? [s.client || "a client", s.user ? ` (${s.user})` : ""] : null, me, load)),

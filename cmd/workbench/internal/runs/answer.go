@@ -69,18 +69,45 @@ alone, for 15 minutes.`,
 	return cmd
 }
 
-func answerRun(ctx context.Context, env *opening.Environment, user string, o runs.Opinion, given bool) error {
+// asked is a run that waits for a person.
+type asked struct {
+	engine    *runs.Engine
+	principal string // whose it is
+}
+
+func findAsked(ctx context.Context, env *opening.Environment, user, run string) (asked, error) {
 	engine, s, err := runEngine(ctx, env)
 	if err != nil {
-		return err
+		return asked{}, err
 	}
-	r, err := oneRun(ctx, s, user, o.Run)
+	r, err := oneRun(ctx, s, user, run)
+	return asked{engine, r.Principal}, err
+}
+
+// Pending gives what a run asks a person, and the answers there are to choose from; nil: any text.
+func Pending(ctx context.Context, env *opening.Environment, user, run string) (question string, answers []string, err error) {
+	a, err := findAsked(ctx, env, user, run)
+	if err != nil {
+		return "", nil, err
+	}
+	question, answers, err = a.engine.Pending(ctx, a.principal, run)
+	return question, answers, noQuestion(run, err)
+}
+
+// Say has a run go by what a person says. The code is "" unless one was asked for.
+func Say(ctx context.Context, env *opening.Environment, user string, o runs.Opinion) (code string, err error) {
+	a, err := findAsked(ctx, env, user, o.Run)
+	if err != nil {
+		return "", err
+	}
+	code, err = a.engine.Say(ctx, a.principal, o)
+	return code, noQuestion(o.Run, err)
+}
+
+func answerRun(ctx context.Context, env *opening.Environment, user string, o runs.Opinion, given bool) error {
+	question, answers, err := Pending(ctx, env, user, o.Run)
 	if err != nil {
 		return err
-	}
-	question, answers, err := engine.Pending(ctx, r.Principal, o.Run)
-	if err != nil {
-		return noQuestion(o.Run, err)
 	}
 	if !given {
 		fmt.Fprintf(env.Out, "%s\n", foreign.Block(question))
@@ -88,10 +115,10 @@ func answerRun(ctx context.Context, env *opening.Environment, user string, o run
 			return err
 		}
 	}
-	code, err := engine.Say(ctx, r.Principal, o)
+	code, err := Say(ctx, env, user, o)
 	switch {
 	case err != nil:
-		return noQuestion(o.Run, err)
+		return err
 	case code != "":
 		fmt.Fprintf(env.Out, "code %s: give it to the agent\n", code)
 	default:

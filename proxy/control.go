@@ -51,7 +51,7 @@ func extensions() map[string]any {
 // answer gives the reply to a request, with the client's own id. The engine
 // decodes ids into floats, so it is shown a small number instead.
 func (c *control) answer(m *wire.Message, peer *enginePeer) []byte {
-	ctx := c.engine.WithContext(context.Background(), peer)
+	ctx := server.WithSupportedProtocolVersions(c.engine.WithContext(context.Background(), peer), eras.Revisions())
 	shown := wire.Splice(nil, m.Raw, wire.Edit{Span: m.ID, New: []byte("1")})
 	id := m.Bytes(m.ID)
 	raw, err := json.Marshal(c.engine.HandleMessage(ctx, shown))

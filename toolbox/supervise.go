@@ -327,7 +327,7 @@ func (o *owner) attempt(sctx context.Context) (_ *connection, err error) {
 	}
 	// Some servers that speak only 2026-07-28 answer initialize all the same,
 	// and refuse what comes after it.
-	if c.Hello().Era.HasHandshake() && rpc.MayBeOfEra(err) && rpc.Discover(sctx, c.Conn, rpc.Wanted(err)) == nil {
+	if c.Hello().Era.HasHandshake() && rpc.MayBeOfEra(err) && rpc.Discover(sctx, c.Conn) == nil {
 		err = s.reading.first(sctx, c.Conn)
 	}
 	close(started)

@@ -54,16 +54,13 @@ var known = [...]rules{
 	},
 }
 
-// Of gives the era of a revision. A revision that is not spoken here but later than all that are is answered by the rules of
-// the newest era, which have an error for it; any other is of no era.
+// Of gives the era of a revision. A revision that is not spoken here is answered by the rules of the newest era without a
+// handshake that began before it, which has an error for it; an older one is of no era.
 func Of(revision string) Era {
-	for e := range known {
-		if slices.Contains(known[e].revisions, revision) {
-			return Era(e)
+	for i, r := range slices.Backward(known[:]) {
+		if e := Era(i); slices.Contains(r.revisions, revision) || e.IsStateless() && revision > r.revisions[0] {
+			return e
 		}
-	}
-	if revision > Newest() {
-		return Era(len(known) - 1)
 	}
 	return Unknown
 }

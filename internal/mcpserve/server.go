@@ -119,7 +119,8 @@ type Result struct {
 func (s *Server) protocol(m *wire.Message) (msg []byte, ok bool) {
 	id := m.Bytes(m.ID)
 	request := wire.Splice(nil, m.Raw, wire.Edit{Span: m.ID, New: []byte("1")})
-	answer, err := json.Marshal(s.Engine.HandleMessage(s.Engine.WithContext(context.Background(), peer{s.Name}), request))
+	ctx := mcpserver.WithSupportedProtocolVersions(s.Engine.WithContext(context.Background(), peer{s.Name}), eras.Revisions())
+	answer, err := json.Marshal(s.Engine.HandleMessage(ctx, request))
 	var a wire.Message
 	if err == nil {
 		err = wire.Scan(answer, &a)

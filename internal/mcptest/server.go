@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
@@ -170,7 +171,7 @@ func (s *session) request(m *wire.Message) {
 	if s.server.Modern && method != "initialize" {
 		version, err := wire.FindPath(m.Raw, m.Params, "_meta", "io.modelcontextprotocol/protocolVersion")
 		if err != nil || string(m.Bytes(version)) != `"2026-07-28"` {
-			s.fail(m, wire.CodeInvalidParams, "params._meta has no protocol version 2026-07-28", "")
+			s.fail(m, eras.UnsupportedVersion, "params._meta has no protocol version 2026-07-28", `{"supported":["2026-07-28"]}`)
 			return
 		}
 	}

@@ -2,7 +2,6 @@ package rpc
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -36,10 +35,7 @@ func Handshake(ctx context.Context, c *Conn, legacy bool) error {
 	mute := legacy
 	if eras.Of(client.Version).IsStateless() && !legacy {
 		pctx, cancel := context.WithTimeout(ctx, probeWait)
-		err := Discover(pctx, c, "")
-		if again := Wanted(err); again != "" {
-			err = Discover(pctx, c, again)
-		}
+		err := Discover(pctx, c)
 		mute = pctx.Err() != nil || errors.As(err, new(*StrayError))
 		cancel()
 		if err == nil || ctx.Err() != nil || saysNothingOfEra(err) {
@@ -54,7 +50,7 @@ func Handshake(ctx context.Context, c *Conn, legacy bool) error {
 	err := initialize(ctx, c)
 	c.hello.Mute = mute && !c.hello.Era.IsStateless()
 	if errors.As(err, new(*link.RPCError)) && !legacy {
-		if derr := Discover(ctx, c, Wanted(err)); derr == nil || saysNothingOfEra(derr) {
+		if derr := Discover(ctx, c); derr == nil || saysNothingOfEra(derr) {
 			return derr
 		}
 	}
@@ -97,11 +93,17 @@ func initialize(ctx context.Context, c *Conn) error {
 }
 
 // Discover agrees with a server of revision 2026-07-28 or a later one. It is asked
-// by a revision, or with "" by the newest.
-func Discover(ctx context.Context, c *Conn, revision string) error {
+// by the newest, and again by the one that it wants if it refuses that.
+func Discover(ctx context.Context, c *Conn) error {
 	c.hello = Hello{} // nothing is agreed on while this is asked
-	params := append(append([]byte(`{"_meta":{`), eraMembers(c.opts.Client, cmp.Or(revision, eras.Newest()), "")...), "}}"...)
-	raw, err := Consult(ctx, c, "server/discover", params, copyHello)
+	ask := func(revision string) ([]byte, error) {
+		params := append(append([]byte(`{"_meta":{`), eraMembers(c.opts.Client, revision, "")...), "}}"...)
+		return Consult(ctx, c, "server/discover", params, copyHello)
+	}
+	raw, err := ask(eras.Newest())
+	if again := Wanted(err); again != "" {
+		raw, err = ask(again)
+	}
 	if err != nil {
 		return err
 	}

@@ -48,7 +48,7 @@ func (k *finder) searchable(only string) (*find.Index, []*toolbox.Server) {
 	return k.index, k.servers
 }
 
-// known gives the servers of all toolboxes, or of one, and what is known of them, which is to be gone through once.
+// known gives the servers of all toolboxes, or of one, and what is known of them.
 func (k *finder) known(only string) (servers []*toolbox.Server, searched iter.Seq[find.Server]) {
 	v := k.shelf.View()
 	opened := make(map[string]*shelf.Box)

@@ -271,3 +271,14 @@ func BenchmarkNew(b *testing.B) {
 		find.New(slices.Values(servers))
 	}
 }
+
+func BenchmarkShared(b *testing.B) {
+	servers, shared := slices.Values(corpus(b)), new(find.Shared)
+	first := shared.Of(servers)
+	b.ReportAllocs()
+	for b.Loop() {
+		if shared.Of(servers) != first {
+			b.Fatal("equal lists have several indexes")
+		}
+	}
+}

@@ -1,7 +1,6 @@
 package find
 
 import (
-	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
 	"hash/maphash"
@@ -86,27 +85,20 @@ type Index struct {
 
 // New reads servers, one after the other, and makes an index of them. It keeps nothing of what they are made of but the names.
 func New(servers iter.Seq[Server]) *Index {
-	x, _ := build(servers)
-	return x
-}
-
-// build makes an index, and gives the digest of all that it is made of.
-func build(servers iter.Seq[Server]) (*Index, [sha256.Size]byte) {
-	b := building{x: &Index{synonyms: synonyms(), words: table{seed: maphash.MakeSeed()}}, digest: digester{h: sha256.New()}}
+	b := building{x: &Index{synonyms: synonyms(), words: table{seed: maphash.MakeSeed()}}}
 	for s := range servers {
-		b.digest.server(&s)
 		b.add(&s)
 	}
 	b.finish()
-	return b.x, b.digest.sum()
+	return b.x
 }
 
 // building is an index in the making. What the docs say is kept in bytes until all are read: what a word counts for hangs on
 // how long the others are.
 type building struct {
 	x      *Index
-	digest digester
 	reader reader
+	buffer []byte
 	tokens []uint32 // of one doc: words and fields
 	lengths,
 	sums [fields]int
@@ -137,7 +129,9 @@ func (b *building) add(s *Server) {
 		b.x.labels = append(b.x.labels, "")
 	}
 	b.x.of = append(b.x.of, [2]int32{from, int32(len(b.x.docs))})
-	b.x.told = append(b.x.told, pack(s.Entries))
+	var told packed
+	told, b.buffer = pack(s.Entries, b.buffer)
+	b.x.told = append(b.x.told, told)
 	kept := *s
 	kept.Entries = nil
 	b.x.servers = append(b.x.servers, kept)

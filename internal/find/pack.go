@@ -1,6 +1,7 @@
 package find
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 )
@@ -11,26 +12,29 @@ type packed struct {
 	at   []uint32 // where each begins
 }
 
-func pack(entries []Entry) packed {
-	size := 0
+// pack makes them with the help of a buffer, which it gives back.
+func pack(entries []Entry, buffer []byte) (packed, []byte) {
+	at := make([]uint32, len(entries))
+	buffer = buffer[:0]
 	for i := range entries {
-		for _, part := range entries[i].parts() {
-			size += sizeOf(uint64(len(part))) + len(part)
-		}
+		at[i] = uint32(len(buffer))
+		buffer = entries[i].appendTo(buffer)
 	}
-	p := packed{make([]byte, 0, size), make([]uint32, len(entries))}
-	for i := range entries {
-		p.at[i] = uint32(len(p.text))
-		for _, part := range entries[i].parts() {
-			p.text = append(binary.AppendUvarint(p.text, uint64(len(part))), part...)
-		}
-	}
-	return p
+	return packed{bytes.Clone(buffer), at}, buffer
 }
 
-// parts are those that are told of.
-func (e *Entry) parts() [7]string {
-	return [...]string{e.Kind, e.Name, e.Title, e.Description, string(e.Schema), string(e.Output), e.URI}
+// appendTo appends the parts that are told of.
+func (e *Entry) appendTo(dst []byte) []byte {
+	dst = appendParts(dst, e.Kind, e.Name, e.Title, e.Description, e.URI)
+	return appendParts(dst, e.Schema, e.Output)
+}
+
+// appendParts appends texts with their lengths, so that no two lists of texts are written alike.
+func appendParts[part string | json.RawMessage](dst []byte, parts ...part) []byte {
+	for _, p := range parts {
+		dst = append(binary.AppendUvarint(dst, uint64(len(p))), p...)
+	}
+	return dst
 }
 
 // entry gives an entry, but what people say when they want it.
@@ -42,6 +46,6 @@ func (p *packed) entry(i int32) Entry {
 		rest = rest[size+int(n):]
 		return part
 	}
-	return Entry{Kind: string(next()), Name: string(next()), Title: string(next()), Description: string(next()),
-		Schema: json.RawMessage(next()), Output: json.RawMessage(next()), URI: string(next())}
+	return Entry{Kind: string(next()), Name: string(next()), Title: string(next()), Description: string(next()), URI: string(next()),
+		Schema: json.RawMessage(next()), Output: json.RawMessage(next())}
 }

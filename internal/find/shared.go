@@ -2,11 +2,10 @@ package find
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 	"hash"
-	"io"
 	"iter"
 	"maps"
-	"strconv"
 	"sync"
 	"weak"
 )
@@ -18,13 +17,30 @@ type Shared struct {
 	made map[[sha256.Size]byte]weak.Pointer[Index]
 }
 
-// Of gives the index of servers, which are read one after the other and not kept.
+// Of gives the index of servers, which are read one after the other and not kept: once where there is an index of them, else
+// twice.
 func (s *Shared) Of(servers iter.Seq[Server]) *Index {
-	x, key := build(servers)
+	d := digester{h: sha256.New()}
+	for server := range servers {
+		d.add(&server)
+	}
+	if known := s.known(d.sum()); known != nil {
+		return known
+	}
+	d.h.Reset() // they may have changed meanwhile
+	x := New(func(yield func(Server) bool) {
+		for server := range servers {
+			d.add(&server)
+			if !yield(server) {
+				return
+			}
+		}
+	})
+	key := d.sum()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if known := s.made[key].Value(); known != nil {
-		return known
+		return known // it was made meanwhile
 	}
 	maps.DeleteFunc(s.made, func(_ [sha256.Size]byte, p weak.Pointer[Index]) bool { return p.Value() == nil })
 	if s.made == nil {
@@ -34,37 +50,30 @@ func (s *Shared) Of(servers iter.Seq[Server]) *Index {
 	return x
 }
 
-// digester makes what stands for all that an index is made of. It writes texts with their lengths, so that no two lists are
-// written alike.
+// known gives the index of that digest, nil if there is none.
+func (s *Shared) known(key [sha256.Size]byte) *Index {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.made[key].Value()
+}
+
+// digester makes what stands for all that an index is made of.
 type digester struct {
-	h       hash.Hash
-	scratch []byte
+	h      hash.Hash
+	buffer []byte
 }
 
-func (d *digester) server(s *Server) {
-	d.write(s.Toolbox, s.Name, s.Title, s.Description)
-	d.count(len(s.Entries))
+func (d *digester) add(s *Server) {
+	d.write(binary.AppendUvarint(appendParts(d.buffer[:0], s.Toolbox, s.Name, s.Title, s.Description), uint64(len(s.Entries))))
 	for i := range s.Entries {
-		parts := s.Entries[i].parts()
-		d.write(parts[:]...)
-		d.count(len(s.Entries[i].Said))
-		d.write(s.Entries[i].Said...)
+		e := &s.Entries[i]
+		d.write(appendParts(binary.AppendUvarint(e.appendTo(d.buffer[:0]), uint64(len(e.Said))), e.Said...))
 	}
 }
 
-func (d *digester) sum() (sum [sha256.Size]byte) {
-	d.h.Sum(sum[:0])
-	return sum
+func (d *digester) write(text []byte) {
+	d.buffer = text
+	_, _ = d.h.Write(text) // a hash takes all
 }
 
-func (d *digester) count(n int) {
-	d.scratch = append(strconv.AppendInt(d.scratch[:0], int64(n), 10), ':')
-	_, _ = d.h.Write(d.scratch) // a hash takes all
-}
-
-func (d *digester) write(texts ...string) {
-	for _, t := range texts {
-		d.count(len(t))
-		_, _ = io.WriteString(d.h, t)
-	}
-}
+func (d *digester) sum() [sha256.Size]byte { return [sha256.Size]byte(d.h.Sum(nil)) }

@@ -3,7 +3,6 @@ package toolbox
 import (
 	"context"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -100,7 +99,7 @@ type Options struct {
 // surroundings are what a toolbox gives all its servers.
 type surroundings struct {
 	opts Options
-	bufs sync.Pool
+	bufs wire.Buffers
 	// ctx is the life of everything below the toolbox. It is kept because it
 	// is longer than that of any request: Open begins it, Close ends it.
 	ctx    context.Context

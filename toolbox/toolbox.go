@@ -46,7 +46,6 @@ func New(cfg config.Toolbox, opts Options) *Toolbox {
 	opts.HTTP = &within
 	t := &Toolbox{Name: cfg.Name, ownHTTP: ownHTTP}
 	t.opts = opts
-	t.bufs.New = func() any { b := make([]byte, 0, 4096); return &b }
 	t.ctx, t.cancel = context.WithCancelCause(context.Background())
 	for _, s := range cfg.Servers {
 		t.servers = append(t.servers, newServer(t.Name, &t.surroundings, s, ""))

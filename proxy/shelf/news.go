@@ -3,7 +3,6 @@ package shelf
 import (
 	"bytes"
 	"slices"
-	"sync"
 
 	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/proxy/naming"
@@ -74,11 +73,11 @@ type openings struct {
 	overdue bool // those of a reload are told with them
 }
 
-// begin notes that a toolbox is being opened, under the lock of the shelf.
-func (o *openings) begin(mu sync.Locker, b *Box) {
-	mu.Lock()
-	defer mu.Unlock()
-	o.under++
+// begin notes that a toolbox is being opened.
+func (sh *Shelf) begin(b *Box) {
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	sh.opening.under++
 	b.dormant = false
 }
 

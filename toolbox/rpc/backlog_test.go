@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -54,7 +53,7 @@ func TestReplyThatWaitsForTheClient(t *testing.T) {
 		limits := &rpc.Limits{Timeouts: config.Timeouts{CallIdle: time.Second, CallTotal: 10 * time.Second}, MaxInFlight: 1}
 		c := rpc.New(&echoing{}, rpc.Options{
 			Owner: nobody{}, Counts: new(rpc.Counts), Limits: func() *rpc.Limits { return limits },
-			Buffers: &sync.Pool{New: func() any { return new([]byte) }},
+			Buffers: new(wire.Buffers),
 			Life:    t.Context(), Begin: func(func()) bool { return false },
 		})
 		c.Begin()

@@ -20,7 +20,6 @@ package rpc
 import (
 	"context"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -52,7 +51,7 @@ type Options struct {
 	Owner           Owner
 	Counts          *Counts
 	Limits          func() *Limits // those of this moment
-	Buffers         *sync.Pool     // of *[]byte
+	Buffers         *wire.Buffers
 	Log             zerolog.Logger
 	// Life bounds what is asked of the server besides calls, and Begin runs a task within it.
 	Life  context.Context
@@ -90,10 +89,10 @@ func (c *Conn) Send(call *Call) error {
 		return err
 	}
 	call.holder.Store(&c.self)
-	b := c.buffer()
+	b := c.buffers.Get()
 	*b = call.message(*b, c.hello.translated(call, c.opts.Client))
 	err := c.link.Send(*b, call.number)
-	c.release(b)
+	c.buffers.Put(b)
 	if err == nil {
 		c.opts.Counts.Calls.Add(1)
 	}

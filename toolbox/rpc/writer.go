@@ -1,8 +1,6 @@
 package rpc
 
 import (
-	"sync"
-
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox/link"
 )
@@ -10,25 +8,13 @@ import (
 // writer writes messages to a link, each made in a buffer that is used again.
 type writer struct {
 	link    link.Link
-	buffers *sync.Pool // of *[]byte
-}
-
-// maxPooled is the largest buffer kept for reuse.
-const maxPooled = 1 << 20
-
-func (w *writer) buffer() *[]byte { return w.buffers.Get().(*[]byte) }
-
-func (w *writer) release(b *[]byte) {
-	if cap(*b) <= maxPooled {
-		*b = (*b)[:0]
-		w.buffers.Put(b)
-	}
+	buffers *wire.Buffers
 }
 
 // Write writes a message that is no request: what add appends to a buffer.
 func (w *writer) Write(add func(b []byte) []byte) error {
-	b := w.buffer()
-	defer w.release(b)
+	b := w.buffers.Get()
+	defer w.buffers.Put(b)
 	*b = add(*b)
 	return w.link.Send(*b, 0)
 }

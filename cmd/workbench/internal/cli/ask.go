@@ -52,13 +52,8 @@ func (e *Environment) Asked(ctx context.Context, question string) (yes bool, err
 	if errors.Is(err, ErrNoAnswer) {
 		return false, nil
 	}
-	return IsYes(text), err
-}
-
-// IsYes reports whether an answer agrees.
-func IsYes(text string) bool {
 	text = strings.ToLower(strings.TrimSpace(text))
-	return text == "y" || text == "yes"
+	return text == "y" || text == "yes", err
 }
 
 // readLine reads to the end of a line and no further: the next question is answered by the next line.

@@ -33,7 +33,7 @@ func setUp(ctx context.Context, env *cli.Environment) error {
 	if err := (importing{dryRun: true}).run(ctx, env, nil); err != nil {
 		return err
 	}
-	switch yes, err := consent(ctx, env, "Take over what is listed and new?"); {
+	switch yes, err := env.Asked(ctx, "Take over what is listed and new?"); {
 	case err != nil:
 		return err
 	case yes:
@@ -70,17 +70,11 @@ func setUp(ctx context.Context, env *cli.Environment) error {
 		fmt.Fprintln(env.Out, "No client was found to connect; workbench connect NAME enters workbench into the file of one.")
 		return nil
 	}
-	yes, err := consent(ctx, env, fmt.Sprintf("Enter workbench into the files of %s?", terminal.Count(len(chosen), "client")))
+	yes, err := env.Asked(ctx, fmt.Sprintf("Enter workbench into the files of %s?", terminal.Count(len(chosen), "client")))
 	if err != nil || !yes {
 		return err
 	}
 	return connecting{}.run(ctx, env, nil)
-}
-
-// consent asks for yes or no.
-func consent(ctx context.Context, env *cli.Environment, question string) (bool, error) {
-	text, err := env.Answer(ctx, question+" [y/N] ")
-	return cli.IsYes(text), err
 }
 
 // askLine asks for a line.

@@ -124,7 +124,7 @@ func TestEachViewIsForAll(t *testing.T) {
 		width  int64
 	}{{"light", 1280}, {"dark", 1280}, {"light", 390}} {
 		tb.look(look.scheme, look.width)
-		for view, has := range map[string]string{"servers": "exit status 7", "calls": "", "tools/box/one/echo": "", "tools/flows/workflow/workflow_list": "Call", "approvals": "No call waits", "workflows": "workflow", "conversations": "No conversations", "config": "mcpServers"} {
+		for view, has := range map[string]string{"servers": "exit status 7", "calls": "", "tools/box/one/echo": "", "tools/flows/workflow/workflow_list": "Call", "approvals": "No call waits", "workflows": "workflow", "runs": "No runs", "conversations": "No conversations", "config": "mcpServers"} {
 			tb.show(view)
 			tb.sees("main", has)
 			if view == "calls" && look.width > 1000 {
@@ -140,6 +140,9 @@ func TestEachViewIsForAll(t *testing.T) {
 		}
 	}
 	tb.look("light", 1280)
+	if size := eval[int](tb, `performance.getEntriesByType("resource").filter((r) => !r.name.includes("/api/")).reduce((n, r) => n + r.decodedBodySize, 0)`); size < 50_000 || size > 150_000 {
+		t.Errorf("got a page of %d bytes, want at most 150 KB", size)
+	}
 	tb.show("approvals")
 	for want, plant := range map[string]string{"button-name": `createElement("button")`, "color-contrast": `createElement("p"), {textContent: "pale", style: "color: rgb(200, 200, 200)"}`} {
 		eval[any](tb, `document.querySelector("main").append(Object.assign(document.`+plant+`)), 1`)

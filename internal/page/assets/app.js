@@ -38,8 +38,10 @@ function route() {
   document.querySelector("main").replaceWith(el);
   document.title = view.name + " · workbench";
   for (const a of document.querySelectorAll("nav a")) {
-    if (a.dataset.path === view.path) a.setAttribute("aria-current", "page");
-    else a.removeAttribute("aria-current");
+    if (a.dataset.path === view.path) {
+      a.setAttribute("aria-current", "page");
+      a.scrollIntoView({ block: "nearest", inline: "center" }); // there is no room for all on a phone
+    } else a.removeAttribute("aria-current");
   }
   Promise.resolve(view.draw(el, { signal, me, path: rest, go })).catch((err) => {
     if (err.name !== "AbortError" && !signal.aborted) show(el, h("header", { class: "head" }, h("h1", {}, view.name)), fault(err));

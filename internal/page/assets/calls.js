@@ -8,14 +8,16 @@ import { json } from "./result.js";
 const most = 10000;
 const height = 36;
 
-export async function calls(el, { signal, path, go }) {
-  const all = [];
-  const known = new Map();
+// seen is what one viewer was told so far, and how it is looked at: it stays while calls are opened and closed.
+let seen = {};
+
+export async function calls(el, { signal, me, path, go }) {
+  if (seen.me !== me) seen = { me, all: [], known: new Map(), missed: 0, words: "", failed: false, top: 0 };
+  const { all, known } = seen;
   let shown = [];
-  let pinned = true; // the newest are looked at
-  let missed = 0;
-  const filter = h("input", { type: "search", placeholder: "Filter by tool, server, client or error", "aria-label": "Filter calls", oninput: () => sift() });
-  const failed = h("input", { type: "checkbox", id: "failed", onchange: () => sift() });
+  let pinned = seen.top < height; // the newest are looked at
+  const filter = h("input", { type: "search", placeholder: "Filter by tool, server, client or error", "aria-label": "Filter calls", value: seen.words, oninput: () => sift() });
+  const failed = h("input", { type: "checkbox", id: "failed", checked: seen.failed, onchange: () => sift() });
   const rows = h("div", { class: "rows", role: "rowgroup" });
   const room = h("div", { class: "room" }, rows);
   const scroller = h("div", { class: "scroller", tabindex: "0", role: "table", "aria-label": "Calls, the newest first" }, head(), room);
@@ -31,6 +33,8 @@ export async function calls(el, { signal, path, go }) {
     return filter.value.toLowerCase().split(/\s+/).every((w) => text.includes(w));
   };
   const sift = () => {
+    seen.words = filter.value;
+    seen.failed = failed.checked;
     shown = all.filter(fits);
     draw();
   };
@@ -48,10 +52,15 @@ export async function calls(el, { signal, path, go }) {
       rows.style.transform = `translateY(${from * height}px)`;
       show(rows, shown.length === 0 ? [] : Array.from({ length: to - from }, (_, i) => row(shown[n - 1 - from - i], path[0], n - from - i)));
       scroller.setAttribute("aria-rowcount", String(n + 1));
-      show(said, `${number(n)} of ${number(all.length)} calls`, missed > 0 && `, ${number(missed)} more were missed`, pinned ? "" : " · scroll up for the newest");
+      show(said, `${number(n)} of ${number(all.length)} calls`, seen.missed > 0 && `, ${number(seen.missed)} more came too fast to be shown`, pinned ? "" : " · scroll up for the newest");
     });
   };
-  scroller.onscroll = () => { pinned = scroller.scrollTop < height; draw(); };
+  scroller.onscroll = () => {
+    if (signal.aborted) return;
+    seen.top = scroller.scrollTop;
+    pinned = seen.top < height;
+    draw();
+  };
   const take = (list) => {
     let added = 0;
     for (const c of list) {
@@ -76,11 +85,13 @@ export async function calls(el, { signal, path, go }) {
   };
   if (path[0]) detail(body, path[0], signal, go);
   else show(body, empty("Choose a call", "Its arguments, its result and what its server wrote are shown here."));
-  draw();
+  sift();
+  room.style.height = shown.length * height + "px";
+  scroller.scrollTop = seen.top;
   new ResizeObserver(draw).observe(scroller);
   for (;;) {
     try {
-      await ask("calls", {}, { signal, note: (n) => { missed += n.missed || 0; take(n.calls || []); } });
+      await ask("calls", {}, { signal, note: (n) => { seen.missed += n.missed || 0; take(n.calls || []); } });
     } catch (err) {
       if (err.name === "AbortError" || err.status) throw err;
     }

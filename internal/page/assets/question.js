@@ -21,7 +21,7 @@ export function question({ id, server, params: p }) {
       if (err.field) err.field.focus();
     }
   };
-  const el = h("form", { class: "card ask", "aria-label": "A question of the server " + server, novalidate: true, tabindex: "-1", onsubmit: accept },
+  const el = h("form", { class: "card ask", "aria-label": "A question of the server " + server, novalidate: true, tabindex: "-1", onsubmit: accept, oninput: () => show(said) },
     h("div", { class: "title" }, h("h3", {}, "A question for you"), h("span", { class: "where" }, server)),
     h("p", { class: "description" }, p.message || ""),
     p.mode === "url" && page(p.url), fields && fields.el, said,

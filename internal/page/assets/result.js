@@ -4,7 +4,7 @@ import { bytes, copy, count, h, number, show } from "./dom.js";
 
 const most = 200000; // characters that are shown at once
 
-export function result(r) {
+export function result(r, took) {
   const parts = Array.isArray(r.content) ? r.content : [];
   const structured = r.structuredContent;
   const said = JSON.stringify(structured);
@@ -18,7 +18,7 @@ export function result(r) {
   const whole = h("pre", { class: "out", hidden: true, tabindex: "0", "aria-label": "The whole result" });
   return h("div", { class: "result", "data-whole": true },
     h("div", { class: "row" }, h("span", { class: r.isError ? "chip bad" : "chip ok" }, h("span", { class: "dot" }), r.isError ? "the tool answered with an error" : "answered"),
-      h("span", { class: "hint" }, `${bytes(size)}, about ${count(Math.ceil(size / 4), "token")}`), h("span", { class: "grow" }),
+      h("span", { class: "hint" }, `${bytes(size)}, about ${count(Math.ceil(size / 4), "token")} · ${took}`), h("span", { class: "grow" }),
       h("button", {
         type: "button", class: "quiet", "aria-pressed": "false", onclick(e) {
           whole.hidden = !whole.hidden;

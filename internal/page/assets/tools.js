@@ -6,6 +6,8 @@ import { form } from "./form.js";
 import { question } from "./question.js";
 import { result } from "./result.js";
 
+let sought = ""; // the filter, which stays while tools are looked at
+
 // filled has the arguments that a form begins with, by the full name of its tool: those of a call that is repeated.
 export const filled = new Map();
 
@@ -14,7 +16,7 @@ export async function tools(el, { signal, path, go }) {
   const [box, server, tool] = path;
   const side = h("div", { class: "picker", role: "navigation", "aria-label": "Toolboxes and tools" });
   const body = h("div", { class: "pane" });
-  const filter = h("input", { type: "search", placeholder: "Filter tools", "aria-label": "Filter tools", oninput: () => list() });
+  const filter = h("input", { type: "search", placeholder: "Filter tools", "aria-label": "Filter tools", value: sought, oninput: () => { sought = filter.value; list(); } });
   show(el,
     h("header", { class: "head" }, h("h1", {}, "Tools"),
       h("p", { class: "sub" }, `All definitions are about ${count(known.costs.all, "token")}; a client is told ${number(known.costs.at_once)} at once (toolMode ${known.tool_mode}).`)),
@@ -154,8 +156,8 @@ function detail(el, d, signal, go) {
           (asks.lastChild.querySelector("input, textarea, select, a") || asks.lastChild).focus();
         },
       });
-      show(out, h("p", { class: "hint" }, took()));
-      out.append(result(r));
+      show(out);
+      out.append(result(r, took()));
     } catch (err) {
       if (signal.aborted) return;
       if (err.name === "AbortError") show(out, h("p", { class: "hint" }, `Cancelled after ${took()}.`));

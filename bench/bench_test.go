@@ -51,7 +51,7 @@ func built(t testing.TB) programs {
 
 // bounded ends what a test starts if it does not end by itself, so that the driver waits for no answer for ever.
 func bounded(t *testing.T) context.Context {
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }

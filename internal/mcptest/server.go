@@ -62,7 +62,7 @@ func (s *Server) Connect(send func([]byte)) wire.Session {
 	if tools == nil {
 		tools = DefaultTools()
 	}
-	ss := &session{server: s, send: send, tools: tools, answers: make(map[string]chan []byte), closed: make(chan struct{})}
+	ss := &session{server: s, send: send, tools: tools, answers: make(map[string]chan []byte), closed: make(chan struct{}), changed: make(chan struct{})}
 	return ss
 }
 
@@ -79,6 +79,9 @@ type session struct {
 	tasks   []string // entries of tasks/list: those of results that were asked for
 	asked   int
 	answers map[string]chan []byte
+	calls   int           // of tools, that are under way
+	most    int           // of them at once, ever
+	changed chan struct{} // closed when calls changes
 }
 
 func (s *session) Receive(raw []byte) {
@@ -359,7 +362,36 @@ func (s *session) text(m *wire.Message, text string) {
 // members in an order of their own, numbers that floats cannot hold.
 const Odd = `{"z":1,"content":[{"type":"hologram","data":{"b":[],"a":18446744073709551615}},{"type":"text","text":"\ud83d\ude00 <&>","x":1.0}],"structuredContent":{"n":9007199254740993,"m":1.10},"isError":false,"_meta":{"vendor/key":[1e400]},"extra":null}`
 
+// count adds to the calls that are under way.
+func (s *session) count(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls += n
+	s.most = max(s.most, s.calls)
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+// beside waits for another call to be under way, and, with alone, to be over again.
+func (s *session) beside(alone bool) {
+	for {
+		s.mu.Lock()
+		done, changed := s.most > 1 && (!alone || s.calls == 1), s.changed
+		s.mu.Unlock()
+		if done {
+			return
+		}
+		select {
+		case <-changed:
+		case <-s.closed:
+			return
+		}
+	}
+}
+
 func (s *session) tool(m *wire.Message) {
+	s.count(1)
+	defer s.count(-1)
 	var out [3]wire.Span
 	_ = wire.Find(m.Raw, m.Params, []string{"name", "arguments", "_meta"}, out[:])
 	name, _ := wire.Unquote(m.Bytes(out[0]))
@@ -371,8 +403,12 @@ func (s *session) tool(m *wire.Message) {
 		Say  []json.RawMessage `json:"say"`
 
 		Result json.RawMessage `json:"result"`
+		Beside bool            `json:"beside"` // wait for another call, or to "sleep" for its end
 	}
 	_ = json.Unmarshal(m.Bytes(out[1]), &args)
+	if args.Beside {
+		s.beside(string(name) == "sleep")
+	}
 	switch name {
 	case "echo":
 		s.reply(m, `{"content":[{"type":"text","text":`+string(wire.AppendQuote(nil, string(m.Bytes(out[1]))))+`}]}`)

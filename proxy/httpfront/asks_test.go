@@ -14,10 +14,13 @@ import (
 	"github.com/mcp-workbench/workbench/proxy/httpfront"
 )
 
-// deleting is a call of the tool "ask", whose server asks after a time.
-func deleting(ms int) string {
-	return fmt.Sprintf(`{"ms":%d,"ask":{"method":"elicitation/create","params":{"message":"Delete everything?"}}}`, ms)
+// deleting are the arguments of the tool "ask", whose server asks at once, or once it has another call.
+func deleting(beside bool) string {
+	return fmt.Sprintf(`{"beside":%t,"ask":{"method":"elicitation/create","params":{"message":"Delete everything?"}}}`, beside)
 }
+
+// outlasting are those of the tool "sleep", for a call that ends after another.
+const outlasting = `{"beside":true}`
 
 // patient is a front whose responses begin before there is a reply.
 func patient(t *testing.T, config string) *web {
@@ -44,31 +47,31 @@ const (
 func TestFaultG9_QuestionOfAnothersCall(t *testing.T) {
 	t.Run("another is newer", func(t *testing.T) {
 		w := patient(t, oneServer)
-		first := w.modern(1, "dev__s__ask", deleting(200), "")
-		second := w.modern(2, "dev__s__sleep", `{"n":400}`, "")
+		first := w.modern(1, "dev__s__ask", deleting(true), "")
+		second := w.modern(2, "dev__s__sleep", outlasting, "")
 		first.want(`"id":1`, notKnown)
 		second.want(`"id":2`, "slept")
 	})
 	t.Run("another waits for its client", func(t *testing.T) {
 		w := patient(t, oneServer)
-		w.modern(1, "dev__s__ask", deleting(0), "").want(inputAsked)
-		w.modern(2, "dev__s__ask", deleting(0), "").want(`"id":2`, notKnown)
+		w.modern(1, "dev__s__ask", deleting(false), "").want(inputAsked)
+		w.modern(2, "dev__s__ask", deleting(false), "").want(`"id":2`, notKnown)
 	})
 	t.Run("another was given up", func(t *testing.T) {
 		w := patient(t, oneServer)
 		w.modern(1, "dev__s__hang", `{}`, "").close()
 		waitFor(t, "the call to be given up", func() bool { return w.proxy.Status().Sessions[0].InFlight == 0 })
-		w.modern(2, "dev__s__ask", deleting(0), "").want(`"id":2`, notKnown)
+		w.modern(2, "dev__s__ask", deleting(false), "").want(`"id":2`, notKnown)
 	})
 	t.Run("its own was given up", func(t *testing.T) {
 		w := patient(t, oneServer)
-		w.modern(1, "dev__s__ask", deleting(100), "").close()
+		w.modern(1, "dev__s__ask", deleting(true), "").close()
 		w.modern(2, "dev__s__sleep", `{"n":300}`, "").want(`"id":2`, "slept")
 		w.modern(3, "dev__s__sleep", `{"n":1}`, "").want(`"id":3`, "slept")
 	})
 	t.Run("it is alone", func(t *testing.T) {
 		w := patient(t, oneServer)
-		reply := w.modern(1, "dev__s__ask", deleting(0), "").want(inputAsked)
+		reply := w.modern(1, "dev__s__ask", deleting(false), "").want(inputAsked)
 		var asked struct {
 			Result struct {
 				RequestState  string
@@ -79,7 +82,7 @@ func TestFaultG9_QuestionOfAnothersCall(t *testing.T) {
 			t.Fatal(err)
 		}
 		for key := range asked.Result.InputRequests {
-			w.modern(2, "dev__s__ask", deleting(0), fmt.Sprintf(`,"requestState":%q,"inputResponses":{%q:{"action":"accept"}}`, asked.Result.RequestState, key)).want(`"id":2`, "accept")
+			w.modern(2, "dev__s__ask", deleting(false), fmt.Sprintf(`,"requestState":%q,"inputResponses":{%q:{"action":"accept"}}`, asked.Result.RequestState, key)).want(`"id":2`, "accept")
 		}
 	})
 	t.Run("a log line", func(t *testing.T) {
@@ -90,8 +93,8 @@ func TestFaultG9_QuestionOfAnothersCall(t *testing.T) {
 			return w.open("POST", "/mcp", body, headers...)
 		}
 		const line = `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"of the first"}}`
-		first := call(1, "dev__s__say", `{"ms":200,"say":[`+line+`]}`)
-		second := call(2, "dev__s__sleep", `{"n":400}`)
+		first := call(1, "dev__s__say", `{"beside":true,"say":[`+line+`]}`)
+		second := call(2, "dev__s__sleep", outlasting)
 		for _, m := range []*messages{first, second} {
 			if got := m.rest(); len(got) != 1 {
 				t.Errorf("got %q, want a reply alone", got)
@@ -149,19 +152,19 @@ func TestFaultG9_QuestionOnTheStreamOfItsCall(t *testing.T) {
 
 // What a server that several clients share asks of one goes to nobody else.
 func TestFaultG9_QuestionOfASharedServer(t *testing.T) {
-	const ask = `{"ms":%d,"ask":{"method":"elicitation/create","params":{"message":"?"%s}}}`
+	const ask = `{"beside":%t,"ask":{"method":"elicitation/create","params":{"message":"?"%s}}}`
 	t.Run("two clients", func(t *testing.T) {
 		w := patient(t, oneShared)
 		ada, bob := w.begin("/mcp", "2025-11-25"), w.begin("/mcp", "2025-11-25")
-		first := w.open("POST", "/mcp", callOf(1, "dev__s__ask", fmt.Sprintf(ask, 200, "")), ada)
-		second := w.open("POST", "/mcp", callOf(1, "dev__s__sleep", `{"n":400}`), bob)
+		first := w.open("POST", "/mcp", callOf(1, "dev__s__ask", fmt.Sprintf(ask, true, "")), ada)
+		second := w.open("POST", "/mcp", callOf(1, "dev__s__sleep", outlasting), bob)
 		first.want(`"id":1`, notKnown)
 		second.want(`"id":1`, "slept")
 	})
 	t.Run("one had a call", func(t *testing.T) {
 		w := patient(t, oneShared)
 		ada, bob := w.begin("/mcp", "2025-11-25"), w.begin("/mcp", "2025-11-25")
-		w.open("POST", "/mcp", callOf(1, "dev__s__ask", fmt.Sprintf(ask, 200, "")), ada)
+		w.open("POST", "/mcp", callOf(1, "dev__s__ask", fmt.Sprintf(ask, true, "")), ada)
 		w.status("POST", "/mcp", `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`, ada)
 		w.open("POST", "/mcp", callOf(1, "dev__s__sleep", `{"n":400}`), bob).want(`"id":1`, "slept")
 	})
@@ -170,7 +173,7 @@ func TestFaultG9_QuestionOfASharedServer(t *testing.T) {
 		ada, bob := w.begin("/mcp", "2025-11-25"), w.begin("/mcp", "2025-11-25")
 		w.open("POST", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"dev__s__result","arguments":{"result":{"task":{"taskId":"a"}}},"task":{}}}`, ada).want("taskId")
 		standing := w.open("GET", "/mcp", "", ada, "Content-Type:")
-		call := w.open("POST", "/mcp", callOf(1, "dev__s__ask", fmt.Sprintf(ask, 0, `,"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"a"}}`)), bob)
+		call := w.open("POST", "/mcp", callOf(1, "dev__s__ask", fmt.Sprintf(ask, false, `,"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"a"}}`)), bob)
 		asked := standing.want("elicitation/create")
 		var m struct{ ID json.RawMessage }
 		if err := json.Unmarshal([]byte(asked), &m); err != nil {
@@ -185,7 +188,7 @@ func TestFaultG9_QuestionOfASharedServer(t *testing.T) {
 func TestQuestionIsTakenBackOnItsStream(t *testing.T) {
 	w := patient(t, oneServer)
 	session := w.begin("/mcp", "2025-11-25")
-	first := w.open("POST", "/mcp", callOf(1, "dev__s__ask", deleting(0)), session)
+	first := w.open("POST", "/mcp", callOf(1, "dev__s__ask", deleting(false)), session)
 	first.want("elicitation/create")
 	w.open("POST", "/mcp", callOf(2, "dev__s__sleep", `{"n":1000}`), session)
 	w.open("POST", "/mcp", callOf(3, "dev__s__say", `{"say":[{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}]}`), session).want("said")

@@ -30,13 +30,16 @@ func caller(p principal.Principal, c mcpserve.Call) runs.Caller {
 	return who
 }
 
-// kept gives what came of a call about a run.
+// kept gives what came of a call about a run. The text stands in the structured content, too: some clients show their model that alone.
 func kept(workflowID string, a runs.Answer, err error) (result, *fault) {
 	var known faultError
 	var told *runs.Error
 	switch {
+	case err == nil && a.Question != nil:
+		return result{question: a.Question}, nil
 	case err == nil:
-		return result{json: a.Data, quoted: wire.AppendQuote(nil, a.Text), question: a.Question}, nil
+		quoted := wire.AppendQuote(nil, a.Text)
+		return result{json: slices.Concat(a.Data[:len(a.Data)-1], []byte(`,"prompt":`), quoted, []byte("}")), quoted: quoted}, nil
 	case errors.As(err, &known):
 		return result{}, known.fault
 	case errors.As(err, &told):

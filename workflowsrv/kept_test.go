@@ -45,6 +45,7 @@ type runAnswer struct {
 		Warnings   []string
 		Done       int
 		Runs       []struct{ Run string }
+		Prompt     string
 	}
 }
 
@@ -79,6 +80,9 @@ func readAnswer(t *testing.T, reply string) runAnswer {
 	a := runAnswer{text: r.Result.Content[0].Text, isError: r.Result.IsError}
 	if err := json.Unmarshal(r.Result.StructuredContent, &a.data); err != nil {
 		t.Fatal(err)
+	}
+	if a.data.Run != "" && a.data.Prompt != a.text {
+		t.Errorf("got the prompt %q in the structured content, want the text %q: some clients show their model that alone", a.data.Prompt, a.text)
 	}
 	return a
 }

@@ -129,7 +129,7 @@ const stepSummary = `"step":{"type":["object","null"]},"isComplete":{"type":"boo
 
 const runMembers = stepSummary + `,"run":{"type":"string"},"workflowId":{"type":"string"},` +
 	`"state":{"type":"string"},"modelHint":{"type":"string"},"blocked":{"type":"array","items":{"type":"object"}},` +
-	`"done":{"type":"integer"},"event":{"type":"integer"}`
+	`"done":{"type":"integer"},"event":{"type":"integer"},"prompt":{"type":"string"}`
 
 const runOutput = `{"type":"object","properties":{` + runMembers + `},"required":["run","state","isComplete"]}`
 

@@ -251,8 +251,15 @@ func sortedKeys[T any](m map[string]T) []string {
 // run has an agent work until its model is done.
 func (b *bed) run(t *testing.T, a agent, u *user, workbench []string) {
 	t.Helper()
-	home := t.TempDir()
-	m := newModel(t, u)
+	if out, err := b.chat(t, a, u, t.TempDir(), workbench); err != nil {
+		t.Errorf("%s: %v\n%s", a.name, err, wiretest.Clip(out))
+	}
+}
+
+// chat has an agent that keeps its things in a home of its own work until its model is done, or until it is killed.
+func (b *bed) chat(t *testing.T, a agent, s script, home string, workbench []string) (printed string, err error) {
+	t.Helper()
+	m := newModel(t, s)
 	if path := os.Getenv("WORKBENCH_SERVERS_MODEL_LOG"); path != "" {
 		f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 		if err != nil {
@@ -271,12 +278,11 @@ func (b *bed) run(t *testing.T, a agent, u *user, workbench []string) {
 	limited.WaitDelay = 5 * time.Second
 	var out bytes.Buffer
 	limited.Stdout, limited.Stderr = &out, &out
-	if err := limited.Run(); err != nil {
-		t.Errorf("%s: %v\n%s", a.name, err, wiretest.Clip(out.String()))
-	}
+	err = limited.Run()
 	if testing.Verbose() {
 		t.Logf("%s", out.String())
 	}
+	return out.String(), err
 }
 
 // opening is what was measured of a toolbox.

@@ -125,7 +125,7 @@ func readSubscription(c *call, has *tasks) (*subscription, error) {
 		return nil, err
 	}
 	if out[4].Present() && !c.terms.has(eras.Tasks) {
-		return nil, lacks(eras.Tasks)
+		return nil, eras.Lacks(eras.Tasks)
 	}
 	is := func(i int) bool { return string(c.Bytes(out[i])) == "true" }
 	sub := &subscription{tools: is(0), prompts: is(1), resources: is(2)}

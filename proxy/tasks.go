@@ -28,7 +28,7 @@ type taskDesk struct {
 // answer answers a request about a task after the server that has it.
 func (d *taskDesk) answer(c *call) {
 	if c.terms.DecidesTasks() && !c.terms.has(eras.Tasks) {
-		c.fail(lacks(eras.Tasks))
+		c.fail(eras.Lacks(eras.Tasks))
 		return
 	}
 	id, ok := wire.Unquote(c.Bytes(c.TaskID))

@@ -74,9 +74,3 @@ func wants(level string, m *wire.Message) bool {
 	got, _ := wire.Unquote(m.Bytes(span))
 	return slices.Index(levels(), got) >= slices.Index(levels(), level)
 }
-
-// lacks refuses a request that needs an extension which its client has not declared.
-func lacks(extension string) error {
-	data := append(wire.AppendQuote([]byte(`{"requiredCapabilities":{"extensions":{`), extension), ":{}}}}"...)
-	return &wire.Error{Code: eras.MissingCapability, Message: "Missing required client capability: the extension " + extension, Data: data}
-}

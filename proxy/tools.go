@@ -83,7 +83,7 @@ func (f *flight) callNow(c *call, to naming.Route) {
 func (f *flight) mayCall(c *call, to naming.Route) bool {
 	f.tasks = to.Tasks
 	if to.MustTask && c.terms.DecidesTasks() && !c.terms.has(eras.Tasks) {
-		f.fail(lacks(eras.Tasks))
+		f.fail(eras.Lacks(eras.Tasks))
 		return false
 	}
 	return true

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/store"
 	"github.com/mcp-workbench/workbench/workflowsrv"
 	"github.com/mcp-workbench/workbench/workflowsrv/runs"
@@ -257,6 +258,81 @@ func TestRunElicitation(t *testing.T) {
 		if a = readAnswer(t, again); a.data.State != tt.want && !strings.Contains(a.text, tt.want) {
 			t.Errorf("modern, %s: got %+v, want %s", tt.reply, a, tt.want)
 		}
+	}
+}
+
+// A call that comes to a gate is a task for clients that know them: it asks the person, ends also when the person answers elsewhere,
+// and is found again on another connection.
+func TestRunTask(t *testing.T) {
+	const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},` +
+		`"io.modelcontextprotocol/clientCapabilities":{"elicitation":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}}`
+	server := workflowsrv.New(workflowsrv.Options{Sources: memory(map[string]string{"g.json": gated})})
+	type reply struct {
+		Result struct {
+			ResultType, TaskID, Status string
+			InputRequests              map[string]struct{ Params struct{ Message string } }
+			Result                     json.RawMessage
+		}
+		Error struct{ Code int }
+	}
+	ask := func(p *peerClient, method, params string) (r reply) {
+		t.Helper()
+		got := p.ask(`{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":{` + params + `,` + meta + `}}`)
+		if err := json.Unmarshal([]byte(got), &r); err != nil {
+			t.Fatalf("%s: %v", got, err)
+		}
+		return r
+	}
+	begin := func(p *peerClient) string {
+		t.Helper()
+		r := ask(p, "tools/call", `"name":"workflow_start","arguments":{"workflowId":"gated"}`)
+		if r.Result.ResultType != "task" || r.Result.Status != "input_required" || r.Result.TaskID == "" {
+			t.Fatalf("got %+v, want a task that waits", r)
+		}
+		return `"taskId":"` + r.Result.TaskID + `"`
+	}
+	for _, tt := range []struct{ reply, want string }{
+		{`{"action":"accept","content":{"agree":true}}`, "Launch it."},
+		{`{"action":"accept","content":{"agree":"maybe"}}`, "waits for a person"},
+		{`{"action":"decline"}`, "did not agree"},
+		{`{"action":"cancel"}`, "waits for a person"},
+		{"tasks/cancel", "waits for a person"},
+		{"elsewhere", "Launch it."},
+	} {
+		id := begin(connect(t, server))
+		p := connect(t, server) // another connection
+		if r := ask(p, "tasks/get", id); r.Result.Status != "input_required" || !strings.Contains(r.Result.InputRequests["answer"].Params.Message, "Launch") {
+			t.Fatalf("got %+v, want the question", r)
+		}
+		switch tt.reply {
+		case "elsewhere":
+			run, _, _ := strings.Cut(strings.TrimPrefix(id, `"taskId":"`), "/")
+			if _, err := server.Runs().Say(t.Context(), "default_user", runs.Opinion{Run: run, How: "test"}); err != nil {
+				t.Fatal(err)
+			}
+		case "tasks/cancel":
+			ask(p, tt.reply, id)
+		default:
+			if r := ask(p, "tasks/update", id+`,"inputResponses":{"other":{"action":"accept"}}`); r.Result.ResultType != "complete" {
+				t.Errorf("got %+v, want an answer to nothing ignored", r)
+			}
+			ask(p, "tasks/update", id+`,"inputResponses":{"answer":`+tt.reply+`}`)
+		}
+		for range 2 {
+			if r := ask(p, "tasks/get", id); r.Result.ResultType != "complete" || r.Result.Status != "completed" || !strings.Contains(string(r.Result.Result), tt.want) {
+				t.Errorf("%s: got %+v with %s, want %s", tt.reply, r, r.Result.Result, tt.want)
+			}
+		}
+	}
+	id := begin(connect(t, server))
+	eve := connect(t, server.For(principal.Principal{Name: "eve"}, nil))
+	for _, id := range []string{id, `"taskId":"run-none/x"`, `"taskId":""`, `"task":7`} {
+		if r := ask(eve, "tasks/get", id); r.Error.Code != -32602 {
+			t.Errorf("%s: got %+v, want no such task", id, r)
+		}
+	}
+	if got := eve.ask(`{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{` + id + `,` + modernMeta + `}}`); !strings.Contains(got, `"code":-32021`) {
+		t.Errorf("got %s, want the extension asked for", got)
 	}
 }
 

@@ -19,7 +19,7 @@ const instructions = "This server leads through tested workflows. Call workflow_
 func toolResult(r result, f *fault) mcpserve.Result {
 	if f == nil {
 		if q := r.question; q != nil {
-			return mcpserve.Result{Question: &mcpserve.Question{Message: q.Message, Form: q.Form, State: q.State}}
+			return mcpserve.Result{Question: &mcpserve.Question{Message: q.Message, Form: q.Form, State: q.State, Asked: q.Asked}}
 		}
 		if r.more != nil {
 			r.json = append(append(r.json[:len(r.json)-1], ','), r.more[1:]...)
@@ -46,5 +46,5 @@ func newEngine(table []tool) *mcpserver.MCPServer {
 	}
 	return mcpserve.NewEngine(mcpserve.About{Name: serverName, Version: serverVersion, Description: serverText, Instructions: instructions}, tools,
 		[]string{"code", "message"}, mcpserver.WithPromptCapabilities(true), mcpserver.WithResourceCapabilities(true, true),
-		mcpserver.WithExtensions(map[string]any{eras.Skills: struct{}{}}))
+		mcpserver.WithExtensions(map[string]any{eras.Skills: struct{}{}, eras.Tasks: struct{}{}}))
 }

@@ -91,7 +91,10 @@ func (d door) Connect(send func(msg []byte)) wire.Session {
 		Knows: func(tool string) bool { return s.tools[tool] != nil },
 		Call: func(ctx context.Context, c mcpserve.Call) mcpserve.Result {
 			who, s := caller(p, c), d.in(c.Folders)
-			return toolResult(s.service.call(ctx, s.tools[c.Tool], c.Arguments, &who))
+			return asTask(c, toolResult(s.service.call(ctx, s.tools[c.Tool], c.Arguments, &who)))
+		},
+		Task: func(ctx context.Context, c mcpserve.TaskCall) (mcpserve.Task, error) {
+			return goOnWith(ctx, s.service.runs, p, c)
 		},
 		Requests: map[string]mcpserve.Request{
 			"prompts/list": at.offers((*offers).listPrompts), "prompts/get": at.offers((*offers).getPrompt), "resources/templates/list": listTemplates,

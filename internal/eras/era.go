@@ -98,6 +98,12 @@ func Unsupported(revision string) *wire.Error {
 	return &wire.Error{Code: UnsupportedVersion, Message: "Unsupported protocol version", Data: data}
 }
 
+// Lacks refuses what a client asks for that has not declared an extension.
+func Lacks(extension string) *wire.Error {
+	data := append(wire.AppendQuote([]byte(`{"requiredCapabilities":{"extensions":{`), extension), ":{}}}}"...)
+	return &wire.Error{Code: MissingCapability, Message: "Missing required client capability: the extension " + extension, Data: data}
+}
+
 // String names the era.
 func (e Era) String() string { return known[e].name }
 

@@ -76,27 +76,40 @@ func (s *Server) appendFolders(id []byte) []byte {
 func (s *Server) append(id []byte, r Result, e eras.Era) []byte {
 	dst := make([]byte, 0, len(r.Text)+len(r.More)+len(r.Structured)+len(id)+256)
 	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
-	dst = append(dst, id...)
-	if q := r.Question; q != nil {
-		dst = append(dst, inputRequired+questionKey+`":{"method":"elicitation/create","params":{"mode":"form","message":`...)
-		dst = wire.AppendQuote(dst, q.Message)
-		dst = append(append(dst, `,"requestedSchema":`...), q.Form...)
-		dst = wire.AppendQuote(append(dst, `}}},"requestState":`...), q.State)
-		dst = s.appendIdentity(append(dst, ','))
-		return append(dst, "}}"...)
+	dst = append(append(dst, id...), `,"result":`...)
+	switch {
+	case r.Task != nil:
+		dst = s.appendTask(append(dst, `{"resultType":"task",`...), *r.Task, e)
+	case r.Question != nil:
+		dst = appendAsked(append(dst, `{"resultType":"input_required",`...), r.Question)
+		dst = wire.AppendQuote(append(dst, `,"requestState":`...), r.Question.State)
+		dst = append(s.appendIdentity(append(dst, ',')), '}')
+	default:
+		dst = s.appendResult(dst, r, e)
 	}
-	dst = append(dst, `,"result":{"content":[{"type":"text","text":`...)
+	return append(dst, '}')
+}
+
+// appendAsked appends the member that asks the user.
+func appendAsked(dst []byte, q *Question) []byte {
+	dst = append(dst, `"inputRequests":{"`+questionKey+`":{"method":"elicitation/create","params":{"mode":"form","message":`...)
+	dst = wire.AppendQuote(dst, q.Message)
+	return append(append(append(dst, `,"requestedSchema":`...), q.Form...), "}}}"...)
+}
+
+// appendResult appends the result of a call.
+func (s *Server) appendResult(dst []byte, r Result, e eras.Era) []byte {
+	dst = append(dst, `{"content":[{"type":"text","text":`...)
 	dst = append(append(append(dst, r.Text...), '}'), r.More...)
 	dst = append(dst, ']')
 	if r.IsError {
 		dst = append(dst, `,"isError":true`...)
 	}
-	dst = append(dst, `,"structuredContent":`...)
-	dst = append(dst, r.Structured...)
+	dst = append(append(dst, `,"structuredContent":`...), r.Structured...)
 	if e.TypesResults() {
 		dst = s.appendIdentity(append(dst, `,"resultType":"complete",`...))
 	}
-	return append(dst, "}}"...)
+	return append(dst, '}')
 }
 
 // appendIdentity appends the _meta of a result that says whose it is.

@@ -16,6 +16,7 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
@@ -47,6 +48,8 @@ type Server struct {
 	// Call carries out a tool. It runs on a goroutine of its own; ctx ends
 	// when the client does not wait for the result any more.
 	Call func(ctx context.Context, c Call) Result
+	// Task carries on a call that has become a [Task]; nil: none does.
+	Task func(ctx context.Context, c TaskCall) (Task, error)
 	// MaxRunning is how many calls of one session are worked on at a time; 0 is
 	// 32. While there are as many, nothing more is taken from the client, no
 	// answers either.
@@ -78,6 +81,8 @@ type Call struct {
 	// Asked says that a Question may be the result; Answer is what came of one.
 	Asked  bool
 	Answer *Answer
+	// Tasks says that the call may become a [Task]: the client has the extension and can ask the user.
+	Tasks bool
 }
 
 // An Asker sends a request to the client and waits for the result.
@@ -97,6 +102,7 @@ type Question struct {
 	Message string
 	Form    []byte // a flat JSON Schema
 	State   string // comes back with the answer
+	Asked   time.Time
 }
 
 // Result is what a tool gives.
@@ -104,6 +110,8 @@ type Result struct {
 	// Question takes the place of all else where it is not nil. Only a client
 	// with Call.Asked can be asked so.
 	Question *Question
+	// Task does so, too, for a client with Call.Tasks.
+	Task *Task
 
 	// Text is the text for the model, as a JSON string; Structured is the
 	// structured content, a JSON object.

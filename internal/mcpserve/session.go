@@ -108,6 +108,8 @@ func (s *Session) request(m *wire.Message) {
 	switch {
 	case m.IsMethod("tools/call"):
 		s.toolsCall(m, e)
+	case s.server.Task != nil && e.DecidesTasks() && (m.IsMethod("tasks/get") || m.IsMethod("tasks/update") || m.IsMethod("tasks/cancel")):
+		s.task(m, e)
 	case m.IsMethod("subscriptions/listen") && e.Has("subscriptions/listen"):
 		s.listen(m)
 	case s.server.Watches != nil && e.Has("resources/subscribe") && (m.IsMethod("resources/subscribe") || m.IsMethod("resources/unsubscribe")):
@@ -157,6 +159,7 @@ func (s *Session) toolsCall(m *wire.Message, e eras.Era) {
 		c.Client = nameIn(m, "_meta", eras.Info)
 		c.Asked = capable(m, elicitation)
 		c.Answer = readAnswer(m)
+		c.Tasks = c.Asked && s.server.Task != nil && e.DecidesTasks() && takesTasks(m)
 	} else {
 		c.Elicit = s.asks.asker(elicitation, "elicitation/create", s.send)
 		c.Sample = s.asks.asker(sampling, "sampling/createMessage", s.send)

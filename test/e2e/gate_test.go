@@ -4,9 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/mcp-workbench/workbench/test/wiretest"
 )
 
 // gatedText is a workflow whose only step a person has to agree to.
@@ -45,6 +48,25 @@ func TestGateThroughTypeScript(t *testing.T) {
 		if got[0].State != "step" {
 			t.Errorf("%s: got %+v, want the step that the person has agreed to", client, got)
 		}
+	}
+	// As a task, it is found again behind another workbench, to which the client names it.
+	const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},` +
+		`"io.modelcontextprotocol/clientCapabilities":{"elicitation":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}}`
+	behind := func() *wiretest.Process {
+		cmd := exec.Command(line[0], line[1:]...)
+		cmd.Env = env
+		return wiretest.Start(t, cmd, wiretest.Options{})
+	}
+	type task struct{ TaskID, Status string }
+	c := behind()
+	begun := decode[task](t, "the task", c.Result("tools/call", strings.TrimSuffix(string(use("workflow_start", `{"workflowId":"gated"}`).Params), "}")+","+meta+"}"))
+	if begun.Status != "input_required" {
+		t.Fatalf("got %+v, want a task that waits for the person", begun)
+	}
+	c = behind()
+	c.Result("tasks/update", fmt.Sprintf(`{"taskId":%q,"inputResponses":{"answer":{"action":"accept","content":{"agree":true}}},%s}`, begun.TaskID, meta))
+	if got := c.Result("tasks/get", fmt.Sprintf(`{"taskId":%q,%s}`, begun.TaskID, meta)); !strings.Contains(string(got), `"status":"completed"`) || !strings.Contains(string(got), "Launch it.") {
+		t.Errorf("got %s, want the step that the person has agreed to", got)
 	}
 	run := drive("sdk2-modern", script{Operations: []operation{use("workflow_start", `{"workflowId":"gated","context":{"confirmed":true}}`)}})[0].Run
 	got := drive("sdk2-modern", script{Operations: []operation{

@@ -123,6 +123,11 @@ func (s *standing) question(ctx context.Context, why asking) string {
 	return text
 }
 
+// put is the question of an event, as it is put to the person at a client.
+func (s *standing) put(why asking, asked Event) Question {
+	return Question{Message: asked.Text, Form: why.form(s.next.Step.Act), State: s.r.ID + "/" + asked.Hash, Asked: asked.At}
+}
+
 // agreed reports whether a person has agreed to the step where the run is. That is good for once: when the step was done and the
 // run went back, the person is asked again.
 func (s *standing) agreed() bool {

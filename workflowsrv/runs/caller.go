@@ -3,6 +3,8 @@ package runs
 import (
 	"context"
 	"fmt"
+	"strings"
+	"time"
 
 	"github.com/mcp-workbench/workbench/internal/cut"
 )
@@ -12,6 +14,7 @@ type Question struct {
 	Message string
 	Form    []byte // a flat JSON Schema
 	State   string // comes back with the reply
+	Asked   time.Time
 }
 
 // A Reply is what the person replied to a question.
@@ -56,6 +59,11 @@ func (c Caller) agent() string {
 		return byAgent + "unknown"
 	}
 	return byAgent + cut.Short(c.Client)
+}
+
+// person is the person at the client.
+func (c Caller) person() string {
+	return byPerson + "elicitation at " + strings.TrimPrefix(c.agent(), byAgent)
 }
 
 // An Error is why nothing was done, with what to do.

@@ -18,6 +18,7 @@ const (
 	Coded      Kind = "coded"      // a person has got a one-time code, of digest Hash, for Answer about Step
 	Refused    Kind = "refused"    // somebody tried to answer for the person: Text says how
 	Answered   Kind = "answered"   // the person gave Answer about Step
+	Dismissed  Kind = "dismissed"  // the person was shown the question about Step, and gave no answer to it
 	Intended   Kind = "intended"   // the tool of Step is about to be called, the waiting begins, or Children are about to
 	Returned   Kind = "returned"   // the tool of Step gave Result, or failed: Text
 	Checkpoint Kind = "checkpoint" // a place with a name, Text

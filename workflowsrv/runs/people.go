@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 	"time"
 
@@ -96,7 +97,7 @@ func (t *turn) askPerson(ctx context.Context, why asking) (Answer, error) {
 	if err := t.flush(ctx, 0, nil); err != nil {
 		return Answer{}, err
 	}
-	q := Question{Message: asked.Text, Form: why.form(t.next.Step.Act), State: t.r.ID + "/" + asked.Hash}
+	q := t.put(why, asked)
 	if reply := t.who.Reply; reply != nil && reply.State == q.State {
 		t.who.Reply = nil
 		return t.replied(ctx, why, *reply)
@@ -113,6 +114,35 @@ func (t *turn) askPerson(ctx context.Context, why asking) (Answer, error) {
 		return Answer{Question: &q}, nil
 	}
 	return t.waiting(why), nil
+}
+
+// Asked returns what has become of a question by its State: the same question as long as it waits, and then what the call that it
+// came of would have given. A reply that comes for it counts. Who asks must not be asked.
+func (e *Engine) Asked(ctx context.Context, who Caller, state string, reply *Reply) (a Answer, asked time.Time, err error) {
+	run, hash, _ := strings.Cut(state, "/")
+	t, err := e.open(ctx, who, run)
+	if err != nil {
+		return Answer{}, asked, err
+	}
+	defer t.done()
+	i := slices.IndexFunc(t.r.Events, func(e Event) bool { return e.Kind == Asked && hash != "" && e.Hash == hash })
+	if i < 0 {
+		return Answer{}, asked, &Error{fmt.Sprintf("run %s has no such question", t.r.ID), "call workflow_next with the run"}
+	}
+	asked = t.r.Events[i].At
+	why := t.asks(ctx)
+	switch {
+	case t.r.Status.Over():
+		return t.over(), asked, nil
+	case why == askNothing || t.r.asked[t.gate()].Hash != hash:
+		a, err = t.goOn(ctx)
+	case reply != nil:
+		a, err = t.replied(ctx, why, *reply)
+	default:
+		q := t.put(why, t.r.Events[i])
+		a.Question = &q
+	}
+	return a, asked, err
 }
 
 // reply goes on with the run whose question a person has replied to: the call was made again with that, whatever call it is.
@@ -147,14 +177,14 @@ func (t *turn) replied(ctx context.Context, why asking, reply Reply) (Answer, er
 	case "accept":
 		if err := json.Unmarshal(reply.Form, &form); err != nil {
 			t.warn("the client's reply could not be read")
-			return t.waiting(why), nil
+			return t.dismissed(ctx, why)
 		}
 	case "decline":
 		if !plain {
-			return t.waiting(why), nil
+			return t.dismissed(ctx, why)
 		}
 	default:
-		return t.waiting(why), nil
+		return t.dismissed(ctx, why)
 	}
 	answer := form.Answer
 	if plain {
@@ -166,9 +196,9 @@ func (t *turn) replied(ctx context.Context, why asking, reply Reply) (Answer, er
 	answer, err := why.fits(t.next.Step.Act, answer)
 	if err != nil {
 		t.warn("%v", err)
-		return t.waiting(why), nil
+		return t.dismissed(ctx, why)
 	}
-	t.decide(why, byPerson+"elicitation at "+strings.TrimPrefix(t.who.agent(), byAgent), answer, form.Reason)
+	t.decide(why, t.who.person(), answer, form.Reason)
 	if err := t.settle(ctx); err != nil {
 		return Answer{}, err
 	}
@@ -179,6 +209,15 @@ func (t *turn) replied(ctx context.Context, why asking, reply Reply) (Answer, er
 		return t.waiting(why), nil
 	}
 	return t.goOn(ctx)
+}
+
+// dismissed notes that the person gave no answer to a question, which is another one when it is asked again.
+func (t *turn) dismissed(ctx context.Context, why asking) (Answer, error) {
+	a := t.waiting(why)
+	e := t.at(Dismissed)
+	e.By = t.who.person()
+	t.note(e)
+	return a, t.flush(ctx, 0, nil)
 }
 
 // decide notes what a person has answered about the step where the run is, and what follows for the step itself.

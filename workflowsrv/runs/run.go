@@ -162,6 +162,8 @@ func (p *place) apply(e Event) {
 		delete(p.asked, at)
 	case Asked:
 		p.asked[at] = e
+	case Dismissed:
+		delete(p.asked, at)
 	case Coded:
 		p.codes[at] = e
 		delete(p.wrong, at)

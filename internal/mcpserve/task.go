@@ -1,0 +1,90 @@
+package mcpserve
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/mcp-workbench/workbench/internal/eras"
+	"github.com/mcp-workbench/workbench/internal/wire"
+)
+
+// A Task is a call of which the client has got this in place of a result (extension tasks): it goes on when the user has answered
+// its question, wherever that is, also after the client and the server have ended in between.
+type Task struct {
+	ID               string
+	Created, Updated time.Time
+	// Question waits for the user; where it is nil, Result is what the call gives.
+	Question *Question
+	Result   Result
+}
+
+// A TaskCall asks for a task, and may bring what the user answered.
+type TaskCall struct {
+	ID     string
+	Client string // as in Call
+	Answer *Answer
+}
+
+// taskPoll is how often a client should ask for a task.
+const taskPoll = 2 * time.Second
+
+// takesTasks reports whether the sender of a request has the extension.
+func takesTasks(m *wire.Message) bool {
+	span, err := wire.FindPath(m.Raw, m.Params, "_meta", eras.Capabilities, "extensions", eras.Tasks)
+	return err == nil && span.Present()
+}
+
+// task answers a request about a task.
+func (s *Session) task(m *wire.Message, e eras.Era) {
+	if !takesTasks(m) {
+		bad := eras.Lacks(eras.Tasks)
+		bad.ID = m.Bytes(m.ID)
+		s.refuse(bad)
+		return
+	}
+	span, err := wire.FindPath(m.Raw, m.Params, "taskId")
+	name, ok := wire.Unquote(m.Bytes(span))
+	if err != nil || !ok {
+		s.fail(m, wire.CodeInvalidParams, "Invalid params: taskId is required")
+		return
+	}
+	c, get := TaskCall{ID: name, Client: nameIn(m, "_meta", eras.Info)}, m.IsMethod("tasks/get")
+	switch {
+	case m.IsMethod("tasks/update"):
+		c.Answer = readAnswer(m)
+	case m.IsMethod("tasks/cancel"):
+		c.Answer = &Answer{Action: "cancel"} // The question is not asked any more.
+	}
+	id := bytes.Clone(m.Bytes(m.ID))
+	s.work(m, id, e, string(m.Bytes(m.Method)), func(ctx context.Context) (reply func() []byte) {
+		t, err := s.server.Task(ctx, c)
+		return func() []byte {
+			if err != nil {
+				return s.server.answered(id, nil, err, e)
+			}
+			if !get {
+				return wire.AppendResult(nil, id, []byte(`{"resultType":"complete"}`))
+			}
+			return wire.AppendResult(nil, id, s.server.appendTask([]byte(`{"resultType":"complete",`), t, e))
+		}
+	})
+}
+
+// appendTask appends the members of a task, and the end of the object that they are in.
+func (s *Server) appendTask(dst []byte, t Task, e eras.Era) []byte {
+	status := "completed"
+	if t.Question != nil {
+		status = "input_required"
+	}
+	dst = wire.AppendQuote(append(dst, `"taskId":`...), t.ID)
+	dst = fmt.Appendf(dst, `,"status":%q,"createdAt":%q,"lastUpdatedAt":%q,"ttlMs":null,"pollIntervalMs":%d,`, status,
+		t.Created.UTC().Format(time.RFC3339), t.Updated.UTC().Format(time.RFC3339), taskPoll.Milliseconds())
+	if q := t.Question; q != nil {
+		dst = appendAsked(append(dst, `"statusMessage":"a person has to answer",`...), q)
+	} else {
+		dst = s.appendResult(append(dst, `"result":`...), t.Result, e)
+	}
+	return append(s.appendIdentity(append(dst, ',')), '}')
+}

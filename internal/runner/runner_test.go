@@ -3,6 +3,7 @@ package runner_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -141,6 +142,48 @@ func TestMend(t *testing.T) {
 		}
 		if _, err := os.Stat(dir); os.IsNotExist(err) != c.gone || (mended == dir) != c.gone {
 			t.Errorf("%s: got %q mended, and %v of the folder; want it gone: %t", c.name, mended, err, c.gone)
+		}
+	}
+}
+
+// What was torn by this program, with no time to mend it, is taken away at the next start, and what an npx has made whole there
+// since is left.
+func TestEnded(t *testing.T) {
+	for name, c := range map[string]struct {
+		files []string
+		gone  bool
+	}{
+		"torn":                         {[]string{"node_modules/a"}, true},
+		"torn, with a lock just left":  {[]string{"node_modules/a", "concurrency.lock/x"}, true},
+		"made whole by another":        {[]string{"node_modules/a", "node_modules/.package-lock.json"}, false},
+		"ended before it had anything": {[]string{"package.json"}, false},
+	} {
+		environ, dir := npx(t)
+		write(t, time.Now(), dir, "package.json")
+		w := watch(t, environ)
+		w.End()
+		for _, f := range c.files {
+			write(t, time.Now(), dir, f)
+		}
+		if lock := filepath.Join(dir, "concurrency.lock"); strings.Contains(name, "lock") {
+			later, before := time.Now().Add(time.Hour), time.Now().Add(-time.Hour)
+			err := os.Chtimes(lock, later, later) // so that it is one just touched, however slow the test is
+			if mended, fault := w.Mend(); mended != "" || err != nil || fault != nil || os.Chtimes(lock, before, before) != nil {
+				t.Errorf("%s: got %q mended, %v, want it left to the next start", name, mended, fault)
+			}
+		}
+		write(t, time.Now(), filepath.Dir(dir), ".ended-X", "node_modules", "a") // of a removal that was cut off
+		watch(t, environ)
+		watch(t, environ)
+		if _, err := os.Stat(dir); os.IsNotExist(err) != c.gone {
+			t.Errorf("%s: at the next start got %v, want it gone: %t", name, err, c.gone)
+		}
+		left, _ := filepath.Glob(filepath.Join(filepath.Dir(dir), ".*"))
+		if more, _ := filepath.Glob(filepath.Join(dir, ".*")); strings.Contains(name, "whole") {
+			left = append(left, more...)
+		}
+		if len(left) > 0 {
+			t.Errorf("%s: got %q left", name, left)
 		}
 	}
 }

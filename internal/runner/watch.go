@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"crypto/rand"
 	"crypto/sha512"
 	"encoding/hex"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/openfile"
 )
 
 const (
@@ -138,15 +140,32 @@ func packagesOf(args []string) (packages []string) {
 	return packages
 }
 
+// End notes that the runner is about to be ended in the middle of an installation: what it leaves torn is taken away at the
+// next start, if there was no time for Mend.
+func (w *Watch) End() {
+	if dir := w.npxDir(); dir != "" && !w.stood[dir] {
+		_ = openfile.Cache(filepath.Join(dir, endedName), nil) // without a folder there is nothing to note
+	}
+}
+
 // Mend takes away what the runner has left torn that was ended in the middle of an installation, so that the next start begins
 // anew. It is called when all processes of the runner are gone, and returns the folder, "" if there was nothing to do. A folder
-// that was whole before, or in which another npx installs, is left alone.
+// that was whole before is left alone, and one in which another npx may install is left to the next start. It does not wait.
 func (w *Watch) Mend() (string, error) {
 	dir := w.npxDir()
-	if dir == "" || w.stood[dir] || !isTorn(dir) || isTouched(filepath.Join(dir, lockName)) {
+	if dir == "" || w.stood[dir] || !isTorn(dir) || isFresh(filepath.Join(dir, lockName)) {
 		return "", nil
 	}
-	return dir, os.RemoveAll(dir)
+	return dir, remove(dir)
+}
+
+// remove takes a folder of npx away: at once, whatever is then left of it.
+func remove(dir string) error {
+	away := filepath.Join(filepath.Dir(dir), endedName+"-"+rand.Text())
+	if os.Rename(dir, away) == nil {
+		dir = away
+	}
+	return os.RemoveAll(dir)
 }
 
 // Torn returns the folders of npx that an installation which did not come to its end has left unusable, by an environment. Those
@@ -164,10 +183,27 @@ func Torn(environ []string) (dirs []string) {
 
 // clear takes away what an earlier installation of the same package has left torn, whoever ended it.
 func (w *Watch) clear() {
-	if dir := w.npxDir(); dir != "" && isTorn(dir) && isQuiet(dir) {
-		_ = os.RemoveAll(dir) // if that fails npx tells what is wrong
+	dir := w.npxDir()
+	if dir == "" {
+		return
+	}
+	left, _ := filepath.Glob(filepath.Join(filepath.Dir(dir), endedName+"-*"))
+	for _, part := range left {
+		_ = os.RemoveAll(part) // who removed it was cut off
+	}
+	ended := filepath.Join(dir, endedName)
+	_, err := os.Stat(ended)
+	switch {
+	case isTorn(dir) && (isQuiet(dir) || err == nil && !isTouched(filepath.Join(dir, lockName))):
+		_ = remove(dir) // if that fails npx tells what is wrong
+	case err == nil && isWhole(dir):
+		_ = os.Remove(ended) // another npx has come to an end there; if it stays it is looked at again
 	}
 }
+
+// endedName is the file by which a folder of npx is known in which an installation was ended by this program, and how the names
+// of those begin that are being removed.
+const endedName = ".ended"
 
 // lockName is what npm keeps in a folder of npx while it reads or installs there, and touches each second.
 const lockName = "concurrency.lock"
@@ -192,6 +228,12 @@ func isQuiet(dir string) bool {
 		}
 	}
 	return true
+}
+
+// isFresh reports whether a lock may be that of a living npm.
+func isFresh(lock string) bool {
+	info, err := os.Stat(lock)
+	return err == nil && time.Since(info.ModTime()) <= lockTouch
 }
 
 // isTouched reports whether a living npm holds a lock: it touches it each second, unlike one that was killed.

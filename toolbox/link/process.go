@@ -52,6 +52,13 @@ func (p *Process) Installs() bool {
 	return p.runner.Installing(p.proc.Tail())
 }
 
+// end notes that an installation is about to be ended.
+func (p *Process) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.runner.End()
+}
+
 // mend puts right what was left by an installation that was ended.
 func (p *Process) mend() {
 	p.mu.Lock()

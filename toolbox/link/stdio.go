@@ -153,6 +153,7 @@ func (l *stdio) Close(ctx context.Context) error {
 	grace := child.Grace{EOF: endOfInput, Term: endOfTerm}
 	installing := l.process.Installs()
 	if installing {
+		l.process.end()
 		grace = child.Grace{EOF: -1, Term: endOfInstall}
 	}
 	err := l.process.proc.Stop(ctx, grace)

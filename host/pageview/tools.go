@@ -133,7 +133,20 @@ func (t tools) list(ctx context.Context, _ *page.Query, a *asked) (any, error) {
 		return nil, err
 	}
 	built, err := t.builtins(ctx, a.Toolbox)
-	return append(all, built...), err
+	if err != nil {
+		return nil, err
+	}
+	server := func(def json.RawMessage) string {
+		var of struct{ Server string }
+		_ = json.Unmarshal(def, &of) // commands of this program print objects
+		return of.Server
+	}
+	inside := make(map[string]bool)
+	for _, def := range built {
+		inside[server(def)] = true
+	}
+	all = slices.DeleteFunc(all, func(def json.RawMessage) bool { return inside[server(def)] })
+	return append(all, built...), nil
 }
 
 // open opens a toolbox for the viewer, so that its servers start, or are tried again at once.

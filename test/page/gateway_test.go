@@ -127,6 +127,9 @@ func TestEachViewIsForAll(t *testing.T) {
 		for view, has := range map[string]string{"servers": "exit status 7", "calls": "", "tools/box/one/echo": "", "tools/flows/workflow/workflow_list": "Call", "approvals": "No call waits", "workflows": "workflow", "runs": "No runs", "conversations": "No conversations", "config": "mcpServers"} {
 			tb.show(view)
 			tb.sees("main", has)
+			if twice := eval[string](tb, `[...document.querySelectorAll("ul.tools a")].map((a) => a.hash).filter((h, i, all) => all.indexOf(h) !== i).join()`); twice != "" {
+				t.Errorf("%s: got the tools %s twice", view, twice)
+			}
 			if view == "calls" && look.width > 1000 {
 				tb.sees(".call", "iserror")
 			}

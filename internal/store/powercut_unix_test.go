@@ -4,6 +4,7 @@ package store_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -97,7 +98,7 @@ func (d disk) cut(t *testing.T, dir string, how int, random *rand.Rand) {
 	}
 }
 
-// record makes turns of a store on a traced disk, four conversations at once, and returns what happened.
+// record makes turns and steps of runs of a store on a traced disk, four conversations at once, and returns what happened.
 func record(t *testing.T, knobs store.Knobs, turns int) []event {
 	t.Helper()
 	tr := trace(t)
@@ -122,15 +123,28 @@ func recordOne(t *testing.T, s *store.Store, tr *tracer, turns int) error {
 		return err
 	}
 	tr.ack(session.Conversation)
+	run := runPrefix + session.Conversation
+	if err := s.StartRun(t.Context(), "alice", store.Run{ID: run, Workflow: "shop", Head: js(`{}`)}, []byte(`{}`), js(`"start"`)); err != nil {
+		return err
+	}
+	tr.ack(run)
 	for i := range turns {
 		message := fmt.Sprintf("%s %d %s", session.Conversation, i, strings.Repeat("x", 1000))
 		if _, err := sayAs(t.Context(), s, "alice", session.Conversation, store.NewID(), message); err != nil {
 			return err
 		}
 		tr.ack(message)
+		event := fmt.Sprintf("%q", strings.Repeat("y", 1000))
+		if err := s.ChangeRun(t.Context(), "alice", run, store.RunChange{After: i + 1, Head: js(`{}`), Events: []json.RawMessage{js(event)}}); err != nil {
+			return err
+		}
+		tr.ack(fmt.Sprintf("%s %d", run, i))
 	}
 	return nil
 }
+
+// runPrefix begins the ids of runs, to tell them from conversations.
+const runPrefix = "run-"
 
 // losses cuts the power at random moments and returns how often something acknowledged was gone afterwards.
 func losses(t *testing.T, events []event, cuts int, knobs store.Knobs) (lost []string) {
@@ -180,6 +194,12 @@ func missing(t *testing.T, path string, acked map[string]int, knobs store.Knobs)
 		return warning.Error()
 	}
 	for conversation, n := range acked {
+		if strings.HasPrefix(conversation, runPrefix) {
+			if _, events, err := s.Run(t.Context(), "alice", conversation, 0); err != nil || len(events) < n+1 {
+				return fmt.Sprintf("%d of %d events of a run, and %v", len(events), n+1, err)
+			}
+			continue
+		}
 		turns, err := s.Turns(t.Context(), "alice", conversation, 0)
 		if err != nil {
 			return err.Error()

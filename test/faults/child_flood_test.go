@@ -49,7 +49,7 @@ func TestFaultA29A30_ReadsNothing(t *testing.T) {
 		t.Run(fault, func(t *testing.T) {
 			b := newBed(t, fault, setup{sick: entry{"timeouts": entry{"callIdle": "1s"}}})
 			b.answers(b.fault(), "done")
-			long := fmt.Sprintf(`{"text":%q}`, strings.Repeat("x", 1<<20))
+			long := fmt.Sprintf(`{"text":%q}`, strings.Repeat("x", 256<<10)) // more than a pipe holds
 			var ids []string
 			withinMemory(t, b.PID(), func() {
 				for range 30 {

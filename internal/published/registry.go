@@ -139,7 +139,10 @@ func get(ctx context.Context, client *http.Client, address string, most int64) (
 	}
 	resp, err := client.Do(req)
 	if err != nil {
-		return nil, 0, foreign.NewError(err)
+		if failed := new(url.Error); errors.As(err, &failed) {
+			err = failed.Err // the address is long, and no news
+		}
+		return nil, 0, fmt.Errorf("%s cannot be reached (is this machine on the network, and HTTPS_PROXY right?): %w", foreign.NewName(u.Host), foreign.NewError(err))
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {

@@ -20,6 +20,7 @@ var ErrBusy = errors.New("does not read its input, and too much waits for it alr
 // ExitError says how a server's process ended.
 type ExitError struct {
 	How    string // "exit status 3", "killed by signal 9 (SIGKILL)"
+	Code   int    // the exit status; -1 if a signal ended it
 	Stderr foreign.Words
 }
 

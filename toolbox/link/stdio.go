@@ -107,7 +107,8 @@ func (l *stdio) outlives(what string, r Receiver) {
 
 // ended finds the reason when the child is over.
 func (l *stdio) ended() {
-	cause := &ExitError{How: l.process.proc.Exit().String(), Stderr: l.process.LastWords()}
+	exit := l.process.proc.Exit()
+	cause := &ExitError{How: exit.String(), Code: exit.Code, Stderr: l.process.LastWords()}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.cause == nil { // else Close was called

@@ -2,13 +2,41 @@ package cli
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/nearest"
 )
 
 // UnknownToolbox says that there is no toolbox of a name, and which there are.
 func UnknownToolbox(cfg *config.Config, name string) error {
 	return Advised(cfg.UnknownToolbox(name))
+}
+
+// Server finds a server that can be used by its full name, TOOLBOX/SERVER.
+func Server(cfg *config.Config, name string) (*config.Server, error) {
+	box, rest, _ := strings.Cut(name, "/")
+	if box == "" || rest == "" {
+		return nil, Usage(Hint(fmt.Errorf("%q does not name a server", name), "write TOOLBOX/SERVER"))
+	}
+	t, ok := cfg.Toolbox(box)
+	if !ok {
+		return nil, UnknownToolbox(cfg, box)
+	}
+	server, ok := t.Server(rest)
+	if !ok {
+		var known []string
+		for i := range t.Servers {
+			known = append(known, t.Servers[i].Name)
+		}
+		hint := "its servers are: " + strings.Join(known, ", ")
+		if near := nearest.Names(rest, known, 1); near != nil {
+			hint = fmt.Sprintf("did you mean %q? %s", near[0], hint)
+		}
+		return nil, Usage(Hint(fmt.Errorf("toolbox %q has no server %q", box, rest), hint))
+	}
+	return server, server.Problem
 }
 
 // Advised adds to an error about a toolbox that is not there which there are.

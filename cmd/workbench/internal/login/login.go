@@ -13,7 +13,6 @@ import (
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/config"
-	"github.com/mcp-workbench/workbench/internal/nearest"
 	"github.com/mcp-workbench/workbench/internal/oauth"
 	"github.com/mcp-workbench/workbench/toolbox/remote"
 )
@@ -149,34 +148,9 @@ func loginClient(ctx context.Context, e *cli.Environment, name string) (*oauth.C
 
 // remoteServer finds a remote server of the configuration.
 func remoteServer(cfg *config.Config, name string) (*config.Server, error) {
-	box, rest, ok := strings.Cut(name, "/")
-	if !ok || box == "" || rest == "" {
-		return nil, cli.Usage(cli.Hint(fmt.Errorf("%q does not name a server", name), "write TOOLBOX/SERVER"))
+	server, err := cli.Server(cfg, name)
+	if err == nil && server.URL == "" {
+		err = cli.Usage(cli.Hint(fmt.Errorf("%s is no remote server", name), `logins are for servers with a "url"; others get what they need by "env" or "args"`))
 	}
-	t, ok := cfg.Toolbox(box)
-	if !ok {
-		return nil, cli.UnknownToolbox(cfg, box)
-	}
-	var known []string
-	for i := range t.Servers {
-		if t.Servers[i].URL != "" {
-			known = append(known, t.Servers[i].Name)
-		}
-	}
-	server, ok := t.Server(rest)
-	switch {
-	case !ok && len(known) == 0:
-		return nil, cli.Usage(fmt.Errorf("toolbox %q has no server %q, and no remote server at all", box, rest))
-	case !ok:
-		hint := "its remote servers are: " + strings.Join(known, ", ")
-		if near := nearest.Names(rest, known, 1); near != nil {
-			hint = fmt.Sprintf("did you mean %q? %s", near[0], hint)
-		}
-		return nil, cli.Usage(cli.Hint(fmt.Errorf("toolbox %q has no server %q", box, rest), hint))
-	case server.Problem != nil:
-		return nil, server.Problem
-	case server.URL == "":
-		return nil, cli.Usage(cli.Hint(fmt.Errorf("%s is no remote server", name), `logins are for servers with a "url"; others get what they need by "env" or "args"`))
-	}
-	return server, nil
+	return server, err
 }

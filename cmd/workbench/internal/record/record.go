@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,35 +15,48 @@ import (
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/lifetime"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/internal/child"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/mask"
 	"github.com/mcp-workbench/workbench/internal/openfile"
 	"github.com/mcp-workbench/workbench/internal/transcript"
+	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/toolbox"
+	"github.com/mcp-workbench/workbench/toolbox/link"
 )
 
-func Record(env *cli.Environment) *cobra.Command {
+func Record(env *opening.Environment) *cobra.Command {
 	var out string
 	var times bool
 	cmd := &cobra.Command{
-		Use:   "record [--out FILE] -- COMMAND [ARG...]",
+		Use:   "record [--out FILE] {TOOLBOX/SERVER | -- COMMAND [ARG...]}",
 		Short: "Keep a session with a server as a transcript",
 		Long: `Record starts an MCP server, passes on what client and server say as it is, and
 keeps it as a transcript, which workbench replay answers from. Put it before the
 command of a server in a configuration to have that server's sessions recorded.
+A server of workbench's configuration is started or reached as workbench does it,
+with its secrets and its login; the ids of requests are other ones for it.
 
 A transcript is text: sections "-- client --" and "-- want --" with a message on
 each line. What looks like a secret is masked in it, as in the record of calls. A
 disk that hangs or is full costs the transcript alone.`,
 		Example: `  workbench record --out git.txtar -- uvx mcp-server-git
+  workbench record --out git.txtar dev/git
   {"mcpServers": {"git": {"command": "workbench", "args": ["record", "--out", "git.txtar", "--", "uvx", "mcp-server-git"]}}}`,
-		Args: cli.Between(1, -1),
+		Args:              cli.Between(1, -1),
+		ValidArgsFunction: cli.Offer(env.ServerNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return record(cmd.Context(), env, out, times, args)
+			if cmd.ArgsLenAtDash() == 0 {
+				return record(cmd.Context(), env.Environment, out, times, args)
+			}
+			if len(args) > 1 {
+				return cli.Usage(cli.Hint(errors.New("record takes one server of the configuration"), "write -- before a command: workbench record -- COMMAND [ARG...]"))
+			}
+			return recordServer(cmd.Context(), env, out, times, args[0])
 		},
 	}
-	cmd.Flags().SetInterspersed(false)
 	cmd.Flags().StringVarP(&out, "out", "o", "", "write the transcript to this `file`, which must not be there (default: record-TIME.txtar)")
 	cmd.Flags().BoolVar(&times, "times", false, "keep the time between messages too")
 	return cmd
@@ -51,15 +65,86 @@ disk that hangs or is full costs the transcript alone.`,
 // transcriptEnd is how long the end waits for a disk.
 const transcriptEnd = time.Second
 
-// record runs a server and keeps what is said.
-func record(ctx context.Context, env *cli.Environment, out string, times bool, command []string) (err error) {
+// answerTime is how long a server has for what it was asked when its client says no more.
+const answerTime = 10 * time.Minute
+
+// newFile makes the file of a transcript, which must not be there.
+func newFile(out string) (*os.File, error) {
 	if out == "" {
 		out = "record-" + time.Now().Format("20060102-150405") + ".txtar"
 	}
 	file, err := openfile.MakeNew(out, 0o600)
 	if errors.Is(err, os.ErrExist) {
-		return cli.Hint(fmt.Errorf("%s is there already", out), "name another file with --out, or move that one away")
+		return nil, cli.Hint(fmt.Errorf("%s is there already", out), "name another file with --out, or move that one away")
 	}
+	return file, err
+}
+
+// finish ends a transcript, and says what it lacks.
+func finish(env *cli.Environment, kept *transcript.Recorder, out string) {
+	if missing, lost := kept.Close(transcriptEnd); missing > 0 || lost != nil {
+		fmt.Fprintf(env.Err, "workbench: warning: %s is not whole: %s\n", out, missingText(missing, lost))
+	}
+}
+
+// recordServer has a client speak to a server of the configuration, and keeps what is said.
+func recordServer(ctx context.Context, env *opening.Environment, out string, times bool, name string) (err error) {
+	boxes, cfg, _, err := env.Boxes(nil, nil)
+	if err != nil {
+		return err
+	}
+	of, err := cli.Server(cfg, name)
+	if err != nil {
+		return err
+	}
+	box := boxes[slices.IndexFunc(boxes, func(b *toolbox.Toolbox) bool { return strings.HasPrefix(name, b.Name+"/") })]
+	server, _ := box.Server(of.Name)
+	file, err := newFile(out)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	l, err := server.Dial(ctx)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	kept := transcript.NewRecorder(file, "A session with "+name+".", env.Masks, times)
+	p := newPassage(l, kept)
+	serving, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	go func() {
+		select {
+		case cause := <-p.broken:
+			stop(cause)
+		case <-l.Done():
+			stop(l.Cause())
+		case <-serving.Done():
+		}
+	}()
+	in, to, restore := lifetime.Pollable(env.In, env.Out)
+	defer restore()
+	err = wire.Serve(serving, in, to, p, wire.ServeOptions{Drain: answerTime})
+	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), transcriptEnd)
+	defer cancel()
+	var exited *link.ExitError
+	select {
+	case <-l.Done():
+		if errors.As(l.Cause(), &exited) {
+			kept.Exited(exited.Code)
+		}
+	default:
+	}
+	ended := l.Close(closing)
+	finish(env.Environment, kept, file.Name())
+	if exited != nil {
+		return cli.SilentError(max(exited.Code, cli.ExitFault))
+	}
+	return errors.Join(lifetime.Stopped(err), ended)
+}
+
+// record runs a command that is a server, and keeps what is said.
+func record(ctx context.Context, env *cli.Environment, out string, times bool, command []string) (err error) {
+	file, err := newFile(out)
 	if err != nil {
 		return err
 	}
@@ -101,9 +186,7 @@ func record(ctx context.Context, env *cli.Environment, out string, times bool, c
 	if ctx.Err() == nil && !exit.Asked && exit.At != (time.Time{}) {
 		kept.Exited(exit.Code)
 	}
-	if missing, lost := kept.Close(transcriptEnd); missing > 0 || lost != nil {
-		fmt.Fprintf(env.Err, "workbench: warning: %s is not whole: %s\n", out, missingText(missing, lost))
-	}
+	finish(env, kept, file.Name())
 	switch {
 	case ctx.Err() != nil:
 		return errors.Join(context.Cause(ctx), err)

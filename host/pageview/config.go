@@ -26,6 +26,7 @@ type shownFault struct {
 	File    string `json:"file"`
 	Line    int    `json:"line"`
 	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
 }
 
 // configuration shows the files of the configuration.
@@ -44,13 +45,13 @@ func (c configuration) show(ctx context.Context, _ *page.Query) (any, error) {
 	var faults *config.Error
 	if errors.As(wrong, &faults) {
 		for _, f := range faults.Faults {
-			shown.Faults = append(shown.Faults, shownFault{f.File, f.Line, foreign.NewText(f.Message).String()})
+			shown.Faults = append(shown.Faults, shownFault{f.File, f.Line, foreign.NewText(f.Message).String(), foreign.NewText(f.Hint).String()})
 		}
 	}
 	for _, path := range paths {
 		src, err := config.Read(path)
 		if err != nil {
-			shown.Faults = append(shown.Faults, shownFault{path, 0, foreign.NewText(err.Error()).String()})
+			shown.Faults = append(shown.Faults, shownFault{File: path, Message: foreign.NewText(err.Error()).String()})
 			continue
 		}
 		shown.Files = append(shown.Files, shownFile{path, foreign.Block(masked(path, src.Data))})

@@ -62,4 +62,16 @@ func TestAServerIsDisabledAndEnabled(t *testing.T) {
 	}
 	tb.press("Enable box/one")
 	tb.sees(`tr[data-server="box/one"]`, "ready")
+
+	// What the reload changed is there, and a fault of the file beside its line as soon as the workbench has read it.
+	tb.show("config")
+	tb.sees(`section[aria-label="What reloads changed"]`, "toolbox box")
+	w.write("{\n  \"toolboxs\": {}\n}")
+	tb.sees(".source tr.bad .why", "toolboxes")
+	if line := eval[string](tb, `document.querySelector(".source tr.bad td").textContent`); line != "2" {
+		t.Errorf("got the fault at line %s, want 2", line)
+	}
+	tb.shot("fault")
+	tb.show("servers")
+	tb.sees(".warnline", "toolboxs")
 }

@@ -22,7 +22,7 @@ async function draw(el, signal) {
   show(el,
     h("header", { class: "head" }, h("h1", {}, "Configuration"), h("p", { class: "sub" }, "As the files are now. Values that may be secrets are left out. It is changed with an editor, or by workbench add, remove, enable, disable and move.")),
     c.faults.length > 0 && h("section", { "aria-label": "Faults" }, h("h2", {}, count(c.faults.length, "fault")),
-      h("div", { class: "cards" }, c.faults.map((f) => h("article", { class: "card trouble" }, h("p", { class: "facts" }, f.file, f.line > 0 && [" · line ", String(f.line)]), h("p", {}, f.message))))),
+      h("div", { class: "cards" }, c.faults.map((f) => h("article", { class: "card trouble" }, h("p", { class: "facts" }, f.file, f.line > 0 && [" · line ", String(f.line)]), h("p", {}, f.message), f.hint && h("p", { class: "hint" }, f.hint))))),
     findings.length > 0 && h("section", { "aria-label": "What workbench check finds" }, h("h2", {}, "What workbench check finds"),
       h("div", { class: "cards" }, findings.map((f) => h("article", { class: "card" }, h("div", { class: "title" }, h("span", { class: "chip " + (f.level === "fault" ? "bad" : f.level === "warning" ? "pending" : "") }, f.level),
         f.server && h("span", { class: "name" }, `${f.toolbox}/${f.server}`)), h("p", {}, f.message), f.remedy && h("p", { class: "hint" }, f.remedy))))),
@@ -34,7 +34,7 @@ async function draw(el, signal) {
 }
 
 function lines(f, faults) {
-  const bad = new Map(faults.filter((one) => one.file === f.path).map((one) => [one.line, one.message]));
+  const bad = new Map(faults.filter((one) => one.file === f.path).map((one) => [one.line, one.hint ? `${one.message} (${one.hint})` : one.message]));
   return h("div", { class: "scroll" }, h("table", { class: "source" }, h("tbody", {}, f.text.replace(/\n$/, "").split("\n").map((line, i) =>
     h("tr", { class: bad.has(i + 1) && "bad" }, h("td", { class: "n" }, String(i + 1)), h("td", {}, h("code", {}, line), bad.has(i + 1) && h("p", { class: "why" }, icon("alert"), bad.get(i + 1))))))));
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/mcp-workbench/workbench/workflowsrv/definition"
@@ -185,4 +186,47 @@ func TestClockSetBack(t *testing.T) {
 	}
 	a, err = e.Next(t.Context(), who, runs.Step{Run: d.Run})
 	at(t, a, err, "person count")
+}
+
+// stuck is a tool that answers when the call is cancelled.
+type stuck struct{ desk }
+
+func (*stuck) CallTool(ctx context.Context, _, _, _ string, _ json.RawMessage) (json.RawMessage, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// A call that waits, for whatever it is, ends within 100 ms when it is cancelled, and the run is as it was.
+func TestCancelled(t *testing.T) {
+	for name, tt := range map[string]struct{ step, state string }{
+		"time":    {`"type":"wait","seconds":3600`, "waiting one"},
+		"file":    {`"type":"wait","file":"none.txt"`, "waiting one"},
+		"request": {`"type":"wait","webhook":true`, "waiting one"},
+		"tool":    {`"type":"tool","tool":"box/server/tool"`, "person one"},
+		"person":  {`"prompt":"p","requireConfirmation":true`, "person one"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := `{"id":"waits","name":"n","description":"d","version":"1.0.0","steps":[{"id":"one","title":"t",` + tt.step + `},{"id":"two","title":"t","prompt":"p"}]}`
+			synctest.Test(t, func(t *testing.T) {
+				e := runs.NewEngine(runs.Options{Find: finder(t, text), Tools: new(stuck), Dir: t.TempDir()})
+				who := runs.Caller{Principal: "alice", Ask: func(ctx context.Context, _ runs.Question) (runs.Reply, error) {
+					<-ctx.Done()
+					return runs.Reply{}, ctx.Err()
+				}}
+				ctx, cancel := context.WithCancel(t.Context())
+				time.AfterFunc(time.Second, cancel)
+				began := time.Now()
+				_, _ = e.Start(ctx, who, "waits", "", nil) // Nobody hears of it.
+				if took := time.Since(began); took < time.Second || took > 1100*time.Millisecond {
+					t.Errorf("got the end after %v, want it within 100 ms of one second", took)
+				}
+				list, err := e.List(t.Context(), "alice", 10)
+				if err != nil || len(list) != 1 {
+					t.Fatalf("got %d runs and %v, want one", len(list), err)
+				}
+				a, err := e.Next(t.Context(), runs.Caller{Principal: "alice"}, runs.Step{Run: list[0].ID})
+				at(t, a, err, tt.state)
+			})
+		})
+	}
 }

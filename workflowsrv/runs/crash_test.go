@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -82,25 +83,28 @@ func (appender) Hints(context.Context, string, string, string) (readOnly, idempo
 	return false, false
 }
 
-// A mortal log kills the process at one of its writes: at an odd one before that is kept, at an even one after.
+// A mortal log ends at one of its writes: at an odd one before that is kept, at an even one after.
 type mortal struct {
 	runs.Log
 	writes atomic.Int64
 	last   int64
+	end    func() error
 }
 
 func (m *mortal) write(do func() error) error {
 	n := m.writes.Add(2)
-	m.dieAt(n - 1)
+	if n-1 == m.last {
+		return m.end()
+	}
 	err := do()
-	m.dieAt(n)
+	if n == m.last {
+		return m.end()
+	}
 	return err
 }
 
-func (m *mortal) dieAt(n int64) {
-	if n != m.last {
-		return
-	}
+// killed ends this process as kill -9 does.
+func killed() error {
 	if self, err := os.FindProcess(os.Getpid()); err == nil {
 		_ = self.Kill()
 	}
@@ -133,7 +137,7 @@ func play(role string) error {
 		}
 		return log.Close()
 	}
-	w := walker{e: crew(&mortal{Log: log, last: last}, part[1], shortly), heard: func(run string, d told) { fmt.Println(run, d.Event, d.Done, d.State) }}
+	w := walker{e: crew(&mortal{Log: log, last: last, end: killed}, part[1], shortly), heard: func(run string, d told) { fmt.Println(run, d.Event, d.Done, d.State) }}
 	failed := make(chan error)
 	for range 4 {
 		go func() {
@@ -161,7 +165,7 @@ func other(t testing.TB, place, lines, what, name string) *exec.Cmd {
 type walker struct {
 	e      *runs.Engine
 	name   string
-	shared bool                           // others walk the same run
+	shared bool                           // others walk the same run, or the disk is full at times
 	heard  func(run string, d told)       // what was told; "sent" is the state of a request that was taken
 	person func(run string) (bool, error) // answers, and reports whether there was a question
 }
@@ -183,7 +187,7 @@ func (w walker) walk(run string, a runs.Answer, err error) error {
 	for began := time.Now(); time.Since(began) < 2*time.Minute; {
 		next := runs.Step{Run: run}
 		if err != nil {
-			if !w.shared || !strings.Contains(err.Error(), "somebody else") && !strings.Contains(err.Error(), "not the next one") {
+			if !w.shared || !strings.Contains(err.Error(), "somebody else") && !strings.Contains(err.Error(), "not the next one") && !errors.Is(err, errFull) {
 				return fmt.Errorf("run %s: %w", run, err)
 			}
 			a, err = w.e.Next(ctx, w.who(), next)
@@ -316,12 +320,8 @@ func TestKilledAtWrites(t *testing.T) {
 			mu.Lock()
 			asked[run] = true
 			mu.Unlock()
-			answer := "again"
-			if made, err := os.ReadFile(lines); err == nil && strings.Contains(string(made), lineIn(question)+"\n") {
-				answer = "done"
-			}
 			if err == nil {
-				_, err = w.e.Say(t.Context(), "alice", runs.Opinion{Run: run, Answer: answer, How: "test"})
+				_, err = w.e.Say(t.Context(), "alice", runs.Opinion{Run: run, Answer: answerOf(lines, question), How: "test"})
 			}
 			return strings.Contains(question, "nobody knows"), err
 		}
@@ -373,6 +373,68 @@ func TestKilledAtWrites(t *testing.T) {
 		t.Logf("%d kills, %d runs, %d of them told of, %d requests taken, %d calls of which nobody knew, %d calls made",
 			times, len(list), len(last), len(sent), unknowns, strings.Count(string(made), "\n"))
 	})
+}
+
+// errFull is what a write fails with.
+var errFull = errors.New("the disk is full")
+
+// Whichever write fails, before it was kept or after, the run goes on from what is kept, and each step is done once.
+func TestEachWriteFails(t *testing.T) {
+	t.Parallel()
+	for last := int64(1); ; last++ {
+		lines := filepath.Join(t.TempDir(), "lines")
+		memory := runs.NewMemory()
+		log := &mortal{Log: memory, last: last, end: func() error { return errFull }}
+		w := walker{e: crew(log, lines, shortly), shared: true}
+		w.person = func(run string) (bool, error) {
+			question, _, err := w.e.Pending(t.Context(), "alice", run)
+			if err == nil {
+				_, err = w.e.Say(t.Context(), "alice", runs.Opinion{Run: run, Answer: answerOf(lines, question), How: "test"})
+			}
+			return strings.Contains(question, "nobody knows"), err
+		}
+		a, err := w.start()
+		run := ""
+		if list, bad := memory.Runs(t.Context(), "alice", 1); err != nil && len(list) > 0 {
+			run, err = list[0].ID, bad
+		} else if err != nil {
+			a, err = w.start()
+		}
+		if run != "" {
+			err = w.goOn(run)
+		} else {
+			err = w.walk("", a, err)
+		}
+		if err != nil {
+			t.Errorf("write %d: %v", last, err)
+		}
+		list, err := memory.Runs(t.Context(), "alice", 10)
+		if err != nil || len(list) != 3 {
+			t.Fatalf("write %d: got %d runs and %v, want 3", last, len(list), err)
+		}
+		done := 0
+		for _, r := range list {
+			for step, n := range stepsOf(opened(t, memory, r.ID)) {
+				if done += n; n != 1 && step != "item" {
+					t.Errorf("write %d: got %s %d times", last, step, n)
+				}
+			}
+		}
+		if made, err := os.ReadFile(lines); err != nil || strings.Count(string(made), "\n") != 3 || done != roundSteps+2*sideSteps {
+			t.Errorf("write %d: got %d steps, %q and %v, want %d and three calls", last, done, made, err, roundSteps+2*sideSteps)
+		}
+		if log.writes.Load() < last {
+			return
+		}
+	}
+}
+
+// answerOf is what a person answers who looks whether the call in a question was made.
+func answerOf(lines, question string) string {
+	if made, err := os.ReadFile(lines); err == nil && strings.Contains(string(made), lineIn(question)+"\n") {
+		return "done"
+	}
+	return "again"
 }
 
 // opened reads a run of alice.

@@ -87,7 +87,7 @@ func commandLevels() [][]string {
 		{"cli"},
 		{"kept", "tokenfile", "running"},
 		{"opening"},
-		{"calls", "checking", "conversations", "demo", "login", "record", "runs", "secret", "setup", "status", "token", "tools", "top", "trust", "workflow"},
+		{"calls", "checking", "commands", "conversations", "demo", "login", "record", "runs", "secret", "setup", "status", "token", "tools", "top", "trust", "workflow"},
 	}
 }
 

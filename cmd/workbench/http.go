@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/commands"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/logfile"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
@@ -44,6 +45,13 @@ type httpFlags struct {
 	proxies          []string
 }
 
+// httpServing gives a command the flags.
+func httpServing(f *pflag.FlagSet) commands.Serving {
+	o := new(httpFlags)
+	o.add(f)
+	return o
+}
+
 func (o *httpFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&o.address, "http", "", "serve over HTTP on this `address`, as in 127.0.0.1:7777 (port 0: any that is free)")
 	f.StringSliceVar(&o.hosts, "allow-host", nil, "HTTP: answer to this `name` in Host too, besides localhost, 127.0.0.1, [::1] and the address")
@@ -59,8 +67,11 @@ func (o *httpFlags) add(f *pflag.FlagSet) {
 	f.IntVar(&o.maxOpen, "max-sessions", 1024, "HTTP: `number` of sessions at a time")
 }
 
-// check refuses flags that say nothing without --http.
-func (o *httpFlags) check(cmd *cobra.Command) error {
+// OverHTTP reports whether clients are served over HTTP.
+func (o *httpFlags) OverHTTP() bool { return o.address != "" }
+
+// Check refuses flags that say nothing without --http.
+func (o *httpFlags) Check(cmd *cobra.Command) error {
 	if o.address != "" {
 		return nil
 	}

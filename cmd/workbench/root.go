@@ -10,6 +10,7 @@ import (
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/calls"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/checking"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/commands"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/conversations"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/demo"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/lifetime"
@@ -142,7 +143,7 @@ the names of toolboxes, servers, tools, tokens, runs and conversations.`,
 		login.Logout(env.Environment),
 		token.Command(env.Environment),
 		secret.Command(env.Environment),
-		commandsCommand(env),
+		commands.Command(env, httpServing),
 		conversations.Command(env.Environment),
 		runs.Command(env),
 		demo.Command(env),

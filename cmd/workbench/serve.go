@@ -43,17 +43,17 @@ workbench token create makes.`,
   workbench serve --toolbox files --log-level debug --log-file workbench.log`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := over.check(cmd); err != nil {
+			if err := over.Check(cmd); err != nil {
 				return err
 			}
 			switch {
-			case over.address != "" || !terminal.Is(env.In):
+			case over.OverHTTP() || !terminal.Is(env.In):
 			case cmd == cmd.Root():
 				return cmd.Help()
 			default:
 				fmt.Fprint(env.Err, servedToNobody)
 			}
-			return serve(cmd, env, direct, &over)
+			return over.Serve(cmd, env, direct)
 		},
 	}
 	cmd.Flags().StringVar(&direct, "toolbox", "", "serve the tools of this one `toolbox` directly, under their own names")
@@ -68,7 +68,8 @@ const servedToNobody = `Waiting for an MCP client: it speaks JSON, a message a l
 For clients over HTTP: workbench serve --http 127.0.0.1:7777. Ctrl-D ends this.
 `
 
-func serve(cmd *cobra.Command, env *opening.Environment, direct string, over *httpFlags) error {
+// Serve serves all toolboxes, or one directly, until there is nobody left to serve.
+func (o *httpFlags) Serve(cmd *cobra.Command, env *opening.Environment, direct string) error {
 	log, err := env.Logger()
 	if err != nil {
 		return err
@@ -107,8 +108,8 @@ func serve(cmd *cobra.Command, env *opening.Environment, direct string, over *ht
 	record := newRecorder(opts.Calls, cfg, log)
 	defer record.close()
 	reload := newReloader(log, cfg, from, direct)
-	if over.address != "" {
-		return serveHTTP(cmd.Context(), env, over, cfg, opts, reload, record)
+	if o.OverHTTP() {
+		return serveHTTP(cmd.Context(), env, o, cfg, opts, reload, record)
 	}
 	opts.Trust = from.TrustShown
 	front, err := proxy.New(cfg, opts)

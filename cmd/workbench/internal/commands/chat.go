@@ -1,4 +1,4 @@
-package main
+package commands
 
 import (
 	"bufio"
@@ -20,7 +20,7 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
 )
 
-func commandsChatCommand(env *opening.Environment) *cobra.Command {
+func chatCommand(env *opening.Environment) *cobra.Command {
 	var record string
 	cmd := &cobra.Command{
 		Use:   "chat WORKFLOW",

@@ -1,4 +1,4 @@
-package main
+package commands
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/openfile"
 )
 
-func commandsTestCommand(env *opening.Environment) *cobra.Command {
+func testCommand(env *opening.Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "test WORKFLOW [FILE…]",
 		Short: "Replay recorded conversations with a command workflow",

@@ -1,4 +1,5 @@
-package main
+// Package commands has the group of commands that make, check, try and serve command workflows.
+package commands
 
 import (
 	"context"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/faults"
@@ -21,7 +23,8 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
 )
 
-func commandsCommand(env *opening.Environment) *cobra.Command {
+// Command is the group. serving gives a command the flags that say how it serves.
+func Command(env *opening.Environment, serving func(*pflag.FlagSet) Serving) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "commands",
 		Short: "Make, check, try and serve command workflows",
@@ -34,11 +37,11 @@ contexts are the places where one can stand, commands what can be done there.`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(commandsNewCommand(env), commandsCheckCommand(env), commandsChatCommand(env), commandsTestCommand(env), commandsServeCommand(env))
+	cmd.AddCommand(newCommand(env), checkCommand(env), chatCommand(env), testCommand(env), serveCommand(env, serving))
 	return cmd
 }
 
-func commandsCheckCommand(env *opening.Environment) *cobra.Command {
+func checkCommand(env *opening.Environment) *cobra.Command {
 	var asJSON, offline bool
 	cmd := &cobra.Command{
 		Use:   "check DIR",

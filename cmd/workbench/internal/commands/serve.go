@@ -1,4 +1,4 @@
-package main
+package commands
 
 import (
 	"encoding/json"
@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
@@ -22,8 +23,17 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-func commandsServeCommand(env *opening.Environment) *cobra.Command {
-	var over httpFlags
+// Serving is how a command serves MCP clients, by flags of its own.
+type Serving interface {
+	// Check refuses flags that say nothing without others.
+	Check(*cobra.Command) error
+	OverHTTP() bool
+	// Serve serves one toolbox directly.
+	Serve(cmd *cobra.Command, env *opening.Environment, toolbox string) error
+}
+
+func serveCommand(env *opening.Environment, serving func(*pflag.FlagSet) Serving) *cobra.Command {
+	var over Serving
 	cmd := &cobra.Command{
 		Use:   "serve [WORKFLOW]",
 		Short: "Serve one command workflow, over HTTP or on standard input and output",
@@ -45,10 +55,10 @@ conversations are kept in, where the configuration does not say.`,
   WORKFLOW_PATH=./orders workbench commands serve --http 127.0.0.1:7777`,
 		Args: cli.Between(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := over.check(cmd); err != nil {
+			if err := over.Check(cmd); err != nil {
 				return err
 			}
-			if over.address == "" && terminal.Is(env.In) {
+			if !over.OverHTTP() && terminal.Is(env.In) {
 				return cmd.Help() // whoever types is no MCP client
 			}
 			if err := readVariables(env, "ENV_FILE_PATH", "PASSWORDS_FILE_PATH"); err != nil {
@@ -69,10 +79,10 @@ conversations are kept in, where the configuration does not say.`,
 			if env.Startup, err = startupCommand(env); err != nil {
 				return err
 			}
-			return serve(cmd, env, box.Name, &over)
+			return over.Serve(cmd, env, box.Name)
 		},
 	}
-	over.add(cmd.Flags())
+	over = serving(cmd.Flags())
 	return cmd
 }
 

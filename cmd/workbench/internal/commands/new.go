@@ -1,4 +1,4 @@
-package main
+package commands
 
 import (
 	"context"
@@ -22,7 +22,7 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
 )
 
-func commandsNewCommand(env *opening.Environment) *cobra.Command {
+func newCommand(env *opening.Environment) *cobra.Command {
 	var from string
 	cmd := &cobra.Command{
 		Use:   "new DIR",

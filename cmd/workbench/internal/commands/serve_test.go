@@ -1,7 +1,8 @@
-package main
+package commands
 
 import (
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -34,7 +35,11 @@ func TestStartup(t *testing.T) {
 // name and the line.
 func TestVariableFiles(t *testing.T) {
 	dir := t.TempDir()
-	writeFiles(t, dir, map[string]string{"good.env": "A=1\nB=\"two words\"\n", "bad.env": "A=1\nthis is none\n"})
+	for name, text := range map[string]string{"good.env": "A=1\nB=\"two words\"\n", "bad.env": "A=1\nthis is none\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for _, tt := range []struct{ file, err string }{
 		{"good.env", ""},
 		{"bad.env", "PASSWORDS_FILE_PATH: " + filepath.Join(dir, "bad.env") + ":2"},

@@ -85,7 +85,7 @@ func commandLevels() [][]string {
 	return [][]string{
 		{"terminal", "lifetime", "logfile", "faults"},
 		{"cli"},
-		{"kept", "tokenfile", "running"},
+		{"kept", "tokenfile", "running", "reload"},
 		{"opening"},
 		{"calls", "checking", "commands", "conversations", "demo", "login", "record", "runs", "secret", "setup", "status", "token", "tools", "top", "trust", "workflow"},
 	}

@@ -14,6 +14,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 )
@@ -432,3 +433,13 @@ func modernCall(t *testing.T, url, token, tool, arguments string) string {
 	}
 	return string(answer)
 }
+
+func do(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// late bounds waits; nothing that works comes near it.
+const late = 2 * time.Minute

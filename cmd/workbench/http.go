@@ -19,9 +19,11 @@ import (
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/commands"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/logfile"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/reload"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/tokenfile"
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/host/recordhost"
 	"github.com/mcp-workbench/workbench/internal/calls"
 	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/metrics"
@@ -94,7 +96,7 @@ const idleTimeout = 15 * time.Minute
 const drainTime = 10 * time.Second
 
 // serveHTTP serves until ctx ends.
-func serveHTTP(ctx context.Context, env *opening.Environment, o *httpFlags, cfg *config.Config, opts proxy.Options, reload *reloader, record *recorder) error {
+func serveHTTP(ctx context.Context, env *opening.Environment, o *httpFlags, cfg *config.Config, opts proxy.Options, follow *reload.Reloader, record *recordhost.Recorder) error {
 	over := httpfront.Options{Version: opts.Version, Logger: opts.Logger, Hosts: o.hosts, Origins: o.origins, MaxBody: o.maxBody, MaxSessions: o.maxOpen, CallsPerMinute: cfg.HTTP.CallsPerMinute, Drain: drainTime}
 	env.Ending.Allow(drainTime + time.Second) // of which the last is for those who read what they were told
 	address, err := o.resolve()
@@ -145,7 +147,7 @@ func serveHTTP(ctx context.Context, env *opening.Environment, o *httpFlags, cfg 
 		return cli.Usage(errors.Join(err, ln.Close(), front.Close()))
 	}
 	url := o.url(ln.Addr())
-	view.Begin(pageFront{web, front}, stateOf(url, front, reload))
+	view.Begin(pageFront{web, front}, stateOf(url, front, follow))
 	defer context.AfterFunc(ctx, view.Page.Close)()
 	o.announce(opts.Logger, url, tokenFile)
 	opts.Logger.Info().Str(logkey.Detail, startedAs(cfg)).Msg("workbench has started")
@@ -160,8 +162,8 @@ func serveHTTP(ctx context.Context, env *opening.Environment, o *httpFlags, cfg 
 	if terminal.Is(env.Err) {
 		fmt.Fprint(env.Err, entries(url, tokenFile != ""))
 	}
-	defer beTold(env, opts.Logger, url, front, nil, reload)()
-	defer reload.follow(together{record, env.Hosts, front, web})()
+	defer beTold(env, opts.Logger, url, front, nil, follow)()
+	defer follow.Follow(record, env.Hosts, front, web)()
 	return errors.Join(web.Serve(ctx, ln), front.Close())
 }
 

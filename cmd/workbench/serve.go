@@ -9,8 +9,10 @@ import (
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/lifetime"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/reload"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/host/recordhost"
 	"github.com/mcp-workbench/workbench/internal/calls"
 	"github.com/mcp-workbench/workbench/internal/child"
 	"github.com/mcp-workbench/workbench/internal/footprint"
@@ -81,7 +83,7 @@ func (o *httpFlags) Serve(cmd *cobra.Command, env *opening.Environment, direct s
 	if cfg.Path == "" && cfg.Untrusted == nil && env.Overlay == nil {
 		log.Info().Strs(logkey.Searched, from.Places.Searched).Msg("no configuration found; serving the built-in one")
 	}
-	tellSources(log, cfg)
+	reload.TellSources(log, cfg)
 	for _, problem := range cfg.Problems() {
 		log.Warn().AnErr(logkey.Err, problem).Msg("a server cannot be used")
 	}
@@ -105,11 +107,11 @@ func (o *httpFlags) Serve(cmd *cobra.Command, env *opening.Environment, direct s
 		defer m.Close()
 		opts.Meanings = m
 	}
-	record := newRecorder(opts.Calls, cfg, log)
-	defer record.close()
-	reload := newReloader(log, cfg, from, direct)
+	record := recordhost.New(opts.Calls, cfg, log)
+	defer record.Close()
+	follow := reload.New(log, cfg, from, direct)
 	if o.OverHTTP() {
-		return serveHTTP(cmd.Context(), env, o, cfg, opts, reload, record)
+		return serveHTTP(cmd.Context(), env, o, cfg, opts, follow, record)
 	}
 	opts.Trust = from.TrustShown
 	front, err := proxy.New(cfg, opts)
@@ -117,8 +119,8 @@ func (o *httpFlags) Serve(cmd *cobra.Command, env *opening.Environment, direct s
 		return cli.Usage(fmt.Errorf("--toolbox: %w", err))
 	}
 	defer front.Close()
-	defer beTold(env, log, "", front, localfront.Guests(front, cfg.MaxMessage), reload)()
-	defer reload.follow(together{record, env.Hosts, front})()
+	defer beTold(env, log, "", front, localfront.Guests(front, cfg.MaxMessage), follow)()
+	defer follow.Follow(record, env.Hosts, front)()
 	in, out, restore := lifetime.Pollable(env.In, env.Out)
 	defer restore()
 	return lifetime.Stopped(wire.Serve(cmd.Context(), in, out, front, wire.ServeOptions{MaxMessage: cfg.MaxMessage, Ending: env.Ending.Begin}))

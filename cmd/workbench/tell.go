@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/reload"
 	"github.com/mcp-workbench/workbench/internal/logkey"
 	"github.com/mcp-workbench/workbench/internal/metrics"
 	"github.com/mcp-workbench/workbench/internal/status"
@@ -23,20 +24,20 @@ import (
 const tellDelay = 200 * time.Millisecond
 
 // stateOf gives what says where this process stands.
-func stateOf(url string, front *proxy.Proxy, reload *reloader) func() status.Workbench {
+func stateOf(url string, front *proxy.Proxy, follow *reload.Reloader) func() status.Workbench {
 	began := time.Now()
 	dir, _ := os.Getwd() // that of no project is not known
 	return func() status.Workbench {
 		w := status.Workbench{PID: os.Getpid(), Dir: dir, Version: cli.Version(), Since: began.Round(0), Address: url, RSS: status.RSS(), Front: front.Status()}
-		reload.tell(&w)
+		follow.Tell(&w)
 		return w
 	}
 }
 
 // beTold answers workbench status, and readers of metrics, on a local socket until
 // stop is called, and others by guests, if that is not nil. That it cannot be made harms nobody.
-func beTold(e *opening.Environment, log zerolog.Logger, url string, front *proxy.Proxy, guests http.Handler, reload *reloader) (stop func()) {
-	now := stateOf(url, front, reload)
+func beTold(e *opening.Environment, log zerolog.Logger, url string, front *proxy.Proxy, guests http.Handler, follow *reload.Reloader) (stop func()) {
+	now := stateOf(url, front, follow)
 	ctx, cancel := context.WithCancel(context.Background())
 	var work sync.WaitGroup
 	work.Go(func() {

@@ -14,7 +14,9 @@ import (
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
+	"github.com/mcp-workbench/workbench/cmd/workbench/internal/reload"
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/host/recordhost"
 	"github.com/mcp-workbench/workbench/internal/page"
 	"github.com/mcp-workbench/workbench/proxy"
 	"github.com/mcp-workbench/workbench/proxy/httpfront"
@@ -85,13 +87,13 @@ func serveUI(ctx context.Context, env *opening.Environment, port int, open bool)
 	if err != nil {
 		return errors.Join(err, ln.Close(), front.Close())
 	}
-	reload := newReloader(log, cfg, from, "")
-	view.Begin(pageFront{web, front}, stateOf(url, front, reload))
+	follow := reload.New(log, cfg, from, "")
+	view.Begin(pageFront{web, front}, stateOf(url, front, follow))
 	defer context.AfterFunc(ctx, view.Page.Close)()
-	defer beTold(env, log, url, front, nil, reload)()
-	record := newRecorder(opts.Calls, cfg, log)
-	defer record.close()
-	defer reload.follow(together{record, env.Hosts, front})()
+	defer beTold(env, log, url, front, nil, follow)()
+	record := recordhost.New(opts.Calls, cfg, log)
+	defer record.Close()
+	defer follow.Follow(record, env.Hosts, front)()
 	var browser sync.WaitGroup
 	defer browser.Wait()
 	serving, stop := context.WithCancel(ctx)

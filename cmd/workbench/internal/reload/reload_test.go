@@ -1,4 +1,4 @@
-package main
+package reload
 
 import (
 	"bytes"
@@ -27,7 +27,7 @@ type followed struct {
 	t    *testing.T
 	path string
 	told chan *config.Config
-	r    *reloader
+	r    *Reloader
 
 	mu  sync.Mutex
 	log bytes.Buffer
@@ -58,14 +58,14 @@ func followFile(t *testing.T, path string) *followed {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.r = newReloader(zerolog.New(f), cfg, from, "")
-	t.Cleanup(f.r.follow(f))
+	f.r = New(zerolog.New(f), cfg, from, "")
+	t.Cleanup(f.r.Follow(f))
 	return f
 }
 
 // standing is what others are told of the reloader.
 func (f *followed) standing() (w status.Workbench) {
-	f.r.tell(&w)
+	f.r.Tell(&w)
 	return w
 }
 
@@ -265,7 +265,7 @@ func TestReloadSaysFaultOnce(t *testing.T) {
 	f := &followed{t: t, path: filepath.Join(t.TempDir(), "c.json")}
 	cfg := config.Default()
 	cfg.Path = f.path
-	f.r = newReloader(zerolog.New(f), cfg, &cli.Sources{Env: new(cli.Environment), Places: config.Places{Named: f.path}}, "")
+	f.r = New(zerolog.New(f), cfg, &cli.Sources{Env: new(cli.Environment), Places: config.Places{Named: f.path}}, "")
 	for _, text := range []string{"[", "[", "]"} {
 		put(t, f.path, text)
 		f.r.reload(t.Context(), false)
@@ -325,8 +325,8 @@ func TestReloadFindsFile(t *testing.T) {
 	env := &opening.Environment{Environment: &cli.Environment{Environ: []string{"HOME=" + dir}, Hangups: lifetime.NewHangups()}}
 	from := &cli.Sources{Env: env.Environment, Dir: t.TempDir()}
 	do(t, from.Again())
-	f.r = newReloader(zerolog.New(f), config.Default(), from, "workflows")
-	t.Cleanup(f.r.follow(f))
+	f.r = New(zerolog.New(f), config.Default(), from, "workflows")
+	t.Cleanup(f.r.Follow(f))
 	do(t, os.MkdirAll(filepath.Dir(path), 0o700))
 	put(t, path, box("found"))
 	f.becomes("found")

@@ -1,4 +1,5 @@
-package main
+// Package recordhost keeps the record of calls as the configuration says.
+package recordhost
 
 import (
 	"context"
@@ -12,8 +13,8 @@ import (
 	"github.com/mcp-workbench/workbench/internal/logkey"
 )
 
-// recorder keeps the record of calls as the configuration says, on disk where it wants that.
-type recorder struct {
+// Recorder keeps the record, on disk where the configuration wants that.
+type Recorder struct {
 	calls *calls.Log
 	log   zerolog.Logger
 
@@ -22,9 +23,9 @@ type recorder struct {
 	stop func() // ends the writing to disk
 }
 
-// newRecorder has the record of the calls of this process kept.
-func newRecorder(kept *calls.Log, cfg *config.Config, log zerolog.Logger) *recorder {
-	r := &recorder{calls: kept, log: log, stop: func() {}}
+// New has the record of the calls of this process kept.
+func New(kept *calls.Log, cfg *config.Config, log zerolog.Logger) *Recorder {
+	r := &Recorder{calls: kept, log: log, stop: func() {}}
 	r.Reload(cfg)
 	return r
 }
@@ -33,7 +34,7 @@ func newRecorder(kept *calls.Log, cfg *config.Config, log zerolog.Logger) *recor
 const recordEnd = 300 * time.Millisecond
 
 // Reload has the record kept as a configuration says.
-func (r *recorder) Reload(cfg *config.Config) {
+func (r *Recorder) Reload(cfg *config.Config) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.calls.SetMode(calls.Mode(cfg.Record.Mode))
@@ -67,8 +68,8 @@ func (r *recorder) Reload(cfg *config.Config) {
 	}
 }
 
-// close has what was recorded written, if that does not take long.
-func (r *recorder) close() {
+// Close has what was recorded written, if that does not take long.
+func (r *Recorder) Close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.stop()

@@ -1,4 +1,5 @@
-package main
+// Package reload has what serves work by the configuration as its files are now.
+package reload
 
 import (
 	"context"
@@ -19,20 +20,14 @@ import (
 	"github.com/mcp-workbench/workbench/internal/status"
 )
 
-// together are reloaded one after the other.
-type together []interface{ Reload(*config.Config) }
+// Reloadable works by a configuration, which may be replaced.
+type Reloadable interface{ Reload(*config.Config) }
 
-func (all together) Reload(cfg *config.Config) {
-	for _, one := range all {
-		one.Reload(cfg)
-	}
-}
-
-// reloader has a front work by what the configuration file says now. A file
-// with a fault changes nothing.
-type reloader struct {
+// Reloader has a front, and what belongs to it, work by what the configuration
+// file says now. A file with a fault changes nothing.
+type Reloader struct {
 	log    zerolog.Logger
-	front  interface{ Reload(*config.Config) }
+	all    []Reloadable
 	direct string         // the one toolbox that is served, or ""
 	piped  bool           // the configuration came through a pipe, which was read to its end
 	cfg    *config.Config // what the front works by
@@ -42,22 +37,22 @@ type reloader struct {
 	last  atomic.Pointer[status.Reload] // the last that has changed something
 }
 
-// newReloader makes one for a front that works by cfg, which was made of these files.
-func newReloader(log zerolog.Logger, cfg *config.Config, from *cli.Sources, direct string) *reloader {
-	return &reloader{log: log, cfg: cfg, from: from, direct: direct, piped: openfile.HandedOver(from.Places.Named)}
+// New makes one for a front that works by cfg, which was made of these files.
+func New(log zerolog.Logger, cfg *config.Config, from *cli.Sources, direct string) *Reloader {
+	return &Reloader{log: log, cfg: cfg, from: from, direct: direct, piped: openfile.HandedOver(from.Places.Named)}
 }
 
-// tell says what is wrong with the files as they are now, if anything is, and what the last reload has changed.
-func (r *reloader) tell(w *status.Workbench) {
+// Tell says what is wrong with the files as they are now, if anything is, and what the last reload has changed.
+func (r *Reloader) Tell(w *status.Workbench) {
 	if text := r.fault.Load(); text != nil {
 		w.ConfigProblem = *text
 	}
 	w.Reloaded = r.last.Load()
 }
 
-// follow keeps front at what the file says until stop is called.
-func (r *reloader) follow(front interface{ Reload(*config.Config) }) (stop func()) {
-	r.front = front
+// Follow keeps all of them at what the file says, one after the other, until stop is called.
+func (r *Reloader) Follow(all ...Reloadable) (stop func()) {
+	r.all = all
 	hangups := r.from.Env.Hangups.Take()
 	ctx, cancel := context.WithCancel(context.Background())
 	var work sync.WaitGroup
@@ -69,7 +64,7 @@ func (r *reloader) follow(front interface{ Reload(*config.Config) }) (stop func(
 }
 
 // run follows the file until ctx ends.
-func (r *reloader) run(ctx context.Context, hangups <-chan struct{}) {
+func (r *Reloader) run(ctx context.Context, hangups <-chan struct{}) {
 	if r.piped {
 		for {
 			select {
@@ -96,7 +91,7 @@ func (r *reloader) run(ctx context.Context, hangups <-chan struct{}) {
 
 // reload reads the file and has the front work by it, if it is well. What is
 // wrong is said once, or when somebody asked.
-func (r *reloader) reload(ctx context.Context, asked bool) {
+func (r *Reloader) reload(ctx context.Context, asked bool) {
 	cfg, err := r.load(ctx, (*config.Source).Parse)
 	if err != nil && r.cfg.Partly {
 		// So it was started: other edits of the file are heeded although a fault stays.
@@ -117,13 +112,15 @@ func (r *reloader) reload(ctx context.Context, asked bool) {
 	r.cfg = cfg
 	isNews := !reflect.DeepEqual(old.Untrusted, cfg.Untrusted)
 	if !changes.None() || isNews {
-		r.front.Reload(cfg)
+		for _, one := range r.all {
+			one.Reload(cfg)
+		}
 	}
 	if !changes.None() {
 		r.last.Store(&status.Reload{At: time.Now(), Changed: changes.String()})
 	}
 	if isNews || asked {
-		tellSources(r.log, cfg)
+		TellSources(r.log, cfg)
 	}
 	if !changes.None() || asked || mended {
 		r.log.Info().Str(logkey.Detail, changes.String()).Msg("configuration reloaded")
@@ -132,7 +129,7 @@ func (r *reloader) reload(ctx context.Context, asked bool) {
 }
 
 // load reads the files as they are now. The end of ctx does not wait for a disk.
-func (r *reloader) load(ctx context.Context, read cli.Parser) (*config.Config, error) {
+func (r *Reloader) load(ctx context.Context, read cli.Parser) (*config.Config, error) {
 	type result struct {
 		cfg *config.Config
 		err error
@@ -155,8 +152,8 @@ func (r *reloader) load(ctx context.Context, read cli.Parser) (*config.Config, e
 	}
 }
 
-// tellSources says what is to be known of where a configuration came from.
-func tellSources(log zerolog.Logger, cfg *config.Config) {
+// TellSources says what is to be known of where a configuration came from.
+func TellSources(log zerolog.Logger, cfg *config.Config) {
 	for _, note := range cfg.Notes {
 		log.Info().Str(logkey.Detail, note).Msg("the project's configuration stands before the user's own")
 	}
@@ -166,7 +163,7 @@ func tellSources(log zerolog.Logger, cfg *config.Config) {
 }
 
 // warn says what does not work as it may be meant to.
-func (r *reloader) warn(old *config.Config, changes *config.Changes) {
+func (r *Reloader) warn(old *config.Config, changes *config.Changes) {
 	late := slices.DeleteFunc(changes.Settings, func(key string) bool {
 		return slices.Contains([]string{"toolMode", "openTimeout", "pin", "codeMode", "envFile", "secrets", "record"}, key) ||
 			key == "http" && reflect.DeepEqual(old.HTTP.JWT, r.cfg.HTTP.JWT)

@@ -58,10 +58,6 @@ func NewOutbox(w io.Writer, limit int) *Outbox {
 	return &Outbox{w: w, limit: int64(limit), unread: account.New(limit, nil), done: make(chan struct{}), direct: newDirect(w)}
 }
 
-// Unread is the account of what is queued. It allows the limit, and Send charges
-// it beyond that; whoever can wait before it sends does so there.
-func (o *Outbox) Unread() *account.Account { return o.unread }
-
 // Send sends msg, which holds no newline and is not kept. It is accepted however
 // much is queued; the error is that of a broken or closed Outbox.
 func (o *Outbox) Send(msg []byte) error {

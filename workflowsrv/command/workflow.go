@@ -165,9 +165,6 @@ func (w *Workflow) lineage(context string) []string {
 // Param returns the named parameter, nil if there is none.
 func (c *Command) Param(name string) *Param { return c.byName[name] }
 
-// Core reports whether the command is one of those that every workflow has.
-func (c *Command) Core() bool { return c.core }
-
 // Enters names the context that the command leads to, "" for none.
 func (c *Command) Enters() string {
 	if c.enter == nil {

@@ -296,7 +296,7 @@ func eval(t *testing.T, c *criteria.Condition, context map[string]any, mode crit
 
 func missing(t *testing.T, c *criteria.Condition, context map[string]any, mode criteria.Mode) []criteria.VarTest {
 	t.Helper()
-	tests, err := c.Missing(context, mode)
+	tests, err := c.Unset(criteria.NewScope(t.Context(), context, mode))
 	if err != nil {
 		t.Error(err)
 	}

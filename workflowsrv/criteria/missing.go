@@ -1,7 +1,6 @@
 package criteria
 
 import (
-	"context"
 	"slices"
 )
 
@@ -32,11 +31,6 @@ func (t *test) aboutNull() bool {
 }
 
 func (t *test) varTest() VarTest { return VarTest{Name: t.name, Op: t.op, Value: clone(t.operand)} }
-
-// Missing is Unset for a condition that stands alone.
-func (c *Condition) Missing(variables map[string]any, mode Mode) ([]VarTest, error) {
-	return c.Unset(NewScope(context.Background(), variables, mode))
-}
 
 // Unset gives the tests that stand between the condition and the opposite verdict for want of a variable: those
 // whose variable is absent from the scope (or null) and that, answered otherwise, could turn the verdict. It is

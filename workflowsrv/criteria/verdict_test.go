@@ -84,7 +84,7 @@ func TestFaultG73_UndecidedCondition(t *testing.T) {
 			if err != nil && undecided.Variable != "v" {
 				t.Errorf("got %v, want the variable named", err)
 			}
-			if _, err := c.Missing(context, criteria.Strict); (err == nil) != tt.decided {
+			if _, err := c.Unset(criteria.NewScope(t.Context(), context, criteria.Strict)); (err == nil) != tt.decided {
 				t.Errorf("missing: got %v, decided %v", err, tt.decided)
 			}
 		})

@@ -276,11 +276,3 @@ type Act struct {
 	Question string
 	Answers  []string
 }
-
-// Acts returns what carries out the step if that is not the agent, "" if it is.
-func (s *Step) Acts() ActKind {
-	if s.Act == nil {
-		return ""
-	}
-	return s.Act.Kind
-}

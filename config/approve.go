@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/mcp-workbench/workbench/internal/document"
 )
 
 // Approve says before which calls of a server's tools a person is asked, by the names of the tools.
@@ -35,24 +37,24 @@ func readApprove(o *object) Approve {
 	switch {
 	case !ok:
 		return nil
-	case n.kind == kindString:
+	case n.Kind == document.Text:
 		return o.c.approveRule(nil, "*", n, at)
-	case n.kind != kindObject:
-		o.c.fault(n.at, at, "want "+oneOf(approveChoices())+", or an object of these by names of tools, got "+n.got(false), "")
+	case n.Kind != document.Object:
+		o.c.fault(position{n.Line, n.Column}, at, "want "+oneOf(approveChoices())+", or an object of these by names of tools, got "+got(n, false), "")
 		return nil
 	}
 	var rules Approve
 	members, _ := o.c.members(n, at, func(string) bool { return false })
 	for _, m := range members {
-		if _, err := path.Match(m.key, ""); err != nil || m.key == "" || strings.HasPrefix(m.key, "!") {
-			o.c.fault(m.at, join(at, m.key), "want the name of a tool or a glob of *, ? and [a-z], got "+quote(m.key), "the first that fits counts")
+		if _, err := path.Match(m.Key, ""); err != nil || m.Key == "" || strings.HasPrefix(m.Key, "!") {
+			o.c.fault(position{m.Line, m.Column}, join(at, m.Key), "want the name of a tool or a glob of *, ? and [a-z], got "+quote(m.Key), "the first that fits counts")
 		}
-		rules = o.c.approveRule(rules, m.key, m.value, join(at, m.key))
+		rules = o.c.approveRule(rules, m.Key, m.Value, join(at, m.Key))
 	}
 	return rules
 }
 
-func (c *checker) approveRule(rules Approve, tools string, n *node, at string) Approve {
+func (c *checker) approveRule(rules Approve, tools string, n *document.Node, at string) Approve {
 	v, ok := c.text(n, at, false)
 	if !ok {
 		// Who wanted to be asked is not to be left unasked.

@@ -23,7 +23,7 @@ func (c *Config) Beside(project *Config) *Config {
 			both.Toolboxes = append(both.Toolboxes, t)
 			continue
 		}
-		both.Notes = append(both.Notes, fmt.Sprintf("toolbox %q of %s stands in the place of toolbox %q of %s",
+		both.Notes = append(both.Notes, fmt.Sprintf("toolbox %q of %s replaces toolbox %q of %s",
 			project.Toolboxes[same].Name, project.Path, t.Name, c.Path))
 	}
 	both.Toolboxes = append(both.Toolboxes, project.Toolboxes...)

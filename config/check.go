@@ -1,87 +1,17 @@
 package config
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"unicode"
 
+	"github.com/mcp-workbench/workbench/internal/document"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 )
 
-// checker turns the nodes of one file into a Config.
-type checker struct {
-	report
-	folder string // absolute; relative paths start from it
-	lookup func(string) (string, bool)
-
-	workedOn []value // what names a toolbox whose tools are to be commands
-
-	sources map[string]SecretSource // where secrets come from
-	unread  string                  // what is to be said of files of variables that could not be read
-}
-
-// text reads a string and puts its variables in. The result is false if it cannot be used, which is reported.
-func (c *checker) text(n *node, path string, secret bool) (value, bool) {
-	if n.kind != kindString {
-		hint := ""
-		if n.kind == kindNumber || n.kind == kindBool {
-			hint = "put it in double quotes"
-		}
-		c.fault(n.at, path, "want a string, got "+n.got(secret), hint)
-		return value{}, false
-	}
-	e, err := expand(n.text, c.lookup)
-	v := value{text: e.text, path: path, node: n, varied: e.varied, secret: secret, sealed: len(e.secrets) > 0}
-	switch {
-	case errors.Is(err, errTooLong) && e.varied:
-		c.problem(n.at, path, err.Error()+" from its variables", "")
-	case errors.Is(err, errTooLong):
-		c.fault(n.at, path, err.Error(), "")
-	case err != nil:
-		of := referenceError{}
-		_ = errors.As(err, &of) // any other error says what is wanted by itself
-		c.fault(n.at, path, err.Error(), orElse(of.hint, referenceHint))
-	case v.sealed && !secret:
-		c.fault(n.at, path, "want a string without a secret, got ${secret:"+e.secrets[0]+"}", "what this string holds is shown to people and models; secrets go into args, env, url, headers, clientSecret and privateKey of oauth, models.apiKey and store.dsn")
-	case strings.Count(v.text, "\x00") != len(e.secrets):
-		c.reject(v, "want a string without a zero byte", "")
-	case len(e.missing) == 0:
-		return v, true
-	}
-	for _, name := range e.missing {
-		hint := orElse(elsewhere(name), fmt.Sprintf("set it, or write ${%s:-default}", name))
-		c.problem(n.at, path, fmt.Sprintf("want a value for variable %s, got none", name), hint+c.unread)
-	}
-	return v, false
-}
-
-// list reads an array of strings, without those that cannot be used.
-func (c *checker) list(n *node, path string, secret bool) []value {
-	if n.kind != kindArray {
-		c.fault(n.at, path, "want an array of strings, got "+n.got(secret), arrayHint(n))
-		return nil
-	}
-	all := make([]value, 0, len(n.items))
-	for i, item := range n.items {
-		if v, ok := c.text(item, index(path, i), secret); ok {
-			all = append(all, v)
-		}
-	}
-	return all
-}
-
-// arrayHint is what to do where an array of strings is wanted.
-func arrayHint(n *node) string {
-	if n.kind == kindString {
-		return `write each as a string of its own: ["one", "two"]`
-	}
-	return ""
-}
-
 // config reads the whole file.
-func (c *checker) config(root *node) *Config {
+func (c *checker) config(root *document.Node) *Config {
 	cfg := &Config{ToolMode: ToolModeAuto, OpenTimeout: DefaultOpenTimeout, OpenBudget: DefaultOpenBudget, MaxMessage: DefaultMaxMessage}
 	o, ok := c.object(root, "")
 	if !ok {
@@ -95,7 +25,6 @@ func (c *checker) config(root *node) *Config {
 	c.borrow(cfg.EnvFile)
 	if n, path, ok := o.take("secrets"); ok {
 		cfg.Secrets = c.secrets(n, path)
-		c.sources = cfg.Secrets
 	}
 	o.fill(cfg, "toolMode", "openTimeout", "openBudget", "codeMode", "maxMessage")
 	if n, path, ok := o.take("store"); ok {
@@ -109,16 +38,17 @@ func (c *checker) config(root *node) *Config {
 	}
 	if n, path, ok := o.take("toolboxes"); ok {
 		for _, m := range c.named(n, path, "toolbox") {
-			cfg.Toolboxes = append(cfg.Toolboxes, c.toolbox(m.value, m.key, join(path, m.key)))
+			cfg.Toolboxes = append(cfg.Toolboxes, c.toolbox(m.Value, m.Key, join(path, m.Key)))
 		}
 		c.workable(cfg)
+		cfg.source()
 	}
 	cfg.Record = readRecord(o)
 	readPins(o, cfg)
 	o.done(func(key string) string {
 		switch key {
 		case "mcpServers", "servers", "mcp": // of Claude and Cursor, VS Code, opencode
-			return `servers stand in a toolbox: {"toolboxes": {"NAME": {"description": "…", "mcpServers": {…}}}}; workbench import FILE takes over the file of a client`
+			return `servers belong in a toolbox: {"toolboxes": {"NAME": {"description": "…", "mcpServers": {…}}}}; workbench import FILE copies them from the file of a client`
 		case "inputs": // of VS Code
 			return "a secret is written ${secret:NAME}, and workbench secret set NAME asks for it once"
 		}
@@ -127,7 +57,7 @@ func (c *checker) config(root *node) *Config {
 	return cfg
 }
 
-func (c *checker) store(n *node, path string, s *Store) {
+func (c *checker) store(n *document.Node, path string, s *Store) {
 	o, ok := c.object(n, path)
 	if !ok {
 		return
@@ -176,7 +106,7 @@ func (c *checker) owner(cfg *Config, path string) *error {
 }
 
 // oneDesk reports servers of commands beyond the first: over HTTP their toolbox is what names them.
-func (c *checker) oneDesk(n *node, path string, servers []Server) {
+func (c *checker) oneDesk(n *document.Node, path string, servers []Server) {
 	first := ""
 	for i, s := range servers {
 		switch {
@@ -185,13 +115,13 @@ func (c *checker) oneDesk(n *node, path string, servers []Server) {
 			first = s.Name
 		default:
 			end := c.tolerate(&servers[i].Problem)
-			c.fault(n.at, join(path, s.Name), fmt.Sprintf(`want one server with builtin "commands" in a toolbox, got %s beside %s`, quote(s.Name), quote(first)), "")
+			c.fault(position{n.Line, n.Column}, join(path, s.Name), fmt.Sprintf(`want one server with builtin "commands" in a toolbox, got %s beside %s`, quote(s.Name), quote(first)), "")
 			end()
 		}
 	}
 }
 
-func (c *checker) toolbox(n *node, name, path string) Toolbox {
+func (c *checker) toolbox(n *document.Node, name, path string) Toolbox {
 	t := Toolbox{Name: name, File: c.file, Prefix: PrefixToolbox}
 	o, ok := c.object(n, path)
 	if !ok {
@@ -204,16 +134,16 @@ func (c *checker) toolbox(n *node, name, path string) Toolbox {
 	servers, serversPath, ok := o.take("mcpServers")
 	if ok {
 		for _, m := range c.named(servers, serversPath, "server") {
-			t.Servers = append(t.Servers, c.server(m.value, m.key, join(serversPath, m.key)))
+			t.Servers = append(t.Servers, c.server(m.Value, m.Key, join(serversPath, m.Key)))
 		}
 		c.oneDesk(servers, serversPath, t.Servers)
 	} else {
-		c.fault(n.at, path, "want mcpServers in a toolbox, got none", "")
+		c.fault(position{n.Line, n.Column}, path, "want mcpServers in a toolbox, got none", "")
 	}
 	o.done(func(key string) string {
 		switch key {
 		case "servers", "command", "url", "builtin":
-			return `servers stand in "mcpServers"`
+			return `servers belong in "mcpServers"`
 		}
 		return ""
 	})
@@ -221,17 +151,17 @@ func (c *checker) toolbox(n *node, name, path string) Toolbox {
 }
 
 // named returns the members of n, whose keys are names of things, and reports names that cannot be used.
-func (c *checker) named(n *node, path, thing string) []member {
+func (c *checker) named(n *document.Node, path, thing string) []document.Member {
 	members, _ := c.members(n, path, ignored)
-	folded := make(map[string]member, len(members))
+	folded := make(map[string]document.Member, len(members))
 	for _, m := range members {
-		if wrong := wrongName(m.key); wrong != "" {
-			c.fault(m.at, join(path, m.key), fmt.Sprintf("want a %s's name %s, got %s", thing, wrong, quote(m.key)), "")
+		if wrong := wrongName(m.Key); wrong != "" {
+			c.fault(position{m.Line, m.Column}, join(path, m.Key), fmt.Sprintf("want a %s's name %s, got %s", thing, wrong, quote(m.Key)), "")
 		}
-		fold := strings.ToLower(m.key)
+		fold := strings.ToLower(m.Key)
 		if other, ok := folded[fold]; ok {
-			c.fault(m.at, join(path, m.key), fmt.Sprintf("want names that differ in more than case, got %s and on line %d %s",
-				quote(m.key), other.at.line, quote(other.key)), "")
+			c.fault(position{m.Line, m.Column}, join(path, m.Key), fmt.Sprintf("want names that differ in more than case, got %s and on line %d %s",
+				quote(m.Key), position{other.Line, other.Column}.line, quote(other.Key)), "")
 		}
 		folded[fold] = m
 	}
@@ -257,3 +187,33 @@ func wrongName(name string) string {
 
 // maxName is the most bytes of a toolbox's or server's name. Exposed tool names, which begin with both, have 48 characters.
 const maxName = 64
+
+// readPins reads which tools are always offered. Their toolboxes and servers are those of the file.
+func readPins(o *object, cfg *Config) {
+	for _, v := range o.list("pin", false) {
+		parts := strings.SplitN(v.text, "/", 3)
+		if len(parts) < 3 || parts[2] == "" {
+			o.c.reject(v, "want TOOLBOX/SERVER/TOOL", "")
+			continue
+		}
+		p := Pin{parts[0], parts[1], parts[2]}
+		box, ok := cfg.Toolbox(p.Toolbox)
+		if !ok {
+			var names []string
+			for _, t := range cfg.Toolboxes {
+				names = append(names, t.Name)
+			}
+			o.c.reject(v, "want a toolbox of this file before the first /", didYouMean(p.Toolbox, names))
+			continue
+		}
+		var names []string
+		for i := range box.Servers {
+			names = append(names, box.Servers[i].Name)
+		}
+		if !slices.Contains(names, p.Server) {
+			o.c.reject(v, "want a server of toolbox "+quote(p.Toolbox)+" before the second /", didYouMean(p.Server, names))
+			continue
+		}
+		cfg.Pinned = append(cfg.Pinned, p)
+	}
+}

@@ -192,3 +192,16 @@ func serverNames(t *Toolbox) []string {
 	}
 	return names
 }
+
+// split gives what holds for a server that runs, and all else.
+func (s *Server) split() (live, rest Server) {
+	rest = *s
+	to, from := reflect.ValueOf(&live).Elem(), reflect.ValueOf(&rest).Elem()
+	for field := range from.Type().Fields() {
+		if field.Tag.Get("live") == "yes" {
+			to.FieldByIndex(field.Index).Set(from.FieldByIndex(field.Index))
+			from.FieldByIndex(field.Index).SetZero()
+		}
+	}
+	return live, rest
+}

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 
+	"github.com/mcp-workbench/workbench/internal/document"
 	"github.com/mcp-workbench/workbench/internal/envfile"
 )
 
@@ -16,17 +17,17 @@ func readEnvFiles(o *object) EnvFiles {
 		return nil
 	}
 	var files EnvFiles
-	switch n.kind {
-	case kindString:
+	switch n.Kind {
+	case document.Text:
 		if v, ok := o.c.text(n, path, false); ok {
 			files = EnvFiles{o.c.place(v)}
 		}
-	case kindArray:
+	case document.Array:
 		for _, v := range o.c.list(n, path, false) {
 			files = append(files, o.c.place(v))
 		}
 	default:
-		o.c.fault(n.at, path, "want a path or an array of paths, got "+n.got(false), "")
+		o.c.fault(position{n.Line, n.Column}, path, "want a path or an array of paths, got "+got(n, false), "")
 	}
 	return files
 }

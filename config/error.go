@@ -62,7 +62,3 @@ func newError(faults []Fault) *Error {
 	})
 	return &Error{Faults: faults}
 }
-
-func faultAt(at position, message, hint string) *Fault {
-	return &Fault{Line: at.line, Column: at.column, Message: message, Hint: hint}
-}

@@ -86,13 +86,3 @@ func (e *expansion) reference(s string, lookup func(string) (string, bool)) (tex
 	}
 	return value, rest, nil
 }
-
-func isVariable(name string) bool {
-	for i, r := range name {
-		letter := r == '_' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z'
-		if !letter && (i == 0 || r < '0' || r > '9') {
-			return false
-		}
-	}
-	return name != ""
-}

@@ -3,6 +3,8 @@ package config
 import (
 	"path"
 	"strings"
+
+	"github.com/mcp-workbench/workbench/internal/document"
 )
 
 // readToolFilters reads the filters of a server. An empty list is refused: it may be meant as everything or as nothing.
@@ -12,13 +14,13 @@ func readToolFilters(o *object) []string {
 		return nil
 	}
 	filters := o.c.list(n, at, false)
-	if n.kind == kindArray && len(n.items) == 0 {
-		o.c.fault(n.at, at, "want at least one filter, got none", `write ["*"] for every tool, or "disabled": true for none`)
+	if n.Kind == document.Array && len(n.Items) == 0 {
+		o.c.fault(position{n.Line, n.Column}, at, "want at least one filter, got none", `write ["*"] for every tool, or "disabled": true for none`)
 	}
 	for _, v := range filters {
 		pattern := strings.TrimPrefix(v.text, "!")
 		if _, err := path.Match(pattern, ""); err != nil {
-			o.c.reject(v, "want a glob of *, ? and [a-z]", `a \ takes the meaning from the next character`)
+			o.c.reject(v, "want a glob of *, ? and [a-z]", `a \ makes the next character an ordinary one`)
 		} else if pattern == "" {
 			o.c.reject(v, "want the name of a tool or a glob", "")
 		}

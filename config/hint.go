@@ -30,32 +30,3 @@ func oneOf(options []string) string {
 	}
 	return b.String()
 }
-
-// An UnknownToolboxError says that a configuration has no toolbox of that name.
-type UnknownToolboxError struct {
-	Name  string
-	Known []string // the toolboxes that there are
-}
-
-// UnknownToolbox returns the error for a name that no toolbox has.
-func (c *Config) UnknownToolbox(name string) error {
-	e := &UnknownToolboxError{Name: name}
-	for _, t := range c.Toolboxes {
-		e.Known = append(e.Known, t.Name)
-	}
-	return e
-}
-
-func (e *UnknownToolboxError) Error() string { return fmt.Sprintf("there is no toolbox %q", e.Name) }
-
-// Hint says which toolbox may be meant.
-func (e *UnknownToolboxError) Hint() string {
-	known := strings.Join(e.Known, ", ")
-	if near := nearest.Names(e.Name, e.Known, 1); near != nil {
-		return fmt.Sprintf("did you mean %q? The toolboxes are: %s", near[0], known)
-	}
-	if len(e.Known) == 0 {
-		return "the configuration has none"
-	}
-	return "the toolboxes are: " + known
-}

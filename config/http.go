@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcp-workbench/workbench/internal/document"
 	"github.com/mcp-workbench/workbench/internal/thishost"
 )
 
@@ -30,7 +31,7 @@ func signatures() []string {
 	return []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
 }
 
-func (c *checker) http(n *node, path string, h *HTTP) {
+func (c *checker) http(n *document.Node, path string, h *HTTP) {
 	o, ok := c.object(n, path)
 	if !ok {
 		return
@@ -42,13 +43,13 @@ func (c *checker) http(n *node, path string, h *HTTP) {
 	o.done(func(key string) string {
 		switch key {
 		case "address", "port", "host", "token":
-			return "where is listened and who is let in are flags of workbench serve"
+			return "the address and who may come in are flags of workbench serve"
 		}
 		return ""
 	})
 }
 
-func (c *checker) jwt(n *node, path string, j *JWT) {
+func (c *checker) jwt(n *document.Node, path string, j *JWT) {
 	o, ok := c.object(n, path)
 	if !ok {
 		return
@@ -87,8 +88,8 @@ func (c *checker) jwt(n *node, path string, j *JWT) {
 	switch m, ok := o.members["algorithms"]; {
 	case !ok:
 		j.Algorithms = signatures()
-	case m.value.kind == kindArray && len(m.value.items) == 0:
-		c.fault(m.value.at, join(path, m.key), "want at least one algorithm, got none", "leave it out for all")
+	case m.Value.Kind == document.Array && len(m.Value.Items) == 0:
+		c.fault(position{m.Value.Line, m.Value.Column}, join(path, m.Key), "want at least one algorithm, got none", "leave it out for all")
 	}
 	o.done(func(string) string { return "" })
 }
@@ -106,10 +107,16 @@ func urlHint(text string) string {
 func wrongKeys(text string) string {
 	u, err := url.Parse(text)
 	switch {
-	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
+	case err != nil || !isURL(text):
 		return "want a URL that begins with http:// or https:// and a host"
 	case u.Scheme == "https" || thishost.Is(u.Hostname()):
 		return ""
 	}
 	return "want https://, or http:// for localhost, 127.0.0.1 or ::1"
+}
+
+// isURL says whether a text is the address of a remote server.
+func isURL(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != ""
 }

@@ -3,12 +3,46 @@ package config
 import (
 	"net/url"
 	"strings"
+	"time"
 
+	"github.com/mcp-workbench/workbench/internal/document"
 	"github.com/mcp-workbench/workbench/internal/thishost"
 )
 
+// Models says which language models the built-in servers may ask, over an endpoint of chat completions as OpenAI defines them,
+// and of embeddings.
+// The zero value means none. Each role without a model of its own is played by Default.
+type Models struct {
+	BaseURL   string `key:"baseUrl"` // https, or http on this machine
+	APIKey    string `key:"apiKey"`  // sent as a bearer token; a secret
+	Default   string `key:"default"`
+	Planner   string `key:"planner"`
+	Agent     string `key:"agent"`
+	Assistant string `key:"assistant"`
+	Summary   string `key:"summary"`
+	// Embeddings is the model that ranks tools by what they mean; "" means that none does.
+	Embeddings string `key:"embeddings"`
+
+	ReplyTimeout time.Duration `key:"replyTimeout"`                                   // how long one reply may take
+	MaxTokens    int           `key:"maxTokens" least:"1" most:"1048576" of:"tokens"` // how long one reply may be
+
+	// Problem, when not nil, says why the models cannot be asked, as the Problem of a [Server] does.
+	Problem error
+}
+
+// Answer reports whether some role is played.
+func (m *Models) Answer() bool {
+	return m.Default != "" || m.Planner != "" || m.Agent != "" || m.Assistant != "" || m.Summary != ""
+}
+
+// What holds where "models" is silent.
+const (
+	DefaultReplyTimeout = time.Minute
+	DefaultMaxTokens    = 4096
+)
+
 // models reads what is said of language models. What is wrong with its variables becomes its Problem.
-func (c *checker) models(n *node, path string, m *Models) {
+func (c *checker) models(n *document.Node, path string, m *Models) {
 	o, ok := c.object(n, path)
 	if !ok {
 		return

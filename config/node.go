@@ -2,56 +2,38 @@ package config
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
+
+	"github.com/mcp-workbench/workbench/internal/document"
 )
-
-// node is one value of the file and where it stands. JSON and YAML both become nodes, so that one checker reads both.
-type node struct {
-	kind    kind
-	at      position
-	text    string   // a string decoded; anything else that has no parts as it was written
-	number  float64  // of a number
-	members []member // of an object, in the order of the file, duplicates included
-	items   []*node  // of an array
-}
-
-type member struct {
-	key   string
-	at    position
-	value *node
-}
 
 // position counts lines and characters from 1.
 type position struct {
 	line, column int
 }
 
-type kind string
-
-const (
-	kindObject kind = "an object"
-	kindArray  kind = "an array"
-	kindString kind = "a string"
-	kindNumber kind = "a number"
-	kindBool   kind = "a boolean"
-	kindNull   kind = "null"
-)
-
-// maxDepth bounds the nesting of a file. The configuration itself needs six levels; keys that are ignored may hold more.
-const maxDepth = 64
+// number is that of a node, and no number where it is too large for one.
+func number(n *document.Node) float64 {
+	f, err := strconv.ParseFloat(n.Value, 64)
+	if err != nil {
+		return math.NaN()
+	}
+	return f
+}
 
 // got words n for an error. What a secret holds is not told, only its kind.
-func (n *node) got(secret bool) string {
+func got(n *document.Node, secret bool) string {
 	switch {
-	case n.kind == kindString && !secret:
-		return "the string " + quote(n.text)
-	case n.kind == kindNumber && !secret && len(n.text) <= 64:
-		return "the number " + n.text
-	case n.kind == kindBool && !secret:
-		return n.text
+	case n.Kind == document.Text && !secret:
+		return "the string " + quote(n.Value)
+	case n.Kind == document.Number && !secret && len(n.Value) <= 64:
+		return "the number " + n.Value
+	case n.Kind == document.Boolean && !secret:
+		return n.Value
 	}
-	return string(n.kind)
+	return n.Kind.String()
 }
 
 // quote returns s in double quotes, cut to a length that an error line can bear, with everything unprintable escaped.

@@ -2,6 +2,8 @@ package config
 
 import (
 	"strings"
+
+	"github.com/mcp-workbench/workbench/internal/document"
 )
 
 // OAuth says what a login to a remote server is to know that the server does not say itself. The zero value is for those that
@@ -61,7 +63,7 @@ func (a *OAuth) sealed() []*string {
 	return []*string{&a.ClientSecret, &a.PrivateKey, &a.IdentityProvider.ClientSecret}
 }
 
-func (c *checker) oauth(n *node, path string) OAuth {
+func (c *checker) oauth(n *document.Node, path string) OAuth {
 	var a OAuth
 	o, ok := c.object(n, path)
 	if !ok {
@@ -152,7 +154,7 @@ func checkTogether(o *object, path string, grant Grant) {
 	}
 }
 
-func (c *checker) identityProvider(n *node, path string) IdentityProvider {
+func (c *checker) identityProvider(n *document.Node, path string) IdentityProvider {
 	var p IdentityProvider
 	o, ok := c.object(n, path)
 	if !ok {
@@ -184,10 +186,10 @@ func (c *checker) tokenSource(in *object, key string) TokenSource {
 		s.File = c.place(v)
 	}
 	command := o.list("command", false)
-	switch n := o.members["command"].value; {
+	switch n := o.members["command"].Value; {
 	case o.has("file") == o.has("command"):
 		c.fault(o.at, path, "want one of file and command", `such as {"file": "/var/run/secrets/tokens/workbench"} or {"command": ["gcloud", "auth", "print-identity-token"]}`)
-	case o.has("command") && n.kind == kindArray && (len(n.items) == 0 || len(command) > 0 && command[0].text == ""):
+	case o.has("command") && n.Kind == document.Array && (len(n.Items) == 0 || len(command) > 0 && command[0].text == ""):
 		c.fault(o.at, path, "want a command with its arguments, got none", "")
 	case len(command) > 0:
 		command[0].text = c.program(command[0])

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/mcp-workbench/workbench/internal/document"
 	"github.com/mcp-workbench/workbench/internal/openfile"
 )
 
@@ -93,20 +95,36 @@ func parse(name string, data []byte, lookup func(string) (string, bool), lenient
 	return cfg, nil
 }
 
-func parseTree(name string, data []byte) (*node, *Fault) {
+func parseTree(name string, data []byte) (*document.Node, *Fault) {
 	data, fault := utf8Text(data)
 	if fault != nil {
 		return nil, fault
 	}
-	switch strings.ToLower(filepath.Ext(name)) {
-	case ".yaml", ".yml":
-		return parseYAML(data)
+	language := ".json"
+	if ext := strings.ToLower(filepath.Ext(name)); ext == ".yaml" || ext == ".yml" {
+		language = ext
 	}
-	root, fault := parseJSON(data)
-	if fault != nil && isTOML(name, data) {
+	var faults document.Faults
+	root := document.ReadSettings(language, data, &faults)
+	switch {
+	case root != nil: // what its faults say of keys is said of their paths, later
+		return root, nil
+	case language == ".json" && isTOML(name, data):
 		return nil, &Fault{Line: 1, Column: 1, Message: "want JSON or YAML, got TOML", Hint: "workbench import reads the files of Codex and other clients"}
 	}
-	return root, fault
+	return nil, &Fault{Line: faults[0].Line, Column: faults[0].Column, Message: faults[0].Message}
+}
+
+// tomlLine is a line that a file in TOML has, and one in JSON has not.
+var tomlLine = regexp.MustCompile(`(?m)^\s*(\[\[?[A-Za-z0-9_."-]+\]\]?|[A-Za-z0-9_-]+\s*=.*)\s*$`)
+
+// isTOML reports whether a file is one in TOML, as Codex has it.
+func isTOML(name string, data []byte) bool {
+	if strings.EqualFold(filepath.Ext(name), ".toml") {
+		return true
+	}
+	first := bytes.TrimLeft(data, " \t\r\n")
+	return len(first) > 0 && first[0] != '{' && tomlLine.Match(data)
 }
 
 // utf8Text refuses what is too big or not UTF-8, and takes a byte order mark away.
@@ -124,14 +142,15 @@ func utf8Text(data []byte) ([]byte, *Fault) {
 	if utf8.Valid(data) {
 		return data, nil
 	}
-	bad := 0
-	for bad < len(data) {
-		r, size := utf8.DecodeRune(data[bad:])
+	at := position{1, 1}
+	for rest := data; ; {
+		r, size := utf8.DecodeRune(rest)
 		if r == utf8.RuneError && size == 1 {
-			break
+			return nil, &Fault{Line: at.line, Column: at.column, Message: "want UTF-8 text, got a byte that is not", Hint: "save the file as UTF-8"}
 		}
-		bad += size
+		if at.column++; r == '\n' {
+			at = position{at.line + 1, 1}
+		}
+		rest = rest[size:]
 	}
-	c := cursor{data: data}
-	return nil, faultAt(c.position(bad), "want UTF-8 text, got a byte that is not", "save the file as UTF-8")
 }

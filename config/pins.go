@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/mcp-workbench/workbench/internal/document"
 	"github.com/mcp-workbench/workbench/internal/lock"
 	"github.com/mcp-workbench/workbench/internal/openfile"
 )
@@ -38,17 +39,17 @@ func written(o *object) json.RawMessage {
 	start := make(map[string]any)
 	for _, key := range []string{"transport", "type", "command", "args", "cwd", "inheritEnv", "url", "builtin", "workflows", "commands"} {
 		if m, ok := o.members[key]; ok {
-			start[key] = plain(m.value)
+			start[key] = plain(m.Value)
 		}
 	}
 	for _, key := range []string{"env", "headers"} {
 		m, ok := o.members[key]
-		if !ok || len(m.value.members) == 0 {
+		if !ok || len(m.Value.Members) == 0 {
 			continue
 		}
 		var names []string
-		for _, one := range m.value.members {
-			names = append(names, one.key)
+		for _, one := range m.Value.Members {
+			names = append(names, one.Key)
 		}
 		slices.Sort(names)
 		start[key] = names
@@ -61,16 +62,16 @@ func written(o *object) json.RawMessage {
 }
 
 // plain gives a value of the file as it is written.
-func plain(n *node) any {
-	switch n.kind {
-	case kindArray:
-		all := make([]any, 0, len(n.items))
-		for _, it := range n.items {
+func plain(n *document.Node) any {
+	switch n.Kind {
+	case document.Array:
+		all := make([]any, 0, len(n.Items))
+		for _, it := range n.Items {
 			all = append(all, plain(it))
 		}
 		return all
-	case kindBool:
-		return n.text == "true"
+	case document.Boolean:
+		return n.Value == "true"
 	}
-	return n.text
+	return n.Value
 }

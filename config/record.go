@@ -1,6 +1,10 @@
 package config
 
-import "time"
+import (
+	"time"
+
+	"github.com/mcp-workbench/workbench/internal/document"
+)
 
 // Record says how much is kept of calls, and whether on disk.
 type Record struct {
@@ -28,14 +32,14 @@ func readRecord(o *object) Record {
 		return r
 	}
 	modes := []string{RecordOff, RecordMeta, RecordFull}
-	if n.kind == kindString {
+	if n.Kind == document.Text {
 		if v, ok := o.choiceOf(n, path, modes...); ok {
 			r.Mode = v.text
 		}
 		return r
 	}
-	if n.kind != kindObject {
-		o.c.fault(n.at, path, `want "off", "meta", "full" or an object, got `+n.got(false), "")
+	if n.Kind != document.Object {
+		o.c.fault(position{n.Line, n.Column}, path, `want "off", "meta", "full" or an object, got `+got(n, false), "")
 		return r
 	}
 	in, ok := o.c.object(n, path)
@@ -49,7 +53,7 @@ func readRecord(o *object) Record {
 	in.fill(&r, "maxSize", "maxAge")
 	in.done(func(string) string { return "" })
 	if !in.has("dir") && (in.has("maxSize") || in.has("maxAge")) {
-		o.c.fault(in.at, path, "want a dir beside maxSize and maxAge, got none", "they are about files; what is kept in memory is bounded by itself")
+		o.c.fault(in.at, path, "want a dir beside maxSize and maxAge, got none", "they limit the files; the record in memory has its own limit")
 	}
 	return r
 }

@@ -38,7 +38,7 @@ func elsewhere(inside string) string {
 	case "pathSeparator", "/":
 		return "write / or \\\\"
 	case "__dirname":
-		return "it is of a bundle, which workbench add FILE.mcpb takes over"
+		return "it belongs to a bundle; workbench add FILE.mcpb adds the whole bundle"
 	}
 	for _, prefix := range []string{"secret.", "secrets.", "user_config."} {
 		if strings.HasPrefix(inside, prefix) {
@@ -59,4 +59,14 @@ func orElse(text, other string) string {
 		return other
 	}
 	return text
+}
+
+func isVariable(name string) bool {
+	for i, r := range name {
+		letter := r == '_' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z'
+		if !letter && (i == 0 || r < '0' || r > '9') {
+			return false
+		}
+	}
+	return name != ""
 }

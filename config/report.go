@@ -46,8 +46,8 @@ func (r *report) tolerate(problem *error) (end func()) {
 // reject reports a string that does not fit. If variables made it, the file may be right, and their values are not told.
 func (r *report) reject(v value, want, hint string) {
 	if v.varied {
-		r.problem(v.node.at, v.path, want+", got something else from its variables", "")
+		r.problem(position{v.node.Line, v.node.Column}, v.path, want+", got something else from its variables", "")
 		return
 	}
-	r.fault(v.node.at, v.path, want+", got "+v.node.got(v.secret), hint)
+	r.fault(position{v.node.Line, v.node.Column}, v.path, want+", got "+got(v.node, v.secret), hint)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcp-workbench/workbench/internal/document"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
@@ -23,15 +24,15 @@ func (s *Source) Review() ([]string, error) {
 		return nil, newError([]Fault{*fault})
 	}
 	var r review
-	for _, m := range root.members {
+	for _, m := range root.Members {
 		switch {
-		case ignored(m.key):
-		case m.key == "toolboxes":
-			for _, t := range m.value.members {
+		case ignored(m.Key):
+		case m.Key == "toolboxes":
+			for _, t := range m.Value.Members {
 				r.toolbox(t)
 			}
 		default:
-			r.add(0, m.key, m.value)
+			r.add(0, m.Key, m.Value)
 		}
 	}
 	names := map[string]bool{}
@@ -43,8 +44,8 @@ func (s *Source) Review() ([]string, error) {
 }
 
 // variables collects the names of those that strings name; one of a literal ${ may be among them.
-func variables(n *node, names map[string]bool) {
-	for rest := n.text; n.kind == kindString; {
+func variables(n *document.Node, names map[string]bool) {
+	for rest := n.Value; n.Kind == document.Text; {
 		_, after, found := strings.Cut(rest, "${")
 		if !found {
 			break
@@ -55,11 +56,11 @@ func variables(n *node, names map[string]bool) {
 		}
 		rest = after
 	}
-	for _, item := range n.items {
+	for _, item := range n.Items {
 		variables(item, names)
 	}
-	for _, m := range n.members {
-		variables(m.value, names)
+	for _, m := range n.Members {
+		variables(m.Value, names)
 	}
 }
 
@@ -70,97 +71,97 @@ func (r *review) line(depth int, text string) {
 }
 
 // add tells a key.
-func (r *review) add(depth int, key string, value *node) {
+func (r *review) add(depth int, key string, value *document.Node) {
 	r.line(depth, fmt.Sprintf("%s: %s", name(key), asWritten(key, value)))
 }
 
-func (r *review) toolbox(t member) {
-	if ignored(t.key) {
+func (r *review) toolbox(t document.Member) {
+	if ignored(t.Key) {
 		return
 	}
-	r.line(0, "toolbox "+text(t.key))
-	for _, m := range t.value.members {
+	r.line(0, "toolbox "+text(t.Key))
+	for _, m := range t.Value.Members {
 		switch {
-		case ignored(m.key) || m.key == "description":
-		case m.key == "mcpServers":
-			for _, s := range m.value.members {
+		case ignored(m.Key) || m.Key == "description":
+		case m.Key == "mcpServers":
+			for _, s := range m.Value.Members {
 				r.server(s)
 			}
 		default:
-			r.add(1, m.key, m.value)
+			r.add(1, m.Key, m.Value)
 		}
 	}
 }
 
 // server tells what is started first.
-func (r *review) server(s member) {
-	if ignored(s.key) {
+func (r *review) server(s document.Member) {
+	if ignored(s.Key) {
 		return
 	}
-	var first, others []member
-	for _, m := range s.value.members {
-		switch m.key {
+	var first, others []document.Member
+	for _, m := range s.Value.Members {
+		switch m.Key {
 		case "command", "args", "url", "builtin":
 			first = append(first, m)
 		default:
 			others = append(others, m)
 		}
 	}
-	r.line(1, "server "+text(s.key))
+	r.line(1, "server "+text(s.Key))
 	for _, m := range append(first, others...) {
-		if !ignored(m.key) {
-			r.add(2, m.key, m.value)
+		if !ignored(m.Key) {
+			r.add(2, m.Key, m.Value)
 		}
 	}
 }
 
 // asWritten gives a value as JSON, of a secret one what is not known to all.
-func asWritten(key string, n *node) string {
+func asWritten(key string, n *document.Node) string {
 	switch key {
 	case "apiKey", "clientSecret", "privateKey", "headers":
 		return masked(n)
 	}
 	var b strings.Builder
-	switch n.kind {
-	case kindString:
-		b.WriteString(text(n.text))
-	case kindArray:
+	switch n.Kind {
+	case document.Text:
+		b.WriteString(text(n.Value))
+	case document.Array:
 		b.WriteByte('[')
-		for i, item := range n.items {
+		for i, item := range n.Items {
 			if i > 0 {
 				b.WriteString(", ")
 			}
 			b.WriteString(asWritten("", item))
 		}
 		b.WriteByte(']')
-	case kindObject:
+	case document.Object:
 		b.WriteByte('{')
-		for i, m := range n.members {
+		for i, m := range n.Members {
 			if i > 0 {
 				b.WriteString(", ")
 			}
-			b.WriteString(text(m.key) + ": " + asWritten(m.key, m.value))
+			b.WriteString(text(m.Key) + ": " + asWritten(m.Key, m.Value))
 		}
 		b.WriteByte('}')
-	case kindNull:
+	case document.Null:
 		b.WriteString("null")
 	default:
-		b.WriteString(n.text)
+		b.WriteString(n.Value)
 	}
 	return b.String()
 }
 
 // masked is asWritten for values that are secret unless they name variables.
-func masked(n *node) string {
+func masked(n *document.Node) string {
 	switch {
-	case n.kind == kindObject:
+	case n.Kind == document.Object:
 		var parts []string
-		for _, m := range n.members {
-			parts = append(parts, text(m.key)+": "+masked(m.value))
+		for _, m := range n.Members {
+			parts = append(parts, text(m.Key)+": "+masked(m.Value))
 		}
 		return "{" + strings.Join(parts, ", ") + "}"
-	case n.kind == kindString && strings.Contains(n.text, "${"):
-		return text(n.text)
+	case n.Kind == document.Text && strings.Contains(n.Value, "${"):
+		return text(n.Value)
 	}
 	return "(a value)"
 }

@@ -3,10 +3,13 @@ package config
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"reflect"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/mcp-workbench/workbench/internal/document"
 )
 
 // The row of a key is the field that it fills, with what its tags say:
@@ -75,15 +78,65 @@ func (o *object) fill(into any, keys ...string) {
 	}
 }
 
-// split gives what holds for a server that runs, and all else.
-func (s *Server) split() (live, rest Server) {
-	rest = *s
-	to, from := reflect.ValueOf(&live).Elem(), reflect.ValueOf(&rest).Elem()
-	for field := range from.Type().Fields() {
-		if field.Tag.Get("live") == "yes" {
-			to.FieldByIndex(field.Index).Set(from.FieldByIndex(field.Index))
-			from.FieldByIndex(field.Index).SetZero()
-		}
+// flag reads a boolean into b.
+func (o *object) flag(key string, b *bool) {
+	n, path, ok := o.take(key)
+	switch {
+	case !ok:
+	case n.Kind == document.Boolean:
+		*b = n.Value == "true"
+	default:
+		o.c.fault(position{n.Line, n.Column}, path, "want true or false, got "+got(n, false), "")
 	}
-	return live, rest
+}
+
+// count reads a whole number into count.
+func (o *object) count(field reflect.StructField, count *int) {
+	n, path, ok := o.take(field.Tag.Get("key"))
+	if !ok {
+		return
+	}
+	least, most, of := bounds(field)
+	switch {
+	case n.Kind == document.Number && number(n) >= float64(least) && number(n) <= float64(most) && number(n) == math.Trunc(number(n)):
+		*count = int(number(n))
+	default:
+		o.c.fault(position{n.Line, n.Column}, path, fmt.Sprintf("want a whole number of %s from %d to %d, got %s", of, least, most, got(n, false)), "")
+	}
+}
+
+// duration reads a duration into d: a string such as "30s" or a number of seconds.
+func (o *object) duration(field reflect.StructField, d *time.Duration) {
+	n, path, ok := o.take(field.Tag.Get("key"))
+	if !ok {
+		return
+	}
+	least, most := span(field)
+	want, example := fmt.Sprintf("want a duration from %v to %.0fh", least, most.Hours()), "30s"
+	if least > time.Hour {
+		want, example = fmt.Sprintf("want a duration from %.0fh to %.0fh", least.Hours(), most.Hours()), "720h"
+	}
+	want += fmt.Sprintf(" such as %q, or a number of seconds", example)
+	switch {
+	case n.Kind == document.Number:
+		// Compared as a number: what is absurd may not fit a duration, and NaN is out of every range.
+		if ns := number(n) * float64(time.Second); ns >= float64(least) && ns <= float64(most) {
+			*d = time.Duration(math.Round(ns))
+			return
+		}
+		o.c.fault(position{n.Line, n.Column}, path, want+", got "+got(n, false), "")
+	case n.Kind == document.Text:
+		v, ok := o.c.text(n, path, false)
+		if !ok {
+			return
+		}
+		parsed, err := time.ParseDuration(v.text)
+		if err != nil || parsed < least || parsed > most {
+			o.c.reject(v, want, "")
+			return
+		}
+		*d = parsed
+	default:
+		o.c.fault(position{n.Line, n.Column}, path, want+", got "+got(n, false), "")
+	}
 }

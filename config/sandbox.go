@@ -3,6 +3,8 @@ package config
 import (
 	"net"
 	"strconv"
+
+	"github.com/mcp-workbench/workbench/internal/document"
 )
 
 // Sandbox says what a stdio server may do. The zero value sets no bounds.
@@ -37,15 +39,15 @@ func readSandbox(o *object) (s Sandbox) {
 		return s
 	}
 	presets := []string{string(SandboxWorkspace), string(SandboxStrict)}
-	if n.kind == kindString {
+	if n.Kind == document.Text {
 		if v, ok := o.choiceOf(n, path, presets...); ok {
 			s.Preset = SandboxPreset(v.text)
 			s.Network.All = s.Preset == SandboxWorkspace
 		}
 		return s
 	}
-	if n.kind != kindObject {
-		o.c.fault(n.at, path, `want "workspace", "strict" or an object, got `+n.got(false), "")
+	if n.Kind != document.Object {
+		o.c.fault(position{n.Line, n.Column}, path, `want "workspace", "strict" or an object, got `+got(n, false), "")
 		return s
 	}
 	in, ok := o.c.object(n, path)
@@ -63,7 +65,7 @@ func readSandbox(o *object) (s Sandbox) {
 	in.fill(&s, "bestEffort")
 	in.done(func(key string) string {
 		if key == "env" {
-			return `which variables a server gets is said by "env" and "inheritEnv" beside "sandbox"`
+			return `choose the variables of a server with "env" and "inheritEnv" beside "sandbox"`
 		}
 		return ""
 	})
@@ -79,11 +81,11 @@ func readPlaces(o *object, key string) []string {
 	return paths
 }
 
-func (c *checker) network(n *node, path string) (to Network) {
-	switch n.kind {
-	case kindBool:
-		return Network{All: n.text == "true"}
-	case kindArray:
+func (c *checker) network(n *document.Node, path string) (to Network) {
+	switch n.Kind {
+	case document.Boolean:
+		return Network{All: n.Value == "true"}
+	case document.Array:
 		for _, v := range c.list(n, path, false) {
 			_, port, err := net.SplitHostPort(v.text)
 			if number, numErr := strconv.ParseUint(port, 10, 16); err != nil || numErr != nil || number == 0 {
@@ -93,6 +95,6 @@ func (c *checker) network(n *node, path string) (to Network) {
 		}
 		return to
 	}
-	c.fault(n.at, path, `want true, false or an array of "host:port", got `+n.got(false), "")
+	c.fault(position{n.Line, n.Column}, path, `want true, false or an array of "host:port", got `+got(n, false), "")
 	return to
 }

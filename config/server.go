@@ -2,15 +2,15 @@ package config
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/mcp-workbench/workbench/internal/document"
 	"github.com/mcp-workbench/workbench/internal/gitaddress"
 )
 
 // server reads one server. What is wrong with its variables becomes its Problem.
-func (c *checker) server(n *node, name, path string) (s Server) {
+func (c *checker) server(n *document.Node, name, path string) (s Server) {
 	s = Server{Name: name, Timeouts: DefaultTimeouts()}
 	defer c.tolerate(&s.Problem)()
 	o, ok := c.object(n, path)
@@ -31,11 +31,6 @@ func (c *checker) server(n *node, name, path string) (s Server) {
 	readBuiltin(o, &s)
 	s.ToolFilters = readToolFilters(o)
 	s.Tools = readTools(o)
-	for _, secret := range s.Secrets() {
-		if source, ok := c.sources[secret.Name]; ok {
-			s.SecretCommands = withCommand(s.SecretCommands, secret.Name, source.Command)
-		}
-	}
 	o.fill(&s, "readOnly")
 	s.Approve = readApprove(o)
 	if t, tPath, ok := o.take("timeouts"); ok {
@@ -107,7 +102,7 @@ func saidTransport(o *object) (value, bool) {
 		return other, otherOK
 	case otherOK && transportOf(v.text) != transportOf(other.text):
 		other.varied = other.varied || v.varied // Either may be to blame.
-		o.c.reject(other, "want what transport says, "+v.node.got(false), "one of the two is enough")
+		o.c.reject(other, "want what transport says, "+got(v.node, false), "one of the two is enough")
 		return value{}, false
 	}
 	return v, true
@@ -132,7 +127,7 @@ func onlyBeside(o *object, owner string, keys ...string) {
 	}
 	for _, key := range keys {
 		if m, ok := o.members[key]; ok {
-			o.c.fault(m.at, join(o.path, key), fmt.Sprintf("want it beside %s, got it beside %s", owner, by[0]), "")
+			o.c.fault(position{m.Line, m.Column}, join(o.path, key), fmt.Sprintf("want it beside %s, got it beside %s", owner, by[0]), "")
 		}
 	}
 }
@@ -157,23 +152,6 @@ func readStdio(o *object, s *Server) {
 	s.Sandbox = readSandbox(o)
 }
 
-// isLine reports whether a command is a line of a shell, "npx -y @x/y", in whose arguments there may be slashes, and no path.
-func isLine(command string) bool {
-	program, _, more := strings.Cut(command, " ")
-	return more && !strings.ContainsAny(program, `/\`)
-}
-
-// program returns a command: a name to be found in PATH, or the path that one with a slash in it is.
-func (c *checker) program(v value) string {
-	if isLine(v.text) {
-		return v.text // the program is not there, and its error says where arguments belong
-	}
-	if strings.ContainsRune(v.text, '/') || strings.ContainsRune(v.text, filepath.Separator) {
-		return c.place(v)
-	}
-	return v.text
-}
-
 func readEnv(o *object) map[string]string {
 	var env map[string]string
 	for _, p := range o.table("env") {
@@ -185,11 +163,11 @@ func readEnv(o *object) map[string]string {
 	return env
 }
 
-func (c *checker) inheritEnv(n *node, path string) InheritEnv {
-	switch n.kind {
-	case kindBool:
-		return InheritEnv{All: n.text == "true"}
-	case kindArray:
+func (c *checker) inheritEnv(n *document.Node, path string) InheritEnv {
+	switch n.Kind {
+	case document.Boolean:
+		return InheritEnv{All: n.Value == "true"}
+	case document.Array:
 		names := c.list(n, path, false)
 		for _, v := range names {
 			if v.text == "" || strings.Contains(v.text, "=") {
@@ -198,21 +176,8 @@ func (c *checker) inheritEnv(n *node, path string) InheritEnv {
 		}
 		return InheritEnv{Names: texts(names)}
 	}
-	c.fault(n.at, path, "want true, false or an array of variables' names, got "+n.got(false), "")
+	c.fault(position{n.Line, n.Column}, path, "want true, false or an array of variables' names, got "+got(n, false), "")
 	return InheritEnv{}
-}
-
-// place returns a path of the file system, which starts from the folder of the file unless it is absolute.
-func (c *checker) place(v value) string {
-	switch {
-	case v.text == "":
-		c.reject(v, "want a path", "")
-	case v.text == "~" || strings.HasPrefix(v.text, "~/"):
-		c.reject(v, "want a path without ~", "write ${HOME} for it")
-	case !filepath.IsAbs(v.text):
-		return filepath.Join(c.folder, v.text)
-	}
-	return v.text
 }
 
 func readRemote(o *object, s *Server) {
@@ -228,7 +193,7 @@ func readRemote(o *object, s *Server) {
 		s.OAuth = o.c.oauth(n, path)
 		for name := range s.Headers {
 			if strings.EqualFold(name, "Authorization") {
-				o.c.fault(n.at, path, "want it or the header Authorization, got both", "")
+				o.c.fault(position{n.Line, n.Column}, path, "want it or the header Authorization, got both", "")
 			}
 		}
 	}
@@ -259,15 +224,6 @@ func with(m map[string]string, p pair) map[string]string {
 		m = map[string]string{}
 	}
 	m[p.key] = p.text
-	return m
-}
-
-// withCommand puts a command into m, which is made when it is nil.
-func withCommand(m map[string][]string, name string, command []string) map[string][]string {
-	if m == nil {
-		m = map[string][]string{}
-	}
-	m[name] = command
 	return m
 }
 
@@ -311,7 +267,7 @@ func readCommands(o *object, s *Server) {
 	unlike := func(builtin string, keys ...string) {
 		for _, key := range keys {
 			if m, there := o.members[key]; there && s.Builtin == builtin {
-				o.c.fault(m.at, join(o.path, key), fmt.Sprintf("want it without builtin %q", builtin), "")
+				o.c.fault(position{m.Line, m.Column}, join(o.path, key), fmt.Sprintf("want it without builtin %q", builtin), "")
 			}
 		}
 	}
@@ -337,17 +293,7 @@ func readCommands(o *object, s *Server) {
 	}
 }
 
-// isFalse reports whether a key that says something else, too, is false. If it is, it is asked for.
-func (o *object) isFalse(key string) bool {
-	m, ok := o.members[key]
-	if !ok || m.value.kind != kindBool || m.value.text != "false" {
-		return false
-	}
-	o.known = append(o.known, key)
-	return true
-}
-
-func (c *checker) timeouts(n *node, path string, t *Timeouts) {
+func (c *checker) timeouts(n *document.Node, path string, t *Timeouts) {
 	o, ok := c.object(n, path)
 	if !ok {
 		return
@@ -356,19 +302,11 @@ func (c *checker) timeouts(n *node, path string, t *Timeouts) {
 	o.done(func(string) string { return "" })
 }
 
-func (c *checker) largeResults(n *node, path string, l *LargeResults) {
+func (c *checker) largeResults(n *document.Node, path string, l *LargeResults) {
 	o, ok := c.object(n, path)
 	if !ok {
 		return
 	}
 	o.fill(l, "over", "do", "images")
 	o.done(func(string) string { return "" })
-}
-
-func texts(values []value) []string {
-	var all []string
-	for _, v := range values {
-		all = append(all, v.text)
-	}
-	return all
 }

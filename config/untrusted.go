@@ -28,7 +28,7 @@ func (u *Untrusted) String() string {
 
 // Hint says what the user can do about it.
 func (u *Untrusted) Hint() string {
-	return u.Command() + " shows what it would start, and has it used if you agree"
+	return u.Command() + " shows what it would start, and uses it if you agree"
 }
 
 // Command is what the user is to run. Folders with names that a shell might take for something else are left to the user.

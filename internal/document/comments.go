@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,9 +26,14 @@ func readComments(data []byte, fs *Faults) *Node {
 	}
 	v, err := hujson.Parse(data)
 	if err != nil {
-		at := &Node{Line: 1, Column: 1}
-		_, _ = fmt.Sscanf(err.Error(), "hujson: line %d, column %d:", &at.Line, &at.Column) // the first line will do
-		fs.Add(at, "", "not valid JSON: %s", jsonReason(err))
+		line, column := 1, 1
+		_, _ = fmt.Sscanf(err.Error(), "hujson: line %d, column %d:", &line, &column) // the first line will do
+		start := 0
+		for range line - 1 {
+			start += bytes.IndexByte(data[start:], '\n') + 1
+		}
+		r.advance(start + column - 1) // its columns are bytes
+		fs.Add(&Node{Line: r.line, Column: r.column}, "", "not valid JSON: %s", jsonReason(err))
 		return nil
 	}
 	return r.commented(&v)
@@ -36,13 +42,25 @@ func readComments(data []byte, fs *Faults) *Node {
 // jsonReason words an error of hujson, whose own text may quote a whole string of the file, which may be a secret.
 func jsonReason(err error) string {
 	inner := errors.Unwrap(err)
-	switch {
-	case errors.Is(inner, io.ErrUnexpectedEOF):
-		return "the file ends within it; is a bracket, a quote or a comment left open?"
-	case inner == nil || strings.HasPrefix(inner.Error(), "invalid literal"):
+	if inner == nil {
 		return "a value that JSON does not have"
 	}
-	return inner.Error()
+	switch text := inner.Error(); {
+	case errors.Is(inner, io.ErrUnexpectedEOF):
+		return "the file ends within it; is a bracket, a quote or a comment left open?"
+	case strings.HasPrefix(text, `invalid literal: "`):
+		return `a string with an escape or a control character that JSON does not have; write \\ for a backslash and \n for a new line`
+	case strings.HasPrefix(text, "invalid literal"):
+		return "a bare word; put strings in double quotes"
+	case strings.HasSuffix(text, "(expecting ',' or '}')"), strings.HasSuffix(text, "(expecting ',' or ']')"):
+		return text + "; is a comma missing before it?"
+	case slices.ContainsFunc([]string{`'\''`, "'`'", "'“'", "'”'", "'„'", "'‘'", "'’'", "'«'"}, func(mark string) bool {
+		return strings.HasPrefix(text, "invalid character "+mark)
+	}):
+		return text + `; put strings and keys in straight double quotes: "`
+	default:
+		return text
+	}
 }
 
 // commented makes a Node of a value, and asks for places in the order of the file.

@@ -21,6 +21,11 @@ const (
 	Object
 )
 
+// String names the kind with its article.
+func (k Kind) String() string {
+	return [...]string{"null", "a boolean", "a number", "a string", "an array", "an object"}[k]
+}
+
 // maxDepth bounds how deep a document may be nested, and maxNodes how many
 // values it may hold once YAML aliases are expanded.
 const (

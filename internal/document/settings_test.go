@@ -50,7 +50,7 @@ func TestSettingsFaults(t *testing.T) {
 	for name, tt := range map[string]struct{ file, text, want string }{
 		"empty":          {"a.json", " \n", "1:1: the file is empty"},
 		"open bracket":   {"a.json", "{\n\"a\": [", "2:7: not valid JSON: the file ends within it"},
-		"a secret":       {"a.json", "{\"token\": \"ghp_\\q\"}", "1:11: not valid JSON: a value that JSON does not have"},
+		"a secret":       {"a.json", "{\"token\": \"ghp_\\q\"}", "1:11: not valid JSON: a string with an escape"},
 		"deep":           {"a.json", strings.Repeat("[", 1<<20), "1:101: nested deeper than 100 levels"},
 		"key twice":      {"a.json", "{\"a\": 1,\n\"a\": 2}", "2:1: key \"a\" occurs twice"},
 		"TOML key twice": {"a.toml", "a = 1\na = 2", "not valid TOML"},

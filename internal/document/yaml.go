@@ -33,8 +33,14 @@ func readYAML(data []byte, fs *Faults) *Node {
 		fs.Add(&Node{Line: line, Column: 1}, "", "not valid YAML: %s", reason)
 		return nil
 	}
-	if err := dec.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
-		fs.Add(&Node{Line: 1, Column: 1}, "", "the file holds more than one YAML document")
+	var second yaml.Node
+	switch err := dec.Decode(&second); {
+	case err == nil:
+		fs.Add(&Node{Line: second.Line, Column: second.Column}, "", "the file holds more than one YAML document")
+		return nil
+	case !errors.Is(err, io.EOF):
+		line, reason := yamlError(err)
+		fs.Add(&Node{Line: line, Column: 1}, "", "not valid YAML: %s", reason)
 		return nil
 	}
 	r := &yamlReader{faults: fs, open: map[*yaml.Node]bool{}}
@@ -107,8 +113,11 @@ func (r *yamlReader) mapping(n *Node, y *yaml.Node, depth int) (*Node, error) {
 	for i := 0; i+1 < len(y.Content); i += 2 {
 		key := y.Content[i]
 		at := &Node{Line: key.Line, Column: key.Column}
-		if key.Kind != yaml.ScalarNode || key.ShortTag() == "!!merge" {
+		switch {
+		case key.Kind != yaml.ScalarNode:
 			return at, errors.New("keys must be plain strings")
+		case key.ShortTag() == "!!merge":
+			return at, errors.New("the merge key << is not for this file; use an alias for a whole value, or write the keys out")
 		}
 		value, err := r.value(y.Content[i+1], depth+1)
 		if err != nil {
@@ -123,6 +132,8 @@ func (r *yamlReader) mapping(n *Node, y *yaml.Node, depth int) (*Node, error) {
 	return n, nil
 }
 
+var errTag = errors.New("the value does not fit its tag")
+
 // scalar converts a plain or quoted scalar by the tag that YAML gives it. What
 // JSON has no type for, such as a date, stays the text that is written.
 func (r *yamlReader) scalar(n *Node, y *yaml.Node) (*Node, error) {
@@ -133,7 +144,7 @@ func (r *yamlReader) scalar(n *Node, y *yaml.Node) (*Node, error) {
 	case "!!bool":
 		var b bool
 		if err := y.Decode(&b); err != nil {
-			return n, err
+			return n, errTag // its own text quotes the value
 		}
 		n.Kind, n.Value = Boolean, strconv.FormatBool(b)
 	case "!!int", "!!float":
@@ -143,12 +154,15 @@ func (r *yamlReader) scalar(n *Node, y *yaml.Node) (*Node, error) {
 		}
 		var f float64
 		if err := y.Decode(&f); err != nil {
-			return n, err
+			return n, errTag
 		}
 		if math.IsInf(f, 0) || math.IsNaN(f) {
 			return n, errors.New("the number " + y.Value + " has no JSON form")
 		}
 		n.Value = strconv.FormatFloat(f, 'g', -1, 64)
+	case "!!str", "!!timestamp", "!!binary":
+	default:
+		return n, errors.New("the tag " + strconv.Quote(y.Tag) + " has no JSON form")
 	}
 	return n, nil
 }

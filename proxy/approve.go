@@ -17,7 +17,7 @@ import (
 // toldEvery is how often a client is told that its call waits for a person.
 const toldEvery = 5 * time.Second
 
-var errLeft = errors.New("the client ended before anybody agreed to the call, and it was not made")
+var errLeft = errors.New("the client disconnected before anybody approved the call, so it was not made")
 
 // A consent is the question to a modern client whether a call is to be made. The client answers it by making its request
 // again; meanwhile the call may be answered elsewhere.
@@ -142,7 +142,7 @@ func tellWaiting(f *flight, c *call, w *approval.Waiting) {
 
 // questionParams are those of elicitation/create.
 func questionParams(w *approval.Waiting) []byte {
-	msg := fmt.Sprintf("Workbench asks: the model wants to call a tool that is not to be used without your consent.\n\n%s\n\nIs the call to be made?", w.Text())
+	msg := fmt.Sprintf("Workbench asks: the model wants to call a tool that needs your consent.\n\n%s\n\nShould the call be made?", w.Text())
 	return formParams(msg, "decision", [2]string{"run", "refuse"}, [2]string{"Make the call", "Refuse it"})
 }
 
@@ -203,7 +203,7 @@ func (as *approvals) consented(f *flight, c *call, made func(*call)) bool {
 	case errors.Is(err, errForeignState):
 		return false
 	case err != nil || k == nil || k.digest != digest || sealed != digest:
-		f.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: "params.requestState does not belong to this request, or nobody has answered in time: make the request anew without it"})
+		f.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: "params.requestState does not belong to this request, or nobody has answered in time: make the request again without it"})
 		return true
 	}
 	if answer, err := wire.FindPath(c.Raw, c.Responses, "approve"); err == nil && answer.Present() {

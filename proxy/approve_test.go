@@ -134,8 +134,8 @@ func TestApproveWaits(t *testing.T) {
 		if len(register.List()) != 1 {
 			t.Errorf("got %v waiting a minute before the end, want one call", register.List())
 		}
-		if got := c.hear(`"id":1`); !strings.Contains(got, "nobody agreed") || !strings.Contains(got, `"isError":true`) {
-			t.Errorf("got %s, want that nobody agreed", got)
+		if got := c.hear(`"id":1`); !strings.Contains(got, "nobody approved") || !strings.Contains(got, `"isError":true`) {
+			t.Errorf("got %s, want that nobody approved", got)
 		}
 		c.calls(2, "box__s__echo", "{}", "")
 		synctest.Wait()

@@ -111,7 +111,7 @@ func (as *asks) put(msg []byte, a *toolbox.Ask, m *wire.Message, carrier *reques
 	token, err := wire.FindPath(m.Raw, m.Params, "_meta", "progressToken")
 	tracked := err == nil && token.Present()
 	if tracked && !a.Hold(token.End-token.Start) {
-		a.Refuse(wire.CodeInternal, "too much that this server asked for is unanswered")
+		a.Refuse(wire.CodeInternal, "too many questions of this server are unanswered")
 		return nil
 	}
 	k := &ask{of: a, carrier: carrier, answer: func(m *wire.Message) { a.Reply(m.Raw, m.ID) }}

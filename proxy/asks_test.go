@@ -63,7 +63,7 @@ func TestFaultG16_WhoAsks(t *testing.T) {
 			t.Errorf("got %s, want %s", got, want)
 		}
 		l.call(modern, "3", "tools/call", `"name":"dev__s__result","arguments":{"result":{"resultType":"input_required","inputRequests":{},"inputRequests":{"a":{"method":"elicitation/create","params":{"message":"A"}}}}}`, "")
-		if got := l.reply("3"); strings.Contains(got, "inputRequests\":{") || !strings.Contains(got, "cannot be handed on") {
+		if got := l.reply("3"); strings.Contains(got, "inputRequests\":{") || !strings.Contains(got, "cannot be passed on") {
 			t.Errorf("got %s, want an error", got)
 		}
 	})

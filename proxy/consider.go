@@ -76,7 +76,7 @@ func (co *considering) askIn(f *flight, c *call) (said string, answered bool) {
 		if err := co.trust(u); err != nil {
 			return fmt.Sprintf("The project's configuration could not be trusted: %s\n", foreign.NewError(err)), false
 		}
-		return "The project's configuration is trusted, and its toolboxes are there in a moment.\n", false
+		return "The project's configuration is trusted; its toolboxes will be there in a moment.\n", false
 	}
 	if !co.first(u) {
 		return "", false
@@ -110,7 +110,7 @@ func considerParams(u *config.Untrusted) []byte {
 	if u.Changes != nil {
 		what = "It was changed since you trusted it (- is gone, + is new)"
 	}
-	msg := fmt.Sprintf("Workbench asks: the project of this folder has a configuration of its own, %s. %s:\n\n%s\n\nIs it to be used? Say yes only if you know who wrote it.",
+	msg := fmt.Sprintf("Workbench asks: the project of this folder has a configuration of its own, %s. %s:\n\n%s\n\nShould it be used? Say yes only if you know who wrote it.",
 		foreign.NewText(u.Path), what, strings.Join(considerLines(u), "\n"))
 	return formParams(msg, "decision", [2]string{"trust", "refuse"}, [2]string{"Trust it as it is now", "Do not use it"})
 }

@@ -86,7 +86,7 @@ func TestConsiderInModernClient(t *testing.T) {
 		changed, full  bool
 		want           string
 	}{
-		{"agreed", "trust", false, false, "is trusted, and its toolboxes are there"},
+		{"agreed", "trust", false, false, "is trusted; its toolboxes will be there"},
 		{"refused", "refuse", false, false, "nobody has trusted it"},
 		{"changed meanwhile", "trust", true, false, "was changed while its user read it"},
 		{"on a full disk", "trust", false, true, "could not be trusted: no space"},

@@ -115,7 +115,7 @@ func (k *finder) found(ctx context.Context, q findQuery, e eras.Era) []byte {
 	var text strings.Builder
 	switch {
 	case answer.Text != "":
-		result.HowToCall = "Call a tool through " + meta.UseTool + " with toolbox_name and tool_name SERVER/TOOL; " + meta.OpenTool + " with tools tells more of some." + inScript(k.shelf.View(), "")
+		result.HowToCall = "Call a tool through " + meta.UseTool + " with toolbox_name and tool_name SERVER/TOOL; " + meta.OpenTool + " with tools shows more of some." + inScript(k.shelf.View(), "")
 		if answer.Reads {
 			result.HowToCall += " A skill is read by its uri, as a resource, once its toolbox is open."
 		}
@@ -124,7 +124,7 @@ func (k *finder) found(ctx context.Context, q findQuery, e eras.Era) []byte {
 		for _, t := range k.shelf.View().Cfg.Toolboxes {
 			result.Toolboxes = append(result.Toolboxes, t.Name)
 		}
-		fmt.Fprintf(&text, "No tool is known that has to do with %q. Other words may find one; %s\n", cut.At(q.text, maxReason), k.shelf.View().Available(""))
+		fmt.Fprintf(&text, "No known tool fits %q. Other words may find one; %s\n", cut.At(q.text, maxReason), k.shelf.View().Available(""))
 	}
 	for _, line := range result.LeftOut {
 		fmt.Fprintln(&text, line)

@@ -114,7 +114,7 @@ func TestFindVotes(t *testing.T) {
 		{voter{}, "zzzz", "dev/a (ready)\\n  frob()", "words alone"},
 		{voter{}, "echo", "  echo()", "words alone"}, // a vote is less than a name
 		{voter{errors.New("it\x1b[31m is gone")}, "echo", "Found by words alone, without the embeddings of models: it is gone", "\x1b"},
-		{voter{errors.New("it is gone")}, "zzzz", "No tool is known", "frob"},
+		{voter{errors.New("it is gone")}, "zzzz", "No known tool fits", "frob"},
 		{nil, "echo", "  echo()", "words alone"},
 	} {
 		l := connect(t, newFrontWith(t, readConfig(t, cfg), proxy.Options{Meanings: tt.meanings}))

@@ -192,7 +192,7 @@ func (f *flight) deliver(m *wire.Message, err error) {
 		if f.serverEra().AsksInResults() {
 			srv := f.server.Load()
 			if m, err = nameInputs(srv, m); err != nil {
-				f.fail(fmt.Errorf("the question of server %q cannot be handed on: %v", srv.Name, err))
+				f.fail(fmt.Errorf("the question of server %q cannot be passed on: %v", srv.Name, err))
 				return
 			}
 		}

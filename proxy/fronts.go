@@ -108,7 +108,7 @@ func (p *Proxy) newView(cfg *config.Config, commons map[string]*toolbox.Toolbox)
 		v.control = newControl(p.opts.Version, text, cfg.Toolboxes)
 		return v
 	}
-	text := fmt.Sprintf("Toolbox %s is in the configuration no longer.", p.opts.Direct)
+	text := fmt.Sprintf("Toolbox %s is no longer in the configuration.", p.opts.Direct)
 	var served []config.Toolbox
 	if t, ok := cfg.Toolbox(p.opts.Direct); ok {
 		text, served = meta.DirectInstructions(cfg, t), []config.Toolbox{*t}

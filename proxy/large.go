@@ -40,11 +40,11 @@ func readResult(d *desk, c *call) {
 func readQuery(c *call) (id string, q results.Query, err error) {
 	var out [5]wire.Span
 	if !c.Args.Present() || wire.Find(c.Raw, c.Args, []string{"id", "lines", "path", "grep", "page"}, out[:]) != nil {
-		return "", q, fmt.Errorf("%s needs arguments with id, which the preview of the result says", meta.ReadTool)
+		return "", q, fmt.Errorf("%s needs arguments with id; the preview of the result shows it", meta.ReadTool)
 	}
 	id, ok := wire.Unquote(c.Bytes(out[0]))
 	if !ok || id == "" {
-		return "", q, fmt.Errorf("%s needs id, a string, which the preview of the result says", meta.ReadTool)
+		return "", q, fmt.Errorf("%s needs id, a string; the preview of the result shows it", meta.ReadTool)
 	}
 	given := 0
 	for i, to := range []*string{&q.Lines, &q.Path, &q.Grep} {

@@ -50,7 +50,7 @@ func (f *flight) ask(m *wire.Message) bool {
 		f.fail(fmt.Errorf("the server answered with a result of type %q, which is not of the protocol revision of this session", foreign.NewName(kind)))
 		return true
 	case f.again == nil:
-		f.fail(errors.New("the server asked for input when it had just become one of another revision: make the request again"))
+		f.fail(errors.New("the server was just replaced by one of another protocol revision: make the request again"))
 		return true
 	}
 	f.again.rounds++
@@ -83,7 +83,7 @@ func (f *flight) ask(m *wire.Message) bool {
 		return true
 	}
 	r.expiry = time.AfterFunc(parkTime, func() {
-		f.fail(fmt.Errorf("the client did not answer within %v what the server asked", parkTime))
+		f.fail(fmt.Errorf("the client did not answer the server's question within %v", parkTime))
 	})
 	f.asking.Store(r)
 	for i, q := range questions {

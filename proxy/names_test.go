@@ -286,7 +286,7 @@ func resourcesKeepTheirMeaning(t *testing.T) {
 	read("web:b", `"by":"a"`) // the only one there is
 	front.Reload(readConfig(t, of(b)))
 	for _, uri := range []string{"file:///a", "file:///dir", "file:///b", "web:b"} {
-		read(uri, "put workbench://tb/b/ before it")
+		read(uri, "put workbench://tb/b/ in front")
 	}
 	read("workbench://tb/b/file:///a", `"by":"b"`)
 	l.send(`{"jsonrpc":"2.0","id":3,"method":"resources/list"}`)
@@ -309,7 +309,7 @@ func resourcesKeepTheirMeaning(t *testing.T) {
 	}
 	act("resources/subscribe", "file:///a")
 	front.Reload(readConfig(t, of(a, b)))
-	read("file:///a", "put workbench://tb/a/ or workbench://tb/b/ before it")
+	read("file:///a", "put workbench://tb/a/ or workbench://tb/b/ in front")
 	l.ask(5, "tb__a__update", `{"text":"file:///a"}`)
 	if got := l.method("notifications/resources/updated"); !strings.Contains(got, `"uri":"file:///a"`) {
 		t.Errorf("got %s, want news of the uri that was subscribed to", got)

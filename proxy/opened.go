@@ -132,7 +132,7 @@ func opened(sh *shelf.Shelf, habit habits.Habit, b *shelf.Box, q question, to *t
 }
 
 // howToSeeMore says how to learn more of some tools than an open tells.
-const howToSeeMore = " To see more of some tools, open the toolbox again with tools (of tools, servers or patterns such as *issue*) and, if need be, detail; " + meta.FindTool + " finds tools by what they do."
+const howToSeeMore = " To see more of some tools, open the toolbox again with tools (a list of tools, servers or patterns such as *issue*) and, if needed, detail; " + meta.FindTool + " finds tools by what they do."
 
 // mostHints is how many oddities of a server are named.
 const mostHints = 3
@@ -198,13 +198,13 @@ func (r *result) head() string {
 		}
 	}
 	if r.Skills != nil {
-		fmt.Fprintln(&b, "Skills, which say how something is done; read them as resources:")
+		fmt.Fprintln(&b, "Skills, which explain how to do something; read them as resources:")
 	}
 	for _, k := range r.Skills {
 		fmt.Fprintf(&b, "- %s\n", k)
 	}
 	if r.SkillsMore > 0 {
-		fmt.Fprintf(&b, "- and %d skills more, among the resources\n", r.SkillsMore)
+		fmt.Fprintf(&b, "- and %d more skills, among the resources\n", r.SkillsMore)
 	}
 	if r.NotFound != nil {
 		fmt.Fprintf(&b, "- no tool is %s\n", strings.Join(foreign.Quoted(r.NotFound), " or "))

@@ -114,7 +114,7 @@ func (f *flight) resume(c *call, srv *toolbox.Server) bool {
 	}
 	p, _ := f.by.states.find(number).(*parked)
 	if err != nil || p == nil || digest != p.digest || digest != f.digest || p.first.server.Load() != srv {
-		f.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: "params.requestState does not belong to this request, or the request it belongs to is over: make the request anew without it"})
+		f.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: "params.requestState does not belong to this request, or the request it belongs to is over: make the request again without it"})
 		return true
 	}
 	if c.Token.Present() {

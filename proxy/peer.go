@@ -53,14 +53,14 @@ func (p *peer) Request(a *toolbox.Ask, m *wire.Message) {
 	case legacy:
 		p.put(a, m, carrier)
 	case !a.Hold(len(m.Raw)):
-		a.Refuse(wire.CodeInternal, "too much that this server asked for is unanswered")
+		a.Refuse(wire.CodeInternal, "too many questions of this server are unanswered")
 	default:
 		carrier.park(a, m.Raw)
 	}
 }
 
 // whoseAsk refuses a question that might be put to the wrong client.
-const whoseAsk = "several clients use this server, and it cannot be told which of them is to be asked: " +
+const whoseAsk = "several clients use this server, and workbench cannot tell which one to ask: " +
 	"no call is under way, or several are, or one was given up less than a minute ago; call again while no other call is under way"
 
 // carrier is the request in flight that what a server says belongs to: that of

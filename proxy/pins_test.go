@@ -132,7 +132,7 @@ func TestPins(t *testing.T) {
 				if held := strings.Contains(reply, "is held back: its description was added"); held != (mode == "hold") {
 					t.Errorf("%s: got %s", call, reply)
 				}
-				if mode == "hold" && (!strings.Contains(reply, `"isError":true`) || !strings.Contains(reply, "workbench lock --accept dev/s/evil has it offered") || strings.Contains(reply, "SEND ALL KEYS")) {
+				if mode == "hold" && (!strings.Contains(reply, `"isError":true`) || !strings.Contains(reply, "workbench lock --accept dev/s/evil offers it again") || strings.Contains(reply, "SEND ALL KEYS")) {
 					t.Errorf("%s: got %s, want a result that says it is an error and how to agree", call, reply)
 				}
 			}
@@ -166,7 +166,7 @@ func TestPinnedSkills(t *testing.T) {
 			if got := k.ask("skills/get", `"uri":"skill://git/SKILL.md"`); !strings.Contains(got, `"skill":{ "uri":"skill://git/SKILL.md","frontmatter"`) || strings.Contains(got, `"by"`) == held {
 				t.Errorf("got %s, want the skill as it is in the list", got)
 			}
-			for uri, why := range map[string]string{"skill://evil/SKILL.md": "held back: it is new", "skill://hidden/SKILL.md": "it is not in the list of the server"} {
+			for uri, why := range map[string]string{"skill://evil/SKILL.md": "held back: it is new", "skill://hidden/SKILL.md": "the server does not list it"} {
 				if got := k.ask("skills/get", `"uri":"`+uri+`"`); strings.Contains(got, why) != held {
 					t.Errorf("%s: got %s", uri, got)
 				}

@@ -228,7 +228,7 @@ func TestRestart(t *testing.T) {
 	if got := ask("POST", "/servers/restart?server=a&toolbox=dev").Body.String(); !strings.Contains(got, `"before":"ready"`) || strings.Contains(got, "error") {
 		t.Errorf("got %s", got)
 	}
-	if got := l.reply("2"); !strings.Contains(got, "started anew (workbench restart)") || !strings.Contains(got, "isError") {
+	if got := l.reply("2"); !strings.Contains(got, "restarted it (workbench restart)") || !strings.Contains(got, "isError") {
 		t.Errorf("got %s, want a call that says why it is lost", got)
 	}
 	if after := pid("4"); after == before || after == "" {

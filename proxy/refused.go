@@ -77,7 +77,7 @@ func (in *inner) refusal(m *wire.Message) string {
 	how := "it is called as " + signature.Name(in.tool) + signature.Of(schema)
 	switch {
 	case misfit != "" && in.beside != nil:
-		return fmt.Sprintf("workbench: the tool's own arguments belong into %q of %s, and %s beside it; %s",
+		return fmt.Sprintf("workbench: the tool's own arguments belong in %q of %s, and %s beside it; %s",
 			"arguments", meta.UseTool, standing(in.beside), how)
 	case misfit != "":
 		return "workbench: the arguments do not fit the tool's schema: " + misfit + "; " + how

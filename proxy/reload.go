@@ -59,7 +59,7 @@ func heirOf(old *toolbox.Server, commons *toolbox.Toolbox) *toolbox.Server {
 	return heir
 }
 
-// retire ends a toolbox that is in the configuration no longer; the end of ctx
+// retire ends a toolbox that is no longer in the configuration; the end of ctx
 // cuts short what it still has to do.
 func (p *Proxy) retire(ctx context.Context, b *toolbox.Toolbox) {
 	if err := b.Retire(ctx); err != nil {

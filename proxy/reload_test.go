@@ -254,7 +254,7 @@ func TestReloadDirect(t *testing.T) {
 	if got := l.tools(2); got != nil {
 		t.Errorf("got tools %v, want none", got)
 	}
-	if got := l.ask(3, "x", "{}"); !strings.Contains(got, `toolbox \"dev\", which this client is served, is in the configuration no longer`) {
+	if got := l.ask(3, "x", "{}"); !strings.Contains(got, `toolbox \"dev\", which this client uses, is no longer in the configuration`) {
 		t.Errorf("got %s, want why there is no such tool", got)
 	}
 	front.Reload(readConfig(t, there))

@@ -77,7 +77,7 @@ func (s *scripts) answer(c *call) {
 	r := &scriptRun{s: s, f: f, meta: bytes.Clone(c.Bytes(c.Meta)), token: bytes.Clone(c.Bytes(c.Token))}
 	if s.running.Add(1) > maxScripts {
 		s.running.Add(-1)
-		f.fail(fmt.Errorf("%d scripts run for this client already: wait for one to end", maxScripts))
+		f.fail(fmt.Errorf("%d scripts already run for this client: wait for one to end", maxScripts))
 		return
 	}
 	f.serve(func() {
@@ -115,7 +115,7 @@ func (f *flight) scriptResult(o *script.Outcome) []byte {
 	short, err := f.by.shelf.Preview(out, wire.Span{Start: 0, End: len(out)}, results.Wish{Over: config.DefaultLargeResult, Name: "the script", Links: f.by.links()})
 	switch {
 	case err != nil:
-		return toolError(fmt.Sprintf("what the script returned is too large to be shown (%d bytes): return less", len(out)), f.terms.Era)
+		return toolError(fmt.Sprintf("what the script returned is too large to show (%d bytes): return less", len(out)), f.terms.Era)
 	case short != nil:
 		return short
 	}
@@ -233,7 +233,7 @@ func answerOf(reply []byte) (json.RawMessage, error) {
 		return nil, err
 	}
 	if out[3].Present() && string(m.Bytes(out[3])) != `"complete"` {
-		return nil, errors.New("the tool asks its user for input, which a script has not: call it by itself")
+		return nil, errors.New("the tool asks the user for input, which a script cannot give: call the tool directly")
 	}
 	said, isText := textOf(&m, out[1])
 	switch {

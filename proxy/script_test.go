@@ -82,7 +82,7 @@ func TestScripts(t *testing.T) {
 		{"await tools.dev.b.echo()", `has no server "b"`, true},
 		{"await tools.dev.a.workbench_run_script({code: '1'})", "tool not found", true},
 		{"console.log('seen'); return 1", "console:\nseen", false},
-		{"return 'z'.repeat(200000)", "the result of the script is too large to be shown", false},
+		{"return 'z'.repeat(200000)", "the result of the script is too large to show", false},
 		{"", "returned nothing", false},
 	} {
 		got := l.run(fmt.Sprint(i+1), tt.code)
@@ -255,7 +255,7 @@ func TestScriptsAtATime(t *testing.T) {
 	for id := range 4 {
 		l.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"workbench_run_script","arguments":{"code":"await tools.dev.a.hang()"}}}`, id))
 	}
-	if got := l.run("10", "1"); !got.IsError || !strings.Contains(got.Content[0].Text, "4 scripts run for this client already") {
+	if got := l.run("10", "1"); !got.IsError || !strings.Contains(got.Content[0].Text, "4 scripts already run for this client") {
 		t.Errorf("got %+v, want a refusal", got)
 	}
 	for id := range 4 {

@@ -195,7 +195,7 @@ func agreedSkill(sh *shelf.Shelf, f *flight, srv *toolbox.Server, uri string) {
 		f.reply(append(wire.Splice(append(f.skillReply(), `"skill":`...), raw, edits...), '}'))
 		return
 	}
-	why := "it is not in the list of the server, which is what can be agreed to"
+	why := "the server does not list it, and only listed skills can be agreed to"
 	if i := slices.IndexFunc(srv.Held(toolbox.Skills), func(h toolbox.Held) bool { return is(h.Item) }); i >= 0 {
 		why = srv.Held(toolbox.Skills)[i].Why
 	}

@@ -146,7 +146,7 @@ func TestSkillsInTheOpen(t *testing.T) {
 		t.Errorf("got %+v in\n%s\nof an open for some tools, want no skills", skills, text)
 	}
 	text, skills = open("many", "")
-	if len(text) > 4000 || len(skills) < 5 || len(skills) > 40 || !strings.Contains(text, fmt.Sprintf("and %d skills more", 500-len(skills))) {
+	if len(text) > 4000 || len(skills) < 5 || len(skills) > 40 || !strings.Contains(text, fmt.Sprintf("and %d more skills", 500-len(skills))) {
 		t.Errorf("got %d skills in %d bytes\n%s", len(skills), len(text), text)
 	}
 	if text, _ := open("none", ""); strings.Contains(text, "Skills, ") {

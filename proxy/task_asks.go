@@ -133,7 +133,7 @@ func (t *tasks) ask(a *toolbox.Ask, m *wire.Message) bool {
 	case !eras.Asks(string(m.Bytes(m.Method))):
 		a.Refuse(wire.CodeMethodNotFound, "a client of revision 2026-07-28 is asked nothing of this kind")
 	case !a.Hold(len(m.Raw)) || !of.asked.add(held{a, bytes.Clone(m.Raw)}):
-		a.Refuse(wire.CodeInternal, "too much that this server asked for is unanswered")
+		a.Refuse(wire.CodeInternal, "too many questions of this server are unanswered")
 	}
 	return true
 }

@@ -288,7 +288,7 @@ func (d *taskDesk) put(ctx context.Context, f *flight, method string, params []b
 		}
 		return m.Bytes(m.Result), nil
 	case <-wait.C:
-		return nil, fmt.Errorf("the client did not answer within %v what the server asked", parkTime)
+		return nil, fmt.Errorf("the client did not answer the server's question within %v", parkTime)
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}

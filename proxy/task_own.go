@@ -122,7 +122,7 @@ func (t *ownTask) Finish(reply []byte) {
 		t.outcome = append([]byte(`,"error":`), m.Bytes(m.Error)...)
 	case bytes.HasPrefix(m.Bytes(m.Result), []byte(`{"resultType":"input_required"`)):
 		t.status = "failed"
-		t.outcome = []byte(`,"error":{"code":-32603,"message":"the call has a question that needs an answer before it is made: make it again"}`)
+		t.outcome = []byte(`,"error":{"code":-32603,"message":"the call cannot be made before a question is answered: make it again"}`)
 	default:
 		t.outcome = append([]byte(`,"result":`), m.Bytes(m.Result)...)
 	}

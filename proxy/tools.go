@@ -140,7 +140,7 @@ func hint(sh *shelf.Shelf, k toolbox.Kind, name string) string {
 	if near == nil {
 		switch {
 		case sh.View().IsGone():
-			return fmt.Sprintf("; toolbox %q, which this client is served, is in the configuration no longer", sh.View().Direct)
+			return fmt.Sprintf("; toolbox %q, which this client uses, is no longer in the configuration", sh.View().Direct)
 		case sh.View().Direct != "":
 			return ""
 		}

@@ -67,7 +67,7 @@ func (r receiver) Request(m *wire.Message, during rpc.Handler) {
 	id := m.Bytes(m.ID)
 	size := len(id) + 2*account.Each // the session holds on to it too
 	if !s.account.Charge(size) {
-		c.Refuse(id, wire.CodeInternal, "too much that this server asked for is unanswered")
+		c.Refuse(id, wire.CodeInternal, "too many questions of this server are unanswered")
 		return
 	}
 	a := &Ask{Server: s, For: during, conn: c.Conn, asks: &c.asks, id: string(id), size: size}

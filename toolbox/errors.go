@@ -11,7 +11,7 @@ import (
 // ErrClosed says that the toolbox was closed.
 var ErrClosed = link.ErrClosed
 
-// ErrRetired says that a server is in the configuration no longer.
+// ErrRetired says that a server is no longer in the configuration.
 var ErrRetired = errors.New("it was removed from the configuration")
 
 // identity names a server in errors.

@@ -50,19 +50,19 @@ func (st Status) Advice() string {
 	switch st.State {
 	case Starting:
 		if st.Cause != nil {
-			return "it is tried again, and a call waits for it; if it goes on failing, mend the cause"
+			return "it is tried again, and a call waits for it; if it keeps failing, fix the cause"
 		}
 		return "a call waits for it"
 	case Installing:
 		return "its package is being fetched; a call waits for it"
 	case Backoff:
-		return "if it goes on failing, mend the cause"
+		return "if it keeps failing, fix the cause"
 	case Open:
-		return "it failed too often: mend the cause, then open the toolbox again to have it tried at once"
+		return "it failed too often: fix the cause, then open the toolbox again to try it at once"
 	case NeedsLogin:
 		return "give it the login or the credentials that the cause names, then open the toolbox again"
 	case Failed:
-		return "mend its entry in the configuration; workbench check says what is wrong with it"
+		return "correct its entry in the configuration; workbench check says what is wrong with it"
 	}
 	return ""
 }

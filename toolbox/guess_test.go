@@ -77,7 +77,7 @@ func TestRemoteMistakes(t *testing.T) {
 		"401 of a server with keys": {url: answer(401, "invalid api key"),
 			want: []string{"workbench login box/s", `give it in "headers"`, "Bearer ${TOKEN}", "invalid api key"}},
 		"403":             {url: answer(403, "no"), want: []string{"403", "may lack a right"}},
-		"nothing listens": {url: closed, want: []string{"nothing listens at 127.0.0.1", "mend the port"}},
+		"nothing listens": {url: closed, want: []string{"nothing listens at 127.0.0.1", "correct the port"}},
 		"a proxy that is not there": {url: func(*testing.T) string { return "http://example.invalid/mcp" },
 			environ: func(t *testing.T) []string { return []string{"HTTP_PROXY=" + closed(t)} },
 			want:    []string{"the proxy cannot be reached", "HTTPS_PROXY or HTTP_PROXY", "NO_PROXY"}},

@@ -24,7 +24,7 @@ func TestFaultG12_ListedTwice(t *testing.T) {
 	if len(items) != 2 || items[0].Key.Verbatim() != "x" || !strings.Contains(string(items[0].Raw), "first") || items[1].Key.Verbatim() != "y" {
 		t.Errorf("got the tools %+v, want the first x, and y", items)
 	}
-	if notes := strings.Join(srv.Notes(), "\n"); !strings.Contains(notes, "entries of tools without a name, or with that of another, which were left out: 1") {
+	if notes := strings.Join(srv.Notes(), "\n"); !strings.Contains(notes, "entries of tools that have no name or a repeated one, and were left out: 1") {
 		t.Errorf("got the notes %q, want that one entry was left out", notes)
 	}
 }

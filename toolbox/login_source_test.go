@@ -53,13 +53,13 @@ func TestTokensOfOthers(t *testing.T) {
 		"a command":               {from: config.TokenSource{Command: []string{"x"}}, find: prints(good, nil)},
 		"no file":                 {from: config.TokenSource{File: filepath.Join(dir, "none")}, want: "oauth.assertion: open "},
 		"a folder":                {from: config.TokenSource{File: dir}, want: "oauth.assertion: "},
-		"an empty file":           {from: config.TokenSource{File: file("empty", "\n")}, want: "leads to something that is no token"},
-		"a page":                  {from: config.TokenSource{File: file("page", "<html> canary")}, want: "leads to something that is no token"},
-		"two tokens":              {from: config.TokenSource{File: file("two", good+"\n"+good)}, want: "leads to something that is no token"},
+		"an empty file":           {from: config.TokenSource{File: file("empty", "\n")}, want: "gives something that is not a token"},
+		"a page":                  {from: config.TokenSource{File: file("page", "<html> canary")}, want: "gives something that is not a token"},
+		"two tokens":              {from: config.TokenSource{File: file("two", good+"\n"+good)}, want: "gives something that is not a token"},
 		"a huge file":             {from: config.TokenSource{File: file("huge", strings.Repeat("a", 1<<20))}, want: "want at most 65536 bytes"},
 		"a command that fails":    {from: config.TokenSource{Command: []string{"x"}}, find: prints("", errors.New("it fails")), want: "it fails"},
 		"a command of nobody":     {from: config.TokenSource{Command: []string{"x"}}, want: "oauth.assertion: unsupported operation"},
-		"an escape of a terminal": {from: config.TokenSource{Command: []string{"x"}}, find: prints("\x1b[2J", nil), want: "leads to something that is no token"},
+		"an escape of a terminal": {from: config.TokenSource{Command: []string{"x"}}, find: prints("\x1b[2J", nil), want: "gives something that is not a token"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg := cfg

@@ -97,10 +97,10 @@ func TestRemoteLogin(t *testing.T) {
 // not renewed for it.
 func TestRemoteRefusesProofs(t *testing.T) {
 	for name, tt := range map[string]struct{ challenge, date, want string }{
-		"another nonce each time": {`DPoP error="use_dpop_nonce"`, "", "the server goes on to want a nonce"},
-		"no nonce at all":         {`DPoP error="use_dpop_nonce", algs="ES256"`, "", "the server goes on to want a nonce"},
-		"a clock that is wrong":   {`DPoP error="invalid_dpop_proof"`, time.Now().Add(-time.Hour).UTC().Format(http.TimeFormat), "set it right"},
-		"for no reason":           {`DPoP error="invalid_dpop_proof"`, "", "ask who runs it"},
+		"another nonce each time": {`DPoP error="use_dpop_nonce"`, "", "the server keeps asking for a nonce"},
+		"no nonce at all":         {`DPoP error="use_dpop_nonce", algs="ES256"`, "", "the server keeps asking for a nonce"},
+		"a clock that is wrong":   {`DPoP error="invalid_dpop_proof"`, time.Now().Add(-time.Hour).UTC().Format(http.TimeFormat), "correct it"},
+		"for no reason":           {`DPoP error="invalid_dpop_proof"`, "", "ask whoever runs it"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			logins, store := &oauthtest.Server{DPoP: true}, oauth.NewStore(t.TempDir())

@@ -6,7 +6,7 @@ import (
 )
 
 // ErrRestarted says that a person has had a server started anew.
-var ErrRestarted = errors.New("the user had it started anew (workbench restart)")
+var ErrRestarted = errors.New("the user restarted it (workbench restart)")
 
 // Restart has the server started anew at once: one that runs is ended first, so that the calls which it has are lost; one that
 // rests after a failure is tried now. The error says why there is nothing to start.

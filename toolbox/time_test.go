@@ -371,7 +371,7 @@ func TestFaultA37G22_ListWithoutEnd(t *testing.T) {
 		note   string
 	}{
 		"new cursors":     {func(page int) string { return fmt.Sprint(page) }, "has more"},
-		"the same cursor": {func(int) string { return "more" }, "came before"},
+		"the same cursor": {func(int) string { return "more" }, "repeated a cursor"},
 		"long cursors":    {func(page int) string { return strings.Repeat("x", page*10_000) }, "20002 bytes; at most 16384"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -395,7 +395,7 @@ func TestFaultA37G22_ListWithoutEnd(t *testing.T) {
 				if got := len(s.Items(toolbox.Tools)); got != page || s.Status().State != toolbox.Ready {
 					t.Errorf("got %d tools of a server that is %s, want those of %d pages", got, s.Status().State, page)
 				}
-				if notes := strings.Join(s.Notes(), "; "); !strings.Contains(notes, "without a name") || !strings.Contains(notes, tt.note) {
+				if notes := strings.Join(s.Notes(), "; "); !strings.Contains(notes, "have no name") || !strings.Contains(notes, tt.note) {
 					t.Errorf("got the notes %q, want that entries have no name, and %q", notes, tt.note)
 				}
 			})

@@ -50,7 +50,7 @@ func (t *Toolbox) Update(cfg config.Toolbox) (gone []*Server) {
 	return gone
 }
 
-// Retire ends a toolbox that is in the configuration no longer, as
+// Retire ends a toolbox that is no longer in the configuration, as
 // [Server.Retire] ends its servers, and waits for it. The end of ctx cuts short
 // what is under way. Close need not follow.
 func (t *Toolbox) Retire(ctx context.Context) error {
@@ -122,7 +122,7 @@ func (s *Server) drain(c *rpc.Conn) {
 	case <-c.Calls.Drain():
 	case <-c.Link().Done():
 	case <-late.C:
-		cause = errors.New("it was removed from the configuration or changed there, and the request was not done " + drainTime.String() + " later")
+		cause = errors.New("it was removed from the configuration or changed there, and the request was not finished " + drainTime.String() + " later")
 	case <-s.life.Done():
 	}
 	s.quit(cause)

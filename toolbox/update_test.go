@@ -176,8 +176,8 @@ func TestDrainIsBounded(t *testing.T) {
 		want time.Duration
 		text string
 	}{
-		{"removed", func(b *toolbox.Toolbox) { update(b) }, 30 * time.Second, "was not done 30s later"},
-		{"replaced", func(b *toolbox.Toolbox) { update(b, inside("in", "page=3")) }, 30 * time.Second, "was not done 30s later"},
+		{"removed", func(b *toolbox.Toolbox) { update(b) }, 30 * time.Second, "was not finished 30s later"},
+		{"replaced", func(b *toolbox.Toolbox) { update(b, inside("in", "page=3")) }, 30 * time.Second, "was not finished 30s later"},
 		{"closed meanwhile", func(b *toolbox.Toolbox) { update(b); time.Sleep(time.Second); _ = b.Close() }, time.Second, "toolbox is closed"},
 		{"retired until", func(b *toolbox.Toolbox) {
 			ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)

@@ -47,7 +47,7 @@ func (a *audience) enter() {
 		// It reads the files now, so that the first call finds them read.
 		told.Go(func() { a.tell(ctx) })
 		if err := a.shelf.store.Watch(ctx, a.stir); err != nil {
-			a.shelf.log.Warn().AnErr(logkey.Err, err).Msg("workflow files are looked at twice a second instead")
+			a.shelf.log.Warn().AnErr(logkey.Err, err).Msg("workflow files are checked twice a second instead")
 		}
 	}()
 }

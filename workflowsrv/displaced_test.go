@@ -40,8 +40,8 @@ func TestFaultG43_DisplacedWorkflow(t *testing.T) {
 	}}
 	p := greeted(t, workflowsrv.New(workflowsrv.Options{Sources: layers.Sources(), Logger: zerolog.New(&log)}))
 	for id, want := range map[string]string{
-		"find-bug": "the workflow find-bug is that of the project, " + filepath.Join(cloned, "x.json") + ", in place of the one of this id that is part of workbench",
-		"deploy":   "the workflow deploy is that of the project, " + filepath.Join(cloned, "y.json") + ", in place of " + filepath.Join(own, "deploy.json"),
+		"find-bug": "the workflow find-bug is the project's, " + filepath.Join(cloned, "x.json") + ", instead of the one with this id that is part of workbench",
+		"deploy":   "the workflow deploy is the project's, " + filepath.Join(cloned, "y.json") + ", instead of " + filepath.Join(own, "deploy.json"),
 		"mine":     "", "theirs": "", "built-in-too": "", // which the user has replaced
 	} {
 		got := p.ask(call(1, "workflow_next", map[string]any{"workflowId": id, "completedSteps": []string{}}))
@@ -53,7 +53,7 @@ func TestFaultG43_DisplacedWorkflow(t *testing.T) {
 			t.Errorf("%s: got the log %s, want %q once", id, &log, want)
 		}
 	}
-	if n := strings.Count(log.String(), "takes the place"); n != 2 {
+	if n := strings.Count(log.String(), "a workflow of the project replaces"); n != 2 {
 		t.Errorf("got %d lines in the log, want 2:\n%s", n, &log)
 	}
 }

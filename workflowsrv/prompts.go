@@ -94,7 +94,7 @@ func (o *offers) getPrompt(_ context.Context, params []byte) ([]byte, error) {
 		}
 		call = append(append(call, `,"context":`...), text...)
 	}
-	text := fmt.Sprintf("Follow the workflow %s to its end: %s\n\nCall workflow_start %s}. Do what its answer says, then call workflow_next with the run and what came of "+
+	text := fmt.Sprintf("Follow the workflow %s to its end: %s\n\nCall workflow_start %s}. Do what its answer says, then call workflow_next with the run and the result of "+
 		"the step, and so on, one step at a time, until the answer says that the workflow is complete.", e.Name, e.Description, call)
 	if ask.Arguments[goalArgument] == "" {
 		text += " Put into goal what the user wants, in a sentence."

@@ -11,8 +11,8 @@ import (
 )
 
 // instructions are what clients show their model at the start.
-const instructions = "This server leads through tested workflows. Call workflow_list to see them, workflow_start to begin one, and workflow_next " +
-	"with its run after each step; workflow_resume goes on with a run of an earlier conversation."
+const instructions = "This server guides you through tested workflows. Call workflow_list to see them, workflow_start to begin one, and workflow_next " +
+	"with its run after each step; workflow_resume continues a run of an earlier conversation."
 
 // toolResult gives the answer of a call: the result as text and as structured
 // content, or the fault, as the text for the model and as data.

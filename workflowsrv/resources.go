@@ -61,7 +61,7 @@ func (o *offers) listResources(ctx context.Context, p principal.Principal) ([]by
 
 func listTemplates(context.Context, []byte) ([]byte, error) {
 	return []byte(`{"resourceTemplates":[{"uriTemplate":"` + runPrefix + `{run}","name":"run","title":"A run of a workflow",` +
-		`"description":"What a run is for, where it is, and all that happened in it","mimeType":"` + runType + `"}]}`), nil
+		`"description":"What a run is for, where it is, and everything that happened in it","mimeType":"` + runType + `"}]}`), nil
 }
 
 // readResource reads the file of a skill, or a run of a principal. One of somebody else is not there.

@@ -103,24 +103,24 @@ const manageInput = `{"type":"object","properties":{` +
 	`"run":{"type":"string","description":"The run"},` +
 	`"action":{"type":"string","enum":["checkpoint","rewind","fork","abandon","rebase"]},` +
 	`"name":{"type":"string","description":"The checkpoint that is set, or gone back to"},` +
-	`"to":{"type":"integer","minimum":1,"description":"The event to go back to, where no checkpoint is named"},` +
+	`"to":{"type":"integer","minimum":1,"description":"The event to go back to, if no checkpoint is named"},` +
 	`"reason":{"type":"string"}},"required":["run","action"],"additionalProperties":false}`
 
 const resumeInput = `{"type":"object","properties":{` +
 	`"query":{"type":"string","description":"Words of the goal, notes, workflow, repository or branch; leave it out to see all runs"},` +
-	`"run":{"type":"string","description":"The run, where it is known"}},"required":[],"additionalProperties":false}`
+	`"run":{"type":"string","description":"The run, if it is known"}},"required":[],"additionalProperties":false}`
 
 const keptNextInput = `{"type":"object","properties":{` +
 	`"run":{"type":"string","description":"The run, as workflow_start or workflow_resume gave it"},` +
 	`"step":{"type":"string","description":"With run: the step that is done"},` +
 	`"output":{"type":"string","description":"With run: what the step produced, which is checked"},` +
-	`"notes":{"type":"string","description":"With run: what came of the step, for who goes on later"},` +
-	`"artifacts":{"type":"array","description":"With run: objects with a kind, where the step asks for them","items":{"type":"object"}},` +
+	`"notes":{"type":"string","description":"With run: the result of the step, for whoever continues later"},` +
+	`"artifacts":{"type":"array","description":"With run: objects with a kind, if the step asks for them","items":{"type":"object"}},` +
 	`"code":{"type":"string","description":"With run: a one-time code that the person gave you"},` +
 	`"workflowId":{"type":"string","description":"Without run: the workflow ID",` + idProperty + `},` +
 	`"currentStep":{"type":"string","description":"Without run: current step ID (optional)",` + idProperty + `},` +
 	`"completedSteps":{"type":"array","description":"Without run: completed step IDs","items":{"type":"string"},"uniqueItems":true},` +
-	`"context":{"type":"object","description":"The variables that the conditions of the workflow test; with run only those that changed","additionalProperties":true},` +
+	`"context":{"type":"object","description":"The variables that the conditions of the workflow test; with run, only those that changed","additionalProperties":true},` +
 	`"state":{"type":"string","description":"Without run: the state of the last answer, if it had one"}},` +
 	`"required":[],"additionalProperties":false}`
 

@@ -92,7 +92,7 @@ func TestSideBySide(t *testing.T) {
 func TestCancel(t *testing.T) {
 	p := greeted(t, workflowsrv.New(workflowsrv.Options{Sources: memory(map[string]string{"w.json": slow})}))
 	p.session.Receive([]byte(slowCall(7)))
-	if got := p.ask(slowCall(7)); !strings.Contains(got, "being worked on") {
+	if got := p.ask(slowCall(7)); !strings.Contains(got, "this id is running") {
 		t.Errorf("the id of a running call: got %s, want an error", got)
 	}
 	p.session.Receive([]byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`))
@@ -108,7 +108,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestClose makes sure that Close waits for what is being worked on, and that
+// TestClose makes sure that Close waits for what is this id is running, and that
 // it gives up at the end of its context.
 func TestClose(t *testing.T) {
 	server := workflowsrv.New(workflowsrv.Options{Sources: memory(map[string]string{"w.json": slow})})

@@ -53,7 +53,7 @@ func (s *shelf) catalogue() *definition.Catalogue {
 	for _, e := range c.Entries {
 		if text, ok := displacement(e); ok {
 			if told[text] = true; !s.told[text] {
-				s.log.Warn().Str(logkey.Detail, text).Msg("a workflow of the project takes the place of another")
+				s.log.Warn().Str(logkey.Detail, text).Msg("a workflow of the project replaces another")
 			}
 		}
 	}
@@ -68,11 +68,11 @@ func displacement(e *definition.Entry) (text string, ok bool) {
 	if !ok {
 		return "", false
 	}
-	other := "the one of this id that is part of workbench"
+	other := "the one with this id that is part of workbench"
 	if p.Origin != definition.Embedded {
 		other = p.File
 	}
-	return fmt.Sprintf("the workflow %s is that of the project, %s, in place of %s", e.ID, e.File, other), true
+	return fmt.Sprintf("the workflow %s is the project's, %s, instead of %s", e.ID, e.File, other), true
 }
 
 // step finds a step of a workflow, also one in a loop.

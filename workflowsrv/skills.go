@@ -66,7 +66,7 @@ func skillText(w *definition.Workflow, head skillHead) string {
 		b.WriteString(w.About + "\n\n")
 	}
 	fmt.Fprintf(&b, "This is a workflow that workbench leads you through, one step at a time. Call `workflow_start` with `{\"workflowId\": %q, \"goal\": …}`, "+
-		"where goal is what the user wants, in a sentence. Do what the answer says, then call `workflow_next` with the run and what came of the step, "+
+		"where goal is what the user wants, in a sentence. Do what the answer says, then call `workflow_next` with the run and the result of the step, "+
 		"and so on until the answer says that the workflow is complete.\n", w.ID)
 	for _, part := range []struct {
 		title string

@@ -24,7 +24,7 @@ func toolTable() []tool {
 		{
 			name: "workflow_next", title: "Next step", short: "Gets the next step guidance based on workflow state",
 			description: "Gives the next step of a run that workflow_start began: call it with the run, the step that is done, and output or notes " +
-				"that say what came of it; context takes only variables that changed. With the run alone it says where that is. " +
+				"that report the result; context takes only variables that changed. With only the run it says where the run is. " +
 				"Output is checked before the next step is given; some steps wait for a person. " +
 				"Without a run, nothing is kept: do what guidance.prompt says, then call again with workflowId, the step's id added to " +
 				"completedSteps, the whole context, and the state of the last answer if it had one; ask the user first where confirmation says so. " +
@@ -66,15 +66,15 @@ func toolTable() []tool {
 		},
 		{
 			name: "workflow_resume", title: "Resume a run",
-			description: "Finds a run of a workflow by words of its goal, notes, workflow, repository or branch, also one of an earlier conversation, " +
-				"and gives what was done and the step where it is. Several that fit are listed.",
+			description: "Finds a run of a workflow, also of an earlier conversation, by words of its goal, notes, workflow, repository or branch, " +
+				"and returns what was done and the current step. If several fit, they are listed.",
 			keptInput: resumeInput, keptOutput: resumeOutput, changes: true,
 			keep: keepResume, more: []string{"query", "run"},
 		},
 		{
 			name: "workflow_run", title: "Manage a run",
-			description: "checkpoint gives the place of a run a name; rewind goes back to a checkpoint or an event, and what came after stays in the record; " +
-				"fork begins another run from there; abandon gives the run up; rebase takes the present file of the workflow.",
+			description: "checkpoint gives a run's present place a name; rewind goes back to a checkpoint or an event, and what came after stays in the record; " +
+				"fork begins another run from there; abandon gives the run up; rebase uses the present file of the workflow.",
 			keptInput: manageInput, keptOutput: runOutput, changes: true,
 			keep: keepManage, more: []string{"run", "action", "name", "to", "reason"},
 		},

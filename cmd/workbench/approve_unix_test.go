@@ -62,7 +62,7 @@ func TestApproveFromElsewhere(t *testing.T) {
 		t.Errorf("got %d and %q", code, text)
 	}
 	await("the result", func() bool { return strings.Contains(out.String(), `"id":8`) })
-	if code, text := approve(agreed); code != cli.ExitFault || !strings.Contains(text, "waits") {
+	if code, text := approve(agreed); code != cli.ExitFault || !strings.Contains(text, "no waiting call") {
 		t.Errorf("a second time: got %d and %q", code, text)
 	}
 	if code, text := approve(); code != 0 || text != "no call waits\n" {
@@ -75,7 +75,7 @@ func TestApproveFromElsewhere(t *testing.T) {
 	call("9")
 	do(t, in.Close())
 	do(t, cmd.Wait())
-	if !strings.Contains(out.String(), "the client ended before anybody agreed") {
+	if !strings.Contains(out.String(), "the client disconnected before anybody approved") {
 		t.Errorf("got %s, want an answer to the last call", out)
 	}
 	if left, _ := filepath.Glob(filepath.Join(runs, "*", "*.sock")); len(left) > 0 {

@@ -40,7 +40,7 @@ func (o *httpFlags) certificate(log zerolog.Logger) (*tls.Config, error) {
 	case o.tlsCert == "" && o.tlsKey == "":
 		return nil, nil
 	case o.tlsCert == "" || o.tlsKey == "":
-		return nil, cli.Usage(cli.Hint(errors.New("--tls-cert and --tls-key belong together"), "give both: the certificate, and the key that it was made with"))
+		return nil, cli.Usage(cli.Hint(errors.New("--tls-cert and --tls-key belong together"), "give both: the certificate and its key"))
 	}
 	c := &certificatePair{files: [2]string{o.tlsCert, o.tlsKey}, log: log}
 	if err := c.load(); err != nil {
@@ -97,9 +97,9 @@ func (c *certificatePair) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	before := c.pair
 	switch err := c.load(); {
 	case err != nil:
-		c.log.Warn().AnErr(logkey.Err, err).Msg("the certificate cannot be read anew; the one before goes on")
+		c.log.Warn().AnErr(logkey.Err, err).Msg("the certificate cannot be read again; the one before stays in use")
 	case c.pair != before:
-		c.log.Info().Msg("certificate read anew")
+		c.log.Info().Msg("certificate read again")
 	}
 	return c.pair, nil
 }

@@ -55,12 +55,12 @@ func httpServing(f *pflag.FlagSet) commands.Serving {
 }
 
 func (o *httpFlags) add(f *pflag.FlagSet) {
-	f.StringVar(&o.address, "http", "", "serve over HTTP on this `address`, as in 127.0.0.1:7777 (port 0: any that is free)")
-	f.StringSliceVar(&o.hosts, "allow-host", nil, "HTTP: answer to this `name` in Host too, besides localhost, 127.0.0.1, [::1] and the address")
-	f.StringSliceVar(&o.origins, "allow-origin", nil, "HTTP: let web pages of this `origin` in, as in https://app.example")
+	f.StringVar(&o.address, "http", "", "serve over HTTP on this `address`, as in 127.0.0.1:7777 (port 0: any free one)")
+	f.StringSliceVar(&o.hosts, "allow-host", nil, "HTTP: also answer to this `name` in Host, besides localhost, 127.0.0.1, [::1] and the address")
+	f.StringSliceVar(&o.origins, "allow-origin", nil, "HTTP: allow web pages of this `origin`, as in https://app.example")
 	tokenfile.AddFlag(f, &o.tokenFile)
-	f.BoolVar(&o.noToken, "no-token", false, "HTTP: let everybody in who can reach the address, which must be a loopback one")
-	f.StringVar(&o.tlsCert, "tls-cert", "", "HTTP: speak HTTPS with the certificate in this `file` (PEM)")
+	f.BoolVar(&o.noToken, "no-token", false, "HTTP: allow everybody who can reach the address, which must be a loopback one")
+	f.StringVar(&o.tlsCert, "tls-cert", "", "HTTP: use HTTPS with the certificate in this `file` (PEM)")
 	f.StringVar(&o.tlsKey, "tls-key", "", "HTTP: `file` with the key of the certificate (PEM)")
 	f.BoolVar(&o.insecure, "insecure", false, "HTTP: allow an address that others can reach without TLS; they can read the token and everything else")
 	f.StringVar(&o.auditLog, "audit-log", "", "HTTP: append a line of JSON to this `file` for each call, each request that is refused, and each answer to an approval; SIGHUP opens it again")
@@ -171,7 +171,7 @@ func serveHTTP(ctx context.Context, env *opening.Environment, o *httpFlags, cfg 
 func (o *httpFlags) letIn(env *opening.Environment, jwt config.JWT, over *httpfront.Options) (tokenFile string, err error) {
 	switch {
 	case o.noToken && jwt.Issuer != "":
-		return "", cli.Hint(cli.Usage(errors.New("--no-token lets everybody in, and http.jwt in the configuration those with tokens alone")), "leave out one of them")
+		return "", cli.Hint(cli.Usage(errors.New("--no-token allows everybody, and http.jwt in the configuration only those with tokens")), "leave out one of them")
 	case o.noToken:
 		return "", nil
 	}
@@ -252,7 +252,7 @@ func (o *httpFlags) resolve() (*net.TCPAddr, error) {
 	case o.noToken:
 		return nil, cli.Hint(cli.Usage(others), "--no-token is for loopback addresses: leave it out, or serve on 127.0.0.1")
 	case o.tlsCert == "" && !o.insecure:
-		return nil, cli.Hint(cli.Usage(others), "serve on 127.0.0.1, or give --tls-cert and --tls-key, or accept with --insecure that the token and all else travels unencrypted")
+		return nil, cli.Hint(cli.Usage(others), "serve on 127.0.0.1, or give --tls-cert and --tls-key, or accept with --insecure that the token and all else is sent unencrypted")
 	}
 	return address, nil
 }
@@ -262,7 +262,7 @@ func listenError(address string, err error) error {
 	hint := "give another address with --http"
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		hint = "another program has the port, maybe another workbench: end it, or give another port (0 takes any that is free)"
+		hint = "another program uses the port, maybe another workbench: end it, or give another port (0 takes any free one)"
 	case errors.Is(err, syscall.EACCES):
 		hint = "ports below 1024 are for the system: give a higher one"
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
@@ -300,9 +300,9 @@ func (o *httpFlags) announce(log zerolog.Logger, url, tokenFile string) {
 	}
 	e.Msg("serving over HTTP")
 	if o.insecure && o.tlsCert == "" {
-		log.Warn().Msg("what is sent is not encrypted (--insecure)")
+		log.Warn().Msg("nothing is encrypted (--insecure)")
 	}
 	if tokenFile == "" {
-		log.Warn().Msg("everybody on this machine is let in (--no-token)")
+		log.Warn().Msg("everybody on this machine is allowed (--no-token)")
 	}
 }

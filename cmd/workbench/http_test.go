@@ -153,7 +153,7 @@ func TestServeHTTP(t *testing.T) {
 	}
 	address := strings.TrimSuffix(strings.TrimPrefix(s.url, "http://"), "/mcp")
 	var fault bytes.Buffer
-	if code := run(t.Context(), []string{"serve", "--http", address, "--log-level", "off"}, cli.Streams{In: strings.NewReader(""), Out: io.Discard, Err: &fault}, environ); code != cli.ExitFault || !strings.Contains(fault.String(), "another program has the port") {
+	if code := run(t.Context(), []string{"serve", "--http", address, "--log-level", "off"}, cli.Streams{In: strings.NewReader(""), Out: io.Discard, Err: &fault}, environ); code != cli.ExitFault || !strings.Contains(fault.String(), "another program uses the port") {
 		t.Errorf("the same port again: got exit code %d and %q", code, &fault)
 	}
 }
@@ -284,7 +284,7 @@ func TestCertificateIsReplaced(t *testing.T) {
 			t.Error("a pair that does not fit was taken")
 		}
 	}
-	if got := strings.Count(log.String(), "cannot be read anew"); got != 1 {
+	if got := strings.Count(log.String(), "cannot be read again"); got != 1 {
 		t.Errorf("it was said %d times, want 1: %s", got, &log)
 	}
 	do(t, os.Rename(nextKey, key))

@@ -17,8 +17,8 @@ func manCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "man FOLDER",
 		Short: "Write the manual pages into a folder",
-		Long: `Man writes a manual page for each command into the folder, which is made if it
-is not there. Packages put them into /usr/share/man/man1.`,
+		Long: `Man writes a manual page for each command into the folder, which is made if it does
+not exist. Packages put these pages into /usr/share/man/man1.`,
 		Example: `  workbench man ~/.local/share/man/man1 && man workbench-serve`,
 		Args:    cli.Between(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {

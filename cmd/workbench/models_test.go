@@ -131,7 +131,7 @@ func TestFindByMeaning(t *testing.T) {
 		return o.String(), e.String(), code
 	}
 	write("")
-	if out, errs, code := find("frobnicate"); code != cli.ExitFault || !strings.Contains(errs, "no tool is known") {
+	if out, errs, code := find("frobnicate"); code != cli.ExitFault || !strings.Contains(errs, "no known tool fits") {
 		t.Errorf("by words alone: got %d, %q, %q, want that nothing is known", code, out, errs)
 	}
 	write(`"models": {"baseUrl": "` + server.URL + `/v1", "apiKey": "${KEY}", "embeddings": "small"},`)

@@ -78,12 +78,12 @@ func rootCommand(env *opening.Environment) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "workbench",
 		Short: "One entry in your MCP client, any number of MCP servers behind it",
-		Long: `Workbench is one entry in an MCP client's configuration. Behind it, MCP servers
-are grouped into toolboxes in workbench-config.json; the client opens the one it
-needs, and only then are its servers started, supervised and offered.
+		Long: `Workbench is one entry in an MCP client's configuration. Behind it, MCP servers are
+grouped into toolboxes in workbench-config.json. The client opens the toolbox that it
+needs; only then are its servers started, supervised and offered.
 
-Without a command it serves on standard input and output, as clients start it.
-workbench completion SHELL --help says how to have a shell complete commands and
+Without a command, workbench serves on standard input and output, as clients start
+it. workbench completion SHELL --help says how to make a shell complete commands and
 the names of toolboxes, servers, tools, tokens, runs and conversations.`,
 		Example: `  workbench check                        # is the configuration right?
   workbench tools workflows              # what does a toolbox offer?

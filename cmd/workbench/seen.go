@@ -26,7 +26,7 @@ func taskBook(e *opening.Environment, log zerolog.Logger) *taskbook.Book {
 func seenClients(e *opening.Environment, log zerolog.Logger) *habits.Memory {
 	dir, err := e.StateDir()
 	if err != nil {
-		log.Debug().AnErr(logkey.Err, err).Msg("there is no place for what is seen of clients")
+		log.Debug().AnErr(logkey.Err, err).Msg("there is no place for the notes on clients")
 		return nil
 	}
 	return habits.New(filepath.Join(dir, "clients.json"), log)

@@ -32,14 +32,14 @@ func serveCommand(env *opening.Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve an MCP client on standard input and output, or many over HTTP",
-		Long: `Serve speaks MCP on standard input and output, one JSON message a line, until
-the input ends. Logs go to standard error. The configuration is read anew when
-its file is changed, and on SIGHUP.
+		Long: `Serve speaks MCP on standard input and output, one JSON message a line, until the
+input ends. Logs go to standard error. The configuration is read again when its file
+changes, and on SIGHUP.
 
-With --http it serves any number of clients over streamable HTTP instead, until
-it is interrupted: all toolboxes at /mcp, one of them directly at /mcp/TOOLBOX.
-Clients need the token that workbench token prints, or one of their own, which
-workbench token create makes.`,
+With --http it instead serves any number of clients over streamable HTTP, until it is
+interrupted: all toolboxes at /mcp, a single one directly at /mcp/TOOLBOX. Clients
+need the token that workbench token prints, or one of their own, which workbench token
+create makes.`,
 		Example: `  workbench serve
   workbench serve --http 127.0.0.1:7777
   workbench serve --toolbox files --log-level debug --log-file workbench.log`,

@@ -27,17 +27,17 @@ func uiCommand(env *opening.Environment) *cobra.Command {
 	var noOpen bool
 	cmd := &cobra.Command{
 		Use:   "ui",
-		Short: "Show the workbenches that run, and call tools, in a browser",
+		Short: "Show the running workbenches, and call tools, in a browser",
 		Long: `Ui serves a page on this machine and opens it in the browser, until it is
-interrupted. The page shows the workbenches of this user that run, where their
-servers stand and what to do about those that are not well, what each toolbox
-costs, and what the configuration has; tools are called by forms, and calls that
-wait for a person are answered there.
+interrupted. The page shows the running workbenches of this user, the state of their
+servers and what to do about those with a problem, the cost of each toolbox, and the
+configuration. There you can call tools through forms, and answer calls that wait for
+a person.
 
-The address that is printed lets in once, the first browser that opens it. The
-page is in English, needs no network, and works by the keyboard: ? shows the keys.
+The printed address works once, for the first browser that opens it. The page is in
+English, needs no network, and can be used with the keyboard: ? shows the keys.
 
-The HTTP gateway has the same page at /ui/, where a token lets in.`,
+The HTTP gateway has the same page at /ui/, where a token is needed.`,
 		Example: `  workbench ui
   workbench ui --no-open --port 8080`,
 		Args: cli.NoArgs,
@@ -48,7 +48,7 @@ The HTTP gateway has the same page at /ui/, where a token lets in.`,
 			return serveUI(cmd.Context(), env, port, !noOpen)
 		},
 	}
-	cmd.Flags().IntVar(&port, "port", 0, "the `port` of http://127.0.0.1:PORT/ui/ (0: any that is free)")
+	cmd.Flags().IntVar(&port, "port", 0, "the `port` of http://127.0.0.1:PORT/ui/ (0: any free one)")
 	cmd.Flags().BoolVar(&noOpen, "no-open", false, "print the address and open no browser")
 	return cmd
 }
@@ -69,12 +69,12 @@ func serveUI(ctx context.Context, env *opening.Environment, port int, open bool)
 	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 	ln, err := net.Listen("tcp", address)
 	if err != nil {
-		return cli.Hint(fmt.Errorf("--port %d: %w", port, err), "leave out --port to have any that is free")
+		return cli.Hint(fmt.Errorf("--port %d: %w", port, err), "leave out --port to use any free one")
 	}
 	view := newView(env, page.ByKey, false)
 	url := "http://" + ln.Addr().String() + "/ui/"
 	at := url + "#key=" + view.Key.String()
-	fmt.Fprint(env.Err, "Open this address in a browser of this machine. It lets in once. Ctrl-C ends the page.\n\n")
+	fmt.Fprint(env.Err, "Open this address in a browser of this machine. It works once. Ctrl-C ends the page.\n\n")
 	if _, err := fmt.Fprintln(env.Out, at); err != nil {
 		return errors.Join(err, ln.Close())
 	}

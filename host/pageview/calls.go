@@ -90,5 +90,5 @@ func (r recorded) one(ctx context.Context, q *page.Query, a *asked) (any, error)
 			return c, nil
 		}
 	}
-	return nil, &page.Refusal{Reason: errors.New("this call is not kept any more"), Hint: "each workbench keeps its last thousand calls, while it runs"}
+	return nil, &page.Refusal{Reason: errors.New("this call is no longer kept"), Hint: "each workbench keeps its last thousand calls, while it runs"}
 }

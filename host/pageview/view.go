@@ -77,7 +77,7 @@ func (v *View) Begin(front Front, own func() status.Workbench) {
 func (v *View) enter(ctx context.Context, credential string) (page.Viewer, error) {
 	if v.Key != nil {
 		if !v.Key.Use(credential) {
-			return page.Viewer{}, &page.Refusal{Reason: errors.New("this address has been used, or is not whole"), Hint: "run workbench ui again: it prints a new one"}
+			return page.Viewer{}, &page.Refusal{Reason: errors.New("this address was used already, or is incomplete"), Hint: "run workbench ui again: it prints a new one"}
 		}
 		return page.Viewer{Principal: principal.Principal{Name: principal.Default, Admin: true}}, nil
 	}

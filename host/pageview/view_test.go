@@ -67,12 +67,12 @@ func TestActions(t *testing.T) {
 		{"answer", admin, `{"id":"7-1","agree":true}`, "approve -- 7-1", "null"},
 		{"answer", admin, `{"id":"7-1"}`, "approve --refuse -- 7-1", "null"},
 		{"restart", ada, `{"toolbox":"shop","server":"desk","pid":7}`, "", "null"},
-		{"restart", ada, `{"toolbox":"shop","server":"none","pid":7}`, "", "shop/none is not open there any more"},
+		{"restart", ada, `{"toolbox":"shop","server":"none","pid":7}`, "", "shop/none is no longer open there"},
 		{"open", ada, `{"toolbox":"shop"}`, "", `{"for":"ada","params":{"arguments":{"toolbox_name":"shop"},"name":"workbench_open_toolbox"}}`},
 		{"call", ada, `{"toolbox":"shop","server":"desk","tool":"a\"b"}`, "", `{"tool":{"toolbox":"shop","server":"desk","name":"a\"b"},"arguments":{}}`},
 		{"call", ada, `{"toolbox":"shop","server":"desk","tool":"a","arguments":{"n":1.0}}`, "", `"name":"a"},"arguments":{"n":1.0}}`},
 		{"call", ada, `{"toolbox":"other","server":"desk","tool":"a"}`, "", `there is no toolbox "other" here`},
-		{"recorded", ada, `{"id":"none"}`, "", "this call is not kept any more"},
+		{"recorded", ada, `{"id":"none"}`, "", "this call is no longer kept"},
 	} {
 		ran := ""
 		opts := Options{Way: page.ByToken, Approvals: approval.New("1-"), Run: func(_ context.Context, out io.Writer, args ...string) error {

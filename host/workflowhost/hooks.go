@@ -42,7 +42,7 @@ func (d *hookDoor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	case <-wait.C:
 		w.Header().Set("Retry-After", "10")
-		http.Error(w, "too many requests at the same time", http.StatusServiceUnavailable)
+		http.Error(w, "too many requests at a time", http.StatusServiceUnavailable)
 		return
 	}
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(hookTime)) // A connection without deadlines is a test's.

@@ -26,7 +26,7 @@ var ErrUnable = errors.New("the file is written in a way that cannot be changed 
 func Set(data []byte, at Place, value []byte) ([]byte, error) {
 	v := document.ReadSettings("value.json", value, new(document.Faults))
 	if v == nil || v.Kind != document.Object && (at.List || at.language() == "toml") {
-		return nil, fmt.Errorf("the value is no object: %.40q", value)
+		return nil, fmt.Errorf("the value is not an object: %.40q", value)
 	}
 	return change(data, at, v)
 }

@@ -138,7 +138,7 @@ type Refused struct {
 
 func (r *Refused) Error() string {
 	if r.Late {
-		return fmt.Sprintf("nobody agreed to the call of %s within %s, and it was not made: tell the user that \"workbench approve\""+
+		return fmt.Sprintf("nobody approved the call of %s within %s, so it was not made: tell the user that \"workbench approve\""+
 			" shows such calls while they wait, and make it again only if the user wants it", r.Name(), Patience)
 	}
 	return fmt.Sprintf("the user refused the call of %s, and it was not made: do not make it again unless the user asks for it", r.Name())
@@ -167,7 +167,7 @@ func (r *Register) Ask(ctx context.Context, c Call) error {
 }
 
 // ErrMany refuses a call while too many wait.
-var ErrMany = fmt.Errorf("%d calls wait for the user's agreement already; this one was not made: wait until they are answered", maxWaiting)
+var ErrMany = fmt.Errorf("%d calls already wait for the user's approval; this one was not made: wait until they are answered", maxWaiting)
 
 // ServeHTTP answers GET /approvals with what waits, and POST /approvals/ID?agree=true or false with what became of it.
 func (r *Register) ServeHTTP(w http.ResponseWriter, req *http.Request) {

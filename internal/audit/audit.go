@@ -57,7 +57,7 @@ func Inspect(servers []Server, beside ...Server) (hints []Hint) {
 	for i := range servers {
 		l := look{names: names, server: &servers[i]}
 		for _, label := range servers[i].Loosened {
-			l.add(label+", annotations", "it said that it only reads when it was agreed to, and does not say so now", "")
+			l.add(label+", annotations", "when it was agreed to, it said that it only reads; now it does not", "")
 		}
 		for _, t := range servers[i].Texts {
 			l.name(t)

@@ -120,7 +120,7 @@ func TestBounds(t *testing.T) {
 func TestLoosened(t *testing.T) {
 	s := server("dev/a", tool("x", "y"))
 	s.Loosened = []string{`tool "x"`}
-	if got := said(s); len(got) != 1 || !strings.Contains(got[0], "only reads when it was agreed to") {
+	if got := said(s); len(got) != 1 || !strings.Contains(got[0], "said that it only reads; now it does not") {
 		t.Errorf("got %q", got)
 	}
 }

@@ -93,7 +93,7 @@ func (c *Catalogue) read(k Key) (*Entry, error) {
 // Put keeps an entry in place of the one before it.
 func (c *Catalogue) Put(k Key, e *Entry) {
 	if err := c.write(k, e); err != nil {
-		c.log.Debug().AnErr(logkey.Err, err).Msg("what was seen of a server cannot be kept")
+		c.log.Debug().AnErr(logkey.Err, err).Msg("the lists of a server cannot be stored")
 		return
 	}
 	c.prune(time.Now())

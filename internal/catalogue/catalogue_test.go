@@ -234,7 +234,7 @@ func TestUnusableFolder(t *testing.T) {
 	var log bytes.Buffer
 	c := catalogue.New(filepath.Join(file, "catalogue"), zerolog.New(&log))
 	c.Put(key(), entry())
-	if got := c.Get(key()); got != nil || !strings.Contains(log.String(), "cannot be kept") {
+	if got := c.Get(key()); got != nil || !strings.Contains(log.String(), "cannot be stored") {
 		t.Errorf("got %+v and log %s, want nothing and a line", got, log.String())
 	}
 }

@@ -45,9 +45,9 @@ func resolve(spec Spec) (command, error) {
 	}
 	cmd.dir = dir
 	if info, err := os.Stat(dir); err != nil {
-		return cmd, &StartError{spec.Command, "working directory " + dir + ": " + cause(err).Error() + `; make that folder, or mend "cwd"`, err}
+		return cmd, &StartError{spec.Command, "working directory " + dir + ": " + cause(err).Error() + `; make that folder, or correct "cwd"`, err}
 	} else if !info.IsDir() {
-		return cmd, &StartError{spec.Command, "working directory " + dir + " is not a directory; mend \"cwd\"", syscall.ENOTDIR}
+		return cmd, &StartError{spec.Command, "working directory " + dir + " is not a directory; correct \"cwd\"", syscall.ENOTDIR}
 	}
 	cmd.path, err = cmd.find()
 	return cmd, err
@@ -168,7 +168,7 @@ func (c command) explain(err error) error {
 	case errors.Is(err, syscall.ENOEXEC):
 		reason = c.path + ": not a program for this machine; a script needs a first line such as #!/bin/sh"
 	case errors.Is(err, syscall.E2BIG):
-		reason = "arguments and environment are too large together"
+		reason = "arguments and environment together are too large"
 	case errors.Is(err, syscall.EAGAIN):
 		reason = "the limit of processes of this user is reached"
 	}

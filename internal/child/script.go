@@ -53,14 +53,14 @@ func scriptFault(path string) string {
 	}
 	line, _, _ := strings.Cut(string(rest), "\n")
 	if strings.HasSuffix(line, "\r") {
-		return `its first line ends in a carriage return, as Windows ends lines, so its interpreter is not found; take them out: sed -i 's/\r$//' and the file`
+		return `its first line ends in a carriage return, as Windows ends lines, so its interpreter is not found; remove them: sed -i 's/\r$//' and the file`
 	}
 	words := strings.Fields(line)
 	if len(words) == 0 {
 		return "its first line names no interpreter; it needs one such as #!/bin/sh"
 	}
 	if _, err := exec.LookPath(words[0]); err != nil && filepath.IsAbs(words[0]) {
-		return fmt.Sprintf("the interpreter named in its first line, %s, does not exist; install it, or mend that line", foreign.NewName(words[0]))
+		return fmt.Sprintf("the interpreter named in its first line, %s, does not exist; install it, or correct that line", foreign.NewName(words[0]))
 	}
 	return ""
 }

@@ -50,7 +50,7 @@ type Form struct {
 	Array    bool   // the command is one array with its arguments
 	URL      string // default "url"
 	TokenVar string // names the variable that holds the bearer token, where none is to be written
-	NoHTTP   bool   // an address cannot be entered into the file
+	NoHTTP   bool   // an address cannot be written into the file
 	Fixed    []Fixed
 }
 

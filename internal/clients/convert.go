@@ -139,7 +139,7 @@ func (c *conversion) login() *OAuth {
 func (c *conversion) oauth(m document.Member) {
 	if m.Value.Kind != document.Object {
 		if m.Value.Kind != document.Boolean || m.Value.Value != "true" {
-			c.note(m.Line, "%s is left out: a server that wants a login asks for it", shown(m.Key))
+			c.note(m.Line, "%s is left out: a server that needs a login asks for it", shown(m.Key))
 		}
 		return
 	}
@@ -160,7 +160,7 @@ func (c *conversion) oauth(m document.Member) {
 				c.login().Scopes = fields
 			}
 		default:
-			c.note(inner.Line, "%s.%s is left out: the login finds it out by itself", shown(m.Key), shown(inner.Key))
+			c.note(inner.Line, "%s.%s is left out: the login finds it by itself", shown(m.Key), shown(inner.Key))
 		}
 	}
 }
@@ -230,7 +230,7 @@ func (c *conversion) timeout(m document.Member) bool {
 func (c *conversion) why(key string) string {
 	switch key {
 	case "trust", "autoApprove", "alwaysAllow", "default_tools_approval_mode", "tools":
-		return "whether calls are asked for is said in the client, at its entry of workbench"
+		return "set in the client, at its entry of workbench, which calls need a yes"
 	case "timeout":
 		return "its unit is not known, or it is out of range; see timeouts"
 	}
@@ -357,6 +357,6 @@ func (c *conversion) text(key string, n *document.Node) (string, bool) {
 	case document.Null:
 		return "", false
 	}
-	c.note(n.Line, "%s is no string; it is left out", shown(key))
+	c.note(n.Line, "%s is not a string; it is left out", shown(key))
 	return "", false
 }

@@ -123,7 +123,7 @@ func (r *reader) all(servers *document.Node, project string) {
 			}
 		}
 	default:
-		r.note(servers.Line, "", "the servers are no object; they are left out")
+		r.note(servers.Line, "", "the servers are not an object; they are left out")
 	}
 }
 
@@ -142,7 +142,7 @@ func (r *reader) one(name string, line int, n *document.Node, project string) {
 	r.entry = &Entry{Name: name, File: r.Path, Line: line, Project: project}
 	switch {
 	case n.Kind != document.Object:
-		r.note(line, name, "the entry is no object; it is left out")
+		r.note(line, name, "the entry is not an object; it is left out")
 		return
 	case name == "":
 		r.note(line, "", "the entry has no name; it is left out")

@@ -70,7 +70,7 @@ func (c *conversion) variables(key string, n *document.Node) string {
 			}
 			return c.stands(key, n, found, "the text of a file")
 		case found == "$(" && vars == VarsShell:
-			c.note(n.Line, "what a command in $( ) prints is not put in: %s is taken as it is written", or(key, "the string"))
+			c.note(n.Line, "the output of a command in $( ) is not filled in: %s stays as it is written", or(key, "the string"))
 		case found[0] == '$' && found != "$(" && vars == VarsShell:
 			return "${" + found[1:] + "}"
 		case found[0] == '%' && vars == VarsShell && c.System.GOOS == "windows":

@@ -74,11 +74,11 @@ func (s Server) program() []Finding {
 	f := Finding{Level: Fault, Message: "its program cannot be started: " + foreign.NewText(reason).String(), Remedy: remedy}
 	switch _, cwdErr := os.Stat(s.Cwd); {
 	case s.Cwd != "" && cwdErr != nil:
-		f.Message, f.Remedy = fmt.Sprintf("its working directory %s is not there", foreign.NewName(s.Cwd)), `make that folder, or mend "cwd"`
+		f.Message, f.Remedy = fmt.Sprintf("its working directory %s is not there", foreign.NewName(s.Cwd)), `make that folder, or correct "cwd"`
 	case errors.Is(err, fs.ErrPermission) && filepath.IsAbs(s.Command) && isFile(s.Command):
 		f.Fix = func() error { return openfile.LetRun(s.Command) }
 	case f.Remedy == "":
-		f.Remedy = `mend its "command", "args" or "cwd"`
+		f.Remedy = `correct its "command", "args" or "cwd"`
 	}
 	return []Finding{f}
 }
@@ -100,15 +100,15 @@ func (s Server) arguments() (found []Finding) {
 		}
 		switch name := foreign.NewName(arg); {
 		case arg == "~" || strings.HasPrefix(arg, "~/"):
-			warn(fmt.Sprintf("%q: there is no shell that knows ~", name), "write ${HOME} for it")
+			warn(fmt.Sprintf("%q: no shell replaces the ~", name), "write ${HOME} for it")
 		case shellVar.MatchString(arg) && s.Command != "sh" && s.Command != "bash":
-			warn(fmt.Sprintf("%q, reaches the server as it is: there is no shell", name), "write ${NAME} for a variable")
+			warn(fmt.Sprintf("%q, reaches the server unchanged: there is no shell", name), "write ${NAME} for a variable")
 		case otherVar.MatchString(arg):
 			warn(fmt.Sprintf("%q, is how another client writes a variable", name), "write ${NAME}")
 		case placeholder.MatchString(arg):
 			warn(fmt.Sprintf("%q, looks like the placeholder of a manual", name), "put your own value there")
 		case filepath.IsAbs(arg) && !strings.ContainsAny(arg, "*?") && !there(arg) && !there(filepath.Dir(arg)):
-			warn(fmt.Sprintf("%q: there is no such file or folder", name), "mend the path, or make it")
+			warn(fmt.Sprintf("%q: there is no such file or folder", name), "correct the path, or make it")
 		}
 	}
 	found = append(found, s.handedOn()...)
@@ -127,7 +127,7 @@ func (s Server) handedOn() (found []Finding) {
 		if (arg == "-e" || arg == "--env") && i+1 < len(s.Args) {
 			name := s.Args[i+1]
 			if !strings.Contains(name, "=") && !slices.ContainsFunc(s.Env, func(kv string) bool { return strings.HasPrefix(kv, name+"=") }) {
-				found = append(found, Finding{Level: Warning, Message: fmt.Sprintf("%s is to be handed on by -e, and is not in the environment of the server", foreign.NewName(name)),
+				found = append(found, Finding{Level: Warning, Message: fmt.Sprintf("%s is passed on by -e, and is not in the environment of the server", foreign.NewName(name)),
 					Remedy: `add it to "env", or its name to "inheritEnv"`})
 			}
 		}
@@ -148,13 +148,13 @@ func (s Server) texts() (found []Finding) {
 			at := fmt.Sprintf("%s %s", what, foreign.NewName(name))
 			switch {
 			case value == "":
-				found = append(found, Finding{Level: Warning, Message: at + " is empty", Remedy: "give it a value, or take it out"})
+				found = append(found, Finding{Level: Warning, Message: at + " is empty", Remedy: "give it a value, or remove it"})
 			case placeholder.MatchString(value):
 				found = append(found, Finding{Level: Warning, Message: at + " looks like the placeholder of a manual", Remedy: "put your own value there"})
 			case otherVar.MatchString(value), shellVar.MatchString(value) && what != "variable":
 				found = append(found, Finding{Level: Warning, Message: at + " holds a variable as a shell or another client writes it", Remedy: "write ${NAME}"})
 			case strings.TrimSpace(value) != value:
-				found = append(found, Finding{Level: Warning, Message: at + " begins or ends with a blank", Remedy: "take the blank out"})
+				found = append(found, Finding{Level: Warning, Message: at + " begins or ends with a blank", Remedy: "remove the blank"})
 			case what == "header" && strings.EqualFold(name, "Authorization") && !strings.Contains(value, " "):
 				found = append(found, Finding{Level: Warning, Message: at + " names no scheme", Remedy: `write "Bearer ${TOKEN}", unless the server wants the bare token`})
 			}
@@ -179,7 +179,7 @@ func (s Server) address() (found []Finding) {
 	local := host == "localhost" || ip != nil && ip.IsLoopback()
 	switch {
 	case ip != nil && ip.IsUnspecified():
-		found = append(found, Finding{Level: Warning, Message: fmt.Sprintf("its url names %s, which is an address to listen at and not to connect to", host), Remedy: "write 127.0.0.1"})
+		found = append(found, Finding{Level: Warning, Message: fmt.Sprintf("its url names %s, which is an address for listening and not for connecting", host), Remedy: "write 127.0.0.1"})
 	case !local && u.Scheme == "http" && len(s.Headers) > 0:
 		found = append(found, Finding{Level: Warning, Message: "its headers go over the network unencrypted", Remedy: "write https, if the server has it"})
 	case placeholder.MatchString(host) || strings.HasPrefix(host, "example."):
@@ -194,7 +194,7 @@ func (s Server) address() (found []Finding) {
 	}
 	c, err := net.DialTimeout("tcp", net.JoinHostPort(host, port), dialTime)
 	if err != nil {
-		return append(found, Finding{Level: Warning, Message: fmt.Sprintf("nothing listens at %s", net.JoinHostPort(host, port)), Remedy: "start the server, or mend the port in its url"})
+		return append(found, Finding{Level: Warning, Message: fmt.Sprintf("nothing listens at %s", net.JoinHostPort(host, port)), Remedy: "start the server, or correct the port in its url"})
 	}
 	_ = c.Close()
 	return found
@@ -213,8 +213,8 @@ func there(path string) bool {
 // Torn finds what ended installations have left in npm's cache.
 func Torn(environ []string) (found []Finding) {
 	for _, dir := range runner.Torn(environ) {
-		found = append(found, Finding{Level: Fault, Message: fmt.Sprintf("an installation of npx that was interrupted has left %s torn", dir),
-			Remedy: "remove that folder; npx makes it anew", Fix: func() error { return os.RemoveAll(dir) }})
+		found = append(found, Finding{Level: Fault, Message: fmt.Sprintf("an interrupted installation of npx has left %s incomplete", dir),
+			Remedy: "remove that folder; npx makes it again", Fix: func() error { return os.RemoveAll(dir) }})
 	}
 	return found
 }

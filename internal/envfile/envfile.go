@@ -91,7 +91,7 @@ func next(text string) (v Var, rest, wrong string) {
 	}
 	trailing, rest, _ := strings.Cut(after, "\n")
 	if trailing = strings.TrimSpace(trailing); trailing != "" && trailing[0] != '#' {
-		return Var{}, "", "want the end of the line, or a comment, behind the value of " + name + ", got something else"
+		return Var{}, "", "want the end of the line, or a comment, after the value of " + name + ", got something else"
 	}
 	if strings.ContainsRune(value, 0) || !utf8.ValidString(value) {
 		return Var{}, "", badText

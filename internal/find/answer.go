@@ -225,7 +225,7 @@ func (a *answering) answer() Answer {
 			if a.Unknown != nil {
 				why = a.Unknown(g.Server)
 			}
-			fmt.Fprintf(&b, ": %s\n", cmp.Or(why, "its tools are not known before it has been opened once"))
+			fmt.Fprintf(&b, ": %s\n", cmp.Or(why, "its tools are not known until it has been opened once"))
 		}
 	}
 	out.Text, out.Reads = b.String(), a.reads

@@ -116,7 +116,7 @@ func TestAnswer(t *testing.T) {
 		{"schemas", "create an issue", find.Schemas, 0, 1,
 			"dev/github (ready) – Repositories, issues and pull requests\n" +
 				`  create_issue {"properties":{"title":{"type":"string"},"body":{"type":"string"}},"required":["title"]} – Open a new issue in a repository` + "\n"},
-		{"a server that was never seen", "weather", find.Signatures, 0, 0, "world/weather (ready) – Forecasts for every city: its tools are not known before it has been opened once\n"},
+		{"a server that was never seen", "weather", find.Signatures, 0, 0, "world/weather (ready) – Forecasts for every city: its tools are not known until it has been opened once\n"},
 		{"a skill", "knit socks", find.Signatures, 0, 1, "world/guides (ready)\n  knitting (skill) skill://knitting/SKILL.md – How socks are knit\n"},
 		{"a skill whose uri cannot be shown", "looms", find.Schemas, 0, 1, "world/guides (ready)\n  odd (skill) – Knobs of looms\n"},
 		{"a small budget", "pull request issue", find.Signatures, 25, 0, "dev/github (ready) – Repositories, issues and pull requests: listPullRequests, create_issue\n"},

@@ -48,7 +48,7 @@ func Parse(text string) (Repository, error) {
 	}
 	ref := u.Fragment
 	if ref != "" && (len(ref) > maxRef || !refs.MatchString(ref) || strings.Contains(ref, "..") || strings.Contains(ref, "@{")) {
-		return Repository{}, fmt.Errorf("want a branch, a tag or a commit behind #, got %q", foreign.NewText(ref))
+		return Repository{}, fmt.Errorf("want a branch, a tag or a commit after #, got %q", foreign.NewText(ref))
 	}
 	u.Fragment, u.RawFragment = "", ""
 	return Repository{URL: u.String(), Ref: ref}, nil

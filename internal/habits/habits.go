@@ -84,7 +84,7 @@ func New(path string, log zerolog.Logger) *Memory {
 func (m *Memory) Recall(c Client) Habit {
 	doc, err := m.read()
 	if err != nil {
-		m.log.Debug().AnErr(logkey.Err, err).Msg("what was seen of clients cannot be read")
+		m.log.Debug().AnErr(logkey.Err, err).Msg("the notes on clients cannot be read")
 	}
 	if i := doc.find(c); i >= 0 {
 		return doc.Clients[i].Habit
@@ -100,7 +100,7 @@ func (m *Memory) Remember(ctx context.Context, c Client, h Habit) {
 		return // it could not be told from others, or fills the file
 	}
 	if err := m.write(ctx, record{c, h}); err != nil {
-		m.log.Debug().AnErr(logkey.Err, err).Msg("what was seen of a client cannot be kept")
+		m.log.Debug().AnErr(logkey.Err, err).Msg("the notes on a client cannot be stored")
 	}
 }
 
@@ -136,7 +136,7 @@ func (m *Memory) write(ctx context.Context, r record) error {
 	defer done()
 	doc, err := m.read()
 	if err != nil {
-		m.log.Debug().AnErr(logkey.Err, err).Msg("what was seen of clients is begun anew")
+		m.log.Debug().AnErr(logkey.Err, err).Msg("the notes on clients are begun again")
 	}
 	if i := doc.find(r.Client); i >= 0 {
 		doc.Clients = slices.Delete(doc.Clients, i, i+1)

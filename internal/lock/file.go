@@ -112,7 +112,7 @@ func (f *File) add(data []byte, at wire.Span) error {
 	if digest := text(out[3]); it.Digest() != digest {
 		// Another program may have laid it out anew.
 		if it.Text = canonical(kind, it.Text); it.Digest() != digest {
-			return fmt.Errorf("the value of an item of %s is not the one that its digest was made of: it was changed by hand", id)
+			return fmt.Errorf("the value of an item of %s is not the one that its digest was made of: somebody changed it by hand", id)
 		}
 	}
 	it.Name = it.named()

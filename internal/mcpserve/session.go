@@ -204,7 +204,7 @@ func (s *Session) work(m *wire.Message, id []byte, e eras.Era, what string, do f
 	ctx, fresh := s.begin(id)
 	if !fresh {
 		<-s.slots
-		s.fail(m, wire.CodeInvalidRequest, "Invalid Request: a request with this id is being worked on")
+		s.fail(m, wire.CodeInvalidRequest, "Invalid Request: a request with this id is running")
 		return
 	}
 	go func() {

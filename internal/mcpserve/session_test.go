@@ -162,7 +162,7 @@ func TestClose(t *testing.T) {
 	p.say(fmt.Sprintf(call, 1, ""))
 	<-entered
 	p.say(fmt.Sprintf(call, 1, ""))
-	p.hear(`a request with this id is being worked on`)
+	p.hear(`a request with this id is running`)
 	closed := make(chan error, 1)
 	go func() { closed <- p.session.Close(context.Background()) }()
 	close(leave)

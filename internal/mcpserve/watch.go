@@ -140,7 +140,7 @@ func (s *Session) listen(m *wire.Message) {
 	var f filter
 	if span, err := wire.FindPath(m.Raw, m.Params, "notifications"); s.server.Watches != nil && err == nil && span.Present() {
 		if json.Unmarshal(m.Bytes(span), &f) != nil {
-			s.fail(m, wire.CodeInvalidParams, "Invalid params: notifications says what to tell of")
+			s.fail(m, wire.CodeInvalidParams, "Invalid params: notifications must say what to send")
 			return
 		}
 	}

@@ -160,7 +160,7 @@ func (c *Client) renew(ctx context.Context, r *record) error {
 	case r.Access == "" && r.Refresh == "":
 		return &LoginError{"there is no login yet"}
 	case r.Refresh == "":
-		return &LoginError{"the login is not accepted any more"}
+		return &LoginError{"the login is no longer accepted"}
 	}
 	return c.grants.refresh(ctx, r)
 }

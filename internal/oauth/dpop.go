@@ -161,9 +161,9 @@ func ClockNote(h http.Header) string {
 	ahead := time.Since(there).Round(time.Second)
 	switch {
 	case ahead >= time.Minute:
-		return fmt.Sprintf("the clock of this machine is %s ahead of the one that answered; set it right", ahead)
+		return fmt.Sprintf("the clock of this machine is %s ahead of the one that answered; correct it", ahead)
 	case ahead <= -time.Minute:
-		return fmt.Sprintf("the clock of this machine is %s behind the one that answered; set it right", -ahead)
+		return fmt.Sprintf("the clock of this machine is %s behind the one that answered; correct it", -ahead)
 	}
 	return ""
 }

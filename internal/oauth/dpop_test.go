@@ -152,7 +152,7 @@ func TestEndlessNonces(t *testing.T) {
 		b.DPoP, b.Nonce = true, endless
 		c := b.client(oauth.Settings{ClientID: "me", ClientSecret: "s3cret", Grant: oauth.GrantCredentials, DPoP: true})
 		before := given.Load()
-		if _, err := c.Token(t.Context()); err == nil || !strings.Contains(err.Error(), "it has been shown the nonce") {
+		if _, err := c.Token(t.Context()); err == nil || !strings.Contains(err.Error(), "it got the nonce") {
 			t.Errorf("got %v, want that it goes on to want one", err)
 		}
 		if got := given.Load() - before; got != 4 {

@@ -38,7 +38,7 @@ type grants struct {
 // which the specification wants in all of them.
 func (g *grants) ask(ctx context.Context, t tokenRequest) (*oauth2.Token, error) {
 	if t.endpoint == "" {
-		return nil, fmt.Errorf("%s names no token endpoint in its metadata; ask who runs it", t.who)
+		return nil, fmt.Errorf("%s names no token endpoint in its metadata; ask whoever runs it", t.who)
 	}
 	for again := false; ; again = true {
 		params := t.params
@@ -145,9 +145,9 @@ func (t *tokenRequest) advice(refused *oauth2.RetrieveError) string {
 	}
 	switch code := refused.ErrorCode; {
 	case code == InvalidProof && t.key == nil:
-		return "it gives tokens that are bound to a key alone; write \"dpop\": true into \"oauth\" of the configuration"
+		return "it gives only tokens that are bound to a key; write \"dpop\": true into \"oauth\" of the configuration"
 	case code == UseNonce:
-		return "it has been shown the nonce that it wants; tell who runs it"
+		return "it got the nonce that it wants; tell whoever runs it"
 	case clock != "" && (code == InvalidProof || shown != ""):
 		return clock
 	case code == "invalid_client" && t.params.Get("client_assertion") != "" || code == "invalid_grant" && shown != "":
@@ -159,11 +159,11 @@ func (t *tokenRequest) advice(refused *oauth2.RetrieveError) string {
 	case code == "invalid_client":
 		return "check the client and its secret or key in \"oauth\" of the configuration"
 	case code == "unauthorized_client" || code == "unsupported_grant_type":
-		return "have the client be allowed this grant there, or write another \"grant\" into \"oauth\" of the configuration"
+		return "allow this client the grant there, or write another \"grant\" into \"oauth\" of the configuration"
 	case code == "invalid_scope":
 		return "check \"scopes\" in \"oauth\" of the configuration"
 	case code == "invalid_target":
-		return fmt.Sprintf("it gives no tokens for %s; have the server be known there", t.params.Get("resource"))
+		return fmt.Sprintf("it gives no tokens for %s; register the server there", t.params.Get("resource"))
 	}
 	return ""
 }

@@ -32,7 +32,7 @@ func (g *grants) exchange(ctx context.Context, r *record, reg registration, para
 	bound := key != nil && isBound(token.Type())
 	switch {
 	case !bound && g.settings.DPoP:
-		return fmt.Errorf("the authorization server gave a token of the type %s, want one that is bound to a key (DPoP), as the configuration says; if it knows no such tokens, leave dpop out", foreign.NewName(token.Type()))
+		return fmt.Errorf("the authorization server gave a token of the type %s, want one that is bound to a key (DPoP), as the configuration says; if it has no such tokens, leave dpop out", foreign.NewName(token.Type()))
 	case !bound && token.Type() != "Bearer":
 		return fmt.Errorf("the authorization server gave a token of the type %s, want Bearer", foreign.NewName(token.Type()))
 	case strings.ContainsFunc(token.AccessToken, func(r rune) bool { return r <= ' ' || r > '~' }):

@@ -54,7 +54,7 @@ func parseKey(text string) (key jose.JSONWebKey, err error) {
 	text = strings.TrimSpace(text)
 	if strings.HasPrefix(text, "{") {
 		if json.Unmarshal([]byte(text), &key) != nil {
-			return key, errors.New("it is no JSON Web Key that is known here")
+			return key, errors.New("it is not a JSON Web Key of a supported kind")
 		}
 	} else if key.Key, err = parsePEM([]byte(text)); err != nil {
 		return key, err
@@ -114,7 +114,7 @@ func algorithmsOf(key any) ([]string, error) {
 	case ed25519.PrivateKey:
 		return []string{"EdDSA"}, nil
 	}
-	return nil, errors.New("it is no private key of RSA, of the curves P-256, P-384 and P-521, or of Ed25519")
+	return nil, errors.New("it is not a private key of RSA, of the curves P-256, P-384 and P-521, or of Ed25519")
 }
 
 // told says what a JSON Web Token that was refused says of itself, as far as it
@@ -124,7 +124,7 @@ func told(token, issuer string) string {
 	parsed, err := jwt.ParseSigned(token, []jose.SignatureAlgorithm{jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384,
 		jose.PS512, jose.ES256, jose.ES384, jose.ES512, jose.EdDSA})
 	if err != nil {
-		return "it is no JSON Web Token that is signed with a key pair"
+		return "it is not a JSON Web Token signed with a key pair"
 	}
 	var claims jwt.Claims
 	if parsed.UnsafeClaimsWithoutVerification(&claims) != nil {
@@ -133,11 +133,11 @@ func told(token, issuer string) string {
 	var said []string
 	if claims.Expiry != nil {
 		if over := time.Since(claims.Expiry.Time()).Round(time.Second); over > 0 {
-			said = append(said, fmt.Sprintf("it expired %s ago; have its issuer give another one", over))
+			said = append(said, fmt.Sprintf("it expired %s ago; get a new one from its issuer", over))
 		}
 	}
 	if issuer != "" && len(claims.Audience) > 0 && !slices.ContainsFunc(claims.Audience, func(a string) bool { return sameIssuer(a, issuer) }) {
-		said = append(said, fmt.Sprintf("it is not for the audience %s; have its issuer make it for that", issuer))
+		said = append(said, fmt.Sprintf("it is not for the audience %s; its issuer must make it for that", issuer))
 	}
 	return strings.Join(said, "; ")
 }

@@ -238,7 +238,7 @@ func (v *visit) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}
 	select {
 	case v.came <- query:
-		_, _ = io.WriteString(w, "workbench has the answer and says in its terminal what came of it. You can close this page.\n")
+		_, _ = io.WriteString(w, "workbench has the answer and shows the result in its terminal. You can close this page.\n")
 	default:
 		http.Error(w, "This login is over.", http.StatusGone)
 	}

@@ -91,7 +91,7 @@ func (g *grants) vouchedFor(ctx context.Context, p *place, scopes []string) (str
 		return "", err
 	}
 	if kind, _ := token.Extra("issued_token_type").(string); kind != tokenGrant {
-		return "", fmt.Errorf("the identity provider gave something of the type %s, want %s, by which it says who may use the server; ask who runs it whether it knows that extension",
+		return "", fmt.Errorf("the identity provider gave something of the type %s, want %s, by which it says who may use the server; ask whoever runs it whether it supports that extension",
 			foreign.NewName(kind), tokenGrant)
 	}
 	return token.AccessToken, nil

@@ -111,12 +111,12 @@ func TestPrivateKeysThatAreNone(t *testing.T) {
 		"nothing":           {"", "neither in PEM"},
 		"a word":            {"canary", "neither in PEM"},
 		"a public key":      {asPublic, "not that of a private key"},
-		"a public JWK":      {inJSON(t, jose.JSONWebKey{Key: ec.Public()}), "no private key"},
+		"a public JWK":      {inJSON(t, jose.JSONWebKey{Key: ec.Public()}), "not a private key"},
 		"with a passphrase": {inPEM(t, "ENCRYPTED PRIVATE KEY", []byte("canary"), nil), "without a passphrase"},
 		"broken PEM":        {inPEM(t, "PRIVATE KEY", []byte("canary"), nil), "no private key"},
-		"broken JSON":       {`{"kty":"canary"}`, "no JSON Web Key"},
-		"a secret":          {inJSON(t, jose.JSONWebKey{Key: []byte("canary canary canary canary canary")}), "no private key"},
-		"a small curve":     {asP224, "no private key"},
+		"broken JSON":       {`{"kty":"canary"}`, "not a JSON Web Key"},
+		"a secret":          {inJSON(t, jose.JSONWebKey{Key: []byte("canary canary canary canary canary")}), "not a private key"},
+		"a small curve":     {asP224, "not a private key"},
 		"alg none":          {strings.Replace(private, "{", `{"alg":"none",`, 1), "its alg is not one of those"},
 		"alg HS256":         {strings.Replace(private, "{", `{"alg":"HS256",`, 1), "its alg is not one of those"},
 		"another key's alg": {inJSON(t, jose.JSONWebKey{Key: ed, Algorithm: "ES256"}), "its alg is not one of those"},
@@ -146,11 +146,11 @@ func TestWorkload(t *testing.T) {
 		Assertion: func(context.Context) (string, error) { return given, nil }})
 	first := b.token(c)
 	for name, tt := range map[string]struct{ given, want string }{
-		"expired":             {platform.Token("JWT", "workload", audience, time.Now().Add(-time.Hour), nil), "ago; have its issuer give another one"},
+		"expired":             {platform.Token("JWT", "workload", audience, time.Now().Add(-time.Hour), nil), "ago; get a new one from its issuer"},
 		"for another":         {platform.Token("JWT", "workload", "https://other.example", time.Now().Add(time.Hour), nil), "not for the audience " + audience},
 		"of another platform": {oauthtest.NewIssuer().Token("JWT", "workload", audience, time.Now().Add(time.Hour), nil), "invalid_grant"},
-		"no token":            {"canary", "no JSON Web Token"},
-		"not signed":          {"eyJhbGciOiJub25lIn0.eyJzdWIiOiJjYW5hcnkifQ.", "no JSON Web Token"},
+		"no token":            {"canary", "not a JSON Web Token"},
+		"not signed":          {"eyJhbGciOiJub25lIn0.eyJzdWIiOiJjYW5hcnkifQ.", "not a JSON Web Token"},
 	} {
 		given = tt.given
 		c.Reload()
@@ -186,7 +186,7 @@ func TestWorkloadClock(t *testing.T) {
 	b.Trusted = oauthtest.NewIssuer().Public()
 	b.Late = time.Hour
 	c := b.client(oauth.Settings{Grant: oauth.GrantAssertion, Assertion: holds("x.y.z")})
-	if _, err := c.Token(t.Context()); err == nil || !strings.Contains(err.Error(), "ahead of the one that answered; set it right") {
+	if _, err := c.Token(t.Context()); err == nil || !strings.Contains(err.Error(), "ahead of the one that answered; correct it") {
 		t.Errorf("got %v, want that the clock is wrong", err)
 	}
 }
@@ -215,9 +215,9 @@ func TestEnterprise(t *testing.T) {
 		"good":                       {id: good},
 		"expired":                    {id: people.Token("JWT", "ada", "sso", time.Now().Add(-time.Minute), nil), want: "the identity provider says invalid_grant"},
 		"of another client":          {id: people.Token("JWT", "ada", "other", time.Now().Add(time.Hour), nil), want: "the identity provider says invalid_grant"},
-		"of nobody":                  {id: "canary", want: "no JSON Web Token"},
-		"a token that is none":       {id: good, change: func(a map[string]any) { a["issued_token_type"] = "urn:ietf:params:oauth:token-type:access_token" }, want: "ask who runs it"},
-		"a token of no type":         {id: good, change: func(a map[string]any) { delete(a, "issued_token_type") }, want: "ask who runs it"},
+		"of nobody":                  {id: "canary", want: "not a JSON Web Token"},
+		"a token that is none":       {id: good, change: func(a map[string]any) { a["issued_token_type"] = "urn:ietf:params:oauth:token-type:access_token" }, want: "ask whoever runs it"},
+		"a token of no type":         {id: good, change: func(a map[string]any) { delete(a, "issued_token_type") }, want: "ask whoever runs it"},
 		"metadata of another issuer": {id: good, change: func(a map[string]any) { a["issuer"] = "https://other.example" }, want: "that of another"},
 		"a token endpoint inside":    {id: good, change: func(a map[string]any) { a["token_endpoint"] = "https://169.254.169.254/" }, want: "not a public address"},
 		"no token endpoint":          {id: good, change: func(a map[string]any) { delete(a, "token_endpoint") }, want: "names no token endpoint"},

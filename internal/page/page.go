@@ -122,12 +122,12 @@ func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case api && r.Method != http.MethodPost:
 		h.Set("Allow", http.MethodPost)
-		fail(w, http.StatusMethodNotAllowed, "what the page asks for is asked by POST")
+		fail(w, http.StatusMethodNotAllowed, "the page's requests use POST")
 	case api:
 		p.serveAPI(w, r, name)
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		h.Set("Allow", "GET, HEAD")
-		fail(w, http.StatusMethodNotAllowed, "the files of the page are read by GET")
+		fail(w, http.StatusMethodNotAllowed, "the page's files are read by GET")
 	case r.URL.Path+"/" == prefix:
 		http.Redirect(w, r, prefix, http.StatusPermanentRedirect)
 	default:
@@ -174,7 +174,7 @@ func (p *Page) serveAPI(w http.ResponseWriter, r *http.Request, name string) {
 		fail(w, http.StatusNotFound, "there is no such action")
 		return
 	case action.Admin && !s.viewer.Admin:
-		const why = "this is for those with admin rights alone"
+		const why = "this needs admin rights"
 		p.opts.Told(r, s.viewer, http.StatusForbidden, why)
 		fail(w, http.StatusForbidden, why)
 		return
@@ -250,7 +250,7 @@ func (p *Page) body(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 	_ = control.SetReadDeadline(time.Now().Add(bodyTime)) // a connection of a test has none
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, int64(p.opts.MaxBody)))
 	if err != nil {
-		fail(w, http.StatusRequestEntityTooLarge, "the request is too long, or did not come to its end in time")
+		fail(w, http.StatusRequestEntityTooLarge, "the request is too long, or did not arrive in time")
 		return nil, false
 	}
 	_ = control.SetReadDeadline(time.Time{})

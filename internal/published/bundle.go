@@ -75,13 +75,13 @@ type option struct {
 func Open(data []byte) (*Bundle, error) {
 	files, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
-		return nil, fmt.Errorf("it is no MCP bundle: %w", foreign.NewError(err))
+		return nil, fmt.Errorf("it is not an MCP bundle: %w", foreign.NewError(err))
 	}
 	sum := sha256.Sum256(data)
 	b := &Bundle{files: files, digest: hex.EncodeToString(sum[:6])}
 	f, err := files.Open(manifestName)
 	if err != nil {
-		return nil, errors.New("it is no MCP bundle: it has no manifest.json")
+		return nil, errors.New("it is not an MCP bundle: it has no manifest.json")
 	}
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, maxDocument))
@@ -112,7 +112,7 @@ func (b *Bundle) Entry(dir, system string, given Values) (Entry, error) {
 		platform = system
 	}
 	if list := m.Compatibility.Platforms; len(list) > 0 && !slices.Contains(list, platform) {
-		return Entry{}, fmt.Errorf("it is made for %s, and not for %s", foreign.NewText(strings.Join(list, ", ")), platform)
+		return Entry{}, fmt.Errorf("it is made for %s, not for %s", foreign.NewText(strings.Join(list, ", ")), platform)
 	}
 	run := m.Server.Run.command
 	if other, ok := m.Server.Run.Platforms[platform]; ok {

@@ -124,7 +124,7 @@ func TestBundleEntry(t *testing.T) {
 		{"a binary on another system", `{"name":"f","server":{"type":"binary","mcp_config":{"command":"server/f","args":["--x"],"platform_overrides":{"darwin":{"command":"server/f-mac","env":{"A":"1"}}}}}}`, "darwin", nil,
 			`{"command":"/b/server/f-mac","args":["--x"],"env":{"A":"1"},"cwd":"/b"}`},
 		{"uv", `{"name":"f","server":{"type":"uv","entry_point":"src/main.py"}}`, "linux", nil, `{"command":"uv","args":["run","--directory","/b","src/main.py"],"cwd":"/b"}`},
-		{"another system's", `{"name":"f","server":{"type":"node","entry_point":"x"},"compatibility":{"platforms":["win32"]}}`, "linux", nil, "it is made for win32, and not for linux"},
+		{"another system's", `{"name":"f","server":{"type":"node","entry_point":"x"},"compatibility":{"platforms":["win32"]}}`, "linux", nil, "it is made for win32, not for linux"},
 		{"a program in its folder", `{"name":"f","server":{"mcp_config":{"command":"${__dirname}${/}bin${/}f"}}}`, "linux", nil, `{"command":"/b/bin/f","cwd":"/b"}`},
 		{"a program of PATH with a dot", `{"name":"f","server":{"mcp_config":{"command":"python3.12"}}}`, "linux", nil, `{"command":"python3.12","cwd":"/b"}`},
 		{"a file of it without a slash", `{"name":"f","server":{"mcp_config":{"command":"manifest.json"}}}`, "linux", nil, `{"command":"/b/manifest.json","cwd":"/b"}`},
@@ -177,8 +177,8 @@ func TestUnpack(t *testing.T) {
 		"backslashes":        {pack(t, manifest, map[string]string{`..\out`: "x"}, nil), "leads out of it"},
 		"a link":             {pack(t, manifest, map[string]string{"l": "/etc"}, func(h *zip.FileHeader) { h.SetMode(fs.ModeSymlink | 0o777) }), "no regular one"},
 		"a device":           {pack(t, manifest, map[string]string{"d": ""}, func(h *zip.FileHeader) { h.SetMode(fs.ModeDevice | 0o666) }), "no regular one"},
-		"no zip":             {[]byte("hello"), "it is no MCP bundle"},
-		"no manifest":        {pack(t, manifest, map[string]string{}, nil)[:20], "it is no MCP bundle"},
+		"no zip":             {[]byte("hello"), "it is not an MCP bundle"},
+		"no manifest":        {pack(t, manifest, map[string]string{}, nil)[:20], "it is not an MCP bundle"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "in")
@@ -240,7 +240,7 @@ func TestRegistry(t *testing.T) {
 	if _, _, err := r.Find(t.Context(), "io.example/wether", ""); !errors.As(err, &unknown) || len(unknown.Like) == 0 || unknown.Like[0] != "io.example/weather" {
 		t.Errorf("got %v, %+v, want the name that is like it", err, unknown)
 	}
-	for digest, want := range map[string]string{hex.EncodeToString(sum[:]): "", strings.Repeat("0", 64): "differs", "": "without the SHA-256"} {
+	for digest, want := range map[string]string{hex.EncodeToString(sum[:]): "", strings.Repeat("0", 64): "differs", "": "without a SHA-256"} {
 		data, err := r.Fetch(t.Context(), published.Way{URL: srv.URL + "/bundle", Digest: digest})
 		if want == "" && (err != nil || !bytes.Equal(data, bundle)) || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("with %q: got %q, %v, want %q", digest, data, err, want)

@@ -112,7 +112,7 @@ func (r *Registry) ask(ctx context.Context, path string, into any) (status int, 
 // Fetch gets the bundle of a way and holds it against its digest.
 func (r *Registry) Fetch(ctx context.Context, w Way) ([]byte, error) {
 	if len(w.Digest) != hex.EncodedLen(sha256.Size) {
-		return nil, errors.New("its bundle is published without the SHA-256 that it is to have")
+		return nil, errors.New("its bundle is published without a SHA-256, which is required")
 	}
 	data, _, err := get(ctx, r.HTTP, w.URL, MaxBundle)
 	if err != nil {

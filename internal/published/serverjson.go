@@ -142,7 +142,7 @@ func (s *settings) reach(to *clients.Server, at *address) error {
 	case "streamable-http", "http":
 		to.Transport = "http"
 	default:
-		return fmt.Errorf("it is spoken to by %q, which workbench does not know", foreign.NewName(at.Type))
+		return fmt.Errorf("it uses the transport %q, which workbench does not know", foreign.NewName(at.Type))
 	}
 	for _, h := range at.Headers {
 		if text, ok := s.value(h, h.Name, true); ok {
@@ -253,7 +253,7 @@ func (s *settings) value(in input, label string, later bool) (string, bool) {
 		s.notes = append(s.notes, fmt.Sprintf("workbench secret set %s keeps %s", name, said(label, in.Description)))
 		return "${secret:" + name + "}", true
 	case later:
-		s.notes = append(s.notes, fmt.Sprintf("the variable %s is to be set, or --set %s=VALUE: %s", name, foreign.NewName(label), said(label, in.Description)))
+		s.notes = append(s.notes, fmt.Sprintf("set the variable %s, or give --set %s=VALUE: %s", name, foreign.NewName(label), said(label, in.Description)))
 		return "${" + name + "}", true
 	default:
 		s.want(label, in.Description)

@@ -127,7 +127,7 @@ var errDeclined = errors.New("declined")
 
 // visit has the person go to an address.
 func (t Terminal) visit(url foreign.Text) ([]byte, error) {
-	answer, err := t.line(fmt.Sprintf("  It wants you to open %s\n  Look whose address that is first. Have you opened it? [y/N] ", url))
+	answer, err := t.line(fmt.Sprintf("  It wants you to open %s\n  First check whose address that is. Have you opened it? [y/N] ", url))
 	switch {
 	case errors.Is(err, io.EOF):
 		return []byte(cancel), nil

@@ -113,7 +113,7 @@ func (s *Shelf) Preview(raw []byte, in wire.Span, wish Wish) ([]byte, error) {
 // told is what a preview says of the result besides how it begins.
 func (c *content) told(k *kept, doc []byte, wish Wish) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "workbench: the result of %s is too large to be shown: %d bytes, about %d tokens. It is kept as %s until the session ends.\n",
+	fmt.Fprintf(&b, "workbench: the result of %s is too large to show: %d bytes, about %d tokens. It is kept as %s until the session ends.\n",
 		wish.Name, k.raw, k.raw/4, address(k.id, ""))
 	if k.json {
 		fmt.Fprintf(&b, "Shape: %s\n", shape(doc))
@@ -138,7 +138,7 @@ func (c *content) told(k *kept, doc []byte, wish Wish) string {
 		}
 	}
 	if more != nil {
-		fmt.Fprintf(&b, "It also has %s; each is a part of that address, as %s.2 is the second piece.\n", strings.Join(more, ", "), address(k.id, ""))
+		fmt.Fprintf(&b, "It also has %s; each is a part of that address: %s.2 is the second piece.\n", strings.Join(more, ", "), address(k.id, ""))
 	}
 	if c.structured.Present() {
 		b.WriteString("Its structuredContent is left out here.\n")

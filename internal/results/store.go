@@ -120,7 +120,7 @@ func (s *Shelf) put(text, raw []byte) (*kept, error) {
 	}
 	for !s.store.charge(size) {
 		if len(s.results) == 0 {
-			return nil, fmt.Errorf("results of %d bytes are kept for other clients, and no more are", mostInAll)
+			return nil, fmt.Errorf("results of %d bytes are kept for other clients, which is the limit", mostInAll)
 		}
 		s.dropLocked()
 	}

@@ -59,7 +59,7 @@ func (h *Host) Run(ctx context.Context, code string, call Call) (*Outcome, error
 	}
 	if h.running.Add(1) > maxRunning {
 		h.running.Add(-1)
-		return nil, fmt.Errorf("%d scripts run already: wait for one to end", maxRunning)
+		return nil, fmt.Errorf("%d scripts already run: wait for one to end", maxRunning)
 	}
 	defer h.running.Add(-1)
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("the script took longer than %s", patience))
@@ -116,7 +116,7 @@ func (r *run) read(ctx context.Context) bool {
 		var m fromScript
 		switch err := json.Unmarshal(lines.Bytes(), &m); {
 		case err != nil:
-			r.fault = "the script's process wrote what is no message"
+			r.fault = "the script's process wrote something that is not a message"
 			return false
 		case m.Done:
 			r.outcome.Value, r.outcome.Fault = m.Value, m.Fault

@@ -78,7 +78,7 @@ func (e *engine) end(ok bool, said string) {
 var (
 	errTime  = errors.New("the script used up its processor time")
 	errCalls = fmt.Errorf("a script makes at most %d calls", MaxCalls)
-	errStuck = errors.New("the script waits for something that never comes: a promise that nothing settles")
+	errStuck = errors.New("the script waits for a promise that nothing settles")
 )
 
 // run has the script run to its end.

@@ -44,7 +44,7 @@ const maxFile = 16 << 20
 var ErrLocked = errors.New("the key of the secrets is locked; unlock it with: workbench secret unlock")
 
 // ErrNoKey says that there is no key.
-var ErrNoKey = errors.New("there is no key of the secrets")
+var ErrNoKey = errors.New("there is no key for the secrets")
 
 // ErrNotProtected says that the key needs no passphrase.
 var ErrNotProtected = errors.New("the key of the secrets has no passphrase: there is nothing to unlock")
@@ -256,7 +256,7 @@ func (f *File) Protect(ctx context.Context, passphrase string) error {
 }
 
 // errNoUnlocked says why a key cannot be unlocked.
-var errNoUnlocked = errors.New("XDG_RUNTIME_DIR is not set, so that there is no place for an unlocked key that ends with the login")
+var errNoUnlocked = errors.New("XDG_RUNTIME_DIR is not set, so there is no place for an unlocked key that lasts until you log out")
 
 // Unlock decrypts the key until the user logs out.
 func (f *File) Unlock(passphrase string) error {

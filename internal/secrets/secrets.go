@@ -71,7 +71,7 @@ func (f *Finder) print(ctx context.Context, command []string) (string, error) {
 	}
 	text := strings.TrimSuffix(strings.TrimSuffix(string(out), "\n"), "\r")
 	if err := Check(text); err != nil {
-		return "", fmt.Errorf("the command %q of the configuration printed what cannot be a secret: %w", command[0], err)
+		return "", fmt.Errorf("the command %q of the configuration printed something that cannot be a secret: %w", command[0], err)
 	}
 	return text, nil
 }

@@ -11,7 +11,7 @@ var (
 	// ErrDuplicate says that a turn with this key has ended already; [Store.Result] has it.
 	ErrDuplicate = errors.New("a turn with this key has ended already")
 	// ErrLost says that a turn no longer holds its conversation, which another process may have gone on with.
-	ErrLost = errors.New("the turn lost its hold on the conversation: the store was away for too long, or another process has gone on with it")
+	ErrLost = errors.New("the turn no longer owns the conversation: the store was away for too long, or another process has continued it")
 	// ErrNoTurn says that a conversation has no turn that feedback could be about.
 	ErrNoTurn = errors.New("the conversation has no turn")
 	// ErrClosed is the answer of a store after Close.
@@ -26,9 +26,9 @@ type BusyError struct {
 
 func (e *BusyError) Error() string {
 	if e.Key == "" {
-		return "another turn of this conversation is under way"
+		return "another turn of this conversation is running"
 	}
-	return fmt.Sprintf("turn %s of this conversation is under way", e.Key)
+	return fmt.Sprintf("turn %s of this conversation is running", e.Key)
 }
 
 // InvalidError says what is wrong with a value that was to be kept.
@@ -49,9 +49,9 @@ func (e *CorruptError) Error() string {
 	case e.Part:
 		return fmt.Sprintf("%v, and is lost; all else in the store is as it was", e.Cause)
 	case e.SetAside != "":
-		return fmt.Sprintf("the store %s was damaged (%v); it was moved to %s, and an empty one took its place", e.Path, e.Cause, e.SetAside)
+		return fmt.Sprintf("the store %s was damaged (%v); it was moved to %s, and an empty one replaces it", e.Path, e.Cause, e.SetAside)
 	case e.Path != "":
-		return fmt.Sprintf("the store %s is damaged (%v); end every workbench that uses it and start again: it is then checked, and set aside if need be", e.Path, e.Cause)
+		return fmt.Sprintf("the store %s is damaged (%v); end every workbench that uses it and start again: it is then checked, and set aside if needed", e.Path, e.Cause)
 	}
 	return fmt.Sprintf("the store is damaged: %v", e.Cause)
 }

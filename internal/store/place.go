@@ -14,7 +14,7 @@ func unsafePlace(dir string) string {
 	for at := dir; at != filepath.Dir(at); at = filepath.Dir(at) { // The last part may not be there yet.
 		if kind, err := networkFS(at); err == nil {
 			if kind != "" {
-				return "is on a network file system (" + kind + "), whose locks do not always hold; keep it on a disk of this machine, or use PostgreSQL"
+				return "is on a network file system (" + kind + "), whose locks do not always work; keep it on a disk of this machine, or use PostgreSQL"
 			}
 			break
 		}

@@ -150,7 +150,7 @@ func (d *postgresDB) transact(ctx context.Context, do func(context.Context, quer
 		if conflicts(err) {
 			return err
 		}
-		return &WriteError{Next: "whether the change was kept is not known; ask again", Cause: err}
+		return &WriteError{Next: "whether the change was stored is not known; ask again", Cause: err}
 	}
 	return nil
 }

@@ -45,7 +45,7 @@ func Digest(definition []byte) string {
 type StaleError struct{ Has, Want int }
 
 func (e *StaleError) Error() string {
-	return fmt.Sprintf("the run has %d events, not %d: somebody else has gone on with it", e.Has, e.Want)
+	return fmt.Sprintf("the run has %d events, not %d: somebody else has continued it", e.Has, e.Want)
 }
 
 const runColumns = `principal, id, workflow, digest, created, updated, events, head, sum`

@@ -134,7 +134,7 @@ func (w *writer) do(ctx context.Context, do func(context.Context, querier) error
 	case <-j.done:
 		return j.err
 	case <-ctx.Done():
-		return &WriteError{w.d.path, "whether the change was kept is not known; ask again", context.Cause(ctx)}
+		return &WriteError{w.d.path, "whether the change was stored is not known; ask again", context.Cause(ctx)}
 	case <-w.ended:
 		// It may have been put in the queue after the last look at it.
 		select {
@@ -247,20 +247,20 @@ func (w *writer) rollback(ctx context.Context) { _, _ = w.conn.ExecContext(ctx, 
 
 // failure says what an error of the transaction means, and gives the connection up if it cannot be trusted any more.
 func (w *writer) failure(err error) error {
-	next := "nothing was kept; try again"
+	next := "nothing was stored; try again"
 	switch code(err) {
 	case sqlite3.SQLITE_FULL:
-		next = "nothing was kept; free space on the disk and try again"
+		next = "nothing was stored; free space on the disk and try again"
 	case sqlite3.SQLITE_BUSY:
 		next = fmt.Sprintf("another process has been writing to it for %v; try again", busyTimeout)
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
 		w.fail(err)
 		return err
 	case sqlite3.SQLITE_READONLY:
-		next = "nothing was kept; give this user the right to write the file and its folder"
+		next = "nothing was stored; give this user the right to write the file and its folder"
 	default:
 		// What was written may be on the disk or not, and the system may have forgotten that it is not.
-		next = "whether the change was kept is not known; look at the disk and ask again"
+		next = "whether the change was stored is not known; look at the disk and ask again"
 		w.fail(err)
 	}
 	return &WriteError{w.d.path, next, err}
@@ -315,7 +315,7 @@ func (w *writer) watchLog() {
 	}
 	tooLong := info.Size() > w.d.opts.logLimit
 	if tooLong && !w.grown {
-		w.d.warn(&WriteError{w.d.path + "-wal", "end the program that has been reading the store for long",
+		w.d.warn(&WriteError{w.d.path + "-wal", "end the program that has been reading the store for a long time",
 			fmt.Errorf("the log has %d MiB, which is more than %d", info.Size()>>20, w.d.opts.logLimit>>20)})
 	}
 	w.grown = tooLong

@@ -169,13 +169,13 @@ func (f *File) read() (kept, fs.FileInfo, error) {
 	d.DisallowUnknownFields() // what is not understood may be a limit
 	switch err := d.Decode(&k); {
 	case err != nil:
-		return none, info, fmt.Errorf("the tokens in %s cannot be read: %w; mend the file, or remove it and make new tokens", f.path, err)
+		return none, info, fmt.Errorf("the tokens in %s cannot be read: %w; correct the file, or remove it and make new tokens", f.path, err)
 	case k.Version != version:
 		return none, info, fmt.Errorf("the tokens in %s have version %d, this workbench knows version %d: use the workbench that made it", f.path, k.Version, version)
 	}
 	for i, t := range k.Tokens {
 		if t.Name == "" || t.Principal == "" || len(t.SHA256) != hex.EncodedLen(sha256.Size) {
-			return none, info, fmt.Errorf("the tokens in %s cannot be read: number %d lacks its name, principal or sha256; mend the file, or remove it and make new tokens", f.path, i+1)
+			return none, info, fmt.Errorf("the tokens in %s cannot be read: number %d lacks its name, principal or sha256; correct the file, or remove it and make new tokens", f.path, i+1)
 		}
 	}
 	return k, info, nil

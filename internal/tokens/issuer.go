@@ -143,7 +143,7 @@ func (i *Issuer) principal(c *claims) (principal.Principal, error) {
 	case c.Subject == "" || len(name) > maxName || strings.ContainsFunc(c.Subject, unfit):
 		return principal.Principal{}, &principal.DeniedError{Reason: "the token has no sub that could be a user's name"}
 	case c.Scope != nil && c.Scopes != nil:
-		return principal.Principal{}, &principal.DeniedError{Reason: "the token has both scope and scp, which may not be meant to add up" + wrongTokenTip}
+		return principal.Principal{}, &principal.DeniedError{Reason: "the token has both scope and scp, which may contradict each other" + wrongTokenTip}
 	}
 	p := principal.Principal{Name: name, Toolboxes: []string{}}
 	all := slices.Concat(c.Scope, c.Scopes)
@@ -185,7 +185,7 @@ func unequivocal(part string) error {
 		seen[name] = true
 		for _, known := range meaning {
 			if name != known && strings.EqualFold(name, known) {
-				return fmt.Errorf("the token spells %s in another way%s", known, wrongTokenTip)
+				return fmt.Errorf("the token spells %s differently%s", known, wrongTokenTip)
 			}
 		}
 	}
@@ -209,7 +209,7 @@ func reason(err error) string {
 			return known.text
 		}
 	}
-	return "the signature of the token is not one that is trusted here"
+	return "the signature of the token is not trusted here"
 }
 
 // Set says who tokens of either kind stand for.
@@ -227,7 +227,7 @@ func (s *Set) Verify(ctx context.Context, token string) (principal.Principal, er
 	case s.Kept != nil:
 		p, err := s.Kept.Verify(ctx, token)
 		if err == nil && s.Issuer != nil && strings.HasSuffix(p.Name, s.Issuer.suffix()) {
-			p, err = principal.Principal{}, &principal.DeniedError{Reason: "the token is for a user of the issuer, who alone gives out tokens for those; workbench token create --user makes one for somebody else"}
+			p, err = principal.Principal{}, &principal.DeniedError{Reason: "the token is for a user of the issuer, and only the issuer gives out tokens for its users; workbench token create --user makes one for somebody else"}
 		}
 		return p, err
 	}

@@ -160,7 +160,7 @@ func TestIssuer(t *testing.T) {
 					t.Errorf("got %+v and %v, want %+v", got, err, want)
 				}
 				other := newSigner(t, "1", method)
-				denied(t, i, other.token(t, good()), "not one that is trusted")
+				denied(t, i, other.token(t, good()), "not trusted here")
 			})
 		}
 	}
@@ -200,7 +200,7 @@ func TestIssuerRefuses(t *testing.T) {
 	i := tokens.NewIssuer(tokens.IssuerOptions{Name: issuer, Audience: audience, Algorithms: algorithms(), KeysFile: file(t, set(t, s.jwk(), ec.jwk()))})
 	parts := strings.Split(s.token(t, good()), ".")
 	encode := func(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
-	const untrusted = "not one that is trusted"
+	const untrusted = "not trusted here"
 	for _, tt := range []struct{ name, token, want string }{
 		{"expired", s.token(t, with(jwt.MapClaims{"exp": time.Now().Add(-time.Minute).Unix()})), "has expired"},
 		{"without an end", s.token(t, with(jwt.MapClaims{"exp": nil})), "lacks a claim"},
@@ -417,19 +417,19 @@ func TestFaultG70_ClaimsAreExactAndSingle(t *testing.T) {
 		}
 	}
 	for name, tt := range map[string]struct{ header, claims, want string }{
-		"in capitals":              {header, claims(`,"scope":"x","SCOPE":"workbench:admin"`), "spells scope in another way"},
-		"in capitals alone":        {header, claims(`,"Scope":"workbench:admin"`), "spells scope in another way"},
-		"with a long s":            {header, claims(`,"ſcope":"workbench:admin"`), "spells scope in another way"},
-		"escaped":                  {header, claims(`,"\u0053cope":"workbench:admin"`), "spells scope in another way"},
+		"in capitals":              {header, claims(`,"scope":"x","SCOPE":"workbench:admin"`), "spells scope differently"},
+		"in capitals alone":        {header, claims(`,"Scope":"workbench:admin"`), "spells scope differently"},
+		"with a long s":            {header, claims(`,"ſcope":"workbench:admin"`), "spells scope differently"},
+		"escaped":                  {header, claims(`,"\u0053cope":"workbench:admin"`), "spells scope differently"},
 		"twice":                    {header, claims(`,"scope":"x","scope":"workbench:admin"`), "one thing twice"},
 		"twice, once escaped":      {header, claims(`,"scope":"x","sc\u006fpe":"workbench:admin"`), "one thing twice"},
 		"by both names":            {header, claims(`,"scope":"x","scp":"workbench:admin"`), "both scope and scp"},
-		"another user":             {header, claims(`,"Sub":"bob"`), "spells sub in another way"},
+		"another user":             {header, claims(`,"Sub":"bob"`), "spells sub differently"},
 		"two users":                {header, claims(`,"sub":"bob"`), "one thing twice"},
-		"a later end":              {header, claims(`,"EXP":99999999999`), "spells exp in another way"},
+		"a later end":              {header, claims(`,"EXP":99999999999`), "spells exp differently"},
 		"two keys":                 {`{"alg":"ES256","kid":"2","kid":"1"}`, claims(""), "one thing twice"},
-		"an extension of nothing":  {`{"alg":"ES256","kid":"1","crit":null}`, claims(""), "not one that is trusted"},
-		"an extension in capitals": {`{"alg":"ES256","kid":"1","CRIT":["b64"]}`, claims(""), "spells crit in another way"},
+		"an extension of nothing":  {`{"alg":"ES256","kid":"1","crit":null}`, claims(""), "not trusted here"},
+		"an extension in capitals": {`{"alg":"ES256","kid":"1","CRIT":["b64"]}`, claims(""), "spells crit differently"},
 	} {
 		t.Run(name, func(t *testing.T) { denied(t, i, s.raw(t, tt.header, tt.claims), tt.want) })
 	}

@@ -109,7 +109,7 @@ func fromURL(address string, client *http.Client) func(context.Context) ([]byte,
 	return func(ctx context.Context) ([]byte, error) {
 		text, err := get(ctx, &own, address)
 		if err != nil {
-			return nil, fmt.Errorf("the keys of tokens cannot be had: %w", err)
+			return nil, fmt.Errorf("the keys of tokens cannot be fetched: %w", err)
 		}
 		return text, nil
 	}

@@ -82,7 +82,7 @@ func read(lookup func(string) (string, bool)) (*settings, error) {
 		return nil, fmt.Errorf("OTEL_TRACES_EXPORTER is %q: want otlp or none", which)
 	}
 	if p, from := get(own+"PROTOCOL", base+"PROTOCOL"); p == "grpc" {
-		return nil, fmt.Errorf("%s is grpc, which is not spoken here: set %sPROTOCOL to http/json and %sENDPOINT to the collector's address for HTTP, as in http://localhost:4318/v1/traces", from, own, own)
+		return nil, fmt.Errorf("%s is grpc, which workbench does not speak: set %sPROTOCOL to http/json and %sENDPOINT to the collector's address for HTTP, as in http://localhost:4318/v1/traces", from, own, own)
 	}
 	switch {
 	case endpoint == "":

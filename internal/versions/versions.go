@@ -33,7 +33,7 @@ const maxSize = 32 << 20
 // Errors of Undo.
 var (
 	ErrNone    = errors.New("no earlier version is kept")
-	ErrChanged = errors.New("the file was changed since by somebody else")
+	ErrChanged = errors.New("somebody else has changed the file since")
 )
 
 // Versions are kept in one folder.

@@ -24,7 +24,7 @@ func (f fault) String() string {
 	case faultEnd:
 		return "message ends too soon"
 	case faultTrailing:
-		return "something follows the message"
+		return "something comes after the message"
 	case faultValue:
 		return "expected a value"
 	case faultKey:

@@ -38,7 +38,7 @@ func (w *web) modern(id int, tool, arguments, more string) *messages {
 const (
 	oneServer  = `{"toolboxes":{"dev":{"open":true,"mcpServers":{"s":{"command":"inside"}}}}}`
 	oneShared  = `{"toolboxes":{"dev":{"open":true,"mcpServers":{"s":{"command":"inside","shared":true}}}}}`
-	notKnown   = "cannot be told"
+	notKnown   = "cannot tell"
 	inputAsked = `"resultType":"input_required"`
 )
 

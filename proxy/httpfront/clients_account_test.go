@@ -50,7 +50,7 @@ func TestFaultG67_LongSubscriptions(t *testing.T) {
 			_, text := w.status("POST", "/mcp/box", fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"resources/%s","params":{"uri":"x:%d-%s"}}`, n, method, n, strings.Repeat("u", 1_500_000)), session)
 			return text
 		}
-		const refusal = "too much is kept for this client"
+		const refusal = "too much is stored for this client"
 		if text := request("subscribe", 1); strings.Contains(text, refusal) {
 			t.Errorf("the first subscription: got %.200s", text)
 		}
@@ -78,7 +78,7 @@ func TestFaultG67_LongSubscriptions(t *testing.T) {
 func TestFaultG67_LongListen(t *testing.T) {
 	w := newWeb(t, oneBox, webOptions{})
 	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"resourceSubscriptions":["x:%s"]},%s}}`, strings.Repeat("u", 3_000_000), meta(""))
-	if _, text := w.status("POST", "/mcp/box", body, "Mcp-Protocol-Version: 2026-07-28", "Mcp-Method: subscriptions/listen"); !strings.Contains(text, "too much is kept for this client") {
+	if _, text := w.status("POST", "/mcp/box", body, "Mcp-Protocol-Version: 2026-07-28", "Mcp-Method: subscriptions/listen"); !strings.Contains(text, "too much is stored for this client") {
 		t.Errorf("got %.200s, want it refused", text)
 	}
 }

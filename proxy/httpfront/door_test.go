@@ -66,7 +66,7 @@ func TestHTTPCallers(t *testing.T) {
 		bare      = `Bearer realm="workbench"`
 		unknown   = bare + `, error="invalid_token", error_description="no such 'token'??"`
 		malformed = bare + `, error="invalid_token", error_description="the Authorization header must be there once, with Bearer and a token"`
-		scope     = bare + `, error="insufficient_scope", error_description="the figures are for those with admin rights; workbench token create --admin makes a token that has them"`
+		scope     = bare + `, error="insufficient_scope", error_description="metrics need admin rights; workbench token create --admin makes a token that has them"`
 	)
 	greet := fmt.Sprintf(hello, "2025-11-25")
 	for _, tt := range []struct {

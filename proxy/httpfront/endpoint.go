@@ -133,7 +133,7 @@ func checkPost(r *http.Request) *refusal {
 	case kind != "application/json":
 		return refuse(http.StatusUnsupportedMediaType, "the Content-Type must be application/json")
 	case r.Header["Content-Encoding"] != nil:
-		return refuse(http.StatusUnsupportedMediaType, "the body must not be encoded; the header Content-Encoding is there")
+		return refuse(http.StatusUnsupportedMediaType, "the body must not be encoded; leave out the header Content-Encoding")
 	case !accepts(r.Header["Accept"], "application/json", "text/event-stream"):
 		return refuse(http.StatusNotAcceptable, "the header Accept must list both application/json and text/event-stream")
 	}
@@ -161,7 +161,7 @@ func (e *endpoint) readBody(w http.ResponseWriter, r *http.Request, buf *[]byte)
 			_ = control.SetReadDeadline(time.Time{})
 			return nil
 		case err != nil:
-			return refuse(http.StatusRequestTimeout, "the body did not come to its end in time")
+			return refuse(http.StatusRequestTimeout, "the body did not arrive in time")
 		case len(b) == cap(b):
 			b = slices.Grow(b, len(b))
 		}

@@ -54,7 +54,7 @@ func (x *exchange) checkStateless() *refusal {
 	case x.Kind == wire.Notification:
 		return nil // no rules are defined for its header
 	case x.Kind != wire.Request:
-		wrong = &wire.Error{Code: wire.CodeInvalidRequest, Message: "revision 2026-07-28 has no responses of clients: answers are part of the retried request"}
+		wrong = &wire.Error{Code: wire.CodeInvalidRequest, Message: "in revision 2026-07-28 clients send no responses: repeat the request with the answers in it"}
 	case len(given) != 1:
 		wrong = mismatch("%s is missing or given more than once", mcp.HeaderProtocolVersion)
 	case !x.Versioned && !eras.IsSpoken(given[0]):

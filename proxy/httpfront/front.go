@@ -124,7 +124,7 @@ func (f *Front) serveMetrics(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		err.write(w, r)
 	case !c.Admin:
-		refuseScope("the figures are for those with admin rights; workbench token create --admin makes a token that has them").write(w, r)
+		refuseScope("metrics need admin rights; workbench token create --admin makes a token that has them").write(w, r)
 	case r.Method != http.MethodGet:
 		refuseMethod("GET").write(w, r)
 	default:

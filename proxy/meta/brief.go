@@ -70,17 +70,17 @@ func briefTools() []Tool {
 	names := map[string]any{"type": "array", "items": text}
 	return []Tool{
 		define(FindTool, "Find tools",
-			"Find tools in all toolboxes by what you want to do. Tells servers with their tools, best first, and the parameters of the best few. Starts nothing.",
+			"Find tools in all toolboxes by what you want to do. Returns servers with their tools, best first, and the parameters of the best few. Starts nothing.",
 			map[string]any{
 				"query":   map[string]any{"type": "string", "description": "What you want to do, in a few words"},
-				"toolbox": map[string]any{"type": "string", "description": "Search this one alone"},
+				"toolbox": map[string]any{"type": "string", "description": "Search only this toolbox"},
 				"detail":  map[string]any{"type": "string", "enum": Details()},
 			}, []string{"query"}, readHints()),
 		define(UseTool, "Use tool",
-			"Call a tool that was found. Its toolbox is opened if it is not.",
+			"Call a tool that was found. Opens its toolbox if needed.",
 			map[string]any{
 				"toolbox_name": text,
-				"tool_name":    map[string]any{"type": "string", "description": "SERVER/TOOL, or TOOL where one server has it"},
+				"tool_name":    map[string]any{"type": "string", "description": "SERVER/TOOL, or TOOL if only one server has it"},
 				"arguments":    map[string]any{"type": "object"},
 			}, []string{"toolbox_name", "tool_name"}, useHints()),
 		define(OpenTool, "Open toolbox",

@@ -36,7 +36,7 @@ func Instructions(cfg *config.Config) string {
 }
 
 // unconfigured is what the client is told of the built-in configuration.
-const unconfigured = "\n\nNote: the user has configured no servers yet. `workbench import` takes over those of other clients, `workbench add` enters one."
+const unconfigured = "\n\nNote: the user has configured no servers yet. `workbench import` copies those of other clients, `workbench add` adds one."
 
 // untrusted says of the project's configuration that it is not used until the user has trusted it.
 func untrusted(cfg *config.Config) string {
@@ -48,7 +48,7 @@ func untrusted(cfg *config.Config) string {
 
 // UntrustedAdvice says to a model that a configuration is not used, and whose business that is.
 func UntrustedAdvice(u *config.Untrusted) string {
-	return fmt.Sprintf("Note: %s. Nothing of it is started. It is for the user, not for you, to look at it and to decide: %s.", u, u.Hint())
+	return fmt.Sprintf("Note: %s. Nothing in it is started. The user, not you, has to look at it and decide: %s.", u, u.Hint())
 }
 
 // The text of the contract, around what presented says of each toolbox.
@@ -84,7 +84,7 @@ func unusable(boxes []config.Toolbox) string {
 	if n == 0 {
 		return ""
 	}
-	return "\n\nServers that cannot be used until the user mends their entry in the configuration:" + b.String()
+	return "\n\nServers that cannot be used until the user corrects their entry in the configuration:" + b.String()
 }
 
 // maxTitle and maxIntroduction keep what workbench says of itself short, in bytes.
@@ -120,8 +120,8 @@ func DirectInstructions(cfg *config.Config, t *config.Toolbox) string {
 func commands(t *config.Toolbox) string {
 	for _, s := range t.Servers {
 		if s.Builtin == "commands" && !s.Disabled && s.Problem == nil {
-			return "\n\nCall initialize first and give its session_id in every other call. get_commands lists what can be done where the session stands; " +
-				"run_command does it by name with JSON, execute_command as a string, invoke_assistant from an instruction in words. " +
+			return "\n\nCall initialize first and give its session_id in every other call. get_commands lists what can be done in the session's current context; " +
+				"run_command runs a command by name with JSON, execute_command as a string, invoke_assistant from an instruction in words. " +
 				"Commands may move the session to another context, which has other commands."
 		}
 	}

@@ -62,22 +62,22 @@ func fullTools(cfg *config.Config) []Tool {
 	}
 	return []Tool{
 		define(OpenTool, "Open toolbox",
-			"Start the servers of a toolbox and see its tools: with parameters, or by name where there are many. Opening an open toolbox again is harmless, shows its present state, and tells more of the tools you name in tools. Call the tools by their exposed names if they are offered to you, else through "+UseTool+".",
+			"Start the servers of a toolbox and see its tools: with parameters, or only names if there are many. Opening an open toolbox again does no harm: it shows the present state, and more of the tools you name in tools. Call the tools by their exposed names if they are offered to you, otherwise through "+UseTool+".",
 			map[string]any{
 				"toolbox_name": toolboxName,
 				"tools": map[string]any{
 					"type":        "array",
 					"items":       map[string]any{"type": "string"},
-					"description": "See these alone: tools (NAME or SERVER/NAME), whole servers, or patterns with * in them",
+					"description": "Show only these: tools (NAME or SERVER/NAME), whole servers, or patterns with *",
 				},
-				"detail": map[string]any{"type": "string", "enum": Details(), "description": "See that much of each tool; without it, as much as fits in a short answer"},
+				"detail": map[string]any{"type": "string", "enum": Details(), "description": "How much to show of each tool; by default as much as fits in a short answer"},
 			}, []string{"toolbox_name"},
 			openHints()),
 		define(UseTool, "Use tool",
-			"Call a tool of a toolbox by its name, as given by "+OpenTool+". The toolbox is opened if it is not. The result is the tool's own.",
+			"Call a tool of a toolbox by its name, as given by "+OpenTool+". Opens the toolbox if needed. Returns the tool's own result.",
 			map[string]any{
 				"toolbox_name": toolboxName,
-				"tool_name":    map[string]any{"type": "string", "description": "Name of the tool; where two servers of the toolbox have one of that name, server/tool"},
+				"tool_name":    map[string]any{"type": "string", "description": "Name of the tool; server/tool if two servers of the toolbox have one of that name"},
 				"arguments":    map[string]any{"type": "object", "description": "Arguments of the tool, as its input schema says", "additionalProperties": true},
 				"tool": map[string]any{
 					"type":        "object",
@@ -92,12 +92,12 @@ func fullTools(cfg *config.Config) []Tool {
 			}, nil,
 			useHints()),
 		define(FindTool, "Find tools",
-			"Find the tools of all toolboxes that fit what you want to do, opened or not. Starts nothing. The answer names servers with their tools, best first, and tells the parameters of the best few.",
+			"Find the tools of all toolboxes that fit what you want to do, opened or not. Starts nothing. Returns servers with their tools, best first, and the parameters of the best few.",
 			map[string]any{
 				"query":   map[string]any{"type": "string", "description": "What you want to do, in a few words"},
-				"toolbox": map[string]any{"type": "string", "description": "Search this toolbox alone"},
-				"detail":  map[string]any{"type": "string", "enum": Details(), "description": "How much of the best tools is told; without it, their parameters"},
-				"limit":   map[string]any{"type": "integer", "minimum": 1, "description": "How many tools are named at most"},
+				"toolbox": map[string]any{"type": "string", "description": "Search only this toolbox"},
+				"detail":  map[string]any{"type": "string", "enum": Details(), "description": "How much to show of the best tools; by default their parameters"},
+				"limit":   map[string]any{"type": "integer", "minimum": 1, "description": "The largest number of tools to name"},
 			}, []string{"query"},
 			readHints()),
 		define(StatusTool, "Status",
@@ -141,9 +141,9 @@ func ResultTools(scripts bool, toolboxes []config.Toolbox) []Tool {
 		return nil
 	}
 	return []Tool{define(ReadTool, "Read result",
-		"Read on in a result that was too large to be shown: some lines, what a JSONPath leads to, or what a regular expression finds; a page at a time.",
+		"Read more of a result that was too large to show: some lines, the matches of a JSONPath or of a regular expression; one page at a time.",
 		map[string]any{
-			"id":    map[string]any{"type": "string", "description": "As the preview of the result says"},
+			"id":    map[string]any{"type": "string", "description": "The id in the preview of the result"},
 			"lines": map[string]any{"type": "string", "description": "Such as 10-20, 10- or 10"},
 			"path":  map[string]any{"type": "string", "description": "JSONPath, such as $.items[0:10].name or $.items[?@.state=='open'].title"},
 			"grep":  map[string]any{"type": "string", "description": "Regular expression (RE2); (?i) at its beginning ignores case"},
@@ -157,9 +157,9 @@ func scriptTools(cfg *config.Config) []Tool {
 		return nil
 	}
 	return []Tool{define(ScriptTool, "Run script",
-		"Run JavaScript that calls tools, and see only what it returns and writes to console: for many calls, or for results of which little is needed. "+
+		"Run JavaScript that calls tools, and see only what it returns and writes to console. Good for many calls, or for large results of which you need little. "+
 			"The code is the body of an async function. await tools.TOOLBOX.SERVER.TOOL({parameter: value}) gives the tool's structured content, else its text, parsed if that is a JSON object or array, else its content; a tool that fails throws. "+
-			"Names that are no identifiers stand in brackets: tools['my-box'].server['do-it'](). Calls may run side by side (Promise.all). There is no other input or output. "+
+			"Names that are not identifiers go in brackets: tools['my-box'].server['do-it'](). Calls may run in parallel (Promise.all). There is no other input or output. "+
 			"Example: const issues = await tools.dev.github.list_issues({repo: 'a/b'}); return issues.filter(i => i.open).map(i => i.title)",
 		map[string]any{
 			"code": map[string]any{"type": "string", "description": "JavaScript (ES2023), with return for the answer"},

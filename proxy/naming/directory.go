@@ -210,7 +210,7 @@ func (d *Directory) seenIn(w Want) (Route, error) {
 	switch {
 	case err == nil && to.Server.Toolbox != w.Toolbox:
 		where := to.Server.Toolbox
-		return Route{}, fmt.Errorf("%q is of toolbox %q, not of %q", foreign.NewName(w.Tool), where, w.Toolbox)
+		return Route{}, fmt.Errorf("%q belongs to toolbox %q, not to %q", foreign.NewName(w.Tool), where, w.Toolbox)
 	case err == nil && w.Server != "" && to.Server.Name != w.Server:
 		return Route{}, ErrUnknown
 	}

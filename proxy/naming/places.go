@@ -269,7 +269,7 @@ func errSeveral(found []*toolbox.Server) error {
 	for _, srv := range found[:min(len(found), maxTold)] {
 		forms = append(forms, AliasURI(srv, ""))
 	}
-	return fmt.Errorf("it is not one server's alone; put %s before it to say whose it is", strings.Join(forms, " or "))
+	return fmt.Errorf("several servers may have it; put %s in front to say which one", strings.Join(forms, " or "))
 }
 
 // Knows reports whether a uri by itself can be a server's: it was, or leads there, or led nowhere else.

@@ -24,7 +24,7 @@ type Options struct {
 	// other than before.
 	Changed func(methods []string)
 	Begin   func(func(ctx context.Context))                  // has work done that nobody waits for
-	Retire  func(ctx context.Context, gone *toolbox.Toolbox) // ends a toolbox that is in the configuration no longer
+	Retire  func(ctx context.Context, gone *toolbox.Toolbox) // ends a toolbox that is no longer in the configuration
 }
 
 // Shelf is the toolboxes of one client.

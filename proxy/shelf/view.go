@@ -30,7 +30,7 @@ func (v *View) Available(name string) string {
 	return meta.Available(v.Cfg, name)
 }
 
-// IsGone reports whether the one toolbox that is served is in the configuration no longer.
+// IsGone reports whether the one toolbox that is served is no longer in the configuration.
 func (v *View) IsGone() bool {
 	_, ok := v.Cfg.Toolbox(v.Direct)
 	return v.Direct != "" && !ok

@@ -68,7 +68,7 @@ func TestFaultF5_TooManyRequests(t *testing.T) {
 	for name, tt := range map[string]struct{ after, text string }{
 		"said":        {"1", "asked again in"},
 		"not said":    {"", "asked again in"},
-		"for an hour": {"3600", "it wants to be left alone for 1h0m0s; it is asked again in"},
+		"for an hour": {"3600", "it asked to get no requests for 1h0m0s; it is asked again in"},
 		"a date":      {"Mon, 01 Jan 2001 00:00:00 GMT", "asked again in"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -53,7 +53,7 @@ func TestFaultF7_Certificates(t *testing.T) {
 		pieces  []string // of the error; none if all is well
 	}{
 		"good":          {good, "127.0.0.1", true, nil},
-		"not trusted":   {good, "127.0.0.1", false, []string{"certificate is not trusted", "authority of your own"}},
+		"not trusted":   {good, "127.0.0.1", false, []string{"certificate is not trusted", "your own authority"}},
 		"expired":       {ended, "127.0.0.1", true, []string{"certificate is not trusted", "expired"}},
 		"of other host": {good, "localhost", true, []string{"certificate is not trusted", "localhost"}},
 	} {

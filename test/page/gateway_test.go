@@ -83,7 +83,7 @@ func TestTheGatewayKeepsUsersApart(t *testing.T) {
 	for _, want := range []string{
 		`"address":"127.0.0.1","method":"POST","path":"/ui/api/enter","status":401,"err":"`,
 		`"event":"login",PID"user":"ann","address":"127.0.0.1","method":"POST","path":"/ui/api/enter","outcome":"entered","status":200`,
-		`"event":"refused",PID"user":"ann","address":"127.0.0.1","method":"POST","path":"/ui/api/config","status":403,"err":"this is for those with admin rights alone"`,
+		`"event":"refused",PID"user":"ann","address":"127.0.0.1","method":"POST","path":"/ui/api/config","status":403,"err":"this needs admin rights"`,
 		`"event":"refused",PID"user":"ann","address":"127.0.0.1","method":"POST","path":"/ui/api/`,
 		`"event":"login",PID"user":"default_user"`,
 	} {

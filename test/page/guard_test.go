@@ -34,7 +34,7 @@ func TestTheAddressLetsInOnce(t *testing.T) {
 		_, err := cdp.Call(ctx, tg, network.ClearBrowserCookies, cdp.Empty{})
 		return err
 	}), chromedp.Navigate(address))
-	stolen.sees("main", "this address has been used")
+	stolen.sees("main", "this address was used already")
 	first.do(chromedp.Reload())
 	first.sees("main", "workbench ui")
 }

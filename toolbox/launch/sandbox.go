@@ -19,7 +19,7 @@ type UnenforcedError struct {
 }
 
 func (e *UnenforcedError) Error() string {
-	return fmt.Sprintf(`its sandbox cannot be enforced here: %s; to start it all the same, write "bestEffort": true into "sandbox"`, strings.Join(e.Parts, "; "))
+	return fmt.Sprintf(`its sandbox cannot be enforced here: %s; to start it anyway, write "bestEffort": true into "sandbox"`, strings.Join(e.Parts, "; "))
 }
 
 // Sandbox is what the sandbox of a server comes to on this system.
@@ -45,7 +45,7 @@ func PlanSandbox(box string, cfg config.Server, environ []string, folder string)
 		}
 	}
 	if folder == "" {
-		return nil, fmt.Errorf("sandbox: there is no place for files of the server's own: HOME is not set")
+		return nil, fmt.Errorf("sandbox: there is no folder for the server's own files: HOME is not set")
 	}
 	env := Environment(cfg, environ)
 	program, err := child.Spec{Command: cfg.Command, Env: env, Dir: cfg.Cwd}.Path()

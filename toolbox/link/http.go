@@ -47,7 +47,7 @@ var (
 	// errSessionEnded says that the remote server does not know our session any more.
 	errSessionEnded = errors.New("the remote server ended the session")
 	// errEraChanged says that the remote server does not speak the revision of the handshake any more.
-	errEraChanged = errors.New("the remote server does not speak the protocol version any more that was agreed on")
+	errEraChanged = errors.New("the remote server no longer speaks the agreed protocol version")
 )
 
 // HTTP makes a link that connects to a server with each message. Messages of more than max bytes are not taken.

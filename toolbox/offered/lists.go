@@ -153,7 +153,7 @@ func (r *Reading) notes(k Kind) (notes []string) {
 		notes = append(notes, foreign.NewError(r.Err).Error())
 	}
 	if r.Bad > 0 {
-		notes = append(notes, fmt.Sprintf("entries of %s without a name, or with that of another, which were left out: %d", k, r.Bad))
+		notes = append(notes, fmt.Sprintf("entries of %s that have no name or a repeated one, and were left out: %d", k, r.Bad))
 	}
 	mended := 0
 	for i := range r.Items {
@@ -162,7 +162,7 @@ func (r *Reading) notes(k Kind) (notes []string) {
 		}
 	}
 	if mended > 0 {
-		notes = append(notes, fmt.Sprintf("definitions of %s that are not as the protocol has them, and that clients get mended: %d", k, mended))
+		notes = append(notes, fmt.Sprintf("definitions of %s that break the protocol, and are corrected for clients: %d", k, mended))
 	}
 	return notes
 }

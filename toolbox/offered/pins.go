@@ -70,7 +70,7 @@ func (l *Lists) Lockable(said *Said) ([]lock.Item, error) {
 	}
 	for i := range all {
 		if plain := l.origin.Hide(all[i].Text); !bytes.Equal(plain, all[i].Text) {
-			return nil, fmt.Errorf("a %s has a secret in its name, which no file is to have", all[i].Kind)
+			return nil, fmt.Errorf("a %s has a secret in its name, which must not be written to a file", all[i].Kind)
 		}
 	}
 	return all, nil
@@ -180,7 +180,7 @@ func (e *list) hold(passing []Item, why map[string]string, pins *lock.Pins) {
 			e.shown = append(e.shown, it)
 			continue
 		}
-		e.held = append(e.held, Held{it, fmt.Sprintf("%s; when a person has looked at it, %s has it offered",
+		e.held = append(e.held, Held{it, fmt.Sprintf("%s; once a person has looked at it, %s offers it again",
 			words, pins.AcceptCommand(it.Key.Verbatim()))})
 	}
 }

@@ -63,7 +63,7 @@ func Read(kind Kind, room int, usable func(Item) bool, ask Ask) (r Reading) {
 		case cursor == "":
 			return r
 		case seen[cursor]:
-			err = fmt.Errorf("stopped after %d pages: the cursor of the last one came before", pages)
+			err = fmt.Errorf("stopped after %d pages: the server repeated a cursor", pages)
 		case pages == maxPages:
 			err = fmt.Errorf("stopped after %d pages and %d entries; the server has more", pages, len(r.Items))
 		default:

@@ -43,9 +43,9 @@ func saysTLS(failed *url.Error, err error) bool {
 // trustAdvice is how an authority comes to be trusted on a system.
 func trustAdvice(goos string) string {
 	if goos == "windows" || goos == "darwin" {
-		return "add that to those that the system trusts"
+		return "add the authority to those that the system trusts"
 	}
-	return "name that one's file in SSL_CERT_FILE"
+	return "name the authority's file in SSL_CERT_FILE"
 }
 
 // explain words why a request brought no response. The address is left out, for
@@ -66,7 +66,7 @@ func explain(err error) error {
 	case errors.As(err, &dial) && dial.Op == "proxyconnect":
 		return unreachedError{fmt.Errorf("the proxy cannot be reached; %s: %w", proxyAdvice, err)}
 	case errors.As(err, &unknown):
-		return unreachedError{fmt.Errorf("its certificate is not trusted: %w; if it is of an authority of your own, %s", err, trustAdvice(runtime.GOOS))}
+		return unreachedError{fmt.Errorf("its certificate is not trusted: %w; if your own authority signed it, %s", err, trustAdvice(runtime.GOOS))}
 	case errors.As(err, &cert):
 		return unreachedError{fmt.Errorf("its certificate is not trusted: %w", err)}
 	case errors.As(err, &notTLS), errors.Is(err, http.ErrSchemeMismatch):
@@ -78,7 +78,7 @@ func explain(err error) error {
 		case dial.Timeout():
 			return unreachedError{fmt.Errorf("no connection within %s: %w", connectTime, err)}
 		case errors.Is(err, syscall.ECONNREFUSED):
-			return unreachedError{fmt.Errorf("nothing listens at %s: start the server, or mend the port in its url: %w", dial.Addr, err)}
+			return unreachedError{fmt.Errorf("nothing listens at %s: start the server, or correct the port in its url: %w", dial.Addr, err)}
 		}
 		return unreachedError{err}
 	case saysTLS(failed, err):

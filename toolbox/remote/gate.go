@@ -39,7 +39,7 @@ func (g *gate) close(why *StatusError, said time.Duration) error {
 		rest = backoff.Jitter(min(time.Second<<min(g.streak, 10), backoff.Max))
 	}
 	if said > maxRetryAfter {
-		why.Advice = fmt.Sprintf("it wants to be left alone for %s", said)
+		why.Advice = fmt.Sprintf("it asked to get no requests for %s", said)
 	}
 	g.streak++
 	why.Next = time.Now().Add(rest)

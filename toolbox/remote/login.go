@@ -116,9 +116,9 @@ func (a *access) again(req *http.Request, resp *http.Response, token string) (*h
 		switch {
 		case refused.Advice != "":
 		case a.cfg.OAuth.Grant.NeedsNobody():
-			refused.Advice = "the server refuses a token that was just got for it; check the client, scopes and grant of its \"oauth\" in the configuration, or ask who runs the server"
+			refused.Advice = "the server refuses a token that was just issued for it; check the client, scopes and grant of its \"oauth\" in the configuration, or ask whoever runs the server"
 		default:
-			refused.Advice = "the server refuses a token that was just got for it; run " + a.command()
+			refused.Advice = "the server refuses a token that was just issued for it; run " + a.command()
 		}
 		return nil, refused
 	}
@@ -130,12 +130,12 @@ func (a *access) again(req *http.Request, resp *http.Response, token string) (*h
 func ofProof(wanted oauth.Challenge, h http.Header) string {
 	switch wanted.Error {
 	case oauth.UseNonce:
-		return "the server goes on to want a nonce in a proof (DPoP) that has the one it gave; ask who runs it"
+		return "the server keeps asking for a nonce in a proof (DPoP) that has its nonce; ask whoever runs it"
 	case oauth.InvalidProof:
 		if note := oauth.ClockNote(h); note != "" {
 			return "the server refuses the proof (DPoP) of the login: " + note
 		}
-		return "the server refuses the proof (DPoP) of the login; ask who runs it"
+		return "the server refuses the proof (DPoP) of the login; ask whoever runs it"
 	}
 	return ""
 }
@@ -147,7 +147,7 @@ func (a *access) lacks(ctx context.Context, e *StatusError, wanted oauth.Challen
 	missing := slices.DeleteFunc(slices.Clone(scopes), func(s string) bool { return slices.Contains(had, s) })
 	switch {
 	case len(scopes) > 0 && len(missing) == 0:
-		e.Advice = fmt.Sprintf("it wants the scope %q, which the login was for: logging in again changes nothing; ask who runs the server", wanted.Scope)
+		e.Advice = fmt.Sprintf("it wants the scope %q, which the login has: logging in again changes nothing; ask whoever runs the server", wanted.Scope)
 		return e
 	case a.cfg.OAuth.Grant.NeedsNobody():
 		e.Advice = fmt.Sprintf(`it wants the scope %q; add it to "scopes" of its "oauth" in the configuration`, wanted.Scope)

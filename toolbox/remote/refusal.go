@@ -51,4 +51,4 @@ func retryAfter(h http.Header) time.Duration {
 }
 
 // proxyAdvice is what to do about a proxy.
-const proxyAdvice = "mend HTTPS_PROXY or HTTP_PROXY in the environment of workbench, or name the host in NO_PROXY"
+const proxyAdvice = "correct HTTPS_PROXY or HTTP_PROXY in the environment of workbench, or name the host in NO_PROXY"

@@ -68,7 +68,7 @@ func tokenOf(from config.TokenSource, key string, find func(context.Context, con
 		}
 		text = strings.TrimSpace(text)
 		if text == "" || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }) {
-			return "", fmt.Errorf("oauth.%s leads to something that is no token", key)
+			return "", fmt.Errorf("oauth.%s gives something that is not a token", key)
 		}
 		return text, nil
 	}

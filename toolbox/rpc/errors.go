@@ -28,7 +28,7 @@ type SilenceError struct {
 }
 
 func (e *SilenceError) Error() string {
-	return fmt.Sprintf("left %d requests in a row without a reply, and then a ping for %s", e.Calls, e.Wait)
+	return fmt.Sprintf("did not answer %d requests in a row, and then a ping for %s", e.Calls, e.Wait)
 }
 
 // LostError says that a request was sent and its reply did not come. Whether
@@ -85,7 +85,7 @@ func (e *TimeoutError) wait() string {
 	case "install":
 		return fmt.Sprintf("did not finish installing and starting within %s (timeouts.install)", e.After) + e.words()
 	case "queue":
-		return fmt.Sprintf("did not come to take the request within %s", e.After)
+		return fmt.Sprintf("did not accept the request within %s", e.After)
 	case "idle":
 		return fmt.Sprintf("sent neither reply nor progress for %s (timeouts.callIdle)", e.After)
 	case "total":

@@ -21,7 +21,7 @@ import (
 const probeWait = 3 * time.Second
 
 // ErrProbeEnded says that the server ended on a probe it did not understand.
-var ErrProbeEnded = errors.New("the server ended when it was asked by server/discover")
+var ErrProbeEnded = errors.New("the server ended when it received server/discover")
 
 // Handshake agrees with the server on a protocol revision, of the client's era
 // where the server has it, so that the least has to be translated. A legacy

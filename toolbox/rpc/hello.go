@@ -48,7 +48,7 @@ func (i *instructions) UnmarshalJSON(raw []byte) error {
 	case '"':
 		i.raw = bytes.Clone(raw)
 	default:
-		return errors.New("instructions are no string")
+		return errors.New("instructions is not a string")
 	}
 	return nil
 }
@@ -59,7 +59,7 @@ const maxHello = 256 << 10
 // copyHello takes what a server says of itself.
 func copyHello(result []byte) ([]byte, error) {
 	if len(result) > maxHello {
-		return nil, fmt.Errorf("what the server says of itself has %d bytes; at most %d are kept", len(result), maxHello)
+		return nil, fmt.Errorf("the server's description of itself has %d bytes; at most %d are kept", len(result), maxHello)
 	}
 	return bytes.Clone(result), nil
 }

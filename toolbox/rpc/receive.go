@@ -46,7 +46,7 @@ func (c *Conn) reply(m *wire.Message) {
 	// given, so it answers nothing; but the caller is told, not left waiting.
 	if s, ok := wire.Unquote(token); ok {
 		if number, err := strconv.ParseUint(s, 10, 64); err == nil && c.Calls.made(number) {
-			c.end(number, nil, c.Loss(fmt.Errorf("answered request %d with the id %s, which is another", number, foreign.NewName(string(token)))))
+			c.end(number, nil, c.Loss(fmt.Errorf("answered request %d with another id, %s", number, foreign.NewName(string(token)))))
 			return
 		}
 	}

@@ -139,10 +139,10 @@ func TestRun(t *testing.T) {
 	d.wantLast(0, "- open_order(order_id from list_orders or place_order) navigate, leads to Order:")
 	first := asked[1].Messages
 	if len(first) != 4 || first[1].Content != "hello" || first[2].Role != "assistant" ||
-		first[3].Content != "What is in the order of Ada Reed?\n\nThe session stands at global.\n\nA plan:\n1. open_order\n2. Order/cancel_order" {
+		first[3].Content != "What is in the order of Ada Reed?\n\nThe session is at global.\n\nA plan:\n1. open_order\n2. Order/cancel_order" {
 		t.Errorf("got the messages %+v", first)
 	}
-	d.wantLast(2, "The session stands at global > Order 44821 of Ada Reed now.\nOrder 44821 of Ada Reed, open:")
+	d.wantLast(2, "The session is at global > Order 44821 of Ada Reed now.\nOrder 44821 of Ada Reed, open:")
 	if before, after := asked[1].Names(), asked[2].Names(); slices.Contains(before, "Order__show_order") || !slices.Contains(after, "Order__show_order") ||
 		!slices.Contains(before, "ask_user") || slices.Contains(after, "abort") {
 		t.Errorf("got the tools %q and then %q", before, after)
@@ -284,8 +284,8 @@ func TestAskLater(t *testing.T) {
 	asked := d.model.Requests()
 	last := asked[len(asked)-1].Messages
 	if n := len(last); last[n-1].Content != "The user answers: that of Ines\n\nA plan for what is left:\n1. open the one of Ines" ||
-		!strings.HasPrefix(last[n-2].Content, "Not carried out: the user is asked something first.") || !strings.Contains(last[5].Content, "44821") ||
-		last[1].Content != "hello" || !strings.HasPrefix(last[3].Content, "open an order\n\nThe session stands at global.") {
+		!strings.HasPrefix(last[n-2].Content, "Not carried out: a question goes to the user first.") || !strings.Contains(last[5].Content, "44821") ||
+		last[1].Content != "hello" || !strings.HasPrefix(last[3].Content, "open an order\n\nThe session is at global.") {
 		t.Errorf("got the messages %+v", last)
 	}
 }
@@ -320,7 +320,7 @@ func TestFaults(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			d := newDesk(t, append([]modeltest.Answer{plan()}, slices.Repeat([]modeltest.Answer{tt.answer}, tt.times)...)...)
 			got := d.run(d.request("what is there?"))
-			d.want(got, command.Completed, false, "The model could not go on: 3 times on end")
+			d.want(got, command.Completed, false, "The model could not go on: 3 times in a row")
 			d.want(got, command.Completed, false, tt.want)
 			d.wantLast(tt.times, tt.told)
 		})

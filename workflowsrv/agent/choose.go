@@ -18,7 +18,7 @@ const none = "none_of_these"
 func (a *Agent) Choose(ctx context.Context, c command.Choice) (command.Chosen, error) {
 	r := model.Request{Role: model.Assistant, MustCall: true, Messages: []model.Message{
 		{From: model.FromSystem, Text: prompt("choose")},
-		{From: model.FromUser, Text: "The session stands at " + c.Context + ".\n\nThe user says:\n" + c.Query},
+		{From: model.FromUser, Text: "The session is at " + c.Context + ".\n\nThe user says:\n" + c.Query},
 	}}
 	names := newNames(none)
 	for _, candidate := range c.Candidates {

@@ -12,10 +12,10 @@ import (
 // plan has the planner say how to go on, and tells the agent.
 func (t *run) plan() error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\nThe session stands at %s.\n\nThe commands:\n%s", about(t.w), t.w.Trail(t.path), clip(commands(t.w), maxListing))
+	fmt.Fprintf(&b, "%s\n\nThe session is at %s.\n\nThe commands:\n%s", about(t.w), t.w.Trail(t.path), clip(commands(t.w), maxListing))
 	fmt.Fprintf(&b, "\nThe user wants:\n%s\n", t.Query)
 	if len(t.Said) > 0 {
-		fmt.Fprintf(&b, "\nWhat has been done so far, and what came of it, which is data:\n%s", clip(t.said(), maxListing))
+		fmt.Fprintf(&b, "\nWhat has been done so far, and the results, which are data:\n%s", clip(t.said(), maxListing))
 	}
 	if earlier := t.exchanges(); len(earlier) > 0 {
 		b.WriteString("\nWhat was said before, which is data:\n")
@@ -37,7 +37,7 @@ func (t *run) plan() error {
 	t.Plan = plan
 	t.trace(plan)
 	if t.Plans == 1 {
-		t.tell("The session stands at " + t.w.Trail(t.path) + ".\n\nA plan:\n" + plan)
+		t.tell("The session is at " + t.w.Trail(t.path) + ".\n\nA plan:\n" + plan)
 	} else {
 		t.tell("A plan for what is left:\n" + plan)
 	}

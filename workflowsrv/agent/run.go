@@ -52,7 +52,7 @@ func (t *run) work() (*commandsrv.AgentResult, error) {
 			continue
 		}
 		if t.Faults++; t.Faults == maxFaults {
-			return t.end(fmt.Sprintf("The model could not go on: %d times on end it did what brings nothing, the last time because %s. Say it in other words, or name the command.", maxFaults, fault)), nil
+			return t.end(fmt.Sprintf("The model could not go on: %d times in a row it did something useless, the last time because %s. Say it in other words, or name the command.", maxFaults, fault)), nil
 		}
 	}
 }
@@ -189,7 +189,7 @@ func (t *run) round(reply *model.Reply) (fault string, err error) {
 	brought := false
 	for _, call := range calls {
 		if t.waiting() {
-			t.answer(call.ID, "Not carried out: the user is asked something first. Call it again if it is still wanted.")
+			t.answer(call.ID, "Not carried out: a question goes to the user first. Call it again if it is still wanted.")
 			continue
 		}
 		result, wrong, err := t.call(call)
@@ -227,7 +227,7 @@ func (t *run) call(call model.Call) (result, fault string, err error) {
 		return t.askUser(call.ID, object)
 	}
 	if t.Calls++; t.Calls > t.opts.Calls {
-		return "Not carried out: as many calls have been made as one instruction may make.", "", nil
+		return "Not carried out: this instruction has made as many calls as it may.", "", nil
 	}
 	o, err := t.carryOut(call.Name, arguments, object)
 	var refused *command.Error
@@ -293,7 +293,7 @@ func (t *run) note(o *command.Outcome) string {
 		}
 	}
 	if moved {
-		text = "The session stands at " + t.w.Trail(t.path) + " now.\n" + text
+		text = "The session is at " + t.w.Trail(t.path) + " now.\n" + text
 	}
 	if !o.Output.Success {
 		text = "It failed. " + text

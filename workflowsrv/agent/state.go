@@ -137,11 +137,11 @@ func (t *run) end(why string) *commandsrv.AgentResult {
 func (t *run) spent() string {
 	switch {
 	case t.Tokens >= t.opts.Tokens:
-		return fmt.Sprintf("The model was stopped after %d tokens, as many as one instruction may cost; ask for less at a time.", t.Tokens)
+		return fmt.Sprintf("The model was stopped after %d tokens, the most that one instruction may use; ask for less at a time.", t.Tokens)
 	case t.Calls >= t.opts.Calls:
-		return fmt.Sprintf("The model was stopped after %d calls, as many as one instruction may make; ask for less at a time.", t.Calls)
+		return fmt.Sprintf("The model was stopped after %d calls, the most that one instruction may make; ask for less at a time.", t.Calls)
 	case t.elapsed() >= t.opts.Time:
-		return fmt.Sprintf("The model was stopped after %v, as long as one instruction may take; ask for less at a time.", t.opts.Time)
+		return fmt.Sprintf("The model was stopped after %v, the longest that one instruction may take; ask for less at a time.", t.opts.Time)
 	}
 	return ""
 }

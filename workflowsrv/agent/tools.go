@@ -24,7 +24,7 @@ func (t *run) offer() ([]model.Tool, map[string]string) {
 		Schema: json.RawMessage(`{"type":"object","properties":{"question":{"type":"string"},"options":{"type":"array","items":{"type":"string"},"description":"the answers to choose from, if there are few"}},"required":["question"]}`)}}
 	entries := t.w.Describe(t.path).Commands
 	if len(entries) > maxTools {
-		return append(list, model.Tool{Name: executeCommand, Description: "Run one of the listed commands, written as its examples are: its name, and each parameter as <name>value</name>.",
+		return append(list, model.Tool{Name: executeCommand, Description: "Run one of the listed commands, written like its examples: its name, and each parameter as <name>value</name>.",
 			Schema: json.RawMessage(`{"type":"object","properties":{"command":{"type":"string"}},"required":["command"]}`)}), nil
 	}
 	names := newNames(askUser, executeCommand)

@@ -194,7 +194,7 @@ func (c Case) judge(ctx context.Context, s *definition.Step, time int, variables
 		if want {
 			wrong = append(wrong, fmt.Sprintf("the output of %s is not valid: %s", s.ID, strings.Join(verdict.Issues(), "; ")))
 		} else {
-			wrong = append(wrong, fmt.Sprintf("the output of %s that is to be rejected is valid", s.ID))
+			wrong = append(wrong, fmt.Sprintf("the output of %s should be rejected, and is valid", s.ID))
 		}
 	}
 	check(c.Outputs, true)

@@ -21,7 +21,7 @@ func Format(isYAML bool, data []byte) ([]byte, error) {
 	name := map[bool]string{false: "f.json", true: "f.yaml"}[isYAML]
 	before, after := document.Read(name, data, new(document.Faults)), document.Read(name, text, new(document.Faults))
 	if before == nil || after == nil || !bytes.Equal(before.AppendJSON(nil), after.AppendJSON(nil)) {
-		return nil, errors.New("the file cannot be laid out anew without a change of what it says")
+		return nil, errors.New("the file cannot be formatted without changing its meaning")
 	}
 	return text, nil
 }

@@ -184,7 +184,7 @@ func (o *Outcome) persist(before Pending) {
 		return
 	}
 	if o.Pending.Tries = before.Tries + 1; o.Pending.Tries >= patience {
-		o.Question += " Answer abort to give it up, or with a command with a / before it to do something else."
+		o.Question += " Answer abort to give it up, or write a command with a / in front to do something else."
 	}
 }
 

@@ -53,7 +53,7 @@ func (e *Engine) Assist(ctx context.Context, p Path, query string, opts CallOpti
 	t.inferred = true
 	if forbids(t.query) {
 		t.traceIn(nil, nil)
-		return t.outcome(nil, nil, true, CommandResponse{Response: "Nothing was run, as it was said what not to do. Say what is to be done."}), nil
+		return t.outcome(nil, nil, true, CommandResponse{Response: "Nothing was run: the instruction says what not to do. Say what should be done."}), nil
 	}
 	if v, ok := t.said(t.query).misspelt(); ok {
 		return t.explicit(v, "")

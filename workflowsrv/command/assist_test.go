@@ -80,7 +80,7 @@ func TestAssist(t *testing.T) {
 		{name: "not likely enough", say: "orders and books", status: command.AwaitingUser, asks: "Which of these is meant?\n1. "},
 		{name: "about something else", say: "what is the weather in Lisbon", status: command.Completed},
 		{name: "a single candidate with its value", say: "I would like to see order 44821", status: command.AwaitingUser, asks: `Run open_order with order_id "44821" at global?`},
-		{name: "what is not to be done", say: "please don't cancel this order", at: order(), status: command.Completed, said: "Nothing was run, as it was said what not to do."},
+		{name: "what is not to be done", say: "please don't cancel this order", at: order(), status: command.Completed, said: "Nothing was run: the instruction says what not to do."},
 		{name: "a core command", say: "what can you do?", status: command.AwaitingUser, asks: "Run what_can_i_do at global?"},
 		{name: "a core command that leads away", say: "up one level please", at: line(), status: command.AwaitingUser, asks: "Run go_up at line 2"},
 		{name: "nothing", say: " / ", status: command.Completed},
@@ -454,7 +454,7 @@ func TestNonsense(t *testing.T) {
 	)
 	r := &recorder{}
 	e := command.New(w, command.Options{Caller: r})
-	const out = "Answer abort to give it up, or with a command with a / before it"
+	const out = "Answer abort to give it up, or write a command with a / in front"
 	for say, replies := range map[string][]string{
 		"count them":    {"banana", "n: 0", "???", "{}", `{"n":"x"}`, "n=\nm=", "name: value", "\u202e\x00\x1b[2J", "-1", strings.Repeat("x", 10_000)},
 		"take them all": {"p0", "all of them", "p0: x p1: y", "no idea"},

@@ -154,7 +154,7 @@ func TestBindingUser(t *testing.T) {
 		}
 	}
 	nobody, err := command.New(w, command.Options{HTTP: site}).For("ada").Execute(t.Context(), nil, "ask <q>x</q>", command.CallOptions{})
-	if err != nil || !strings.Contains(nobody.Text(), "here nobody is told apart") {
+	if err != nil || !strings.Contains(nobody.Text(), "users are not told apart here") {
 		t.Errorf("got %+v, %v, want no request without the secret", nobody, err)
 	}
 }

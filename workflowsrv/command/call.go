@@ -136,7 +136,7 @@ func (p *performer) callHTTP(b *HTTPCall, c *Command, get values) result {
 	out := result{text: string(body), data: asData(string(body))}
 	switch {
 	case status >= 300 && status < 400:
-		return failure("%s: the server answered HTTP %d, a redirect, which is not followed; the url of the command is to be where it leads", c.Name, status)
+		return failure("%s: the server answered HTTP %d, a redirect, which is not followed; write the final address as the url of the command", c.Name, status)
 	case status < 200 || status > 299:
 		return failure("%s: the server answered HTTP %d: %s", c.Name, status, cut.After(strings.Join(strings.Fields(out.text), " "), 500))
 	}
@@ -165,7 +165,7 @@ func (p *performer) secretly(text *template, get values) (string, error) {
 // credential finds a secret of the user for whom the command runs.
 func (p *performer) credential(name string) (string, error) {
 	if p.Credential == nil || p.user == "" {
-		return "", fmt.Errorf("the secret %s is one of each user, and here nobody is told apart", name)
+		return "", fmt.Errorf("the secret %s belongs to a user, and users are not told apart here", name)
 	}
 	return p.Credential(p.ctx, p.user, name)
 }
@@ -178,7 +178,7 @@ func (p *performer) runProcess(b *ProcessCall, c *Command, args arguments, get v
 	for i, text := range b.argv {
 		arg := text.text(get)
 		if i > 0 && opensOption(text, arg) {
-			return failure("%s was not run: %s begins with a dash, which the program would take for an option", c.Name, strconv.Quote(arg))
+			return failure("%s was not run: %s begins with a dash, which the program would read as an option", c.Name, strconv.Quote(arg))
 		}
 		if strings.ContainsFunc(arg, func(c rune) bool { return c == 0 }) {
 			return failure("%s was not run: an argument holds a NUL character", c.Name)

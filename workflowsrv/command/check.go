@@ -45,7 +45,7 @@ func (l *checker) checkContext(s *source) {
 			l.fault(s.file, parent, "/parent", "the context lies in itself")
 		}
 		if c.group() {
-			l.fault(s.file, parent, "/parent", "a context without a key has no places, which could lie in another")
+			l.fault(s.file, parent, "/parent", "a context without a key has no places that could lie in another")
 		}
 	}
 	for i, base := range c.Bases {
@@ -235,7 +235,7 @@ func (l *checker) checkStartup(s *source) {
 	c := l.w.commands[name]
 	if c == nil || !l.w.everywhere(c) {
 		if !slices.Contains(coreNames(), name) {
-			l.fault(s.file, n, "/startup", "%q is no command that is there at the top%s", name, document.Faults{}.DidYouMean(name, sortedKeys(l.w.commands)))
+			l.fault(s.file, n, "/startup", "%q is not a command at the top%s", name, document.Faults{}.DidYouMean(name, sortedKeys(l.w.commands)))
 		}
 		return
 	}

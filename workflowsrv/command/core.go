@@ -21,15 +21,15 @@ func coreNames() []string { return []string{WhatCanIDo, CurrentContext, GoUp, Re
 
 func coreCommands() []*Command {
 	list := []*Command{
-		{Name: WhatCanIDo, Effect: Read, Description: "List the commands that are there at this place",
+		{Name: WhatCanIDo, Effect: Read, Description: "List the commands that can be used here",
 			Utterances: []string{"help", "what can I do here", "show me the commands", "what are my options"}},
-		{Name: CurrentContext, Effect: Read, Description: "Say at which place the session stands",
+		{Name: CurrentContext, Effect: Read, Description: "Say where the session is",
 			Utterances: []string{"where am I", "what is the current context", "what am I looking at"}},
 		{Name: GoUp, Effect: Navigate, Description: "Go to the place around this one",
 			Utterances: []string{"go back", "go up", "one level up"}},
 		{Name: ResetContext, Effect: Navigate, Description: "Go back to the top",
 			Utterances: []string{"start over", "go to the top", "reset the context"}},
-		{Name: Abort, Effect: Navigate, Description: "Give up what is being asked",
+		{Name: Abort, Effect: Navigate, Description: "Drop the open question",
 			Utterances: []string{"cancel that", "never mind", "forget it"}},
 	}
 	for _, c := range list {

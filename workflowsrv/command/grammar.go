@@ -126,7 +126,7 @@ func (p *tagParser) skip() {
 func (p *tagParser) tag() (Argument, error) {
 	start := p.at
 	if p.text[start] != '<' {
-		return Argument{}, p.malformed(start, "%q stands outside the tags; write parameters as <name>value</name>", cut.After(p.text[start:min(len(p.text), start+80)], 20))
+		return Argument{}, p.malformed(start, "%q is outside the tags; write parameters as <name>value</name>", cut.After(p.text[start:min(len(p.text), start+80)], 20))
 	}
 	name, ok := p.opens(start)
 	if !ok {
@@ -164,7 +164,7 @@ func (p *tagParser) unknown(at int) error {
 	}
 	name := rest[:end]
 	if closing, ok := strings.CutPrefix(name, "/"); ok {
-		return p.malformed(at, "</%s> closes what was not opened", cut.After(closing, 40))
+		return p.malformed(at, "</%s> closes a tag that was not opened", cut.After(closing, 40))
 	}
 	if bare := strings.TrimRight(strings.TrimSuffix(name, "/"), space); p.known[bare] {
 		return p.malformed(at, "write <%s>value</%s>; a tag has no white space or slash in it", bare, bare)
@@ -206,10 +206,10 @@ func (p *tagParser) value(name string, start int) (string, error) {
 				text := b.String()
 				return text[:kept] + strings.TrimRight(text[kept:], space), nil
 			} else if ok {
-				return "", p.malformed(at, "</%s> stands in the value of <%s>, which is not closed; write &lt;/%s> where the text is meant", closed, name, closed)
+				return "", p.malformed(at, "</%s> is inside the value of <%s>, which is not closed; write &lt;/%s> for the text", closed, name, closed)
 			}
 			if opened, ok := p.opens(at); ok {
-				return "", p.malformed(at, "<%s> begins in the value of <%s>, which is not closed; write &lt;%s> where the text is meant", opened, name, opened)
+				return "", p.malformed(at, "<%s> begins in the value of <%s>, which is not closed; write &lt;%s> for the text", opened, name, opened)
 			}
 		case '&':
 			r, n, known := entity(p.text[at:])

@@ -81,18 +81,18 @@ func (l *checker) lintParams(s *source) {
 		}
 		at := "/params" + document.Pointer(p.Name)
 		if p.Default != nil && !c.takes(p.Name, p.Default) {
-			l.fault(s.file, n.Get("default"), at+"/default", "is no value that the parameter can have")
+			l.fault(s.file, n.Get("default"), at+"/default", "is not a value that the parameter can have")
 		}
 		for _, example := range p.Examples {
 			if !c.takes(p.Name, example) {
-				l.warn(s.file, n.Get("examples"), at+"/examples", "%s is no value that the parameter can have", cut.After(string(example), 80))
+				l.warn(s.file, n.Get("examples"), at+"/examples", "%s is not a value that the parameter can have", cut.After(string(example), 80))
 			}
 		}
 		if len(p.Types) == 0 && len(enumTexts(p.schema)) == 0 {
-			l.warn(s.file, n, at, `"type" is missing: any value is taken, and none is recognised in words`)
+			l.warn(s.file, n, at, `"type" is missing: every value is accepted, and none is recognised in words`)
 		}
 		if p.Description == "" && p.FromContext == "" {
-			l.warn(s.file, n, at, `"description" is missing: nobody is told what the value is`)
+			l.warn(s.file, n, at, `"description" is missing: nobody learns what the value is`)
 		}
 		if used != nil && !slices.Contains(used, p.Name) {
 			l.warn(s.file, n, at, "nothing uses the parameter")
@@ -162,7 +162,7 @@ func (l *checker) lintArguments(s *source) {
 			}
 			if len(part.names()) == 0 {
 				if v, ok := part.append(nil, func(string) (json.RawMessage, bool) { return nil, false }); ok && !target.takes(p.Name, v) {
-					l.fault(s.file, at, "/tool/arguments"+document.Pointer(p.Name), "%s is no value that the tool %s takes", cut.After(string(v), 80), b.Tool)
+					l.fault(s.file, at, "/tool/arguments"+document.Pointer(p.Name), "%s is not a value that the tool %s takes", cut.After(string(v), 80), b.Tool)
 				}
 				continue
 			}
@@ -254,7 +254,7 @@ func (l *checker) lintEnter(s *source) {
 			if len(c.Outputs) == 0 && l.mayTell(c, name) {
 				continue
 			}
-			l.fault(s.file, s.doc.Get("enter"), "/enter", "nothing tells the %s of the %s to go to: no parameter and no output is called so", name, c.enter.context.Name)
+			l.fault(s.file, s.doc.Get("enter"), "/enter", "nothing gives the %s of the %s to go to: no parameter and no output has that name", name, c.enter.context.Name)
 		}
 	}
 }
@@ -336,7 +336,7 @@ func (l *checker) lintUtterances() {
 				continue
 			}
 			if n := s.doc.Get("utterances"); n != nil && i < len(n.Items) && other.command.Name != s.command.Name && l.together(s.command, other.command) {
-				l.warn(s.file, n.Items[i], "/utterances", "%q is an utterance of %s, too, so that it is asked which is meant", u, other.command.Name)
+				l.warn(s.file, n.Items[i], "/utterances", "%q is also an utterance of %s, so the user is asked which one is meant", u, other.command.Name)
 			}
 		}
 	}

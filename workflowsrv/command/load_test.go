@@ -132,8 +132,8 @@ func TestUnlisted(t *testing.T) {
 		want []string // faults, or else warnings
 	}{
 		{"no tools are known", command.LoadOptions{}, []string{
-			"commands/fs/read.yaml:1:1: the tools of the server fs are not known, so that this command is left out",
-			"commands/web/gte.yaml:1:1: the tools of the server web are not known, so that this command is left out",
+			"commands/fs/read.yaml:1:1: the tools of the server fs are not known, so this command is left out",
+			"commands/web/gte.yaml:1:1: the tools of the server web are not known, so this command is left out",
 		}},
 		{"those of two servers are not", command.LoadOptions{Tools: web, Unlisted: []string{"dev/fs", "data/db"}}, []string{
 			"commands/seek.yaml:3:7: /tool: the toolbox data has no server dbb; did you mean \"db\"?",
@@ -237,7 +237,7 @@ func TestLinks(t *testing.T) {
 
 func TestLoadNothing(t *testing.T) {
 	_, err := command.Load(fstest.MapFS{}, command.LoadOptions{})
-	if want := "workflow.yaml: is not there; the folder of a command workflow has it"; err == nil || err.Error() != want {
+	if want := "workflow.yaml: is missing; the folder of a command workflow needs it"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

@@ -37,7 +37,7 @@ func (l *binder) tool(file string, n *document.Node, path, key string) *ToolCall
 	if box != "" {
 		l.boxes[box] = true
 	} else if l.named {
-		l.fault(file, at, path, `in which toolbox? Say "toolbox" here, or for all commands in workflow.yaml`)
+		l.fault(file, at, path, `in which toolbox? Write "toolbox" here, or in workflow.yaml for all commands`)
 	}
 	call := &ToolCall{Toolbox: box, Server: server, Tool: tool}
 	if args := n.Get("arguments"); args != nil {
@@ -71,7 +71,7 @@ const dirVariable = "${WORKFLOW_DIR}"
 func (l *binder) parse(text string, may variables) (*template, error) {
 	if may != noVariables && strings.Contains(text, dirVariable) {
 		if l.in.place == "" {
-			return nil, fmt.Errorf("this workflow is in no folder that %s could stand for", dirVariable)
+			return nil, fmt.Errorf("this workflow is not in a folder, so %s has no value", dirVariable)
 		}
 		text = strings.ReplaceAll(text, dirVariable, strings.NewReplacer("{", "{{", "}", "}}").Replace(l.in.place))
 	}

@@ -26,7 +26,7 @@ func (l *loader) command(file, context, name string, doc *document.Node) {
 	}
 	bound := slices.ContainsFunc(bindings(), func(key string) bool { return doc.Get(key) != nil })
 	if base == nil && !bound && l.unknown[context] {
-		l.warn(file, doc, "", "the tools of the server %s are not known, so that this command is left out", context)
+		l.warn(file, doc, "", "the tools of the server %s are not known, so this command is left out", context)
 		return
 	}
 	c.file = file
@@ -62,7 +62,7 @@ func (l *loader) command(file, context, name string, doc *document.Node) {
 		l.fault(file, doc, "", `"description" is missing`)
 	}
 	if base == nil && doc.Get("effect") == nil {
-		l.warn(file, doc, "", `"effect" is missing: the command counts as unknown, and is confirmed when it is inferred`)
+		l.warn(file, doc, "", `"effect" is missing: the command counts as unknown, and must be confirmed if it was found by words`)
 	}
 	l.sources = append(l.sources, &source{file: file, doc: doc, command: c})
 }

@@ -62,7 +62,7 @@ func (l *folders) folder(f *folder, above []string) {
 	if _, err := fs.Stat(f.fsys, f.file); isAbsent(err) {
 		f.file = "workflow.yml"
 		if _, err := fs.Stat(f.fsys, f.file); isAbsent(err) {
-			l.fault(f.name("workflow.yaml"), nil, "", "is not there; the folder of a command workflow has it")
+			l.fault(f.name("workflow.yaml"), nil, "", "is missing; the folder of a command workflow needs it")
 			l.made = append(l.made, f)
 			return
 		}
@@ -96,7 +96,7 @@ func (l *folders) extend(f *folder, n *document.Node, above []string) {
 	case slices.ContainsFunc(l.made, func(m *folder) bool { return m.dir == dir }):
 		return
 	case dir == ".." || dir == "../.." || strings.HasPrefix(dir, "../../"):
-		fault("%s is not beside the folder of the workflow; what is extended lies in the same folder as that, ../NAME", n.Value)
+		fault("%s is not beside the folder of the workflow; write ../NAME for a folder beside it", n.Value)
 		return
 	case len(above) >= maxDepth:
 		fault("more than %d folders extend one another", maxDepth)
@@ -191,7 +191,7 @@ func (l *folders) each(in *folder, dir, context string, read func(local, name st
 		case ext != ".yaml" && ext != ".yml":
 			l.warn(file, nil, "", "is no .yaml file and is not read")
 		case !named(name):
-			l.fault(file, nil, "", "the name %q has other characters than letters, digits, '_', '-' and '.', or begins with none", name)
+			l.fault(file, nil, "", "the name %q has characters besides letters, digits, '_', '-' and '.', or begins with neither a letter nor '_'", name)
 		case seen[name] != "":
 			l.fault(file, nil, "", "%s has the same name", seen[name])
 		case context == "" && dir == "commands" && slices.Contains(coreNames(), name):

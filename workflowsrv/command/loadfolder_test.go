@@ -138,7 +138,7 @@ func TestExtendsFaults(t *testing.T) {
 		{"a name", map[string]string{"desk/workflow.yaml": named("Desk", "[base]")}, "must be toolbox:NAME or the path of a folder, ../NAME"},
 		{"a number", map[string]string{"desk/workflow.yaml": named("Desk", "[5]")}, "/extends"},
 		{"a mapping", map[string]string{"desk/workflow.yaml": named("Desk", "{a: b}")}, "/extends"},
-		{"nothing there", map[string]string{"desk/workflow.yaml": named("Desk", "../bse")}, "../bse/workflow.yaml: is not there"},
+		{"nothing there", map[string]string{"desk/workflow.yaml": named("Desk", "../bse")}, "../bse/workflow.yaml: is missing"},
 		{"too deep", deep, "/extends: more than 8 folders extend one another"},
 		{"too many", wide, "/extends: the workflow is made of more than 32 folders"},
 		{"a fault there", map[string]string{"desk/workflow.yaml": named("Desk", "../base"), "base/workflow.yaml": "name: B\ndescription: d\n", "base/commands/x.yaml": "description: x\neffect: raed\nprocess: {argv: [x]}\n"},
@@ -146,7 +146,7 @@ func TestExtendsFaults(t *testing.T) {
 		{"a fault of form there", map[string]string{"desk/workflow.yaml": named("Desk", "../base"), "base/workflow.yaml": "name: [\n"}, "../base/workflow.yaml:1:1: not valid YAML"},
 		{"a folder mistyped there", map[string]string{"desk/workflow.yaml": named("Desk", "../base"), "base/workflow.yaml": "name: B\ndescription: d\n", "base/comands/x.yaml": ""}, "../base/comands: this folder is not read"},
 		{"no folder to stand for", map[string]string{"desk/workflow.yaml": "name: D\ndescription: d\n", "desk/commands/x.yaml": "description: x\neffect: read\nprocess: {argv: [\"${WORKFLOW_DIR}/x\"]}\n"},
-			"commands/x.yaml:3:18: /process/argv: this workflow is in no folder that ${WORKFLOW_DIR} could stand for"},
+			"commands/x.yaml:3:18: /process/argv: this workflow is not in a folder, so ${WORKFLOW_DIR} has no value"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, _, err := beside(tt.files, command.LoadOptions{Tools: []command.Tool{}})

@@ -23,7 +23,7 @@ func (t *turn) runCore(c *Command, args arguments) *Outcome {
 		t.path = nil
 		response.Response = "You are at the top."
 	case Abort:
-		response.Response = "Nothing is being asked any more."
+		response.Response = "No question is open any more."
 		status = Cancelled
 	}
 	o := t.outcome(c, args, true, response)

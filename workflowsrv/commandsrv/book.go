@@ -33,7 +33,7 @@ func (b *book) find(ctx context.Context, c *caller, a arguments) (session, *Faul
 		f.Data.UserID = c.who.Name
 		return session{}, f
 	}
-	unknown := faultf(http.StatusNotFound, "there is no such session, or it was idle for too long: call initialize for a new one, which goes on with the last conversation")
+	unknown := faultf(http.StatusNotFound, "there is no such session, or it was idle for too long: call initialize for a new one, which continues the last conversation")
 	unknown.Data = FaultData{SessionID: handle, UserID: c.who.Name}
 	owner, id, ok := ownerOf(c.who, handle)
 	if !ok {

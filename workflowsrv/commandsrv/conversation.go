@@ -142,7 +142,7 @@ func runActivateConversation(ctx context.Context, s *service, c *caller, a argum
 	if err != nil {
 		f := faultOf(err)
 		if errors.Is(err, store.ErrNotFound) {
-			f.Message = "there is no such conversation; list_conversations shows which there are"
+			f.Message = "there is no such conversation; list_conversations shows them"
 			at.Conversation = id
 		}
 		return nil, f.about(at)
@@ -189,23 +189,23 @@ func conversationOperations() []*operation {
 	return []*operation{
 		{
 			name: "new_conversation", title: "Begin a new conversation", method: http.MethodPost, path: "/new_conversation",
-			description: "Ends the conversation with a topic and a summary, and begins a new one at the top of the workflow. One without turns is gone on with.",
+			description: "Ends the conversation with a topic and a summary, and begins a new one at the top of the workflow. A conversation without turns just continues.",
 			params:      []param{inSession()}, output: newConversationOutput, run: runNewConversation,
 		}, {
 			name: "list_conversations", title: "List conversations", method: http.MethodGet, path: "/conversations", readOnly: true, idempotent: true,
-			description: "Lists the latest conversations with this workflow, the last updated first.",
+			description: "Lists the latest conversations with this workflow, the last updated one first.",
 			params:      []param{inSession(), {name: "limit", kinds: []string{"integer"}, least: 1, most: maxListed, fallback: "10", about: "How many at most."}},
 			output:      listOutput, run: runListConversations,
 		}, {
-			name: "activate_conversation", title: "Go on with a conversation", method: http.MethodPost, path: "/activate_conversation", idempotent: true,
-			description: "Goes on with another conversation, where that stands.",
+			name: "activate_conversation", title: "Continue a conversation", method: http.MethodPost, path: "/activate_conversation", idempotent: true,
+			description: "Continues another conversation, at its place.",
 			params:      []param{inSession(), {name: "conversation_id", kinds: []string{"string"}, required: true, about: "As list_conversations returns it."}},
 			output:      statusOutput, run: runActivateConversation,
 		}, {
 			name: "post_feedback", title: "Give feedback", method: http.MethodPost, path: "/post_feedback", idempotent: true,
-			description: "Keeps what the user thinks of the latest turn of the conversation: a score, a text, or both.",
+			description: "Stores the user's opinion of the latest turn of the conversation: a score, a text, or both.",
 			params: []param{inSession(), {name: "binary_or_numeric_score", kinds: []string{"boolean", "number", "null"}, about: "true or false, or a number."},
-				{name: "nl_feedback", kinds: []string{"string", "null"}, about: "What the user says of it."}},
+				{name: "nl_feedback", kinds: []string{"string", "null"}, about: "What the user says about it."}},
 			output: statusOutput, run: runPostFeedback,
 		},
 	}

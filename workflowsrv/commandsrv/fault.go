@@ -56,7 +56,7 @@ func faultOf(err error) *Fault {
 	case errors.As(err, &malformed):
 		return faultf(malformed.Code, "%s", malformed.Error())
 	case errors.As(err, &busy):
-		f := faultf(http.StatusConflict, "another turn of this conversation is under way; wait for it, or send the request that began it again to have its result")
+		f := faultf(http.StatusConflict, "another turn of this conversation is running; wait for it, or send the request that began it again to get its result")
 		f.Data.TurnKey = busy.Key
 		return f
 	case errors.As(err, &value):
@@ -64,7 +64,7 @@ func faultOf(err error) *Fault {
 	case errors.Is(err, store.ErrNotFound):
 		return faultf(http.StatusNotFound, "there is no such session, conversation or turn")
 	case errors.Is(err, store.ErrNoTurn):
-		return invalid("the conversation has no turn yet that feedback could be about")
+		return invalid("the conversation has no turn yet to give feedback on")
 	case errors.Is(err, store.ErrLost), errors.Is(err, store.ErrClosed), errors.As(err, &readOnly), errors.As(err, &unwritten), errors.As(err, &away),
 		errors.As(err, &newer), errors.Is(err, errClosed):
 		return faultf(http.StatusServiceUnavailable, "%s", err)

@@ -166,7 +166,7 @@ func readRequest(w http.ResponseWriter, r *http.Request, o *operation) ([]byte, 
 	case errors.As(err, &long):
 		return nil, faultf(http.StatusRequestEntityTooLarge, "the body is longer than %d bytes", maxBody)
 	case err != nil:
-		return nil, faultf(http.StatusRequestTimeout, "the body did not come to its end in time")
+		return nil, faultf(http.StatusRequestTimeout, "the body did not arrive in time")
 	}
 	_ = control.SetReadDeadline(time.Time{})
 	return body, nil

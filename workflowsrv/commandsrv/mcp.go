@@ -164,8 +164,8 @@ func instructions(info command.Info) string {
 	if info.Purpose != "" {
 		text += "\n" + info.Purpose
 	}
-	return text + "\nCall initialize first and give its session_id in every other call. get_commands lists what can be done where the session stands; " +
-		"execute_command does it exactly as written, invoke_assistant from an instruction in words. Commands may move the session to another context, which has other commands."
+	return text + "\nCall initialize first and give its session_id in every other call. get_commands lists what can be done in the session's current context; " +
+		"execute_command runs a command exactly as written, invoke_assistant takes an instruction in words. Commands may move the session to another context, which has other commands."
 }
 
 // readReply takes a reply as the next instruction would give it.

@@ -19,18 +19,18 @@ func (s *Server) openAPI() json.RawMessage {
 	agent := s.operations[kindAgent]
 	event := json.RawMessage(`{"type":"object","properties":{"type":{"enum":["trace","text","output","error"]},"data":{"type":"object"}},"required":["type","data"]}`)
 	streamed := agent.describe(kindAgent+"_stream", event, "application/x-ndjson", "text/event-stream")
-	streamed["description"] = agent.description + " Tells of it as it goes on: events of type trace, and of type text with pieces of what the model says, then one of type output or error, as lines of JSON or, with Accept: text/event-stream, as server-sent events."
+	streamed["description"] = agent.description + " Reports while it runs: events of type trace, and of type text with pieces of the model's reply, then one of type output or error, as lines of JSON or, with Accept: text/event-stream, as server-sent events."
 	paths[pathStream] = map[string]any{"post": streamed}
 	text := func(schema string) json.RawMessage { return json.RawMessage(schema) }
 	paths[pathTurns+"{turn_key}"] = map[string]any{"get": map[string]any{
-		"operationId": "get_turn", "summary": "What has become of a turn",
-		"description": "Tells the owner of a turn whether it is running, done or lost, for an hour after its end.",
-		"parameters":  []any{parameter("path", param{name: "turn_key", kinds: []string{"string"}, required: true, about: "As results and errors name it."}), parameter("query", agent.param("session_id"))},
+		"operationId": "get_turn", "summary": "The state of a turn",
+		"description": "Tells the owner of a turn whether it is running, done or lost, until an hour after its end.",
+		"parameters":  []any{parameter("path", param{name: "turn_key", kinds: []string{"string"}, required: true, about: "From a result or an error."}), parameter("query", agent.param("session_id"))},
 		"responses": responses(text(`{"type":"object","properties":{"turn_key":{"type":"string"},"conversation_id":{"type":"string"},"exec_state":{"enum":["running","done","lost"]},`+
 			`"kind":{"type":"string"},"started_at":{"type":"integer"},"ended_at":{"type":"integer"},"output":{"type":"object"},"error":`+faultObject+`},`+
 			`"required":["turn_key","conversation_id","exec_state","kind","started_at"]}`), []int{http.StatusUnauthorized, http.StatusNotFound, http.StatusInternalServerError}, "application/json")}}
 	paths[pathTurns+"{turn_key}"]["delete"] = stopped(paths[pathTurns+"{turn_key}"]["get"])
-	followed := map[string]any{"operationId": "follow_turn", "summary": "Follow a turn", "description": "Tells of a turn from its beginning, while it goes on and after it, as invoke_agent_stream does.",
+	followed := map[string]any{"operationId": "follow_turn", "summary": "Follow a turn", "description": "Sends the events of a turn from its beginning, while it runs and after it, as invoke_agent_stream does.",
 		"parameters": paths[pathTurns+"{turn_key}"]["get"].(map[string]any)["parameters"],
 		"responses":  responses(event, []int{http.StatusUnauthorized, http.StatusNotFound, http.StatusInternalServerError}, "application/x-ndjson", "text/event-stream")}
 	paths[pathTurns+"{turn_key}/events"] = map[string]any{"get": followed}
@@ -57,7 +57,7 @@ func (s *Server) openAPI() json.RawMessage {
 func stopped(get any) map[string]any {
 	m := maps.Clone(get.(map[string]any))
 	m["operationId"], m["summary"] = "stop_turn", "Stop a turn"
-	m["description"] = "Stops a turn that is under way, the call of a tool included, and tells what has become of it. What was done before is not taken back; a turn that is over stays as it is."
+	m["description"] = "Stops a running turn, including the call of a tool, and returns its state. What was done before is not undone; a finished turn stays as it is."
 	m["responses"] = maps.Clone(m["responses"].(map[string]any))
 	m["responses"].(map[string]any)["409"] = map[string]any{"description": "Another process works on it", "content": content(json.RawMessage(`{"$ref":"#/components/schemas/Error"}`), "application/json")}
 	return m

@@ -128,36 +128,36 @@ func runGetCommands(ctx context.Context, s *service, c *caller, a arguments) (an
 // turnOperations carry out what is wanted.
 func turnOperations() []*operation {
 	wait := param{name: "timeout_seconds", kinds: []string{"number"}, least: 0.001, most: 3600, fallback: "60",
-		about: "How long to wait for the result. The turn goes on after it."}
+		about: "How long to wait for the result. The turn goes on after that."}
 	query := func(about string) param {
 		return param{name: "user_query", kinds: []string{"string"}, required: true, about: about}
 	}
 	return []*operation{
 		{
-			name: "invoke_agent", title: "Have something done", method: http.MethodPost, path: "/invoke_agent", openWorld: true,
-			description: "Plans how to do what is wanted and carries it out by the commands of the workflow. Needs a model to be configured.",
-			params:      []param{inSession(), query("What is to be done, or the answer to the question that the last result asked."), wait},
+			name: "invoke_agent", title: "Carry out a task", method: http.MethodPost, path: "/invoke_agent", openWorld: true,
+			description: "Plans a task and carries it out with the commands of the workflow. Needs a configured model.",
+			params:      []param{inSession(), query("The task, or the answer to the question of the last result."), wait},
 			output:      turnOutput, run: runTurn(agentRequest),
 		}, {
 			name: "invoke_assistant", title: "Give an instruction", method: http.MethodPost, path: "/invoke_assistant", openWorld: true,
-			description: "Carries out one instruction in words, such as \"open order 44821\": finds the command it means and its parameters. " +
-				"What was not named exactly and changes something is asked about first: status is awaiting_user, and the next call answers the question.",
-			params: []param{inSession(), query("The instruction, or the answer to the question that the last result asked."), wait},
+			description: "Carries out one instruction in words, such as \"open order 44821\": finds the command and its parameters. " +
+				"A command that was not named exactly and changes something needs a yes first: status is awaiting_user, and the next call answers the question.",
+			params: []param{inSession(), query("The instruction, or the answer to the question of the last result."), wait},
 			output: turnOutput, run: runTurn(assistantRequest),
 		}, {
 			name: "execute_command", title: "Execute a command", method: http.MethodPost, path: "/execute_command", openWorld: true,
 			description: "Executes an exact command string: the name and each parameter as a tag, as in Order/add_note <note>call back</note>. " +
-				"In values write &lt; for < and &amp; for &. Nothing is guessed; success is false, with what is missing or invalid, where the command cannot run.",
+				"In values write &lt; for < and &amp; for &. Nothing is guessed; if the command cannot run, success is false, with what is missing or invalid.",
 			params: []param{inSession(), {name: "command", kinds: []string{"string"}, required: true, about: "The command string. get_commands shows an example of each."},
-				{name: "confirmed", kinds: []string{"boolean"}, fallback: "false", about: "Say that the user agrees to a command that asks to be confirmed."}, wait},
+				{name: "confirmed", kinds: []string{"boolean"}, fallback: "false", about: "Says that the user agrees to a command that must be confirmed."}, wait},
 			output: executeOutput, run: runTurn(commandRequest),
 		}, {
 			name: kindRun, title: "Run a command", method: http.MethodPost, path: "/run_command", openWorld: true,
-			description: "Runs a command by its name, with its parameters as a JSON object that its input_schema in get_commands describes. Nothing is guessed. " +
-				"The result has what the command returned as it gave it, images and other content too. An entry of next_actions is such a call.",
+			description: "Runs a command by its name, with its parameters as a JSON object that fits its input_schema in get_commands. Nothing is guessed. " +
+				"The result has what the command returned, unchanged, with images and other content. An entry of next_actions can be sent as such a call.",
 			params: []param{inSession(), {name: "name", kinds: []string{"string"}, required: true, about: "The name of the command, as get_commands lists it."},
 				{name: "arguments", kinds: []string{"object", "null"}, about: "The parameters by name."},
-				{name: "confirmed", kinds: []string{"boolean"}, fallback: "false", about: "Say that the user agrees to a command that asks to be confirmed."}, wait},
+				{name: "confirmed", kinds: []string{"boolean"}, fallback: "false", about: "Says that the user agrees to a command that must be confirmed."}, wait},
 			output: runOutput, run: runTurn(runRequest),
 		},
 	}

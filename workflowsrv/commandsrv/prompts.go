@@ -25,11 +25,11 @@ func addPrompts(engine *mcpserver.MCPServer) {
 			return &mcp.GetPromptResult{Description: description, Messages: []mcp.PromptMessage{mcp.NewPromptMessage(mcp.RoleUser, mcp.NewTextContent(text))}}, nil
 		})
 	}
-	prompt("format-command", "Write a command", "Writes one command string for execute_command from what is wanted",
+	prompt("format-command", "Write a command", "Writes one command string for execute_command from an instruction",
 		"intent", "What is wanted",
-		"Write one command string that does what is wanted, and nothing else: the name of the command, then each parameter that is required or said, as <parameter>value</parameter>. "+
-			"In values write &lt; for < and &amp; for &. Take values from what is wanted, never from the examples. If a required value is not said, answer with MISSING: and its name.")
+		"Write one command string that does what is wanted, and nothing else: the name of the command, then each parameter that is required or given, as <parameter>value</parameter>. "+
+			"In values write &lt; for < and &amp; for &. Take values from what is wanted, never from the examples. If a required value is not given, answer with MISSING: and its name.")
 	prompt("clarify-params", "Ask for what is missing", "Words a short question for the parameters that a command lacks",
 		"error_message", "What execute_command answered",
-		"Ask the user, in one short question, for the values that the command lacks or that it could not take. Name what each is for, and offer the suggestions if there are some. Ask for nothing else.")
+		"Ask the user, in one short question, for the values that the command lacks or did not accept. Say what each is for, and offer the suggestions if there are any. Ask for nothing else.")
 }

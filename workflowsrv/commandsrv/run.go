@@ -76,9 +76,9 @@ func (r *runner) await(ctx context.Context, c *caller, t *turn) (json.RawMessage
 	if cause == errWait {
 		<-t.started // so that GET turns/KEY finds it
 	}
-	f := faultf(http.StatusGatewayTimeout, "the turn takes longer than the time to wait; it goes on: send the same request again to wait for it, or over HTTP GET turns/%s", t.name()).about(t.at)
+	f := faultf(http.StatusGatewayTimeout, "the turn takes longer than the time to wait, and goes on: send the same request again to wait for it, or over HTTP GET turns/%s", t.name()).about(t.at)
 	if cause != errWait && !errors.Is(cause, context.Canceled) {
-		f.Code, f.Message = http.StatusServiceUnavailable, fmt.Sprintf("%s; what the turn has done by then is told by GET turns/%s, or by the same request", cause, t.name())
+		f.Code, f.Message = http.StatusServiceUnavailable, fmt.Sprintf("%s; GET turns/%s, or the same request, returns what the turn has done", cause, t.name())
 	}
 	f.Data.TurnKey = t.name()
 	return nil, f
@@ -159,7 +159,7 @@ func (r *runner) run(t *turn) {
 		t.output = end.Output
 	}
 	if err := r.finish(flight, end); err != nil {
-		t.output, t.fault = nil, faultOf(fmt.Errorf("the turn is over, but it could not be kept: %w", err))
+		t.output, t.fault = nil, faultOf(fmt.Errorf("the turn is over, but it could not be stored: %w", err))
 		t.fault.Data.TurnKey = t.name()
 		return
 	}
@@ -241,7 +241,7 @@ func (r *runner) follow(ctx context.Context, t *turn) (json.RawMessage, *Fault) 
 		case err != nil:
 			return nil, faultOf(err)
 		case found.Progress == store.Lost:
-			return nil, faultf(http.StatusInternalServerError, "the process that worked on the turn ended before it did; what it has done is unknown")
+			return nil, faultf(http.StatusInternalServerError, "the process that worked on the turn ended first; what the turn has done is unknown")
 		case found.Progress == store.Done:
 			for _, raw := range found.Turn.Traces {
 				var ev command.TraceEvent

@@ -43,7 +43,7 @@ func runInitialize(ctx context.Context, s *service, c *caller, a arguments) (any
 	if err != nil {
 		f := faultOf(err)
 		if errors.Is(err, store.ErrNotFound) {
-			f.Message = "there is no such conversation; list_conversations shows which there are"
+			f.Message = "there is no such conversation; list_conversations shows them"
 		}
 		f.Data.UserID, f.Data.ConversationID = owner, a.text("conversation_id")
 		return nil, f
@@ -73,20 +73,20 @@ func sessionOperations() []*operation {
 		{
 			name: "initialize", title: "Begin a session", method: http.MethodPost, path: "/initialize",
 			description: "Begins a session with the workflow and returns its session_id, which every other call takes. " +
-				"It goes on with the conversation given, or with the last one, or begins one.",
+				"It continues the given conversation, or else the last one, or begins one.",
 			params: []param{
-				{name: "user_id", kinds: []string{"string"}, about: "Whom the session is for. Leave it out: it is you; only an administrator may name somebody else."},
-				{name: "conversation_id", kinds: []string{"string", "null"}, about: "The conversation to go on with, as list_conversations returns it."},
-				{name: "client", kinds: []string{"string"}, about: "The name of the program that calls; each program goes on with its own last conversation."},
+				{name: "user_id", kinds: []string{"string"}, about: "The user of the session. Leave it out for yourself; only an administrator may name somebody else."},
+				{name: "conversation_id", kinds: []string{"string", "null"}, about: "The conversation to continue, as list_conversations returns it."},
+				{name: "client", kinds: []string{"string"}, about: "The name of the calling program; each program continues its own last conversation."},
 			},
 			output: initializeOutput, run: runInitialize,
 		}, {
 			name: "get_workflow_info", title: "About the workflow", method: http.MethodGet, path: "/workflow_info", readOnly: true, idempotent: true,
-			description: "Says what the workflow is for, and which contexts it has. Where the session stands is in the context of each result.",
+			description: "Says what the workflow is for, and which contexts it has. Each result has the session's current context.",
 			params:      []param{inSession()}, output: infoOutput, run: runWorkflowInfo,
 		}, {
 			name: "get_commands", title: "List the commands", method: http.MethodGet, path: "/commands", readOnly: true, idempotent: true,
-			description: "Lists the commands that are there where the session stands, with their parameters and an example of each. They change with the context.",
+			description: "Lists the commands of the session's current context, with their parameters and an example of each. They change with the context.",
 			params:      []param{inSession()}, output: commandsOutput, run: runGetCommands,
 		},
 	}

@@ -27,7 +27,7 @@ func (s *Server) stopTurn(w http.ResponseWriter, r *http.Request, key string) {
 		t.stop(errStopped)
 		t.watch(r.Context(), nil)
 	} else if found, err := s.result(r.Context(), owner, key); err == nil && found.Progress == store.Running {
-		f := faultf(http.StatusConflict, "another process of workbench works on the turn, and that alone can stop it; wait for it, or ask again, so that the request may reach that one")
+		f := faultf(http.StatusConflict, "another process of workbench works on the turn, and only that process can stop it; wait, or ask again, so that the request may reach it")
 		f.Data = FaultData{UserID: owner, TurnKey: key}
 		writeFault(w, f)
 		return

@@ -61,8 +61,8 @@ func TestStop(t *testing.T) {
 			stop(t, b, id, key)
 			result := then()
 			said := fmt.Sprint(result["command_responses"])
-			if result["status"] != "cancelled" || result["success"] != false || !strings.Contains(said, "Done before that, and not taken back: list_orders.") ||
-				!strings.Contains(said, "search_books was under way") {
+			if result["status"] != "cancelled" || result["success"] != false || !strings.Contains(said, "Done before that, and not undone: list_orders.") ||
+				!strings.Contains(said, "search_books was running") {
 				t.Errorf("got %v, want what was done and what was not", result)
 			}
 			if got := b.do(t, id, "/execute_command", `"command":"list_orders"`); got["success"] != true {
@@ -165,7 +165,7 @@ func TestCutOff(t *testing.T) {
 	if err := b.Close(); err != nil {
 		t.Fatal(err)
 	}
-	const want = "the server is shutting down. Done before that, and not taken back: list_orders. search_books was under way; whether it was carried out is not known."
+	const want = "the server is shutting down. Done before that, and not undone: list_orders. search_books was running; whether it was carried out is not known."
 	if got := then(); got["message"] != want {
 		t.Errorf("got %v, want %s", got, want)
 	}

@@ -169,10 +169,10 @@ func (t *turn) account() (text string) {
 		}
 	}
 	if len(done) > 0 {
-		text += " Done before that, and not taken back: " + strings.Join(done, ", ") + "."
+		text += " Done before that, and not undone: " + strings.Join(done, ", ") + "."
 	}
 	if under != "" {
-		text += " " + under + " was under way; whether it was carried out is not known."
+		text += " " + under + " was running; whether it was carried out is not known."
 	}
 	return text
 }

@@ -89,7 +89,7 @@ func (w *worker) work(ctx context.Context, t *turn) (store.Turn, *Fault) {
 	ctx, cancel := context.WithTimeoutCause(ctx, w.maxTurn, fmt.Errorf("the turn was ended, because it took longer than %v", w.maxTurn))
 	defer cancel()
 	if t.request.answers != "" && t.request.answers != now.Asked {
-		return store.Turn{}, faultf(http.StatusConflict, "the question that this answers waits no longer; the conversation has gone on")
+		return store.Turn{}, faultf(http.StatusConflict, "the question that this answers is no longer open; the conversation has gone on")
 	}
 	answers := w.answers(t, now)
 	if t.request.kind == kindAgent && now.Pending == nil || answers && now.Agent != nil {
@@ -191,7 +191,7 @@ func (w *worker) answer(ctx context.Context, t *turn, at command.Path, pending c
 // plan leaves the turn to the agent.
 func (w *worker) plan(ctx context.Context, t *turn, now standing) (store.Turn, *Fault) {
 	if t.agent == nil {
-		return store.Turn{}, faultf(http.StatusConflict, "the question that waits was asked by the agent, which needs a model, and there is none here; name a command with a / before it to do something else")
+		return store.Turn{}, faultf(http.StatusConflict, "the agent asked the open question, and needs a model, which is not configured here; write a command with a / in front to do something else")
 	}
 	said, err := w.said(ctx, t.at, remembered)
 	if err != nil {

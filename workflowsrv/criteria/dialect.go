@@ -19,7 +19,7 @@ func parseFlags(s string) (flags, error) {
 	var f flags
 	for i, c := range s {
 		if strings.ContainsRune(s[:i], c) {
-			return f, fmt.Errorf("regex flag %q stands twice", c)
+			return f, fmt.Errorf("regex flag %q is given twice", c)
 		}
 		switch c {
 		case 'i':
@@ -134,7 +134,7 @@ func (t *translator) group() error {
 	if strings.HasPrefix(rest, "?") {
 		open, modified, ok := groupOpen(rest, f)
 		if !ok {
-			return fmt.Errorf("(%s is not ECMAScript; flags such as (?i) stand only at the start, a named group is (?<name>…)", cut.After(rest, 4))
+			return fmt.Errorf("(%s is not ECMAScript; flags such as (?i) are allowed only at the start, a named group is (?<name>…)", cut.After(rest, 4))
 		}
 		t.pos += len(open)
 		if modified != nil {
@@ -220,7 +220,7 @@ func (t *translator) classEscapeNext() bool {
 // escape translates what follows a backslash, in a class or out of it.
 func (t *translator) escape(inClass bool) error {
 	if t.pos == len(t.in) {
-		return errors.New(`a \ stands at the end`)
+		return errors.New(`there is a \ at the end`)
 	}
 	c := t.in[t.pos]
 	t.pos++

@@ -95,10 +95,10 @@ func TestPatternErrors(t *testing.T) {
 		{`(`, ``, "a group is not closed"},
 		{`)`, ``, "a ) closes nothing"},
 		{`[a`, ``, "a [ is not closed"},
-		{`a\`, ``, `a \ stands at the end`},
+		{`a\`, ``, `there is a \ at the end`},
 		{`*a`, ``, "missing argument"},
 		{`a{2}{3}`, ``, "nested repetition"},
-		{`a(?i)b`, ``, "flags such as (?i) stand only at the start"},
+		{`a(?i)b`, ``, "flags such as (?i) are allowed only at the start"},
 		{`(?x)a b`, ``, "not ECMAScript"},
 		{`(?>a)`, ``, "not ECMAScript"},
 		{`(?#c)a`, ``, "not ECMAScript"},
@@ -106,7 +106,7 @@ func TestPatternErrors(t *testing.T) {
 		{`(?<a-b>x)`, ``, "not ECMAScript"},
 		{`(?(1)a|b)`, ``, "not ECMAScript"},
 		{`a`, `x`, `flag 'x' is not one of`},
-		{`a`, `ii`, `flag 'i' stands twice`},
+		{`a`, `ii`, `flag 'i' is given twice`},
 		{strings.Repeat("a", 10_001), ``, "at most 10000"},
 	} {
 		_, err := parseRegex(tt.pattern, tt.flags)

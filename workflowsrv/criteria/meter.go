@@ -21,7 +21,7 @@ const (
 )
 
 // errSpent is that of a call that has had its time.
-var errSpent = fmt.Errorf("the %d ms that all matches of one call may take together are spent", budget.Milliseconds())
+var errSpent = fmt.Errorf("the %d ms that all matches of one call may take together are used up", budget.Milliseconds())
 
 // setTick sets the clock of regexp2, which is one for the whole program.
 var setTick = sync.OnceFunc(func() { regexp2.SetTimeoutCheckPeriod(tick) })

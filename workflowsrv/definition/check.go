@@ -258,7 +258,7 @@ func (b *builder) checkPlaceholders(doc *document.Node) {
 				}
 				if near := nearest.Names(name, known, 1); len(near) > 0 {
 					told[name] = true
-					b.warnings.Add(m.Value, p.path+document.Pointer(m.Key), "{{%s}} stands for no variable; did you mean {{%s}}?", name, near[0])
+					b.warnings.Add(m.Value, p.path+document.Pointer(m.Key), "{{%s}} is not a variable; did you mean {{%s}}?", name, near[0])
 				}
 			}
 		}

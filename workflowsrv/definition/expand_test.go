@@ -109,7 +109,7 @@ func TestUnknownNames(t *testing.T) {
 		{"wr.contracts.gate_verdict", "wr.contracts.gate_verdicts", "there is no output contract"},
 		{"wr.contracts.loop_control", "wr.contracts.loop_controls", "there is no output contract"},
 		{"wr.contracts.loop_control", "wr.contracts.gate_verdict", "decides no loop"},
-		{`"id":"b","text"`, `"id":"a","text"`, "stands twice in the step"},
+		{`"id":"b","text"`, `"id":"a","text"`, "is twice in the step"},
 		{`"id":"b","text":"t"`, `"id":"b","text":"{{wr.bindings.x}}"`, "put it into the prompt"},
 	} {
 		_, err := new(definition.Parser).Parse("w.json", []byte(strings.Replace(sound, c.old, c.new, 1)))

@@ -195,7 +195,7 @@ func (b *builder) checkFragments(n *document.Node, path string) {
 	for i, item := range items(n) {
 		id, at := item.Str("id"), path+document.Pointer(strconv.Itoa(i))
 		if id != "" && seen[id] {
-			b.faults.Add(item.Get("id"), at+"/id", "the fragment %q stands twice in the step", id)
+			b.faults.Add(item.Get("id"), at+"/id", "the fragment %q is twice in the step", id)
 		}
 		seen[id] = true
 		if strings.Contains(item.Str("text"), "{{wr.") {

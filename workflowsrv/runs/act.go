@@ -134,8 +134,8 @@ func (t *turn) failed(ctx context.Context, why string) (*Answer, error) {
 	if err := t.flush(ctx, 0, nil); err != nil {
 		return nil, err
 	}
-	a := t.answer(stateFailed, fmt.Sprintf("%s is at the step %q, which calls %s by itself. That failed: %s\n\nMend what is in the way, or set a variable with context. "+
-		"Then workflow_next {\"run\":%q,\"step\":%q} has it called again.", t.r.ID, t.next.Step.Title, toolName(t.next.Step.Act), why, t.r.ID, t.ref()))
+	a := t.answer(stateFailed, fmt.Sprintf("%s is at the step %q, which calls %s by itself. That failed: %s\n\nRemove the cause, or set a variable with context. "+
+		"Then workflow_next {\"run\":%q,\"step\":%q} calls it again.", t.r.ID, t.next.Step.Title, toolName(t.next.Step.Act), why, t.r.ID, t.ref()))
 	return &a, nil
 }
 

@@ -82,7 +82,7 @@ func (t *turn) over() Answer {
 	text := fmt.Sprintf("%s is finished: every step that applies is done. Workflow complete.", t.r.ID)
 	if t.r.Status != StatusFinished {
 		how := map[Status]string{StatusAbandoned: "was abandoned", StatusExpired: "has expired"}[t.r.Status]
-		text = fmt.Sprintf("%s %s%s. To go on all the same, call workflow_run with action rewind and the event to go back to; the last one is %d.",
+		text = fmt.Sprintf("%s %s%s. To go on anyway, call workflow_run with action rewind and the event to go back to; the last one is %d.",
 			t.r.ID, how, because(t.r.Events[len(t.r.Events)-1].Text), len(t.r.Events)-1)
 	}
 	return t.answer(string(t.r.Status), text)

@@ -111,7 +111,7 @@ func (s *standing) question(ctx context.Context, why asking) string {
 		if act.Webhook {
 			what = "a request"
 		}
-		return fmt.Sprintf("%s has waited for %s in vain. Shall it go on without?", workflow, what)
+		return fmt.Sprintf("%s has waited for %s, and it did not come. Shall it go on without?", workflow, what)
 	}
 	text := fmt.Sprintf("%s comes to the step %q. Shall it go on?", workflow, step.Title)
 	if act != nil && act.Kind == definition.ActTool {

@@ -61,13 +61,13 @@ func (t *turn) join(ctx context.Context) (*Answer, error) {
 	}
 	over := len(began.Children) - open
 	if open == 0 {
-		t.joined = "What came of the runs of this step:" + results.String()
+		t.joined = "The results of the runs of this step:" + results.String()
 		if s := t.next.Step.Synthesis; s != "" {
 			t.joined += "\n\n" + s
 		}
 		return nil, nil
 	}
-	a := t.answer(stateRuns, fmt.Sprintf("%s, step %s: %s\n\n%d of %d runs of this step are over. Do these, side by side if other agents can be had, each from its "+
+	a := t.answer(stateRuns, fmt.Sprintf("%s, step %s: %s\n\n%d of %d runs of this step are over. Do these, in parallel if you can use other agents, each from its "+
 		"first step to its end:%s\n\nThen call workflow_next {\"run\":%q}.", t.r.ID, t.next.Step.ID, t.next.Step.Title, over, len(began.Children), todo.String(), t.r.ID))
 	return &a, nil
 }

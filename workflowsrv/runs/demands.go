@@ -75,7 +75,7 @@ func judge(ctx context.Context, w *definition.Workflow, s *definition.Step, loop
 	}
 	r.judgeArtifacts(w, d, loop, sub)
 	if len(r.reasons) == 0 && !d.NotesOptional && strings.TrimSpace(sub.notes+sub.output) == "" && len(sub.artifacts) == 0 {
-		r.add("nothing says what came of the step", "whoever goes on with this run later reads it")
+		r.add("nothing says what the step brought", "whoever continues this run later reads it")
 		r.output = ""
 	}
 	return r
@@ -117,7 +117,7 @@ func (r *refusal) judgeArtifacts(w *definition.Workflow, d demands, loop string,
 	for _, text := range byKind[loopControl] {
 		var a struct{ LoopID, Decision string }
 		if err := json.Unmarshal(text, &a); err != nil || a.Decision != "continue" && a.Decision != "stop" {
-			r.add(`the artifact `+loopControl+` needs a "decision", "continue" or "stop"`, "it decides whether the loop goes round once more")
+			r.add(`the artifact `+loopControl+` needs a "decision", "continue" or "stop"`, "it decides whether the loop runs once more")
 			r.artifacts = append(r.artifacts, loopSample(loop))
 		} else if a.LoopID != "" && !isLoop(w, a.LoopID) {
 			r.add(fmt.Sprintf("the artifact %s names the loop %q, which this workflow does not have", loopControl, cut.Short(a.LoopID)), "")

@@ -143,7 +143,7 @@ func (e *Engine) definition(ctx context.Context, log Log, r *Run) (w *definition
 		return nil, now, fmt.Errorf("the definition of run %s: %w", r.ID, err)
 	}
 	if w, err = e.parser.ParsePinned(r.Workflow, text); err != nil {
-		return nil, now, &Error{fmt.Sprintf("this workbench cannot read the definition that run %s goes by: %v", r.ID, err), "take the present one with workflow_run, action rebase"}
+		return nil, now, &Error{fmt.Sprintf("this workbench cannot read the definition that run %s uses: %v", r.ID, err), "use the present one with workflow_run, action rebase"}
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -171,7 +171,7 @@ func (e *Engine) take(ctx context.Context, log Log, principal, id string) (*Run,
 		kept, events, err = log.Run(ctx, principal, id, 0)
 	}
 	if errors.Is(err, store.ErrNotFound) {
-		return nil, &Error{fmt.Sprintf("there is no run %q", cut.Short(id)), "workflow_resume finds runs by words, also by none"}
+		return nil, &Error{fmt.Sprintf("there is no run %q", cut.Short(id)), "workflow_resume finds runs by words, and lists all of them without words"}
 	}
 	if err != nil {
 		return nil, err

@@ -65,7 +65,7 @@ func (t *turn) waitHook(ctx context.Context, began Event) (*Answer, error) {
 	if name := t.next.Step.Act.Result; name != "" {
 		text += fmt.Sprintf(". Its body becomes the variable %s", name)
 	}
-	answer := t.answer(stateWaiting, fmt.Sprintf("%s. The address is good for one request, and a secret: give it to nobody but who is to send that. "+
+	answer := t.answer(stateWaiting, fmt.Sprintf("%s. The address works for one request and is a secret: give it only to whoever sends that request. "+
 		"Call workflow_next {\"run\":%q} again later.", text, t.r.ID))
 	return &answer, nil
 }

@@ -73,7 +73,7 @@ func (m *memory) takeLocked(digest string, definition []byte, events []json.RawM
 		size += len(definition)
 	}
 	if m.bytes+size > maxMemory {
-		return &store.InvalidError{What: fmt.Sprintf("runs take more than the %d MiB that are kept in memory; give workbench a folder to keep them in", maxMemory>>20)}
+		return &store.InvalidError{What: fmt.Sprintf("runs take more than the %d MiB that are kept in memory; give workbench a folder for them", maxMemory>>20)}
 	}
 	m.bytes += size
 	if definition != nil {

@@ -137,7 +137,7 @@ func rewind(ctx context.Context, t *turn, o Order) (Answer, error) {
 		return Answer{}, err
 	}
 	if t.held() {
-		return Answer{}, &Error{fmt.Sprintf("run %s calls a tool at this time", t.r.ID), "try again when that has ended"}
+		return Answer{}, &Error{fmt.Sprintf("run %s is calling a tool", t.r.ID), "try again when that has ended"}
 	}
 	t.note(Event{Kind: Rewound, By: t.who.agent(), To: to, Text: cut.Short(o.Reason)})
 	if err := t.settle(ctx); err != nil {
@@ -224,7 +224,7 @@ func fork(ctx context.Context, t *turn, o Order) (Answer, error) {
 // rebase has the run go by the present definition of its workflow. What was done stays done, by the ids of the steps.
 func rebase(ctx context.Context, t *turn, _ Order) (Answer, error) {
 	if t.now == nil {
-		return Answer{}, &Error{fmt.Sprintf("run %s goes by the present definition of %s already", t.r.ID, t.r.Workflow), "call workflow_next to go on"}
+		return Answer{}, &Error{fmt.Sprintf("run %s uses the present definition of %s already", t.r.ID, t.r.Workflow), "call workflow_next to go on"}
 	}
 	if t.r.Status.Over() {
 		return t.over(), nil
@@ -234,7 +234,7 @@ func rebase(ctx context.Context, t *turn, _ Order) (Answer, error) {
 	if err := t.settle(ctx); err != nil {
 		var state *stepping.StateError
 		if errors.As(err, &state) {
-			return Answer{}, &Error{fmt.Sprintf("run %s is in a loop that the present definition of %s does not have like this: %v", t.r.ID, t.r.Workflow, err),
+			return Answer{}, &Error{fmt.Sprintf("run %s is in a loop that is different in the present definition of %s: %v", t.r.ID, t.r.Workflow, err),
 				"rewind to an event before the loop, then rebase"}
 		}
 		return Answer{}, err

@@ -222,7 +222,7 @@ func TestSamples(t *testing.T) {
 		run := at(t, a, err, "step one").Run
 		a, err = e.Next(t.Context(), who, runs.Step{Run: run, ID: "one", Output: "?"})
 		at(t, a, err, "blocked one")
-		_, form, ok := strings.Cut(a.Text, "This form would pass; put into it what you really found: workflow_next ")
+		_, form, ok := strings.Cut(a.Text, "This form would pass; fill in what you really found: workflow_next ")
 		if strings.Contains(criteria, "never") {
 			if ok {
 				t.Errorf("%s: got %s, want no form", criteria, form)

@@ -101,22 +101,22 @@ func (t *turn) repeated(s Step) (bool, error) {
 	here := t.next.Step
 	switch {
 	case s.ID == "" && same && s.Output+s.Notes != "":
-		t.warn("this was kept already, as what came of the step %s", last.Step)
+		t.warn("this was stored already, as the result of the step %s", last.Step)
 		return true, nil
 	case s.ID == "":
 		return false, nil
 	case pass > 0 && t.r.doneAt[gate(id, pass)] != "":
-		t.warn("the step %s was done before in pass %d, and nothing of this call was kept", id, pass)
+		t.warn("the step %s was done before in pass %d, and nothing of this call was stored", id, pass)
 		return true, nil
 	case here != nil && here.ID == id && (pass == 0 || gate(id, pass) == t.gate()):
 		// In a loop the same step comes again; the same words about it are the last pass told twice.
 		if pass == 0 && last.Step == id && same && s.Output+s.Notes != "" && t.next.Loop != nil && last.Pass > 0 && last.Pass == t.next.Loop.Iteration-1 {
-			t.warn("this was kept already, as what came of the step %s in pass %d; say something of pass %d", id, last.Pass, t.next.Loop.Iteration)
+			t.warn("this was stored already, as the result of the step %s in pass %d; say something of pass %d", id, last.Pass, t.next.Loop.Iteration)
 			return true, nil
 		}
 		return false, nil
 	case pass == 0 && t.r.wasDone(id):
-		t.warn("the step %s was done before, and nothing of this call was kept", id)
+		t.warn("the step %s was done before, and nothing of this call was stored", id)
 		return true, nil
 	}
 	at := "waits for variables"
@@ -151,7 +151,7 @@ func (t *turn) take(ctx context.Context, s Step) (Answer, error) {
 			return Answer{}, err
 		}
 		if t.next.Step == nil {
-			t.warn("what was said of a step was not kept: the run is at none")
+			t.warn("nothing about a step was stored: the run is at none")
 		}
 		return t.goOn(ctx)
 	}
@@ -160,7 +160,7 @@ func (t *turn) take(ctx context.Context, s Step) (Answer, error) {
 		e := t.at(Refused)
 		e.By, e.Text = t.who.agent(), "the agent said that the step was done"
 		t.note(e)
-		t.warn("nothing of this call was kept: a person has to answer at the step %s first", here.ID)
+		t.warn("nothing of this call was stored: a person has to answer at the step %s first", here.ID)
 		return t.goOn(ctx)
 	case here.Act != nil:
 		if here.Act.Kind == definition.ActTool && t.r.failures[t.gate()] > 0 {
@@ -169,11 +169,11 @@ func (t *turn) take(ctx context.Context, s Step) (Answer, error) {
 			t.note(again)
 			return t.goOn(ctx)
 		}
-		t.warn("nothing of this call was kept: workbench carries out the step %s by itself", here.ID)
+		t.warn("nothing of this call was stored: workbench carries out the step %s by itself", here.ID)
 		return t.goOn(ctx)
 	case len(here.Delegations) > 0:
 		if a, err := t.join(ctx); a != nil || err != nil {
-			t.warn("nothing of this call was kept: the runs of the step %s come first", here.ID)
+			t.warn("nothing of this call was stored: the runs of the step %s come first", here.ID)
 			return value(a), err
 		}
 	}

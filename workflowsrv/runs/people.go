@@ -250,11 +250,11 @@ func (t *turn) waiting(why asking) Answer {
 		fmt.Fprintf(&b, "%s asks a person: %s\n\n", t.r.ID, t.r.asked[t.gate()].Text)
 	}
 	if last := t.r.answers[t.gate()]; last.Answer == no {
-		fmt.Fprintf(&b, "The person did not agree to the step %q of %s%s. Do not go on with it.\n\n", t.next.Step.Title, t.r.ID, because(last.Text))
+		fmt.Fprintf(&b, "The person did not agree to the step %q of %s%s. Do not continue it.\n\n", t.next.Step.Title, t.r.ID, because(last.Text))
 	}
 	fmt.Fprintf(&b, "%s waits for a person at the step %q. You cannot answer for the person. Tell the person, who answers at a terminal with\n"+
 		"  workbench runs answer %s\n"+
-		"or has workbench runs answer %s --code print a one-time code, and gives you that: workflow_next {\"run\":%q,\"code\":\"…\"}.\n"+
+		"or lets workbench runs answer %s --code print a one-time code, and gives you the code: workflow_next {\"run\":%q,\"code\":\"…\"}.\n"+
 		"Then call workflow_next {\"run\":%q}.", t.r.ID, t.next.Step.Title, t.r.ID, t.r.ID, t.r.ID, t.r.ID)
 	return t.answer(statePerson, b.String())
 }
@@ -271,7 +271,7 @@ func (t *turn) useCode(ctx context.Context, code string) error {
 		return &Error{fmt.Sprintf("no code was made for the step %q of run %s", t.next.Step.ID, t.r.ID),
 			"only a person can make one: workbench runs answer " + t.r.ID + " --code, at a terminal"}
 	case t.r.wrong[at] >= maxWrong:
-		return &Error{fmt.Sprintf("the code for the step %q does not count any more: %d wrong ones were tried", t.next.Step.ID, maxWrong),
+		return &Error{fmt.Sprintf("the code for the step %q is no longer valid: %d wrong ones were tried", t.next.Step.ID, maxWrong),
 			"ask the person for another one"}
 	case time.Since(coded.At) > codeLife:
 		return &Error{fmt.Sprintf("the code for the step %q has expired after %v", t.next.Step.ID, codeLife), "ask the person for another one"}

@@ -47,7 +47,7 @@ func (e *Engine) open(ctx context.Context, who Caller, id string) (*turn, error)
 		return nil, err
 	}
 	if t.now != nil {
-		t.warn("the file of the workflow %s has changed since; this run goes on by the definition that it has. To take the new one, "+
+		t.warn("the file of the workflow %s has changed; this run keeps using its own definition. To use the new one, "+
 			"call workflow_run with action rebase", r.Workflow)
 	}
 	return t, t.settle(ctx)
@@ -91,7 +91,7 @@ func (t *turn) flush(ctx context.Context, hold time.Duration, definition []byte)
 		change.Events = append(change.Events, text)
 	}
 	if t.r.Bytes > maxRunBytes || len(t.r.Events) > maxEvents {
-		return &Error{fmt.Sprintf("run %s has grown to %d events and %d MiB, and takes no more", t.r.ID, len(t.r.Events), t.r.Bytes>>20), "abandon it and start another one"}
+		return &Error{fmt.Sprintf("run %s has grown to %d events and %d MiB, which is the limit", t.r.ID, len(t.r.Events), t.r.Bytes>>20), "abandon it and start another one"}
 	}
 	var err error
 	if change.Head, err = wire.Encode(t.r.Head); err != nil {
@@ -121,9 +121,9 @@ func overtaken(ctx context.Context, log Log, principal, id string) error {
 	_, events, err := log.Run(ctx, principal, id, 0)
 	var last Event
 	if err != nil || len(events) == 0 || json.Unmarshal(events[len(events)-1], &last) != nil {
-		return &Error{fmt.Sprintf("somebody else has gone on with run %s, and nothing of this call was kept", id), next}
+		return &Error{fmt.Sprintf("somebody else has gone on with run %s, and nothing of this call was stored", id), next}
 	}
-	return &Error{fmt.Sprintf("somebody else has gone on with run %s at %s (%s %s, by %s), and nothing of this call was kept",
+	return &Error{fmt.Sprintf("somebody else has gone on with run %s at %s (%s %s, by %s), and nothing of this call was stored",
 		id, last.At.Format(time.TimeOnly), last.Kind, last.Step, last.By), next}
 }
 

@@ -52,11 +52,11 @@ func (s *standing) refused(r refusal) string {
 	call := fmt.Sprintf(`{"run":%q,"step":%q,`, s.r.ID, s.ref())
 	switch sample := r.template(); {
 	case sample != "":
-		b.WriteString("\n\nThis form would pass; put into it what you really found: workflow_next " + call + sample + "}")
+		b.WriteString("\n\nThis form would pass; fill in what you really found: workflow_next " + call + sample + "}")
 	case s.next.Step.Criteria == nil && len(r.artifacts) == 0:
-		b.WriteString("\n\nSay what came of it: workflow_next " + call + `"notes":"…"}`)
+		b.WriteString("\n\nReport the result: workflow_next " + call + `"notes":"…"}`)
 	default:
-		b.WriteString("\n\nMend the output and send it again: workflow_next " + call + `"output":"…"}`)
+		b.WriteString("\n\nCorrect the output and send it again: workflow_next " + call + `"output":"…"}`)
 	}
 	return b.String()
 }

@@ -57,7 +57,7 @@ func (k *walker) runLoop(s *definition.Step) (*choice, error) {
 			found.first = !resumed && k.at.Pass == 1 && !k.anyDone(s.Loop.Body)
 			found.opens = opens
 			if !resumed && k.at.Pass > 1 {
-				k.warn(fmt.Sprintf("the loop %q stands in pass %d because its steps are completed and no state was sent: send the state of each answer "+
+				k.warn(fmt.Sprintf("the loop %q is in pass %d because its steps are completed and no state was sent: send the state of each answer "+
 					"with the next call, or add %q to the completed steps to end it", s.ID, k.at.Pass, s.ID))
 			}
 			return found, nil
@@ -79,7 +79,7 @@ func (k *walker) noteLimit(s *definition.Step) {
 		return
 	}
 	if pass, err := k.openPass(s); pass != nil || err != nil {
-		k.warn(fmt.Sprintf("the loop %q ended at its limit, maxIterations %d, although it would have gone on", s.ID, s.Loop.MaxIterations))
+		k.warn(fmt.Sprintf("the loop %q ended at its limit, maxIterations %d, although it would have continued", s.ID, s.Loop.MaxIterations))
 	}
 	k.missing = missingList{}
 }

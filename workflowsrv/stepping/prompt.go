@@ -76,7 +76,7 @@ func (k *walker) parallel(c *choice) (string, error) {
 			continue
 		}
 		if found++; found == 1 {
-			b.WriteString("\n\nRun these workflows, side by side if other agents can be had, and otherwise one after the other:")
+			b.WriteString("\n\nRun these workflows, in parallel if you can use other agents, and otherwise one after the other:")
 		}
 		b.WriteString("\n- " + d.WorkflowID)
 		if d.Goal != "" {
@@ -162,7 +162,7 @@ func (k *walker) duties(b *strings.Builder, c *choice) {
 		fmt.Fprintf(b, "\n\n## The end of the loop\nThe loop goes on until you decide to stop it: add %q to completedSteps then.", c.loop.ID)
 	}
 	if k.w.Figures != "" && k.isLast(c) {
-		b.WriteString("\n\n## At the end\nTell also: " + k.w.Figures + ".")
+		b.WriteString("\n\n## At the end\nAlso report: " + k.w.Figures + ".")
 	}
 }
 

@@ -52,7 +52,7 @@ export async function calls(el, { signal, me, path, go }) {
       rows.style.transform = `translateY(${from * height}px)`;
       show(rows, shown.length === 0 ? [] : Array.from({ length: to - from }, (_, i) => row(shown[n - 1 - from - i], path[0], n - from - i)));
       scroller.setAttribute("aria-rowcount", String(n + 1));
-      show(said, `${number(n)} of ${number(all.length)} calls`, seen.missed > 0 && `, ${number(seen.missed)} more came too fast to be shown`, pinned ? "" : " · scroll up for the newest");
+      show(said, `${number(n)} of ${number(all.length)} calls`, seen.missed > 0 && `, ${number(seen.missed)} more came too fast to show`, pinned ? "" : " · scroll up for the newest");
     });
   };
   scroller.onscroll = () => {

@@ -24,10 +24,10 @@ func Approve(env *cli.Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "approve [ID...]",
 		Short: "Agree to calls that wait for a person",
-		Long: `Approve lists the calls of tools that wait for a person, in all workbenches of
-this user: those of servers with "approve" in the configuration, whose client
-cannot ask. On a terminal it asks about each. With ids it agrees to these, or
-refuses them with --refuse.`,
+		Long: `Approve lists the calls of tools that wait for a person, in all workbenches of this
+user: calls to servers with "approve" in the configuration whose client cannot ask.
+On a terminal it asks about each. With ids it agrees to these calls, or refuses them
+with --refuse.`,
 		Example: `  workbench approve
   workbench approve 4711-1
   workbench approve --refuse 4711-2`,
@@ -42,7 +42,7 @@ refuses them with --refuse.`,
 			return approve(cmd.Context(), env, ids, !refuse, asJSON)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "list the calls that wait as one JSON array, and ask about none")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "list the waiting calls as one JSON array, and ask about none")
 	cmd.Flags().BoolVar(&refuse, "refuse", false, "refuse the calls")
 	return cmd
 }
@@ -87,7 +87,7 @@ func approve(ctx context.Context, env *cli.Environment, ids []string, agree, asJ
 			}
 		}
 		if !found {
-			return cli.Hint(fmt.Errorf("no call %q waits", id), "workbench approve lists those that do")
+			return cli.Hint(fmt.Errorf("there is no waiting call %q", id), "workbench approve lists the waiting ones")
 		}
 	}
 	return nil
@@ -122,7 +122,7 @@ func askAll(ctx context.Context, env *cli.Environment, all []waitingAt) error {
 func answerCall(ctx context.Context, env *cli.Environment, c waitingAt, agree bool) error {
 	err := c.peer.Answer(ctx, c.ID, agree)
 	if errors.Is(err, status.ErrGone) || errors.Is(err, status.ErrNone) {
-		return fmt.Errorf("call %s waits no longer", c.ID)
+		return fmt.Errorf("call %s no longer waits", c.ID)
 	}
 	if err == nil {
 		fmt.Fprintf(env.Out, "%s %s\n", c.ID, map[bool]string{true: "agreed", false: "refused"}[agree])

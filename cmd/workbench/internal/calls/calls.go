@@ -33,16 +33,15 @@ func Command(env *cli.Environment, call *cobra.Command) *cobra.Command {
 	var flags callsFlags
 	cmd := &cobra.Command{
 		Use:   "calls",
-		Short: "Show the calls that workbenches have made, and what became of them",
-		Long: `Calls shows the last calls of every workbench of this user that serves: when, to
-which server and tool, how long it took, how many bytes the reply has and about
-how many tokens that is (a quarter of the bytes), and what became of it: ok,
-tool_error (the tool said that it failed), error (the server answered with an
-error), refused (it was not sent), lost (it was sent and no reply came),
-cancelled, or running.
+		Short: "Show the calls that workbenches have made, and their results",
+		Long: `Calls shows the last calls of every running workbench of this user: when, to which
+server and tool, how long it took, how many bytes the reply has and about how many
+tokens that is (a quarter of the bytes), and the outcome: ok, tool_error (the tool
+said that it failed), error (the server answered with an error), refused (not sent),
+lost (sent, and no reply came), cancelled, or running.
 
-Each workbench keeps its last 1,000 calls. Arguments and results are kept only
-where the configuration has "record": "full"; secrets are masked.`,
+Each workbench keeps its last 1,000 calls. Arguments and results are kept only if
+the configuration has "record": "full"; secrets are masked.`,
 		Example: `  workbench calls
   workbench calls --failed --since 10m
   workbench calls --server git --follow
@@ -60,13 +59,13 @@ where the configuration has "record": "full"; secrets are masked.`,
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVarP(&flags.follows, "follow", "f", false, "go on: a line for each call that ends, until interrupted")
-	f.BoolVar(&flags.filter.Failed, "failed", false, "those alone that did not bring what was asked for")
-	f.StringVar(&flags.filter.Server, "server", "", "those alone that went to this `server`, SERVER or TOOLBOX/SERVER")
-	f.StringVar(&flags.filter.Tool, "tool", "", "those alone whose tool, prompt or uri has this `text` in its name")
-	f.StringVar(&flags.since, "since", "", "those alone that began after this `time`: a duration such as 10m, 15:04, or 2006-01-02T15:04:05Z")
-	f.IntVarP(&flags.filter.Limit, "last", "n", 50, "at most so many, the last; 0 for all")
-	f.BoolVar(&flags.asJSON, "json", false, "print a JSON document; with --follow one on a line for each call")
+	f.BoolVarP(&flags.follows, "follow", "f", false, "keep printing a line for each call that ends, until interrupted")
+	f.BoolVar(&flags.filter.Failed, "failed", false, "only calls that did not succeed")
+	f.StringVar(&flags.filter.Server, "server", "", "only calls to this `server`, SERVER or TOOLBOX/SERVER")
+	f.StringVar(&flags.filter.Tool, "tool", "", "only calls whose tool, prompt or uri has this `text` in its name")
+	f.StringVar(&flags.since, "since", "", "only calls that began after this `time`: a duration such as 10m, 15:04, or 2006-01-02T15:04:05Z")
+	f.IntVarP(&flags.filter.Limit, "last", "n", 50, "at most this many, the latest; 0 for all")
+	f.BoolVar(&flags.asJSON, "json", false, "print a JSON document; with --follow one line of JSON for each call")
 	cli.OfferFlag(cmd, "server", cli.OfferEach(env.ServerNames))
 	cmd.AddCommand(callsShowCommand(env), callsRepeatCommand(env, call))
 	return cmd
@@ -129,7 +128,7 @@ func listCalls(ctx context.Context, env *cli.Environment, flags *callsFlags) err
 	case flags.asJSON:
 		return terminal.PrintJSON(env.Out, list)
 	case len(list.Calls) == 0:
-		_, err := fmt.Fprintln(env.Out, "no such call is kept by a workbench that runs for this user")
+		_, err := fmt.Fprintln(env.Out, "no running workbench of this user has such a call")
 		return err
 	}
 	t := terminal.Table{Most: terminal.PlainText, Head: []string{"ID", "TIME", "OUTCOME", "TOOK", "BYTES", "TOKENS", "CLIENT", "CALL"}}
@@ -175,7 +174,7 @@ func tellCall(e *cli.Environment, s calls.Said, asJSON bool) error {
 			_, err = fmt.Fprintf(e.Out, "%s\n", foreign.JSON(line))
 		}
 	case s.Call == nil:
-		_, err = fmt.Fprintf(e.Out, "(%d calls came too fast to be shown)\n", s.Missed)
+		_, err = fmt.Fprintf(e.Out, "(%d calls came too fast to show)\n", s.Missed)
 	default:
 		cells := running.Cells(s.Call)
 		_, err = fmt.Fprintf(e.Out, "%s  %s  %-10s %8s  %s\n", cells[1], cells[0], cells[2], cells[3], cells[7])

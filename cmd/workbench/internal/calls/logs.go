@@ -25,10 +25,10 @@ func Logs(env *cli.Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "logs SERVER",
 		Short: "Show what a server wrote to standard error",
-		Long: `Logs prints the last lines that a server wrote to standard error, with their
-times, and between them, in parentheses, how it fared: of each workbench of this
-user that has the server open, whoever started it. A workbench keeps at most
-2,000 lines and 256 KB of each server. Secrets of the server are masked.`,
+		Long: `Logs prints the last lines that a server wrote to standard error, with their times,
+and in parentheses the changes of its state. It asks each workbench of this user
+that has the server open, whoever started it. A workbench keeps at most 2,000 lines
+and 256 KB for each server. Secrets of the server are masked.`,
 		Example: `  workbench logs git
   workbench logs dev/git --follow`,
 		Args:              cli.Between(1, 1),
@@ -40,8 +40,8 @@ user that has the server open, whoever started it. A workbench keeps at most
 			return showLines(cmd.Context(), env, args[0], last, follows, asJSON)
 		},
 	}
-	cmd.Flags().BoolVarP(&follows, "follow", "f", false, "go on until interrupted")
-	cmd.Flags().IntVarP(&last, "last", "n", 200, "begin with so many lines, the last; 0 for all")
+	cmd.Flags().BoolVarP(&follows, "follow", "f", false, "keep printing until interrupted")
+	cmd.Flags().IntVarP(&last, "last", "n", 200, "begin with this many lines, the latest; 0 for all")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON document for each line")
 	return cmd
 }
@@ -135,7 +135,7 @@ func tellLine(e *cli.Environment, l *saidLine, asJSON bool) error {
 	text := l.Text.String()
 	switch {
 	case l.Missed > 0:
-		text = fmt.Sprintf("(%d lines came too fast to be shown)", l.Missed)
+		text = fmt.Sprintf("(%d lines came too fast to show)", l.Missed)
 	case l.Note:
 		text = "(" + text + ")"
 	}
@@ -160,9 +160,9 @@ func noServer(ctx context.Context, env *cli.Environment, name string) error {
 		}
 		return err
 	})
-	hint := "workbench status shows those that are; a server is there once a client has opened its toolbox"
+	hint := "workbench status shows the servers; a server appears once a client has opened its toolbox"
 	if near := nearest.Names(name, known, 1); near != nil {
 		hint = fmt.Sprintf("did you mean %q?", near[0])
 	}
-	return cli.Hint(fmt.Errorf("no workbench that runs for this user has a server %q", name), hint)
+	return cli.Hint(fmt.Errorf("no running workbench of this user has a server %q", name), hint)
 }

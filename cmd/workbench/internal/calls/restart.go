@@ -18,10 +18,10 @@ func Restart(env *cli.Environment) *cobra.Command {
 	var pid string
 	cmd := &cobra.Command{
 		Use:   "restart SERVER",
-		Short: "Start a server anew, or try it now",
-		Long: `Restart ends a server and starts it anew, in each workbench of this user that has
-it open, whoever started that. Calls that the server has are lost: their clients
-are told so. One that rests after a failure is tried at once.`,
+		Short: "Restart a server, or try it now",
+		Long: `Restart ends a server and starts it again, in each workbench of this user that has
+it open, whoever started that workbench. Running calls of the server are lost, and
+their clients are told. A server that waits after a failure is tried at once.`,
 		Example: `  workbench restart git
   workbench restart dev/git`,
 		Args:              cli.Between(1, 1),

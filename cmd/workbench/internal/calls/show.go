@@ -19,10 +19,10 @@ func callsShowCommand(env *cli.Environment) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "show ID",
-		Short: "Show all that is known of one call",
-		Long: `Show prints all that the record has of one call: who made it, what became of it,
-what its server wrote to standard error meanwhile, its arguments and result where
-"record": "full" has them kept, and the command line that makes it again.`,
+		Short: "Show everything about one call",
+		Long: `Show prints everything that the record has about one call: who made it, its outcome,
+what its server wrote to standard error meanwhile, its arguments and result if the
+configuration has "record": "full", and the command line that repeats it.`,
 		Example: `  workbench calls show 4711-12
   workbench calls show 4711-12 --json | jq .result`,
 		Args: cli.Between(1, 1),
@@ -46,11 +46,11 @@ what its server wrote to standard error meanwhile, its arguments and result wher
 func callsRepeatCommand(env *cli.Environment, call *cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "repeat ID",
-		Short: "Make one call again",
-		Long: `Repeat calls the tool of a call again, with the arguments that the record has of
-it, and prints the result, as workbench call does. The call goes to the server of
-the workbench that runs here, if that has it open, or to one that is started for
-it. Nothing else than this command ever makes a recorded call again.`,
+		Short: "Repeat one call",
+		Long: `Repeat calls the tool of a recorded call again, with the recorded arguments, and
+prints the result, as workbench call does. The call goes to the server of the running
+workbench if that has it open, otherwise to a server that is started for it. Only
+this command ever repeats a recorded call.`,
 		Example: `  workbench calls --failed
   workbench calls repeat 4711-12`,
 		Args: cli.Between(1, 1),
@@ -90,5 +90,5 @@ func findCall(ctx context.Context, e *cli.Environment, id string) (found calls.C
 	case len(all) > 1:
 		return found, cli.Usage(cli.Hint(fmt.Errorf("%d workbenches have a call %q", len(all), id), "write the whole id, as workbench calls prints it"))
 	}
-	return found, cli.Hint(fmt.Errorf("no call %q is kept by a workbench that runs for this user", id), "workbench calls lists those that are")
+	return found, cli.Hint(fmt.Errorf("no running workbench of this user has a call %q", id), "workbench calls lists the calls")
 }

@@ -28,12 +28,12 @@ func Check(env *opening.Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "Check the configuration; start nothing",
-		Long: `Check reads the configuration, expands its variables and reports every fault
-with its place. Then it looks for what would keep each server from working:
-programs and folders that are not there, scripts that cannot be run, what a shell
-would have filled in, placeholders, filters that match nothing, ports nobody
-listens at. It starts no server. The exit code is 0 if there is no fault, else 1;
-a warning is no fault.
+		Long: `Check reads the configuration, fills in its variables and reports every fault with
+its place. Then it looks for what would stop each server from working: missing
+programs and folders, scripts that cannot be run, arguments that only a shell would
+expand, placeholders, filters that match nothing, ports where nothing listens. It
+starts no server. The exit code is 0 without faults, otherwise 1; warnings are not
+faults.
 
 With --start it does what workbench doctor does.`,
 		Example: `  workbench check
@@ -43,7 +43,7 @@ With --start it does what workbench doctor does.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.check(cmd.Context(), env) },
 	}
 	cmd.Flags().BoolVar(&c.start, "start", false, "start each server once, and look at the clients of this machine")
-	cmd.Flags().BoolVar(&c.fix, "fix", false, "mend what can be mended without a risk")
+	cmd.Flags().BoolVar(&c.fix, "fix", false, "fix what can be fixed safely")
 	cmd.Flags().BoolVar(&c.asJSON, "json", false, "print one JSON object")
 	return cmd
 }
@@ -52,24 +52,24 @@ func Doctor(env *opening.Environment) *cobra.Command {
 	c := checking{start: true}
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Find out what does not work, and what to do",
-		Long: `Doctor does what check does, then starts each server once, all beside each
-other, and tells how it stands, how long it took, what the definitions of its
-tools cost in tokens, and what is odd in what it says, as a note that is no fault.
-It looks at the clients of this machine: whether workbench is in their files, once,
-as a program that is there. A server that has not answered after 7 seconds is told
-of as late, unless its package is being installed.
+		Short: "Find out what does not work, and how to fix it",
+		Long: `Doctor does what check does, then starts each server once, all at the same time. It
+shows the state of each, how long it took to start, how many tokens the definitions
+of its tools cost, and, as notes, anything suspicious in its texts. It also looks at
+the clients of this machine: whether their files have workbench, once, and as a
+program that exists. A server that has not answered after 7 seconds is reported as
+late, unless its package is being installed.
 
-Each finding has its remedy. With --fix doctor does those that are safe: it lets a
-file be run that is named as a program, and removes what an interrupted npx has
-left torn. The exit code is 0 if there is no fault, else 1.`,
+Each finding comes with a remedy. With --fix doctor applies the safe ones: it makes a
+file executable that is named as a program, and removes what an interrupted npx has
+left behind. The exit code is 0 without faults, otherwise 1.`,
 		Example: `  workbench doctor
   workbench doctor --fix
   workbench doctor --json`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.check(cmd.Context(), env) },
 	}
-	cmd.Flags().BoolVar(&c.fix, "fix", false, "mend what can be mended without a risk")
+	cmd.Flags().BoolVar(&c.fix, "fix", false, "fix what can be fixed safely")
 	cmd.Flags().BoolVar(&c.asJSON, "json", false, "print one JSON object")
 	return cmd
 }
@@ -148,10 +148,10 @@ func (c checking) print(env *opening.Environment, x *examined, cfg *config.Confi
 	out := env.Out
 	switch {
 	case cfg.Path == "" && cfg.Untrusted != nil:
-		fmt.Fprintln(out, "no configuration that may be used; the built-in one is")
+		fmt.Fprintln(out, "no configuration may be used; the built-in one is used")
 	case cfg.Path == "":
 		fmt.Fprintf(out, "no configuration found (looked for %s); the built-in one is used\n", strings.Join(from.Places.Searched, ", "))
-		fmt.Fprintln(out, "workbench import takes over the servers of your clients, workbench add enters one")
+		fmt.Fprintln(out, "workbench import copies the servers of your clients, workbench add adds one")
 	default:
 		fmt.Fprintf(out, "%s\n", cfg.Path)
 	}
@@ -210,7 +210,7 @@ func (c checking) sum(env *opening.Environment, x *examined, cfg *config.Config)
 		}
 	}
 	if fixed > 0 {
-		fmt.Fprintf(env.Out, "%s mended\n", terminal.Count(fixed, "finding"))
+		fmt.Fprintf(env.Out, "%s fixed\n", terminal.Count(fixed, "finding"))
 	}
 	if c.start {
 		sizes := make(map[string]int)
@@ -233,7 +233,7 @@ func (c checking) sum(env *opening.Environment, x *examined, cfg *config.Config)
 		fmt.Fprintf(env.Out, "%s, %s\n", terminal.Count(faults, "fault"), terminal.Count(warnings, "warning"))
 	}
 	if fixable > 0 && !c.fix {
-		fmt.Fprintf(env.Out, "workbench doctor --fix mends %d of them\n", fixable)
+		fmt.Fprintf(env.Out, "workbench doctor --fix fixes %d of them\n", fixable)
 	}
 }
 
@@ -253,7 +253,7 @@ func (x *examined) tell(env *opening.Environment, indent, toolbox, server, clien
 		}
 		level := string(f.Level)
 		if f.Fixed {
-			level = "mended"
+			level = "fixed"
 		}
 		fmt.Fprintf(env.Out, "%s%s: %s\n", indent, env.Paint(env.Out).State(level), foreign.NewLines(f.Message))
 		if f.Remedy != "" && !f.Fixed {

@@ -80,7 +80,7 @@ func examine(ctx context.Context, e *opening.Environment, cfg *config.Config) *e
 func lookAt(e *opening.Environment, s config.Server) []diagnosis.Finding {
 	s, err := plainServer(e, s)
 	if err != nil {
-		return []diagnosis.Finding{{Level: diagnosis.Fault, Message: err.Error(), Remedy: "mend the entry, or what it names"}}
+		return []diagnosis.Finding{{Level: diagnosis.Fault, Message: err.Error(), Remedy: "correct the entry, or what it names"}}
 	}
 	return diagnosis.Server{Command: s.Command, Args: s.Args, Env: launch.Environment(s, e.Environ), Given: s.Env, Cwd: s.Cwd, URL: s.URL, Headers: s.Headers}.Look()
 }
@@ -148,14 +148,14 @@ func (x *examined) relations(cfg *config.Config) {
 			same := strings.Join(append([]string{s.Command, s.URL, s.Cwd, fmt.Sprint(s.ToolFilters), fmt.Sprint(s.Env), fmt.Sprint(s.Headers)}, s.Args...), "\x00")
 			if other := first[same]; other != "" {
 				x.Findings = append(x.Findings, diagnosis.Finding{Level: diagnosis.Warning, Toolbox: t.Name, Server: s.Name,
-					Message: "it is the same as " + other, Remedy: "take one of the two out: each costs a process and the tokens of its tools"})
+					Message: "it is the same as " + other, Remedy: "remove one of the two: each costs a process and the tokens of its tools"})
 				continue
 			}
 			first[same] = name
 		}
 		if !enabled && len(t.Servers) > 0 {
 			x.Findings = append(x.Findings, diagnosis.Finding{Level: diagnosis.Warning, Toolbox: t.Name,
-				Message: "all its servers are disabled", Remedy: `take "disabled" out of one, or take the toolbox out`})
+				Message: "all its servers are disabled", Remedy: `remove "disabled" from one, or remove the toolbox`})
 		}
 	}
 }
@@ -291,7 +291,7 @@ func (x *examined) stood(i int, srv *toolbox.Server) {
 	case st.State == toolbox.NeedsLogin:
 		x.add(i, diagnosis.Finding{Level: diagnosis.Fault, Message: st.Cause.Error(), Remedy: fmt.Sprintf("workbench login %s/%s, or its headers", one.Toolbox, one.Server)})
 	case st.State.IsStarting():
-		f := diagnosis.Finding{Level: diagnosis.Fault, Message: fmt.Sprintf("it has not answered for %s", doctorTime), Remedy: "workbench tools waits for all of timeouts.start; a server that hangs at each start has to be mended"}
+		f := diagnosis.Finding{Level: diagnosis.Fault, Message: fmt.Sprintf("it has not answered for %s", doctorTime), Remedy: "workbench tools waits for all of timeouts.start; a server that hangs at each start has to be fixed"}
 		if words := srv.LastWords(); len(words) > 0 {
 			f.Message += fmt.Sprintf("; its last words: %q", words)
 		}
@@ -303,22 +303,22 @@ func (x *examined) stood(i int, srv *toolbox.Server) {
 		return
 	}
 	if srv.Hidden() > 0 && len(items) == 0 {
-		x.add(i, diagnosis.Finding{Level: diagnosis.Fault, Message: fmt.Sprintf("its toolFilters leave out all of its tools (%d)", srv.Hidden()), Remedy: "mend them, or take them out"})
+		x.add(i, diagnosis.Finding{Level: diagnosis.Fault, Message: fmt.Sprintf("its toolFilters leave out all of its tools (%d)", srv.Hidden()), Remedy: "correct them, or remove them"})
 	} else if len(items) == 0 {
-		x.add(i, diagnosis.Finding{Level: diagnosis.Warning, Message: "it has no tools", Remedy: "look whether it wants other arguments, or a key"})
+		x.add(i, diagnosis.Finding{Level: diagnosis.Warning, Message: "it has no tools", Remedy: "check whether it needs other arguments, or a key"})
 	}
 	if noise := srv.Noise(); noise != "" {
-		x.add(i, diagnosis.Finding{Level: diagnosis.Warning, Message: noise, Remedy: "have it log to standard error, or tell its author: standard output is for messages alone, and some clients end there"})
+		x.add(i, diagnosis.Finding{Level: diagnosis.Warning, Message: noise, Remedy: "make it log to standard error, or tell its author: standard output is only for messages, and some clients stop there"})
 	}
 	for _, change := range srv.Changes() {
-		x.add(i, diagnosis.Finding{Level: diagnosis.Warning, Message: "it has changed since it last ran: " + change, Remedy: "look whether you want that; workbench lock agrees to it"})
+		x.add(i, diagnosis.Finding{Level: diagnosis.Warning, Message: "it has changed since it last ran: " + change, Remedy: "check whether you want that; workbench lock agrees to it"})
 	}
 }
 
 // failed notes why a server did not start. A warning that has told the same, before it was started, goes and leaves its remedy.
 func (x *examined) failed(i int, cause string) {
 	one := x.Servers[i]
-	f := diagnosis.Finding{Level: diagnosis.Fault, Message: cause, Remedy: "mend what that says, then workbench tools " + one.Toolbox}
+	f := diagnosis.Finding{Level: diagnosis.Fault, Message: cause, Remedy: "fix that, then workbench tools " + one.Toolbox}
 	x.Findings = slices.DeleteFunc(x.Findings, func(w diagnosis.Finding) bool {
 		told := w.Toolbox == one.Toolbox && w.Server == one.Server && (strings.Contains(cause, w.Message) || strings.Contains(cause, w.Remedy))
 		if told {

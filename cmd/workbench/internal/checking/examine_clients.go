@@ -48,7 +48,7 @@ func examineClients(e *opening.Environment, x *examined, cfg *config.Config) {
 			if err != nil {
 				one.Entry = "fault"
 				x.Findings = append(x.Findings, diagnosis.Finding{Level: diagnosis.Fault, Client: c.Name,
-					Message: fmt.Sprintf("the file of %s cannot be read: %v", c.Title, err), Remedy: "mend the file at that place; the client cannot read it either"})
+					Message: fmt.Sprintf("the file of %s cannot be read: %v", c.Title, err), Remedy: "correct the file at that place; the client cannot read it either"})
 			}
 			var ours []clients.Entry
 			for _, entry := range entries {
@@ -80,7 +80,7 @@ func examineEntries(e *opening.Environment, c clients.Client, path string, ours 
 		found = append(found, diagnosis.Finding{Level: diagnosis.Fault, Client: c.Name, Message: fmt.Sprintf("%s:%d: %s", path, ours[0].Line, message), Remedy: remedy})
 	}
 	if len(ours) > 1 {
-		finding(fmt.Sprintf("%s has workbench twice, as %q and as %q", c.Title, foreign.NewName(ours[0].Name), foreign.NewName(ours[1].Name)), "take one of the two out: each starts all servers")
+		finding(fmt.Sprintf("%s has workbench twice, as %q and as %q", c.Title, foreign.NewName(ours[0].Name), foreign.NewName(ours[1].Name)), "remove one of the two: each starts all servers")
 	}
 	entry := ours[0].Server
 	if entry.URL != "" {
@@ -92,7 +92,7 @@ func examineEntries(e *opening.Environment, c clients.Client, path string, ours 
 	case !filepath.IsAbs(entry.Command) && c.Desktop:
 		finding(fmt.Sprintf("%s starts %q, which programs started from a desktop may not find", c.Title, foreign.NewName(entry.Command)), "workbench connect "+c.Name+" writes its full path")
 	case filepath.IsAbs(entry.Command) && !ourselves(entry.Command):
-		found = append(found, diagnosis.Finding{Level: diagnosis.Warning, Client: c.Name, Message: fmt.Sprintf("%s:%d: %s starts %s, which is another workbench than this one", path, ours[0].Line, c.Title, foreign.NewName(entry.Command)),
+		found = append(found, diagnosis.Finding{Level: diagnosis.Warning, Client: c.Name, Message: fmt.Sprintf("%s:%d: %s starts %s, which is not this workbench", path, ours[0].Line, c.Title, foreign.NewName(entry.Command)),
 			Remedy: "workbench connect " + c.Name + " writes this one"})
 	}
 	for i, arg := range entry.Args {
@@ -101,7 +101,7 @@ func examineEntries(e *opening.Environment, c clients.Client, path string, ours 
 			name, with = entry.Args[i+1], true
 		}
 		if _, err := os.Stat(name); with && filepath.IsAbs(name) && err != nil {
-			finding(fmt.Sprintf("%s starts it with the configuration %s, which is not there", c.Title, foreign.NewName(name)), "mend the path, or workbench connect "+c.Name)
+			finding(fmt.Sprintf("%s starts it with the configuration %s, which is not there", c.Title, foreign.NewName(name)), "correct the path, or workbench connect "+c.Name)
 		}
 	}
 	return found
@@ -119,7 +119,7 @@ func (x *examined) doubled(cfg *config.Config, c clients.Client, entries []clien
 					entry.Server.URL == "" && s.Command != "" && filepath.Base(entry.Server.Command) == filepath.Base(s.Command) && strings.Join(entry.Server.Args, "\x00") == strings.Join(s.Args, "\x00")
 				if same && !s.Disabled && s.Problem == nil { // of an entry with a problem not all was read
 					x.Findings = append(x.Findings, diagnosis.Finding{Level: diagnosis.Warning, Toolbox: t.Name, Server: s.Name, Client: c.Name,
-						Message: fmt.Sprintf("%s has it itself too, as %q (%s:%d)", c.Title, foreign.NewName(entry.Name), entry.File, entry.Line), Remedy: "take it out there: its tools are offered twice"})
+						Message: fmt.Sprintf("%s has it itself too, as %q (%s:%d)", c.Title, foreign.NewName(entry.Name), entry.File, entry.Line), Remedy: "remove it there: its tools are offered twice"})
 				}
 			}
 		}

@@ -33,20 +33,20 @@ func Lock(env *opening.Environment) *cobra.Command {
 	var l locking
 	cmd := &cobra.Command{
 		Use:   "lock [TOOLBOX…]",
-		Short: "Write down what servers offer, and say what has changed since",
-		Long: `Lock opens toolboxes, all or those that are named, and writes what their servers
-are, say of themselves and offer into workbench-lock.json beside the
-configuration: to be looked at, agreed to and kept in version control. From then
-on a definition that is not as it is there is said where a toolbox is opened; with
-"pins": "hold" in the toolbox it is not offered until somebody agrees to it.
+		Short: "Record what servers offer, and show what has changed since",
+		Long: `Lock opens all toolboxes, or those that are named, and writes what their servers are,
+say about themselves and offer into workbench-lock.json beside the configuration.
+Look at that file, agree to it, and keep it in version control. From then on, opening
+a toolbox reports every definition that differs from it. With "pins": "hold" in the
+toolbox such a definition is not offered until somebody agrees to it.
 
-With --check and --diff nothing is written: --check names what differs, --diff
-says in sentences how. The exit code is 0 if nothing differs, 1 if something does,
-and 2 if that cannot be told. With --offline no server is started: each is taken
+With --check and --diff nothing is written: --check lists what differs, --diff
+describes how. The exit code is 0 if nothing differs, 1 if something does, and 2 if
+that cannot be found out. With --offline no server is started: lock uses each server
 as it was last seen.
 
---accept agrees to one tool, prompt or resource template, or with TOOLBOX/SERVER
-to all that differs of a server.`,
+--accept agrees to one tool, prompt or resource template, or, with TOOLBOX/SERVER, to
+all differences of a server.`,
 		Example: `  workbench lock
   workbench lock --check --offline
   workbench lock --diff dev
@@ -66,9 +66,9 @@ to all that differs of a server.`,
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&l.check, "check", false, "name what differs; write nothing")
-	f.BoolVar(&l.diff, "diff", false, "say in sentences what differs; write nothing")
-	f.BoolVar(&l.offline, "offline", false, "start nothing: take servers as they were last seen")
+	f.BoolVar(&l.check, "check", false, "list the differences; write nothing")
+	f.BoolVar(&l.diff, "diff", false, "describe the differences; write nothing")
+	f.BoolVar(&l.offline, "offline", false, "start nothing: use servers as they were last seen")
 	f.StringArrayVar(&l.accept, "accept", nil, "agree to what there is now of `TOOLBOX/SERVER/NAME`, or TOOLBOX/SERVER; may be given several times")
 	return cmd
 }
@@ -112,7 +112,7 @@ func (l *locking) servers(ctx context.Context, env *opening.Environment, boxes, 
 		}
 	}
 	if all == nil && servers == nil {
-		return nil, nil, cli.Hint(errors.New("there is no server to lock"), "those inside workbench need no lock, and a configuration that is no file has no place for one")
+		return nil, nil, cli.Hint(errors.New("there is no server to lock"), "servers inside workbench need no lock, and without a configuration file there is no place for one")
 	}
 	return all, cfg, nil
 }
@@ -153,7 +153,7 @@ func (f lockFiles) file(path string) (*lock.File, error) {
 	if source := lock.Open(path); source != nil {
 		read, err := source.File()
 		if err != nil {
-			return nil, cli.Hint(err, "bring back the version that was agreed to, or remove the file and lock anew")
+			return nil, cli.Hint(err, "bring back the version that was agreed to, or remove the file and lock again")
 		}
 		f[path] = read
 	}

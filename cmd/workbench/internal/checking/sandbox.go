@@ -30,6 +30,6 @@ func printSandbox(e *cli.Environment, box string, s config.Server) {
 		fmt.Fprintf(e.Out, "        not enforced here: %s\n", part)
 	}
 	if len(plan.Missing) > 0 && !s.Sandbox.BestEffort {
-		fmt.Fprintf(e.Out, "        it does not start for that; \"bestEffort\": true lets it\n")
+		fmt.Fprintf(e.Out, "        the server does not start because of that; \"bestEffort\": true lets it start\n")
 	}
 }

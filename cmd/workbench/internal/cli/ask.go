@@ -37,7 +37,7 @@ func (e *Environment) Answer(ctx context.Context, question string) (text string,
 // Agreed asks the person at the terminal; any other answer than yes is an error.
 func (e *Environment) Agreed(ctx context.Context, question string) error {
 	if !terminal.Is(e.In) {
-		return Usage(Hint(errors.New("nobody can be asked: standard input is no terminal"), "read what is shown above, then add --yes"))
+		return Usage(Hint(errors.New("nobody can be asked: standard input is not a terminal"), "read what is shown above, then add --yes"))
 	}
 	yes, err := e.Asked(ctx, question)
 	if err == nil && !yes {

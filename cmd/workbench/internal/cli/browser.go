@@ -17,7 +17,7 @@ import (
 func Browse(ctx context.Context, e *Environment, address string) error {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {
-		return errors.New("this is no address for a browser")
+		return errors.New("this is not an address for a browser")
 	}
 	args := opener(runtime.GOOS)
 	cmd := exec.CommandContext(ctx, args[0], append(args[1:], u.String())...)

@@ -57,7 +57,7 @@ func (e *Environment) Secret(ctx context.Context, s config.Secret) (string, erro
 func (e *Environment) Credential(ctx context.Context, user, name string) (string, error) {
 	value, err := e.Secrets.Find(ctx, UserSecret(name, user), nil)
 	if errors.Is(err, secrets.ErrNotSet) {
-		return "", fmt.Errorf("no secret %s is kept for %q; who runs workbench gives it a value with: workbench secret set %s --user %q", name, user, name, user)
+		return "", fmt.Errorf("no secret %s is kept for %q; the person who runs workbench sets it with: workbench secret set %s --user %q", name, user, name, user)
 	}
 	return value, err
 }

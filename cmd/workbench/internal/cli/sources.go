@@ -47,7 +47,7 @@ func FindSources(e *Environment) (*Sources, error) {
 func WorkingDir() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
-		return "", Hint(fmt.Errorf("the working folder: %w", err), "the folder in which workbench was started is gone, or may not be read: start it in another")
+		return "", Hint(fmt.Errorf("the working folder: %w", err), "the folder in which workbench was started is gone, or cannot be read: start it in another one")
 	}
 	return dir, nil
 }

@@ -24,18 +24,18 @@ func chatCommand(env *opening.Environment) *cobra.Command {
 	var record string
 	cmd := &cobra.Command{
 		Use:   "chat WORKFLOW",
-		Short: "Work a command workflow in a conversation at the terminal",
-		Long: `Chat goes on with your last conversation with a workflow, or begins one. Each line
-is an instruction in words, an exact command, or the answer to the question that
-was asked. WORKFLOW is example, toolbox:NAME or a folder, as for commands serve.
+		Short: "Use a command workflow in a conversation at the terminal",
+		Long: `Chat continues your last conversation with a workflow, or begins one. Each line is
+an instruction in words, an exact command, or the answer to the last question.
+WORKFLOW is example, toolbox:NAME or a folder, as for commands serve.
 
-  ?            the commands of the place where you stand
-  :agent TEXT  have the agent carry TEXT out; needs models in the configuration
+  ?            show the commands of the current place
+  :agent TEXT  let the agent carry TEXT out; needs models in the configuration
   :new         end the conversation with a topic and a summary, and begin another
-  :quit        leave; so does the end of the input
+  :quit        leave; the end of the input does the same
 
 At a terminal the Tab key completes commands, their parameters and values. With
---record what is said is written to a file that commands test replays.`,
+--record the conversation is written to a file that commands test replays.`,
 		Example: `  workbench commands chat example
   workbench commands chat ./notes --record notes/tests/first.yaml`,
 		Args: cli.Between(1, 1),
@@ -48,7 +48,7 @@ At a terminal the Tab key completes commands, their parameters and values. With
 			return c.run(cmd.Context())
 		},
 	}
-	cmd.Flags().StringVar(&record, "record", "", "write what is said to this `file`, for commands test")
+	cmd.Flags().StringVar(&record, "record", "", "record the conversation in this `file`, for commands test")
 	return cmd
 }
 
@@ -71,7 +71,7 @@ func (c *chat) run(ctx context.Context) error {
 		fmt.Fprintln(c.env.Out, c.begun.Startup.reply())
 	}
 	if c.begun.Restored {
-		fmt.Fprintf(c.env.Out, "This goes on with your last conversation, at %s; :new begins another.\n", c.place)
+		fmt.Fprintf(c.env.Out, "This continues your last conversation, at %s; :new begins another.\n", c.place)
 	}
 	if c.begun.Question != "" {
 		fmt.Fprintln(c.env.Out, c.begun.Question)
@@ -122,7 +122,7 @@ func (c *chat) line(ctx context.Context, line string) error {
 	case verb == ":agent" && strings.TrimSpace(rest) != "":
 		path, line = "/invoke_agent", strings.TrimSpace(rest)
 	case strings.HasPrefix(line, ":"):
-		return fmt.Errorf("%s is none of ?, :agent TEXT, :new and :quit", verb)
+		return fmt.Errorf("%s is not one of ?, :agent TEXT, :new and :quit", verb)
 	}
 	s, err := c.say(ctx, path, line)
 	if err != nil {

@@ -28,8 +28,8 @@ func Command(env *opening.Environment, serving func(*pflag.FlagSet) Serving) *co
 	cmd := &cobra.Command{
 		Use:   "commands",
 		Short: "Make, check, try and serve command workflows",
-		Long: `A command workflow is a folder of YAML files that makes an application of tools:
-contexts are the places where one can stand, commands what can be done there.`,
+		Long: `A command workflow is a folder of YAML files that turns tools into an application:
+contexts are kinds of places, and commands are what can be done there.`,
 		Example: `  workbench commands new notes --from toolbox:dev
   workbench commands check notes
   workbench commands chat notes
@@ -47,13 +47,13 @@ func checkCommand(env *opening.Environment) *cobra.Command {
 		Use:   "check DIR",
 		Short: "Check the folder of a command workflow",
 		Long: `Check reads the folder of a command workflow and prints every fault with file,
-line and column, and then what is doubtful. Commands that call tools are held
-against the tools that there are: the toolboxes that the folder mentions are
-opened for that, as the configuration has them, and closed again.
+line and column, and then warnings. It compares the commands with the tools that
+they call: it opens the toolboxes that the folder mentions, as the configuration
+has them, and closes them again.
 
-With --offline nothing is started: the tools are those that workbench saw when
-a server last ran. The exit code is 1 if the folder is not valid, or if the
-tools of a server that it needs are not known.`,
+With --offline nothing is started: check uses the tools that workbench saw when a
+server last ran. The exit code is 1 if the folder is not valid, or if the tools of
+a server that it needs are not known.`,
 		Example: `  workbench commands check ./orders
   workbench commands check ./orders --offline --json`,
 		Args: cli.Between(1, 1),
@@ -61,7 +61,7 @@ tools of a server that it needs are not known.`,
 			return checkCommands(cmd.Context(), env, args[0], offline, asJSON)
 		},
 	}
-	cmd.Flags().BoolVar(&offline, "offline", false, "start nothing: check against the tools that were seen the last time")
+	cmd.Flags().BoolVar(&offline, "offline", false, "start nothing: check against the tools that were last seen")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the verdict as one JSON object")
 	return cmd
 }

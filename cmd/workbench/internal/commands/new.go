@@ -28,12 +28,12 @@ func newCommand(env *opening.Environment) *cobra.Command {
 		Use:   "new DIR",
 		Short: "Make the folder of a command workflow",
 		Long: `New makes a folder with workflow.yaml and the files of commands. With --from
-toolbox:NAME there is a file for each tool of the toolbox, whose servers are
-started for that: its description, its effect, and an utterance to which others
-are to be added. A command whose file is deleted stays as the server has it.
+toolbox:NAME it starts the servers of the toolbox and writes a file for each tool,
+with its description, its effect, and one utterance; add more utterances. If you
+delete a file, the command stays as the server defines it.
 
-Without --from there is one command, which runs a program. Nothing that is there
-is changed.`,
+Without --from there is one command, which runs a program. New never changes an
+existing file.`,
 		Example: `  workbench commands new notes --from toolbox:dev
   workbench commands new hello`,
 		Args: cli.Between(1, 1),

@@ -20,12 +20,12 @@ func testCommand(env *opening.Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "test WORKFLOW [FILE…]",
 		Short: "Replay recorded conversations with a command workflow",
-		Long: `Test says what recorded conversations say, each in a new conversation that is not
-kept, and compares what comes of it: the status, the command that was meant and
-the reply, or pieces of it. The files are those that commands chat --record
-writes; without any they are the .yaml files in the folder tests of the workflow.
+		Long: `Test repeats recorded conversations, each as a new conversation that is not kept,
+and compares the results: the status, the command, and the reply or pieces of it.
+The files are those that commands chat --record writes; by default test takes the
+.yaml files in the folder tests of the workflow.
 
-The commands run: what they write is written. Replay against tools that may be
+The commands really run, and what they write is written. Use tools that may be
 changed, such as a toolbox for tests. The exit code is 1 if anything differs.`,
 		Example: `  workbench commands test ./notes
   workbench commands test example first.yaml`,

@@ -37,19 +37,23 @@ func serveCommand(env *opening.Environment, serving func(*pflag.FlagSet) Serving
 	cmd := &cobra.Command{
 		Use:   "serve [WORKFLOW]",
 		Short: "Serve one command workflow, over HTTP or on standard input and output",
-		Long: `Serve is workbench with one server of commands. WORKFLOW is example, the workflow
-inside workbench; toolbox:NAME, the tools of a toolbox as commands; or the folder
-of a workflow. The toolboxes that it needs are those of the configuration.
+		Long: `Serve runs workbench with one server of commands. WORKFLOW is example, the workflow
+inside workbench; toolbox:NAME, the tools of a toolbox as commands; or the folder of
+a workflow. The toolboxes that it needs come from the configuration.
 
 With --http its operations are served at /commands/NAME/, as /openapi.json there
-describes, and as MCP tools at /mcp; without, as MCP tools on standard input and
-output. NAME is example, the last part of the folder, or NAME-commands.
+describes, and as MCP tools at /mcp. Without --http they are MCP tools on standard
+input and output. NAME is example, the last part of the folder, or NAME-commands.
 
-Variables of the environment: WORKFLOW_PATH stands for WORKFLOW; STARTUP_COMMAND
-is the command that a session begins with in a conversation without turns, in
-place of the workflow's, and STARTUP_ACTION the same as an action in JSON; ENV_FILE_PATH and PASSWORDS_FILE_PATH are files with
-more variables, KEY=VALUE a line; SPEEDDICT_FOLDERNAME is the folder that
-conversations are kept in, where the configuration does not say.`,
+Variables of the environment:
+  WORKFLOW_PATH         used instead of the argument WORKFLOW
+  STARTUP_COMMAND       the command that a session begins with in a conversation
+                        without turns, instead of the workflow's
+  STARTUP_ACTION        the same, as an action in JSON
+  ENV_FILE_PATH, PASSWORDS_FILE_PATH
+                        files with more variables, one KEY=VALUE a line
+  SPEEDDICT_FOLDERNAME  the folder for conversations, unless the configuration
+                        names a place`,
 		Example: `  workbench commands serve example --http 127.0.0.1:7777
   workbench commands serve ./orders
   WORKFLOW_PATH=./orders workbench commands serve --http 127.0.0.1:7777`,
@@ -91,11 +95,11 @@ conversations are kept in, where the configuration does not say.`,
 // here are refused, so that nobody relies on them.
 func startupCommand(e *opening.Environment) (string, error) {
 	for name, instead := range map[string]string{
-		"CONTEXT":            "what a place knows comes from the commands that lead to it; begin with one of them by STARTUP_ACTION",
+		"CONTEXT":            "a place gets its values from the commands that lead to it; begin with one of them by STARTUP_ACTION",
 		"PROJECT_FOLDERPATH": "name programs and their files by full paths or by ${WORKFLOW_DIR}",
 	} {
 		if v, _ := e.Lookup(name); v != "" {
-			return "", cli.Hint(fmt.Errorf("the variable %s is set, which workbench has no use for", name), instead+", and unset "+name)
+			return "", cli.Hint(fmt.Errorf("the variable %s is set, which workbench does not use", name), instead+", and unset "+name)
 		}
 	}
 	text, _ := e.Lookup("STARTUP_COMMAND")
@@ -112,7 +116,7 @@ func startupCommand(e *opening.Environment) (string, error) {
 		Parameters map[string]json.RawMessage `json:"parameters"`
 	}
 	if err := json.Unmarshal([]byte(raw), &action); err != nil || action.Name == "" {
-		return "", cli.Hint(errors.New("STARTUP_ACTION is no action in JSON"), `write it as {"command_name": "open_order", "arguments": {"order_id": "44821"}}`)
+		return "", cli.Hint(errors.New("STARTUP_ACTION is not an action in JSON"), `write it as {"command_name": "open_order", "arguments": {"order_id": "44821"}}`)
 	}
 	text = action.Name
 	for _, values := range []map[string]json.RawMessage{action.Arguments, action.Parameters} {

@@ -18,7 +18,7 @@ func TestStartup(t *testing.T) {
 		{"STARTUP_COMMAND=list_orders", "list_orders", ""},
 		{`STARTUP_ACTION={"command_name":"find","arguments":{"words":"Tom & <Jerry>","n":2}}`, "find <n>2</n> <words>Tom &amp; &lt;Jerry></words>", ""},
 		{`STARTUP_ACTION={"command_name":"find","parameters":{"n":true}}`, "find <n>true</n>", ""},
-		{`STARTUP_ACTION=find`, "", "STARTUP_ACTION is no action in JSON"},
+		{`STARTUP_ACTION=find`, "", "STARTUP_ACTION is not an action in JSON"},
 		{"STARTUP_COMMAND=a|STARTUP_ACTION={}", "", "both set"},
 		{`CONTEXT={"a":1}`, "", "CONTEXT"},
 		{"PROJECT_FOLDERPATH=/x", "", "PROJECT_FOLDERPATH"},

@@ -12,8 +12,8 @@ func Command(env *cli.Environment) *cobra.Command {
 		Use:   "conversations",
 		Short: "List, show, back up and delete kept conversations",
 		Long: `Conversations with command workflows are kept in a file, conversations.db in
-$XDG_STATE_HOME/workbench or ~/.local/state/workbench, or where "store" in the
-configuration says. These commands see the conversations of all users.`,
+$XDG_STATE_HOME/workbench or ~/.local/state/workbench, or in the "store" of the
+configuration. These commands see the conversations of all users.`,
 		Example: `  workbench conversations list
   workbench conversations export --output backup.jsonl`,
 		Args: cli.NoArgs,

@@ -22,7 +22,7 @@ func conversationsListCommand(env *cli.Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List conversations, the latest first",
-		Long:  `List prints the conversations whose last turn ended last, the latest first.`,
+		Long:  "List prints the conversations, the one with the latest turn first.",
 		Example: `  workbench conversations list
   workbench conversations list --user ada --limit 100 --json`,
 		Args: cli.NoArgs,
@@ -86,8 +86,8 @@ func conversationsShowCommand(env *cli.Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show ID",
 		Short: "Show the turns of a conversation",
-		Long: `Show prints a conversation with all its turns. Times are in UTC. Outputs and
-traces are left out; --json has them.`,
+		Long: `Show prints a conversation with all its turns. Times are in UTC. Outputs and traces
+are left out; --json includes them.`,
 		Example: `  workbench conversations show 3f0c9a1be7d24c5f8a6b0d1e2f3a4b5c
   workbench conversations show 3f0c9a1be7d24c5f8a6b0d1e2f3a4b5c --json`,
 		Args:              cli.Between(1, 1),
@@ -160,8 +160,8 @@ func conversationsDeleteCommand(env *cli.Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "delete ID...",
 		Short: "Delete conversations for good",
-		Long: `Delete removes conversations with all their turns. There is no way back, except
-from an export.`,
+		Long: `Delete removes conversations with all their turns. They can be restored only from an
+export.`,
 		Example: "  workbench conversations delete 3f0c9a1be7d24c5f8a6b0d1e2f3a4b5c",
 	}
 	find := func(ctx context.Context, s *store.Store, user string, ids []string) (keys []store.Key, _ error) {

@@ -18,9 +18,10 @@ func conversationsExportCommand(env *cli.Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export [ID...]",
 		Short: "Write conversations as lines of JSON",
-		Long: `Export writes all conversations, or those named, with their turns to standard
-output, one JSON object a line; import reads them. With all of them come the
-corrections that users have made. Programs that use the store may go on.`,
+		Long: `Export writes all conversations, or those that are named, with their turns to
+standard output, one JSON object a line; import reads them. An export of all
+conversations also has the corrections that users have made. Other programs may use
+the store at the same time.`,
 		Example: `  workbench conversations export --output backup.jsonl
   workbench conversations export --user ada | gzip > ada.jsonl.gz`,
 	}
@@ -41,10 +42,9 @@ func conversationsImportCommand(env *cli.Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import FILE",
 		Short: "Read conversations that export wrote",
-		Long: `Import reads a file that export wrote, or standard input if FILE is -, and
-keeps its conversations. Those that are there already are left as they are, so
-an import that was interrupted can be run again. With --user they are that
-user's from then on, whoever's they were.`,
+		Long: `Import reads a file that export wrote, or standard input if FILE is -, and stores
+its conversations. Existing conversations are not changed, so an interrupted import can
+be run again. With --user all of them then belong to that user.`,
 		Example: `  workbench conversations import backup.jsonl
   gunzip < ada.jsonl.gz | workbench conversations import -
   workbench conversations export --user ada |

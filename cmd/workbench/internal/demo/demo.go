@@ -38,14 +38,13 @@ func Command(env *opening.Environment) *cobra.Command {
 	return &cobra.Command{
 		Use:   "demo",
 		Short: "Show workbench at work, with a real client and real servers",
-		Long: `Demo connects a real MCP client to workbench's front over a pipe, opens a toolbox,
-calls a tool of a server, kills the process of that server and calls it again. In
-a temporary folder it then finds a project's file that nobody has trusted, and
-calls a tool that was changed since it was agreed to.
-Every line it prints comes from what happened; a step that fails ends the demo
-with exit code 1.
+		Long: `Demo connects a real MCP client to workbench over a pipe, opens a toolbox, calls a
+tool of a server, kills the process of that server and calls the tool again. Then, in
+a temporary folder, it finds a project's configuration that nobody has trusted, and
+calls a tool that has changed since it was agreed to. Every printed line shows
+something that really happened. If a step fails, the demo ends with exit code 1.
 
-It uses the first toolbox of --config that has a server to start, or one of its
+It uses the first toolbox of --config that has a server to start, or a toolbox of its
 own.`,
 		Example: "  workbench demo\n  workbench demo --config workbench-config.json",
 		Args:    cli.NoArgs,

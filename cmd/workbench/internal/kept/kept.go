@@ -31,7 +31,7 @@ const (
 // NotThere adds advice to an error about one that is not there.
 func (k Kind) NotThere(err error) error {
 	if errors.Is(err, store.ErrNotFound) {
-		return cli.Hint(err, fmt.Sprintf("workbench %ss list shows which there are", k))
+		return cli.Hint(err, fmt.Sprintf("workbench %ss list shows them", k))
 	}
 	return err
 }
@@ -148,7 +148,7 @@ func (k Kind) Importing(env *cli.Environment, cmd *cobra.Command, read func(ctx 
 			return err
 		})
 	}
-	cmd.Flags().StringVar(&user, "user", "", "keep all of them for this `user` (default: each for the user whose it was)")
+	cmd.Flags().StringVar(&user, "user", "", "keep all of them for this `user` (default: each for its own user)")
 	return cmd
 }
 

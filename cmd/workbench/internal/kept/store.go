@@ -58,7 +58,7 @@ func IsThere(e *cli.Environment, cfg *config.Config) error {
 		return err
 	}
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return cli.Hint(fmt.Errorf("%w: %s is not there", ErrNone, path), `if it is elsewhere, say so in the configuration: "store": {"path": "…"}`)
+		return cli.Hint(fmt.Errorf("%w: %s is not there", ErrNone, path), `if it is elsewhere, name it in the configuration: "store": {"path": "…"}`)
 	}
 	return nil
 }
@@ -80,7 +80,7 @@ func With(ctx context.Context, e *cli.Environment, fresh bool, do func(*store.St
 		err = errors.Join(err, s.Close())
 	}
 	if err != nil && cfg.Store.DSN == "" && (errors.Is(err, syscall.ENOSPC) || strings.Contains(err.Error(), "disk is full")) { // as SQLite says it
-		return cli.Hint(err, `make room on that disk, or have what is kept elsewhere: "store": {"path": "…"} in the configuration`)
+		return cli.Hint(err, `make room on that disk, or name another place: "store": {"path": "…"} in the configuration`)
 	}
 	return err
 }

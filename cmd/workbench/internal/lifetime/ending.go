@@ -19,7 +19,7 @@ const (
 )
 
 // errLate says that the end had to be cut off.
-var errLate = errors.New("something hung at the end and was given up")
+var errLate = errors.New("something hung at the end and was abandoned")
 
 // Ending is the end of the program.
 type Ending struct {

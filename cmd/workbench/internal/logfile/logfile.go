@@ -83,7 +83,7 @@ func (l *Logs) Reopen() {
 	l.mu.Unlock()
 	for _, f := range files {
 		if err := f.reopen(); err != nil {
-			f.log.Warn().AnErr(logkey.Err, err).Msg("the log file cannot be opened again; the one before goes on")
+			f.log.Warn().AnErr(logkey.Err, err).Msg("the log file cannot be opened again; the one before stays in use")
 		}
 	}
 }

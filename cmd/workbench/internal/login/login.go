@@ -28,11 +28,11 @@ func Login(env *cli.Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "login TOOLBOX/SERVER",
 		Short: "Log in to a remote server that wants it",
-		Long: `Login prints an address to open in a browser of this machine, and waits until you
-have consented there. What it gets is kept in files that only you can read, and
-renewed without you; a workbench that is running uses it at once.
+		Long: `Login prints an address. Open it in a browser of this machine and agree there; login
+waits until you have. The tokens are kept in files that only you can read, and are
+renewed without you. A running workbench uses them at once.
 
-Run it again when a server wants more than you have consented to.`,
+Run login again when a server wants more rights than you have agreed to.`,
 		Example: `  workbench login dev/github
   workbench login dev/github --open`,
 		Args:              cli.Between(1, 1),
@@ -49,9 +49,9 @@ Run it again when a server wants more than you have consented to.`,
 func Logout(env *cli.Environment) *cobra.Command {
 	return &cobra.Command{
 		Use:   "logout TOOLBOX/SERVER",
-		Short: "Forget the login to a remote server",
-		Long: `Logout tells the authorization server that the tokens are not needed any more, if
-it wants to know, and removes them from this machine.`,
+		Short: "Remove the login to a remote server",
+		Long: `Logout removes the tokens from this machine, and tells the authorization server that
+they are no longer needed, if it supports that.`,
 		Example:           `  workbench logout dev/github`,
 		Args:              cli.Between(1, 1),
 		ValidArgsFunction: cli.Offer(env.ServerNames),
@@ -136,12 +136,12 @@ func loginClient(ctx context.Context, e *cli.Environment, name string) (*oauth.C
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if whole.URL != server.URL {
-		return nil, cli.Hint(fmt.Errorf("%s has a secret in its url, which lets workbench in instead of a login", name), "put the secret into headers, or take it out, to log in")
+		return nil, cli.Hint(fmt.Errorf("%s has a secret in its url, which is used instead of a login", name), "to log in, move the secret into headers, or remove it")
 	}
 	client := remote.NewLogin(whole, remote.Options{
 		Logins: cli.Logins(e), HTTP: remote.Client(e.Environ), Environ: e.Environ, Secret: e.Secret})
 	if client == nil {
-		return nil, cli.Hint(fmt.Errorf("%s has a header Authorization in the configuration, which is sent instead of a login", name), "take it out there to log in")
+		return nil, cli.Hint(fmt.Errorf("%s has a header Authorization in the configuration, which is sent instead of a login", name), "to log in, remove it there")
 	}
 	return client, nil
 }
@@ -150,7 +150,7 @@ func loginClient(ctx context.Context, e *cli.Environment, name string) (*oauth.C
 func remoteServer(cfg *config.Config, name string) (*config.Server, error) {
 	server, err := cli.Server(cfg, name)
 	if err == nil && server.URL == "" {
-		err = cli.Usage(cli.Hint(fmt.Errorf("%s is no remote server", name), `logins are for servers with a "url"; others get what they need by "env" or "args"`))
+		err = cli.Usage(cli.Hint(fmt.Errorf("%s is not a remote server", name), `logins are for servers with a "url"; others get their credentials by "env" or "args"`))
 	}
 	return server, err
 }

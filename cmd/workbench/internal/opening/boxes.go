@@ -124,7 +124,7 @@ func Missing(b *toolbox.Toolbox, s *toolbox.Server, offline bool) error {
 	st := s.Status()
 	switch {
 	case len(s.Items(toolbox.Tools)) == 0 && s.Hidden() > 0:
-		return fmt.Errorf("server %q of toolbox %q: its toolFilters leave out all of its tools (%d); mend them, or take them out", s.Name, b.Name, s.Hidden())
+		return fmt.Errorf("server %q of toolbox %q: its toolFilters leave out all of its tools (%d); correct them, or remove them", s.Name, b.Name, s.Hidden())
 	case st.State == toolbox.Ready || st.State == toolbox.Disabled || offline && !st.Seen.IsZero():
 		return nil
 	case offline && st.State == toolbox.Stopped:

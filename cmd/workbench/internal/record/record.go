@@ -32,16 +32,16 @@ func Record(env *opening.Environment) *cobra.Command {
 	var times bool
 	cmd := &cobra.Command{
 		Use:   "record [--out FILE] {TOOLBOX/SERVER | -- COMMAND [ARG...]}",
-		Short: "Keep a session with a server as a transcript",
-		Long: `Record starts an MCP server, passes on what client and server say as it is, and
-keeps it as a transcript, which workbench replay answers from. Put it before the
-command of a server in a configuration to have that server's sessions recorded.
-A server of workbench's configuration is started or reached as workbench does it,
-with its secrets and its login; the ids of requests are other ones for it.
+		Short: "Record a session with a server as a transcript",
+		Long: `Record starts an MCP server, passes on all messages of client and server unchanged,
+and writes them to a transcript, from which workbench replay answers. To record the
+sessions of a server in a client's configuration, put "workbench record" in front of
+its command. A server of workbench's own configuration is started or reached as
+always, with its secrets and its login; its requests get other ids.
 
-A transcript is text: sections "-- client --" and "-- want --" with a message on
-each line. What looks like a secret is masked in it, as in the record of calls. A
-disk that hangs or is full costs the transcript alone.`,
+A transcript is text: sections "-- client --" and "-- want --" with one message on
+each line. What looks like a secret is masked, as in the record of calls. If the disk
+hangs or is full, only the transcript suffers.`,
 		Example: `  workbench record --out git.txtar -- uvx mcp-server-git
   workbench record --out git.txtar dev/git
   {"mcpServers": {"git": {"command": "workbench", "args": ["record", "--out", "git.txtar", "--", "uvx", "mcp-server-git"]}}}`,
@@ -57,8 +57,8 @@ disk that hangs or is full costs the transcript alone.`,
 			return recordServer(cmd.Context(), env, out, times, args[0])
 		},
 	}
-	cmd.Flags().StringVarP(&out, "out", "o", "", "write the transcript to this `file`, which must not be there (default: record-TIME.txtar)")
-	cmd.Flags().BoolVar(&times, "times", false, "keep the time between messages too")
+	cmd.Flags().StringVarP(&out, "out", "o", "", "write the transcript to this `file`, which must not exist (default: record-TIME.txtar)")
+	cmd.Flags().BoolVar(&times, "times", false, "also record the time between messages")
 	return cmd
 }
 

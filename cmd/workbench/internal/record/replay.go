@@ -21,12 +21,12 @@ func Replay(env *cli.Environment) *cobra.Command {
 	var times bool
 	cmd := &cobra.Command{
 		Use:   "replay FILE",
-		Short: "Be a server that answers as one was recorded",
-		Long: `Replay is an MCP server on standard input and output that answers from a
-transcript of workbench record: each request as the recorded one of the same
-method and arguments was, in the order of the recording, lists byte for byte. A
-request that was not recorded is an error. Where the recorded server ended in the
-middle of a call, so does this one, with the same exit code.`,
+		Short: "Run a server that answers from a recording",
+		Long: `Replay is an MCP server on standard input and output that answers from a transcript
+of workbench record. Each request gets the answer that the recorded request with the
+same method and arguments got, in the order of the recording; lists are the same byte
+for byte. A request that was not recorded is an error. If the recorded server ended in
+the middle of a call, replay ends there too, with the same exit code.`,
 		Example: `  workbench replay git.txtar
   {"mcpServers": {"git": {"command": "workbench", "args": ["replay", "git.txtar"]}}}`,
 		Args: cli.Between(1, 1),
@@ -34,7 +34,7 @@ middle of a call, so does this one, with the same exit code.`,
 			return replay(cmd.Context(), env, args[0], times)
 		},
 	}
-	cmd.Flags().BoolVar(&times, "times", false, "take as long as was recorded, where that was kept")
+	cmd.Flags().BoolVar(&times, "times", false, "answer after the recorded times, if the recording has them")
 	return cmd
 }
 

@@ -71,12 +71,12 @@ func (r *Reloader) run(ctx context.Context, hangups <-chan struct{}) {
 			case <-ctx.Done():
 				return
 			case <-hangups:
-				r.log.Warn().Str(logkey.Detail, r.cfg.Path).Msg("the configuration came through a pipe and cannot be read anew")
+				r.log.Warn().Str(logkey.Detail, r.cfg.Path).Msg("the configuration came through a pipe and cannot be read again")
 			}
 		}
 	}
 	w := filewatch.New(r.from.Watched(), func(err error) {
-		r.log.Warn().AnErr(logkey.Err, err).Msg("the configuration file cannot be watched; SIGHUP has it read anew")
+		r.log.Warn().AnErr(logkey.Err, err).Msg("the configuration file cannot be watched; SIGHUP makes workbench read it again")
 	})
 	defer w.Close()
 	for {
@@ -103,7 +103,7 @@ func (r *Reloader) reload(ctx context.Context, asked bool) {
 	if err != nil {
 		text := err.Error()
 		if said := r.fault.Swap(&text); asked || said == nil || *said != text {
-			r.log.Warn().AnErr(logkey.Err, err).Msg("the configuration has a fault and was not reloaded; the one before goes on")
+			r.log.Warn().AnErr(logkey.Err, err).Msg("the configuration has a fault and was not reloaded; the one before stays in use")
 		}
 		return
 	}
@@ -169,7 +169,7 @@ func (r *Reloader) warn(old *config.Config, changes *config.Changes) {
 			key == "http" && reflect.DeepEqual(old.HTTP.JWT, r.cfg.HTTP.JWT)
 	})
 	if len(late) > 0 {
-		r.log.Warn().Str(logkey.Detail, strings.Join(late, ", ")).Msg("settings that are read at the start alone were changed; start workbench anew for them")
+		r.log.Warn().Str(logkey.Detail, strings.Join(late, ", ")).Msg("some changed settings are only read at the start; restart workbench for them")
 	}
 	var known []string
 	for _, problem := range old.Problems() {

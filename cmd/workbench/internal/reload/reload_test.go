@@ -335,7 +335,7 @@ func TestReloadFindsFile(t *testing.T) {
 	f.says("warn", "was not reloaded", "no such file")
 	put(t, path, `{"maxMessage": 1000000, "toolboxes": {"found": {"mcpServers": {"s": {"command": "x", "env": {"T": "${NOT_SET_HERE}"}}}}}}`)
 	f.becomes("found")
-	f.says("warn", "start workbench anew", `"detail":"maxMessage"`)
+	f.says("warn", "restart workbench for them", `"detail":"maxMessage"`)
 	f.says("warn", "a server cannot be used", "NOT_SET_HERE")
 }
 

@@ -48,13 +48,13 @@ func Repetition(c *calls.Call) ([]string, error) {
 	var why, hint string
 	switch {
 	case c.Method != "tools/call" || c.Server == "":
-		why, hint = "it is no call of a tool of a server", "workbench call makes those"
+		why, hint = "it is not a call of a server's tool", "workbench call makes those"
 	case !c.Full:
-		why, hint = "its arguments were not kept", `"record": "full" in the configuration has those of later calls kept; workbench call `+shellQuoted(c.Name())+` takes them from you`
+		why, hint = "its arguments were not kept", `with "record": "full" in the configuration, those of later calls are kept; workbench call `+shellQuoted(c.Name())+` takes them from you`
 	case c.ArgumentsLeft:
 		why, hint = fmt.Sprintf("its arguments have more than %d bytes and were not kept", calls.MaxValue), "workbench call "+shellQuoted(c.Name())+" @FILE takes them from a file"
 	case c.Masked:
-		why, hint = "secrets were taken out of its arguments", "workbench call "+shellQuoted(c.Name())+" takes them from you"
+		why, hint = "secrets were removed from its arguments", "workbench call "+shellQuoted(c.Name())+" takes them from you"
 	}
 	if why != "" {
 		return nil, cli.Hint(fmt.Errorf("call %s cannot be repeated: %s", c.ID, why), hint)

@@ -172,7 +172,7 @@ func Clients(w *status.Workbench) []string {
 	for _, s := range w.Sessions {
 		name := strings.TrimSpace(s.Client + " " + s.Version)
 		if name == "" {
-			name = "one that did not say who it is"
+			name = "a client without a name"
 		} else if s.Revision != "" {
 			name += ", revision " + s.Revision
 		}

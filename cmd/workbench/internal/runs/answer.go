@@ -41,12 +41,12 @@ func runsAnswerCommand(env *opening.Environment) *cobra.Command {
 	var code bool
 	cmd := &cobra.Command{
 		Use:   "answer RUN [ANSWER]",
-		Short: "Answer for yourself what a run asks a person",
-		Long: `Answer shows what a run asks a person and takes the answer, which the record then
-has as one given at a terminal. It is for people, so it needs a terminal: the
-tools of an agent have none. With --code it prints a one-time code that stands
-for the answer, to be given to the agent in a chat; the code counts for this step
-alone, for 15 minutes.`,
+		Short: "Answer a run's question as a person",
+		Long: `Answer shows the question that a run asks a person, and takes the answer, which is
+recorded as given at a terminal. It is for people and needs a terminal, which the
+tools of an agent do not have. With --code it prints a one-time code instead, which
+stands for the answer; give it to the agent in a chat. The code works for this step
+only, for 15 minutes.`,
 		Example: `  workbench runs answer run-7k3q9x2m4a
   workbench runs answer run-7k3q9x2m4a no --reason "not on a Friday"
   workbench runs answer run-7k3q9x2m4a --code`,
@@ -54,7 +54,7 @@ alone, for 15 minutes.`,
 		ValidArgsFunction: cli.Offer(kept.IDs(env.Environment, kept.Runs)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !terminal.Is(env.In) {
-				return cli.Hint(errors.New("an answer is a person's: standard input is no terminal"), "run the command in a terminal of your own")
+				return cli.Hint(errors.New("only a person may answer: standard input is not a terminal"), "run the command in a terminal of your own")
 			}
 			o := runs.Opinion{Run: args[0], Reason: reason, How: "terminal", Code: code}
 			if len(args) == 2 {

@@ -22,8 +22,8 @@ func Command(env *opening.Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "runs",
 		Short: "List, show, resume, answer and back up runs of workflows",
-		Long: `A run is a workflow that an agent has begun. Runs are kept in the file that
-conversations are in. These commands see the runs of all users.`,
+		Long: `A run is a workflow that an agent has begun. Runs are kept in the same file as
+conversations. These commands see the runs of all users.`,
 		Example: `  workbench runs list
   workbench runs show run-7k3q9x2m4a
   workbench runs answer run-7k3q9x2m4a`,
@@ -51,7 +51,7 @@ func runsListCommand(env *cli.Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list [WORD...]",
 		Short: "List runs, the latest first",
-		Long: `List prints the runs that were changed last, the latest first; with words, those
+		Long: `List prints the runs, the last changed one first. With words, it prints only runs
 that have them in their goal, notes, workflow, repository or branch.`,
 		Example: `  workbench runs list
   workbench runs list login
@@ -112,10 +112,9 @@ func listRuns(list []runs.Found) []runs.Shown {
 
 func runsDeleteCommand(env *cli.Environment) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "delete RUN...",
-		Short: "Delete runs for good",
-		Long: `Delete removes runs with all their events. There is no way back, except from an
-export.`,
+		Use:     "delete RUN...",
+		Short:   "Delete runs for good",
+		Long:    "Delete removes runs with all their events. They can be restored only from an export.",
 		Example: "  workbench runs delete run-7k3q9x2m4a",
 	}
 	find := func(ctx context.Context, s *store.Store, user string, ids []string) (keys []store.Key, _ error) {

@@ -23,10 +23,9 @@ func runsShowCommand(env *opening.Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show RUN",
 		Short: "Show what happened in a run",
-		Long: `Show prints a run with all its events as a timeline: who started it and what for,
-which steps were done and what came of them, what was blocked and why, who
-agreed to what. Times are in UTC. Events of branches that were left by a rewind
-are marked by ~.`,
+		Long: `Show prints a run with all its events as a timeline: who started it and why, which
+steps were done with which results, what was blocked and why, and who agreed to what.
+Times are in UTC. A ~ marks events of branches that a rewind has left.`,
 		Example: `  workbench runs show run-7k3q9x2m4a
   workbench runs show run-7k3q9x2m4a --json`,
 		Args:              cli.Between(1, 1),
@@ -138,9 +137,9 @@ func runsResumeCommand(env *opening.Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "resume [RUN|WORD...]",
 		Short: "Print what an agent is told when it resumes a run",
-		Long: `Resume finds a run by its id or by words, and prints what was done and the prompt
-of the step where it is, as an agent is told by workflow_resume. It changes
-nothing but the record that a person is asked, where the step wants that.`,
+		Long: `Resume finds a run by its id or by words, and prints what was done and the prompt of
+the current step, as workflow_resume tells an agent. It changes nothing, except that
+it records the question if the step asks a person.`,
 		Example: `  workbench runs resume login
   workbench runs resume run-7k3q9x2m4a`,
 		Args:              cli.Between(0, -1),
@@ -164,7 +163,7 @@ nothing but the record that a person is asked, where the step wants that.`,
 				}
 				found = slices.DeleteFunc(found, func(f runs.Found) bool { return f.Head.Status.Over() })
 				if len(found) == 0 {
-					return cli.Hint(fmt.Errorf("no open run has these words"), "workbench runs list shows which there are")
+					return cli.Hint(fmt.Errorf("no open run has these words"), "workbench runs list shows them")
 				}
 				if len(found) > 1 && found[0].Score == found[1].Score {
 					if err := kept.Runs.Print(env.Environment, runList(found)); err != nil {

@@ -19,8 +19,8 @@ func runsExportCommand(env *cli.Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export [RUN...]",
 		Short: "Write runs as lines of JSON",
-		Long: `Export writes all runs, or those named, with their events and the definitions
-that they go by to standard output, one JSON object a line; import reads them.`,
+		Long: `Export writes all runs, or those that are named, with their events and definitions to
+standard output, one JSON object a line; import reads them.`,
 		Example: `  workbench runs export --output runs.jsonl
   workbench runs export run-7k3q9x2m4a`,
 	}
@@ -53,8 +53,8 @@ func runsImportCommand(env *cli.Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import FILE",
 		Short: "Read runs that export wrote",
-		Long: `Import reads a file that export wrote, or standard input if FILE is -, and keeps
-its runs. Those that are there already are left as they are.`,
+		Long: `Import reads a file that export wrote, or standard input if FILE is -, and stores its
+runs. Existing runs are not changed.`,
 		Example: `  workbench runs import runs.jsonl
   workbench runs export --user ada | workbench runs import --user bob -`,
 	}

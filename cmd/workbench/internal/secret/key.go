@@ -14,8 +14,8 @@ func secretProtectCommand(env *cli.Environment) *cobra.Command {
 	return &cobra.Command{
 		Use:   "passphrase",
 		Short: "Set the passphrase of the encrypted file",
-		Long: `Passphrase asks for a passphrase and encrypts the key of the encrypted file with
-it; an empty one leaves the key in clear again. A key with a passphrase is
+		Long: `Passphrase asks for a passphrase and encrypts the key of the encrypted file with it.
+An empty passphrase stores the key unencrypted again. A key with a passphrase must be
 unlocked once after each login, with workbench secret unlock.`,
 		Example: `  workbench secret passphrase`,
 		Args:    cli.NoArgs,
@@ -50,7 +50,7 @@ func secretUnlockCommand(env *cli.Environment) *cobra.Command {
 		Use:   "unlock",
 		Short: "Unlock the encrypted file until you log out",
 		Long: `Unlock asks for the passphrase of the encrypted file, and keeps its key in
-$XDG_RUNTIME_DIR, which is in memory and ends when you log out.`,
+$XDG_RUNTIME_DIR, which is in memory and is removed when you log out.`,
 		Example: `  workbench secret unlock`,
 		Args:    cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

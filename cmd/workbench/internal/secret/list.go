@@ -15,9 +15,9 @@ func secretListCommand(env *cli.Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the names of secrets, and who gets them",
-		Long: `List prints the names of the secrets that are kept and of those that the
-configuration names, with where they are and which servers get them. It prints
-no values, and asks neither the keychain nor the commands of the configuration.`,
+		Long: `List prints the names of the stored secrets and of those that the configuration
+names, with their place and the servers that get them. It prints no values, and does
+not ask the keychain or the commands of the configuration.`,
 		Example: `  workbench secret list
   workbench secret list --json`,
 		Args: cli.NoArgs,

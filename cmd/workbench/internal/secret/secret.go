@@ -12,11 +12,11 @@ import (
 func Command(env *cli.Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "secret",
-		Short: "Keep secrets for the configuration to name",
-		Long: `Secret keeps values that the configuration names by ${secret:NAME} in args, env,
-url and headers of servers: in the keychain of the system, or in a file that is
-encrypted by age. A secret is looked up when a server starts whose entry names
-it, and only that server gets it. One that is not set fails that server alone.`,
+		Short: "Store secrets for the configuration",
+		Long: `Secret stores values that the configuration uses as ${secret:NAME} in args, env, url
+and headers of servers: in the keychain of the system, or in a file encrypted with
+age. A secret is read when a server starts whose entry names it, and only that server
+gets it. If a secret is not set, only that server fails.`,
 		Example: `  workbench secret set GITHUB_TOKEN
   workbench secret list`,
 		Args: cli.NoArgs,

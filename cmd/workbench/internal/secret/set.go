@@ -22,14 +22,14 @@ func secretSetCommand(env *cli.Environment) *cobra.Command {
 	var user string
 	cmd := &cobra.Command{
 		Use:   "set NAME",
-		Short: "Keep a secret",
+		Short: "Store a secret",
 		Long: `Set asks for the value of a secret without showing it, or reads it from standard
-input, without the end of its last line. It is kept in the keychain of the
-system; with --file in a file that is encrypted by age, whose key is in a file
-beside it that only you can read, or where WORKBENCH_SECRETS_KEY says.
+input, without the end of the last line. It is stored in the keychain of the system,
+or with --file in a file encrypted with age. The key of that file is in a file beside
+it that only you can read, or where WORKBENCH_SECRETS_KEY says.
 
-With --user it is the secret of one user, for commands of a command workflow that
-name it by ${user:NAME}; default_user is who works without a token of a user.`,
+With --user it is the secret of one user, for commands of a command workflow that use
+it as ${user:NAME}. Users without a token of their own are default_user.`,
 		Example: `  workbench secret set GITHUB_TOKEN
   workbench secret set SHOP_TOKEN --user ada
   op read op://work/github/token | workbench secret set GITHUB_TOKEN --file`,
@@ -59,7 +59,7 @@ name it by ${user:NAME}; default_user is who works without a token of a user.`,
 // keepsSecret reports what speaks against keeping a secret of a name.
 func keepsSecret(e *cli.Environment, name string) error {
 	if wrong := config.WrongSecretName(name); wrong != "" {
-		return cli.Usage(cli.Hint(errors.New(wrong), "the value is asked for, and is no argument"))
+		return cli.Usage(cli.Hint(errors.New(wrong), "the value is asked for, and is not an argument"))
 	}
 	if _, err := e.StateDir(); err != nil {
 		return cli.Hint(fmt.Errorf("there is no place for secrets: %w", err), "set HOME or XDG_STATE_HOME")
@@ -130,8 +130,8 @@ func secretRemoveCommand(env *cli.Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rm NAME...",
 		Short: "Forget secrets",
-		Long: `Rm forgets secrets, with --user those of one user. Servers that run have been given them, and keep them until they
-end.`,
+		Long: `Rm removes secrets, with --user those of one user. Running servers that got them keep
+them until they end.`,
 		Example:           `  workbench secret rm GITHUB_TOKEN`,
 		Args:              cli.Between(1, -1),
 		ValidArgsFunction: cli.OfferEach(func() []string { return cli.SecretNames(env) }),
@@ -144,12 +144,12 @@ end.`,
 				if err := removeSecret(cmd.Context(), env, name); err != nil {
 					return err
 				}
-				fmt.Fprintf(env.Err, "%s is forgotten.\n", shownSecretName(name))
+				fmt.Fprintf(env.Err, "%s is removed.\n", shownSecretName(name))
 			}
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&user, "user", "", "forget those of this `user`")
+	cmd.Flags().StringVar(&user, "user", "", "remove those of this `user`")
 	return cmd
 }
 
@@ -162,7 +162,7 @@ func removeSecret(ctx context.Context, e *cli.Environment, name string) error {
 	case inFile == nil && (inKeychain == nil || missing(inKeychain)), inKeychain == nil && missing(inFile):
 		return nil
 	case missing(inFile) && missing(inKeychain):
-		return cli.Hint(fmt.Errorf("there is no secret %s", shownSecretName(name)), "workbench secret list shows which there are")
+		return cli.Hint(fmt.Errorf("there is no secret %s", shownSecretName(name)), "workbench secret list shows them")
 	case missing(inFile):
 		return inKeychain
 	case missing(inKeychain):

@@ -26,19 +26,18 @@ func Add(env *cli.Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "add NAME -- COMMAND [ARGUMENT]… | add NAME URL | add registry:SERVER [NAME] | add FILE.mcpb [NAME]",
 		Short: "Add a server to the configuration",
-		Long: `Add enters a server into your own configuration, or into the one that --config
-names, and makes the file if there is none. Comments and order stay as they are;
-workbench undo takes it back. A workbench that is running takes it up at once.
+		Long: `Add writes a server into your own configuration, or into the one that --config names;
+it makes the file if there is none. Comments and order stay as they are, and workbench
+undo undoes the change. A running workbench uses the server at once.
 
-The server is a program, with what starts it behind --, or a URL, or one that
-the registry of MCP servers knows, or a bundle. Of the last two it is shown what
-is going to be run or reached, and you are asked. The registry is the official
-one, or that at WORKBENCH_REGISTRY.
+The server is a program, with its command line after --, or a URL, or a server of the
+registry of MCP servers, or a bundle. For the last two, add shows what will be run or
+reached, and asks you. The registry is the official one, or the one at
+WORKBENCH_REGISTRY.
 
 Without --toolbox the server goes into a toolbox for its kind. Arguments that are
-paths of this folder (. and what begins with ./ or ../) are written as full
-paths, since a client starts workbench in another one. Variables are written
-'${NAME}'.`,
+paths of this folder (. and what begins with ./ or ../) are written as full paths,
+because a client starts workbench in another folder. Variables are written '${NAME}'.`,
 		Example: `  workbench add filesystem -- npx -y @modelcontextprotocol/server-filesystem ~/projects
   workbench add github https://api.githubcopilot.com/mcp/ --header 'Authorization: Bearer ${GITHUB_TOKEN}'
   workbench add registry:io.github.example/weather --set city=Berlin
@@ -49,7 +48,7 @@ paths, since a client starts workbench in another one. Variables are written
 		},
 	}
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return cli.Usage(cli.Hint(err, "the command of a server, with its flags, stands behind --: workbench add NAME -- COMMAND"))
+		return cli.Usage(cli.Hint(err, "write the command of a server, with its flags, after --: workbench add NAME -- COMMAND"))
 	})
 	f := cmd.Flags()
 	f.StringVar(&a.toolbox, "toolbox", "", "the `toolbox` it goes into, which is made if there is none (default: one for its kind)")
@@ -59,7 +58,7 @@ paths, since a client starts workbench in another one. Variables are written
 	f.StringArrayVarP(&a.headers, "header", "H", nil, "a header of each request, as `'NAME: VALUE'`; may be given more than once")
 	f.StringSliceVar(&a.inherit, "inherit", nil, "a `variable` that the program gets from workbench's environment; may be given more than once")
 	f.StringVar(&a.cwd, "cwd", "", "the `folder` that the program runs in")
-	f.StringVar(&a.transport, "transport", "", "how a URL is spoken to: http (the default) or sse")
+	f.StringVar(&a.transport, "transport", "", "the transport of a URL: http (the default) or sse")
 	a.published.flags(f)
 	f.BoolVar(&a.replace, "replace", false, "replace the server of that name")
 	return cmd
@@ -93,9 +92,9 @@ func (a adding) server(env *cli.Environment, args []string, dash int) (name stri
 	case dash < 0 && len(args) == 1 && (strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://")):
 		return "", s, cli.Usage(cli.Hint(errors.New("the server needs a name"), "workbench add NAME "+name))
 	case dash < 0 && len(args) > 1:
-		return "", s, cli.Usage(cli.Hint(errors.New("the command of a server stands behind --"), fmt.Sprintf("workbench add %s -- %s", args[0], strings.Join(args[1:], " "))))
+		return "", s, cli.Usage(cli.Hint(errors.New("write the command of a server after --"), fmt.Sprintf("workbench add %s -- %s", args[0], strings.Join(args[1:], " "))))
 	}
-	return "", s, cli.Usage(cli.Hint(errors.New("want a name, and a command behind -- or a URL"), "workbench add NAME -- COMMAND [ARGUMENT]…, workbench add NAME URL, or workbench add registry:SERVER"))
+	return "", s, cli.Usage(cli.Hint(errors.New("want a name, and a command after -- or a URL"), "workbench add NAME -- COMMAND [ARGUMENT]…, workbench add NAME URL, or workbench add registry:SERVER"))
 }
 
 // fullPaths writes paths of this folder as full ones.
@@ -162,7 +161,7 @@ func (a adding) enter(ctx context.Context, env *cli.Environment, name string, s 
 		path = ed.path
 		box = ed.box(a.toolbox, clients.KindOf(name, s), a.description)
 		if ed.root.Get("toolboxes").Get(box.Name).Get("mcpServers").Get(name) != nil && !a.replace {
-			return cli.Hint(fmt.Errorf("there is a server %q in toolbox %q already", name, box.Name), "--replace puts this one in its place; or give another name or --toolbox")
+			return cli.Hint(fmt.Errorf("there is a server %q in toolbox %q already", name, box.Name), "--replace replaces it; or give another name or --toolbox")
 		}
 		return ed.put(box, name, s.JSON())
 	})
@@ -170,7 +169,7 @@ func (a adding) enter(ctx context.Context, env *cli.Environment, name string, s 
 		return err
 	}
 	fmt.Fprintf(env.Out, "%s/%s: %s\nwritten to %s\n", box.Name, name, s.Summary(), path)
-	fmt.Fprintf(env.Err, "workbench tools %s lists its tools; workbench undo takes it back.\n", word(box.Name))
+	fmt.Fprintf(env.Err, "workbench tools %s lists its tools; workbench undo undoes this.\n", word(box.Name))
 	return nil
 }
 

@@ -35,8 +35,8 @@ const fetchTime = 2 * time.Minute
 
 func (p *publishing) flags(f *pflag.FlagSet) {
 	f.StringArrayVar(&p.set, "set", nil, "an input that a published server asks for, as `KEY=VALUE`; may be given more than once")
-	f.StringVar(&p.as, "as", "", "which `way` of a published server is taken: npm, pypi, oci, nuget, mcpb or remote")
-	f.BoolVar(&p.yes, "yes", false, "agree to what a published server runs without being asked")
+	f.StringVar(&p.as, "as", "", "which `kind` of package to use: npm, pypi, oci, nuget, mcpb or remote")
+	f.BoolVar(&p.yes, "yes", false, "do not ask before a published server is added")
 }
 
 const registryPrefix = "registry:"
@@ -183,11 +183,11 @@ func (a adding) way(ways []published.Way) (published.Way, error) {
 	}
 	switch {
 	case len(ways) == 0:
-		return published.Way{}, errors.New("it is published in no way that workbench can start or reach")
+		return published.Way{}, errors.New("it has no package or address that workbench can use")
 	case a.published.as != "":
 		return published.Way{}, cli.Usage(cli.Hint(fmt.Errorf("--as: it is not published as %q", a.published.as), "it is as "+strings.Join(kinds, ", ")))
 	}
-	return published.Way{}, cli.Hint(fmt.Errorf("none of the programs that run it is installed (%s)", strings.Join(wanting, ", ")), "install one, or choose the way by --as "+kinds[0])
+	return published.Way{}, cli.Hint(fmt.Errorf("none of the programs that could run it is installed (%s)", strings.Join(wanting, ", ")), "install one, or choose another with --as "+kinds[0])
 }
 
 // bundled reads a bundle from a file.

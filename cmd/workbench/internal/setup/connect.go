@@ -36,18 +36,17 @@ func Connect(env *cli.Environment) *cobra.Command {
 	var c connecting
 	cmd := &cobra.Command{
 		Use:   "connect [CLIENT]…",
-		Short: "Enter workbench into the files of MCP clients",
-		Long: `Connect writes the one entry of workbench into the files of MCP clients: those
-that are named, or all whose files are there. It shows what will be different and
-asks first. The rest of a file stays as it is; workbench disconnect takes the
-entry out again, and workbench undo FILE brings the earlier file back.
+		Short: "Add workbench to the files of MCP clients",
+		Long: `Connect writes the one entry of workbench into the files of MCP clients: those that
+are named, or all whose files exist. It shows the changes and asks first. The rest of
+a file stays as it is. workbench disconnect removes the entry again, and workbench
+undo FILE restores the earlier file.
 
 The entry starts this program by its full path, with the --config of this call if
-there is one. With --http it holds the address and a token of the gateway that
+there is one. With --http it has the address and a token of the gateway that
 workbench serve --http runs.
 
-The servers that a client has of its own stay in its file; workbench import takes
-them over.`,
+The servers that a client already has stay in its file; workbench import copies them.`,
 		Example: `  workbench connect
   workbench connect claude-code cursor
   workbench connect vscode --http http://127.0.0.1:7777/mcp`,
@@ -55,9 +54,9 @@ them over.`,
 		ValidArgsFunction: completeClients,
 	}
 	f := cmd.Flags()
-	f.StringVar(&c.url, "http", "", "enter the `address` of a gateway instead of a program")
+	f.StringVar(&c.url, "http", "", "write the `address` of a gateway instead of a program")
 	f.StringVar(&c.token, "token", "", "the `token` for it, as workbench token create makes them (default: that of workbench token)")
-	f.BoolVar(&c.dryRun, "dry-run", false, "show what would be different, and write nothing")
+	f.BoolVar(&c.dryRun, "dry-run", false, "show the changes, and write nothing")
 	f.BoolVarP(&c.yes, "yes", "y", false, "do not ask")
 	return cmd
 }
@@ -83,10 +82,10 @@ func (c connecting) run(ctx context.Context, env *cli.Environment, args []string
 		entry := w.client.OwnEntry(own)
 		switch {
 		case entry == nil && len(args) == 0:
-			fmt.Fprintf(env.Err, "%s: an address cannot be entered into its file; left out\n", w.client.Title)
+			fmt.Fprintf(env.Err, "%s: an address cannot be written into its file; left out\n", w.client.Title)
 			continue
 		case entry == nil:
-			return cli.Hint(fmt.Errorf("%s: an address cannot be entered into its file", w.client.Title), "connect it without --http, or use the settings of the client")
+			return cli.Hint(fmt.Errorf("%s: an address cannot be written into its file", w.client.Title), "connect it without --http, or use the settings of the client")
 		}
 		if w.new, err = amend.Set(w.old, w.client.OwnPlace(w.old), entry); err != nil {
 			fmt.Fprintf(env.Err, "%s: left out: %v\n", cli.Shown(w.path), foreign.NewError(err))
@@ -104,11 +103,11 @@ func (c connecting) run(ctx context.Context, env *cli.Environment, args []string
 	for _, w := range todo {
 		fmt.Fprintf(env.Out, "%s: connected (%s)\n", w.client.Title, cli.Shown(w.path))
 		if own.URL != "" && w.client.Form.TokenVar != "" {
-			fmt.Fprintf(env.Err, "%s reads the token from the variable %s: set it to that of workbench token.\n", w.client.Title, clients.TokenVariable)
+			fmt.Fprintf(env.Err, "%s reads the token from the variable %s: set it to the output of workbench token.\n", w.client.Title, clients.TokenVariable)
 		}
 	}
 	if len(todo) > 0 {
-		fmt.Fprintln(env.Err, "Start the clients again to have them see it; workbench disconnect takes it back.")
+		fmt.Fprintln(env.Err, "Restart the clients so that they see it; workbench disconnect undoes it.")
 	}
 	return nil
 }

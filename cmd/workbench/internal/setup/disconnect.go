@@ -14,11 +14,11 @@ func Disconnect(env *cli.Environment) *cobra.Command {
 	var yes, dryRun bool
 	cmd := &cobra.Command{
 		Use:   "disconnect [CLIENT]…",
-		Short: "Take workbench out of the files of MCP clients",
-		Long: `Disconnect takes the entry of workbench out of the files of MCP clients: those
-that are named, or all. A file that nobody else has changed since workbench
-connect becomes what it was before, byte for byte; of another one the entry alone
-is taken out. It shows what will be different and asks first.`,
+		Short: "Remove workbench from the files of MCP clients",
+		Long: `Disconnect removes the entry of workbench from the files of MCP clients: those that
+are named, or all. A file that nobody else has changed since workbench connect
+becomes what it was before, byte for byte; from other files only the entry is removed.
+It shows the changes and asks first.`,
 		Example: `  workbench disconnect
   workbench disconnect cursor`,
 		ValidArgsFunction: completeClients,
@@ -54,7 +54,7 @@ is taken out. It shows what will be different and asks first.`,
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&dryRun, "dry-run", false, "show what would be different, and write nothing")
+	f.BoolVar(&dryRun, "dry-run", false, "show the changes, and write nothing")
 	f.BoolVarP(&yes, "yes", "y", false, "do not ask")
 	return cmd
 }

@@ -81,7 +81,7 @@ func (ed *editing) read() error {
 	var faults document.Faults
 	root := document.ReadSettings(ed.path, ed.data, &faults)
 	if len(faults) > 0 {
-		return cli.Hint(fmt.Errorf("%s:%d:%d: %s", ed.path, faults[0].Line, faults[0].Column, faults[0].Message), "mend the file first; workbench check shows all that is wrong")
+		return cli.Hint(fmt.Errorf("%s:%d:%d: %s", ed.path, faults[0].Line, faults[0].Column, faults[0].Message), "correct the file first; workbench check shows all faults")
 	}
 	if root.Kind == document.Object {
 		ed.root = root
@@ -105,7 +105,7 @@ func (ed *editing) checked(old []byte) error {
 	}
 	for _, f := range faultsOf(ed.data) {
 		if !had[f.Path+f.Message] {
-			f.File, f.Line, f.Column = "the entry would not be right", 0, 0
+			f.File, f.Line, f.Column = "the entry would not be valid", 0, 0
 			return errors.New(f.String())
 		}
 	}

@@ -12,8 +12,8 @@ func Enable(env *cli.Environment) *cobra.Command {
 	return &cobra.Command{
 		Use:   "enable NAME…",
 		Short: "Offer servers that were disabled",
-		Long: `Enable takes "disabled" out of the entries of servers in your own configuration,
-or in the one that --config names. NAME is that of a server, or TOOLBOX/NAME.`,
+		Long: `Enable removes "disabled" from the entries of servers in your own configuration, or
+in the one that --config names. NAME is the name of a server, or TOOLBOX/NAME.`,
 		Example:           "  workbench enable github",
 		Args:              cli.Between(1, -1),
 		ValidArgsFunction: cli.OfferEach(env.ServerNames),
@@ -27,9 +27,9 @@ func Disable(env *cli.Environment) *cobra.Command {
 	return &cobra.Command{
 		Use:   "disable NAME…",
 		Short: "Leave servers out without removing them",
-		Long: `Disable puts "disabled" into the entries of servers in your own configuration, or
-in the one that --config names: they are not started and not offered. NAME is
-that of a server, or TOOLBOX/NAME.`,
+		Long: `Disable writes "disabled" into the entries of servers in your own configuration, or
+in the one that --config names: they are not started and not offered. NAME is the name
+of a server, or TOOLBOX/NAME.`,
 		Example:           "  workbench disable github",
 		Args:              cli.Between(1, -1),
 		ValidArgsFunction: cli.OfferEach(env.ServerNames),

@@ -32,20 +32,19 @@ func Import(env *cli.Environment) *cobra.Command {
 	var i importing
 	cmd := &cobra.Command{
 		Use:   "import [CLIENT|FILE]…",
-		Short: "Take over the servers of other MCP clients",
-		Long: `Import reads the servers that MCP clients on this machine have, shows what it
-found, sorts it into toolboxes and writes it into your own configuration, or into
-the one that --config names. Nothing else is changed: the clients keep what they
-have, and workbench undo takes it back.
+		Short: "Copy the servers of other MCP clients",
+		Long: `Import reads the servers of the MCP clients on this machine, shows what it found,
+sorts it into toolboxes and writes it into your own configuration, or into the one
+that --config names. Nothing else is changed: the clients keep their servers, and
+workbench undo undoes the import.
 
 Without arguments it reads the files of all clients that it knows, such as
-claude-code, claude-desktop, cursor, vscode, codex, gemini, opencode, zed and
-goose. A file in the format of a client can be named as well. Files of a project
-are read where they are named, or with --project, since somebody else may have
-written them.
+claude-code, claude-desktop, cursor, vscode, codex, gemini, opencode, zed and goose.
+You can also name a file in the format of a client. Files of a project are read only
+if you name them, or with --project, since somebody else may have written them.
 
-What has no counterpart, and each secret in clear, is told with its file and line.
-The same server in several files is taken over once.`,
+Settings without a counterpart, and secrets that are not encrypted, are reported with
+file and line. The same server in several files is copied once.`,
 		Example: `  workbench import --dry-run
   workbench import
   workbench import claude-code cursor --toolbox mine
@@ -268,7 +267,7 @@ func (g *gathered) merged(i importing, ed *editing) []clients.Found {
 		if fault != "" {
 			from := f.From[0]
 			g.notes = append(g.notes, clients.Note{File: from.File, Line: from.Line, Server: foreign.NewName(from.Name).String(),
-				Message: "left out, for it would not be right: " + fault})
+				Message: "left out, because it would not be valid: " + fault})
 		}
 		return fault != ""
 	})
@@ -344,7 +343,7 @@ func (g *gathered) told(found []clients.Found) []clients.Note {
 
 func (i importing) show(env *cli.Environment, g *gathered, found []clients.Found, path string) error {
 	if len(g.files) == 0 {
-		fmt.Fprintln(env.Out, "no files of clients were found; workbench import FILE reads one, workbench add enters a server")
+		fmt.Fprintln(env.Out, "no files of clients were found; workbench import FILE reads one, workbench add adds a server")
 		return nil
 	}
 	if len(found) > 0 {
@@ -377,7 +376,7 @@ func (i importing) show(env *cli.Environment, g *gathered, found []clients.Found
 	}
 	fmt.Fprintf(env.Out, "%s of %s in %s, %s %s\n", terminal.Count(len(found), "server"), entriesOf(len(g.entries)), terminal.Count(len(g.files), "file"), verb, path)
 	if !i.dryRun {
-		fmt.Fprintln(env.Err, "workbench check looks at them, workbench connect enters workbench into your clients, workbench undo takes it back.")
+		fmt.Fprintln(env.Err, "workbench check checks them, workbench connect adds workbench to your clients, workbench undo undoes this.")
 	}
 	return nil
 }

@@ -15,11 +15,11 @@ import (
 func Init(env *cli.Environment) *cobra.Command {
 	return &cobra.Command{
 		Use:   "init",
-		Short: "Set workbench up: take servers over, add some, connect clients",
-		Long: `Init asks at the terminal what workbench import, add and connect do by
-themselves: whether to take over the servers that your clients have, which others
-to add, and which clients to connect. Each answer may be no, and each change is
-taken back by workbench undo and disconnect.`,
+		Short: "Set up workbench: copy servers, add some, connect clients",
+		Long: `Init asks at the terminal what workbench import, add and connect do separately:
+whether to copy the servers of your clients, which others to add, and which clients
+to connect. You can say no to each, and workbench undo and disconnect undo each
+change.`,
 		Example: "  workbench init",
 		Args:    cli.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return setUp(cmd.Context(), env) },
@@ -28,12 +28,12 @@ taken back by workbench undo and disconnect.`,
 
 func setUp(ctx context.Context, env *cli.Environment) error {
 	if !terminal.Is(env.In) {
-		return cli.Usage(cli.Hint(errors.New("nobody can be asked: standard input is no terminal"), "run workbench import, workbench add and workbench connect --yes"))
+		return cli.Usage(cli.Hint(errors.New("nobody can be asked: standard input is not a terminal"), "run workbench import, workbench add and workbench connect --yes"))
 	}
 	if err := (importing{dryRun: true}).run(ctx, env, nil); err != nil {
 		return err
 	}
-	switch yes, err := env.Asked(ctx, "Take over what is listed and new?"); {
+	switch yes, err := env.Asked(ctx, "Copy the new servers of this list?"); {
 	case err != nil:
 		return err
 	case yes:
@@ -67,10 +67,10 @@ func setUp(ctx context.Context, env *cli.Environment) error {
 	}
 	chosen, err := chosen(env, nil)
 	if err != nil || len(chosen) == 0 {
-		fmt.Fprintln(env.Out, "No client was found to connect; workbench connect NAME enters workbench into the file of one.")
+		fmt.Fprintln(env.Out, "No client was found; workbench connect NAME adds workbench to the file of one.")
 		return nil
 	}
-	yes, err := env.Asked(ctx, fmt.Sprintf("Enter workbench into the files of %s?", terminal.Count(len(chosen), "client")))
+	yes, err := env.Asked(ctx, fmt.Sprintf("Add workbench to the files of %s?", terminal.Count(len(chosen), "client")))
 	if err != nil || !yes {
 		return err
 	}

@@ -19,9 +19,9 @@ func Move(env *cli.Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "move NAME TOOLBOX",
 		Short: "Move a server into another toolbox",
-		Long: `Move takes a server from one toolbox into another one, which is made if there is
-none, in your own configuration or in the one that --config names. A toolbox that
-has no servers then goes. NAME is that of a server, or TOOLBOX/NAME.`,
+		Long: `Move moves a server into another toolbox, which is made if it does not exist, in your
+own configuration or in the one that --config names. A toolbox without servers is
+then removed. NAME is the name of a server, or TOOLBOX/NAME.`,
 		Example: `  workbench move github code
   workbench move tools/pg data --description "Query the databases of the shop"`,
 		Args:              cli.Between(2, 2),
@@ -34,7 +34,7 @@ has no servers then goes. NAME is that of a server, or TOOLBOX/NAME.`,
 					return err
 				}
 				if box == args[1] {
-					return cli.Usage(errors.New("the server is in that toolbox already"))
+					return cli.Usage(errors.New("the server is already in that toolbox"))
 				}
 				if ed.root.Get("toolboxes").Get(args[1]).Get("mcpServers").Get(name) != nil {
 					return cli.Hint(fmt.Errorf("there is a server %q in toolbox %q already", name, args[1]), "remove or rename one of the two first")
@@ -52,7 +52,7 @@ has no servers then goes. NAME is that of a server, or TOOLBOX/NAME.`,
 				done = append(done, fmt.Sprintf("%s/%s: moved to %s", box, name, args[1]))
 				last, err := ed.tidy(box)
 				if last {
-					done = append(done, fmt.Sprintf("%s: removed, for it has no servers", box))
+					done = append(done, fmt.Sprintf("%s: removed, because it has no servers", box))
 				}
 				return err
 			})

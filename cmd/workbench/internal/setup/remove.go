@@ -14,11 +14,11 @@ import (
 func Remove(env *cli.Environment) *cobra.Command {
 	return &cobra.Command{
 		Use:   "remove NAME…",
-		Short: "Take servers out of the configuration",
-		Long: `Remove takes servers out of your own configuration, or out of the one that
---config names; a toolbox that has no servers then goes as well. NAME is that of
-a server, or TOOLBOX/NAME. Comments and order of the rest stay as they are, and
-workbench undo takes it back.`,
+		Short: "Remove servers from the configuration",
+		Long: `Remove removes servers from your own configuration, or from the one that --config
+names. A toolbox without servers is then removed as well. NAME is the name of a
+server, or TOOLBOX/NAME. Comments and order of the rest stay as they are, and
+workbench undo undoes the change.`,
 		Example: `  workbench remove github
   workbench remove code/github`,
 		Args:              cli.Between(1, -1),
@@ -41,7 +41,7 @@ workbench undo takes it back.`,
 						done = append(done, fmt.Sprintf("its bundle stays in %s, for workbench undo; delete that folder when you are sure", cli.Shown(bundle)))
 					}
 					if last {
-						done = append(done, fmt.Sprintf("%s: removed, for it has no servers", box))
+						done = append(done, fmt.Sprintf("%s: removed, because it has no servers", box))
 					}
 				}
 				return nil

@@ -15,12 +15,11 @@ func Undo(env *cli.Environment) *cobra.Command {
 	var anyway bool
 	cmd := &cobra.Command{
 		Use:   "undo [FILE]",
-		Short: "Take back the last change that a command made",
-		Long: `Undo brings back what a file was before the last command that changed it: import,
+		Short: "Undo the last change of a command",
+		Long: `Undo restores a file to what it was before the last command that changed it: import,
 add, remove, enable, disable, move, connect or disconnect. FILE is your own
-configuration unless it is given, and may be the file of a client. The last five
-versions are kept; undo again goes back further. What was changed by hand since
-is not thrown away.`,
+configuration by default, and may be the file of a client. The last five versions are
+kept; undo again goes back further. Changes by hand since then are not discarded.`,
 		Example: `  workbench undo
   workbench undo ~/.cursor/mcp.json`,
 		Args: cli.Between(0, 1),
@@ -40,7 +39,7 @@ is not thrown away.`,
 			case errors.Is(err, versions.ErrNone):
 				return cli.Hint(fmt.Errorf("%s: %w", path, err), "workbench undo FILE names another file")
 			case errors.Is(err, versions.ErrChanged):
-				return cli.Hint(fmt.Errorf("%s: %w", path, err), "--anyway throws that away")
+				return cli.Hint(fmt.Errorf("%s: %w", path, err), "--anyway discards that change")
 			case err != nil:
 				return err
 			}
@@ -48,6 +47,6 @@ is not thrown away.`,
 			return err
 		},
 	}
-	cmd.Flags().BoolVar(&anyway, "anyway", false, "also if the file was changed by hand since")
+	cmd.Flags().BoolVar(&anyway, "anyway", false, "also if the file was changed by hand since then")
 	return cmd
 }

@@ -60,7 +60,7 @@ func (b *drawing) workbench(w *status.Workbench) {
 	}
 	if w.ConfigProblem != "" {
 		first, _, _ := strings.Cut(w.ConfigProblem, "\n")
-		fmt.Fprintf(b, "  config  it has a fault, and the one before goes on: %s\n", first)
+		fmt.Fprintf(b, "  config  it has a fault, and the one before stays in use: %s\n", first)
 	}
 	for _, line := range running.Clients(w) {
 		fmt.Fprintf(b, "  client  %s\n", line)

@@ -18,14 +18,14 @@ func Command(env *cli.Environment) *cobra.Command {
 	var asJSON, watching bool
 	cmd := &cobra.Command{
 		Use:   "status",
-		Short: "Show the workbenches that run, and where their servers stand",
-		Long: `Status asks every workbench of this user that serves for its clients, its open
-toolboxes and the state of their servers: first those that need attention, each
-with its cause and what to do. That none runs is an answer too, with exit code 0.
+		Short: "Show the running workbenches and the state of their servers",
+		Long: `Status asks every running workbench of this user for its clients, its open toolboxes
+and the state of their servers. Servers that need attention come first, each with its
+cause and what to do. If none runs, that is an answer too, with exit code 0.
 
-With --watch it goes on: on a terminal it draws the picture anew at each change,
-else it prints a line for each change of a server. With --json it prints one
-document, or, watching, one on a line at each change.`,
+With --watch it keeps running: on a terminal it draws the picture again at each
+change, otherwise it prints a line for each change of a server. With --json it prints
+one document, or, watching, one line of JSON for each change.`,
 		Example: `  workbench status
   workbench status --watch
   workbench status --json | jq '.workbenches[].sessions[].toolboxes[].servers[] | select(.state != "ready")'`,
@@ -38,7 +38,7 @@ document, or, watching, one on a line at each change.`,
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON document")
-	cmd.Flags().BoolVarP(&watching, "watch", "w", false, "go on until interrupted")
+	cmd.Flags().BoolVarP(&watching, "watch", "w", false, "keep printing until interrupted")
 	return cmd
 }
 

@@ -30,7 +30,7 @@ func (p Paint) Chosen(text string) string { return p.with("7", text) }
 // State gives what says how something stands the colour of that.
 func (p Paint) State(text string) string {
 	switch strings.TrimSpace(text) {
-	case "ready", "ok", "finished", "done", "mended":
+	case "ready", "ok", "finished", "done", "fixed":
 		return p.Good(text)
 	case "failed", "backoff", "circuit-open", "needs-login", "fault", "error", "tool_error", "lost", "timeout", "abandoned":
 		return p.Bad(text)

@@ -35,15 +35,14 @@ func tokenCreateCommand(env *cli.Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "create NAME",
 		Short: "Make a token for one client",
-		Long: `Create makes a token of its own for a client of workbench serve --http, and
-prints it: this once, since only its digest is kept. A workbench that is running
-knows it within a second.
+		Long: `Create makes a token for one client of workbench serve --http and prints it. It is
+shown only this once, because only its digest is kept. A running workbench accepts it
+within a second.
 
-NAME is for workbench token list and revoke. Requests with the token are made
-for the user of that name, unless --user names another: conversations and
-sessions belong to a user, and those of others are out of reach. With --toolbox
-there are no other toolboxes than these for the client. --admin lets it act for
-other users and read /metrics.`,
+NAME is for workbench token list and revoke. Requests with the token are made for the
+user of that name, or for the one in --user. Conversations and sessions belong to a
+user, and other users cannot reach them. With --toolbox the client can use only these
+toolboxes. --admin lets it act for other users and read /metrics.`,
 		Example: `  workbench token create laptop --user ada
   workbench token create ci --toolbox dev --toolbox docs --expires 30d`,
 		Args: cli.Between(1, 1),
@@ -79,11 +78,11 @@ other users and read /metrics.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&user, "user", "", "the `user` that requests are made for (default: NAME)")
-	f.StringSliceVar(&toolboxes, "toolbox", nil, "a `toolbox` that the token is for; may be given more than once (default: all)")
+	f.StringSliceVar(&toolboxes, "toolbox", nil, "a `toolbox` that the token may use; may be given more than once (default: all)")
 	cli.OfferFlag(cmd, "toolbox", cli.OfferEach(env.ToolboxNames))
 	f.BoolVar(&admin, "admin", false, "let it act for other users and read /metrics")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object with the token and what it is for")
-	f.StringVar(&expires, "expires", "90d", "when it ends: after a `time` like 12h or 30d, or never")
+	f.StringVar(&expires, "expires", "90d", "how long it is valid: a `time` such as 12h or 30d, or never")
 	return cmd
 }
 
@@ -100,7 +99,7 @@ func checkToken(e *cli.Environment, t *tokens.Token) error {
 		return err
 	}
 	if issuer := cfg.HTTP.JWT.Issuer; issuer != "" && strings.HasSuffix(t.Principal, "@"+issuer) {
-		return cli.Usage(cli.Hint(fmt.Errorf("--user: %q is a user of the issuer in the configuration, who alone gives out tokens for those", t.Principal), "give another name"))
+		return cli.Usage(cli.Hint(fmt.Errorf("--user: %q is a user of the issuer in the configuration, and only the issuer gives out tokens for its users", t.Principal), "give another name"))
 	}
 	var known []string
 	for _, box := range cfg.Toolboxes {
@@ -133,7 +132,7 @@ func expiry(text string, now time.Time) (time.Time, error) {
 		}
 	}
 	if err != nil || d <= 0 {
-		return time.Time{}, cli.Usage(cli.Hint(fmt.Errorf("--expires: %q is no time from now", text), "want a number of days or hours, as in 30d or 12h, or never"))
+		return time.Time{}, cli.Usage(cli.Hint(fmt.Errorf("--expires: %q is not a time", text), "want a number of days or hours, as in 30d or 12h, or never"))
 	}
 	return now.Add(d).UTC().Truncate(time.Second), nil
 }

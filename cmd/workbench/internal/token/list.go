@@ -21,8 +21,8 @@ func tokenListCommand(env *cli.Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the tokens of clients",
-		Long: `List prints the tokens that workbench token create made, the oldest first, with
-what they are for. The tokens themselves are not kept.`,
+		Long: `List prints the tokens that workbench token create made, the oldest first, with what
+they allow. The tokens themselves are not kept.`,
 		Example: `  workbench token list
   workbench token list --json`,
 		Args: cli.NoArgs,
@@ -91,10 +91,10 @@ func printTokens(env *cli.Environment, list []tokens.Token, now time.Time) error
 func tokenRevokeCommand(env *cli.Environment) *cobra.Command {
 	return &cobra.Command{
 		Use:   "revoke NAME...",
-		Short: "Take tokens back",
-		Long: `Revoke forgets tokens, so that nobody is let in with them any more. A workbench
-that is running refuses them within a second, and ends the streams that are
-listened to with them within 15 s. Calls that are under way are finished.`,
+		Short: "Revoke tokens",
+		Long: `Revoke removes tokens, so that nobody can use them any more. A running workbench
+refuses them within a second, and ends streams that use them within 15 s. Running
+calls are finished.`,
 		Example: `  workbench token revoke ci`,
 		Args:    cli.Between(1, -1),
 		ValidArgsFunction: cli.Offer(func() (names []string) {
@@ -138,5 +138,5 @@ func tokenHint(f *tokens.File, names []string) string {
 			return fmt.Sprintf("did you mean %q? no token was revoked", near[0])
 		}
 	}
-	return "no token was revoked; workbench token list shows which there are"
+	return "no token was revoked; workbench token list shows the tokens"
 }

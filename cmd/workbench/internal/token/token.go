@@ -15,13 +15,12 @@ func Command(env *cli.Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "token",
 		Short: "Print the token that HTTP clients need, or make one for each",
-		Long: `Token prints the token that clients of workbench serve --http must send in the
-header Authorization: Bearer TOKEN. It is made on the first use and kept in a
-file that only you can read. Delete the file for a new one, and start the
-server again.
+		Long: `Token prints the token that clients of workbench serve --http must send in the header
+Authorization: Bearer TOKEN. It is made at the first use and kept in a file that only
+you can read. To get a new one, delete the file and start the server again.
 
-Who has that token may do everything. The commands below make tokens for single
-clients, which can be limited, end, and be taken back.`,
+Whoever has that token may do everything. The commands below make tokens for single
+clients, which can be limited, expire, and be revoked.`,
 		Example: `  workbench token
   curl -H "Authorization: Bearer $(workbench token)" http://127.0.0.1:7777/mcp
   workbench token create ci --toolbox dev --expires 30d`,

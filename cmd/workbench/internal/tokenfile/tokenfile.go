@@ -46,16 +46,16 @@ func Load(path string) (string, error) {
 func readToken(path string) (string, error) {
 	text, info, err := openfile.Read(path, 1<<10)
 	if errors.Is(err, fs.ErrPermission) {
-		return "", cli.Hint(fmt.Errorf("the token cannot be read: %w", err), "the file must belong to this user; or name another with --token-file")
+		return "", cli.Hint(fmt.Errorf("the token cannot be read: %w", err), "the file must belong to this user; or name another one with --token-file")
 	} else if err != nil {
 		return "", err
 	}
 	if !openfile.Private(info) {
-		return "", cli.Hint(fmt.Errorf("others can read the token file %s (%04o)", path, info.Mode().Perm()), fmt.Sprintf("chmod 600 %s; if others may have read it, delete it for a new one", path))
+		return "", cli.Hint(fmt.Errorf("others can read the token file %s (%04o)", path, info.Mode().Perm()), fmt.Sprintf("chmod 600 %s; if others may have read it, delete it to get a new one", path))
 	}
 	token := strings.TrimSpace(string(text))
 	if len(token) < minToken || len(token) > 512 || strings.ContainsFunc(token, func(c rune) bool { return c <= ' ' || c > '~' }) {
-		return "", cli.Hint(fmt.Errorf("the token file %s does not hold a token of %d to 512 visible ASCII characters", path, minToken), "delete it for a new one")
+		return "", cli.Hint(fmt.Errorf("the token file %s does not hold a token of %d to 512 visible ASCII characters", path, minToken), "delete it to get a new one")
 	}
 	return token, nil
 }

@@ -34,7 +34,7 @@ type callFlags struct {
 func (f *callFlags) add(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print the whole result as the server sent it")
 	cmd.Flags().StringVar(&f.save, "save", "", "write images, audio and files of the result into this `folder`")
-	cmd.Flags().StringArrayVar(&f.roots, "root", nil, "let the server know of this `folder` as one to work in (roots); may be given several times")
+	cmd.Flags().StringArrayVar(&f.roots, "root", nil, "tell the server that it may work in this `folder` (roots); may be given several times")
 }
 
 func Call(env *opening.Environment) *cobra.Command {
@@ -42,23 +42,23 @@ func Call(env *opening.Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "call TOOLBOX/SERVER/TOOL [KEY=VALUE... | JSON | @FILE | -]",
 		Short: "Call one tool",
-		Long: `Call calls a tool and prints its result: text as it is, JSON in lines on a
-terminal, and a line for each image, audio, file or link in it.
+		Long: `Call calls a tool and prints its result: text unchanged, JSON indented on a terminal,
+and a line for each image, audio, file or link.
 
-A tool may also be named as agents see it, or by its own name where one server
-alone has it.
+You can also name a tool as agents see it, or by its own name if only one server has
+it.
 
-Arguments are KEY=VALUE pairs, one JSON object, or a file that holds one (@FILE,
-or - for standard input). A value is read as the input schema says, and as text
-where that says nothing; a list is written a,b,c, a member of an object a.b=1,
-and KEY:=JSON takes JSON as it stands. What the schema does not allow is not sent.
+Arguments are KEY=VALUE pairs, one JSON object, or a file with one (@FILE, or - for
+standard input). The input schema gives the type of a value; without a type it is
+text. Write a list as a,b,c, a member of an object as a.b=1, and JSON as KEY:=JSON.
+Arguments that the schema does not allow are not sent.
 
-If a workbench runs here for a client that has the server open, the call goes to
-that server; else it is started for the call.
+If a client here already runs a workbench that has the server open, the call goes to
+that server; otherwise the server is started for the call.
 
-On a terminal progress is shown, and what the server asks of you is asked. The
-exit code is 1 if the call fails or the tool answers with an error, 2 if the
-arguments are wrong, and 130 after an interrupt.`,
+On a terminal, call shows progress and asks you the server's questions. The exit code
+is 1 if the call fails or the tool answers with an error, 2 if the arguments are
+wrong, and 130 after an interrupt.`,
 		Example: `  workbench call workflow_list
   workbench call files/filesystem/read_text_file path=README.md
   workbench call files/filesystem/edit_file path=a.txt edits:='[{"oldText":"a","newText":"b"}]'
@@ -73,7 +73,7 @@ arguments are wrong, and 130 after an interrupt.`,
 		return cli.Usage(cli.Hint(err, "an argument of the tool is written KEY=VALUE; workbench call --help lists the flags"))
 	})
 	flags.add(cmd)
-	cmd.Flags().BoolVar(&flags.own, "new", false, "start the server, whether or not a workbench runs that has it")
+	cmd.Flags().BoolVar(&flags.own, "new", false, "start the server, even if a running workbench has it")
 	return cmd
 }
 
@@ -171,7 +171,7 @@ func whoseItem(e *opening.Environment, k toolbox.Kind, name string) (box, server
 		return "", "", "", unknownServer(t, parts[1])
 	}
 	if _, isBox := cfg.Toolbox(name); isBox {
-		return "", "", "", cli.Usage(cli.Hint(fmt.Errorf("%q is a toolbox", name), fmt.Sprintf("workbench %s %s lists what can be named", k, name)))
+		return "", "", "", cli.Usage(cli.Hint(fmt.Errorf("%q is a toolbox", name), fmt.Sprintf("workbench %s %s lists the names", k, name)))
 	}
 	boxes, _, _, err := e.Boxes(nil, nil)
 	if err != nil {
@@ -256,7 +256,7 @@ func pick(e *opening.Environment, b *toolbox.Toolbox, k toolbox.Kind, server, na
 	}
 	srv, ok := b.Server(server)
 	if !ok {
-		return toolbox.Item{}, fmt.Errorf("server %q of toolbox %q was taken out of the configuration", server, b.Name)
+		return toolbox.Item{}, fmt.Errorf("server %q of toolbox %q was removed from the configuration", server, b.Name)
 	}
 	last := name[strings.LastIndexByte(name, '/')+1:]
 	if k == toolbox.Tools {

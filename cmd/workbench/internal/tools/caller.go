@@ -65,7 +65,7 @@ func newCaller(ctx context.Context, env *opening.Environment, flags *callFlags) 
 	}
 	if flags.save != "" {
 		if info, err := os.Stat(flags.save); err != nil || !info.IsDir() {
-			return nil, cli.Usage(cli.Hint(fmt.Errorf("--save %s: there is no such folder", flags.save), "make it first, or give another"))
+			return nil, cli.Usage(cli.Hint(fmt.Errorf("--save %s: there is no such folder", flags.save), "make it first, or name another one"))
 		}
 	}
 	for _, dir := range flags.roots {
@@ -74,7 +74,7 @@ func newCaller(ctx context.Context, env *opening.Environment, flags *callFlags) 
 			_, err = os.Stat(path)
 		}
 		if err != nil {
-			return nil, cli.Usage(cli.Hint(fmt.Errorf("--root %s: %w", dir, err), "give a folder that is there"))
+			return nil, cli.Usage(cli.Hint(fmt.Errorf("--root %s: %w", dir, err), "give a folder that exists"))
 		}
 		if c.roots == nil {
 			c.roots = []byte(`{"roots":[`)
@@ -170,7 +170,7 @@ func (c *caller) answer(server, method string, params []byte) ([]byte, error) {
 	case method == "roots/list" && c.roots != nil:
 		return c.roots, nil
 	case method == "roots/list":
-		return nil, refuse("the folders to work in", "the person who calls named none (workbench call --root does)")
+		return nil, refuse("the folders to work in", "the caller named none (workbench call --root does)")
 	case method == "elicitation/create" && c.person.Ask != nil:
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -181,7 +181,7 @@ func (c *caller) answer(server, method string, params []byte) ([]byte, error) {
 		defer c.line.Resume()
 		return c.person.Ask(server, params)
 	case method == "elicitation/create":
-		return nil, refuse("an answer of a person", "nobody is at a terminal who could be asked; call it in one")
+		return nil, refuse("an answer of a person", "nobody is at a terminal to answer; call the tool in one")
 	case method == "sampling/createMessage":
 		return nil, refuse("the words of a language model", "workbench call has none; call the tool from an agent whose client lends its model to servers")
 	}

@@ -28,11 +28,10 @@ func Find(env *opening.Environment) *cobra.Command {
 	var s searching
 	cmd := &cobra.Command{
 		Use:   "find QUERY…",
-		Short: "Find the tools that fit what you want to do",
-		Long: `Find searches the tools, prompts and skills of all toolboxes by name,
-description and parameters, as agents do with workbench_find_tools. It starts
-nothing: a server is searched as it was last seen, and "workbench index" starts
-each one once.`,
+		Short: "Find tools by what you want to do",
+		Long: `Find searches the tools, prompts and skills of all toolboxes by name, description and
+parameters, as agents do with workbench_find_tools. It starts nothing: it searches
+each server as it was last seen, and "workbench index" starts each one once.`,
 		Example: `  workbench find open a ticket
   workbench find --toolbox dev --detail names files
   workbench find --explain send mail`,
@@ -43,13 +42,13 @@ each one once.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&s.toolbox, "toolbox", "", "search this `toolbox` alone")
+	f.StringVar(&s.toolbox, "toolbox", "", "search only this `toolbox`")
 	cli.OfferFlag(cmd, "toolbox", cli.OfferEach(env.ToolboxNames))
-	f.StringVar(&s.detail, "detail", string(find.Signatures), "what is told of the best tools: names, signatures or schemas")
+	f.StringVar(&s.detail, "detail", string(find.Signatures), "what to show of the best tools: names, signatures or schemas")
 	f.IntVar(&s.budget, "budget", find.DefaultBudget, "the length of the answer in `tokens` of four bytes")
-	f.IntVar(&s.limit, "limit", 0, "how many `tools` are named at most; 0 is as many as fit")
-	f.BoolVar(&s.explain, "explain", false, "say which words each tool was found by")
-	f.BoolVar(&s.asJSON, "json", false, "print what was found as JSON")
+	f.IntVar(&s.limit, "limit", 0, "the largest number of `tools` to name; 0 for as many as fit")
+	f.BoolVar(&s.explain, "explain", false, "show by which words each tool was found")
+	f.BoolVar(&s.asJSON, "json", false, "print the result as JSON")
 	return cmd
 }
 
@@ -89,7 +88,7 @@ func (s searching) run(ctx context.Context, env *opening.Environment) error {
 	case s.asJSON:
 		return s.printJSON(env, servers, answer)
 	case answer.Text == "":
-		return cli.Hint(fmt.Errorf("no tool is known that has to do with %q", s.query), `other words may find one; "workbench index" starts each server once, so that its tools are known`)
+		return cli.Hint(fmt.Errorf("no known tool fits %q", s.query), `other words may find one; "workbench index" starts each server once, so that its tools are known`)
 	case s.explain:
 		return s.printWhy(env, index, searched, votes)
 	}
@@ -179,9 +178,9 @@ func Index(env *opening.Environment) *cobra.Command {
 	return &cobra.Command{
 		Use:   "index [TOOLBOX]",
 		Short: "Start each server once, so that its tools can be found",
-		Long: `Index opens one toolbox, or all, waits for the servers, keeps what they offer and
-stops them again. What is kept is searched by "workbench find" and by agents, and
-lets a toolbox open at once. The exit code is 1 if a server could not be started.`,
+		Long: `Index opens one toolbox, or all, waits for the servers, stores what they offer and
+stops them again. "workbench find" and agents search what is stored, and a toolbox
+with stored lists opens at once. The exit code is 1 if a server could not be started.`,
 		Example: `  workbench index
   workbench index dev`,
 		Args:              cli.Between(0, 1),
@@ -229,7 +228,7 @@ func indexServers(ctx context.Context, env *opening.Environment, names []string)
 		for _, srv := range b.Servers() {
 			at := slices.IndexFunc(rows, func(r indexed) bool { return r.toolbox == b.Name && r.server == srv.Name })
 			if st := srv.Status(); at >= 0 && rows[at].tools > 0 && st.State == toolbox.Stopped && st.Seen.IsZero() {
-				rows[at].state, rows[at].failed = "it ran, but what it offers could not be kept: --log-level debug says why", true
+				rows[at].state, rows[at].failed = "it ran, but its lists could not be stored: --log-level debug says why", true
 			}
 		}
 	}

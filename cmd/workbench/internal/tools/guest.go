@@ -136,7 +136,7 @@ func (l *guestLine) request(ctx context.Context, c *caller, method string, param
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case errors.Is(err, status.ErrNone) || errors.Is(err, status.ErrGone):
-		return nil, cli.Hint(fmt.Errorf("server %q of the workbench that runs has just gone", l.server), "call again, or add --new")
+		return nil, cli.Hint(fmt.Errorf("server %q of the running workbench has just ended", l.server), "call again, or add --new")
 	}
 	return result, err
 }
@@ -147,7 +147,7 @@ func (l *guestLine) read(ctx context.Context, c *caller, method string, r io.Rea
 	for {
 		raw, err := in.ReadBytes('\n')
 		if err != nil {
-			return nil, fmt.Errorf("the workbench that runs ended the call: %w; whether it was carried out is unknown", err)
+			return nil, fmt.Errorf("the running workbench ended the call: %w; whether it was carried out is unknown", err)
 		}
 		var m wire.Message
 		if err := wire.Scan(raw[:len(raw)-1], &m); err != nil {

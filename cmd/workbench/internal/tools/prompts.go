@@ -23,8 +23,8 @@ func Prompts(env *opening.Environment) *cobra.Command {
 	return listingCommand(env, &cobra.Command{
 		Use:   "prompts [TOOLBOX]",
 		Short: "List the prompts of servers",
-		Long: `Prompts opens one toolbox, or all, prints the prompts that their servers offer,
-and stops them again.`,
+		Long: `Prompts opens one toolbox, or all, prints the prompts of its servers, and stops them
+again.`,
 		Example: "  workbench prompts\n  workbench prompts files --json",
 	}, toolbox.Prompts)
 }
@@ -91,9 +91,9 @@ func Prompt(env *opening.Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "prompt TOOLBOX/SERVER/PROMPT [KEY=VALUE...]",
 		Short: "Get one prompt",
-		Long: `Prompt prints the messages of a prompt, filled in with the arguments, which are
-text. It may also be named as agents see it, or by its own name where one server
-alone has it.`,
+		Long: `Prompt prints the messages of a prompt, filled in with the arguments, which are text.
+You can also name a prompt as agents see it, or by its own name if only one server
+has it.`,
 		Example:           "  workbench prompt files/server/greet name=Ada",
 		Args:              cli.Between(1, -1),
 		ValidArgsFunction: cli.Offer(func() []string { return env.ItemNames(toolbox.Prompts) }),
@@ -175,8 +175,8 @@ func Resources(env *opening.Environment) *cobra.Command {
 	return listingCommand(env, &cobra.Command{
 		Use:   "resources [TOOLBOX]",
 		Short: "List the resources of servers, and their templates",
-		Long: `Resources opens one toolbox, or all, prints the addresses of the resources that
-their servers offer, and of templates for such, and stops them again.`,
+		Long: `Resources opens one toolbox, or all, prints the addresses of the resources and the
+resource templates of its servers, and stops them again.`,
 		Example: "  workbench resources\n  workbench resources files --json",
 	}, toolbox.Resources, toolbox.Templates)
 }
@@ -186,7 +186,7 @@ func Read(env *opening.Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "read TOOLBOX/SERVER URI",
 		Short: "Read one resource",
-		Long: `Read prints a resource of a server: text as it is, and a line for what is none,
+		Long: `Read prints a resource of a server: text unchanged, and a line for anything else,
 which --save writes to a file.`,
 		Example: "  workbench read notes/memory memo://insights\n  workbench read web/browser shot://1 --save .",
 		Args:    cli.Between(2, 2),
@@ -242,7 +242,7 @@ func readResource(ctx context.Context, env *opening.Environment, of, uri string,
 		return fmt.Errorf("the resource cannot be read: %w", foreign.NewError(err))
 	}
 	if len(r.Contents) == 0 {
-		return cli.Hint(errors.New("the resource has no contents"), "workbench resources "+lock.Word(box)+" lists those that there are")
+		return cli.Hint(errors.New("the resource has no contents"), "workbench resources "+lock.Word(box)+" lists the resources")
 	}
 	return printParts(env, r.Contents, flags)
 }

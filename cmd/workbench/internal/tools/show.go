@@ -63,7 +63,7 @@ func toolPage(it toolbox.Item, width int) string {
 	properties, _ := schema["properties"].(map[string]any)
 	call := "workbench call " + of
 	if len(properties) == 0 {
-		fmt.Fprintf(&b, "\nIt takes no arguments that it names.\n\n%s\n", call)
+		fmt.Fprintf(&b, "\nIt names no arguments.\n\n%s\n", call)
 		return b.String()
 	}
 	fmt.Fprintln(&b, "\nArguments:")

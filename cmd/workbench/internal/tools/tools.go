@@ -25,13 +25,12 @@ func Command(env *opening.Environment) *cobra.Command {
 		Use:   "tools [TOOLBOX | TOOLBOX/SERVER/TOOL]",
 		Short: "Open toolboxes and list their tools, or describe one",
 		Long: `Tools opens one toolbox, or all, waits until each server has started or failed
-(timeouts.start), prints what they offer and stops them again. The exit code is 1
-if a server could not be started, or if its toolFilters leave none of its tools.
-Of one tool, named as for call, it prints what it does and takes.
+(timeouts.start), prints what they offer and stops them again. The exit code is 1 if
+a server could not be started, or if its toolFilters leave none of its tools. If you
+name one tool, as for call, it prints what the tool does and takes.
 
-With --offline nothing is started: the tools are those that workbench saw when
-a server last ran, and SEEN says when that was. The exit code is 1 if a server
-was never seen.`,
+With --offline nothing is started: tools prints what workbench saw when a server last
+ran, and SEEN says when that was. The exit code is 1 if a server was never seen.`,
 		Example: `  workbench tools
   workbench tools workflows --json
   workbench tools workflows/workflow/workflow_start
@@ -44,7 +43,7 @@ was never seen.`,
 			return listTools(cmd.Context(), env, args, asJSON, offline)
 		},
 	}
-	cmd.Flags().BoolVar(&offline, "offline", false, "start nothing: print what was seen the last time, with its age")
+	cmd.Flags().BoolVar(&offline, "offline", false, "start nothing: print what was last seen, and how old that is")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON array with the tools as their servers define them")
 	return cmd
 }

@@ -75,7 +75,7 @@ func (r *record) about(row, width int) string {
 	c := &r.calls[row]
 	text := fmt.Sprintf("%s of %s, session %s, user %s", foreign.NewName(c.ID), foreign.NewName(c.Client), foreign.NewName(c.Session), foreign.NewName(c.User))
 	if r.missed > 0 {
-		text += fmt.Sprintf("; %d calls came too fast to be shown", r.missed)
+		text += fmt.Sprintf("; %d calls came too fast to show", r.missed)
 	}
 	text += "\n"
 	if c.Error != "" {

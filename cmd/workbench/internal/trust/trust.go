@@ -23,16 +23,15 @@ func Command(env *cli.Environment) *cobra.Command {
 	var list, yes, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "trust [DIR]",
-		Short: "Have the configuration of a project used",
-		Long: `Trust shows what the workbench-config.json of a project would start, reach and
-read, and has it used from then on if you agree. Until then nothing of it is: a
-file that was only found, in the folder where a client happens to be started or
-above it up to the root of the repository, may be anybody's. A file that you
-name with --config or WORKBENCH_CONFIG, and your own below ~/.config, need no
-trust.
+		Short: "Trust the configuration of a project",
+		Long: `Trust shows what the workbench-config.json of a project would start, reach and read.
+If you agree, workbench uses the file from then on. Before that it uses nothing of it:
+a file that was only found, in the folder where a client happens to start or above it
+up to the root of the repository, may be from anybody. A file that you name with
+--config or WORKBENCH_CONFIG, and your own below ~/.config, need no trust.
 
-What is trusted is this content at this place: if the file is changed, or moved,
-it is asked for again, with what has changed.`,
+You trust the present content at the present place. If the file is changed or moved,
+workbench asks again and shows what has changed.`,
 		Example: `  workbench trust              # the project of this folder
   workbench trust ~/src/app
   workbench trust --list`,
@@ -42,7 +41,7 @@ it is asked for again, with what has changed.`,
 			case asJSON && !list:
 				return cli.Usage(cli.Hint(errors.New("--json is for --list"), "workbench trust --list --json"))
 			case list && len(args) > 0:
-				return cli.Usage(cli.Hint(errors.New("--list shows all that is trusted"), "leave DIR out"))
+				return cli.Usage(cli.Hint(errors.New("--list shows all that is trusted"), "leave out DIR"))
 			case list:
 				return listTrusted(env, asJSON)
 			}
@@ -58,9 +57,9 @@ it is asked for again, with what has changed.`,
 func Untrust(env *cli.Environment) *cobra.Command {
 	return &cobra.Command{
 		Use:   "untrust [DIR]",
-		Short: "Have the configuration of a project used no longer",
-		Long: `Untrust takes back what workbench trust did. A workbench that runs ends the
-project's servers at once.`,
+		Short: "Stop trusting the configuration of a project",
+		Long: `Untrust undoes workbench trust. A running workbench ends the project's servers at
+once.`,
 		Example: `  workbench untrust
   workbench untrust ~/src/app`,
 		Args: cli.Between(0, 1),
@@ -84,7 +83,7 @@ func projectFile(named string) (path string, searched []string, err error) {
 	}
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
 		if filepath.Base(dir) != config.FileName {
-			return "", nil, cli.Usage(cli.Hint(fmt.Errorf("%s is no folder of a project", named),
+			return "", nil, cli.Usage(cli.Hint(fmt.Errorf("%s is not the folder of a project", named),
 				"a project's file is called "+config.FileName+"; one of another name is used with --config, and needs no trust"))
 		}
 		dir = filepath.Dir(dir)
@@ -115,11 +114,11 @@ func trustProject(ctx context.Context, env *cli.Environment, named string, yes b
 	}
 	u := cli.Describe(path, src, entry, why)
 	if _, err := src.ParseUsable(env.Lookup); err != nil {
-		return cli.Hint(fmt.Errorf("%s cannot be trusted before it is mended: %w", cli.Shown(path), err), "workbench check lists all that is wrong")
+		return cli.Hint(fmt.Errorf("%s cannot be trusted before its faults are corrected: %w", cli.Shown(path), err), "workbench check lists all faults")
 	}
 	fmt.Fprintf(env.Out, "%s\n%s", cli.Shown(path), explained(u))
 	if !yes {
-		if err := env.Agreed(ctx, "Have it used?"); err != nil {
+		if err := env.Agreed(ctx, "Use it?"); err != nil {
 			return err
 		}
 	}
@@ -132,7 +131,7 @@ func trustProject(ctx context.Context, env *cli.Environment, named string, yes b
 
 // explained is what a person is shown of a file before deciding.
 func explained(u *config.Untrusted) string {
-	lines, what := u.Shown, "what it has workbench start, reach and read:"
+	lines, what := u.Shown, "what it makes workbench start, reach and read:"
 	if u.Changes != nil {
 		lines, what = u.Changes, "it was changed since it was trusted; - is what is gone, + what is new:"
 	} else if strings.HasPrefix(u.Why, "it was changed") {
@@ -166,7 +165,7 @@ func untrustProject(env *cli.Environment, named string) error {
 	if _, err := store.Remove(path); err != nil {
 		return err
 	}
-	fmt.Fprintf(env.Out, "%s is used no longer\n", cli.Shown(path))
+	fmt.Fprintf(env.Out, "%s is no longer used\n", cli.Shown(path))
 	return nil
 }
 

@@ -26,10 +26,10 @@ func workflowTestCommand(env *opening.Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "test ID|FILE...",
 		Short: "Walk workflows through recorded cases",
-		Long: `Test reads the cases of a workflow from tests/ID.yaml (or .json) beside its file,
-walks each as an agent would, and says which steps come in which order, whether
-recorded outputs satisfy their steps, and which branches no case has taken. The
-exit code is 1 if a case goes otherwise than it says.`,
+		Long: `Test reads the cases of a workflow from tests/ID.yaml (or .json) beside its file and
+walks through each as an agent would. It shows the order of the steps, whether
+recorded outputs satisfy their steps, and which branches no case has taken. The exit
+code is 1 if a case does not go as it says.`,
 		Example: `  workbench workflow test my-first-workflow
   workbench workflow test workflows/*.yaml --full`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -77,7 +77,7 @@ func testWorkflow(ctx context.Context, e *opening.Environment, name string, full
 			return false, err
 		}
 		if len(wrong) == 0 {
-			fmt.Fprintf(e.Out, "%s: %s: as it says\n", w.ID, c.Name)
+			fmt.Fprintf(e.Out, "%s: %s: as expected\n", w.ID, c.Name)
 			continue
 		}
 		failed = true

@@ -21,10 +21,10 @@ func workflowFmtCommand(env *opening.Environment) *cobra.Command {
 	var check bool
 	cmd := &cobra.Command{
 		Use:   "fmt FILE|DIR...",
-		Short: "Lay out workflow files alike",
-		Long: `Fmt writes workflow files anew with two spaces for each level, and names those
-that it has changed. Keys keep their order, and comments of YAML stay. With
---check it changes nothing, and the exit code is 1 if a file would change.`,
+		Short: "Format workflow files",
+		Long: `Fmt writes workflow files again with two spaces for each level, and names the changed
+ones. Keys keep their order, and YAML comments stay. With --check it changes nothing,
+and the exit code is 1 if a file would change.`,
 		Example: `  workbench workflow fmt workflows
   workbench workflow fmt --check workflows/*.json`,
 		Args: func(cmd *cobra.Command, args []string) error {

@@ -17,7 +17,7 @@ import (
 func workflowUpdateCommand(env *opening.Environment) *cobra.Command {
 	return &cobra.Command{
 		Use:   "update [REPOSITORY...]",
-		Short: "Take the present workflows of git repositories",
+		Short: "Fetch the workflows of git repositories again",
 		Long: `Update fetches the workflows of the git repositories that the configuration
 names, or of those that are given as they stand there, and says of which commits
 they are now. Until then they stay those of the commit that was fetched first.

@@ -17,9 +17,9 @@ func workflowGraphCommand(env *opening.Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "graph ID|FILE",
 		Short: "Draw the steps and branches of a workflow",
-		Long: `Graph prints a flow chart of a workflow: its steps, the conditions under which
-they are taken, and its loops. It is text for mermaid.js, which many sites and
-editors show as a picture; with --svg it is a picture itself.`,
+		Long: `Graph prints a flow chart of a workflow: its steps, their conditions, and its loops.
+It is text for mermaid.js, which many sites and editors show as a picture. With --svg
+it is a picture itself.`,
 		Example: `  workbench workflow graph my-first-workflow
   workbench workflow graph workflows/release.yaml --svg > release.svg`,
 		Args:              oneID,
@@ -46,9 +46,9 @@ func workflowVariablesCommand(env *opening.Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "variables ID|FILE",
 		Short: "Show who sets and who tests each variable of a workflow",
-		Long: `Variables prints a table of the context variables that conditions and loops need:
-the steps whose texts name a variable, so that the agent can set it, and those
-that depend on it, with what they test.`,
+		Long: `Variables prints a table of the context variables that conditions and loops need: the
+steps whose texts name a variable, so that the agent can set it, and the steps that
+depend on it, with what they test.`,
 		Example:           "  workbench workflow variables my-first-workflow",
 		Args:              oneID,
 		ValidArgsFunction: completeWorkflow(env),

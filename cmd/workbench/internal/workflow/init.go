@@ -26,10 +26,10 @@ func workflowInitCommand(env *opening.Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "init [ID|FILE]",
 		Short: "Write a sample workflow to begin with",
-		Long: `Init writes a small workflow that is valid as it stands, to workflows/ID.json,
-where it is found at once, or to the file, whose name is its id then. It is YAML
-with --yaml, and where the name of the file says so. "-" is standard output. An
-existing file is left alone.`,
+		Long: `Init writes a small valid workflow to workflows/ID.json, where workbench finds it at
+once, or to the given file, whose name is then its id. It writes YAML with --yaml, or
+if the name of the file ends like that. "-" is standard output. An existing file is
+not changed.`,
 		Example: `  workbench workflow init
   workbench workflow init release-notes --yaml
   workbench workflow init ~/.workbench/workflows/release.json`,
@@ -96,7 +96,7 @@ func sample(id string, asYAML bool) ([]byte, error) {
 		text = bytes.Replace(text, []byte(`"My first workflow"`), fmt.Appendf(nil, "%q", id), 1)
 	}
 	if _, err := new(definition.Parser).Parse("sample.json", text); err != nil {
-		return nil, cli.Hint(cli.Usage(fmt.Errorf("%q can be no id of a workflow", id)), "an id has 3 to 64 small letters, digits, '-' and '_', such as release-notes")
+		return nil, cli.Hint(cli.Usage(fmt.Errorf("%q cannot be the id of a workflow", id)), "an id has 3 to 64 lower-case letters, digits, '-' and '_', such as release-notes")
 	}
 	if asYAML {
 		return author.ToYAML(text)

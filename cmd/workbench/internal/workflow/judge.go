@@ -22,8 +22,8 @@ func workflowJudgeCommand(env *opening.Environment) *cobra.Command {
 		Use:   "judge ID|FILE STEP < OUTPUT",
 		Short: "Judge an output by the criteria of a step",
 		Long: `Judge reads an output from standard input and says whether it satisfies the
-validationCriteria of a step, as workflow_validate does. The exit code is 1 if
-it does not.`,
+validationCriteria of a step, as workflow_validate does. The exit code is 1 if it
+does not.`,
 		Example: `  workbench workflow judge my-first-workflow check < output.txt
   echo "all tests pass" | workbench workflow judge my-first-workflow check`,
 		Args: func(cmd *cobra.Command, args []string) error {

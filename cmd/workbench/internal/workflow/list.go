@@ -18,9 +18,9 @@ func workflowListCommand(env *opening.Environment) *cobra.Command {
 	var tags []string
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List the workflows, and the files that are none",
-		Long: `List prints every workflow with where it comes from and what it replaces, and
-then the files that are not valid with their faults.`,
+		Short: "List the workflows, and the files that are not valid",
+		Long: `List prints every workflow with its source and the one that it replaces, and then the
+files that are not valid with their faults.`,
 		Example: `  workbench workflow list
   workbench workflow list --tag review --json`,
 		Args: cli.NoArgs,
@@ -136,9 +136,9 @@ func workflowSourcesCommand(env *opening.Environment) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "sources",
-		Short: "Show where workflows are looked for",
-		Long: `Sources prints the places from the weakest to the strongest: where two of them
-have a workflow of the same id, the later one counts.`,
+		Short: "Show where workbench looks for workflows",
+		Long: `Sources prints the places where workbench looks for workflows. If two places have a
+workflow with the same id, the later one is used.`,
 		Example: "  workbench workflow sources\n  workbench workflow sources --json",
 		Args:    cli.NoArgs,
 		RunE: func(*cobra.Command, []string) error {

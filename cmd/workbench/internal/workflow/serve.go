@@ -23,7 +23,7 @@ func workflowServeCommand(env *opening.Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve workflows alone, on standard input and output",
-		Long: `Serve is the built-in workflow server alone: an MCP server on standard input and
+		Long: `Serve runs only the built-in workflow server: an MCP server on standard input and
 output. With --bare it speaks the older form of the workflow API, JSON-RPC whose
 methods are the tools, and ends after shutdown.`,
 		Example: `  workbench workflow serve
@@ -32,7 +32,7 @@ methods are the tools, and ends after shutdown.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return serveWorkflows(cmd.Context(), env, toolbox, bare) },
 	}
 	cmd.Flags().BoolVar(&bare, "bare", false, "speak the bare JSON-RPC of the workflow API instead of MCP")
-	cmd.Flags().StringVar(&toolbox, "toolbox", "", "take the directories of this `toolbox` only (default: those of all)")
+	cmd.Flags().StringVar(&toolbox, "toolbox", "", "use only the directories of this `toolbox` (default: those of all)")
 	return cmd
 }
 

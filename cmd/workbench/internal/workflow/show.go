@@ -24,7 +24,7 @@ func workflowShowCommand(env *opening.Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "show ID|FILE",
 		Short:             "Show a workflow",
-		Long:              "Show prints what a workflow is for and its steps, with the conditions under which they are taken.",
+		Long:              "Show prints what a workflow is for, and its steps with their conditions.",
 		Example:           "  workbench workflow show my-first-workflow",
 		Args:              oneID,
 		ValidArgsFunction: completeWorkflow(env),
@@ -117,9 +117,8 @@ func workflowNextCommand(env *opening.Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "next ID|FILE",
 		Short: "Walk through a workflow in the terminal",
-		Long: `Next prints the step that an agent would be given, and the command that asks for
-the one after it. Values of --context are read as JSON where they are JSON, and
-as text otherwise.`,
+		Long: `Next prints the step that an agent would get, and the command for the step after it.
+Values of --context are read as JSON if they are JSON, and as text otherwise.`,
 		Example: `  workbench workflow next my-first-workflow
   workbench workflow next my-first-workflow --done understand --context size=large`,
 		Args:              oneID,

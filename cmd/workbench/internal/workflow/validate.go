@@ -25,10 +25,9 @@ func workflowValidateCommand(env *opening.Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "validate FILE|DIR...",
 		Short: "Check workflow files",
-		Long: `Validate checks workflow files in JSON or YAML and prints every fault with its
-line and column, and then what is doubtful. Of a directory the workflow files in
-it are checked. "-" is standard input. The exit code is 1 if any file is not
-valid.`,
+		Long: `Validate checks workflow files in JSON or YAML and prints every fault with its line
+and column, and then warnings. For a directory it checks the workflow files in it.
+"-" is standard input. The exit code is 1 if any file is not valid.`,
 		Example: `  workbench workflow validate my-workflow.json
   workbench workflow validate workflows/*.yaml --json`,
 		Args: func(cmd *cobra.Command, args []string) error {

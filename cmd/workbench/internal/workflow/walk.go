@@ -21,10 +21,10 @@ func workflowWalkCommand(env *opening.Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "walk ID|FILE",
 		Short: "Follow a workflow by hand, step by step",
-		Long: `Walk shows one step after the other, as an agent is given them. After each, an
-empty line goes on; name=value sets a context variable, where the value is read
-as JSON if it is JSON; "back" returns to the step before, "context" shows the
-variables, and "quit" or the end of the input ends the walk.`,
+		Long: `Walk shows one step after the other, as an agent gets them. After each step, an empty
+line continues; name=value sets a context variable, where the value is read as JSON
+if it is JSON; "back" returns to the step before, "context" shows the variables, and
+"quit" or the end of the input ends the walk.`,
 		Example:           "  workbench workflow walk my-first-workflow",
 		Args:              oneID,
 		ValidArgsFunction: completeWorkflow(env),

@@ -18,10 +18,10 @@ func Command(env *opening.Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "workflow",
 		Short: "List, check, write and follow workflows",
-		Long: `Workflows are files in JSON or YAML that lead an agent through a task step by
-step. They are part of workbench, or lie in ~/.workbench/workflows, ./workflows,
-./.workbench/workflows, the directories of WORKFLOW_STORAGE_PATH and those that
-the configuration names; a later place replaces what an earlier one has.`,
+		Long: `Workflows are files in JSON or YAML that guide an agent through a task step by step.
+They are part of workbench, or in ~/.workbench/workflows, ./workflows,
+./.workbench/workflows, the directories of WORKFLOW_STORAGE_PATH and those that the
+configuration names. If two places have the same workflow, the later one is used.`,
 		Example: `  workbench workflow list
   workbench workflow init
   workbench workflow validate my-first-workflow.json

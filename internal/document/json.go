@@ -24,6 +24,15 @@ type jsonReader struct {
 // readJSON parses data. Broken JSON is one fault, and then there is no node.
 func readJSON(data []byte, fs *Faults) *Node {
 	r := &jsonReader{data: data, faults: fs, line: 1, column: 1}
+	if !utf8.Valid(data) {
+		at := 0
+		for c, n := utf8.DecodeRune(data); c != utf8.RuneError || n > 1; c, n = utf8.DecodeRune(data[at:]) {
+			at += n
+		}
+		r.advance(at)
+		fs.Add(&Node{Line: r.line, Column: r.column}, "", "not valid JSON: this is not UTF-8")
+		return nil
+	}
 	var whole json.RawMessage
 	if err := json.Unmarshal(data, &whole); err != nil {
 		r.syntax(err)

@@ -191,6 +191,9 @@ func explainCompile(err error) error {
 		return err
 	}
 	for _, n := range explainFaults(faults, nil) {
+		for len(n.Children) > 0 && len(n.Children[0].Children) > 0 { // The first alternative says more than that there are some.
+			n = n.Children[0].Children[0]
+		}
 		return fmt.Errorf("%s: %s", n.Where, n.Expected)
 	}
 	return err

@@ -42,6 +42,64 @@ type placed struct {
 }
 
 func (b *builder) workflow(doc *document.Node) *Workflow {
+	b.begin(doc)
+	for i, n := range doc.Get("steps").Items {
+		path := document.Pointer("steps", strconv.Itoa(i))
+		for _, n := range b.expanded(n, path) {
+			b.w.Steps = append(b.w.Steps, b.step(n, path, false))
+		}
+	}
+	b.index()
+	b.resolveBodies()
+	b.checkReach()
+	b.checkFunctions()
+	b.checkVariables(doc)
+	b.noteMentions()
+	b.checkPlaceholders(doc)
+	b.w.Pinned = pinned(b.w, b.called)
+	return b.w
+}
+
+// soundSteps looks through the steps in which the schema finds no fault, where it finds one elsewhere: who mends a file is told of
+// all that is wrong. What concerns several steps is left for later, but for ids.
+func (b *builder) soundSteps(doc *document.Node) {
+	unsound := map[string]bool{} // of the paths of parts, of steps, and of bodies
+	for _, f := range *b.faults {
+		tokens := append(strings.SplitN(f.Path, "/", 5), "", "", "")
+		switch {
+		case tokens[1] != "steps":
+			unsound["/"+tokens[1]] = true
+		case tokens[2] == "":
+			return
+		default:
+			unsound["/steps/"+tokens[2]] = true
+			unsound["/steps/"+tokens[2]+"/"+tokens[3]] = true
+		}
+	}
+	for _, part := range []string{"/assessments", "/features", "/extensionPoints"} {
+		if unsound[part] {
+			return // What steps name there is not known.
+		}
+	}
+	b.begin(doc)
+	for i, n := range items(doc.Get("steps")) {
+		path := document.Pointer("steps", strconv.Itoa(i))
+		switch {
+		case !unsound[path] && n.Get("templateCall") == nil:
+			b.step(n, path, false)
+		case n.Get("body") != nil && !unsound[path+"/body"]:
+			for j, item := range items(n.Get("body")) {
+				if item.Get("templateCall") == nil {
+					b.step(item, path+document.Pointer("body", strconv.Itoa(j)), true)
+				}
+			}
+		}
+	}
+	b.index()
+}
+
+// begin takes what stands beside the steps.
+func (b *builder) begin(doc *document.Node) {
 	b.nodes, b.vars = map[*Step]placedAt{}, map[string]placedAt{}
 	b.given, b.shared = map[string]bool{}, map[*Step]bool{}
 	b.from, b.slots = map[*document.Node]Taken{}, map[string]string{}
@@ -64,21 +122,6 @@ func (b *builder) workflow(doc *document.Node) *Workflow {
 	b.w, b.guidance = w, words(strings.Join(w.MetaGuidance, "\n"))
 	b.features(doc)
 	b.extensions(doc)
-	for i, n := range doc.Get("steps").Items {
-		path := document.Pointer("steps", strconv.Itoa(i))
-		for _, n := range b.expanded(n, path) {
-			w.Steps = append(w.Steps, b.step(n, path, false))
-		}
-	}
-	b.index()
-	b.resolveBodies()
-	b.checkReach()
-	b.checkFunctions()
-	b.checkVariables(doc)
-	b.noteMentions()
-	b.checkPlaceholders(doc)
-	w.Pinned = pinned(w, b.called)
-	return w
 }
 
 // step builds one step, and the steps in it if it is a loop.
@@ -167,7 +210,7 @@ func (b *builder) condition(n *document.Node, path string) *criteria.Condition {
 	}
 	c, err := criteria.ParseCondition(n.Decoded())
 	if err != nil {
-		broken(b.faults, err, n, path)
+		brokenParts(b.faults, err, n, path, func(v any) error { _, err := criteria.ParseCondition(v); return err })
 		return nil
 	}
 	for _, v := range c.Vars() {
@@ -202,21 +245,40 @@ func (b *builder) criteria(n *document.Node, path string) *criteria.Criteria {
 	if err == nil {
 		return c
 	}
-	// Every rule of a list is named that is broken, not only the first.
-	named := 0
-	for i, item := range n.Items {
-		if item.Kind != document.Object {
-			continue
-		}
-		if _, err := criteria.Parse(item.Decoded()); err != nil {
-			broken(b.faults, err, item, path+document.Pointer(strconv.Itoa(i)))
-			named++
-		}
-	}
-	if named == 0 {
-		broken(b.faults, err, n, path)
-	}
+	brokenParts(b.faults, err, n, path, func(v any) error { _, err := criteria.Parse(v); return err })
 	return nil
+}
+
+// brokenParts adds the faults of all parts of a condition, or of criteria, that are broken, not only of the first.
+func brokenParts(faults *document.Faults, err error, n *document.Node, path string, parse func(v any) error) {
+	named := false
+	for _, part := range parts(n, path) {
+		if err := parse(part.node.Decoded()); err != nil {
+			brokenParts(faults, err, part.node, part.path, parse)
+			named = true
+		}
+	}
+	if !named {
+		broken(faults, err, n, path)
+	}
+}
+
+// parts are the conditions, or the rules, of which one is made.
+func parts(n *document.Node, path string) (list []placedAt) {
+	add := func(n *document.Node, path string) {
+		for i, item := range items(n) {
+			if item.Kind == document.Object {
+				list = append(list, placedAt{item, path + document.Pointer(strconv.Itoa(i))})
+			}
+		}
+	}
+	add(n, path)
+	add(n.Get("and"), path+"/and")
+	add(n.Get("or"), path+"/or")
+	if inner := n.Get("not"); inner != nil && inner.Kind == document.Object {
+		list = append(list, placedAt{inner, path + "/not"})
+	}
+	return list
 }
 
 // broken adds the fault of a condition or of criteria at the place it names.

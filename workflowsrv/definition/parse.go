@@ -61,6 +61,7 @@ func (p *Parser) ParseWith(name string, data []byte, routines Routines) (*Workfl
 	p.schema.Check(doc, &fs)
 	if len(fs) > 0 {
 		// What follows trusts the shapes that the schema has promised.
+		(&builder{faults: &fs, warnings: new(document.Faults)}).soundSteps(doc)
 		return nil, &Error{File: name, ID: doc.Str("id"), Faults: fs.Sorted()}
 	}
 	b := &builder{faults: &fs, warnings: new(document.Faults), routines: routines}

@@ -14,8 +14,9 @@ func UnknownToolbox(cfg *config.Config, name string) error {
 	return Advised(cfg.UnknownToolbox(name))
 }
 
-// Server finds a server that can be used by its full name, TOOLBOX/SERVER.
-func Server(cfg *config.Config, name string) (*config.Server, error) {
+// Server finds a server that can be used by its full name, TOOLBOX/SERVER. Those that are fit for what it is wanted for are
+// proposed where there is none of the name.
+func Server(cfg *config.Config, name string, fit func(*config.Server) bool) (*config.Server, error) {
 	box, rest, _ := strings.Cut(name, "/")
 	if box == "" || rest == "" {
 		return nil, Usage(Hint(fmt.Errorf("%q does not name a server", name), "write TOOLBOX/SERVER"))
@@ -28,9 +29,14 @@ func Server(cfg *config.Config, name string) (*config.Server, error) {
 	if !ok {
 		var known []string
 		for i := range t.Servers {
-			known = append(known, t.Servers[i].Name)
+			if fit(&t.Servers[i]) {
+				known = append(known, t.Servers[i].Name)
+			}
 		}
-		hint := "its servers are: " + strings.Join(known, ", ")
+		if known == nil {
+			return nil, Usage(fmt.Errorf("toolbox %q has no server %q, and none that would do", box, rest))
+		}
+		hint := "those that it has for this are: " + strings.Join(known, ", ")
 		if near := nearest.Names(rest, known, 1); near != nil {
 			hint = fmt.Sprintf("did you mean %q? %s", near[0], hint)
 		}

@@ -146,10 +146,12 @@ func loginClient(ctx context.Context, e *cli.Environment, name string) (*oauth.C
 	return client, nil
 }
 
+func isRemote(s *config.Server) bool { return s.URL != "" }
+
 // remoteServer finds a remote server of the configuration.
 func remoteServer(cfg *config.Config, name string) (*config.Server, error) {
-	server, err := cli.Server(cfg, name)
-	if err == nil && server.URL == "" {
+	server, err := cli.Server(cfg, name, isRemote)
+	if err == nil && !isRemote(server) {
 		err = cli.Usage(cli.Hint(fmt.Errorf("%s is not a remote server", name), `logins are for servers with a "url"; others get their credentials by "env" or "args"`))
 	}
 	return server, err

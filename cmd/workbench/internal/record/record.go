@@ -17,6 +17,7 @@ import (
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/lifetime"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
+	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/child"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/mask"
@@ -93,7 +94,7 @@ func recordServer(ctx context.Context, env *opening.Environment, out string, tim
 	if err != nil {
 		return err
 	}
-	of, err := cli.Server(cfg, name)
+	of, err := cli.Server(cfg, name, func(*config.Server) bool { return true })
 	if err != nil {
 		return err
 	}

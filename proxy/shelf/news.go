@@ -74,7 +74,7 @@ type openings struct {
 }
 
 // begin notes that a toolbox is being opened.
-func (sh *Shelf) begin(b *Box) {
+func begin(sh *Shelf, b *Box) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	sh.opening.under++

@@ -63,7 +63,7 @@ func (sh *Shelf) Unsettled() []string {
 // changed lists, once. If it said anything of the tools, listed is closed when
 // the client has read them.
 func (sh *Shelf) Open(ctx context.Context, b *Box, announce bool, names ...string) (listed <-chan struct{}, err error) {
-	sh.begin(b)
+	begin(sh, b)
 	err = b.open(ctx, sh.View().Cfg.OpenTimeout, names...)
 	var next chan struct{}
 	told := sh.update(func() bool {

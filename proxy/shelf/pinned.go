@@ -55,7 +55,7 @@ func (sh *Shelf) dormant(name string) *Box {
 // Wake has the servers of a toolbox started without listing its tools, and waits for those that are named. What is pinned may
 // be other than it was known to be, which a client is told if announce is set.
 func (sh *Shelf) Wake(ctx context.Context, b *Box, announce bool, servers ...string) {
-	sh.begin(b)
+	begin(sh, b)
 	_ = b.open(ctx, sh.View().Cfg.OpenTimeout, servers...) // it fails only when the session ends
 	sh.update(func() bool {
 		sh.opening.under--

@@ -5,7 +5,6 @@ import (
 	"context"
 
 	"github.com/mcp-workbench/workbench/internal/eras"
-	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
@@ -67,11 +66,9 @@ func (d *desk) refuse(c *call, target string, err error) {
 	}
 }
 
-// forward sends the client's request to a server with the given edits, which
-// need live only during the call. target is what it asks for, by the server's own
-// name.
-func (d *desk) forward(c *call, srv *toolbox.Server, target string, edits ...wire.Edit) {
+// forward sends the client's request to a server.
+func (d *desk) forward(c *call, at destination) {
 	if f := d.take(c); f != nil {
-		f.send(c, srv, target, edits...)
+		f.send(c, at.srv, at.key, at.edits...)
 	}
 }

@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 
+	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy/naming"
 	"github.com/mcp-workbench/workbench/proxy/shelf"
@@ -35,31 +36,34 @@ func (r *resourceDesk) answer(c *call) {
 		readKept(r.desk, c, uri)
 		return
 	}
-	srv, own, err := r.shelf.Routes().Locate(uri, r.shelf.Servers())
+	era, span := c.terms.Era, c.URI
+	if !watch {
+		lead(r.desk, r.shelf, c, uri, func() (destination, error) {
+			at, err := toResource(r.shelf, uri, span, era)
+			if err == nil {
+				showPage(r.shelf, at.srv, at.key)
+			}
+			return at, err
+		})
+		return
+	}
+	at, err := toResource(r.shelf, uri, span, era)
 	if err != nil {
-		r.desk.refuse(c, uri, noResource(uri, err, c.terms.Era))
+		r.desk.refuse(c, uri, err)
 		return
 	}
-	if watch {
-		on := c.MethodName == "resources/subscribe"
-		wanted, err := r.watchFor(srv, uri, own, on)
-		if err != nil {
-			c.fail(err)
-			return
-		}
-		srv.Watch(own, wanted)
-		if !srv.Era().Has(c.MethodName) || !on && r.watched(srv, own) {
-			c.out.Finish(wire.AppendResult(nil, c.Bytes(c.ID), []byte("{}")))
-			return
-		}
-	} else {
-		showPage(r.shelf, srv, own)
-	}
-	if own == uri {
-		r.desk.forward(c, srv, own)
+	on := c.MethodName == "resources/subscribe"
+	wanted, err := r.watchFor(at.srv, uri, at.key, on)
+	if err != nil {
+		c.fail(err)
 		return
 	}
-	r.desk.forward(c, srv, own, wire.Edit{Span: c.URI, New: wire.AppendQuote(nil, own)})
+	at.srv.Watch(at.key, wanted)
+	if !at.srv.Era().Has(c.MethodName) || !on && r.watched(at.srv, at.key) {
+		c.out.Finish(wire.AppendResult(nil, c.Bytes(c.ID), []byte("{}")))
+		return
+	}
+	r.desk.forward(c, at)
 }
 
 // watchFor notes what a legacy client wants to hear of; it reports whether any
@@ -86,12 +90,8 @@ func getPrompt(d *desk, sh *shelf.Shelf, c *call) {
 		c.fail(&wire.Error{Code: wire.CodeInvalidParams, Message: "params.name is missing or not a string"})
 		return
 	}
-	to, err := sh.Routes().Meant(toolbox.Prompts, naming.Want{Tool: name})
-	if err != nil {
-		d.refuse(c, name, notMeant(sh, toolbox.Prompts, name, err))
-		return
-	}
-	d.forward(c, to.Server, to.Key, wire.Edit{Span: c.Name, New: to.Name})
+	span := c.Name
+	lead(d, sh, c, name, func() (destination, error) { return toPrompt(sh, name, span) })
 }
 
 // complete forwards a request for completions to the server of the prompt or
@@ -103,19 +103,71 @@ func complete(d *desk, sh *shelf.Shelf, c *call) {
 		return
 	}
 	if name, ok := wire.Unquote(c.Bytes(out[0])); ok {
-		to, err := sh.Routes().Meant(toolbox.Prompts, naming.Want{Tool: name})
-		if err != nil {
-			c.fail(notMeant(sh, toolbox.Prompts, name, err))
-			return
-		}
-		d.forward(c, to.Server, to.Key, wire.Edit{Span: out[0], New: to.Name})
+		lead(d, sh, c, name, func() (destination, error) { return toPrompt(sh, name, out[0]) })
 		return
 	}
 	uri, _ := wire.Unquote(c.Bytes(out[1]))
+	era := c.terms.Era
+	lead(d, sh, c, uri, func() (destination, error) { return toResource(sh, uri, out[1], era) })
+}
+
+// A destination is where a request goes, and what of it the server knows by another name.
+type destination struct {
+	srv   *toolbox.Server
+	key   string // what is asked for, by the server's own name
+	edits []wire.Edit
+}
+
+// toPrompt is where the prompt of an exposed name is, which stands at a place of the request.
+func toPrompt(sh *shelf.Shelf, name string, at wire.Span) (destination, error) {
+	to, err := sh.Routes().Meant(toolbox.Prompts, naming.Want{Tool: name})
+	if err != nil {
+		return destination{}, notMeant(sh, toolbox.Prompts, name, err)
+	}
+	return destination{srv: to.Server, key: to.Key, edits: []wire.Edit{{Span: at, New: to.Name}}}, nil
+}
+
+// toResource is where the resource of a uri is, which stands at a place of the request of a client of an era.
+func toResource(sh *shelf.Shelf, uri string, at wire.Span, era eras.Era) (destination, error) {
 	srv, own, err := sh.Routes().Locate(uri, sh.Servers())
 	if err != nil {
-		c.fail(noResource(uri, err, c.terms.Era))
-		return
+		return destination{}, noResource(uri, err, era)
 	}
-	d.forward(c, srv, own, wire.Edit{Span: out[1], New: wire.AppendQuote(nil, own)})
+	to := destination{srv: srv, key: own}
+	if own != uri {
+		to.edits = []wire.Edit{{Span: at, New: wire.AppendQuote(nil, own)}}
+	}
+	return to, nil
+}
+
+// lead sends a request to where it belongs, or refuses it, under the name that the client used. A client need not have
+// listed what it names: while toolboxes open that are open without being asked for, what leads nowhere waits for them.
+func lead(d *desk, sh *shelf.Shelf, c *call, name string, to func() (destination, error)) {
+	at, err := to()
+	waits := err != nil && len(sh.Unsettled()) > 0
+	if err != nil && !waits { // it may have come just now
+		at, err = to()
+	}
+	switch {
+	case err == nil:
+		d.forward(c, at)
+	case !waits:
+		d.refuse(c, name, err)
+	default:
+		f := d.ownAndNarrate(c)
+		if f == nil {
+			return
+		}
+		f.record.target(name)
+		later := c.own()
+		f.serve(func() {
+			f.narrate(sh.OpeningServers()...)
+			sh.OpenMarked(f.ctx)
+			if at, err := to(); err != nil {
+				f.fail(err)
+			} else {
+				f.send(later, at.srv, at.key, at.edits...)
+			}
+		})
+	}
 }

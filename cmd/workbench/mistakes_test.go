@@ -74,7 +74,7 @@ var varying = []struct {
 	instead string
 }{
 	{regexp.MustCompile(`127\.0\.0\.1:\d{4,5}\b`), "127.0.0.1:PORT"},
-	{regexp.MustCompile(`"(time|session|dur|pid)":("[^"]*"|[0-9.]+)`), `"$1":…`},
+	{regexp.MustCompile(`"(time|session|dur|pid|workbench)":("[^"]*"|[0-9.]+)`), `"$1":…`},
 	{regexp.MustCompile(`"capabilities":\{.*\},"serverInfo":\{[^}]*\}`), `"capabilities":…`},
 	{regexp.MustCompile(`(?m)^\{"jsonrpc":"2.0","method":"notifications/.*\n`), ""},
 	{regexp.MustCompile(`is asked again in [0-9.]+m?s`), "is asked again in …"},

@@ -54,7 +54,7 @@ func TestOpenOfKnownServer(t *testing.T) {
 	}
 
 	c := run()
-	opened := open(t, c.Client, "dev")
+	opened := openOnce(t, c.Client, "dev")
 	if got := opened.Servers[0]; got.State != "starting" || got.Error != "" || len(opened.Tools) == 0 {
 		t.Errorf("the second time: got %+v and %d tools, want a server that is starting, and its tools", got, len(opened.Tools))
 	}

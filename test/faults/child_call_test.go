@@ -116,7 +116,7 @@ func TestFaultA19A21A22A23A24A25A26A27G27_BadReplies(t *testing.T) {
 		{"badutf8", []string{`"sick"`, "not a valid message"}, ""},
 		{"dup", nil, "first"},
 		{"unknownid", nil, "done"},
-		{"stringid", []string{`"sick"`, "the id"}, ""},
+		{"stringid", []string{`"sick"`, "another id"}, ""},
 		{"badver", []string{`"sick"`, "not a valid message"}, ""},
 		{"nover", []string{`"sick"`, "not a valid message"}, ""},
 		{"caseid", []string{`"sick"`, ""}, ""},

@@ -62,10 +62,9 @@ func (o *owner) dialStdio(_ context.Context, cfg config.Server) (link.Link, erro
 	if err != nil {
 		return nil, err
 	}
-	spec.Hide = s.hidden.Load().Text
+	spec.Hide = func(text string) string { return opts.Masks.Text(s.hidden.Load().Text(text)) }
 	spec.StderrLine = func(line foreign.Text) {
-		s.wrote(line)
-		s.log.Debug().Stringer(logkey.Stderr, line).Msg("the server wrote to standard error")
+		s.log.Debug().Stringer(logkey.Stderr, s.wrote(line)).Msg("the server wrote to standard error")
 	}
 	program := link.Program{Spec: spec, Spawn: opts.Spawn, Max: opts.MaxMessage, Log: s.log}
 	if r := runner.Of(cfg.Command, cfg.Args); r != nil {

@@ -30,10 +30,11 @@ func newLines(charged *account.Account, masks *mask.Set) *lines {
 // Lines has what the server wrote to standard error, whichever of its processes it was, and between that how it fared.
 func (l *lines) Lines() *ring.Ring[calls.Line] { return l.kept }
 
-// wrote keeps a line of the server.
-func (l *lines) wrote(text foreign.Text) {
+// wrote keeps a line of the server, and returns it without secrets.
+func (l *lines) wrote(text foreign.Text) foreign.Text {
 	line := calls.Line{Time: calls.Time{Time: time.Now().Round(0)}, Text: foreign.NewText(l.masks.Text(text.String()))}
 	l.kept.Add(line, line.Size())
+	return line.Text
 }
 
 // noteState keeps a change of the server's state, with its cause, among its lines.

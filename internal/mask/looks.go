@@ -22,6 +22,25 @@ func IsSecretName(name string) bool {
 		func(part string) bool { return strings.Contains(name, part) })
 }
 
+// SecretArguments returns what of the arguments of a command such a name stands before: --api-key VALUE, --token=VALUE and
+// -e TOKEN=VALUE.
+func SecretArguments(args []string) (values []string) {
+	for i, arg := range args {
+		name, value, given := strings.Cut(arg, "=")
+		if variable, inner, ok := strings.Cut(value, "="); ok && !IsSecretName(name) { // --env=TOKEN=VALUE
+			name, value = variable, inner
+		}
+		switch {
+		case !IsSecretName(name):
+		case given:
+			values = append(values, value)
+		case strings.HasPrefix(name, "-") && i+1 < len(args) && !strings.HasPrefix(args[i+1], "-"):
+			values = append(values, args[i+1])
+		}
+	}
+	return values
+}
+
 // isSecretName is the same of a member of arguments and results, where tokens and keys are often others: the number of words
 // of a model, the key of a map.
 func isSecretName(name string) bool {

@@ -86,3 +86,23 @@ func FuzzJSON(f *testing.F) {
 		}
 	})
 }
+
+func TestSecretArguments(t *testing.T) {
+	for line, want := range map[string]string{
+		"-y pkg --api-key one":                  "one",
+		"--token=two --verbose":                 "two",
+		"--password three --db-dsn=four -p x":   "three four",
+		"--token --verbose":                     "",
+		"run token five":                        "",
+		"--token":                               "",
+		"":                                      "",
+		"--log-level=debug --port 80":           "",
+		"--secret=a=b":                          "a=b",
+		"-e API_KEY=six":                        "six",
+		"--env=API_KEY=seven --env API_TOKEN=8": "seven 8",
+	} {
+		if got := strings.Join(mask.SecretArguments(strings.Fields(line)), " "); got != want {
+			t.Errorf("%q: got %q, want %q", line, got, want)
+		}
+	}
+}

@@ -36,7 +36,9 @@ func Reveal(ctx context.Context, cfg config.Server, environ []string, find func(
 		return cfg, nil, err
 	}
 	hiding := newHiding(values, env)
-	tell(masks, &cfg, values, env)
+	tell(masks, values, "${secret:%s}")
+	tell(masks, env, "${%s}")
+	Tell(masks, &cfg)
 	if env != nil {
 		maps.Copy(env, cfg.Env)
 		cfg.Env = env
@@ -66,15 +68,16 @@ func FileVariables(files config.EnvFiles, environ []string) (map[string]string, 
 	return values, nil
 }
 
-// tell has the secrets of a server masked in what is kept of calls: those that the configuration names as such, what
-// stands in its headers, and variables whose names say that they are some.
-func tell(masks *mask.Set, cfg *config.Server, secrets, variables map[string]string) {
-	for name, value := range secrets {
-		masks.Add(value, "${secret:"+name+"}")
+// tell has values masked in what is kept of calls, by their names.
+func tell(masks *mask.Set, values map[string]string, as string) {
+	for name, value := range values {
+		masks.Add(value, fmt.Sprintf(as, name))
 	}
-	for name, value := range variables {
-		masks.Add(value, "${"+name+"}")
-	}
+}
+
+// Tell has the secrets that stand in the configuration of a server masked in what is kept of calls: what its headers have,
+// and the variables and arguments whose names say that they are some.
+func Tell(masks *mask.Set, cfg *config.Server) {
 	for name, value := range cfg.Headers {
 		switch strings.ToLower(name) {
 		case "accept", "accept-language", "content-type", "user-agent":
@@ -89,6 +92,9 @@ func tell(masks *mask.Set, cfg *config.Server, secrets, variables map[string]str
 		if mask.IsSecretName(name) {
 			masks.Add(value, "${"+name+"}")
 		}
+	}
+	for _, value := range mask.SecretArguments(cfg.Args) {
+		masks.Add(value, mask.Masked)
 	}
 	masks.Add(cfg.OAuth.ClientSecret, mask.Masked)
 	masks.Add(cfg.OAuth.PrivateKey, mask.Masked)

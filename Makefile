@@ -76,8 +76,9 @@ bench: ## measure workbench beside a bare relay and others, and draw bin/bench.s
 knots: ## print how the files of each package hang together, and which types are large
 	go run ./test/knots
 
-fuzz: ## fuzz every target, each for FUZZTIME=10s, and draw a million hostile names
+fuzz: ## fuzz every target, each for FUZZTIME=10s, and draw a million hostile names and 10,000 workflows
 	WORKBENCH_DRAWS=1000000 go test -count=1 -run TestHostileNames ./proxy
+	go test -count=1 -run TestOrderOfDrawnWorkflows ./workflowsrv/stepping -args -draws 10000
 	@set -e; for package in $$(go list ./...); do \
 		found="$$(go test -list '^Fuzz' "$$package")"; \
 		for target in $$found; do case "$$target" in Fuzz*) \

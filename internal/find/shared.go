@@ -17,17 +17,19 @@ type Shared struct {
 	made map[[sha256.Size]byte]weak.Pointer[Index]
 }
 
-// Of gives the index of servers, which are read one after the other and not kept: once where there is an index of them, else
-// twice.
+// Of gives the index of servers, which are read one after the other and not kept: once where there is an index of them or
+// none at all, else twice.
 func (s *Shared) Of(servers iter.Seq[Server]) *Index {
 	d := digester{h: sha256.New()}
-	for server := range servers {
-		d.add(&server)
+	if s.hasSome() {
+		for server := range servers {
+			d.add(&server)
+		}
+		if known := s.known(d.sum()); known != nil {
+			return known
+		}
+		d.h.Reset() // they may have changed meanwhile
 	}
-	if known := s.known(d.sum()); known != nil {
-		return known
-	}
-	d.h.Reset() // they may have changed meanwhile
 	x := New(func(yield func(Server) bool) {
 		for server := range servers {
 			d.add(&server)
@@ -48,6 +50,18 @@ func (s *Shared) Of(servers iter.Seq[Server]) *Index {
 	}
 	s.made[key] = weak.Make(x)
 	return x
+}
+
+// hasSome reports whether there is any index.
+func (s *Shared) hasSome() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, x := range s.made {
+		if x.Value() != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // known gives the index of that digest, nil if there is none.

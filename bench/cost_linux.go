@@ -32,12 +32,18 @@ func load() string {
 }
 
 // resident returns the memory of a process that is in RAM, in MB of 1,000,000 bytes.
-func resident(pid int) (float64, bool) {
+func resident(pid int) (float64, bool) { return ofStatus(pid, "VmRSS") }
+
+// anonymous is resident without what is mapped of files, of the program's own above all, which comes and goes.
+func anonymous(pid int) (float64, bool) { return ofStatus(pid, "RssAnon") }
+
+// ofStatus returns one of the sizes in /proc/PID/status.
+func ofStatus(pid int, key string) (float64, bool) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return 0, false
 	}
-	_, rest, _ := bytes.Cut(status, []byte("\nVmRSS:"))
+	_, rest, _ := bytes.Cut(status, []byte("\n"+key+":"))
 	line, _, _ := bytes.Cut(rest, []byte("kB"))
 	kib, err := strconv.ParseFloat(string(bytes.TrimSpace(line)), 64)
 	return kib * 1024 / 1e6, err == nil

@@ -13,4 +13,6 @@ func load() string { return "" }
 // resident is not to be had here.
 func resident(int) (float64, bool) { return 0, false }
 
+func anonymous(int) (float64, bool) { return 0, false }
+
 func firstChild(int) int { return 0 }

@@ -115,8 +115,7 @@ func (b *bench) takeFinds(ctx context.Context, f front) error {
 		if err != nil {
 			return err
 		}
-		time.Sleep(settled)
-		if mb, ok := resident(pid); ok {
+		if mb, ok := anonymous(pid); ok {
 			b.report.row(findWhat, unsearched).add(memory, mb)
 		}
 		q := &request{method: "tools/call", params: `{"name":"workbench_find_tools","arguments":{"query":"which tool opens a ticket, with the words: ` + toolWords(rand.New(rand.NewPCG(3, 4)), 60) + `"}}`}
@@ -136,8 +135,7 @@ func (b *bench) takeFinds(ctx context.Context, f front) error {
 		}
 		r := b.report.row(findWhat, nameFront)
 		r.addTimes(more)
-		time.Sleep(settled)
-		if mb, ok := resident(pid); ok {
+		if mb, ok := anonymous(pid); ok {
 			r.add(memory, mb)
 		}
 		return r.addTokens(line)

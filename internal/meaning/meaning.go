@@ -147,8 +147,7 @@ func (m *Meanings) fill() {
 		if err != nil {
 			clear(m.wanted) // a later search wants them again
 		}
-		close(m.changed)
-		m.changed = make(chan struct{})
+		m.tell()
 		m.mu.Unlock()
 	}
 }
@@ -168,8 +167,15 @@ func (m *Meanings) next() (keys []digest, texts []string) {
 	}
 	if texts == nil {
 		m.busy = false
+		m.tell() // who looked after the last vectors came and before this waits for more
 	}
 	return keys, texts
+}
+
+// tell wakes who waits for vectors. The caller holds the lock.
+func (m *Meanings) tell() {
+	close(m.changed)
+	m.changed = make(chan struct{})
 }
 
 // await gives the vectors of texts once they are there.

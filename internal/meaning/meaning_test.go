@@ -3,6 +3,7 @@ package meaning_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -175,4 +177,30 @@ func TestNoVotes(t *testing.T) {
 	if votes, err := m.Votes(t.Context(), texts(), "money"); err != nil || votes[0] != 1 {
 		t.Errorf("after another has gone: got %v, %v", votes, err)
 	}
+}
+
+type refusing struct{}
+
+func (refusing) Embed(context.Context, []string) ([][]float32, error) {
+	return nil, errors.New("refused")
+}
+
+// A search hears of a model's failure whenever it begins to wait: the time of this test is a made-up one, in which a
+// search that was not woken sees its two seconds pass.
+func TestNobodyWaitsInVain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for range 500 {
+			m := meaning.New(refusing{}, "")
+			var searches sync.WaitGroup
+			for range 8 {
+				searches.Go(func() {
+					if _, err := m.Votes(t.Context(), texts(), "money"); err == nil || err.Error() != "refused" {
+						t.Errorf("got %v, want what the model said", err)
+					}
+				})
+			}
+			searches.Wait()
+			m.Close()
+		}
+	})
 }

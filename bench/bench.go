@@ -45,7 +45,7 @@ type bench struct {
 
 // run measures everything that is asked for.
 func (b *bench) run(ctx context.Context) error {
-	for _, section := range []func(context.Context) error{b.calls, b.through, b.kinds, b.allocations, b.list, b.finds, b.pages, b.everything, b.starts, b.lock, b.sandboxed, b.memory, b.sessions, b.growth, b.store, b.runs} {
+	for _, section := range []func(context.Context) error{b.calls, b.recorded, b.through, b.kinds, b.allocations, b.list, b.finds, b.pages, b.everything, b.starts, b.lock, b.sandboxed, b.memory, b.sessions, b.growth, b.store, b.runs} {
 		if err := section(ctx); err != nil {
 			return err
 		}

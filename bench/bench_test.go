@@ -93,6 +93,11 @@ func TestRun(t *testing.T) {
 			want[a.label+"/"+front] = counted
 		}
 	}
+	for _, mode := range []calls.Mode{calls.Off, calls.Meta, calls.Full} {
+		for _, a := range []string{"200 B", "100 KB"} {
+			want[recordWhat(a)+"/"+recordFront(mode)] = counted
+		}
+	}
 	passed := figures{p50: 2, p99: 2, rate: 2}
 	want[throughWhat+"/"+directFront], want[throughWhat+"/"+httpFront] = passed, passed
 	if b.report.find(throughWhat, nginxFront) != nil { // where it is installed

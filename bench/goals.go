@@ -5,6 +5,8 @@ import (
 	"io"
 	"math"
 	"text/tabwriter"
+
+	"github.com/mcp-workbench/workbench/internal/calls"
 )
 
 // goal is what one figure of a front is to be: at most the limit, or at least.
@@ -30,6 +32,8 @@ func goals() []goal {
 		{what: "1 MB", front: useFront, against: relayFront, limit: 1.5},
 		{what: "200 B", front: nameFront, column: allocs, limit: 4},
 		{what: "200 B", front: useFront, column: allocs, limit: 4},
+		{what: recordWhat("200 B"), front: recordFront(calls.Meta), against: recordFront(calls.Off), limit: 1.03},
+		{what: recordWhat("200 B"), front: recordFront(calls.Meta), column: allocs, against: recordFront(calls.Off), less: true, limit: 1},
 		{what: "200 B", front: httpFront, column: rate, least: true, limit: 20_000},
 		{what: throughWhat, front: httpFront, column: rate, against: nginxFront, least: true, limit: 0.6},
 		{what: "100 KB", front: httpFront, column: rate, against: typedHTTPFront, least: true, limit: 10},

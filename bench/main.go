@@ -11,7 +11,8 @@
 //
 // Results of several kinds (text, code, text of other scripts, base64, lists of tools, numbers) are called for in sizes from
 // 200 B to 1 MB, and told as multiples of the relay's times: the quartiles of what the rounds gave. How cost grows with
-// servers, tools and sessions is measured too, and drawn by --plot. Before a server over HTTP workbench stands beside nginx,
+// servers, tools and sessions is measured too, and drawn by --plot; what the record of calls costs, by workbenches with each mode of
+// it beside each other. Before a server over HTTP workbench stands beside nginx,
 // where that is installed.
 //
 // The driver writes requests and reads answers, each of which it checks. The fronts take turns in rounds, because the

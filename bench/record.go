@@ -1,0 +1,66 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/mcp-workbench/workbench/internal/calls"
+)
+
+// recordFront is workbench, called by name, that records calls in a mode.
+func recordFront(mode calls.Mode) string { return "workbench, record " + string(mode) }
+
+// recordWhat is calls with answers of a size, of which it is measured what the record costs.
+func recordWhat(label string) string { return label + ", recorded" }
+
+// recorded measures what the record of calls costs: workbenches that keep nothing of a call, what is known of it, and all of it. Each
+// series has new processes, since of two processes of one program one can stay the faster by as much as the record costs.
+func (b *bench) recorded(ctx context.Context) error {
+	labels := map[string]string{recordWhat("200 B"): "200 B", recordWhat("100 KB"): "100 KB"}
+	whats := []string{recordWhat("200 B"), recordWhat("100 KB")}
+	modes := []calls.Mode{calls.Off, calls.Meta, calls.Full}
+	var fronts []front
+	for _, mode := range modes {
+		path, err := b.write("record-"+string(mode), map[string]any{"record": mode, "toolboxes": map[string]any{toolboxName: map[string]any{
+			"description": "What is measured",
+			"mcpServers":  map[string]any{serverName: entry(b.child())},
+		}}})
+		if err != nil {
+			return err
+		}
+		fronts = append(fronts, front{name: recordFront(mode), box: true, argv: []string{b.workbench, "serve", "--config", path, "--log-level", "error"}})
+	}
+	b.say("the record of calls")
+	for range b.series {
+		groups, end, err := b.prepare(ctx, fronts, whats, func(c *conversation, what string) (*request, error) {
+			return answerOf(c.caller, c.way, labels[what])
+		})
+		if err != nil {
+			return err
+		}
+		err = b.takeTurns(groups, func(c cell, r *row) error {
+			if err := b.oneByOne(c, r); err != nil {
+				return err
+			}
+			return b.crowded(c, r)
+		})
+		if end(); err != nil {
+			return err
+		}
+	}
+	p := b.programs
+	for _, what := range whats {
+		for _, p.record = range modes {
+			name := recordFront(p.record)
+			if !b.wanted(what, name) {
+				continue
+			}
+			n, err := p.allocated(ctx, nameFront, labels[what], b.counted)
+			if err != nil {
+				return fmt.Errorf("%s of %s: %w", what, name, err)
+			}
+			b.report.row(what, name).add(allocs, n)
+		}
+	}
+	return nil
+}

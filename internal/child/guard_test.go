@@ -164,6 +164,34 @@ func TestFaultB4B5_OwnerEnds(t *testing.T) {
 	}
 }
 
+// A guard that is stopped goes on by itself, also where its owner cannot see to that any more.
+func TestFaultG30_GuardIsStopped(t *testing.T) {
+	t.Run("while its owner works", func(t *testing.T) {
+		g := newGuard(t)
+		p := mustStart(t, g.Start, spec("sleep"))
+		guard, pid := parent(t, p.PID()), relative(t, p)
+		for range 3 {
+			unix.Kill(guard, unix.SIGSTOP)
+			stop(t, mustStart(t, g.Start, spec("echo")), child.Grace{})
+		}
+		stop(t, p, child.Grace{})
+		if got := waitDone(t, p); got.Signal != "SIGTERM" || alive(pid) {
+			t.Errorf("got %v, want SIGTERM by the guard that was there", got)
+		}
+	})
+	t.Run("before its owner is killed", func(t *testing.T) {
+		if seesNoOrphans {
+			t.Skip("the system tells a guard nothing of the end of its owner")
+		}
+		cmd, pids := startOwner(t, "family", "stay", "setsid", "stubborn")
+		unix.Kill(cmd.Process.Pid, unix.SIGSTOP) // or it would have the guard go on
+		unix.Kill(pids[2], unix.SIGSTOP)
+		cmd.Process.Kill()
+		cmd.Wait()
+		waitGone(t, pids...)
+	})
+}
+
 // startOwner starts an owner of a helper, in a process group of its own, and returns the numbers of the helper, its
 // relative and their guard.
 func startOwner(t *testing.T, args ...string) (*exec.Cmd, []int) {
@@ -227,11 +255,19 @@ func TestGuardHangs(t *testing.T) {
 	g := newGuard(t)
 	p := mustStart(t, g.Start, spec("stubborn"))
 	relative(t, p)
-	unix.Kill(parent(t, p.PID()), unix.SIGSTOP)
+	guard := parent(t, p.PID())
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for unix.Kill(guard, unix.SIGSTOP) == nil { // it is made to go on each time
+		}
+	}()
 	stop(t, p, child.Grace{EOF: -1, Term: -1})
 	if alive(p.PID()) {
 		t.Error("alive after Stop")
 	}
+	g.Close()
+	<-stopped
 }
 
 // What one process leaves behind is told from what another does, though all orphans have the same parent then.

@@ -26,7 +26,10 @@ import (
 // descendant that left session and group and lost its parent before anybody looked is not found.
 //
 // If the guard itself is killed, its processes are too, which is reported as their exits, and the next Start makes
-// another guard.
+// another guard. If it is stopped, we have it go on, and on Linux the system does when we are killed at that moment. What
+// remains when we are killed: on other Unixes a guard that is stopped just then, and everywhere one that is frozen or is
+// stopped later, hold their processes until they are continued; and where guard and owner are killed at once, what the
+// processes started outlives them unless there is a control group, which the next guard ends.
 type Guard struct {
 	argv []string
 

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"os"
+	"os/signal"
 	"sync"
 	"syscall"
 	"time"
@@ -75,12 +76,16 @@ func newLink(argv []string) (*link, error) {
 	defer w.Close()
 
 	sealDescriptors()
+	stopped := make(chan os.Signal, 1)
+	signal.Notify(stopped, unix.SIGCHLD) // before there is anything to stop
 	// Its own session: what is sent to our process group or by our terminal does not reach it. No environment: it
-	// needs none, and passes none on. The root directory: it keeps no file system from being unmounted.
+	// needs none, and passes none on. The root directory: it keeps no file system from being unmounted. SIGCONT when we
+	// die, or the thread does that started it: a guard that is stopped then would not see that the lifeline has ended.
 	process, err := os.StartProcess(guardPath(argv[0]), argv, &os.ProcAttr{
-		Dir: "/", Env: []string{}, Files: []*os.File{null, null, w, theirs}, Sys: sysProcAttr(0),
+		Dir: "/", Env: []string{}, Files: []*os.File{null, null, w, theirs}, Sys: sysProcAttr(unix.SIGCONT),
 	})
 	if err != nil {
+		signal.Stop(stopped)
 		conn.Close()
 		r.Close()
 		return nil, err
@@ -97,7 +102,22 @@ func newLink(argv []string) (*link, error) {
 		l.stderr.readFrom(r)
 	}()
 	go l.run()
+	go l.wake(stopped)
 	return l, nil
+}
+
+// wake has the guard go on whenever somebody stops it. SIGCHLD may tell of another child or of another change; SIGCONT does
+// nothing to a guard that runs.
+func (l *link) wake(stopped chan os.Signal) {
+	defer signal.Stop(stopped)
+	for {
+		select {
+		case <-stopped:
+			_ = l.process.Signal(unix.SIGCONT) // it fails if the guard has ended
+		case <-l.over:
+			return
+		}
+	}
 }
 
 // begin asks the guard to start a process and waits for its answer.

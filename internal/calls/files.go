@@ -1,6 +1,7 @@
 package calls
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -92,15 +93,29 @@ func (w *writer) put(s Said) {
 	w.failed, w.missed = time.Time{}, 0
 }
 
-// line is a call as it is, or what is missed.
+// line is a call as it is, or what is missed. Of a call that would fill much of a file the least is kept, since what all files
+// may have is promised.
 func (w *writer) line(s Said) []byte {
-	var line []byte
-	if s.Call != nil {
-		line, _ = json.Marshal(s.Call)
-	} else {
-		line, _ = json.Marshal(s)
+	if s.Call == nil {
+		return encode(s)
 	}
-	return append(line, '\n')
+	line := encode(s.Call)
+	if len(line) <= w.MaxSize/shares/2 {
+		return line
+	}
+	c := *s.Call
+	c.ArgumentsLeft, c.ResultLeft = c.ArgumentsLeft || c.Arguments != nil, c.ResultLeft || c.Result != nil
+	c.Arguments, c.Result, c.Stderr = nil, nil, nil
+	return encode(&c)
+}
+
+// encode writes < and the like as they are, not as six bytes.
+func encode(v any) []byte {
+	var line bytes.Buffer
+	to := json.NewEncoder(&line)
+	to.SetEscapeHTML(false)
+	_ = to.Encode(v)
+	return line.Bytes()
 }
 
 func (w *writer) write(line []byte) error {

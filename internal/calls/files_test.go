@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -37,7 +38,8 @@ func kept(t *testing.T, dir string) (lines []calls.Call, missed uint64, size int
 			t.Errorf("got mode %v, want a file that nobody else can read", info.Mode())
 		}
 		size += int(info.Size())
-		for s := bufio.NewScanner(file); s.Scan(); {
+		s := bufio.NewScanner(file)
+		for s.Buffer(nil, 16<<20); s.Scan(); {
 			var line struct {
 				calls.Call
 				Missed uint64 `json:"missed"`
@@ -102,6 +104,31 @@ func TestFilesAreBounded(t *testing.T) {
 	}
 	if _, err := os.Stat(other); err != nil {
 		t.Errorf("a file of somebody else: %v", err)
+	}
+}
+
+// The files keep their bound also where one call is a good part of it; what is too long is left out, and said to be.
+func TestFilesOfLongCalls(t *testing.T) {
+	f := calls.Files{Dir: t.TempDir(), MaxSize: 1 << 20, Failed: func(err error) { t.Error(err) }}
+	log := calls.New(calls.Full)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for i := range 40 {
+		last := log.Last()
+		c := new(calls.Call)
+		log.Note(c, func(c *calls.Call) { c.Tool = fmt.Sprint(i) })
+		log.End(c, func(c *calls.Call) {
+			c.Outcome, c.Result = calls.OK, json.RawMessage(`"`+strings.Repeat("<", []int{10, 60 << 10, calls.MaxValue - 2}[i%3])+`"`)
+		})
+		f.Write(ctx, log, last)
+		lines, missed, size := kept(t, f.Dir)
+		if size > f.MaxSize || missed > 0 {
+			t.Fatalf("got %d bytes after %d calls and %d missed, want at most %d", size, i+1, missed, f.MaxSize)
+		}
+		want := i%3 == 2
+		if got := lines[len(lines)-1]; got.Tool != fmt.Sprint(i) || got.ResultLeft != want || (got.Result == nil) != want {
+			t.Errorf("got tool %s with a result of %d bytes, left out %t, want %t of %d", got.Tool, len(got.Result), got.ResultLeft, want, i)
+		}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -31,6 +32,7 @@ type program struct {
 	t      *testing.T
 	mark   string // environment entry of it and of what it starts
 	folder string
+	more   entry // of the configuration, beside the toolboxes
 	cmd    *exec.Cmd
 	in     io.WriteCloser
 	out    *bufio.Reader
@@ -47,12 +49,18 @@ type program struct {
 // flags of serve.
 func start(t *testing.T, boxes map[string]map[string]string, flags ...string) *program {
 	t.Helper()
+	return startWith(t, nil, boxes, flags...)
+}
+
+// startWith starts the program with more in its configuration.
+func startWith(t *testing.T, more entry, boxes map[string]map[string]string, flags ...string) *program {
+	t.Helper()
 	folder, err := os.MkdirTemp("", "wb") // short, for there is a socket in it
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(folder) })
-	p := &program{t: t, mark: wiretest.Mark(t), folder: folder, read: make(chan struct{}), exited: make(chan struct{}), waiting: make(map[string]chan []byte)}
+	p := &program{t: t, mark: wiretest.Mark(t), folder: folder, more: more, read: make(chan struct{}), exited: make(chan struct{}), waiting: make(map[string]chan []byte)}
 	p.configure(boxes)
 	p.cmd = exec.Command(binary("workbench"), "serve", "--config", p.config(), "--log-file", filepath.Join(folder, "log"))
 	p.cmd.Args = append(p.cmd.Args, flags...)
@@ -120,7 +128,9 @@ func (p *program) configure(boxes map[string]map[string]string) {
 		}
 		toolboxes[box] = entry{"mcpServers": servers}
 	}
-	text := wiretest.JSON(entry{"toolMode": "proxy", "openTimeout": "20s", "toolboxes": toolboxes})
+	all := entry{"toolMode": "proxy", "openTimeout": "20s", "toolboxes": toolboxes}
+	maps.Copy(all, p.more)
+	text := wiretest.JSON(all)
 	if err := os.WriteFile(p.config(), []byte(text), 0o600); err != nil {
 		p.t.Fatal(err)
 	}

@@ -33,6 +33,7 @@ type Environment struct {
 	Overlay func(*config.Config) error
 	Hangups *lifetime.Hangups
 	loaded  *config.Config // by loadOnce
+	Told    bool           // that the project's file is not used: once is enough
 }
 
 // Lookup reads one of our variables.

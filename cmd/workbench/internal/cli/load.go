@@ -7,10 +7,11 @@ import (
 )
 
 // Load reads the configuration that applies, for a command of a person. With none anywhere it is the built-in one. A fault
-// inside the entry of a server costs that server alone; that a project's file is not trusted is told.
+// inside the entry of a server costs that server alone; that a project's file is not trusted is told, once.
 func (e *Environment) Load() (*config.Config, *Sources, error) {
 	cfg, from, err := e.LoadBy((*config.Source).ParseUsable)
-	if err == nil && cfg.Untrusted != nil {
+	if err == nil && cfg.Untrusted != nil && !e.Told {
+		e.Told = true
 		fmt.Fprintf(e.Err, "workbench: warning: %s\nworkbench: hint: %s\n", cfg.Untrusted, cfg.Untrusted.Hint())
 	}
 	return cfg, from, err

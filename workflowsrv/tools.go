@@ -73,7 +73,7 @@ func toolTable() []tool {
 		},
 		{
 			name: "workflow_run", title: "Manage a run",
-			description: "checkpoint gives a run's present place a name; rewind goes back to a checkpoint or an event, and what came after stays in the record; " +
+			description: "Goes back in a run, branches it or ends it, by action. checkpoint gives its present place a name; rewind goes back to a checkpoint or an event, and what came after stays in the record; " +
 				"fork begins another run from there; abandon gives the run up; rebase uses the present file of the workflow.",
 			keptInput: manageInput, keptOutput: runOutput, changes: true,
 			keep: keepManage, more: []string{"run", "action", "name", "to", "reason"},

@@ -85,7 +85,7 @@ func (o *offers) readResource(ctx context.Context, p principal.Principal, params
 	if err != nil {
 		return nil, err
 	}
-	text, err := json.Marshal(r.Shown(p.Name))
+	text, err := json.Marshal(o.runs.Shown(p.Name, r))
 	if err != nil {
 		return nil, err
 	}

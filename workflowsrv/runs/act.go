@@ -62,7 +62,7 @@ func (t *turn) call(ctx context.Context) (*Answer, error) {
 		intent := t.at(Intended)
 		intent.Tool, intent.Arguments, intent.Attempt = toolName(a), arguments, failures+1
 		t.note(intent)
-		if err := t.flush(ctx, t.e.opts.hold, nil); err != nil {
+		if err := t.flush(ctx, t.e.opts.hold); err != nil {
 			return nil, err
 		}
 		raw, err := hold(ctx, t.e.opts.Tools, a, arguments, t.e.opts.hold/3, func(ctx context.Context) {
@@ -112,7 +112,7 @@ func (t *turn) returned(ctx context.Context, a *definition.Act, raw json.RawMess
 	done := t.at(Done)
 	t.note(event)
 	if failure != "" {
-		return false, t.flush(ctx, 0, nil)
+		return false, t.flush(ctx, 0)
 	}
 	done.By, done.State = byWorkbench, t.next.State
 	if a.Result != "" {
@@ -126,12 +126,12 @@ func (t *turn) returned(ctx context.Context, a *definition.Act, raw json.RawMess
 	if err := t.settle(ctx); err != nil {
 		return false, err
 	}
-	return true, t.flush(ctx, 0, nil)
+	return true, t.flush(ctx, 0)
 }
 
 // failed says that the tool of the step has failed, and how to go on.
 func (t *turn) failed(ctx context.Context, why string) (*Answer, error) {
-	if err := t.flush(ctx, 0, nil); err != nil {
+	if err := t.flush(ctx, 0); err != nil {
 		return nil, err
 	}
 	a := t.answer(stateFailed, fmt.Sprintf("%s is at the step %q, which calls %s by itself. That failed: %s\n\nRemove the cause, or set a variable with context. "+
@@ -153,7 +153,7 @@ func (t *turn) wait(ctx context.Context) (*Answer, error) {
 			began.Hook = secret()
 		}
 		t.note(began)
-		if err := t.flush(ctx, 0, nil); err != nil {
+		if err := t.flush(ctx, 0); err != nil {
 			return nil, err
 		}
 	}

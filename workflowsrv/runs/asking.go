@@ -28,6 +28,7 @@ const (
 	askAnswer  asking = "answer"  // what the step itself asks
 	askUnknown asking = "unknown" // whether a call that may have been made was: again or done
 	askLate    asking = "late"    // whether to go on without what was waited for: yes or no
+	askRebase  asking = "rebase"  // whether to go by a definition that asks less: yes or no
 )
 
 // What a person answers of a call of which nobody knows whether it was made.
@@ -35,6 +36,9 @@ const (
 	callAgain = "again"
 	wasMade   = "done"
 )
+
+// plain reports whether the answer is yes or no.
+func (why asking) plain() bool { return why == askAgree || why == askLate || why == askRebase }
 
 // choices are the answers there are to choose from; nil: any text.
 func (why asking) choices(act *definition.Act) []string {
@@ -49,7 +53,7 @@ func (why asking) choices(act *definition.Act) []string {
 
 // form is what the person fills in.
 func (why asking) form(act *definition.Act) []byte {
-	if why == askAgree || why == askLate {
+	if why.plain() {
 		return []byte(`{"type":"object","properties":{"agree":{"type":"boolean","title":"Go on?"},` +
 			`"reason":{"type":"string","title":"If not, why?"}},"required":["agree"]}`)
 	}
@@ -66,7 +70,7 @@ func (why asking) form(act *definition.Act) []byte {
 func (why asking) fits(act *definition.Act, answer string) (string, error) {
 	answer = strings.TrimSpace(answer)
 	list := why.choices(act)
-	if why == askAgree || why == askLate {
+	if why.plain() {
 		switch strings.ToLower(answer) {
 		case "", "y":
 			answer = yes
@@ -90,11 +94,11 @@ func (why asking) fits(act *definition.Act, answer string) (string, error) {
 
 // question is what the person is asked about the step where the run is.
 func (s *standing) question(ctx context.Context, why asking) string {
-	step, act := s.next.Step, s.next.Step.Act
-	workflow := "The workflow " + s.r.Workflow
-	if s.r.Goal != "" {
-		workflow += fmt.Sprintf(", which runs for %q,", foreign.NewText(cut.Short(s.r.Goal)))
+	if why == askRebase {
+		p, _ := s.r.proposed()
+		return p.Text
 	}
+	step, act, workflow := s.next.Step, s.next.Step.Act, s.workflow()
 	switch why {
 	case askAnswer:
 		text, _, unknown := stepping.Fill(act.Question, s.scope(ctx))
@@ -123,9 +127,17 @@ func (s *standing) question(ctx context.Context, why asking) string {
 	return text
 }
 
+// workflow names the workflow and what the run is for.
+func (s *standing) workflow() string {
+	if s.r.Goal == "" {
+		return "The workflow " + s.r.Workflow
+	}
+	return fmt.Sprintf("The workflow %s, which runs for %q,", s.r.Workflow, foreign.NewText(cut.Short(s.r.Goal)))
+}
+
 // put is the question of an event, as it is put to the person at a client.
 func (s *standing) put(why asking, asked Event) Question {
-	return Question{Message: asked.Text, Form: why.form(s.next.Step.Act), State: s.r.ID + "/" + asked.Hash, Asked: asked.At}
+	return Question{Message: asked.Text, Form: why.form(s.deed()), State: s.r.ID + "/" + asked.Hash, Asked: asked.At}
 }
 
 // agreed reports whether a person has agreed to the step where the run is. That is good for once: when the step was done and the
@@ -136,6 +148,9 @@ func (s *standing) agreed() bool {
 		return false
 	}
 	for _, e := range slices.Backward(s.r.Events) {
+		if e.Kind == Rebased {
+			return false // The step was another one.
+		}
 		if gate(e.Step, e.Pass) != at {
 			continue
 		}

@@ -27,7 +27,7 @@ func (t *turn) join(ctx context.Context) (*Answer, error) {
 			return nil, err
 		}
 		t.note(began)
-		if err := t.flush(ctx, 0, nil); err != nil {
+		if err := t.flush(ctx, 0); err != nil {
 			return nil, err
 		}
 	}
@@ -129,7 +129,7 @@ func (t *turn) abandonChildren(ctx context.Context) error {
 				return err
 			}
 			child.note(Event{Kind: Abandoned, By: t.who.agent(), Text: t.r.ID + " was abandoned, which it belongs to"})
-			if err := child.flush(ctx, 0, nil); err != nil {
+			if err := child.flush(ctx, 0); err != nil {
 				return err
 			}
 		}

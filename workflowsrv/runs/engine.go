@@ -123,27 +123,24 @@ func (e *Engine) digest(w *definition.Workflow) string {
 	return d
 }
 
-// definition returns the workflow that a run goes by. changed says that there is another one under its id now.
-func (e *Engine) definition(ctx context.Context, log Log, r *Run) (w *definition.Workflow, now *definition.Entry, err error) {
-	now, err = e.opts.Find(r.Workflow)
-	if err == nil && e.digest(now.Workflow) == r.Digest {
-		return now.Workflow, nil, nil
-	}
-	if err != nil {
-		now = nil // The file is gone, which does not matter to the run.
+// definition returns the workflow that a run goes by, and another one that is under its id now, or why none is.
+func (e *Engine) definition(ctx context.Context, log Log, r *Run) (w *definition.Workflow, now *definition.Entry, gone, err error) {
+	now, same, gone := e.present(r)
+	if same {
+		return now.Workflow, nil, nil, nil
 	}
 	e.mu.Lock()
 	w = e.pinned[r.Digest]
 	e.mu.Unlock()
 	if w != nil {
-		return w, now, nil
+		return w, now, gone, nil
 	}
 	text, err := log.Definition(ctx, r.Digest)
 	if err != nil {
-		return nil, now, fmt.Errorf("the definition of run %s: %w", r.ID, err)
+		return nil, nil, nil, fmt.Errorf("the definition of run %s: %w", r.ID, err)
 	}
 	if w, err = e.parser.ParsePinned(r.Workflow, text); err != nil {
-		return nil, now, &Error{fmt.Sprintf("this workbench cannot read the definition that run %s uses: %v", r.ID, err), "use the present one with workflow_run, action rebase"}
+		return nil, nil, nil, &Error{fmt.Sprintf("this workbench cannot read the definition that run %s uses: %v", r.ID, err), "start another run of the workflow"}
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -151,7 +148,28 @@ func (e *Engine) definition(ctx context.Context, log Log, r *Run) (w *definition
 		clear(e.pinned)
 	}
 	e.pinned[r.Digest] = w
-	return w, now, nil
+	return w, now, gone, nil
+}
+
+// present returns the workflow that is under the id of a run's now, and whether it is the one that the run goes by.
+func (e *Engine) present(r *Run) (now *definition.Entry, same bool, gone error) {
+	if now, gone = e.opts.Find(r.Workflow); gone != nil {
+		return nil, false, gone
+	}
+	return now, e.digest(now.Workflow) == r.Digest, nil
+}
+
+// Drift says that the workflow of a run is no longer what the run goes by; "" where it is.
+func (e *Engine) Drift(r *Run) string {
+	_, same, gone := e.present(r)
+	switch {
+	case same:
+		return ""
+	case gone != nil:
+		return fmt.Sprintf("the workflow %s cannot be used at present (%v); this run keeps using its own definition", r.Workflow, gone)
+	}
+	return fmt.Sprintf("the file of the workflow %s has changed; this run keeps using its own definition. To use the new one, "+
+		"call workflow_run with action rebase", r.Workflow)
 }
 
 // take returns a run as the log has it. It is the caller's until give.

@@ -14,7 +14,7 @@ const (
 	Noted      Kind = "noted"      // variables of Context, by the agent
 	Done       Kind = "done"       // Step, with Output, Artifacts, Notes and Context
 	Blocked    Kind = "blocked"    // the output of Step did not do: Reasons
-	Asked      Kind = "asked"      // a person is asked about Step: Text
+	Asked      Kind = "asked"      // a person is asked about Step, or about going by Definition: Text
 	Coded      Kind = "coded"      // a person has got a one-time code, of digest Hash, for Answer about Step
 	Refused    Kind = "refused"    // somebody tried to answer for the person: Text says how
 	Answered   Kind = "answered"   // the person gave Answer about Step
@@ -49,11 +49,12 @@ type Event struct {
 	Pass int             `json:"pass,omitempty"` // of that loop, from 1
 	Item json.RawMessage `json:"item,omitempty"` // of that pass
 
-	Workflow   string `json:"workflow,omitempty"`
-	Digest     string `json:"digest,omitempty"`
-	Goal       string `json:"goal,omitempty"`
-	Repository string `json:"repository,omitempty"`
-	Branch     string `json:"branch,omitempty"`
+	Workflow   string          `json:"workflow,omitempty"`
+	Digest     string          `json:"digest,omitempty"`
+	Definition json.RawMessage `json:"definition,omitempty"`
+	Goal       string          `json:"goal,omitempty"`
+	Repository string          `json:"repository,omitempty"`
+	Branch     string          `json:"branch,omitempty"`
 
 	Context   json.RawMessage   `json:"context,omitempty"` // the variables that changed
 	Output    string            `json:"output,omitempty"`

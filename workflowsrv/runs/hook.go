@@ -133,7 +133,7 @@ func (e *Engine) hooked(ctx context.Context, principal, id, given string, body [
 	if err := t.settle(ctx); err != nil {
 		return false, err
 	}
-	return true, t.flush(ctx, 0, nil)
+	return true, t.flush(ctx, 0)
 }
 
 // bodyValue is the body of a request as a value: JSON, or text.

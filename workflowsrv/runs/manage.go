@@ -3,7 +3,6 @@ package runs
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -13,7 +12,6 @@ import (
 	"github.com/mcp-workbench/workbench/internal/nearest"
 	"github.com/mcp-workbench/workbench/internal/store"
 	"github.com/mcp-workbench/workbench/internal/wire"
-	"github.com/mcp-workbench/workbench/workflowsrv/stepping"
 )
 
 // An Order changes a run otherwise than by a step.
@@ -78,7 +76,7 @@ func abandon(ctx context.Context, t *turn, o Order) (Answer, error) {
 		return Answer{}, err
 	}
 	t.note(Event{Kind: Abandoned, By: t.who.agent(), Text: cut.Short(o.Reason)})
-	if err := t.flush(ctx, 0, nil); err != nil {
+	if err := t.flush(ctx, 0); err != nil {
 		return Answer{}, err
 	}
 	return t.over(), nil
@@ -93,7 +91,7 @@ func checkpoint(ctx context.Context, t *turn, o Order) (Answer, error) {
 		return t.over(), nil
 	}
 	t.note(Event{Kind: Checkpoint, By: t.who.agent(), Text: name})
-	if err := t.flush(ctx, 0, nil); err != nil {
+	if err := t.flush(ctx, 0); err != nil {
 		return Answer{}, err
 	}
 	return t.answer(stateCheckpoint, fmt.Sprintf("%s has the checkpoint %q, event %d. To come back to it: workflow_run {\"run\":%q,\"action\":\"rewind\",\"name\":%s}.",
@@ -219,29 +217,4 @@ func fork(ctx context.Context, t *turn, o Order) (Answer, error) {
 		a.Text = fmt.Sprintf("%s was forked from %s at event %d.\n\n%s", fresh.ID, t.r.ID, to, a.Text)
 	}
 	return a, err
-}
-
-// rebase has the run go by the present definition of its workflow. What was done stays done, by the ids of the steps.
-func rebase(ctx context.Context, t *turn, _ Order) (Answer, error) {
-	if t.now == nil {
-		return Answer{}, &Error{fmt.Sprintf("run %s uses the present definition of %s already", t.r.ID, t.r.Workflow), "call workflow_next to go on"}
-	}
-	if t.r.Status.Over() {
-		return t.over(), nil
-	}
-	t.w, t.warnings = t.now.Workflow, nil
-	t.note(Event{Kind: Rebased, By: t.who.agent(), Digest: t.e.digest(t.w)})
-	if err := t.settle(ctx); err != nil {
-		var state *stepping.StateError
-		if errors.As(err, &state) {
-			return Answer{}, &Error{fmt.Sprintf("run %s is in a loop that is different in the present definition of %s: %v", t.r.ID, t.r.Workflow, err),
-				"rewind to an event before the loop, then rebase"}
-		}
-		return Answer{}, err
-	}
-	if err := t.flush(ctx, 0, t.w.Pinned); err != nil {
-		return Answer{}, err
-	}
-	t.now = nil
-	return t.goOn(ctx)
 }

@@ -237,3 +237,183 @@ func TestSamples(t *testing.T) {
 		at(t, a, err, "step two")
 	}
 }
+
+// A run's gates stand although its file is changed: a person has to agree to a definition that asks less, also by a code or at a client,
+// and what the person had agreed to before counts for the step as it was.
+func TestRebaseAsksLess(t *testing.T) {
+	const text = `{"id":"gated","name":"n","description":"d","version":"1.0.0","assessments":[{"id":"risk","purpose":"p","dimensions":[{"id":"all","purpose":"p","levels":["low","high"]}]}],"steps":[` +
+		`{"id":"one","title":"One","prompt":"p"},` +
+		`{"id":"publish","title":"Publish","prompt":"p","requireConfirmation":true,"validationCriteria":[{"type":"contains","value":"x","message":"say x"}]},` +
+		`{"id":"ask-it","type":"ask","title":"Ask","prompt":"Which?","answers":["a","b"]},` +
+		`{"id":"call","type":"tool","title":"Call","tool":"box/server/tool","expect":{"var":"r","equals":1},"result":"r"},` +
+		`{"id":"rate","title":"Rate","prompt":"p r","assessmentRefs":["risk"],"outputContract":{"contractRef":"wr.contracts.loop_control"}},` +
+		`{"id":"all","type":"loop","title":"All","loop":{"type":"for","count":2,"maxIterations":2},"body":[{"id":"each","title":"Each","prompt":"p","requireConfirmation":true}]},` +
+		`{"id":"end","title":"End","prompt":"p"}]}`
+	who := runs.Caller{Principal: "alice", Client: "c"}
+	begin := func(changed string) (*runs.Engine, string) {
+		t.Helper()
+		find := finder(t, text)
+		e := runs.NewEngine(runs.Options{Find: func(id string) (*definition.Entry, error) { return find(id) }})
+		a, err := e.Start(t.Context(), who, "gated", "goal", nil)
+		run := at(t, a, err, "step one").Run
+		a, err = e.Next(t.Context(), who, runs.Step{Run: run, ID: "one", Notes: "done"})
+		at(t, a, err, "person publish")
+		find = finder(t, changed)
+		return e, run
+	}
+	swap := func(pairs ...string) string {
+		t.Helper()
+		for i := 0; i < len(pairs); i += 2 {
+			if !strings.Contains(text, pairs[i]) {
+				t.Fatalf("there is no %s", pairs[i])
+			}
+		}
+		return strings.NewReplacer(pairs...).Replace(text)
+	}
+	tool := `{"id":"call","type":"tool","title":"Call","tool":"box/server/tool","expect":{"var":"r","equals":1},"result":"r"},`
+	gate := `"requireConfirmation":true,"validationCriteria"`
+	for name, c := range map[string]struct{ changed, want string }{
+		"no confirmation":    {swap(gate, `"validationCriteria"`), `"Publish" has another requireConfirmation`},
+		"under a condition":  {swap(gate, `"requireConfirmation":{"var":"sure","equals":false},"validationCriteria"`), `"Publish" has another requireConfirmation`},
+		"never":              {swap(gate, `"requireConfirmation":false,"validationCriteria"`), `"Publish" has another requireConfirmation`},
+		"step skipped":       {swap(gate, `"runCondition":{"var":"r","equals":7},"requireConfirmation":true,"validationCriteria"`), `"Publish" comes under another condition`},
+		"step gone":          {swap(`"id":"publish"`, `"id":"publish2"`), `"Publish" is gone`},
+		"criteria gone":      {swap(`"validationCriteria":[{"type":"contains","value":"x","message":"say x"}]`, `"agentRole":"Somebody who writes"`), `another validationCriteria`},
+		"criteria weaker":    {swap(`"value":"x"`, `"value":"e"`), `another validationCriteria`},
+		"no ask":             {swap(`"type":"ask","title":"Ask","prompt":"Which?","answers":["a","b"]`, `"title":"Ask","prompt":"Which?"`), `"Ask" has another type`},
+		"other answers":      {swap(`["a","b"]`, `["a","c"]`), `"Ask" has another answers`},
+		"no expectation":     {swap(`"expect":{"var":"r","equals":1},`, ""), `another expect`},
+		"tool first":         {swap(tool, "", `{"id":"publish"`, tool+`{"id":"publish"`), `"Call" comes before "Publish"`},
+		"another tool first": {swap(`{"id":"publish"`, strings.Replace(tool, `"id":"call","type":"tool","title":"Call"`, `"id":"call2","type":"tool","title":"Call too"`, 1)+`{"id":"publish"`), `"Call too" comes before "Publish"`},
+		"no assessment":      {swap(`"assessmentRefs":["risk"],`, ""), `another assessmentRefs`},
+		"other assessment":   {swap(`["low","high"]`, `["low","none"]`), `the assessment "risk"`},
+		"no contract":        {swap(`,"outputContract":{"contractRef":"wr.contracts.loop_control"}`, ""), `another outputContract`},
+		"gate in a loop":     {swap(`"prompt":"p","requireConfirmation":true}]}`, `"prompt":"p"}]}`), `"Each" has another requireConfirmation`},
+		"shorter loop":       {swap(`"count":2`, `"count":1`), `"All" has another loop`},
+		"no notes":           {swap(`"title":"End"`, `"title":"End","notesOptional":true`), `"End" needs no notes`},
+	} {
+		e, run := begin(c.changed)
+		a, err := e.Manage(t.Context(), who, runs.Order{Run: run, Action: "rebase"})
+		if got := read1(t, a, err); got.State != "person" || !strings.Contains(strings.ToLower(a.Text), strings.ToLower(c.want)) {
+			t.Errorf("%s: got %s, want a person asked because of %q", name, a.Text, c.want)
+		}
+	}
+	for name, changed := range map[string]string{
+		"more criteria":      swap(`"message":"say x"}`, `"message":"say x"},{"type":"contains","value":"y","message":"say y"}`),
+		"another prompt":     swap(`"title":"End","prompt":"p"`, `"title":"End","prompt":"q"`),
+		"another one begins": swap(`{"id":"one","title":"One","prompt":"p"},`, `{"id":"zero","title":"Zero","prompt":"p"},`),
+	} {
+		e, run := begin(changed)
+		a, err := e.Manage(t.Context(), who, runs.Order{Run: run, Action: "rebase"})
+		if strings.Contains(a.Text, "asks less") || err != nil {
+			t.Errorf("%s: got %s and %v, want no question", name, a.Text, err)
+		}
+	}
+
+	open := swap(gate, `"validationCriteria"`)
+	order := func(e *runs.Engine, o runs.Order) runs.Answer {
+		t.Helper()
+		a, err := e.Manage(t.Context(), who, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	say := func(e *runs.Engine, run, answer string, code bool) string {
+		t.Helper()
+		given, err := e.Say(t.Context(), "alice", runs.Opinion{Run: run, Answer: answer, How: "test", Code: code})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return given
+	}
+	// The agent cannot get past it, and the person may say no, yes, or yes by a code.
+	e, run := begin(open)
+	asked := order(e, runs.Order{Run: run, Action: "rebase"})
+	order(e, runs.Order{Run: run, Action: "rebase"}) // is the same question
+	a, err := e.Next(t.Context(), who, runs.Step{Run: run, ID: "publish", Output: "x"})
+	at(t, a, err, "person publish")
+	say(e, run, "no", false)
+	a, err = e.Next(t.Context(), who, runs.Step{Run: run})
+	if at(t, a, err, "person publish"); strings.Contains(a.Text, "asks less") {
+		t.Errorf("got %s, want the step's own question", a.Text)
+	}
+	order(e, runs.Order{Run: run, Action: "rebase"})
+	code := say(e, run, "yes", true)
+	a, err = e.Next(t.Context(), who, runs.Step{Run: run, Code: code})
+	at(t, a, err, "step publish")
+	r, err := e.Read(t.Context(), "alice", run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := ""
+	for _, ev := range r.Events {
+		if ev.Step == "changed definition" || ev.Kind == runs.Rebased {
+			kinds += fmt.Sprintf("%s by %s; ", ev.Kind, ev.By)
+		}
+	}
+	if want := "asked by workbench; refused by agent:c; answered by person:test; asked by workbench; coded by person:test; answered by person:code; rebased by person:code; "; kinds != want {
+		t.Errorf("got %q, want %q", kinds, want)
+	}
+	// Who goes back before the question has withdrawn it.
+	e, run = begin(open)
+	asked = order(e, runs.Order{Run: run, Action: "rebase"})
+	a = order(e, runs.Order{Run: run, Action: "rewind", To: read1(t, asked, nil).Event - 1})
+	at(t, a, nil, "person publish")
+	// At a client, and for a file that has changed again since: what the person has seen counts.
+	e, run = begin(open)
+	client := who
+	client.Ask = func(_ context.Context, q runs.Question) (runs.Reply, error) {
+		return runs.Reply{State: q.State, Action: "accept", Form: []byte(`{"agree":` + fmt.Sprint(strings.Contains(q.Message, "asks less")) + `}`)}, nil
+	}
+	a, err = e.Manage(t.Context(), client, runs.Order{Run: run, Action: "rebase"})
+	at(t, a, err, "step publish")
+
+	// An agreement is to the step as it was, also where the run goes back behind the rebase.
+	e, run = begin(swap(`"title":"Publish","prompt":"p"`, `"title":"Publish","prompt":"Delete all"`))
+	say(e, run, "yes", false)
+	a, err = e.Next(t.Context(), who, runs.Step{Run: run})
+	agreed := at(t, a, err, "step publish").Event
+	at(t, order(e, runs.Order{Run: run, Action: "rebase"}), nil, "person publish")
+	at(t, order(e, runs.Order{Run: run, Action: "rewind", To: agreed}), nil, "person publish")
+}
+
+// A definition that is gone or broken is said, and the run goes on by its own.
+func TestDefinitionGone(t *testing.T) {
+	find := finder(t, plain)
+	e := runs.NewEngine(runs.Options{Find: func(id string) (*definition.Entry, error) { return find(id) }})
+	who := runs.Caller{Principal: "alice", Client: "c"}
+	a, err := e.Start(t.Context(), who, "plain", "", nil)
+	run := at(t, a, err, "step one").Run
+	find = finder(t)
+	for _, call := range []func() (runs.Answer, error){
+		func() (runs.Answer, error) { return e.Next(t.Context(), who, runs.Step{Run: run}) },
+		func() (runs.Answer, error) { return e.Resume(t.Context(), who, "", run) },
+	} {
+		a, err := call()
+		if d := at(t, a, err, "step one"); len(d.Warnings) != 1 || !strings.Contains(d.Warnings[0], "there is no such workflow") {
+			t.Errorf("got %q, want to be told that there is no such workflow", d.Warnings)
+		}
+	}
+	var told *runs.Error
+	if _, err := e.Manage(t.Context(), who, runs.Order{Run: run, Action: "rebase"}); !errors.As(err, &told) || !strings.Contains(told.What, "no such workflow") {
+		t.Errorf("got %v, want to be told that there is nothing to rebase on", err)
+	}
+	r, err := e.Read(t.Context(), "alice", run)
+	if err != nil || !strings.Contains(e.Drift(r), "no such workflow") {
+		t.Errorf("got %v and %v, want the same of the run alone", e.Drift(r), err)
+	}
+}
+
+// read1 reads what an answer says.
+func read1(t *testing.T, a runs.Answer, err error) told {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := read(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}

@@ -146,7 +146,7 @@ func (r *Run) wasDone(id string) bool {
 // take keeps what an agent says of the step where the run is, if that will do.
 func (t *turn) take(ctx context.Context, s Step) (Answer, error) {
 	here := t.next.Step
-	if here == nil {
+	if _, asked := t.r.proposed(); here == nil && !asked {
 		if err := t.learn(ctx, s.Context); err != nil {
 			return Answer{}, err
 		}
@@ -157,10 +157,10 @@ func (t *turn) take(ctx context.Context, s Step) (Answer, error) {
 	}
 	switch why := t.asks(ctx); {
 	case why != askNothing: // It is not the agent's to say what the person says.
-		e := t.at(Refused)
+		e := t.about(Refused)
 		e.By, e.Text = t.who.agent(), "the agent said that the step was done"
 		t.note(e)
-		t.warn("nothing of this call was stored: a person has to answer at the step %s first", here.ID)
+		t.warn("nothing of this call was stored: a person has to answer first")
 		return t.goOn(ctx)
 	case here.Act != nil:
 		if here.Act.Kind == definition.ActTool && t.r.failures[t.gate()] > 0 {
@@ -198,7 +198,7 @@ func (t *turn) take(ctx context.Context, s Step) (Answer, error) {
 		blocked := t.at(Blocked)
 		blocked.By, blocked.Reasons = t.who.agent(), r.reasons
 		t.note(blocked)
-		if err := t.flush(ctx, 0, nil); err != nil {
+		if err := t.flush(ctx, 0); err != nil {
 			return Answer{}, err
 		}
 		return t.answer(stateBlocked, t.refused(r), r.reasons...), nil

@@ -27,7 +27,13 @@ const (
 
 // asks says what a person is asked before the run goes on.
 func (t *turn) asks(ctx context.Context) asking {
-	if t.r.Status.Over() || t.next.Step == nil {
+	if t.r.Status.Over() {
+		return askNothing
+	}
+	if _, ok := t.r.proposed(); ok {
+		return askRebase
+	}
+	if t.next.Step == nil {
 		return askNothing
 	}
 	act := t.next.Step.Act
@@ -49,17 +55,20 @@ func (t *turn) asks(ctx context.Context) asking {
 // goOn carries the run on until it is somebody else's turn, and keeps what was noted.
 func (t *turn) goOn(ctx context.Context) (Answer, error) {
 	for {
+		if _, ok := t.r.proposed(); ok {
+			return t.askPerson(ctx, askRebase)
+		}
 		if t.next.IsComplete {
 			if !t.r.Status.Over() {
 				t.note(Event{Kind: Finished})
 			}
-			if err := t.flush(ctx, 0, nil); err != nil {
+			if err := t.flush(ctx, 0); err != nil {
 				return Answer{}, err
 			}
 			return t.over(), nil
 		}
 		if t.next.Step == nil {
-			if err := t.flush(ctx, 0, nil); err != nil {
+			if err := t.flush(ctx, 0); err != nil {
 				return Answer{}, err
 			}
 			text := strings.Replace(t.next.Prompt, "Then call workflow_next again.", "", 1)
@@ -74,7 +83,7 @@ func (t *turn) goOn(ctx context.Context) (Answer, error) {
 			}
 		}
 		if t.next.Step.Act == nil {
-			if err := t.flush(ctx, 0, nil); err != nil {
+			if err := t.flush(ctx, 0); err != nil {
 				return Answer{}, err
 			}
 			return t.answer(stateStep, ""), nil
@@ -87,14 +96,13 @@ func (t *turn) goOn(ctx context.Context) (Answer, error) {
 
 // askPerson asks the person about the step where the run is.
 func (t *turn) askPerson(ctx context.Context, why asking) (Answer, error) {
-	at := t.gate()
-	asked, ok := t.r.asked[at]
+	asked, ok := t.asked()
 	if !ok {
 		asked = t.at(Asked)
 		asked.Text, asked.Hash = t.question(ctx, why), store.NewID()
 		t.note(asked)
 	}
-	if err := t.flush(ctx, 0, nil); err != nil {
+	if err := t.flush(ctx, 0); err != nil {
 		return Answer{}, err
 	}
 	q := t.put(why, asked)
@@ -134,7 +142,7 @@ func (e *Engine) Asked(ctx context.Context, who Caller, state string, reply *Rep
 	switch {
 	case t.r.Status.Over():
 		return t.over(), asked, nil
-	case why == askNothing || t.r.asked[t.gate()].Hash != hash:
+	case why == askNothing || hashOf(t.asked()) != hash:
 		a, err = t.goOn(ctx)
 	case reply != nil:
 		a, err = t.replied(ctx, why, *reply)
@@ -172,7 +180,7 @@ func (t *turn) replied(ctx context.Context, why asking, reply Reply) (Answer, er
 		Answer string `json:"answer"`
 		Reason string `json:"reason"`
 	}
-	plain := why == askAgree || why == askLate
+	plain := why.plain()
 	switch reply.Action {
 	case "accept":
 		if err := json.Unmarshal(reply.Form, &form); err != nil {
@@ -193,17 +201,19 @@ func (t *turn) replied(ctx context.Context, why asking, reply Reply) (Answer, er
 			answer = yes
 		}
 	}
-	answer, err := why.fits(t.next.Step.Act, answer)
+	answer, err := why.fits(t.deed(), answer)
 	if err != nil {
 		t.warn("%v", err)
 		return t.dismissed(ctx, why)
 	}
-	t.decide(why, t.who.person(), answer, form.Reason)
+	if err := t.decide(why, t.who.person(), answer, form.Reason); err != nil {
+		return Answer{}, err
+	}
 	if err := t.settle(ctx); err != nil {
 		return Answer{}, err
 	}
-	if plain && answer == no {
-		if err := t.flush(ctx, 0, nil); err != nil {
+	if plain && answer == no && why != askRebase {
+		if err := t.flush(ctx, 0); err != nil {
 			return Answer{}, err
 		}
 		return t.waiting(why), nil
@@ -214,16 +224,32 @@ func (t *turn) replied(ctx context.Context, why asking, reply Reply) (Answer, er
 // dismissed notes that the person gave no answer to a question, which is another one when it is asked again.
 func (t *turn) dismissed(ctx context.Context, why asking) (Answer, error) {
 	a := t.waiting(why)
-	e := t.at(Dismissed)
+	e := t.about(Dismissed)
 	e.By = t.who.person()
 	t.note(e)
-	return a, t.flush(ctx, 0, nil)
+	if why == askRebase {
+		t.warn("the person did not answer about the changed file; the run goes on by its own definition")
+		return t.goOn(ctx)
+	}
+	return a, t.flush(ctx, 0)
 }
 
 // decide notes what a person has answered about the step where the run is, and what follows for the step itself.
-func (t *turn) decide(why asking, by, answer, reason string) {
-	e := t.at(Answered)
+func (t *turn) decide(why asking, by, answer, reason string) error {
+	e := t.about(Answered)
 	e.By, e.Answer, e.Text = by, answer, strings.TrimSpace(reason)
+	if p, ok := t.r.proposed(); ok {
+		t.note(e)
+		if answer == no {
+			t.warn("the person did not agree to the changed file%s; the run goes on by its own definition", because(e.Text))
+			return nil
+		}
+		w, err := t.e.parser.ParsePinned(t.r.Workflow, p.Definition)
+		if err == nil {
+			adopt(t, w, by)
+		}
+		return err
+	}
 	done := t.at(Done)
 	done.By, done.State = by, t.next.State
 	t.note(e)
@@ -238,54 +264,67 @@ func (t *turn) decide(why asking, by, answer, reason string) {
 	case why == askUnknown && answer == wasMade, why == askLate && answer == yes:
 		done.Notes = "a person said so"
 	default:
-		return
+		return nil
 	}
 	t.note(done)
+	return nil
 }
 
 // waiting says that a person has to answer, and how.
 func (t *turn) waiting(why asking) Answer {
 	var b strings.Builder
-	if why == askAnswer || why == askUnknown {
-		fmt.Fprintf(&b, "%s asks a person: %s\n\n", t.r.ID, t.r.asked[t.gate()].Text)
+	at := "about its definition"
+	if t.next.Step != nil && why != askRebase {
+		at = fmt.Sprintf("at the step %q", t.next.Step.Title)
 	}
-	if last := t.r.answers[t.gate()]; last.Answer == no {
-		fmt.Fprintf(&b, "The person did not agree to the step %q of %s%s. Do not continue it.\n\n", t.next.Step.Title, t.r.ID, because(last.Text))
+	if asked, _ := t.asked(); !why.plain() || why == askRebase {
+		fmt.Fprintf(&b, "%s asks a person: %s\n\n", t.r.ID, asked.Text)
 	}
-	fmt.Fprintf(&b, "%s waits for a person at the step %q. You cannot answer for the person. Tell the person, who answers at a terminal with\n"+
+	if why != askRebase && t.r.answers[t.gate()].Answer == no {
+		fmt.Fprintf(&b, "The person did not agree to the step %q of %s%s. Do not continue it.\n\n", t.next.Step.Title, t.r.ID, because(t.r.answers[t.gate()].Text))
+	}
+	if why == askRebase {
+		to := slices.IndexFunc(t.r.Events, func(e Event) bool { return e.Hash != "" && e.Hash == hashOf(t.asked()) })
+		fmt.Fprintf(&b, "To go on without the changed file: workflow_run {\"run\":%q,\"action\":\"rewind\",\"to\":%d}.\n\n", t.r.ID, to)
+	}
+	fmt.Fprintf(&b, "%s waits for a person %s. You cannot answer for the person. Tell the person, who answers at a terminal with\n"+
 		"  workbench runs answer %s\n"+
 		"or lets workbench runs answer %s --code print a one-time code, and gives you the code: workflow_next {\"run\":%q,\"code\":\"…\"}.\n"+
-		"Then call workflow_next {\"run\":%q}.", t.r.ID, t.next.Step.Title, t.r.ID, t.r.ID, t.r.ID, t.r.ID)
+		"Then call workflow_next {\"run\":%q}.", t.r.ID, at, t.r.ID, t.r.ID, t.r.ID, t.r.ID)
 	return t.answer(statePerson, b.String())
 }
 
 // useCode takes a one-time code for what the person has answered with it.
 func (t *turn) useCode(ctx context.Context, code string) error {
-	if t.next.Step == nil {
+	why := t.asks(ctx)
+	if why == askNothing {
 		return &Error{fmt.Sprintf("run %s waits for no person", t.r.ID), "call workflow_next without a code"}
 	}
-	at := t.gate()
+	e := t.about(Refused)
+	at := gate(e.Step, e.Pass)
 	coded, ok := t.r.codes[at]
+	ok = ok && !t.r.outdated(coded.Hash)
 	switch {
 	case !ok:
-		return &Error{fmt.Sprintf("no code was made for the step %q of run %s", t.next.Step.ID, t.r.ID),
+		return &Error{fmt.Sprintf("no code was made for the step %q of run %s", e.Step, t.r.ID),
 			"only a person can make one: workbench runs answer " + t.r.ID + " --code, at a terminal"}
 	case t.r.wrong[at] >= maxWrong:
-		return &Error{fmt.Sprintf("the code for the step %q is no longer valid: %d wrong ones were tried", t.next.Step.ID, maxWrong),
+		return &Error{fmt.Sprintf("the code for the step %q is no longer valid: %d wrong ones were tried", e.Step, maxWrong),
 			"ask the person for another one"}
 	case time.Since(coded.At) > codeLife:
-		return &Error{fmt.Sprintf("the code for the step %q has expired after %v", t.next.Step.ID, codeLife), "ask the person for another one"}
+		return &Error{fmt.Sprintf("the code for the step %q has expired after %v", e.Step, codeLife), "ask the person for another one"}
 	}
 	if subtle.ConstantTimeCompare([]byte(coded.Hash), []byte(hashCode(t.r.ID, at, code))) != 1 {
-		e := t.at(Refused)
 		e.By, e.Text = t.who.agent(), wrongCode
 		t.note(e)
-		if err := t.flush(ctx, 0, nil); err != nil {
+		if err := t.flush(ctx, 0); err != nil {
 			return err
 		}
 		return &Error{fmt.Sprintf("that is not the code; %d more may be tried", maxWrong-t.r.wrong[at]), "ask the person for it"}
 	}
-	t.decide(t.asks(ctx), byPerson+"code", coded.Answer, coded.Text)
+	if err := t.decide(why, byPerson+"code", coded.Answer, coded.Text); err != nil {
+		return err
+	}
 	return t.settle(ctx)
 }
 
@@ -319,7 +358,7 @@ func (e *Engine) Pending(ctx context.Context, principal, run string) (question s
 	if why == askNothing {
 		return "", nil, ErrNoQuestion
 	}
-	return t.question(ctx, why), why.choices(t.next.Step.Act), nil
+	return t.question(ctx, why), why.choices(t.deed()), nil
 }
 
 // Say takes what a person says of a run that waits. It must be called for a person only. The code is "" unless one was
@@ -334,27 +373,29 @@ func (e *Engine) Say(ctx context.Context, principal string, o Opinion) (code str
 	if why == askNothing {
 		return "", ErrNoQuestion
 	}
-	answer, err := why.fits(t.next.Step.Act, o.Answer)
+	answer, err := why.fits(t.deed(), o.Answer)
 	if err != nil {
 		return "", err
 	}
 	if !o.Code {
-		t.decide(why, byPerson+o.How, answer, o.Reason)
+		if err := t.decide(why, byPerson+o.How, answer, o.Reason); err != nil {
+			return "", err
+		}
 		if err := t.settle(ctx); err != nil {
 			return "", err
 		}
 		if t.next.IsComplete {
 			t.note(Event{Kind: Finished})
 		}
-		return "", t.flush(ctx, 0, nil)
+		return "", t.flush(ctx, 0)
 	}
 	number, err := rand.Int(rand.Reader, big.NewInt(100_000_000))
 	if err != nil {
 		return "", err
 	}
 	code = fmt.Sprintf("%08d", number)
-	made := t.at(Coded)
-	made.By, made.Answer, made.Text, made.Hash = byPerson+o.How, answer, o.Reason, hashCode(t.r.ID, t.gate(), code)
+	made := t.about(Coded)
+	made.By, made.Answer, made.Text, made.Hash = byPerson+o.How, answer, o.Reason, hashCode(t.r.ID, gate(made.Step, made.Pass), code)
 	t.note(made)
-	return code, t.flush(ctx, 0, nil)
+	return code, t.flush(ctx, 0)
 }

@@ -25,18 +25,20 @@ type Shown struct {
 	Created    time.Time  `json:"created_at"`
 	Updated    time.Time  `json:"updated_at"`
 	Expires    *time.Time `json:"expires_at,omitempty"`
-	Events     []Event    `json:"events,omitempty"` // nil in a list
+	// Drift says that the workflow is no longer what the run goes by.
+	Drift  string  `json:"definition,omitempty"`
+	Events []Event `json:"events,omitempty"` // nil in a list
 }
 
 // Show gives what is known of a run without its events.
 func Show(principal string, r store.Run, h Head) Shown {
-	return Shown{principal, r.ID, r.Workflow, h.Status, h.Goal, h.Step, h.Done, h.Repository, h.Branch, h.Client, r.Created, r.Updated, nil, nil}
+	return Shown{principal, r.ID, r.Workflow, h.Status, h.Goal, h.Step, h.Done, h.Repository, h.Branch, h.Client, r.Created, r.Updated, nil, "", nil}
 }
 
 // Shown gives a run with its events.
-func (r *Run) Shown(principal string) Shown {
+func (e *Engine) Shown(principal string, r *Run) Shown {
 	s := Show(principal, store.Run{ID: r.ID, Workflow: r.Workflow, Created: r.Created, Updated: r.Updated}, r.Head)
-	s.Events = r.Events
+	s.Events, s.Drift = r.Events, e.Drift(r)
 	return s
 }
 

@@ -86,6 +86,28 @@ func newPlace() place {
 	}
 }
 
+// rebaseStep stands in events for the step, where a person is asked about the definition. It is the id of no step.
+const rebaseStep = "changed definition"
+
+// proposed is the question whether the run may go by a definition that asks less; false if there is none.
+func (p *place) proposed() (Event, bool) {
+	e, ok := p.asked[gate(rebaseStep, 0)]
+	return e, ok
+}
+
+// outdated reports whether the run goes by another definition since the event with this hash.
+func (r *Run) outdated(hash string) bool {
+	for _, e := range slices.Backward(r.Events) {
+		switch {
+		case e.Kind == Rebased:
+			return true
+		case e.Hash == hash:
+			return false
+		}
+	}
+	return false
+}
+
 // gate names a step in a pass, which a person may have to agree to.
 func gate(step string, pass int) string { return step + "#" + strconv.Itoa(pass) }
 
@@ -143,6 +165,9 @@ func (r *Run) Line() []int {
 // apply changes the place by an event.
 func (p *place) apply(e Event) {
 	at := gate(e.Step, e.Pass)
+	if e.Step == rebaseStep && (e.Kind == Answered || e.Kind == Dismissed) {
+		clear(p.asked) // The question of the step comes again.
+	}
 	switch e.Kind {
 	case Started, Noted:
 		p.learn(e.Context)
@@ -246,7 +271,11 @@ func (r *Run) summarize(e Event) {
 	case Done:
 		r.Status = StatusOpen
 		r.Done++
-	case Answered:
+	case Dismissed:
+		if e.Step == rebaseStep {
+			r.Status = StatusOpen
+		}
+	case Answered, Rebased:
 		r.Status = StatusOpen
 	}
 	if text := strings.TrimSpace(e.Notes + " " + e.Output + " " + e.Answer); text != "" {

@@ -41,6 +41,31 @@ func (s *standing) at(kind Kind) Event {
 	return e
 }
 
+// about is an event about what a person is asked: the step where the run is, or its definition.
+func (s *standing) about(kind Kind) Event {
+	if p, ok := s.r.proposed(); ok {
+		return Event{Kind: kind, Step: p.Step, Digest: p.Digest}
+	}
+	return s.at(kind)
+}
+
+// asked is the question about that, if there is one.
+func (s *standing) asked() (Event, bool) {
+	e := s.about(Asked)
+	e, ok := s.r.asked[gate(e.Step, e.Pass)]
+	return e, ok && !s.r.outdated(e.Hash)
+}
+
+func hashOf(e Event, _ bool) string { return e.Hash }
+
+// deed is what the step does that is not the agent's; nil for none.
+func (s *standing) deed() *definition.Act {
+	if s.next.Step == nil {
+		return nil
+	}
+	return s.next.Step.Act
+}
+
 func (s *standing) gate() string {
 	pass := 0
 	if s.next.Loop != nil {

@@ -19,6 +19,8 @@ type turn struct {
 	log     Log
 	who     Caller
 	now     *definition.Entry // under the id, if that is another definition than w
+	gone    error             // why there is none under the id
+	pinned  []byte            // a definition that the run goes by from now on, and that is not yet kept
 	pending []Event           // added to r, and not yet kept
 
 	warnings []string
@@ -40,15 +42,14 @@ func (e *Engine) open(ctx context.Context, who Caller, id string) (*turn, error)
 		return nil, err
 	}
 	t := &turn{e: e, log: log, who: who, standing: e.standing(r, nil)}
-	if t.w, t.now, err = e.definition(ctx, log, r); err != nil {
+	if t.w, t.now, t.gone, err = e.definition(ctx, log, r); err != nil {
 		return nil, err
 	}
 	if err := t.expire(ctx); err != nil {
 		return nil, err
 	}
-	if t.now != nil {
-		t.warn("the file of the workflow %s has changed; this run keeps using its own definition. To use the new one, "+
-			"call workflow_run with action rebase", r.Workflow)
+	if t.now != nil || t.gone != nil {
+		t.warn("%s", e.Drift(r))
 	}
 	return t, t.settle(ctx)
 }
@@ -67,6 +68,12 @@ func (t *turn) note(e Event) {
 	t.r.add(e)
 }
 
+// adopt has the run go by another definition.
+func adopt(t *turn, w *definition.Workflow, by string) {
+	t.w, t.now, t.gone, t.warnings, t.pinned = w, nil, nil, nil, w.Pinned
+	t.note(Event{Kind: Rebased, By: by, Digest: store.Digest(w.Pinned)})
+}
+
 // settle finds where the run is.
 func (t *turn) settle(ctx context.Context) error {
 	err := t.locate(ctx)
@@ -77,11 +84,11 @@ func (t *turn) settle(ctx context.Context) error {
 }
 
 // flush keeps what was noted. hold is how long the turn will be at work on the run.
-func (t *turn) flush(ctx context.Context, hold time.Duration, definition []byte) error {
+func (t *turn) flush(ctx context.Context, hold time.Duration) error {
 	if len(t.pending) == 0 {
 		return nil
 	}
-	change := store.RunChange{After: len(t.r.Events) - len(t.pending), Hold: hold, Definition: definition}
+	change := store.RunChange{After: len(t.r.Events) - len(t.pending), Hold: hold, Definition: t.pinned}
 	for _, event := range t.pending {
 		text, err := wire.Encode(event)
 		if err != nil {
@@ -108,8 +115,8 @@ func (t *turn) flush(ctx context.Context, hold time.Duration, definition []byte)
 	}
 	t.pending, t.r.Updated = nil, now()
 	t.e.moved(t.who.Principal, t.r.ID, false)
-	if definition != nil {
-		t.r.Digest = store.Digest(definition)
+	if t.pinned != nil {
+		t.r.Digest, t.pinned = store.Digest(t.pinned), nil
 	}
 	t.r.Held = time.Now().Add(hold)
 	return nil
@@ -141,7 +148,7 @@ func (t *turn) expire(ctx context.Context) error {
 		return nil
 	}
 	t.note(Event{Kind: Expired, Text: fmt.Sprintf("nothing had happened in it since %s, for longer than %v", t.r.Updated.UTC().Format("2006-01-02 15:04"), t.e.expiry())})
-	return t.flush(ctx, 0, nil)
+	return t.flush(ctx, 0)
 }
 
 // childData is a run that the step is joined from, in an answer.

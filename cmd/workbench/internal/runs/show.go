@@ -13,7 +13,6 @@ import (
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/internal/foreign"
-	"github.com/mcp-workbench/workbench/internal/store"
 	"github.com/mcp-workbench/workbench/workflowsrv/runs"
 )
 
@@ -31,24 +30,26 @@ Times are in UTC. A ~ marks events of branches that a rewind has left.`,
 		Args:              cli.Between(1, 1),
 		ValidArgsFunction: cli.Offer(kept.IDs(env.Environment, kept.Runs)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return kept.With(cmd.Context(), env.Environment, false, func(s *store.Store) error {
-				owned, err := oneRun(cmd.Context(), s, user, args[0])
-				if err != nil {
-					return err
-				}
-				kept, events, err := s.Run(cmd.Context(), owned.Principal, owned.ID, 0)
-				if err != nil {
-					return err
-				}
-				r, err := runs.Open(kept, events)
-				if err != nil {
-					return err
-				}
-				if asJSON {
-					return terminal.PrintJSON(env.Out, r.Shown(owned.Principal))
-				}
-				return printRun(env.Out, owned.Principal, r)
-			})
+			engine, s, err := runEngine(cmd.Context(), env)
+			if err != nil {
+				return err
+			}
+			owned, err := oneRun(cmd.Context(), s, user, args[0])
+			if err != nil {
+				return err
+			}
+			kept, events, err := s.Run(cmd.Context(), owned.Principal, owned.ID, 0)
+			if err != nil {
+				return err
+			}
+			r, err := runs.Open(kept, events)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return terminal.PrintJSON(env.Out, engine.Shown(owned.Principal, r))
+			}
+			return printRun(env.Out, owned.Principal, r, engine.Drift(r))
 		},
 	}
 	kept.Runs.AddUser(cmd, &user)
@@ -56,7 +57,7 @@ Times are in UTC. A ~ marks events of branches that a rewind has left.`,
 	return cmd
 }
 
-func printRun(out io.Writer, principal string, r *runs.Run) error {
+func printRun(out io.Writer, principal string, r *runs.Run, drift string) error {
 	where := r.Repository
 	if r.Branch != "" {
 		where += " on " + r.Branch
@@ -66,7 +67,7 @@ func printRun(out io.Writer, principal string, r *runs.Run) error {
 		status += " at " + r.Step
 	}
 	for _, line := range [][2]string{{"run", r.ID}, {"user", principal}, {"workflow", r.Workflow}, {"goal", r.Goal}, {"where", where},
-		{"client", r.Client}, {"status", status}} {
+		{"client", r.Client}, {"status", status}, {"note", drift}} {
 		if line[1] != "" {
 			fmt.Fprintf(out, "%-9s %s\n", line[0], terminal.Hanging(line[1], 10))
 		}

@@ -1,0 +1,51 @@
+package runs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/mcp-workbench/workbench/internal/store"
+	"github.com/mcp-workbench/workbench/workflowsrv/stepping"
+)
+
+// rebase has the run go by the present definition of its workflow. What was done stays done, by the ids of the steps. A person
+// has to agree if that definition asks less: who may write its file must not take gates out of a run that is under way.
+func rebase(ctx context.Context, t *turn, _ Order) (Answer, error) {
+	switch {
+	case t.r.Status.Over():
+		return t.over(), nil
+	case t.gone != nil:
+		return Answer{}, &Error{fmt.Sprintf("run %s cannot use the present definition of %s: %v", t.r.ID, t.r.Workflow, t.gone), "call workflow_next to go on with the one that it has"}
+	case t.now == nil:
+		return Answer{}, &Error{fmt.Sprintf("run %s uses the present definition of %s already", t.r.ID, t.r.Workflow), "call workflow_next to go on"}
+	}
+	present := t.now.Workflow
+	if p, ok := t.r.proposed(); ok && p.Digest == t.e.digest(present) {
+		return t.goOn(ctx)
+	} else if ok {
+		t.note(Event{Kind: Dismissed, Step: rebaseStep, Text: "the file has changed again"})
+	}
+	trial := t.standing
+	trial.w = present
+	if err := trial.locate(ctx); err != nil {
+		var state *stepping.StateError
+		if errors.As(err, &state) {
+			return Answer{}, &Error{fmt.Sprintf("run %s is in a loop that is different in the present definition of %s: %v", t.r.ID, t.r.Workflow, err),
+				"rewind to an event before the loop, then rebase"}
+		}
+		return Answer{}, err
+	}
+	less := asksLess(t.w, present, t.r.completed)
+	if len(less) == 0 {
+		adopt(t, present, t.who.agent())
+	} else {
+		t.note(Event{Kind: Asked, Step: rebaseStep, Digest: t.e.digest(present), Definition: present.Pinned, Hash: store.NewID(), Text: t.workflow() +
+			" is to go on by a changed file, which asks less than the one it goes by:\n- " + strings.Join(less, "\n- ") + "\nShall it?"})
+	}
+	if err := t.settle(ctx); err != nil {
+		return Answer{}, err
+	}
+	return t.goOn(ctx)
+}

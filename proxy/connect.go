@@ -196,20 +196,25 @@ func (s *Session) Receive(raw []byte) {
 		s.line.send(wire.AsError(err).Append(nil))
 		return
 	}
-	s.Handle(r, s.line, 0)
+	s.received = call{Request: r, out: s.line}
+	s.handle(&s.received)
 }
 
 // Handle takes one message, which was read if it is a request. out is where what
 // belongs to it goes, and scope the exchange that its id belongs to: 0 for a
 // client that keeps its ids unique.
 func (s *Session) Handle(r *incoming.Request, out Outlet, scope uint64) {
-	switch r.Kind {
+	s.handle(&call{Request: r, out: out, scope: scope})
+}
+
+func (s *Session) handle(c *call) {
+	switch c.Kind {
 	case wire.Request:
-		s.request(r, out, scope)
+		s.request(c)
 	case wire.Notification:
-		s.notification(&r.Message, scope)
+		s.notification(&c.Message, c.scope)
 	default:
-		s.asks.answer(&r.Message)
+		s.asks.answer(&c.Message)
 	}
 }
 
@@ -241,14 +246,13 @@ func (s *Session) Close(ctx context.Context) error {
 }
 
 // request answers or forwards one request.
-func (s *Session) request(r *incoming.Request, out Outlet, scope uint64) {
-	c := call{Request: r, out: out, scope: scope}
+func (s *Session) request(c *call) {
 	var err error
-	c.terms, err = readTerms(r)
+	c.terms, err = readTerms(c.Request)
 	switch {
 	case err != nil:
 	case c.terms.IsStateless() && s.profile.known().client == nil:
-		s.profile.introduce(toolbox.Client{Version: r.Version, Info: bytes.Clone(r.Bytes(r.Info)), Capabilities: c.terms.capabilities}, c.terms.Era)
+		s.profile.introduce(toolbox.Client{Version: c.Version, Info: bytes.Clone(c.Bytes(c.Info)), Capabilities: c.terms.capabilities}, c.terms.Era)
 	case c.terms.HasHandshake() && !s.profile.greeted() && c.MethodName != "initialize" && c.MethodName != "ping" && c.MethodName != "server/discover":
 		err = &wire.Error{Code: wire.CodeInvalidRequest, Message: "the first request must be initialize (or carry the _meta of revision 2026-07-28)"}
 	}
@@ -258,33 +262,33 @@ func (s *Session) request(r *incoming.Request, out Outlet, scope uint64) {
 	}
 	switch c.MethodName {
 	case "initialize":
-		s.initialize(&c)
+		s.initialize(c)
 	case "server/discover", "ping":
-		out.Finish(s.view.Load().control.answer(&r.Message, &enginePeer{}))
+		c.out.Finish(s.view.Load().control.answer(&c.Message, &enginePeer{}))
 	case "logging/setLevel":
-		s.setLevel(&c)
+		s.setLevel(c)
 	case "tools/list":
-		s.list(&c, toolbox.Tools)
+		s.list(c, toolbox.Tools)
 	case "resources/list":
-		s.list(&c, toolbox.Resources)
+		s.list(c, toolbox.Resources)
 	case "resources/templates/list":
-		s.list(&c, toolbox.Templates)
+		s.list(c, toolbox.Templates)
 	case "prompts/list":
-		s.list(&c, toolbox.Prompts)
+		s.list(c, toolbox.Prompts)
 	case "tools/call":
-		s.callTool(&c)
+		s.callTool(c)
 	case "prompts/get":
-		getPrompt(s.desk, s.shelf, &c)
+		getPrompt(s.desk, s.shelf, c)
 	case "resources/read", "resources/subscribe", "resources/unsubscribe":
-		s.resourceDesk.answer(&c)
+		s.resourceDesk.answer(c)
 	case "completion/complete":
-		complete(s.desk, s.shelf, &c)
+		complete(s.desk, s.shelf, c)
 	case "subscriptions/listen":
-		s.resourceDesk.listen(&c)
+		s.resourceDesk.listen(c)
 	case "skills/list", "skills/get", "resources/directory/read":
-		skillMethod(s.desk, s.shelf, &c)
+		skillMethod(s.desk, s.shelf, c)
 	default:
-		s.taskMethod(&c)
+		s.taskMethod(c)
 	}
 }
 

@@ -22,9 +22,12 @@ type Session struct {
 	who     principal.Principal
 	account *account.Account // of what is kept because of the client
 	since   time.Time
-	log     zerolog.Logger   // says which session it is
-	number  string           // tells it from the other sessions of the process
-	msg     incoming.Request // Receive's
+	log     zerolog.Logger // says which session it is
+	number  string         // tells it from the other sessions of the process
+
+	// Receive's, which takes one message at a time.
+	msg      incoming.Request
+	received call
 
 	shared func(*toolbox.Server) bool // reports whether sessions share a server
 

@@ -181,9 +181,9 @@ func (cr *caller) use(f *flight, c *call, w usage, to naming.Route) {
 
 // useNow sends the inner call in place of the outer one.
 func (f *flight) useNow(c *call, w usage, to naming.Route) {
-	arguments := []byte("{}")
-	if w.arguments.Present() {
-		arguments = c.Bytes(w.arguments)
+	arguments := c.Bytes(w.arguments)
+	if arguments == nil {
+		arguments = []byte("{}")
 	}
 	if !f.mayCall(c, to) {
 		return

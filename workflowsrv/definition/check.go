@@ -34,7 +34,7 @@ func (b *builder) loop(n *document.Node, path string) *Loop {
 	if source := config.Get("conditionSource"); source != nil && l.Condition == nil {
 		l.Condition = b.condition(source.Get("condition"), at+"/conditionSource/condition")
 		if l.Condition == nil {
-			l.ByArtifact = true
+			l.ByArtifact, l.Name = true, source.Str("loopId")
 			checkContract(b.faults, source, at+"/conditionSource")
 			if ref := source.Str("contractRef"); ref != loopControl && slices.Contains(knownContracts(), ref) {
 				b.faults.Add(source.Get("contractRef"), at+"/conditionSource/contractRef", "%q decides no loop; only %q does", ref, loopControl)

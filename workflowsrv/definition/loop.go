@@ -24,6 +24,8 @@ type Loop struct {
 	Condition *criteria.Condition
 	// ByArtifact says that the file leaves the decision to an artifact.
 	ByArtifact bool
+	// Name is what such an artifact may call the loop, beside its id.
+	Name string
 	// ItemsVar names the context variable with the array of forEach.
 	ItemsVar string
 	// Count is the number of passes of a for loop, unless CountVar names the

@@ -119,7 +119,7 @@ func (r *refusal) judgeArtifacts(w *definition.Workflow, d demands, loop string,
 		if err := json.Unmarshal(text, &a); err != nil || a.Decision != "continue" && a.Decision != "stop" {
 			r.add(`the artifact `+loopControl+` needs a "decision", "continue" or "stop"`, "it decides whether the loop runs once more")
 			r.artifacts = append(r.artifacts, loopSample(loop))
-		} else if a.LoopID != "" && !isLoop(w, a.LoopID) {
+		} else if here := w.Step(loop); a.LoopID != "" && !isLoop(w, a.LoopID) && (here == nil || here.Loop.Name != a.LoopID) {
 			r.add(fmt.Sprintf("the artifact %s names the loop %q, which this workflow does not have", loopControl, cut.Short(a.LoopID)), "")
 			r.artifacts = append(r.artifacts, loopSample(loop))
 		}

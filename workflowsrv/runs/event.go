@@ -44,10 +44,11 @@ type Event struct {
 	At   time.Time `json:"at"`
 	By   string    `json:"by"`
 
-	Step string          `json:"step,omitempty"`
-	Loop string          `json:"loop,omitempty"` // that Step is in
-	Pass int             `json:"pass,omitempty"` // of that loop, from 1
-	Item json.RawMessage `json:"item,omitempty"` // of that pass
+	Step     string          `json:"step,omitempty"`
+	Loop     string          `json:"loop,omitempty"`     // that Step is in
+	LoopName string          `json:"loopName,omitempty"` // that artifacts may call Loop by
+	Pass     int             `json:"pass,omitempty"`     // of that loop, from 1
+	Item     json.RawMessage `json:"item,omitempty"`     // of that pass
 
 	Workflow   string          `json:"workflow,omitempty"`
 	Digest     string          `json:"digest,omitempty"`

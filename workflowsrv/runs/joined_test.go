@@ -3,6 +3,7 @@ package runs_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -206,5 +207,28 @@ func TestPinnedRoutine(t *testing.T) {
 	a, err = e.Manage(t.Context(), who, runs.Order{Run: run, Action: "rebase"})
 	if at(t, a, err, "step aaa.note"); !strings.Contains(a.Text, "Forget it.") {
 		t.Errorf("got %s, want the step as it is", a.Text)
+	}
+}
+
+// A decision about a loop is not one about the loop behind it, and may call the loop by the name that its file gives it.
+func TestDecisionIsOfOneLoop(t *testing.T) {
+	loop := func(id, name string) string {
+		return fmt.Sprintf(`{"id":%q,"type":"loop","title":"L","loop":{"type":"while","maxIterations":3,"conditionSource":{"kind":"artifact_contract","contractRef":"wr.contracts.loop_control","loopId":%q}},`+
+			`"body":[{"id":"%s-decide","title":"D","prompt":"p","outputContract":{"contractRef":"wr.contracts.loop_control"}}]}`, id, name, id)
+	}
+	text := `{"id":"loops","name":"n","description":"d","version":"1.0.0","steps":[` + loop("first", "early_loop") + `,` + loop("second", "late_loop") + `]}`
+	e := runs.NewEngine(runs.Options{Find: finder(t, text)})
+	who := runs.Caller{Principal: "alice", Client: "c"}
+	a, err := e.Start(t.Context(), who, "loops", "", nil)
+	run := at(t, a, err, "step first-decide").Run
+	for _, c := range [][2]string{
+		{`"loopId":"late_loop","decision":"stop"`, "blocked first-decide"},
+		{`"loopId":"early_loop","decision":"continue"`, "step first-decide"},
+		{`"loopId":"early_loop","decision":"stop"`, "step second-decide"},
+		{`"decision":"continue"`, "step second-decide"},
+		{`"loopId":"second","decision":"stop"`, "finished"},
+	} {
+		a, err := e.Next(t.Context(), who, runs.Step{Run: run, Notes: c[0], Artifacts: []json.RawMessage{json.RawMessage(`{"kind":"wr.loop_control",` + c[0] + `}`)}})
+		at(t, a, err, c[1])
 	}
 }

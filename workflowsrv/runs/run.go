@@ -2,7 +2,6 @@ package runs
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -301,7 +300,10 @@ func stopped(e Event) []string {
 			Decision string `json:"decision"`
 		}
 		if json.Unmarshal(text, &a) == nil && a.Kind == loopControl && a.Decision == "stop" {
-			loops = append(loops, cmp.Or(a.LoopID, e.Loop))
+			if a.LoopID == "" || a.LoopID == e.LoopName {
+				a.LoopID = e.Loop
+			}
+			loops = append(loops, a.LoopID)
 		}
 	}
 	return loops

@@ -32,8 +32,9 @@ func (s *standing) at(kind Kind) Event {
 	e := Event{Kind: kind, Step: s.next.Step.ID}
 	if p := s.next.Loop; p != nil {
 		e.Loop, e.Pass = p.ID, p.Iteration
-		if l := s.w.Step(p.ID); l != nil && l.Loop != nil && l.Loop.ItemVar != "" {
-			if item, err := json.Marshal(p.Variables[l.Loop.ItemVar]); err == nil && p.Variables[l.Loop.ItemVar] != nil && len(item) < 4<<10 {
+		if l := s.w.Step(p.ID); l != nil && l.Loop != nil {
+			e.LoopName = l.Loop.Name
+			if item, err := json.Marshal(p.Variables[l.Loop.ItemVar]); err == nil && l.Loop.ItemVar != "" && p.Variables[l.Loop.ItemVar] != nil && len(item) < 4<<10 {
 				e.Item = item
 			}
 		}

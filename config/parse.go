@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/mcp-workbench/workbench/internal/document"
 	"github.com/mcp-workbench/workbench/internal/openfile"
@@ -96,9 +95,8 @@ func parse(name string, data []byte, lookup func(string) (string, bool), lenient
 }
 
 func parseTree(name string, data []byte) (*document.Node, *Fault) {
-	data, fault := utf8Text(data)
-	if fault != nil {
-		return nil, fault
+	if len(data) > maxSize {
+		return nil, &Fault{Message: fmt.Sprintf("want at most %d bytes, got more", maxSize)}
 	}
 	language := ".json"
 	if ext := strings.ToLower(filepath.Ext(name)); ext == ".yaml" || ext == ".yml" {
@@ -125,32 +123,4 @@ func isTOML(name string, data []byte) bool {
 	}
 	first := bytes.TrimLeft(data, " \t\r\n")
 	return len(first) > 0 && first[0] != '{' && tomlLine.Match(data)
-}
-
-// utf8Text refuses what is too big or not UTF-8, and takes a byte order mark away.
-func utf8Text(data []byte) ([]byte, *Fault) {
-	if len(data) > maxSize {
-		return nil, &Fault{Message: fmt.Sprintf("want at most %d bytes, got more", maxSize)}
-	}
-	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
-	utf16 := bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) ||
-		// Without a mark: the first character of JSON and YAML is ASCII, and its other half is zero.
-		len(data) > 1 && (data[0] == 0) != (data[1] == 0)
-	if utf16 {
-		return nil, &Fault{Message: "want UTF-8 text, got UTF-16", Hint: "save the file as UTF-8"}
-	}
-	if utf8.Valid(data) {
-		return data, nil
-	}
-	at := position{1, 1}
-	for rest := data; ; {
-		r, size := utf8.DecodeRune(rest)
-		if r == utf8.RuneError && size == 1 {
-			return nil, &Fault{Line: at.line, Column: at.column, Message: "want UTF-8 text, got a byte that is not", Hint: "save the file as UTF-8"}
-		}
-		if at.column++; r == '\n' {
-			at = position{at.line + 1, 1}
-		}
-		rest = rest[size:]
-	}
 }

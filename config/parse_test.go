@@ -23,7 +23,7 @@ func TestFaultD13_Text(t *testing.T) {
 	}
 	little := utf16Text(func(u uint16) []byte { return []byte{byte(u), byte(u >> 8)} })
 	big := utf16Text(func(u uint16) []byte { return []byte{byte(u >> 8), byte(u)} })
-	const utf16Error = "c.json: want UTF-8 text, got UTF-16 (save the file as UTF-8)"
+	const utf16Error = "c.json: the file is UTF-16; save it as UTF-8"
 	for _, tt := range []struct {
 		name, file, text string
 		want             string // the error, or "" for a configuration in proxy mode
@@ -40,7 +40,7 @@ func TestFaultD13_Text(t *testing.T) {
 		{"UTF-16, big end first, marked", "c.json", "\xfe\xff" + big, utf16Error},
 		{"UTF-16, little end first", "c.json", little, utf16Error},
 		{"UTF-16, big end first", "c.json", big, utf16Error},
-		{"Latin-1", "c.json", "{\n  \"_\": \"é, na\xefve\"}", "c.json:2:14: want UTF-8 text, got a byte that is not (save the file as UTF-8)"},
+		{"Latin-1", "c.json", "{\n  \"_\": \"é, na\xefve\"}", "c.json:2:14: here is a byte that is not UTF-8; save the file as UTF-8"},
 		{"zero bytes", "c.json", "\x00\x00\x00", `c.json:1:1: not valid JSON: invalid character '\u0000' at start of value`},
 		{"too big", "c.json", plain + strings.Repeat(" ", 4<<20), "c.json: want at most 4194304 bytes, got more"},
 		{"as big as allowed", "c.json", plain + strings.Repeat(" ", 4<<20-len(plain)), ""},

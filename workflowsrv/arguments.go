@@ -3,13 +3,9 @@ package workflowsrv
 import (
 	"bytes"
 	"encoding/json"
-	"slices"
-	"strconv"
 	"strings"
 
-	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/mcpserve"
-	"github.com/mcp-workbench/workbench/internal/nearest"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
@@ -33,8 +29,9 @@ func parseArguments(raw []byte, tool string, known []string) (arguments, *fault)
 	if err := json.Unmarshal(raw, &a); err != nil {
 		return nil, invalidParams("the arguments must be an object")
 	}
-	if stranger := mcpserve.Stranger(a, append(slices.Clip(known), "_meta")); stranger != "" {
-		return nil, invalidParams(unknown(stranger, tool, known))
+	delete(a, "_meta")
+	if stranger := mcpserve.Stranger(tool, a, known); stranger != "" {
+		return nil, invalidParams(stranger)
 	}
 	return a, nil
 }
@@ -42,18 +39,6 @@ func parseArguments(raw []byte, tool string, known []string) (arguments, *fault)
 func isEmptyArray(raw []byte) bool {
 	inner, ok := bytes.CutPrefix(raw, []byte("["))
 	return ok && string(bytes.TrimSpace(inner)) == "]"
-}
-
-// unknown says that the tool has no argument of that name.
-func unknown(name, tool string, known []string) string {
-	details := "unknown argument " + strconv.Quote(cut.Short(name))
-	if near := nearest.Names(name, known, 1); len(near) > 0 {
-		return details + "; did you mean " + strconv.Quote(near[0]) + "?"
-	}
-	if len(known) == 0 {
-		return details + "; " + tool + " takes none"
-	}
-	return details + "; known are " + strings.Join(known, ", ")
 }
 
 // has reports whether the argument is there and not null.

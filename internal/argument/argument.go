@@ -129,7 +129,7 @@ func (s Schema) path(key string) []string {
 func (s Schema) value(path []string, text string, isJSON bool) (json.RawMessage, error) {
 	if isJSON {
 		if !json.Valid([]byte(text)) {
-			return nil, fmt.Errorf("got %q, want JSON, as it is written with :=", text)
+			return nil, fmt.Errorf("must be JSON, as it is written with :=, got %q", text)
 		}
 		return json.RawMessage(text), nil
 	}

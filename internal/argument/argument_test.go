@@ -30,9 +30,9 @@ func TestParse(t *testing.T) {
 		{"an empty list", []string{"l="}, `{"l":[]}`},
 		{"text where a list may be text", []string{"either=a,b"}, `{"either":"a,b"}`},
 		{"JSON", []string{`n:={"any":[18446744073709551615]}`}, `{"n":{"any":[18446744073709551615]}}`},
-		{"no JSON", []string{"n:=x"}, `argument n: got "x", want JSON, as it is written with :=`},
-		{"another type", []string{"n=two"}, `argument n: got "two", want integer`},
-		{"another type in a list", []string{"l=1,x"}, `argument l: got "x", want integer`},
+		{"no JSON", []string{"n:=x"}, `argument n: must be JSON, as it is written with :=, got "x"`},
+		{"another type", []string{"n=two"}, `argument n: must be integer, got "two"`},
+		{"another type in a list", []string{"l=1,x"}, `argument l: must be integer, got "x"`},
 		{"twice", []string{"n=1", "n=2"}, `argument n is given twice`},
 		{"a value and a member", []string{"o={}", "o.a=1"}, `argument o.a is given twice`},
 		{"a member and a value", []string{"o.a=1", "o={}"}, `argument o is given twice`},
@@ -59,9 +59,9 @@ func TestCheck(t *testing.T) {
 		{"missing", `{}`, "s is missing (string)"},
 		{"nearly", `{"S":"x","lvel":"low"}`, "s is missing (string); S is not known: did you mean s?; lvel is not known: did you mean level?"},
 		{"not at all", `{"s":"x","zebra":1}`, "zebra is not known; there are: a.b, b, either, f, in, l, level, n, o, s, words"},
-		{"another type", `{"s":1,"n":1.5,"l":{}}`, "l: got an object, want array; n: got a number, want integer; s: got an integer, want string"},
-		{"no value of the enumeration", `{"s":"x","level":"hgh"}`, "level: got hgh, want one of low, high, 3 (did you mean high?)"},
-		{"in an object", `{"s":"x","in":{"deep":{"n":"x"}}}`, "in.x is missing (string); in.deep.n: got a string, want integer"},
+		{"another type", `{"s":1,"n":1.5,"l":{}}`, "l: must be array, got an object; n: must be integer, got a number; s: must be string, got an integer"},
+		{"no value of the enumeration", `{"s":"x","level":"hgh"}`, "level: must be one of low, high, 3, got hgh (did you mean high?)"},
+		{"in an object", `{"s":"x","in":{"deep":{"n":"x"}}}`, "in.x is missing (string); in.deep.n: must be integer, got a string"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -127,7 +127,7 @@ func (c *checker) value(name string, schema any, value any, depth int) {
 	types := jsontype.Of(c.schema.root, schema)
 	got := typeOf(value)
 	if len(types) > 0 && !slices.Contains(types, got) && !(got == "integer" && slices.Contains(types, "number")) {
-		c.fault("%s: got %s, want %s", shown(name), article(got), join(types))
+		c.fault("%s: must be %s, got %s", shown(name), join(types), article(got))
 		return
 	}
 	if values := c.values(schema); values != nil {
@@ -140,7 +140,7 @@ func (c *checker) value(name string, schema any, value any, depth int) {
 			if near := nearest.Names(string(text), values, 1); near != nil {
 				hint = fmt.Sprintf(" (did you mean %s?)", near[0])
 			}
-			c.fault("%s: got %s, want one of %s%s", shown(name), shown(string(text)), strings.Join(values, ", "), hint)
+			c.fault("%s: must be one of %s, got %s%s", shown(name), strings.Join(values, ", "), shown(string(text)), hint)
 		}
 	}
 	if got == "object" {

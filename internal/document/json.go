@@ -2,164 +2,160 @@ package document
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"slices"
 	"strconv"
-	"unicode/utf8"
+	"strings"
+
+	"github.com/tailscale/hujson"
 )
 
-// A jsonReader makes nodes of a JSON document. encoding/json knows offsets
-// only; lines and columns are counted along as the offsets grow.
+// A jsonReader makes nodes of a JSON document.
 type jsonReader struct {
-	data   []byte
-	dec    *json.Decoder
+	at     *cursor
 	faults *Faults
 	nodes  int
-
-	counted      int // data[:counted] is counted in line and column
-	line, column int
 }
 
-// readJSON parses data. Broken JSON is one fault, and then there is no node.
-func readJSON(data []byte, fs *Faults) *Node {
-	r := &jsonReader{data: data, faults: fs, line: 1, column: 1}
-	if !utf8.Valid(data) {
-		at := 0
-		for c, n := utf8.DecodeRune(data); c != utf8.RuneError || n > 1; c, n = utf8.DecodeRune(data[at:]) {
-			at += n
-		}
-		r.advance(at)
-		fs.Add(&Node{Line: r.line, Column: r.column}, "", "not valid JSON: this is not UTF-8")
+// readJSON parses JSON, which in settings may have comments and trailing commas. What is none is one fault, and then there
+// is no node.
+func readJSON(at *cursor, fs *Faults, settings bool) *Node {
+	data := at.data
+	if i := TooDeep(data, maxDepth); i >= 0 {
+		fs.Add(at.to(i), "", "%v", errDeep)
 		return nil
 	}
-	var whole json.RawMessage
-	if err := json.Unmarshal(data, &whole); err != nil {
-		r.syntax(err)
+	if len(bytes.TrimSpace(data)) == 0 {
+		fs.Add(at.to(0), "", "the file is empty")
 		return nil
 	}
-	r.dec = json.NewDecoder(bytes.NewReader(data))
-	r.dec.UseNumber()
-	n, err := r.value(0)
+	v, err := hujson.Parse(data)
 	if err != nil {
-		fs.Add(n, "", "%v", err)
+		line, column := 1, 1
+		_, _ = fmt.Sscanf(err.Error(), "hujson: line %d, column %d:", &line, &column) // the first line will do
+		start := 0
+		for range line - 1 {
+			start += bytes.IndexByte(data[start:], '\n') + 1
+		}
+		fs.Add(at.to(start+column-1), "", "not valid JSON: %s", jsonReason(err)) // its columns are bytes
+		return nil
+	}
+	if !settings && !v.IsStandard() {
+		plain := v.Clone()
+		plain.Standardize() // blanks in place of what JSON does not have
+		i, bare := 0, plain.Pack()
+		for data[i] == bare[i] {
+			i++
+		}
+		fs.Add(at.to(i), "", "not valid JSON: here is a comment, or a comma that no value follows")
+		return nil
+	}
+	r := &jsonReader{at: at, faults: fs}
+	n := r.value(&v)
+	if r.nodes > maxNodes && !settings {
+		fs.Add(n, "", "%v", errMany)
 		return nil
 	}
 	return n
 }
 
-// syntax adds the fault of a document that is no JSON.
-func (r *jsonReader) syntax(err error) {
-	if len(bytes.TrimSpace(r.data)) == 0 {
-		r.faults.Add(&Node{Line: 1, Column: 1}, "", "the file is empty")
-		return
+// jsonReason words an error of hujson, whose own text may quote a whole string of the file, which may be a secret.
+func jsonReason(err error) string {
+	inner := errors.Unwrap(err)
+	if inner == nil {
+		return "a value that JSON does not have"
 	}
-	offset := len(r.data)
-	var bad *json.SyntaxError
-	if errors.As(err, &bad) {
-		// Offset counts the bytes read, the offending one included.
-		offset = max(0, int(bad.Offset)-1)
-	}
-	r.advance(offset)
-	r.faults.Add(&Node{Line: r.line, Column: r.column}, "", "not valid JSON: %v", err)
-}
-
-// advance counts lines and columns up to offset, which never decreases.
-func (r *jsonReader) advance(offset int) {
-	offset = min(offset, len(r.data))
-	for r.counted < offset {
-		c := r.data[r.counted]
-		switch {
-		case c == '\n':
-			r.line, r.column = r.line+1, 1
-		case c < utf8.RuneSelf || utf8.RuneStart(c):
-			r.column++
-		}
-		r.counted++
+	switch text := inner.Error(); {
+	case errors.Is(inner, io.ErrUnexpectedEOF):
+		return "the file ends within it; is a bracket, a quote or a comment left open?"
+	case strings.HasPrefix(text, `invalid literal: "`):
+		return `a string with an escape or a control character that JSON does not have; write \\ for a backslash and \n for a new line`
+	case strings.HasPrefix(text, "invalid literal"):
+		return "a bare word; put strings in double quotes"
+	case strings.HasSuffix(text, "(expecting ',' or '}')"), strings.HasSuffix(text, "(expecting ',' or ']')"):
+		return text + "; is a comma missing before it?"
+	case slices.ContainsFunc([]string{`'\''`, "'`'", "'“'", "'”'", "'„'", "'‘'", "'’'", "'«'"}, func(mark string) bool {
+		return strings.HasPrefix(text, "invalid character "+mark)
+	}):
+		return text + `; put strings and keys in straight double quotes: "`
+	default:
+		return text
 	}
 }
 
-var (
-	errDeep = errors.New("nested deeper than " + strconv.Itoa(maxDepth) + " levels")
-	errMany = errors.New("more than " + strconv.Itoa(maxNodes) + " values")
-)
-
-// next reads a token and returns it with a Node that stands at its place.
-func (r *jsonReader) next() (json.Token, *Node, error) {
-	// Between two tokens stand only white space, commas and colons.
-	at := int(r.dec.InputOffset())
-	for at < len(r.data) && bytes.IndexByte([]byte(" \t\r\n,:"), r.data[at]) >= 0 {
-		at++
+// value makes a Node of a value, and asks for places in the order of the file.
+func (r *jsonReader) value(v *hujson.Value) *Node {
+	n := r.at.to(v.StartOffset)
+	r.nodes++
+	switch value := v.Value.(type) {
+	case *hujson.Object:
+		n.Kind = Object
+		seen := make(map[string]bool, len(value.Members))
+		for i := range value.Members {
+			m := &value.Members[i]
+			at, key := r.at.to(m.Name.StartOffset), m.Name.Value.(hujson.Literal).String()
+			if seen[key] {
+				r.faults.Add(at, "", "key %q occurs twice in the same object", key)
+			}
+			seen[key] = true
+			n.Members = append(n.Members, Member{Key: key, Line: at.Line, Column: at.Column, Value: r.value(&m.Value)})
+		}
+	case *hujson.Array:
+		n.Kind = Array
+		for i := range value.Elements {
+			n.Items = append(n.Items, r.value(&value.Elements[i]))
+		}
+	case hujson.Literal:
+		switch value.Kind() {
+		case '"':
+			n.Kind, n.Value = Text, value.String()
+		case '0':
+			n.Kind, n.Value = Number, string(value)
+		case 't', 'f':
+			n.Kind, n.Value = Boolean, strconv.FormatBool(value.Bool())
+		}
 	}
-	r.advance(at)
-	n := &Node{Line: r.line, Column: r.column}
-	token, err := r.dec.Token()
-	return token, n, err
+	return n
 }
 
-// value reads one value. On an error the Node only says where.
-func (r *jsonReader) value(depth int) (*Node, error) {
-	token, n, err := r.next()
-	if err != nil {
-		return n, err
-	}
-	if depth > maxDepth {
-		return n, errDeep
-	}
-	if r.nodes++; r.nodes > maxNodes {
-		return n, errMany
-	}
-	switch t := token.(type) {
-	case bool:
-		n.Kind, n.Value = Boolean, strconv.FormatBool(t)
-	case json.Number:
-		n.Kind, n.Value = Number, t.String()
-	case string:
-		n.Kind, n.Value = Text, t
-	case json.Delim:
-		if t == '[' {
-			return r.array(n, depth)
+// TooDeep returns the offset of the bracket of JSON with comments that opens a level more than most, or -1. It is to be
+// asked before hujson.Parse, whose recursion on a few megabytes of brackets is more than the stack of a goroutine may hold,
+// and that cannot be recovered.
+func TooDeep(data []byte, most int) int {
+	depth := 0
+	for i := 0; i < len(data); i++ {
+		switch data[i] {
+		case '[', '{':
+			if depth++; depth > most {
+				return i
+			}
+		case ']', '}':
+			depth--
+		case '"':
+			for i++; i < len(data) && data[i] != '"'; i++ {
+				if data[i] == '\\' {
+					i++
+				}
+			}
+		case '/':
+			end := -1
+			switch {
+			case bytes.HasPrefix(data[i:], []byte("//")):
+				end = bytes.IndexByte(data[i:], '\n')
+			case bytes.HasPrefix(data[i:], []byte("/*")):
+				if end = bytes.Index(data[i+2:], []byte("*/")); end >= 0 {
+					end += len("/*") + 1
+				}
+			default:
+				continue
+			}
+			if end < 0 {
+				return -1
+			}
+			i += end
 		}
-		return r.object(n, depth)
 	}
-	return n, nil
-}
-
-func (r *jsonReader) array(n *Node, depth int) (*Node, error) {
-	n.Kind = Array
-	for r.dec.More() {
-		item, err := r.value(depth + 1)
-		if err != nil {
-			return item, err
-		}
-		n.Items = append(n.Items, item)
-	}
-	_, _, err := r.next() // the bracket
-	return n, err
-}
-
-func (r *jsonReader) object(n *Node, depth int) (*Node, error) {
-	n.Kind = Object
-	seen := map[string]bool{}
-	for r.dec.More() {
-		token, at, err := r.next()
-		if err != nil {
-			return at, err
-		}
-		key, ok := token.(string)
-		if !ok {
-			return at, io.ErrUnexpectedEOF
-		}
-		value, err := r.value(depth + 1)
-		if err != nil {
-			return value, err
-		}
-		if seen[key] {
-			r.faults.Add(at, "", "key %q occurs twice in the same object", key)
-		}
-		seen[key] = true
-		n.Members = append(n.Members, Member{Key: key, Line: at.Line, Column: at.Column, Value: value})
-	}
-	_, _, err := r.next() // the brace
-	return n, err
+	return -1
 }

@@ -18,9 +18,14 @@ func TestFaults(t *testing.T) {
 	}{
 		{"a.yaml", "name: x\nsize: 3\n", nil},
 		{"a.yaml", "size: 0\nnmae: x\n", []string{
-			`1:1: "name" is missing`, `1:7: /size: is 0; at least 1 is needed`, `2:1: /nmae: unknown key "nmae"; did you mean "name"?`}},
-		{"a.json", "{\n  \"name\": 5\n}", []string{`2:11: /name: must be string, is number`}},
-		{"a.json", "{\n  \"name\": }", []string{`2:11: not valid JSON: invalid character '}' looking for beginning of value`}},
+			`1:1: "name" is missing`, `1:7: /size: must be at least 1, got 0`, `2:1: /nmae: unknown key "nmae"; did you mean "name"?`}},
+		{"a.json", "{\n  \"name\": 5\n}", []string{`2:11: /name: must be string, got 5`}},
+		{"a.json", "{\n  \"name\": }", []string{`2:11: not valid JSON: invalid character '}' at start of value`}},
+		{"a.json", "{\n  \"é\": [1,]\n}", []string{`2:10: not valid JSON: here is a comment, or a comma that no value follows`}},
+		{"a.json", "{} // x\n", []string{`1:4: not valid JSON: here is a comment, or a comma that no value follows`}},
+		{"a.json", "[" + strings.Repeat("1,", 200_000) + "1]", []string{`1:1: more than 200000 values`}},
+		{"a.yaml", "n\x00a\x00", []string{`the file is UTF-16; save it as UTF-8`}},
+		{"a.yaml", "a: \xef", []string{`1:4: here is a byte that is not UTF-8; save the file as UTF-8`}},
 		{"a.yaml", "name: x\nname: y\n", []string{`2:1: key "name" occurs twice in the same object`}},
 		{"a.yaml", "", []string{`1:1: the file is empty`}},
 	}

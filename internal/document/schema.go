@@ -11,8 +11,6 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
-	"golang.org/x/text/language"
-	"golang.org/x/text/message"
 )
 
 // A Schema judges documents by a JSON Schema and words what it finds. Any
@@ -23,9 +21,8 @@ type Schema struct {
 	// not know; "" leaves it to the Schema. It is set before the first Check.
 	Unknown func(n *Node, key string) string
 
-	schema  *jsonschema.Schema
-	raw     any // the schema itself, to look up which keys an object may have
-	printer *message.Printer
+	schema *jsonschema.Schema
+	raw    any // the schema itself, to look up which keys an object may have
 }
 
 // NewSchema compiles a schema that is part of the program, and panics where
@@ -39,11 +36,7 @@ func NewSchema(name string, text []byte) *Schema {
 	if err := c.AddResource(name, raw); err != nil {
 		panic("the embedded schema " + name + " cannot be added: " + err.Error())
 	}
-	return &Schema{
-		schema:  c.MustCompile(name),
-		raw:     raw,
-		printer: message.NewPrinter(language.English),
-	}
+	return &Schema{schema: c.MustCompile(name), raw: raw}
 }
 
 // Check adds the faults of the document.
@@ -88,43 +81,19 @@ func (c *Schema) report(e *jsonschema.ValidationError, doc *Node, fs *Faults) {
 		}
 		return
 	}
-	fs.Add(at, path, "%s", c.wording(e, at))
-}
-
-// wording says in plain words what is wrong with the value at n.
-func (c *Schema) wording(e *jsonschema.ValidationError, n *Node) string {
+	must, got := Expectation(e.ErrorKind, at.Decoded())
+	hint := ""
 	switch k := e.ErrorKind.(type) {
-	case *kind.Type:
-		return "must be " + strings.Join(k.Want, " or ") + ", is " + k.Got
 	case *kind.Pattern:
 		if words, ok := c.at(e.SchemaURL)["errorMessage"].(string); ok {
-			return words
+			must = words
 		}
-		return "must match " + k.Want
-	case *kind.MinLength:
-		if k.Got == 0 {
-			return "is empty"
+	case *kind.Enum:
+		if meant := MeantValue(k); meant != "" {
+			hint = fmt.Sprintf("; did you mean %q?", meant)
 		}
-		return fmt.Sprintf("has too few characters: %d, at least %d are needed", k.Got, k.Want)
-	case *kind.MaxLength:
-		return fmt.Sprintf("has too many characters: %d, at most %d are allowed", k.Got, k.Want)
-	case *kind.MinItems:
-		if k.Got == 0 {
-			return "is empty"
-		}
-		return fmt.Sprintf("has too few items: %d, at least %d are needed", k.Got, k.Want)
-	case *kind.Minimum:
-		return fmt.Sprintf("is %s; at least %s is needed", k.Got.RatString(), k.Want.RatString())
-	case *kind.Maximum:
-		return fmt.Sprintf("is %s; at most %s is allowed", k.Got.RatString(), k.Want.RatString())
-	case *kind.UniqueItems:
-		return fmt.Sprintf("items %d and %d are equal", k.Duplicates[0], k.Duplicates[1])
-	case *kind.MinProperties:
-		return "is empty"
-	case *kind.MaxProperties:
-		return "only one of its keys may be given"
 	}
-	return strings.TrimPrefix(e.ErrorKind.LocalizedString(c.printer), "value ")
+	fs.Add(at, path, "%s, got %s%s", must, got, hint)
 }
 
 // requiredNames returns the names that an anyOf asks for when all of its

@@ -11,27 +11,25 @@ import (
 
 // A tomlReader makes nodes of a TOML document. A value stands where its key does, or the first value of its array.
 type tomlReader struct {
-	parser       unstable.Parser
-	data         []byte
-	counted      int
-	line, column int
+	parser unstable.Parser
+	at     *cursor
 }
 
 // readTOML parses data. TOML that cannot be read is one fault, and then there is no node.
-func readTOML(data []byte, fs *Faults) *Node {
+func readTOML(at *cursor, fs *Faults) *Node {
 	var whole map[string]any
-	if err := toml.Unmarshal(data, &whole); err != nil { // also what the parser below does not see, such as a key twice
-		at := &Node{Line: 1, Column: 1}
+	if err := toml.Unmarshal(at.data, &whole); err != nil { // also what the parser below does not see, such as a key twice
+		n := at.to(0)
 		var bad *toml.DecodeError
 		if errors.As(err, &bad) {
-			at.Line, at.Column = bad.Position()
+			n.Line, n.Column = bad.Position()
 		}
-		fs.Add(at, "", "not valid TOML: %s", strings.TrimPrefix(err.Error(), "toml: "))
+		fs.Add(n, "", "not valid TOML: %s", strings.TrimPrefix(err.Error(), "toml: "))
 		return nil
 	}
-	r := &tomlReader{data: data, line: 1, column: 1}
-	r.parser.Reset(data)
-	root := &Node{Kind: Object, Line: 1, Column: 1}
+	r := &tomlReader{at: at}
+	r.parser.Reset(at.data)
+	root := r.object()
 	table := root
 	for r.parser.NextExpression() {
 		e := r.parser.Expression()
@@ -41,17 +39,22 @@ func readTOML(data []byte, fs *Faults) *Node {
 		case unstable.ArrayTable:
 			array := r.reach(root, e.Key())
 			array.Kind = Array
-			table = &Node{Kind: Object, Line: r.line, Column: r.column}
+			table = r.object()
 			array.Items = append(array.Items, table)
 		case unstable.KeyValue:
 			r.member(table, e)
 		}
 	}
 	if err := r.parser.Error(); err != nil {
-		fs.Add(&Node{Line: r.line, Column: 1}, "", "not valid TOML: %v", err)
+		fs.Add(&Node{Line: at.line, Column: 1}, "", "not valid TOML: %v", err)
 		return nil
 	}
 	return root
+}
+
+// object returns an object without members that stands where the reader is.
+func (r *tomlReader) object() *Node {
+	return &Node{Kind: Object, Line: r.at.line, Column: r.at.column}
 }
 
 // member puts a pair into an object.
@@ -64,15 +67,15 @@ func (r *tomlReader) member(object *Node, pair *unstable.Node) {
 // reach returns the value that a key with dots leads to, made as an object where it is missing.
 func (r *tomlReader) reach(object *Node, key unstable.Iterator) *Node {
 	for key.Next() {
-		r.advance(int(key.Node().Raw.Offset))
+		r.at.to(int(key.Node().Raw.Offset))
 		if object.Kind == Array { // of tables, of which the last is meant
 			object = object.Items[len(object.Items)-1]
 		}
 		name := string(key.Node().Data)
 		next := object.Get(name)
 		if next == nil {
-			next = &Node{Kind: Object, Line: r.line, Column: r.column}
-			object.Members = append(object.Members, Member{Key: name, Line: r.line, Column: r.column, Value: next})
+			next = r.object()
+			object.Members = append(object.Members, Member{Key: name, Line: next.Line, Column: next.Column, Value: next})
 		}
 		object = next
 	}
@@ -81,9 +84,10 @@ func (r *tomlReader) reach(object *Node, key unstable.Iterator) *Node {
 
 func (r *tomlReader) value(v *unstable.Node) *Node {
 	if v.Raw.Length > 0 {
-		r.advance(int(v.Raw.Offset))
+		r.at.to(int(v.Raw.Offset))
 	}
-	n := &Node{Kind: Text, Value: string(v.Data), Line: r.line, Column: r.column}
+	n := r.object()
+	n.Kind, n.Value = Text, string(v.Data)
 	switch v.Kind {
 	case unstable.Bool:
 		n.Kind = Boolean
@@ -118,11 +122,4 @@ func tomlNumber(literal string) (Kind, string) {
 		return Text, literal
 	}
 	return Number, text
-}
-
-// advance counts lines and columns up to offset; what is before the last place keeps that.
-func (r *tomlReader) advance(offset int) {
-	count := jsonReader{data: r.data, counted: r.counted, line: r.line, column: r.column}
-	count.advance(offset)
-	r.counted, r.line, r.column = count.counted, count.line, count.column
 }

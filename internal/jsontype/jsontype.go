@@ -77,7 +77,7 @@ func Value(value string, want []string) ([]byte, error) {
 		return wire.AppendQuote(nil, value), nil
 	}
 	kinds := strings.Join(want, " or ")
-	return nil, fmt.Errorf("got %q, want %s", value, strings.Replace(kinds, "boolean", "boolean (true or false)", 1))
+	return nil, fmt.Errorf("must be %s, got %q", strings.Replace(kinds, "boolean", "boolean (true or false)", 1), value)
 }
 
 // typeOf gives the JSON type of a text, or "" if it is no JSON.

@@ -3,15 +3,19 @@ package mcpserve
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 	"github.com/rs/zerolog"
 
+	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/logkey"
+	"github.com/mcp-workbench/workbench/internal/nearest"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
@@ -51,15 +55,22 @@ func withFault(output string, fault []string) json.RawMessage {
 	return json.RawMessage(output[:i] + `,"anyOf":[{` + required + `},{"required":` + string(wire.MustEncode(fault)) + `}]}`)
 }
 
-// Stranger is the first, by name, of the arguments that are not known, "" if all are.
-func Stranger(arguments map[string]json.RawMessage, known []string) string {
-	first := ""
-	for name := range arguments {
-		if !slices.Contains(known, name) && (first == "" || name < first) {
-			first = name
+// Stranger says which of the arguments of a call, the first by name, the tool does not have, "" if it has all.
+func Stranger(tool string, arguments map[string]json.RawMessage, known []string) string {
+	for _, name := range slices.Sorted(maps.Keys(arguments)) {
+		if slices.Contains(known, name) {
+			continue
 		}
+		details := "unknown argument " + strconv.Quote(cut.Short(name))
+		if near := nearest.Names(name, known, 1); len(near) > 0 {
+			return details + "; did you mean " + strconv.Quote(near[0]) + "?"
+		}
+		if len(known) == 0 {
+			return details + "; " + tool + " takes none"
+		}
+		return details + "; known are " + strings.Join(known, ", ")
 	}
-	return first
+	return ""
 }
 
 // Recover is deferred by what carries out a tool: a panic costs one call alone, for which failed is called.

@@ -54,7 +54,7 @@ func TestFaultG73_EveryFaultIsToldAndRefuses(t *testing.T) {
 		"a part that has fewer properties": {`{"properties":{"a":{"type":"string"},"b":{"type":"string"}},"allOf":[{"properties":{"a":{}},"additionalProperties":false}]}`,
 			`{"a":"y"}`, `{"a":"x","b":"y"}`, "b is no parameter of s/do"},
 		"what is required and not described": {`{"type":"object","required":["a"]}`, `{"a":1}`, `{}`, "a is missing"},
-		"too few":                            {`{"type":"object","minProperties":1}`, `{"a":1}`, `{}`, "must have at least 1 properties"},
+		"too few":                            {`{"type":"object","minProperties":1}`, `{"a":1}`, `{}`, "must not be empty"},
 		"of values nobody has listed":        {`{"additionalProperties":{"type":"integer"}}`, `{"a":1}`, `{"a":"x"}`, "a must be integer"},
 		"a long name":                        {`{"additionalProperties":{"type":"integer"}}`, `{"a":1}`, `{"` + strings.Repeat("n", 300) + `":"x"}`, "must be integer"},
 		"alternatives":                       {`{"properties":{"a":{},"b":{}},"oneOf":[{"required":["a"]},{"required":["b"]}]}`, `{"a":1}`, `{"a":1,"b":2}`, "exactly one alternative"},

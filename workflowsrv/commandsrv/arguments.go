@@ -10,7 +10,6 @@ import (
 
 	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/mcpserve"
-	"github.com/mcp-workbench/workbench/internal/nearest"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
@@ -60,7 +59,7 @@ func inputSchema(params []param) map[string]any {
 type arguments map[string]json.RawMessage
 
 // readArguments reads the arguments of a call. Absent and null are none.
-func readArguments(raw []byte, params []param) (arguments, *Fault) {
+func readArguments(tool string, raw []byte, params []param) (arguments, *Fault) {
 	a := arguments{}
 	raw = bytes.TrimSpace(raw)
 	if !utf8.Valid(raw) {
@@ -89,27 +88,17 @@ func readArguments(raw []byte, params []param) (arguments, *Fault) {
 			return nil, f
 		}
 	}
-	return a, a.strangers(names)
-}
-
-// strangers refuses arguments that the operation does not have.
-func (a arguments) strangers(known []string) *Fault {
-	stranger := mcpserve.Stranger(a, known)
-	if stranger == "" {
-		return nil
+	if stranger := mcpserve.Stranger(tool, a, names); stranger != "" {
+		return nil, invalid("%s", stranger)
 	}
-	hint := "known are " + strings.Join(known, ", ")
-	if near := nearest.Names(stranger, known, 1); near != nil {
-		hint = "did you mean " + near[0] + "?"
-	}
-	return invalid("there is no argument %q; %s", cut.Short(stranger), hint)
+	return a, nil
 }
 
 // check holds a value against the argument.
 func (p param) check(v json.RawMessage) *Fault {
 	kind := kindOf(v)
 	if !p.takes(kind) {
-		return invalid("%s must be of type %s, got %s", p.name, strings.Join(p.kinds, " or "), kind)
+		return invalid("%s must be %s, got %s", p.name, strings.Join(p.kinds, " or "), kind)
 	}
 	if kind == "string" && p.required {
 		if text, _ := wire.Unquote(v); strings.TrimSpace(text) == "" {

@@ -31,11 +31,11 @@ func TestBadRequests(t *testing.T) {
 		"a long instruction":   {"POST", "/invoke_assistant", "application/json", `{"session_id":"SESSION","user_query":"` + strings.Repeat("x ", 1<<18) + `"}`, 422, "longer than"},
 		"not UTF-8":            {"POST", "/execute_command", "application/json", "{\"session_id\":\"SESSION\",\"command\":\"list_orders \xff\"}", 422, "not valid UTF-8"},
 		"twice":                {"GET", "/conversations?limit=1&limit=2", "", "", 422, "limit is given 2 times"},
-		"no number":            {"GET", "/conversations?limit=many", "", "", 422, "limit must be of type integer, got string"},
-		"no whole number":      {"GET", "/conversations?limit=1.5", "", "", 422, "limit must be of type integer, got number"},
+		"no number":            {"GET", "/conversations?limit=many", "", "", 422, "limit must be integer, got string"},
+		"no whole number":      {"GET", "/conversations?limit=1.5", "", "", 422, "limit must be integer, got number"},
 		"a client without end": {"POST", "/initialize", "application/json", `{"client":"` + strings.Repeat("x", 1<<16) + `"}`, 422, "client"},
-		"the format of later":  {"POST", "/initialize", "application/json", `{"stream_format":"sse"}`, 422, `there is no argument "stream_format"`},
-		"an argument too many": {"GET", "/commands?session=1", "", "", 422, `there is no argument "session"; did you mean session_id?`},
+		"the format of later":  {"POST", "/initialize", "application/json", `{"stream_format":"sse"}`, 422, `unknown argument "stream_format"`},
+		"an argument too many": {"GET", "/commands?session=1", "", "", 422, `unknown argument "session"; did you mean "session_id"?`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			body := strings.Replace(tt.body, "SESSION", b.begin(t, "alice"), 1)

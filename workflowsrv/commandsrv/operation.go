@@ -30,7 +30,7 @@ type operation struct {
 
 // read reads the arguments of a call.
 func (o *operation) read(c *caller, raw []byte) (arguments, *Fault) {
-	a, f := readArguments(raw, o.params)
+	a, f := readArguments(o.name, raw, o.params)
 	if f != nil {
 		f.Data.UserID = c.who.Name
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
 	"github.com/mcp-workbench/workbench/internal/cut"
+	"github.com/mcp-workbench/workbench/internal/document"
 	"github.com/mcp-workbench/workbench/internal/nearest"
 )
 
@@ -92,14 +93,13 @@ func (x *explainer) nodes(e *jsonschema.ValidationError) []*Node {
 	case *kind.OneOf:
 		return each([]string{oneOf(k)}, func(must string) *Node { return x.alternatives(e, must) })
 	}
-	must, got := expectation(e.ErrorKind)
-	if got == "" {
-		got = brief(lookup(x.value, e.InstanceLocation))
-	}
+	must, got := document.Expectation(e.ErrorKind, lookup(x.value, e.InstanceLocation))
 	return each([]string{must}, func(must string) *Node {
 		n := x.node(e, must, got)
 		if enum, ok := e.ErrorKind.(*kind.Enum); n != nil && ok {
-			n.mend[0] += nearestValue(enum)
+			if meant := document.MeantValue(enum); meant != "" {
+				n.mend[0] += fmt.Sprintf(" Is %q meant?", meant)
+			}
 		}
 		return n
 	})
@@ -138,7 +138,7 @@ func (x *explainer) node(e *jsonschema.ValidationError, must, got string) *Node 
 
 func (x *explainer) missing(e *jsonschema.ValidationError, name string) *Node {
 	object, _ := lookup(x.value, e.InstanceLocation).(map[string]any)
-	n := x.node(e, "must have the property "+strconv.Quote(name), brief(object))
+	n := x.node(e, "must have the property "+strconv.Quote(name), document.Brief(object))
 	if n == nil {
 		return nil
 	}
@@ -169,7 +169,7 @@ func oneOf(k *kind.OneOf) string {
 
 // alternatives explains an anyOf or oneOf. What to do is said for the alternative that came furthest.
 func (x *explainer) alternatives(e *jsonschema.ValidationError, must string) *Node {
-	n := x.node(e, must, brief(lookup(x.value, e.InstanceLocation)))
+	n := x.node(e, must, document.Brief(lookup(x.value, e.InstanceLocation)))
 	if n == nil {
 		return nil
 	}
@@ -223,4 +223,15 @@ func lookup(v any, tokens []string) any {
 		}
 	}
 	return v
+}
+
+// quote shows a passage in at most 60 characters.
+func quote(s string) string { return fmt.Sprintf("%q", cut.After(s, 60)) }
+
+// place names a byte offset of the output as a reader counts it.
+func place(output string, at int) string {
+	before := output[:at]
+	line := strings.Count(before, "\n") + 1
+	column := len([]rune(before[strings.LastIndexByte(before, '\n')+1:])) + 1
+	return fmt.Sprintf("line %d, column %d", line, column)
 }

@@ -3,6 +3,8 @@ package criteria
 import (
 	"fmt"
 	"strings"
+
+	"github.com/mcp-workbench/workbench/internal/document"
 )
 
 func (j *judge) schema(r *rule, n *Node) {
@@ -37,10 +39,10 @@ func (j *judge) schema(r *rule, n *Node) {
 	case err != nil:
 		n.giveUp(err)
 	case faults == nil:
-		n.Outcome, n.Got = Passed, brief(v)
+		n.Outcome, n.Got = Passed, document.Brief(v)
 		n.undo = "Change the JSON so that it does not satisfy the schema of this rule."
 	default:
-		n.Outcome, n.Got = Failed, brief(v)
+		n.Outcome, n.Got = Failed, document.Brief(v)
 		n.Children = explainFaults(faults, v)
 		n.describe(r)
 	}

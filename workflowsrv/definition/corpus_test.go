@@ -56,7 +56,7 @@ func TestRealFiles(t *testing.T) {
 		"v004/spec/examples/ai-task-prompt-workflow.json":   `"version" is missing`,
 		"v050/spec/examples/invalid-workflow.json":          "/id: must be small letters",
 		"v050/spec/examples/ai-task-prompt-workflow.json":   `"version" is missing`,
-		"v050/workflows/documentation-update-workflow.json": "/metaGuidance/12: has too many characters",
+		"v050/workflows/documentation-update-workflow.json": "/metaGuidance/12: must have at most 256 characters",
 	}
 	files := realFiles(t)
 	var parser definition.Parser

@@ -136,10 +136,10 @@ func TestChanges(t *testing.T) {
 			{"same size", func() { write(t, dir, "a.json", workflow("aaa", "2")) }, `aaa "2" config a.json` + "\n"},
 			{
 				"half written", func() { write(t, dir, "a.json", workflow("aaa", "2")[:40]) },
-				`invalid config a.json "a" malformed: not valid JSON: unexpected end of JSON input` + "\n",
+				`invalid config a.json "a" malformed: not valid JSON: the file ends within it; is a bracket, a quote or a comment left open?` + "\n",
 			},
 			{"another file", func() { write(t, dir, "b.json", workflow("aaa", "3")) }, `aaa "3" config b.json` + "\n" +
-				`invalid config a.json "a" malformed: not valid JSON: unexpected end of JSON input` + "\n"},
+				`invalid config a.json "a" malformed: not valid JSON: the file ends within it; is a bracket, a quote or a comment left open?` + "\n"},
 			{"removed", func() { os.Remove(filepath.Join(dir, "a.json")) }, `aaa "3" config b.json` + "\n"},
 			{"vanishes", func() { os.RemoveAll(dir) }, ""},
 			{"appears again", func() { write(t, dir, "b.json", workflow("aaa", "4")) }, `aaa "4" config b.json` + "\n"},

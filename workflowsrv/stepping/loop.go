@@ -21,7 +21,7 @@ type LoopError struct {
 }
 
 func (e *LoopError) Error() string {
-	return fmt.Sprintf("loop %q: the variable %q must be %s, it is %s", e.LoopID, e.Variable, e.Expected, e.Got)
+	return fmt.Sprintf("loop %q: the variable %q must be %s, got %s", e.LoopID, e.Variable, e.Expected, e.Got)
 }
 
 // runLoop looks for the next step of the loop, from the place in k.at if that

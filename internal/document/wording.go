@@ -1,9 +1,10 @@
-package criteria
+package document
 
 import (
-	"encoding/json"
 	"fmt"
+	"maps"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,9 +15,19 @@ import (
 
 	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/nearest"
+	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-// expectation words a fault: what must be, and what is instead where the value itself does not show it.
+// Expectation words what a JSON Schema finds wrong with a value: what must be, and what is instead. It is the only place
+// that has words for the keywords of JSON Schema.
+func Expectation(k jsonschema.ErrorKind, value any) (must, got string) {
+	if must, got = expectation(k); got == "" {
+		got = Brief(value)
+	}
+	return must, got
+}
+
+// expectation leaves got empty where the value itself shows it.
 func expectation(k jsonschema.ErrorKind) (must, got string) {
 	switch k := k.(type) {
 	case *kind.Type:
@@ -24,7 +35,7 @@ func expectation(k jsonschema.ErrorKind) (must, got string) {
 	case *kind.Enum:
 		return "must be one of " + values(k.Want), ""
 	case *kind.Const:
-		return "must be " + brief(k.Want), ""
+		return "must be " + Brief(k.Want), ""
 	case *kind.Format:
 		return fmt.Sprintf("must have the format %q", k.Want), ""
 	case *kind.Pattern:
@@ -34,21 +45,21 @@ func expectation(k jsonschema.ErrorKind) (must, got string) {
 	case *kind.Not:
 		return `must not match the schema under "not"`, ""
 	case *kind.MinLength:
-		return fmt.Sprintf("must have at least %d characters", k.Want), fmt.Sprintf("%d characters", k.Got)
+		return atLeast(k.Want, k.Got, "character", "characters")
 	case *kind.MaxLength:
-		return fmt.Sprintf("must have at most %d characters", k.Want), fmt.Sprintf("%d characters", k.Got)
+		return "must have at most " + counted(k.Want, "character", "characters"), counted(k.Got, "character", "characters")
 	case *kind.MinItems:
-		return fmt.Sprintf("must have at least %d items", k.Want), fmt.Sprintf("%d items", k.Got)
+		return atLeast(k.Want, k.Got, "item", "items")
 	case *kind.MaxItems:
-		return fmt.Sprintf("must have at most %d items", k.Want), fmt.Sprintf("%d items", k.Got)
+		return "must have at most " + counted(k.Want, "item", "items"), counted(k.Got, "item", "items")
 	case *kind.UniqueItems:
 		return "must not have equal items", fmt.Sprintf("equal items at %d and %d", k.Duplicates[0], k.Duplicates[1])
 	case *kind.PropertyNames:
-		return fmt.Sprintf("must not have a property of the name %s", quote(k.Property)), ""
+		return "must not have a property of the name " + strconv.Quote(cut.After(k.Property, 60)), ""
 	case *kind.MinProperties:
-		return fmt.Sprintf("must have at least %d properties", k.Want), fmt.Sprintf("%d properties", k.Got)
+		return atLeast(k.Want, k.Got, "property", "properties")
 	case *kind.MaxProperties:
-		return fmt.Sprintf("must have at most %d properties", k.Want), fmt.Sprintf("%d properties", k.Got)
+		return "must have at most " + counted(k.Want, "property", "properties"), counted(k.Got, "property", "properties")
 	case *kind.Minimum:
 		return "must be at least " + decimal(k.Want), ""
 	case *kind.Maximum:
@@ -63,6 +74,20 @@ func expectation(k jsonschema.ErrorKind) (must, got string) {
 	return "must satisfy the schema: " + k.LocalizedString(message.NewPrinter(language.English)), ""
 }
 
+func atLeast(want, got int, one, many string) (must, instead string) {
+	if want == 1 {
+		return "must not be empty", ""
+	}
+	return "must have at least " + counted(want, one, many), counted(got, one, many)
+}
+
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
+}
+
 func decimal(r *big.Rat) string {
 	if r.IsInt() {
 		return r.RatString()
@@ -74,13 +99,13 @@ func decimal(r *big.Rat) string {
 func values(list []any) string {
 	parts := make([]string, len(list))
 	for i, v := range list {
-		parts[i] = brief(v)
+		parts[i] = Brief(v)
 	}
 	return strings.Join(parts, ", ")
 }
 
-// nearestValue adds which of the allowed strings is probably meant.
-func nearestValue(k *kind.Enum) string {
+// MeantValue is which of the strings that an enumeration allows is probably meant, "" if none is.
+func MeantValue(k *kind.Enum) string {
 	got, ok := k.Got.(string)
 	if !ok {
 		return ""
@@ -92,36 +117,21 @@ func nearestValue(k *kind.Enum) string {
 		}
 	}
 	if near := nearest.Names(got, candidates, 1); len(near) > 0 {
-		return fmt.Sprintf(" Is %q meant?", near[0])
+		return near[0]
 	}
 	return ""
 }
 
-// brief shows a value in a few words.
-func brief(v any) string {
+// Brief shows a value in a few words.
+func Brief(v any) string {
 	switch v := v.(type) {
 	case map[string]any:
 		if len(v) == 0 {
 			return "an empty object"
 		}
-		return "an object with " + cut.After(strings.Join(sortedKeys(v), ", "), 60)
+		return "an object with " + cut.After(strings.Join(slices.Sorted(maps.Keys(v)), ", "), 60)
 	case []any:
 		return fmt.Sprintf("an array of %d", len(v))
 	}
-	b, err := json.Marshal(v)
-	if err != nil {
-		return article(v)
-	}
-	return cut.After(string(b), 60)
-}
-
-// quote shows a passage in at most 60 characters.
-func quote(s string) string { return fmt.Sprintf("%q", cut.After(s, 60)) }
-
-// place names a byte offset of the output as a reader counts it.
-func place(output string, at int) string {
-	before := output[:at]
-	line := strings.Count(before, "\n") + 1
-	column := len([]rune(before[strings.LastIndexByte(before, '\n')+1:])) + 1
-	return fmt.Sprintf("line %d, column %d", line, column)
+	return cut.After(string(wire.MustEncode(v)), 60)
 }

@@ -2,23 +2,16 @@ package pageview
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/mcp-workbench/workbench/internal/document"
+	"github.com/mcp-workbench/workbench/internal/mask"
 )
 
-// Keys of a configuration below which every text may be a secret, keys that name one, and arguments that are or announce one.
-var (
-	secretFolders = []string{"env", "headers"}
-	secretKey     = regexp.MustCompile(`(?i)secret|token|password|passwd|dsn|api_?-?key|authorization|credential`)
-	secretFlag    = regexp.MustCompile(`(?i)(secret|token|passw|key|auth|credential|dsn)[\w-]*$`)
-	secretPair    = regexp.MustCompile(`(?i)(secret|token|passw|key|auth|credential|dsn)[\w-]*[=:]`)
-	secretURL     = regexp.MustCompile(`://[^/]*@|\?`)
-	onlyReference = regexp.MustCompile(`^(Bearer )?(\$\{[^}]*\}\s*)+$`)
-)
+// secretFolders are keys of a configuration below which every text may be a secret.
+var secretFolders = []string{"env", "headers"}
 
 // masked gives the text of a configuration with the values left out that may be secrets. Its lines stay where they are. What
 // cannot be read as one is not shown at all, and has no text.
@@ -29,7 +22,7 @@ func masked(path string, data []byte) string {
 		return ""
 	}
 	m := masking{data: data, starts: lineStarts(data)}
-	m.visit(root, "", false)
+	m.visit(root, "", "", false)
 	m.marks = append(m.marks, len(data))
 	slices.Sort(m.marks)
 	slices.Sort(m.secrets)
@@ -67,21 +60,20 @@ func lineStarts(data []byte) []int {
 	return starts
 }
 
-// visit notes what stands at a key, or in a list there; secret says that every text of it is one.
-func (m *masking) visit(n *document.Node, key string, secret bool) {
+// visit notes what stands at a key, or in a list there; secret says that every text of it is one, and before is the text before it.
+func (m *masking) visit(n *document.Node, key, before string, secret bool) {
 	m.marks = append(m.marks, m.at(n.Line, n.Column))
-	secret = secret || secretKey.MatchString(key)
-	if n.Kind == document.Text && !onlyReference.MatchString(n.Value) &&
-		(secret || key == "url" && secretURL.MatchString(n.Value) || key == "args" && secretPair.MatchString(n.Value)) {
+	secret = secret || mask.IsSecretMember(key)
+	if n.Kind == document.Text && (secret && mask.Credentials(n.Value) != nil || mask.InArgument(before, n.Value) != nil) {
 		m.secrets = append(m.secrets, m.at(n.Line, n.Column))
 	}
-	for i, item := range n.Items {
-		after := key == "args" && i > 0 && strings.HasPrefix(n.Items[i-1].Value, "-") && secretFlag.MatchString(n.Items[i-1].Value)
-		m.visit(item, key, secret || after)
+	for _, item := range n.Items {
+		m.visit(item, key, before, secret)
+		before = item.Value
 	}
 	for _, member := range n.Members {
 		m.marks = append(m.marks, m.at(member.Line, member.Column))
-		m.visit(member.Value, member.Key, secret || slices.Contains(secretFolders, member.Key))
+		m.visit(member.Value, member.Key, "", secret || slices.Contains(secretFolders, member.Key))
 	}
 }
 

@@ -1,8 +1,11 @@
 package mask
 
 import (
+	"net/url"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // sortLongestFirst sorts the longest values first, and those of one length by their letters.
@@ -22,28 +25,123 @@ func IsSecretName(name string) bool {
 		func(part string) bool { return strings.Contains(name, part) })
 }
 
-// SecretArguments returns what of the arguments of a command such a name stands before: --api-key VALUE, --token=VALUE and
-// -e TOKEN=VALUE.
-func SecretArguments(args []string) (values []string) {
-	for i, arg := range args {
-		name, value, given := strings.Cut(arg, "=")
-		if variable, inner, ok := strings.Cut(value, "="); ok && !IsSecretName(name) { // --env=TOKEN=VALUE
-			name, value = variable, inner
+// InArguments returns what of the arguments of a command is secret, by what [InArgument] says of each.
+func InArguments(args []string) (values []string) {
+	before := ""
+	for _, arg := range args {
+		values = append(values, InArgument(before, arg)...)
+		before = arg
+	}
+	return values
+}
+
+// InArgument returns what of an argument is secret, by the names that stand before it (--api-key VALUE, --token=VALUE, -e TOKEN=VALUE,
+// --header "X-Api-Key: VALUE") and in addresses ([InAddress]).
+func InArgument(before, arg string) (values []string) {
+	arg = reference().ReplaceAllString(arg, "")
+	if strings.HasPrefix(before, "-") && !strings.ContainsAny(before, "=:") && IsSecretName(before) && !strings.HasPrefix(arg, "-") {
+		values = append(values, Credentials(arg)...)
+	}
+	if at := pair().FindStringIndex(arg); at != nil && at[0] == 0 && IsSecretName(arg[:at[1]]) { // all of the rest, with its spaces
+		values = append(values, Credentials(arg[at[1]:])...)
+	}
+	for rest := arg; ; {
+		at := pair().FindStringIndex(rest)
+		if at == nil {
+			break
 		}
-		switch {
-		case !IsSecretName(name):
-		case given:
+		name := rest[at[0]:at[1]]
+		rest = strings.TrimLeft(rest[at[1]:], ` "'`)
+		if IsSecretName(name) {
+			value, _, _ := strings.Cut(rest, " ")
+			values = append(values, Credentials(strings.TrimRight(value, `"';`))...)
+		}
+	}
+	for _, word := range strings.Fields(arg) {
+		values = append(values, InAddress(word)...)
+	}
+	slices.Sort(values)
+	return slices.Compact(values)
+}
+
+// pair is the beginning of a name and its value.
+var pair = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\w.-]+[=:]`) })
+
+// Credentials returns a value that is secret, and what of it stands behind the name of a scheme such as Bearer. What only refers to a
+// variable or a secret is none.
+func Credentials(value string) (values []string) {
+	value = reference().ReplaceAllString(value, "")
+	for value = strings.TrimSpace(value); value != ""; _, value, _ = strings.Cut(value, " ") {
+		if value != "Bearer" && value != "Basic" && !shellReference().MatchString(value) {
 			values = append(values, value)
-		case strings.HasPrefix(name, "-") && i+1 < len(args) && !strings.HasPrefix(args[i+1], "-"):
-			values = append(values, args[i+1])
 		}
 	}
 	return values
 }
 
-// isSecretName is the same of a member of arguments and results, where tokens and keys are often others: the number of words
-// of a model, the key of a map.
-func isSecretName(name string) bool {
+var (
+	reference      = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\{[^}]*\}`) })
+	shellReference = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\$\w+$`) })
+)
+
+// InAddress returns what of an address is secret: who logs in by it, and those parameters and parts of its path whose name says so, or
+// that look as if somebody had drawn them.
+func InAddress(address string) (values []string) {
+	scheme, rest, is := strings.Cut(address, "://")
+	if !is || strings.ContainsAny(scheme, "/?") {
+		return nil
+	}
+	rest, fragment, _ := strings.Cut(rest, "#")
+	place, query, _ := strings.Cut(rest, "?")
+	host, path, _ := strings.Cut(place, "/")
+	if at := strings.LastIndex(host, "@"); at >= 0 {
+		who := host[:at]
+		if _, password, is := strings.Cut(who, ":"); is {
+			who = password
+		}
+		values = append(values, who)
+	}
+	for _, pair := range strings.FieldsFunc(query+"&"+fragment, func(r rune) bool { return r == '&' || r == ';' }) {
+		name, value, is := strings.Cut(pair, "=")
+		if is && (IsSecretName(name) || isShortSecretName(name)) || looksDrawn(value) {
+			values = append(values, value)
+		}
+	}
+	for part := range strings.SplitSeq(path, "/") {
+		if looksDrawn(part) {
+			values = append(values, part)
+		}
+	}
+	var all []string
+	for _, value := range values {
+		if all = append(all, Credentials(value)...); strings.Contains(value, "%") {
+			if plain, err := url.QueryUnescape(value); err == nil {
+				all = append(all, Credentials(plain)...)
+			}
+		}
+	}
+	return all
+}
+
+// isShortSecretName is whether a parameter of an address has a secret that only addresses call so.
+func isShortSecretName(name string) bool {
+	return slices.Contains([]string{"code", "sig", "signature", "pass", "pwd", "k"}, strings.ToLower(name))
+}
+
+// looksDrawn is whether a part of an address was probably drawn by lot: it is long, and has letters and digits.
+func looksDrawn(part string) bool {
+	digits := 0
+	for i := range len(part) {
+		if '0' <= part[i] && part[i] <= '9' {
+			digits++
+		}
+	}
+	return len(part) >= 20 && digits > 1 && digits < len(part) && !strings.ContainsAny(part, ",.")
+}
+
+// IsSecretMember is the same of a member of JSON, where tokens and keys are often others: the number of words of a model, the key of a
+// map.
+func IsSecretMember(name string) bool {
 	if len(name) > 32 {
 		return false
 	}
@@ -63,7 +161,7 @@ func isSecretName(name string) bool {
 	switch string(plain[:n]) {
 	case "password", "passwd", "passphrase", "secret", "token", "apikey", "apitoken", "apisecret", "accesstoken", "refreshtoken",
 		"idtoken", "authtoken", "bearertoken", "clientsecret", "secretkey", "secretaccesskey", "privatekey", "authorization",
-		"cookie", "setcookie", "sessiontoken", "connectionstring":
+		"cookie", "setcookie", "sessiontoken", "connectionstring", "dsn":
 		return true
 	}
 	return false

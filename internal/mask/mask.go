@@ -168,7 +168,7 @@ func (s *Set) json(raw []byte, depth int) (clean []byte, masked bool) {
 			case clean != text:
 				put(i, end, clean)
 			}
-			secret = isKey && isSecretName(text)
+			secret = isKey && IsSecretMember(text)
 			i = end
 		case c == '-' || '0' <= c && c <= '9':
 			end := i + 1

@@ -3,6 +3,7 @@ package mask_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -87,22 +88,47 @@ func FuzzJSON(f *testing.F) {
 	})
 }
 
-func TestSecretArguments(t *testing.T) {
-	for line, want := range map[string]string{
-		"-y pkg --api-key one":                  "one",
-		"--token=two --verbose":                 "two",
-		"--password three --db-dsn=four -p x":   "three four",
-		"--token --verbose":                     "",
-		"run token five":                        "",
-		"--token":                               "",
-		"":                                      "",
-		"--log-level=debug --port 80":           "",
-		"--secret=a=b":                          "a=b",
-		"-e API_KEY=six":                        "six",
-		"--env=API_KEY=seven --env API_TOKEN=8": "seven 8",
+func TestInArguments(t *testing.T) {
+	for name, test := range map[string]struct{ args, want []string }{
+		"a flag and its value":     {[]string{"-y", "pkg", "--api-key", "one"}, []string{"one"}},
+		"a pair":                   {[]string{"--token=two", "--verbose"}, []string{"two"}},
+		"with spaces":              {[]string{"--password=of three words"}, []string{"of", "of three words", "three words", "words"}},
+		"two, and one that is not": {[]string{"--password", "three", "--db-dsn=four", "-p", "x"}, []string{"three", "four"}},
+		"a flag without one":       {[]string{"--token", "--verbose"}, nil},
+		"no flag":                  {[]string{"run", "token", "five"}, nil},
+		"the last":                 {[]string{"--token"}, nil},
+		"none":                     {nil, nil},
+		"others":                   {[]string{"--log-level=debug", "--port", "80", "/a/b:c", `C:\d`}, nil},
+		"of a value with another":  {[]string{"--secret=a=b"}, []string{"a=b"}},
+		"a variable":               {[]string{"-e", "API_KEY=six"}, []string{"six"}},
+		"a variable in a flag":     {[]string{"--env=API_KEY=seven", "--env", "API_TOKEN=8"}, []string{"seven", "8"}},
+		"a header":                 {[]string{"--header", "X-Api-Key: nine", "-H", "Authorization:Bearer ten"}, []string{"nine", "Bearer ten", "ten"}},
+		"in a script":              {[]string{"-c", `A=b TOKEN="eleven" exec x`}, []string{"eleven"}},
+		"references":               {[]string{"--token=${secret:T}", "--key", "$KEY", "-H", "Authorization: Bearer ${T}"}, nil},
+		"an address":               {[]string{"postgres://me:twelve@host/db"}, []string{"twelve"}},
 	} {
-		if got := strings.Join(mask.SecretArguments(strings.Fields(line)), " "); got != want {
-			t.Errorf("%q: got %q, want %q", line, got, want)
+		t.Run(name, func(t *testing.T) {
+			if got := mask.InArguments(test.args); !slices.Equal(got, test.want) {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestInAddress(t *testing.T) {
+	for address, want := range map[string]string{
+		"https://host/mcp": "",
+		"https://host:80/my-company-mcp-server-v2/b?mode=readonly&features=database,account": "",
+		"https://one@host/":                                       "one",
+		"https://me:t%40wo@host/":                                 "t%40wo t@wo",
+		"https://host/mcp?apiKey=three&x=y#access_token=four":     "three four",
+		"https://host/mcp?profile=0a1b2c3d4e5f60718293a4b5":       "0a1b2c3d4e5f60718293a4b5",
+		"https://host/s/0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9/mcp": "0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9",
+		"https://host/?token=${secret:T}":                         "",
+		"/a/path?token=five":                                      "",
+	} {
+		if got := strings.Join(mask.InAddress(address), " "); got != want {
+			t.Errorf("%s: got %q, want %q", address, got, want)
 		}
 	}
 }

@@ -76,27 +76,22 @@ func tell(masks *mask.Set, values map[string]string, as string) {
 }
 
 // Tell has the secrets that stand in the configuration of a server masked in what is kept of calls: what its headers have,
-// and the variables and arguments whose names say that they are some.
+// the variables and arguments whose names say that they are some, and what of its address is secret.
 func Tell(masks *mask.Set, cfg *config.Server) {
+	secret := append(mask.InArguments(cfg.Args), mask.InAddress(cfg.URL)...)
 	for name, value := range cfg.Headers {
 		switch strings.ToLower(name) {
 		case "accept", "accept-language", "content-type", "user-agent":
 			continue
 		}
-		masks.Add(value, mask.Masked)
-		if _, credentials, ok := strings.Cut(value, " "); ok { // Bearer, Basic
-			masks.Add(credentials, mask.Masked)
-		}
+		secret = append(secret, mask.Credentials(value)...)
 	}
 	for name, value := range cfg.Env {
 		if mask.IsSecretName(name) {
 			masks.Add(value, "${"+name+"}")
 		}
 	}
-	for _, value := range mask.SecretArguments(cfg.Args) {
+	for _, value := range append(secret, cfg.OAuth.ClientSecret, cfg.OAuth.PrivateKey, cfg.OAuth.IdentityProvider.ClientSecret) {
 		masks.Add(value, mask.Masked)
 	}
-	masks.Add(cfg.OAuth.ClientSecret, mask.Masked)
-	masks.Add(cfg.OAuth.PrivateKey, mask.Masked)
-	masks.Add(cfg.OAuth.IdentityProvider.ClientSecret, mask.Masked)
 }

@@ -46,14 +46,17 @@ type examinedServer struct {
 // examine looks at all servers of a configuration. Nothing is started.
 func examine(ctx context.Context, e *opening.Environment, cfg *config.Config) *examined {
 	x := &examined{Config: cfg.Path, Findings: []diagnosis.Finding{}, Servers: []examinedServer{}}
-	found, secrets := make([][]diagnosis.Finding, 0), secretsThere(e, cfg)
+	servers := 0
+	for _, t := range cfg.Toolboxes {
+		servers += len(t.Servers)
+	}
+	found, secrets := make([][]diagnosis.Finding, servers), secretsThere(e, cfg) // it stays where it is while servers are looked at
 	var all errgroup.Group
 	all.SetLimit(32)
 	for _, t := range cfg.Toolboxes {
 		for _, s := range t.Servers {
 			i := len(x.Servers)
 			x.Servers = append(x.Servers, examinedServer{Toolbox: t.Name, Server: s.Name, Transport: s.Transport, State: "ok"})
-			found = append(found, nil)
 			switch {
 			case s.Disabled:
 				x.Servers[i].State = "disabled"

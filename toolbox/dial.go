@@ -62,7 +62,7 @@ func (o *owner) dialStdio(_ context.Context, cfg config.Server) (link.Link, erro
 	if err != nil {
 		return nil, err
 	}
-	spec.Hide = func(text string) string { return opts.Masks.Text(s.hidden.Load().Text(text)) }
+	spec.Hide = func(text string) string { return s.hidden.Load().Text(text) }
 	spec.StderrLine = func(line foreign.Text) {
 		s.log.Debug().Stringer(logkey.Stderr, s.wrote(line)).Msg("the server wrote to standard error")
 	}

@@ -78,6 +78,7 @@ func newServer(toolbox string, box *surroundings, cfg config.Server, level strin
 	}
 	s.lines = newLines(s.account, box.opts.Masks)
 	launch.Tell(box.opts.Masks, &cfg)
+	s.hidden.Store(launch.Masking(box.opts.Masks))
 	s.at = newStanding(first, level, s.lines.noteState)
 	s.sender = newSender(identity{toolbox, cfg.Name}, s.at, &s.bounds, &s.counts, func() bool { return s.remote.LoggedIn() })
 	s.watches = &watches{at: s.at, life: s.life, begin: box.tasks.Begin, uris: make(map[string]bool), tasks: make(map[string]int)}

@@ -26,6 +26,7 @@ import (
 	"github.com/mcp-workbench/workbench/host/recordhost"
 	"github.com/mcp-workbench/workbench/internal/calls"
 	"github.com/mcp-workbench/workbench/internal/logkey"
+	"github.com/mcp-workbench/workbench/internal/mask"
 	"github.com/mcp-workbench/workbench/internal/metrics"
 	"github.com/mcp-workbench/workbench/internal/page"
 	"github.com/mcp-workbench/workbench/internal/tokens"
@@ -177,6 +178,7 @@ func (o *httpFlags) letIn(env *opening.Environment, jwt config.JWT, over *httpfr
 	}
 	if tokenFile, err = tokenfile.Path(env.Environment, o.tokenFile); err == nil {
 		over.Token, err = tokenfile.Load(tokenFile)
+		env.Masks.Add(over.Token, mask.Masked)
 	}
 	if err != nil {
 		return "", err

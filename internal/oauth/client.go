@@ -20,6 +20,7 @@ type Client struct {
 	store    *Store
 	http     *http.Client
 	renewed  func(error)
+	told     func(secret string)
 
 	turn chan struct{} // held while the record is renewed
 
@@ -67,6 +68,7 @@ func New(settings Settings, store *Store, opts Options) (*Client, error) {
 		store:    store,
 		http:     guarded,
 		renewed:  opts.Renewed,
+		told:     opts.Told,
 		turn:     make(chan struct{}, 1),
 	}, nil
 }
@@ -229,6 +231,7 @@ func (c *Client) Logout(ctx context.Context) (was bool, err error) {
 func (c *Client) read() (record, error) {
 	r, err := c.store.read(c.settings.URL)
 	c.disown(&r)
+	c.tell(&r)
 	return r, err
 }
 
@@ -236,8 +239,21 @@ func (c *Client) read() (record, error) {
 func (c *Client) change(ctx context.Context, f func(*record) error) error {
 	return c.store.change(ctx, c.settings.URL, func(r *record) error {
 		c.disown(r)
+		defer c.tell(r)
 		return f(r)
 	})
+}
+
+// tell tells the secrets of a record.
+func (c *Client) tell(r *record) {
+	if c.told == nil {
+		return
+	}
+	c.told(r.Access)
+	c.told(r.Refresh)
+	for _, one := range r.Registrations {
+		c.told(one.Secret)
+	}
 }
 
 func (c *Client) disown(r *record) {

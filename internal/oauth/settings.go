@@ -54,6 +54,8 @@ type Options struct {
 	// Renewed hears that this client got a token without a person, or with an
 	// error why it did not; nil means nobody does.
 	Renewed func(error)
+	// Told hears the tokens and secrets of a login when they are read or got, maybe again and again; nil means nobody does.
+	Told func(secret string)
 }
 
 // Source reads something that is kept elsewhere, and may be another one each

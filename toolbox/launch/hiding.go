@@ -14,11 +14,15 @@ type Hiding struct {
 	// sensitive are those that no file has either, as they stand in JSON: the rest are variables whose names say nothing of
 	// secrets, such as localhost.
 	sensitive *strings.Replacer
+	masks     *mask.Set
 }
 
-// newHiding makes what hides secrets and variables of files, by their names.
-func newHiding(secrets, variables map[string]string) *Hiding {
-	var h Hiding
+// Masking hides what masks were told, and nothing besides.
+func Masking(masks *mask.Set) *Hiding { return &Hiding{masks: masks} }
+
+// newHiding makes what hides secrets and variables of files, by their names, and what masks were told.
+func newHiding(secrets, variables map[string]string, masks *mask.Set) *Hiding {
+	h := Hiding{masks: masks}
 	var pairs, sensitive []string
 	add := func(value, as string, secret bool) {
 		// A key of several lines is written one line at a time. A short one occurs by chance in what others say.
@@ -55,15 +59,18 @@ func (h *Hiding) JSON(raw []byte) []byte {
 
 // Text returns a text without the secrets.
 func (h *Hiding) Text(s string) string {
-	if h == nil || h.values == nil {
+	if h == nil {
 		return s
 	}
-	return h.replacer.Replace(s)
+	if h.values != nil {
+		s = h.replacer.Replace(s)
+	}
+	return h.masks.Text(s)
 }
 
 // Error returns an error whose text has no secrets.
 func (h *Hiding) Error(err error) error {
-	if h == nil || h.values == nil || err == nil {
+	if h == nil || err == nil {
 		return err
 	}
 	if text := err.Error(); h.Text(text) != text {

@@ -35,7 +35,7 @@ func Reveal(ctx context.Context, cfg config.Server, environ []string, find func(
 	if cfg, err = cfg.Reveal(values); err != nil {
 		return cfg, nil, err
 	}
-	hiding := newHiding(values, env)
+	hiding := newHiding(values, env, masks)
 	tell(masks, values, "${secret:%s}")
 	tell(masks, env, "${%s}")
 	Tell(masks, &cfg)

@@ -26,7 +26,7 @@ func NewLogin(cfg config.Server, opts Options) *oauth.Client {
 			return nil
 		}
 	}
-	how := oauth.Options{Proxy: proxyOf(opts.Environ), Renewed: opts.Renewed}
+	how := oauth.Options{Proxy: proxyOf(opts.Environ), Renewed: opts.Renewed, Told: func(secret string) { opts.Masks.Add(secret, mask.Masked) }}
 	if t, ok := opts.HTTP.Transport.(*http.Transport); ok {
 		how.TLS = t.TLSClientConfig
 	}
@@ -179,6 +179,5 @@ func shellWord(s string) string {
 // sendWith makes one HTTP exchange with a token, "" for none. It leaves the
 // request as it is, so that the same may be sent again.
 func (a *access) sendWith(req *http.Request, token string) (*http.Response, error) {
-	a.opts.Masks.Add(token, mask.Masked)
 	return a.told(a.login.Do(a.opts.HTTP, req, token))
 }

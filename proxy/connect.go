@@ -222,10 +222,8 @@ func (s *Session) handle(c *call) {
 func (s *Session) Close(ctx context.Context) error {
 	s.leave()
 	s.watches.endAll()
-	answered := make(chan struct{})
-	go func() { s.requests.owed.Wait(); close(answered) }()
 	select {
-	case <-answered:
+	case <-s.requests.answered():
 	case <-ctx.Done():
 	}
 	s.left()
@@ -235,7 +233,7 @@ func (s *Session) Close(ctx context.Context) error {
 	s.work.end()
 	s.requests.close()
 	err := s.shelf.Close()
-	<-answered
+	<-s.requests.answered()
 	s.approvals.close()
 	s.work.wait()
 	s.tasks.close()

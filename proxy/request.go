@@ -17,12 +17,13 @@ import (
 type requests struct {
 	account *account.Account // is charged for them
 	buffers *wire.Buffers
-	owed    sync.WaitGroup // answers that are not sent yet
 
-	mu     sync.Mutex
-	closed bool
-	last   uint64
-	open   map[requestKey]*request
+	mu      sync.Mutex
+	closed  bool
+	last    uint64
+	open    map[requestKey]*request
+	owed    int           // answers that are not sent yet
+	settled chan struct{} // closed when none is owed; nil while nobody waits for that
 }
 
 func newRequests(account *account.Account, buffers *wire.Buffers) *requests {
@@ -97,8 +98,35 @@ func (rs *requests) take(r *request, c *call) error {
 	rs.last++
 	r.number = rs.last
 	rs.open[r.key] = r
-	rs.owed.Add(1)
+	rs.owed++
 	return nil
+}
+
+// paid notes that an answer was sent, or is owed to nobody any more.
+func (rs *requests) paid() {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	rs.owed--
+	rs.tellLocked()
+}
+
+// answered is closed when no answer is owed. No [sync.WaitGroup] does that: others come while somebody waits for it.
+func (rs *requests) answered() <-chan struct{} {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	if rs.settled == nil {
+		rs.settled = make(chan struct{})
+	}
+	settled := rs.settled
+	rs.tellLocked()
+	return settled
+}
+
+func (rs *requests) tellLocked() {
+	if rs.owed == 0 && rs.settled != nil {
+		close(rs.settled)
+		rs.settled = nil
+	}
 }
 
 // find gives the request of a key, nil if it is not under way.
@@ -143,7 +171,7 @@ func (rs *requests) count() int {
 }
 
 // close refuses all that come from now on, and gives up those that are under way. The replies of all were sent when
-// rs.owed is done.
+// answered is closed.
 func (rs *requests) close() {
 	rs.mu.Lock()
 	rs.closed = true
@@ -216,7 +244,7 @@ func (r *request) end(o outcome, reply []byte) bool {
 func (r *request) finish(reply []byte, o outcome) {
 	if r.end(o, reply) {
 		r.out.Finish(reply)
-		r.requests.owed.Done()
+		r.requests.paid()
 	}
 }
 
@@ -245,6 +273,6 @@ func (r *request) abandon(raw []byte, id wire.Span) {
 	if r.end(cancelled, nil) {
 		r.work.giveUp(raw, id)
 		r.out.Finish(nil)
-		r.requests.owed.Done()
+		r.requests.paid()
 	}
 }

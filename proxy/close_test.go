@@ -1,0 +1,67 @@
+package proxy_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/mcp-workbench/workbench/internal/incoming"
+	"github.com/mcp-workbench/workbench/internal/principal"
+	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/proxy"
+)
+
+// counting is the outlet of one request.
+type counting struct{ finished atomic.Int32 }
+
+func (*counting) Message([]byte)     {}
+func (*counting) Behind() bool       { return false }
+func (*counting) From() proxy.Origin { return proxy.Origin{} }
+func (c *counting) Finish([]byte)    { c.finished.Add(1) }
+
+// Over HTTP requests come while their session is being closed: each is finished once, at the end of the session at the latest.
+func TestRequestsDuringClose(t *testing.T) {
+	cfg := readConfig(t, `{"toolboxes":{}}`)
+	for range 100 {
+		p, err := proxy.New(cfg, proxy.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := p.NewSession(proxy.Client{Principal: principal.Principal{Name: principal.Default}, Send: func([]byte) {}})
+		var callers sync.WaitGroup
+		var outs [3][50]counting
+		for of := range uint64(3) {
+			callers.Go(func() {
+				for id := range 50 {
+					m := new(incoming.Request)
+					raw := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"none","_meta":{`+
+						`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},`+
+						`"io.modelcontextprotocol/clientCapabilities":{}}}}`, id)
+					if err := wire.Scan(raw, &m.Message); err != nil {
+						t.Error(err)
+					}
+					if err := m.Read(); err != nil {
+						t.Error(err)
+					}
+					s.Handle(m, &outs[of][id], of+1)
+				}
+			})
+		}
+		if err := s.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+		callers.Wait()
+		for of := range outs {
+			for id := range outs[of] {
+				if n := outs[of][id].finished.Load(); n != 1 {
+					t.Fatalf("a request was finished %d times", n)
+				}
+			}
+		}
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -63,7 +63,7 @@ func (s *sender) handOver(c *rpc.Conn, call *Call) bool {
 	case call.Levels:
 		s.hold(call)
 		if err = c.Send(call); err != nil {
-			s.holds.CompareAndSwap(call, nil)
+			s.release(call)
 		}
 	default:
 		err = c.Send(call)

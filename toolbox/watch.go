@@ -51,6 +51,10 @@ func (w *watches) keptFor(idle time.Duration) time.Duration {
 func (w *watches) wanted() (uris, tasks []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	return w.wantedLocked()
+}
+
+func (w *watches) wantedLocked() (uris, tasks []string) {
 	return slices.Sorted(maps.Keys(w.uris)), slices.Sorted(maps.Keys(w.tasks))
 }
 
@@ -138,21 +142,25 @@ func (w *watches) again(c *rpc.Conn) {
 const listenPause = 5 * time.Second
 
 // listen opens the stream on which a modern server tells of changes, in place
-// of the one before it.
+// of the one before it. What is wanted is read in the step in which it takes that
+// one's place, so that the last to do so knows of all.
 func (w *watches) listen(c *rpc.Conn) {
-	uris, tasks := w.wanted()
+	l := &listener{watches: w, conn: c, call: &Call{Open: true}}
+	l.call.Handler = l
+	w.mu.Lock()
+	uris, tasks := w.wantedLocked()
+	old := w.listening.Swap(l)
+	w.mu.Unlock()
 	raw := []byte(`{"jsonrpc":"2.0","id":0,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true`)
 	raw = appendStrings(raw, `,"resourceSubscriptions":`, uris)
 	raw = appendStrings(raw, `,"taskIds":`, tasks)
 	raw = append(raw, "}}}"...)
 	m := scanOwn(raw)
-	call := &Call{Raw: raw, ID: m.ID, Params: m.Params, Tasks: len(tasks) > 0, Open: true}
-	l := &listener{watches: w, conn: c, call: call}
-	call.Handler = l
-	if old := w.listening.Swap(l); old != nil {
+	l.call.Raw, l.call.ID, l.call.Params, l.call.Tasks = raw, m.ID, m.Params, len(tasks) > 0
+	if old != nil {
 		old.call.Cancel(nil, wire.Span{})
 	}
-	if err := c.Send(call); err != nil {
+	if err := c.Send(l.call); err != nil {
 		return // the connection is ending; the next one is asked anew
 	}
 }

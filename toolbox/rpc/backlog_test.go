@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -86,4 +87,53 @@ func TestReplyThatWaitsForTheClient(t *testing.T) {
 			t.Errorf("got %v, want the total time to be over", err)
 		}
 	})
+}
+
+// counting owns a connection and counts how often it hears that there may be room.
+type counting struct {
+	nobody
+	ended atomic.Int32
+}
+
+func (c *counting) Ended() { c.ended.Add(1) }
+
+// busy is a link that takes no message.
+type busy struct{ echoing }
+
+func (*busy) Send([]byte, uint64) error { return link.ErrBusy }
+
+type deaf struct{}
+
+func (deaf) Progress(*wire.Message, wire.Span) {}
+func (deaf) Done(*wire.Message, error)         {}
+
+// Who waits for the place of a call hears of its end, also where the call never got to the server.
+func TestPlaceOfACallThatWasNotMade(t *testing.T) {
+	limits := &rpc.Limits{Timeouts: config.Timeouts{CallIdle: time.Minute, CallTotal: time.Minute}, MaxInFlight: 1}
+	for name, over := range map[string]link.Link{"cancelled before": new(echoing), "refused by the link": new(busy)} {
+		t.Run(name, func(t *testing.T) {
+			owner := new(counting)
+			c := rpc.New(over, rpc.Options{
+				Owner: owner, Counts: new(rpc.Counts), Limits: func() *rpc.Limits { return limits },
+				Buffers: new(wire.Buffers), Life: t.Context(), Begin: func(func()) bool { return false },
+			})
+			c.Begin()
+			defer c.Close(errors.New("over"))
+			raw := []byte(`{"jsonrpc":"2.0","id":0,"method":"tools/call"}`)
+			var m wire.Message
+			if err := wire.Scan(raw, &m); err != nil {
+				t.Fatal(err)
+			}
+			call := &rpc.Call{Raw: raw, ID: m.ID, OfClient: true, Handler: deaf{}}
+			if name == "cancelled before" {
+				call.Cancel(nil, wire.Span{})
+			}
+			if err := c.Send(call); (err != nil) != (name == "refused by the link") {
+				t.Errorf("got %v", err)
+			}
+			if owner.ended.Load() == 0 {
+				t.Error("nobody heard that there is room")
+			}
+		})
+	}
 }

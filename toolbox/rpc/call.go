@@ -56,6 +56,7 @@ type Call struct {
 	number uint64
 	digits [20]byte
 	holder atomic.Pointer[holder] // the connection that it was given to last
+	sent   atomic.Bool            // that has written it
 	ended  atomic.Bool            // a reply, a loss or a cancel came first
 	waits  atomic.Pointer[Queue]
 	queued time.Time // guarded by the queue's mu

@@ -88,19 +88,23 @@ func (c *Conn) Send(call *Call) error {
 	if err := c.Calls.add(call); err != nil {
 		return err
 	}
+	call.sent.Store(false)
 	call.holder.Store(&c.self)
 	b := c.buffers.Get()
 	*b = call.message(*b, c.hello.translated(call, c.opts.Client))
 	err := c.link.Send(*b, call.number)
 	c.buffers.Put(b)
 	if err == nil {
+		call.sent.Store(true)
 		c.opts.Counts.Calls.Add(1)
 	}
 	switch {
 	case err == nil && call.ended.Load():
-		c.giveUp(call, nil, wire.Span{}) // it was cancelled before it had a number
+		c.cancel(call, nil, wire.Span{}) // it was cancelled before it was written
 	case err != nil && c.Calls.take(call.number) == nil:
 		return nil // the connection's end was told to the call already
+	case err != nil:
+		c.opts.Owner.Ended() // another may have waited for its place
 	}
 	return err
 }
@@ -135,8 +139,12 @@ func (c *Conn) end(number uint64, m *wire.Message, err error) {
 
 func (c *Conn) era() eras.Era { return c.hello.Era }
 
-// cancel gives a call up that nobody waits for any more.
+// cancel gives a call up that nobody waits for any more. One that is being written is left to Send, so that the server hears
+// of it before.
 func (c *Conn) cancel(call *Call, raw []byte, id wire.Span) {
+	if !call.sent.Load() || call.holder.Load() != &c.self {
+		return
+	}
 	c.giveUp(call, raw, id)
 	c.opts.Owner.Ended()
 }

@@ -89,19 +89,24 @@ func (as *approvals) await(f *flight, c *call, w *approval.Waiting, made func(*c
 		tellWaiting(f, c, w)
 		select {
 		case <-w.Done:
-			as.conclude(f, c, w, made)
-			return
 		case <-late.C:
-			as.trail(f, w, "late")
-			f.fail(&approval.Refused{Call: w.Call, Late: true})
-			return
+			if as.register.Remove(w.ID) { // else it was answered at this very moment
+				as.trail(f, w, "late")
+				f.fail(&approval.Refused{Call: w.Call, Late: true})
+				return
+			}
 		case <-as.leaving:
-			f.fail(errLeft)
-			return
+			if as.register.Remove(w.ID) {
+				f.fail(errLeft)
+				return
+			}
 		case <-f.ctx.Done():
 			return
 		case <-tick.C:
+			continue
 		}
+		as.conclude(f, c, w, made)
+		return
 	}
 }
 

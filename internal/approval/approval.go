@@ -111,11 +111,13 @@ func (r *Register) Answer(id string, agree bool) bool {
 	return true
 }
 
-// Remove takes a call away that nobody waits for any more; an answer that came before stands.
-func (r *Register) Remove(id string) {
+// Remove takes a call away that nobody waits for any more; it reports false if there is an answer, which stands.
+func (r *Register) Remove(id string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	_, waits := r.waiting[id]
 	delete(r.waiting, id)
+	return waits
 }
 
 // List returns the calls that wait, the oldest first.
@@ -155,15 +157,17 @@ func (r *Register) Ask(ctx context.Context, c Call) error {
 	defer late.Stop()
 	select {
 	case <-w.Done:
-		if w.agreed {
-			return nil
-		}
-		return &Refused{Call: w.Call}
 	case <-late.C:
-		return &Refused{Call: w.Call, Late: true}
+		if r.Remove(w.ID) {
+			return &Refused{Call: w.Call, Late: true}
+		}
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
+	if w.agreed {
+		return nil
+	}
+	return &Refused{Call: w.Call}
 }
 
 // ErrMany refuses a call while too many wait.

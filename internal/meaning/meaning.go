@@ -56,7 +56,9 @@ func New(model Model, file string) *Meanings {
 
 // Close ends what is asked of the model.
 func (m *Meanings) Close() {
-	m.end()
+	m.mu.Lock()
+	m.end() // nothing is begun after it
+	m.mu.Unlock()
 	m.work.Wait()
 }
 

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -161,6 +162,9 @@ func TestNoVotes(t *testing.T) {
 			if votes, err := m.Votes(t.Context(), texts(), "money"); votes != nil || err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, %v, want no votes because of %q", votes, err, tt.want)
 			}
+			for end := time.Now().Add(2 * time.Minute); len(e.requests()) == 0 && time.Now().Before(end); {
+				time.Sleep(time.Millisecond) // until the one request has come, which nobody waits for any more
+			}
 			before := len(e.requests())
 			if votes, err := m.Votes(t.Context(), texts(), "money"); votes != nil || err == nil || len(e.requests()) != before {
 				t.Errorf("got %v, %v after %d requests, want the same and no request more than %d", votes, err, len(e.requests()), before)
@@ -203,4 +207,32 @@ func TestNobodyWaitsInVain(t *testing.T) {
 			m.Close()
 		}
 	})
+}
+
+// closing is a model that is asked no more after a moment.
+type closing struct {
+	t    *testing.T
+	over atomic.Bool
+}
+
+func (c *closing) Embed(ctx context.Context, _ []string) ([][]float32, error) {
+	if c.over.Load() && ctx.Err() != nil { // who searches asks under a context of their own
+		c.t.Error("the model was asked by what is closed")
+	}
+	return nil, errors.New("refused")
+}
+
+// A search that comes at the moment of the end begins nothing that outlives it.
+func TestSearchAtTheEnd(t *testing.T) {
+	for range 300 {
+		c := &closing{t: t}
+		m := meaning.New(c, "")
+		var searches sync.WaitGroup
+		for range 3 {
+			searches.Go(func() { _, _ = m.Votes(t.Context(), texts()[:3], "money") })
+		}
+		m.Close()
+		c.over.Store(true)
+		searches.Wait()
+	}
 }

@@ -86,6 +86,10 @@ func (f *flight) ask(m *wire.Message) bool {
 		f.fail(fmt.Errorf("the client did not answer the server's question within %v", parkTime))
 	})
 	f.asking.Store(r)
+	if f.over.Load() { // it ended meanwhile and did not find the round
+		r.end()
+		return true
+	}
 	for i, q := range questions {
 		k := &ask{carrier: &f.request, answer: func(m *wire.Message) { r.answer(i, m) }}
 		f.by.asks.question(f.out, k, q.method, q.params)
@@ -128,8 +132,7 @@ func (r *round) answer(number int, m *wire.Message) {
 	r.left--
 	last := r.left == 0
 	r.mu.Unlock()
-	if last {
-		r.expiry.Stop()
+	if last && r.expiry.Stop() { // else the request has ended
 		r.again()
 	}
 }
@@ -171,5 +174,7 @@ func (r *round) again() {
 	next.Meta, _ = wire.FindPath(raw, m.Params, "_meta")
 	next.Token, _ = wire.FindPath(raw, m.Params, "_meta", "progressToken")
 	f.repeat.Store(next)
-	f.server.Load().Send(next)
+	if !f.over.Load() { // else it ended before who ended it could find next
+		f.server.Load().Send(next)
+	}
 }

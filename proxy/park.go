@@ -50,8 +50,10 @@ func (f *flight) park(a *toolbox.Ask, raw []byte) {
 	}
 	p := f.parked.Load()
 	if p == nil {
-		p = newParked(f)
-		f.parked.Store(p)
+		if p = newParked(f); !f.parked.CompareAndSwap(nil, p) {
+			p.drop() // another question of the server came at the same moment
+			p = f.parked.Load()
+		}
 	}
 	p.add(held{a, bytes.Clone(raw)})
 }
@@ -181,8 +183,9 @@ func (p *parked) done(m *wire.Message, err error) {
 		p.mu.Unlock()
 		return
 	}
+	p.waiting = nil // it is answered by nobody else
+	p.dropLocked()
 	p.mu.Unlock()
-	p.drop()
 	f.deliver(m, err)
 }
 
@@ -204,10 +207,14 @@ func (p *parked) expire() {
 // drop forgets the parked request; it reports whether this call did.
 func (p *parked) drop() bool {
 	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.dropLocked()
+}
+
+func (p *parked) dropLocked() bool {
 	over := p.over
 	p.over = true
 	_, _ = p.takeReplyLocked()
-	p.mu.Unlock()
 	if over {
 		return false
 	}

@@ -126,7 +126,6 @@ func newSession(p *Proxy, of *Client) *Session {
 		shelf:   s.shelf,
 		watches: s.watches,
 		tasks:   s.tasks,
-		begin:   begin,
 		watched: p.watched,
 	}
 	s.caller = &caller{s.desk, s.shelf, s.approvals}

@@ -1,8 +1,6 @@
 package proxy
 
 import (
-	"context"
-
 	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
@@ -73,18 +71,10 @@ func (r *resourceDesk) watch(uri string, on bool) {
 		return // another client of the server wants it
 	}
 	srv.Watch(own, on)
-	method := "resources/subscribe"
-	if !srv.Era().Has(method) {
-		return
-	}
+	tellWatch(srv, own, on)
 	if !on {
-		method = "resources/unsubscribe"
+		r.rewatch(srv, own)
 	}
-	r.begin(func(ctx context.Context) {
-		// A server without subscriptions refuses; the client was told that
-		// it need not be heard of.
-		_, _ = srv.Request(ctx, method, append(wire.AppendQuote([]byte(`{"uri":`), own), '}'))
-	})
 }
 
 // acknowledgement is the first message of a subscription: what it will be told.

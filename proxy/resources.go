@@ -1,8 +1,6 @@
 package proxy
 
 import (
-	"context"
-
 	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy/naming"
@@ -16,7 +14,6 @@ type resourceDesk struct {
 	shelf   *shelf.Shelf
 	watches *watches
 	tasks   *tasks
-	begin   func(func(context.Context))
 	watched func(srv *toolbox.Server, own string) bool // reports whether any client wants to hear of a resource of a server
 }
 
@@ -64,6 +61,29 @@ func (r *resourceDesk) answer(c *call) {
 		return
 	}
 	r.desk.forward(c, at)
+	if !on {
+		r.rewatch(at.srv, at.key)
+	}
+}
+
+// rewatch has a server that was told to tell no longer of a resource tell of it, if another client has come to want that
+// in between.
+func (r *resourceDesk) rewatch(srv *toolbox.Server, own string) {
+	if r.watched(srv, own) {
+		srv.Watch(own, true)
+		tellWatch(srv, own, true)
+	}
+}
+
+// tellWatch tells a server that has subscriptions of single resources of one.
+func tellWatch(srv *toolbox.Server, own string, on bool) {
+	method := "resources/subscribe"
+	if !on {
+		method = "resources/unsubscribe"
+	}
+	if srv.Era().Has(method) {
+		srv.Tell(method, append(wire.AppendQuote([]byte(`{"uri":`), own), '}')) // one without subscriptions refuses
+	}
 }
 
 // watchFor notes what a legacy client wants to hear of; it reports whether any

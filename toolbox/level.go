@@ -93,6 +93,14 @@ type deaf struct{}
 func (deaf) Progress(*wire.Message, wire.Span) {}
 func (deaf) Done(*wire.Message, error)         {}
 
+// Tell makes a request of workbench's own, in the order of all that the server is sent. Nobody waits for the reply.
+func (s *sender) Tell(method string, params []byte) {
+	raw := append(wire.AppendQuote([]byte(`{"jsonrpc":"2.0","id":0,"method":`), method), `,"params":`...)
+	raw = append(append(raw, params...), '}')
+	m := scanOwn(raw)
+	s.Send(&Call{Raw: raw, ID: m.ID, Params: m.Params, Handler: deaf{}})
+}
+
 // Notify sends a notification to the server, in the order of all that it is sent.
 // One that is not there and not starting learns of such things when it starts.
 func (s *sender) Notify(m *wire.Message) {

@@ -53,7 +53,7 @@ func (s *Session) setLevel(c *call) {
 	}
 	s.profile.change(func(k *known) { k.level = string(peer.level) })
 	var told []toolbox.Leveled
-	for _, b := range s.shelf.Opened() {
+	for _, b := range s.shelf.Made() {
 		told = append(told, b.SetLevel(string(peer.level))...)
 	}
 	if len(told) == 0 {

@@ -3,6 +3,7 @@ package proxy_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -18,7 +19,8 @@ func (l *line) listed(id string, meta string) (names []string) {
 	return names
 }
 
-// A pinned tool is listed always. Its server is started for that if nothing is known of it, else when the tool is called.
+// A pinned tool is listed always. Its server is started for that if nothing is known of it, else when the tool is called, and
+// then told of the log level that was set meanwhile.
 func TestPinned(t *testing.T) {
 	want := []string{"dev__a__x"}
 	for _, modern := range []bool{false, true} {
@@ -27,7 +29,7 @@ func TestPinned(t *testing.T) {
 			if modern {
 				meta = modernMembers
 			}
-			p := newPast(t, "tools=x,y")
+			p := newPast(t, "tools=x,heard")
 			p.pin = `"dev/a/x"`
 			l := p.run(modern)
 			if got := l.listed("1", meta); !slices.Equal(got, want) {
@@ -48,6 +50,10 @@ func TestPinned(t *testing.T) {
 			if got := status.StructuredContent.Toolboxes; len(got) > 0 && got[0].Open {
 				t.Errorf("got the toolboxes %+v, want none that is open: its tool was not called", got)
 			}
+			if !modern {
+				l.send(`{"jsonrpc":"2.0","id":5,"method":"logging/setLevel","params":{"level":"debug"}}`)
+				l.reply("5")
+			}
 			l.send(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"dev__a__x","arguments":{"n":1}` + after(meta) + `}}`)
 			p.openGate()
 			var result struct{ Content []struct{ Text string } }
@@ -57,6 +63,11 @@ func TestPinned(t *testing.T) {
 			}
 			if got := l.listed("4", meta); !slices.Equal(got, want) {
 				t.Errorf("after a call: got %q, want %q", got, want)
+			}
+			if !modern {
+				if got := l.ask(6, "dev__a__heard", "{}"); !strings.Contains(got, "logging/setLevel") {
+					t.Errorf("the server heard %s, want the level", got)
+				}
 			}
 			l.close()
 		})

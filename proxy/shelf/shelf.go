@@ -98,6 +98,13 @@ func (sh *Shelf) Opened() []*Box {
 	return opened(sh.View().boxes(sh.boxes))
 }
 
+// Made returns all toolboxes that there are, opened or not.
+func (sh *Shelf) Made() []*Box {
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	return sh.View().boxes(sh.boxes)
+}
+
 // Servers are those of the opened toolboxes.
 func (sh *Shelf) Servers() (all []*toolbox.Server) {
 	for _, b := range sh.Opened() {

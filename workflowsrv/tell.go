@@ -67,6 +67,9 @@ func (a *audience) tell(ctx context.Context) {
 		}
 		select {
 		case <-ctx.Done():
+			if stirred {
+				a.stir() // for who comes after
+			}
 			return
 		case <-a.stirred:
 			stirred = true

@@ -65,12 +65,13 @@ var errWait = errors.New("the time to wait is over")
 // await waits for the result of a turn, handing on its events.
 func (r *runner) await(ctx context.Context, c *caller, t *turn) (json.RawMessage, *Fault) {
 	t.wait(1)
-	defer t.wait(-1)
-	if t.watch(ctx, c.tell) {
+	over := t.watch(ctx, c.tell)
+	others := t.wait(-1)
+	if over {
 		return r.deliver(ctx, c, t)
 	}
 	cause := context.Cause(ctx)
-	if errors.Is(cause, mcpserve.ErrCancelled) && t.wait(0) == 1 {
+	if errors.Is(cause, mcpserve.ErrCancelled) && others == 0 {
 		t.stop(errStopped) // nobody else waits
 	}
 	if cause == errWait {

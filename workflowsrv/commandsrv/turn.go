@@ -125,7 +125,9 @@ func (t *turn) watch(ctx context.Context, tell func(event)) bool {
 		case <-more:
 		case <-t.done:
 		case <-ctx.Done():
-			return false
+			if !t.over() {
+				return false
+			}
 		}
 	}
 }

@@ -303,7 +303,8 @@ type keeper struct {
 	wake   chan struct{}
 
 	mu      sync.Mutex
-	flights map[*Flight]struct{} // guarded by mu
+	flights map[*Flight]struct{} // guarded by mu, as is what follows
+	stopped bool
 }
 
 func (k *keeper) start(s *Store) {
@@ -321,6 +322,7 @@ func (k *keeper) stop() {
 	<-k.ended
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	k.stopped = true
 	for f := range k.flights {
 		k.loseLocked(f)
 	}
@@ -329,6 +331,9 @@ func (k *keeper) stop() {
 func (k *keeper) add(f *Flight) {
 	k.mu.Lock()
 	k.flights[f] = struct{}{}
+	if k.stopped {
+		k.loseLocked(f)
+	}
 	k.mu.Unlock()
 	select {
 	case k.wake <- struct{}{}:

@@ -134,6 +134,11 @@ func (w *writer) do(ctx context.Context, do func(context.Context, querier) error
 	case <-j.done:
 		return j.err
 	case <-ctx.Done():
+		select {
+		case <-j.done:
+			return j.err
+		default:
+		}
 		return &WriteError{w.d.path, "whether the change was stored is not known; ask again", context.Cause(ctx)}
 	case <-w.ended:
 		// It may have been put in the queue after the last look at it.

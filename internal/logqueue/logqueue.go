@@ -78,24 +78,26 @@ func (w *Writer) next() bool {
 	lines, dropped := w.lines, w.dropped
 	w.lines, w.size, w.dropped = nil, 0, 0
 	w.mu.Unlock()
-	failed := 0
-	for _, line := range lines {
+	for i, line := range lines {
 		if _, err := w.out.Write(line); err != nil {
-			failed++
+			return w.drop(dropped + len(lines) - i)
 		}
 	}
-	if failed == 0 && dropped > 0 {
-		_, err := w.out.Write(w.lost(dropped))
-		if err == nil {
-			dropped = 0
+	if dropped > 0 {
+		if _, err := w.out.Write(w.lost(dropped)); err != nil {
+			return w.drop(dropped)
 		}
-	}
-	if dropped += failed; dropped > 0 {
-		w.mu.Lock()
-		w.dropped += dropped
-		w.mu.Unlock()
 	}
 	return len(lines) > 0
+}
+
+// drop counts n lines as dropped, and with them what came meanwhile: it is not to stand before the line that says so.
+func (w *Writer) drop(n int) (wrote bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.dropped += n + len(w.lines)
+	w.lines, w.size = nil, 0
+	return false
 }
 
 func (w *Writer) isClosed() bool {

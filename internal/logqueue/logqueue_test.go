@@ -14,15 +14,17 @@ import (
 
 // sink is where lines go; it can hang, or fail.
 type sink struct {
-	mu   sync.Mutex // held while it hangs
-	fail bool
-	text bytes.Buffer
+	mu     sync.Mutex // held while it hangs
+	fail   bool
+	failed int
+	text   bytes.Buffer
 }
 
 func (s *sink) Write(line []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.fail {
+		s.failed++
 		return 0, errors.New("broken")
 	}
 	return s.text.Write(line)
@@ -89,6 +91,15 @@ func TestReaderHangs(t *testing.T) {
 	}
 }
 
+func until(t *testing.T, so func() bool) {
+	t.Helper()
+	for end := time.Now().Add(2 * time.Minute); !so(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("it is not so")
+		}
+	}
+}
+
 // What cannot be written is counted, and told when something can be again.
 func TestWriterFails(t *testing.T) {
 	s := sink{fail: true}
@@ -96,14 +107,14 @@ func TestWriterFails(t *testing.T) {
 	for range 10 {
 		_, _ = w.Write([]byte("lost\n"))
 	}
-	time.Sleep(20 * time.Millisecond) // so that some are tried
-	s.mu.Lock()
-	s.fail = false
-	s.mu.Unlock()
+	until(t, func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.fail = s.failed == 0
+		return !s.fail
+	})
 	_, _ = w.Write([]byte("one\n")) // has it try, and may be lost itself
-	for deadline := time.Now().Add(5 * time.Second); s.String() == "" && time.Now().Before(deadline); {
-		time.Sleep(time.Millisecond)
-	}
+	until(t, func() bool { return s.String() != "" })
 	_, _ = w.Write([]byte("two\n"))
 	w.Close(time.Minute)
 	if got := s.String(); !strings.HasPrefix(got, "lost 1") || !strings.HasSuffix(got, "two\n") {

@@ -288,7 +288,7 @@ func TestCrashAtStartTellsWhy(t *testing.T) {
 			causes = append(causes, e.Status.Cause)
 		}
 	}}, childServer("crash", "crash"))
-	deadline, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	deadline, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	for {
 		mu.Lock()

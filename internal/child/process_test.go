@@ -331,7 +331,7 @@ func TestLastAnswerIsRead(t *testing.T) {
 		p := mustStart(t, start, spec("gulp", strconv.Itoa(size)))
 		waitDone(t, p)
 		got := 0
-		for buf := make([]byte, size/30); ; time.Sleep(5 * time.Millisecond) { // a slow reader: 150 ms and more
+		for buf := make([]byte, size/10); ; time.Sleep(15 * time.Millisecond) { // a slow reader: 150 ms and more
 			n, err := p.Stdout().Read(buf)
 			got += n
 			if err == io.EOF {

@@ -52,7 +52,7 @@ func (b *bed) client(settings oauth.Settings) *oauth.Client {
 }
 
 func (b *bed) login(c *oauth.Client) ([]string, error) {
-	ctx, cancel := context.WithTimeout(b.t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(b.t.Context(), 2*time.Minute)
 	defer cancel()
 	came := make(chan error, 1)
 	scopes, err := c.Login(ctx, oauth.LoginOptions{Show: func(address string) error {
@@ -256,10 +256,10 @@ func TestRenewIsGivenUp(t *testing.T) {
 	cancel()
 	select {
 	case err := <-ended:
-		if err == nil {
-			t.Error("got a token, want an error")
+		if !errors.Is(err, context.Canceled) { // by the grace that is over, not by the time-out of requests
+			t.Errorf("got %v, want it cancelled", err)
 		}
-	case <-time.After(8 * time.Second):
+	case <-time.After(2 * time.Minute):
 		t.Error("it still goes on")
 	}
 }

@@ -72,7 +72,7 @@ func within(t *testing.T, what string, do func() error) error {
 	select {
 	case err := <-done:
 		return err
-	case <-time.After(5 * time.Second):
+	case <-time.After(2 * time.Minute):
 		t.Fatalf("%s waits", what)
 		return nil
 	}

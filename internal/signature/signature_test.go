@@ -174,7 +174,7 @@ func FuzzLine(f *testing.F) {
 			t.Errorf("got %d bytes: %q", len(got), got)
 		}
 		signature.Misfit(schema, []byte(description))
-		if took := time.Since(began); took > time.Second {
+		if took := time.Since(began); took > time.Minute {
 			t.Errorf("took %s", took)
 		}
 	})

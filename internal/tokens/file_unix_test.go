@@ -24,7 +24,7 @@ func TestFaultG47_PipesForTokens(t *testing.T) {
 	if err := errors.Join(os.Rename(path, path+".kept"), unix.Mkfifo(path, 0o600), unix.Mkfifo(keys, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	f := tokens.Open(path)
 	if _, err := f.Verify(ctx, secret); !errors.Is(err, openfile.ErrNotRegular) {

@@ -55,7 +55,7 @@ func TestFaultG46_ConfigurationIsAPipe(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, command := range []string{"check", "serve"} {
-			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 			out, err := exec.CommandContext(ctx, program("workbench"), command, "--config", fifo).CombinedOutput()
 			cancel()
 			if err == nil || !strings.Contains(string(out), "is a pipe, not a regular file") {
@@ -114,7 +114,7 @@ func TestFaultG47_PipesForWhatIsRemembered(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, flags := range [][]string{{"token", "--token-file", fifo}, {"serve", "--log-file", fifo}} {
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 		cmd := exec.CommandContext(ctx, program("workbench"), flags...)
 		cmd.Env, cmd.Stdin = b.environ(), strings.NewReader("")
 		out, err := cmd.CombinedOutput()

@@ -66,7 +66,7 @@ func (b *bed) ends(status int) (took time.Duration, gaveUp bool) {
 	if got != status && !gaveUp {
 		b.t.Errorf("got exit status %d, want %d", got, status)
 	}
-	if took > 15*time.Second {
+	if took > 30*time.Second {
 		b.t.Errorf("the end took %v", took)
 	}
 	if !eventually(func() bool { return len(wiretest.Marked(b.mark)) == 0 }) {

@@ -112,7 +112,7 @@ func TestCheck(t *testing.T) {
 		{
 			name: "not of or", criteria: `{"not":{"or":[{"type":"contains","value":"a","message":"No a"},{"type":"contains","value":"z","message":"No z"},{"type":"length","min":1,"message":"No text"}]}}`, output: "a",
 			issues:      []string{"No a", "No text"},
-			suggestions: []string{`Take out "a" at line 1, column 1.`, "Change the length: 1 characters are within what is not allowed."},
+			suggestions: []string{`Take out "a" at line 1, column 1.`, "Change the length: 1 character is not allowed."},
 		},
 		{name: "not of not", criteria: `{"not":{"not":{"type":"contains","value":"a","message":"m"}}}`, output: "a"},
 		{name: "not of a skipped rule", criteria: `{"not":{"type":"contains","value":"a","message":"m","condition":{"var":"v"}}}`, output: "a", context: `{"v":false}`},

@@ -64,24 +64,31 @@ func (j *judge) passage(start, end int) (text, where string) {
 	return quote(string(j.runes[start:end])), place(j.output, len(string(j.runes[:start])))
 }
 
+func characters(n int) string {
+	if n == 1 {
+		return "1 character"
+	}
+	return fmt.Sprintf("%d characters", n)
+}
+
 func (j *judge) length(r *rule, n *Node) {
 	units := 0
 	for _, c := range j.output {
 		units += utf16.RuneLen(c)
 	}
 	size := number{i: int64(units), f: float64(units), integer: true}
-	n.Outcome, n.Expected, n.Got = Passed, r.bounds(), fmt.Sprintf("%d characters", units)
-	n.undo = fmt.Sprintf("Change the length: %d characters are within what is not allowed.", units)
+	n.Outcome, n.Expected, n.Got = Passed, r.bounds(), characters(units)
+	n.undo = fmt.Sprintf("Change the length: %s is not allowed.", characters(units))
 	switch {
 	case r.min != nil && less(size, *r.min):
 		n.Outcome = Failed
-		n.mend = []string{fmt.Sprintf("Say more: the output has %d characters, at least %s are needed.", units, r.min)}
+		n.mend = []string{fmt.Sprintf("Say more: the output has %s, at least %s are needed.", characters(units), r.min)}
 		if r.message == "" {
 			n.Message = textShort(r)
 		}
 	case r.max != nil && less(*r.max, size):
 		n.Outcome = Failed
-		n.mend = []string{fmt.Sprintf("Say less: the output has %d characters, at most %s are allowed.", units, r.max)}
+		n.mend = []string{fmt.Sprintf("Say less: the output has %s, at most %s are allowed.", characters(units), r.max)}
 		if r.message == "" {
 			n.Message = textLong(r)
 		}

@@ -60,7 +60,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// The files keep to the published schema, not only to the wider one of this server.
+// The files keep to the published schema but for what they are chosen by, and each has that.
 func TestPublishedSchema(t *testing.T) {
 	path := filepath.Join("..", "..", "..", "shared", "workflows", "v050", "spec", "workflow.schema.json")
 	data, err := os.ReadFile(path)
@@ -90,6 +90,13 @@ func TestPublishedSchema(t *testing.T) {
 		v, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
 		if err != nil {
 			return err
+		}
+		file, _ := v.(map[string]any)
+		for _, key := range []string{"category", "tags"} {
+			if file[key] == nil {
+				t.Errorf("%s has no %s", name, key)
+			}
+			delete(file, key)
 		}
 		if err := schema.Validate(v); err != nil {
 			t.Errorf("%s: %v", name, err)

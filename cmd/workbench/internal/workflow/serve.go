@@ -38,11 +38,15 @@ methods are the tools, and ends after shutdown.`,
 
 func serveWorkflows(ctx context.Context, env *opening.Environment, toolbox string, bare bool) error {
 	log, err := env.Logger()
-	if err != nil {
-		return err
+	var opts workflowsrv.Options
+	if err == nil {
+		opts, err = env.Configured(toolbox, log)
 	}
-	opts, err := env.Configured(toolbox, log)
 	if err != nil {
+		if bare { // The older form has it that a server which cannot begin answers so.
+			details := wire.MustEncode(map[string]string{"details": err.Error()})
+			_, _ = env.Out.Write(append(wire.AppendError(nil, nil, wire.CodeInternal, "Internal error", details), '\n'))
+		}
 		return err
 	}
 	server := workflowsrv.New(opts)

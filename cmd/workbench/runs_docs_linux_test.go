@@ -41,42 +41,101 @@ func pseudoTerminal(t *testing.T, typed string) *os.File {
 	return slave
 }
 
-// What docs/runs.md promises a newcomer is done as it stands there, each command by a workbench of its own: the workflow is
-// written, a run goes on after the chat has ended, and the record shows who agreed.
-func TestRunsInFiveMinutes(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "runs.md"))
+// A newcomer does what a page of the docs says, in an empty folder, each command by a workbench of its own.
+type newcomer struct {
+	t       *testing.T
+	environ []string
+	run     string // that the newcomer has begun, in place of writtenRun
+}
+
+const writtenRun = "run-7k3q9x2m4a"
+
+func aNewcomer(t *testing.T) (*newcomer, func(page string) string) {
+	t.Helper()
+	docs, err := filepath.Abs(filepath.Join("..", "..", "docs"))
 	do(t, err)
-	blocks := regexp.MustCompile("(?s)```(yaml)?\n(.*?)```").FindAllStringSubmatch(string(page), -1)
 	dir := t.TempDir()
 	t.Chdir(dir)
-	do(t, os.Mkdir("workflows", 0o755))
-	environ := []string{"HOME=" + dir}
-	const written = "run-7k3q9x2m4a"
-	run1 := "" // the run that is written in the page as the one above
-	for _, block := range blocks {
+	return &newcomer{t: t, environ: []string{"HOME=" + dir}}, func(page string) string {
+		text, err := os.ReadFile(filepath.Join(docs, page))
+		do(t, err)
+		return string(text)
+	}
+}
+
+// follows writes the files of a page, by the first line of each, and gives its commands; their answers are as the page has them.
+func (n *newcomer) follows(page string, files map[string]string) {
+	n.t.Helper()
+	for _, block := range regexp.MustCompile("(?s)```(yaml)?\n(.*?)```").FindAllStringSubmatch(page, -1) {
+		first, _, _ := strings.Cut(block[2], "\n")
+		if name := files[first]; block[1] == "yaml" && name != "" {
+			do(n.t, os.MkdirAll(filepath.Dir(name), 0o755))
+			do(n.t, os.WriteFile(name, []byte(block[2]), 0o644))
+		}
 		if block[1] == "yaml" {
-			do(t, os.WriteFile(filepath.Join("workflows", "tidy-up.yaml"), []byte(block[2]), 0o644))
 			continue
 		}
-		for _, part := range strings.Split(block[2], "$ workbench ")[1:] {
+		for _, part := range strings.Split("\n"+block[2], "\n$ ")[1:] {
 			line, want, _ := strings.Cut(part, "\n")
-			var in io.Reader = strings.NewReader("")
-			if strings.HasPrefix(line, "runs answer") {
-				in = pseudoTerminal(t, "y\n")
-			}
-			out := new(syncBuffer)
-			args, _ := words(t, strings.ReplaceAll(strings.ReplaceAll(line, written, cmp.Or(run1, written)), `"`, `'`))
-			code := run(t.Context(), args, cli.Streams{In: in, Out: out, Err: out}, environ)
-			got := out.String()
-			if run1 == "" {
-				run1 = regexp.MustCompile(`run-[a-z0-9]{10}`).FindString(got)
-			}
-			got = strings.ReplaceAll(got, run1, written)
-			if code != 0 || !fits(got, want) {
-				t.Fatalf("workbench %s: got exit code %d and\n%s\nwant\n%s", line, code, got, want)
-			}
+			n.gives(line, want)
 		}
 	}
+}
+
+// gives gives a command, with what a shell makes of it.
+func (n *newcomer) gives(line, want string) {
+	n.t.Helper()
+	said, command, piped := strings.Cut(line, " | ")
+	if !piped {
+		said, command = "", line
+	}
+	command, file, _ := strings.Cut(command, " > ")
+	var in io.Reader = strings.NewReader(strings.Trim(strings.TrimPrefix(said, "echo "), `"`) + "\n")
+	switch {
+	case strings.HasPrefix(command, "workbench runs answer"):
+		in = pseudoTerminal(n.t, "y\n")
+	case strings.HasPrefix(want, `{"jsonrpc"`):
+		in, want = strings.NewReader(want), `{"jsonrpc":"2.0","id":1,"result":…{"jsonrpc":"2.0","id":2,"result":{"step":…`
+	}
+	list, _ := words(n.t, strings.ReplaceAll(strings.ReplaceAll(command, writtenRun, cmp.Or(n.run, writtenRun)), `"`, `'`))
+	var args []string
+	for _, word := range list {
+		if names, err := filepath.Glob(word); err == nil && strings.Contains(word, "*") {
+			args = append(args, names...)
+		} else {
+			args = append(args, word)
+		}
+	}
+	out := new(syncBuffer)
+	code := run(n.t.Context(), args[1:], cli.Streams{In: in, Out: out, Err: out}, n.environ)
+	got := out.String()
+	if file != "" {
+		do(n.t, os.WriteFile(file, []byte(got), 0o644))
+		got = ""
+	}
+	if n.run == "" {
+		n.run = regexp.MustCompile(`run-[a-z0-9]{10}`).FindString(got)
+	}
+	if got = strings.ReplaceAll(got, cmp.Or(n.run, writtenRun), writtenRun); args[0] != "workbench" || code != 0 || !fits(got, want) {
+		n.t.Fatalf("%s: got exit code %d and\n%s\nwant\n%s", line, code, got, want)
+	}
+}
+
+// What docs/workflows.md promises a newcomer is done as it stands there.
+func TestWorkflowsInFiveMinutes(t *testing.T) {
+	n, page := aNewcomer(t)
+	n.follows(page("workflows.md"), map[string]string{"id: release-notes": "workflows/release-notes.yaml", "cases:": "workflows/tests/release-notes.yaml"})
+	if picture, err := os.ReadFile("release-notes.svg"); err != nil || !strings.HasPrefix(string(picture), "<svg") {
+		t.Errorf("got %.40s and %v, want a picture", picture, err)
+	}
+}
+
+// What docs/runs.md promises a newcomer is done as it stands there: the workflow is written, a run goes on after the chat has
+// ended, and the record shows who agreed.
+func TestRunsInFiveMinutes(t *testing.T) {
+	n, page := aNewcomer(t)
+	n.follows(page("runs.md"), map[string]string{"id: tidy-up": "workflows/tidy-up.yaml"})
+	run1, environ := n.run, n.environ
 	if run1 == "" {
 		t.Error("the page starts no run")
 	}

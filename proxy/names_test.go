@@ -314,6 +314,14 @@ func resourcesKeepTheirMeaning(t *testing.T) {
 	if got := l.method("notifications/resources/updated"); !strings.Contains(got, `"uri":"file:///a"`) {
 		t.Errorf("got %s, want news of the uri that was subscribed to", got)
 	}
+	// A server cannot speak of another's resource, whatever it lists.
+	b = named("b", `"tools=update", "resources=workbench://tb/a/file:///a"`)
+	front.Reload(readConfig(t, of(a, b)))
+	act("resources/subscribe", "workbench://tb/a/file:///a")
+	l.ask(7, "tb__b__update", `{"text":"workbench://tb/a/file:///a"}`)
+	if got := l.method("notifications/resources/updated"); !strings.Contains(got, `"uri":"workbench://tb/b/workbench://tb/a/file:///a"`) {
+		t.Errorf("got %s, want news that say whose they are", got)
+	}
 	act("resources/unsubscribe", "workbench://tb/a/file:///a")
 	if got := l.ask(6, "tb__a__heard", "{}"); !strings.Contains(got, "resources/unsubscribe") {
 		t.Errorf("the server heard %s, want that nobody wants news any more", got)

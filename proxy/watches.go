@@ -212,22 +212,7 @@ func (a announcement) send() {
 
 // tagged gives a notification the id of the subscription that it is sent on.
 func tagged(m *wire.Message, edits []wire.Edit, id []byte) []byte {
-	meta, _ := wire.FindPath(m.Raw, m.Params, "_meta")
-	old, _ := wire.FindPath(m.Raw, m.Params, "_meta", eras.Subscription)
-	edits = slices.Clone(edits)
-	switch {
-	case old.Present():
-		edits = append(edits, wire.Edit{Span: old, New: id})
-	case meta.Present():
-		text := append([]byte(`"`+eras.Subscription+`":`), id...)
-		if len(bytes.TrimSpace(m.Raw[meta.Start+1:meta.End-1])) > 0 {
-			text = append(text, ',')
-		}
-		edits = append(edits, wire.Edit{Span: wire.At(meta.Start + 1), New: text})
-	default:
-		text := append([]byte(`"_meta":{"`+eras.Subscription+`":`), id...)
-		edits = append(edits, wire.Edit{Span: wire.At(m.Params.Start + 1), New: append(text, "},"...)})
-	}
-	slices.SortFunc(edits, func(x, y wire.Edit) int { return x.Span.Start - y.Span.Start })
+	edits = append(slices.Clone(edits), eras.WithSubscription(m.Raw, m.Params, id)...)
+	slices.SortStableFunc(edits, func(x, y wire.Edit) int { return x.Span.Start - y.Span.Start })
 	return wire.Splice(nil, m.Raw, edits...)
 }

@@ -141,6 +141,22 @@ func Without(raw []byte, in wire.Span, names ...string) []wire.Edit {
 	return without(raw, in, nil, names...)
 }
 
+// WithSubscription gives the edits that have a notification's _meta, which is a member of the object at in, name a subscription
+// by the token of its id.
+func WithSubscription(raw []byte, in wire.Span, id []byte) []wire.Edit {
+	return withMeta(raw, in, Subscription, id)
+}
+
+// withMeta gives the edits that have the _meta in the object at in say one thing, in place of what it says of that. What is no
+// object is replaced.
+func withMeta(raw []byte, in wire.Span, name string, value []byte) []wire.Edit {
+	member := append([]byte(`"`+name+`":`), value...)
+	if meta, _ := wire.FindPath(raw, in, "_meta"); isObject(raw, meta) {
+		return without(raw, meta, member, name)
+	}
+	return without(raw, in, append(append([]byte(`"_meta":{`), member...), '}'), "_meta")
+}
+
 // without gives the edits that take members of those names out of the object at
 // in, and put others, as text, at its beginning.
 func without(raw []byte, in wire.Span, add []byte, names ...string) []wire.Edit {

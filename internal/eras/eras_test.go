@@ -137,3 +137,24 @@ func TestQuestions(t *testing.T) {
 		}
 	}
 }
+
+func TestSubscription(t *testing.T) {
+	const own = `"_meta":{"io.modelcontextprotocol/subscriptionId":"s"`
+	for _, tt := range []struct{ params, want string }{
+		{`{"uri":"x:1"}`, `{` + own + `},"uri":"x:1"}`},
+		{`{"uri":"x:1","_meta":{"a":1}}`, `{"uri":"x:1",` + own + `,"a":1}}`},
+		{`{"uri":"x:1","_meta":{"a":1,"io.modelcontextprotocol/subscriptionId":7}}`, `{"uri":"x:1",` + own + `,"a":1}}`},
+		{`{"uri":"x:1","_meta":["a"]}`, `{` + own + `},"uri":"x:1"}`},
+		{`{"_meta":null,"uri":"x:1"}`, `{` + own + `},"uri":"x:1"}`},
+		{`{"_meta":{"io.modelcontextprotocol/subscriptionId":7},"uri":"x:1","_meta":{}}`, `{` + own + `},"uri":"x:1"}`},
+	} {
+		var m wire.Message
+		if err := wire.Scan([]byte(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":`+tt.params+`}`), &m); err != nil {
+			t.Fatal(err)
+		}
+		got := wire.Splice(nil, m.Raw, eras.WithSubscription(m.Raw, m.Params, []byte(`"s"`))...)
+		if want := `{"jsonrpc":"2.0","method":"notifications/resources/updated","params":` + tt.want + `}`; string(got) != want {
+			t.Errorf("%s: got %s, want %s", tt.params, got, want)
+		}
+	}
+}

@@ -75,12 +75,7 @@ func TaskToLegacy(raw []byte, task wire.Span) []byte {
 // WithRelatedTask gives the edits that have a message's _meta, which is a member of the object at in, name a task by the token
 // of its id.
 func WithRelatedTask(raw []byte, in wire.Span, id []byte) []wire.Edit {
-	member := append(append([]byte(`"`+RelatedTask+`":{"taskId":`), id...), '}')
-	meta, _ := wire.FindPath(raw, in, "_meta")
-	if isObject(raw, meta) {
-		return without(raw, meta, member, RelatedTask)
-	}
-	return without(raw, in, append(append([]byte(`"_meta":{`), member...), '}'), "_meta")
+	return withMeta(raw, in, RelatedTask, append(append([]byte(`{"taskId":`), id...), '}'))
 }
 
 // WithoutRelatedTask gives the edits that take out what [WithRelatedTask] puts in.

@@ -277,6 +277,9 @@ func (p *Places) Knows(srv *toolbox.Server, uri string) bool {
 	if isRun(uri) {
 		return hasRuns(srv)
 	}
+	if IsAlias(uri) {
+		return false // also where a server lists it, since it says whose it is
+	}
 	of := AddressOf(srv)
 	if holder, ok := p.claims.holder(uris(), uri); ok {
 		return holder == of
@@ -284,7 +287,7 @@ func (p *Places) Knows(srv *toolbox.Server, uri string) bool {
 	if owners := p.owners[uri]; len(owners) > 0 {
 		return len(owners) == 1 && owners[0] == srv
 	}
-	return !IsAlias(uri) && !p.claims.another(origins(), originOf(uri).origin, of)
+	return !p.claims.another(origins(), originOf(uri).origin, of)
 }
 
 // IsAlias reports whether a uri says whose it is. That is for workbench to say, so no server has such uris.

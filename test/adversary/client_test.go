@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/wire"
@@ -26,6 +27,10 @@ type client struct {
 	url    string       // of its front, if that is HTTP
 	alone  sync.RWMutex // held by a call that may be asked something, where that has to be the only one
 
+	acknowledged atomic.Bool  // a subscription
+	updates      atomic.Int64 // of the honest server's resource
+	cutOff       atomic.Bool  // it was behind with what comes on its own, so that some of that is lost
+
 	mu      sync.Mutex
 	session string
 	last    int
@@ -38,6 +43,7 @@ type client struct {
 // expected is what must come of one call.
 type expected struct {
 	evil  bool // of a fiend: some reply
+	tasks bool // the client takes a task for an answer
 	nonce string
 	want  string
 	steps int // of progress that came
@@ -63,8 +69,13 @@ func (c *client) line(raw []byte) {
 	case wire.Request:
 		c.question(&m)
 	case wire.Notification:
-		if m.IsMethod("notifications/progress") {
+		switch {
+		case m.IsMethod("notifications/progress"):
 			c.progress(&m)
+		case m.IsMethod("notifications/resources/updated"):
+			c.changed(string(m.Bytes(m.Params)))
+		case m.IsMethod("notifications/subscriptions/acknowledged"):
+			c.acknowledged.Store(true)
 		}
 	default:
 		c.mu.Lock()
@@ -79,7 +90,7 @@ func (c *client) line(raw []byte) {
 			e.done <- append(json.RawMessage(nil), raw...)
 		case twice:
 			c.w.find("a second reply to %s: %.300q", id, raw)
-		case !c.shares:
+		case !c.shares && !(c.w.ending.Load() && id == "null"): // as half a line has
 			c.w.find("a reply to nobody: %.300q", raw)
 		}
 	}
@@ -153,7 +164,7 @@ func (c *client) say(line string) {
 		c.w.write(c.out, line)
 		return
 	}
-	c.post(line, nil)
+	c.post(line, "", nil)
 }
 
 // request makes a request and waits for its reply; nil if none comes in time.
@@ -165,19 +176,22 @@ func (c *client) request(method, params string, e *expected, limit time.Duration
 	c.pending[id] = e
 	c.mu.Unlock()
 	meta := `"progressToken":` + id
-	if c.modern {
-		meta += "," + modernMembers
+	if members := modernMembers; c.modern {
+		if e.tasks {
+			members = taskMembers
+		}
+		meta += "," + members
 	}
 	line := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":%q,"params":{"_meta":{%s}%s}}`, id, method, meta, params)
 	if c.url == "" {
 		go c.w.write(c.out, line)
 	} else {
 		name := "" // the first member of the params, where a header has it too
-		if method == "tools/call" || method == "resources/read" {
+		if method == "tools/call" || method == "resources/read" || strings.HasPrefix(method, "tasks/") {
 			_, name, _ = strings.Cut(params, `":"`)
 			name, _, _ = strings.Cut(name, `"`)
 		}
-		go c.post(line, map[string]string{"Mcp-Method": method, "Mcp-Name": name})
+		go c.post(line, id, map[string]string{"Mcp-Method": method, "Mcp-Name": name})
 	}
 	late := time.NewTimer(limit)
 	defer late.Stop()
@@ -189,8 +203,8 @@ func (c *client) request(method, params string, e *expected, limit time.Duration
 	}
 }
 
-// post sends a line over HTTP and judges what comes of it.
-func (c *client) post(line string, modern map[string]string) {
+// post sends a line over HTTP and judges what comes of it. id is that of the request in it.
+func (c *client) post(line, id string, modern map[string]string) {
 	req, err := http.NewRequestWithContext(c.w.ctx, http.MethodPost, c.url, strings.NewReader(line))
 	if err != nil {
 		panic(err)
@@ -205,11 +219,12 @@ func (c *client) post(line string, modern map[string]string) {
 			}
 		}
 	}
-	c.follow(req)
+	c.follow(req, id)
 }
 
-// follow makes a request of HTTP and judges each message of its response.
-func (c *client) follow(req *http.Request) {
+// follow makes a request of HTTP and judges each message of its response. What is too long is refused before its id is read,
+// so that the refusal has none.
+func (c *client) follow(req *http.Request, id string) {
 	c.mu.Lock()
 	session := c.session
 	c.mu.Unlock()
@@ -228,6 +243,9 @@ func (c *client) follow(req *http.Request) {
 	}
 	if strings.HasPrefix(resp.Header.Get("Content-Type"), "application/json") {
 		if body, err := io.ReadAll(resp.Body); err == nil && len(body) > 0 {
+			if resp.StatusCode == http.StatusRequestEntityTooLarge && id != "" {
+				body = append([]byte(`{"id":`+id+`,`), body[1:]...)
+			}
 			c.line(body)
 		}
 		return
@@ -249,19 +267,22 @@ func (c *client) greet() {
 	if c.modern {
 		return
 	}
-	reply := c.request("initialize", `,"protocolVersion":"2025-11-25","capabilities":{"elicitation":{},"sampling":{},"roots":{}},"clientInfo":{"name":"honest","version":"1"}`, &expected{evil: true}, patience)
+	reply := c.request("initialize", `,"protocolVersion":"2025-11-25","capabilities":{"elicitation":{},"sampling":{},"roots":{},"tasks":{}},"clientInfo":{"name":"honest","version":"1"}`, &expected{evil: true}, patience)
 	if reply == nil {
 		c.w.find("initialize was not answered")
 	}
 	c.say(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	if c.url != "" {
 		c.w.work.Go(func() {
-			req, err := http.NewRequestWithContext(c.w.ctx, http.MethodGet, c.url, nil)
-			if err != nil {
-				panic(err)
+			for c.w.ctx.Err() == nil && !c.w.ending.Load() {
+				req, err := http.NewRequestWithContext(c.w.ctx, http.MethodGet, c.url, nil)
+				if err != nil {
+					panic(err)
+				}
+				req.Header.Set("Accept", "text/event-stream")
+				c.follow(req, "")
+				c.cutOff.Store(true)
 			}
-			req.Header.Set("Accept", "text/event-stream")
-			c.follow(req)
 		})
 	}
 }
@@ -356,12 +377,11 @@ func (c *client) callGood(d *draw, server, nonce string) {
 func (c *client) read() {
 	c.alone.RLock()
 	defer c.alone.RUnlock()
-	const uri = "workbench://box/good/x:good"
-	switch reply := c.request("resources/read", `,"uri":"`+uri+`"`, &expected{evil: true}, patience); {
+	switch reply := c.request("resources/read", `,"uri":"`+goodURI+`"`, &expected{evil: true}, patience); {
 	case reply == nil:
 		c.w.find("a resource of the honest server was not read in %v", patience)
 	case !strings.Contains(string(reply), "the good one"):
-		c.w.find("the resource %s was read as %.300q", uri, reply)
+		c.w.find("the resource %s was read as %.300q", goodURI, reply)
 	default:
 		c.w.answered(0)
 	}

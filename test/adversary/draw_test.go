@@ -100,7 +100,7 @@ func (d *draw) object(depth, members int) string {
 func (d *draw) method() string {
 	return one(d, "initialize", "server/discover", "ping", "tools/list", "tools/call", "resources/list", "resources/templates/list", "resources/read",
 		"resources/subscribe", "resources/unsubscribe", "prompts/list", "prompts/get", "completion/complete", "logging/setLevel", "subscriptions/listen",
-		"tasks/get", "tasks/cancel", "tasks/update", "tasks/result", "tasks/list", "sampling/createMessage", "elicitation/create", "roots/list", "none/such", "")
+		"tasks/get", "tasks/cancel", "tasks/update", "tasks/result", "tasks/list", "skills/list", "skills/get", "resources/directory/read", "sampling/createMessage", "elicitation/create", "roots/list", "none/such", "")
 }
 
 func (d *draw) notification() string {
@@ -110,14 +110,23 @@ func (d *draw) notification() string {
 
 const modernMembers = `"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"c","version":"1"},"io.modelcontextprotocol/clientCapabilities":{"elicitation":{},"sampling":{},"roots":{}}`
 
+// taskMembers are those of a client that has tasks.
+var taskMembers = strings.Replace(modernMembers, `"roots":{}`, `"roots":{},"extensions":{"io.modelcontextprotocol/tasks":{}}`, 1)
+
 // params are mostly what the method has.
 func (d *draw) params() string {
 	if d.chance(20) {
 		return d.value(4)
 	}
-	meta := one(d, "", `,"_meta":{`+modernMembers+`}`, `,"_meta":{"progressToken":`+d.id()+`}`, `,"_meta":`+d.value(2))
-	return fmt.Sprintf(`{"name":%s,"uri":%s,"requestId":%s,"progressToken":%s,"progress":%d,"taskId":%s,"arguments":%s,"level":"info","data":%s,"ref":{"type":"ref/prompt","name":%s},"notifications":%s,"cursor":%s%s}`,
-		quote(d.text()), quote(d.text()), d.id(), d.id(), d.IntN(9), quote(d.text()), d.arguments(), d.value(2), quote(d.text()), d.value(2), quote(d.text()), meta)
+	meta := one(d, "", `,"_meta":{`+modernMembers+`}`, `,"_meta":{`+taskMembers+`}`, `,"_meta":{"progressToken":`+d.id()+`}`, `,"_meta":`+d.value(2))
+	return fmt.Sprintf(`{"name":%s,"uri":%s,"requestId":%s,"progressToken":%s,"progress":%d,"taskId":%s,"arguments":%s,"level":"info","data":%s,"ref":{"type":"ref/prompt","name":%s},"notifications":%s,"cursor":%s,"inputResponses":%s,"task":{"ttl":%s}%s}`,
+		quote(d.text()), quote(d.text()), d.id(), d.id(), d.IntN(9), quote(d.text()), d.arguments(), d.value(2), quote(d.text()), d.filter(), quote(d.text()), d.object(2, 1), d.id(), meta)
+}
+
+// filter is what a subscription asks for.
+func (d *draw) filter() string {
+	return one(d, d.value(2), `{"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true}`,
+		`{"resourceSubscriptions":["x:good",`+quote(d.text())+`]}`, `{"taskIds":[`+quote(d.text())+`,"t-1"]}`)
 }
 
 func (d *draw) arguments() string {
@@ -133,8 +142,18 @@ func (d *draw) result() string {
 		`{"resultType":"input_required","requestState":`+d.value(1)+`,"inputRequests":{`+quote(d.text())+`:`+one(d, `{"method":"roots/list"}`, `{"method":"elicitation/create","params":{"message":"EVIL"}}`, d.value(2))+`}}`,
 		`{"resultType":`+quote(d.text())+`,`+content+`}`,
 		`{"task":{"taskId":`+quote(d.text())+`,"status":"working","ttl":`+d.id()+`}}`,
+		`{"resultType":"task",`+d.state()+`}`, `{"resultType":"complete",`+d.state()+`}`, `{`+d.state()+`}`, `{"tasks":[{`+d.state()+`},{`+d.state()+`}]}`,
+		`{"completion":{"values":[`+quote(d.text())+`],"total":`+d.id()+`,"hasMore":true}}`,
+		`{"supportedVersions":`+one(d, `["2026-07-28"]`, `["2025-11-25"]`, `[]`, d.value(1))+`,"capabilities":`+d.object(2, 2)+`,"ttlMs":`+d.id()+`,"cacheScope":"public"}`,
 		`{"contents":[{"uri":`+quote(d.text())+`,"text":"EVIL"}]}`,
 		`{`+content+`,"x":"`+strings.Repeat("r", d.size())+`"}`)
+}
+
+// state are the members of a task, of both eras.
+func (d *draw) state() string {
+	status := one(d, "working", "working", "input_required", "completed", "failed", "cancelled", "none")
+	return fmt.Sprintf(`"taskId":%s,"status":%q,"createdAt":"2026-01-01T00:00:00Z","lastUpdatedAt":%s,"ttl":%s,"ttlMs":%s,"pollInterval":%s,"pollIntervalMs":1,"result":{"content":[{"type":"text","text":"EVIL"}]},"inputRequests":{"q":{"method":"elicitation/create","params":{"message":"EVIL"}}}`,
+		quote(fmt.Sprintf("t-%d", d.IntN(40))), status, quote(d.text()), d.id(), d.id(), one(d, "0", "1", "-1", "1e9"))
 }
 
 func (d *draw) failure() string {

@@ -22,7 +22,7 @@ const (
 func TestMain(m *testing.M) {
 	switch os.Getenv(roleVariable) {
 	case "honest":
-		serveStdio(newHonest(os.Args[2] == "true").take)
+		serveStdio(newHonest(os.Args[2] == "true", true).take)
 	case "fiend":
 		seed, err := strconv.ParseUint(os.Args[2], 10, 64)
 		if err != nil {
@@ -62,6 +62,9 @@ const (
 	endHTTP  = 12 * time.Second
 )
 
+// endAll is by how much sooner the program gives up what hangs at its end.
+const endAll = 250 * time.Millisecond
+
 // judge adds what shows only at the end of a run; slack is what a machine that does other things too may add to times.
 func (w *world) judge(base int, slack time.Duration) {
 	allowed := withOne
@@ -71,16 +74,20 @@ func (w *world) judge(base int, slack time.Duration) {
 	if above := w.peak - base; above > allowed {
 		w.find("memory: %d MiB, %d above what it needs by itself; %d are allowed", w.peak>>20, above>>20, allowed>>20)
 	}
-	limit := endStdio
-	if w.plan.http {
-		limit = endHTTP
-	}
-	if w.end > limit+slack {
-		w.find("the end took %v, want at most %v", w.end.Round(time.Millisecond), limit)
+	if w.end > w.limit()+slack {
+		w.find("the end took %v, want at most %v", w.end.Round(time.Millisecond), w.limit())
 	}
 	if w.good == 0 {
 		w.find("no honest call was answered")
 	}
+}
+
+// limit is how long the end may take.
+func (w *world) limit() time.Duration {
+	if w.plan.http {
+		return endHTTP
+	}
+	return endStdio
 }
 
 func (w *world) report() string {

@@ -26,9 +26,14 @@ type request struct {
 		ProtocolVersion string
 		Arguments       json.RawMessage
 		InputResponses  map[string]json.RawMessage
+		Cursor, TaskID  string
+		Task            json.RawMessage
 		Meta            struct {
 			Token   json.RawMessage `json:"progressToken"`
 			Version string          `json:"io.modelcontextprotocol/protocolVersion"`
+			Can     struct {
+				Extensions map[string]json.RawMessage
+			} `json:"io.modelcontextprotocol/clientCapabilities"`
 		} `json:"_meta"`
 	}
 	Result json.RawMessage
@@ -43,20 +48,24 @@ type arguments struct {
 	Steps int // of progress
 	Ms    int // to wait
 	Ask   bool
+	Touch bool // says that the resource has changed
 }
 
 // honest is the server whose every answer is known. send writes a message; a call's messages go where it came from.
 type honest struct {
 	modern bool
+	alone  bool // on stdio, where it can say that a resource has changed
 
 	mu      sync.Mutex
 	asked   int
 	answers map[string]chan json.RawMessage
 	calls   map[string]int // how often each nonce came
+	tasks   map[string]*task
+	listens []string // ids of subscriptions, of the modern era
 }
 
-func newHonest(modern bool) *honest {
-	return &honest{modern: modern, answers: make(map[string]chan json.RawMessage), calls: make(map[string]int)}
+func newHonest(modern, alone bool) *honest {
+	return &honest{modern: modern, alone: alone, answers: make(map[string]chan json.RawMessage), calls: make(map[string]int), tasks: make(map[string]*task)}
 }
 
 // take handles one message of workbench; it returns when it is answered.
@@ -79,25 +88,41 @@ func (h *honest) take(line []byte, send func(string)) {
 		return
 	}
 	reply := func(result string) {
-		if h.modern {
+		if h.modern && !strings.HasPrefix(result, `{"resultType"`) {
 			result = `{"resultType":"complete",` + result[1:]
 		}
 		send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, r.ID, result))
 	}
-	const can = `{"tools":{},"resources":{}}`
+	can := fmt.Sprintf(`{"tools":{},"resources":{"subscribe":%t},"tasks":{"cancel":{},"requests":{"tools":{"call":{}}}}}`, h.alone)
+	if h.modern {
+		can = fmt.Sprintf(`{"tools":{},"resources":{"subscribe":%t},"extensions":{"io.modelcontextprotocol/tasks":{}}}`, h.alone)
+	}
 	switch {
 	case r.Method == "initialize" && !h.modern:
 		reply(fmt.Sprintf(`{"protocolVersion":%q,"capabilities":%s,"serverInfo":{"name":"good","version":"1"}}`, r.Params.ProtocolVersion, can))
 	case r.Method == "server/discover" && h.modern:
 		reply(`{"supportedVersions":["2026-07-28"],"capabilities":` + can + `,"ttlMs":0,"cacheScope":"private"}`)
-	case r.Method == "tools/list":
-		reply(`{"tools":[{"name":"echo","inputSchema":{"type":"object"}}]}`)
+	case r.Method == "tools/list": // three pages, of which one is empty
+		reply(map[string]string{"": `{"tools":[{"name":"echo","inputSchema":{"type":"object"}}],"nextCursor":"good 2"}`,
+			"good 2": `{"tools":[],"nextCursor":"good 3"}`,
+			"good 3": `{"tools":[{"name":"work","inputSchema":{"type":"object"},"execution":{"taskSupport":"optional"}}]}`}[r.Params.Cursor])
 	case r.Method == "resources/list":
 		reply(`{"resources":[{"uri":"x:good","name":"good"}]}`)
 	case r.Method == "resources/templates/list":
 		reply(`{"resourceTemplates":[]}`)
 	case r.Method == "resources/read":
 		reply(`{"contents":[{"uri":"x:good","text":"the good one"}]}`)
+	case r.Method == "resources/subscribe" && h.alone:
+		reply(`{}`)
+	case r.Method == "subscriptions/listen" && h.alone:
+		h.mu.Lock()
+		h.listens = append(h.listens, string(r.ID))
+		h.mu.Unlock()
+		send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":%s},"notifications":{"resourceSubscriptions":["x:good"]}}}`, r.ID))
+	case r.Method == "tools/call" && r.Params.Name == "work" && h.takesTask(&r):
+		reply(h.begin(&r))
+	case strings.HasPrefix(r.Method, "tasks/"):
+		h.about(&r, reply, send)
 	case r.Method == "tools/call":
 		h.call(&r, reply, send)
 	default:
@@ -120,6 +145,9 @@ func (h *honest) call(r *request, reply func(string), send func(string)) {
 		if r.Params.Meta.Token != nil && len(r.Params.InputResponses) == 0 {
 			send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":%d,"message":%q}}`, r.Params.Meta.Token, i+1, a.Nonce))
 		}
+	}
+	if a.Touch {
+		h.touch(send)
 	}
 	time.Sleep(time.Duration(a.Ms) * time.Millisecond)
 	heard := ""
@@ -196,6 +224,8 @@ func (h *honest) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // fiend is a server that does what it likes. It mostly shakes hands, so that there is something to spoil.
 type fiend struct {
+	child bool // it is a process of its own
+
 	mu  sync.Mutex
 	d   *draw
 	ids []string // of requests that it may answer, in whatever way
@@ -291,7 +321,9 @@ func (f *fiend) spoil(send func(string), die func()) {
 	case 7:
 		time.Sleep(time.Duration(d.IntN(1500)) * time.Millisecond)
 	case 8:
-		fmt.Fprint(os.Stderr, strings.Repeat(d.text()+"\n", 1+d.IntN(2000)))
+		if text := strings.Repeat(d.text()+"\n", 1+d.IntN(2000)); f.child {
+			fmt.Fprint(os.Stderr, text)
+		}
 	default:
 		if d.chance(40) {
 			die()
@@ -302,6 +334,7 @@ func (f *fiend) spoil(send func(string), die func()) {
 // fiendMain is a fiend as a child.
 func fiendMain(seed uint64, name string) {
 	f := newFiend(seed, name)
+	f.child = true
 	if f.d.chance(10) {
 		signalsIgnored()
 	}

@@ -31,24 +31,25 @@ func signalsIgnored() { signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.S
 
 // plan is what is drawn of a run before it begins.
 type plan struct {
-	seed   uint64
-	http   bool // the front
-	modern bool // the honest client
-	newer  bool // the honest servers
-	fiends int
-	slow   bool // the honest client reads slowly, over stdio
-	loud   bool // there are hostile clients, or, over stdio, hostile lines between those of the honest one
-	calm   bool // nobody is hostile: what the program needs by itself
+	seed    uint64
+	http    bool // the front
+	modern  bool // the honest client
+	newer   bool // the honest servers
+	fiends  int
+	slow    bool // the honest client reads slowly, over stdio
+	loud    bool // there are hostile clients, or, over stdio, hostile lines between those of the honest one
+	touches bool // the honest servers' resource changes
+	calm    bool // nobody is hostile: what the program needs by itself
 }
 
 func newPlan(seed uint64) plan {
 	d := newDraw(seed, "plan")
-	p := plan{seed: seed, http: d.chance(50), modern: d.chance(50), newer: d.chance(50), fiends: one(d, 1, 1, 2, 3, 10), loud: d.chance(50), slow: d.chance(25)}
+	p := plan{seed: seed, http: d.chance(50), modern: d.chance(50), newer: d.chance(50), fiends: one(d, 1, 1, 2, 3, 10), loud: d.chance(50), slow: d.chance(25), touches: d.chance(50)}
 	return p
 }
 
 func (p plan) String() string {
-	return fmt.Sprintf("seed %d: http %t, modern client %t, modern server %t, %d hostile servers, hostile clients %t, slow reader %t", p.seed, p.http, p.modern, p.newer, p.fiends, p.loud, p.slow)
+	return fmt.Sprintf("seed %d: http %t, modern client %t, modern server %t, %d hostile servers, hostile clients %t, slow reader %t, changes %t", p.seed, p.http, p.modern, p.newer, p.fiends, p.loud, p.slow, p.touches)
 }
 
 // world is one run.
@@ -109,7 +110,7 @@ func play(t *testing.T, p plan, how time.Duration) *world {
 		defer writing.Unlock()
 		_, _ = io.WriteString(out, line+"\n")
 	}
-	good := httptest.NewServer(newHonest(p.newer))
+	good := httptest.NewServer(newHonest(p.newer, false))
 	folder := t.TempDir()
 	servers := map[string]any{"good": w.child("honest", strconv.FormatBool(p.newer)), "far": map[string]any{"transport": "http", "url": good.URL}}
 	var remote []*httptest.Server
@@ -272,6 +273,9 @@ func (w *world) playTo(clients []*client, how time.Duration) {
 			w.find("the open was not answered")
 		}
 	}
+	for _, c := range clients {
+		c.subscribe()
+	}
 	end := time.Now().Add(how)
 	var honest, hostile sync.WaitGroup
 	for i, c := range clients {
@@ -280,11 +284,22 @@ func (w *world) playTo(clients []*client, how time.Duration) {
 				d := newDraw(w.seed, fmt.Sprint("honest ", i, k))
 				for n := 0; time.Now().Before(end); n++ {
 					nonce := fmt.Sprintf("n-%d-%d-%d-%d", w.seed, i, k, n)
-					switch d.IntN(12) {
+					switch d.IntN(16) {
 					case 0:
 						c.read()
 					case 1:
 						c.give(d, nonce)
+					case 2, 3:
+						c.work(d, one(d, "good", "far"), nonce)
+					case 4:
+						c.list()
+					case 5:
+						switch {
+						case c.modern:
+							c.discover()
+						case w.touches && !c.shares:
+							c.touch(nonce)
+						}
 					default:
 						c.callGood(d, one(d, "good", "far"), nonce)
 					}
@@ -438,6 +453,9 @@ func (w *world) close() {
 	if w.plan.http {
 		_ = w.cmd.Process.Signal(syscall.SIGTERM)
 	} else {
+		if w.seed%2 == 1 { // the client dies while it writes
+			_, _ = io.WriteString(w.in, one(newDraw(w.seed, "half"), "{", `{"jsonrpc":"2.0","id":"half","method":"tools/call","params":{"name":"`, strings.Repeat("x", maxLine+1)))
+		}
 		_ = w.in.Close()
 	}
 	stuck := time.AfterFunc(patience, func() {
@@ -447,8 +465,8 @@ func (w *world) close() {
 	err := w.cmd.Wait()
 	stuck.Stop()
 	w.end = time.Since(began)
-	w.work.Wait() // what is left to read
-	if err != nil && !w.cut.Load() {
+	w.work.Wait()                                                // what is left to read
+	if err != nil && !w.cut.Load() && w.end < w.limit()-endAll { // what is late ends with an error, and is judged as late
 		w.find("the program ended with %v", err)
 	}
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/workflowsrv/author"
@@ -139,25 +138,6 @@ Values of --context are read as JSON if they are JSON, and as text otherwise.`,
 	return cmd
 }
 
-// contextOf reads variables as they stand on the command line.
-func contextOf(variables []string) (map[string]any, error) {
-	context := map[string]any{}
-	for _, v := range variables {
-		name, text, ok := strings.Cut(v, "=")
-		if !ok || name == "" {
-			return nil, cli.Hint(cli.Usage(fmt.Errorf("--context: got %q", v)), "write --context name=value")
-		}
-		dec := json.NewDecoder(strings.NewReader(text))
-		dec.UseNumber()
-		var value any
-		if dec.Decode(&value) != nil || dec.More() {
-			value = text
-		}
-		context[name] = value
-	}
-	return context, nil
-}
-
 func nextStep(ctx context.Context, env *opening.Environment, id string, r stepping.Request, variables []string, asJSON bool) error {
 	w, _, opts, err := workflowOf(env, id)
 	if err != nil {
@@ -178,25 +158,6 @@ func nextStep(ctx context.Context, env *opening.Environment, id string, r steppi
 	return nil
 }
 
-func printAnswer(out io.Writer, a stepping.Answer) {
-	for _, w := range a.Warnings {
-		fmt.Fprintf(out, "warning: %s\n", w)
-	}
-	if a.Step != nil {
-		fmt.Fprintf(out, "%s: %s\n\n", a.Step.ID, a.Step.Title)
-	}
-	fmt.Fprint(out, terminal.Wrap(a.Text(), "  ", 100))
-	for _, m := range a.Waiting {
-		fmt.Fprintf(out, "\nnot yet: %s, until %s is set\n", strings.Join(m.Steps, ", "), m.Variable)
-	}
-	if len(a.ValidationCriteria) > 0 {
-		fmt.Fprintln(out, "\nThe output is checked for:")
-		for _, text := range a.ValidationCriteria {
-			fmt.Fprintf(out, "  - %s\n", text)
-		}
-	}
-}
-
 // nextCall is the command that asks for the step after this one.
 func nextCall(id string, r stepping.Request, a stepping.Answer, variables []string) string {
 	call := "workbench workflow next " + quoteWord(id) + " --done " + strings.Join(append(r.Completed, a.Step.ID), ",")
@@ -208,13 +169,3 @@ func nextCall(id string, r stepping.Request, a stepping.Answer, variables []stri
 	}
 	return call
 }
-
-// quoteWord writes a word for a POSIX shell.
-func quoteWord(s string) string {
-	if s != "" && strings.IndexFunc(s, func(c rune) bool { return !strings.ContainsRune(plainCharacters, c) }) < 0 {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
-
-const plainCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-=.,/:@%+"

@@ -4,12 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
-	"slices"
-	"strings"
 
-	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
@@ -80,52 +75,6 @@ func validateFiles(env *opening.Environment, names []string, asJSON bool) error 
 		return cli.SilentError(cli.ExitFault)
 	}
 	return nil
-}
-
-// workflowFiles puts the workflow files of a directory in its place.
-func workflowFiles(names []string) ([]string, error) {
-	var files []string
-	for _, name := range names {
-		info, err := os.Stat(name)
-		if err != nil || !info.IsDir() {
-			files = append(files, name)
-			continue
-		}
-		entries, err := os.ReadDir(name)
-		if err != nil {
-			return nil, err
-		}
-		found := 0
-		for _, entry := range entries {
-			if !entry.IsDir() && !strings.HasPrefix(entry.Name(), ".") && isWorkflowFile(entry.Name()) {
-				files = append(files, filepath.Join(name, entry.Name()))
-				found++
-			}
-		}
-		if found == 0 {
-			return nil, cli.Hint(fmt.Errorf("there is no workflow file in %s", name), "their names end in .json, .yaml or .yml")
-		}
-	}
-	return files, nil
-}
-
-// readRoutines are those that lie beside the files, in folders named routines
-// there, and in the places of workflows.
-func readRoutines(e *opening.Environment, files []string) (definition.Routines, error) {
-	var dirs []string
-	for _, file := range files {
-		dir := filepath.Dir(file)
-		for _, dir := range []string{dir, filepath.Join(dir, "routines")} {
-			if !slices.Contains(dirs, dir) {
-				dirs = append(dirs, dir)
-			}
-		}
-	}
-	sources, _, err := e.WorkflowPlaces(zerolog.Nop()).Sources(dirs, nil)
-	if err != nil {
-		return nil, err
-	}
-	return definition.NewStore(sources).Catalogue().Routines(), nil
 }
 
 func validateFile(env *opening.Environment, parser *definition.Parser, routines definition.Routines, file string) verdict {

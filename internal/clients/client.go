@@ -24,6 +24,16 @@ type Client struct {
 	Desktop bool   // it is started from a desktop, with a short PATH and few variables
 }
 
+// Vars is how the strings of a client's file name variables.
+type Vars string
+
+// The ways to name variables. The zero value is that of most: ${NAME}, ${env:NAME}, ${input:ID} and others in braces.
+const (
+	VarsNone   Vars = "none"   // a string is what it is
+	VarsShell  Vars = "shell"  // $NAME as well
+	VarsBraces Vars = "braces" // {env:NAME}, {file:PATH}
+)
+
 // Places are the paths of a file, best first. A path begins with one of
 //
 //	~       the home of the user

@@ -186,6 +186,3 @@ func (r *reader) allowed(mcp *document.Node) {
 		}
 	}
 }
-
-// shown is a name for people.
-func shown(name string) string { return foreign.NewName(name).String() }

@@ -32,14 +32,6 @@ const (
 	leastSQLite = 3_051_003
 )
 
-// sqliteOptions are what tests turn.
-type sqliteOptions struct {
-	vfs         string // the name of a registered VFS; "": the system's
-	synchronous string // "": FULL
-	rollback    bool   // a rollback journal instead of a write-ahead log
-	logLimit    int64  // 0: the constant
-}
-
 // sqliteDB is a store in a file.
 type sqliteDB struct {
 	path     string

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/mcp-workbench/workbench/internal/model"
@@ -108,17 +107,6 @@ func (t *run) messages(listed bool) []model.Message {
 	return append(append(list, first), rest...)
 }
 
-// about describes the application.
-func about(w *command.Workflow) string {
-	text := "The application: " + w.Name
-	for _, more := range []string{w.Description, w.Purpose} {
-		if more != "" {
-			text += "\n" + more
-		}
-	}
-	return text
-}
-
 // here says what day it is and what may be done where the session stands. The
 // names are those of the file; what a place is called may be data, and stands
 // in the dialogue.
@@ -138,14 +126,6 @@ func (t *run) here() string {
 		fmt.Fprintf(&b, " %s (%s)", c.Name, c.Effect)
 	}
 	return b.String()
-}
-
-// exchanges are the last turns of the conversation before this instruction,
-// whose own are in the dialogue.
-func (t *run) exchanges() []commandsrv.Exchange {
-	said := t.request.History
-	said = said[:max(0, len(said)-t.Turns)]
-	return slices.DeleteFunc(slices.Clone(said[max(0, len(said)-maxHistory):]), func(e commandsrv.Exchange) bool { return e.Query == "" || e.Answer == "" })
 }
 
 // history gives them as messages. What the application said is the result of a
@@ -270,33 +250,4 @@ func (t *run) carryOut(name string, arguments json.RawMessage, object map[string
 		known = strings.ReplaceAll(name, slash, "/") // the engine finds it, or says where it is
 	}
 	return t.request.Engine.Run(t.ctx, t.path, command.Action{CommandName: known, Arguments: arguments}, opts)
-}
-
-// note takes over what became of a command, and words it for the model.
-func (t *run) note(o *command.Outcome) string {
-	text := o.Text()
-	moved := t.w.Trail(o.Path) != t.w.Trail(t.path)
-	t.path = o.Path
-	t.Failed = !o.Output.Success
-	if p := o.Problem; o.Output.CommandName == nil || p != nil && len(p.Missing)+len(p.Invalid) > 0 {
-		t.stale = true
-		return text
-	}
-	t.keep(o)
-	c := t.w.Command(*o.Output.CommandName)
-	if o.Output.Success && c.Effect != command.Read && c.Effect != command.Navigate {
-		t.Done, t.Seen = append(t.Done, change{c.Name, o.Output.CommandParameters, o.Output.Context}), nil
-	}
-	if len(c.Outputs) > 0 && o.Output.Success {
-		if b, err := json.Marshal(o.Output.CommandResponses[0].Artifacts); err == nil {
-			text += "\n" + string(b)
-		}
-	}
-	if moved {
-		text = "The session is at " + t.w.Trail(t.path) + " now.\n" + text
-	}
-	if !o.Output.Success {
-		text = "It failed. " + text
-	}
-	return text
 }

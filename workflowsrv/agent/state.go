@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/model"
@@ -189,4 +190,52 @@ func (t *run) await() *commandsrv.AgentResult {
 // answer of one.
 func (t *run) trace(plan string) {
 	t.request.Trace(command.TraceEvent{Timestamp: time.Now().UnixMilli(), Direction: command.ToAgent, Parameters: json.RawMessage("null"), ResponseText: &plan})
+}
+
+// about describes the application.
+func about(w *command.Workflow) string {
+	text := "The application: " + w.Name
+	for _, more := range []string{w.Description, w.Purpose} {
+		if more != "" {
+			text += "\n" + more
+		}
+	}
+	return text
+}
+
+// exchanges are the last turns of the conversation before this instruction,
+// whose own are in the dialogue.
+func (t *run) exchanges() []commandsrv.Exchange {
+	said := t.request.History
+	said = said[:max(0, len(said)-t.Turns)]
+	return slices.DeleteFunc(slices.Clone(said[max(0, len(said)-maxHistory):]), func(e commandsrv.Exchange) bool { return e.Query == "" || e.Answer == "" })
+}
+
+// note takes over what became of a command, and words it for the model.
+func (t *run) note(o *command.Outcome) string {
+	text := o.Text()
+	moved := t.w.Trail(o.Path) != t.w.Trail(t.path)
+	t.path = o.Path
+	t.Failed = !o.Output.Success
+	if p := o.Problem; o.Output.CommandName == nil || p != nil && len(p.Missing)+len(p.Invalid) > 0 {
+		t.stale = true
+		return text
+	}
+	t.keep(o)
+	c := t.w.Command(*o.Output.CommandName)
+	if o.Output.Success && c.Effect != command.Read && c.Effect != command.Navigate {
+		t.Done, t.Seen = append(t.Done, change{c.Name, o.Output.CommandParameters, o.Output.Context}), nil
+	}
+	if len(c.Outputs) > 0 && o.Output.Success {
+		if b, err := json.Marshal(o.Output.CommandResponses[0].Artifacts); err == nil {
+			text += "\n" + string(b)
+		}
+	}
+	if moved {
+		text = "The session is at " + t.w.Trail(t.path) + " now.\n" + text
+	}
+	if !o.Output.Success {
+		text = "It failed. " + text
+	}
+	return text
 }

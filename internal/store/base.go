@@ -1,0 +1,150 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"hash/crc32"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// Options say how a store behaves. The zero value is right for most.
+type Options struct {
+	SessionIdle time.Duration // how long a session may be idle before it is gone; 0: 30 minutes
+	ResultTTL   time.Duration // how long Result has a turn after its end; 0: one hour
+	KeepFor     time.Duration // how long a conversation is kept after its last turn, see Expire; 0: for good
+
+	lease   time.Duration    // how long a turn holds its conversation without a renewal; 0: 10 seconds
+	now     func() time.Time // nil: time.Now
+	sqlite  sqliteOptions    // what tests turn
+	pgConns int              // how many connections to PostgreSQL there may be; 0: 16
+}
+
+func (o Options) withDefaults() Options {
+	if o.SessionIdle == 0 {
+		o.SessionIdle = 30 * time.Minute
+	}
+	if o.ResultTTL == 0 {
+		o.ResultTTL = time.Hour
+	}
+	if o.lease == 0 {
+		o.lease = 10 * time.Second
+	}
+	if o.now == nil {
+		o.now = time.Now
+	}
+	if o.pgConns == 0 {
+		o.pgConns = 16
+	}
+	return o
+}
+
+// database is what SQLite and PostgreSQL do differently.
+type database interface {
+	// read runs do in a transaction that only reads, and sees the store as it is at one time.
+	read(ctx context.Context, do func(context.Context, querier) error) error
+	// write runs do in a transaction and returns when that is on stable storage. The context of do is not ctx, which only
+	// bounds the waiting.
+	write(ctx context.Context, do func(context.Context, querier) error) error
+	// lock takes the lock of that number, which ends with this process, in whatever way it ends. ok is false if it is taken.
+	// A database without such locks always gives it, and leases then expire.
+	lock(ctx context.Context, number int64) (ok bool, unlock func(), err error)
+	// evict takes a lock from another process that has it and hangs.
+	evict(ctx context.Context, number int64) error
+	// locks reports whether it has such locks.
+	locks() bool
+	// alive returns nil as long as the locks taken are held for certain.
+	alive(ctx context.Context) error
+	close() error
+}
+
+// querier is a connection or a transaction.
+type querier interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// snapshot runs do in a transaction that only reads.
+func snapshot(ctx context.Context, db *sql.DB, level sql.IsolationLevel, do func(context.Context, querier) error) error {
+	tx, err := db.BeginTx(ctx, &sql.TxOptions{Isolation: level, ReadOnly: true})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }() // There is nothing to keep.
+	return do(ctx, tx)
+}
+
+// base is what the parts of a store work with.
+type base struct {
+	db   database
+	opts Options
+}
+
+// now is the time in milliseconds, which is what is kept of it.
+func (b *base) now() int64 { return b.opts.now().UnixMilli() }
+
+// NewID returns 128 random bits as 32 hexadecimal digits.
+func NewID() string {
+	var bits [16]byte
+	_, _ = rand.Read(bits[:]) // never fails: it ends the program instead
+	return hex.EncodeToString(bits[:])
+}
+
+func fromMillis(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
+
+// maxName is the most bytes of a name: of a principal, a client, a workflow, an id or a key.
+const maxName = 512
+
+// checkNames refuses names that one of the databases could not keep as they are. They alternate with what they are.
+func checkNames(pairs ...string) error {
+	for i := 0; i+1 < len(pairs); i += 2 {
+		what, name := pairs[i], pairs[i+1]
+		switch {
+		case name == "":
+			return &InvalidError{fmt.Sprintf("want a %s, got none", what)}
+		case len(name) > maxName:
+			return &InvalidError{fmt.Sprintf("want a %s of at most %d bytes, got %d", what, maxName, len(name))}
+		case !utf8.ValidString(name) || strings.ContainsRune(name, 0):
+			return &InvalidError{fmt.Sprintf("want a %s in UTF-8 without zero bytes, got another", what)}
+		}
+	}
+	return nil
+}
+
+// checksum is the CRC-32C of the fields and their lengths. It finds damage, not forgery.
+func checksum(fields ...any) int64 {
+	table := crc32.MakeTable(crc32.Castagnoli)
+	var sum uint32
+	var number [8]byte
+	add := func(data []byte) {
+		binary.LittleEndian.PutUint64(number[:], uint64(len(data)))
+		sum = crc32.Update(crc32.Update(sum, table, number[:]), table, data)
+	}
+	for _, field := range fields {
+		switch f := field.(type) {
+		case string:
+			add([]byte(f))
+		case []byte:
+			add(f)
+		case int64:
+			add(binary.LittleEndian.AppendUint64(nil, uint64(f)))
+		default:
+			panic(fmt.Sprintf("store: a field of type %T has no checksum", field))
+		}
+	}
+	return int64(sum)
+}
+
+// sqliteOptions are what tests turn.
+type sqliteOptions struct {
+	vfs         string // the name of a registered VFS; "": the system's
+	synchronous string // "": FULL
+	rollback    bool   // a rollback journal instead of a write-ahead log
+	logLimit    int64  // 0: the constant
+}

@@ -324,7 +324,7 @@ func (r *remote) hurry() {
 // expectGone kills the guard if the tree is not reported as gone, with or without survivors, in d and what killing
 // takes at most.
 func (r *remote) expectGone(d time.Duration) {
-	late := r.link.killAfter(d + killMax + time.Second)
+	late := r.link.killAfter(d + 2*killMax + time.Second) // of the tree, and of strays
 	go func() {
 		<-r.gone
 		late.Stop()

@@ -76,7 +76,8 @@ func (b *bed) ends(status int) (took time.Duration, gaveUp bool) {
 }
 
 // inTime wants an end within the two seconds that it takes at most, in which the program did not give up waiting. The machine
-// may be busy with other tests: one of three ends is to be so.
+// may be busy with other tests: one of three ends is to be so, unless the end of a program that has nothing to wait for takes
+// long too.
 func inTime(t *testing.T, prepare func(again bool) *bed) {
 	t.Helper()
 	const most = 2500 * time.Millisecond
@@ -84,6 +85,11 @@ func inTime(t *testing.T, prepare func(again bool) *bed) {
 		if took, gaveUp := prepare(n > 0).ends(0); took <= most && !gaveUp {
 			return
 		}
+	}
+	b := newBed(t, "well", setup{})
+	b.CloseInput()
+	if took, gaveUp := b.ends(0); took > most/5 || gaveUp {
+		t.Skipf("none of three ends was in time, but the machine is so busy that an end of nothing took %v", took)
 	}
 	t.Error("none of three ends was in time")
 }

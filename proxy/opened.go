@@ -11,6 +11,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/habits"
 	"github.com/mcp-workbench/workbench/internal/lock"
+	"github.com/mcp-workbench/workbench/internal/tokencount"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy/meta"
 	"github.com/mcp-workbench/workbench/proxy/naming"
@@ -36,8 +37,6 @@ func detailOf(name string) (detail, bool) {
 }
 
 const (
-	// bytesPerToken is what tokens are reckoned at.
-	bytesPerToken = 4
 	// maxSummary is how long a first sentence may be.
 	maxSummary = 100
 	// leastTrouble is how much of a reason or a note is shown however many there are.
@@ -104,7 +103,7 @@ func opened(sh *shelf.Shelf, habit habits.Habit, b *shelf.Box, q question, to *t
 	if example != "" {
 		r.HowToCall = howToCall(sh, habit, b, to.ListsMayChange(), example) + inScript(sh.View(), b.Name)
 	}
-	budget := sh.View().Cfg.OpenBudget * bytesPerToken
+	budget := sh.View().Cfg.OpenBudget * tokencount.BytesPerToken
 	r.shorten(budget / 2)
 	if q.tools == nil {
 		r.tellSkills(skillLines(sh, b, to), budget/skillShare)

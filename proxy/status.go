@@ -8,6 +8,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/status"
+	"github.com/mcp-workbench/workbench/internal/tokencount"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
@@ -85,6 +86,7 @@ func serverStatus(srv *toolbox.Server) status.Server {
 		Notes:    srv.Notes(),
 		PID:      st.PID,
 		Tools:    st.Tools,
+		Tokens:   tokencount.Of(srv.ToolsSize()),
 		Starts:   st.Starts,
 		InFlight: n.InFlight,
 		Queued:   n.Queued,
@@ -94,10 +96,6 @@ func serverStatus(srv *toolbox.Server) status.Server {
 		Noise:    n.Noise,
 		Dropped:  n.Dropped,
 	}
-	for _, it := range srv.Items(toolbox.Tools) {
-		one.Tokens += len(it.Raw)
-	}
-	one.Tokens /= bytesPerToken
 	if st.Cause != nil {
 		one.Cause = st.Cause.Error()
 	}

@@ -39,6 +39,14 @@ func (s *Server) Items(k Kind) []Item {
 	return items
 }
 
+// ToolsSize is how many bytes the definitions of the tools have.
+func (s *Server) ToolsSize() (bytes int) {
+	for _, it := range s.lists.Items(Tools) {
+		bytes += len(it.Raw)
+	}
+	return bytes
+}
+
 // Held returns the entries of a list that its pins keep from being offered.
 func (s *Server) Held(k Kind) (held []Held) {
 	for _, h := range s.lists.Held(k) {

@@ -12,6 +12,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/page"
 	"github.com/mcp-workbench/workbench/internal/question"
+	"github.com/mcp-workbench/workbench/internal/tokencount"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy/meta"
 	"github.com/mcp-workbench/workbench/toolbox"
@@ -43,9 +44,6 @@ type shownCosts struct {
 	AtOnce int `json:"at_once"` // what it is told before its first call
 	All    int `json:"all"`
 }
-
-// bytesPerToken is what tokens are reckoned at.
-const bytesPerToken = 4
 
 // tools shows the tools of the configuration, and calls them.
 type tools struct {
@@ -97,11 +95,11 @@ func (t tools) toolboxes(_ context.Context, q *page.Query) (any, error) {
 		}
 		costs.All += one.Tokens
 		if of.Open && cfg.ToolMode != config.ToolModeSearch {
-			costs.AtOnce += one.Tokens * bytesPerToken
+			costs.AtOnce += one.Tokens * tokencount.BytesPerToken
 		}
 		all = append(all, one)
 	}
-	costs.AtOnce /= bytesPerToken
+	costs.AtOnce = tokencount.Of(costs.AtOnce)
 	return map[string]any{"toolboxes": all, "costs": costs, "tool_mode": cfg.ToolMode}, nil
 }
 
@@ -111,10 +109,7 @@ func showServer(srv *toolbox.Server, entry *config.Server) shownServer {
 	if entry.Problem != nil {
 		one.Problem = foreign.NewText(entry.Problem.Error()).String()
 	}
-	for _, it := range srv.Items(toolbox.Tools) {
-		one.Tools++
-		one.Tokens += len(it.Raw) / bytesPerToken
-	}
+	one.Tools, one.Tokens = st.Tools, tokencount.Of(srv.ToolsSize())
 	if !st.Seen.IsZero() {
 		one.Seen = st.LastSeen()
 	}

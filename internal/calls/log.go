@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/ring"
+	"github.com/mcp-workbench/workbench/internal/tokencount"
 )
 
 // How much a Log keeps: of calls of which nothing but the least is kept, as many as are useful to look back on.
@@ -86,7 +87,7 @@ func (l *Log) End(c *Call, note func(c *Call)) {
 	took := time.Since(c.began)
 	note(c)
 	c.Duration, c.Time = Millis(took), Time{c.began.Round(0)}
-	c.Tokens = c.Out / 4
+	c.Tokens = tokencount.Of(c.Out)
 	if *l.mode.Load() != Off {
 		l.ended.Add(*c, c.size())
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/model"
+	"github.com/mcp-workbench/workbench/internal/tokencount"
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
 	"github.com/mcp-workbench/workbench/workflowsrv/commandsrv"
 )
@@ -163,7 +164,7 @@ func (t *run) complete(r model.Request) (*model.Reply, error) {
 		for _, tool := range r.Tools {
 			size += len(tool.Description) + len(tool.Schema)
 		}
-		reply.Tokens = size / 4
+		reply.Tokens = tokencount.Of(size)
 	}
 	t.Tokens += reply.Tokens
 	return reply, nil

@@ -17,6 +17,7 @@ import (
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/host/commandhost"
 	"github.com/mcp-workbench/workbench/internal/diagnosis"
+	"github.com/mcp-workbench/workbench/internal/tokencount"
 	"github.com/mcp-workbench/workbench/toolbox"
 	"github.com/mcp-workbench/workbench/toolbox/launch"
 	"github.com/mcp-workbench/workbench/toolbox/offered"
@@ -278,13 +279,8 @@ func (x *examined) stood(i int, srv *toolbox.Server) {
 	if st.State == toolbox.Disabled {
 		return
 	}
-	one.State = string(st.State)
-	items := srv.Items(toolbox.Tools)
-	one.Tools = len(items)
-	for _, it := range items {
-		one.size += len(it.Raw)
-	}
-	one.Tokens = one.size / opening.BytesPerToken
+	one.State, one.Tools, one.size = string(st.State), st.Tools, srv.ToolsSize()
+	one.Tokens = tokencount.Of(one.size)
 	told := slices.ContainsFunc(x.Findings, func(f diagnosis.Finding) bool {
 		return f.Toolbox == one.Toolbox && f.Server == one.Server && f.Level == diagnosis.Fault
 	})
@@ -305,9 +301,9 @@ func (x *examined) stood(i int, srv *toolbox.Server) {
 	if st.State != toolbox.Ready {
 		return
 	}
-	if srv.Hidden() > 0 && len(items) == 0 {
+	if srv.Hidden() > 0 && one.Tools == 0 {
 		x.add(i, diagnosis.Finding{Level: diagnosis.Fault, Message: fmt.Sprintf("its toolFilters leave out all of its tools (%d)", srv.Hidden()), Remedy: "correct them, or remove them"})
-	} else if len(items) == 0 {
+	} else if one.Tools == 0 {
 		x.add(i, diagnosis.Finding{Level: diagnosis.Warning, Message: "it has no tools", Remedy: "check whether it needs other arguments, or a key"})
 	}
 	if noise := srv.Noise(); noise != "" {

@@ -26,6 +26,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/pause"
+	"github.com/mcp-workbench/workbench/internal/tokencount"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/proxy"
 	"github.com/mcp-workbench/workbench/toolbox"
@@ -392,8 +393,7 @@ func (d *demonstration) tokens(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	const bytesPerToken = 4
 	fmt.Fprintf(d.out, "   definitions of all %d tools  %6d tokens\n   the entry of workbench      %6d tokens, until a toolbox is opened\n",
-		len(tools), len(raw)/bytesPerToken, d.entry/bytesPerToken)
+		len(tools), tokencount.Of(len(raw)), tokencount.Of(d.entry))
 	return nil
 }

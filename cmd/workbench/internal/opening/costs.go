@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/mcp-workbench/workbench/config"
+	"github.com/mcp-workbench/workbench/internal/tokencount"
 	"github.com/mcp-workbench/workbench/proxy/meta"
 )
 
@@ -16,8 +17,5 @@ func Costs(cfg *config.Config, sizes map[string]int) string {
 			told += size
 		}
 	}
-	return fmt.Sprintf("all definitions are %d tokens; a client is told %d at once (toolMode %s)", all/BytesPerToken, told/BytesPerToken, cfg.ToolMode)
+	return fmt.Sprintf("all definitions are %d tokens; a client is told %d at once (toolMode %s)", tokencount.Of(all), tokencount.Of(told), cfg.ToolMode)
 }
-
-// BytesPerToken is what tokens are reckoned at.
-const BytesPerToken = 4

@@ -205,11 +205,8 @@ func indexServers(ctx context.Context, env *opening.Environment, names []string)
 	var rows []indexed
 	for _, b := range boxes {
 		for _, srv := range b.Servers() {
-			one := indexed{toolbox: b.Name, server: srv.Name, state: string(srv.Status().State)}
-			for _, it := range srv.Items(toolbox.Tools) {
-				one.tools++
-				one.bytes += len(it.Raw)
-			}
+			st := srv.Status()
+			one := indexed{toolbox: b.Name, server: srv.Name, state: string(st.State), tools: st.Tools, bytes: srv.ToolsSize()}
 			if err := opening.Missing(b, srv, false); err != nil {
 				one.state, one.failed = err.Error(), true
 			} else if notes := srv.Notes(); one.tools == 0 && len(notes) > 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/terminal"
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/foreign"
-	"github.com/mcp-workbench/workbench/toolbox"
+	"github.com/mcp-workbench/workbench/internal/tokencount"
 )
 
 // costs are what the tools of the toolboxes of the configuration cost a model, by what runs, or else as they were seen last.
@@ -49,11 +49,7 @@ func costsOf(env *opening.Environment) costs {
 		of, _ := cfg.Toolbox(b.Name)
 		one := boxCosts{name: b.Name, description: of.Description.String()}
 		for _, srv := range b.Servers() {
-			bytes, items := 0, srv.Items(toolbox.Tools)
-			for _, it := range items {
-				bytes += len(it.Raw)
-			}
-			one.servers = append(one.servers, serverCosts{srv.Name, len(items), bytes / opening.BytesPerToken})
+			one.servers = append(one.servers, serverCosts{srv.Name, srv.Status().Tools, tokencount.Of(srv.ToolsSize())})
 		}
 		c.boxes = append(c.boxes, one)
 	}
@@ -111,7 +107,7 @@ func (c *costs) about(row, width int) string {
 	}
 	sizes := make(map[string]int)
 	for i := range c.boxes {
-		sizes[c.boxes[i].name] = c.boxes[i].sum().tokens * opening.BytesPerToken
+		sizes[c.boxes[i].name] = c.boxes[i].sum().tokens * tokencount.BytesPerToken
 	}
 	return terminal.Wrap(strings.Join(each, "; "), "", width) + terminal.Wrap(opening.Costs(c.cfg, sizes), "", width)
 }

@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == scriptArg || os.Getenv(asProgram) != "" {
 		main() // of a test that has the program in its own process, or as one of its own
 	}
-	testscript.Main(m, map[string]func(){"workbench": main, "fakeserver": fakeServer})
+	testscript.Main(m, map[string]func(){"workbench": main, "fakeserver": fakeServer, "client": scriptClient})
 }
 
 // fakeServer is a server for configurations of scripts: its arguments say what

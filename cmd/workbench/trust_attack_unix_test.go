@@ -109,8 +109,38 @@ const session = greeting + `
 // serves has workbench serve that client until all is answered.
 func (v *victim) serves(args ...string) (out string) {
 	var answers, fault syncBuffer
-	run(v.t.Context(), append([]string{"serve", "--log-level", "warn"}, args...), cli.Streams{In: strings.NewReader(session), Out: &answers, Err: &fault}, v.environ)
+	in, feed := io.Pipe()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		defer in.Close() // what is not read is not to be waited for
+		run(v.t.Context(), append([]string{"serve", "--log-level", "warn"}, args...), cli.Streams{In: in, Out: &answers, Err: &fault}, v.environ)
+	}()
+	if _, err := io.WriteString(feed, session); err == nil {
+		v.answered(&answers, ended)
+	}
+	feed.Close()
+	<-ended
 	return answers.String() + fault.String()
+}
+
+// answered waits until each request of session is answered, or the program has ended.
+func (v *victim) answered(answers *syncBuffer, ended <-chan struct{}) {
+	for deadline := time.Now().Add(late); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		said, owed := answers.String(), false
+		for id := 2; id <= 8; id++ {
+			owed = owed || !strings.Contains(said, fmt.Sprintf(`"id":%d,`, id))
+		}
+		select {
+		case <-ended:
+			return
+		default:
+			if !owed {
+				return
+			}
+		}
+	}
+	v.t.Errorf("not all was answered: %s", answers.String())
 }
 
 // attack is one way to have what is in a folder run. Each ends by whatever the victim does there.

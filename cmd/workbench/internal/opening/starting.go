@@ -17,8 +17,6 @@ const (
 	// startingAgain how often the picture is made anew.
 	startingFirst = 500 * time.Millisecond
 	startingAgain = 250 * time.Millisecond
-	// noWrap and wrap have a terminal cut lines that are longer than it is wide, and wrap them again.
-	noWrap, wrapAgain = "\x1b[?7l", "\x1b[?7h"
 )
 
 // ShowStarting shows on a terminal how servers stand that are waited for, a line each, until the result is called, which takes
@@ -62,7 +60,7 @@ func drawStarting(to io.Writer, servers []*toolbox.Server, over <-chan struct{})
 		case <-wait.C:
 		}
 		picture := startingLines(servers, time.Since(began))
-		fmt.Fprint(to, clearLines(drawn)+noWrap+strings.Join(picture, "")+wrapAgain)
+		fmt.Fprint(to, clearLines(drawn)+terminal.NoWrap+strings.Join(picture, "")+terminal.WrapAgain)
 		drawn = len(picture)
 		wait.Reset(startingAgain)
 	}

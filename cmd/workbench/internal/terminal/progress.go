@@ -18,9 +18,13 @@ type Progress struct {
 	paused bool
 }
 
-const clearLine = "\r\x1b[K"
+const (
+	clearLine = "\r\x1b[K"
+	// NoWrap and WrapAgain have a terminal cut lines that are longer than it is wide, and wrap them again.
+	NoWrap, WrapAgain = "\x1b[?7l", "\x1b[?7h"
+)
 
-// maxStatus is how many characters of a status are shown: the line is not to wrap.
+// maxStatus is how many characters of a status are shown.
 const maxStatus = 70
 
 // Status replaces the line.
@@ -30,7 +34,7 @@ func (l *Progress) Status(text string) {
 	if l.paused {
 		return
 	}
-	fmt.Fprint(l.To, clearLine+cut.Within(text, maxStatus))
+	fmt.Fprint(l.To, clearLine+NoWrap+cut.Within(text, maxStatus)+WrapAgain)
 	l.shown = true
 }
 

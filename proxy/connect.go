@@ -59,6 +59,7 @@ func newSession(p *Proxy, of *Client) *Session {
 		ctx:      s.work.ctx,
 		requests: s.requests,
 		profile:  s.profile,
+		turns:    newTurns(),
 		recorder: &recorder{log: root.opts.Calls, masks: p.masks(), user: who.Name, session: s.number},
 		forwarding: &forwarding{
 			tallies: &root.tallies,

@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"github.com/mcp-workbench/workbench/internal/eras"
+	"github.com/mcp-workbench/workbench/proxy/shelf"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
@@ -13,6 +14,7 @@ type desk struct {
 	ctx        context.Context // ends with the session; what is worked on here goes on after what took it has returned
 	requests   *requests
 	profile    *profile
+	turns      *turns
 	recorder   *recorder
 	forwarding *forwarding
 }
@@ -58,6 +60,18 @@ func (d *desk) ownAndNarrate(c *call, servers ...*toolbox.Server) *flight {
 	return f
 }
 
+// awaitMarked has the request go on, on a goroutine of its own, when the toolboxes have opened that open by themselves and those
+// that waited for them before it have gone on: goOn calls done when it has.
+func (d *desk) awaitMarked(f *flight, sh *shelf.Shelf, goOn func(done func())) {
+	wait, done := d.turns.take(marked)
+	f.serve(func() {
+		f.narrate(sh.OpeningServers()...)
+		sh.OpenMarked(f.ctx)
+		wait()
+		goOn(done)
+	})
+}
+
 // refuse answers a call, of what is named by target, with an error.
 func (d *desk) refuse(c *call, target string, err error) {
 	if f := d.take(c); f != nil {
@@ -66,9 +80,20 @@ func (d *desk) refuse(c *call, target string, err error) {
 	}
 }
 
-// forward sends the client's request to a server.
+// forward sends the client's request to where it goes.
 func (d *desk) forward(c *call, at destination) {
 	if f := d.take(c); f != nil {
-		f.send(c, at.srv, at.key, at.edits...)
+		f.forward(c, at)
+	}
+}
+
+func (f *flight) forward(c *call, at destination) {
+	if at.srv == nil {
+		f.reply([]byte("{}"))
+		return
+	}
+	f.send(c, at.srv, at.key, at.edits...)
+	if at.after != nil {
+		at.after()
 	}
 }

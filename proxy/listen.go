@@ -40,8 +40,9 @@ func (r *resourceDesk) listen(c *call) {
 		return
 	}
 	for _, uri := range sub.uris {
-		r.watch(uri, true)
+		r.watches.led(uri, r.watch(uri, true))
 	}
+	r.find() // what may have come just now
 	for _, t := range sub.tasks {
 		t.server.WatchTask(t.id, true)
 	}
@@ -61,20 +62,34 @@ func (r *resourceDesk) endListen(f *flight) {
 	}
 }
 
-// watch has the server of a resource tell of its changes, or no longer.
-func (r *resourceDesk) watch(uri string, on bool) {
+// find has the servers tell of resources that led nowhere when the client subscribed to them, such as those of toolboxes that
+// have opened since.
+func (r *resourceDesk) find() {
+	for _, uri := range r.watches.lost() {
+		if _, _, err := r.shelf.Routes().Locate(uri, r.shelf.Servers()); err == nil && r.watches.led(uri, true) {
+			r.watch(uri, true)
+		}
+	}
+}
+
+// watch has the server of a resource tell of its changes, or no longer; it reports whether there is one.
+func (r *resourceDesk) watch(uri string, on bool) bool {
 	srv, own, err := r.shelf.Routes().Locate(uri, r.shelf.Servers())
 	if err != nil {
-		return
+		return false
 	}
 	if !on && r.watched(srv, own) {
-		return // another client of the server wants it
+		return true // another client of the server wants it
 	}
 	srv.Watch(own, on)
 	tellWatch(srv, own, on)
 	if !on {
 		r.rewatch(srv, own)
+	} else if !r.watched(srv, own) { // the subscription has ended meanwhile
+		srv.Watch(own, false)
+		tellWatch(srv, own, false)
 	}
+	return true
 }
 
 // acknowledgement is the first message of a subscription: what it will be told.

@@ -45,6 +45,7 @@ func (s *Session) replyList(f *flight, k toolbox.Kind) {
 // tellChanged tells the client that lists are other than before: by the methods of notifications a legacy client, on its
 // subscriptions a modern one.
 func (s *Session) tellChanged(methods []string) {
+	s.resourceDesk.find()
 	s.watches.announce()
 	for _, method := range methods {
 		b := s.requests.buffers.Get()

@@ -34,36 +34,35 @@ func (r *resourceDesk) answer(c *call) {
 		return
 	}
 	era, span := c.terms.Era, c.URI
-	if !watch {
-		lead(r.desk, r.shelf, c, uri, func() (destination, error) {
-			at, err := toResource(r.shelf, uri, span, era)
-			if err == nil {
-				showPage(r.shelf, at.srv, at.key)
-			}
-			return at, err
-		})
-		return
-	}
-	at, err := toResource(r.shelf, uri, span, era)
-	if err != nil {
-		r.desk.refuse(c, uri, err)
-		return
-	}
-	on := c.MethodName == "resources/subscribe"
+	method := c.MethodName
+	lead(r.desk, r.shelf, c, uri, watch, func() (destination, error) {
+		at, err := toResource(r.shelf, uri, span, era)
+		switch {
+		case err != nil:
+		case watch:
+			return r.toWatch(at, uri, method)
+		default:
+			showPage(r.shelf, at.srv, at.key)
+		}
+		return at, err
+	})
+}
+
+// toWatch notes that the client wants to hear of a resource, or does so no longer, and gives where the request for that goes.
+func (r *resourceDesk) toWatch(at destination, uri, method string) (destination, error) {
+	on := method == "resources/subscribe"
 	wanted, err := r.watchFor(at.srv, uri, at.key, on)
 	if err != nil {
-		c.fail(err)
-		return
+		return destination{}, err
 	}
 	at.srv.Watch(at.key, wanted)
-	if !at.srv.Era().Has(c.MethodName) || !on && r.watched(at.srv, at.key) {
-		c.out.Finish(wire.AppendResult(nil, c.Bytes(c.ID), []byte("{}")))
-		return
+	if !at.srv.Era().Has(method) || !on && wanted {
+		return destination{}, nil
 	}
-	r.desk.forward(c, at)
 	if !on {
-		r.rewatch(at.srv, at.key)
+		at.after = func() { r.rewatch(at.srv, at.key) }
 	}
+	return at, nil
 }
 
 // rewatch has a server that was told to tell no longer of a resource tell of it, if another client has come to want that
@@ -111,7 +110,7 @@ func getPrompt(d *desk, sh *shelf.Shelf, c *call) {
 		return
 	}
 	span := c.Name
-	lead(d, sh, c, name, func() (destination, error) { return toPrompt(sh, name, span) })
+	lead(d, sh, c, name, false, func() (destination, error) { return toPrompt(sh, name, span) })
 }
 
 // complete forwards a request for completions to the server of the prompt or
@@ -123,19 +122,20 @@ func complete(d *desk, sh *shelf.Shelf, c *call) {
 		return
 	}
 	if name, ok := wire.Unquote(c.Bytes(out[0])); ok {
-		lead(d, sh, c, name, func() (destination, error) { return toPrompt(sh, name, out[0]) })
+		lead(d, sh, c, name, false, func() (destination, error) { return toPrompt(sh, name, out[0]) })
 		return
 	}
 	uri, _ := wire.Unquote(c.Bytes(out[1]))
 	era := c.terms.Era
-	lead(d, sh, c, uri, func() (destination, error) { return toResource(sh, uri, out[1], era) })
+	lead(d, sh, c, uri, false, func() (destination, error) { return toResource(sh, uri, out[1], era) })
 }
 
 // A destination is where a request goes, and what of it the server knows by another name.
 type destination struct {
-	srv   *toolbox.Server
-	key   string // what is asked for, by the server's own name
+	srv   *toolbox.Server // nil if no server needs to be asked
+	key   string          // what is asked for, by the server's own name
 	edits []wire.Edit
+	after func() // unless it is nil, is called when the request was sent
 }
 
 // toPrompt is where the prompt of an exposed name is, which stands at a place of the request.
@@ -161,15 +161,21 @@ func toResource(sh *shelf.Shelf, uri string, at wire.Span, era eras.Era) (destin
 }
 
 // lead sends a request to where it belongs, or refuses it, under the name that the client used. A client need not have
-// listed what it names: while toolboxes open that are open without being asked for, what leads nowhere waits for them.
-func lead(d *desk, sh *shelf.Shelf, c *call, name string, to func() (destination, error)) {
-	at, err := to()
-	waits := err != nil && len(sh.Unsettled()) > 0
-	if err != nil && !waits { // it may have come just now
+// listed what it names: while toolboxes open that are open without being asked for, what leads nowhere waits for them. One
+// that is to keep its place goes on after those that wait.
+func lead(d *desk, sh *shelf.Shelf, c *call, name string, inOrder bool, to func() (destination, error)) {
+	var at destination
+	var err error
+	waits := inOrder && d.turns.waited(marked)
+	if !waits {
 		at, err = to()
+		waits = err != nil && len(sh.Unsettled()) > 0
+		if err != nil && !waits { // it may have come just now
+			at, err = to()
+		}
 	}
 	switch {
-	case err == nil:
+	case !waits && err == nil:
 		d.forward(c, at)
 	case !waits:
 		d.refuse(c, name, err)
@@ -180,13 +186,12 @@ func lead(d *desk, sh *shelf.Shelf, c *call, name string, to func() (destination
 		}
 		f.record.target(name)
 		later := c.own()
-		f.serve(func() {
-			f.narrate(sh.OpeningServers()...)
-			sh.OpenMarked(f.ctx)
+		d.awaitMarked(f, sh, func(done func()) {
+			defer done()
 			if at, err := to(); err != nil {
 				f.fail(err)
 			} else {
-				f.send(later, at.srv, at.key, at.edits...)
+				f.forward(later, at)
 			}
 		})
 	}

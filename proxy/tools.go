@@ -111,11 +111,11 @@ func (cr *caller) callUnlisted(c *call, name string) {
 		return
 	}
 	later := c.own()
-	f.serve(func() {
-		f.narrate(cr.shelf.OpeningServers()...)
-		cr.shelf.OpenMarked(f.ctx)
+	cr.desk.awaitMarked(f, cr.shelf, func(done func()) {
+		defer done()
 		to, err := cr.shelf.Routes().Meant(toolbox.Tools, naming.Want{Tool: name})
 		if srv := installs(cr.shelf, name); err != nil && srv != nil {
+			done() // that takes long
 			f.narrate(srv)
 			srv.Settle(f.ctx)
 			cr.shelf.Refresh()
@@ -128,6 +128,8 @@ func (cr *caller) callUnlisted(c *call, name string) {
 		case err != nil:
 			f.fail(notMeant(cr.shelf, toolbox.Tools, name, err))
 			return
+		case to.Server.Asks(to.Name):
+			done() // so does a person
 		}
 		cr.callAs(f, later, to)
 	})

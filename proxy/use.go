@@ -126,14 +126,26 @@ func (cr *caller) useTool(c *call) {
 		return
 	}
 	later := c.own()
-	f.serve(func() { cr.openThenUse(f, later, b, w) })
+	whole := cr.shelf.Routes().Whole(w.Want)
+	wait, done := cr.desk.turns.take(naming.Want{Toolbox: whole.Toolbox, Server: whole.Server})
+	f.serve(func() {
+		defer done()
+		to, err := cr.open(f, b, w, whole)
+		wait()
+		if err != nil {
+			f.fail(err)
+			return
+		}
+		if to.Server.Asks(to.Name) {
+			done() // a person takes long
+		}
+		cr.use(f, later, w, to)
+	})
 }
 
-// openThenUse opens the toolbox, or waits until it has opened, and makes the
-// call. It waits for no other server than the one that is named; where none is,
-// several might have the tool.
-func (cr *caller) openThenUse(f *flight, c *call, b *shelf.Box, w usage) {
-	whole := cr.shelf.Routes().Whole(w.Want)
+// open opens the toolbox, or waits until it has opened, and gives the tool that is meant. It waits for no other server than the
+// one that is named; where none is, several might have the tool.
+func (cr *caller) open(f *flight, b *shelf.Box, w usage, whole naming.Want) (to naming.Route, err error) {
 	var names []string
 	if srv, ok := b.Server(whole.Server); ok {
 		names = append(names, whole.Server)
@@ -145,10 +157,9 @@ func (cr *caller) openThenUse(f *flight, c *call, b *shelf.Box, w usage) {
 		b.Await(f.ctx, cr.shelf.View().Cfg.OpenTimeout, names...)
 		cr.shelf.Refresh() // what it waited for may not have told its lists yet
 	} else if _, err := cr.shelf.Open(f.ctx, b, true, names...); err != nil {
-		f.fail(err)
-		return
+		return to, err
 	}
-	to, err := cr.shelf.Routes().Meant(toolbox.Tools, w.Want)
+	to, err = cr.shelf.Routes().Meant(toolbox.Tools, w.Want)
 	if errors.Is(err, naming.ErrUnknown) && b.AwaitInstall(f.ctx, whole.Server) {
 		cr.shelf.Refresh()
 		to, err = cr.shelf.Routes().Meant(toolbox.Tools, w.Want)
@@ -156,11 +167,7 @@ func (cr *caller) openThenUse(f *flight, c *call, b *shelf.Box, w usage) {
 	if errors.Is(err, naming.ErrUnknown) {
 		err = missing(b, whole)
 	}
-	if err != nil {
-		f.fail(err)
-		return
-	}
-	cr.use(f, c, w, to)
+	return to, err
 }
 
 // use makes the inner call, once a person has agreed to it if the configuration wants that.

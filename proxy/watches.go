@@ -23,10 +23,11 @@ type watches struct {
 	closed  bool
 	watched map[string]bool
 	listens map[*flight]*subscription
+	astray  map[string]bool // uris of subscriptions that lead to no server so far
 }
 
 func newWatches(account *account.Account, lists func() shelf.Lists) *watches {
-	return &watches{account: account, lists: lists, watched: make(map[string]bool), listens: make(map[*flight]*subscription)}
+	return &watches{account: account, lists: lists, watched: make(map[string]bool), listens: make(map[*flight]*subscription), astray: make(map[string]bool)}
 }
 
 // subscription is a subscriptions/listen of a modern client: a request that
@@ -88,6 +89,7 @@ func (ws *watches) end(f *flight) (sub *subscription, gone []string) {
 		ws.account.Credit(sub.size)
 		for _, uri := range sub.uris {
 			if !ws.hasLocked(uri) {
+				delete(ws.astray, uri)
 				gone = append(gone, uri)
 			}
 		}
@@ -103,6 +105,26 @@ func (ws *watches) hasLocked(uri string) bool {
 		}
 	}
 	return false
+}
+
+// led notes whether a uri of a subscription leads to a server; it reports whether it did not before.
+func (ws *watches) led(uri string, somewhere bool) (news bool) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	if !somewhere && ws.hasLocked(uri) {
+		ws.astray[uri] = true
+		return false
+	}
+	news = ws.astray[uri]
+	delete(ws.astray, uri)
+	return news
+}
+
+// lost are the uris of subscriptions that lead to no server so far.
+func (ws *watches) lost() []string {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	return slices.Collect(maps.Keys(ws.astray))
 }
 
 // wants reports whether the client wants to hear of a resource, by any of its names.

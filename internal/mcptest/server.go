@@ -75,7 +75,7 @@ type session struct {
 	mu      sync.Mutex
 	tools   []string
 	leaks   []string // what was said to it that is not of its era
-	heard   []string // notifications, replies that nobody waits for, what was subscribed to and set
+	heard   []string // notifications, replies that nobody waits for, and see note
 	tasks   []string // entries of tasks/list: those of results that were asked for
 	asked   int
 	answers map[string]chan []byte
@@ -102,6 +102,7 @@ func (s *session) Receive(raw []byte) {
 	}
 	switch m.Kind {
 	case wire.Request:
+		s.note(&m)
 		s.work.Go(func() { s.request(&m) })
 	default:
 		s.mu.Lock()
@@ -116,6 +117,23 @@ func (s *session) Receive(raw []byte) {
 			answer <- raw
 		}
 	}
+}
+
+// note keeps what is set and subscribed to, and which calls are to be noted, in the order in which it came.
+func (s *session) note(m *wire.Message) {
+	method, params := string(m.Bytes(m.Method)), m.Bytes(m.Params)
+	switch method {
+	case "tools/call":
+		if !bytes.Contains(params, []byte(`"note":true`)) {
+			return
+		}
+	case "logging/setLevel", "resources/subscribe", "resources/unsubscribe":
+	default:
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.heard = append(s.heard, fmt.Sprintf("%s %s", method, params))
 }
 
 // foreign says what of a message is not of the server's era; "" if nothing is.
@@ -177,12 +195,6 @@ func (s *session) request(m *wire.Message) {
 			s.fail(m, eras.UnsupportedVersion, "params._meta has no protocol version 2026-07-28", `{"supported":["2026-07-28"]}`)
 			return
 		}
-	}
-	switch method {
-	case "logging/setLevel", "resources/subscribe", "resources/unsubscribe":
-		s.mu.Lock()
-		s.heard = append(s.heard, fmt.Sprintf("%s %s", method, m.Bytes(m.Params)))
-		s.mu.Unlock()
 	}
 	switch method {
 	case "initialize", "server/discover":

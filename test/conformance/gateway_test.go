@@ -64,7 +64,7 @@ func serve(tb testing.TB, config string) string {
 			tb.Errorf("interrupt workbench: %v", err)
 		}
 		// A gateway that does not end must fail the test and not hold it up.
-		stuck := time.AfterFunc(20*time.Second, func() { _ = cmd.Process.Kill() })
+		stuck := time.AfterFunc(2*time.Minute, func() { _ = cmd.Process.Kill() })
 		defer stuck.Stop()
 		<-drained
 		if err := cmd.Wait(); err != nil {

@@ -80,7 +80,7 @@ func (s scenario) ok() bool { return s.Passed > 0 && len(s.Problems) == 0 }
 // is no error here.
 func (s suite) run(tb testing.TB, env []string, part string, args ...string) []scenario {
 	tb.Helper()
-	ctx, cancel := context.WithTimeout(tb.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(tb.Context(), 5*time.Minute)
 	defer cancel()
 	results := tb.TempDir()
 	args = append([]string{s.index(), part, "--output-dir", results}, args...)

@@ -3,6 +3,7 @@ package faults
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -45,7 +46,7 @@ func (b *bed) ask(resource string) string {
 	transport := &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", filepath.Join(b.runtime, "workbench", fmt.Sprint(b.PID(), ".sock")))
 	}}
-	client := http.Client{Transport: transport, Timeout: 10 * time.Second}
+	client := http.Client{Transport: transport, Timeout: 2 * time.Minute}
 	resp, err := client.Get("http://workbench" + resource)
 	if err != nil {
 		return ""
@@ -55,12 +56,18 @@ func (b *bed) ask(resource string) string {
 	return string(text)
 }
 
+// status is what the program says of itself; nothing as long as it does not answer, as in its first moments.
+func (b *bed) status() (w status.Workbench) {
+	_ = json.Unmarshal([]byte(b.ask("/status")), &w)
+	return w
+}
+
 // shows wants the status of the sick server to come to have these pieces.
 func (b *bed) shows(pieces ...string) {
 	b.t.Helper()
 	text := "the status has no server sick"
 	missing := func() string {
-		w := decode[status.Workbench](b.t, []byte(b.ask("/status")))
+		w := b.status()
 		for _, server := range w.Servers() {
 			if server.Name != "sick" {
 				continue

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcp-workbench/workbench/internal/status"
 	"github.com/mcp-workbench/workbench/test/wiretest"
 )
 
@@ -72,7 +71,7 @@ func TestFaultD10_FileIsBrokenOrGone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	now := func() string { return decode[status.Workbench](t, []byte(b.ask("/status"))).ConfigProblem }
+	now := func() string { return b.status().ConfigProblem }
 	const refused = "was not reloaded"
 	for _, fault := range []struct {
 		name, says string

@@ -26,10 +26,12 @@ var errSpent = fmt.Errorf("the %d ms that all matches of one call may take toget
 // setTick sets the clock of regexp2, which is one for the whole program.
 var setTick = sync.OnceFunc(func() { regexp2.SetTimeoutCheckPeriod(tick) })
 
-// A meter bounds the work of one call. It starts its clock when it is first asked.
+// A meter bounds the work of one call. It starts its clock when it is first asked. Between two questions lies a match at
+// most: what takes longer is a machine that does something else, and counts as one.
 type meter struct {
-	ctx      context.Context // ends the call early; kept because the code between is not ours
-	deadline time.Time
+	ctx   context.Context // ends the call early; kept because the code between is not ours
+	asked time.Time       // the last time
+	spent time.Duration
 }
 
 // check returns an error once the call has had its time or its context is done.
@@ -38,10 +40,10 @@ func (m *meter) check() error {
 		return err
 	}
 	now := time.Now()
-	if m.deadline.IsZero() {
-		m.deadline = now.Add(budget)
+	if !m.asked.IsZero() {
+		m.spent += min(now.Sub(m.asked), matchTimeout)
 	}
-	if now.After(m.deadline) {
+	if m.asked = now; m.spent >= budget {
 		return errSpent
 	}
 	return nil

@@ -49,7 +49,7 @@ func TestSchema(t *testing.T) {
 			issue: `Validation Error at '/limit': must be at most 10.5; Validation Error at '/tags': must have at most 2 items; Validation Error at '/tags': must not have equal items; ` +
 				`Validation Error at '/tags/0': must have at least 2 characters; Validation Error at '/tags/1': must have at least 2 characters; Validation Error at '/tags/2': must be string`,
 			suggestion: `At /limit: must be at most 10.5, got 11.|At /tags: must have at most 2 items, got 3 items.|At /tags: must not have equal items, got equal items at 0 and 1.|` +
-				`At /tags/0: must have at least 2 characters, got 1 characters.|At /tags/1: must have at least 2 characters, got 1 characters.|At /tags/2: must be string, got 3.`,
+				`At /tags/0: must have at least 2 characters, got 1 character.|At /tags/1: must have at least 2 characters, got 1 character.|At /tags/2: must be string, got 3.`,
 		},
 		{
 			name: "not JSON", schema: endpoint, output: `{"endpoint":}`,
@@ -98,7 +98,7 @@ func TestSchema(t *testing.T) {
 		{name: "not", schema: `{"not":{"type":"string"}}`, output: `"x"`, issue: `Validation Error at '': must not match the schema under "not"`, suggestion: `At the top level: must not match the schema under "not", got "x".`},
 		{name: "const", schema: `{"const":"x"}`, output: `"y"`, issue: `Validation Error at '': must be "x"`, suggestion: `At the top level: must be "x", got "y".`},
 		{name: "false", schema: `{"properties":{"a":false}}`, output: `{"a":{}}`, issue: `Validation Error at '/a': must not be there`, suggestion: `At /a: must not be there, got an empty object.`},
-		{name: "bounds", schema: `{"minProperties":2,"exclusiveMinimum":3}`, output: `{"a":1}`, issue: `Validation Error at '': must have at least 2 properties`, suggestion: `At the top level: must have at least 2 properties, got 1 properties.`},
+		{name: "bounds", schema: `{"minProperties":2,"exclusiveMinimum":3}`, output: `{"a":1}`, issue: `Validation Error at '': must have at least 2 properties`, suggestion: `At the top level: must have at least 2 properties, got 1 property.`},
 		{name: "multiple", schema: `{"multipleOf":3}`, output: `4`, issue: `Validation Error at '': must be a multiple of 3`, suggestion: `At the top level: must be a multiple of 3, got 4.`},
 		{name: "contains", schema: `{"contains":{"const":1}}`, output: `[2]`, issue: `Validation Error at '': must satisfy the schema: no items match contains schema`, suggestion: `At the top level: must satisfy the schema: no items match contains schema, got an array of 1.`},
 		{name: "a reference within", schema: `{"$ref":"#/definitions/n","definitions":{"n":{"type":"number"}}}`, output: `"1"`, issue: `Validation Error at '': must be number`, suggestion: `At the top level: must be number, got "1".`},

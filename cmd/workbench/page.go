@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"slices"
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/opening"
@@ -13,12 +12,10 @@ import (
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/tools"
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/host/pageview"
-	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/page"
 	"github.com/mcp-workbench/workbench/internal/trail"
 	"github.com/mcp-workbench/workbench/proxy"
 	"github.com/mcp-workbench/workbench/proxy/httpfront"
-	"github.com/mcp-workbench/workbench/toolbox"
 	workflowruns "github.com/mcp-workbench/workbench/workflowsrv/runs"
 )
 
@@ -27,7 +24,7 @@ func newView(env *opening.Environment, way string, secure bool) *pageview.View {
 	side := pageSide{env}
 	return pageview.New(pageview.Options{
 		Version: cli.Version(), Way: way, Secure: secure, Told: pageTrail, Run: side.aside, Approvals: env.Approvals, Dirs: env.RuntimeDirs(),
-		Recall: env.Recalled, Builtins: side.builtins, Running: side.callRunning, Files: side.files,
+		Recall: env.Recalled, Builtins: env.Builtins, Running: side.callRunning, Files: side.files,
 		Pending: side.pending, Say: side.say,
 	})
 }
@@ -57,29 +54,6 @@ func (e pageSide) aside(ctx context.Context, out io.Writer, args ...string) erro
 		return &page.Refusal{Reason: err, Hint: hint}
 	}
 	return err
-}
-
-// builtins gives the tools of the servers of a toolbox that are part of this program.
-func (e pageSide) builtins(ctx context.Context, name string) (all []json.RawMessage, err error) {
-	sub := e.Beside(io.Discard)
-	defer func() { sub.Hosts.Close() }()
-	boxes, closeAll, err := sub.OpenBoxes(ctx, func(t *config.Toolbox) config.Toolbox {
-		kept := *t
-		kept.Servers = slices.DeleteFunc(slices.Clone(t.Servers), func(s config.Server) bool { return s.Transport != config.TransportBuiltin })
-		return kept
-	}, name)
-	if err != nil {
-		return nil, err
-	}
-	defer closeAll()
-	for _, b := range boxes {
-		for _, srv := range b.Servers() {
-			for _, it := range srv.Items(toolbox.Tools) {
-				all = append(all, json.RawMessage(foreign.JSON(opening.Located(it, false))))
-			}
-		}
-	}
-	return all, nil
 }
 
 // callRunning calls a tool of a server that runs for a client of this user here. It reports false if there is none.

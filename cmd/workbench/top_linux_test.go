@@ -66,6 +66,9 @@ func TestTop(t *testing.T) {
 			do(t, err)
 			ask(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"workbench_use_tool","arguments":{"toolbox_name":"flows","tool_name":"workflow_get","arguments":{"id":"none-such"}}}}`)
 			shows("tool_error")
+			_, err = s.master.WriteString("5")
+			do(t, err)
+			shows("flows/workflow/workflow_get")
 			do(t, end(s, cmd.Process))
 			if err := cmd.Wait(); err != nil {
 				t.Errorf("it ended with %v, want exit code 0", err)

@@ -13,9 +13,9 @@ import (
 // secretFolders are keys of a configuration below which every text may be a secret.
 var secretFolders = []string{"env", "headers"}
 
-// masked gives the text of a configuration with the values left out that may be secrets. Its lines stay where they are. What
+// Masked gives the text of a configuration with the values left out that may be secrets. Its lines stay where they are. What
 // cannot be read as one is not shown at all, and has no text.
-func masked(path string, data []byte) string {
+func Masked(path string, data []byte) string {
 	var faults document.Faults
 	root := document.ReadSettings(path, data, &faults)
 	if len(faults) > 0 || root == nil {

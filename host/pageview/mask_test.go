@@ -33,7 +33,7 @@ store: {dsn: canary}
 		"what cannot be read": {"c.json", `{"env": "canary`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := masked(tc.file, []byte(tc.text))
+			got := Masked(tc.file, []byte(tc.text))
 			if strings.Contains(got, "canary") {
 				t.Errorf("a secret is shown:\n%s", got)
 			}

@@ -4,14 +4,17 @@ package opening
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/approval"
+	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/mask"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
@@ -62,4 +65,27 @@ func (e *Environment) Recalled() ([]*toolbox.Toolbox, *config.Config, error) {
 		toolbox.Recall(boxes...)
 	}
 	return boxes, cfg, err
+}
+
+// Builtins gives the tools of the servers of a toolbox that are part of this program.
+func (e *Environment) Builtins(ctx context.Context, name string) (all []json.RawMessage, err error) {
+	sub := e.Beside(io.Discard)
+	defer func() { sub.Hosts.Close() }()
+	boxes, closeAll, err := sub.OpenBoxes(ctx, func(t *config.Toolbox) config.Toolbox {
+		kept := *t
+		kept.Servers = slices.DeleteFunc(slices.Clone(t.Servers), func(s config.Server) bool { return s.Transport != config.TransportBuiltin })
+		return kept
+	}, name)
+	if err != nil {
+		return nil, err
+	}
+	defer closeAll()
+	for _, b := range boxes {
+		for _, srv := range b.Servers() {
+			for _, it := range srv.Items(toolbox.Tools) {
+				all = append(all, json.RawMessage(foreign.JSON(Located(it, false))))
+			}
+		}
+	}
+	return all, nil
 }

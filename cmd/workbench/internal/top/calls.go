@@ -88,5 +88,5 @@ func (r *record) keys() []key {
 	of := func(words ...string) func(int) []string {
 		return func(row int) []string { return append(slices.Clone(words), r.calls[row].ID) }
 	}
-	return []key{{"enter", "open", of("calls", "show")}, {"r", "repeat", of("calls", "repeat")}}
+	return []key{{key: "enter", does: "open", command: of("calls", "show")}, {key: "r", does: "repeat", command: of("calls", "repeat")}}
 }

@@ -113,5 +113,5 @@ func (c *costs) about(row, width int) string {
 }
 
 func (c *costs) keys() []key {
-	return []key{{"enter", "its tools", func(row int) []string { return []string{"tools", "--offline", c.boxes[row].name} }}}
+	return []key{{key: "enter", does: "its tools", command: func(row int) []string { return []string{"tools", "--offline", c.boxes[row].name} }}}
 }

@@ -17,23 +17,32 @@ import (
 type model struct {
 	paint   terminal.Paint
 	command func(args ...string) *output // begins one
-	reckon  func() tea.Msg               // gives the costs
+	look    func(tab string) tea.Msg     // gives what a tab shows that nobody tells
 
 	tabs   []tab
 	lists  []list
 	at     int // the tab that is shown
 	typing bool
-	open   *output // in front of the tab; nil if there is none
+	form   *form   // in front of the tab; nil if there is none
+	open   *output // in front of both; nil if there is none
 
 	width, height int
 }
 
-func newModel(paint terminal.Paint, command func(args ...string) *output, reckon func() tea.Msg) *model {
-	tabs := []tab{&servers{paint: paint, workbenches: make(map[string]status.Workbench)}, new(record), &costs{live: make(map[string]serverCosts)}, &waiting{of: make(map[string][]approval.Call)}}
-	return &model{paint: paint, command: command, reckon: reckon, tabs: tabs, lists: make([]list, len(tabs)), width: terminal.PlainText, height: 24}
+func newModel(paint terminal.Paint, command func(args ...string) *output, look func(tab string) tea.Msg) *model {
+	tabs := []tab{&servers{paint: paint, workbenches: make(map[string]status.Workbench)}, new(record), &costs{live: make(map[string]serverCosts)}, &waiting{of: make(map[string][]approval.Call)},
+		new(tools), new(kept), new(settings)}
+	return &model{paint: paint, command: command, look: look, tabs: tabs, lists: make([]list, len(tabs)), width: terminal.PlainText, height: 24}
 }
 
-func (m *model) Init() tea.Cmd { return m.reckon }
+func (m *model) Init() tea.Cmd {
+	var all []tea.Cmd
+	for i := range m.tabs {
+		all = append(all, m.turn(i))
+	}
+	m.at = 0
+	return tea.Batch(all...)
+}
 
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	var then tea.Cmd
@@ -41,8 +50,11 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
 	case tea.PasteMsg:
-		if m.typing {
+		switch {
+		case m.typing:
 			m.lists[m.at].filter += foreign.NewText(msg.Content).String()
+		case m.form != nil && m.open == nil:
+			m.form.paste(msg.Content)
 		}
 	case tea.KeyPressMsg:
 		then = m.press(msg)
@@ -79,6 +91,17 @@ func (m *model) press(k tea.KeyPressMsg) tea.Cmd {
 	case m.open != nil:
 		m.open.move(m.steps(name))
 		return nil
+	case m.form != nil && name == "esc":
+		m.form = nil
+		return nil
+	case m.form != nil:
+		if m.form.press(k) {
+			if args := m.form.command(); args != nil {
+				m.open = m.command(args...)
+				return m.open.next
+			}
+		}
+		return nil
 	}
 	l, t := &m.lists[m.at], m.tabs[m.at]
 	switch name {
@@ -90,7 +113,7 @@ func (m *model) press(k tea.KeyPressMsg) tea.Cmd {
 		m.typing = true
 	case "?":
 		m.open = &output{title: "keys", text: m.help(), done: true, end: func() {}}
-	case "1", "2", "3", "4":
+	case "1", "2", "3", "4", "5", "6", "7":
 		return m.turn(int(name[0] - '1'))
 	case "tab", "right":
 		return m.turn((m.at + 1) % len(m.tabs))
@@ -103,7 +126,11 @@ func (m *model) press(k tea.KeyPressMsg) tea.Cmd {
 	}
 	if row, is := l.row(); is {
 		for _, has := range t.keys() {
-			if has.key == name {
+			switch {
+			case has.key != name:
+			case has.form != nil:
+				m.form = has.form(row)
+			default:
 				m.open = m.command(has.command(row)...)
 				return m.open.next
 			}
@@ -115,7 +142,8 @@ func (m *model) press(k tea.KeyPressMsg) tea.Cmd {
 // turn shows another tab.
 func (m *model) turn(to int) tea.Cmd {
 	m.at = to
-	return m.reckon // servers may have been seen meanwhile
+	name := m.tabs[to].name()
+	return func() tea.Msg { return m.look(name) } // servers may have been seen meanwhile
 }
 
 // steps is by how many lines a key moves.
@@ -170,10 +198,13 @@ func (m *model) View() tea.View {
 // text is all that is shown: as many lines as there are, none wider than the terminal.
 func (m *model) text() string {
 	var lines []string
-	if m.open != nil {
+	switch {
+	case m.open != nil:
 		lines = append([]string{m.paint.Bold(m.open.title)}, m.open.lines(m.width, max(m.height-2, 1))...)
 		lines = m.end(lines, m.openKeys())
-	} else {
+	case m.form != nil:
+		lines = m.end(m.form.lines(m.width, m.height, m.paint), m.paint.Faint(m.form.keys()))
+	default:
 		lines = m.table()
 	}
 	for i, line := range lines {
@@ -239,14 +270,34 @@ func (m *model) head() string {
 	names := make([]string, len(m.tabs))
 	for i, t := range m.tabs {
 		names[i] = fmt.Sprintf(" %d %s %d ", i+1, t.name(), t.len())
-		if s, is := t.(*servers); is && s.urgent > 0 {
-			names[i] += m.paint.Bad(fmt.Sprintf("(%d!) ", s.urgent))
+		if n := urgent(t); n > 0 {
+			names[i] += m.paint.Bad(fmt.Sprintf("(%d!) ", n))
 		}
 		if i == m.at {
 			names[i] = m.paint.Chosen(fmt.Sprintf("[%s]", strings.TrimSpace(ansi.Strip(names[i]))))
 		}
 	}
-	return m.paint.Bold("workbench top") + " " + strings.Join(names, "")
+	title := m.paint.Bold("workbench top") + " "
+	if ansi.StringWidth(title+strings.Join(names, "")) > m.width {
+		title = ""
+	}
+	for i := len(names) - 1; i >= 0 && ansi.StringWidth(strings.Join(names, "")) > m.width; i-- {
+		if i != m.at { // the number is its key
+			names[i] = fmt.Sprintf(" %d ", i+1)
+		}
+	}
+	return title + strings.Join(names, "")
+}
+
+// urgent is how many rows of a tab need attention.
+func urgent(t tab) int {
+	switch t := t.(type) {
+	case *servers:
+		return t.urgent
+	case *settings:
+		return t.faults
+	}
+	return 0
 }
 
 // foot is the last line: the filter, or what keys do.

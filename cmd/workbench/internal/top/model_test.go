@@ -1,6 +1,7 @@
 package top
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -34,7 +35,7 @@ func newShown() *shown {
 	s.model = newModel(terminal.Paint{}, func(args ...string) *output {
 		s.commands = append(s.commands, strings.Join(args, " "))
 		return &output{title: "command", from: strings.NewReader(evil), end: func() { s.commands = append(s.commands, "ended") }}
-	}, func() tea.Msg { return nil })
+	}, func(string) tea.Msg { return nil })
 	return s
 }
 
@@ -77,7 +78,16 @@ func world() []tea.Msg {
 		{ID: "10-2", Time: calls.Time{Time: now.Add(time.Second)}, Toolbox: "dev", Server: "git", Method: "tools/call", Tool: "crash" + evil, Outcome: calls.Lost, Error: "lost: " + evil, Client: evil},
 		{ID: "11-1", Time: calls.Time{Time: now.Add(2 * time.Second)}, Toolbox: "dev", Server: "git", Method: "tools/call", Tool: "slow", Outcome: calls.Running}}
 	waiting := []approval.Call{{ID: "10-1", Toolbox: "dev", Server: "git", Tool: "push" + evil, Arguments: evil, Until: now.Add(time.Hour)}}
-	return []tea.Msg{costs{boxes: []boxCosts{{name: "dev", description: evil, servers: []serverCosts{{"git", 1, 50}}}}}, stands{"10", one}, stands{"11", two}, ended{made, 7}, waits{"10", waiting}}
+	var offered tools
+	quoted, _ := json.Marshal(evil) // a text can be
+	definition := fmt.Sprintf(`[{"toolbox":"dev","server":"git","definition":{"name":"log","description":%[1]s,"inputSchema":{"properties":{"z":{"type":"string","description":%[1]s},`+
+		`"a":{"enum":["x","y"],"default":[%[1]s]},%[1]s:{"type":"array"}},"required":["a"]}}},{"toolbox":"dev","server":"git","definition":{"name":%[1]s,"inputSchema":{"type":"object"}}}]`, quoted)
+	if err := json.Unmarshal([]byte(definition), &offered.rows); err != nil {
+		panic(err)
+	}
+	read := kept{rows: []keptRow{{"run", "r-1", evil, evil, now, []string{"runs", "show", "--", "r-1"}}}}
+	set := settings{rows: []settingsRow{{"fault" + evil, evil, evil}, {"line 1", "\t" + evil, "c.json:1"}}, faults: 1}
+	return []tea.Msg{costs{boxes: []boxCosts{{name: "dev", description: evil, servers: []serverCosts{{"git", 1, 50}}}}}, stands{"10", one}, stands{"11", two}, ended{made, 7}, waits{"10", waiting}, offered, read, set}
 }
 
 // What is shown fits the terminal, whatever its size, and has no character of others that steers it.
@@ -86,7 +96,7 @@ func TestFits(t *testing.T) {
 		s := newShown()
 		s.hear(world()[1:]...) // the costs need a configuration
 		s.hear(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
-		for _, keys := range [][]string{nil, {"2"}, {"enter"}, {"esc", "3"}, {"4"}, {"?"}, {"esc", "1", "/", "x"}} {
+		for _, keys := range [][]string{nil, {"2"}, {"enter"}, {"esc", "3"}, {"4"}, {"5"}, {"enter"}, {"down", "x"}, {"enter"}, {"esc", "esc", "6"}, {"7"}, {"?"}, {"esc", "1", "/", "x"}} {
 			if then := s.press(keys...); then != nil && s.open != nil {
 				s.hear(then())
 			}
@@ -127,6 +137,12 @@ func TestKeys(t *testing.T) {
 		{"2 / z esc r", []string{"calls repeat 11-1"}, nil},
 		{"tab tab", nil, []string{"[3 toolboxes 0]", "the configuration has no toolbox"}},
 		{"4 n esc y", []string{"approve --refuse 10-1", "ended", "approve 10-1"}, nil},
+		{"5 enter x enter", nil, []string{"call dev/git/log", "a*: _", "this argument is needed", "one of x, y; otherwise"}},
+		{"5 enter down x enter esc tab [ 1 ] enter", []string{"call -- dev/git/log a=x", "ended", "call -- dev/git/log a=x " + evil + ":=[1]"}, nil},
+		{"5 enter esc down enter { } enter", []string{"call -- dev/git/" + evil + " {}"}, nil},
+		{"5 i", []string{"tools dev/git/log"}, nil},
+		{"6 enter", []string{"runs show -- r-1"}, nil},
+		{"7 enter", []string{"check"}, nil},
 		{"?", nil, []string{"everywhere", "repeat"}},
 	} {
 		s := newShown()

@@ -78,10 +78,10 @@ func (s *servers) keys() []key {
 		return func(row int) []string { return append(slices.Clone(words), s.rows[row].Name()) }
 	}
 	return []key{
-		{"enter", "its log", named("logs", "--follow")},
-		{"r", "restart", func(row int) []string { return []string{"restart", "--workbench", s.rows[row].pid, s.rows[row].Name()} }},
-		{"l", "log in", named("login")},
-		{"e", "enable", named("enable")},
-		{"d", "disable", named("disable")},
+		{key: "enter", does: "its log", command: named("logs", "--follow")},
+		{key: "r", does: "restart", command: func(row int) []string { return []string{"restart", "--workbench", s.rows[row].pid, s.rows[row].Name()} }},
+		{key: "l", does: "log in", command: named("login")},
+		{key: "e", does: "enable", command: named("enable")},
+		{key: "d", does: "disable", command: named("disable")},
 	}
 }

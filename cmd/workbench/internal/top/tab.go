@@ -28,6 +28,7 @@ type tab interface {
 type key struct {
 	key, does string
 	command   func(row int) []string // of this program
+	form      func(row int) *form    // or this is shown, to make one
 }
 
 // list is what is shown of a tab: the rows that a filter leaves, in a window of lines.

@@ -54,7 +54,7 @@ func (w *waiting) about(row, width int) string {
 
 func (w *waiting) keys() []key {
 	return []key{
-		{"y", "agree", func(row int) []string { return []string{"approve", w.calls[row].ID} }},
-		{"n", "refuse", func(row int) []string { return []string{"approve", "--refuse", w.calls[row].ID} }},
+		{key: "y", does: "agree", command: func(row int) []string { return []string{"approve", w.calls[row].ID} }},
+		{key: "n", does: "refuse", command: func(row int) []string { return []string{"approve", "--refuse", w.calls[row].ID} }},
 	}
 }

@@ -67,9 +67,9 @@ export async function conversations(el, { signal, path }) {
   show(el,
     h("header", { class: "head" }, h("h1", {}, "Conversations"), h("p", { class: "sub" }, "with command workflows, the latest first")),
     list.length === 0 && empty("No conversations have been kept", "workbench commands serves command workflows, whose conversations are kept."),
-    h("div", { class: "cards" }, list.map((c) => h("a", { class: "card", href: "#/conversations/" + encodeURIComponent(c.id) },
-      h("div", { class: "title" }, h("h2", {}, c.topic || "(open)"), h("span", { class: "where" }, ago(c.updated || c.created))),
-      h("p", { class: "facts" }, c.workflow, " · ", count(c.turns, "turn"), c.user && [" · ", c.user])))));
+    h("div", { class: "cards" }, list.map((c) => h("a", { class: "card", href: "#/conversations/" + encodeURIComponent(c.conversation_id) },
+      h("div", { class: "title" }, h("h2", {}, c.topic || "(open)"), h("span", { class: "where" }, ago(c.updated_at))),
+      h("p", { class: "facts" }, c.workflow, " · ", count(c.turns, "turn"), c.user_id && [" · ", c.user_id])))));
 }
 
 async function conversation(el, id, signal) {

@@ -66,13 +66,13 @@ func aNewcomer(t *testing.T) (*newcomer, func(page string) string) {
 // follows writes the files of a page, by the first line of each, and gives its commands; their answers are as the page has them.
 func (n *newcomer) follows(page string, files map[string]string) {
 	n.t.Helper()
-	for _, block := range regexp.MustCompile("(?s)```(yaml)?\n(.*?)```").FindAllStringSubmatch(page, -1) {
+	for _, block := range regexp.MustCompile("(?s)```(\\w*)\n(.*?)```").FindAllStringSubmatch(page, -1) {
 		first, _, _ := strings.Cut(block[2], "\n")
 		if name := files[first]; block[1] == "yaml" && name != "" {
 			do(n.t, os.MkdirAll(filepath.Dir(name), 0o755))
 			do(n.t, os.WriteFile(name, []byte(block[2]), 0o644))
 		}
-		if block[1] == "yaml" {
+		if block[1] != "" {
 			continue
 		}
 		for _, part := range strings.Split("\n"+block[2], "\n$ ")[1:] {

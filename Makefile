@@ -91,7 +91,7 @@ fuzz: ## fuzz every target, each for FUZZTIME=10s, and draw a million hostile na
 chaos: ## end, crash and flood it for minutes, and print goals and figures (needs Go and Linux)
 	cd test/chaos && WORKBENCH_CHAOS=1 go test -count=1 -timeout 60m -run TestChaos
 	WORKBENCH_CHAOS=1 go test -count=1 -timeout 60m -run TestFaultE ./internal/store
-	WORKBENCH_CHAOS=1 go test -count=1 -timeout 60m -run 'TestKilledAtWrites|TestSeveralOnOneRun' -v ./workflowsrv/runs
+	WORKBENCH_CHAOS=1 go test -count=1 -timeout 60m -run 'TestKilledAtWrites|TestSeveralOnOneRun|TestPowerCut' -v ./workflowsrv/runs
 
 # In the folder itself go test prints each run as it ends; WORKBENCH_ADVERSARY_SEED plays one again.
 adversary: ## let random servers and clients do their worst for DURATION=10m (needs Go and Linux)

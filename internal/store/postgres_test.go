@@ -90,3 +90,30 @@ func endConnections(t *testing.T, dsn string) {
 		t.Fatal(err)
 	}
 }
+
+// Any number of runs of one workflow begin at the same time, and keep their definition while others of it are deleted.
+func TestRunsOfOneWorkflow(t *testing.T) {
+	s := openDatabase(t, server.Database(t), store.Options{})
+	definition := []byte(`{"id":"w"}`)
+	start := func(id string) error {
+		return s.StartRun(t.Context(), "alice", store.Run{ID: id, Workflow: "w", Head: []byte(`{}`)}, definition, []byte(`{}`))
+	}
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			for j := range 10 {
+				id := fmt.Sprintf("run-%d-%d", i, j)
+				if err := start(id); err != nil {
+					t.Errorf("run %s: %v", id, err)
+				}
+				if _, err := s.Definition(t.Context(), store.Digest(definition)); err != nil {
+					t.Errorf("run %s: %v", id, err)
+				}
+				if err := s.DeleteRun(t.Context(), "alice", id); err != nil {
+					t.Errorf("run %s: %v", id, err)
+				}
+			}
+		})
+	}
+	all.Wait()
+}

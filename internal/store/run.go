@@ -122,10 +122,10 @@ func (b *RunBook) StartRun(ctx context.Context, principal string, r Run, definit
 	})
 }
 
-// putDefinition writes a definition also when it is there: in PostgreSQL, a transaction that takes it away meanwhile then
-// fails and is made again.
+// putDefinition writes a definition, unless it is there. Many runs of one workflow begin at the same time: none of them changes
+// what the others go by, and [RunBook.DeleteRun] waits for all.
 func putDefinition(ctx context.Context, q querier, digest string, definition []byte) error {
-	_, err := q.ExecContext(ctx, `INSERT INTO definitions (digest, body) VALUES ($1, $2) ON CONFLICT (digest) DO UPDATE SET body = excluded.body`,
+	_, err := q.ExecContext(ctx, `INSERT INTO definitions (digest, body) VALUES ($1, $2) ON CONFLICT (digest) DO NOTHING`,
 		digest, definition)
 	return err
 }
@@ -279,6 +279,11 @@ func (b *RunBook) Definition(ctx context.Context, digest string) ([]byte, error)
 // DeleteRun removes a run with its events, and the definitions that no run goes by.
 func (b *RunBook) DeleteRun(ctx context.Context, principal, id string) error {
 	return b.db.write(ctx, func(ctx context.Context, q querier) error {
+		if b.db.locks() { // before the transaction sees anything, so that it sees all runs that go by a definition
+			if _, err := q.ExecContext(ctx, `LOCK TABLE definitions IN SHARE ROW EXCLUSIVE MODE`); err != nil {
+				return err
+			}
+		}
 		if _, err := getRun(ctx, q, principal, id); err != nil && !errors.As(err, new(*CorruptError)) {
 			return err
 		}

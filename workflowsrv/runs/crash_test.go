@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -256,20 +257,17 @@ func where(t *testing.T, test func(t *testing.T, place string)) {
 	})
 }
 
-// A program that is killed at any write loses no answer that it gave and no request that it took, and every run that it left is
-// walked to its end with each step done once. Of calls that may have been made a person is asked, and of no others.
+// A program that is killed at any write loses no answer that it gave and no request that it took.
 func TestKilledAtWrites(t *testing.T) {
 	t.Parallel()
 	where(t, func(t *testing.T, place string) {
-		lines := filepath.Join(t.TempDir(), "lines")
+		saw := newWitness(t, place)
 		times, at := 3, func(int) int { return 1 + rand.N(100) }
 		if atLength() {
 			times, at = 300, func(i int) int { return i + 1 }
 		}
-		last := map[string][2]int{} // events and steps of each run, as they were told
-		sent := map[string]bool{}   // to which a request was taken
 		for i := range times {
-			cmd := other(t, place, lines, strconv.Itoa(at(i)), "")
+			cmd := other(t, place, saw.lines, strconv.Itoa(at(i)), "")
 			out, err := cmd.StdoutPipe()
 			if err != nil {
 				t.Fatal(err)
@@ -277,102 +275,133 @@ func TestKilledAtWrites(t *testing.T) {
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
-			for in := bufio.NewScanner(out); in.Scan(); {
-				var run, state string
-				var events, done int
-				if _, err := fmt.Sscanf(in.Text(), "%s %d %d %s", &run, &events, &done, &state); err != nil {
-					t.Fatalf("%q: %v", in.Text(), err)
-				}
-				last[run] = [2]int{max(events, last[run][0]), max(done, last[run][1])}
-				if state == "sent" {
-					sent[run] = true
-				}
-			}
+			saw.hears(out, nil)
 			if err := cmd.Wait(); err == nil || cmd.ProcessState.Exited() {
 				t.Fatalf("got %v, want it killed", err)
 			}
 		}
-		log, err := openPlace(t.Context(), place)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer log.Close()
-		list, err := log.Runs(t.Context(), "alice", 1_000_000)
-		if err != nil || len(list) < len(last) {
-			t.Fatalf("got %d runs and %v, want the %d that were told of", len(list), err, len(last))
-		}
-		unknown, asked := map[string]bool{}, map[string]bool{}
-		for _, kept := range list {
-			r := opened(t, log, kept.ID)
-			if was := last[r.ID]; len(r.Events) < was[0] || r.Done < was[1] {
-				t.Errorf("run %s: got %d events and %d steps, want the %d and %d that were told", r.ID, len(r.Events), r.Done, was[0], was[1])
-			}
-			end := r.Events[len(r.Events)-1]
-			unknown[r.ID] = end.Kind == runs.Intended && end.Tool != ""
-			if heard := stepsOf(r)["hear"]; sent[r.ID] && heard != 1 {
-				t.Errorf("run %s: the request was taken and is done %d times, want once", r.ID, heard)
-			}
-		}
-		w := walker{e: crew(log, lines, shortly)}
-		var mu sync.Mutex // guards asked
-		w.person = func(run string) (bool, error) {
-			question, _, err := w.e.Pending(t.Context(), "alice", run)
-			mu.Lock()
-			asked[run] = true
-			mu.Unlock()
-			if err == nil {
-				_, err = w.e.Say(t.Context(), "alice", runs.Opinion{Run: run, Answer: answerOf(lines, question), How: "test"})
-			}
-			return strings.Contains(question, "nobody knows"), err
-		}
-		var all errgroup.Group
-		all.SetLimit(16)
-		for _, r := range list {
-			if r.Workflow == "round" { // The others are walked with those that have begun them.
-				all.Go(func() error { return w.goOn(r.ID) })
-			}
-		}
-		if err := all.Wait(); err != nil {
-			t.Error(err)
-		}
-		made, err := os.ReadFile(lines)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if list, err = log.Runs(t.Context(), "alice", 1_000_000); err != nil {
-			t.Fatal(err)
-		}
-		began, unknowns := map[string]int{}, 0
-		for _, kept := range list {
-			r := opened(t, log, kept.ID)
-			began[r.Events[0].From]++
-			want := map[string]int{"one": 1, "two": 1, "item": 3, "act": 1, "hear": 1, "both": 1, "end": 1}
-			if r.Workflow == "side" {
-				want = map[string]int{"call": 1, "work": 1}
-			}
-			if got := stepsOf(r); fmt.Sprint(got) != fmt.Sprint(want) {
-				t.Errorf("run %s: got the steps %v, want %v", r.ID, got, want)
-			}
-			for _, e := range r.Events {
-				if e.Kind == runs.Intended && e.Tool != "" && strings.Count(string(made), string(e.Arguments)+"\n") != 1 {
-					t.Errorf("run %s: got %d calls with %s, want one", r.ID, strings.Count(string(made), string(e.Arguments)+"\n"), e.Arguments)
-				}
-			}
-			if asked[r.ID] != unknown[r.ID] {
-				t.Errorf("run %s: a person was asked: %v; a call was left open: %v", r.ID, asked[r.ID], unknown[r.ID])
-			}
-			if unknown[r.ID] {
-				unknowns++
-			}
-		}
-		for _, r := range list {
-			if want := map[string]int{"round": 2}[r.Workflow]; began[r.ID] != want {
-				t.Errorf("run %s of %s: got %d runs begun, want %d", r.ID, r.Workflow, began[r.ID], want)
-			}
-		}
-		t.Logf("%d kills, %d runs, %d of them told of, %d requests taken, %d calls of which nobody knew, %d calls made",
-			times, len(list), len(last), len(sent), unknowns, strings.Count(string(made), "\n"))
+		saw.walksAll()
 	})
+}
+
+// A witness knows what was told of runs before what keeps them, or goes on with them, was ended.
+type witness struct {
+	t            *testing.T
+	place, lines string
+	ends         int
+	last         map[string][2]int // events and steps of each run
+	sent         map[string]bool   // to which a request was taken
+}
+
+func newWitness(t *testing.T, place string) *witness {
+	return &witness{t: t, place: place, lines: filepath.Join(t.TempDir(), "lines"), last: map[string][2]int{}, sent: map[string]bool{}}
+}
+
+// hears takes what play says, to its end; heard is called after each word.
+func (s *witness) hears(out io.Reader, heard func()) {
+	s.t.Helper()
+	for in := bufio.NewScanner(out); in.Scan(); {
+		var run, state string
+		var events, done int
+		if _, err := fmt.Sscanf(in.Text(), "%s %d %d %s", &run, &events, &done, &state); err != nil {
+			s.t.Fatalf("%q: %v", in.Text(), err)
+		}
+		s.last[run] = [2]int{max(events, s.last[run][0]), max(done, s.last[run][1])}
+		if state == "sent" {
+			s.sent[run] = true
+		}
+		if heard != nil {
+			heard()
+		}
+	}
+	s.ends++
+}
+
+// walksAll wants all that was told to be there, and walks every run to its end with each step done once. Of calls that may have
+// been made a person is asked, and of no others.
+func (s *witness) walksAll() {
+	t, lines, last, sent := s.t, s.lines, s.last, s.sent
+	t.Helper()
+	log, err := openPlace(t.Context(), s.place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	list, err := log.Runs(t.Context(), "alice", 1_000_000)
+	if err != nil || len(list) < len(last) {
+		t.Fatalf("got %d runs and %v, want the %d that were told of", len(list), err, len(last))
+	}
+	unknown, asked := map[string]bool{}, map[string]bool{}
+	for _, kept := range list {
+		r := opened(t, log, kept.ID)
+		if was := last[r.ID]; len(r.Events) < was[0] || r.Done < was[1] {
+			t.Errorf("run %s: got %d events and %d steps, want the %d and %d that were told", r.ID, len(r.Events), r.Done, was[0], was[1])
+		}
+		end := r.Events[len(r.Events)-1]
+		unknown[r.ID] = end.Kind == runs.Intended && end.Tool != ""
+		if heard := stepsOf(r)["hear"]; sent[r.ID] && heard != 1 {
+			t.Errorf("run %s: the request was taken and is done %d times, want once", r.ID, heard)
+		}
+	}
+	w := walker{e: crew(log, lines, shortly)}
+	var mu sync.Mutex // guards asked
+	w.person = func(run string) (bool, error) {
+		question, _, err := w.e.Pending(t.Context(), "alice", run)
+		mu.Lock()
+		asked[run] = true
+		mu.Unlock()
+		if err == nil {
+			_, err = w.e.Say(t.Context(), "alice", runs.Opinion{Run: run, Answer: answerOf(lines, question), How: "test"})
+		}
+		return strings.Contains(question, "nobody knows"), err
+	}
+	var all errgroup.Group
+	all.SetLimit(16)
+	for _, r := range list {
+		if r.Workflow == "round" { // The others are walked with those that have begun them.
+			all.Go(func() error { return w.goOn(r.ID) })
+		}
+	}
+	if err := all.Wait(); err != nil {
+		t.Error(err)
+	}
+	made, err := os.ReadFile(lines)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if list, err = log.Runs(t.Context(), "alice", 1_000_000); err != nil {
+		t.Fatal(err)
+	}
+	began, unknowns := map[string]int{}, 0
+	for _, kept := range list {
+		r := opened(t, log, kept.ID)
+		began[r.Events[0].From]++
+		want := map[string]int{"one": 1, "two": 1, "item": 3, "act": 1, "hear": 1, "both": 1, "end": 1}
+		if r.Workflow == "side" {
+			want = map[string]int{"call": 1, "work": 1}
+		}
+		if got := stepsOf(r); fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("run %s: got the steps %v, want %v", r.ID, got, want)
+		}
+		for _, e := range r.Events {
+			if e.Kind == runs.Intended && e.Tool != "" && strings.Count(string(made), string(e.Arguments)+"\n") != 1 {
+				t.Errorf("run %s: got %d calls with %s, want one", r.ID, strings.Count(string(made), string(e.Arguments)+"\n"), e.Arguments)
+			}
+		}
+		if asked[r.ID] != unknown[r.ID] {
+			t.Errorf("run %s: a person was asked: %v; a call was left open: %v", r.ID, asked[r.ID], unknown[r.ID])
+		}
+		if unknown[r.ID] {
+			unknowns++
+		}
+	}
+	for _, r := range list {
+		if want := map[string]int{"round": 2}[r.Workflow]; began[r.ID] != want {
+			t.Errorf("run %s of %s: got %d runs begun, want %d", r.ID, r.Workflow, began[r.ID], want)
+		}
+	}
+	t.Logf("%d kills, %d runs, %d of them told of, %d requests taken, %d calls of which nobody knew, %d calls made",
+		s.ends, len(list), len(last), len(sent), unknowns, strings.Count(string(made), "\n"))
 }
 
 // errFull is what a write fails with.

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
+	"time"
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/lifetime"
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/logfile"
@@ -50,6 +51,10 @@ type SilentError int
 
 func (e SilentError) Error() string { return fmt.Sprintf("exit %d", int(e)) }
 
+// told is how long the reason of a failure may take to be written. It is long, because a machine with much to do lets no program
+// run for a while, and who asked would be left without an answer.
+const told = 2 * time.Second
+
 // Report says why a command failed, to who still reads it, and returns the exit code.
 func (e *Environment) Report(err error) int {
 	if err == nil {
@@ -73,7 +78,7 @@ func (e *Environment) Report(err error) int {
 	}
 	last := logqueue.New(e.Err, logfile.Dropped) // a pipe that nobody reads is not to hold up the end
 	_, _ = last.Write([]byte(text))
-	last.Close(logfile.End)
+	last.Close(told)
 	var usage UsageError
 	switch {
 	case errors.As(err, &ended):

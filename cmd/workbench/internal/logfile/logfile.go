@@ -18,8 +18,8 @@ import (
 	"github.com/mcp-workbench/workbench/internal/openfile"
 )
 
-// End is how long the log may take to be written at the end.
-const End = 100 * time.Millisecond
+// end is how long the log may take to be written at the end.
+const end = 100 * time.Millisecond
 
 // New makes a logger whose lines say when they were written, and by which process: several may write to one file.
 func New(w io.Writer) zerolog.Logger {
@@ -110,6 +110,6 @@ func (l *Logs) Close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, queue := range l.all {
-		queue.Close(End)
+		queue.Close(end)
 	}
 }

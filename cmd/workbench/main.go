@@ -7,8 +7,10 @@ import (
 	"os"
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
+	"github.com/mcp-workbench/workbench/internal/footprint"
 )
 
 func main() {
+	footprint.Start()
 	os.Exit(run(context.Background(), os.Args[1:], cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, os.Environ()))
 }

@@ -3,6 +3,7 @@ package pageview
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -82,6 +83,10 @@ func recordedFor(q *page.Query) calls.Filter {
 // one gives all that is known of one call.
 func (r recorded) one(ctx context.Context, q *page.Query, a *asked) (any, error) {
 	f := recordedFor(q)
+	if a.ID == "" {
+		f.Toolbox, f.Server, f.Failed, f.Limit = a.Toolbox, a.Server, true, 1
+		return r.lastFailed(ctx, f)
+	}
 	if c, ok := r.front.Calls().Call(a.ID); ok && f.Wants(&c) {
 		return c, nil
 	}
@@ -90,5 +95,22 @@ func (r recorded) one(ctx context.Context, q *page.Query, a *asked) (any, error)
 			return c, nil
 		}
 	}
-	return nil, &page.Refusal{Reason: errors.New("this call is no longer kept"), Hint: "each workbench keeps its last thousand calls, while it runs"}
+	return nil, notKept()
+}
+
+func notKept() error {
+	return &page.Refusal{Reason: errors.New("this call is no longer kept"), Hint: "each workbench keeps its last thousand calls, while it runs"}
+}
+
+// lastFailed gives the last call that failed of those that a filter leaves, one of each workbench.
+func (r recorded) lastFailed(ctx context.Context, f calls.Filter) (any, error) {
+	found := r.front.Calls().Calls(f)
+	for _, p := range r.others.others() {
+		theirs, _ := p.Calls(ctx, f) // one that has just ended has none
+		found = append(found, theirs...)
+	}
+	if len(found) == 0 {
+		return nil, notKept()
+	}
+	return slices.MaxFunc(found, func(a, b calls.Call) int { return a.Time.Compare(b.Time.Time) }), nil
 }

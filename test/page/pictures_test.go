@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mcp-workbench/workbench/test/wiretest"
 )
@@ -49,14 +50,20 @@ func TestThreeClicksToTheCause(t *testing.T) {
 		tb.wait("there is "+what, what)
 		eval[any](tb, what+".click()")
 	}
-	click(`document.querySelector('nav a[data-path="calls"]')`)
-	click(`[...document.querySelectorAll(".call")].find((r) => r.textContent.includes("lost"))?.querySelector("a")`)
+	click(`document.querySelector('tr[data-server="box/shop"] a.warn')`)
 	tb.sees(".pane .cause", "exit status 7")
 	tb.sees(".pane", "last words of the child")
 	tb.sees(".pane .out", `"2042"`)
+	tb.sees(".call", "find_order")
 	tb.shot("calls")
 	click(`[...document.querySelectorAll(".pane button")].find((b) => b.textContent === "Repeat")`)
 	tb.wait("the form has the arguments of the call", `document.querySelector(".form")?.textContent.includes("recorded") && [...document.querySelectorAll(".form textarea, .form input")].some((e) => e.value.includes("2042"))`)
+	click(`[...document.querySelectorAll(".form button, .call-form button, main button")].find((b) => b.textContent === "Call" && !b.disabled)`)
+	for end := time.Now().Add(bound); strings.Count(w.run("calls", "--tool", "exit", "--json"), `"2042"`) < 2; time.Sleep(30 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the call was not made again")
+		}
+	}
 	if clicks > 3 {
 		t.Errorf("got %d clicks, want at most 3", clicks)
 	}

@@ -83,7 +83,7 @@ export async function calls(el, { signal, me, path, go }) {
     if (!pinned && added > 0) scroller.scrollTop += added * height; // what is looked at stays where it is
     draw();
   };
-  if (path[0]) detail(body, path[0], signal, go);
+  if (path[0]) detail(body, path[0] === "failed" ? { toolbox: path[1], server: path[2] } : { id: path[0] }, signal, go);
   else show(body, empty("Choose a call", "Its arguments, its result and what its server wrote are shown here."));
   sift();
   room.style.height = shown.length * height + "px";
@@ -128,10 +128,11 @@ function row(c, open, at) {
     h("span", { role: "cell" }, outcome(c)));
 }
 
-async function detail(el, id, signal, go) {
+// detail shows a call by its id, or the last that failed of a server.
+async function detail(el, which, signal, go) {
   let c;
   try {
-    c = await ask("recorded", { id }, { signal });
+    c = await ask("recorded", which, { signal });
   } catch (err) {
     if (err.name !== "AbortError") show(el, h("a", { class: "button back", href: "#/calls" }, icon("back"), "All calls"), fault(err));
     return;

@@ -167,7 +167,7 @@ function table(w, session, boxes, caption, me, load) {
         h("th", { scope: "row", class: "name" }, h("span", { class: "of" }, box.name + "/"), s.name, notes(s)),
         h("td", {}, state(s)),
         h("td", { class: "n" }, number(s.tools)),
-        h("td", { class: "n" }, number((n.ok || 0) + failed), failed > 0 && h("span", { class: "warn", title: "failed" }, ` · ${number(failed)} failed`), s.in_flight > 0 && h("span", { class: "hint" }, ` · ${s.in_flight} now`)),
+        h("td", { class: "n" }, number((n.ok || 0) + failed), failed > 0 && [" · ", h("a", { class: "warn", href: `#/calls/failed/${encodeURIComponent(box.name)}/${encodeURIComponent(s.name)}`, title: "Show the last of them" }, `${number(failed)} failed`)], s.in_flight > 0 && h("span", { class: "hint" }, ` · ${s.in_flight} now`)),
         h("td", { class: "n" }, ago(s.since)),
         h("td", { class: "do" }, h("div", { class: "row" }, buttons({ w, box, s }, me, load))));
     })))));

@@ -376,6 +376,19 @@ func TestRebaseAsksLess(t *testing.T) {
 	agreed := at(t, a, err, "step publish").Event
 	at(t, order(e, runs.Order{Run: run, Action: "rebase"}), nil, "person publish")
 	at(t, order(e, runs.Order{Run: run, Action: "rewind", To: agreed}), nil, "person publish")
+
+	// So is a question: who answers one about the step as it was has not agreed to the step as it is.
+	e, run = begin(swap(`"title":"Publish","prompt":"p"`, `"title":"Publish","prompt":"Delete all"`))
+	asks := who
+	asks.Asks = true
+	a, err = e.Next(t.Context(), asks, runs.Step{Run: run})
+	if err != nil || a.Question == nil {
+		t.Fatalf("got %+v and %v, want a question", a, err)
+	}
+	old := a.Question.State
+	order(e, runs.Order{Run: run, Action: "rebase"})
+	a, _, err = e.Asked(t.Context(), who, old, &runs.Reply{State: old, Action: "accept", Form: []byte(`{"agree":true}`)})
+	at(t, a, err, "person publish")
 }
 
 // A definition that is gone or broken is said, and the run goes on by its own.

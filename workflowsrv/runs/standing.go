@@ -57,7 +57,13 @@ func (s *standing) asked() (Event, bool) {
 	return e, ok && !s.r.outdated(e.Hash)
 }
 
-func hashOf(e Event, _ bool) string { return e.Hash }
+// hashOf is the hash of a question, "" where there is none.
+func hashOf(e Event, ok bool) string {
+	if !ok {
+		return ""
+	}
+	return e.Hash
+}
 
 // deed is what the step does that is not the agent's; nil for none.
 func (s *standing) deed() *definition.Act {

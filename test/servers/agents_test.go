@@ -268,7 +268,7 @@ func (b *bed) chat(t *testing.T, a agent, s script, home string, workbench []str
 		defer f.Close()
 		m.log = f
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute) // an agent beside much else is slow
 	defer cancel()
 	cmd := a.start(b, home, m, workbench)
 	limited := exec.CommandContext(ctx, cmd.Path, cmd.Args[1:]...)

@@ -31,6 +31,8 @@ type client struct {
 	updates      atomic.Int64 // of the honest server's resource
 	cutOff       atomic.Bool  // it was behind with what comes on its own, so that some of that is lost
 
+	refusing chan struct{} // has room for the answers that are under way to fiends
+
 	mu      sync.Mutex
 	session string
 	last    int
@@ -51,7 +53,7 @@ type expected struct {
 }
 
 func newClient(w *world, prefix string, modern bool) *client {
-	return &client{w: w, prefix: prefix, modern: modern, pending: make(map[string]*expected), over: make(map[string]bool)}
+	return &client{w: w, prefix: prefix, modern: modern, refusing: make(chan struct{}, 16), pending: make(map[string]*expected), over: make(map[string]bool)}
 }
 
 // line judges one line that came.
@@ -144,15 +146,24 @@ func (c *client) question(m *wire.Message) {
 		c.mu.Lock()
 		c.asked++
 		ignored := c.asked%2 == 0 // what fiends ask need not be answered; a call of theirs may wait for that
+		if !ignored {
+			select {
+			case c.refusing <- struct{}{}:
+			default: // a client that did one after the other would be behind with all else
+				ignored = true
+			}
+		}
 		c.ignored = c.ignored || ignored
 		c.mu.Unlock()
 		if strings.Contains(string(m.Bytes(m.Params)), `"n-`) {
 			c.w.find("a question of the honest server to somebody else: %.300q", m.Raw)
 		}
-		if ignored {
-			return
+		if !ignored {
+			go func() {
+				c.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no"}}`, id))
+				<-c.refusing
+			}()
 		}
-		c.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no"}}`, id))
 		return
 	}
 	c.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"said":%q}}}`, id, nonce))
@@ -284,6 +295,16 @@ func (c *client) greet() {
 				c.cutOff.Store(true)
 			}
 		})
+	}
+}
+
+// ready waits until an honest server can be called: beside much else a start may take longer than an open.
+func (c *client) ready(server string) {
+	target := fmt.Sprintf(`,"name":"workbench_use_tool","arguments":{"tool":{"toolbox":"box","server":%q,"name":"echo"},"arguments":{}}`, server)
+	if !eventually(2*time.Minute, func() bool {
+		return strings.Contains(string(c.request("tools/call", target, &expected{evil: true}, patience)), `"text":"good `)
+	}) {
+		c.w.find("the honest server %s cannot be called", server)
 	}
 }
 

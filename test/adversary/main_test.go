@@ -91,7 +91,7 @@ func (w *world) limit() time.Duration {
 }
 
 func (w *world) report() string {
-	return fmt.Sprintf("%s: %d honest calls right, the slowest %v; %d others answered; peak %d MiB; end %v", w.plan, w.good, w.slowest.Round(time.Millisecond), w.evil, w.peak>>20, w.end.Round(time.Millisecond))
+	return fmt.Sprintf("%s: %d honest calls right, the slowest %v; %d others answered; peak %d MiB; end %v; the machine paused for %v", w.plan, w.good, w.slowest.Round(time.Millisecond), w.evil, w.peak>>20, w.end.Round(time.Millisecond), w.pause.Round(time.Millisecond))
 }
 
 // tell fails the test with what was found, and prints it at once in a run that is long.

@@ -73,6 +73,7 @@ type world struct {
 	evil     int
 	slowest  time.Duration // of the honest calls
 	peak     int           // of memory, in bytes
+	pause    time.Duration // the longest that this process had to wait for the machine
 	end      time.Duration
 }
 
@@ -274,6 +275,8 @@ func (w *world) playTo(clients []*client, how time.Duration) {
 		}
 	}
 	for _, c := range clients {
+		c.ready("good")
+		c.ready("far")
 		c.subscribe()
 	}
 	end := time.Now().Add(how)
@@ -442,7 +445,11 @@ func (w *world) weigh() {
 		w.mu.Lock()
 		w.peak = max(w.peak, kb<<10)
 		w.mu.Unlock()
+		began := time.Now()
 		time.Sleep(25 * time.Millisecond)
+		w.mu.Lock()
+		w.pause = max(w.pause, time.Since(began))
+		w.mu.Unlock()
 	}
 }
 

@@ -9,8 +9,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
 )
@@ -51,5 +54,38 @@ func TestLogLines(t *testing.T) {
 	}
 	if !ready {
 		t.Errorf("got %s, want a line of the server that is ready", text)
+	}
+}
+
+// Of two clients of a gateway that open the same toolbox at once, each line about a server says whose it is.
+func TestLogLinesOfTwoClients(t *testing.T) {
+	environ, _ := statusBed(t)
+	s := serveForTest(t, environ, "--log-level", "debug", "--no-token")
+	var both sync.WaitGroup
+	for range 2 {
+		w := work(t, s.url, "", "2025-11-25", false)
+		both.Go(func() {
+			var open mcp.CallToolRequest
+			open.Params.Name, open.Params.Arguments = "workbench_open_toolbox", map[string]any{"toolbox_name": "flows"}
+			if _, err := w.mcp.CallTool(t.Context(), open); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	both.Wait()
+	ready := make(map[string]bool)
+	for end := time.Now().Add(late); len(ready) < 2 && time.Now().Before(end); time.Sleep(5 * time.Millisecond) { // the log is written aside
+		for line := range strings.Lines(s.log()) {
+			var has struct{ Server, Session, Client, Message string }
+			if json.Unmarshal([]byte(line), &has) == nil && has.Server != "" && (has.Client != "worker" || has.Session != "1" && has.Session != "2") {
+				t.Fatalf("got %s, want it to say whose server it is", line)
+			}
+			if has.Message == "server ready" {
+				ready[has.Session] = true
+			}
+		}
+	}
+	if len(ready) != 2 {
+		t.Errorf("got a server ready in the sessions %v, want one in each of two:\n%s", ready, s.log())
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"os"
 	"os/signal"
+	"slices"
 	"time"
 	"unsafe"
 
@@ -98,14 +99,14 @@ func deadChild() int {
 // does, and were born before each of those trees. Where processes of several servers give up their marks, it cannot be told
 // which is whose, and they end with the last server that they may be of.
 func (g *guard) sweep() {
-	end := time.Now().Add(killMax)
+	end, again := time.Now().Add(killMax), 3 // where the parents of others are hidden no list is whole
 	for pause := time.Millisecond; time.Now().Before(end); pause = min(2*pause, 50*time.Millisecond) {
 		all, err := g.list.processes()
 		if err != nil {
 			return
 		}
 		left := g.strays(all)
-		if len(left) == 0 {
+		if again--; len(left) == 0 && (again <= 0 || whole(all)) {
 			return
 		}
 		for _, p := range left {
@@ -113,6 +114,16 @@ func (g *guard) sweep() {
 		}
 		time.Sleep(pause)
 	}
+}
+
+// whole reports whether a list has the parents of all that are in it. Of one that ended while the others were listed, a child
+// is ours by now and does not look like it.
+func whole(all []process) bool {
+	there := map[int]bool{0: true} // of another namespace
+	for _, p := range all {
+		there[p.pid] = true
+	}
+	return !slices.ContainsFunc(all, func(p process) bool { return !there[p.ppid] })
 }
 
 // strays returns those of all that sweep kills.

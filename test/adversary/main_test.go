@@ -105,6 +105,9 @@ func (w *world) tell(t *testing.T, long bool) {
 			fmt.Println("  FINDING:", f)
 		}
 	}
+	if text, err := os.ReadFile(w.log); err == nil && long && len(w.findings) > 0 {
+		fmt.Printf("%s\n", text[max(0, len(text)-16<<10):])
+	}
 }
 
 // TestAdversary plays few seeds, or, with WORKBENCH_ADVERSARY a duration, others for that long; WORKBENCH_ADVERSARY_SEED plays

@@ -60,6 +60,7 @@ type world struct {
 	http  *http.Client
 	work  sync.WaitGroup
 	mark  string
+	log   string // where the program writes it
 	cmd   *exec.Cmd
 	in    io.WriteCloser
 	stdio *client // the honest client, if the front is stdio
@@ -132,6 +133,7 @@ func play(t *testing.T, p plan, how time.Duration) *world {
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	w.log = filepath.Join(folder, "log")
 	w.start(config, folder)
 	sampled := make(chan struct{})
 	go func() {
@@ -140,7 +142,7 @@ func play(t *testing.T, p plan, how time.Duration) *world {
 	}()
 	var clients []*client
 	if p.http {
-		url := w.address(filepath.Join(folder, "log"))
+		url := w.address(w.log)
 		c := newClient(w, "h", p.modern)
 		other := newClient(w, "h", !p.modern) // of the other era, with the same ids
 		c.url, other.url = url, url

@@ -212,9 +212,9 @@ func (t *tree) hurried() bool {
 // may be born between looking and killing.
 func (t *tree) kill() []int {
 	end := time.Now().Add(killMax)
-	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
+	for round, pause := 0, time.Millisecond; ; round, pause = round+1, min(2*pause, 50*time.Millisecond) {
 		left := t.members()
-		if len(left) == 0 || time.Now().After(end) {
+		if len(left) == 0 || round > 2 && time.Now().After(end) { // who was stopped meanwhile has still to send it
 			return numbers(left)
 		}
 		t.group.kill()

@@ -190,11 +190,13 @@ func explainCompile(err error) error {
 	if !errors.As(err, &invalid) || !errors.As(invalid.Err, &faults) {
 		return err
 	}
-	for _, n := range explainFaults(faults, nil) {
-		for len(n.Children) > 0 && len(n.Children[0].Children) > 0 { // The first alternative says more than that there are some.
-			n = n.Children[0].Children[0]
-		}
-		return fmt.Errorf("%s: %s", n.Where, n.Expected)
+	nodes := explainFaults(faults, nil)
+	if len(nodes) == 0 {
+		return err
 	}
-	return err
+	n := nodes[0]
+	for len(n.Children) > 0 && len(n.Children[0].Children) > 0 { // The first alternative says more than that there are some.
+		n = n.Children[0].Children[0]
+	}
+	return fmt.Errorf("%s: %s", n.Where, n.Expected)
 }

@@ -55,7 +55,7 @@ func crashes(t *testing.T, tab *table) {
 	tab.must(t, "calls that fail without a crash", int(warm.failed.Load()), 0)
 	crash := func(n int) {
 		began, starts := time.Now(), lengthOf(ledger+".starts")
-		for crashed = 0; crashed < n && time.Since(began) < patience; crashed = lengthOf(ledger+".starts") - starts {
+		for crashed = 0; crashed < n && time.Since(began) < 10*patience; crashed = lengthOf(ledger+".starts") - starts {
 			_, _, _ = p.call("box", fleetName(rand.IntN(fleet)), "fault", "{}")
 			p.open("box") // has those that rest tried at once
 		}

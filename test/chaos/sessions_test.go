@@ -42,7 +42,7 @@ func sessions(t *testing.T, tab *table) {
 		t.Fatal(err)
 	}
 	defer front.Close()
-	over, err := httpfront.New(front, httpfront.Options{Addr: ln.Addr(), MaxSessions: lives, Idle: time.Second})
+	over, err := httpfront.New(front, httpfront.Options{Addr: ln.Addr(), MaxSessions: lives, Idle: time.Duration(times(1, 10)) * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}

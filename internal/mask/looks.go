@@ -189,6 +189,9 @@ func prefixes() [32]prefix {
 // withoutTokens gives a text without what looks like a secret.
 func withoutTokens(text string) string {
 	for _, p := range prefixes() {
+		if len(text) < len(p.text)+p.least {
+			continue // as names are, of which one is asked about for each call
+		}
 		for from := 0; ; {
 			at := strings.Index(text[from:], p.text)
 			if at < 0 {

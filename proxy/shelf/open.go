@@ -16,7 +16,7 @@ func (sh *Shelf) OpenMarked(ctx context.Context) {
 	var wg sync.WaitGroup
 	for _, name := range sh.Unsettled() {
 		if !v.isMarked(name) {
-			wg.Go(func() { sh.findPinned(ctx, name) })
+			wg.Go(func() { findPinned(ctx, sh, name) })
 		} else if b, err := sh.Box(name); err == nil {
 			// Nothing is announced: the list that waits for this has it.
 			wg.Go(func() { _, _ = sh.Open(ctx, b, false) })

@@ -11,7 +11,7 @@ import (
 // at the first list.
 
 // findPinned looks for the pinned tools of a toolbox: in what is known of its servers, else by starting them.
-func (sh *Shelf) findPinned(ctx context.Context, name string) {
+func findPinned(ctx context.Context, sh *Shelf, name string) {
 	b := sh.dormant(name)
 	if b == nil {
 		return

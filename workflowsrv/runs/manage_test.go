@@ -330,7 +330,9 @@ func TestRebaseAsksLess(t *testing.T) {
 	// The agent cannot get past it, and the person may say no, yes, or yes by a code.
 	e, run := begin(open)
 	asked := order(e, runs.Order{Run: run, Action: "rebase"})
-	order(e, runs.Order{Run: run, Action: "rebase"}) // is the same question
+	if again := order(e, runs.Order{Run: run, Action: "rebase"}); again.Text != asked.Text {
+		t.Errorf("got %s, want the same question: %s", again.Text, asked.Text)
+	}
 	a, err := e.Next(t.Context(), who, runs.Step{Run: run, ID: "publish", Output: "x"})
 	at(t, a, err, "person publish")
 	say(e, run, "no", false)

@@ -455,8 +455,9 @@ func (s *session) tool(m *wire.Message) {
 		s.result(m, bytes.ReplaceAll(args.Result, []byte(`"DEEP"`), []byte(nested)))
 	case "heard":
 		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.text(m, strings.Join(s.heard, "\n"))
+		heard := strings.Join(s.heard, "\n")
+		s.mu.Unlock() // a client in this process may send its next request while it takes the reply
+		s.text(m, heard)
 	case "sleep":
 		time.Sleep(time.Duration(args.N) * time.Millisecond)
 		s.text(m, "slept")

@@ -75,7 +75,7 @@ left behind. The exit code is 0 without faults, otherwise 1.`,
 }
 
 func (c checking) check(ctx context.Context, env *opening.Environment) error {
-	env.Told = true // by what is printed
+	env.Told = !c.asJSON // print says it
 	cfg, from, err := env.LoadBy((*config.Source).Parse)
 	if err == nil && cfg.Untrusted != nil {
 		// A fault of what is not used is one all the same: it is what is asked for.

@@ -36,8 +36,9 @@ type memory struct {
 	reading *reading
 	hidden  *atomic.Pointer[launch.Hiding]
 
-	recalling sync.Mutex // held while what was seen of the server is taken over
-	mute      bool       // the server ended on server/discover or left it unanswered, in another run
+	owed      atomic.Bool // what is known was not kept, since more was to come
+	recalling sync.Mutex  // held while what was seen of the server is taken over
+	mute      bool        // the server ended on server/discover or left it unanswered, in another run
 }
 
 // recall takes over what was seen, if the server was not started meanwhile; nil is nothing. A start waits for it.
@@ -95,15 +96,36 @@ func (m *memory) noteLate() {
 	c.Put(m.key(), e)
 }
 
-// remember keeps what is known of the running server for other runs. While its
-// tools were not read, or another list is being read, there is more to come.
+// remember keeps what is known of the running server for other runs. While a list is being read there is more to come.
 func (m *memory) remember() {
+	busy, _ := m.reading.busy()
+	if m.owed.Store(busy); !busy {
+		m.keep(nil)
+	}
+}
+
+// settle keeps what is known of a server that ends before all of its lists were read. A list that was not is as it was when
+// the server was last seen.
+func (m *memory) settle() {
+	if !m.owed.Swap(false) || m.catalogue == nil {
+		return
+	}
+	_, program := program(&m.cfg, m.environ)
+	if last := m.catalogue.Get(m.key()); last != nil && !last.Late && last.Program == program {
+		m.keep(last.Lists)
+		return
+	}
+	m.keep(nil)
+}
+
+// keep puts what is known into the catalogue, once the tools were read, with what there was of the other lists.
+func (m *memory) keep(before map[string][]json.RawMessage) {
 	c := m.catalogue
 	if c == nil {
 		return
 	}
 	h, recalled := m.said.hello.Load(), !m.at.now().Seen.IsZero()
-	if busy, _ := m.reading.busy(); busy || h == nil || recalled {
+	if h == nil || recalled {
 		return
 	}
 	_, program := program(&m.cfg, m.environ)
@@ -124,6 +146,11 @@ func (m *memory) remember() {
 		e.Lists[string(k)] = []json.RawMessage{}
 		for _, it := range items {
 			e.Lists[string(k)] = append(e.Lists[string(k)], it.Raw)
+		}
+	}
+	for k, items := range before {
+		if _, known := e.Lists[k]; !known && offers(h, Kind(k)) {
+			e.Lists[k] = items
 		}
 	}
 	if !repeats(m.hidden.Load(), e) {

@@ -68,11 +68,15 @@ func (r *reading) first(ctx context.Context, c *rpc.Conn) error {
 func (r *reading) read(c *rpc.Conn, k Kind) {
 	ctx, cancel := context.WithTimeoutCause(r.life, optionalList, &rpc.TimeoutError{What: "list", After: optionalList})
 	defer cancel()
-	differs := r.lists.Store(k, readList(ctx, c, k, r.lists.Room(k)))
-	if k == Resources {
-		differs = r.lists.Store(Templates, readList(ctx, c, Templates, r.lists.Room(Templates))) || differs
+	store := func(k Kind) (differs bool) {
+		list := readList(ctx, c, k, r.lists.Room(k))
+		if list.Err != nil && r.life.Err() != nil {
+			return false // the end of the server says nothing of its list
+		}
+		return r.lists.Store(k, list)
 	}
-	if differs {
+	differs := store(k)
+	if k == Resources && store(Templates) || differs {
 		r.differ(k)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -23,6 +24,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/child"
 	"github.com/mcp-workbench/workbench/internal/lock"
 	"github.com/mcp-workbench/workbench/internal/mcptest"
+	"github.com/mcp-workbench/workbench/internal/principal"
 	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
@@ -410,6 +412,42 @@ func TestServerKnownInPart(t *testing.T) {
 	if got := keys(server(t, b, "s").Items(toolbox.Prompts)); !slices.Equal(got, []string{"p"}) {
 		t.Errorf("got prompts %v of the server that was opened, want p", got)
 	}
+}
+
+// What was read of a server that ends before all of its lists came is kept, and of a list that did not come what was known of it.
+func TestServerThatEndsBeforeItsLists(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		opts := insideOptions()
+		opts.Catalogue, opts.Peer = catalogueIn(t.TempDir()), newPeer()
+		answers := opts.Builtins["test"]
+		made := func(spec string) *toolbox.Toolbox {
+			opts.Builtins = map[string]toolbox.Builtin{"test": func(p principal.Principal, s config.Server) (wire.Endpoint, error) {
+				s.Args = strings.Fields(spec)
+				return answers(p, s)
+			}}
+			return toolbox.New(config.Toolbox{Name: "box", Servers: []config.Server{inside("s")}}, opts)
+		}
+		for _, tt := range []struct{ spec, tools, prompts string }{
+			{"tools=a prompts=p silent=prompts/list", "a", ""},
+			{"tools=a,b prompts=p", "a b", "p"},
+			{"tools=a,c prompts=p,q silent=prompts/list", "a c", "p"},
+		} {
+			b := made(tt.spec)
+			if err := b.Open(t.Context(), 20*time.Second); err != nil {
+				t.Fatal(err)
+			}
+			if err := b.Close(); err != nil {
+				t.Fatal(err)
+			}
+			b = made("")
+			toolbox.Recall(b)
+			s := server(t, b, "s")
+			tools, prompts := strings.Join(keys(s.Items(toolbox.Tools)), " "), strings.Join(keys(s.Items(toolbox.Prompts)), " ")
+			if tools != tt.tools || prompts != tt.prompts {
+				t.Errorf("after %q: got tools %q and prompts %q, want %q and %q", tt.spec, tools, prompts, tt.tools, tt.prompts)
+			}
+		}
+	})
 }
 
 // Nothing that is secret reaches the disk.

@@ -140,7 +140,10 @@ func (o *owner) serve(ctx context.Context, c *connection) (cause, unstopped erro
 	s.peer.Changed(s, Tools)
 	var kept sync.WaitGroup // not one of the tasks: a close may have ended those already
 	kept.Go(s.memory.remember)
-	defer kept.Wait()
+	defer func() {
+		kept.Wait()
+		s.memory.settle()
+	}()
 	idle := o.wait(ctx, c)
 	// Withdrawn before its calls are failed, so that whoever hears of a
 	// failure and tries again does not meet the dead connection.

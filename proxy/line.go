@@ -16,7 +16,7 @@ import (
 // Replies and questions wait where servers are read, for a client on standard
 // input and output (toolbox.Options.Unread); one over HTTP is cut off.
 
-// maxArrears bounds the news that a client gets when it has caught up.
+// maxArrears bounds the news of a server that a client gets when it has caught up.
 const maxArrears = 1000
 
 // catchUp is how often is looked whether it has.
@@ -31,8 +31,9 @@ type line struct {
 	far func() bool
 
 	mu      sync.Mutex
-	unread  *account.Account    // is charged for what the client has not read, where servers can wait for it
-	arrears map[arrear]struct{} // what a client that is behind gets later
+	unread  *account.Account        // is charged for what the client has not read, where servers can wait for it
+	arrears map[arrear]struct{}     // what a client that is behind gets later
+	owed    map[*toolbox.Server]int // how many of these are of a server
 }
 
 // arrear is a message that a client gets later: with a request, or on its own.
@@ -46,7 +47,7 @@ type arrear struct {
 func (n *arrear) size() int { return len(n.msg) + account.Each }
 
 func newLine(send func([]byte), far func() bool, begin func(func(context.Context))) *line {
-	return &line{send: send, far: far, begin: begin, arrears: make(map[arrear]struct{})}
+	return &line{send: send, far: far, begin: begin, arrears: make(map[arrear]struct{}), owed: make(map[*toolbox.Server]int)}
 }
 
 // throttle says how far behind the client is.
@@ -120,9 +121,10 @@ func (l *line) news(srv *toolbox.Server, to *request, msg []byte) {
 	}
 	n := arrear{to, srv, string(msg)}
 	_, again := l.arrears[n]
-	keep := !again && len(l.arrears) < maxArrears && srv.Account().Charge(n.size())
+	keep := !again && l.owed[srv] < maxArrears && srv.Account().Charge(n.size())
 	if keep {
 		l.arrears[n] = struct{}{}
+		l.owed[srv]++
 	} else {
 		srv.Dropped()
 	}
@@ -175,6 +177,9 @@ func (l *line) forgetLocked(n arrear) bool {
 	_, due := l.arrears[n]
 	if due {
 		delete(l.arrears, n)
+		if l.owed[n.from]--; l.owed[n.from] == 0 {
+			delete(l.owed, n.from)
+		}
 		n.from.Account().Credit(n.size())
 	}
 	return due

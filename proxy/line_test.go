@@ -101,6 +101,34 @@ func TestClientIsBehind(t *testing.T) {
 	})
 }
 
+// News that one server has in plenty take no place from those of another.
+func TestNewsOfOthersWhileOneFloods(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := dial(t, true, map[string]*mcptest.Server{"flood": {}, "s": {Resources: []string{`{"uri":"a:1"}`}}})
+		var behind atomic.Bool
+		c.session.(wire.Throttled).Throttle(behind.Load, nil)
+		c.initialize()
+		synctest.Wait()
+		behind.Store(true)
+		news := func(uri string) string {
+			return fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":%q}}`, uri)
+		}
+		flood := make([]string, 1001)
+		for i := range flood {
+			flood[i] = news(fmt.Sprintf("flood:%d", i))
+		}
+		for i, say := range [][]string{flood, {news("a:1")}} {
+			c.say(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"box__%s__say","arguments":{"say":[%s]}}}`, i, []string{"flood", "s"}[i], strings.Join(say, ","))
+			c.hear(fmt.Sprintf(`"id":%d,"result"`, i))
+		}
+		if got := c.dropped(); got != 1 {
+			t.Errorf("got %d left out, want the one that is too many for its server", got)
+		}
+		behind.Store(false)
+		c.hear(news("a:1"))
+	})
+}
+
 // stuck takes nothing of what is written to it.
 type stuck struct{ until chan struct{} }
 

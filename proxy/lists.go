@@ -1,6 +1,8 @@
 package proxy
 
 import (
+	"context"
+
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcp-workbench/workbench/internal/habits"
@@ -15,18 +17,16 @@ func (s *Session) list(c *call, k toolbox.Kind) {
 	if f == nil {
 		return
 	}
+	hand := s.shelf.Hand(k, f.terms.Era)
 	if len(s.shelf.Unsettled()) == 0 {
-		s.replyList(f, k)
+		s.replyList(f, k, hand)
 		return
 	}
-	f.serve(func() {
-		s.shelf.OpenMarked(f.ctx)
-		s.replyList(f, k)
-	})
+	f.serve(func() { s.replyList(f, k, hand) })
 }
 
-func (s *Session) replyList(f *flight, k toolbox.Kind) {
-	items := s.shelf.Hand(k, f.terms.Era)
+func (s *Session) replyList(f *flight, k toolbox.Kind, hand func(context.Context) []byte) {
+	items := hand(f.ctx)
 	b := s.requests.buffers.Get()
 	defer s.requests.buffers.Put(b)
 	*b = append(append(append(append(*b, f.terms.Result(true)...), '"'), k...), `":`...)

@@ -2,6 +2,7 @@ package shelf
 
 import (
 	"bytes"
+	"context"
 	"slices"
 
 	"github.com/mcp-workbench/workbench/internal/eras"
@@ -35,28 +36,29 @@ func (sh *Shelf) buildLocked() {
 
 // update makes the routes anew after change, which is called with the lock held, and, if that says so, tells a legacy client
 // which of its lists are
-// other than when it last heard of them. It reports whether it said anything of
-// the tools.
+// other than when it last heard of them. It reports whether the client is to read its tools: it was told to, or does.
 func (sh *Shelf) update(change func() (announce bool)) (told bool) {
 	sh.mu.Lock()
 	announce := change()
 	sh.buildLocked()
 	var methods []string
+	awaited := sh.opening.lists
 	if announce && sh.opts.Legacy() && !sh.closed {
-		methods = sh.told.news(sh.Routes().Changing)
+		methods = sh.told.news(sh.Routes().Changing, awaited)
+		told = slices.Contains(methods, ToolsChanged) || awaited[toolbox.Tools] > 0
 	}
 	sh.mu.Unlock()
 	sh.opts.Changed(methods)
-	return slices.Contains(methods, ToolsChanged)
+	return told
 }
 
 // announced are the lists that a legacy client knows or was told to read.
 type announced Lists
 
-// news says which lists to announce, and takes them as announced.
-func (a announced) news(now Lists) (methods []string) {
+// news says which lists to announce, and takes them as announced. What is new of one that the client awaits comes with it.
+func (a announced) news(now Lists, awaited map[toolbox.Kind]int) (methods []string) {
 	for _, k := range []toolbox.Kind{toolbox.Tools, toolbox.Resources, toolbox.Templates, toolbox.Prompts} {
-		if bytes.Equal(a[k], now[k]) {
+		if awaited[k] > 0 || bytes.Equal(a[k], now[k]) {
 			continue
 		}
 		a[k] = now[k]
@@ -70,7 +72,8 @@ func (a announced) news(now Lists) (methods []string) {
 // openings are the opens under way: their list changes are told once, at the end.
 type openings struct {
 	under   int
-	overdue bool // those of a reload are told with them
+	overdue bool                 // those of a reload are told with them
+	lists   map[toolbox.Kind]int // how many the client has asked for and not been given, of those that change
 }
 
 // begin notes that a toolbox is being opened.
@@ -107,17 +110,36 @@ func (sh *Shelf) Changed(srv *toolbox.Server, k toolbox.Kind) {
 	})
 }
 
-// Hand gives a list to the client.
-func (sh *Shelf) Hand(k toolbox.Kind, e eras.Era) []byte {
+// Hand gives a list to the client, which has asked for it: the list that hand returns, once the toolboxes have opened that
+// open without being asked for, has all that is new until then, and no news of it are told meanwhile. Where ctx ends before,
+// the client may not have been given it.
+func (sh *Shelf) Hand(k toolbox.Kind, e eras.Era) (hand func(ctx context.Context) []byte) {
+	awaited := 0
+	if e.ListsMayChange() {
+		awaited = 1
+	}
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	sh.giveLocked(k, "")
-	if !e.ListsMayChange() {
-		return sh.Routes().Steady[k]
+	sh.opening.lists[k] += awaited
+	return func(ctx context.Context) []byte {
+		sh.OpenMarked(ctx)
+		left := ctx.Err() != nil
+		if left {
+			defer sh.update(sh.opening.due)
+		}
+		sh.mu.Lock()
+		defer sh.mu.Unlock()
+		sh.opening.lists[k] -= awaited
+		sh.giveLocked(k, "")
+		if awaited == 0 {
+			return sh.Routes().Steady[k]
+		}
+		items := sh.Routes().Changing[k]
+		if !left {
+			sh.told[k] = items
+		}
+		return items
 	}
-	items := sh.Routes().Changing[k]
-	sh.told[k] = items
-	return items
 }
 
 // HandBox gives the exposed names of all tools, for an answer that tells of those of a toolbox.

@@ -50,6 +50,7 @@ func New(v *View, opts Options) *Shelf {
 		opts: opts, claims: naming.NewClaims(), spaces: v.Spaces,
 		boxes: make(map[string]*Box), skills: make(skills), listed: make(chan struct{}),
 	}
+	sh.opening.lists = make(map[toolbox.Kind]int)
 	sh.view.Store(v)
 	sh.buildLocked()
 	sh.told = announced(maps.Clone(sh.Routes().Changing))

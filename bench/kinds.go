@@ -5,7 +5,6 @@ import (
 	"context"
 	"embed"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"io"
 	"io/fs"
@@ -14,6 +13,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
 // sources is the code that tools answer with.
@@ -79,11 +80,7 @@ func kindResult(tool string) (result []byte, text string) {
 				return fmt.Appendf(nil, `{"content":[{"type":"text","text":"done"}],"structuredContent":%s}`, k.structured(s.size)), "done"
 			default:
 				text := k.text(s.size)
-				var quoted bytes.Buffer
-				e := json.NewEncoder(&quoted)
-				e.SetEscapeHTML(false)
-				_ = e.Encode(text) // a string can be encoded, and a buffer written to
-				return fmt.Appendf(nil, `{"content":[{"type":"text","text":%s}]}`, bytes.TrimSpace(quoted.Bytes())), text
+				return fmt.Appendf(nil, `{"content":[{"type":"text","text":%s}]}`, wire.MustEncode(text)), text
 			}
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/openfile"
+	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
 // Files says where calls are kept on disk, one on a line as JSON, in files that nobody else may read.
@@ -109,12 +109,9 @@ func (w *writer) line(s Said) []byte {
 	return encode(&c)
 }
 
-// encode writes < and the like as they are, not as six bytes.
 func encode(v any) []byte {
 	var line bytes.Buffer
-	to := json.NewEncoder(&line)
-	to.SetEscapeHTML(false)
-	_ = to.Encode(v)
+	_ = wire.NewEncoder(&line).Encode(v)
 	return line.Bytes()
 }
 

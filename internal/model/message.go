@@ -9,6 +9,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
 // Request is one question to a model.
@@ -198,9 +200,7 @@ func (r *Request) encode(model string, maxTokens int, without params) (io.Reader
 		w.Tools = append(w.Tools, wireTool{"function", wireFunction{t.Name, t.Description, t.Schema}})
 	}
 	var out bytes.Buffer
-	e := json.NewEncoder(&out)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(w); err != nil {
+	if err := wire.NewEncoder(&out).Encode(w); err != nil {
 		return nil, fmt.Errorf("a request that is not JSON: %w", err)
 	}
 	return &out, nil

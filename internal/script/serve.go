@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"modernc.org/quickjs"
+
+	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
 //go:embed prelude.js
@@ -20,8 +22,7 @@ var prelude string
 // Serve runs the script that it reads for at most so long on the processor, and returns the exit status of the process, whose
 // only work that is.
 func Serve(in io.Reader, out io.Writer, most time.Duration) int {
-	e := &engine{most: most, out: json.NewEncoder(out), answers: make(chan toScript)}
-	e.out.SetEscapeHTML(false)
+	e := &engine{most: most, out: wire.NewEncoder(out), answers: make(chan toScript)}
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, MaxMessage+1<<10)
 	var first toScript

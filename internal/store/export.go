@@ -7,6 +7,8 @@ import (
 	"io"
 	"math"
 	"time"
+
+	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
 // transferVersion is the version of the lines that Export writes; Import reads it and those before.
@@ -79,8 +81,7 @@ type Counts struct {
 // conversation is left out, and of a damaged turn only its key and its end are written; the error says which they are.
 func (s *Store) Export(ctx context.Context, w io.Writer, sel Selection) (Counts, error) {
 	var counts Counts
-	out := json.NewEncoder(w)
-	out.SetEscapeHTML(false)
+	out := wire.NewEncoder(w)
 	if err := out.Encode(transferLine{Workbench: &transferHead{transferVersion}}); err != nil {
 		return counts, err
 	}

@@ -4,14 +4,20 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 )
 
-// Encode gives a value as JSON without the escapes that only HTML wants: texts are read by people and by models.
+// NewEncoder writes values as lines of JSON without the escapes that only HTML wants: texts are read by people and by models.
+func NewEncoder(w io.Writer) *json.Encoder {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	return e
+}
+
+// Encode gives a value as NewEncoder writes it, without the end of its line.
 func Encode(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
+	if err := NewEncoder(&b).Encode(v); err != nil {
 		return nil, err
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil

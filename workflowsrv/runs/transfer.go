@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/store"
+	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
 // A record is a run as it is exported, a line of JSON.
@@ -27,8 +28,7 @@ type record struct {
 // Export writes runs with their events and definitions, a line of JSON each. Those that are damaged are left out, and the error
 // names them.
 func Export(ctx context.Context, log Log, w io.Writer, list []store.OwnedRun) error {
-	out := json.NewEncoder(w)
-	out.SetEscapeHTML(false)
+	out := wire.NewEncoder(w)
 	var damaged []error
 	for _, owned := range list {
 		r, events, err := log.Run(ctx, owned.Principal, owned.ID, 0)

@@ -2,17 +2,16 @@ package terminal
 
 import (
 	"bytes"
-	"encoding/json"
 	"io"
 
 	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
 // PrintJSON prints a value of ours for programs and for eyes.
 func PrintJSON(out io.Writer, v any) error {
 	var text bytes.Buffer
-	enc := json.NewEncoder(&text)
-	enc.SetEscapeHTML(false)
+	enc := wire.NewEncoder(&text)
 	enc.SetIndent("", "  ")
 	if err := enc.Encode(v); err != nil {
 		return err

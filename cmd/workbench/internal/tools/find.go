@@ -2,7 +2,6 @@ package tools
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -129,10 +128,7 @@ func (s searching) printJSON(env *opening.Environment, servers []*toolbox.Server
 		one.Best, one.Tools = append(one.Best, g.Best...), append(one.Tools, g.Names...)
 		all = append(all, one)
 	}
-	e := json.NewEncoder(env.Out)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(all)
+	return terminal.PrintJSON(env.Out, all)
 }
 
 // mostExplained is how many tools are explained where no limit is named.

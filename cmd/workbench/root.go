@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -96,6 +97,7 @@ the names of toolboxes, servers, tools, tokens, runs and conversations.`,
 		Version:       cli.Version(),
 	}
 	root.SetVersionTemplate(cli.VersionLine())
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 100"))
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return cli.Usage(cli.Hint(err, fmt.Sprintf("%s --help lists the flags", cmd.CommandPath())))
 	})

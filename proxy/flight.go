@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -207,9 +206,8 @@ func (f *flight) deliver(m *wire.Message, err error) {
 	case !f.tool || m.Kind != wire.Result || len(m.Raw) <= smallResult || !f.mayShorten():
 		f.answer(m)
 	case f.hold(len(m.Raw)): // it takes time, for which the server's other replies would wait
-		kept := *m
-		kept.Raw = bytes.Clone(m.Raw)
-		f.serve(func() { f.answer(f.shortened(&kept)) })
+		kept := m.Clone()
+		f.serve(func() { f.answer(f.shortened(kept)) })
 	default:
 		f.answer(f.shortened(m))
 	}
@@ -229,12 +227,13 @@ func (f *flight) answer(m *wire.Message) {
 	}
 	b := f.requests.buffers.Get()
 	defer f.requests.buffers.Put(b)
+	var reply []byte
 	if edits := f.inner.explained(m); edits != nil || from != f.terms.Era {
-		*b = wire.Splice(*b, m.Raw, f.translated(m, from, edits)...)
+		reply = m.Splice(b, f.translated(m, from, edits)...)
 	} else {
-		*b = wire.Splice(*b, m.Raw, wire.Edit{Span: m.ID, New: f.id})
+		reply = m.Splice(b, wire.Edit{Span: m.ID, New: f.id})
 	}
-	f.finish(*b, outcomeOfReply(m, f.tool))
+	f.finish(reply, outcomeOfReply(m, f.tool))
 }
 
 // wantsInput reports whether a reply says that its server wants more input of the client.

@@ -1,5 +1,7 @@
 package wire
 
+import "bytes"
+
 // Kind tells what a message is.
 type Kind uint8
 
@@ -59,6 +61,10 @@ type Message struct {
 	// SaysError is whether Result is an object in which isError is true, once and
 	// written like this: the result of a tool that failed.
 	SaysError bool
+
+	// room[at:] begins with Raw where a Reader lent the bytes around it.
+	room []byte
+	at   int
 }
 
 // Bytes returns the bytes of s, which share memory with m.Raw, or nil if s is
@@ -68,6 +74,13 @@ func (m *Message) Bytes(s Span) []byte {
 		return nil
 	}
 	return m.Raw[s.Start:s.End:s.End]
+}
+
+// Clone gives m with bytes of its own.
+func (m *Message) Clone() *Message {
+	own := *m
+	own.Raw, own.room = bytes.Clone(m.Raw), nil
+	return &own
 }
 
 // IsMethod reports whether m is a request or a notification of the named method.

@@ -12,6 +12,7 @@ const DefaultMaxMessage = 16 << 20
 
 const (
 	smallBuffer = 64 << 10 // what a Reader keeps
+	margin      = 64       // what is free before a message, for a longer id (see Lend)
 	maxEmpty    = 100      // reads without data or error before giving up
 )
 
@@ -25,6 +26,7 @@ type Reader struct {
 
 	buf        []byte // small, or *large while that is in use
 	start, end int    // buf[start:end] is read and not delivered
+	stop       int    // where the last line ends in buf
 
 	// Between messages, only the garbage collector's delay keeps a large buffer: a
 	// stream of large messages makes few of them, and an idle one holds none.
@@ -82,12 +84,21 @@ func (r *Reader) Next() ([]byte, error) {
 // take removes n bytes, and the newline behind them if there is one, from the
 // front.
 func (r *Reader) take(n, newline int) []byte {
-	line := r.buf[r.start : r.start+n : r.start+n]
-	r.start += n + newline
+	r.stop = r.start + n
+	line := r.buf[r.start:r.stop:r.stop]
+	r.start = r.stop + newline
 	if r.large != nil {
-		r.wanted = n + n/8
+		r.wanted = n + n/8 + margin
 	}
 	return line
+}
+
+// Lend has [Message.Splice] edit m where it lies. m was scanned from what Next returned last, and is valid as long as that.
+func (r *Reader) Lend(m *Message) {
+	m.room, m.at = r.buf[:r.start], r.stop-cap(m.Raw)
+	if r.start == r.end {
+		m.room = r.buf
+	}
 }
 
 func (r *Reader) trim(line []byte) []byte {
@@ -118,9 +129,8 @@ func (r *Reader) discard() error {
 
 // fill reads once, into room that it makes where there is none.
 func (r *Reader) fill() {
-	if r.start > 0 && (r.start == r.end || r.end == len(r.buf)) {
-		r.end = copy(r.buf, r.buf[r.start:r.end])
-		r.start = 0
+	if r.start > margin && (r.start == r.end || r.end == len(r.buf)) {
+		r.move(r.buf)
 	}
 	if r.end == len(r.buf) {
 		r.grow()
@@ -141,8 +151,8 @@ func (r *Reader) fill() {
 func (r *Reader) grow() {
 	old := r.buf
 	if old == nil {
-		r.small = make([]byte, smallBuffer)
-		r.buf = r.small
+		r.small = make([]byte, margin+smallBuffer)
+		r.buf, r.start, r.end = r.small, margin, margin
 		return
 	}
 	if !r.widened {
@@ -153,7 +163,7 @@ func (r *Reader) grow() {
 	if r.large == nil || len(*r.large) <= len(old) {
 		// In larger steps later, so that all of them together stay near the longest,
 		// and at once to what the last message needed.
-		limit := max(r.max+1, smallBuffer)
+		limit := max(r.max+1, smallBuffer) + margin
 		size := 2 * len(old)
 		if size > 1<<20 {
 			size *= 2
@@ -177,7 +187,12 @@ func (r *Reader) shrink() {
 	if r.large == nil || r.end-r.start > smallBuffer/2 {
 		return
 	}
-	r.end = copy(r.small, r.buf[r.start:r.end])
-	r.start = 0
-	r.buf, r.large = r.small, nil
+	r.move(r.small)
+	r.large = nil
+}
+
+// move has what is not delivered stand behind the margin of buf.
+func (r *Reader) move(buf []byte) {
+	n := copy(buf[margin:], r.buf[r.start:r.end])
+	r.buf, r.start, r.end = buf, margin, margin+n
 }

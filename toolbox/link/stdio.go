@@ -79,6 +79,7 @@ func (l *stdio) read(r Receiver) {
 			r.Noise(line, err)
 			continue
 		}
+		in.Lend(&m)
 		if !l.process.Spoke() {
 			l.process.spoke.Store(true)
 		}

@@ -16,6 +16,10 @@ const DefaultLimit = account.Unread
 // chunkSize is how many bytes leave the queue in one write at most.
 const chunkSize = 64 << 10
 
+// chunks are used again, by whatever Outbox: a long message that waits takes many, which would be as much garbage as it is
+// long.
+var chunks = sync.Pool{New: func() any { return new([chunkSize]byte) }}
+
 // Outbox sends messages to one peer, one line each, in the order given, and
 // never makes the sender wait for the peer.
 //
@@ -41,7 +45,6 @@ type Outbox struct {
 	mu       sync.Mutex
 	err      error
 	queue    [][]byte      // chunks, all full but the last
-	spare    []byte        // a written chunk, for use again
 	in, out  int64         // bytes that entered and left the queue, ever
 	draining bool          // the goroutine lives
 	changed  chan struct{} // closed when out grows; nil while nobody waits
@@ -114,8 +117,7 @@ func (o *Outbox) appendLocked(p []byte) {
 	for len(p) > 0 {
 		last := len(o.queue) - 1
 		if last < 0 || len(o.queue[last]) == chunkSize {
-			o.queue = append(o.queue, o.spare)
-			o.spare = nil
+			o.queue = append(o.queue, chunks.Get().(*[chunkSize]byte)[:0])
 			last++
 		}
 		n := min(chunkSize-len(o.queue[last]), len(p))
@@ -145,7 +147,7 @@ func (o *Outbox) drain() {
 			o.unread.Credit(len(chunk))
 		}
 		o.out += int64(len(chunk))
-		o.spare = chunk[:0]
+		chunks.Put((*[chunkSize]byte)(chunk[:chunkSize]))
 		if o.changed != nil {
 			close(o.changed)
 			o.changed = nil
@@ -160,7 +162,7 @@ func (o *Outbox) breakLocked(err error) {
 		return
 	}
 	o.err = err
-	o.queue, o.spare = nil, nil
+	o.queue = nil
 	o.unread.Credit(int(o.in - o.out))
 	close(o.done)
 }

@@ -45,6 +45,9 @@ func TestArchitectureIsOfThisCode(t *testing.T) {
 			words[word] = true
 		}
 	}
+	if lines, words := strings.Count(string(text), "\n"), len(strings.Fields(string(text))); lines > 120 || words > 1550 {
+		t.Errorf("ARCHITECTURE.md has %d lines and %d words, want two pages: what is about one package belongs into its comment", lines, words)
+	}
 	names := regexp.MustCompile("`([A-Za-z]\\w*(?:\\.[A-Za-z]\\w*)?)`").FindAllStringSubmatch(string(text), -1)
 	if len(names) < 30 {
 		t.Errorf("got %d names in code font, want those of the page", len(names))
@@ -63,6 +66,20 @@ func TestArchitectureIsOfThisCode(t *testing.T) {
 			t.Errorf("%q stands there twice", heading)
 		}
 		seen[heading] = true
+	}
+}
+
+// Each package says what it is for, which no map of all of them needs to say again.
+func TestPackagesHaveComments(t *testing.T) {
+	said := make(map[string]bool)
+	for path, text := range sources(t, "..") {
+		dir := filepath.Dir(path)
+		said[dir] = said[dir] || regexp.MustCompile(`(?m)^(//[^\n]*|\*/)\npackage `).MatchString(text)
+	}
+	for dir, ok := range said {
+		if !ok {
+			t.Errorf("the package in %s has no comment", dir)
+		}
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 
 func TestFaultA16_Flood(t *testing.T) {
 	p := newPlain(t, "flood")
-	withinMemory(t, p.pid, func() {
+	withinMemory(t, p.pid, little, func() {
 		p.say(wiretest.Request(`"flooded"`, "tools/call", callOf("sick", "fault", "{}")))
 		p.say(wiretest.Request(`"well"`, "tools/call", callOf("well", "echo", "{}")))
 		for replies := 0; replies < 2; {
@@ -28,7 +28,7 @@ func TestFaultA16_Flood(t *testing.T) {
 
 func TestFaultA17_LineWithoutEnd(t *testing.T) {
 	b := newBed(t, "endless", setup{sick: entry{"timeouts": entry{"callIdle": "700ms"}}})
-	withinMemory(t, b.PID(), func() { b.fails(b.fault(), `"sick"`, "700ms") })
+	withinMemory(t, b.PID(), much, func() { b.fails(b.fault(), `"sick"`, "700ms") })
 	kill(t, b.processOf("endless"))
 	b.recovers()
 }
@@ -36,7 +36,7 @@ func TestFaultA17_LineWithoutEnd(t *testing.T) {
 func TestFaultA18_LongLine(t *testing.T) {
 	b := newBed(t, "big", setup{})
 	before := b.pid("sick")
-	withinMemory(t, b.PID(), func() { b.fails(b.fault(), `"sick"`, "over the limit of 16777216") })
+	withinMemory(t, b.PID(), much, func() { b.fails(b.fault(), `"sick"`, "over the limit of 16777216") })
 	b.works()
 	if got := b.pid("sick"); got != before {
 		t.Errorf("the process is %d, want %d as before", got, before)
@@ -51,7 +51,7 @@ func TestFaultA29A30_ReadsNothing(t *testing.T) {
 			b.answers(b.fault(), "done")
 			long := fmt.Sprintf(`{"text":%q}`, strings.Repeat("x", 256<<10)) // more than a pipe holds
 			var ids []string
-			withinMemory(t, b.PID(), func() {
+			withinMemory(t, b.PID(), little, func() {
 				for range 30 {
 					ids = append(ids, b.begin("sick", "echo", long))
 				}
@@ -84,7 +84,7 @@ func TestFaultA33_IgnoresTheEnd(t *testing.T) {
 
 func TestFaultA35_FloodOfStderr(t *testing.T) {
 	b := newBed(t, "stderr", setup{level: "info"})
-	withinMemory(t, b.PID(), func() { b.answers(b.fault(), "done") })
+	withinMemory(t, b.PID(), little, func() { b.answers(b.fault(), "done") })
 	if info, err := os.Stat(b.path("log")); err != nil || info.Size() > 1<<20 {
 		t.Errorf("the log: got %v, %v, want less than 1 MiB", info.Size(), err)
 	}

@@ -13,7 +13,7 @@ import (
 // A server whose questions nobody answers has only so many bytes of them kept; it is refused the rest.
 func TestFaultG19_QuestionsWithLongIDs(t *testing.T) {
 	p := newPlain(t, "askids 40 8000000")
-	withinMemory(t, p.pid, func() {
+	withinMemory(t, p.pid, much, func() {
 		p.say(wiretest.Request(`"asked"`, "tools/call", callOf("sick", "fault", "{}")))
 		for !strings.Contains(p.hear(), `"id":"asked"`) {
 		}
@@ -27,7 +27,7 @@ func TestFaultG19_QuestionsWithLongIDs(t *testing.T) {
 // Of lists without measure the beginning is taken, and that there is more is said.
 func TestFaultG21_LongPages(t *testing.T) {
 	b := newClosedBed(t, "pages 20 15000000", setup{})
-	withinMemory(t, b.PID(), func() {
+	withinMemory(t, b.PID(), much, func() {
 		if got := b.open().about("sick"); !strings.Contains(got, "of the lists of a server 4194304 bytes are kept") {
 			t.Errorf("got %q, want it to say that tools were left out", got)
 		}
@@ -38,7 +38,7 @@ func TestFaultG21_LongPages(t *testing.T) {
 // What a server says of itself is kept, and so it must not be long.
 func TestFaultG22_LongInstructions(t *testing.T) {
 	b := newClosedBed(t, "boast 1 7000000", setup{})
-	withinMemory(t, b.PID(), func() {
+	withinMemory(t, b.PID(), little, func() {
 		if got := b.open().about("sick"); !strings.Contains(got, "at most 262144 are kept") {
 			t.Errorf("got %q, want it to say what is too long", got)
 		}
@@ -47,10 +47,10 @@ func TestFaultG22_LongInstructions(t *testing.T) {
 
 // What a client that does not read can do without is not kept for it, whatever the method.
 func TestFaultG20_NoticesNobodyReads(t *testing.T) {
-	for _, fault := range []string{"notices 60 8000000", "notices 300000 100"} {
+	for fault, spare := range map[string]int{"notices 60 8000000": much, "notices 300000 100": little} {
 		t.Run(fault, func(t *testing.T) {
 			p := newPlain(t, fault)
-			withinMemory(t, p.pid, func() {
+			withinMemory(t, p.pid, spare, func() {
 				p.say(wiretest.Request(`"told"`, "tools/call", callOf("sick", "fault", "{}")))
 				time.Sleep(2 * time.Second) // this is the fault
 				for !strings.Contains(p.hear(), `"id":"told"`) {
@@ -68,7 +68,7 @@ func TestFaultG20_NoticesNobodyReads(t *testing.T) {
 func TestFaultG20_RepliesNobodyReads(t *testing.T) {
 	const calls = 30
 	p := newPlain(t, "bulk 1 8000000")
-	withinMemory(t, p.pid, func() {
+	withinMemory(t, p.pid, much, func() {
 		for i := range calls {
 			p.say(wiretest.Request(fmt.Sprintf(`"sick%d"`, i), "tools/call", callOf("sick", "fault", "{}")))
 			p.say(wiretest.Request(fmt.Sprintf(`"well%d"`, i), "tools/call", callOf("well", "echo", "{}")))
@@ -86,7 +86,7 @@ func TestFaultG20_RepliesNobodyReads(t *testing.T) {
 // Of tasks with long ids those are remembered that there is room for.
 func TestFaultG23_TasksWithLongIDs(t *testing.T) {
 	p := newPlain(t, "tasks 1 8000000")
-	withinMemory(t, p.pid, func() {
+	withinMemory(t, p.pid, much, func() {
 		for i := range 20 {
 			id := fmt.Sprintf(`"t%d"`, i)
 			p.say(wiretest.Request(id, "tools/call", `{"name":"box__sick__fault","arguments":{},"task":{"ttl":60000}}`))

@@ -237,7 +237,7 @@ func TestFaultB10_ManyAtOnce(t *testing.T) {
 	b := newBed(t, "well", setup{level: "info"})
 	from := b.Mark()
 	answered := make(map[string]int)
-	withinMemory(t, b.PID(), func() {
+	withinMemory(t, b.PID(), little, func() {
 		for i := range calls {
 			b.Send(wiretest.Request(fmt.Sprintf(`"n%d"`, i), "tools/call", callOf("well", "echo", fmt.Sprintf(`{"n":%d}`, i))))
 		}
@@ -292,7 +292,7 @@ func TestFaultB13_ClientDoesNotRead(t *testing.T) {
 	const calls = 60
 	p := newPlain(t, "well")
 	var writing sync.WaitGroup
-	withinMemory(t, p.pid, func() {
+	withinMemory(t, p.pid, much, func() {
 		long := fmt.Sprintf(`{"text":%q}`, strings.Repeat("x", 1<<20))
 		var sent sync.WaitGroup
 		sent.Add(4) // that many it takes at least

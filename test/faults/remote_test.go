@@ -233,7 +233,7 @@ func TestFaultF10_NoReply(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := fault(tt.do).serve(t)
 			b := newRemoteBed(t, r, setup{})
-			withinMemory(t, b.PID(), func() {
+			withinMemory(t, b.PID(), much, func() {
 				got := b.fault()
 				b.fails(got, append(tt.pieces, `"sick"`)...)
 				if strings.ContainsRune(got.text, '\x1b') || len(got.text) > 1000 {

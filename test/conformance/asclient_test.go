@@ -7,12 +7,17 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"reflect"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/mcp-workbench/workbench/internal/slots"
 	"github.com/mcp-workbench/workbench/test/wiretest"
 )
 
@@ -22,6 +27,29 @@ func TestAsClient(t *testing.T) {
 	if os.Getenv(roleVariable) != "client" {
 		t.Skip("only the suite runs this")
 	}
+	// The suite starts the clients of a revision all at once. It answers nobody meanwhile, so none begins before the last of
+	// them is there. Then they take turns.
+	if clients, err := strconv.Atoi(os.Getenv(clientsVariable)); err == nil {
+		f, err := os.CreateTemp(os.Getenv(placesVariable), "started-")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = f.Close()
+		for began := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+			started, _ := filepath.Glob(filepath.Join(os.Getenv(placesVariable), "started-*"))
+			if len(started) >= clients {
+				break
+			}
+			if time.Since(began) > 2*time.Minute {
+				t.Fatalf("%d of %d clients have started", len(started), clients)
+			}
+		}
+	}
+	release, err := slots.New(os.Getenv(placesVariable), runtime.NumCPU()).Take(t.Context(), "client")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(release)
 	scenario := os.Getenv("MCP_CONFORMANCE_SCENARIO")
 	config := writeConfig(t, map[string]entry{"suite": suiteEntry(t, scenario, flag.Arg(0))})
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())

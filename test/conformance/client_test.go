@@ -33,19 +33,19 @@ func TestClient(t *testing.T) {
 		"auth/iss-wrong-issuer", "auth/iss-unexpected", "auth/iss-normalized", "auth/metadata-issuer-mismatch"}
 	tests := []struct {
 		revision  revision
+		together  string // the part of the suite that is what the revision requires, where the suite has no list of that
 		scenarios []string
 	}{
-		{revision{name: "2025-03-26", required: 2}, []string{
+		{revision{name: "2025-03-26", required: 2}, "backcompat", []string{
 			"auth/2025-03-26-oauth-metadata-backcompat", "auth/2025-03-26-oauth-endpoint-fallback"}},
-		{revision{name: "2025-06-18", required: 5}, []string{
+		{revision{name: "2025-06-18", required: 5}, "core", []string{
 			"initialize", "tools_call", "auth/token-endpoint-auth-basic", "auth/token-endpoint-auth-post", "auth/token-endpoint-auth-none"}},
-		{revision{name: "2025-11-25", required: 18, listed: true}, slices.Concat(logins, extensions, []string{
+		{revision{name: "2025-11-25", required: 18, listed: true}, "", slices.Concat(logins, extensions, []string{
 			"initialize", "tools_call", "elicitation-sep1034-client-defaults", "sse-retry", "json-schema-2020-12-preservation"})},
-		{revision{name: "2026-07-28", required: 32, listed: true}, slices.Concat(logins, newer, extensions, []string{
+		{revision{name: "2026-07-28", required: 32, listed: true}, "", slices.Concat(logins, newer, extensions, []string{
 			"tools_call", "request-metadata", "sep-2322-client-request-state", "http-standard-headers", "http-custom-headers",
 			"http-invalid-tool-headers", "json-schema-ref-no-deref", "json-schema-2020-12-preservation"})},
 	}
-	env := []string{roleVariable + "=client", "GORACE=" + noSleep}
 	skills := []string{"sep-2640-client-no-prefetch", "sep-2640-client-verify-digest", "sep-2640-client-verify-size",
 		"sep-2640-client-verify-frontmatter"}
 	var table scores
@@ -61,12 +61,21 @@ func TestClient(t *testing.T) {
 						t.Errorf("the scenario %s is required and not tried", name)
 					}
 				}
-				var ran []scenario
+				env := []string{roleVariable + "=client", placesVariable + "=" + t.TempDir(), "GORACE=" + noSleep}
+				command := []string{"--command", self + " -test.run=^TestAsClient$", "--timeout", "280000"}
+				together := test.revision.args()
+				if test.together != "" {
+					together = []string{"--suite", test.together, "--spec-version", test.revision.name}
+				}
+				ran := s.run(t, append(env, fmt.Sprintf("%s=%d", clientsVariable, test.revision.required)), "client", append(together, command...)...)
 				if test.revision.name == wiretest.ModernOnly {
 					test.scenarios = append(test.scenarios, skills...)
 				}
 				for _, name := range test.scenarios {
-					args := []string{"--scenario", name, "--spec-version", test.revision.name, "--command", self + " -test.run=^TestAsClient$"}
+					if slices.ContainsFunc(ran, func(sc scenario) bool { return sc.Name == name }) {
+						continue
+					}
+					args := append([]string{"--scenario", name, "--spec-version", test.revision.name}, command...)
 					if slices.Contains(extensions, name) || slices.Contains(skills, name) {
 						args = append(args, "--force")
 					}

@@ -13,10 +13,13 @@ import (
 )
 
 // roleVariable makes of the test binary one of the programs that the tests need, "fixture" or "client"; binaryVariable
-// tells where workbench is.
+// tells where workbench is, placesVariable where the clients of one
+// run wait for each other, and clientsVariable how many they are.
 const (
-	roleVariable   = "WORKBENCH_CONFORMANCE_ROLE"
-	binaryVariable = "WORKBENCH_CONFORMANCE_BINARY"
+	roleVariable    = "WORKBENCH_CONFORMANCE_ROLE"
+	binaryVariable  = "WORKBENCH_CONFORMANCE_BINARY"
+	placesVariable  = "WORKBENCH_CONFORMANCE_PLACES"
+	clientsVariable = "WORKBENCH_CONFORMANCE_CLIENTS"
 )
 
 func TestMain(m *testing.M) {
@@ -49,10 +52,6 @@ func run(m *testing.M) int {
 		return report(err)
 	}
 	if err := os.Setenv(binaryVariable, filepath.Join(dir, "workbench")); err != nil {
-		return report(err)
-	}
-	// Node is started a hundred times, and reads its program each time.
-	if err := os.Setenv("NODE_COMPILE_CACHE", filepath.Join(dir, "node")); err != nil {
 		return report(err)
 	}
 	if code := m.Run(); code != 0 {

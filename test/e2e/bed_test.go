@@ -43,7 +43,7 @@ func newBed(tb *testing.T) *bed {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	node, err := exec.LookPath("node")
+	node, _, err := wiretest.Node()
 	if err == nil {
 		_, err = os.Stat(filepath.Join(npm, "node_modules", ".installed"))
 	}
@@ -87,7 +87,7 @@ func (b *bed) command(server string) []string {
 // of its own.
 func (b *bed) environ(server string) map[string]string {
 	key, value, _ := strings.Cut(b.mark, "=")
-	env := map[string]string{key: value}
+	env := map[string]string{key: value, wiretest.NodeCache: os.Getenv(wiretest.NodeCache)}
 	if server == "memory" {
 		env["MEMORY_FILE_PATH"] = filepath.Join(b.tb.TempDir(), "memory.jsonl")
 	}

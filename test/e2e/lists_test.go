@@ -15,6 +15,12 @@ func TestLists(t *testing.T) {
 	c := b.workbench(b.config("auto"), wiretest.Options{})
 	c.Initialize(wiretest.Legacy, noCapabilities)
 	open(t, c.Client, "dev")
+	var direct []*wiretest.Process
+	for _, server := range servers() {
+		p := b.direct(server, wiretest.Options{})
+		p.Initialize(wiretest.Legacy, noCapabilities)
+		direct = append(direct, p)
+	}
 	tests := []struct {
 		method, list string
 		prefixed     bool
@@ -27,14 +33,11 @@ func TestLists(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.method, func(t *testing.T) {
-			b := b.in(t)
 			got := items(t, c.In(t).Result(test.method, ""), test.list)[test.own:]
 			var want []json.RawMessage
 			var owners []string
-			for _, server := range servers() {
-				direct := b.direct(server, wiretest.Options{})
-				direct.Initialize(wiretest.Legacy, noCapabilities)
-				reply := direct.Call(test.method, "")
+			for i, server := range servers() {
+				reply := direct[i].In(t).Call(test.method, "")
 				if reply.Error != nil {
 					continue // a server that has no such list
 				}

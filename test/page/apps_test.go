@@ -11,7 +11,6 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -27,7 +26,7 @@ func exampleApps(t *testing.T) (servers map[string]any, pages map[string]string,
 	if err != nil {
 		t.Fatal(err)
 	}
-	node, err := exec.LookPath("node")
+	node, _, err := wiretest.Node()
 	if err == nil {
 		_, err = os.Stat(filepath.Join(modules, "@modelcontextprotocol", "ext-apps"))
 	}
@@ -44,7 +43,8 @@ func exampleApps(t *testing.T) (servers map[string]any, pages map[string]string,
 		if err != nil {
 			t.Fatal(err)
 		}
-		servers[name] = map[string]any{"command": node, "args": []string{filepath.Join(dist, "index.js"), "--stdio"}}
+		servers[name] = map[string]any{"command": node, "args": []string{filepath.Join(dist, "index.js"), "--stdio"},
+			"env": map[string]any{wiretest.NodeCache: os.Getenv(wiretest.NodeCache)}}
 		pages[name] = fmt.Sprintf("%x", sha256.Sum256(page))
 	}
 	return servers, pages, modules

@@ -57,7 +57,7 @@ func (s server) line(t *testing.T) []string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		program, _ = exec.LookPath("node")
+		program, _, _ = wiretest.Node()
 		need = filepath.Join(npm, "node_modules", "@modelcontextprotocol", "server", "package.json")
 		line = []string{program, filepath.Join(npm, "server.mjs"), s.sdk, s.transport, s.era}
 	}
@@ -76,7 +76,7 @@ func (s server) entry(t *testing.T, mark string) map[string]any {
 	line := s.line(t)
 	if s.transport == "stdio" {
 		key, value, _ := strings.Cut(mark, "=")
-		return map[string]any{"command": line[0], "args": line[1:], "env": map[string]any{key: value}}
+		return map[string]any{"command": line[0], "args": line[1:], "env": map[string]any{key: value, wiretest.NodeCache: os.Getenv(wiretest.NodeCache)}}
 	}
 	cmd := exec.Command(line[0], line[1:]...)
 	cmd.Env = append(os.Environ(), mark)

@@ -197,9 +197,7 @@ func formParams(message, key string, values, titles [2]string) []byte {
 
 // chosen reads the result of such a question: whether it was answered at all, and by that value.
 func chosen(raw []byte, result wire.Span, key, value string) bool {
-	action, _ := wire.FindPath(raw, result, "action")
-	got, err := wire.FindPath(raw, result, "content", key)
-	said, _ := wire.Unquote(raw[action.Start:action.End])
-	text, _ := wire.Unquote(raw[got.Start:got.End])
-	return err == nil && said == "accept" && text == value
+	said, _ := wire.Text(raw, result, "action")
+	text, _ := wire.Text(raw, result, "content", key)
+	return said == "accept" && text == value
 }

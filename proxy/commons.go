@@ -75,9 +75,8 @@ func (c commons) concerned(srv *toolbox.Server, m *wire.Message, belongs toolbox
 // and all else to the session that it concerns, if it is one.
 func (c commons) Notification(srv *toolbox.Server, m *wire.Message) {
 	if m.IsMethod("notifications/resources/updated") {
-		span, err := wire.FindPath(m.Raw, m.Params, "uri")
-		uri, ok := wire.Unquote(m.Bytes(span))
-		if err != nil || !ok {
+		uri, ok := m.Text(m.Params, "uri")
+		if !ok {
 			return
 		}
 		for _, s := range c.p.live() {

@@ -241,9 +241,8 @@ func wantsInput(m *wire.Message) bool {
 	if m.Kind != wire.Result {
 		return false
 	}
-	kind, err := wire.FindPath(m.Raw, m.Result, "resultType")
-	text, _ := wire.Unquote(m.Bytes(kind))
-	return err == nil && text == "input_required"
+	kind, _ := m.Text(m.Result, "resultType")
+	return kind == "input_required"
 }
 
 // serverEra is the era of the server that the request went to, the last time that it was sent.

@@ -6,16 +6,9 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-// all is the whole of a JSON value.
-func all(raw []byte) wire.Span { return wire.Span{Start: 0, End: len(raw)} }
-
 // textAt gives a member that is a string.
 func textAt(raw []byte, name string) string {
-	span, err := wire.FindPath(raw, all(raw), name)
-	if err != nil {
-		return ""
-	}
-	text, _ := wire.Unquote(raw[span.Start:span.End])
+	text, _ := wire.Text(raw, wire.Whole(raw), name)
 	return text
 }
 

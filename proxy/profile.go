@@ -121,7 +121,7 @@ func (k *known) knowsLinks() bool { return k.client != nil && k.client.Version >
 
 // canFill reports whether a client shows forms to its user, by its capabilities.
 func canFill(capabilities []byte) bool {
-	whole := wire.Span{Start: 0, End: len(capabilities)}
+	whole := wire.Whole(capabilities)
 	var modes [2]wire.Span
 	asks, err := wire.FindPath(capabilities, whole, "elicitation")
 	if err != nil || !asks.Present() || capabilities[asks.Start] != '{' ||

@@ -189,8 +189,8 @@ func faultIn(m *wire.Message) string {
 		return ""
 	}
 	for item := range wire.Elements(m.Raw, content) {
-		if text, err := wire.FindPath(m.Raw, item, "text"); err == nil && text.Present() {
-			fault, _ := wire.Unquote(m.Bytes(text))
+		if text := m.Get(item, "text"); text != nil {
+			fault, _ := wire.Unquote(text)
 			return fault[:min(len(fault), maxFault)]
 		}
 	}

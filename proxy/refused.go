@@ -63,8 +63,7 @@ func (in *inner) refusal(m *wire.Message) string {
 			return ""
 		}
 	case wire.Failure:
-		code, err := wire.FindPath(m.Raw, m.Error, "code")
-		certain = err == nil && string(m.Bytes(code)) == fmt.Sprint(wire.CodeInvalidParams)
+		certain = string(m.Get(m.Error, "code")) == fmt.Sprint(wire.CodeInvalidParams)
 	}
 	schema, ok := in.schema()
 	if !ok {
@@ -99,8 +98,8 @@ func standing(names []string) string {
 func (in *inner) schema() ([]byte, bool) {
 	for _, it := range in.server.Items(toolbox.Tools) {
 		if it.Key.Verbatim() == in.tool {
-			at, err := wire.FindPath(it.Raw, all(it.Raw), "inputSchema")
-			return it.Raw[at.Start:at.End], err == nil && at.Present()
+			schema := wire.Get(it.Raw, wire.Whole(it.Raw), "inputSchema")
+			return schema, schema != nil
 		}
 	}
 	return nil, false

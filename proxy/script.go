@@ -112,7 +112,7 @@ func (f *flight) scriptResult(o *script.Outcome) []byte {
 		out = append(out, `,"isError":true`...)
 	}
 	out = append(out, '}')
-	short, err := f.by.shelf.Preview(out, wire.Span{Start: 0, End: len(out)}, results.Wish{Over: config.DefaultLargeResult, Name: "the script", Links: f.by.links()})
+	short, err := f.by.shelf.Preview(out, wire.Whole(out), results.Wish{Over: config.DefaultLargeResult, Name: "the script", Links: f.by.links()})
 	switch {
 	case err != nil:
 		return toolError(fmt.Sprintf("what the script returned is too large to show (%d bytes): return less", len(out)), f.terms.Era)
@@ -224,8 +224,7 @@ func answerOf(reply []byte) (json.RawMessage, error) {
 		return nil, err
 	}
 	if m.Kind == wire.Failure {
-		at, _ := wire.FindPath(m.Raw, m.Error, "message")
-		said, _ := wire.Unquote(m.Bytes(at))
+		said, _ := m.Text(m.Error, "message")
 		return nil, errors.New(foreign.NewLines(said).String())
 	}
 	var out [4]wire.Span

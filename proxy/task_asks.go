@@ -117,16 +117,12 @@ func (q *taskQuestions) fetch(begin func(func(context.Context)), result func(con
 
 // ask keeps what a legacy server wants to know for a task that a modern client has; it reports whether that is so.
 func (t *tasks) ask(a *toolbox.Ask, m *wire.Message) bool {
-	span, err := wire.FindPath(m.Raw, m.Params, "_meta", eras.RelatedTask, "taskId")
-	if err != nil || !span.Present() {
-		return false
-	}
-	id, _ := taskID(m.Bytes(span))
+	id, _ := taskID(m.Get(m.Params, "_meta", eras.RelatedTask, "taskId"))
 	of, ok := t.of(a.Server, id)
 	if !ok {
 		return false
 	}
-	m, err = attributed(a.Server, m)
+	m, err := attributed(a.Server, m)
 	switch {
 	case err != nil:
 		a.Refuse(wire.CodeInvalidRequest, err.Error())

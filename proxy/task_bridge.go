@@ -64,7 +64,7 @@ func (b *taskBridge) shown(raw []byte) []byte {
 	if b.task.shown == b.task.id {
 		return raw
 	}
-	span, err := wire.FindPath(raw, all(raw), "taskId")
+	span, err := wire.FindPath(raw, wire.Whole(raw), "taskId")
 	if err != nil || !span.Present() {
 		return raw
 	}
@@ -128,7 +128,7 @@ func (b *taskBridge) detailed(ctx context.Context, client *terms) ([]byte, error
 			_, _ = b.request(ctx, "tasks/result", "") // the client asks for it once the task has ended
 		})
 	}
-	return eras.TaskToModern(b.shown(raw), all(b.shown(raw)), status, payload), nil
+	return eras.TaskToModern(b.shown(raw), wire.Whole(b.shown(raw)), status, payload), nil
 }
 
 // outcome gives what a task ended with: in the modern era only an error of JSON-RPC is a failure.
@@ -146,7 +146,7 @@ func (b *taskBridge) outcome(ctx context.Context) (status, payload string, err e
 	case err != nil:
 		return "", "", err
 	}
-	return "completed", string(wire.Splice([]byte(`"result":`), raw, eras.WithoutRelatedTask(raw, all(raw))...)), nil
+	return "completed", string(wire.Splice([]byte(`"result":`), raw, eras.WithoutRelatedTask(raw, wire.Whole(raw))...)), nil
 }
 
 // askModern answers a legacy client about a task of a modern server.
@@ -173,7 +173,7 @@ func (b *taskBridge) modern(method string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return eras.TaskToLegacy(b.shown(raw), all(b.shown(raw))), nil
+	return eras.TaskToLegacy(b.shown(raw), wire.Whole(b.shown(raw))), nil
 }
 
 // await looks at a modern task until it has ended, asks the client meanwhile what its server wants to know, and gives its
@@ -187,13 +187,12 @@ func (b *taskBridge) await(ctx context.Context) ([]byte, error) {
 		}
 		switch status := textAt(raw, "status"); status {
 		case "completed":
-			result, err := wire.FindPath(raw, all(raw), "result")
-			if err != nil || !result.Present() {
+			text := bytes.Clone(wire.Get(raw, wire.Whole(raw), "result"))
+			if text == nil {
 				return nil, errors.New("the server says that the task is completed, but gives no result")
 			}
-			text := bytes.Clone(raw[result.Start:result.End])
-			text = wire.Splice(nil, text, eras.ResultToLegacy(text, all(text), false)...)
-			return wire.Splice(nil, text, eras.WithRelatedTask(text, all(text), wire.AppendQuote(nil, b.task.shown))...), nil
+			text = wire.Splice(nil, text, eras.ResultToLegacy(text, wire.Whole(text), false)...)
+			return wire.Splice(nil, text, eras.WithRelatedTask(text, wire.Whole(text), wire.AppendQuote(nil, b.task.shown))...), nil
 		case "failed":
 			return nil, failureOf(raw)
 		case "cancelled":
@@ -212,7 +211,7 @@ func (b *taskBridge) await(ctx context.Context) ([]byte, error) {
 // failureOf gives the error of a modern task that failed.
 func failureOf(raw []byte) error {
 	var out [3]wire.Span
-	span, err := wire.FindPath(raw, all(raw), "error")
+	span, err := wire.FindPath(raw, wire.Whole(raw), "error")
 	if err != nil || wire.Find(raw, span, []string{"code", "message", "data"}, out[:]) != nil {
 		return errors.New("the server says that the task failed, but not how")
 	}
@@ -231,17 +230,15 @@ func failureOf(raw []byte) error {
 // leave waits for as long as the server wants its task to be left alone.
 func leave(ctx context.Context, raw []byte) error {
 	each := pollEach
-	if span, err := wire.FindPath(raw, all(raw), "pollIntervalMs"); err == nil && span.Present() {
-		if ms, err := strconv.ParseFloat(string(raw[span.Start:span.End]), 64); err == nil {
-			each = time.Duration(min(max(ms, 0), 1e6) * float64(time.Millisecond))
-		}
+	if ms, err := strconv.ParseFloat(string(wire.Get(raw, wire.Whole(raw), "pollIntervalMs")), 64); err == nil {
+		each = time.Duration(min(max(ms, 0), 1e6) * float64(time.Millisecond))
 	}
 	return pause.For(ctx, min(max(each, pollLeast), pollMost))
 }
 
 // ask puts to a legacy client what the server of a modern task wants to know, each question once, and hands the answers on.
 func (b *taskBridge) ask(ctx context.Context, raw []byte, asked map[string]bool) error {
-	questions, err := wire.FindPath(raw, all(raw), "inputRequests")
+	questions, err := wire.FindPath(raw, wire.Whole(raw), "inputRequests")
 	if err != nil {
 		return err
 	}
@@ -261,7 +258,7 @@ func (b *taskBridge) ask(ctx context.Context, raw []byte, asked map[string]bool)
 		if len(params) == 0 {
 			params = []byte("{}")
 		}
-		params = wire.Splice(nil, params, eras.WithRelatedTask(params, all(params), wire.AppendQuote(nil, b.task.shown))...)
+		params = wire.Splice(nil, params, eras.WithRelatedTask(params, wire.Whole(params), wire.AppendQuote(nil, b.task.shown))...)
 		answer, err := b.desk.put(ctx, b.f, method, params)
 		if err != nil {
 			return err
@@ -298,7 +295,7 @@ func (d *taskDesk) put(ctx context.Context, f *flight, method string, params []b
 func (b *taskBridge) answerDone(method string) {
 	switch done := b.task.done; method {
 	case "tasks/result":
-		b.f.reply(wire.Splice(nil, done, eras.WithRelatedTask(done, all(done), wire.AppendQuote(nil, b.task.shown))...))
+		b.f.reply(wire.Splice(nil, done, eras.WithRelatedTask(done, wire.Whole(done), wire.AppendQuote(nil, b.task.shown))...))
 	case "tasks/get":
 		b.f.reply(doneTask(b.task.shown))
 	default:

@@ -97,7 +97,7 @@ func taskLife(ttl, ttlMs []byte) time.Duration {
 // and takes nothing else.
 func (t *tasks) made(srv *toolbox.Server, m *wire.Message) *wire.Message {
 	result := bytes.Clone(m.Bytes(m.Result))
-	result = wire.Splice(nil, result, eras.ResultToLegacy(result, all(result), false)...)
+	result = wire.Splice(nil, result, eras.ResultToLegacy(result, wire.Whole(result), false)...)
 	id := t.keep(srv, "workbench-"+rand.Text(), "", result)
 	return withResult(m, append(append([]byte(`{"task":`), doneTask(id)...), '}'))
 }

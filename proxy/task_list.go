@@ -55,7 +55,7 @@ func (d *taskDesk) tasksOf(ctx context.Context, srv *toolbox.Server) (entries []
 	for range maxTaskPages {
 		raw, err := srv.Request(ctx, "tasks/list", params)
 		var page [2]wire.Span
-		if err != nil || wire.Find(raw, wire.Span{Start: 0, End: len(raw)}, []string{"tasks", "nextCursor"}, page[:]) != nil {
+		if err != nil || wire.Find(raw, wire.Whole(raw), []string{"tasks", "nextCursor"}, page[:]) != nil {
 			return entries
 		}
 		for e := range wire.Elements(raw, page[0]) {

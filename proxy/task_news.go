@@ -15,11 +15,7 @@ func (p *peer) taskNews(srv *toolbox.Server, m *wire.Message) bool {
 	if !modern && !m.IsMethod("notifications/tasks/status") {
 		return false
 	}
-	span, err := wire.FindPath(m.Raw, m.Params, "taskId")
-	if err != nil || !span.Present() {
-		return modern
-	}
-	id, _ := taskID(m.Bytes(span))
+	id, _ := taskID(m.Get(m.Params, "taskId"))
 	t, known := p.tasks.of(srv, id)
 	if !known {
 		return modern // whose it is cannot be known

@@ -56,8 +56,7 @@ func (t *terms) can(method string) bool {
 	default:
 		return false
 	}
-	span, err := wire.FindPath(t.capabilities, wire.Whole(t.capabilities), capability)
-	return err == nil && span.Present()
+	return wire.Get(t.capabilities, wire.Whole(t.capabilities), capability) != nil
 }
 
 // levels are the log levels in rising order.

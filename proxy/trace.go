@@ -97,8 +97,7 @@ func (s *span) note(m *wire.Message) {
 	if m.Kind != wire.Failure {
 		return
 	}
-	if code, _ := wire.FindPath(m.Raw, m.Error, "code"); code.Present() {
-		text := string(m.Bytes(code))
+	if text := string(m.Get(m.Error, "code")); text != "" {
 		s.SetAttributes(semconv.ErrorTypeKey.String(text), semconv.RPCResponseStatusCode(text))
 	}
 }

@@ -38,7 +38,7 @@ func Search(servers []*Server, description fmt.Stringer) []find.Server {
 func searched(it *offered.Item, kind string) find.Entry {
 	e := find.Entry{Kind: kind, Name: it.Key.Verbatim()}
 	var at [4]wire.Span
-	if wire.Find(it.Raw, wire.Span{Start: 0, End: len(it.Raw)}, []string{"title", "description", "inputSchema", "outputSchema"}, at[:]) != nil {
+	if wire.Find(it.Raw, wire.Whole(it.Raw), []string{"title", "description", "inputSchema", "outputSchema"}, at[:]) != nil {
 		return e
 	}
 	e.Title, _ = wire.Unquote(it.Raw[at[0].Start:at[0].End])
@@ -50,7 +50,7 @@ func searched(it *offered.Item, kind string) find.Entry {
 // AboutSkill gives what the list of a server says of a skill. Its name is that of its manifest, else the folder in its uri.
 func AboutSkill(it *Item) (name, description string) {
 	var at [2]wire.Span
-	if front, err := wire.FindPath(it.Raw, wire.Span{Start: 0, End: len(it.Raw)}, "frontmatter"); err == nil && front.Present() &&
+	if front, err := wire.FindPath(it.Raw, wire.Whole(it.Raw), "frontmatter"); err == nil && front.Present() &&
 		wire.Find(it.Raw, front, []string{"name", "description"}, at[:]) == nil {
 		name, _ = wire.Unquote(it.Raw[at[0].Start:at[0].End])
 		description, _ = wire.Unquote(it.Raw[at[1].Start:at[1].End])

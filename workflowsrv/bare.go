@@ -192,7 +192,7 @@ func readBare(msg []byte) (r bareRequest, f *fault) {
 	invalid := &fault{code: wire.CodeInvalidRequest, data: appendObject(nil, "details", "The JSON sent is not a valid Request object")}
 	raw := bytes.TrimSpace(msg)
 	var at [4]wire.Span
-	if raw[0] != '{' || wire.Find(raw, wire.Span{End: len(raw)}, []string{"jsonrpc", "id", "method", "params"}, at[:]) != nil {
+	if raw[0] != '{' || wire.Find(raw, wire.Whole(raw), []string{"jsonrpc", "id", "method", "params"}, at[:]) != nil {
 		return r, invalid
 	}
 	part := func(s wire.Span) []byte { return raw[s.Start:s.End:s.End] }

@@ -180,8 +180,7 @@ func (c *Caller) Hints(ctx context.Context, box, server, tool string) (readOnly,
 	for _, it := range s.Items(toolbox.Tools) {
 		if it.Key.Verbatim() == tool {
 			says := func(hint string) bool {
-				at, err := wire.FindPath(it.Raw, wire.Span{Start: 0, End: len(it.Raw)}, "annotations", hint)
-				return err == nil && at.Present() && string(it.Raw[at.Start:at.End]) == "true"
+				return string(wire.Get(it.Raw, wire.Whole(it.Raw), "annotations", hint)) == "true"
 			}
 			return says("readOnlyHint"), says("idempotentHint")
 		}

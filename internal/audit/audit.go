@@ -61,7 +61,7 @@ func Inspect(servers []Server, beside ...Server) (hints []Hint) {
 		}
 		for _, t := range servers[i].Texts {
 			l.name(t)
-			l.value(t.Label, t.Raw, wire.Span{Start: 0, End: len(t.Raw)})
+			l.value(t.Label, t.Raw, wire.Whole(t.Raw))
 		}
 		if l.more > 0 {
 			l.hints = append(l.hints, Hint{Server: servers[i].Name, Place: "elsewhere", Saw: fmt.Sprintf("%d hints more", l.more)})

@@ -37,11 +37,9 @@ func AppendQuestionToLegacy(dst, id []byte, method string, params []byte) []byte
 	dst = append(append(dst, method...), '"')
 	if len(params) > 0 {
 		// Where a page is to be visited, the legacy era has an id for that.
-		whole := wire.Span{Start: 0, End: len(params)}
-		mode, _ := wire.FindPath(params, whole, "mode")
-		have, _ := wire.FindPath(params, whole, "elicitationId")
+		whole := wire.Whole(params)
 		var edits []wire.Edit
-		if string(params[mode.Start:mode.End]) == `"url"` && !have.Present() {
+		if mode, _ := wire.Text(params, whole, "mode"); mode == "url" && wire.Get(params, whole, "elicitationId") == nil {
 			edits = without(params, whole, append([]byte(`"elicitationId":`), id...))
 		}
 		dst = wire.Splice(append(dst, `,"params":`...), params, edits...)
@@ -55,7 +53,7 @@ func AppendQuestionToModern(dst []byte, m *wire.Message) []byte {
 	dst = append(append(append(dst, `{"method":"`...), m.Bytes(m.Method)...), '"')
 	if m.Params.Present() {
 		params := m.Bytes(m.Params)
-		edits := without(params, wire.Span{Start: 0, End: len(params)}, nil, "elicitationId")
+		edits := without(params, wire.Whole(params), nil, "elicitationId")
 		dst = wire.Splice(append(dst, `,"params":`...), params, edits...)
 	}
 	return append(dst, '}')

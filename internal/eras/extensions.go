@@ -15,22 +15,21 @@ const (
 
 // HasExtension reports whether capabilities, those of a client or of a server, declare an extension.
 func HasExtension(capabilities []byte, name string) bool {
-	span, err := wire.FindPath(capabilities, whole(capabilities), "extensions", name)
-	return err == nil && span.Present()
+	return wire.Get(capabilities, wire.Whole(capabilities), "extensions", name) != nil
 }
 
 // WithExtension gives capabilities that declare an extension besides what they declare already. The extension has no
 // settings unless they give it some.
 func WithExtension(capabilities []byte, name string) []byte {
-	if HasExtension(capabilities, name) || !isObject(capabilities, whole(capabilities)) {
+	if HasExtension(capabilities, name) || !isObject(capabilities, wire.Whole(capabilities)) {
 		return capabilities
 	}
 	member := append(wire.AppendQuote(nil, name), ":{}"...)
-	extensions, err := wire.FindPath(capabilities, whole(capabilities), "extensions")
+	extensions, err := wire.FindPath(capabilities, wire.Whole(capabilities), "extensions")
 	if err == nil && isObject(capabilities, extensions) {
 		return wire.Splice(nil, capabilities, without(capabilities, extensions, member)...)
 	}
-	edits := without(capabilities, whole(capabilities), append(append([]byte(`"extensions":{`), member...), '}'), "extensions")
+	edits := without(capabilities, wire.Whole(capabilities), append(append([]byte(`"extensions":{`), member...), '}'), "extensions")
 	return wire.Splice(nil, capabilities, edits...)
 }
 
@@ -50,5 +49,3 @@ func NameMember(method string) string {
 
 // IsOfTasks reports whether a request is one of the extension tasks, or of the tasks of revision 2025-11-25.
 func IsOfTasks(method string) bool { return strings.HasPrefix(method, "tasks/") }
-
-func whole(raw []byte) wire.Span { return wire.Span{Start: 0, End: len(raw)} }

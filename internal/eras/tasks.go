@@ -25,18 +25,13 @@ const (
 
 // TaskSupport reports whether a tool may make tasks, and whether it always does: a definition of the legacy era says so.
 func TaskSupport(definition []byte) (may, must bool) {
-	span, err := wire.FindPath(definition, whole(definition), "execution", "taskSupport")
-	if err != nil {
-		return false, false
-	}
-	support, _ := wire.Unquote(definition[span.Start:span.End])
+	support, _ := wire.Text(definition, wire.Whole(definition), "execution", "taskSupport")
 	return support == "optional" || support == "required", support == "required"
 }
 
 // MakesTasks reports whether a server of the legacy era declares tasks of tools.
 func MakesTasks(capabilities []byte) bool {
-	span, err := wire.FindPath(capabilities, whole(capabilities), "tasks", "requests", "tools", "call")
-	return err == nil && span.Present()
+	return wire.Get(capabilities, wire.Whole(capabilities), "tasks", "requests", "tools", "call") != nil
 }
 
 // CreatedToModern makes of a legacy result that announces a task, which has it at task, one of the modern era.
@@ -49,8 +44,8 @@ func CreatedToModern(raw []byte, result, task wire.Span) []byte {
 func CreatedToLegacy(raw []byte, result wire.Span) []byte {
 	dst := appendTask([]byte(`{"task":{`), raw, result)
 	dst = append(dst, '}')
-	if meta, _ := wire.FindPath(raw, result, "_meta"); meta.Present() {
-		dst = append(append(dst, `,"_meta":`...), raw[meta.Start:meta.End]...)
+	if meta := wire.Get(raw, result, "_meta"); meta != nil {
+		dst = append(append(dst, `,"_meta":`...), meta...)
 	}
 	return append(dst, '}')
 }

@@ -249,7 +249,7 @@ func saturated(weight float64) uint8 { return uint8(255*weight/(weight+saturatio
 
 // parameterTexts gives the names and descriptions of the parameters of a schema.
 func parameterTexts(schema json.RawMessage, add func(text string)) {
-	properties, err := wire.FindPath(schema, wire.Span{Start: 0, End: len(schema)}, "properties")
+	properties, err := wire.FindPath(schema, wire.Whole(schema), "properties")
 	if err != nil || !properties.Present() {
 		return
 	}
@@ -257,10 +257,8 @@ func parameterTexts(schema json.RawMessage, add func(text string)) {
 		if name, ok := wire.Unquote(schema[key.Start:key.End]); ok {
 			add(name)
 		}
-		if at, err := wire.FindPath(schema, value, "description"); err == nil && at.Present() {
-			if text, ok := wire.Unquote(schema[at.Start:at.End]); ok {
-				add(text)
-			}
+		if text, ok := wire.Text(schema, value, "description"); ok {
+			add(text)
 		}
 	}
 }

@@ -12,9 +12,6 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-// whole is the span of a value that is all there is.
-func whole(raw []byte) wire.Span { return wire.Span{Start: 0, End: len(raw)} }
-
 // appendCanonical appends the canonical form of a valid JSON value. In a schema the members that are sets are sorted.
 func appendCanonical(dst, raw []byte, at wire.Span, inSchema bool) []byte {
 	switch raw[at.Start] {

@@ -1,7 +1,6 @@
 package lock
 
 import (
-	"bytes"
 	"slices"
 
 	"github.com/mcp-workbench/workbench/internal/foreign"
@@ -90,7 +89,7 @@ func (it *Item) nameless() []byte {
 		return append([]byte(it.Kind), it.Text...)
 	}
 	out := []byte(it.Kind + "{")
-	for _, m := range members(it.Text, whole(it.Text)) {
+	for _, m := range members(it.Text, wire.Whole(it.Text)) {
 		if !m.is(naming) {
 			out = append(append(comma(out), m.key...), ':')
 			out = append(out, it.Text[m.val.Start:m.val.End]...)
@@ -104,7 +103,7 @@ func (it *Item) member(name string) []byte {
 	if len(it.Text) == 0 || it.Text[0] != '{' {
 		return nil
 	}
-	for _, m := range members(it.Text, whole(it.Text)) {
+	for _, m := range members(it.Text, wire.Whole(it.Text)) {
 		if m.is(name) {
 			return it.Text[m.val.Start:m.val.End]
 		}
@@ -122,6 +121,5 @@ func (it *Item) readsOnly() bool {
 	if annotations == nil || annotations[0] != '{' {
 		return false
 	}
-	at, err := wire.FindPath(annotations, whole(annotations), "readOnlyHint")
-	return err == nil && bytes.Equal(annotations[at.Start:at.End], []byte("true"))
+	return string(wire.Get(annotations, wire.Whole(annotations), "readOnlyHint")) == "true"
 }

@@ -67,7 +67,7 @@ func undated(it *Item) []byte {
 	if !bytes.Contains(it.Text, []byte("-")) {
 		return it.Text
 	}
-	return appendUndated(nil, it.Text, whole(it.Text), it.Kind == Instructions)
+	return appendUndated(nil, it.Text, wire.Whole(it.Text), it.Kind == Instructions)
 }
 
 func appendUndated(dst, raw []byte, at wire.Span, inWords bool) []byte {

@@ -77,7 +77,7 @@ func (it *Item) named() foreign.Name {
 	if key == "" {
 		return foreign.Name{}
 	}
-	for _, m := range members(it.Text, whole(it.Text)) {
+	for _, m := range members(it.Text, wire.Whole(it.Text)) {
 		if m.is(key) {
 			name, _ := wire.Unquote(it.Text[m.val.Start:m.val.End])
 			return foreign.NewName(name)
@@ -92,9 +92,9 @@ func canonical(k Kind, raw []byte) []byte {
 	counted := k.counted()
 	dst := make([]byte, 0, len(raw))
 	if counted == nil || raw[0] != '{' {
-		return appendCanonical(dst, raw, whole(raw), false)
+		return appendCanonical(dst, raw, wire.Whole(raw), false)
 	}
-	all := slices.DeleteFunc(members(raw, whole(raw)), func(m member) bool {
+	all := slices.DeleteFunc(members(raw, wire.Whole(raw)), func(m member) bool {
 		name, _ := wire.Unquote(m.key)
 		return !slices.ContainsFunc(counted, func(c string) bool { return strings.EqualFold(c, name) })
 	})

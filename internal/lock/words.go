@@ -118,7 +118,7 @@ func (w *words) object(at []string, was, now []byte) {
 // byKey gives the members of an object. Those that have one name stand in one.
 func byKey(raw []byte) map[string][]byte {
 	all := make(map[string][]byte)
-	for _, m := range members(raw, whole(raw)) {
+	for _, m := range members(raw, wire.Whole(raw)) {
 		key, _ := wire.Unquote(m.key)
 		if old, twice := all[key]; twice {
 			all[key] = append(append(slices.Clip(old), " and "...), raw[m.val.Start:m.val.End]...)
@@ -158,7 +158,7 @@ func sameSet(a, b [][]byte) bool {
 }
 
 func elements(raw []byte) (all [][]byte) {
-	for e := range wire.Elements(raw, whole(raw)) {
+	for e := range wire.Elements(raw, wire.Whole(raw)) {
 		all = append(all, raw[e.Start:e.End])
 	}
 	return all

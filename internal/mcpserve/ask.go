@@ -39,8 +39,7 @@ func (a *asks) greet(m *wire.Message) {
 	defer a.mu.Unlock()
 	a.able = nil
 	for _, capability := range []string{elicitation, sampling, roots} {
-		span, err := wire.FindPath(m.Raw, m.Params, "capabilities", capability)
-		if err == nil && span.Present() && m.Raw[span.Start] == '{' {
+		if declared := m.Get(m.Params, "capabilities", capability); declared != nil && declared[0] == '{' {
 			a.able = append(a.able, capability)
 		}
 	}
@@ -104,10 +103,8 @@ func (a *asks) answer(m *wire.Message) {
 		return
 	}
 	text := "the client refused"
-	if span, err := wire.FindPath(m.Raw, m.Error, "message"); err == nil {
-		if said, ok := wire.Unquote(m.Bytes(span)); ok {
-			text += ": " + cut.Short(said)
-		}
+	if said, ok := m.Text(m.Error, "message"); ok {
+		text += ": " + cut.Short(said)
 	}
 	c <- reply{err: errors.New(text)}
 }

@@ -27,8 +27,7 @@ func readEra(m *wire.Message) (eras.Era, *wire.Error) {
 	if !e.IsStateless() {
 		return e, nil
 	}
-	capabilities, err := wire.FindPath(m.Raw, m.Params, "_meta", eras.Capabilities)
-	if err != nil || !capabilities.Present() || m.Raw[capabilities.Start] != '{' {
+	if capabilities := m.Get(m.Params, "_meta", eras.Capabilities); capabilities == nil || capabilities[0] != '{' {
 		return eras.Unknown, &wire.Error{Code: wire.CodeInvalidParams,
 			Message: "Invalid params: _meta." + eras.Capabilities + " is required", ID: m.Bytes(m.ID)}
 	}
@@ -51,9 +50,7 @@ func readAnswer(m *wire.Message) *Answer {
 	}
 	a := &Answer{Form: bytes.Clone(m.Bytes(at[1]))}
 	a.Action, _ = wire.Unquote(m.Bytes(at[0]))
-	if state, err := wire.FindPath(m.Raw, m.Params, "requestState"); err == nil {
-		a.State, _ = wire.Unquote(m.Bytes(state))
-	}
+	a.State, _ = m.Text(m.Params, "requestState")
 	return a
 }
 
@@ -62,8 +59,8 @@ const inputRequired = `,"result":{"resultType":"input_required","inputRequests":
 
 // capable reports whether the client of a modern request has a capability.
 func capable(m *wire.Message, capability string) bool {
-	able, err := wire.FindPath(m.Raw, m.Params, "_meta", eras.Capabilities, capability)
-	return err == nil && able.Present() && m.Raw[able.Start] == '{'
+	able := m.Get(m.Params, "_meta", eras.Capabilities, capability)
+	return able != nil && able[0] == '{'
 }
 
 // appendFolders is the answer of a call that asks where the client works.

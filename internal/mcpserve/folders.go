@@ -166,8 +166,8 @@ type foldersState struct {
 // readModernFolders gives where a client of the modern era works; known is false if it is to be asked. What a call brings with
 // the answer to a later question stands in its state, which becomes that of the question.
 func readModernFolders(m *wire.Message, answer *Answer) (list []string, known bool) {
-	if reply, err := wire.FindPath(m.Raw, m.Params, "inputResponses", foldersKey); err == nil && reply.Present() {
-		return readFolders(m.Bytes(reply)), true
+	if reply := m.Get(m.Params, "inputResponses", foldersKey); reply != nil {
+		return readFolders(reply), true
 	}
 	var s foldersState
 	if answer == nil || json.Unmarshal([]byte(answer.State), &s) != nil {

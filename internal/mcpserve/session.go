@@ -164,8 +164,8 @@ func (s *Session) toolsCall(m *wire.Message, e eras.Era) {
 		c.Elicit = s.asks.asker(elicitation, "elicitation/create", s.send)
 		c.Sample = s.asks.asker(sampling, "sampling/createMessage", s.send)
 	}
-	if token, err := wire.FindPath(m.Raw, m.Params, "_meta", "progressToken"); err == nil && token.Present() {
-		c.Progress = s.progress(bytes.Clone(m.Bytes(token)))
+	if token := m.Get(m.Params, "_meta", "progressToken"); token != nil {
+		c.Progress = s.progress(bytes.Clone(token))
 	}
 	known := true
 	if s.server.Moved != nil && e.IsStateless() && capable(m, roots) {
@@ -228,11 +228,7 @@ var errWithin = errors.New("this is a fault of the server; its log says more")
 
 // nameIn reads the name in the description of a client.
 func nameIn(m *wire.Message, path ...string) string {
-	span, err := wire.FindPath(m.Raw, m.Params, append(path, "name")...)
-	if err != nil {
-		return ""
-	}
-	name, _ := wire.Unquote(m.Bytes(span))
+	name, _ := m.Text(m.Params, append(path, "name")...)
 	return name
 }
 
@@ -281,16 +277,16 @@ func (s *Session) end(id []byte) bool {
 
 // cancel ends the call that a notification names.
 func (s *Session) cancel(m *wire.Message) {
-	id, err := wire.FindPath(m.Raw, m.Params, "requestId")
-	if err != nil || !id.Present() {
+	id := m.Get(m.Params, "requestId")
+	if id == nil {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if call := s.calls[string(m.Bytes(id))]; call != nil {
+	if call := s.calls[string(id)]; call != nil {
 		call.cancel(ErrCancelled)
 	}
-	delete(s.listens, string(m.Bytes(id)))
+	delete(s.listens, string(id))
 }
 
 // Close waits until what was received is answered. When ctx ends before, the

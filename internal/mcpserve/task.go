@@ -32,8 +32,7 @@ const taskPoll = 2 * time.Second
 
 // takesTasks reports whether the sender of a request has the extension.
 func takesTasks(m *wire.Message) bool {
-	span, err := wire.FindPath(m.Raw, m.Params, "_meta", eras.Capabilities, "extensions", eras.Tasks)
-	return err == nil && span.Present()
+	return m.Get(m.Params, "_meta", eras.Capabilities, "extensions", eras.Tasks) != nil
 }
 
 // task answers a request about a task.
@@ -44,9 +43,8 @@ func (s *Session) task(m *wire.Message, e eras.Era) {
 		s.refuse(bad)
 		return
 	}
-	span, err := wire.FindPath(m.Raw, m.Params, "taskId")
-	name, ok := wire.Unquote(m.Bytes(span))
-	if err != nil || !ok {
+	name, ok := m.Text(m.Params, "taskId")
+	if !ok {
 		s.fail(m, wire.CodeInvalidParams, "Invalid params: taskId is required")
 		return
 	}

@@ -107,11 +107,7 @@ func (s *Session) tell(method, uri string, wants func(filter) bool, legacy bool)
 
 // watch carries out resources/subscribe and resources/unsubscribe of the legacy era.
 func (s *Session) watch(m *wire.Message, on bool) {
-	span, err := wire.FindPath(m.Raw, m.Params, "uri")
-	uri, ok := "", false
-	if err == nil {
-		uri, ok = wire.Unquote(m.Bytes(span))
-	}
+	uri, ok := m.Text(m.Params, "uri")
 	if !ok {
 		s.fail(m, wire.CodeInvalidParams, "Invalid params: uri is missing or not a string")
 		return
@@ -138,11 +134,9 @@ func (s *Session) watch(m *wire.Message, on bool) {
 func (s *Session) listen(m *wire.Message) {
 	id := m.Bytes(m.ID)
 	var f filter
-	if span, err := wire.FindPath(m.Raw, m.Params, "notifications"); s.server.Watches != nil && err == nil && span.Present() {
-		if json.Unmarshal(m.Bytes(span), &f) != nil {
-			s.fail(m, wire.CodeInvalidParams, "Invalid params: notifications must say what to send")
-			return
-		}
+	if wanted := m.Get(m.Params, "notifications"); s.server.Watches != nil && wanted != nil && json.Unmarshal(wanted, &f) != nil {
+		s.fail(m, wire.CodeInvalidParams, "Invalid params: notifications must say what to send")
+		return
 	}
 	l := &listening{filter: f}
 	s.mu.Lock()

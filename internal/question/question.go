@@ -115,7 +115,7 @@ func properties(raw json.RawMessage) func(func(string, []byte) bool) {
 		if len(raw) == 0 || raw[0] != '{' {
 			return
 		}
-		for key, value := range wire.Members(raw, wire.Span{Start: 0, End: len(raw)}) {
+		for key, value := range wire.Members(raw, wire.Whole(raw)) {
 			if name, ok := wire.Unquote(raw[key.Start:key.End]); ok && !yield(name, raw[value.Start:value.End]) {
 				return
 			}

@@ -46,7 +46,7 @@ func Responses(requests json.RawMessage, answer Answer) ([]byte, error) {
 	if len(requests) == 0 || requests[0] != '{' {
 		return append(out, '}'), nil
 	}
-	for key, value := range wire.Members(requests, wire.Span{Start: 0, End: len(requests)}) {
+	for key, value := range wire.Members(requests, wire.Whole(requests)) {
 		var one struct {
 			Method string          `json:"method"`
 			Params json.RawMessage `json:"params"`

@@ -36,7 +36,7 @@ type Arguments struct {
 // Definition gives a tool's definition as the rule has it, what to do with arguments, and which parameters the rule names that
 // the tool has not. A definition that is no object stays as it is.
 func (r *Rule) Definition(raw []byte) (out []byte, a *Arguments, unknown []string) {
-	whole := wire.Span{Start: 0, End: len(raw)}
+	whole := wire.Whole(raw)
 	out = []byte{'{'}
 	described := r.Description == ""
 	var schema wire.Span
@@ -168,7 +168,7 @@ func (a *Arguments) Merge(given []byte) ([]byte, error) {
 	out := []byte{'{'}
 	var names []string
 	dropped := false
-	for key, val := range wire.Members(given, wire.Span{Start: 0, End: len(given)}) {
+	for key, val := range wire.Members(given, wire.Whole(given)) {
 		name, _ := wire.Unquote(given[key.Start:key.End])
 		if a.hides(name) {
 			dropped = true

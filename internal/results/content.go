@@ -167,7 +167,7 @@ func (s *Shelf) Read(uri string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, ok := readContent(raw, wire.Span{End: len(raw)})
+	c, ok := readContent(raw, wire.Whole(raw))
 	if !ok {
 		return nil, fmt.Errorf("the kept result %s is damaged", k.id)
 	}

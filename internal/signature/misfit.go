@@ -18,11 +18,11 @@ func Misfit(schema, arguments []byte) string {
 		return ""
 	}
 	r := newReader(schema, dialect{})
-	n := r.node(wire.Span{Start: 0, End: len(schema)})
+	n := r.node(wire.Whole(schema))
 	fields := r.fields(n)
 	given := make(map[string]wire.Span)
 	var order []string
-	for token, val := range wire.Members(arguments, wire.Span{Start: 0, End: len(arguments)}) {
+	for token, val := range wire.Members(arguments, wire.Whole(arguments)) {
 		if text, ok := wire.Unquote(arguments[token.Start:token.End]); ok {
 			given[text] = val
 			order = append(order, text)

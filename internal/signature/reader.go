@@ -170,13 +170,13 @@ func (r *reader) gather(n node, depth int, m *members) {
 func (r *reader) follow(ref wire.Span) (n node, ok bool) {
 	text, _ := wire.Unquote(r.raw[ref.Start:ref.End])
 	steps := strings.Split(text, "/")
-	if !r.charge(wire.Span{End: len(r.raw)}) || steps[0] != "#" || len(steps) > maxPointer || slices.Contains(r.path, text) {
+	if !r.charge(wire.Whole(r.raw)) || steps[0] != "#" || len(steps) > maxPointer || slices.Contains(r.path, text) {
 		return n, false
 	}
 	for i, s := range steps {
 		steps[i] = strings.ReplaceAll(strings.ReplaceAll(s, "~1", "/"), "~0", "~")
 	}
-	at, err := wire.FindPath(r.raw, wire.Span{Start: 0, End: len(r.raw)}, steps[1:]...)
+	at, err := wire.FindPath(r.raw, wire.Whole(r.raw), steps[1:]...)
 	if err != nil || !at.Present() {
 		return n, false
 	}

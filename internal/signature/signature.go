@@ -34,7 +34,7 @@ func Of(schema []byte) string {
 	if len(schema) > maxSchema {
 		return "(" + more + ")"
 	}
-	n := r.node(wire.Span{Start: 0, End: len(schema)})
+	n := r.node(wire.Whole(schema))
 	if fields := r.fields(n); len(fields) > 0 {
 		return "(" + r.list(fields, 0, maxLine) + ")"
 	}

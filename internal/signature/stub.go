@@ -27,7 +27,7 @@ func Stub(input, output []byte) string {
 		text = "(args?: " + args + ")"
 	}
 	if r := stubReader(output); r != nil && len(output) > 0 {
-		t, _ := r.typ(r.node(wire.Span{Start: 0, End: len(output)}), 0, maxOutput)
+		t, _ := r.typ(r.node(wire.Whole(output)), 0, maxOutput)
 		text += ": Promise<" + t + ">"
 	}
 	return text
@@ -46,7 +46,7 @@ func (r *reader) parameters() string {
 	if r == nil {
 		return anyMore
 	}
-	n := r.node(wire.Span{Start: 0, End: len(r.raw)})
+	n := r.node(wire.Whole(r.raw))
 	if fields := r.fields(n); len(fields) > 0 {
 		return r.list(fields, 0, maxLine)
 	}
@@ -60,7 +60,7 @@ func (r *reader) parameters() string {
 
 // needsAny reports whether a call needs an argument.
 func (r *reader) needsAny() bool {
-	for _, f := range r.fields(r.node(wire.Span{Start: 0, End: len(r.raw)})) {
+	for _, f := range r.fields(r.node(wire.Whole(r.raw))) {
 		if f.required {
 			return true
 		}

@@ -54,9 +54,7 @@ func NewPlayer(data []byte) (*Player, error) {
 		switch {
 		case !m.server && m.Kind == wire.Request:
 			last = &exchange{method: string(m.Bytes(m.Method)), params: p.params(m.Message)}
-			if span, err := wire.FindPath(m.Raw, m.Params, "_meta", "progressToken"); err == nil {
-				last.token = m.Bytes(span)
-			}
+			last.token = m.Get(m.Params, "_meta", "progressToken")
 			p.exchanges = append(p.exchanges, last)
 			open[id] = last
 		case !m.server:
@@ -80,11 +78,10 @@ func NewPlayer(data []byte) (*Player, error) {
 // whose is the exchange that a message of the server belongs to: that of its progress token, or the last.
 func whose(m message, open map[string]*exchange, last *exchange) *exchange {
 	if m.IsMethod("notifications/progress") {
-		if token, err := wire.FindPath(m.Raw, m.Params, "progressToken"); err == nil {
-			for _, x := range open {
-				if x.token != nil && bytes.Equal(x.token, m.Bytes(token)) {
-					return x
-				}
+		token := m.Get(m.Params, "progressToken")
+		for _, x := range open {
+			if x.token != nil && bytes.Equal(x.token, token) {
+				return x
 			}
 		}
 		return nil
@@ -224,10 +221,7 @@ func (x *exchange) asks() bool {
 // play says what was said.
 func (s *playing) play(m *wire.Message, x *exchange) {
 	id := m.Bytes(m.ID)
-	span, err := wire.FindPath(m.Raw, m.Params, "_meta", "progressToken")
-	if err != nil {
-		span = wire.Span{}
-	}
+	own := m.Get(m.Params, "_meta", "progressToken")
 	for _, said := range x.said {
 		if s.p.Times && !s.pause(said.after) {
 			return
@@ -240,8 +234,8 @@ func (s *playing) play(m *wire.Message, x *exchange) {
 				return
 			}
 		case said.IsMethod("notifications/progress"):
-			if token, err := wire.FindPath(said.Raw, said.Params, "progressToken"); err == nil && span.Present() {
-				s.send(wire.Splice(nil, said.Raw, wire.Edit{Span: token, New: m.Bytes(span)}))
+			if token, err := wire.FindPath(said.Raw, said.Params, "progressToken"); err == nil && own != nil {
+				s.send(wire.Splice(nil, said.Raw, wire.Edit{Span: token, New: own}))
 			}
 		default:
 			s.send(said.Raw)

@@ -150,3 +150,16 @@ func TestMembersStopsWhenAsked(t *testing.T) {
 		t.Errorf("got %d values, want 1", seen)
 	}
 }
+
+// A value that is not there, or not for certain, is none.
+func TestText(t *testing.T) {
+	raw := []byte(`{"b":"x\u0041","n":7,"twice":"1","twice":"2","Case":"1"}`)
+	for name, want := range map[string]string{"b": "xA", "n": "", "twice": "", "case": "", "none": ""} {
+		if got, ok := wire.Text(raw, wire.Whole(raw), name); got != want || ok != (want != "") {
+			t.Errorf("%s: got %q, %t, want %q", name, got, ok, want)
+		}
+	}
+	if got := wire.Get(raw, wire.Whole(raw), "n"); string(got) != "7" || cap(got) != 1 {
+		t.Errorf("got %s of capacity %d, want what can be appended to without harm", got, cap(got))
+	}
+}

@@ -182,11 +182,7 @@ func replyStatus(reply []byte) int {
 	if wire.Scan(reply, &m) != nil || m.Kind != wire.Failure {
 		return http.StatusOK
 	}
-	span, err := wire.FindPath(reply, m.Error, "code")
-	if err != nil {
-		return http.StatusOK
-	}
-	switch code, _ := strconv.Atoi(string(m.Bytes(span))); code {
+	switch code, _ := strconv.Atoi(string(wire.Get(reply, m.Error, "code"))); code {
 	case wire.CodeMethodNotFound:
 		return http.StatusNotFound
 	case eras.HeaderMismatch, eras.MissingCapability, eras.UnsupportedVersion, wire.CodeParse, wire.CodeInvalidRequest:

@@ -190,9 +190,8 @@ func (r *Routes) mirror(tools []toolbox.Item) {
 		if !bytes.Contains(it.Raw, []byte(`"x-mcp-header"`)) {
 			continue
 		}
-		schema, err := wire.FindPath(it.Raw, wire.Whole(it.Raw), "inputSchema")
-		if err == nil && schema.Present() {
-			r.mirrored[naming.Identity{Server: it.Server, Key: it.Key.Verbatim()}] = &mcp.Tool{RawInputSchema: it.Raw[schema.Start:schema.End]}
+		if schema := wire.Get(it.Raw, wire.Whole(it.Raw), "inputSchema"); schema != nil {
+			r.mirrored[naming.Identity{Server: it.Server, Key: it.Key.Verbatim()}] = &mcp.Tool{RawInputSchema: schema}
 		}
 	}
 }

@@ -89,8 +89,7 @@ func (s *session) standardHeaders(req *http.Request, version string, body []byte
 	}
 	method := string(m.Bytes(m.Method))
 	if method == "server/discover" {
-		asked, _ := wire.FindPath(m.Raw, m.Params, "_meta", eras.Version)
-		version, _ = wire.Unquote(m.Bytes(asked))
+		version, _ = m.Text(m.Params, "_meta", eras.Version)
 		req.Header.Set("MCP-Protocol-Version", version)
 	}
 	if !eras.Of(version).IsStateless() {
@@ -100,8 +99,7 @@ func (s *session) standardHeaders(req *http.Request, version string, body []byte
 		req.Header.Set(k, v)
 	}
 	if name := eras.NameMember(method); name == "taskId" {
-		id, _ := wire.FindPath(m.Raw, m.Params, name)
-		text, _ := wire.Unquote(m.Bytes(id))
+		text, _ := m.Text(m.Params, name)
 		if encoded, ok := mcp.EncodeHeaderValue(text); ok {
 			req.Header.Set(mcp.HeaderName, encoded)
 		}

@@ -21,7 +21,7 @@ type mirrors struct {
 func (ms *mirrors) note(name string, definition []byte) bool {
 	var tool *mcp.Tool
 	if bytes.Contains(definition, []byte("x-mcp-header")) {
-		schema, err := wire.FindPath(definition, wire.Span{Start: 0, End: len(definition)}, "inputSchema")
+		schema, err := wire.FindPath(definition, wire.Whole(definition), "inputSchema")
 		if err != nil || !schema.Present() {
 			return err == nil
 		}
@@ -45,9 +45,8 @@ func (ms *mirrors) note(name string, definition []byte) bool {
 
 // headers are those of a tools/call with these params.
 func (ms *mirrors) headers(m *wire.Message) map[string]string {
-	span, err := wire.FindPath(m.Raw, m.Params, "name")
-	name, ok := wire.Unquote(m.Bytes(span))
-	if err != nil || !ok {
+	name, ok := m.Text(m.Params, "name")
+	if !ok {
 		return nil
 	}
 	ms.mu.Lock()

@@ -12,7 +12,7 @@ import (
 // should be. Such a member is left out; an input schema that is none becomes that of any arguments; and the schemas
 // true and false of a property, which not every revision has, become the objects that say the same.
 func mended(raw []byte) ([]byte, bool) {
-	whole := wire.Span{Start: 0, End: len(raw)}
+	whole := wire.Whole(raw)
 	out, changed, takes := []byte{'{'}, false, false
 	for key, val := range wire.Members(raw, whole) {
 		name, _ := wire.Unquote(raw[key.Start:key.End])

@@ -86,7 +86,7 @@ func newItem(raw []byte, kind Kind) (Item, bool) {
 	if kind == Tools && raw[0] == '{' {
 		raw, changed = mended(raw)
 	}
-	if raw[0] != '{' || wire.Find(raw, wire.Span{Start: 0, End: len(raw)}, []string{key}, out[:]) != nil || !out[0].Present() {
+	if raw[0] != '{' || wire.Find(raw, wire.Whole(raw), []string{key}, out[:]) != nil || !out[0].Present() {
 		return Item{}, false
 	}
 	name, ok := wire.Unquote(raw[out[0].Start:out[0].End])
@@ -117,8 +117,7 @@ func sameItem(a, b Item) bool { return bytes.Equal(a.Raw, b.Raw) }
 
 // onlyReads reports whether a tool says of itself that it changes nothing.
 func (it *Item) onlyReads() bool {
-	hint, err := wire.FindPath(it.Raw, wire.Span{Start: 0, End: len(it.Raw)}, "annotations", "readOnlyHint")
-	return err == nil && string(it.Raw[hint.Start:hint.End]) == "true"
+	return string(wire.Get(it.Raw, wire.Whole(it.Raw), "annotations", "readOnlyHint")) == "true"
 }
 
 // Token gives the name by which the server knows it, as a JSON string.

@@ -99,7 +99,7 @@ const maxCursor = 16 << 10
 // readPage takes from a result what there is room for, and copies nothing else: a page may be as long as a message.
 func readPage(raw []byte, kind Kind, room, count int) (p Page, err error) {
 	var out [2]wire.Span
-	whole := wire.Span{Start: 0, End: len(raw)}
+	whole := wire.Whole(raw)
 	if err := wire.Find(raw, whole, []string{string(kind), "nextCursor"}, out[:]); err != nil {
 		return p, err
 	}

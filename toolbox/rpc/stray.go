@@ -30,7 +30,7 @@ func looksLikeReply(line []byte, err error) (id []byte, is bool) {
 		return wire.Ends(line).ID(), whole && has(`"jsonrpc"`) && (has(`"result"`) || has(`"error"`))
 	}
 	// It is JSON, and a line of a log may be that too.
-	in := wire.Span{Start: 0, End: len(line)}
+	in := wire.Whole(line)
 	for first := range wire.Elements(line, in) {
 		in = first // a batch
 		break

@@ -148,7 +148,7 @@ func (p *Param) fallback() json.RawMessage {
 func requiring(schema json.RawMessage, names []string) json.RawMessage {
 	var at [1]wire.Span
 	list, err := json.Marshal(names)
-	if err != nil || wire.Find(schema, wire.Span{End: len(schema)}, []string{"required"}, at[:]) != nil || !at[0].Present() {
+	if err != nil || wire.Find(schema, wire.Whole(schema), []string{"required"}, at[:]) != nil || !at[0].Present() {
 		return schema
 	}
 	return wire.Splice(nil, schema, wire.Edit{Span: at[0], New: list})

@@ -91,7 +91,7 @@ func (c *Command) index() {
 // schema was written.
 func propertyOrder(raw []byte, properties map[string]any) []string {
 	var at [1]wire.Span
-	whole := wire.Span{End: len(raw)}
+	whole := wire.Whole(raw)
 	if wire.Find(raw, whole, []string{"properties"}, at[:]) != nil || !at[0].Present() {
 		return sortedKeys(properties)
 	}

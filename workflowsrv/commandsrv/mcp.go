@@ -108,7 +108,7 @@ func (o *operation) turn() bool {
 func apart(result json.RawMessage) (rest json.RawMessage, more []byte) {
 	var at [1]wire.Span
 	var items []json.RawMessage
-	if wire.Find(result, wire.Span{End: len(result)}, []string{"content"}, at[:]) != nil || !at[0].Present() || json.Unmarshal(result[at[0].Start:at[0].End], &items) != nil {
+	if wire.Find(result, wire.Whole(result), []string{"content"}, at[:]) != nil || !at[0].Present() || json.Unmarshal(result[at[0].Start:at[0].End], &items) != nil {
 		return result, nil
 	}
 	texts := []json.RawMessage{}

@@ -61,7 +61,7 @@ func (c *fromClient) Receive(raw []byte) {
 	edits, number := []wire.Edit(nil), uint64(0)
 	switch {
 	case m.Kind == wire.Request:
-		if version := c.text(&m, m.Params, "_meta", "io.modelcontextprotocol/protocolVersion"); version != "" && version != c.version {
+		if version, _ := m.Text(m.Params, "_meta", "io.modelcontextprotocol/protocolVersion"); version != "" && version != c.version {
 			c.version = version // without a handshake, each request says so
 			c.link.Handshaken(version)
 		}
@@ -123,16 +123,6 @@ func (p *passage) numberOf(id []byte) uint64 {
 	return 0
 }
 
-// text is a string at a place in a message; "" if there is none.
-func (p *passage) text(m *wire.Message, in wire.Span, path ...string) string {
-	at, err := wire.FindPath(m.Raw, in, path...)
-	if err != nil || !at.Present() {
-		return ""
-	}
-	text, _ := wire.Unquote(m.Bytes(at))
-	return text
-}
-
 // under gives the request of a number that is not answered.
 func (p *passage) under(number uint64) (asked, bool) {
 	p.mu.Lock()
@@ -176,7 +166,7 @@ func (p *passage) reply(number uint64, m *wire.Message) {
 		p.answer(m.Raw) // to no request: the client is to see what its server does
 		return
 	}
-	if version := p.text(m, m.Result, "protocolVersion"); one.hello && version != "" {
+	if version, _ := m.Text(m.Result, "protocolVersion"); one.hello && version != "" {
 		p.link.Handshaken(version)
 	}
 	p.answer(wire.Splice(nil, m.Raw, wire.Edit{Span: m.ID, New: one.id}))

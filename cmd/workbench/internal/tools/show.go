@@ -101,7 +101,7 @@ func toolPage(it toolbox.Item, width int) string {
 
 // propertyNames are the names of a schema's properties in their order.
 func propertyNames(schema []byte) (names []string) {
-	properties, err := wire.FindPath(schema, wire.Span{Start: 0, End: len(schema)}, "properties")
+	properties, err := wire.FindPath(schema, wire.Whole(schema), "properties")
 	if err != nil || !properties.Present() || schema[properties.Start] != '{' {
 		return nil
 	}

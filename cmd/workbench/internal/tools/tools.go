@@ -128,11 +128,7 @@ func (l *toolList) print(env *opening.Environment, asJSON bool) error {
 
 // summary is the first line of a tool's description.
 func summary(it toolbox.Item) string {
-	span, err := wire.FindPath(it.Raw, wire.Span{Start: 0, End: len(it.Raw)}, "description")
-	if err != nil || !span.Present() {
-		return ""
-	}
-	text, _ := wire.Unquote(it.Raw[span.Start:span.End])
+	text, _ := wire.Text(it.Raw, wire.Whole(it.Raw), "description")
 	line, _, _ := strings.Cut(foreign.NewLines(strings.TrimSpace(text)).String(), "\n")
 	return line
 }

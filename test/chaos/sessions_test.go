@@ -49,7 +49,8 @@ func sessions(t *testing.T, tab *table) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- over.Serve(ctx, ln) }()
-	c := &web{address: "http://" + ln.Addr().String() + "/mcp/box", client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 32}}}
+	// Of more connections some would not be used at once, and are closed by the front while a request is on its way.
+	c := &web{address: "http://" + ln.Addr().String() + "/mcp/box", client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 32, MaxConnsPerHost: 32}}}
 	defer func() {
 		c.client.CloseIdleConnections()
 		cancel()

@@ -90,8 +90,9 @@ func (l *stdio) read(r Receiver) {
 }
 
 // exitAfterEOF is how long a child may take to exit after its input or output
-// ended, which is what an exiting process looks like from here.
-const exitAfterEOF = 250 * time.Millisecond
+// ended, which is what an exiting process looks like from here, and how long word
+// of that may take to come. On a machine that stands still for a moment it is long.
+const exitAfterEOF = time.Second
 
 // outlives has a child ended that lives on after the end of its input or output:
 // it serves nobody any more. What was written to it before may be lost.
@@ -101,7 +102,7 @@ func (l *stdio) outlives(what string, r Receiver) {
 	select {
 	case <-l.process.proc.Done():
 	case <-exiting.C:
-		r.Break(fmt.Errorf("closed its %s and did not exit", what))
+		r.Break(fmt.Errorf("closed its %s and did not exit in %v", what, exitAfterEOF))
 		<-l.process.proc.Done()
 	}
 }

@@ -143,8 +143,8 @@ func TestFaultB4B5_OwnerEnds(t *testing.T) {
 		{"owner of another", []string{"owner", "stubborn"}},
 		{"orphan in its own session", []string{"family", "stay", "double", "setsid"}},
 	}
+	var wg sync.WaitGroup // they spend their time waiting, so that all may run at once
 	for _, end := range ends {
-		var wg sync.WaitGroup // they spend their time waiting, so that all may run at once
 		for _, shape := range shapes {
 			if seesNoOrphans && strings.HasPrefix(shape.name, "orphan in") {
 				continue
@@ -160,8 +160,8 @@ func TestFaultB4B5_OwnerEnds(t *testing.T) {
 				})
 			})
 		}
-		wg.Wait()
 	}
+	wg.Wait()
 }
 
 // A guard that is stopped goes on by itself, also where its owner cannot see to that any more.

@@ -181,6 +181,7 @@ func TestSandboxBesideOthers(t *testing.T) {
 			free := spec("dir")
 			free.Dir = filepath.Dir(p.request.Dir)
 			proc := mustStart(t, start, free)
+			_ = output(t, proc) // what nobody reads holds the end up
 			if got := waitDone(t, proc); got.Code != 0 {
 				t.Fatalf("a process without a sandbox: got %v", got)
 			}

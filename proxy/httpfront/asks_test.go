@@ -193,6 +193,7 @@ func TestQuestionIsTakenBackOnItsStream(t *testing.T) {
 	w.open("POST", "/mcp", callOf(2, "dev__s__sleep", `{"n":1000}`), session)
 	w.open("POST", "/mcp", callOf(3, "dev__s__say", `{"say":[{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}]}`), session).want("said")
 	first.want("notifications/cancelled", `"requestId":"wb-1"`)
+	w.status("POST", "/mcp", `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`, session) // the end waits for calls
 }
 
 // A list of a server that several share has the tasks of who asks for it.

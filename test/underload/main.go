@@ -16,6 +16,7 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -50,6 +51,12 @@ func main() {
 		{"beside two busy loops", *busy, func() ([]string, func(), error) { return nil, spin(2), nil }},
 		{fmt.Sprintf("every sync slowed by %s", *delay), *sync, func() ([]string, func(), error) { return slowSyncs(*delay) }},
 	}
+	// What the first run would compile, it would count.
+	compile := exec.CommandContext(ctx, goTest("-run=^$")[0], slices.Concat(goTest("-run=^$")[1:], packages)...)
+	if out, err := compile.CombinedOutput(); err != nil {
+		_, _ = os.Stderr.Write(out)
+		os.Exit(1)
+	}
 	red := false
 	for _, s := range settings {
 		green, times, err := s.run(ctx, packages)
@@ -67,14 +74,19 @@ func main() {
 	}
 }
 
+// goTest is the command of `make test`, so that its runs are like these, but for the time that one may take.
+func goTest(more string) []string {
+	atATime := strconv.Itoa((runtime.NumCPU()*3 + 1) / 2)
+	return []string{"go", "test", "-race", "-gcflags=modernc.org/sqlite/lib=-race=false", "-p", atATime, "-vet=off", "-timeout", "20m", more}
+}
+
 func (s setting) run(ctx context.Context, packages []string) (green int, times []time.Duration, err error) {
 	for i := range s.runs {
 		prefix, end, err := s.begin()
 		if err != nil {
 			return 0, nil, err
 		}
-		args := append(prefix, "go", "test", "-race", "-gcflags=modernc.org/sqlite/lib=-race=false", "-count=1", "-timeout", "20m")
-		args = append(args, packages...)
+		args := slices.Concat(prefix, goTest("-count=1"), packages)
 		test := exec.CommandContext(ctx, args[0], args[1:]...)
 		test.Env = append(os.Environ(), "WORKBENCH_REQUIRE_NPM=1", "GORACE=atexit_sleep_ms=0")
 		test.Cancel = func() error { return test.Process.Signal(os.Interrupt) }

@@ -108,8 +108,9 @@ func (s *sealer) digest(c *call) uint64 {
 // sealer closes and opens the states given to clients. Its key is the
 // process's own, as what the states stand for is.
 type sealer struct {
-	aead cipher.AEAD
-	seed maphash.Seed
+	aead  cipher.AEAD
+	seed  maphash.Seed
+	began time.Time // from which states count their time, so that nobody can set their clock
 }
 
 // statePrefix tells our states from the servers'.
@@ -128,13 +129,13 @@ func newSealer() *sealer {
 	if err != nil {
 		panic(err)
 	}
-	return &sealer{aead, maphash.MakeSeed()}
+	return &sealer{aead, maphash.MakeSeed(), time.Now()}
 }
 
 // close makes a state: which parked request, what was requested, how long.
 func (s *sealer) close(number uint64, digest uint64, expiry time.Time) string {
 	plain := binary.BigEndian.AppendUint64(nil, number)
-	plain = binary.BigEndian.AppendUint64(plain, uint64(expiry.Unix()))
+	plain = binary.BigEndian.AppendUint64(plain, uint64(expiry.Sub(s.began)))
 	plain = binary.BigEndian.AppendUint64(plain, digest)
 	return statePrefix + base64.RawURLEncoding.EncodeToString(s.aead.Seal(nil, nil, plain, nil))
 }
@@ -153,7 +154,7 @@ func (s *sealer) open(state string) (number, digest uint64, err error) {
 	if err != nil {
 		return 0, 0, err
 	}
-	if time.Now().Unix() > int64(binary.BigEndian.Uint64(plain[8:])) {
+	if time.Since(s.began) > time.Duration(binary.BigEndian.Uint64(plain[8:])) {
 		return 0, 0, errors.New("the state has expired")
 	}
 	return binary.BigEndian.Uint64(plain), binary.BigEndian.Uint64(plain[16:]), nil

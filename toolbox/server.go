@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
-	"time"
 
 	"github.com/rs/zerolog"
 
@@ -139,13 +138,9 @@ func (s *Server) LargeResults() config.LargeResults { return s.bounds.Load().lar
 // Account is charged for what is kept because of the server, whichever of its processes it was.
 func (s *Server) Account() *account.Account { return s.account }
 
-// strayTime is for how long a server may be working on a request that was given
-// up, as far as anybody can tell.
-const strayTime = time.Minute
-
 // Strays reports whether the server may be working on a request that nobody
 // waits for any more.
-func (s *Server) Strays() bool { return time.Since(s.counts.Strayed()) < strayTime }
+func (s *Server) Strays() bool { return s.counts.Strays() }
 
 // Dropped counts a notification of the server that its client was not given.
 func (s *Server) Dropped() { s.counts.Dropped.Add(1) }

@@ -91,7 +91,7 @@ func (r *Register) Add(c Call) *Waiting {
 	}
 	r.last++
 	c.ID = fmt.Sprint(r.prefix, r.last)
-	c.Until = time.Now().Add(Patience).Round(0)
+	c.Until = time.Now().Add(Patience)
 	w := &Waiting{Call: c, Done: make(chan struct{})}
 	r.waiting[c.ID] = w
 	return w

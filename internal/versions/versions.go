@@ -14,9 +14,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -48,6 +50,7 @@ func New(dir string) *Versions { return &Versions{dir: dir, turns: slots.New(dir
 // version is one that is kept: its name is the time, the digest of what came after it, and "none" if there was no file.
 type version struct {
 	name, after string
+	at          int64 // in Unix nanoseconds, and after those before it
 	none        bool
 }
 
@@ -168,8 +171,12 @@ func (v *Versions) list(path string) ([]version, error) {
 	}
 	var list []version
 	for _, e := range entries { // by name, so by time
-		if parts := strings.Split(e.Name(), "-"); len(parts) == 3 && e.Type().IsRegular() {
-			list = append(list, version{name: e.Name(), after: parts[1], none: parts[2] == "none"})
+		parts := strings.Split(e.Name(), "-")
+		if len(parts) != 3 || !e.Type().IsRegular() {
+			continue
+		}
+		if at, err := strconv.ParseInt(parts[0], 10, 64); err == nil && at < math.MaxInt64 {
+			list = append(list, version{name: e.Name(), at: at, after: parts[1], none: parts[2] == "none"})
 		}
 	}
 	return list, nil
@@ -200,10 +207,11 @@ func (v *Versions) keep(path string, old, text []byte) error {
 	if old == nil {
 		was = "none"
 	}
-	name := fmt.Sprintf("%020d-%s-%s", time.Now().UnixNano(), digest(text), was)
-	if len(list) > 0 && list[len(list)-1].name >= name { // the clock was put back
-		return fmt.Errorf("the version %s is from the future: remove it from %s", list[len(list)-1].name, folder)
+	at := time.Now().UnixNano()
+	if len(list) > 0 {
+		at = max(at, list[len(list)-1].at+1) // the clock may have been put back
 	}
+	name := fmt.Sprintf("%020d-%s-%s", at, digest(text), was)
 	if err := openfile.Replace(filepath.Join(folder, name), old); err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/mcp-workbench/workbench/internal/versions"
 )
@@ -27,6 +28,34 @@ func content(t *testing.T, path string) string {
 		t.Fatal(err)
 	}
 	return string(text)
+}
+
+// A clock that was put back since the last change keeps nobody from the next one, nor from taking both back in their order.
+func TestFaultG57_ClockIsPutBack(t *testing.T) {
+	dir := t.TempDir()
+	v, path := versions.New(filepath.Join(dir, "kept")), filepath.Join(dir, "file")
+	for i := range 3 {
+		if err := v.Change(t.Context(), path, put(fmt.Sprint(i))); err != nil {
+			t.Fatal(err)
+		}
+		names, err := filepath.Glob(filepath.Join(dir, "kept", "*", "0*-*-*"))
+		if err != nil || len(names) != i+1 {
+			t.Fatalf("got the versions %q, %v, want %d", names, err, i+1)
+		}
+		if last := names[i]; i == 0 {
+			folder, name := filepath.Split(last)
+			_, rest, _ := strings.Cut(name, "-")
+			later := fmt.Sprintf("%020d-%s", time.Now().Add(time.Hour).UnixNano(), rest)
+			if err := os.Rename(last, filepath.Join(folder, later)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, want := range []string{"1", "0", "none"} {
+		if err := v.Undo(t.Context(), path, false); err != nil || content(t, path) != want {
+			t.Fatalf("got %q, %v, want %q", content(t, path), err, want)
+		}
+	}
 }
 
 // Changes are undone one by one, five of them, back to where there was no file if these are all.

@@ -154,7 +154,8 @@ func (c *Conn) giveUp(call *Call, raw []byte, id wire.Span) {
 	if c.Calls.take(call.number) == nil {
 		return
 	}
-	c.opts.Counts.strayed.Store(time.Now().UnixNano())
+	now := time.Now()
+	c.opts.Counts.strayed.Store(&now)
 	defer c.link.Abandon(call.number)
 	if c.link.Nature().OwnStreams && c.hello.Era.EndsStreams() {
 		return // the end of the request's stream says it (specification 2026-07-28, cancellation)

@@ -39,7 +39,7 @@ type Counts struct {
 	Late, Unknown, Noise, Dropped            atomic.Uint64
 	InFlight, Queued                         atomic.Int64
 
-	strayed atomic.Int64 // when a request was last given up, in Unix nanoseconds
+	strayed atomic.Pointer[time.Time] // when a request was last given up
 }
 
 // Read returns the counters; the numbers are each right, but not all of one moment.
@@ -62,5 +62,11 @@ func (c *Counts) Read() Counters {
 // HasRoom reports whether the server may have one more call of a client.
 func (c *Counts) HasRoom(l *Limits) bool { return c.InFlight.Load() < l.MaxInFlight }
 
-// Strayed is when a request was last given up that the server may be working on.
-func (c *Counts) Strayed() time.Time { return time.Unix(0, c.strayed.Load()) }
+// strayTime is for how long a server may be working on a request that was given up, as far as anybody can tell.
+const strayTime = time.Minute
+
+// Strays reports whether the server may be working on a request that nobody waits for any more.
+func (c *Counts) Strays() bool {
+	at := c.strayed.Load()
+	return at != nil && time.Since(*at) < strayTime
+}

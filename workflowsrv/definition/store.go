@@ -53,8 +53,8 @@ type Store struct {
 	sources []Source
 
 	current atomic.Pointer[Catalogue]
-	looked  atomic.Int64 // when the disk was looked at last, in Unix nanoseconds
-	dirty   atomic.Bool  // a watcher saw a change since
+	looked  atomic.Pointer[time.Time] // when the disk was looked at last
+	dirty   atomic.Bool               // a watcher saw a change since
 
 	mu sync.Mutex // held during a look at the disk
 	// files remembers what became of every file, guarded by mu.
@@ -106,14 +106,15 @@ func (s *Store) Catalogue() *Catalogue {
 }
 
 func (s *Store) stale() bool {
-	return s.dirty.Load() || time.Now().UnixNano()-s.looked.Load() >= int64(interval)
+	return s.dirty.Load() || time.Since(*s.looked.Load()) >= interval
 }
 
 // lookLocked reads the sources; mu is held.
 func (s *Store) lookLocked() {
 	// Before the look: a change during it must lead to another one.
 	s.dirty.Store(false)
-	s.looked.Store(time.Now().UnixNano())
+	now := time.Now()
+	s.looked.Store(&now)
 
 	states := make([]SourceState, len(s.sources))
 	found := make([][]finding, len(s.sources))

@@ -90,6 +90,7 @@ fuzz: ## fuzz every target, each for FUZZTIME=10s, and draw a million hostile na
 # As for servers: in the folder itself go test passes on what the test prints.
 chaos: ## end, crash and flood it for minutes, and print goals and figures (needs Go and Linux)
 	cd test/chaos && WORKBENCH_CHAOS=1 go test -count=1 -timeout 60m -run TestChaos
+	WORKBENCH_CHAOS=1 go test -count=1 -timeout 60m ./test/clock
 	WORKBENCH_CHAOS=1 go test -count=1 -timeout 60m -run TestFaultE ./internal/store
 	WORKBENCH_CHAOS=1 go test -count=1 -timeout 60m -run 'TestKilledAtWrites|TestSeveralOnOneRun|TestPowerCut' -v ./workflowsrv/runs
 

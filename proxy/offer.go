@@ -144,19 +144,17 @@ func (o *offer) toolLine(out []byte, it *toolbox.Item, d detail) []byte {
 
 // describeTool gives what structured content says of a tool.
 func (o *offer) describeTool(it *toolbox.Item, d detail) json.RawMessage {
-	out := wire.AppendQuote([]byte(`{"name":`), it.Key.Verbatim())
-	out = wire.AppendQuote(append(out, `,"server":`...), it.Server.Name)
-	out = wire.AppendQuote(append(out, `,"toolbox":`...), it.Server.Toolbox)
-	out = wire.AppendQuote(append(out, `,"exposed_name":`...), o.exposed[naming.Identity{Server: it.Server, Key: it.Key.Verbatim()}])
+	out := wire.NewObject(nil).Text("name", it.Key.Verbatim()).Text("server", it.Server.Name).Text("toolbox", it.Server.Toolbox)
+	out = out.Text("exposed_name", o.exposed[naming.Identity{Server: it.Server, Key: it.Key.Verbatim()}])
 	parts := definition(it)
 	if d == defined {
 		return append(appendDefinition(out, parts), '}')
 	}
-	out = wire.AppendQuote(append(out, `,"signature":`...), o.signature(parts))
+	out = out.Text("signature", o.signature(parts))
 	if text, _ := wire.Unquote(parts[description]); d == summarised && text != "" {
-		out = wire.AppendQuote(append(out, `,"summary":`...), signature.Sentence(text, maxSummary))
+		out = out.Text("summary", signature.Sentence(text, maxSummary))
 	}
-	return append(out, '}')
+	return out.End()
 }
 
 // signature gives the parameters of a tool, and for scripts what it gives.

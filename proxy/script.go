@@ -148,15 +148,12 @@ func (r *scriptRun) call(ctx context.Context, q script.Request) (json.RawMessage
 		}
 	}
 	key := keyOf(scriptScope|s.calls.Add(1), "1")
-	raw := []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + meta.UseTool + `","arguments":{"tool":{"toolbox":`)
-	raw = wire.AppendQuote(raw, q.Toolbox)
-	raw = wire.AppendQuote(append(raw, `,"server":`...), q.Server)
-	raw = wire.AppendQuote(append(raw, `,"name":`...), q.Tool)
-	raw = append(append(append(raw, `},"arguments":`...), q.Args...), '}')
+	tool := wire.NewObject(nil).Text("toolbox", q.Toolbox).Text("server", q.Server).Text("name", q.Tool).End()
+	params := wire.NewObject(nil).Text("name", meta.UseTool).Raw("arguments", wire.NewObject(nil).Raw("tool", tool).Raw("arguments", q.Args).End())
 	if r.meta != nil {
-		raw = append(append(raw, `,"_meta":`...), r.meta...)
+		params = params.Raw("_meta", r.meta)
 	}
-	raw = append(raw, `}}`...)
+	raw := append(append([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":`), params.End()...), '}')
 	m := new(wire.Message)
 	if err := wire.Scan(raw, m); err != nil {
 		return nil, fmt.Errorf("the arguments of the tool are refused: %s", text(err))

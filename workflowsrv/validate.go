@@ -117,7 +117,5 @@ func runValidateJSON(_ context.Context, s *service, a arguments) (result, *fault
 }
 
 func runGetSchema(context.Context, *service, arguments) (result, *fault) {
-	dst := append([]byte(`{"schema":`), compact(definition.Schema())...)
-	dst = append(dst, `,"example":`...)
-	return result{json: append(append(dst, compact(definition.Sample())...), '}')}, nil
+	return result{json: wire.NewObject(nil).Raw("schema", compact(definition.Schema())).Raw("example", compact(definition.Sample())).End()}, nil
 }

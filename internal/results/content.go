@@ -139,12 +139,11 @@ func (c *content) document() []byte {
 
 // link appends a piece that links to a part of a kept result; part is "" for all of it.
 func link(out []byte, id, part, title string, mime []byte, size int64) []byte {
-	out = wire.AppendQuote(append(out, `{"type":"resource_link","uri":`...), address(id, part))
-	out = wire.AppendQuote(append(out, `,"name":`...), title)
+	o := wire.NewObject(out).Text("type", "resource_link").Text("uri", address(id, part)).Text("name", title)
 	if mime != nil {
-		out = append(append(out, `,"mimeType":`...), mime...)
+		o = o.Raw("mimeType", mime)
 	}
-	return append(strconv.AppendInt(append(out, `,"size":`...), size, 10), '}')
+	return o.Int("size", size).End()
 }
 
 func address(id, part string) string {
@@ -185,9 +184,8 @@ func (s *Shelf) Read(uri string) ([]byte, error) {
 		if len(out) > some {
 			out = append(out, ',')
 		}
-		out = wire.AppendQuote(append(out, `{"uri":`...), address(k.id, "structured"))
-		out = append(out, `,"mimeType":"application/json","text":`...)
-		out = append(wire.AppendQuote(out, string(raw[c.structured.Start:c.structured.End])), '}')
+		o := wire.NewObject(out).Text("uri", address(k.id, "structured")).Text("mimeType", "application/json")
+		out = o.Text("text", string(raw[c.structured.Start:c.structured.End])).End()
 	}
 	if len(out) == some && part != "" {
 		return nil, fmt.Errorf("the kept result %s has no part %q", k.id, foreign.NewName(part))
@@ -197,21 +195,20 @@ func (s *Shelf) Read(uri string) ([]byte, error) {
 
 // resource appends a piece as the contents of a resource.
 func (it *item) resource(out, raw []byte, uri string) []byte {
-	out = wire.AppendQuote(append(out, `{"uri":`...), uri)
+	o := wire.NewObject(out).Text("uri", uri)
 	switch {
 	case it.isText():
-		out = append(append(out, `,"text":`...), raw[it.text.Start:it.text.End]...)
+		o = o.Raw("text", raw[it.text.Start:it.text.End])
 	case it.text.Present():
-		out = append(append(out, `,"blob":`...), raw[it.text.Start:it.text.End]...)
+		o = o.Raw("blob", raw[it.text.Start:it.text.End])
 	default:
-		out = append(out, `,"mimeType":"application/json","text":`...)
-		return append(wire.AppendQuote(out, string(bytes.TrimSpace(raw[it.at.Start:it.at.End]))), '}')
+		return o.Text("mimeType", "application/json").Text("text", string(bytes.TrimSpace(raw[it.at.Start:it.at.End]))).End()
 	}
 	switch {
 	case it.mime.Present():
-		out = append(append(out, `,"mimeType":`...), raw[it.mime.Start:it.mime.End]...)
+		o = o.Raw("mimeType", raw[it.mime.Start:it.mime.End])
 	case it.isText():
-		out = append(out, `,"mimeType":"text/plain"`...)
+		o = o.Text("mimeType", "text/plain")
 	}
-	return append(out, '}')
+	return o.End()
 }

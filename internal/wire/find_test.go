@@ -163,3 +163,11 @@ func TestText(t *testing.T) {
 		t.Errorf("got %s of capacity %d, want what can be appended to without harm", got, cap(got))
 	}
 }
+
+func TestObject(t *testing.T) {
+	inner := wire.NewObject(nil).End()
+	got := wire.NewObject([]byte("[")).Text("text", "<\"").Int("int", -7).Raw("raw", inner).End()
+	if want := `[{"text":"<\"","int":-7,"raw":{}}`; string(got) != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}

@@ -146,12 +146,11 @@ func Absent(box, server string, st toolbox.Status) error {
 // Located is a tool's definition with the toolbox and server it comes from, and
 // when it was seen if that is asked.
 func Located(it toolbox.Item, seen bool) json.RawMessage {
-	out := wire.AppendQuote([]byte(`{"toolbox":`), it.Server.Toolbox)
-	out = wire.AppendQuote(append(out, `,"server":`...), it.Server.Name)
+	o := wire.NewObject(nil).Text("toolbox", it.Server.Toolbox).Text("server", it.Server.Name)
 	if seen {
-		out = wire.AppendQuote(append(out, `,"seen":`...), it.Server.Status().Seen.UTC().Format(time.RFC3339))
+		o = o.Text("seen", it.Server.Status().Seen.UTC().Format(time.RFC3339))
 	}
-	return append(append(append(out, `,"definition":`...), it.Raw...), '}')
+	return o.Raw("definition", it.Raw).End()
 }
 
 // ItemNames are the full names of what was seen of the servers.

@@ -553,6 +553,30 @@ func TestInvalidNames(t *testing.T) {
 	})
 }
 
+// Names are data: what means something in a statement or a pattern finds what has that name, and nothing else.
+func TestNamesAreData(t *testing.T) {
+	each(t, func(t *testing.T, open opener, _ string) {
+		s := open(t, store.Options{})
+		begin(t, s)
+		for _, name := range []string{"' OR '1'='1", "alice'; DROP TABLE turns --", "%", "_lice", "$1", `"alice"`, "line\nbreak"} {
+			for want := range 2 {
+				if list, err := s.Conversations(t.Context(), name, name, 100); err != nil || len(list) != want {
+					t.Errorf("%q: got %d conversations and %v, want %d", name, len(list), err, want)
+				}
+				if want > 0 {
+					continue
+				}
+				if _, err := s.Begin(t.Context(), name, name, name, ""); err != nil {
+					t.Errorf("%q: %v", name, err)
+				}
+			}
+		}
+		if list, err := s.Conversations(t.Context(), "alice", "shop", 100); err != nil || len(list) != 1 {
+			t.Errorf("got %d conversations of alice and %v, want one", len(list), err)
+		}
+	})
+}
+
 func TestClosed(t *testing.T) {
 	each(t, func(t *testing.T, open opener, _ string) {
 		s := open(t, store.Options{})

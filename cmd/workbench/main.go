@@ -4,6 +4,8 @@ package main
 
 import (
 	"context"
+	"io"
+	"log"
 	"os"
 
 	"github.com/mcp-workbench/workbench/cmd/workbench/internal/cli"
@@ -12,5 +14,6 @@ import (
 
 func main() {
 	footprint.Start()
+	log.SetOutput(io.Discard) // net/http writes there what servers send, at length, and waits until somebody reads it
 	os.Exit(run(context.Background(), os.Args[1:], cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, os.Environ()))
 }

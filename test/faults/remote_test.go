@@ -245,6 +245,25 @@ func TestFaultF10_NoReply(t *testing.T) {
 	}
 }
 
+// What a server sends beyond its reply is for nobody: the standard library would write it to standard error.
+func TestFaultF10_MoreThanAReply(t *testing.T) {
+	r := fault(func(w http.ResponseWriter, _ *http.Request, q request) {
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		reply := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"done"}]}}`, q.ID)
+		_, _ = fmt.Fprintf(conn, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s%s", len(reply), reply, strings.Repeat("more ", 1000))
+	}).serve(t)
+	b := newRemoteBed(t, r, setup{})
+	b.answers(b.fault(), "done")
+	b.wellAnswers()
+	if got := b.Stderr(); got != "" {
+		t.Errorf("got %q on standard error, want nothing", wiretest.Clip(got))
+	}
+}
+
 func TestFaultF11_HangsAfterHeaders(t *testing.T) {
 	for _, kind := range []string{"application/json", "text/event-stream"} {
 		t.Run(kind, func(t *testing.T) {

@@ -12,8 +12,8 @@
 // Results of several kinds (text, code, text of other scripts, base64, lists of tools, numbers) are called for in sizes from
 // 200 B to 1 MB, and told as multiples of the relay's times: the quartiles of what the rounds gave. How cost grows with
 // servers, tools and sessions is measured too, and drawn by --plot; what the record of calls costs, by workbenches with each mode of
-// it beside each other. Before a server over HTTP workbench stands beside nginx,
-// where that is installed.
+// it beside each other. Before a server over HTTP workbench stands beside Go's
+// ReverseProxy, and nginx where that is installed.
 //
 // The driver writes requests and reads answers, each of which it checks. The fronts take turns in rounds, because the
 // machine is not the same from one minute to the next; a figure of the table is the median of its rounds. In "p50" and
@@ -27,7 +27,7 @@
 //
 //	go run ./bench find --set metatool=CHECKOUT
 //
-// The commands child, relay and typed are the other sides of the pipes; they are started by the driver.
+// The commands child, relay, reverse and typed are the other sides of the pipes; they are started by the driver.
 package main
 
 import (
@@ -98,6 +98,11 @@ func dispatch(ctx context.Context, args []string, in io.Reader, out, errs io.Wri
 			return c.serveHTTP(o.http, in)
 		}
 		return c.serve(in, out)
+	case "reverse":
+		if len(args) != 3 {
+			return usageError{errors.New("reverse needs an address to serve and that of a server")}
+		}
+		return runReverse(args[1], args[2])
 	case "find":
 		return measureFind(ctx, args[1:], out, errs)
 	case "relay", "typed":

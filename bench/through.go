@@ -9,6 +9,8 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +20,7 @@ import (
 const (
 	throughWhat = "200 B from a server over HTTP"
 	nginxFront  = "nginx"
+	goFront     = "Go's ReverseProxy" // what a front in Go can cost at the least
 )
 
 // serveHTTP answers over streamable HTTP what serve answers on standard input, until in ends.
@@ -64,12 +67,13 @@ func (c *child) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// through measures what stands before a server over HTTP: nothing, nginx as it passes requests on, and workbench.
+// through measures what stands before a server over HTTP: nothing, nginx and Go's ReverseProxy as they pass requests
+// on, and workbench.
 func (b *bench) through(ctx context.Context) (err error) {
-	if !slices.ContainsFunc([]string{directFront, nginxFront, httpFront}, func(f string) bool { return b.wanted(throughWhat, f) }) {
+	if !slices.ContainsFunc([]string{directFront, nginxFront, goFront, httpFront}, func(f string) bool { return b.wanted(throughWhat, f) }) {
 		return nil
 	}
-	addresses, err := freeAddresses(3)
+	addresses, err := freeAddresses(4)
 	if err != nil {
 		return err
 	}
@@ -101,6 +105,7 @@ func (b *bench) through(ctx context.Context) (err error) {
 	} else {
 		b.say("no nginx, which is a package of most systems")
 	}
+	fronts = append(fronts, front{name: goFront, url: "http://" + addresses[3] + "/mcp", argv: []string{b.self, "reverse", addresses[3], addresses[0]}})
 	fronts = append(fronts, front{name: httpFront, url: "http://" + addresses[2] + "/mcp", token: token, box: true, way: useTool,
 		argv: []string{b.workbench, "serve", "--config", path, "--log-level", "error", "--http", addresses[2], "--token-file", token}})
 	groups, end, err := b.prepare(ctx, fronts, []string{throughWhat}, func(c *conversation, _ string) (*request, error) {
@@ -120,6 +125,16 @@ func (b *bench) through(ctx context.Context) (err error) {
 			r.add(rate, float64(calls)/took.Seconds())
 		}
 		return err
+	})
+}
+
+// runReverse serves HTTP at an address by the reverse proxy of Go's library before a server, on connections that it keeps,
+// until it is killed.
+func runReverse(address, server string) error {
+	to := &url.URL{Scheme: "http", Host: server}
+	return http.ListenAndServe(address, &httputil.ReverseProxy{
+		Rewrite:   func(r *httputil.ProxyRequest) { r.SetURL(to) },
+		Transport: &http.Transport{MaxIdleConnsPerHost: 2 * crowdWidth},
 	})
 }
 

@@ -44,12 +44,12 @@ func TestAsClient(t *testing.T) {
 				t.Fatalf("%d of %d clients have started", len(started), clients)
 			}
 		}
+		release, err := slots.New(os.Getenv(placesVariable), runtime.NumCPU()).Take(t.Context(), "client")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(release)
 	}
-	release, err := slots.New(os.Getenv(placesVariable), runtime.NumCPU()).Take(t.Context(), "client")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(release)
 	scenario := os.Getenv("MCP_CONFORMANCE_SCENARIO")
 	config := writeConfig(t, map[string]entry{"suite": suiteEntry(t, scenario, flag.Arg(0))})
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())

@@ -137,3 +137,53 @@ func TestPlaceOfACallThatWasNotMade(t *testing.T) {
 		})
 	}
 }
+
+// ending is a link whose connection ends while a call is being written.
+type ending struct {
+	echoing
+	conn *rpc.Conn
+	err  error // what becomes of the writing
+}
+
+func (l *ending) Send([]byte, uint64) error {
+	l.conn.Close(errors.New("over"))
+	return l.err
+}
+
+// told counts how often a call is ended.
+type told struct {
+	deaf
+	times int
+	err   error
+}
+
+func (h *told) Done(_ *wire.Message, err error) { h.times, h.err = h.times+1, err }
+
+// A call whose connection ends while it is being written is still to be made where it was not written: it is not known to be
+// lost. Where it was written, it is.
+func TestEndWhileACallIsWritten(t *testing.T) {
+	limits := &rpc.Limits{Timeouts: config.Timeouts{CallIdle: time.Minute, CallTotal: time.Minute}, MaxInFlight: 1}
+	for name, over := range map[string]*ending{"not written": {err: link.ErrClosed}, "written": {}} {
+		t.Run(name, func(t *testing.T) {
+			over.conn = rpc.New(over, rpc.Options{
+				Owner: nobody{}, Counts: new(rpc.Counts), Limits: func() *rpc.Limits { return limits },
+				Buffers: new(wire.Buffers), Life: t.Context(), Begin: func(func()) bool { return false },
+			})
+			over.conn.Begin()
+			raw := []byte(`{"jsonrpc":"2.0","id":0,"method":"tools/call"}`)
+			var m wire.Message
+			if err := wire.Scan(raw, &m); err != nil {
+				t.Fatal(err)
+			}
+			heard := new(told)
+			call := &rpc.Call{Raw: raw, ID: m.ID, OfClient: true, Handler: heard}
+			err := over.conn.Send(call)
+			if !errors.Is(err, over.err) || call.HasEnded() != (over.err == nil) {
+				t.Errorf("Send: got %v and an ended call %v, want %v", err, call.HasEnded(), over.err)
+			}
+			if over.err == nil && (heard.times != 1 || heard.err == nil) || over.err != nil && heard.times != 0 {
+				t.Errorf("the caller was told %d times, last %v", heard.times, heard.err)
+			}
+		})
+	}
+}

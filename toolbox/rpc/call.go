@@ -56,7 +56,7 @@ type Call struct {
 	number uint64
 	digits [20]byte
 	holder atomic.Pointer[holder] // the connection that it was given to last
-	sent   atomic.Bool            // that has written it
+	stage  atomic.Int32           // how far that is with writing it: writing, written or left
 	ended  atomic.Bool            // a reply, a loss or a cancel came first
 	waits  atomic.Pointer[Queue]
 	queued time.Time // guarded by the queue's mu
@@ -68,6 +68,14 @@ type Call struct {
 	stray *StrayError
 	due   time.Time
 }
+
+// The stages of a call that a connection has: being written, written, and left to [Conn.Send] by a connection that ended
+// while it was being written.
+const (
+	writing int32 = iota
+	written
+	left
+)
 
 // holder is the connection that has a call.
 type holder interface {

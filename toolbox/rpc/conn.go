@@ -85,24 +85,27 @@ func (c *Conn) Heard() (lines int, first []foreign.Text) { return c.noise.heard(
 // seen the call, since a message without its newline is none, and the call has
 // not ended.
 func (c *Conn) Send(call *Call) error {
+	call.stage.Store(writing)
 	if err := c.Calls.add(call); err != nil {
 		return err
 	}
-	call.sent.Store(false)
 	call.holder.Store(&c.self)
 	b := c.buffers.Get()
 	*b = call.message(*b, c.hello.translated(call, c.opts.Client))
 	err := c.link.Send(*b, call.number)
 	c.buffers.Put(b)
 	if err == nil {
-		call.sent.Store(true)
 		c.opts.Counts.Calls.Add(1)
 	}
+	over := !call.stage.CompareAndSwap(writing, written)
 	switch {
+	case over && err == nil:
+		c.lose(call, c.Calls.why())
+	case over:
 	case err == nil && call.ended.Load():
 		c.cancel(call, nil, wire.Span{}) // it was cancelled before it was written
 	case err != nil && c.Calls.take(call.number) == nil:
-		return nil // the connection's end was told to the call already
+		return nil // its end was told to the call already
 	case err != nil:
 		c.opts.Owner.Ended() // another may have waited for its place
 	}
@@ -142,7 +145,7 @@ func (c *Conn) era() eras.Era { return c.hello.Era }
 // cancel gives a call up that nobody waits for any more. One that is being written is left to Send, so that the server hears
 // of it before.
 func (c *Conn) cancel(call *Call, raw []byte, id wire.Span) {
-	if !call.sent.Load() || call.holder.Load() != &c.self {
+	if call.stage.Load() != written || call.holder.Load() != &c.self {
 		return
 	}
 	c.giveUp(call, raw, id)
@@ -171,7 +174,8 @@ func (c *Conn) giveUp(call *Call, raw []byte, id wire.Span) {
 	})
 }
 
-// Close fails all calls that are under way; later ones fail at once. It reports false if that was done before.
+// Close fails all calls that are under way; later ones fail at once. One that is being written is left to Send, which knows
+// whether the server can have seen it. Close reports false if that was done before.
 func (c *Conn) Close(err error) bool {
 	lost, first := c.Calls.close(err)
 	if !first {
@@ -179,12 +183,19 @@ func (c *Conn) Close(err error) bool {
 	}
 	close(c.over)
 	for _, call := range lost {
-		if call.finish() {
-			c.opts.Counts.Lost.Add(1)
-			call.Handler.Done(nil, err)
+		if !call.stage.CompareAndSwap(writing, left) {
+			c.lose(call, err)
 		}
 	}
 	return true
+}
+
+// lose ends a call that gets no reply.
+func (c *Conn) lose(call *Call, err error) {
+	if call.finish() {
+		c.opts.Counts.Lost.Add(1)
+		call.Handler.Done(nil, err)
+	}
 }
 
 // Loss words that a call gets no reply.

@@ -196,6 +196,13 @@ func (t *Table) close(why error) (lost []*Call, first bool) {
 	return lost, true
 }
 
+// why is what close was given.
+func (t *Table) why() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.refuses
+}
+
 // stray notes a reply that is to no request. If one call alone waits for its own, that was most likely meant to be it, and
 // the call is not left waiting long.
 func (t *Table) stray(e *StrayError) {

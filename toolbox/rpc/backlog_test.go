@@ -187,3 +187,37 @@ func TestEndWhileACallIsWritten(t *testing.T) {
 		})
 	}
 }
+
+// slow is a link to a server that answers after five seconds.
+type slow struct{ echoing }
+
+func (l *slow) Send(raw []byte, id uint64) error {
+	go func() {
+		time.Sleep(5 * time.Second)
+		_ = l.echoing.Send(raw, id)
+	}()
+	return nil
+}
+
+// The time of a start is timeouts.start: its requests may take longer than the silence that a call may have.
+func TestStartIsSilentForLongerThanACall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		limits := &rpc.Limits{Timeouts: config.Timeouts{CallIdle: time.Second, CallTotal: 2 * time.Second}, MaxInFlight: 1}
+		c := rpc.New(new(slow), rpc.Options{
+			Owner: nobody{}, Counts: new(rpc.Counts), Limits: func() *rpc.Limits { return limits },
+			Buffers: new(wire.Buffers), Life: t.Context(), Begin: func(func()) bool { return false },
+		})
+		c.Begin()
+		defer c.Close(errors.New("over"))
+		start, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		if _, err := rpc.Consult(start, c, "tools/list", nil, func([]byte) (struct{}, error) { return struct{}{}, nil }); err != nil {
+			t.Errorf("a list at the start: %v", err)
+		}
+		var late *rpc.TimeoutError
+		if _, err := c.Request(start, "tools/call", nil); !errors.As(err, &late) || late.What != "idle" {
+			t.Errorf("a call: got %v, want that it is too late", err)
+		}
+		time.Sleep(10 * time.Second) // what is answered late
+	})
+}

@@ -52,14 +52,15 @@ type Call struct {
 	Levels, Notice bool
 	Handler        Handler
 
-	edits  edits
-	number uint64
-	digits [20]byte
-	holder atomic.Pointer[holder] // the connection that it was given to last
-	stage  atomic.Int32           // how far that is with writing it: writing, written or left
-	ended  atomic.Bool            // a reply, a loss or a cancel came first
-	waits  atomic.Pointer[Queue]
-	queued time.Time // guarded by the queue's mu
+	edits   edits
+	bounded bool // who makes it bounds its time
+	number  uint64
+	digits  [20]byte
+	holder  atomic.Pointer[holder] // the connection that it was given to last
+	stage   atomic.Int32           // how far that is with writing it: writing, written or left
+	ended   atomic.Bool            // a reply, a loss or a cancel came first
+	waits   atomic.Pointer[Queue]
+	queued  time.Time // guarded by the queue's mu
 
 	started, active time.Time // guarded by the mutex of the connection's calls
 	// stray is the reply to nobody that came while this call alone waited, due

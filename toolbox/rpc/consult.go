@@ -10,14 +10,19 @@ import (
 	"github.com/mcp-workbench/workbench/toolbox/link"
 )
 
-// Request makes a request of our own and waits for its result, which it copies.
+// Request makes a request of our own and waits for its result, which it copies. It may take as long as a client's.
 func (c *Conn) Request(ctx context.Context, method string, params []byte) (result []byte, err error) {
-	return Consult(ctx, c, method, params, func(result []byte) ([]byte, error) { return bytes.Clone(result), nil })
+	return consult(ctx, c, method, params, func(result []byte) ([]byte, error) { return bytes.Clone(result), nil }, false)
 }
 
 // Consult makes a request of our own and waits for what take makes of its result. The result is valid only while take
-// is called, so that no more of it is kept than is wanted; take may still be at it when ctx has ended.
+// is called, so that no more of it is kept than is wanted; take may still be at it when ctx has ended. ctx alone bounds the
+// time: a start may be silent for longer than a call.
 func Consult[T any](ctx context.Context, c *Conn, method string, params []byte, take func(result []byte) (T, error)) (taken T, err error) {
+	return consult(ctx, c, method, params, take, true)
+}
+
+func consult[T any](ctx context.Context, c *Conn, method string, params []byte, take func(result []byte) (T, error), bounded bool) (taken T, err error) {
 	raw := append([]byte(`{"jsonrpc":"2.0","id":0,"method":`), wire.AppendQuote(nil, method)...)
 	if params != nil {
 		raw = append(append(raw, `,"params":`...), params...)
@@ -28,7 +33,7 @@ func Consult[T any](ctx context.Context, c *Conn, method string, params []byte, 
 		return taken, fmt.Errorf("%s: %w", method, err)
 	}
 	w := &waiter[T]{method: method, take: take, done: make(chan struct{})}
-	call := &Call{Raw: raw, ID: m.ID, Params: m.Params, Tasks: eras.IsOfTasks(method), Handler: w}
+	call := &Call{Raw: raw, ID: m.ID, Params: m.Params, Tasks: eras.IsOfTasks(method), Handler: w, bounded: bounded}
 	if call.Meta, err = wire.FindPath(raw, m.Params, "_meta"); err != nil {
 		return taken, fmt.Errorf("%s: %w", method, err)
 	}

@@ -32,9 +32,12 @@ func (d *deadlineClock) stop() {
 	}
 }
 
-// deadline is when a call is late. While its connection is held up, that it hears
+// deadline is when a call is late; ok is false if it never is. While its connection is held up, that it hears
 // nothing is not the server's doing: it is looked at again by and by.
-func (c *Call) deadline(l *config.Timeouts, held bool) time.Time {
+func (c *Call) deadline(l *config.Timeouts, held bool) (at time.Time, ok bool) {
+	if c.Open || c.bounded {
+		return c.due, c.stray != nil
+	}
 	idle, total := c.active.Add(l.CallIdle), c.started.Add(l.CallTotal)
 	if held {
 		idle = time.Now().Add(l.CallIdle)
@@ -43,7 +46,7 @@ func (c *Call) deadline(l *config.Timeouts, held bool) time.Time {
 		idle = total
 	}
 	if c.stray != nil && c.due.Before(idle) {
-		return c.due
+		return c.due, true
 	}
-	return idle
+	return idle, true
 }

@@ -16,7 +16,7 @@ func (t *Table) armLocked(now time.Time) {
 	var next time.Time
 	limits, held := &t.limits().Timeouts, t.held()
 	for _, call := range t.pending {
-		if at := call.deadline(limits, held); !call.Open && (next.IsZero() || at.Before(next)) {
+		if at, ok := call.deadline(limits, held); ok && (next.IsZero() || at.Before(next)) {
 			next = at
 		}
 	}
@@ -46,7 +46,7 @@ func (t *Table) tooLate(now time.Time, limits *config.Timeouts) (late []*Call, s
 	}
 	held := t.held()
 	for _, call := range t.pending {
-		if !call.Open && !now.Before(call.deadline(limits, held)) {
+		if at, ok := call.deadline(limits, held); ok && !now.Before(at) {
 			late = append(late, call)
 		}
 	}

@@ -40,11 +40,12 @@ func watchStatus(ctx context.Context, env *cli.Environment, asJSON bool) error {
 	}
 	changes := make(chan news)
 	defer running.Follow(ctx, env, func(ctx context.Context, p status.Peer) error { return follow(ctx, p, changes) })()
-	known := make(map[string]status.Workbench)
+	known, dead := make(map[string]status.Workbench), make(map[string]bool)
+	awaited := func(p status.Peer) bool { return !dead[p.Path()] }
 	look := time.NewTicker(status.FindPeriod)
 	defer look.Stop()
 	for looks, shown := 0, false; ; {
-		if !shown && (len(status.Find(env.RuntimeDirs())) == 0 || looks == firstLooks) {
+		if !shown && (!slices.ContainsFunc(status.Find(env.RuntimeDirs()), awaited) || looks == firstLooks) {
 			shown = true
 			if err := show(news{}, said(known)); err != nil {
 				return err
@@ -59,7 +60,8 @@ func watchStatus(ctx context.Context, env *cli.Environment, asJSON bool) error {
 			case is:
 				delete(known, n.path)
 			default:
-				continue // it ended long ago, and left its socket
+				dead[n.path] = true // it ended long ago, and left its socket
+				continue
 			}
 			shown = true
 			if err := show(n, said(known)); err != nil {

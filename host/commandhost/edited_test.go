@@ -16,6 +16,18 @@ import (
 	"github.com/mcp-workbench/workbench/workflowsrv/command"
 )
 
+// A host that is closed makes no server, which nobody would close.
+func TestClosed(t *testing.T) {
+	dir := t.TempDir()
+	writeFiles(t, dir, map[string]string{"workflow.yaml": "name: Mine\ndescription: Mine\n",
+		"commands/first.yaml": "description: First\neffect: read\nprocess: {argv: [echo, hello]}\n"})
+	h := newHost(t, `{"toolboxes": {"mine": {"mcpServers": {"desk": {"builtin": "commands", "commands": "`+filepath.ToSlash(dir)+`"}}}}}`, noTools{}, zerolog.Nop(), nil)
+	h.Close()
+	if got, err := h.Get(t.Context(), filepath.ToSlash(dir)); got != nil || err == nil || !strings.Contains(err.Error(), "workbench ends") {
+		t.Errorf("got %v, %v, want an error", got, err)
+	}
+}
+
 // A folder that is edited is served anew, also to sessions that are under way;
 // a broken edit changes nothing and is said.
 func TestEditedFolder(t *testing.T) {

@@ -226,6 +226,12 @@ func (h *Host) Get(ctx context.Context, source string) (*commandsrv.Server, erro
 	if one.server != nil {
 		return one.server, nil
 	}
+	h.mu.Lock()
+	closed := h.closed // Close has looked, or is about to, and found no server here
+	h.mu.Unlock()
+	if closed {
+		return nil, errors.New("the commands are served no longer: workbench ends")
+	}
 	var err error
 	one.server, err = h.make(ctx, cfg, source)
 	one.failed.Store(err != nil && ctx.Err() == nil)

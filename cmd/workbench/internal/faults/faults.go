@@ -19,7 +19,6 @@ func Unreadable(err error) string {
 }
 
 // At gives the place of a fault as editors understand it.
-// at is where a fault of a file is.
 func At(file string, f definition.Fault) string {
 	if f.Line == 0 {
 		return file

@@ -21,8 +21,8 @@ func (b *backlog) hand(size int, over <-chan struct{}, waited, give func()) {
 	if !unread.TryAwait(size) {
 		b.held.Add(1)
 		ok := unread.Await(size, over)
+		waited() // before a call can be late that had to wait for it
 		b.held.Add(-1)
-		waited()
 		if !ok {
 			return
 		}

@@ -100,26 +100,21 @@ func (m *memory) noteLate() {
 func (m *memory) remember() {
 	busy, _ := m.reading.busy()
 	if m.owed.Store(busy); !busy {
-		m.keep(nil)
+		m.keep(false)
 	}
 }
 
 // settle keeps what is known of a server that ends before all of its lists were read. A list that was not is as it was when
 // the server was last seen.
 func (m *memory) settle() {
-	if !m.owed.Swap(false) || m.catalogue == nil {
-		return
+	if m.owed.Swap(false) {
+		m.keep(true)
 	}
-	_, program := program(&m.cfg, m.environ)
-	if last := m.catalogue.Get(m.key()); last != nil && !last.Late && last.Program == program {
-		m.keep(last.Lists)
-		return
-	}
-	m.keep(nil)
 }
 
-// keep puts what is known into the catalogue, once the tools were read, with what there was of the other lists.
-func (m *memory) keep(before map[string][]json.RawMessage) {
+// keep puts what is known into the catalogue, once the tools were read: where it is a part only, with what there was of the
+// other lists.
+func (m *memory) keep(part bool) {
 	c := m.catalogue
 	if c == nil {
 		return
@@ -148,9 +143,15 @@ func (m *memory) keep(before map[string][]json.RawMessage) {
 			e.Lists[string(k)] = append(e.Lists[string(k)], it.Raw)
 		}
 	}
-	for k, items := range before {
-		if _, known := e.Lists[k]; !known && offers(h, Kind(k)) {
-			e.Lists[k] = items
+	var last *catalogue.Entry
+	if part {
+		last = c.Get(m.key())
+	}
+	if last != nil && !last.Late && last.Program == program {
+		for k, items := range last.Lists {
+			if _, known := e.Lists[k]; !known && offers(h, Kind(k)) {
+				e.Lists[k] = items
+			}
 		}
 	}
 	if !repeats(m.hidden.Load(), e) {

@@ -35,8 +35,8 @@ func (sh *Shelf) buildLocked() {
 }
 
 // update makes the routes anew after change, which is called with the lock held, and, if that says so, tells a legacy client
-// which of its lists are
-// other than when it last heard of them. It reports whether the client is to read its tools: it was told to, or does.
+// which of its lists are other than when it last heard of them. It reports whether the client is to read its tools: it was
+// told to, or is about to be given them.
 func (sh *Shelf) update(change func() (announce bool)) (told bool) {
 	sh.mu.Lock()
 	announce := change()

@@ -27,6 +27,7 @@ type client struct {
 	// Guarded by clients.mu.
 	users int // requests being served
 	used  time.Time
+	idle  bool // the last sweep found that it is
 }
 
 // visit is a caller at an endpoint.
@@ -242,32 +243,34 @@ const sweepPeriod = time.Minute
 
 // keepSwept sweeps until ctx ends.
 func (cs *clients) keepSwept(ctx context.Context) {
-	tick := time.NewTicker(min(sweepPeriod, cs.idle/2, cs.modernIdle/2))
-	defer tick.Stop()
 	for {
 		select {
-		case now := <-tick.C:
-			cs.sweep(now)
+		case <-time.After(min(sweepPeriod, cs.idle/2, cs.modernIdle/2)): // after the last sweep, however late that was
+			cs.sweep(time.Now())
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// sweep ends the sessions that nobody has used for their time: no request of
-// theirs is being served, no stream is open and no call is on its way.
+// sweep ends the sessions that nobody has used for their time, as the sweep before found too: no request of theirs is being
+// served, no stream is open and no call is on its way. One sweep is not enough, for a program that was stopped meanwhile
+// has heard nobody.
 func (cs *clients) sweep(now time.Time) {
 	var idle []*client
 	cs.mu.Lock()
-	for _, c := range cs.legacy {
-		if c.users == 0 && now.Sub(c.used) >= cs.idle && !c.Busy() {
+	find := func(c *client, after time.Duration) {
+		before := c.idle
+		c.idle = c.users == 0 && now.Sub(c.used) >= after && !c.Busy()
+		if c.idle && before {
 			idle = append(idle, c)
 		}
 	}
+	for _, c := range cs.legacy {
+		find(c, cs.idle)
+	}
 	for _, c := range cs.modern {
-		if c.users == 0 && now.Sub(c.used) >= cs.modernIdle && !c.Busy() {
-			idle = append(idle, c)
-		}
+		find(c, cs.modernIdle)
 	}
 	for _, c := range idle {
 		cs.takeLocked(c)

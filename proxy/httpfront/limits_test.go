@@ -133,6 +133,25 @@ func TestFaultC14_IdleSessions(t *testing.T) {
 // sweep is how late a session may be found idle.
 const sweep = 2 * time.Minute
 
+// A program that was stopped for hours, or that got no processor, has heard nobody meanwhile: whoever calls as soon as it goes on
+// still has their session.
+func TestHTTPSessionsOfAStoppedProgram(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, _ := newPipeWeb(t, webOptions{inside: newHolder().make})
+		session := w.begin("/mcp/box", "2025-11-25")
+		later := time.Now().Add(5 * time.Hour)
+		for sweeps, want := range []int{200, 200, 404} {
+			synctest.Wait() // the request before is over
+			for range sweeps {
+				w.front.Sweep(later)
+			}
+			if got, body := w.status("POST", "/mcp/box", ping, session); got != want {
+				t.Errorf("got %d %s, want %d", got, body, want)
+			}
+		}
+	})
+}
+
 // The session that modern clients share ends after its own time, and the next
 // request has a new one.
 func TestHTTPIdleModern(t *testing.T) {

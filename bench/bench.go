@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"time"
 )
 
 // crowdWidth is how many calls are under way at once where calls/s are counted; tests have fewer.
@@ -20,6 +21,8 @@ type plan struct {
 	series     int    // rounds of starts
 	starts     int    // starts in a round
 	counted    int    // calls of which the allocations are counted
+
+	settle time.Duration // before memory is read: longer than a workbench takes to give back what it needed for a moment
 
 	active, resting int // sessions over HTTP
 

@@ -129,6 +129,7 @@ func dispatch(ctx context.Context, args []string, in io.Reader, out, errs io.Wri
 // fullPlan takes under six minutes.
 func fullPlan() plan {
 	return plan{
+		settle: 5 * time.Second,
 		tools:  1000,
 		found:  3324,
 		rounds: 11, kindRounds: 11,
@@ -145,6 +146,7 @@ func fullPlan() plan {
 // quickPlan takes under one.
 func quickPlan() plan {
 	return plan{
+		settle: 5 * time.Second,
 		tools:  1000,
 		found:  3324,
 		rounds: 3, kindRounds: 11,

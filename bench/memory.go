@@ -11,9 +11,6 @@ const (
 	openWhat = "open and used"
 
 	guardProcess = "its guard" // the process that starts and ends the servers of a workbench
-
-	// settled is more than the time after which a workbench gives back what it needed for a moment.
-	settled = 5 * time.Second
 )
 
 // memory measures what is resident of workbench after it was greeted, and of one that has called each size of answer. The
@@ -67,7 +64,7 @@ func (b *bench) weigh(ctx context.Context, what string, f front, do func(*conver
 			return c.fault(fmt.Errorf("%s: %w", what, err))
 		}
 	}
-	time.Sleep(settled)
+	time.Sleep(b.settle)
 	for _, c := range all {
 		pid := c.cmd.Process.Pid
 		if mb, ok := resident(pid); ok {

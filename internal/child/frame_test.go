@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"net"
 	"os"
 	"reflect"
 	"testing"
@@ -83,21 +82,18 @@ func TestFrameWithFiles(t *testing.T) {
 	}
 }
 
-func connected(t *testing.T) (ours, theirs *net.UnixConn) {
+func connected(t *testing.T) (ours, theirs *lifeline) {
 	t.Helper()
-	a, b, err := socketPair()
+	fds, err := socketPair()
 	if err != nil {
 		t.Fatal(err)
 	}
-	conns := make([]*net.UnixConn, 2)
-	for i, file := range []*os.File{a, b} {
-		conn, err := net.FileConn(file)
-		file.Close()
-		if err != nil {
+	conns := make([]*lifeline, 2)
+	for i, fd := range fds {
+		if conns[i], err = newLifeline(fd); err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { conn.Close() })
-		conns[i] = conn.(*net.UnixConn)
+		t.Cleanup(func() { conns[i].Close() })
 	}
 	return conns[0], conns[1]
 }

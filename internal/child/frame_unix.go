@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
-	"net"
 	"os"
 	"syscall"
 )
@@ -43,7 +42,7 @@ const (
 var errFrame = errors.New("malformed message")
 
 // sendFrame writes f. Calls must not overlap.
-func sendFrame(conn *net.UnixConn, f frame, files []*os.File) error {
+func sendFrame(conn *lifeline, f frame, files []*os.File) error {
 	content := f.encode()
 	header := binary.BigEndian.AppendUint32(nil, uint32(len(content)))
 	var rights []byte
@@ -54,7 +53,7 @@ func sendFrame(conn *net.UnixConn, f frame, files []*os.File) error {
 		}
 		rights = syscall.UnixRights(fds...)
 	}
-	if _, _, err := conn.WriteMsgUnix(header, rights, nil); err != nil {
+	if err := conn.send(header, rights); err != nil {
 		return err
 	}
 	_, err := conn.Write(content)
@@ -62,15 +61,12 @@ func sendFrame(conn *net.UnixConn, f frame, files []*os.File) error {
 }
 
 // receiveFrame reads a frame with the files that came with it, which the caller closes.
-func receiveFrame(conn *net.UnixConn) (frame, []*os.File, error) {
+func receiveFrame(conn *lifeline) (frame, []*os.File, error) {
 	var header [headerLen]byte
 	rights := make([]byte, syscall.CmsgSpace(4*frameFiles))
 	var files []*os.File
 	for n := 0; n < headerLen; {
-		got, rightsLen, _, _, err := conn.ReadMsgUnix(header[n:], rights)
-		if got == 0 && err == nil {
-			err = io.EOF
-		}
+		got, rightsLen, err := conn.receive(header[n:], rights)
 		if err != nil {
 			closeAll(files)
 			return frame{}, nil, err
@@ -109,6 +105,7 @@ func parseRights(b []byte) []*os.File {
 			continue
 		}
 		for _, fd := range fds {
+			syscall.CloseOnExec(fd) // as it is already on Linux
 			files = append(files, os.NewFile(uintptr(fd), "received"))
 		}
 	}

@@ -11,7 +11,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-const socketType = unix.SOCK_STREAM | unix.SOCK_CLOEXEC
+const (
+	socketType   = unix.SOCK_STREAM | unix.SOCK_CLOEXEC
+	receiveFlags = unix.MSG_CMSG_CLOEXEC
+)
 
 func closedOnExec(make func() ([2]int, error)) ([2]int, error) { return make() }
 

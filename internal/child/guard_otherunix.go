@@ -8,7 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-const socketType = unix.SOCK_STREAM
+const (
+	socketType   = unix.SOCK_STREAM
+	receiveFlags = 0
+)
 
 // closedOnExec makes descriptors that no process inherits which is started meanwhile.
 func closedOnExec(make func() ([2]int, error)) ([2]int, error) {

@@ -5,7 +5,6 @@ package child
 import (
 	"encoding/json"
 	"fmt"
-	"net"
 	"os"
 	"os/signal"
 	"runtime"
@@ -29,7 +28,7 @@ const (
 
 // guard is the guard process, seen from inside.
 type guard struct {
-	conn   *net.UnixConn
+	conn   *lifeline
 	list   lister
 	groups *groups
 
@@ -50,23 +49,17 @@ func runGuard(newGroups func() *groups) int {
 	unwanted := make(chan os.Signal, 1)
 	signal.Notify(unwanted, unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGPIPE)
 
-	file := os.NewFile(lifelineFD, "lifeline")
-	conn, err := net.FileConn(file)
+	conn, err := newLifeline(lifelineFD)
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "this command is run by the program itself, not by hand:", err)
+		fmt.Fprintln(os.Stderr, "this command is run by the program itself, not by hand: descriptor 3 is not its socket:", err)
 		return 2
 	}
-	file.Close()
-	socket, ok := conn.(*net.UnixConn)
-	if !ok {
-		fmt.Fprintln(os.Stderr, "this command is run by the program itself, not by hand: descriptor 3 is not its socket")
-		return 2
-	}
-	defer socket.Close()
+	unix.CloseOnExec(lifelineFD)
+	defer conn.Close()
 	unix.Umask(0o077)
 	unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}) // memory holds secrets
 
-	g := &guard{conn: socket, trees: map[uint64]*tree{}, groups: newGroups()}
+	g := &guard{conn: conn, trees: map[uint64]*tree{}, groups: newGroups()}
 	defer g.groups.close()
 	stopReaping := g.adopt()
 	defer stopReaping()

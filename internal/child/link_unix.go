@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"os"
 	"os/signal"
 	"sync"
@@ -28,7 +27,7 @@ const (
 // link is one guard process, seen from us.
 type link struct {
 	process *os.Process
-	conn    *net.UnixConn
+	conn    *lifeline
 	stderr  *tail         // the guard writes there only when it panics
 	over    chan struct{} // closed when the guard was waited for and all its processes were reported
 
@@ -52,13 +51,13 @@ type remote struct {
 
 // newLink starts a guard.
 func newLink(argv []string) (*link, error) {
-	ours, theirs, err := socketPair()
+	ends, err := socketPair()
 	if err != nil {
 		return nil, fmt.Errorf("socket: %w", err)
 	}
+	theirs := os.NewFile(uintptr(ends[1]), "lifeline")
 	defer theirs.Close()
-	conn, err := net.FileConn(ours)
-	ours.Close()
+	conn, err := newLifeline(ends[0])
 	if err != nil {
 		return nil, fmt.Errorf("socket: %w", err)
 	}
@@ -78,11 +77,12 @@ func newLink(argv []string) (*link, error) {
 	sealDescriptors()
 	stopped := make(chan os.Signal, 1)
 	signal.Notify(stopped, unix.SIGCHLD) // before there is anything to stop
-	// Its own session: what is sent to our process group or by our terminal does not reach it. No environment: it
-	// needs none, and passes none on. The root directory: it keeps no file system from being unmounted. SIGCONT when we
-	// die, or the thread does that started it: a guard that is stopped then would not see that the lifeline has ended.
+	// Its own session: what is sent to our process group or by our terminal does not reach it. No environment of ours: it
+	// needs none, and passes none on; with one processor Go takes less memory. The root directory: it keeps no file system
+	// from being unmounted. SIGCONT when we die, or the thread does that started it: a guard that is stopped then would not
+	// see that the lifeline has ended.
 	process, err := os.StartProcess(guardPath(argv[0]), argv, &os.ProcAttr{
-		Dir: "/", Env: []string{}, Files: []*os.File{null, null, w, theirs}, Sys: sysProcAttr(unix.SIGCONT),
+		Dir: "/", Env: []string{"GOMAXPROCS=1"}, Files: []*os.File{null, null, w, theirs}, Sys: sysProcAttr(unix.SIGCONT),
 	})
 	if err != nil {
 		signal.Stop(stopped)
@@ -92,7 +92,7 @@ func newLink(argv []string) (*link, error) {
 	}
 	l := &link{
 		process: process,
-		conn:    conn.(*net.UnixConn),
+		conn:    conn,
 		stderr:  newTail(nil, nil),
 		over:    make(chan struct{}),
 		remotes: map[uint64]*remote{},
@@ -212,7 +212,7 @@ func (l *link) isLost() bool {
 func (l *link) close() {
 	l.sending.Lock()
 	l.closed = true
-	l.conn.CloseWrite()
+	l.conn.closeWrite()
 	l.sending.Unlock()
 	late := l.killAfter(lifelineEOF + lifelineTerm + 2*killMax)
 	defer late.Stop()
@@ -329,13 +329,4 @@ func (r *remote) expectGone(d time.Duration) {
 		<-r.gone
 		late.Stop()
 	}()
-}
-
-// socketPair makes the lifeline. Both ends are closed on exec: it must end with us, not with some other child of ours.
-func socketPair() (ours, theirs *os.File, err error) {
-	fds, err := closedOnExec(func() ([2]int, error) { return unix.Socketpair(unix.AF_UNIX, socketType, 0) })
-	if err != nil {
-		return nil, nil, err
-	}
-	return os.NewFile(uintptr(fds[0]), "guard"), os.NewFile(uintptr(fds[1]), "lifeline"), nil
 }

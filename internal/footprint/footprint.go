@@ -8,6 +8,7 @@ package footprint
 import (
 	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
 	"time"
 )
 
@@ -33,7 +34,13 @@ func New() *Trimmer { return &Trimmer{time.AfterFunc(settled, trim)} }
 // Busy says that something has begun that needs memory for a moment. It is given back a while after the last of them.
 func (t *Trimmer) Busy() { t.timer.Reset(settled) }
 
+// small is a heap through which to look takes more memory than it gives back.
+const small = 1 << 20
+
 func trim() {
-	debug.FreeOSMemory()
+	heap := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	if metrics.Read(heap); heap[0].Value.Uint64() > small {
+		debug.FreeOSMemory()
+	}
 	forgetProgram()
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -84,8 +83,10 @@ const dns = 53
 
 // destination reads "host:port". beyond says what of it cannot be enforced.
 func destination(to string) (port uint16, beyond string, err error) {
-	host, text, err := net.SplitHostPort(to)
-	if err != nil {
+	// As net.SplitHostPort does, but see package guardian.
+	at := strings.LastIndexByte(to, ':')
+	host, text := to[:max(0, at)], to[at+1:]
+	if bracketed := strings.HasPrefix(host, "[") && strings.HasSuffix(host, "]"); at < 0 || strings.Contains(host, ":") && !bracketed {
 		return 0, "", fmt.Errorf("want host:port in network, got %q", to)
 	}
 	n, err := strconv.ParseUint(text, 10, 16)

@@ -131,7 +131,11 @@ func (w Words) String() string {
 	return strings.Join(lines, separator)
 }
 
-func namesError(line Text) bool { return strings.Contains(strings.ToLower(line.clean), "error") }
+// namesError reports whether a line says what went wrong, in the words of the usual languages.
+func namesError(line Text) bool {
+	said := strings.ToLower(line.clean)
+	return slices.ContainsFunc([]string{"error", "exception", "panic:", "panicked", "fatal"}, func(word string) bool { return strings.Contains(said, word) })
+}
 
 // isAside reports whether a line is one of npm that says nothing of what went wrong.
 func isAside(line Text) bool {

@@ -3,6 +3,7 @@ package proxy_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -63,5 +64,25 @@ func TestRequestsDuringClose(t *testing.T) {
 		if err := p.Close(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// A script that closes standard input before the answers are there is told which calls have none. A call that the client
+// cancelled has none either way.
+func TestUnansweredAtTheEnd(t *testing.T) {
+	l := connect(t, newFront(t, readConfig(t, oneServer), ""))
+	l.initialize("2025-11-25", "{}")
+	l.send(callOf(1, "dev__s__hang", "{}"))
+	l.send(callOf(2, "dev__s__hang", "{}"))
+	l.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`)
+	var replies []string
+	for _, text := range l.close() {
+		if strings.Contains(text, `"id":`) {
+			replies = append(replies, text)
+		}
+	}
+	const want = `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"workbench ended before the request was answered`
+	if len(replies) != 1 || !strings.HasPrefix(replies[0], want) {
+		t.Errorf("got %q, want one that begins with %s", replies, want)
 	}
 }

@@ -170,6 +170,10 @@ func (rs *requests) count() int {
 	return len(rs.open)
 }
 
+// errUnanswered answers what is under way at the end of a client on standard input and output, which may still read.
+var errUnanswered = &wire.Error{Code: wire.CodeInternal, Message: "workbench ended before the request was answered, because its standard input was closed or it was told to end; " +
+	"whether a server carried the request out is unknown: keep standard input open until the answer is there"}
+
 // close refuses all that come from now on, and gives up those that are under way. The replies of all were sent when
 // answered is closed.
 func (rs *requests) close() {
@@ -178,7 +182,11 @@ func (rs *requests) close() {
 	open := slices.Collect(maps.Values(rs.open))
 	rs.mu.Unlock()
 	for _, r := range open {
-		r.abandon(nil, wire.Span{})
+		var reply []byte
+		if r.out.From().Pipe {
+			reply = errorReply(r.id, errUnanswered)
+		}
+		r.leave(nil, wire.Span{}, reply)
 	}
 }
 
@@ -269,10 +277,13 @@ func (r *request) fail(err error) {
 
 // abandon gives the request up without an answer: the client cancelled it (raw is its notification, if it sent one, and id
 // the span of the id in it) or is gone.
-func (r *request) abandon(raw []byte, id wire.Span) {
-	if r.end(cancelled, nil) {
+func (r *request) abandon(raw []byte, id wire.Span) { r.leave(raw, id, nil) }
+
+// leave gives the request up, and has the client told so, unless reply is nil.
+func (r *request) leave(raw []byte, id wire.Span, reply []byte) {
+	if r.end(cancelled, reply) {
 		r.work.giveUp(raw, id)
-		r.out.Finish(nil)
+		r.out.Finish(reply)
 		r.requests.paid()
 	}
 }

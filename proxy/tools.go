@@ -93,11 +93,16 @@ func (f *flight) mayCall(c *call, to naming.Route) bool {
 func notMeant(sh *shelf.Shelf, k toolbox.Kind, name string, err error) error {
 	msg := err.Error()
 	if errors.Is(err, naming.ErrUnknown) || sh.View().IsGone() {
+		msg = fmt.Sprintf("%s not found: %q", strings.TrimSuffix(string(k), "s"), foreign.NewName(name))
+		absent := sh.Unread(name)
 		if srv := sh.Absent(name); srv != nil {
-			why := &toolbox.UnavailableError{Toolbox: srv.Toolbox, Server: srv.Name, Status: srv.Status()}
-			return &wire.Error{Code: wire.CodeInvalidParams, Message: fmt.Sprintf("%s not found: %q; %v", strings.TrimSuffix(string(k), "s"), foreign.NewName(name), why)}
+			absent = []*toolbox.Server{srv}
+		} else {
+			msg += hint(sh, k, name)
 		}
-		msg = fmt.Sprintf("%s not found: %q%s", strings.TrimSuffix(string(k), "s"), foreign.NewName(name), hint(sh, k, name))
+		for _, srv := range absent {
+			msg += "; " + (&toolbox.UnavailableError{Toolbox: srv.Toolbox, Server: srv.Name, Status: srv.Status()}).Error()
+		}
 	}
 	return &wire.Error{Code: wire.CodeInvalidParams, Message: msg}
 }
@@ -180,10 +185,12 @@ func (cr *caller) wakeAndCall(c *call, name string, srv *toolbox.Server) {
 	})
 }
 
-// installs returns the server whose exposed names begin as a name does if that is to be waited for, because it installs.
+// installs returns a server that may have what a name stands for if that is to be waited for, because it installs.
 func installs(sh *shelf.Shelf, name string) *toolbox.Server {
-	if srv := sh.Absent(name); srv != nil && srv.Status().State == toolbox.Installing {
-		return srv
+	for _, srv := range append(sh.Unread(name), sh.Absent(name)) {
+		if srv != nil && srv.Status().State == toolbox.Installing {
+			return srv
+		}
 	}
 	return nil
 }

@@ -81,3 +81,20 @@ func TestUseInOrder(t *testing.T) {
 		said = after
 	}
 }
+
+// Where names are left as they are, who calls a tool whose server is not there is told so, and not only that there is no such tool.
+func TestBareNameOfAbsentServer(t *testing.T) {
+	for direct, box := range map[string]string{"box": "", "": `"open":true,"prefix":"none",`} {
+		cfg := readConfig(t, `{"toolboxes":{"box":{`+box+`"mcpServers":{"a":{"command":"inside","args":["no such spec"]},"b":{"command":"inside"}}}}}`)
+		l := connect(t, newFront(t, cfg, direct))
+		l.initialize("2025-11-25", "{}")
+		l.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"elsewhere"}}`)
+		got := l.reply("1")
+		for _, want := range []string{`tool not found: \"elsewhere\"`, `server \"a\" of toolbox \"box\" is not available`, "unknown spec"} {
+			if !strings.Contains(got, want) {
+				t.Errorf("directly %q: got %s, want it to say %q", direct, got, want)
+			}
+		}
+		l.close()
+	}
+}

@@ -158,6 +158,20 @@ func (sh *Shelf) Absent(name string) *toolbox.Server {
 	return nil
 }
 
+// Unread returns the servers that may have what a name stands for that begins with no server's: those of open toolboxes whose
+// names are left as they are, and whose tools are not known because they are not ready.
+func (sh *Shelf) Unread(name string) (all []*toolbox.Server) {
+	if _, derived := sh.Routes().spaces.Exposes(name); derived {
+		return nil
+	}
+	for _, srv := range sh.Servers() {
+		if st := srv.Status(); st.State != toolbox.Ready && st.Tools == 0 && sh.View().plain(srv) {
+			all = append(all, srv)
+		}
+	}
+	return all
+}
+
 // Reload has the shelf work by another view.
 func (sh *Shelf) Reload(v *View) {
 	settled := make(chan struct{})

@@ -101,10 +101,14 @@ func (r *Reader) Lend(m *Message) {
 	}
 }
 
+// Unmarked passes over a byte order mark, which those who write text at times put in front of all of it, and which RFC 8259,
+// section 8.1, lets a reader ignore.
+func Unmarked(text []byte) []byte { return bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")) }
+
 func (r *Reader) trim(line []byte) []byte {
 	if !r.begun {
 		r.begun = true
-		line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
+		line = Unmarked(line)
 	}
 	return bytes.Trim(line, " \t\r")
 }

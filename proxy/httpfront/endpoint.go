@@ -88,6 +88,7 @@ func (e *endpoint) post(w http.ResponseWriter, r *http.Request, v visit) *refusa
 // receive serves the message in the body of p.
 func (e *endpoint) receive(w http.ResponseWriter, r *http.Request, p *post) *refusal {
 	x := &p.exchange
+	*p.body = wire.Unmarked(*p.body)
 	err := wire.Scan(*p.body, &x.Message)
 	if err == nil && bytes.ContainsAny(*p.body, "\r\n") {
 		// Further on, a message is one line.

@@ -56,6 +56,8 @@ func TestFaultC9C12_Refusals(t *testing.T) {
 		{"_meta twice", "POST", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":{},"_meta":{}}}`, nil, 400, -32602},
 		{"arguments twice", "POST", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","arguments":{},"arguments":{}}}`, nil, 400, -32602},
 		{"several lines", "POST", "/mcp", "{\r\n \"jsonrpc\":\"2.0\",\n\"id\":1,\"method\":\"ping\"\n}\n", nil, 200, 0},
+		{"a byte order mark", "POST", "/mcp", "\ufeff" + ping, nil, 200, 0},
+		{"two byte order marks", "POST", "/mcp", "\ufeff\ufeff" + ping, nil, 400, -32700},
 		{"no session", "POST", "/mcp", ping, []string{"Mcp-Session-Id:"}, 400, -32600},
 		{"a made-up session", "POST", "/mcp", ping, []string{"Mcp-Session-Id: DRSATBMBNVCKO6ME5EU7AJ5T5H"}, 404, -32600},
 		{"a session of another endpoint", "POST", "/mcp/box", ping, nil, 404, -32600},

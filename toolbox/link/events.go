@@ -60,7 +60,7 @@ func all(r Receiver) func(*wire.Message) (bool, error) {
 
 // scanLoose reads a message that may hold line breaks between its tokens.
 func scanLoose(data []byte, m *wire.Message) error {
-	data = bytes.TrimSpace(data)
+	data = bytes.TrimSpace(wire.Unmarked(data))
 	if bytes.IndexByte(data, '\n') >= 0 || bytes.IndexByte(data, '\r') >= 0 {
 		data = wire.Compact(nil, data)
 	}

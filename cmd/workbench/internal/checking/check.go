@@ -75,7 +75,7 @@ left behind. The exit code is 0 without faults, otherwise 1.`,
 }
 
 func (c checking) check(ctx context.Context, env *opening.Environment) error {
-	env.Told = !c.asJSON // print says it
+	env.Told = true // it is among what is told
 	cfg, from, err := env.LoadBy((*config.Source).Parse)
 	if err == nil && cfg.Untrusted != nil {
 		// A fault of what is not used is one all the same: it is what is asked for.
@@ -85,7 +85,7 @@ func (c checking) check(ctx context.Context, env *opening.Environment) error {
 	}
 	var faults *config.Error
 	if errors.As(err, &faults) {
-		if err := c.faulty(env, faults); err != nil || !c.start {
+		if err := c.faulty(env, cfg, faults); err != nil || !c.start {
 			return err
 		}
 		// What can be used of the file is looked at all the same.
@@ -110,6 +110,7 @@ func (c checking) check(ctx context.Context, env *opening.Environment) error {
 		x.Findings = append(x.Findings, diagnosis.Finding{Level: diagnosis.Fault, Message: "models: " + cfg.Models.Problem.Error()})
 	}
 	if c.asJSON {
+		x.addUntrusted(cfg)
 		if err := json.NewEncoder(env.Out).Encode(x); err != nil {
 			return err
 		}
@@ -122,10 +123,18 @@ func (c checking) check(ctx context.Context, env *opening.Environment) error {
 	return nil
 }
 
+// addUntrusted adds that the project's file is not used, which print says in a place of its own. cfg is nil where no file could be.
+func (x *examined) addUntrusted(cfg *config.Config) {
+	if cfg != nil && cfg.Untrusted != nil {
+		x.Findings = append(x.Findings, diagnosis.Finding{Level: diagnosis.Note, Message: cfg.Untrusted.String(), Remedy: cfg.Untrusted.Hint()})
+	}
+}
+
 // faulty tells the faults of the file. The error is how check ends.
-func (c checking) faulty(env *opening.Environment, faults *config.Error) error {
+func (c checking) faulty(env *opening.Environment, cfg *config.Config, faults *config.Error) error {
 	if c.asJSON {
 		x := examined{Servers: []examinedServer{}}
+		x.addUntrusted(cfg)
 		for _, f := range faults.Faults {
 			x.Findings = append(x.Findings, diagnosis.Finding{Level: diagnosis.Fault, Message: f.String()})
 		}

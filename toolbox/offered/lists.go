@@ -128,6 +128,9 @@ func (l *Lists) Store(k Kind, r Reading) (differs bool) {
 	if r.Failed() && len(e.whole) > 0 {
 		return false // keep what was known
 	}
+	if r.cut {
+		r.Items = withKnown(r.Items, e.whole, l.roomLocked(k))
+	}
 	before, known := l.passingLocked(k), e.known
 	e.whole, e.known = r.Items, true
 	switch {
@@ -145,6 +148,22 @@ func (l *Lists) Store(k Kind, r Reading) (differs bool) {
 	}
 	return !slices.EqualFunc(last.shown, e.shown, sameItem) ||
 		!slices.EqualFunc(last.held, e.held, func(a, b Held) bool { return sameItem(a.Item, b.Item) })
+}
+
+// withKnown adds to the pages that could be read what is known of the others, as far as there is room.
+func withKnown(read, known []Item, room int) []Item {
+	named := make(map[foreign.Name]bool)
+	for i := range read {
+		named[read[i].Key] = true
+		room -= read[i].size()
+	}
+	for i := range known {
+		if size := known[i].size(); !named[known[i].Key] && size <= room && len(read) < maxItems {
+			read = append(read, known[i])
+			room -= size
+		}
+	}
+	return read
 }
 
 // notes say what is odd about a list that was read.
@@ -275,6 +294,10 @@ func (l *Lists) chargeLocked(e *list, items []Item) {
 func (l *Lists) Room(k Kind) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	return l.roomLocked(k)
+}
+
+func (l *Lists) roomLocked(k Kind) int {
 	room := account.Lists
 	for other, e := range l.lists {
 		if other != k {

@@ -1,0 +1,44 @@
+package offered_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/mcp-workbench/workbench/internal/account"
+	"github.com/mcp-workbench/workbench/toolbox/offered"
+)
+
+// A list is read again when it changes. Where a page of it cannot be had then, what stood on that page before is not lost.
+func TestListThatIsCut(t *testing.T) {
+	lists := offered.New(offered.Origin{Account: account.New(account.Server, nil)}, offered.Rules{})
+	read := func(tools ...string) {
+		lists.Store(offered.Tools, offered.Read(offered.Tools, lists.Room(offered.Tools), func(offered.Item) bool { return true },
+			func(_ string, _ []byte, take func([]byte) (offered.Page, error)) (offered.Page, error) {
+				name, next := tools[0], ""
+				if tools = tools[1:]; len(tools) > 0 {
+					next = fmt.Sprintf(`,"nextCursor":"to %d"`, len(tools))
+				}
+				if name == "" {
+					return offered.Page{}, errors.New("not now")
+				}
+				return take(fmt.Appendf(nil, `{"tools":[{"name":%q,"inputSchema":{"type":"object"}}]%s}`, name, next))
+			}))
+	}
+	for _, tt := range []struct{ pages, want []string }{
+		{[]string{"a", "b", "c"}, []string{"a", "b", "c"}},
+		{[]string{"a", ""}, []string{"a", "b", "c"}},
+		{[]string{"d", "b", ""}, []string{"d", "b", "a", "c"}},
+		{[]string{"a", "b"}, []string{"a", "b"}},
+	} {
+		read(tt.pages...)
+		var got []string
+		for _, it := range lists.Items(offered.Tools) {
+			got = append(got, it.Key.Verbatim())
+		}
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("after the pages %q: got %q, want %q", tt.pages, got, tt.want)
+		}
+	}
+}

@@ -39,8 +39,9 @@ const (
 )
 
 // Write writes each call that ends after that of the number until ctx ends, and then those that have ended by then. Nobody
-// waits for it: what a disk is too slow for is missed, and a line says how many calls those are.
-func (f *Files) Write(ctx context.Context, l *Log, last uint64) {
+// waits for it: what a disk is too slow for is missed, and a line says how many calls those are. It returns the number of the
+// last of them, after which another may go on.
+func (f *Files) Write(ctx context.Context, l *Log, last uint64) uint64 {
 	w := &writer{Files: f}
 	defer w.close()
 	to := func(c *Call, missed uint64) error {
@@ -51,7 +52,7 @@ func (f *Files) Write(ctx context.Context, l *Log, last uint64) {
 		last += max(missed, 1)
 		return to(c, missed)
 	})
-	calls, _, missed := l.ended.After(last)
+	calls, last, missed := l.ended.After(last)
 	if missed > 0 {
 		_ = to(nil, missed)
 	}
@@ -59,6 +60,7 @@ func (f *Files) Write(ctx context.Context, l *Log, last uint64) {
 		c = l.named(c)
 		_ = to(&c, 0)
 	}
+	return last
 }
 
 // writer has the file that is written to.

@@ -32,7 +32,7 @@ func sessions(t *testing.T, tab *table) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := &config.Config{OpenTimeout: 10 * time.Second, Toolboxes: []config.Toolbox{{Name: "box", Servers: []config.Server{{
+	cfg := &config.Config{OpenTimeout: time.Minute, Toolboxes: []config.Toolbox{{Name: "box", Servers: []config.Server{{
 		Name: "in", Transport: config.TransportBuiltin, Builtin: "test", Timeouts: config.Timeouts{Start: time.Minute, CallIdle: time.Minute, CallTotal: time.Minute},
 	}}}}}
 	front, err := proxy.New(cfg, proxy.Options{Version: "test", Toolbox: toolbox.Options{
@@ -49,7 +49,6 @@ func sessions(t *testing.T, tab *table) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- over.Serve(ctx, ln) }()
-	// Of more connections some would not be used at once, and are closed by the front while a request is on its way.
 	c := &web{address: "http://" + ln.Addr().String() + "/mcp/box", client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 32, MaxConnsPerHost: 32}}}
 	defer func() {
 		c.client.CloseIdleConnections()
@@ -122,6 +121,8 @@ func (c *web) send(method, session, body string) (newSession, text string, err e
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json, text/event-stream")
+	// The front closes connections that are not used, also while a request is on its way there: it is to be sent on another.
+	req.Header.Set("Idempotency-Key", "")
 	if session != "" {
 		req.Header.Set("Mcp-Session-Id", session)
 	}

@@ -13,14 +13,20 @@ const crowdWidth = 64
 // plan says how long everything is measured.
 type plan struct {
 	rounds int // of calls, the fronts taking turns
-	// kindRounds are those of calls with each kind of result.
-	kindRounds int
-	sequence   effort // of one call at a time
-	crowd      effort // of many
-	width      int    // how many calls a crowd is
-	series     int    // rounds of starts
-	starts     int    // starts in a round
-	counted    int    // calls of which the allocations are counted
+	crowds int // every so many rounds, from the first on, have a crowd too
+	// kindRounds are those of calls with each kind of result, and kindSequence is what is measured in each.
+	kindRounds   int
+	kindSequence effort
+	sequence     effort        // of one call at a time
+	crowd        effort        // of many
+	width        int           // how many calls a crowd is
+	slow         time.Duration // a call that takes longer is measured in one round, and not in a crowd; 0 for none
+	alike        int           // times that processes are made which differ in one thing only
+	series       int           // rounds of starts
+	starts       int           // starts in a round
+	openings     int           // the same, where no p99 counts
+	weighed      int           // processes of which the memory is measured
+	counted      int           // calls of which the allocations are counted
 
 	settle time.Duration // before memory is read: longer than a workbench takes to give back what it needed for a moment
 
@@ -48,7 +54,7 @@ type bench struct {
 
 // run measures everything that is asked for.
 func (b *bench) run(ctx context.Context) error {
-	for _, section := range []func(context.Context) error{b.calls, b.recorded, b.through, b.kinds, b.allocations, b.list, b.finds, b.pages, b.everything, b.starts, b.lock, b.sandboxed, b.memory, b.sessions, b.growth, b.store, b.runs} {
+	for _, section := range []func(context.Context) error{b.calls, b.recorded, b.through, b.kinds, b.allocations, b.list, b.finds, b.pages, b.everything, b.starts, b.lock, b.sandboxed, b.memory, b.sessions, b.growth} {
 		if err := section(ctx); err != nil {
 			return err
 		}
@@ -124,6 +130,29 @@ func (b *bench) takeTurns(groups [][]cell, measure func(cell, *row) error) error
 	return nil
 }
 
+// isSlow reports whether a row has all that is measured of slow calls.
+func (b *bench) isSlow(r *row) bool {
+	return b.slow > 0 && len(r.figures[p50]) > 0 && r.figures[p50][0] > micros(b.slow)
+}
+
+// bothWays measures one call at a time and many at once.
+func (b *bench) bothWays(c cell, r *row) error {
+	if b.isSlow(r) {
+		return nil
+	}
+	if err := b.oneByOne(c, r); err != nil {
+		return err
+	}
+	return b.crowded(c, r)
+}
+
+// divided has as many rounds as each of the times that processes which are alike are made. It knows the rows there are.
+func (b *bench) divided() *bench {
+	brief := *b
+	brief.rounds = (b.rounds + b.alike - 1) / b.alike
+	return &brief
+}
+
 // oneByOne measures one call at a time.
 func (b *bench) oneByOne(c cell, r *row) error {
 	took, err := c.Sequence(c.request, b.sequence)
@@ -137,13 +166,24 @@ func (b *bench) oneByOne(c cell, r *row) error {
 // crowded measures many calls at once, and what they cost the front.
 func (b *bench) crowded(c cell, r *row) error {
 	before, ok := cpuTime(c.cmd.Process.Pid)
-	calls, took, err := c.Crowd(c.request, b.width, b.crowd)
-	if err != nil {
+	calls, err := b.rated(c, r)
+	if err != nil || calls == 0 {
 		return err
 	}
-	r.add(rate, float64(calls)/took.Seconds())
 	if after, still := cpuTime(c.cmd.Process.Pid); ok && still {
 		r.add(cpu, micros(after-before)/float64(calls))
 	}
 	return nil
+}
+
+// rated measures many calls at once, if that is due in the round which oneByOne has begun, and returns how many there were.
+func (b *bench) rated(c cell, r *row) (calls int, err error) {
+	if (len(r.figures[p50])-1)%max(1, b.crowds) != 0 || b.isSlow(r) {
+		return 0, nil
+	}
+	calls, took, err := c.Crowd(c.request, b.width, b.crowd)
+	if err == nil {
+		r.add(rate, float64(calls)/took.Seconds())
+	}
+	return calls, err
 }

@@ -60,7 +60,7 @@ func bounded(t *testing.T) context.Context {
 func small(p programs, only string) *bench {
 	return &bench{
 		programs: p,
-		plan: plan{rounds: 2, kindRounds: 2, sequence: effort{calls: 2}, crowd: effort{calls: 3}, width: 2, series: 1, starts: 2, counted: 8, active: 3, resting: 5, turns: 3, conversations: 5, tools: 50, found: 60,
+		plan: plan{rounds: 2, kindRounds: 2, alike: 1, sequence: effort{calls: 2}, kindSequence: effort{calls: 2}, openings: 2, weighed: 2, crowd: effort{calls: 3}, width: 2, series: 1, starts: 2, counted: 8, active: 3, resting: 5, turns: 3, conversations: 5, tools: 50, found: 60,
 			servers: []int{1, 150}, growTools: []int{5, 20}, growSessions: []int{2, 5}},
 		only: regexp.MustCompile(only),
 		say:  func(string) {},

@@ -38,12 +38,7 @@ func (b *bench) calls(ctx context.Context) error {
 	}
 	defer end()
 	b.say("calls")
-	return b.takeTurns(groups, func(c cell, r *row) error {
-		if err := b.oneByOne(c, r); err != nil {
-			return err
-		}
-		return b.crowded(c, r)
-	})
+	return b.takeTurns(groups, b.bothWays)
 }
 
 // answerOf makes the call that is answered with text of a size.

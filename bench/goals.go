@@ -48,7 +48,7 @@ func goals() []goal {
 		{what: pageWhat, front: grepFront, column: tokens, limit: 2000},
 		{what: pageWhat, front: pathFront, limit: 20_000},
 		{what: pageWhat, front: pathFront, column: tokens, limit: 2000},
-		{what: everythingWhat, front: useFront, against: directFront, less: true, limit: 60},
+		{what: everythingWhat, front: useFront, against: relayFront, limit: 1.6},
 		{what: startWhat, front: nameFront, column: p99, limit: 20_000},
 		{what: startWhat, front: nameFront, column: p99, against: directFront, limit: 1.5},
 		{what: startWhat, front: workflowFront, column: p99, limit: 25_000},

@@ -111,12 +111,17 @@ func (c *inProcess) close() error {
 
 // allocations counts what the fronts that can run in this process allocate.
 func (b *bench) allocations(ctx context.Context) error {
+	b.say("allocations")
 	for _, name := range []string{relayFront, typedFront, nameFront, useFront} {
 		for _, a := range answers() {
 			if !b.wanted(a.label, name) {
 				continue
 			}
-			n, err := b.allocated(ctx, name, a.label, b.counted)
+			counted := b.counted
+			if r := b.report.find(a.label, name); r != nil && b.isSlow(r) {
+				counted = min(counted, 4)
+			}
+			n, err := b.allocated(ctx, name, a.label, counted)
 			if err != nil {
 				return fmt.Errorf("%s of %s: %w", a.label, name, err)
 			}

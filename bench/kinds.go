@@ -187,17 +187,17 @@ func (b *bench) kinds(ctx context.Context) error {
 		{name: useFront, argv: serve, box: true, way: useTool},
 	}
 	var whats []string
-	tools := make(map[string]string)
+	tools, texts := make(map[string]string), make(map[string]string)
 	for _, s := range kindSizes() {
 		for _, k := range kinds() {
 			tool, what := kindCall(k.name, s.label)
 			tools[what] = tool
+			_, texts[what] = kindResult(tool)
 			whats = append(whats, what)
 		}
 	}
 	groups, end, err := b.prepare(ctx, fronts, whats, func(c *conversation, what string) (*request, error) {
-		_, text := kindResult(tools[what])
-		return callOf(c.caller, c.way, tools[what], arguments, text)
+		return callOf(c.caller, c.way, tools[what], arguments, texts[what])
 	})
 	if err != nil {
 		return err
@@ -205,10 +205,14 @@ func (b *bench) kinds(ctx context.Context) error {
 	defer end()
 	b.say("kinds of results")
 	brief := *b
-	brief.rounds, brief.sequence = b.kindRounds, effort{b.sequence.calls, b.sequence.time / 10}
+	brief.rounds = b.kindRounds
 	return brief.takeTurns(groups, func(c cell, r *row) error {
 		before, ok := cpuTime(c.cmd.Process.Pid)
-		took, err := c.Sequence(c.request, brief.sequence)
+		e := b.kindSequence
+		if c.rest > 50_000 {
+			e.time /= 3 // longer calls scatter less, in parts
+		}
+		took, err := c.Sequence(c.request, e)
 		if err != nil {
 			return err
 		}

@@ -57,7 +57,7 @@ func (b *bench) check(ctx context.Context) error {
 	}
 	b.say("lock files")
 	for range b.series {
-		took := make([]time.Duration, b.plan.starts)
+		took := make([]time.Duration, b.openings)
 		for i := range took {
 			cmd := exec.CommandContext(ctx, b.workbench, "lock", "--check", "--offline", "--config", path)
 			cmd.Env = append(os.Environ(), env...)
@@ -87,7 +87,8 @@ func (b *bench) allocatedBeside(ctx context.Context, config string) error {
 	return err
 }
 
-// pinned measures calls of a toolbox whose tools are compared with a lock file, and of one whose are not.
+// pinned measures calls of a toolbox whose tools are compared with a lock file, and of one whose are not, by new processes some
+// times as recorded does.
 func (b *bench) pinned(ctx context.Context) error {
 	serve, err := b.serve("unpinned", b.child(), false)
 	if err != nil {
@@ -107,13 +108,19 @@ func (b *bench) pinned(ctx context.Context) error {
 			fronts[i].argv, fronts[i].env = []string{b.workbench, "serve", "--config", path, "--log-level", "error"}, env
 		}
 	}
-	groups, end, err := b.prepare(ctx, fronts, []string{pinsWhat}, func(c *conversation, _ string) (*request, error) {
-		return answerOf(c.caller, c.way, "200 B")
-	})
-	if err != nil {
-		return err
-	}
-	defer end()
 	b.say("calls beside a lock file")
-	return b.takeTurns(groups, b.oneByOne)
+	for range b.alike {
+		groups, end, err := b.prepare(ctx, fronts, []string{pinsWhat}, func(c *conversation, _ string) (*request, error) {
+			return answerOf(c.caller, c.way, "200 B")
+		})
+		if err != nil {
+			return err
+		}
+		brief := b.divided()
+		err = brief.takeTurns(groups, brief.oneByOne)
+		if end(); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -129,33 +129,36 @@ func dispatch(ctx context.Context, args []string, in io.Reader, out, errs io.Wri
 // fullPlan takes under six minutes.
 func fullPlan() plan {
 	return plan{
-		settle: 5 * time.Second,
+		settle: 4 * time.Second,
 		tools:  1000,
 		found:  3324,
-		rounds: 11, kindRounds: 11,
-		sequence: effort{20, 400 * time.Millisecond},
-		crowd:    effort{1, 400 * time.Millisecond},
-		width:    crowdWidth,
-		series:   3, starts: 100, counted: 200,
+		rounds: 11, crowds: 1, kindRounds: 22, alike: 11,
+		sequence:     effort{20, 400 * time.Millisecond},
+		kindSequence: effort{10, 40 * time.Millisecond},
+		crowd:        effort{1, 400 * time.Millisecond},
+		width:        crowdWidth,
+		series:       3, starts: 100, openings: 50, weighed: 11, counted: 200,
 		active: 1000, resting: 10_000,
 		turns: 500, conversations: 100_000,
 		servers: []int{1, 100, 10_000}, growTools: []int{10, 1000, 10_000}, growSessions: []int{2, 100, 10_000},
 	}
 }
 
-// quickPlan takes under one.
+// quickPlan takes under one. Its rounds are as many, and shorter.
 func quickPlan() plan {
 	return plan{
-		settle: 5 * time.Second,
+		settle: 4 * time.Second,
 		tools:  1000,
 		found:  3324,
-		rounds: 3, kindRounds: 11,
-		sequence: effort{10, 100 * time.Millisecond},
-		crowd:    effort{1, 100 * time.Millisecond},
-		width:    crowdWidth,
-		series:   1, starts: 100, counted: 50,
+		rounds: 11, crowds: 4, kindRounds: 13, alike: 5,
+		sequence:     effort{5, 15 * time.Millisecond},
+		kindSequence: effort{5, 15 * time.Millisecond},
+		crowd:        effort{1, 60 * time.Millisecond},
+		width:        crowdWidth,
+		slow:         20 * time.Millisecond,
+		series:       1, starts: 100, openings: 25, weighed: 3, counted: 50,
 		active: 100, resting: 1000,
-		turns: 200, conversations: 10_000,
+		turns: 100, conversations: 10_000,
 		servers: []int{1, 100, 10_000}, growTools: []int{10, 1000, 10_000}, growSessions: []int{2, 100, 1000},
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -14,64 +15,74 @@ const (
 )
 
 // memory measures what is resident of workbench after it was greeted, and of one that has called each size of answer. The
-// child is a process of its own and not counted.
+// child is a process of its own and not counted. Meanwhile it measures the store and runs, which are in this process.
 func (b *bench) memory(ctx context.Context) error {
 	serve, err := b.serve("memory", b.child(), false)
 	if err != nil {
 		return err
 	}
-	b.say("memory")
-	for _, f := range []front{{name: nameFront, argv: serve}, b.workflow()} {
-		if err := b.weigh(ctx, idleWhat, f, func(*conversation) error { return nil }); err != nil {
-			return err
-		}
-	}
-	return b.weigh(ctx, openWhat, front{name: nameFront, argv: serve, box: true}, func(c *conversation) error {
-		for _, a := range answers() {
-			q, err := answerOf(c, c.way, a.label)
-			if err != nil {
-				return err
-			}
-			if _, err := c.Sequence(q, effort{calls: b.counted}); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// weigh measures fronts after they did something, a front a round, and once they had time to give back what they needed
-// for it, which all have at the same time.
-func (b *bench) weigh(ctx context.Context, what string, f front, do func(*conversation) error) (err error) {
-	if !b.wanted(what, f.name) {
-		return nil
-	}
 	var all []*conversation
 	defer func() {
 		for _, c := range all {
-			if cerr := c.close(); err == nil && cerr != nil {
-				err = c.fault(fmt.Errorf("%s: %w", what, cerr))
-			}
+			_ = c.close() // what it did until now has been measured
 		}
 	}()
-	for range b.rounds {
-		c, err := f.begin(ctx)
+	b.say("memory")
+	idle := func(*conversation) error { return nil }
+	var whats []string // of all
+	for _, w := range []struct {
+		what string
+		front
+		do func(*conversation) error
+	}{
+		{idleWhat, front{name: nameFront, argv: serve}, idle},
+		{idleWhat, b.workflow(), idle},
+		{openWhat, front{name: nameFront, argv: serve, box: true}, b.callEach},
+	} {
+		for range b.weighed {
+			if !b.wanted(w.what, w.name) {
+				continue
+			}
+			c, err := w.begin(ctx)
+			if err != nil {
+				return err
+			}
+			all, whats = append(all, c), append(whats, w.what)
+			if err := w.do(c); err != nil {
+				return c.fault(fmt.Errorf("%s: %w", w.what, err))
+			}
+		}
+	}
+	// All settle at once, and while something is measured in which they have no part.
+	rested := time.Now()
+	if len(all) > 0 {
+		rested = rested.Add(b.settle)
+	}
+	if err := errors.Join(b.store(ctx), b.runs(ctx)); err != nil {
+		return err
+	}
+	time.Sleep(time.Until(rested))
+	for i, c := range all {
+		pid := c.cmd.Process.Pid
+		if mb, ok := resident(pid); ok {
+			b.report.row(whats[i], c.name).add(memory, mb)
+		}
+		if mb, ok := resident(firstChild(pid)); ok && whats[i] == openWhat {
+			b.report.row(openWhat, guardProcess).add(memory, mb)
+		}
+	}
+	return nil
+}
+
+// callEach calls for each size of answer.
+func (b *bench) callEach(c *conversation) error {
+	for _, a := range answers() {
+		q, err := answerOf(c, c.way, a.label)
 		if err != nil {
 			return err
 		}
-		all = append(all, c)
-		if err := do(c); err != nil {
-			return c.fault(fmt.Errorf("%s: %w", what, err))
-		}
-	}
-	time.Sleep(b.settle)
-	for _, c := range all {
-		pid := c.cmd.Process.Pid
-		if mb, ok := resident(pid); ok {
-			b.report.row(what, f.name).add(memory, mb)
-		}
-		if mb, ok := resident(firstChild(pid)); ok && what == openWhat {
-			b.report.row(what, guardProcess).add(memory, mb)
+		if _, err := c.Sequence(q, effort{calls: b.counted}); err != nil {
+			return err
 		}
 	}
 	return nil

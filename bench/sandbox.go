@@ -39,5 +39,5 @@ func (b *bench) sandboxed(ctx context.Context) error {
 		return nil
 	}
 	b.say("starts in a sandbox")
-	return b.takeStarts(ctx, openedWhat, fronts)
+	return b.takeStarts(ctx, openedWhat, fronts, b.openings)
 }

@@ -32,17 +32,17 @@ func (b *bench) starts(ctx context.Context) error {
 		return nil
 	}
 	b.say("starts")
-	if err := b.takeStarts(ctx, startWhat, fronts); err != nil {
+	if err := b.takeStarts(ctx, startWhat, fronts, b.plan.starts); err != nil {
 		return err
 	}
 	return proveLazy(ctx, fronts, marks, patience)
 }
 
-// takeStarts starts each front again and again, in turns.
-func (b *bench) takeStarts(ctx context.Context, what string, fronts []front) error {
+// takeStarts starts each front so often, in turns.
+func (b *bench) takeStarts(ctx context.Context, what string, fronts []front, times int) error {
 	for range b.series {
 		took := make([][]time.Duration, len(fronts))
-		for n := range b.plan.starts {
+		for n := range times {
 			for i := range fronts {
 				i = (i + n) % len(fronts)
 				d, err := firstReply(ctx, fronts[i])

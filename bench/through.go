@@ -120,10 +120,7 @@ func (b *bench) through(ctx context.Context) (err error) {
 		if err := b.oneByOne(c, r); err != nil {
 			return err
 		}
-		calls, took, err := c.Crowd(c.request, b.width, b.crowd)
-		if err == nil {
-			r.add(rate, float64(calls)/took.Seconds())
-		}
+		_, err := b.rated(c, r)
 		return err
 	})
 }

@@ -357,4 +357,5 @@ func (r *farServer) message(w http.ResponseWriter, req *http.Request) {
 	}
 	s.receive(body)
 	w.WriteHeader(http.StatusAccepted)
+	fmt.Fprint(w, "Accepted") // as the Python SDK says it
 }

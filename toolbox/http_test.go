@@ -1,9 +1,11 @@
 package toolbox_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -66,6 +68,59 @@ func TestRemoteCalls(t *testing.T) {
 			var failed *link.RPCError
 			if _, err := callTool(t, s, "fail", "{}"); !errors.As(err, &failed) || failed.Code != -32001 {
 				t.Errorf("fail: got %v, want the server's error -32001", err)
+			}
+		})
+	}
+}
+
+// closes counts the connections that our side has closed.
+type closes struct {
+	net.Conn
+	n *atomic.Int32
+}
+
+func (c closes) Close() error {
+	c.n.Add(1)
+	return c.Conn.Close()
+}
+
+// A connection is used again, whatever form the replies have: one that ends behind its reply has its end waited for.
+func TestRemoteKeepsConnections(t *testing.T) {
+	for name, tt := range remotes() {
+		t.Run(name, func(t *testing.T) {
+			r := newFarServer(t, tt.remote)
+			var n atomic.Int32
+			to := r.Client().Transport.(*http.Transport)
+			to.MaxIdleConnsPerHost = 100
+			to.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+				c, err := new(net.Dialer).DialContext(ctx, network, address)
+				return closes{c, &n}, err
+			}
+			const calls = 20
+			had := make(chan struct{}, calls)
+			r.before = func(w http.ResponseWriter, req *http.Request, m *wire.Message) bool {
+				streams := tt.transport == config.TransportHTTP && !r.json && m != nil && m.IsMethod("tools/call")
+				if streams {
+					w.Header().Set("Content-Type", "text/event-stream")
+					fmt.Fprintf(w, "data: {\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"resultType\":\"complete\",\"content\":[]}}\n\n", m.Bytes(m.ID))
+					_ = http.NewResponseController(w).Flush()
+					select {
+					case <-had:
+					case <-req.Context().Done():
+					}
+				}
+				return streams
+			}
+			_, s := r.open(tt.transport, toolbox.Options{})
+			for range calls {
+				if _, err := callTool(t, s, "odd", "{}"); err != nil {
+					t.Fatal(err)
+				}
+				had <- struct{}{}
+			}
+			// A machine under load may be late with the end of a few.
+			if got := n.Load(); got > calls/2 {
+				t.Errorf("%d connections were closed in %d calls, want none", got, calls)
 			}
 		})
 	}

@@ -123,7 +123,7 @@ func (l *httpLink) finish(id uint64, err error) {
 // request is cancelled; in the legacy one it only saves reading on.
 func (l *httpLink) Abandon(id uint64) { l.posts.cancel(id) }
 
-// post sends one message and reads its response to the end.
+// post sends one message and takes what comes of it.
 func (l *httpLink) post(ctx context.Context, body []byte, id uint64) error {
 	req, err := l.session.request(ctx, http.MethodPost, body)
 	if err != nil {
@@ -133,10 +133,19 @@ func (l *httpLink) post(ctx context.Context, body []byte, id uint64) error {
 	if err != nil {
 		return err
 	}
-	defer resp.Body.Close()
 	if s := resp.Header.Get("Mcp-Session-Id"); s != "" {
 		l.session.name(s)
 	}
+	if err := l.take(ctx, resp, id); err != nil {
+		_ = resp.Body.Close() // nobody who waits for the error waits for its end
+		return err
+	}
+	remote.Finish(resp.Body)
+	return nil
+}
+
+// take reads a response until what it is for has come.
+func (l *httpLink) take(ctx context.Context, resp *http.Response, id uint64) error {
 	switch kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); {
 	case resp.StatusCode == http.StatusAccepted || resp.StatusCode == http.StatusNoContent:
 		if id != 0 {

@@ -143,10 +143,11 @@ func (l *sseLink) deliver(body []byte) error {
 	if err != nil {
 		return err
 	}
-	defer resp.Body.Close()
 	if resp.StatusCode >= 300 {
+		defer resp.Body.Close()
 		return l.server.Refusal(resp)
 	}
+	remote.Finish(resp.Body)
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/foreign"
@@ -47,6 +48,21 @@ func (x *exchange) told(resp *http.Response, err error) (*http.Response, error) 
 		return nil, x.opts.Hiding.Load().Error(explain(err))
 	}
 	return resp, nil
+}
+
+// The end of a response that nothing more is wanted of is waited for so long, and so many bytes.
+const (
+	endTime  = time.Second
+	endBytes = 64 << 10
+)
+
+// Finish closes the body of a response that all has been had of. What there is to its end is read before, since a connection
+// is not used again whose last response was not read whole: streams and mere notes of receipt end behind what counts.
+func Finish(body io.ReadCloser) {
+	late := time.AfterFunc(endTime, func() { _ = body.Close() })
+	defer late.Stop()
+	_, _ = io.CopyN(io.Discard, body, endBytes)
+	_ = body.Close()
 }
 
 // httpErrorBody is how much of an error page is quoted.

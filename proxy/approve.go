@@ -138,11 +138,9 @@ func tellWaiting(f *flight, c *call, w *approval.Waiting) {
 	if !c.Token.Present() || f.out.Behind() {
 		return
 	}
-	msg := append([]byte(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":`), c.Bytes(c.Token)...)
 	left := time.Until(w.Until).Round(time.Second)
-	msg = fmt.Appendf(msg, `,"progress":%g,"message":`, -left.Seconds())
-	msg = wire.AppendQuote(msg, fmt.Sprintf("waiting %s for the user to agree to this call, here or by \"workbench approve\"", left))
-	f.out.Message(append(msg, "}}"...))
+	said := fmt.Sprintf("waiting %s for the user to agree to this call, here or by \"workbench approve\"", left)
+	f.out.Message(progress(c.Bytes(c.Token), fmt.Appendf(nil, "%g", -left.Seconds()), said))
 }
 
 // questionParams are those of elicitation/create.

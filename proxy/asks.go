@@ -129,7 +129,8 @@ func (as *asks) put(msg []byte, a *toolbox.Ask, m *wire.Message, carrier *reques
 
 // withdrawal is the notification that it needs no answer any more.
 func (k *ask) withdrawal(reason string) []byte {
-	return fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s,"reason":%q}}`, k.id, reason)
+	params := wire.NewObject(nil).Raw("requestId", []byte(k.id)).Text("reason", reason).End()
+	return wire.AppendNotification(nil, "notifications/cancelled", params)
 }
 
 // maxHeld is how many requests of servers wait for a call that can carry them.

@@ -132,9 +132,7 @@ func (k *finder) found(ctx context.Context, q findQuery, e eras.Era) []byte {
 	if note != "" {
 		fmt.Fprintln(&text, note)
 	}
-	out := toolText(strings.TrimSuffix(text.String(), "\n"), e)
-	out = append(append(out, `,"structuredContent":`...), wire.MustEncode(result)...)
-	return append(out, '}')
+	return textResult(e, strings.TrimSuffix(text.String(), "\n")).Raw("structuredContent", wire.MustEncode(result)).End()
 }
 
 const (

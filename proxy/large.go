@@ -28,11 +28,11 @@ func readResult(d *desk, c *call) {
 			return
 		}
 		// What is said of the page stands apart from it, which is a server's.
-		out := wire.AppendQuote(append(f.terms.Result(false), `"content":[{"type":"text","text":`...), told)
+		texts := []string{told}
 		if page != nil {
-			out = wire.AppendQuote(append(out, `},{"type":"text","text":`...), string(page))
+			texts = append(texts, string(page))
 		}
-		f.reply(append(out, `}]}`...))
+		f.reply(textResult(f.terms.Era, texts...).End())
 	})
 }
 

@@ -94,8 +94,6 @@ func (r *resourceDesk) watch(uri string, on bool) bool {
 
 // acknowledgement is the first message of a subscription: what it will be told.
 func (sub *subscription) acknowledgement(id []byte) []byte {
-	msg := append([]byte(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"`+eras.Subscription+`":`), id...)
-	msg = append(msg, `},"notifications":`...)
 	filter := map[string]any{}
 	for name, on := range map[string]bool{"toolsListChanged": sub.tools, "promptsListChanged": sub.prompts, "resourcesListChanged": sub.resources} {
 		if on {
@@ -112,7 +110,8 @@ func (sub *subscription) acknowledgement(id []byte) []byte {
 		}
 		filter["taskIds"] = ids
 	}
-	return append(append(msg, wire.MustEncode(filter)...), "}}"...)
+	params := wire.NewObject(nil).Raw("_meta", eras.OfSubscription(id)).Raw("notifications", wire.MustEncode(filter)).End()
+	return wire.AppendNotification(nil, "notifications/subscriptions/acknowledged", params)
 }
 
 // readSubscription reads what the client wants to hear of. Of tasks that it has not, it hears nothing.

@@ -49,7 +49,7 @@ func (s *Session) tellChanged(methods []string) {
 	s.watches.announce()
 	for _, method := range methods {
 		b := s.requests.buffers.Get()
-		*b = append(append(append(*b, `{"jsonrpc":"2.0","method":"`...), method...), `"}`...)
+		*b = wire.AppendNotification(*b, method, nil)
 		s.line.send(*b)
 		s.requests.buffers.Put(b)
 	}

@@ -6,12 +6,6 @@ import (
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
-// textAt gives a member that is a string.
-func textAt(raw []byte, name string) string {
-	text, _ := wire.Text(raw, wire.Whole(raw), name)
-	return text
-}
-
 // scanned reads a message that was read before; nil of none.
 func scanned(raw []byte) *wire.Message {
 	if raw == nil {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/mcp-workbench/workbench/internal/cut"
 	"github.com/mcp-workbench/workbench/internal/foreign"
-	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox"
 )
 
@@ -73,11 +72,7 @@ func (n *narrator) tell() {
 		return
 	}
 	if text := n.text(); text != "" && !n.out.Behind() {
-		b := append([]byte(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":`), n.token...)
-		b = append(b, `,"progress":`...)
-		b = strconv.AppendFloat(b, time.Since(n.began).Seconds()*progressSecond, 'f', 4, 64)
-		b = append(wire.AppendQuote(append(b, `,"message":`...), text), `}}`...)
-		n.out.Message(b)
+		n.out.Message(progress(n.token, strconv.AppendFloat(nil, time.Since(n.began).Seconds()*progressSecond, 'f', 4, 64), text))
 	}
 	n.timer.Reset(narrateAgain)
 }

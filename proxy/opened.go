@@ -122,12 +122,11 @@ func opened(sh *shelf.Shelf, habit habits.Habit, b *shelf.Box, q question, to *t
 		r.Servers[i].Names = shown.names
 		r.Tools = append(r.Tools, shown.tools...)
 	}
-	out := toolText(strings.TrimSuffix(string(text), "\n"), to.Era)
-	out = append(append(out, `,"structuredContent":`...), wire.MustEncode(r)...)
+	out := textResult(to.Era, strings.TrimSuffix(string(text), "\n")).Raw("structuredContent", wire.MustEncode(r))
 	if len(r.Servers) > 0 && r.Connected == 0 && starting == 0 {
-		out = append(out, `,"isError":true`...)
+		out = out.True("isError")
 	}
-	return append(out, '}')
+	return out.End()
 }
 
 // howToSeeMore says how to learn more of some tools than an open tells.

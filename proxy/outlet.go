@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/mcp-workbench/workbench/internal/eras"
+	"github.com/mcp-workbench/workbench/internal/results"
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
@@ -40,12 +41,25 @@ func errorReply(id []byte, err error) []byte {
 // toolError is the result of a tool call that failed here, as text that the
 // model reads.
 func toolError(text string, e eras.Era) []byte {
-	return append(toolText(text, e), `,"isError":true}`...)
+	return textResult(e, text).True("isError").End()
 }
 
-// toolText begins the result of a tool call that is answered here by its content.
-func toolText(text string, e eras.Era) []byte {
-	return append(wire.AppendQuote(append(e.Result(false), `"content":[{"type":"text","text":`...), text), "}]"...)
+// textResult begins the result of a tool call that is answered here by its content.
+func textResult(e eras.Era, texts ...string) wire.Object {
+	content := []byte{'['}
+	for _, text := range texts {
+		content = results.AppendText(wire.Comma(content), text)
+	}
+	return e.Result(false).Raw("content", append(content, ']'))
+}
+
+// progress is a notification for the request of a token; how much is a number, and said may be empty.
+func progress(token, much []byte, said string) []byte {
+	params := wire.NewObject(nil).Raw("progressToken", token).Raw("progress", much)
+	if said != "" {
+		params = params.Text("message", said)
+	}
+	return wire.AppendNotification(nil, "notifications/progress", params.End())
 }
 
 // errMuch refuses what more would have to be kept for than one client or user may

@@ -89,21 +89,16 @@ func (p *parked) tell() {
 		return
 	}
 	p.waiting = nil
-	result := []byte(`{"resultType":"input_required","inputRequests":{`)
-	for i, h := range p.fresh {
+	questions := wire.NewObject(nil)
+	for _, h := range p.fresh {
 		p.next++
 		key := fmt.Sprintf("r%d", p.next)
 		p.asked[key] = h
-		if i > 0 {
-			result = append(result, ',')
-		}
-		result = eras.AppendQuestionToModern(append(wire.AppendQuote(result, key), ':'), scanned(h.raw))
+		questions = eras.AppendQuestionToModern(questions.Member(key), scanned(h.raw))
 	}
 	p.fresh = nil
 	p.mu.Unlock()
-	result = append(result, `},"requestState":`...)
-	result = append(wire.AppendQuote(result, p.states.close(p.number, p.digest, time.Now().Add(parkTime))), '}')
-	f.reply(result)
+	f.reply(asking(questions.End(), p.states.close(p.number, p.digest, time.Now().Add(parkTime))))
 }
 
 // resume connects the retry of a parked request with it. It reports whether
@@ -152,7 +147,7 @@ func (p *parked) retry(f *flight, c *call) {
 	}
 	p.mu.Unlock()
 	for a, answer := range answers {
-		raw := append(append([]byte(`{"jsonrpc":"2.0","id":0,"result":`), answer...), '}')
+		raw := wire.AppendResult(nil, []byte("0"), answer)
 		var m wire.Message
 		if wire.Scan(raw, &m) == nil {
 			a.Reply(raw, m.ID)

@@ -81,7 +81,7 @@ func tellWatch(srv *toolbox.Server, own string, on bool) {
 		method = "resources/unsubscribe"
 	}
 	if srv.Era().Has(method) {
-		srv.Tell(method, append(wire.AppendQuote([]byte(`{"uri":`), own), '}')) // one without subscriptions refuses
+		srv.Tell(method, wire.NewObject(nil).Text("uri", own).End()) // one without subscriptions refuses
 	}
 }
 

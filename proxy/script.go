@@ -102,16 +102,15 @@ func (f *flight) scriptResult(o *script.Outcome) []byte {
 	case !isText:
 		text = string(o.Value)
 	}
-	out := append(f.terms.Result(false), `"content":[`...)
-	out = append(wire.AppendQuote(append(out, `{"type":"text","text":`...), text), '}')
+	texts := []string{text}
 	if o.Console != "" {
-		out = append(wire.AppendQuote(append(out, `,{"type":"text","text":`...), "console:\n"+o.Console), '}')
+		texts = append(texts, "console:\n"+o.Console)
 	}
-	out = append(out, ']')
+	result := textResult(f.terms.Era, texts...)
 	if o.Fault != "" {
-		out = append(out, `,"isError":true`...)
+		result = result.True("isError")
 	}
-	out = append(out, '}')
+	out := result.End()
 	short, err := f.by.shelf.Preview(out, wire.Whole(out), results.Wish{Over: config.DefaultLargeResult, Name: "the script", Links: f.by.links()})
 	switch {
 	case err != nil:
@@ -148,14 +147,12 @@ func (r *scriptRun) call(ctx context.Context, q script.Request) (json.RawMessage
 		}
 	}
 	key := keyOf(scriptScope|s.calls.Add(1), "1")
-	tool := wire.NewObject(nil).Text("toolbox", q.Toolbox).Text("server", q.Server).Text("name", q.Tool).End()
-	params := wire.NewObject(nil).Text("name", meta.UseTool).Raw("arguments", wire.NewObject(nil).Raw("tool", tool).Raw("arguments", q.Args).End())
+	params := meta.CallParams(q.Toolbox, q.Server, q.Tool, q.Args)
 	if r.meta != nil {
 		params = params.Raw("_meta", r.meta)
 	}
-	raw := append(append([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":`), params.End()...), '}')
 	m := new(wire.Message)
-	if err := wire.Scan(raw, m); err != nil {
+	if err := wire.Scan(wire.AppendRequest(nil, "1", "tools/call", params.End()), m); err != nil {
 		return nil, fmt.Errorf("the arguments of the tool are refused: %s", text(err))
 	}
 	out := &scriptCall{to: r.f.out, answer: make(chan []byte, 1)}
@@ -182,9 +179,7 @@ func (r *scriptRun) tell() {
 	if r.token == nil || r.f.over.Load() || r.f.out.Behind() {
 		return
 	}
-	note := append([]byte(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":`), r.token...)
-	note = strconv.AppendInt(append(note, `,"progress":`...), int64(r.done), 10)
-	r.f.out.Message(append(note, `}}`...))
+	r.f.out.Message(progress(r.token, strconv.AppendInt(nil, int64(r.done), 10), ""))
 }
 
 // scriptCall is the outlet of a call of a script. What a server asks meanwhile goes to the client.

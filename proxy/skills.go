@@ -58,7 +58,7 @@ func listSkills(sh *shelf.Shelf, f *flight) []byte {
 	}
 	wait.Wait()
 	places := noteSkills(sh, servers, lists)
-	reply := append(f.skillReply(), `"skills":[`...)
+	reply := append(f.terms.Result(true).Member("skills"), '[')
 	for i, srv := range servers {
 		for _, k := range lists[i] {
 			reply = wire.Splice(wire.Comma(reply), k.raw, skillEdits(places, srv, k.raw, wire.Whole(k.raw))...)
@@ -181,9 +181,6 @@ func aboutSkill(sh *shelf.Shelf, f *flight, c *call) {
 	f.send(c, srv, own, edits...)
 }
 
-// skillReply begins a result about skills that workbench makes.
-func (f *flight) skillReply() []byte { return f.terms.Result(true) }
-
 // agreedSkill answers with the entry of a skill that is in the list of its server and was agreed to: what the server says
 // of one skill when it is asked for it is nothing that can be compared in time.
 func agreedSkill(sh *shelf.Shelf, f *flight, srv *toolbox.Server, uri string) {
@@ -192,7 +189,7 @@ func agreedSkill(sh *shelf.Shelf, f *flight, srv *toolbox.Server, uri string) {
 	if i := slices.IndexFunc(list, is); i >= 0 {
 		raw := list[i].Raw
 		edits := skillEdits(sh.Routes().Places, srv, raw, wire.Whole(raw))
-		f.reply(append(wire.Splice(append(f.skillReply(), `"skill":`...), raw, edits...), '}'))
+		f.reply(f.terms.Result(true).Raw("skill", wire.Splice(nil, raw, edits...)).End())
 		return
 	}
 	why := "the server does not list it, and only listed skills can be agreed to"

@@ -86,10 +86,13 @@ func (st *states) granted(digest uint64) bool {
 // inputRequired is the result that asks a modern client to have its user fill a form, and to make the request again with the
 // answer and with a state that says: which number, what was requested, until when.
 func (st *states) inputRequired(key string, form []byte, number, digest uint64, until time.Time) []byte {
-	result := wire.AppendQuote([]byte(`{"resultType":"input_required","inputRequests":{`), key)
-	result = append(append(result, `:{"method":"elicitation/create","params":`...), form...)
-	result = append(result, `}},"requestState":`...)
-	return append(wire.AppendQuote(result, st.close(number, digest, until)), '}')
+	one := wire.NewObject(nil).Text("method", "elicitation/create").Raw("params", form).End()
+	return asking(wire.NewObject(nil).Raw(key, one).End(), st.close(number, digest, until))
+}
+
+// asking is the result that asks a modern client questions.
+func asking(questions []byte, state string) []byte {
+	return wire.NewObject(nil).Text("resultType", "input_required").Raw("inputRequests", questions).Text("requestState", state).End()
 }
 
 // digest identifies what is requested, so that a state is good for that alone:

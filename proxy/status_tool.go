@@ -76,9 +76,7 @@ func tellStatus(d *desk, sh *shelf.Shelf, co *considering, c *call) {
 	} else if u := sh.View().Cfg.Untrusted; u != nil {
 		lines.WriteString(meta.UntrustedAdvice(u))
 	}
-	out := toolText(strings.TrimSuffix(lines.String(), "\n"), f.terms.Era)
-	out = append(append(out, `,"structuredContent":`...), body...)
-	f.reply(append(out, '}'))
+	f.reply(textResult(f.terms.Era, strings.TrimSuffix(lines.String(), "\n")).Raw("structuredContent", body).End())
 }
 
 // report says of each toolbox where its servers stand.

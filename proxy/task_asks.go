@@ -88,7 +88,7 @@ func (q *taskQuestions) answer(c *call) {
 	for key, value := range wire.Members(c.Raw, c.Responses) {
 		name, _ := wire.Unquote(c.Bytes(key))
 		for _, one := range q.take(func(one taskQuestion) bool { return one.key == name }) {
-			raw := append(append([]byte(`{"jsonrpc":"2.0","id":0,"result":`), c.Bytes(value)...), '}')
+			raw := wire.AppendResult(nil, []byte("0"), c.Bytes(value))
 			var m wire.Message
 			if wire.Scan(raw, &m) == nil {
 				one.ask.Reply(raw, m.ID)

@@ -92,8 +92,10 @@ func (b *taskBridge) askLegacy(method string, c *call) {
 		reply = []byte(`{"resultType":"complete"}`)
 		if _, err = b.request(b.f.ctx, method, ""); err != nil {
 			// A task that has ended cannot be cancelled in the legacy era; a modern client need not know that it has.
-			if raw, gone := b.request(b.f.ctx, "tasks/get", ""); gone == nil && isOver(textAt(raw, "status")) {
-				err = nil
+			if raw, gone := b.request(b.f.ctx, "tasks/get", ""); gone == nil {
+				if status, _ := wire.Text(raw, wire.Whole(raw), "status"); isOver(status) {
+					err = nil
+				}
 			}
 		}
 	}
@@ -110,7 +112,8 @@ func (b *taskBridge) detailed(ctx context.Context, client *terms) ([]byte, error
 	if err != nil {
 		return nil, err
 	}
-	status, payload := textAt(raw, "status"), ""
+	status, _ := wire.Text(raw, wire.Whole(raw), "status")
+	payload := ""
 	switch status {
 	case "completed", "failed":
 		status, payload, err = b.outcome(ctx)
@@ -137,12 +140,7 @@ func (b *taskBridge) outcome(ctx context.Context) (status, payload string, err e
 	var refusal *wire.Error
 	switch {
 	case errors.As(err, &refusal):
-		failure := append(strconv.AppendInt([]byte(`"error":{"code":`), int64(refusal.Code), 10), `,"message":`...)
-		failure = wire.AppendQuote(failure, refusal.Message)
-		if refusal.Data != nil {
-			failure = append(append(failure, `,"data":`...), refusal.Data...)
-		}
-		return "failed", string(append(failure, '}')), nil
+		return "failed", string(wire.AppendFault([]byte(`"error":`), refusal.Code, refusal.Message, refusal.Data)), nil
 	case err != nil:
 		return "", "", err
 	}
@@ -185,7 +183,7 @@ func (b *taskBridge) await(ctx context.Context) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		switch status := textAt(raw, "status"); status {
+		switch status, _ := wire.Text(raw, wire.Whole(raw), "status"); status {
 		case "completed":
 			text := bytes.Clone(wire.Get(raw, wire.Whole(raw), "result"))
 			if text == nil {

@@ -40,7 +40,7 @@ func (d *taskDesk) list(c *call) {
 		}
 		all.Wait()
 		lists = slices.DeleteFunc(lists, func(l []byte) bool { return len(l) == 0 })
-		f.reply(append(append([]byte(`{"tasks":[`), bytes.Join(lists, []byte(","))...), "]}"...))
+		f.reply(wire.NewObject(nil).Raw("tasks", slices.Concat([]byte("["), bytes.Join(lists, []byte(",")), []byte("]"))).End())
 	})
 }
 
@@ -84,7 +84,7 @@ func (d *taskDesk) tasksOf(ctx context.Context, srv *toolbox.Server) (entries []
 		if !page[1].Present() || raw[page[1].Start] != '"' {
 			return entries
 		}
-		params = append(append([]byte(`{"cursor":`), raw[page[1].Start:page[1].End]...), '}')
+		params = wire.NewObject(nil).Raw("cursor", raw[page[1].Start:page[1].End]).End()
 	}
 	return entries
 }

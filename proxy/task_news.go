@@ -34,7 +34,7 @@ func (p *peer) taskNews(srv *toolbox.Server, m *wire.Message) bool {
 			if err != nil {
 				return // the client has the task still to ask for
 			}
-			raw := append(append([]byte(`{"jsonrpc":"2.0","method":"notifications/tasks","params":{`), detailed...), "}}"...)
+			raw := wire.AppendNotification(nil, "notifications/tasks", slices.Concat([]byte("{"), detailed, []byte("}")))
 			if news := new(wire.Message); wire.Scan(raw, news) == nil { // it may be nested too deep
 				p.line.spare(srv, &f.request, tagged(news, nil, f.id))
 			}

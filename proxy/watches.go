@@ -164,7 +164,7 @@ func (ws *watches) any() bool {
 // endAll ends all subscriptions gracefully, as the session does.
 func (ws *watches) endAll() {
 	for f := range ws.listeners(func(*subscription) (string, bool) { return "", true }) {
-		f.reply(append(append([]byte(`{"resultType":"complete","_meta":{"`+eras.Subscription+`":`), f.id...), "}}"...))
+		f.reply(eras.SubscriptionEnd(f.id))
 	}
 }
 
@@ -227,9 +227,8 @@ type announcement struct {
 }
 
 func (a announcement) send() {
-	msg := append([]byte(`{"jsonrpc":"2.0","method":"`), a.method...)
-	msg = append(append(msg, `","params":{"_meta":{"`+eras.Subscription+`":`...), a.to.id...)
-	a.to.out.Message(append(msg, "}}}"...))
+	params := wire.NewObject(nil).Raw("_meta", eras.OfSubscription(a.to.id)).End()
+	a.to.out.Message(wire.AppendNotification(nil, a.method, params))
 }
 
 // tagged gives a notification the id of the subscription that it is sent on.

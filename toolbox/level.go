@@ -3,7 +3,6 @@ package toolbox
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/wire"
@@ -40,14 +39,19 @@ func (s *sender) setLevel(level string) (done <-chan struct{}, is bool) {
 		return nil, false
 	}
 	l := &leveler{to: s, level: level, done: make(chan struct{})}
-	raw := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":0,"method":"logging/setLevel","params":{"level":%q}}`, level)
-	m := scanOwn(raw)
-	l.call = &Call{Raw: raw, ID: m.ID, Params: m.Params, Handler: l, Levels: true}
+	l.call = ownCall("logging/setLevel", wire.NewObject(nil).Text("level", level).End(), l)
+	l.call.Levels = true
 	s.Send(l.call)
 	if c == nil {
 		return nil, true
 	}
 	return l.done, true
+}
+
+// ownCall is a request of ours, whose reply goes to h.
+func ownCall(method string, params []byte, h CallHandler) *Call {
+	m := scanOwn(wire.AppendRequest(nil, "0", method, params))
+	return &Call{Raw: m.Raw, ID: m.ID, Params: m.Params, Handler: h}
 }
 
 // scanOwn reads a message of ours.
@@ -84,7 +88,7 @@ func levelAgain(ctx context.Context, c *rpc.Conn, level string) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, LevelWait)
 	defer cancel()
-	_, _ = c.Request(ctx, "logging/setLevel", fmt.Appendf(nil, `{"level":%q}`, level)) // it may refuse
+	_, _ = c.Request(ctx, "logging/setLevel", wire.NewObject(nil).Text("level", level).End()) // it may refuse
 }
 
 // deaf handles what has no reply.
@@ -95,10 +99,7 @@ func (deaf) Done(*wire.Message, error)         {}
 
 // Tell makes a request of workbench's own, in the order of all that the server is sent. Nobody waits for the reply.
 func (s *sender) Tell(method string, params []byte) {
-	raw := append(wire.AppendQuote([]byte(`{"jsonrpc":"2.0","id":0,"method":`), method), `,"params":`...)
-	raw = append(append(raw, params...), '}')
-	m := scanOwn(raw)
-	s.Send(&Call{Raw: raw, ID: m.ID, Params: m.Params, Handler: deaf{}})
+	s.Send(ownCall(method, params, deaf{}))
 }
 
 // Notify sends a notification to the server, in the order of all that it is sent.

@@ -132,7 +132,7 @@ func (w *watches) again(c *rpc.Conn) {
 		for _, uri := range uris {
 			ctx, cancel := context.WithTimeout(w.life, optionalList)
 			// A server that refuses goes on unwatched, as it would have.
-			_, _ = c.Request(ctx, "resources/subscribe", append(wire.AppendQuote([]byte(`{"uri":`), uri), '}'))
+			_, _ = c.Request(ctx, "resources/subscribe", wire.NewObject(nil).Text("uri", uri).End())
 			cancel()
 		}
 	})
@@ -145,39 +145,26 @@ const listenPause = 5 * time.Second
 // of the one before it. What is wanted is read in the step in which it takes that
 // one's place, so that the last to do so knows of all.
 func (w *watches) listen(c *rpc.Conn) {
-	l := &listener{watches: w, conn: c, call: &Call{Open: true}}
-	l.call.Handler = l
+	l := &listener{watches: w, conn: c}
 	w.mu.Lock()
 	uris, tasks := w.wantedLocked()
+	params := wire.NewObject(nil).Raw("notifications", wire.MustEncode(struct {
+		Tools     bool     `json:"toolsListChanged"`
+		Prompts   bool     `json:"promptsListChanged"`
+		Resources bool     `json:"resourcesListChanged"`
+		URIs      []string `json:"resourceSubscriptions,omitempty"`
+		Tasks     []string `json:"taskIds,omitempty"`
+	}{true, true, true, uris, tasks})).End()
+	l.call = ownCall("subscriptions/listen", params, l)
+	l.call.Open, l.call.Tasks = true, len(tasks) > 0
 	old := w.listening.Swap(l)
 	w.mu.Unlock()
-	raw := []byte(`{"jsonrpc":"2.0","id":0,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true`)
-	raw = appendStrings(raw, `,"resourceSubscriptions":`, uris)
-	raw = appendStrings(raw, `,"taskIds":`, tasks)
-	raw = append(raw, "}}}"...)
-	m := scanOwn(raw)
-	l.call.Raw, l.call.ID, l.call.Params, l.call.Tasks = raw, m.ID, m.Params, len(tasks) > 0
 	if old != nil {
 		old.call.Cancel(nil, wire.Span{})
 	}
 	if err := c.Send(l.call); err != nil {
 		return // the connection is ending; the next one is asked anew
 	}
-}
-
-// appendStrings appends a member that is a list of strings, unless there are none.
-func appendStrings(raw []byte, member string, list []string) []byte {
-	if len(list) == 0 {
-		return raw
-	}
-	raw = append(append(raw, member...), '[')
-	for i, text := range list {
-		if i > 0 {
-			raw = append(raw, ',')
-		}
-		raw = wire.AppendQuote(raw, text)
-	}
-	return append(raw, ']')
 }
 
 // listener makes a subscription again that the server ended.

@@ -128,8 +128,8 @@ func (s *bareSession) initialize(params []byte) ([]byte, *fault) {
 	case p.Capabilities == nil:
 		return nil, invalidParams("capabilities is required")
 	case *p.ProtocolVersion != bareVersion:
-		data := wire.AppendQuote([]byte(`{"supportedVersions":["`+bareVersion+`"],"requestedVersion":`), cut.Short(*p.ProtocolVersion))
-		return nil, &fault{code: codeServer, text: "Unsupported protocol version", data: append(data, '}')}
+		data := wire.NewObject(nil).Raw("supportedVersions", []byte(`["`+bareVersion+`"]`)).Text("requestedVersion", cut.Short(*p.ProtocolVersion)).End()
+		return nil, &fault{code: codeServer, text: "Unsupported protocol version", data: data}
 	}
 	s.initialized = true
 	result := []byte(`{"protocolVersion":"` + bareVersion + `","capabilities":{"tools":{"listChanged":false,"notifyProgress":false},` +
@@ -142,11 +142,7 @@ func (s *bareSession) succeed(id, result []byte) {
 }
 
 func (s *bareSession) fail(id []byte, f *fault) {
-	if id == nil {
-		id = []byte("null")
-	}
-	msg := append([]byte(`{"jsonrpc":"2.0","id":`), id...)
-	s.send(append(f.append(append(msg, `,"error":`...), false), '}'))
+	s.send(wire.AppendError(nil, id, f.code, f.message(), f.data))
 }
 
 // bareList is the result of tools/list in the bare form.

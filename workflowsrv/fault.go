@@ -3,7 +3,6 @@ package workflowsrv
 import (
 	"cmp"
 	"slices"
-	"strconv"
 
 	"github.com/mcp-workbench/workbench/internal/wire"
 )
@@ -79,21 +78,11 @@ func appendObject(dst []byte, pairs ...string) []byte {
 // append appends the fault as the error member of JSON-RPC has it; with
 // adds what only the MCP door tells.
 func (f *fault) append(dst []byte, with bool) []byte {
-	dst = append(dst, `{"code":`...)
-	dst = strconv.AppendInt(dst, int64(f.code), 10)
-	dst = append(dst, `,"message":`...)
-	dst = wire.AppendQuote(dst, f.message())
-	switch {
-	case with && len(f.more) > 0 && len(f.data) > 2:
-		dst = append(dst, `,"data":`...)
-		dst = append(dst, f.data[:len(f.data)-1]...)
-		dst = append(dst, ',')
-		dst = append(dst, f.more[1:]...)
-	case f.data != nil:
-		dst = append(dst, `,"data":`...)
-		dst = append(dst, f.data...)
+	data := f.data
+	if with && len(f.more) > 0 && len(data) > 2 {
+		data = slices.Concat(data[:len(data)-1], []byte(","), f.more[1:])
 	}
-	return append(dst, '}')
+	return wire.AppendFault(dst, f.code, f.message(), data)
 }
 
 // appendQuotedJSON appends valid, compact JSON as a JSON string. Only quotes

@@ -1,6 +1,7 @@
 package workflowsrv
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -67,12 +68,7 @@ func (o *offers) getPrompt(_ context.Context, params []byte) ([]byte, error) {
 		return nil, badParams(f.message() + ": " + f.advice)
 	}
 	p := promptFor(e.Workflow)
-	call := append([]byte(`{"workflowId":`), wire.AppendQuote(nil, e.ID)...)
-	if goal := strings.TrimSpace(ask.Arguments[goalArgument]); goal != "" {
-		call = wire.AppendQuote(append(call, `,"goal":`...), goal)
-	} else {
-		call = append(call, `,"goal":"…"`...)
-	}
+	call := wire.NewObject(nil).Text("workflowId", e.ID).Text("goal", cmp.Or(strings.TrimSpace(ask.Arguments[goalArgument]), "…"))
 	variables := map[string]any{}
 	for name, text := range ask.Arguments {
 		i := slices.IndexFunc(p.Arguments, func(a promptArgument) bool { return a.Name == name })
@@ -92,10 +88,10 @@ func (o *offers) getPrompt(_ context.Context, params []byte) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		call = append(append(call, `,"context":`...), text...)
+		call = call.Raw("context", text)
 	}
-	text := fmt.Sprintf("Follow the workflow %s to its end: %s\n\nCall workflow_start %s}. Do what its answer says, then call workflow_next with the run and the result of "+
-		"the step, and so on, one step at a time, until the answer says that the workflow is complete.", e.Name, e.Description, call)
+	text := fmt.Sprintf("Follow the workflow %s to its end: %s\n\nCall workflow_start %s. Do what its answer says, then call workflow_next with the run and the result of "+
+		"the step, and so on, one step at a time, until the answer says that the workflow is complete.", e.Name, e.Description, call.End())
 	if ask.Arguments[goalArgument] == "" {
 		text += " Put into goal what the user wants, in a sentence."
 	}

@@ -141,7 +141,7 @@ func readURI(params []byte) (string, error) {
 
 // noResource refuses a uri that leads to nothing.
 func noResource(uri string) error {
-	data := append(wire.AppendQuote([]byte(`{"uri":`), uri), '}')
+	data := wire.NewObject(nil).Text("uri", uri).End()
 	return &wire.Error{Code: eras.NoResource, Message: fmt.Sprintf("Resource not found: %.100q", uri), Data: data}
 }
 

@@ -146,8 +146,8 @@ func (t tools) list(ctx context.Context, _ *page.Query, a *asked) (any, error) {
 
 // open opens a toolbox for the viewer, so that its servers start, or are tried again at once.
 func (t tools) open(ctx context.Context, q *page.Query, a *asked) (any, error) {
-	params := append(wire.AppendQuote([]byte(`{"name":"workbench_open_toolbox","arguments":{"toolbox_name":`), a.Toolbox), "}}"...)
-	return t.ask(ctx, q, a.Toolbox, params)
+	box := wire.NewObject(nil).Text("toolbox_name", a.Toolbox).End()
+	return t.ask(ctx, q, a.Toolbox, wire.NewObject(nil).Text("name", meta.OpenTool).Raw("arguments", box).End())
 }
 
 // call calls a tool: that of a server that runs for a client of this user here, or else one of the page's own.
@@ -160,10 +160,7 @@ func (t tools) call(ctx context.Context, q *page.Query, a *asked) (any, error) {
 			return result, err
 		}
 	}
-	params := append(wire.AppendQuote([]byte(`{"name":"workbench_use_tool","arguments":{"tool":{"toolbox":`), a.Toolbox), `,"server":`...)
-	params = append(wire.AppendQuote(params, a.Server), `,"name":`...)
-	params = append(wire.AppendQuote(params, a.Tool), `},"arguments":`...)
-	return t.ask(ctx, q, a.Server, append(append(params, a.Arguments...), "}}"...))
+	return t.ask(ctx, q, a.Server, meta.CallParams(a.Toolbox, a.Server, a.Tool, a.Arguments).End())
 }
 
 // ask makes a tools/call through the front of this process, as the viewer, and gives its result. Progress is told on the way,

@@ -33,8 +33,6 @@ func Question(raw []byte, in wire.Span) (method string, params []byte, err error
 // AppendQuestionToLegacy appends the request by which a legacy client is asked
 // what a modern server wants to know; id is the token of its id.
 func AppendQuestionToLegacy(dst, id []byte, method string, params []byte) []byte {
-	dst = append(append(append(dst, `{"jsonrpc":"2.0","id":`...), id...), `,"method":"`...)
-	dst = append(append(dst, method...), '"')
 	if len(params) > 0 {
 		// Where a page is to be visited, the legacy era has an id for that.
 		whole := wire.Whole(params)
@@ -42,21 +40,20 @@ func AppendQuestionToLegacy(dst, id []byte, method string, params []byte) []byte
 		if mode, _ := wire.Text(params, whole, "mode"); mode == "url" && wire.Get(params, whole, "elicitationId") == nil {
 			edits = without(params, whole, append([]byte(`"elicitationId":`), id...))
 		}
-		dst = wire.Splice(append(dst, `,"params":`...), params, edits...)
+		params = wire.Splice(nil, params, edits...)
 	}
-	return append(dst, '}')
+	return wire.AppendRequest(dst, string(id), method, params)
 }
 
 // AppendQuestionToModern appends a legacy server's request as a modern client
 // finds it in a result.
 func AppendQuestionToModern(dst []byte, m *wire.Message) []byte {
-	dst = append(append(append(dst, `{"method":"`...), m.Bytes(m.Method)...), '"')
+	o := append(append(wire.Object(wire.NewObject(dst).Member("method")), '"'), append(m.Bytes(m.Method), '"')...)
 	if m.Params.Present() {
 		params := m.Bytes(m.Params)
-		edits := without(params, wire.Whole(params), nil, "elicitationId")
-		dst = wire.Splice(append(dst, `,"params":`...), params, edits...)
+		o = wire.Splice(o.Member("params"), params, without(params, wire.Whole(params), nil, "elicitationId")...)
 	}
-	return append(dst, '}')
+	return o.End()
 }
 
 // WithoutAnswers gives the edits that take out of a request's params what a modern client puts into them when it makes the

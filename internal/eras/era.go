@@ -100,7 +100,7 @@ func Unsupported(revision string) *wire.Error {
 
 // Lacks refuses what a client asks for that has not declared an extension.
 func Lacks(extension string) *wire.Error {
-	data := append(wire.AppendQuote([]byte(`{"requiredCapabilities":{"extensions":{`), extension), ":{}}}}"...)
+	data := wire.MustEncode(map[string]any{"requiredCapabilities": map[string]any{"extensions": map[string]any{extension: struct{}{}}}})
 	return &wire.Error{Code: MissingCapability, Message: "Missing required client capability: the extension " + extension, Data: data}
 }
 
@@ -141,14 +141,14 @@ func (e Era) NoResource() int { return known[e].noResource }
 func (e Era) TypesResults() bool { return known[e].typesResults }
 
 // Result begins a result that is made here, and may be kept for no time if it is of a method whose results may be kept.
-func (e Era) Result(kept bool) []byte {
+func (e Era) Result(kept bool) wire.Object {
 	switch {
 	case !known[e].typesResults:
-		return []byte{'{'}
+		return wire.NewObject(nil)
 	case kept:
-		return []byte(`{"resultType":"complete","ttlMs":0,"cacheScope":"private",`)
+		return wire.Object(`{"resultType":"complete","ttlMs":0,"cacheScope":"private",`)
 	}
-	return []byte(`{"resultType":"complete",`)
+	return wire.Object(`{"resultType":"complete",`)
 }
 
 // Reply gives the edits that make the reply of a server of the era the reply to a client of another; cacheable says that it

@@ -147,6 +147,14 @@ func WithSubscription(raw []byte, in wire.Span, id []byte) []wire.Edit {
 	return withMeta(raw, in, Subscription, id)
 }
 
+// OfSubscription is the _meta of a notification that belongs to a subscription, by the token of its id.
+func OfSubscription(id []byte) []byte { return wire.NewObject(nil).Raw(Subscription, id).End() }
+
+// SubscriptionEnd is the result of a subscription that ends in good order.
+func SubscriptionEnd(id []byte) []byte {
+	return wire.NewObject(nil).Text("resultType", "complete").Raw("_meta", OfSubscription(id)).End()
+}
+
 // withMeta gives the edits that have the _meta in the object at in say one thing, in place of what it says of that. What is no
 // object is replaced.
 func withMeta(raw []byte, in wire.Span, name string, value []byte) []wire.Edit {

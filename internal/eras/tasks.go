@@ -42,12 +42,11 @@ func CreatedToModern(raw []byte, result, task wire.Span) []byte {
 
 // CreatedToLegacy makes of a modern result that is a task one of the legacy era.
 func CreatedToLegacy(raw []byte, result wire.Span) []byte {
-	dst := appendTask([]byte(`{"task":{`), raw, result)
-	dst = append(dst, '}')
+	o := wire.NewObject(nil).Raw("task", TaskToLegacy(raw, result))
 	if meta := wire.Get(raw, result, "_meta"); meta != nil {
-		dst = append(append(dst, `,"_meta":`...), meta...)
+		o = o.Raw("_meta", meta)
 	}
-	return append(dst, '}')
+	return o.End()
 }
 
 // TaskToModern gives the members of the modern task that a legacy one is in that status; payload is the member that such a task
@@ -70,7 +69,7 @@ func TaskToLegacy(raw []byte, task wire.Span) []byte {
 // WithRelatedTask gives the edits that have a message's _meta, which is a member of the object at in, name a task by the token
 // of its id.
 func WithRelatedTask(raw []byte, in wire.Span, id []byte) []wire.Edit {
-	return withMeta(raw, in, RelatedTask, append(append([]byte(`{"taskId":`), id...), '}'))
+	return withMeta(raw, in, RelatedTask, wire.NewObject(nil).Raw("taskId", id).End())
 }
 
 // WithoutRelatedTask gives the edits that take out what [WithRelatedTask] puts in.

@@ -55,15 +55,12 @@ func (a *asks) asker(capability, method string, send func(msg []byte)) Asker {
 	return func(ctx context.Context, params []byte) ([]byte, error) {
 		id, answered := a.begin()
 		defer a.end(id)
-		msg := append([]byte(`{"jsonrpc":"2.0","id":`), id...)
-		msg = wire.AppendQuote(append(msg, `,"method":`...), method)
-		send(append(append(append(msg, `,"params":`...), params...), '}'))
+		send(wire.AppendRequest(nil, id, method, params))
 		select {
 		case r := <-answered:
 			return r.result, r.err
 		case <-ctx.Done():
-			msg := append([]byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`), id...)
-			send(append(msg, "}}"...))
+			send(wire.AppendNotification(nil, "notifications/cancelled", wire.NewObject(nil).Raw("requestId", []byte(id)).End()))
 			return nil, context.Cause(ctx)
 		}
 	}

@@ -54,64 +54,57 @@ func readAnswer(m *wire.Message) *Answer {
 	return a
 }
 
-// inputRequired begins a result that asks the client for something.
-const inputRequired = `,"result":{"resultType":"input_required","inputRequests":{"`
-
 // capable reports whether the client of a modern request has a capability.
 func capable(m *wire.Message, capability string) bool {
 	able := m.Get(m.Params, "_meta", eras.Capabilities, capability)
 	return able != nil && able[0] == '{'
 }
 
-// appendFolders is the answer of a call that asks where the client works.
-func (s *Server) appendFolders(id []byte) []byte {
-	dst := append(append([]byte(`{"jsonrpc":"2.0","id":`), id...), inputRequired+foldersKey+`":{"method":"roots/list"}},`...)
-	return append(s.appendIdentity(dst), "}}"...)
+// askFolders is the answer of a call that asks where the client works.
+func (s *Server) askFolders(id []byte) []byte {
+	result := wire.NewObject(nil).Text("resultType", "input_required").Raw("inputRequests", []byte(`{"`+foldersKey+`":{"method":"roots/list"}}`))
+	return wire.AppendResult(nil, id, s.signed(result).End())
 }
 
 // append appends the answer of a call.
 func (s *Server) append(id []byte, r Result, e eras.Era) []byte {
 	dst := make([]byte, 0, len(r.Text)+len(r.More)+len(r.Structured)+len(id)+256)
-	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
-	dst = append(append(dst, id...), `,"result":`...)
+	o := wire.NewObject(dst).Text("jsonrpc", "2.0").Raw("id", id)
+	result := wire.NewObject(o.Member("result"))
 	switch {
 	case r.Task != nil:
-		dst = s.appendTask(append(dst, `{"resultType":"task",`...), *r.Task, e)
+		result = s.appendTask(result.Text("resultType", "task"), *r.Task, e)
 	case r.Question != nil:
-		dst = appendAsked(append(dst, `{"resultType":"input_required",`...), r.Question)
-		dst = wire.AppendQuote(append(dst, `,"requestState":`...), r.Question.State)
-		dst = append(s.appendIdentity(append(dst, ',')), '}')
+		result = s.signed(appendAsked(result.Text("resultType", "input_required"), r.Question).Text("requestState", r.Question.State))
 	default:
-		dst = s.appendResult(dst, r, e)
+		result = s.appendResult(result, r, e)
 	}
-	return append(dst, '}')
+	return append(result, "}}"...)
 }
 
 // appendAsked appends the member that asks the user.
-func appendAsked(dst []byte, q *Question) []byte {
-	dst = append(dst, `"inputRequests":{"`+questionKey+`":{"method":"elicitation/create","params":{"mode":"form","message":`...)
-	dst = wire.AppendQuote(dst, q.Message)
-	return append(append(append(dst, `,"requestedSchema":`...), q.Form...), "}}}"...)
+func appendAsked(o wire.Object, q *Question) wire.Object {
+	params := wire.NewObject(nil).Text("mode", "form").Text("message", q.Message).Raw("requestedSchema", q.Form).End()
+	one := wire.NewObject(nil).Text("method", "elicitation/create").Raw("params", params).End()
+	return o.Raw("inputRequests", wire.NewObject(nil).Raw(questionKey, one).End())
 }
 
-// appendResult appends the result of a call.
-func (s *Server) appendResult(dst []byte, r Result, e eras.Era) []byte {
-	dst = append(dst, `{"content":[{"type":"text","text":`...)
-	dst = append(append(append(dst, r.Text...), '}'), r.More...)
-	dst = append(dst, ']')
+// appendResult appends the members of the result of a call.
+func (s *Server) appendResult(o wire.Object, r Result, e eras.Era) wire.Object {
+	o = append(append(o.Member("content"), `[{"type":"text","text":`...), r.Text...)
+	o = append(append(append(o, '}'), r.More...), ']')
 	if r.IsError {
-		dst = append(dst, `,"isError":true`...)
+		o = o.True("isError")
 	}
-	dst = append(append(dst, `,"structuredContent":`...), r.Structured...)
+	o = o.Raw("structuredContent", r.Structured)
 	if e.TypesResults() {
-		dst = s.appendIdentity(append(dst, `,"resultType":"complete",`...))
+		o = s.signed(o.Text("resultType", "complete"))
 	}
-	return append(dst, '}')
+	return o
 }
 
-// appendIdentity appends the _meta of a result that says whose it is.
-func (s *Server) appendIdentity(dst []byte) []byte {
-	dst = wire.AppendQuote(append(dst, `"_meta":{"`+eras.ServerInfo+`":{"name":`...), s.Name)
-	dst = wire.AppendQuote(append(dst, `,"version":`...), s.Version)
-	return append(dst, "}}"...)
+// signed adds the _meta of a result that says whose it is.
+func (s *Server) signed(o wire.Object) wire.Object {
+	who := wire.NewObject(nil).Text("name", s.Name).Text("version", s.Version).End()
+	return o.Raw("_meta", wire.NewObject(nil).Raw(eras.ServerInfo, who).End())
 }

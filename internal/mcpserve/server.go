@@ -158,8 +158,8 @@ func (s *Server) answered(id, result []byte, err error, e eras.Era) []byte {
 		return wire.AppendError(nil, id, told.Code, told.Message, told.Data)
 	}
 	if e.TypesResults() {
-		result = append(bytes.Clone(result[:len(result)-1]), `,"resultType":"complete","ttlMs":0,"cacheScope":"private",`...)
-		result = append(s.appendIdentity(result), '}')
+		o := wire.Object(bytes.Clone(result[:len(result)-1])).Text("resultType", "complete").Raw("ttlMs", []byte("0")).Text("cacheScope", "private")
+		result = s.signed(o).End()
 	}
 	return wire.AppendResult(nil, id, result)
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strconv"
 	"sync"
 	"sync/atomic"
 
@@ -173,7 +172,7 @@ func (s *Session) toolsCall(m *wire.Message, e eras.Era) {
 	}
 	s.work(m, id, e, name, func(ctx context.Context) (reply func() []byte) {
 		if !known {
-			return func() []byte { return s.server.appendFolders(id) }
+			return func() []byte { return s.server.askFolders(id) }
 		}
 		if s.server.Moved != nil && !e.IsStateless() {
 			c.Folders = s.inFolders(ctx)
@@ -238,11 +237,8 @@ func (s *Session) progress(token []byte) func(message string, meta []byte) {
 	count := 0
 	return func(message string, meta []byte) {
 		count++
-		msg := append([]byte(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":`), token...)
-		msg = strconv.AppendInt(append(msg, `,"progress":`...), int64(count), 10)
-		msg = wire.AppendQuote(append(msg, `,"message":`...), message)
-		msg = append(append(msg, `,"_meta":`...), meta...)
-		s.send(append(msg, "}}"...))
+		params := wire.NewObject(nil).Raw("progressToken", token).Int("progress", int64(count)).Text("message", message).Raw("_meta", meta).End()
+		s.send(wire.AppendNotification(nil, "notifications/progress", params))
 	}
 }
 
@@ -335,7 +331,6 @@ func (s *Session) endListens() {
 	s.listens = map[string]*listening{}
 	s.mu.Unlock()
 	for id := range listens {
-		result := `{"resultType":"complete","_meta":{"` + eras.Subscription + `":` + id + `}}`
-		s.send(wire.AppendResult(nil, []byte(id), []byte(result)))
+		s.send(wire.AppendResult(nil, []byte(id), eras.SubscriptionEnd([]byte(id))))
 	}
 }

@@ -3,7 +3,6 @@ package mcpserve
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/eras"
@@ -65,24 +64,23 @@ func (s *Session) task(m *wire.Message, e eras.Era) {
 			if !get {
 				return wire.AppendResult(nil, id, []byte(`{"resultType":"complete"}`))
 			}
-			return wire.AppendResult(nil, id, s.server.appendTask([]byte(`{"resultType":"complete",`), t, e))
+			return wire.AppendResult(nil, id, s.server.appendTask(wire.NewObject(nil).Text("resultType", "complete"), t, e).End())
 		}
 	})
 }
 
-// appendTask appends the members of a task, and the end of the object that they are in.
-func (s *Server) appendTask(dst []byte, t Task, e eras.Era) []byte {
+// appendTask appends the members of a task.
+func (s *Server) appendTask(o wire.Object, t Task, e eras.Era) wire.Object {
 	status := "completed"
 	if t.Question != nil {
 		status = "input_required"
 	}
-	dst = wire.AppendQuote(append(dst, `"taskId":`...), t.ID)
-	dst = fmt.Appendf(dst, `,"status":%q,"createdAt":%q,"lastUpdatedAt":%q,"ttlMs":null,"pollIntervalMs":%d,`, status,
-		t.Created.UTC().Format(time.RFC3339), t.Updated.UTC().Format(time.RFC3339), taskPoll.Milliseconds())
+	o = o.Text("taskId", t.ID).Text("status", status).Text("createdAt", t.Created.UTC().Format(time.RFC3339)).
+		Text("lastUpdatedAt", t.Updated.UTC().Format(time.RFC3339)).Raw("ttlMs", []byte("null")).Int("pollIntervalMs", taskPoll.Milliseconds())
 	if q := t.Question; q != nil {
-		dst = appendAsked(append(dst, `"statusMessage":"a person has to answer",`...), q)
+		o = appendAsked(o.Text("statusMessage", "a person has to answer"), q)
 	} else {
-		dst = s.appendResult(append(dst, `"result":`...), t.Result, e)
+		o = s.appendResult(wire.NewObject(o.Member("result")), t.Result, e).End()
 	}
-	return append(s.appendIdentity(append(dst, ',')), '}')
+	return s.signed(o)
 }

@@ -83,8 +83,7 @@ func Recover(log zerolog.Logger, tool string, failed func()) {
 
 // Elicit asks the user (MCP 2025-06-18, "Elicitation"). The answer has no State.
 func (a Asker) Elicit(ctx context.Context, message string, form []byte) (Answer, error) {
-	params := wire.AppendQuote([]byte(`{"message":`), message)
-	raw, err := a(ctx, append(append(append(params, `,"requestedSchema":`...), form...), '}'))
+	raw, err := a(ctx, wire.NewObject(nil).Text("message", message).Raw("requestedSchema", form).End())
 	if err != nil {
 		return Answer{}, err
 	}

@@ -65,19 +65,15 @@ func (s *Session) Watched() []string {
 
 // tell sends a notification to each subscription that wants it, and to a client of the legacy era as such.
 func (s *Session) tell(method, uri string, wants func(filter) bool, legacy bool) {
-	params := func(id string) []byte {
-		msg := append([]byte(`{"jsonrpc":"2.0","method":"`), method...)
-		msg = append(msg, `","params":{`...)
+	message := func(id string) []byte {
+		params := wire.NewObject(nil)
 		if uri != "" {
-			msg = wire.AppendQuote(append(msg, `"uri":`...), uri)
+			params = params.Text("uri", uri)
 		}
 		if id != "" {
-			if uri != "" {
-				msg = append(msg, ',')
-			}
-			msg = append(append(append(msg, `"_meta":{"`+eras.Subscription+`":`...), id...), '}')
+			params = params.Raw("_meta", eras.OfSubscription([]byte(id)))
 		}
-		return append(msg, "}}"...)
+		return wire.AppendNotification(nil, method, params.End())
 	}
 	var all [][]byte
 	s.mu.Lock()
@@ -86,7 +82,7 @@ func (s *Session) tell(method, uri string, wants func(filter) bool, legacy bool)
 		return
 	}
 	for id, l := range s.listens {
-		switch msg := params(id); {
+		switch msg := message(id); {
 		case !wants(l.filter):
 		case l.acknowledged:
 			all = append(all, msg)
@@ -98,7 +94,7 @@ func (s *Session) tell(method, uri string, wants func(filter) bool, legacy bool)
 	s.mu.Unlock()
 	defer s.sending.Done()
 	if legacy {
-		all = append(all, params(""))
+		all = append(all, message(""))
 	}
 	for _, msg := range all {
 		s.send(msg)
@@ -152,12 +148,8 @@ func (s *Session) listen(m *wire.Message) {
 	if len(f.URIs) > 0 {
 		s.server.Watches()
 	}
-	agreed, err := json.Marshal(f)
-	if err != nil {
-		panic("mcpserve: a filter cannot be encoded: " + err.Error())
-	}
-	ack := append([]byte(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"`+eras.Subscription+`":`), id...)
-	s.send(append(append(append(ack, `},"notifications":`...), agreed...), "}}"...))
+	params := wire.NewObject(nil).Raw("_meta", eras.OfSubscription(id)).Raw("notifications", wire.MustEncode(f)).End()
+	s.send(wire.AppendNotification(nil, "notifications/subscriptions/acknowledged", params))
 	for {
 		s.mu.Lock()
 		waiting := l.waiting

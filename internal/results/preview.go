@@ -62,9 +62,9 @@ func (s *Shelf) Preview(raw []byte, in wire.Span, wish Wish) ([]byte, error) {
 	}
 	out := []byte(`{"content":[`)
 	if isLarge {
-		out = append(wire.AppendQuote(append(out, `{"type":"text","text":`...), c.told(k, doc, wish)), '}')
+		out = AppendText(out, c.told(k, doc, wish))
 		if head := head(doc); len(head) > 0 {
-			out = append(wire.AppendQuote(append(out, `,{"type":"text","text":`...), string(head)), '}')
+			out = AppendText(append(out, ','), string(head))
 		}
 		if wish.Links {
 			out = link(append(out, ','), k.id, "", "result of "+wish.Name, nil, k.raw)
@@ -173,4 +173,9 @@ func head(doc []byte) []byte {
 		end = line
 	}
 	return doc[:end]
+}
+
+// AppendText appends an item of content that is a text.
+func AppendText(dst []byte, text string) []byte {
+	return wire.NewObject(dst).Text("type", "text").Text("text", text).End()
 }

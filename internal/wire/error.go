@@ -2,7 +2,6 @@ package wire
 
 import (
 	"errors"
-	"strconv"
 )
 
 // The error codes JSON-RPC 2.0 defines (§5.1).
@@ -51,27 +50,24 @@ func (e *Error) Append(dst []byte) []byte {
 // AppendError appends an error response. A nil id is sent as null, a nil data
 // is left out; id and data are raw tokens.
 func AppendError(dst, id []byte, code int, message string, data []byte) []byte {
-	dst = appendEnvelope(dst, id)
-	dst = append(dst, `,"error":{"code":`...)
-	dst = strconv.AppendInt(dst, int64(code), 10)
-	dst = append(dst, `,"message":`...)
-	dst = AppendQuote(dst, message)
+	return Object(AppendFault(appendEnvelope(dst, id).Member("error"), code, message, data)).End()
+}
+
+// AppendFault appends what an error response says of the error. Nil data is left out; data is a raw token.
+func AppendFault(dst []byte, code int, message string, data []byte) []byte {
+	o := NewObject(dst).Int("code", int64(code)).Text("message", message)
 	if data != nil {
-		dst = append(dst, `,"data":`...)
-		dst = append(dst, data...)
+		o = o.Raw("data", data)
 	}
-	return append(dst, "}}"...)
+	return o.End()
 }
 
 // AppendResult appends a successful response; id and result are raw tokens.
 func AppendResult(dst, id, result []byte) []byte {
-	dst = appendEnvelope(dst, id)
-	dst = append(dst, `,"result":`...)
-	dst = append(dst, result...)
-	return append(dst, '}')
+	return appendEnvelope(dst, id).Raw("result", result).End()
 }
 
-func appendEnvelope(dst, id []byte) []byte {
+func appendEnvelope(dst, id []byte) Object {
 	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
 	if id == nil {
 		return append(dst, "null"...)

@@ -31,23 +31,45 @@ type Object []byte
 // NewObject begins an object behind dst.
 func NewObject(dst []byte) Object { return append(dst, '{') }
 
+// Member begins a member, whose value is to be appended as JSON.
+func (o Object) Member(name string) []byte {
+	if last := o[len(o)-1]; last != '{' && last != ',' {
+		o = append(o, ',')
+	}
+	return append(append(append(o, '"'), name...), `":`...)
+}
+
 // Raw adds a member whose value is JSON.
-func (o Object) Raw(name string, value []byte) Object { return append(o.member(name), value...) }
+func (o Object) Raw(name string, value []byte) Object { return append(o.Member(name), value...) }
 
 // Text adds a member that is a string.
-func (o Object) Text(name, value string) Object { return AppendQuote(o.member(name), value) }
+func (o Object) Text(name, value string) Object { return AppendQuote(o.Member(name), value) }
 
 // Int adds a member that is a whole number.
 func (o Object) Int(name string, value int64) Object {
-	return strconv.AppendInt(o.member(name), value, 10)
+	return strconv.AppendInt(o.Member(name), value, 10)
 }
+
+// True adds a member that is true.
+func (o Object) True(name string) Object { return append(o.Member(name), "true"...) }
 
 // End ends the object.
 func (o Object) End() []byte { return append(o, '}') }
 
-func (o Object) member(name string) []byte {
-	if o[len(o)-1] != '{' {
-		o = append(o, ',')
+// AppendRequest appends a request. The id and the params are JSON; empty params are left out.
+func AppendRequest(dst []byte, id, method string, params []byte) []byte {
+	return appendCall(NewObject(dst).Text("jsonrpc", "2.0").Raw("id", []byte(id)), method, params)
+}
+
+// AppendNotification appends a notification. The params are JSON; empty params are left out.
+func AppendNotification(dst []byte, method string, params []byte) []byte {
+	return appendCall(NewObject(dst).Text("jsonrpc", "2.0"), method, params)
+}
+
+func appendCall(o Object, method string, params []byte) []byte {
+	o = o.Text("method", method)
+	if len(params) > 0 {
+		o = o.Raw("params", params)
 	}
-	return append(append(append(o, '"'), name...), `":`...)
+	return o.End()
 }

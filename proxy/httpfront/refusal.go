@@ -2,7 +2,6 @@ package httpfront
 
 import (
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/mcp-workbench/workbench/internal/trail"
@@ -54,9 +53,7 @@ func (no *refusal) write(w http.ResponseWriter, r *http.Request) { no.send(w, r,
 
 // writePlain is write for those who speak no JSON-RPC.
 func (no *refusal) writePlain(w http.ResponseWriter, r *http.Request) {
-	b := strconv.AppendInt([]byte(`{"code":`), int64(no.status), 10)
-	b = wire.AppendQuote(append(b, `,"message":`...), no.error.Message)
-	no.send(w, r, append(b, `,"data":{}}`...))
+	no.send(w, r, wire.AppendFault(nil, no.status, no.error.Message, []byte("{}")))
 }
 
 func (no *refusal) send(w http.ResponseWriter, r *http.Request, body []byte) {
@@ -84,10 +81,6 @@ func (no *refusal) body() []byte {
 	if no.id != nil {
 		return wire.AppendError(nil, no.id, no.error.Code, no.error.Message, no.error.Data)
 	}
-	b := strconv.AppendInt([]byte(`{"jsonrpc":"2.0","error":{"code":`), int64(no.error.Code), 10)
-	b = wire.AppendQuote(append(b, `,"message":`...), no.error.Message)
-	if no.error.Data != nil {
-		b = append(append(b, `,"data":`...), no.error.Data...)
-	}
-	return append(b, "}}"...)
+	told := wire.AppendFault(nil, no.error.Code, no.error.Message, no.error.Data)
+	return wire.NewObject(nil).Text("jsonrpc", "2.0").Raw("error", told).End()
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/config"
 	"github.com/mcp-workbench/workbench/internal/results"
+	"github.com/mcp-workbench/workbench/internal/wire"
 )
 
 // The meta tools and the names that later versions give them.
@@ -186,4 +187,11 @@ func Canonical(name string) string {
 func Reserved(name string) bool {
 	name = strings.ToLower(name)
 	return strings.HasPrefix(name, "workbench_") || Canonical(name) != name
+}
+
+// CallParams are the params of a tools/call of [UseTool], to which others may be added.
+func CallParams(toolbox, server, tool string, arguments []byte) wire.Object {
+	key := wire.NewObject(nil).Text("toolbox", toolbox).Text("server", server).Text("name", tool).End()
+	inner := wire.NewObject(nil).Raw("tool", key).Raw("arguments", arguments).End()
+	return wire.NewObject(nil).Text("name", UseTool).Raw("arguments", inner)
 }

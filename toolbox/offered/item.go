@@ -142,6 +142,5 @@ func (it *Item) CallParams(arguments []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	params := append(append([]byte(`{"name":`), it.Token()...), `,"arguments":`...)
-	return append(append(params, merged...), '}'), nil
+	return wire.NewObject(nil).Raw("name", it.Token()).Raw("arguments", merged).End(), nil
 }

@@ -80,7 +80,7 @@ func listParams(cursor string) []byte {
 	if cursor == "" {
 		return nil
 	}
-	return append(wire.AppendQuote([]byte(`{"cursor":`), cursor), '}')
+	return wire.NewObject(nil).Text("cursor", cursor).End()
 }
 
 // Page is a piece of a list.

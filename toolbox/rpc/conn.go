@@ -169,8 +169,7 @@ func (c *Conn) giveUp(call *Call, raw []byte, id wire.Span) {
 		if raw != nil {
 			return wire.Splice(b, raw, c.hello.ofEra(raw, wire.Edit{Span: id, New: number})...)
 		}
-		b = append(b, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`...)
-		return append(append(b, number...), `}}`...)
+		return wire.AppendNotification(b, "notifications/cancelled", wire.NewObject(nil).Raw("requestId", number).End())
 	})
 }
 

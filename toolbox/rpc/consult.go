@@ -23,11 +23,7 @@ func Consult[T any](ctx context.Context, c *Conn, method string, params []byte, 
 }
 
 func consult[T any](ctx context.Context, c *Conn, method string, params []byte, take func(result []byte) (T, error), bounded bool) (taken T, err error) {
-	raw := append([]byte(`{"jsonrpc":"2.0","id":0,"method":`), wire.AppendQuote(nil, method)...)
-	if params != nil {
-		raw = append(append(raw, `,"params":`...), params...)
-	}
-	raw = append(raw, '}')
+	raw := wire.AppendRequest(nil, "0", method, params)
 	var m wire.Message
 	if err := wire.Scan(raw, &m); err != nil {
 		return taken, fmt.Errorf("%s: %w", method, err)

@@ -1,7 +1,6 @@
 package rpc
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/mcp-workbench/workbench/internal/eras"
 	"github.com/mcp-workbench/workbench/internal/foreign"
+	"github.com/mcp-workbench/workbench/internal/wire"
 	"github.com/mcp-workbench/workbench/toolbox/link"
 )
 
@@ -63,9 +63,8 @@ func initialize(ctx context.Context, c *Conn) error {
 	if !eras.Of(version).HasHandshake() {
 		version = mcp.LATEST_LEGACY_PROTOCOL_VERSION
 	}
-	var p bytes.Buffer
-	fmt.Fprintf(&p, `{"protocolVersion":%q,"capabilities":%s,"clientInfo":%s}`, version, client.CapabilitiesObject(), client.info())
-	raw, err := Consult(ctx, c, "initialize", p.Bytes(), copyHello)
+	params := wire.NewObject(nil).Text("protocolVersion", version).Raw("capabilities", client.CapabilitiesObject()).Raw("clientInfo", client.info()).End()
+	raw, err := Consult(ctx, c, "initialize", params, copyHello)
 	if err != nil {
 		return err
 	}
@@ -89,7 +88,7 @@ func initialize(ctx context.Context, c *Conn) error {
 	if !c.hello.Era.HasHandshake() {
 		return nil
 	}
-	return c.Write(func(b []byte) []byte { return append(b, `{"jsonrpc":"2.0","method":"notifications/initialized"}`...) })
+	return c.Write(func(b []byte) []byte { return wire.AppendNotification(b, "notifications/initialized", nil) })
 }
 
 // Discover agrees with a server of revision 2026-07-28 or a later one. It is asked
@@ -97,7 +96,7 @@ func initialize(ctx context.Context, c *Conn) error {
 func Discover(ctx context.Context, c *Conn) error {
 	c.hello = Hello{} // nothing is agreed on while this is asked
 	ask := func(revision string) ([]byte, error) {
-		params := append(append([]byte(`{"_meta":{`), eraMembers(c.opts.Client, revision, "")...), "}}"...)
+		params := wire.NewObject(nil).Raw("_meta", fmt.Appendf(nil, "{%s}", eraMembers(c.opts.Client, revision, ""))).End()
 		return Consult(ctx, c, "server/discover", params, copyHello)
 	}
 	raw, err := ask(eras.Newest())

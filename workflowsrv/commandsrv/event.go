@@ -2,6 +2,7 @@ package commandsrv
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/mcp-workbench/workbench/internal/cut"
@@ -81,6 +82,5 @@ func joined(events []event) []event {
 
 // withTraces puts the events of a turn into its output.
 func withTraces(output, traces json.RawMessage) json.RawMessage {
-	out := append(json.RawMessage{}, output[:len(output)-1]...)
-	return append(append(append(out, `,"traces":`...), traces...), '}')
+	return wire.Object(slices.Clone(output[:len(output)-1])).Raw("traces", traces).End()
 }

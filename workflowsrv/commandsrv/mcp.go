@@ -66,7 +66,7 @@ func (d *door) call(ctx context.Context, call mcpserve.Call) mcpserve.Result {
 	}
 	if call.Progress != nil {
 		c.tell = func(ev event) {
-			call.Progress(ev.wording(), append(append([]byte(`{"`+metaPrefix+ev.kind()+`":`), ev.encode()...), '}'))
+			call.Progress(ev.wording(), wire.NewObject(nil).Raw(metaPrefix+ev.kind(), ev.encode()).End())
 		}
 	}
 	if call.Elicit != nil {

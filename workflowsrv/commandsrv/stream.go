@@ -78,8 +78,7 @@ func (st *stream) send(kind string, data json.RawMessage) {
 		st.w.Header().Set("Cache-Control", "no-store")
 		st.w.WriteHeader(http.StatusOK)
 	}
-	event := append([]byte(`{"type":"`+kind+`","data":`), data...)
-	event = append(event, '}')
+	event := wire.NewObject(nil).Text("type", kind).Raw("data", data).End()
 	if st.sse {
 		event = append(append([]byte("event: "+kind+"\ndata: "), event...), '\n')
 	}

@@ -140,8 +140,7 @@ func (e *Engine) hooked(ctx context.Context, principal, id, given string, body [
 func bodyValue(body []byte) json.RawMessage {
 	// The scanner bounds how deep it is nested.
 	var m wire.Message
-	framed := append(append([]byte(`{"jsonrpc":"2.0","id":1,"result":`), bytes.TrimSpace(body)...), '}')
-	if wire.Scan(framed, &m) == nil && m.Kind == wire.Result {
+	if wire.Scan(wire.AppendResult(nil, []byte("1"), bytes.TrimSpace(body)), &m) == nil && m.Kind == wire.Result {
 		return json.RawMessage(m.Bytes(m.Result))
 	}
 	if !utf8.Valid(body) {

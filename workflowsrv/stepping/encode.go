@@ -28,8 +28,7 @@ func (a Answer) AppendJSON(dst []byte) []byte {
 	if a.Step != nil {
 		step = a.Step.JSON // which is as large as the rest, and is JSON already
 	}
-	dst = append(append(append(dst, `{"step":`...), step...), ',')
-	return append(dst, rest[1:]...)
+	return append(append(wire.NewObject(dst).Raw("step", step), ','), rest[1:]...)
 }
 
 // askUser is what an agent is told before a step that a person must agree to.
@@ -38,18 +37,17 @@ const askUser = "Show the user what this step will do, and begin only when they 
 // AppendAdvice appends, as the members of an object, what goes with the
 // prompt and the published API does not have; nothing where there is none.
 func (a Answer) AppendAdvice(dst []byte) []byte {
-	start := len(dst)
+	o := wire.NewObject(dst)
 	if a.RequiresConfirmation {
-		dst = wire.AppendQuote(append(dst, `,"confirmation":`...), askUser)
+		o = o.Text("confirmation", askUser)
 	}
 	for _, part := range a.parts() {
-		dst = append(append(wire.AppendQuote(append(dst, ','), part.key), ':'), wire.MustEncode(part.texts)...)
+		o = o.Raw(part.key, wire.MustEncode(part.texts))
 	}
-	if len(dst) == start {
+	if len(o) == len(dst)+1 {
 		return dst
 	}
-	dst[start] = '{'
-	return append(dst, '}')
+	return o.End()
 }
 
 // A part is a list of sentences that goes with the prompt.

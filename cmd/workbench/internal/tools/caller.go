@@ -85,8 +85,7 @@ func newCaller(ctx context.Context, env *opening.Environment, flags *callFlags) 
 		if runtime.GOOS == "windows" {
 			slashed = "/" + slashed
 		}
-		c.roots = wire.AppendQuote(append(c.roots, `{"uri":`...), (&url.URL{Scheme: "file", Path: slashed}).String())
-		c.roots = append(wire.AppendQuote(append(c.roots, `,"name":`...), filepath.Base(path)), '}')
+		c.roots = wire.NewObject(c.roots).Text("uri", (&url.URL{Scheme: "file", Path: slashed}).String()).Text("name", filepath.Base(path)).End()
 	}
 	if c.roots != nil {
 		c.roots = append(c.roots, "]}"...)
@@ -148,7 +147,7 @@ func (c *caller) Request(a *toolbox.Ask, m *wire.Message) {
 			a.Refuse(wire.CodeInvalidParams, err.Error())
 			return
 		}
-		raw := append(append([]byte(`{"jsonrpc":"2.0","id":0,"result":`), result...), '}')
+		raw := wire.AppendResult(nil, []byte("0"), result)
 		var reply wire.Message
 		if err := wire.Scan(raw, &reply); err != nil {
 			a.Refuse(wire.CodeInternal, err.Error())
@@ -244,8 +243,7 @@ func (l ownLine) Params(found toolbox.Item, arguments []byte) ([]byte, error) {
 }
 
 func (l ownLine) request(ctx context.Context, c *caller, method string, params []byte) ([]byte, error) {
-	raw := append(wire.AppendQuote([]byte(`{"jsonrpc":"2.0","id":0,"method":`), method), `,"params":`...)
-	raw = append(append(raw, params...), '}')
+	raw := wire.AppendRequest(nil, "0", method, params)
 	var m wire.Message
 	if err := wire.Scan(raw, &m); err != nil {
 		return nil, fmt.Errorf("%s: %w", method, err)
@@ -345,7 +343,7 @@ func (t *task) pause() time.Duration {
 
 // follow waits for the result of a task, and cancels it if ctx ends first.
 func (c *caller) follow(ctx context.Context, to line, t *task, modern bool) (result []byte, err error) {
-	about := append(wire.AppendQuote([]byte(`{"taskId":`), t.ID), '}')
+	about := wire.NewObject(nil).Text("taskId", t.ID).End()
 	defer func() {
 		if ctx.Err() != nil {
 			late, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelTime)

@@ -19,6 +19,7 @@ import (
 	"github.com/mcp-workbench/workbench/internal/foreign"
 	"github.com/mcp-workbench/workbench/internal/status"
 	"github.com/mcp-workbench/workbench/internal/wire"
+	"github.com/mcp-workbench/workbench/proxy/meta"
 	"github.com/mcp-workbench/workbench/toolbox"
 	"github.com/mcp-workbench/workbench/toolbox/link"
 	"github.com/mcp-workbench/workbench/toolbox/offered"
@@ -103,8 +104,7 @@ func (l *guestLine) query() string {
 
 // Params are those of the meta tool: the front that runs finds the tool, and whose it is.
 func (l *guestLine) Params(found toolbox.Item, arguments []byte) ([]byte, error) {
-	return fmt.Appendf(nil, `{"name":"workbench_use_tool","arguments":{"tool":{"toolbox":%s,"server":%s,"name":%s},"arguments":%s}}`,
-		wire.AppendQuote(nil, l.box), wire.AppendQuote(nil, l.server), wire.AppendQuote(nil, found.Key.Verbatim()), arguments), nil
+	return meta.CallParams(l.box, l.server, found.Key.Verbatim(), arguments).End(), nil
 }
 
 // request makes a call of the tool, and answers what the server asks on the way.
@@ -168,17 +168,14 @@ func (l *guestLine) read(ctx context.Context, c *caller, method string, r io.Rea
 
 // answer answers a question of the server.
 func (l *guestLine) answer(ctx context.Context, c *caller, m *wire.Message) {
-	reply := append([]byte(`{"jsonrpc":"2.0","id":`), m.Bytes(m.ID)...)
 	result, err := c.answer(l.server, string(m.Bytes(m.Method)), m.Bytes(m.Params))
+	reply := wire.AppendResult(nil, m.Bytes(m.ID), result)
 	if err != nil {
 		code := wire.CodeInvalidParams
 		if refused := new(wire.Error); errors.As(err, &refused) {
 			code, err = refused.Code, errors.New(refused.Message)
 		}
-		reply = wire.AppendQuote(fmt.Appendf(reply, `,"error":{"code":%d,"message":`, code), err.Error())
-		reply = append(reply, "}}"...)
-	} else {
-		reply = append(append(append(reply, `,"result":`...), result...), '}')
+		reply = wire.AppendError(nil, m.Bytes(m.ID), code, err.Error(), nil)
 	}
 	_ = l.peer.Visit(ctx, "/answer", reply, func(io.Reader) error { return nil }) // a call that is over asks nothing
 }

@@ -119,8 +119,7 @@ func getPrompt(ctx context.Context, env *opening.Environment, name string, args 
 	if err := schema.Check(object); err != nil {
 		return cli.Usage(cli.Hint(fmt.Errorf("the arguments do not fit: %w", err), "workbench prompts --json shows what it takes"))
 	}
-	params := wire.AppendQuote([]byte(`{"name":`), found.Key.Verbatim())
-	params = append(append(append(params, `,"arguments":`...), object...), '}')
+	params := wire.NewObject(nil).Text("name", found.Key.Verbatim()).Raw("arguments", object).End()
 	result, err := client.Call(ctx, ownLine{found.Server}, "prompts/get", params)
 	if err != nil {
 		return err
@@ -228,7 +227,7 @@ func readResource(ctx context.Context, env *opening.Environment, of, uri string,
 	if st := srv.Status(); st.State != toolbox.Ready {
 		return opening.Absent(box, server, st)
 	}
-	result, err := client.Call(ctx, ownLine{srv}, "resources/read", append(wire.AppendQuote([]byte(`{"uri":`), uri), '}'))
+	result, err := client.Call(ctx, ownLine{srv}, "resources/read", wire.NewObject(nil).Text("uri", uri).End())
 	if err != nil {
 		return err
 	}

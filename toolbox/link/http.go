@@ -161,13 +161,18 @@ func (l *httpLink) take(ctx context.Context, resp *http.Response, id uint64) err
 	}
 }
 
+// roomMax is how much room a reply is given at once because of the length that its server says it has.
+const roomMax = 1 << 20
+
 // single reads a response that is one JSON message. A JSON-RPC error may come
 // with an HTTP error status.
 func (l *httpLink) single(resp *http.Response, id uint64) error {
-	data, err := io.ReadAll(io.LimitReader(resp.Body, int64(l.max)+1))
-	if err != nil {
+	var whole bytes.Buffer
+	whole.Grow(int(min(max(resp.ContentLength, 0), roomMax)) + bytes.MinRead)
+	if _, err := whole.ReadFrom(io.LimitReader(resp.Body, int64(l.max)+1)); err != nil {
 		return err
 	}
+	data := whole.Bytes()
 	if len(data) > l.max {
 		return fmt.Errorf("its reply is over the limit of %d bytes (maxMessage in the configuration)", l.max)
 	}

@@ -10,6 +10,11 @@
 //
 // A new transport is one file here, and its line in the table of toolbox that makes links (dial.go).
 //
+// Over HTTP a message to a server is copied, because Send returns before it is written, and the buffer that it came in is used
+// again. A reply is handed on in the buffer that it was read into; a client over HTTP gets a copy of it (httpfront), because
+// who read it does not wait for a slow client. An event of a stream is one message: it is handed on when it is whole, before the
+// next has come. Most of what a call to a server over HTTP costs is net/http's, and the collection of what that allocates.
+//
 // Locks: each is held for a moment, and none while a receiver or a server is called. posts.mu comes before that of the
 // requester, and no other is held while one is taken.
 package link

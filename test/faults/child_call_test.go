@@ -55,6 +55,7 @@ func TestFaultA11_GrandchildHoldsOutput(t *testing.T) {
 }
 
 func TestFaultA12_HangInCall(t *testing.T) {
+	t.Parallel()
 	t.Run("one call", func(t *testing.T) {
 		b := newBed(t, "hang", setup{sick: entry{"timeouts": entry{"callIdle": "300ms"}}})
 		before := b.pid("sick")
@@ -108,6 +109,7 @@ func TestFaultA14_LateAnswer(t *testing.T) {
 
 // What breaks the rules costs the call that it answers, or nothing.
 func TestFaultA19A21A22A23A24A25A26A27G27_BadReplies(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		fault string
 		wants []string // of the error; none means that the call succeeds
@@ -166,6 +168,7 @@ func TestFaultA32_ClosesInput(t *testing.T) {
 }
 
 func TestFaultA34_Grandchildren(t *testing.T) {
+	t.Parallel()
 	for _, fault := range []string{"daemon", "family"} {
 		t.Run(fault, func(t *testing.T) {
 			b := newBed(t, fault, setup{})

@@ -45,6 +45,7 @@ func TestFaultA18_LongLine(t *testing.T) {
 
 // A server that does not read costs a bounded queue, and nobody else anything.
 func TestFaultA29A30_ReadsNothing(t *testing.T) {
+	t.Parallel()
 	for _, fault := range []string{"noread", "sip"} {
 		t.Run(fault, func(t *testing.T) {
 			b := newBed(t, fault, setup{sick: entry{"timeouts": entry{"callIdle": "1s"}}})

@@ -9,6 +9,7 @@ import (
 )
 
 func TestFaultA1_CommandIsMissing(t *testing.T) {
+	t.Parallel()
 	file := t.TempDir() + "/file"
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -57,6 +58,12 @@ func TestFaultA4_SlowStart(t *testing.T) {
 	if got := b.open().state("sick"); got != "starting" {
 		t.Errorf("got %s, want it starting", got)
 	}
+	patient, err := os.ReadFile(b.path("workbench-config.json")) // a call waits for as long as an open
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.configure(strings.Replace(string(patient), `"openTimeout":"100ms"`, `"openTimeout":"2m"`, 1))
+	b.logs(1, "configuration reloaded")
 	waiting := b.Request("tools/call", `{"name":"workbench_use_tool","arguments":{"tool":{"toolbox":"box","server":"sick","name":"echo"},"arguments":{"n":1}}}`)
 	b.wellAnswers()
 	if err := os.WriteFile(let, nil, 0o600); err != nil {
@@ -93,6 +100,7 @@ func TestFaultA6_ListNeverComes(t *testing.T) {
 }
 
 func TestFaultA15_LinesThatAreNoMessages(t *testing.T) {
+	t.Parallel()
 	t.Run("at the start", func(t *testing.T) {
 		b := newBed(t, "banner", setup{})
 		b.works()
@@ -118,6 +126,7 @@ func TestFaultA20_LineEnds(t *testing.T) {
 }
 
 func TestFaultA37_CursorWithoutEnd(t *testing.T) {
+	t.Parallel()
 	for name, args := range map[string]string{"new cursors": "cursor new", "the same cursor": "cursor same"} {
 		t.Run(name, func(t *testing.T) {
 			b := newBed(t, args, setup{})
@@ -149,6 +158,7 @@ func TestFaultA38_ManyTools(t *testing.T) {
 
 // A server of the legacy era is asked for its era in words that it does not know.
 func TestFaultA41_EraProbe(t *testing.T) {
+	t.Parallel()
 	for _, fault := range []string{"legacysilent", "legacyodd", "legacycrash"} {
 		t.Run(fault, func(t *testing.T) {
 			b := newClosedBed(t, fault, setup{modern: true})
@@ -163,6 +173,7 @@ func TestFaultA41_EraProbe(t *testing.T) {
 }
 
 func TestFaultG28_IDsOfItsOwn(t *testing.T) {
+	t.Parallel()
 	t.Run("equal", func(t *testing.T) { newBed(t, "ids .0", setup{}).works() })
 	t.Run("others", func(t *testing.T) {
 		b := newBed(t, "ids 5", setup{unready: true})

@@ -44,6 +44,7 @@ func TestFaultD5_VariableIsMissing(t *testing.T) {
 }
 
 func TestFaultD8_Huge(t *testing.T) {
+	t.Parallel()
 	t.Run("a file of 100 MB", func(t *testing.T) {
 		t.Parallel()
 		if got := refused(t, `{"toolboxes":{}}`+strings.Repeat(" ", 100<<20)); !strings.Contains(got, "want at most 4194304 bytes") {

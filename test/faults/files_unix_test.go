@@ -20,6 +20,7 @@ import (
 // A configuration that becomes a pipe is a fault like another: what runs goes on, and so does the program when the file
 // is there again, and it ends when it is to.
 func TestFaultG46_ConfigurationIsAPipe(t *testing.T) {
+	t.Parallel()
 	for name, end := range map[string]func(*bed){
 		"end of input": func(b *bed) { b.CloseInput(); b.ends(0) },
 		"SIGTERM":      func(b *bed) { b.signal(syscall.SIGTERM); b.ends(0) },
@@ -127,6 +128,7 @@ func TestFaultG47_PipesForWhatIsRemembered(t *testing.T) {
 
 // A client that does not read the program's standard error keeps neither the servers nor the program from what they do.
 func TestFaultG48_StandardErrorIsNotRead(t *testing.T) {
+	t.Parallel()
 	for name, end := range map[string]func(*bed){
 		"end of input": func(b *bed) { b.CloseInput() },
 		"SIGTERM":      func(b *bed) { b.signal(syscall.SIGTERM) },
@@ -161,6 +163,7 @@ func TestFaultG48_StandardErrorIsNotRead(t *testing.T) {
 
 // The end is there in two seconds, whatever servers do, and nothing is left then.
 func TestFaultG30_EndIsInTime(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name, fault string
 		before      func(*bed)

@@ -38,7 +38,7 @@ func TestFaultG21_LongPages(t *testing.T) {
 // What a server says of itself is kept, and so it must not be long.
 func TestFaultG22_LongInstructions(t *testing.T) {
 	b := newClosedBed(t, "boast 1 7000000", setup{})
-	withinMemory(t, b.PID(), little, func() {
+	withinMemory(t, b.PID(), much, func() {
 		if got := b.open().about("sick"); !strings.Contains(got, "at most 262144 are kept") {
 			t.Errorf("got %q, want it to say what is too long", got)
 		}
@@ -47,6 +47,7 @@ func TestFaultG22_LongInstructions(t *testing.T) {
 
 // What a client that does not read can do without is not kept for it, whatever the method.
 func TestFaultG20_NoticesNobodyReads(t *testing.T) {
+	t.Parallel()
 	for fault, spare := range map[string]int{"notices 60 8000000": much, "notices 300000 100": little} {
 		t.Run(fault, func(t *testing.T) {
 			p := newPlain(t, fault)

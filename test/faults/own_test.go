@@ -22,6 +22,7 @@ import (
 )
 
 func TestFaultB1_EndOfInput(t *testing.T) {
+	t.Parallel()
 	t.Run("a call that is answered", func(t *testing.T) {
 		let := t.TempDir() + "/let"
 		b := newBed(t, "late "+let, setup{})
@@ -104,6 +105,7 @@ func TestFaultB2_ClientIsGone(t *testing.T) {
 
 // An end by a signal is an end: clients end their servers so. A second signal ends at once, and is a fault.
 func TestFaultB3H11_Signals(t *testing.T) {
+	t.Parallel()
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
 		for moment, fault := range map[string]string{"idle": "well", "in a call": "hang", "starting": "hanginit"} {
 			t.Run(signal.String()+" "+moment, func(t *testing.T) {

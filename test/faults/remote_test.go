@@ -25,6 +25,7 @@ func unready(t *testing.T, how setup, pieces ...string) {
 }
 
 func TestFaultF1_CannotBeReached(t *testing.T) {
+	t.Parallel()
 	closed := httptest.NewServer(nil)
 	closed.Close()
 	for name, tt := range map[string]struct{ url, text string }{
@@ -65,6 +66,7 @@ func TestFaultF4_SessionIsGone(t *testing.T) {
 }
 
 func TestFaultF5_TooManyRequests(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct{ after, text string }{
 		"said":        {"1", "asked again in"},
 		"not said":    {"", "asked again in"},
@@ -97,6 +99,7 @@ func TestFaultF5_TooManyRequests(t *testing.T) {
 
 // The error of a server that is broken goes to the caller, whose call is not made again.
 func TestFaultF6_Broken(t *testing.T) {
+	t.Parallel()
 	for _, status := range []int{500, 502, 503, 504} {
 		t.Run(fmt.Sprint(status), func(t *testing.T) {
 			r := fault(func(w http.ResponseWriter, _ *http.Request, _ request) { w.WriteHeader(status) }).serve(t)
@@ -166,6 +169,7 @@ func raw(w http.ResponseWriter, text string, reset bool) {
 }
 
 func TestFaultF9_StreamIsCut(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct {
 		text  string
 		reset bool
@@ -197,6 +201,7 @@ func endless(w http.ResponseWriter, req *http.Request, first, text string) {
 }
 
 func TestFaultF10_NoReply(t *testing.T) {
+	t.Parallel()
 	page := func(kind, text string) func(http.ResponseWriter, *http.Request, request) {
 		return func(w http.ResponseWriter, _ *http.Request, _ request) {
 			w.Header().Set("Content-Type", kind)
@@ -265,6 +270,7 @@ func TestFaultF10_MoreThanAReply(t *testing.T) {
 }
 
 func TestFaultF11_HangsAfterHeaders(t *testing.T) {
+	t.Parallel()
 	for _, kind := range []string{"application/json", "text/event-stream"} {
 		t.Run(kind, func(t *testing.T) {
 			r := fault(func(w http.ResponseWriter, req *http.Request, _ request) {
@@ -306,6 +312,7 @@ func TestFaultF13_ReplyToAnother(t *testing.T) {
 
 // Neither a byte now and then nor progress holds a call open for longer than it may take.
 func TestFaultF14_Drips(t *testing.T) {
+	t.Parallel()
 	drip := func(text string) func(http.ResponseWriter, *http.Request, request) {
 		return func(w http.ResponseWriter, req *http.Request, r request) {
 			w.Header().Set("Content-Type", "text/event-stream")
@@ -349,6 +356,7 @@ func TestFaultF14_Drips(t *testing.T) {
 
 // A server that was replaced by one of the other era is asked anew which it is of, once.
 func TestFaultF17_EraChanges(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct {
 		modern bool
 		text   string
@@ -384,6 +392,7 @@ func TestFaultF17_EraChanges(t *testing.T) {
 }
 
 func TestFaultF18_Proxies(t *testing.T) {
+	t.Parallel()
 	t.Run("for remotes", func(t *testing.T) {
 		var host atomic.Value
 		r := (&badremote{take: func(_ http.ResponseWriter, req *http.Request, _ request) bool {

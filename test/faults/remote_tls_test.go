@@ -45,6 +45,7 @@ func certificate(t *testing.T, ends time.Time) (tls.Certificate, string) {
 }
 
 func TestFaultF7_Certificates(t *testing.T) {
+	t.Parallel()
 	good, ended := time.Now().AddDate(1, 0, 0), time.Now().AddDate(0, 0, -1)
 	for name, tt := range map[string]struct {
 		ends    time.Time
@@ -85,6 +86,7 @@ func TestFaultF7_Certificates(t *testing.T) {
 
 // What was meant for one origin goes to no other, the credentials least of all.
 func TestFaultF8_Redirects(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct{ to, text string }{
 		"in a loop":            {"/mcp?again", "redirected more than 5 times"},
 		"to another":           {"OTHER/mcp", "redirected to another origin, http://127.0.0.1:"},

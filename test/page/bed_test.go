@@ -92,7 +92,15 @@ func (w *world) client() *wiretest.Process {
 	p := wiretest.Start(w.t, cmd, wiretest.Options{Limit: bound})
 	p.Initialize("2025-11-25", "{}")
 	p.Notify("notifications/initialized", "{}")
-	p.Result("tools/call", `{"name":"workbench_open_toolbox","arguments":{"toolbox_name":"box"}}`)
+	from := p.Mark()
+	id := p.Request("tools/call", `{"name":"workbench_open_toolbox","arguments":{"toolbox_name":"box"}}`)
+	told, _ := p.Next(from, "list_changed or the reply", func(m wiretest.Message) bool {
+		return m.IsNotification("notifications/tools/list_changed") || m.IsReply(id)
+	})
+	if !told.IsReply(id) { // the reply waits a second for a client that is told so and does not list them
+		p.Result("tools/list", "{}")
+	}
+	p.Reply(id)
 	return p
 }
 

@@ -64,6 +64,7 @@ func states(t *testing.T) (func(toolbox.Event), func(toolbox.State) toolbox.Stat
 
 // An installation that takes longer than a start may is waited for.
 func TestInstallIsWaitedFor(t *testing.T) {
+	t.Parallel()
 	cfg, cache, goOn := npxServer(t, time.Second, 2*time.Minute)
 	event, until := states(t)
 	b := toolbox.New(config.Toolbox{Name: "box", Servers: []config.Server{cfg}}, toolbox.Options{Peer: newPeer(), Event: event})
@@ -95,6 +96,7 @@ func TestInstallIsWaitedFor(t *testing.T) {
 
 // An installation that is ended in the middle leaves nothing torn, and what ends it says so.
 func TestInstallIsEnded(t *testing.T) {
+	t.Parallel()
 	cfg, cache, _ := npxServer(t, 2*time.Second, 3*time.Second)
 	event, until := states(t)
 	b := toolbox.New(config.Toolbox{Name: "box", Servers: []config.Server{cfg}}, toolbox.Options{Peer: newPeer(), Event: event})

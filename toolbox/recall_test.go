@@ -305,6 +305,7 @@ func TestFaultG11_ReplacedProgram(t *testing.T) {
 // A known server that cannot be started keeps its tools, and its calls say why
 // they fail; whoever opens again waits for the outcome.
 func TestKnownServerThatFails(t *testing.T) {
+	t.Parallel()
 	opts := toolbox.Options{Catalogue: catalogueIn(t.TempDir())}
 	s := childServer("s", "plain")
 	see(t, opts, s)

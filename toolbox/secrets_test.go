@@ -33,8 +33,10 @@ func secretServer(t *testing.T, entry map[string]any) config.Server {
 // A remote server gets the secrets of its url and headers, looked up at each start; an answer that repeats them is told
 // without them.
 func TestRemoteSecrets(t *testing.T) {
+	t.Parallel()
 	for _, transport := range []config.Transport{config.TransportHTTP, config.TransportSSE} {
 		t.Run(string(transport), func(t *testing.T) {
+			t.Parallel()
 			var mu sync.Mutex
 			current, lookups := "first-canary", 0
 			r := newFarServer(t, &farServer{deaf: true})

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -68,6 +69,10 @@ func TestMain(m *testing.M) {
 		fmt.Println()
 		mcptest.Main(&mcptest.Server{})
 		return
+	}
+	flag.Parse()
+	if err := flag.Set("test.parallel", "8"); err != nil { // those that run beside others spend their time waiting
+		panic(err)
 	}
 	goleak.VerifyTestMain(m)
 }
@@ -359,6 +364,7 @@ func TestCrashInCallAndRestart(t *testing.T) {
 }
 
 func TestCommandNotFound(t *testing.T) {
+	t.Parallel()
 	b := toolbox.New(config.Toolbox{Name: "box", Servers: []config.Server{{
 		Name: "s", Transport: config.TransportStdio, Command: filepath.Join(t.TempDir(), "missing"), Timeouts: config.Timeouts{Start: time.Second},
 	}}}, toolbox.Options{Peer: newPeer()})
@@ -515,6 +521,7 @@ func TestBuiltin(t *testing.T) {
 }
 
 func TestCloseTwiceAndAfter(t *testing.T) {
+	t.Parallel()
 	b := open(t, toolbox.Options{}, childServer("s", "plain"))
 	s := server(t, b, "s")
 	c, h := newCall(t, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"hang"}}`)

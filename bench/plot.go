@@ -1,32 +1,37 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 )
 
 // plot draws how times and memory grow with each dimension, as SVG. Both axes are logarithmic, so that what grows with n is
 // as steep as the grey line, and what does not is flat.
 func plot(w io.Writer, t *report, dimensions []dimension) error {
-	const width, height, left, top = 300, 220, 60, 50
+	const width, height, left, right, top = 300, 220, 60, 110, 50
 	colours := []string{"#1b6ca8", "#c0392b", "#2e8b57", "#8e44ad"}
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" font-size="11">`+"\n",
-		left+len(dimensions)*(width+left), 2*(top+height)+40)
+		len(dimensions)*(left+width+right), 2*(top+height)+50)
 	fmt.Fprintln(&b, `<rect width="100%" height="100%" fill="white"/>`)
 	for i, d := range dimensions {
-		x := left + i*(width+left)
+		x := left + i*(left+width+right)
 		times := chart{x: x, y: top, w: width, h: height, title: "µs, with more " + d.name, low: 10, high: 1e7, ns: d.ns}
 		times.frame(&b)
 		for k, step := range steps() {
 			times.line(&b, step, colours[k], func(n int) float64 { return t.measured(growthWhat(d, n, step), nameFront, p50) })
 		}
+		times.names(&b)
 		held := chart{x: x, y: 2*top + height, w: width, h: height, title: "MB resident, with more " + d.name, low: 10, high: 1e3, ns: d.ns}
 		held.frame(&b)
 		held.line(&b, "memory", colours[0], func(n int) float64 { return t.measured(growthWhat(d, n, "call"), nameFront, memory) })
+		held.names(&b)
 	}
+	fmt.Fprintf(&b, `<text x="%d" y="%d" fill="#666">What doubles with twice as many is as steep as the grey line.</text>`+"\n", left, 2*(top+height)+35)
 	fmt.Fprintln(&b, "</svg>")
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -47,6 +52,13 @@ type chart struct {
 	title      string
 	low, high  float64
 	ns         []int
+	last       []name // of the lines
+}
+
+// name is what a line is called at its end.
+type name struct {
+	y            float64
+	text, colour string
 }
 
 // at returns where a figure stands.
@@ -78,17 +90,29 @@ func (c chart) frame(b *strings.Builder) {
 }
 
 // line draws what was measured.
-func (c chart) line(b *strings.Builder, name, colour string, measured func(n int) float64) {
+func (c *chart) line(b *strings.Builder, what, colour string, measured func(n int) float64) {
 	var points []string
 	for _, n := range c.ns {
 		if v := measured(n); !math.IsNaN(v) {
 			x, y := c.at(n, v)
 			points = append(points, fmt.Sprintf("%.0f,%.0f", x, y))
-			fmt.Fprintf(b, `<circle cx="%.0f" cy="%.0f" r="3" fill="%s"><title>%s, %d: %s</title></circle>`+"\n", x, y, colour, name, n, figure(v))
+			fmt.Fprintf(b, `<circle cx="%.0f" cy="%.0f" r="3" fill="%s"><title>%s, %d: %s</title></circle>`+"\n", x, y, colour, what, n, figure(v))
 			if n == c.ns[len(c.ns)-1] {
-				fmt.Fprintf(b, `<text x="%.0f" y="%.0f" text-anchor="end" fill="%s">%s %s</text>`+"\n", x-6, y-6, colour, name, figure(v))
+				c.last = append(c.last, name{y, what + " " + figure(v), colour})
 			}
 		}
 	}
 	fmt.Fprintf(b, `<polyline points="%s" fill="none" stroke="%s" stroke-width="2"/>`+"\n", strings.Join(points, " "), colour)
+}
+
+// names writes what the lines are called beside their ends, none over another.
+func (c *chart) names(b *strings.Builder) {
+	const apart = 13
+	slices.SortFunc(c.last, func(m, n name) int { return cmp.Compare(n.y, m.y) })
+	free := math.Inf(1)
+	for _, n := range c.last {
+		y := min(n.y, free)
+		free = y - apart
+		fmt.Fprintf(b, `<text x="%d" y="%.0f" fill="%s">%s</text>`+"\n", c.x+c.w+8, y+4, n.colour, n.text)
+	}
 }

@@ -98,3 +98,24 @@ func TestBareNameOfAbsentServer(t *testing.T) {
 		l.close()
 	}
 }
+
+// What servers say of their use goes nowhere: a model takes its instructions from workbench alone.
+func TestInstructionsOfServers(t *testing.T) {
+	front := newFront(t, readConfig(t, `{"toolboxes":{"box":{"mcpServers":{"a":{"command":"inside"}}}}}`), "")
+	l := connect(t, front)
+	l.initialize("2025-11-25", `{"roots":{"canary":1}}`) // which the server says again in its instructions
+	l.openBox("1", "box")
+	l.send(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"workbench_open_toolbox","arguments":{"toolbox_name":"box","detail":"schemas"}}}`)
+	l.reply("2")
+	l.send(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"workbench_status","arguments":{}}}`)
+	l.reply("3")
+	l.tools(4)
+	if _, srv := front.Host("box", "a"); srv == nil || !strings.Contains(srv.Instructions().String(), "canary") {
+		t.Error("the server has no instructions")
+	}
+	for _, line := range l.close() {
+		if strings.Contains(line, "canary") {
+			t.Errorf("the client was told %s", line)
+		}
+	}
+}

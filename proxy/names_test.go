@@ -179,8 +179,8 @@ func namesKeepTheirMeaning(t *testing.T) {
 	c := named("c", `"tools=a/read,tb__a__read,a__read"`)
 	front.Reload(readConfig(t, of(c)))
 	synctest.Wait()
-	if got := fmt.Sprint(l.tools(8)[4:]); got != "[a/read tb__c__tb__a__read a__read]" {
-		t.Errorf("got the tools %s, want that with a full name of a's under another", got)
+	if got := fmt.Sprint(l.tools(8)[4:]); got != "[tb__c__a_read_c2735f5d95 tb__c__tb__a__read tb__c__a__read]" {
+		t.Errorf("got the tools %s, want those with a full name of a's under others", got)
 	}
 	for _, name := range []string{"a/read", "tb__a__read", "a__read"} {
 		if got := l.use(9, `{"toolbox_name":"tb","tool_name":"`+name+`"}`); !strings.Contains(got, `"isError":true`) {

@@ -120,10 +120,29 @@ func (w *nameWorld) plain(key string) (of []proxy.Named) {
 	}
 	for _, b := range w.boxes {
 		if w.direct || b.Prefix == config.PrefixNone {
-			of = append(of, w.owners(b.Name, key)...)
+			for _, t := range w.owners(b.Name, key) {
+				if w.own(t, key) {
+					of = append(of, t)
+				}
+			}
 		}
 	}
 	return of
+}
+
+// own reports whether a name is not the full form of what another server has: whose the longest full form is that it begins as.
+func (w *nameWorld) own(t proxy.Named, key string) bool {
+	whose := make(map[int][]proxy.Named)
+	longest := 0
+	for _, of := range w.ever {
+		for _, form := range []string{of.Toolbox + "/" + of.Server + "/", of.Server + "/", of.Server + "__"} {
+			if len(key) >= len(form) && strings.EqualFold(key[:len(form)], form) {
+				whose[len(form)] = append(whose[len(form)], proxy.Named{Toolbox: of.Toolbox, Server: of.Server})
+				longest = max(longest, len(form))
+			}
+		}
+	}
+	return longest == 0 || slices.ContainsFunc(whose[longest], func(of proxy.Named) bool { return sameServer(of, t) })
 }
 
 func (w *nameWorld) tool(box, server, key string) *proxy.Named {

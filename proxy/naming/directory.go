@@ -107,7 +107,7 @@ func NewDirectory(
 		}
 		name := d.exposed(to, "")
 		d.derived[name] = append(d.derived[name], to)
-		if plain(to.Server) && len(to.Key) <= toolbox.MaxName && sp.claimable(to.Key) {
+		if plain(to.Server) && len(to.Key) <= toolbox.MaxName && sp.claimable(of, to.Key) {
 			d.claimed[to.Key] = beside(d.claimed[to.Key], to)
 		}
 	}

@@ -19,10 +19,11 @@ type Spaces struct {
 	exposed []space
 }
 
-// space is what exposed names of a server begin with, in lower case.
+// space is what names of a server's begin with, in lower case: exposed ones, and the other full forms.
 type space struct {
 	Address
 	prefix string
+	full   [3]string
 }
 
 // NewSpaces gives the names of a configuration; direct says that one toolbox is served, whose name stands in none.
@@ -32,7 +33,9 @@ func NewSpaces(direct bool, toolboxes []config.Toolbox) *Spaces {
 		for _, s := range t.Servers {
 			of := Address{t.Name, s.Name}
 			n.servers[Address{strings.ToLower(t.Name), strings.ToLower(s.Name)}] = of
-			n.exposed = append(n.exposed, space{of, strings.ToLower(toolbox.ExposedPrefix(n.first(t.Name), s.Name))})
+			box, server := strings.ToLower(t.Name), strings.ToLower(s.Name)
+			n.exposed = append(n.exposed, space{of, strings.ToLower(toolbox.ExposedPrefix(n.first(t.Name), s.Name)),
+				[3]string{box + "/" + server + "/", server + "/", server + "__"}})
 		}
 	}
 	return n
@@ -115,13 +118,25 @@ func (n *Spaces) Exposes(name string) (of Address, ok bool) {
 	return of, longest > 0
 }
 
-// claimable reports whether an exposed name may be one that a server has chosen, and is not workbench's to give.
-func (n *Spaces) claimable(name string) bool {
+// claimable reports whether an exposed name may be one that the server has chosen, and is not workbench's to give, nor the full
+// form of what another server has.
+func (n *Spaces) claimable(of Address, name string) bool {
 	if meta.Reserved(name) && !n.direct {
 		return false
 	}
-	_, derived := n.Exposes(name)
-	return !derived
+	if _, derived := n.Exposes(name); derived {
+		return false
+	}
+	longest, mine := 0, true
+	name = strings.ToLower(name)
+	for _, s := range n.exposed {
+		for _, form := range s.full {
+			if len(form) >= longest && strings.HasPrefix(name, form) {
+				longest, mine = len(form), s.Address == of || mine && len(form) == longest
+			}
+		}
+	}
+	return mine
 }
 
 // Whole says whose a tool is, if its name does.

@@ -51,7 +51,11 @@ func (p programs) here(name string, argv []string) (front, serveFunc, error) {
 
 // hereFrom makes a front of this process's that is workbench with the configuration at a path.
 func (p programs) hereFrom(name, path string) (front, serveFunc, error) {
-	cfg, err := config.Load(path, os.LookupEnv)
+	src, err := config.Read(path)
+	if err != nil {
+		return front{}, nil, err
+	}
+	cfg, err := src.Parse(os.LookupEnv)
 	if err != nil {
 		return front{}, nil, err
 	}

@@ -50,15 +50,6 @@ func (s *Source) parse(lookup func(string) (string, bool), lenient bool) (*Confi
 	return cfg, err
 }
 
-// Load is [Read] and then [Source.Parse].
-func Load(path string, lookup func(string) (string, bool)) (*Config, error) {
-	s, err := Read(path)
-	if err != nil {
-		return nil, err
-	}
-	return s.Parse(lookup)
-}
-
 // Parse reads a configuration. Name becomes its Path and appears in errors; its ending decides between YAML (.yaml, .yml)
 // and JSON with comments and trailing commas (anything else); its folder is what relative paths in the file start from.
 // Lookup gives the value of a variable, and whether it is set; nil means that none is.

@@ -69,12 +69,21 @@ func errorText(err error) string {
 	return err.Error()
 }
 
+// load reads a file as the program does.
+func load(path string, lookup func(string) (string, bool)) (*config.Config, error) {
+	src, err := config.Read(path)
+	if err != nil {
+		return nil, err
+	}
+	return src.Parse(lookup)
+}
+
 func TestLoad(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "my.json")
 	write(t, path, `{"toolboxes": {"t": {"mcpServers": {"s": {"command": "./server", "cwd": "data"}}}}}`)
 
-	cfg, err := config.Load(path, environment)
+	cfg, err := load(path, environment)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +100,7 @@ func TestLoad(t *testing.T) {
 
 	// A relative path may be given; what the file says relatively is absolute all the same.
 	t.Chdir(dir)
-	cfg, err = config.Load("my.json", environment)
+	cfg, err = load("my.json", environment)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,13 +113,13 @@ func TestLoadFails(t *testing.T) {
 	dir := t.TempDir()
 	big := filepath.Join(dir, "big.json")
 	write(t, big, "{}"+strings.Repeat(" ", 4<<20))
-	if _, err := config.Load(big, nil); err == nil || !strings.HasSuffix(err.Error(), "want at most 4194304 bytes, got more") {
+	if _, err := load(big, nil); err == nil || !strings.HasSuffix(err.Error(), "want at most 4194304 bytes, got more") {
 		t.Errorf("too big: got error %v, want one that says so", err)
 	}
-	if _, err := config.Load(filepath.Join(dir, "none.json"), nil); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := load(filepath.Join(dir, "none.json"), nil); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no file: got error %v, want %v", err, fs.ErrNotExist)
 	}
-	if _, err := config.Load(dir, nil); err == nil {
+	if _, err := load(dir, nil); err == nil {
 		t.Error("a folder: got no error, want one")
 	}
 }

@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/mcp-workbench/workbench/config"
 )
 
 // A file that others can write decides nothing, and neither does one that cannot be read.
@@ -33,7 +31,7 @@ func TestFaultD12_Rights(t *testing.T) {
 			if err := os.Chmod(path, tt.mode); err != nil {
 				t.Fatal(err)
 			}
-			_, err := config.Load(path, nil)
+			_, err := load(path, nil)
 			if got := errorText(err); (got == "") != (tt.want == "") || !strings.Contains(got, tt.want) {
 				t.Errorf("got error %q, want one with %q", got, tt.want)
 			}
@@ -84,7 +82,7 @@ func TestFaultG44_Replaceable(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			cfg, err := config.Load(path, nil)
+			cfg, err := load(path, nil)
 			if got := errorText(err); (got == "") != (tt.want == "") || !strings.Contains(got, tt.want) {
 				t.Errorf("got error %q, want one with %q", got, tt.want)
 			}

@@ -34,7 +34,7 @@ func TestShipped(t *testing.T) {
 	if err := validate(compile(t), data); err != nil {
 		t.Error(err)
 	}
-	cfg, err := config.Load(path, nil)
+	cfg, err := load(path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,11 @@ func (p *pinned) load(text string) *config.Config {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		p.t.Fatal(err)
 	}
-	cfg, err := config.Load(path, nil)
+	src, err := config.Read(path)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	cfg, err := src.Parse(nil)
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -103,7 +103,8 @@ func (c *Call) IsSent() bool { return c.holder.Load() != nil }
 func (c *Call) Waits() bool { return c.waits.Load() != nil }
 
 // message appends the request as a server is to see it, which the edits put
-// into the terms of its era. The call stays as it is, so that it can be made anew.
+// into the terms of its era. The call stays as it is, so that it can be made anew; to copy it is a tenth of what a long request
+// costs (60 KB: 3 to 5 of 38 µs).
 func (c *Call) message(dst []byte, era []wire.Edit) []byte {
 	made := c.edits
 	for _, e := range era {

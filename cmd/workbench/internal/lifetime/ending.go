@@ -18,8 +18,8 @@ const (
 	endAll  = 1750 * time.Millisecond // the program ends, whatever it waits for
 )
 
-// errLate says that the end had to be cut off.
-var errLate = errors.New("something hung at the end and was abandoned")
+// ErrLate says that the end had to be cut off.
+var ErrLate = errors.New("something hung at the end and was abandoned")
 
 // Ending is the end of the program.
 type Ending struct {
@@ -60,6 +60,6 @@ func (e *Ending) Within(ctx context.Context, do func() error) error {
 	case err := <-done:
 		return err
 	case <-e.late:
-		return errLate
+		return ErrLate
 	}
 }

@@ -96,6 +96,7 @@ func TestFaultA1_PagesOfTheSameURI(t *testing.T) {
 
 // A page keeps its uri for as long as it is the only one, also when another server that has the same comes later.
 func TestPageKeepsItsURI(t *testing.T) {
+	t.Parallel()
 	const page = "ui://app/view.html"
 	k := newTasker(t, `{"toolboxes":{"dev":{"open":true,"mcpServers":{`+appServer("one", page, true)+`}},"later":{"mcpServers":{`+appServer("two", page, true)+`}}}}`)
 	if got := k.uisOf()["dev__one__show"]; got != page {

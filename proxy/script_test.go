@@ -146,6 +146,7 @@ func TestScriptCancelled(t *testing.T) {
 
 // Where there are scripts, open and find declare tools as the scripts call them, with what they give.
 func TestStubs(t *testing.T) {
+	t.Parallel()
 	for _, scripts := range []bool{true, false} {
 		config := fmt.Sprintf(`{"codeMode": %t, "toolboxes": {"dev": {"mcpServers": {"a": {"command": "inside", "args": [%q]}}}}}`, scripts,
 			`tool={"name":"list-issues","inputSchema":{"type":"object","properties":{"page":{"type":"integer"}}},"outputSchema":{"type":"object","properties":{"ids":{"type":"array","items":{"type":"integer"}}}}}`)

@@ -72,6 +72,7 @@ func TestSkillsUnlisted(t *testing.T) {
 
 // Skills are found, in open toolboxes and by what was seen before in those that are not, under uris by which they are read.
 func TestSkillsAreFound(t *testing.T) {
+	t.Parallel()
 	const toolboxes = `{"toolboxes":{"dev":{"mcpServers":{
 		"one":{"command":"inside","args":["name=one","tools=echo","skills=git,knitting"]},
 		"two":{"command":"inside","args":["name=two","modern","tools=echo","skills=git"]}}}}}`
@@ -107,6 +108,7 @@ func TestSkillsAreFound(t *testing.T) {
 
 // A client that does not know the extension is told of skills by the open, within its budget, and reads them as resources.
 func TestSkillsInTheOpen(t *testing.T) {
+	t.Parallel()
 	many := make([]string, 500)
 	for i := range many {
 		many[i] = fmt.Sprintf("skill-%d", i)

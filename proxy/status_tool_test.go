@@ -7,6 +7,7 @@ import (
 
 // What a sick server has to say is cut, so that the answer stays small.
 func TestStatusToolIsBrief(t *testing.T) {
+	t.Parallel()
 	long := strings.Repeat("É", 5000) // two bytes each: a cut may fall within one
 	l := connect(t, newFront(t, readConfig(t, `{"toolboxes": {"dev": {"mcpServers": {
 		"a": {"command": "inside"},

@@ -57,7 +57,7 @@ func readApprove(o *object) Approve {
 func (c *checker) approveRule(rules Approve, tools string, n *document.Node, at string) Approve {
 	v, ok := c.text(n, at, false)
 	if !ok {
-		// Who wanted to be asked is not to be left unasked.
+		// A user who wanted to be asked must not go unasked because of a mistake.
 		return append(rules, ApproveRule{tools, ApproveAlways})
 	}
 	if !slices.Contains(approveChoices(), v.text) {

@@ -64,9 +64,8 @@ func (p *Proxy) serving(name string) *Proxy {
 	return q
 }
 
-// within returns the front that serves some of the toolboxes, as if there were
-// no others, with the shared servers of p. Those that are not in the
-// configuration are served when they are.
+// within returns the front that serves some of the toolboxes, as if there were no others, with the shared servers of p.
+// A toolbox that is not in the configuration is served as soon as it is there.
 func (p *Proxy) within(names []string) *Proxy {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -37,7 +37,7 @@ func (s *Session) replyList(f *flight, k toolbox.Kind, hand func(context.Context
 	}
 	s.shelf.Listed()
 	if s.profile.known().habit.Ignores {
-		// It may have come round to it.
+		// The client may have learned to read its list again.
 		s.profile.seen(func(h *habits.Habit) { h.Ignores = false })
 	}
 }

@@ -91,7 +91,7 @@ func (r *resourceDesk) watchFor(srv *toolbox.Server, uri, own string, on bool) (
 	if on {
 		err = r.watches.add(uri)
 	} else {
-		// It may have subscribed when the uri led there by itself.
+		// The client may have subscribed when the uri led there by itself.
 		r.watches.drop(r.shelf.Routes().Places.NamesOf(srv, own))
 	}
 	return on || r.watched(srv, own), err

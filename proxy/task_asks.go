@@ -83,7 +83,7 @@ func methodOf(raw []byte) string {
 	return string(m.Bytes(m.Method))
 }
 
-// answer hands on the answers of a request of tasks/update. Those to nothing that is asked are ignored.
+// answer hands on the answers of a request of tasks/update. An answer to no open question is ignored.
 func (q *taskQuestions) answer(c *call) {
 	for key, value := range wire.Members(c.Raw, c.Responses) {
 		name, _ := wire.Unquote(c.Bytes(key))

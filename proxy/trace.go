@@ -127,7 +127,7 @@ func (s *span) carry(c *call, edits []wire.Edit) (*call, []wire.Edit) {
 		return c, edits
 	}
 	if state, _ := wire.FindPath(c.Raw, c.Meta, metaTracestate); state.Present() {
-		// It belongs to a trace that cannot be read.
+		// The tracestate belongs to a trace that cannot be read.
 		c, edits = c.edited(wire.Edit{Span: state, New: []byte(`""`)}, edits)
 	}
 	return c, edits

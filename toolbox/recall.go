@@ -50,9 +50,8 @@ func (l listings) of(c *catalogue.Catalogue) *catalogue.Listing {
 	return l[c]
 }
 
-// RecallOwn fills the lists of the servers that are not started yet with what
-// they last were for such a client as this, and starts nothing. Those in this
-// process are there at once and need no past.
+// RecallOwn fills the lists of the servers that are not started yet with what they last were for such a client as this,
+// and starts nothing. Servers in this process are there at once and need no past.
 func (t *Toolbox) RecallOwn() {
 	if t.opts.Catalogue == nil {
 		return

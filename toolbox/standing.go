@@ -121,7 +121,8 @@ func (p *standing) withdraw(c *rpc.Conn) {
 	}
 }
 
-// retry has a server started at once that rests after a failure or was idle. Who asks waits for the outcome from now on.
+// retry has a server started at once that rests after a failure or was idle. From now on a caller waits for the
+// outcome.
 func (p *standing) retry() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

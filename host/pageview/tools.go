@@ -116,8 +116,8 @@ func showServer(srv *toolbox.Server, entry *config.Server) shownServer {
 	return one
 }
 
-// list gives the definitions of a toolbox's tools as they were seen the last time. Those of servers inside this process are
-// there at once, and not kept.
+// list gives the definitions of a toolbox's tools as they were seen the last time. The tools of servers inside this
+// process are there at once, and not kept.
 func (t tools) list(ctx context.Context, _ *page.Query, a *asked) (any, error) {
 	seen, err := t.run.json(ctx, about([]string{"tools", "--offline", "--json"}, a.Toolbox)...)
 	if err != nil {

@@ -80,7 +80,8 @@ func (w *Watch) Wait(ctx context.Context, asks <-chan struct{}) (asked bool, err
 	}
 }
 
-// Follow has the watch be of these files. Those that are new to it are to be read again: they may have changed before.
+// Follow has the watch be of these files. Files that are new to the watch are to be read again: they may have changed
+// before.
 func (w *Watch) Follow(paths []string) {
 	if !slices.Equal(paths, w.paths) {
 		w.paths = paths

@@ -54,8 +54,8 @@ type Group struct {
 	Names   []string // of the others
 }
 
-// Answer is what is told to who searched: servers with the names of their entries, as many as fit a budget, and more of
-// the best few. Which servers there are matters more to a model than all that can be said of few of them.
+// Answer is what a searcher is told: servers with the names of their entries, as many as fit a budget, and more of the
+// best few. Which servers there are matters more to a model than all that can be said of few of them.
 type Answer struct {
 	Groups []Group
 	Text   string // empty if nothing was found

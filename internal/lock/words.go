@@ -115,7 +115,7 @@ func (w *words) object(at []string, was, now []byte) {
 	}
 }
 
-// byKey gives the members of an object. Those that have one name stand in one.
+// byKey gives the members of an object. Members of the same name share one entry.
 func byKey(raw []byte) map[string][]byte {
 	all := make(map[string][]byte)
 	for _, m := range members(raw, wire.Whole(raw)) {

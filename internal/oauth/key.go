@@ -117,9 +117,8 @@ func algorithmsOf(key any) ([]string, error) {
 	return nil, errors.New("it is not a private key of RSA, of the curves P-256, P-384 and P-521, or of Ed25519")
 }
 
-// told says what a JSON Web Token that was refused says of itself, as far as it
-// may be the cause. Who it is for is not known if issuer is "". It is not checked,
-// for it is others who do.
+// told says what a JSON Web Token that was refused says of itself, as far as it may be the cause. With an empty issuer
+// the audience is not judged. The token is not verified here: the authorization server does that.
 func told(token, issuer string) string {
 	parsed, err := jwt.ParseSigned(token, []jose.SignatureAlgorithm{jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384,
 		jose.PS512, jose.ES256, jose.ES384, jose.ES512, jose.EdDSA})

@@ -7,8 +7,9 @@ import (
 	"path/filepath"
 )
 
-// Advised says in the error of a write what to do if the disk is full or cannot be written; any other error is returned as it
-// is. The errors of this package are advised. Who writes to a file that was opened here has those of writing advised.
+// Advised says in the error of a write what to do if the disk is full or cannot be written; any other error is returned
+// as it is. The errors of this package are advised. A caller that writes to a file that was opened here passes the
+// errors of writing to Advised.
 func Advised(err error) error {
 	var at *fs.PathError
 	if !errors.As(err, &at) {

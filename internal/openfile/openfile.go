@@ -55,7 +55,7 @@ func MakeFolder(path string, mode fs.FileMode) error {
 	return Advised(os.MkdirAll(path, mode))
 }
 
-// MakeTemporary makes a folder for temporary files that nobody else may read. Who made it removes it.
+// MakeTemporary makes a folder for temporary files that nobody else may read. The caller removes the folder.
 func MakeTemporary(name string) (path string, err error) {
 	path, err = os.MkdirTemp("", name)
 	return path, Advised(err)

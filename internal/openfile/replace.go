@@ -12,9 +12,9 @@ import (
 // stays is left from a process that was killed meanwhile.
 const Prefix = ".new-"
 
-// Replace puts data in place of the file at path, with mode 0600: a file is there whole or not at all, since it is written
-// beside its place and then renamed into it. Who has the old file open goes on reading that. When Replace returns nil the
-// data are on stable storage.
+// Replace puts data in place of the file at path, with mode 0600: a file is there whole or not at all, since it is
+// written beside its place and then renamed into it. A program that has the old file open goes on reading the old file.
+// When Replace returns nil the data are on stable storage.
 func Replace(path string, data []byte) error {
 	return Write(path, func(f *os.File) error {
 		_, err := f.Write(data)

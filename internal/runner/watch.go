@@ -168,8 +168,9 @@ func remove(dir string) error {
 	return os.RemoveAll(dir)
 }
 
-// Torn returns the folders of npx that an installation which did not come to its end has left unusable, by an environment. Those
-// in which something has changed within the last minute are not among them: somebody may be installing there.
+// Torn returns the folders of npx that an installation which did not come to its end has left unusable, by an
+// environment. A folder in which something has changed within the last minute is not among them: somebody may be
+// installing there.
 func Torn(environ []string) (dirs []string) {
 	folder := npxFolder((&Runner{kind: new(kind)}).Watch(environ).env)
 	entries, _ := os.ReadDir(folder)

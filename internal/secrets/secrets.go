@@ -44,7 +44,7 @@ func New(file *File, keychain Keychain, run func(ctx context.Context, argv []str
 func (f *Finder) Find(ctx context.Context, name string, command []string) (string, error) {
 	key := strings.Join(append([]string{name}, command...), "\x00")
 	found := f.flights.DoChan(key, func() (any, error) {
-		// Who asks first may give up while others go on to wait.
+		// The first caller may give up while other callers go on waiting.
 		ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), lookupTime, fmt.Errorf("there was no answer within %s", lookupTime))
 		defer cancel()
 		if len(command) > 0 {

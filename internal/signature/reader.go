@@ -165,8 +165,8 @@ func (r *reader) gather(n node, depth int, m *members) {
 	}
 }
 
-// follow finds what a reference leads to within the schema, if it is not within that already. Who got it calls leave
-// when it is done with.
+// follow finds what a reference leads to within the schema, if it is not within that already. The caller calls leave
+// when it is done with the node.
 func (r *reader) follow(ref wire.Span) (n node, ok bool) {
 	text, _ := wire.Unquote(r.raw[ref.Start:ref.End])
 	steps := strings.Split(text, "/")

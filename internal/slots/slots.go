@@ -110,8 +110,8 @@ func tryLock(path string) (*lockFile, error) {
 			_ = f.Close()
 			return nil, err
 		}
-		// Who had it before may have removed it between our two steps: then the
-		// file of that name is another one, or there is none.
+		// The owner before may have removed the file between our two steps: then the file of that name is another one,
+		// or there is none.
 		ours, err := f.Stat()
 		if err == nil {
 			var there os.FileInfo

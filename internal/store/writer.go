@@ -141,7 +141,7 @@ func (w *writer) do(ctx context.Context, do func(context.Context, querier) error
 		}
 		return &WriteError{w.d.path, "whether the change was stored is not known; ask again", context.Cause(ctx)}
 	case <-w.ended:
-		// It may have been put in the queue after the last look at it.
+		// The change may have been put in the queue after the writer last looked there.
 		select {
 		case <-j.done:
 			return j.err

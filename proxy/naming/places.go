@@ -27,8 +27,8 @@ func isRun(uri string) bool {
 // hasRuns reports whether a server is the built-in one of workflows. Where there are several, each has the same runs.
 func hasRuns(srv *toolbox.Server) bool { return srv.Builtin() == config.BuiltinWorkflow }
 
-// sameSchemes are those that clients know by their scheme: pages of apps and files of skills keep it. Whose they are stands in
-// their authority.
+// sameSchemes are those that clients know by their scheme: pages of apps and files of skills keep it. The authority of
+// such a uri names its server.
 func sameSchemes() []string { return []string{"ui://", "skill://"} }
 
 func keepsScheme(uri string) bool {

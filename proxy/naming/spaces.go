@@ -11,7 +11,7 @@ import (
 )
 
 // Spaces are the names that workbench derives for what the servers of a configuration have: exposed names,
-// toolbox/server/tool, server/tool and server__tool. Whose such a name is follows from the configuration alone,
+// toolbox/server/tool, server/tool and server__tool. The owner of such a name follows from the configuration alone,
 // whatever the servers list. Names of toolboxes and servers differ in more than case, and are told apart without it.
 type Spaces struct {
 	direct  bool                // exposed names begin with the server

@@ -29,7 +29,7 @@ func looksLikeReply(line []byte, err error) (id []byte, is bool) {
 		whole := bytes.HasPrefix(line, []byte("{")) && bytes.HasSuffix(line, []byte("}"))
 		return wire.Ends(line).ID(), whole && has(`"jsonrpc"`) && (has(`"result"`) || has(`"error"`))
 	}
-	// It is JSON, and a line of a log may be that too.
+	// The line is JSON, and a line of a log may be JSON too.
 	in := wire.Whole(line)
 	for first := range wire.Elements(line, in) {
 		in = first // a batch

@@ -71,7 +71,7 @@ func (d *draft) around(c *Command, name string) bool {
 		if d.learns(c.Context, name) {
 			return true
 		}
-		// Those that inherit the command may have more.
+		// Contexts that inherit the command may have more.
 		return slices.ContainsFunc(sortedKeys(d.w.contexts), func(other string) bool { return d.w.is(other, c.Context) && d.learns(other, name) })
 	}
 	return slices.ContainsFunc(sortedKeys(d.w.contexts), func(other string) bool { return d.learns(other, name) })

@@ -186,8 +186,8 @@ func (ix *index) alike(words []string) []float64 {
 	return like
 }
 
-// vector gives the weights of the sequences of letters of words; its length is
-// 1. Those that the index does not know weigh as much as those that occur once.
+// vector gives the weights of the sequences of letters of words; its length is 1. A sequence that the index does not
+// know weighs as much as one that occurs once.
 func (ix *index) vector(words []string) map[string]float64 {
 	v := map[string]float64{}
 	sum := 0.0

@@ -25,8 +25,8 @@ const (
 	sendTime = 30 * time.Second
 )
 
-// ServeHTTP serves the operations, each with its method and path, as described
-// by /openapi.json. Who asks is the principal of the request's context.
+// ServeHTTP serves the operations, each with its method and path, as described by /openapi.json. The user is the
+// principal of the request's context.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !ServeProbe(w, r, r.URL.Path, s.checks) {
 		s.route(r)(w, r)

@@ -48,7 +48,7 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request, key string)
 			s.noTurn(w, owner, key, err)
 			return
 		}
-		// It is over, or another process works on it.
+		// The turn is over, or another process works on it.
 		t = &turn{key: key, at: session{place: place{owner: owner}}, more: make(chan struct{}), done: make(chan struct{})}
 		t.at.Conversation = found.Conversation
 		t.output, t.fault = s.follow(ctx, t)

@@ -124,8 +124,9 @@ func (t *turn) askPerson(ctx context.Context, why asking) (Answer, error) {
 	return t.waiting(why), nil
 }
 
-// Asked returns what has become of a question by its State: the same question as long as it waits, and then what the call that it
-// came of would have given. A reply that comes for it counts. Who asks must not be asked.
+// Asked returns what has become of a question by its State: the same question as long as it waits, and then what the
+// call that it came of would have given. A reply that comes for it counts. The caller must not be one who can be asked
+// on the spot.
 func (e *Engine) Asked(ctx context.Context, who Caller, state string, reply *Reply) (a Answer, asked time.Time, err error) {
 	run, hash, _ := strings.Cut(state, "/")
 	t, err := e.open(ctx, who, run)

@@ -25,7 +25,7 @@ type record struct {
 	Events     []json.RawMessage `json:"events"`
 }
 
-// Export writes runs with their events and definitions, a line of JSON each. Those that are damaged are left out, and the error
+// Export writes runs with their events and definitions, a line of JSON each. Damaged runs are left out, and the error
 // names them.
 func Export(ctx context.Context, log Log, w io.Writer, list []store.OwnedRun) error {
 	out := wire.NewEncoder(w)

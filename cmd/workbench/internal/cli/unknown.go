@@ -14,8 +14,8 @@ func UnknownToolbox(cfg *config.Config, name string) error {
 	return Advised(cfg.UnknownToolbox(name))
 }
 
-// Server finds a server that can be used by its full name, TOOLBOX/SERVER. Those that are fit for what it is wanted for are
-// proposed where there is none of the name.
+// Server finds a server that can be used by its full name, TOOLBOX/SERVER. Where no server has the name, the error
+// proposes servers that fit the purpose.
 func Server(cfg *config.Config, name string, fit func(*config.Server) bool) (*config.Server, error) {
 	box, rest, _ := strings.Cut(name, "/")
 	if box == "" || rest == "" {

@@ -94,7 +94,7 @@ func notMeant(sh *shelf.Shelf, k toolbox.Kind, name string, err error) error {
 	msg := err.Error()
 	if errors.Is(err, naming.ErrUnknown) || sh.View().IsGone() {
 		msg = fmt.Sprintf("%s not found: %q", strings.TrimSuffix(string(k), "s"), foreign.NewName(name))
-		absent := sh.Unread(name)
+		absent := shelf.Unread(sh, name)
 		if srv := sh.Absent(name); srv != nil {
 			absent = []*toolbox.Server{srv}
 		} else {
@@ -187,7 +187,7 @@ func (cr *caller) wakeAndCall(c *call, name string, srv *toolbox.Server) {
 
 // installs returns a server that may have what a name stands for if that is to be waited for, because it installs.
 func installs(sh *shelf.Shelf, name string) *toolbox.Server {
-	for _, srv := range append(sh.Unread(name), sh.Absent(name)) {
+	for _, srv := range append(shelf.Unread(sh, name), sh.Absent(name)) {
 		if srv != nil && srv.Status().State == toolbox.Installing {
 			return srv
 		}

@@ -160,7 +160,7 @@ func (sh *Shelf) Absent(name string) *toolbox.Server {
 
 // Unread returns the servers that may have what a name stands for that begins with no server's: those of open toolboxes whose
 // names are left as they are, and whose tools are not known because they are not ready.
-func (sh *Shelf) Unread(name string) (all []*toolbox.Server) {
+func Unread(sh *Shelf, name string) (all []*toolbox.Server) {
 	if _, derived := sh.Routes().spaces.Exposes(name); derived {
 		return nil
 	}

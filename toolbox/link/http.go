@@ -167,12 +167,19 @@ const roomMax = 1 << 20
 // single reads a response that is one JSON message. A JSON-RPC error may come
 // with an HTTP error status.
 func (l *httpLink) single(resp *http.Response, id uint64) error {
-	var whole bytes.Buffer
-	whole.Grow(int(min(max(resp.ContentLength, 0), roomMax)) + bytes.MinRead)
-	if _, err := whole.ReadFrom(io.LimitReader(resp.Body, int64(l.max)+1)); err != nil {
+	body := io.LimitReader(resp.Body, int64(l.max)+1)
+	var data []byte
+	var err error
+	if n := resp.ContentLength; 0 < n && n <= roomMax {
+		whole := bytes.NewBuffer(make([]byte, 0, n+bytes.MinRead))
+		_, err = whole.ReadFrom(body)
+		data = whole.Bytes()
+	} else { // a buffer would double what it has, far beyond the longest message
+		data, err = io.ReadAll(body)
+	}
+	if err != nil {
 		return err
 	}
-	data := whole.Bytes()
 	if len(data) > l.max {
 		return fmt.Errorf("its reply is over the limit of %d bytes (maxMessage in the configuration)", l.max)
 	}

@@ -81,7 +81,7 @@ func TestUnansweredAtTheEnd(t *testing.T) {
 			replies = append(replies, text)
 		}
 	}
-	const want = `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"workbench ended before the request was answered`
+	const want = `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"the request was not answered before workbench ended`
 	if len(replies) != 1 || !strings.HasPrefix(replies[0], want) {
 		t.Errorf("got %q, want one that begins with %s", replies, want)
 	}

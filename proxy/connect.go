@@ -146,7 +146,7 @@ func (s *Session) newToolbox(cfg config.Toolbox) *toolbox.Toolbox {
 	}
 	b := toolbox.New(cfg, opts)
 	if now.level != "" {
-		b.SetLevel(now.level) // nothing runs yet: it is noted
+		b.SetLevel(now.level, nil) // nothing runs yet: it is noted
 	}
 	return b
 }
@@ -315,9 +315,11 @@ func (s *Session) notification(m *wire.Message, scope uint64) {
 	case "notifications/progress":
 		s.asks.progress(m)
 	case "notifications/roots/list_changed":
+		later := *m
+		later.Raw = bytes.Clone(m.Raw)
 		for _, b := range s.shelf.Opened() {
 			for _, srv := range b.Servers() {
-				if !s.shared(srv) {
+				if !s.shared(srv) && !s.desk.turns.behind(srv, func() { srv.Notify(&later) }) {
 					srv.Notify(m)
 				}
 			}

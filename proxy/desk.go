@@ -72,6 +72,21 @@ func (d *desk) awaitMarked(f *flight, sh *shelf.Shelf, goOn func(done func())) {
 	})
 }
 
+// inTurn has the request go on, on a goroutine of its own, when those have that wait for the server.
+func (d *desk) inTurn(c *call, srv *toolbox.Server, goOn func(f *flight, later *call)) {
+	f := d.ownAndNarrate(c)
+	if f == nil {
+		return
+	}
+	later := c.own()
+	wait, done := d.turns.take(of(srv))
+	f.serve(func() {
+		defer done()
+		wait()
+		goOn(f, later)
+	})
+}
+
 // refuse answers a call, of what is named by target, with an error.
 func (d *desk) refuse(c *call, target string, err error) {
 	if f := d.take(c); f != nil {

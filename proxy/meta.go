@@ -34,6 +34,9 @@ func (s *Session) callTool(c *call) {
 		if f := s.desk.own(c); f != nil {
 			s.caller.callAs(f, c.own(), to)
 		}
+	case err == nil && s.desk.turns.waited(of(to.Server)):
+		whose := to
+		s.desk.inTurn(c, whose.Server, func(f *flight, later *call) { s.caller.callAs(f, later, whose) })
 	case err == nil:
 		if f := s.desk.take(c); f != nil {
 			s.caller.callAs(f, c, to)

@@ -175,6 +175,9 @@ func lead(d *desk, sh *shelf.Shelf, c *call, name string, inOrder bool, to func(
 		}
 	}
 	switch {
+	case !waits && err == nil && at.srv != nil && d.turns.waited(of(at.srv)):
+		whose := at
+		d.inTurn(c, whose.srv, func(f *flight, later *call) { f.forward(later, whose) })
 	case !waits && err == nil:
 		d.forward(c, at)
 	case !waits:

@@ -114,7 +114,7 @@ func (cr *caller) useTool(c *call) {
 		return
 	}
 	if b.Opened() {
-		if to, err := cr.shelf.Routes().Meant(toolbox.Tools, w.Want); err == nil && !to.Server.Asks(to.Name) {
+		if to, err := cr.shelf.Routes().Meant(toolbox.Tools, w.Want); err == nil && !to.Server.Asks(to.Name) && !cr.desk.turns.waited(of(to.Server)) {
 			if f := cr.desk.take(c); f != nil {
 				cr.use(f, c, w, to)
 			}

@@ -52,15 +52,15 @@ func TestFaultH3_OrderWhileItStarts(t *testing.T) {
 	gate := filepath.Join(t.TempDir(), "gate")
 	b := toolboxOf(t, &mcptest.Server{Gate: gate})
 	s := server(t, b, "in")
-	b.SetLevel("info") // it is not started
+	b.SetLevel("info", nil) // it is not started
 	if err := b.Open(t.Context(), 0); err != nil {
 		t.Fatal(err)
 	}
 	first := heard(t, s)
-	b.SetLevel("debug")
+	b.SetLevel("debug", nil)
 	second := heard(t, s)
 	s.Notify(rootsChanged(t))
-	b.SetLevel("error")
+	b.SetLevel("error", nil)
 	third := heard(t, s)
 	if err := os.WriteFile(gate, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -82,8 +82,8 @@ func TestFaultH3_OrderOfLevels(t *testing.T) {
 	}
 	var calls []*handler
 	for range 100 {
-		b.SetLevel("debug")
-		b.SetLevel("error")
+		b.SetLevel("debug", nil)
+		b.SetLevel("error", nil)
 		calls = append(calls, heard(t, s))
 	}
 	for i, h := range calls {
@@ -103,7 +103,7 @@ func TestFaultH3_LevelIsNotAnswered(t *testing.T) {
 			t.Fatal(err)
 		}
 		began := time.Now()
-		if told := b.SetLevel("debug"); len(told) != 1 || told[0].Done == nil {
+		if told := b.SetLevel("debug", nil); len(told) != 1 || told[0].Done == nil {
 			t.Errorf("got %v, want one server that is there", told)
 		}
 		levels(t, heard(t, s))

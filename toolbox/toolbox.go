@@ -221,13 +221,17 @@ type Leveled struct {
 
 // SetLevel has the servers log from a level on: those that run and those that are
 // starting in the order of all that they are sent, all others when they start.
-func (t *Toolbox) SetLevel(level string) (told []Leveled) {
+// behind, if not nil, does it later for a server that others are to reach first, and
+// reports whether it will.
+func (t *Toolbox) SetLevel(level string, behind func(*Server, func()) bool) (told []Leveled) {
 	t.mu.Lock()
 	t.level = level
 	servers := t.servers
 	t.mu.Unlock()
 	for _, s := range servers {
-		if done, is := s.setLevel(level); is {
+		if behind != nil && behind(s, func() { s.setLevel(level) }) {
+			told = append(told, Leveled{s, nil})
+		} else if done, is := s.setLevel(level); is {
 			told = append(told, Leveled{s, done})
 		}
 	}

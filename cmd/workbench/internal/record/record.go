@@ -166,7 +166,7 @@ func record(ctx context.Context, env *cli.Environment, out string, times bool, c
 	in, to, restore := lifetime.Pollable(env.In, env.Out)
 	defer restore()
 	go func() {
-		_, _ = io.Copy(io.MultiWriter(proc.Stdin(), kept.Client()), in)
+		_, _ = io.Copy(io.MultiWriter(kept.Client(), proc.Stdin()), in) // kept first: the reply is not to come before it
 		_ = proc.Stdin().Close()
 	}()
 	read := make(chan error, 1)

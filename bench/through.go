@@ -129,10 +129,15 @@ func (b *bench) through(ctx context.Context) (err error) {
 // until it is killed.
 func runReverse(address, server string) error {
 	to := &url.URL{Scheme: "http", Host: server}
-	return http.ListenAndServe(address, &httputil.ReverseProxy{
+	proxy := &httputil.ReverseProxy{
 		Rewrite:   func(r *httputil.ProxyRequest) { r.SetURL(to) },
 		Transport: &http.Transport{MaxIdleConnsPerHost: 2 * crowdWidth},
-	})
+	}
+	return http.ListenAndServe(address, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// Else a reply that comes at once closes the request's body while the proxy still looks whether there is more of it.
+		_ = http.NewResponseController(w).EnableFullDuplex()
+		proxy.ServeHTTP(w, r)
+	}))
 }
 
 // nginx is the reverse proxy before a server, on connections that it keeps; nil where it is not installed.

@@ -63,12 +63,20 @@ func TestApps(t *testing.T) {
 	mux := http.NewServeMux()
 	mux.Handle("/npm/", http.StripPrefix("/npm/", http.FileServer(http.Dir(modules))))
 	mux.HandleFunc("/{$}", func(w http.ResponseWriter, r *http.Request) { http.ServeFile(w, r, "testdata/host.html") })
-	mux.Handle("/mcp", &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(gateway)
 		for _, name := range []string{"Origin", "Sec-Fetch-Site"} { // the host is a program to the gateway, not a page
 			r.Out.Header.Del(name)
 		}
-	}})
+	}}
+	mux.HandleFunc("/mcp", func(w http.ResponseWriter, r *http.Request) {
+		// Else a reply that comes at once closes the request's body while the proxy still looks whether there is more of it,
+		// and the proxy then closes the connection that it reads the reply from.
+		if err := http.NewResponseController(w).EnableFullDuplex(); err != nil {
+			t.Error(err)
+		}
+		proxy.ServeHTTP(w, r)
+	})
 	web := httptest.NewServer(mux)
 	t.Cleanup(web.Close)
 	tb := w.visit(web.URL)

@@ -32,7 +32,7 @@ func (tb *tab) comeIn(token string) {
 // On a gateway those with admin rights see all of it, and others what their token is for; whose token is revoked is out.
 func TestTheGatewayKeepsUsersApart(t *testing.T) {
 	w := newWorld(t, "")
-	one := wiretest.JSON(map[string]any{"mcpServers": map[string]any{"one": server("tools=echo")}})
+	one := wiretest.JSON(map[string]any{"mcpServers": map[string]any{"one": server("tools=echo", "silent=prompts/list")}})
 	two := wiretest.JSON(map[string]any{"mcpServers": map[string]any{"two": server("tools=pid")}})
 	w.write(`{"toolboxes": {"open": ` + one + `, "closed": ` + two + `}}`)
 	token := w.run("token", "create", "ann", "--toolbox", "open")

@@ -43,7 +43,12 @@ export async function tools(el, { signal, path, go }) {
       h("p", { class: "server" }, s.name, h("span", { class: "hint" }, s.disabled ? " disabled" : s.problem ? " cannot be used" : ` ${count(defs.length, "tool")}, ${number(cost(defs))} tokens`)),
       !s.disabled && !s.problem && defs.length === 0 && button("Start it to see its tools", async () => {
         await ask("open", { toolbox: b.name }, { signal });
-        await load(b);
+        // What a server offers is kept when all its lists were read, which can be seconds after it is ready.
+        for (let rest = 50; rest < 10000; rest *= 2) {
+          await load(b);
+          if (all.get(b.name).some((d) => d.server === s.name)) return;
+          await new Promise((go) => setTimeout(go, rest));
+        }
       }, { class: "add", "aria-label": `Start it to see its tools: ${b.name}/${s.name}` }),
       h("ul", { class: "tools" }, defs.map((d) => h("li", { "data-key": d.definition.name },
         h("a", { href: "#/tools/" + [b.name, s.name, d.definition.name].map(encodeURIComponent).join("/"), "aria-current": b.name === box && s.name === server && d.definition.name === tool && "true" },

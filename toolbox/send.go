@@ -40,7 +40,8 @@ func newSender(of identity, at *standing, b *atomic.Pointer[bounds], counts *rpc
 func (s *sender) Send(call *Call) {
 	call.OfClient = true
 	c := s.at.live()
-	if c != nil && s.counts.Queued.Load() == 0 && s.holds.Load() == nil && s.handOver(c, call) {
+	// While somebody pumps, a call can be out of the queue and not sent yet: it is not to be overtaken.
+	if c != nil && s.counts.Queued.Load() == 0 && s.pumps.Load() == 0 && s.holds.Load() == nil && s.handOver(c, call) {
 		return
 	}
 	if !s.queue.Add(call) {

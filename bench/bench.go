@@ -146,11 +146,25 @@ func (b *bench) bothWays(c cell, r *row) error {
 	return b.crowded(c, r)
 }
 
-// divided has as many rounds as each of the times that processes which are alike are made. It knows the rows there are.
-func (b *bench) divided() *bench {
+// anew measures fronts that differ in one thing only. Their processes are made some times, since of two processes of one
+// program one can stay the faster by as much as that thing costs.
+func (b *bench) anew(
+	ctx context.Context, fronts []front, whats []string, ask func(c *conversation, what string) (*request, error),
+	measure func(cell, *row) error,
+) error {
 	brief := *b
 	brief.rounds = (b.rounds + b.alike - 1) / b.alike
-	return &brief
+	for range b.alike {
+		groups, end, err := b.prepare(ctx, fronts, whats, ask)
+		if err != nil {
+			return err
+		}
+		err = brief.takeTurns(groups, measure)
+		if end(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // oneByOne measures one call at a time.

@@ -87,8 +87,7 @@ func (b *bench) allocatedBeside(ctx context.Context, config string) error {
 	return err
 }
 
-// pinned measures calls of a toolbox whose tools are compared with a lock file, and of one whose are not, by new processes some
-// times as recorded does.
+// pinned measures calls of a toolbox whose tools are compared with a lock file, and of one whose are not.
 func (b *bench) pinned(ctx context.Context) error {
 	serve, err := b.serve("unpinned", b.child(), false)
 	if err != nil {
@@ -109,18 +108,7 @@ func (b *bench) pinned(ctx context.Context) error {
 		}
 	}
 	b.say("calls beside a lock file")
-	for range b.alike {
-		groups, end, err := b.prepare(ctx, fronts, []string{pinsWhat}, func(c *conversation, _ string) (*request, error) {
-			return answerOf(c.caller, c.way, "200 B")
-		})
-		if err != nil {
-			return err
-		}
-		brief := b.divided()
-		err = brief.takeTurns(groups, brief.oneByOne)
-		if end(); err != nil {
-			return err
-		}
-	}
-	return nil
+	return b.anew(ctx, fronts, []string{pinsWhat}, func(c *conversation, _ string) (*request, error) {
+		return answerOf(c.caller, c.way, "200 B")
+	}, b.oneByOne)
 }

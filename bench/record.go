@@ -13,8 +13,7 @@ func recordFront(mode calls.Mode) string { return "workbench, record " + string(
 // recordWhat is calls with answers of a size, of which it is measured what the record costs.
 func recordWhat(label string) string { return label + ", recorded" }
 
-// recorded measures what the record of calls costs: workbenches that keep nothing of a call, what is known of it, and all of it. New
-// processes are made some times, since of two processes of one program one can stay the faster by as much as the record costs.
+// recorded measures what the record of calls costs: workbenches that keep nothing of a call, what is known of it, and all of it.
 func (b *bench) recorded(ctx context.Context) error {
 	labels := map[string]string{recordWhat("200 B"): "200 B", recordWhat("100 KB"): "100 KB"}
 	whats := []string{recordWhat("200 B"), recordWhat("100 KB")}
@@ -31,18 +30,10 @@ func (b *bench) recorded(ctx context.Context) error {
 		fronts = append(fronts, front{name: recordFront(mode), box: true, argv: []string{b.workbench, "serve", "--config", path, "--log-level", "error"}})
 	}
 	b.say("the record of calls")
-	for range b.alike {
-		groups, end, err := b.prepare(ctx, fronts, whats, func(c *conversation, what string) (*request, error) {
-			return answerOf(c.caller, c.way, labels[what])
-		})
-		if err != nil {
-			return err
-		}
-		brief := b.divided()
-		err = brief.takeTurns(groups, brief.bothWays)
-		if end(); err != nil {
-			return err
-		}
+	if err := b.anew(ctx, fronts, whats, func(c *conversation, what string) (*request, error) {
+		return answerOf(c.caller, c.way, labels[what])
+	}, b.bothWays); err != nil {
+		return err
 	}
 	p := b.programs
 	for _, what := range whats {

@@ -13,6 +13,8 @@ import (
 
 // lifeline is an end of the socket between a Guard and its guard. Package net would do the same, but a program that imports
 // it is initialised late: see package guardian.
+//
+// A call that a signal interrupts is made again at once, and not when the poller says so: it has said so already.
 type lifeline struct {
 	*os.File
 	raw syscall.RawConn
@@ -39,8 +41,10 @@ func newLifeline(fd int) (*lifeline, error) {
 // send writes some bytes, few enough to go at once, with descriptors.
 func (l *lifeline) send(b, rights []byte) (err error) {
 	werr := l.raw.Write(func(fd uintptr) bool {
-		_, err = unix.SendmsgN(int(fd), b, rights, nil, 0)
-		return err != unix.EAGAIN && err != unix.EINTR
+		for err = unix.EINTR; err == unix.EINTR; {
+			_, err = unix.SendmsgN(int(fd), b, rights, nil, 0)
+		}
+		return err != unix.EAGAIN
 	})
 	return cmp.Or(werr, err)
 }
@@ -48,8 +52,10 @@ func (l *lifeline) send(b, rights []byte) (err error) {
 // receive reads what there is into b, and what came with it into rights. The end is io.EOF.
 func (l *lifeline) receive(b, rights []byte) (n, rightsLen int, err error) {
 	rerr := l.raw.Read(func(fd uintptr) bool {
-		n, rightsLen, _, _, err = unix.Recvmsg(int(fd), b, rights, receiveFlags)
-		return err != unix.EAGAIN && err != unix.EINTR
+		for err = unix.EINTR; err == unix.EINTR; {
+			n, rightsLen, _, _, err = unix.Recvmsg(int(fd), b, rights, receiveFlags)
+		}
+		return err != unix.EAGAIN
 	})
 	if err = cmp.Or(rerr, err); n == 0 && err == nil {
 		err = io.EOF

@@ -42,11 +42,12 @@ export async function tools(el, { signal, path, go }) {
     return h("div", { class: "of-server", "data-key": b.name + "/" + s.name },
       h("p", { class: "server" }, s.name, h("span", { class: "hint" }, s.disabled ? " disabled" : s.problem ? " cannot be used" : ` ${count(defs.length, "tool")}, ${number(cost(defs))} tokens`)),
       !s.disabled && !s.problem && defs.length === 0 && button("Start it to see its tools", async () => {
-        await ask("open", { toolbox: b.name }, { signal });
+        const opened = await ask("open", { toolbox: b.name }, { signal });
+        const offers = opened.structuredContent?.servers?.some((one) => one.name === s.name && one.tools > 0);
         // What a server offers is kept when all its lists were read, which can be seconds after it is ready.
         for (let rest = 50; rest < 10000; rest *= 2) {
           await load(b);
-          if (all.get(b.name).some((d) => d.server === s.name)) return;
+          if (!offers || all.get(b.name).some((d) => d.server === s.name)) return;
           await new Promise((go) => setTimeout(go, rest));
         }
       }, { class: "add", "aria-label": `Start it to see its tools: ${b.name}/${s.name}` }),

@@ -171,8 +171,9 @@ func (rs *requests) count() int {
 }
 
 // errUnanswered answers what is under way at the end of a client on standard input and output, which may still read.
-var errUnanswered = &wire.Error{Code: wire.CodeInternal, Message: "the request was not answered before workbench ended, because its standard input was closed or it was told to end; " +
-	"whether a server carried the request out is unknown: keep standard input open until the answer is there"}
+var errUnanswered = &wire.Error{Code: wire.CodeInternal, Message: "the request was not answered before workbench ended, " +
+	"because its standard input was closed or it was told to end; whether a server carried the request out is unknown: " +
+	"keep standard input open until the answer is there"}
 
 // close refuses all that come from now on, and gives up those that are under way. The replies of all were sent when
 // answered is closed.
